@@ -1,0 +1,252 @@
+//! Peels gzip, zstd and lz4 frames off a source, within limits.
+
+use std::{
+    fmt,
+    io::{self, BufReader, Read, Write},
+};
+
+use crate::{Error, Finding, Findings, Limits, Mode, Position, Result, Rule, Severity, Source};
+
+/// A compression that may lie around any format.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Compression {
+    /// RFC 1952, one member or several.
+    Gzip,
+    /// LZ4 frames.
+    Lz4,
+    /// RFC 8878, one frame or several.
+    Zstd,
+}
+
+impl Compression {
+    /// Recognises a compression by its first bytes.
+    pub fn sniff(prefix: &[u8]) -> Option<Self> {
+        match prefix {
+            [0x1f, 0x8b, 8, ..] => Some(Self::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            [0x04, 0x22, 0x4d, 0x18, ..] => Some(Self::Lz4),
+            _ => None,
+        }
+    }
+
+    /// The file name ending, which is also its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Lz4 => "lz4",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    fn decoder(self, input: impl Read + Send + 'static) -> Box<dyn Read> {
+        let input = BufReader::with_capacity(64 << 10, input);
+        match self {
+            Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
+            Self::Lz4 => Box::new(Lz4Frames(Some(lz4_flex::frame::FrameDecoder::new(input)))),
+            Self::Zstd => Box::new(ZstdFrames { input: Some(input), frame: None }),
+        }
+    }
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The compressed bytes end early or are damaged; what came out before that is read.
+pub static DAMAGED: Rule = Rule {
+    code: "bytes.compressed-damage",
+    severity: Severity::Error,
+    message: "the {compression} data is cut or damaged ({reason}); {bytes} decompressed bytes are read",
+};
+
+/// A source without compression around it.
+#[derive(Debug)]
+pub struct Peeled {
+    /// The decompressed bytes.
+    pub source: Source,
+    /// What was taken off, the outermost first.
+    pub layers: Vec<Compression>,
+    /// Damage in the compressed data.
+    pub findings: Findings,
+}
+
+/// More layers than anybody makes on purpose.
+const MOST_LAYERS: usize = 3;
+
+/// Takes every compression off `source`, into an unlinked temporary file.
+pub fn peel(source: Source, mode: Mode, limits: &Limits) -> Result<Peeled> {
+    let mut peeled = Peeled { source, layers: Vec::new(), findings: Findings::new(mode, limits) };
+    while let Some(layer) = Compression::sniff(&peeled.source.prefix(4)?) {
+        if peeled.layers.len() == MOST_LAYERS {
+            return Err(Error::limit("layers of compression", MOST_LAYERS as u64 + 1, MOST_LAYERS as u64));
+        }
+        peeled.source = decompress(&peeled.source, layer, limits, &mut peeled.findings)?;
+        peeled.layers.push(layer);
+    }
+    Ok(peeled)
+}
+
+fn decompress(source: &Source, layer: Compression, limits: &Limits, findings: &mut Findings) -> Result<Source> {
+    let ratio_bytes = source.len()?.saturating_mul(limits.ratio).max(Limits::RATIO_FREE_BYTES);
+    let most = ratio_bytes.min(limits.spool_bytes);
+    let mut decoder = layer.decoder(source.stream());
+    let mut file = tempfile::tempfile()?;
+    let mut buffer = vec![0; 256 << 10];
+    let mut total = 0;
+    loop {
+        match decoder.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => {
+                file.write_all(buffer.get(..read).unwrap_or_default())?;
+                total += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                findings.report(
+                    Finding::new(&DAMAGED, Position::at(total))
+                        .with("compression", layer.as_str())
+                        .with("reason", error.to_string())
+                        .with("bytes", total),
+                )?;
+                break;
+            }
+        }
+        if total > most {
+            return Err(Error::limit("decompressed data", total, most));
+        }
+    }
+    Ok(Source::file(file))
+}
+
+/// A decoder for one frame, called again while another frame follows.
+struct Lz4Frames<R: Read>(Option<lz4_flex::frame::FrameDecoder<R>>);
+
+impl<R: io::BufRead> Read for Lz4Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let Some(decoder) = &mut self.0 else { return Ok(0) };
+            let read = decoder.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            if let Some(decoder) = self.0.take() {
+                let mut input = decoder.into_inner();
+                if !input.fill_buf()?.is_empty() {
+                    self.0 = Some(lz4_flex::frame::FrameDecoder::new(input));
+                }
+            }
+        }
+    }
+}
+
+type ZstdFrame<R> = ruzstd::decoding::StreamingDecoder<R, ruzstd::decoding::FrameDecoder>;
+
+struct ZstdFrames<R: Read> {
+    input: Option<R>,
+    frame: Option<ZstdFrame<R>>,
+}
+
+impl<R: io::BufRead> ZstdFrames<R> {
+    /// Starts the next frame, skipping skippable ones; false at the end of the input.
+    fn next_frame(&mut self) -> io::Result<bool> {
+        let Some(mut input) = self.input.take().or_else(|| self.frame.take().map(ZstdFrame::into_inner)) else {
+            return Ok(false);
+        };
+        while let [magic @ 0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] = input.fill_buf()? {
+            let _ = magic;
+            let mut head = [0; 8];
+            input.read_exact(&mut head)?;
+            let [_, _, _, _, a, b, c, d] = head;
+            let length = u64::from(u32::from_le_bytes([a, b, c, d]));
+            io::copy(&mut input.by_ref().take(length), &mut io::sink())?;
+        }
+        if input.fill_buf()?.is_empty() {
+            return Ok(false);
+        }
+        self.frame = Some(ZstdFrame::new(input).map_err(io::Error::other)?);
+        Ok(true)
+    }
+}
+
+impl<R: io::BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                let read = frame.read(buffer)?;
+                if read > 0 || buffer.is_empty() {
+                    return Ok(read);
+                }
+            }
+            if !self.next_frame()? {
+                return Ok(0);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstd(bytes: &[u8]) -> Vec<u8> {
+        ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
+    fn lz4(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn content(peeled: &Peeled) -> Vec<u8> {
+        peeled.source.prefix(16 << 20).unwrap()
+    }
+
+    #[test]
+    fn every_compression_is_peeled_also_twice_and_in_frames() {
+        let text = b"the quick brown fox ".repeat(1000);
+        let (head, tail) = text.split_at(777);
+        for compress in [gzip, zstd, lz4] {
+            let once = compress(&text);
+            let twice = gzip(&once);
+            let frames = [compress(head), compress(tail)].concat();
+            for (bytes, layers) in [(once, 1), (twice, 2), (frames, 1)] {
+                let peeled = peel(Source::bytes(bytes), Mode::Strict, &Limits::default()).unwrap();
+                assert_eq!(peeled.layers.len(), layers);
+                assert_eq!(content(&peeled), text);
+            }
+        }
+    }
+
+    #[test]
+    fn cut_data_gives_what_came_before_and_a_finding() {
+        let text: Vec<u8> = (0..2_000_000u32).flat_map(u32::to_le_bytes).collect();
+        for compress in [gzip, zstd, lz4] {
+            let mut bytes = compress(&text);
+            bytes.truncate(bytes.len() * 3 / 4);
+            let peeled = peel(Source::bytes(bytes.clone()), Mode::Lenient, &Limits::default()).unwrap();
+            assert_eq!(peeled.findings.worst(), Some(Severity::Error));
+            assert!(text.starts_with(&content(&peeled)));
+            assert!(content(&peeled).len() > text.len() / 4, "{}", content(&peeled).len());
+            assert!(peel(Source::bytes(bytes), Mode::Strict, &Limits::default()).is_err());
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_refused() {
+        let limits = Limits { spool_bytes: 1 << 20, ..Limits::default() };
+        for compress in [gzip, zstd, lz4] {
+            let bomb = compress(&vec![0; 4 << 20]);
+            let error = peel(Source::bytes(bomb), Mode::Lenient, &limits).unwrap_err();
+            assert!(error.to_string().contains("decompressed data"), "{error}");
+        }
+    }
+}

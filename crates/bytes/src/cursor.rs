@@ -1,0 +1,158 @@
+//! Takes a slice apart, field by field, without ever looking past its end.
+
+use crate::{Error, Position, Result};
+
+/// The order of the bytes in a number.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum ByteOrder {
+    /// Most significant byte first.
+    Big,
+    /// Least significant byte first.
+    #[default]
+    Little,
+}
+
+impl ByteOrder {
+    /// The word for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Big => "big-endian",
+            Self::Little => "little-endian",
+        }
+    }
+}
+
+macro_rules! order_numbers {
+    ($($name:ident $put:ident $type:ty),*) => {
+        impl ByteOrder {
+            $(
+                #[doc = concat!("Reads a `", stringify!($type), "` in this order.")]
+                #[inline]
+                pub fn $name(self, bytes: [u8; size_of::<$type>()]) -> $type {
+                    match self {
+                        Self::Little => <$type>::from_le_bytes(bytes),
+                        Self::Big => <$type>::from_be_bytes(bytes),
+                    }
+                }
+
+                #[doc = concat!("Lays out a `", stringify!($type), "` in this order.")]
+                #[inline]
+                pub fn $put(self, value: $type) -> [u8; size_of::<$type>()] {
+                    match self {
+                        Self::Little => value.to_le_bytes(),
+                        Self::Big => value.to_be_bytes(),
+                    }
+                }
+            )*
+        }
+
+        impl<'a> Cursor<'a> {
+            $(
+                #[doc = concat!("Takes a `", stringify!($type), "`.")]
+                #[inline]
+                pub fn $name(&mut self, field: &'static str) -> Result<$type> {
+                    let order = self.order;
+                    Ok(order.$name(*self.array(field)?))
+                }
+            )*
+        }
+    };
+}
+order_numbers!(
+    u16 put_u16 u16, u32 put_u32 u32, u64 put_u64 u64,
+    i16 put_i16 i16, i32 put_i32 i32, i64 put_i64 i64,
+    f32 put_f32 f32, f64 put_f64 f64
+);
+
+/// A slice that can only be split from the front, and knows where in the file it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Cursor<'a> {
+    bytes: &'a [u8],
+    offset: u64,
+    order: ByteOrder,
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor over `bytes`, which begin at `offset` of the file.
+    #[inline]
+    pub fn new(bytes: &'a [u8], offset: u64, order: ByteOrder) -> Self {
+        Self { bytes, offset, order }
+    }
+
+    /// Bytes not yet taken.
+    #[inline]
+    pub fn left(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether all has been taken.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Where in the file the next byte lies.
+    #[inline]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The order in which numbers are read.
+    #[inline]
+    pub fn order(&self) -> ByteOrder {
+        self.order
+    }
+
+    /// Takes one byte.
+    #[inline]
+    pub fn u8(&mut self, field: &'static str) -> Result<u8> {
+        Ok(self.array::<1>(field)?[0])
+    }
+
+    /// Takes `N` bytes.
+    #[inline]
+    pub fn array<const N: usize>(&mut self, field: &'static str) -> Result<&'a [u8; N]> {
+        match self.bytes.split_first_chunk::<N>() {
+            Some((head, tail)) => {
+                self.bytes = tail;
+                self.offset += N as u64;
+                Ok(head)
+            }
+            None => Err(self.short(N, field)),
+        }
+    }
+
+    /// Takes `len` bytes.
+    #[inline]
+    pub fn take(&mut self, len: usize, field: &'static str) -> Result<&'a [u8]> {
+        match self.bytes.split_at_checked(len) {
+            Some((head, tail)) => {
+                self.bytes = tail;
+                self.offset += len as u64;
+                Ok(head)
+            }
+            None => Err(self.short(len, field)),
+        }
+    }
+
+    /// Takes `len` bytes as a cursor of their own: a declared length ends there.
+    #[inline]
+    pub fn split(&mut self, len: usize, field: &'static str) -> Result<Cursor<'a>> {
+        let offset = self.offset;
+        Ok(Cursor { bytes: self.take(len, field)?, offset, order: self.order })
+    }
+
+    /// Takes everything that is left.
+    #[inline]
+    pub fn rest(&mut self) -> &'a [u8] {
+        let rest = std::mem::take(&mut self.bytes);
+        self.offset += rest.len() as u64;
+        rest
+    }
+
+    #[cold]
+    fn short(&self, needed: usize, field: &'static str) -> Error {
+        let position = Position::at(self.offset).field(field);
+        Error::truncated(position, needed as u64, self.bytes.len() as u64)
+    }
+}

@@ -1,0 +1,53 @@
+//! How a record tells its fields to whoever shows them.
+
+/// Receives the fields of a record, in file order.
+pub trait Fields {
+    /// A number.
+    fn unsigned(&mut self, name: &'static str, value: u64);
+    /// A number that may be negative.
+    fn signed(&mut self, name: &'static str, value: i64);
+    /// A number that people read in hexadecimal: colours, addresses, marks.
+    fn hex(&mut self, name: &'static str, value: u64);
+    /// A floating-point number.
+    fn float(&mut self, name: &'static str, value: f64);
+    /// A yes or no.
+    fn flag(&mut self, name: &'static str, value: bool);
+    /// Text as stored; it need not be UTF-8.
+    fn text(&mut self, name: &'static str, value: &[u8]);
+    /// A word of ours.
+    fn word(&mut self, name: &'static str, value: &str);
+    /// Raw bytes.
+    fn bytes(&mut self, name: &'static str, value: &[u8]);
+    /// The elements told until [`Fields::end`] belong to the list `name`; their own names are not shown.
+    fn list(&mut self, name: &'static str);
+    /// Ends a list.
+    fn end(&mut self);
+}
+
+/// A record or header that can tell its fields.
+pub trait Describe {
+    /// What it is, in one word.
+    fn kind(&self) -> &'static str;
+
+    /// Tells every field, so that nothing of the record is lost.
+    fn describe(&self, fields: &mut dyn Fields);
+}
+
+/// Stored text for people: as it is where it is UTF-8, else with the bad bytes escaped.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a>(pub &'a [u8]);
+
+impl std::fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                // A control character could rewrite the terminal it is shown on.
+                if c.is_control() { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
+            }
+            for byte in chunk.invalid() {
+                write!(f, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! What ends a read or a write, sorted by who has to act.
+
+use std::{error, fmt, io, path::PathBuf};
+
+use crate::{Finding, Position};
+
+/// The result of everything in Traceloom that touches bytes.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// One failure, one word wide.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+const _: () = assert!(size_of::<Error>() == size_of::<usize>());
+
+#[derive(Debug)]
+struct Inner {
+    kind: ErrorKind,
+    position: Option<Position>,
+    path: Option<PathBuf>,
+}
+
+/// Why it failed; the groups say who can do something about it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Environment: the operating system refused.
+    Io(io::Error),
+    /// File: the bytes end before the field does.
+    Truncated {
+        /// Bytes that the field needs.
+        needed: u64,
+        /// Bytes that are left.
+        left: u64,
+    },
+    /// File: no format claims these bytes, or the named one does not.
+    Unrecognized(String),
+    /// File: in strict mode, the finding that refuses the file.
+    Refused(Box<Finding>),
+    /// Caller: what was asked for does not fit together.
+    Usage(String),
+    /// Limit: the file asks for more than [`crate::Limits`] gives.
+    Limit {
+        /// What there would be too much of.
+        what: &'static str,
+        /// How much was asked for.
+        wanted: u64,
+        /// How much is allowed.
+        limit: u64,
+    },
+}
+
+impl Error {
+    /// An error without a place.
+    pub fn new(kind: ErrorKind) -> Self {
+        Self(Box::new(Inner { kind, position: None, path: None }))
+    }
+
+    /// The bytes end inside a field.
+    #[cold]
+    pub fn truncated(position: Position, needed: u64, left: u64) -> Self {
+        Self::new(ErrorKind::Truncated { needed, left }).at(position)
+    }
+
+    /// A limit stands in the way.
+    #[cold]
+    pub fn limit(what: &'static str, wanted: u64, limit: u64) -> Self {
+        Self::new(ErrorKind::Limit { what, wanted, limit })
+    }
+
+    /// The caller asked for something that cannot be.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage(message.into()))
+    }
+
+    /// The bytes are not what they should be.
+    pub fn unrecognized(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unrecognized(message.into()))
+    }
+
+    /// Strict mode: this finding refuses the file.
+    pub fn refused(finding: Finding) -> Self {
+        let position = finding.position;
+        Self::new(ErrorKind::Refused(Box::new(finding))).at(position)
+    }
+
+    /// Adds the place.
+    #[must_use]
+    pub fn at(mut self, position: Position) -> Self {
+        self.0.position.get_or_insert(position);
+        self
+    }
+
+    /// Adds the file's name.
+    #[must_use]
+    pub fn in_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.0.path.get_or_insert_with(|| path.into());
+        self
+    }
+
+    /// Why it failed.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// Where it failed, if that is one place.
+    pub fn position(&self) -> Option<Position> {
+        self.0.position
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::new(ErrorKind::Io(error))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.0.path {
+            write!(f, "{}: ", path.display())?;
+        }
+        if let Some(position) = self.0.position {
+            write!(f, "{position}: ")?;
+        }
+        self.0.kind.fmt(f)
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Truncated { needed, left } => {
+                write!(f, "the file ends here: {needed} bytes needed, {left} left")
+            }
+            Self::Unrecognized(message) | Self::Usage(message) => f.write_str(message),
+            Self::Refused(finding) => write!(f, "{} [{}]", finding.message(), finding.rule.code),
+            Self::Limit { what, wanted, limit } => {
+                write!(f, "too much {what}: {wanted} wanted, the limit is {limit}")
+            }
+        }
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match &self.0.kind {
+            ErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

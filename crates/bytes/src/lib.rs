@@ -1,0 +1,39 @@
+//! Bytes at rest, read safely: every format crate of Traceloom stands on this one.
+//!
+//! A [`Source`] gives positional reads, a [`Window`] moves over it with bounded memory, a [`Cursor`]
+//! takes a slice apart field by field. What cannot be survived is an [`Error`], what can is a
+//! [`Finding`]. No number that comes from a file is trusted before it has passed [`Limits`].
+
+#![forbid(unsafe_code)]
+
+mod cursor;
+mod describe;
+mod edit;
+mod error;
+mod finding;
+mod format;
+mod limits;
+mod position;
+mod source;
+mod spill;
+mod window;
+
+#[cfg(feature = "compression")]
+mod compression;
+
+pub use crate::{
+    cursor::{ByteOrder, Cursor},
+    describe::{Describe, Fields, Text},
+    edit::{Edited, Loss, Slice},
+    error::{Error, ErrorKind, Result},
+    finding::{Finding, Findings, Rule, Severity, Value},
+    format::{Access, Clock, Descriptor, Mode, Options, Order, Records, Sniff, Variant},
+    limits::{Limits, reserve},
+    position::{Located, Position},
+    source::{ReadAt, Source},
+    spill::{Arena, Iter as SpillIter, Spill},
+    window::Window,
+};
+
+#[cfg(feature = "compression")]
+pub use crate::compression::{Compression, Peeled, peel};

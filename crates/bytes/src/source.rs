@@ -1,0 +1,163 @@
+//! Bytes at rest, whatever they rest in.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read},
+    path::Path,
+    sync::Arc,
+};
+
+use crate::{Error, Limits, Result};
+
+/// Something that can be read at any offset.
+pub trait ReadAt: Send + Sync {
+    /// The length now; a file that is still written may grow.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Reads some bytes at `offset`; 0 means that nothing lies there.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Whether there is nothing to read.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+}
+
+/// A shared handle to bytes at rest; cloning it is cheap.
+#[derive(Clone)]
+pub struct Source(Arc<dyn ReadAt>);
+
+impl Source {
+    /// Opens a file; a pipe or a device is spooled first, `-` is standard input.
+    pub fn open(path: &Path, limits: &Limits) -> Result<Self> {
+        let open = || -> Result<Self> {
+            if path == Path::new("-") {
+                return Self::spool(io::stdin().lock(), limits);
+            }
+            let file = File::open(path)?;
+            let kind = file.metadata()?;
+            if kind.is_dir() {
+                return Err(Error::usage("is a directory, a trace file is needed"));
+            }
+            if kind.is_file() { Ok(Self::file(file)) } else { Self::spool(file, limits) }
+        };
+        open().map_err(|error| error.in_file(path))
+    }
+
+    /// A regular file.
+    pub fn file(file: File) -> Self {
+        Self(Arc::new(file))
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
+        Self(Arc::new(bytes.into()))
+    }
+
+    /// Anything else.
+    pub fn custom(source: impl ReadAt + 'static) -> Self {
+        Self(Arc::new(source))
+    }
+
+    /// Copies a stream into an unlinked temporary file, at most [`Limits::spool_bytes`] of it.
+    pub fn spool(stream: impl Read, limits: &Limits) -> Result<Self> {
+        let mut file = tempfile::tempfile()?;
+        let copied = io::copy(&mut stream.take(limits.spool_bytes.saturating_add(1)), &mut file)?;
+        if copied > limits.spool_bytes {
+            return Err(Error::limit("input from a stream", copied, limits.spool_bytes));
+        }
+        Ok(Self::file(file))
+    }
+
+    /// The length now.
+    pub fn len(&self) -> Result<u64> {
+        Ok(self.0.len()?)
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Reads until `buffer` is full or the bytes end; gives the number of bytes read.
+    pub fn read_full(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.read_at(offset.saturating_add(filled as u64), rest)? {
+                0 => break,
+                read => filled += read,
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Reads at most `len` bytes from the start.
+    pub fn prefix(&self, len: usize) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; len];
+        let filled = self.read_full(0, &mut bytes)?;
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+
+    /// Reads some bytes at `offset`; 0 means the end.
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        loop {
+            match self.0.read_at(offset, buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return Ok(result?),
+            }
+        }
+    }
+
+    /// The bytes as a stream.
+    pub fn stream(&self) -> impl Read + Send + use<> {
+        Stream { source: self.clone(), offset: 0 }
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("len", &self.0.len().ok()).finish()
+    }
+}
+
+struct Stream {
+    source: Source,
+    offset: u64,
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.0.read_at(self.offset, buffer)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
+impl ReadAt for File {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, buffer, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(self, buffer, offset)
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn len(&self) -> io::Result<u64> {
+        Ok(Vec::len(self) as u64)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let tail = usize::try_from(offset).ok().and_then(|offset| self.get(offset..));
+        tail.unwrap_or_default().read(buffer)
+    }
+}

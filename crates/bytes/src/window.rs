@@ -1,0 +1,112 @@
+//! A bounded view that moves over a source.
+
+use crate::{Error, Limits, Position, Result, Source, reserve};
+
+/// A buffer over part of a source; its memory does not grow with the file.
+///
+/// Call order: `fill(n)` makes bytes available, `bytes()` shows them, `take(n)` or `consume(n)` moves on.
+#[derive(Debug)]
+pub struct Window {
+    source: Source,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    offset: u64,
+    chunk: usize,
+    longest: usize,
+}
+
+impl Window {
+    /// A window at the start of `source`.
+    pub fn new(source: Source, limits: &Limits) -> Self {
+        Self {
+            source,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            offset: 0,
+            chunk: limits.window_bytes.max(1),
+            longest: limits.record_bytes,
+        }
+    }
+
+    /// The source below.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Where in the file `bytes()` begins.
+    #[inline]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// What is available without reading.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Makes `wanted` bytes available and gives what there is: less only at the end of the source.
+    #[inline]
+    pub fn fill(&mut self, wanted: usize) -> Result<&[u8]> {
+        if self.end - self.start < wanted {
+            self.refill(wanted)?;
+        }
+        Ok(self.bytes())
+    }
+
+    /// Moves over `len` bytes, at most over what is available.
+    #[inline]
+    pub fn consume(&mut self, len: usize) {
+        let len = len.min(self.end - self.start);
+        self.start += len;
+        self.offset += len as u64;
+    }
+
+    /// Moves over `len` bytes and lends them.
+    #[inline]
+    pub fn take(&mut self, len: usize) -> &[u8] {
+        let from = self.start;
+        self.consume(len);
+        self.buffer.get(from..self.start).unwrap_or_default()
+    }
+
+    /// Moves to any place.
+    pub fn seek(&mut self, offset: u64) {
+        let forward = offset.checked_sub(self.offset).and_then(|step| usize::try_from(step).ok());
+        match forward.filter(|step| *step <= self.end - self.start) {
+            Some(step) => self.start += step,
+            None => (self.start, self.end) = (0, 0),
+        }
+        self.offset = offset;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self, wanted: usize) -> Result<()> {
+        if wanted > self.longest {
+            let error = Error::limit("bytes in one record", wanted as u64, self.longest as u64);
+            return Err(error.at(Position::at(self.offset)));
+        }
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        let size = wanted.max(self.chunk);
+        if self.buffer.len() < size {
+            let more = size - self.buffer.len();
+            reserve(&mut self.buffer, more)?;
+            self.buffer.resize(size, 0);
+        }
+        while self.end < wanted {
+            let at = self.offset.saturating_add(self.end as u64);
+            let room = self.buffer.get_mut(self.end..).unwrap_or_default();
+            let read = self.source.read_at(at, room).map_err(|e| e.at(Position::at(at)))?;
+            if read == 0 {
+                break;
+            }
+            self.end += read;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! Ticks to nanoseconds, bit for bit as the original reader converts them.
+
+use crate::Header;
+
+/// Converts the times of one file.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    factor: Option<f64>,
+    begin_ns: u64,
+    first_kept: u64,
+}
+
+impl Clock {
+    /// The clock that a header describes.
+    pub fn new(header: &Header) -> Self {
+        // The original stores the frequency signed and divides by it unsigned.
+        let frequency = header.cpu_frequency as u64;
+        let factor = (frequency != 0).then(|| 1e9 / frequency as f64);
+        let mut clock = Self { factor, begin_ns: 0, first_kept: 0 };
+        clock.begin_ns = clock.ns(header.begin_time);
+        clock.first_kept = clock.first_tick_at(clock.begin_ns);
+        clock
+    }
+
+    /// A stored time in nanoseconds.
+    #[inline]
+    pub fn ns(&self, ticks: u64) -> u64 {
+        match self.factor {
+            // Both operations in f64 and a truncating cast: anything more exact would differ.
+            Some(factor) => (ticks as f64 * factor) as u64,
+            None => ticks,
+        }
+    }
+
+    /// When the capture began, 0 in a live capture.
+    pub fn begin_ns(&self) -> u64 {
+        self.begin_ns
+    }
+
+    /// Whether the original reader keeps a block that ends at `end`.
+    #[inline]
+    pub fn keeps_block(&self, end: u64) -> bool {
+        end >= self.first_kept
+    }
+
+    /// Whether the original reader keeps a switch that ends at `end`.
+    #[inline]
+    pub fn keeps_switch(&self, end: u64) -> bool {
+        self.ns(end) > self.begin_ns
+    }
+
+    /// Begin and end in nanoseconds, the begin not before that of the capture.
+    ///
+    /// A record that ended before the capture began keeps its own times: the original drops it.
+    #[inline]
+    pub fn span(&self, begin: u64, end: u64) -> (u64, u64) {
+        let (begin, end) = (self.ns(begin), self.ns(end));
+        if end >= self.begin_ns { (begin.max(self.begin_ns), end) } else { (begin, end) }
+    }
+
+    /// The smallest tick that converts to `ns` or more; the conversion never decreases.
+    fn first_tick_at(&self, ns: u64) -> u64 {
+        let (mut low, mut high) = (0, u64::MAX);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.ns(middle) >= ns { high = middle } else { low = middle + 1 }
+        }
+        low
+    }
+}

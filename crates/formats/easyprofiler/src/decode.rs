@@ -1,0 +1,128 @@
+//! Takes the payload of one record apart; knows nothing of where in the file it is.
+
+use traceloom_bytes::{Cursor, Finding, Findings, Position, Result};
+
+use crate::{
+    Bookmark, Descriptor, Name, Switch, Value,
+    findings::{DESCRIPTOR_NAME, MISSING_NUL, NO_NAME, SURPLUS, VALUE_SIZE, VALUE_TYPE},
+    raw::{BlockType, DataType, Layout, Status, SwitchOrder, Width},
+};
+
+/// Reads an id of the given width.
+pub(crate) fn id(cursor: &mut Cursor<'_>, width: Width, field: &'static str) -> Result<u64> {
+    match width {
+        Width::Absent => Ok(0),
+        Width::U32 => Ok(cursor.u32(field)?.into()),
+        Width::U64 => cursor.u64(field),
+    }
+}
+
+/// Splits text at its NUL and reports what is odd about it.
+#[inline]
+pub(crate) fn name<'a>(bytes: &'a [u8], what: &'static str, offset: u64, findings: &mut Findings) -> Result<Name<'a>> {
+    let name = Name::stored(bytes);
+    if !name.is_canonical() {
+        report_name(&name, what, offset, findings)?;
+    }
+    Ok(name)
+}
+
+#[cold]
+fn report_name(name: &Name<'_>, what: &'static str, offset: u64, findings: &mut Findings) -> Result<()> {
+    let position = Position::at(offset).field("name");
+    let finding = match name.tail.len() {
+        0 if name.text.is_empty() && what == "block" => Finding::new(&NO_NAME, position),
+        0 => Finding::new(&MISSING_NUL, position).with("what", format!("{what}'s text")),
+        tail => Finding::new(&SURPLUS, position).with("bytes", tail - 1).with("what", format!("{what}'s text")),
+    };
+    findings.report(finding)
+}
+
+/// A descriptor of at least the fixed size.
+pub(crate) fn descriptor<'a>(mut cursor: Cursor<'a>, index: usize, findings: &mut Findings) -> Result<Descriptor<'a>> {
+    let offset = cursor.offset();
+    let id = cursor.u32("id")?;
+    let line = cursor.i32("line")?;
+    let color = cursor.u32("color")?;
+    let block_type = BlockType(cursor.u8("type")?);
+    let status = Status(cursor.u8("status")?);
+    let declared = cursor.u16("name_size")?;
+    let texts = cursor.rest();
+    let fits = texts.split_at_checked(declared.into());
+    let (name_bytes, file_bytes, odd_name_size) = match fits {
+        // Where the announced name does not end in a NUL, the announcement is wrong, not the name.
+        Some((name, file)) if declared == 0 || name.last() == Some(&0) || !texts.contains(&0) => (name, file, None),
+        Some(_) | None => {
+            let end = texts.iter().position(|byte| *byte == 0).map_or(texts.len(), |nul| nul + 1);
+            let (name, file) = texts.split_at_checked(end).unwrap_or((texts, &[]));
+            let odd = Finding::new(&DESCRIPTOR_NAME, Position::at(offset).field("name_size"));
+            findings.report(odd.with("index", index).with("declared", declared).with("found", name.len()))?;
+            (name, file, Some(declared))
+        }
+    };
+    let name = name(name_bytes, "descriptor", offset, findings)?;
+    let file = self::name(file_bytes, "descriptor's file", offset, findings)?;
+    Ok(Descriptor { id, line, color, block_type, status, name, file, odd_size: None, odd_name_size })
+}
+
+/// A context switch of at least the fixed size.
+pub(crate) fn switch<'a>(mut cursor: Cursor<'a>, layout: &Layout, findings: &mut Findings) -> Result<Switch<'a>> {
+    let offset = cursor.offset();
+    let (begin, end, target) = match layout.switch {
+        SwitchOrder::TimesFirst => {
+            let (begin, end) = (cursor.u64("begin")?, cursor.u64("end")?);
+            (begin, end, id(&mut cursor, layout.thread_id, "target")?)
+        }
+        SwitchOrder::TargetFirst => {
+            let target = cursor.u64("target")?;
+            (cursor.u64("begin")?, cursor.u64("end")?, target)
+        }
+    };
+    let name = name(cursor.rest(), "context switch", offset, findings)?;
+    Ok(Switch { begin, end, target, name, odd_size: None })
+}
+
+/// A value of at least the fixed size.
+pub(crate) fn value<'a>(mut cursor: Cursor<'a>, findings: &mut Findings) -> Result<Value<'a>> {
+    let offset = cursor.offset();
+    let (begin, end) = (cursor.u64("begin")?, cursor.u64("end")?);
+    let descriptor = cursor.u32("descriptor")?;
+    let filler = *cursor.array::<2>("filler")?;
+    let declared = cursor.u16("data_size")?;
+    let data_type = DataType(cursor.u8("data_type")?);
+    let is_array = cursor.u8("is_array")?;
+    let value_id = cursor.u64("value_id")?;
+    let order = cursor.order();
+    let stored = cursor.rest();
+    let (data, surplus) = stored.split_at_checked(declared.into()).unwrap_or((stored, &[]));
+    let odd_data_size = (data.len() != usize::from(declared)).then_some(declared);
+    if odd_data_size.is_some() || !surplus.is_empty() {
+        let odd = Finding::new(&VALUE_SIZE, Position::at(offset).field("data_size"));
+        findings.report(odd.with("declared", declared).with("found", stored.len()))?;
+    }
+    if data_type.width().is_none() {
+        let odd = Finding::new(&VALUE_TYPE, Position::at(offset).field("data_type"));
+        findings.report(odd.with("type", data_type.0))?;
+    }
+    Ok(Value {
+        begin,
+        end,
+        descriptor,
+        filler,
+        data_type,
+        is_array,
+        value_id,
+        data,
+        order,
+        surplus,
+        odd_data_size,
+        odd_size: None,
+    })
+}
+
+/// A bookmark of at least the fixed size.
+pub(crate) fn bookmark<'a>(mut cursor: Cursor<'a>) -> Result<Bookmark<'a>> {
+    let position_ns = cursor.u64("position")?;
+    let color = cursor.u32("color")?;
+    Ok(Bookmark { position_ns, color, text: Name::stored(cursor.rest()), odd_size: None })
+}

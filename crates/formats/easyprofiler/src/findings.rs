@@ -1,0 +1,120 @@
+//! Every rule of the format, in one table.
+//!
+//! Severity error means that the original 2.1.0 reader refuses the file for it.
+
+use traceloom_bytes::{Rule, Severity};
+
+macro_rules! rules {
+    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
+        $(
+            #[doc = $message]
+            pub static $name: Rule = Rule {
+                code: concat!("easyprofiler.", $code),
+                severity: Severity::$severity,
+                message: $message,
+            };
+        )*
+
+        /// All rules, in the order of the file.
+        pub static RULES: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    BIG_ENDIAN "big-endian" Error
+        "the file is big-endian; the original reads it only on a machine of that byte order";
+    DOCUMENT_SIGNATURE "document-signature" Error
+        "the signature is spelled 45 61 73 79 before little-endian numbers, as in the document";
+    DOCUMENT_PID "document-pid" Error
+        "a 4-byte process id stands in the header of version {version}, as in the document; real files have none";
+    DOCUMENT_THREAD_ID "document-thread-id" Error
+        "thread ids are 8 bytes wide in version {version}, as in the document; real files have 4";
+    DOCUMENT_SWITCH "document-switch" Warning
+        "context switches are stored as target, begin, end, as in the document; the original misreads them";
+    DOCUMENT_SIZE "document-size" Error
+        "record sizes count their own 2-byte prefix, as in the document";
+    SIZE_DISAGREES "size-disagrees" Error
+        "record sizes do not match their contents; strings are taken up to their NUL";
+    HEADER_CUT "header-cut" Error
+        "the file ends inside the header: {found} of {expected} bytes; the rest counts as zero";
+    EMPTY_PROFILE "empty-profile" Error
+        "the profile is empty: {blocks} blocks in {bytes} bytes; were all blocks still open when it was saved?";
+    NO_DESCRIPTORS "no-descriptors" Error
+        "there are no descriptors: {count} in {bytes} bytes";
+    NO_THREADS "no-threads" Error
+        "the header counts no threads";
+    PADDING "padding" Error
+        "the header's padding is {found}, not 0";
+    DESCRIPTOR_SHORT "descriptor-short" Warning
+        "descriptor {index} has {size} bytes, at least 16 are needed; it is skipped";
+    DESCRIPTOR_NAME "descriptor-name" Warning
+        "descriptor {index} says that its name has {declared} bytes, it has {found}";
+    DESCRIPTOR_ID "descriptor-id" Note
+        "descriptor {index} carries the number {id}; blocks refer to its place in the list";
+    DESCRIPTOR_TYPE "descriptor-type" Warning
+        "descriptor {index} has the unknown type {type}; its records are shown as events";
+    DESCRIPTORS_MEMORY "descriptors-memory" Warning
+        "the header gives the descriptors {declared} bytes, they have {found}; the original overruns its buffer";
+    MISSING_NUL "missing-nul" Warning
+        "the {what} has no closing NUL";
+    SURPLUS "surplus" Note
+        "{bytes} bytes follow the NUL of the {what}";
+    SWITCH_SIZE_ZERO "switch-size-zero" Error
+        "a context switch has size 0";
+    SWITCH_SHORT "switch-short" Warning
+        "a context switch has {size} bytes, at least {needed} are needed; it is skipped";
+    BLOCK_SIZE_ZERO "block-size-zero" Error
+        "a block has size 0";
+    BLOCK_SHORT "block-short" Warning
+        "a block has {size} bytes, at least 20 are needed; it is skipped";
+    NO_NAME "no-name" Warning
+        "a block has no name field, not even a NUL";
+    DESCRIPTOR_MISSING "descriptor-missing" Error
+        "a block refers to descriptor {descriptor} of {count}";
+    DESCRIPTOR_HOLE "descriptor-hole" Error
+        "a block refers to descriptor {descriptor}, which is empty";
+    VALUE_SHORT "value-short" Warning
+        "a value has {size} bytes, at least 34 are needed; it is shown as an event";
+    VALUE_SIZE "value-size" Warning
+        "a value says that it has {declared} bytes of data, {found} are there";
+    VALUE_TYPE "value-type" Warning
+        "a value has the unknown type {type}";
+    NEGATIVE_DURATION "negative-duration" Warning
+        "a {what} ends at {end} before it begins at {begin}";
+    BEFORE_CAPTURE "before-capture" Warning
+        "a {what} ended at {end}, before the capture began at {begin}; the original drops it";
+    MEMORY_SIZE "memory-size" Error
+        "the records need more than the {declared} bytes that the header gives them";
+    TRUNCATED "truncated" Warning
+        "the file ends inside a {what}: {needed} bytes needed, {left} left";
+    RECORDS_MISSING "records-missing" Error
+        "the file ends although thread {thread} announces {left} more records";
+    THREADS_MISSING "threads-missing" Warning
+        "the header counts {expected} threads, the file ends after {found}";
+    THREADS_MARK_EARLY "threads-mark-early" Error
+        "the threads end after {found}, the header counts {expected}";
+    COUNT_MISMATCH "count-mismatch" Error
+        "the header counts {expected} blocks and switches, {found} are there";
+    TOO_DEEP "too-deep" Error
+        "blocks are nested {levels} deep; the original stops at 255 levels";
+    THREADS_MARK "threads-mark" Error
+        "the mark after the threads is {found}, not 0x45617379";
+    DOCUMENT_MARK_EARLY_VERSION "document-mark-version" Warning
+        "a mark ends the threads of version {version}, as in the document; real files before 2.1.0 have none";
+    DOCUMENT_MARK_U64 "document-mark-u64" Warning
+        "the mark after the threads is 8 bytes wide, as in the document; the original sees 4 surplus bytes";
+    DOCUMENT_MARK_U64_BOOKMARKS "document-mark-u64-bookmarks" Error
+        "the mark before the bookmarks is 8 bytes wide, as in the document; the original takes its end for a bookmark";
+    DOCUMENT_SECOND_MARK "document-second-mark" Warning
+        "a second mark follows although there are no bookmarks, as in the document";
+    BOOKMARK_SHORT "bookmark-short" Error
+        "a bookmark has {size} bytes, at least 13 are needed; it is skipped";
+    BOOKMARK_NUL "bookmark-nul" Error
+        "a bookmark's text has no closing NUL";
+    DOCUMENT_MARK_TYPO "document-mark-typo" Error
+        "the mark after the bookmarks is 0x45617329, as the document misspells it";
+    BOOKMARKS_MARK "bookmarks-mark" Error
+        "the mark after the bookmarks is {found}, not 0x45617379";
+    TRAILING "trailing" Note
+        "{bytes} bytes follow the end of the file's contents";
+}

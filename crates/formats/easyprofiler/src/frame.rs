@@ -1,0 +1,84 @@
+//! Finds where a sized record ends.
+
+use traceloom_bytes::Result;
+
+use crate::{
+    Reader,
+    raw::{BLOCK_FIXED, BOOKMARK_FIXED, DESCRIPTOR_FIXED, SizeRule, VALUE_FIXED},
+};
+
+/// The section that a record stands in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Section {
+    Block,
+    Bookmark,
+    Descriptor,
+    Switch,
+}
+
+/// A record's extent; its bytes are in the window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// Bytes after the prefix.
+    pub(crate) payload: usize,
+    /// SIZE, where it is not what `payload` says.
+    pub(crate) odd_size: Option<u16>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Frame {
+    Whole(Extent),
+    /// The file ends before the record does; `size` is what there is of SIZE.
+    Cut {
+        needed: usize,
+        left: usize,
+        size: u16,
+    },
+}
+
+impl Reader {
+    /// Brings the next record into the window.
+    #[inline]
+    pub(crate) fn frame(&mut self, section: Section) -> Result<Frame> {
+        let layout = self.header.layout;
+        let ahead = self.window.fill(2)?;
+        let Some(prefix) = ahead.first_chunk::<2>() else {
+            let size = ahead.first().copied().unwrap_or(0).into();
+            return Ok(Frame::Cut { needed: 2, left: ahead.len(), size });
+        };
+        let size = layout.order.u16(*prefix);
+        let payload = match layout.size {
+            SizeRule::Payload => size.into(),
+            SizeRule::WithPrefix => usize::from(size).saturating_sub(2),
+            SizeRule::Unreliable => self.measure(section)?.unwrap_or(size.into()),
+        };
+        let left = self.window.fill(2 + payload)?.len();
+        if left < 2 + payload {
+            return Ok(Frame::Cut { needed: 2 + payload, left, size });
+        }
+        let odd_size = (layout.size_of_payload(payload) != size.into()).then_some(size);
+        Ok(Frame::Whole(Extent { payload, odd_size }))
+    }
+
+    /// The payload's length from its fixed part and its NULs, where SIZE is not to be trusted.
+    #[cold]
+    fn measure(&mut self, section: Section) -> Result<Option<usize>> {
+        let (fixed, strings) = match section {
+            Section::Block => (BLOCK_FIXED, 1),
+            Section::Bookmark => (BOOKMARK_FIXED, 1),
+            Section::Descriptor => (DESCRIPTOR_FIXED, 2),
+            Section::Switch => (self.header.layout.switch_fixed(), 1),
+        };
+        let order = self.header.layout.order;
+        if section == Section::Block && self.next_is_value()? {
+            let ahead = self.window.fill(2 + VALUE_FIXED)?;
+            let data = ahead.get(24..26).and_then(|bytes| bytes.first_chunk::<2>());
+            return Ok(data.map(|bytes| VALUE_FIXED + usize::from(order.u16(*bytes))));
+        }
+        // A payload cannot be longer than SIZE can say.
+        let ahead = self.window.fill(2 + usize::from(u16::MAX))?;
+        let payload = ahead.get(2..).unwrap_or_default();
+        let nuls = payload.iter().enumerate().skip(fixed).filter(|(_, byte)| **byte == 0);
+        Ok(nuls.map(|(index, _)| index + 1).nth(strings - 1))
+    }
+}

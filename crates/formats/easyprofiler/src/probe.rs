@@ -1,0 +1,217 @@
+//! Recognises a file, reads its header, and decides how its bytes are laid out.
+
+use traceloom_bytes::{ByteOrder, Cursor, Error, Mode, Options, Position, Records, Result, Sniff, Source};
+
+use crate::{
+    Header, Reader, Record,
+    findings::{
+        BLOCK_SHORT, BLOCK_SIZE_ZERO, BOOKMARK_SHORT, BOOKMARKS_MARK, COUNT_MISMATCH, DESCRIPTOR_MISSING,
+        DESCRIPTOR_NAME, DESCRIPTOR_SHORT, RECORDS_MISSING, SWITCH_SHORT, SWITCH_SIZE_ZERO, THREADS_MARK, TRUNCATED,
+    },
+    raw::{EASY_PROFILER_SIGNATURE, Layout, SizeRule, SwitchOrder, Version, Width},
+};
+
+/// A walk this long through records that all make sense is no accident.
+const PROBE_BYTES: u64 = 1 << 20;
+
+const LONGEST_HEADER: usize = 72;
+
+pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
+    let Some(signature) = prefix.first_chunk::<4>() else { return Sniff::No };
+    if ![signature, &reversed(signature)].contains(&&EASY_PROFILER_SIGNATURE.to_le_bytes()) {
+        return Sniff::No;
+    }
+    // "Easy" also begins English text, where the next byte would be a version above 8.
+    let likely = stamps(prefix).iter().any(|(layout, version)| !layout.swapped_or_big() || version.0 >> 24 <= 8);
+    if likely { Sniff::Yes } else { Sniff::Maybe }
+}
+
+fn reversed(bytes: &[u8; 4]) -> [u8; 4] {
+    let mut bytes = *bytes;
+    bytes.reverse();
+    bytes
+}
+
+impl Layout {
+    fn swapped_or_big(&self) -> bool {
+        self.swapped_signature || self.order == ByteOrder::Big
+    }
+}
+
+/// What the first eight bytes can mean, the likeliest first: a real layout and its version.
+fn stamps(prefix: &[u8]) -> Vec<(Layout, Version)> {
+    let mut cursor = Cursor::new(prefix, 0, ByteOrder::Little);
+    let (Ok(signature), Ok(stamp)) = (cursor.array::<4>("signature"), cursor.array::<4>("version")) else {
+        return Vec::new();
+    };
+    let real = ByteOrder::Little.u32(*signature) == EASY_PROFILER_SIGNATURE;
+    let orders: &[ByteOrder] = if real { &[ByteOrder::Little] } else { &[ByteOrder::Big, ByteOrder::Little] };
+    let stamps = orders.iter().map(|order| {
+        let version = Version(order.u32(*stamp));
+        let swapped_signature = !real && *order == ByteOrder::Little;
+        (Layout { swapped_signature, ..Layout::real(version, *order) }, version)
+    });
+    stamps.filter(|(_, version)| *version >= Version::V0_1_0).collect()
+}
+
+/// Reads the header in the layout that fits the file.
+pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
+    let prefix = source.prefix(LONGEST_HEADER)?;
+    if sniff(&prefix) == Sniff::No {
+        let message = "this is not an EasyProfiler file: it does not begin with 79 73 61 45";
+        return Err(Error::unrecognized(message).at(Position::at(0).field("signature")));
+    }
+    let stamps = stamps(&prefix);
+    let Some((real, version)) = stamps.first().copied() else {
+        let message = "the version stamp is missing or older than 0.1.0, the first one there is";
+        return Err(Error::unrecognized(message).at(Position::at(4).field("version")));
+    };
+    let first = parse_header(&prefix, real, version);
+    // Strict is the original's verdict, and the original knows the real layout only.
+    if options.mode == Mode::Strict {
+        return Ok(first);
+    }
+    let found = walk(source, &first, options)?;
+    if found.walks {
+        return Ok(with_switch_order(source, first, &found, options)?);
+    }
+    for (real, version) in stamps {
+        for layout in std::iter::once(real).chain(Layout::document(version, real)) {
+            let candidate = parse_header(&prefix, layout, version);
+            let found = walk(source, &candidate, options)?;
+            if found.walks {
+                return with_switch_order(source, candidate, &found, options);
+            }
+        }
+    }
+    Ok(first)
+}
+
+/// The document puts a switch's target first. All widths stay the same since 1.3.0, so only the
+/// times tell: read the wrong way round, not one switch begins within the capture.
+fn with_switch_order(source: &Source, header: Header, found: &Walk, options: &Options) -> Result<Header> {
+    if found.switches == 0 || found.switches_inside > 0 || header.begin_time == 0 {
+        return Ok(header);
+    }
+    let layout = Layout { switch: SwitchOrder::TargetFirst, ..header.layout };
+    let other = Header { layout, ..header.clone() };
+    let found = walk(source, &other, options)?;
+    let fits = found.walks && found.switches_inside == found.switches;
+    Ok(if fits { other } else { header })
+}
+
+/// What a walk over the first part of a file found.
+struct Walk {
+    walks: bool,
+    switches: u64,
+    switches_inside: u64,
+}
+
+fn walk(source: &Source, header: &Header, options: &Options) -> Result<Walk> {
+    let options = Options { mode: Mode::Lenient, ..options.clone() };
+    let mut reader = Reader::with_header(source.clone(), header.clone(), &options)?;
+    let mut found = Walk { walks: false, switches: 0, switches_inside: 0 };
+    while let Some(located) = reader.next()? {
+        if let Record::Switch(switch) = located.record {
+            found.switches += 1;
+            let inside = header.begin_time <= switch.begin && switch.begin <= switch.end;
+            found.switches_inside += u64::from(inside);
+        }
+        let far = located.offset > PROBE_BYTES;
+        if reader.findings().counts().keys().any(|code| TELLING.contains(code)) {
+            return Ok(found);
+        }
+        if far {
+            break;
+        }
+    }
+    found.walks = !reader.findings().counts().keys().any(|code| TELLING.contains(code));
+    Ok(found)
+}
+
+/// Findings that a wrong layout produces.
+static TELLING: &[&str] = &[
+    BLOCK_SHORT.code,
+    BLOCK_SIZE_ZERO.code,
+    BOOKMARKS_MARK.code,
+    BOOKMARK_SHORT.code,
+    COUNT_MISMATCH.code,
+    DESCRIPTOR_MISSING.code,
+    DESCRIPTOR_NAME.code,
+    DESCRIPTOR_SHORT.code,
+    RECORDS_MISSING.code,
+    SWITCH_SHORT.code,
+    SWITCH_SIZE_ZERO.code,
+    THREADS_MARK.code,
+    TRUNCATED.code,
+];
+
+/// Takes the header apart; what the file does not have counts as zero, as it does for the original.
+fn parse_header(prefix: &[u8], layout: Layout, version: Version) -> Header {
+    let mut padded = [0; LONGEST_HEADER];
+    for (to, from) in padded.iter_mut().zip(prefix) {
+        *to = *from;
+    }
+    let mut cursor = Cursor::new(&padded, 0, layout.order);
+    let mut header = Header::new(layout, version);
+    // `padded` is as long as the longest header, so no read can fail.
+    let _: Result<()> = read_fields(&mut cursor, &mut header);
+    header.stored_bytes = prefix.len().min(layout.header_bytes());
+    header
+}
+
+fn read_fields(cursor: &mut Cursor<'_>, header: &mut Header) -> Result<()> {
+    cursor.take(8, "signature and version")?;
+    header.pid = match header.layout.pid {
+        Width::Absent => None,
+        Width::U32 => Some(cursor.u32("pid")?.into()),
+        Width::U64 => Some(cursor.u64("pid")?),
+    };
+    header.cpu_frequency = cursor.i64("cpu_frequency")?;
+    header.begin_time = cursor.u64("begin_time")?;
+    header.end_time = cursor.u64("end_time")?;
+    if header.layout.sizes_first {
+        header.memory_size = cursor.u64("memory_size")?;
+        header.descriptors_memory_size = cursor.u64("descriptors_memory_size")?;
+        header.blocks_count = cursor.u32("blocks_count")?;
+        header.descriptors_count = cursor.u32("descriptors_count")?;
+    } else {
+        header.blocks_count = cursor.u32("blocks_count")?;
+        header.memory_size = cursor.u64("memory_size")?;
+        header.descriptors_count = cursor.u32("descriptors_count")?;
+        header.descriptors_memory_size = cursor.u64("descriptors_memory_size")?;
+    }
+    if header.layout.marks {
+        header.threads_count = Some(cursor.u32("threads_count")?);
+        header.bookmarks_count = Some(cursor.u16("bookmarks_count")?);
+        header.padding = Some(cursor.u16("padding")?);
+    }
+    Ok(())
+}
+
+/// The rules that the chosen layout breaks, with the offset where it shows.
+pub(crate) fn layout_findings(header: &Header) -> Vec<traceloom_bytes::Finding> {
+    use crate::findings::{
+        BIG_ENDIAN, DOCUMENT_PID, DOCUMENT_SIGNATURE, DOCUMENT_SIZE, DOCUMENT_SWITCH, DOCUMENT_THREAD_ID,
+        SIZE_DISAGREES,
+    };
+    let layout = &header.layout;
+    let real = Layout::real(header.version, layout.order);
+    let body = header.stored_bytes as u64;
+    let broken = [
+        (layout.order == ByteOrder::Big, &BIG_ENDIAN, 0),
+        (layout.swapped_signature, &DOCUMENT_SIGNATURE, 0),
+        (layout.pid != real.pid, &DOCUMENT_PID, 8),
+        (layout.thread_id != real.thread_id, &DOCUMENT_THREAD_ID, body),
+        (layout.switch != real.switch, &DOCUMENT_SWITCH, body),
+        (layout.size == SizeRule::WithPrefix, &DOCUMENT_SIZE, body),
+        (layout.size == SizeRule::Unreliable, &SIZE_DISAGREES, body),
+    ];
+    let broken = broken.into_iter().filter(|(is_broken, ..)| *is_broken);
+    let version = header.version.to_string();
+    broken
+        .map(|(_, rule, offset)| {
+            traceloom_bytes::Finding::new(rule, Position::at(offset)).with("version", version.as_str())
+        })
+        .collect()
+}

@@ -1,0 +1,284 @@
+//! Writes a header and records; what was read comes out byte for byte.
+
+use std::io::Write;
+
+use traceloom_bytes::{ByteOrder, Error, Result};
+
+use crate::{
+    Block, Bookmark, Descriptor, Header, Record, Switch, Thread, Value,
+    raw::{
+        BLOCK_FIXED, BOOKMARK_FIXED, DESCRIPTOR_FIXED, EASY_PROFILER_SIGNATURE, Layout, SwitchOrder, VALUE_FIXED, Width,
+    },
+};
+
+/// Starts a file with its header.
+pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
+    let mut writer = Writer { out, layout: header.layout, buffer: Vec::new(), tally: Tally::default() };
+    writer.put_header(header)?;
+    writer.flush_buffer()?;
+    Ok(writer)
+}
+
+/// Writes one file, record by record, in the order that [`Record`] describes.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    layout: Layout,
+    buffer: Vec<u8>,
+    tally: Tally,
+}
+
+/// What was written: the numbers that a header wants.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Tally {
+    /// Descriptors, holes included.
+    pub descriptors: u32,
+    /// Their sizes.
+    pub descriptor_bytes: u64,
+    /// Thread sections.
+    pub threads: u32,
+    /// Switches, blocks and values.
+    pub records: u32,
+    /// Their sizes.
+    pub record_bytes: u64,
+    /// Bookmarks.
+    pub bookmarks: u16,
+}
+
+impl Tally {
+    /// Counts a record as [`Writer`] would write it, without writing it.
+    pub fn count(&mut self, record: &Record<'_>, layout: &Layout) {
+        let bytes = payload_len(record, layout).unwrap_or(0) as u64;
+        match record {
+            Record::Descriptor(_) | Record::Hole => {
+                self.descriptors = self.descriptors.wrapping_add(1);
+                self.descriptor_bytes += bytes;
+            }
+            Record::Thread(_) => self.threads = self.threads.wrapping_add(1),
+            Record::Switch(_) | Record::Block(_) | Record::Value(_) => {
+                self.records = self.records.wrapping_add(1);
+                self.record_bytes += bytes;
+            }
+            Record::Bookmark(_) => self.bookmarks = self.bookmarks.wrapping_add(1),
+            Record::Blocks(_) | Record::Mark(_) | Record::Malformed(_) | Record::Residue(_) => {}
+        }
+    }
+
+    /// Puts the numbers into a header.
+    pub fn fill(&self, header: &mut Header) {
+        header.descriptors_count = self.descriptors;
+        header.descriptors_memory_size = self.descriptor_bytes;
+        header.blocks_count = self.records;
+        header.memory_size = self.record_bytes;
+        header.threads_count = header.layout.marks.then_some(self.threads);
+        header.bookmarks_count = header.layout.marks.then_some(self.bookmarks);
+        header.padding = header.layout.marks.then_some(0);
+    }
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes one record.
+    pub fn write(&mut self, record: &Record<'_>) -> Result<()> {
+        self.tally.count(record, &self.layout);
+        match record {
+            Record::Descriptor(descriptor) => self.put_descriptor(descriptor)?,
+            Record::Hole => self.put_size(0, None)?,
+            Record::Thread(thread) => self.put_thread(thread)?,
+            Record::Switch(switch) => self.put_switch(switch)?,
+            Record::Blocks(count) => self.put_u32(*count),
+            Record::Block(block) => self.put_block(block)?,
+            Record::Value(value) => self.put_value(value)?,
+            Record::Mark(mark) => self.put_u32(*mark),
+            Record::Bookmark(bookmark) => self.put_bookmark(bookmark)?,
+            Record::Malformed(bytes) => {
+                self.put_size(bytes.len(), None)?;
+                self.buffer.extend_from_slice(bytes);
+            }
+            Record::Residue(bytes) => self.buffer.extend_from_slice(bytes),
+        }
+        if self.buffer.len() >= FLUSH_BYTES {
+            self.flush_buffer()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file and says what was written.
+    pub fn finish(mut self) -> Result<(W, Tally)> {
+        self.flush_buffer()?;
+        self.out.flush()?;
+        Ok((self.out, self.tally))
+    }
+
+    fn flush_buffer(&mut self) -> Result<()> {
+        self.out.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn put_header(&mut self, header: &Header) -> Result<()> {
+        let order = self.layout.order;
+        let signature_order = match (self.layout.swapped_signature, order) {
+            (false, order) => order,
+            (true, ByteOrder::Little) => ByteOrder::Big,
+            (true, ByteOrder::Big) => ByteOrder::Little,
+        };
+        self.buffer.extend_from_slice(&signature_order.put_u32(EASY_PROFILER_SIGNATURE));
+        self.put_u32(header.version.0);
+        self.put_id(header.pid.unwrap_or(0), self.layout.pid, "process id")?;
+        self.buffer.extend_from_slice(&order.put_i64(header.cpu_frequency));
+        self.put_u64(header.begin_time);
+        self.put_u64(header.end_time);
+        if self.layout.sizes_first {
+            self.put_u64(header.memory_size);
+            self.put_u64(header.descriptors_memory_size);
+            self.put_u32(header.blocks_count);
+            self.put_u32(header.descriptors_count);
+        } else {
+            self.put_u32(header.blocks_count);
+            self.put_u64(header.memory_size);
+            self.put_u32(header.descriptors_count);
+            self.put_u64(header.descriptors_memory_size);
+        }
+        if self.layout.marks {
+            self.put_u32(header.threads_count.unwrap_or(0));
+            self.put_u16(header.bookmarks_count.unwrap_or(0));
+            self.put_u16(header.padding.unwrap_or(0));
+        }
+        self.buffer.truncate(header.stored_bytes);
+        Ok(())
+    }
+
+    fn put_descriptor(&mut self, descriptor: &Descriptor<'_>) -> Result<()> {
+        let (name, file) = (&descriptor.name, &descriptor.file);
+        self.put_size(DESCRIPTOR_FIXED + name.len() + file.len(), descriptor.odd_size)?;
+        self.put_u32(descriptor.id);
+        self.buffer.extend_from_slice(&self.layout.order.put_i32(descriptor.line));
+        self.put_u32(descriptor.color);
+        self.buffer.extend_from_slice(&[descriptor.block_type.0, descriptor.status.0]);
+        let name_size = u16::try_from(name.len()).map_err(|_| too_long("descriptor's name", name.len()))?;
+        self.put_u16(descriptor.odd_name_size.unwrap_or(name_size));
+        for part in [name.text, name.tail, file.text, file.tail] {
+            self.buffer.extend_from_slice(part);
+        }
+        Ok(())
+    }
+
+    fn put_thread(&mut self, thread: &Thread<'_>) -> Result<()> {
+        self.put_id(thread.id, self.layout.thread_id, "thread id")?;
+        let size = u16::try_from(thread.name.len()).map_err(|_| too_long("thread's name", thread.name.len()))?;
+        self.put_u16(size);
+        self.buffer.extend_from_slice(thread.name.text);
+        self.buffer.extend_from_slice(thread.name.tail);
+        self.put_u32(thread.switches);
+        Ok(())
+    }
+
+    fn put_switch(&mut self, switch: &Switch<'_>) -> Result<()> {
+        self.put_size(self.layout.switch_fixed() + switch.name.len(), switch.odd_size)?;
+        match self.layout.switch {
+            SwitchOrder::TimesFirst => {
+                self.put_u64(switch.begin);
+                self.put_u64(switch.end);
+                self.put_id(switch.target, self.layout.thread_id, "thread id")?;
+            }
+            SwitchOrder::TargetFirst => {
+                self.put_u64(switch.target);
+                self.put_u64(switch.begin);
+                self.put_u64(switch.end);
+            }
+        }
+        self.buffer.extend_from_slice(switch.name.text);
+        self.buffer.extend_from_slice(switch.name.tail);
+        Ok(())
+    }
+
+    #[inline]
+    fn put_block(&mut self, block: &Block<'_>) -> Result<()> {
+        self.put_size(BLOCK_FIXED + block.name.len(), block.odd_size)?;
+        self.put_u64(block.begin);
+        self.put_u64(block.end);
+        self.put_u32(block.descriptor);
+        self.buffer.extend_from_slice(block.name.text);
+        self.buffer.extend_from_slice(block.name.tail);
+        Ok(())
+    }
+
+    fn put_value(&mut self, value: &Value<'_>) -> Result<()> {
+        self.put_size(VALUE_FIXED + value.data.len() + value.surplus.len(), value.odd_size)?;
+        self.put_u64(value.begin);
+        self.put_u64(value.end);
+        self.put_u32(value.descriptor);
+        self.buffer.extend_from_slice(&value.filler);
+        let data_size = u16::try_from(value.data.len()).map_err(|_| too_long("value", value.data.len()))?;
+        self.put_u16(value.odd_data_size.unwrap_or(data_size));
+        self.buffer.extend_from_slice(&[value.data_type.0, value.is_array]);
+        self.put_u64(value.value_id);
+        self.buffer.extend_from_slice(value.data);
+        self.buffer.extend_from_slice(value.surplus);
+        Ok(())
+    }
+
+    fn put_bookmark(&mut self, bookmark: &Bookmark<'_>) -> Result<()> {
+        self.put_size(BOOKMARK_FIXED + bookmark.text.len(), bookmark.odd_size)?;
+        self.put_u64(bookmark.position_ns);
+        self.put_u32(bookmark.color);
+        self.buffer.extend_from_slice(bookmark.text.text);
+        self.buffer.extend_from_slice(bookmark.text.tail);
+        Ok(())
+    }
+
+    #[inline]
+    fn put_size(&mut self, payload: usize, odd: Option<u16>) -> Result<()> {
+        let size = match odd {
+            Some(size) => size,
+            None => u16::try_from(self.layout.size_of_payload(payload)).map_err(|_| too_long("record", payload))?,
+        };
+        self.put_u16(size);
+        Ok(())
+    }
+
+    fn put_id(&mut self, id: u64, width: Width, what: &'static str) -> Result<()> {
+        match width {
+            Width::Absent => {}
+            Width::U32 => {
+                let id = u32::try_from(id).map_err(|_| {
+                    Error::usage(format!("the {what} {id} needs 8 bytes; this version stores 4: choose 1.3.0 or later"))
+                })?;
+                self.put_u32(id);
+            }
+            Width::U64 => self.put_u64(id),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn put_u16(&mut self, value: u16) {
+        self.buffer.extend_from_slice(&self.layout.order.put_u16(value));
+    }
+
+    #[inline]
+    fn put_u32(&mut self, value: u32) {
+        self.buffer.extend_from_slice(&self.layout.order.put_u32(value));
+    }
+
+    #[inline]
+    fn put_u64(&mut self, value: u64) {
+        self.buffer.extend_from_slice(&self.layout.order.put_u64(value));
+    }
+}
+
+const FLUSH_BYTES: usize = 64 << 10;
+
+fn payload_len(record: &Record<'_>, layout: &Layout) -> Option<usize> {
+    Some(match record {
+        Record::Descriptor(descriptor) => DESCRIPTOR_FIXED + descriptor.name.len() + descriptor.file.len(),
+        Record::Switch(switch) => layout.switch_fixed() + switch.name.len(),
+        Record::Block(block) => BLOCK_FIXED + block.name.len(),
+        Record::Value(value) => VALUE_FIXED + value.data.len() + value.surplus.len(),
+        _ => return None,
+    })
+}
+
+fn too_long(what: &str, len: usize) -> Error {
+    Error::usage(format!("a {what} of {len} bytes does not fit: sizes are stored in 16 bits"))
+}
