@@ -1,2 +1,60 @@
-//! To come.
-fn main() {}
+//! Prints ratios: our codecs against the baseline, in one run, in CPU time.
+
+mod easyprofiler;
+mod measure;
+
+use std::{env, fs::File, io::BufWriter, process::ExitCode};
+
+use traceloom_bytes::Result;
+
+/// A format's benchmark.
+struct Bench {
+    id: &'static str,
+    /// Writes a file of about that many records.
+    make: fn(BufWriter<File>, u64) -> Result<()>,
+    /// Measures and prints; false where a bar is missed.
+    run: fn() -> Result<bool>,
+}
+
+static BENCHES: &[Bench] = &[Bench { id: "easyprofiler", make: easyprofiler::make, run: easyprofiler::run }];
+
+const USAGE: &str = "usage: traceloom-benches make FORMAT OUT RECORDS | run [FORMAT]…";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["make", format, out, records] => make(format, out, records),
+        ["run", formats @ ..] => run(formats),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn make(format: &str, out: &str, records: &str) -> Result<bool> {
+    let bench = BENCHES.iter().find(|bench| bench.id == format);
+    let (Some(bench), Ok(records)) = (bench, records.parse()) else {
+        eprintln!("{USAGE}");
+        return Ok(false);
+    };
+    (bench.make)(BufWriter::new(File::create(out)?), records)?;
+    Ok(true)
+}
+
+fn run(formats: &[&str]) -> Result<bool> {
+    let mut met = true;
+    for bench in BENCHES.iter().filter(|bench| formats.is_empty() || formats.contains(&bench.id)) {
+        met &= (bench.run)()?;
+    }
+    Ok(met)
+}

@@ -22,7 +22,7 @@ mod window;
 mod compression;
 
 pub use crate::{
-    cursor::{ByteOrder, Cursor},
+    cursor::{ByteOrder, Cursor, find_nul},
     describe::{Describe, Fields, Text},
     edit::{Edited, Loss, Slice},
     error::{Error, ErrorKind, Result},
@@ -31,7 +31,7 @@ pub use crate::{
     limits::{Limits, reserve},
     position::{Located, Position},
     source::{ReadAt, Source},
-    spill::{Arena, Iter as SpillIter, Spill},
+    spill::{Arena, Entry, Iter as SpillIter, Spill},
     window::Window,
 };
 

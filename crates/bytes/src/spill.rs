@@ -1,4 +1,6 @@
-//! A stack that goes to a temporary file when memory for it runs out.
+//! A stack or array that goes to a temporary file when memory for it runs out.
+//!
+//! In memory entries are plain values; only what is spilled is laid out as bytes.
 
 use std::{
     fs::File,
@@ -6,10 +8,22 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::{ReadAt, Result, reserve};
+use crate::{ByteOrder, Cursor, ReadAt, Result, reserve};
 
 /// Entries in a segment.
 const SEGMENT: usize = 1 << 12;
+
+/// Something that can be spilled.
+pub trait Entry: Copy {
+    /// Bytes in the file.
+    const BYTES: usize;
+
+    /// Appends exactly [`Entry::BYTES`] bytes.
+    fn put(&self, bytes: &mut Vec<u8>);
+
+    /// Takes them back.
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self>;
+}
 
 /// Memory and one temporary file, shared by all the stacks of a trace.
 #[derive(Clone, Debug)]
@@ -31,8 +45,8 @@ impl Arena {
     }
 
     /// An empty stack.
-    pub fn stack<const N: usize>(&self) -> Spill<N> {
-        Spill { arena: self.clone(), segments: Vec::new(), first: 0, slots: Vec::new() }
+    pub fn stack<T: Entry>(&self) -> Spill<T> {
+        Spill { arena: self.clone(), top: Vec::new(), below: Vec::new(), spilled: 0, slots: Vec::new() }
     }
 
     /// Bytes held in memory now.
@@ -76,194 +90,225 @@ impl Shared {
     }
 }
 
-/// A stack of `N`-byte entries, in segments so that growing never copies.
+/// A stack of entries, in segments so that growing never copies.
 ///
-/// Leading segments go to the arena's file when memory runs out and come back when they are needed.
-/// A segment keeps its slot in the file, so going back and forth does not make the file grow.
+/// Segments below the top go to the arena's file when memory runs out and come back when they are
+/// needed. A segment keeps its slot in the file, so going back and forth does not make the file grow.
 #[derive(Debug)]
-pub struct Spill<const N: usize> {
+pub struct Spill<T> {
     arena: Arena,
-    /// Resident segments; all but the last are full.
-    segments: Vec<Vec<[u8; N]>>,
-    /// How many segments before them are in the file only.
-    first: usize,
+    /// The segment that grows and shrinks; empty only where the stack is.
+    top: Vec<T>,
+    /// Full segments below it that are in memory.
+    below: Vec<Vec<T>>,
+    /// How many segments below those are in the file only.
+    spilled: usize,
     slots: Vec<Option<u64>>,
 }
 
-impl<const N: usize> Spill<N> {
-    const SEGMENT_BYTES: u64 = (SEGMENT * N) as u64;
+impl<T: Entry> Spill<T> {
+    const SLOT_BYTES: usize = SEGMENT * T::BYTES;
 
     /// Number of entries.
     pub fn len(&self) -> u64 {
-        let full = self.first + self.segments.len().saturating_sub(1);
-        (full * SEGMENT) as u64 + self.segments.last().map_or(0, |last| last.len() as u64)
+        ((self.spilled + self.below.len()) * SEGMENT) as u64 + self.top.len() as u64
     }
 
     /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
-        self.segments.is_empty()
+        self.top.is_empty()
+    }
+
+    /// Bytes held in memory.
+    pub fn resident_bytes(&self) -> u64 {
+        held_bytes(&self.top) + self.below.iter().map(held_bytes).sum::<u64>()
     }
 
     /// Adds an entry on top.
     #[inline]
-    pub fn push(&mut self, entry: [u8; N]) -> Result<()> {
-        match self.segments.last_mut() {
-            Some(top) if top.len() < top.capacity() => top.push(entry),
-            _ => self.push_slow(entry)?,
+    pub fn push(&mut self, entry: T) -> Result<()> {
+        if self.top.len() == self.top.capacity() {
+            self.make_room()?;
         }
+        self.top.push(entry);
         Ok(())
     }
 
     /// The entry on top.
     #[inline]
-    pub fn last(&self) -> Option<&[u8; N]> {
-        self.segments.last().and_then(|segment| segment.last())
+    pub fn last(&self) -> Option<&T> {
+        self.top.last()
     }
 
     /// The entry on top, to be changed.
     #[inline]
-    pub fn last_mut(&mut self) -> Option<&mut [u8; N]> {
-        self.segments.last_mut().and_then(|segment| segment.last_mut())
+    pub fn last_mut(&mut self) -> Option<&mut T> {
+        self.top.last_mut()
     }
 
     /// Takes the entry on top.
     #[inline]
-    pub fn pop(&mut self) -> Result<Option<[u8; N]>> {
-        let Some(top) = self.segments.last_mut() else { return Ok(None) };
-        let entry = top.pop();
-        if top.is_empty() {
-            self.drop_top()?;
+    pub fn pop(&mut self) -> Result<Option<T>> {
+        let entry = self.top.pop();
+        if self.top.is_empty() && entry.is_some() {
+            self.uncover()?;
         }
         Ok(entry)
     }
 
-    /// Walks from the top to the bottom and changes nothing.
-    pub fn iter(&self) -> Iter<'_, N> {
-        Iter { spill: self, segment: self.first + self.segments.len(), left: 0, loaded: Vec::new() }
+    /// Changes every entry, from the top to the bottom.
+    pub fn rewrite_down(&mut self, mut change: impl FnMut(&mut T) -> Result<()>) -> Result<()> {
+        let resident = self.below.iter_mut().flatten().chain(&mut self.top);
+        resident.rev().try_for_each(&mut change)?;
+        for index in (0..self.spilled).rev() {
+            let mut segment = self.load(index)?;
+            segment.iter_mut().rev().try_for_each(&mut change)?;
+            self.store(index, &segment)?;
+        }
+        Ok(())
+    }
+
+    /// Walks from the bottom to the top.
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter { spill: self, next: 0, resident: [].iter(), loaded: Vec::new().into_iter() }
     }
 
     #[cold]
-    fn push_slow(&mut self, entry: [u8; N]) -> Result<()> {
-        // The bottom segment grows with its contents: many small stacks stay small.
-        if let [only] = self.segments.as_mut_slice()
-            && only.len() < SEGMENT
-        {
-            let more = only.len().min(SEGMENT - only.len());
-            only.reserve_exact(more);
-            self.arena.lock().resident_bytes += (more * N) as u64;
-            only.push(entry);
+    fn make_room(&mut self) -> Result<()> {
+        if self.top.len() < SEGMENT {
+            // The bottom segment grows with its contents: many small stacks stay small.
+            let bottom = self.spilled + self.below.len() == 0;
+            let room = if bottom { self.top.len().clamp(16, SEGMENT - self.top.len()) } else { SEGMENT };
+            let before = held_bytes(&self.top);
+            self.top.reserve_exact(room);
+            self.arena.lock().resident_bytes += held_bytes(&self.top) - before;
             return Ok(());
         }
-        while self.segments.len() > 1 && self.arena_is_full() {
+        while !self.below.is_empty() && self.arena_is_full() {
             self.spill_bottom()?;
         }
-        let room = if self.first + self.segments.len() == 0 { 16 } else { SEGMENT };
-        let mut segment = Vec::new();
-        reserve(&mut segment, room)?;
-        self.arena.lock().resident_bytes += (segment.capacity() * N) as u64;
-        segment.push(entry);
-        self.segments.push(segment);
+        let mut fresh = Vec::new();
+        reserve(&mut fresh, SEGMENT)?;
+        self.arena.lock().resident_bytes += held_bytes(&fresh);
+        self.below.push(std::mem::replace(&mut self.top, fresh));
         Ok(())
     }
 
     fn arena_is_full(&self) -> bool {
         let shared = self.arena.lock();
-        shared.resident_bytes + Self::SEGMENT_BYTES > shared.limit_bytes
+        shared.resident_bytes + (SEGMENT * size_of::<T>()) as u64 > shared.limit_bytes
     }
 
     fn spill_bottom(&mut self) -> Result<()> {
-        let segment = self.segments.remove(0);
-        let slot = self.slots.get(self.first).copied().flatten();
-        let mut shared = self.arena.lock();
-        let offset = shared.write(slot, segment.as_flattened(), Self::SEGMENT_BYTES)?;
-        shared.resident_bytes -= (segment.capacity() * N) as u64;
-        drop(shared);
-        if self.slots.len() <= self.first {
-            self.slots.resize(self.first + 1, None);
-        }
-        if let Some(slot) = self.slots.get_mut(self.first) {
-            *slot = Some(offset);
-        }
-        self.first += 1;
+        let segment = self.below.remove(0);
+        self.store(self.spilled, &segment)?;
+        self.arena.lock().resident_bytes -= held_bytes(&segment);
+        self.spilled += 1;
         Ok(())
     }
 
-    /// The top segment is empty; the one below comes back from the file if it is there.
+    fn store(&mut self, index: usize, segment: &[T]) -> Result<()> {
+        let mut bytes = Vec::new();
+        reserve(&mut bytes, Self::SLOT_BYTES)?;
+        segment.iter().for_each(|entry| entry.put(&mut bytes));
+        if self.slots.len() <= index {
+            self.slots.resize(index + 1, None);
+        }
+        if let Some(slot) = self.slots.get_mut(index) {
+            *slot = Some(self.arena.lock().write(*slot, &bytes, Self::SLOT_BYTES as u64)?);
+        }
+        Ok(())
+    }
+
+    /// The top segment is empty; the one below takes its place, from the file if it is there.
     #[cold]
-    fn drop_top(&mut self) -> Result<()> {
-        if let Some(top) = self.segments.pop() {
-            self.arena.lock().resident_bytes -= (top.capacity() * N) as u64;
-        }
-        if self.segments.is_empty() && self.first > 0 {
-            let segment = self.load(self.first - 1)?;
-            self.arena.lock().resident_bytes += (segment.capacity() * N) as u64;
-            self.first -= 1;
-            self.segments.push(segment);
-        }
+    fn uncover(&mut self) -> Result<()> {
+        let next = match self.below.pop() {
+            Some(segment) => segment,
+            None if self.spilled > 0 => {
+                let segment = self.load(self.spilled - 1)?;
+                self.arena.lock().resident_bytes += held_bytes(&segment);
+                self.spilled -= 1;
+                segment
+            }
+            None => return Ok(()),
+        };
+        self.arena.lock().resident_bytes -= held_bytes(&self.top);
+        self.top = next;
         Ok(())
     }
 
-    fn load(&self, index: usize) -> Result<Vec<[u8; N]>> {
-        let mut segment = Vec::new();
+    fn load(&self, index: usize) -> Result<Vec<T>> {
+        let (mut segment, mut bytes) = (Vec::new(), Vec::new());
         reserve(&mut segment, SEGMENT)?;
-        segment.resize(SEGMENT, [0; N]);
+        reserve(&mut bytes, Self::SLOT_BYTES)?;
+        bytes.resize(Self::SLOT_BYTES, 0);
         if let Some(offset) = self.slots.get(index).copied().flatten() {
-            self.arena.lock().read(offset, segment.as_flattened_mut())?;
+            self.arena.lock().read(offset, &mut bytes)?;
+        }
+        let mut cursor = Cursor::new(&bytes, 0, ByteOrder::Little);
+        while !cursor.is_empty() {
+            segment.push(T::take(&mut cursor)?);
         }
         Ok(segment)
     }
 }
 
-impl<const N: usize> Drop for Spill<N> {
+/// Bytes that a segment takes in memory.
+fn held_bytes<T>(segment: &Vec<T>) -> u64 {
+    (segment.capacity() * size_of::<T>()) as u64
+}
+
+impl<T> Drop for Spill<T> {
     fn drop(&mut self) {
-        let held: usize = self.segments.iter().map(|segment| segment.capacity() * N).sum();
-        self.arena.lock().resident_bytes -= held as u64;
+        let held = held_bytes(&self.top) + self.below.iter().map(held_bytes).sum::<u64>();
+        self.arena.lock().resident_bytes -= held;
     }
 }
 
-/// Entries of a [`Spill`] from the top to the bottom.
+/// Entries of a [`Spill`] from the bottom to the top.
 #[derive(Debug)]
-pub struct Iter<'a, const N: usize> {
-    spill: &'a Spill<N>,
-    /// The segment that `left` counts in.
-    segment: usize,
-    left: usize,
-    loaded: Vec<[u8; N]>,
+pub struct Iter<'a, T> {
+    spill: &'a Spill<T>,
+    /// The segment after the current one.
+    next: usize,
+    /// What is left of the current segment: one of these two.
+    resident: std::slice::Iter<'a, T>,
+    loaded: std::vec::IntoIter<T>,
 }
 
-impl<const N: usize> Iter<'_, N> {
-    fn enter_segment_below(&mut self) -> Result<bool> {
-        let Some(below) = self.segment.checked_sub(1) else { return Ok(false) };
-        self.segment = below;
-        self.left = match below.checked_sub(self.spill.first) {
-            Some(resident) => self.spill.segments.get(resident).map_or(0, Vec::len),
-            None => {
-                self.loaded = self.spill.load(below)?;
-                self.loaded.len()
-            }
-        };
+impl<T: Entry> Iter<'_, T> {
+    #[cold]
+    fn next_segment(&mut self) -> Result<bool> {
+        let index = self.next;
+        self.next += 1;
+        match index.checked_sub(self.spill.spilled) {
+            None => self.loaded = self.spill.load(index)?.into_iter(),
+            Some(resident) if resident > self.spill.below.len() => return Ok(false),
+            Some(resident) => self.resident = self.spill.below.get(resident).unwrap_or(&self.spill.top).iter(),
+        }
         Ok(true)
     }
 }
 
-impl<const N: usize> Iterator for Iter<'_, N> {
-    type Item = Result<[u8; N]>;
+impl<T: Entry> Iterator for Iter<'_, T> {
+    type Item = Result<T>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        while self.left == 0 {
-            match self.enter_segment_below() {
+        loop {
+            if let Some(entry) = self.resident.next() {
+                return Some(Ok(*entry));
+            }
+            if let Some(entry) = self.loaded.next() {
+                return Some(Ok(entry));
+            }
+            match self.next_segment() {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => return Some(Err(error)),
             }
         }
-        self.left -= 1;
-        let segment = match self.segment.checked_sub(self.spill.first) {
-            Some(resident) => self.spill.segments.get(resident)?,
-            None => &self.loaded,
-        };
-        segment.get(self.left).copied().map(Ok)
     }
 }
 
@@ -271,18 +316,30 @@ impl<const N: usize> Iterator for Iter<'_, N> {
 mod tests {
     use super::*;
 
+    impl Entry for u32 {
+        const BYTES: usize = 4;
+
+        fn put(&self, bytes: &mut Vec<u8>) {
+            bytes.extend_from_slice(&self.to_le_bytes());
+        }
+
+        fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+            cursor.u32("entry")
+        }
+    }
+
     const COUNT: u32 = 5 * SEGMENT as u32 + 17;
 
-    fn filled(arena: &Arena) -> Spill<4> {
+    fn filled(arena: &Arena) -> Spill<u32> {
         let mut spill = arena.stack();
         for value in 0..COUNT {
-            spill.push(value.to_le_bytes()).unwrap();
+            spill.push(value).unwrap();
         }
         spill
     }
 
-    fn top_down(spill: &Spill<4>) -> impl Iterator<Item = u32> {
-        spill.iter().map(|entry| u32::from_le_bytes(entry.unwrap()))
+    fn entries(spill: &Spill<u32>) -> impl Iterator<Item = u32> {
+        spill.iter().map(|entry| entry.unwrap())
     }
 
     #[test]
@@ -292,12 +349,13 @@ mod tests {
             let mut spill = filled(&arena);
             assert_eq!(arena.has_spilled(), limit == 0);
             assert_eq!(spill.len(), u64::from(COUNT));
-            assert!(top_down(&spill).eq((0..COUNT).rev()));
+            assert!(entries(&spill).eq(0..COUNT));
             for value in (0..COUNT).rev() {
-                assert_eq!(spill.last().copied().map(u32::from_le_bytes), Some(value));
-                assert_eq!(spill.pop().unwrap().map(u32::from_le_bytes), Some(value));
+                assert_eq!(spill.last().copied(), Some(value));
+                assert_eq!(spill.pop().unwrap(), Some(value));
             }
             assert_eq!(spill.pop().unwrap(), None);
+            drop(spill);
             assert_eq!(arena.resident_bytes(), 0);
         }
     }
@@ -312,18 +370,35 @@ mod tests {
                 spill.pop().unwrap();
             }
             for value in COUNT - 4 * SEGMENT as u32..COUNT {
-                spill.push(value.to_le_bytes()).unwrap();
+                spill.push(value).unwrap();
             }
         }
-        assert!(top_down(&spill).eq((0..COUNT).rev()));
+        assert!(entries(&spill).eq(0..COUNT));
         assert_eq!(arena.lock().file_bytes, file_bytes);
+    }
+
+    #[test]
+    fn rewriting_reaches_every_entry_from_the_top() {
+        for limit in [0, u64::MAX] {
+            let mut spill = filled(&Arena::new(limit));
+            let mut expected = COUNT;
+            spill
+                .rewrite_down(|entry| {
+                    expected -= 1;
+                    assert_eq!(*entry, expected);
+                    *entry += 1;
+                    Ok(())
+                })
+                .unwrap();
+            assert!(entries(&spill).eq(1..=COUNT));
+        }
     }
 
     #[test]
     fn two_stacks_share_one_arena() {
         let arena = Arena::new(0);
         let (one, two) = (filled(&arena), filled(&arena));
-        assert!(top_down(&one).eq(top_down(&two)));
+        assert!(entries(&one).eq(entries(&two)));
         drop(one);
         drop(two);
         assert_eq!(arena.resident_bytes(), 0);

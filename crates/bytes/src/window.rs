@@ -67,9 +67,11 @@ impl Window {
     /// Moves over `len` bytes and lends them.
     #[inline]
     pub fn take(&mut self, len: usize) -> &[u8] {
+        let taken = self.bytes().len().min(len);
         let from = self.start;
-        self.consume(len);
-        self.buffer.get(from..self.start).unwrap_or_default()
+        self.start += taken;
+        self.offset += taken as u64;
+        self.buffer.get(from..from + taken).unwrap_or_default()
     }
 
     /// Moves to any place.

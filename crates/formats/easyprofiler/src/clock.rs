@@ -26,8 +26,7 @@ impl Clock {
     #[inline]
     pub fn ns(&self, ticks: u64) -> u64 {
         match self.factor {
-            // Both operations in f64 and a truncating cast: anything more exact would differ.
-            Some(factor) => (ticks as f64 * factor) as u64,
+            Some(factor) => scale(ticks, factor),
             None => ticks,
         }
     }
@@ -41,6 +40,11 @@ impl Clock {
     #[inline]
     pub fn keeps_block(&self, end: u64) -> bool {
         end >= self.first_kept
+    }
+
+    /// The first tick of the capture: what ended before is not part of it.
+    pub fn first_kept(&self) -> u64 {
+        self.first_kept
     }
 
     /// Whether the original reader keeps a switch that ends at `end`.
@@ -59,12 +63,47 @@ impl Clock {
     }
 
     /// The smallest tick that converts to `ns` or more; the conversion never decreases.
-    fn first_tick_at(&self, ns: u64) -> u64 {
+    pub fn first_tick_at(&self, ns: u64) -> u64 {
         let (mut low, mut high) = (0, u64::MAX);
         while low < high {
             let middle = low + (high - low) / 2;
             if self.ns(middle) >= ns { high = middle } else { low = middle + 1 }
         }
         low
+    }
+}
+
+/// Both operations in f64 and a truncating cast: anything more exact would differ from the original.
+#[inline]
+fn scale(ticks: u64, factor: f64) -> u64 {
+    // Machines convert signed numbers in one instruction and unsigned ones in ten; where both can hold
+    // the value they agree.
+    let ns = ticks.cast_signed() as f64 * factor;
+    if ticks <= i64::MAX as u64 && ns < i64::MAX as f64 {
+        (ns as i64).cast_unsigned()
+    } else {
+        scale_large(ticks, factor)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn scale_large(ticks: u64, factor: f64) -> u64 {
+    (ticks as f64 * factor) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quick_conversion_is_the_plain_one() {
+        let factors = [1e9 / 2_445_284_000.0, 1e9 / 1e7, 1e9, 1e-3, 1e9 / u64::MAX as f64];
+        let ticks = (0..64).flat_map(|bit| [1u64 << bit, (1 << bit) - 1, (1 << bit) + (1 << bit) / 3]);
+        for ticks in ticks.chain([u64::MAX, i64::MAX as u64, i64::MAX as u64 + 1]) {
+            for factor in factors {
+                assert_eq!(scale(ticks, factor), scale_large(ticks, factor), "{ticks} * {factor}");
+            }
+        }
     }
 }

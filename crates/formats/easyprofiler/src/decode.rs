@@ -1,11 +1,11 @@
 //! Takes the payload of one record apart; knows nothing of where in the file it is.
 
-use traceloom_bytes::{Cursor, Finding, Findings, Position, Result};
+use traceloom_bytes::{ByteOrder, Cursor, Finding, Findings, Position, Result};
 
 use crate::{
     Bookmark, Descriptor, Name, Switch, Value,
     findings::{DESCRIPTOR_NAME, MISSING_NUL, NO_NAME, SURPLUS, VALUE_SIZE, VALUE_TYPE},
-    raw::{BlockType, DataType, Layout, Status, SwitchOrder, Width},
+    raw::{BLOCK_FIXED, BlockType, DataType, Layout, Status, SwitchOrder, Width},
 };
 
 /// Reads an id of the given width.
@@ -17,8 +17,20 @@ pub(crate) fn id(cursor: &mut Cursor<'_>, width: Width, field: &'static str) -> 
     }
 }
 
+/// Begin, end and descriptor of a block, from its prefix and fixed part.
+#[inline(always)]
+pub(crate) fn block_fixed(fixed: &[u8; 2 + BLOCK_FIXED], order: ByteOrder) -> (u64, u64, u32) {
+    (order.u64(part(fixed, 2)), order.u64(part(fixed, 10)), order.u32(part(fixed, 18)))
+}
+
+/// Bytes of a fixed part; the compiler sees that none can be missing.
+#[inline(always)]
+fn part<const N: usize>(fixed: &[u8; 2 + BLOCK_FIXED], at: usize) -> [u8; N] {
+    fixed.get(at..).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or([0; N])
+}
+
 /// Splits text at its NUL and reports what is odd about it.
-#[inline]
+#[inline(always)]
 pub(crate) fn name<'a>(bytes: &'a [u8], what: &'static str, offset: u64, findings: &mut Findings) -> Result<Name<'a>> {
     let name = Name::stored(bytes);
     if !name.is_canonical() {
@@ -48,21 +60,29 @@ pub(crate) fn descriptor<'a>(mut cursor: Cursor<'a>, index: usize, findings: &mu
     let status = Status(cursor.u8("status")?);
     let declared = cursor.u16("name_size")?;
     let texts = cursor.rest();
-    let fits = texts.split_at_checked(declared.into());
-    let (name_bytes, file_bytes, odd_name_size) = match fits {
-        // Where the announced name does not end in a NUL, the announcement is wrong, not the name.
-        Some((name, file)) if declared == 0 || name.last() == Some(&0) || !texts.contains(&0) => (name, file, None),
-        Some(_) | None => {
-            let end = texts.iter().position(|byte| *byte == 0).map_or(texts.len(), |nul| nul + 1);
-            let (name, file) = texts.split_at_checked(end).unwrap_or((texts, &[]));
-            let odd = Finding::new(&DESCRIPTOR_NAME, Position::at(offset).field("name_size"));
-            findings.report(odd.with("index", index).with("declared", declared).with("found", name.len()))?;
-            (name, file, Some(declared))
-        }
-    };
+    let name_bytes = split_name(texts, declared.into());
+    let file_bytes = texts.get(name_bytes.len()..).unwrap_or_default();
+    let odd_name_size = (name_bytes.len() != usize::from(declared)).then_some(declared);
+    if odd_name_size.is_some() {
+        let odd = Finding::new(&DESCRIPTOR_NAME, Position::at(offset).field("name_size"));
+        findings.report(odd.with("index", index).with("declared", declared).with("found", name_bytes.len()))?;
+    }
     let name = name(name_bytes, "descriptor", offset, findings)?;
     let file = self::name(file_bytes, "descriptor's file", offset, findings)?;
     Ok(Descriptor { id, line, color, block_type, status, name, file, odd_size: None, odd_name_size })
+}
+
+/// The name at the start of a descriptor's texts, with its NUL.
+fn split_name(texts: &[u8], declared: usize) -> &[u8] {
+    let nul = texts.iter().position(|byte| *byte == 0);
+    let end = match (nul, texts.get(..declared)) {
+        // Where the announced name goes beyond its NUL, or stops right before it, the announcement is
+        // wrong; with neither, the NUL is missing and belongs to the file.
+        (Some(nul), Some(name)) if nul <= declared && name.last().is_some_and(|byte| *byte != 0) => nul + 1,
+        (_, Some(_)) => declared,
+        (nul, None) => nul.map_or(texts.len(), |nul| nul + 1),
+    };
+    texts.get(..end).unwrap_or(texts)
 }
 
 /// A context switch of at least the fixed size.

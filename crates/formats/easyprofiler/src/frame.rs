@@ -38,7 +38,7 @@ pub(crate) enum Frame {
 
 impl Reader {
     /// Brings the next record into the window.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn frame(&mut self, section: Section) -> Result<Frame> {
         let layout = self.header.layout;
         let ahead = self.window.fill(2)?;
@@ -47,21 +47,28 @@ impl Reader {
             return Ok(Frame::Cut { needed: 2, left: ahead.len(), size });
         };
         let size = layout.order.u16(*prefix);
-        let payload = match layout.size {
-            SizeRule::Payload => size.into(),
-            SizeRule::WithPrefix => usize::from(size).saturating_sub(2),
-            SizeRule::Unreliable => self.measure(section)?.unwrap_or(size.into()),
+        let extent = match layout.size {
+            SizeRule::Payload => Extent { payload: size.into(), odd_size: None },
+            SizeRule::WithPrefix | SizeRule::Unreliable => self.document_extent(section, size)?,
         };
-        let left = self.window.fill(2 + payload)?.len();
-        if left < 2 + payload {
-            return Ok(Frame::Cut { needed: 2 + payload, left, size });
-        }
+        let needed = 2 + extent.payload;
+        let left = self.window.fill(needed)?.len();
+        Ok(if left < needed { Frame::Cut { needed, left, size } } else { Frame::Whole(extent) })
+    }
+
+    #[cold]
+    fn document_extent(&mut self, section: Section, size: u16) -> Result<Extent> {
+        let layout = self.header.layout;
+        let payload = match layout.size {
+            SizeRule::Unreliable if size == 0 => 0,
+            SizeRule::Unreliable => self.measure(section)?.unwrap_or(size.into()),
+            SizeRule::Payload | SizeRule::WithPrefix => usize::from(size).saturating_sub(2),
+        };
         let odd_size = (layout.size_of_payload(payload) != size.into()).then_some(size);
-        Ok(Frame::Whole(Extent { payload, odd_size }))
+        Ok(Extent { payload, odd_size })
     }
 
     /// The payload's length from its fixed part and its NULs, where SIZE is not to be trusted.
-    #[cold]
     fn measure(&mut self, section: Section) -> Result<Option<usize>> {
         let (fixed, strings) = match section {
             Section::Block => (BLOCK_FIXED, 1),

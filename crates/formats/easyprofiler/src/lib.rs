@@ -6,14 +6,13 @@
 //! use traceloom_easyprofiler::{Record, sample};
 //!
 //! let mut reader = traceloom_easyprofiler::open(Source::bytes(sample::prof()?), &Options::default())?;
-//! let mut blocks = 0;
+//! let mut frames = 0;
 //! while let Some(located) = reader.next()? {
-//!     if let Record::Block(_) = located.record {
-//!         blocks += 1;
+//!     if let Record::Block(block) = located.record {
+//!         frames += u32::from(block.descriptor == 0);
 //!     }
 //! }
-//! assert_eq!(reader.header().blocks_count, 1841);
-//! assert_eq!(blocks, 1601);
+//! assert_eq!(frames, 120);
 //! # Ok(())
 //! # }
 //! ```
@@ -23,7 +22,7 @@
 
 mod clock;
 mod decode;
-
+pub mod edit;
 mod element;
 pub mod findings;
 mod frame;
@@ -31,7 +30,7 @@ mod probe;
 pub mod raw;
 mod read;
 mod record;
-
+pub mod sample;
 mod tree;
 mod write;
 

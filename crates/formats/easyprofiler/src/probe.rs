@@ -3,10 +3,11 @@
 use traceloom_bytes::{ByteOrder, Cursor, Error, Mode, Options, Position, Records, Result, Sniff, Source};
 
 use crate::{
-    Header, Reader, Record,
+    Header, Reader, Record, Switch,
     findings::{
         BLOCK_SHORT, BLOCK_SIZE_ZERO, BOOKMARK_SHORT, BOOKMARKS_MARK, COUNT_MISMATCH, DESCRIPTOR_MISSING,
-        DESCRIPTOR_NAME, DESCRIPTOR_SHORT, RECORDS_MISSING, SWITCH_SHORT, SWITCH_SIZE_ZERO, THREADS_MARK, TRUNCATED,
+        DESCRIPTOR_NAME, DESCRIPTOR_SHORT, HEADER_CUT, NO_DESCRIPTORS, RECORDS_MISSING, SWITCH_SHORT, SWITCH_SIZE_ZERO,
+        THREADS_MARK, THREADS_MARK_EARLY, THREADS_MISSING, TRUNCATED,
     },
     raw::{EASY_PROFILER_SIGNATURE, Layout, SizeRule, SwitchOrder, Version, Width},
 };
@@ -71,62 +72,94 @@ pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
     if options.mode == Mode::Strict {
         return Ok(first);
     }
-    let found = walk(source, &first, options)?;
-    if found.walks {
-        return Ok(with_switch_order(source, first, &found, options)?);
-    }
-    for (real, version) in stamps {
-        for layout in std::iter::once(real).chain(Layout::document(version, real)) {
-            let candidate = parse_header(&prefix, layout, version);
-            let found = walk(source, &candidate, options)?;
-            if found.walks {
-                return with_switch_order(source, candidate, &found, options);
-            }
+    let mut best = (walk(source, &first, options)?, first);
+    for (layout, version) in stamps.into_iter().flat_map(layouts).skip(1) {
+        if best.0.fit == Fit::Whole {
+            break;
+        }
+        let candidate = parse_header(&prefix, layout, version);
+        let found = walk(source, &candidate, options)?;
+        if found.fit > best.0.fit {
+            best = (found, candidate);
         }
     }
-    Ok(first)
+    with_switch_order(source, best, options)
+}
+
+/// The real layout, then those of the document.
+fn layouts((real, version): (Layout, Version)) -> impl Iterator<Item = (Layout, Version)> {
+    std::iter::once(real).chain(Layout::document(version, real)).map(move |layout| (layout, version))
 }
 
 /// The document puts a switch's target first. All widths stay the same since 1.3.0, so only the
 /// times tell: read the wrong way round, not one switch begins within the capture.
-fn with_switch_order(source: &Source, header: Header, found: &Walk, options: &Options) -> Result<Header> {
-    if found.switches == 0 || found.switches_inside > 0 || header.begin_time == 0 {
+fn with_switch_order(source: &Source, (found, header): (Walk, Header), options: &Options) -> Result<Header> {
+    let enough = if is_real(&header) { Fit::Whole } else { Fit::Frame };
+    if found.fit < enough || found.switches == 0 || found.switches_inside > 0 || header.begin_time == 0 {
         return Ok(header);
     }
     let layout = Layout { switch: SwitchOrder::TargetFirst, ..header.layout };
     let other = Header { layout, ..header.clone() };
-    let found = walk(source, &other, options)?;
-    let fits = found.walks && found.switches_inside == found.switches;
+    let turned = walk(source, &other, options)?;
+    let fits = turned.fit >= found.fit && turned.switches_inside == turned.switches;
     Ok(if fits { other } else { header })
 }
 
 /// What a walk over the first part of a file found.
 struct Walk {
-    walks: bool,
+    fit: Fit,
     switches: u64,
     switches_inside: u64,
+}
+
+/// How well a layout explains a file.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Fit {
+    /// The records run into nonsense.
+    None,
+    /// Every record has its place, and some number does not agree.
+    Frame,
+    /// All of it makes sense.
+    Whole,
 }
 
 fn walk(source: &Source, header: &Header, options: &Options) -> Result<Walk> {
     let options = Options { mode: Mode::Lenient, ..options.clone() };
     let mut reader = Reader::with_header(source.clone(), header.clone(), &options)?;
-    let mut found = Walk { walks: false, switches: 0, switches_inside: 0 };
+    let mut found = Walk { fit: Fit::Whole, switches: 0, switches_inside: 0 };
     while let Some(located) = reader.next()? {
         if let Record::Switch(switch) = located.record {
             found.switches += 1;
-            let inside = header.begin_time <= switch.begin && switch.begin <= switch.end;
-            found.switches_inside += u64::from(inside);
+            found.switches_inside += u64::from(is_inside(&switch, header));
         }
         let far = located.offset > PROBE_BYTES;
-        if reader.findings().counts().keys().any(|code| TELLING.contains(code)) {
-            return Ok(found);
-        }
-        if far {
+        if far || has_any(&reader, TELLING) {
             break;
         }
     }
-    found.walks = !reader.findings().counts().keys().any(|code| TELLING.contains(code));
+    // Records that all have their place in the real layout are real, however many were announced.
+    let doubts_count = !is_real(header) && has_any(&reader, &[COUNT_MISMATCH.code]);
+    if has_any(&reader, TELLING) {
+        found.fit = Fit::None;
+    } else if doubts_count || has_any(&reader, DOUBTFUL) {
+        found.fit = Fit::Frame;
+    }
     Ok(found)
+}
+
+/// Whether a switch lies in the capture; a real one may outlast it, the document's layout has to convince.
+fn is_inside(switch: &Switch<'_>, header: &Header) -> bool {
+    let real = header.layout.switch == SwitchOrder::TimesFirst;
+    let ends = real || header.end_time < header.begin_time || switch.end <= header.end_time;
+    header.begin_time <= switch.begin && switch.begin <= switch.end && ends
+}
+
+fn is_real(header: &Header) -> bool {
+    header.layout == Layout::real(header.version, header.layout.order)
+}
+
+fn has_any(reader: &Reader, codes: &[&str]) -> bool {
+    reader.findings().counts().keys().any(|code| codes.contains(code))
 }
 
 /// Findings that a wrong layout produces.
@@ -135,16 +168,20 @@ static TELLING: &[&str] = &[
     BLOCK_SIZE_ZERO.code,
     BOOKMARKS_MARK.code,
     BOOKMARK_SHORT.code,
-    COUNT_MISMATCH.code,
-    DESCRIPTOR_MISSING.code,
-    DESCRIPTOR_NAME.code,
     DESCRIPTOR_SHORT.code,
+    HEADER_CUT.code,
+    NO_DESCRIPTORS.code,
     RECORDS_MISSING.code,
     SWITCH_SHORT.code,
     SWITCH_SIZE_ZERO.code,
     THREADS_MARK.code,
+    THREADS_MARK_EARLY.code,
+    THREADS_MISSING.code,
     TRUNCATED.code,
 ];
+
+/// Findings that a wrong layout produces, and the document's own examples too.
+static DOUBTFUL: &[&str] = &[DESCRIPTOR_MISSING.code, DESCRIPTOR_NAME.code];
 
 /// Takes the header apart; what the file does not have counts as zero, as it does for the original.
 fn parse_header(prefix: &[u8], layout: Layout, version: Version) -> Header {

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use traceloom_bytes::{
-    Arena, Cursor, Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule, Source, Window,
+    Arena, ByteOrder, Cursor, Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule,
+    Source, Window,
 };
 
 use crate::{
-    Block, Clock, Header, Nesting, Record, Thread, decode,
+    Block, Clock, Header, Name, Nesting, Record, Thread, decode,
     findings::*,
-    frame::{Frame, Section},
+    frame::{Extent, Frame, Section},
     probe,
     raw::{
         BLOCK_FIXED, BOOKMARK_FIXED, BlockType, DESCRIPTOR_FIXED, DOCUMENT_BOOKMARKS_MARK, EASY_PROFILER_SIGNATURE,
@@ -32,8 +33,8 @@ pub struct Reader {
     clock: Clock,
     limits: Limits,
     state: State,
-    /// Type of each descriptor, [`HOLE`] where there is none.
-    kinds: Vec<BlockType>,
+    /// Type of each descriptor; a hole has none.
+    kinds: Vec<Option<BlockType>>,
     descriptor_bytes: u64,
     /// Records that the original would keep.
     kept: u64,
@@ -47,8 +48,8 @@ pub struct Reader {
     last_bookmark: usize,
 }
 
-/// Not a type that a file can have in use: blocks may not refer to a hole.
-const HOLE: BlockType = BlockType(u8::MAX);
+/// Trailing bytes go out in pieces of this size, whatever the window happens to hold.
+const RESIDUE_BYTES: usize = 4 << 10;
 
 #[derive(Clone, Copy, Debug)]
 enum State {
@@ -162,21 +163,21 @@ impl Reader {
         };
         self.descriptor_bytes += frame.payload as u64;
         if frame.payload < DESCRIPTOR_FIXED {
-            self.kinds.push(HOLE);
+            self.kinds.push(None);
             if frame.payload == 0 && frame.odd_size.is_none() {
                 self.window.consume(2);
                 return Ok(Some(Located { offset, len: 2, record: Record::Hole }));
             }
             let size = frame.payload;
             self.report(&DESCRIPTOR_SHORT, |finding| finding.with("index", index).with("size", size))?;
-            return Ok(Some(self.malformed(frame.payload)));
+            return Ok(Some(self.malformed(&frame)));
         }
         self.window.consume(2);
         let payload = self.window.take(frame.payload);
         let cursor = Cursor::new(payload, offset + 2, self.header.layout.order);
         let mut descriptor = decode::descriptor(cursor, index, &mut self.findings)?;
         descriptor.odd_size = frame.odd_size;
-        self.kinds.push(descriptor.block_type);
+        self.kinds.push(Some(descriptor.block_type));
         let position = Position::at(offset);
         if descriptor.id as usize != index {
             let odd = Finding::new(&DESCRIPTOR_ID, position.field("id"));
@@ -205,11 +206,11 @@ impl Reader {
         let mark = layout.order.put_u32(EASY_PROFILER_SIGNATURE);
         let ahead = self.window.fill(16)?;
         let (left, is_mark) = (ahead.len(), ahead.starts_with(&mark));
-        let nothing_behind = ahead.get(4..).unwrap_or_default().iter().all(|byte| *byte == 0);
+        let only_marks = only_marks_left(ahead, layout.order);
         let Some(expected) = self.header.threads_count else {
             if left == 0 {
                 self.end_threads(State::Done)?;
-            } else if is_mark && (left == 4 || left == 8 && nothing_behind) {
+            } else if only_marks {
                 let version = self.header.version.to_string();
                 self.report(&DOCUMENT_MARK_EARLY_VERSION, |odd| odd.with("version", version))?;
                 self.end_threads(State::ThreadsMark)?;
@@ -287,7 +288,7 @@ impl Reader {
         if frame.payload < needed {
             let rule = if frame.payload == 0 { &SWITCH_SIZE_ZERO } else { &SWITCH_SHORT };
             self.report(rule, |odd| odd.with("size", frame.payload).with("needed", needed))?;
-            return Ok(Some(self.malformed(frame.payload)));
+            return Ok(Some(self.malformed(&frame)));
         }
         self.window.consume(2);
         let payload = self.window.take(frame.payload);
@@ -328,20 +329,19 @@ impl Reader {
         if frame.payload < BLOCK_FIXED {
             let rule = if frame.payload == 0 { &BLOCK_SIZE_ZERO } else { &BLOCK_SHORT };
             self.report(rule, |odd| odd.with("size", frame.payload))?;
-            return Ok(Some(self.malformed(frame.payload)));
+            return Ok(Some(self.malformed(&frame)));
         }
-        self.window.consume(2);
-        let payload = self.window.take(frame.payload);
-        let mut cursor = Cursor::new(payload, offset + 2, self.header.layout.order);
-        let (begin, end) = (cursor.u64("begin")?, cursor.u64("end")?);
-        let descriptor = cursor.u32("descriptor")?;
+        let order = self.header.layout.order;
+        let record = self.window.take(2 + frame.payload);
+        let Some((fixed, stored)) = record.split_first_chunk::<{ 2 + BLOCK_FIXED }>() else { return Ok(None) };
+        let (begin, end, descriptor) = decode::block_fixed(fixed, order);
         let kept = self.clock.keeps_block(end);
         self.kept += u64::from(kept);
         if !kept || end < begin {
             report_times("block", begin, end, kept, &self.header, offset, &mut self.findings)?;
         }
         let block_type = match self.kinds.get(descriptor as usize) {
-            Some(kind) if *kind != HOLE => *kind,
+            Some(Some(kind)) => *kind,
             kind => {
                 report_descriptor(descriptor, kind.is_some(), self.kinds.len(), offset, &mut self.findings)?;
                 BlockType::BLOCK
@@ -350,18 +350,23 @@ impl Reader {
         if let Some(depth) = &mut self.depth {
             depth.push(self.thread, self.clock.span(begin, end), offset, &mut self.findings)?;
         }
-        let len = 2 + frame.payload as u64;
+        let len = record.len() as u64;
         if block_type == BlockType::VALUE {
-            if frame.payload >= VALUE_FIXED {
-                let cursor = Cursor::new(payload, offset + 2, self.header.layout.order);
-                let mut value = decode::value(cursor, &mut self.findings)?;
+            if let Some((_, payload)) =
+                record.split_first_chunk::<2>().filter(|(_, payload)| payload.len() >= VALUE_FIXED)
+            {
+                let mut value = decode::value(Cursor::new(payload, offset + 2, order), &mut self.findings)?;
                 value.odd_size = frame.odd_size;
                 return Ok(Some(Located { offset, len, record: Record::Value(value) }));
             }
             let short = Finding::new(&VALUE_SHORT, Position::at(offset));
             self.findings.report(short.with("size", frame.payload))?;
         }
-        let name = decode::name(cursor.rest(), "block", offset, &mut self.findings)?;
+        let name = match stored {
+            // Most blocks have no runtime name.
+            [0] => Name { text: &[], tail: stored },
+            _ => decode::name(stored, "block", offset, &mut self.findings)?,
+        };
         let block = Block { begin, end, descriptor, block_type, name, odd_size: frame.odd_size };
         Ok(Some(Located { offset, len, record: Record::Block(block) }))
     }
@@ -372,16 +377,22 @@ impl Reader {
         let bytes = ahead.get(18..).and_then(|bytes| bytes.first_chunk::<4>());
         let descriptor = bytes.map(|bytes| self.header.layout.order.u32(*bytes));
         let kind = descriptor.and_then(|descriptor| self.kinds.get(descriptor as usize));
-        Ok(kind == Some(&BlockType::VALUE))
+        Ok(kind == Some(&Some(BlockType::VALUE)))
     }
 
     /// The header's memory size is the buffer of the original: more than fits makes it refuse.
     #[inline]
     fn count_memory(&mut self, payload: usize) -> Result<()> {
-        let before = self.memory;
         self.memory += payload as u64;
+        if self.memory > self.header.memory_size { self.report_memory(payload) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn report_memory(&mut self, payload: usize) -> Result<()> {
         let declared = self.header.memory_size;
-        if self.memory > declared && before <= declared && declared != 0 {
+        let crosses = self.memory - payload as u64 <= declared;
+        // Zero has been reported as an empty profile.
+        if crosses && declared != 0 {
             self.report(&MEMORY_SIZE, |odd| odd.with("declared", declared))?;
         }
         Ok(())
@@ -446,7 +457,7 @@ impl Reader {
         self.state = State::Bookmarks(left - 1);
         if frame.payload <= BOOKMARK_FIXED {
             self.report(&BOOKMARK_SHORT, |odd| odd.with("size", frame.payload))?;
-            return Ok(Some(self.malformed(frame.payload)));
+            return Ok(Some(self.malformed(&frame)));
         }
         self.window.consume(2);
         let payload = self.window.take(frame.payload);
@@ -461,7 +472,7 @@ impl Reader {
     }
 
     fn next_trailing(&mut self) -> Result<Option<Located<Record<'_>>>> {
-        let left = self.window.fill(1)?.len();
+        let left = self.window.fill(RESIDUE_BYTES)?.len().min(RESIDUE_BYTES);
         if left == 0 {
             self.state = State::Done;
             return Ok(None);
@@ -512,7 +523,7 @@ impl Reader {
         let _ = begin;
         if matches!(self.state, State::Blocks(_)) {
             let kind = self.kinds.get(descriptor as usize);
-            if kind.is_none_or(|kind| *kind == HOLE) {
+            if kind.is_none_or(Option::is_none) {
                 let (known, offset) = (kind.is_some(), self.window.offset());
                 report_descriptor(descriptor, known, self.kinds.len(), offset, &mut self.findings)?;
             }
@@ -523,11 +534,15 @@ impl Reader {
         self.cut(what, needed, left)
     }
 
-    fn malformed(&mut self, payload: usize) -> Located<Record<'_>> {
+    fn malformed(&mut self, frame: &Extent) -> Located<Record<'_>> {
+        // A SIZE that the payload does not explain would be lost with the prefix.
+        if frame.odd_size.is_some() {
+            return self.residue(2 + frame.payload);
+        }
         let offset = self.window.offset();
         self.window.consume(2);
-        let record = Record::Malformed(self.window.take(payload));
-        Located { offset, len: 2 + payload as u64, record }
+        let record = Record::Malformed(self.window.take(frame.payload));
+        Located { offset, len: 2 + frame.payload as u64, record }
     }
 
     fn residue(&mut self, len: usize) -> Located<Record<'_>> {
@@ -586,6 +601,14 @@ impl Depth {
         }
         Ok(())
     }
+}
+
+/// Whether the file ends as the document has it: a mark, as wide as it may be, and perhaps a second one.
+fn only_marks_left(ahead: &[u8], order: ByteOrder) -> bool {
+    let Some(rest) = ahead.strip_prefix(&order.put_u32(EASY_PROFILER_SIGNATURE)) else { return false };
+    let rest = rest.strip_prefix(&[0; 4]).unwrap_or(rest);
+    let second = [EASY_PROFILER_SIGNATURE, DOCUMENT_BOOKMARKS_MARK];
+    rest.is_empty() || second.iter().any(|mark| rest == order.put_u32(*mark))
 }
 
 #[cold]

@@ -1,6 +1,6 @@
 //! Header and records: all that a file holds, borrowed and lossless.
 
-use traceloom_bytes::{ByteOrder, Describe, Fields};
+use traceloom_bytes::{ByteOrder, Describe, Fields, find_nul};
 
 use crate::{
     Clock,
@@ -86,11 +86,7 @@ impl<'a> Name<'a> {
     /// Splits stored bytes at the first NUL.
     #[inline]
     pub fn stored(bytes: &'a [u8]) -> Self {
-        // Most blocks have no runtime name: one NUL and nothing else.
-        if let [0] = bytes {
-            return Self { text: &[], tail: bytes };
-        }
-        let nul = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        let nul = find_nul(bytes).unwrap_or(bytes.len());
         let (text, tail) = bytes.split_at_checked(nul).unwrap_or((bytes, &[]));
         Self { text, tail }
     }
@@ -253,6 +249,26 @@ pub enum Record<'a> {
     Malformed(&'a [u8]),
     /// Bytes that no record explains.
     Residue(&'a [u8]),
+}
+
+impl Block<'_> {
+    /// A block without a runtime name.
+    pub const fn new(descriptor: u32, begin: u64, end: u64) -> Self {
+        Self { begin, end, descriptor, block_type: BlockType::BLOCK, name: Name::new(b""), odd_size: None }
+    }
+}
+
+impl Record<'_> {
+    /// Begin and end in ticks, of switches, blocks, events and values.
+    #[inline]
+    pub fn times(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Switch(switch) => Some((switch.begin, switch.end)),
+            Self::Block(block) => Some((block.begin, block.end)),
+            Self::Value(value) => Some((value.begin, value.end)),
+            _ => None,
+        }
+    }
 }
 
 impl Describe for Header {

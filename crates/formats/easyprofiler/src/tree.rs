@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{Arena, Error, Limits, Result, Spill, SpillIter};
+use traceloom_bytes::{Arena, Cursor, Entry, Error, Limits, Result, Spill, SpillIter};
 
 /// What a block found when it was nested.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -21,7 +21,7 @@ pub struct Nested {
 /// before that one ended, and then every earlier one that did not begin before itself.
 #[derive(Debug)]
 pub struct Nesting {
-    roots: Spill<20>,
+    roots: Spill<Root>,
 }
 
 impl Nesting {
@@ -35,24 +35,23 @@ impl Nesting {
     pub fn push(&mut self, begin: u64, end: u64) -> Result<Nested> {
         let mut nested = Nested::default();
         if let Some(last) = self.roots.last()
-            && begin < Root::unpack(last).end
+            && begin < last.end
         {
             self.adopt(&mut nested)?;
             while let Some(root) = self.roots.last()
-                && begin <= Root::unpack(root).begin
+                && begin <= root.begin
             {
                 self.adopt(&mut nested)?;
             }
         }
         nested.levels += 1;
-        self.roots.push(Root { begin, end, levels: nested.levels }.pack())?;
+        self.roots.push(Root { begin, end, levels: nested.levels })?;
         Ok(nested)
     }
 
     #[inline]
     fn adopt(&mut self, nested: &mut Nested) -> Result<()> {
         if let Some(root) = self.roots.pop()? {
-            let root = Root::unpack(&root);
             nested.children += 1;
             nested.children_ns = nested.children_ns.saturating_add(root.end.saturating_sub(root.begin));
             nested.levels = nested.levels.max(root.levels);
@@ -61,31 +60,19 @@ impl Nesting {
     }
 }
 
+#[derive(Clone, Copy, Debug)]
 struct Root {
     begin: u64,
     end: u64,
     levels: u32,
 }
 
-impl Root {
-    #[inline]
-    fn pack(&self) -> [u8; 20] {
-        pack_20(self.begin, self.end, self.levels)
-    }
-
-    #[inline]
-    fn unpack(bytes: &[u8; 20]) -> Self {
-        let (begin, end, levels) = unpack_20(bytes);
-        Self { begin, end, levels }
-    }
-}
-
 /// Collects the blocks of a whole file; see [`Tree`].
 #[derive(Debug)]
 pub struct TreeBuilder {
     arena: Arena,
-    /// Children and their time, for each block in file order.
-    entries: Spill<12>,
+    /// One for each block in file order; until [`Self::finish`], `parent` holds the number of children.
+    places: Spill<Place>,
     nestings: Vec<Nesting>,
     by_id: HashMap<u64, u32>,
     /// Sections in file order: thread, and the block that it begins with.
@@ -97,8 +84,8 @@ impl TreeBuilder {
     /// Nothing yet.
     pub fn new(limits: &Limits) -> Self {
         let arena = Arena::new(limits.tree_bytes);
-        let entries = arena.stack();
-        Self { arena, entries, nestings: Vec::new(), by_id: HashMap::new(), sections: Vec::new(), current: 0 }
+        let places = arena.stack();
+        Self { arena, places, nestings: Vec::new(), by_id: HashMap::new(), sections: Vec::new(), current: 0 }
     }
 
     /// The following blocks belong to this thread; the same id may come again.
@@ -108,7 +95,7 @@ impl TreeBuilder {
         if self.current == next {
             self.nestings.push(Nesting::new(&self.arena));
         }
-        self.sections.push((self.current, self.entries.len() as u32));
+        self.sections.push((self.current, self.places.len() as u32));
     }
 
     /// The next block, event or value in file order, in nanoseconds after clamping.
@@ -118,7 +105,7 @@ impl TreeBuilder {
             return Err(Error::usage("a block comes before any thread"));
         };
         let nested = nesting.push(begin_ns, end_ns)?;
-        self.entries.push(pack_12(nested.children, nested.children_ns))
+        self.places.push(Place { children_ns: nested.children_ns, parent: nested.children, depth: 0 })
     }
 
     /// Bytes held in memory now.
@@ -136,30 +123,29 @@ impl TreeBuilder {
     /// Read backwards, the blocks of a thread come parents first, and the number of children says
     /// how many of the following belong to each.
     pub fn finish(self) -> Result<Tree> {
-        let Self { arena, mut entries, nestings, mut sections, .. } = self;
-        if entries.len() >= u64::from(NO_PARENT) {
-            return Err(Error::limit("blocks in one tree", entries.len(), NO_PARENT.into()));
+        let Self { arena, mut places, nestings, mut sections, .. } = self;
+        if places.len() >= u64::from(NO_PARENT) {
+            return Err(Error::limit("blocks in one tree", places.len(), NO_PARENT.into()));
         }
-        let mut open: Vec<Spill<8>> = nestings.iter().map(|_| arena.stack()).collect();
+        let mut waiting: Vec<Spill<Waiting>> = nestings.iter().map(|_| arena.stack()).collect();
         // The roots have served: their memory goes to what comes next.
         drop(nestings);
-        let mut nodes = arena.stack();
-        let mut index = entries.len() as u32;
-        while let Some(entry) = entries.pop()? {
-            let (children, children_ns) = unpack_12(&entry);
+        let mut index = places.len() as u32;
+        let mut current = sections.pop().unwrap_or_default();
+        places.rewrite_down(|place| {
             index -= 1;
-            while sections.last().is_some_and(|(_, first)| *first > index) {
-                sections.pop();
+            while index < current.1 {
+                current = sections.pop().unwrap_or_default();
             }
-            let thread = sections.last().map_or(0, |(thread, _)| *thread as usize);
-            let Some(open) = open.get_mut(thread) else { continue };
-            let (parent, depth) = take_place(open)?;
+            let Some(waiting) = waiting.get_mut(current.0 as usize) else { return Ok(()) };
+            let children = place.parent;
+            (place.parent, place.depth) = take_place(waiting)?;
             if children > 0 {
-                open.push(pack_8(index, children))?;
+                waiting.push(Waiting { index, children })?;
             }
-            nodes.push(pack_16(children_ns, parent, depth))?;
-        }
-        Ok(Tree { nodes })
+            Ok(())
+        })?;
+        Ok(Tree { places })
     }
 }
 
@@ -167,41 +153,44 @@ const NO_PARENT: u32 = u32::MAX;
 
 /// The innermost block that still waits for children, and how many blocks are around it.
 #[inline]
-fn take_place(open: &mut Spill<8>) -> Result<(u32, u32)> {
-    // A block stays open until the subtree of its last child is over.
-    while let Some(top) = open.last()
-        && unpack_8(top).1 == 0
+fn take_place(waiting: &mut Spill<Waiting>) -> Result<(u32, u32)> {
+    // A block stays until the subtree of its last child is over.
+    while let Some(top) = waiting.last()
+        && top.children == 0
     {
-        open.pop()?;
+        waiting.pop()?;
     }
-    let depth = open.len() as u32;
-    let Some(top) = open.last_mut() else { return Ok((NO_PARENT, 0)) };
-    let (parent, waiting) = unpack_8(top);
-    *top = pack_8(parent, waiting - 1);
-    Ok((parent, depth))
+    let depth = waiting.len() as u32;
+    let Some(top) = waiting.last_mut() else { return Ok((NO_PARENT, 0)) };
+    top.children -= 1;
+    Ok((top.index, depth))
 }
 
 /// The place of every block of a file.
 #[derive(Debug)]
 pub struct Tree {
-    /// From the last block to the first, so that walking down from the top gives file order.
-    nodes: Spill<16>,
+    places: Spill<Place>,
 }
 
 impl Tree {
     /// One node for each block, event and value, in file order.
     pub fn nodes(&self) -> Nodes<'_> {
-        Nodes(self.nodes.iter())
+        Nodes(self.places.iter())
+    }
+
+    /// Bytes held in memory.
+    pub fn resident_bytes(&self) -> u64 {
+        self.places.resident_bytes()
     }
 
     /// Number of nodes.
     pub fn len(&self) -> u64 {
-        self.nodes.len()
+        self.places.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.places.is_empty()
     }
 }
 
@@ -218,71 +207,54 @@ pub struct Node {
 
 /// Nodes in file order.
 #[derive(Debug)]
-pub struct Nodes<'a>(SpillIter<'a, 16>);
+pub struct Nodes<'a>(SpillIter<'a, Place>);
 
 impl Iterator for Nodes<'_> {
     type Item = Result<Node>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let entry = match self.0.next()? {
-            Ok(entry) => entry,
-            Err(error) => return Some(Err(error)),
-        };
-        let (children_ns, parent, depth) = unpack_16(&entry);
-        let parent = (parent != NO_PARENT).then_some(parent);
-        Some(Ok(Node { parent, depth, children_ns }))
+        let node = self.0.next()?.map(|Place { children_ns, parent, depth }| Node {
+            parent: (parent != NO_PARENT).then_some(parent),
+            depth,
+            children_ns,
+        });
+        Some(node)
     }
 }
 
-// Entries are packed by hand: padding would cost a third of the memory that the tree may use.
-
-#[inline]
-fn pack_8(a: u32, b: u32) -> [u8; 8] {
-    (u64::from(a) | u64::from(b) << 32).to_le_bytes()
+/// A block that waits for children while reading backwards.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    index: u32,
+    children: u32,
 }
 
-#[inline]
-fn unpack_8(bytes: &[u8; 8]) -> (u32, u32) {
-    let both = u64::from_le_bytes(*bytes);
-    (both as u32, (both >> 32) as u32)
+/// A node as kept.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    children_ns: u64,
+    parent: u32,
+    depth: u32,
 }
 
-#[inline]
-fn pack_12(a: u32, b: u64) -> [u8; 12] {
-    ((u128::from(b) << 32 | u128::from(a)).to_le_bytes()).first_chunk().copied().unwrap_or_default()
-}
+macro_rules! entries {
+    ($($type:ident { $($field:ident: $number:ident),* })*) => {$(
+        impl Entry for $type {
+            const BYTES: usize = 0 $(+ size_of::<$number>())*;
 
-#[inline]
-fn unpack_12(bytes: &[u8; 12]) -> (u32, u64) {
-    let (head, tail) = (bytes.first_chunk().copied(), bytes.last_chunk().copied());
-    (u32::from_le_bytes(head.unwrap_or_default()), u64::from_le_bytes(tail.unwrap_or_default()))
-}
+            fn put(&self, bytes: &mut Vec<u8>) {
+                $(bytes.extend_from_slice(&self.$field.to_le_bytes());)*
+            }
 
-#[inline]
-fn pack_16(a: u64, b: u32, c: u32) -> [u8; 16] {
-    (u128::from(a) | u128::from(b) << 64 | u128::from(c) << 96).to_le_bytes()
+            fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+                Ok(Self { $($field: cursor.$number(stringify!($field))?),* })
+            }
+        }
+    )*};
 }
-
-#[inline]
-fn unpack_16(bytes: &[u8; 16]) -> (u64, u32, u32) {
-    let all = u128::from_le_bytes(*bytes);
-    (all as u64, (all >> 64) as u32, (all >> 96) as u32)
-}
-
-#[inline]
-fn pack_20(a: u64, b: u64, c: u32) -> [u8; 20] {
-    let mut bytes = [0; 20];
-    if let Some((head, tail)) = bytes.split_first_chunk_mut::<16>() {
-        *head = (u128::from(a) | u128::from(b) << 64).to_le_bytes();
-        tail.copy_from_slice(&c.to_le_bytes());
-    }
-    bytes
-}
-
-#[inline]
-fn unpack_20(bytes: &[u8; 20]) -> (u64, u64, u32) {
-    let both = u128::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default());
-    let last = u32::from_le_bytes(bytes.last_chunk().copied().unwrap_or_default());
-    (both as u64, (both >> 64) as u64, last)
+entries! {
+    Root { begin: u64, end: u64, levels: u32 }
+    Waiting { index: u32, children: u32 }
+    Place { children_ns: u64, parent: u32, depth: u32 }
 }

@@ -1,0 +1,89 @@
+//! EasyProfiler: decoding, and decoding with the call tree.
+
+use std::{fs::File, io::BufWriter};
+
+use traceloom_bytes::{Limits, Options, Records, Result, Source};
+use traceloom_easyprofiler::{Record, TreeBuilder, sample};
+
+use crate::measure::{baseline, cpu_time, peak_bytes, row};
+
+const BLOCKS: u64 = 5_000_000;
+/// Records of one frame of the sample, of both threads.
+const RECORDS_PER_FRAME: u64 = 19;
+
+pub(crate) fn make(out: BufWriter<File>, records: u64) -> Result<()> {
+    sample::write(out, u32::try_from(records / RECORDS_PER_FRAME).unwrap_or(u32::MAX))
+}
+
+pub(crate) fn run() -> Result<bool> {
+    let file = tempfile::NamedTempFile::new()?;
+    make(BufWriter::new(file.reopen()?), BLOCKS)?;
+    let source = Source::open(file.path(), &Limits::default())?;
+    let blocks = decode(&source)?;
+    println!("easyprofiler: {blocks} blocks, {} MB", source.len()? / 1_000_000);
+
+    let memory_before = peak_bytes();
+    decode(&source)?;
+    let decode_memory = peak_bytes() - memory_before;
+    let (tree_resident, tree_spilled) = (tree(&source, u64::MAX)?, tree(&source, 1 << 20)?);
+
+    let base = baseline(&source)?;
+    println!(
+        "  baseline: {:.1} ms, {:.2} ns a block",
+        base.as_secs_f64() * 1e3,
+        base.as_secs_f64() * 1e9 / blocks as f64
+    );
+    let decoding = cpu_time(|| decode(&source).map(drop))?;
+    let nesting = cpu_time(|| tree(&source, u64::MAX).map(drop))?;
+    let mut met = row("decode", decoding.div_duration_f64(base), "x baseline", 2.5);
+    met &= row("decode and tree", nesting.div_duration_f64(base), "x baseline", 5.0);
+    met &= row("tree, resident", tree_resident as f64 / blocks as f64, "bytes a block", 24.0);
+    met &= row("tree, limited to 1 MB", tree_spilled as f64 / 1e6, "MB", 4.0);
+    met &= row("decoding, memory beyond the window", decode_memory as f64 / 1e6, "MB", 1.0);
+    Ok(met)
+}
+
+fn decode(source: &Source) -> Result<u64> {
+    let mut reader = traceloom_easyprofiler::open(source.clone(), &Options::default())?;
+    let (mut blocks, mut sum) = (0, 0u64);
+    while let Some(located) = reader.next()? {
+        if let Some((begin, end)) = located.record.times() {
+            sum = sum.wrapping_add(begin ^ end);
+            blocks += u64::from(!matches!(located.record, Record::Switch(_)));
+        }
+    }
+    std::hint::black_box(sum);
+    Ok(blocks)
+}
+
+/// Builds the tree and reads every parent, depth and self time; gives the most memory it held.
+fn tree(source: &Source, limit_bytes: u64) -> Result<u64> {
+    let limits = Limits { tree_bytes: limit_bytes, ..Limits::default() };
+    let mut reader =
+        traceloom_easyprofiler::open(source.clone(), &Options { limits: limits.clone(), ..Options::default() })?;
+    let clock = reader.clock();
+    let mut builder = TreeBuilder::new(&limits);
+    while let Some(located) = reader.next()? {
+        let (begin, end) = match &located.record {
+            Record::Block(block) => (block.begin, block.end),
+            Record::Value(value) => (value.begin, value.end),
+            Record::Thread(thread) => {
+                builder.thread(thread.id);
+                continue;
+            }
+            _ => continue,
+        };
+        let (begin, end) = clock.span(begin, end);
+        builder.push(begin, end)?;
+    }
+    let built = builder.resident_bytes();
+    let tree = builder.finish()?;
+    let finished = tree.resident_bytes();
+    let mut sum = 0u64;
+    for node in tree.nodes() {
+        let node = node?;
+        sum = sum.wrapping_add(node.children_ns ^ u64::from(node.depth) ^ u64::from(node.parent.unwrap_or(0)));
+    }
+    std::hint::black_box(sum);
+    Ok(built.max(finished))
+}

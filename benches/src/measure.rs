@@ -1,0 +1,61 @@
+//! CPU time and memory of this process.
+
+use std::{fs, time::Duration};
+
+use rustix::time::{ClockId, clock_gettime};
+use traceloom_bytes::{Limits, Result, Source, Window};
+
+/// How often each measurement is repeated; the best counts, for other programs only ever add time.
+const ROUNDS: usize = 7;
+
+/// CPU time of the best of several runs.
+pub(crate) fn cpu_time(mut work: impl FnMut() -> Result<()>) -> Result<Duration> {
+    let mut best = Duration::MAX;
+    for _ in 0..ROUNDS {
+        let before = process_time();
+        work()?;
+        best = best.min(process_time() - before);
+    }
+    Ok(best)
+}
+
+fn process_time() -> Duration {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
+}
+
+/// The least that a reader has to do: the same source, the same window, a sum of the bytes.
+pub(crate) fn baseline(source: &Source) -> Result<Duration> {
+    cpu_time(|| {
+        let limits = Limits::default();
+        let mut window = Window::new(source.clone(), &limits);
+        let mut sum = 0u64;
+        loop {
+            let bytes = window.fill(1)?;
+            if bytes.is_empty() {
+                break;
+            }
+            sum = bytes.iter().fold(sum, |sum, byte| sum.wrapping_add(u64::from(*byte)));
+            let len = bytes.len();
+            window.consume(len);
+        }
+        std::hint::black_box(sum);
+        Ok(())
+    })
+}
+
+/// Most memory that this process has had so far, in bytes.
+pub(crate) fn peak_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()).and_then(|kib| kib.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+/// Prints a row and says whether the bar is met.
+pub(crate) fn row(what: &str, value: f64, unit: &str, bar: f64) -> bool {
+    let met = value <= bar;
+    let verdict = if met { "met" } else { "MISSED" };
+    println!("  {what:<44} {value:>8.2} {unit:<14} bar {bar:>6.2}  {verdict}");
+    met
+}

@@ -1,0 +1,99 @@
+//! The same contents as a clean writer lays them out, perhaps for another version.
+
+use std::{collections::HashMap, io::Write};
+
+use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Result, Source, Text};
+
+use super::transcript::{self, Inputs, Plan, cleaned};
+use crate::{
+    FORMAT, Header, Record, Switch, Thread,
+    raw::{Layout, Version, Width},
+};
+
+/// Writes the file anew: every count right, no residue, for the version that `variant` names.
+pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
+    let inputs = Inputs::open(std::slice::from_ref(source), options)?;
+    let Some(old) = inputs.headers.first() else { return Err(Error::usage("no input")) };
+    let version = match variant {
+        None => old.version,
+        Some(text) => parse_version(text)?,
+    };
+    let layout = Layout::real(version, if variant.is_some() { ByteOrder::Little } else { old.layout.order });
+    let mut plan = Canonical { layout, loss: Loss::default(), ids: HashMap::new() };
+    let header = plan.header(old, version);
+    let counted = transcript::count(&inputs, &layout, &mut plan)?;
+    let loss = std::mem::take(&mut plan.loss);
+    transcript::write(&inputs, out, header, &counted, &mut plan)?;
+    Ok(Edited { findings: counted.findings, loss })
+}
+
+fn parse_version(text: &str) -> Result<Version> {
+    let version = Version::parse(text).filter(|version| *version >= Version::V0_1_0);
+    version.ok_or_else(|| {
+        let known: Vec<_> = FORMAT.variants.iter().map(|variant| variant.id).collect();
+        Error::usage(format!("easyprofiler:{text} is no version of the format; there are {}", known.join(", ")))
+    })
+}
+
+struct Canonical {
+    layout: Layout,
+    loss: Loss,
+    /// Ids that do not fit into 32 bits, with what stands for them.
+    ids: HashMap<u64, u32>,
+}
+
+impl Canonical {
+    fn header(&mut self, old: &Header, version: Version) -> Header {
+        let mut header = Header { layout: self.layout, version, ..old.clone() };
+        header.pid = match (self.layout.pid, old.pid) {
+            (Width::Absent, Some(pid)) => {
+                self.loss.lose("the process id", || pid.to_string());
+                None
+            }
+            (Width::U32, Some(pid)) => Some(self.narrow(pid, "process ids that need 64 bits").into()),
+            (_, pid) => Some(pid.unwrap_or(0)),
+        };
+        header
+    }
+
+    fn narrow(&mut self, id: u64, what: &'static str) -> u32 {
+        let fresh = u32::MAX - self.ids.len() as u32;
+        u32::try_from(id).unwrap_or_else(|_| {
+            *self.ids.entry(id).or_insert_with(|| {
+                self.loss.lose(what, || format!("{id} became {fresh}"));
+                fresh
+            })
+        })
+    }
+
+    fn id(&mut self, id: u64) -> u64 {
+        match self.layout.thread_id {
+            Width::U32 => self.narrow(id, "thread ids that need 64 bits").into(),
+            Width::Absent | Width::U64 => id,
+        }
+    }
+}
+
+impl Plan for Canonical {
+    fn apply<'a>(&mut self, _input: usize, record: Record<'a>) -> Result<Option<Record<'a>>> {
+        let cleaned = cleaned(record);
+        Ok(match cleaned {
+            Record::Thread(thread) => Some(Record::Thread(Thread { id: self.id(thread.id), ..thread })),
+            Record::Switch(switch) => Some(Record::Switch(Switch { target: self.id(switch.target), ..switch })),
+            Record::Bookmark(bookmark) if !self.layout.marks => {
+                self.loss.lose("bookmarks", || Text(bookmark.text.text).to_string());
+                None
+            }
+            Record::Malformed(bytes) => {
+                self.loss.lose("records too short for their fields", || format!("{bytes:02x?}"));
+                None
+            }
+            Record::Residue(bytes) => {
+                self.loss.lose("runs of bytes that no record explains", || format!("{} bytes", bytes.len()));
+                None
+            }
+            Record::Mark(_) | Record::Blocks(_) => None,
+            other => Some(other),
+        })
+    }
+}

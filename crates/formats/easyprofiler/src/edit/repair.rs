@@ -1,0 +1,220 @@
+//! A file that the original loads, from one that it refuses.
+
+use std::{collections::HashSet, io::Write};
+
+use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source, Text};
+
+use super::transcript::{self, Inputs, Plan, cleaned};
+use crate::{
+    Block, Clock, Descriptor, Header, Name, Nodes, Record, Tree, TreeBuilder,
+    findings::TOO_DEEP,
+    raw::{BlockType, Layout, MOST_LEVELS, Status},
+};
+
+/// Writes what can be read so that the original loads it; `loss` says what is not in it and why.
+///
+/// Records that lack their descriptor get one, and the begin of the capture moves before the first
+/// record: nothing is dropped that can be kept.
+pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
+    let inputs = Inputs::open(std::slice::from_ref(source), options)?;
+    let Some(old) = inputs.headers.first() else { return Err(Error::usage("no input")) };
+    let layout = Layout::real(old.version, ByteOrder::Little);
+    let survey = Survey::of(&inputs, old)?;
+    let header = Header { layout, begin_time: survey.begin_time, ..old.clone() };
+    let tree = if survey.too_deep { Some(survey.tree(&inputs, &header)?) } else { None };
+    let mut plan = Repair {
+        loss: Loss::default(),
+        clock: header.clock(),
+        nodes: tree.as_ref().map(Tree::nodes),
+        tree: tree.as_ref(),
+        survey,
+        index: 0,
+    };
+    let counted = transcript::count(&inputs, &layout, &mut plan)?;
+    let loss = std::mem::take(&mut plan.loss);
+    if counted.records() == 0 {
+        let message =
+            "there is nothing to repair: no block or switch can be read, and the original refuses an empty file";
+        return Err(Error::unrecognized(message));
+    }
+    transcript::write(&inputs, out, header, &counted, &mut plan)?;
+    Ok(Edited { findings: counted.findings, loss })
+}
+
+/// What has to be known before the first record is written.
+struct Survey {
+    begin_time: u64,
+    descriptors: u32,
+    /// Holes that blocks refer to.
+    used_holes: HashSet<u32>,
+    /// Whether a block refers behind the list.
+    beyond: bool,
+    too_deep: bool,
+}
+
+impl Survey {
+    fn of(inputs: &Inputs, header: &Header) -> Result<Self> {
+        let mut survey = Self {
+            begin_time: header.begin_time,
+            descriptors: 0,
+            used_holes: HashSet::new(),
+            beyond: false,
+            too_deep: false,
+        };
+        let mut holes = HashSet::new();
+        let clock = header.clock();
+        let mut reader = inputs.reader(0)?;
+        reader.check_depth();
+        let mut in_threads = false;
+        while let Some(located) = reader.next()? {
+            match located.record {
+                Record::Descriptor(_) => survey.descriptors += 1,
+                Record::Hole | Record::Malformed(_) if !in_threads => {
+                    holes.insert(survey.descriptors);
+                    survey.descriptors += 1;
+                }
+                Record::Thread(_) => in_threads = true,
+                Record::Switch(switch) if !clock.keeps_switch(switch.end) => survey.begin_before(&clock, switch.end),
+                Record::Block(Block { end, descriptor, .. }) | Record::Value(crate::Value { end, descriptor, .. }) => {
+                    if !clock.keeps_block(end) {
+                        survey.begin_time = survey.begin_time.min(end);
+                    }
+                    if holes.contains(&descriptor) {
+                        survey.used_holes.insert(descriptor);
+                    }
+                    survey.beyond |= descriptor >= survey.descriptors;
+                }
+                _ => {}
+            }
+        }
+        survey.too_deep = reader.findings().counts().contains_key(TOO_DEEP.code);
+        Ok(survey)
+    }
+
+    /// A switch is kept only if it ends after the begin: move that before it, in the file's own ticks.
+    fn begin_before(&mut self, clock: &Clock, end: u64) {
+        let mut step = 1;
+        while clock.ns(end.saturating_sub(step)) >= clock.ns(end) && step < end {
+            step = step.saturating_mul(2);
+        }
+        self.begin_time = self.begin_time.min(end.saturating_sub(step));
+    }
+
+    fn tree(&self, inputs: &Inputs, header: &Header) -> Result<Tree> {
+        let mut builder = TreeBuilder::new(&inputs.options().limits);
+        let clock = header.clock();
+        let mut reader = inputs.reader(0)?;
+        while let Some(located) = reader.next()? {
+            match located.record {
+                Record::Thread(thread) => builder.thread(thread.id),
+                Record::Block(Block { begin, end, .. }) | Record::Value(crate::Value { begin, end, .. }) => {
+                    let (begin, end) = clock.span(begin, end);
+                    builder.push(begin, end)?;
+                }
+                _ => {}
+            }
+        }
+        builder.finish()
+    }
+}
+
+struct Repair<'t> {
+    loss: Loss,
+    clock: Clock,
+    tree: Option<&'t Tree>,
+    /// In step with the blocks of the walk.
+    nodes: Option<Nodes<'t>>,
+    survey: Survey,
+    index: u32,
+}
+
+impl Repair<'_> {
+    /// The descriptor that a block gets: its own, or the one made for those that have none.
+    fn descriptor(&self, descriptor: u32) -> u32 {
+        descriptor.min(self.survey.descriptors)
+    }
+
+    fn is_too_deep(&mut self) -> Result<bool> {
+        let node = self.nodes.as_mut().and_then(Iterator::next).transpose()?;
+        Ok(node.is_some_and(|node| node.depth >= MOST_LEVELS))
+    }
+
+    fn keep_timed<'a>(&mut self, end: u64, descriptor: u32, record: Record<'a>) -> Result<Option<Record<'a>>> {
+        if self.is_too_deep()? {
+            self.loss
+                .lose("blocks below the 255th level, where the original stops", || format!("descriptor {descriptor}"));
+            return Ok(None);
+        }
+        debug_assert!(self.clock.keeps_block(end), "the survey moved the begin before every block");
+        Ok(Some(record))
+    }
+}
+
+impl Plan for Repair<'_> {
+    fn start(&mut self, _input: usize) -> Result<()> {
+        self.nodes = self.tree.map(Tree::nodes);
+        self.index = 0;
+        Ok(())
+    }
+
+    fn apply<'a>(&mut self, _input: usize, record: Record<'a>) -> Result<Option<Record<'a>>> {
+        match cleaned(record) {
+            record @ Record::Descriptor(_) => {
+                self.index += 1;
+                Ok(Some(record))
+            }
+            Record::Hole => {
+                let index = self.index;
+                self.index += 1;
+                let used = self.survey.used_holes.contains(&index);
+                Ok(Some(if used { stand_in(index) } else { Record::Hole }))
+            }
+            Record::Block(block) => {
+                let descriptor = self.descriptor(block.descriptor);
+                self.keep_timed(block.end, block.descriptor, Record::Block(Block { descriptor, ..block }))
+            }
+            Record::Value(value) => {
+                let descriptor = self.descriptor(value.descriptor);
+                self.keep_timed(value.end, value.descriptor, Record::Value(crate::Value { descriptor, ..value }))
+            }
+            Record::Switch(switch) if !self.clock.keeps_switch(switch.end) => {
+                self.loss.lose("context switches that end at time 0", || format!("target {}", switch.target));
+                Ok(None)
+            }
+            Record::Malformed(bytes) => {
+                self.loss.lose("records too short for their fields", || format!("{bytes:02x?}"));
+                Ok(None)
+            }
+            Record::Residue(bytes) => {
+                self.loss.lose("runs of bytes that no record explains", || {
+                    let start = bytes.get(..bytes.len().min(16)).unwrap_or_default();
+                    format!("{} bytes, beginning {}", bytes.len(), Text(start))
+                });
+                Ok(None)
+            }
+            Record::Mark(_) | Record::Blocks(_) => Ok(None),
+            other => Ok(Some(other)),
+        }
+    }
+
+    fn extra_descriptors(&self) -> Vec<Record<'static>> {
+        // The original also refuses a file without any descriptor.
+        let needed = self.survey.beyond || self.survey.descriptors == 0;
+        needed.then(|| stand_in(self.survey.descriptors)).into_iter().collect()
+    }
+}
+
+/// A descriptor in place of one that the file has lost.
+fn stand_in(id: u32) -> Record<'static> {
+    Record::Descriptor(Descriptor {
+        id,
+        line: 0,
+        color: 0xffff_ecb3,
+        block_type: BlockType::BLOCK,
+        status: Status::ON,
+        name: Name::new(b"(missing descriptor)"),
+        file: Name::new(b""),
+        odd_size: None,
+        odd_name_size: None,
+    })
+}

@@ -1,0 +1,93 @@
+//! A part of a file: a stretch of time, some of the threads.
+
+use std::io::Write;
+
+use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Slice, Source};
+
+use super::transcript::{self, Inputs, Plan, cleaned};
+use crate::{Block, Clock, Header, Record};
+
+/// Writes the threads and the stretch of time that `slice` names.
+///
+/// Whatever reaches into the stretch is kept whole; the header's begin and end become its bounds, so
+/// that readers cut what sticks out in front.
+pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
+    let inputs = Inputs::open(std::slice::from_ref(source), options)?;
+    let Some(old) = inputs.headers.first() else { return Err(Error::usage("no input")) };
+    let clock = old.clock();
+    let origin = origin_ns(&inputs, old)?;
+    let absolute = |ns: i64| origin.saturating_add_signed(ns);
+    let from_ns = slice.from_ns.map(absolute).unwrap_or(0);
+    let to_ns = slice.to_ns.map(absolute).unwrap_or(u64::MAX);
+    let mut header = old.clone();
+    if slice.from_ns.is_some() {
+        header.begin_time = header.begin_time.max(clock.first_tick_at(from_ns));
+    }
+    if slice.to_ns.is_some() {
+        header.end_time = clock.first_tick_at(to_ns);
+    }
+    let begin_ns = clock.ns(header.begin_time);
+    let mut plan = Part { slice, clock, from_ns, to_ns, begin_ns, in_thread: false };
+    let counted = transcript::count(&inputs, &header.layout, &mut plan)?;
+    if counted.records() == 0 {
+        return Err(Error::usage("nothing of the trace lies in this part of it"));
+    }
+    transcript::write(&inputs, out, header, &counted, &mut plan)?;
+    Ok(Edited { findings: counted.findings, loss: Loss::default() })
+}
+
+/// The trace's origin: the begin of the capture or, in a live one, the first timed record.
+fn origin_ns(inputs: &Inputs, header: &Header) -> Result<u64> {
+    let clock = header.clock();
+    if header.begin_time != 0 {
+        return Ok(clock.begin_ns());
+    }
+    let mut reader = inputs.reader(0)?;
+    while let Some(located) = reader.next()? {
+        if let Some((begin, _)) = located.record.times() {
+            return Ok(clock.ns(begin));
+        }
+    }
+    Ok(0)
+}
+
+struct Part<'s> {
+    slice: &'s Slice,
+    clock: Clock,
+    from_ns: u64,
+    to_ns: u64,
+    begin_ns: u64,
+    in_thread: bool,
+}
+
+impl Part<'_> {
+    fn holds(&self, begin: u64, end: u64) -> bool {
+        let (begin, end) = (self.clock.ns(begin), self.clock.ns(end));
+        let reaches_in = if begin == end { end >= self.from_ns } else { end > self.from_ns };
+        self.in_thread && reaches_in && begin <= self.to_ns
+    }
+}
+
+impl Plan for Part<'_> {
+    fn apply<'a>(&mut self, _input: usize, record: Record<'a>) -> Result<Option<Record<'a>>> {
+        let record = cleaned(record);
+        let kept = match record {
+            Record::Descriptor(_) | Record::Hole => true,
+            Record::Thread(thread) => {
+                self.in_thread = self.slice.keeps_thread(thread.id, thread.name.text);
+                self.in_thread
+            }
+            Record::Switch(switch) => self.holds(switch.begin, switch.end) && self.clock.ns(switch.end) > self.begin_ns,
+            Record::Block(Block { begin, end, .. }) | Record::Value(crate::Value { begin, end, .. }) => {
+                self.holds(begin, end)
+            }
+            Record::Bookmark(bookmark) => (self.from_ns..=self.to_ns).contains(&bookmark.position_ns),
+            Record::Blocks(_) | Record::Mark(_) | Record::Malformed(_) | Record::Residue(_) => false,
+        };
+        Ok(kept.then_some(record))
+    }
+
+    fn keeps_empty_threads(&self) -> bool {
+        false
+    }
+}
