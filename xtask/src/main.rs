@@ -1,2 +1,67 @@
-//! To come.
-fn main() {}
+//! Everything that is done to this workspace besides building it: `cargo xtask help`.
+
+#![forbid(unsafe_code)]
+
+mod bench;
+mod bless;
+mod conformance;
+mod fuzz_smoke;
+mod help;
+mod make_big;
+mod needs;
+mod process;
+mod test;
+
+use std::process::ExitCode;
+
+/// What a subcommand ends with: nothing, or one sentence for people.
+type Outcome<T = ()> = Result<T, String>;
+
+/// A subcommand; its module holds its help beside its code.
+struct Subcommand {
+    name: &'static str,
+    /// Arguments, as the help shows them.
+    arguments: &'static str,
+    /// The first paragraph is the summary.
+    help: &'static str,
+    run: fn(&[String]) -> Outcome,
+}
+
+static SUBCOMMANDS: &[&Subcommand] = &[
+    &test::SUBCOMMAND,
+    &conformance::SUBCOMMAND,
+    &bless::SUBCOMMAND,
+    &fuzz_smoke::SUBCOMMAND,
+    &make_big::SUBCOMMAND,
+    &bench::SUBCOMMAND,
+    &help::SUBCOMMAND,
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Outcome {
+    let (name, rest) = match arguments {
+        [] => ("help", arguments),
+        [name, rest @ ..] => (name.as_str(), rest),
+    };
+    let subcommand = find(name)?;
+    if rest.iter().any(|argument| argument == "--help" || argument == "-h") {
+        return help::print(subcommand);
+    }
+    (subcommand.run)(rest)
+}
+
+fn find(name: &str) -> Outcome<&'static Subcommand> {
+    let name = if matches!(name, "--help" | "-h") { "help" } else { name };
+    let found = SUBCOMMANDS.iter().find(|subcommand| subcommand.name == name);
+    found.copied().ok_or_else(|| format!("there is no subcommand {name}; `cargo xtask help` lists all"))
+}

@@ -55,7 +55,7 @@ impl fmt::Display for Compression {
 }
 
 /// The compressed bytes end early or are damaged; what came out before that is read.
-pub static DAMAGED: Rule = Rule {
+pub(crate) static DAMAGED: Rule = Rule {
     code: "bytes.compressed-damage",
     severity: Severity::Error,
     message: "the {compression} data is cut or damaged ({reason}); {bytes} decompressed bytes are read",

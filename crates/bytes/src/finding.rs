@@ -159,6 +159,11 @@ impl Findings {
         Ok(())
     }
 
+    /// Whether findings are collected or refuse the file.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
     /// The findings kept so far, in the order they were made.
     pub fn kept(&self) -> &[Finding] {
         &self.kept

@@ -178,7 +178,7 @@ impl<T: Entry> Spill<T> {
         if self.top.len() < SEGMENT {
             // The bottom segment grows with its contents: many small stacks stay small.
             let bottom = self.spilled + self.below.len() == 0;
-            let room = if bottom { self.top.len().clamp(16, SEGMENT - self.top.len()) } else { SEGMENT };
+            let room = if bottom { self.top.len().max(2).min(SEGMENT - self.top.len()) } else { SEGMENT };
             let before = held_bytes(&self.top);
             self.top.reserve_exact(room);
             self.arena.lock().resident_bytes += held_bytes(&self.top) - before;

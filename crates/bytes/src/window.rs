@@ -56,6 +56,15 @@ impl Window {
         Ok(self.bytes())
     }
 
+    /// Makes `wanted` bytes available and says whether there are that many.
+    #[inline]
+    pub fn has(&mut self, wanted: usize) -> Result<bool> {
+        if self.end - self.start < wanted {
+            self.refill(wanted)?;
+        }
+        Ok(self.end - self.start >= wanted)
+    }
+
     /// Moves over `len` bytes, at most over what is available.
     #[inline]
     pub fn consume(&mut self, len: usize) {
@@ -67,7 +76,7 @@ impl Window {
     /// Moves over `len` bytes and lends them.
     #[inline]
     pub fn take(&mut self, len: usize) -> &[u8] {
-        let taken = self.bytes().len().min(len);
+        let taken = len.min(self.end - self.start);
         let from = self.start;
         self.start += taken;
         self.offset += taken as u64;

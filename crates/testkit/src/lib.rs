@@ -1,1 +1,26 @@
-//! To come.
+//! The conformance suite: what every format has to prove, on fixtures and on any other corpus.
+//!
+//! A format implements [`Subject`] once; [`conformance`] compares it with the goldens, and the tests of
+//! this crate run the same cases over every subject of [`SUBJECTS`].
+
+#![forbid(unsafe_code)]
+
+mod compare;
+mod conformance;
+mod corpus;
+mod digest;
+pub mod document;
+mod noise;
+pub mod sources;
+mod subject;
+mod subjects;
+
+pub use crate::{
+    compare::differences,
+    conformance::{Report, Score, conformance},
+    corpus::{Case, cases, default_roots, strays},
+    digest::{Digest, Entry},
+    noise::Noise,
+    subject::{FieldEdit, Subject},
+    subjects::{EasyProfiler, SUBJECTS},
+};

@@ -1,11 +1,11 @@
 //! Takes the payload of one record apart; knows nothing of where in the file it is.
 
-use traceloom_bytes::{ByteOrder, Cursor, Finding, Findings, Position, Result};
+use traceloom_bytes::{ByteOrder, Cursor, Finding, Findings, Position, Result, find_nul};
 
 use crate::{
     Bookmark, Descriptor, Name, Switch, Value,
-    findings::{DESCRIPTOR_NAME, MISSING_NUL, NO_NAME, SURPLUS, VALUE_SIZE, VALUE_TYPE},
-    raw::{BLOCK_FIXED, BlockType, DataType, Layout, Status, SwitchOrder, Width},
+    findings::{DESCRIPTOR_NAME, MISSING_NUL, NO_NAME, SURPLUS, VALUE_SHORT, VALUE_SIZE, VALUE_TYPE},
+    raw::{BLOCK_FIXED, BlockType, DataType, Layout, Status, SwitchOrder, VALUE_FIXED, Width},
 };
 
 /// Reads an id of the given width.
@@ -25,8 +25,21 @@ pub(crate) fn block_fixed(fixed: &[u8; 2 + BLOCK_FIXED], order: ByteOrder) -> (u
 
 /// Bytes of a fixed part; the compiler sees that none can be missing.
 #[inline(always)]
-fn part<const N: usize>(fixed: &[u8; 2 + BLOCK_FIXED], at: usize) -> [u8; N] {
+fn part<const N: usize, const M: usize>(fixed: &[u8; M], at: usize) -> [u8; N] {
     fixed.get(at..).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or([0; N])
+}
+
+/// Whether a block's stored name ends in its first NUL, as it should; most are that NUL alone.
+#[inline]
+pub(crate) fn is_name(stored: &[u8]) -> bool {
+    matches!(stored, [0]) || find_nul(stored).is_some_and(|nul| nul + 1 == stored.len())
+}
+
+/// Whether what follows the fixed part of a block are the data of a value, as many as announced.
+#[inline]
+pub(crate) fn is_value(stored: &[u8], order: ByteOrder) -> bool {
+    let announced = stored.get(2..).and_then(|bytes| bytes.first_chunk::<2>());
+    announced.is_some_and(|size| VALUE_HEAD + usize::from(order.u16(*size)) == stored.len())
 }
 
 /// Splits text at its NUL and reports what is odd about it.
@@ -102,42 +115,59 @@ pub(crate) fn switch<'a>(mut cursor: Cursor<'a>, layout: &Layout, findings: &mut
     Ok(Switch { begin, end, target, name, odd_size: None })
 }
 
-/// A value of at least the fixed size.
-pub(crate) fn value<'a>(mut cursor: Cursor<'a>, findings: &mut Findings) -> Result<Value<'a>> {
-    let offset = cursor.offset();
-    let (begin, end) = (cursor.u64("begin")?, cursor.u64("end")?);
-    let descriptor = cursor.u32("descriptor")?;
-    let filler = *cursor.array::<2>("filler")?;
-    let declared = cursor.u16("data_size")?;
-    let data_type = DataType(cursor.u8("data_type")?);
-    let is_array = cursor.u8("is_array")?;
-    let value_id = cursor.u64("value_id")?;
-    let order = cursor.order();
-    let stored = cursor.rest();
+/// Bytes of a value between the fixed part of every block and its data.
+const VALUE_HEAD: usize = VALUE_FIXED - BLOCK_FIXED;
+
+/// A value, from what follows the fixed part of every block; `None` where that is too short.
+#[inline(never)]
+pub(crate) fn value<'a>(
+    (begin, end, descriptor): (u64, u64, u32),
+    stored: &'a [u8],
+    order: ByteOrder,
+    offset: u64,
+    findings: &mut Findings,
+) -> Result<Option<Value<'a>>> {
+    let Some((head, stored)) = stored.split_first_chunk::<VALUE_HEAD>() else {
+        let short = Finding::new(&VALUE_SHORT, Position::at(offset));
+        findings.report(short.with("size", BLOCK_FIXED + stored.len()))?;
+        return Ok(None);
+    };
+    let declared = order.u16(part(head, 2));
+    let [data_type, is_array] = part(head, 4);
     let (data, surplus) = stored.split_at_checked(declared.into()).unwrap_or((stored, &[]));
     let odd_data_size = (data.len() != usize::from(declared)).then_some(declared);
-    if odd_data_size.is_some() || !surplus.is_empty() {
-        let odd = Finding::new(&VALUE_SIZE, Position::at(offset).field("data_size"));
-        findings.report(odd.with("declared", declared).with("found", stored.len()))?;
-    }
-    if data_type.width().is_none() {
-        let odd = Finding::new(&VALUE_TYPE, Position::at(offset).field("data_type"));
-        findings.report(odd.with("type", data_type.0))?;
-    }
-    Ok(Value {
+    let value = Value {
         begin,
         end,
         descriptor,
-        filler,
-        data_type,
+        filler: part(head, 0),
+        data_type: DataType(data_type),
         is_array,
-        value_id,
+        value_id: order.u64(part(head, 6)),
         data,
         order,
         surplus,
         odd_data_size,
         odd_size: None,
-    })
+    };
+    if stored.len() != usize::from(declared) || value.data_type.width().is_none() {
+        report_value(&value, declared, offset, findings)?;
+    }
+    Ok(Some(value))
+}
+
+#[cold]
+fn report_value(value: &Value<'_>, declared: u16, offset: u64, findings: &mut Findings) -> Result<()> {
+    let found = value.data.len() + value.surplus.len();
+    if found != usize::from(declared) {
+        let odd = Finding::new(&VALUE_SIZE, Position::at(offset).field("data_size"));
+        findings.report(odd.with("declared", declared).with("found", found))?;
+    }
+    if value.data_type.width().is_none() {
+        let odd = Finding::new(&VALUE_TYPE, Position::at(offset).field("data_type"));
+        findings.report(odd.with("type", value.data_type.0))?;
+    }
+    Ok(())
 }
 
 /// A bookmark of at least the fixed size.

@@ -23,7 +23,8 @@ impl Element {
     /// Takes `data` apart; `None` where the type is unknown or its width does not divide the size.
     pub(crate) fn all(data: &[u8], data_type: DataType, order: ByteOrder) -> Option<impl Iterator<Item = Self>> {
         let width = data_type.width()?;
-        (data.len() % width == 0)
+        data.len()
+            .is_multiple_of(width)
             .then(|| data.chunks_exact(width).filter_map(move |bytes| Self::one(bytes, data_type, order)))
     }
 

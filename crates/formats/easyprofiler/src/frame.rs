@@ -7,6 +7,9 @@ use crate::{
     raw::{BLOCK_FIXED, BOOKMARK_FIXED, DESCRIPTOR_FIXED, SizeRule, VALUE_FIXED},
 };
 
+/// How far the NULs of a record are looked for, beyond which SIZE says more: the recorder's texts are shorter.
+const MEASURED_BYTES: usize = 4 << 10;
+
 /// The section that a record stands in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Section {
@@ -52,8 +55,10 @@ impl Reader {
             SizeRule::WithPrefix | SizeRule::Unreliable => self.document_extent(section, size)?,
         };
         let needed = 2 + extent.payload;
-        let left = self.window.fill(needed)?.len();
-        Ok(if left < needed { Frame::Cut { needed, left, size } } else { Frame::Whole(extent) })
+        Ok(match self.window.has(needed)? {
+            true => Frame::Whole(extent),
+            false => Frame::Cut { needed, left: self.window.bytes().len(), size },
+        })
     }
 
     #[cold]
@@ -61,7 +66,7 @@ impl Reader {
         let layout = self.header.layout;
         let payload = match layout.size {
             SizeRule::Unreliable if size == 0 => 0,
-            SizeRule::Unreliable => self.measure(section)?.unwrap_or(size.into()),
+            SizeRule::Unreliable => self.measure(section, size)?.unwrap_or(size.into()),
             SizeRule::Payload | SizeRule::WithPrefix => usize::from(size).saturating_sub(2),
         };
         let odd_size = (layout.size_of_payload(payload) != size.into()).then_some(size);
@@ -69,7 +74,7 @@ impl Reader {
     }
 
     /// The payload's length from its fixed part and its NULs, where SIZE is not to be trusted.
-    fn measure(&mut self, section: Section) -> Result<Option<usize>> {
+    fn measure(&mut self, section: Section, size: u16) -> Result<Option<usize>> {
         let (fixed, strings) = match section {
             Section::Block => (BLOCK_FIXED, 1),
             Section::Bookmark => (BOOKMARK_FIXED, 1),
@@ -82,10 +87,9 @@ impl Reader {
             let data = ahead.get(24..26).and_then(|bytes| bytes.first_chunk::<2>());
             return Ok(data.map(|bytes| VALUE_FIXED + usize::from(order.u16(*bytes))));
         }
-        // A payload cannot be longer than SIZE can say.
-        let ahead = self.window.fill(2 + usize::from(u16::MAX))?;
-        let payload = ahead.get(2..).unwrap_or_default();
-        let nuls = payload.iter().enumerate().skip(fixed).filter(|(_, byte)| **byte == 0);
+        let reach = usize::from(size).max(MEASURED_BYTES);
+        let payload = self.window.fill(2 + reach)?.get(2..).unwrap_or_default();
+        let nuls = payload.iter().take(reach).enumerate().skip(fixed).filter(|(_, byte)| **byte == 0);
         Ok(nuls.map(|(index, _)| index + 1).nth(strings - 1))
     }
 }

@@ -30,6 +30,7 @@ mod probe;
 pub mod raw;
 mod read;
 mod record;
+mod resync;
 pub mod sample;
 mod tree;
 mod write;
@@ -51,7 +52,7 @@ pub static FORMAT: Format = Format {
     name: "EasyProfiler",
     extensions: &["prof"],
     variants: &[
-        Variant { id: "2.1.0", about: "since 2018: thread count, bookmarks, end marks" },
+        Variant { id: "2.1.0", about: "thread count, bookmarks, end marks" },
         Variant { id: "2.0.0", about: "values" },
         Variant { id: "1.3.0", about: "64-bit ids" },
         Variant { id: "1.2.0", about: "32-bit ids" },

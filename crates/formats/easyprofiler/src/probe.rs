@@ -6,8 +6,8 @@ use crate::{
     Header, Reader, Record, Switch,
     findings::{
         BLOCK_SHORT, BLOCK_SIZE_ZERO, BOOKMARK_SHORT, BOOKMARKS_MARK, COUNT_MISMATCH, DESCRIPTOR_MISSING,
-        DESCRIPTOR_NAME, DESCRIPTOR_SHORT, HEADER_CUT, NO_DESCRIPTORS, RECORDS_MISSING, SWITCH_SHORT, SWITCH_SIZE_ZERO,
-        THREADS_MARK, THREADS_MARK_EARLY, THREADS_MISSING, TRUNCATED,
+        DESCRIPTOR_NAME, DESCRIPTOR_SHORT, HEADER_CUT, NO_DESCRIPTORS, RECORDS_MISSING, RESYNCED, SWITCH_SHORT,
+        SWITCH_SIZE_ZERO, THREADS_MARK, THREADS_MARK_EARLY, THREADS_MISSING, TRUNCATED,
     },
     raw::{EASY_PROFILER_SIGNATURE, Layout, SizeRule, SwitchOrder, Version, Width},
 };
@@ -127,7 +127,10 @@ fn walk(source: &Source, header: &Header, options: &Options) -> Result<Walk> {
     let options = Options { mode: Mode::Lenient, ..options.clone() };
     let mut reader = Reader::with_header(source.clone(), header.clone(), &options)?;
     let mut found = Walk { fit: Fit::Whole, switches: 0, switches_inside: 0 };
+    let (mut sized, mut odd) = (0, 0);
     while let Some(located) = reader.next()? {
+        sized += u64::from(!matches!(located.record, Record::Thread(_) | Record::Blocks(_) | Record::Mark(_)));
+        odd += u64::from(located.record.odd_size().is_some());
         if let Record::Switch(switch) = located.record {
             found.switches += 1;
             found.switches_inside += u64::from(is_inside(&switch, header));
@@ -139,9 +142,12 @@ fn walk(source: &Source, header: &Header, options: &Options) -> Result<Walk> {
     }
     // Records that all have their place in the real layout are real, however many were announced.
     let doubts_count = !is_real(header) && has_any(&reader, &[COUNT_MISMATCH.code]);
-    if has_any(&reader, TELLING) {
+    // A file made from the document's examples disagrees in many places, a damaged real one in few.
+    let few_disagree = header.layout.size == SizeRule::Unreliable && odd * 4 < sized;
+    let is_doubtful = doubts_count || has_any(&reader, DOUBTFUL);
+    if few_disagree && is_doubtful || has_any(&reader, TELLING) {
         found.fit = Fit::None;
-    } else if doubts_count || has_any(&reader, DOUBTFUL) {
+    } else if is_doubtful {
         found.fit = Fit::Frame;
     }
     Ok(found)
@@ -172,6 +178,7 @@ static TELLING: &[&str] = &[
     HEADER_CUT.code,
     NO_DESCRIPTORS.code,
     RECORDS_MISSING.code,
+    RESYNCED.code,
     SWITCH_SHORT.code,
     SWITCH_SIZE_ZERO.code,
     THREADS_MARK.code,

@@ -1,21 +1,20 @@
 //! Walks the records of a file, front to back.
 
-use std::collections::HashMap;
+mod blocks;
+mod ending;
 
 use traceloom_bytes::{
-    Arena, ByteOrder, Cursor, Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule,
-    Source, Window,
+    ByteOrder, Cursor, Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule, Source,
+    Window,
 };
 
+use self::blocks::Depth;
 use crate::{
-    Block, Clock, Header, Name, Nesting, Record, Thread, decode,
+    Clock, Header, Record, Thread, decode,
     findings::*,
     frame::{Extent, Frame, Section},
     probe,
-    raw::{
-        BLOCK_FIXED, BOOKMARK_FIXED, BlockType, DESCRIPTOR_FIXED, DOCUMENT_BOOKMARKS_MARK, EASY_PROFILER_SIGNATURE,
-        MOST_LEVELS, VALUE_FIXED,
-    },
+    raw::{BlockType, DESCRIPTOR_FIXED, DOCUMENT_BOOKMARKS_MARK, EASY_PROFILER_SIGNATURE, SizeRule},
 };
 
 /// Opens a file: recognises version, byte order and dialect.
@@ -34,7 +33,7 @@ pub struct Reader {
     limits: Limits,
     state: State,
     /// Type of each descriptor; a hole has none.
-    kinds: Vec<Option<BlockType>>,
+    pub(crate) kinds: Vec<Option<BlockType>>,
     descriptor_bytes: u64,
     /// Records that the original would keep.
     kept: u64,
@@ -44,6 +43,12 @@ pub struct Reader {
     thread: u64,
     /// Set where nesting is to be checked: strict mode, and `check`.
     depth: Option<Depth>,
+    /// SIZE means what it should, and neither depth nor damage asks for a closer look at each block.
+    is_simple: bool,
+    /// Up to here no better place to go on was found.
+    pub(crate) searched_to: u64,
+    /// Records of this thread were skipped, so its count no longer tells where it ends.
+    pub(crate) resynced: bool,
     /// Length of the last bookmark's text: the original reuses the buffer, see [`Self::next_bookmark`].
     last_bookmark: usize,
 }
@@ -71,12 +76,6 @@ enum State {
     Done,
 }
 
-#[derive(Debug)]
-struct Depth {
-    arena: Arena,
-    threads: HashMap<u64, Nesting>,
-}
-
 impl Reader {
     pub(crate) fn with_header(source: Source, header: Header, options: &Options) -> Result<Self> {
         let mut window = Window::new(source, &options.limits);
@@ -95,8 +94,12 @@ impl Reader {
             threads: 0,
             thread: 0,
             depth: None,
+            is_simple: true,
+            searched_to: 0,
+            resynced: false,
             last_bookmark: 0,
         };
+        reader.is_simple = reader.header.layout.size == SizeRule::Payload;
         if options.mode == Mode::Strict {
             reader.check_depth();
         }
@@ -116,7 +119,8 @@ impl Reader {
 
     /// From here on, also reports nesting that is too deep for the original; call it first.
     pub fn check_depth(&mut self) {
-        self.depth = Some(Depth { arena: Arena::new(self.limits.tree_bytes), threads: HashMap::new() });
+        self.is_simple = false;
+        self.depth = Some(Depth::new(&self.limits));
     }
 
     fn report_header(&mut self) -> Result<()> {
@@ -224,7 +228,8 @@ impl Reader {
             self.end_threads(State::ThreadsMark)?;
             return Ok(false);
         }
-        if left > 0 && !is_mark {
+        // A thread may have the mark's number for an id: the original takes it for a thread in any case.
+        if left > 0 && (!is_mark || self.thread_is_ahead()?) {
             return Ok(true);
         }
         // Fewer bytes than a thread's counters: the original runs into the end and stays silent.
@@ -270,219 +275,9 @@ impl Reader {
         let switches = cursor.u32("switches")?;
         self.thread = id;
         self.state = State::Switches(switches);
+        self.resynced = false;
         let record = Record::Thread(Thread { id, name, switches });
         Ok(Some(Located { offset, len: needed as u64, record }))
-    }
-
-    fn next_switch(&mut self, left: u32) -> Result<Option<Located<Record<'_>>>> {
-        let offset = self.window.offset();
-        let needed = self.header.layout.switch_fixed();
-        let frame = match self.frame(Section::Switch)? {
-            Frame::Whole(frame) => frame,
-            Frame::Cut { needed, left: bytes, size } => {
-                return self.cut_record("context switch", left, needed, bytes, size);
-            }
-        };
-        self.state = State::Switches(left - 1);
-        self.count_memory(frame.payload)?;
-        if frame.payload < needed {
-            let rule = if frame.payload == 0 { &SWITCH_SIZE_ZERO } else { &SWITCH_SHORT };
-            self.report(rule, |odd| odd.with("size", frame.payload).with("needed", needed))?;
-            return Ok(Some(self.malformed(&frame)));
-        }
-        self.window.consume(2);
-        let payload = self.window.take(frame.payload);
-        let cursor = Cursor::new(payload, offset + 2, self.header.layout.order);
-        let mut switch = decode::switch(cursor, &self.header.layout, &mut self.findings)?;
-        switch.odd_size = frame.odd_size;
-        let kept = self.clock.keeps_switch(switch.end);
-        self.kept += u64::from(kept);
-        if !kept || switch.end < switch.begin {
-            report_times("context switch", switch.begin, switch.end, kept, &self.header, offset, &mut self.findings)?;
-        }
-        let len = 2 + frame.payload as u64;
-        Ok(Some(Located { offset, len, record: Record::Switch(switch) }))
-    }
-
-    fn next_blocks_head(&mut self) -> Result<Option<Located<Record<'_>>>> {
-        let offset = self.window.offset();
-        let ahead = self.window.fill(4)?;
-        let Some(bytes) = ahead.first_chunk::<4>() else {
-            let left = ahead.len();
-            return self.cut("thread's block count", 4, left);
-        };
-        let count = self.header.layout.order.u32(*bytes);
-        self.window.consume(4);
-        self.state = State::Blocks(count);
-        Ok(Some(Located { offset, len: 4, record: Record::Blocks(count) }))
-    }
-
-    #[inline]
-    fn next_block(&mut self, left: u32) -> Result<Option<Located<Record<'_>>>> {
-        let offset = self.window.offset();
-        let frame = match self.frame(Section::Block)? {
-            Frame::Whole(frame) => frame,
-            Frame::Cut { needed, left: bytes, size } => return self.cut_record("block", left, needed, bytes, size),
-        };
-        self.state = State::Blocks(left - 1);
-        self.count_memory(frame.payload)?;
-        if frame.payload < BLOCK_FIXED {
-            let rule = if frame.payload == 0 { &BLOCK_SIZE_ZERO } else { &BLOCK_SHORT };
-            self.report(rule, |odd| odd.with("size", frame.payload))?;
-            return Ok(Some(self.malformed(&frame)));
-        }
-        let order = self.header.layout.order;
-        let record = self.window.take(2 + frame.payload);
-        let Some((fixed, stored)) = record.split_first_chunk::<{ 2 + BLOCK_FIXED }>() else { return Ok(None) };
-        let (begin, end, descriptor) = decode::block_fixed(fixed, order);
-        let kept = self.clock.keeps_block(end);
-        self.kept += u64::from(kept);
-        if !kept || end < begin {
-            report_times("block", begin, end, kept, &self.header, offset, &mut self.findings)?;
-        }
-        let block_type = match self.kinds.get(descriptor as usize) {
-            Some(Some(kind)) => *kind,
-            kind => {
-                report_descriptor(descriptor, kind.is_some(), self.kinds.len(), offset, &mut self.findings)?;
-                BlockType::BLOCK
-            }
-        };
-        if let Some(depth) = &mut self.depth {
-            depth.push(self.thread, self.clock.span(begin, end), offset, &mut self.findings)?;
-        }
-        let len = record.len() as u64;
-        if block_type == BlockType::VALUE {
-            if let Some((_, payload)) =
-                record.split_first_chunk::<2>().filter(|(_, payload)| payload.len() >= VALUE_FIXED)
-            {
-                let mut value = decode::value(Cursor::new(payload, offset + 2, order), &mut self.findings)?;
-                value.odd_size = frame.odd_size;
-                return Ok(Some(Located { offset, len, record: Record::Value(value) }));
-            }
-            let short = Finding::new(&VALUE_SHORT, Position::at(offset));
-            self.findings.report(short.with("size", frame.payload))?;
-        }
-        let name = match stored {
-            // Most blocks have no runtime name.
-            [0] => Name { text: &[], tail: stored },
-            _ => decode::name(stored, "block", offset, &mut self.findings)?,
-        };
-        let block = Block { begin, end, descriptor, block_type, name, odd_size: frame.odd_size };
-        Ok(Some(Located { offset, len, record: Record::Block(block) }))
-    }
-
-    /// Whether the record ahead belongs to a descriptor of values.
-    pub(crate) fn next_is_value(&mut self) -> Result<bool> {
-        let ahead = self.window.fill(2 + BLOCK_FIXED)?;
-        let bytes = ahead.get(18..).and_then(|bytes| bytes.first_chunk::<4>());
-        let descriptor = bytes.map(|bytes| self.header.layout.order.u32(*bytes));
-        let kind = descriptor.and_then(|descriptor| self.kinds.get(descriptor as usize));
-        Ok(kind == Some(&Some(BlockType::VALUE)))
-    }
-
-    /// The header's memory size is the buffer of the original: more than fits makes it refuse.
-    #[inline]
-    fn count_memory(&mut self, payload: usize) -> Result<()> {
-        self.memory += payload as u64;
-        if self.memory > self.header.memory_size { self.report_memory(payload) } else { Ok(()) }
-    }
-
-    #[cold]
-    fn report_memory(&mut self, payload: usize) -> Result<()> {
-        let declared = self.header.memory_size;
-        let crosses = self.memory - payload as u64 <= declared;
-        // Zero has been reported as an empty profile.
-        if crosses && declared != 0 {
-            self.report(&MEMORY_SIZE, |odd| odd.with("declared", declared))?;
-        }
-        Ok(())
-    }
-
-    fn next_mark(&mut self, rule: &'static Rule, next: State) -> Result<Option<Located<Record<'_>>>> {
-        let offset = self.window.offset();
-        let ahead = self.window.fill(4)?;
-        let Some(bytes) = ahead.first_chunk::<4>() else {
-            self.report(rule, |odd| odd.with("found", "missing"))?;
-            self.state = State::Trailing { reported: true };
-            return self.next_trailing();
-        };
-        let mark = self.header.layout.order.u32(*bytes);
-        self.state = next;
-        if mark == DOCUMENT_BOOKMARKS_MARK && std::ptr::eq(rule, &BOOKMARKS_MARK) {
-            self.report(&DOCUMENT_MARK_TYPO, |odd| odd)?;
-        } else if mark != EASY_PROFILER_SIGNATURE {
-            self.report(rule, |odd| odd.with("found", format!("{mark:#010x}")))?;
-        }
-        self.window.consume(4);
-        Ok(Some(Located { offset, len: 4, record: Record::Mark(mark) }))
-    }
-
-    /// Behind the threads' mark the document leaves a zero upper half, and a second mark in any case.
-    fn after_mark(&mut self, upper_half: bool) -> Result<Option<Located<Record<'_>>>> {
-        let bookmarks = self.header.bookmarks_count.unwrap_or(0);
-        let order = self.header.layout.order;
-        let mark = self.window.fill(4)?.first_chunk::<4>().map(|bytes| order.u32(*bytes));
-        if mark == Some(0) && upper_half {
-            if bookmarks > 0 {
-                self.report(&DOCUMENT_MARK_U64_BOOKMARKS, |odd| odd)?;
-            } else if self.header.layout.marks {
-                self.report(&DOCUMENT_MARK_U64, |odd| odd)?;
-            }
-            self.state = State::AfterMark { upper_half: false };
-            return Ok(Some(self.residue(4)));
-        }
-        self.state = if bookmarks > 0 { State::Bookmarks(bookmarks) } else { State::Trailing { reported: false } };
-        if bookmarks == 0 && matches!(mark, Some(EASY_PROFILER_SIGNATURE | DOCUMENT_BOOKMARKS_MARK)) {
-            self.report(&DOCUMENT_SECOND_MARK, |odd| odd)?;
-            return self.next_mark(&BOOKMARKS_MARK, self.state);
-        }
-        self.next()
-    }
-
-    fn next_bookmark(&mut self, left: u16) -> Result<Option<Located<Record<'_>>>> {
-        let offset = self.window.offset();
-        let frame = match self.frame(Section::Bookmark)? {
-            Frame::Whole(frame) => frame,
-            Frame::Cut { needed, left: bytes, size } => {
-                let size = usize::from(size);
-                if size <= BOOKMARK_FIXED {
-                    self.report(&BOOKMARK_SHORT, |odd| odd.with("size", size))?;
-                } else if size - BOOKMARK_FIXED < self.last_bookmark {
-                    // The original's buffer still holds the last text there, and no NUL.
-                    self.report(&BOOKMARK_NUL, |odd| odd)?;
-                }
-                return self.cut("bookmark", needed, bytes);
-            }
-        };
-        self.state = State::Bookmarks(left - 1);
-        if frame.payload <= BOOKMARK_FIXED {
-            self.report(&BOOKMARK_SHORT, |odd| odd.with("size", frame.payload))?;
-            return Ok(Some(self.malformed(&frame)));
-        }
-        self.window.consume(2);
-        let payload = self.window.take(frame.payload);
-        self.last_bookmark = frame.payload - BOOKMARK_FIXED;
-        if payload.last() != Some(&0) {
-            self.findings.report(Finding::new(&BOOKMARK_NUL, Position::at(offset).field("text")))?;
-        }
-        let mut bookmark = decode::bookmark(Cursor::new(payload, offset + 2, self.header.layout.order))?;
-        bookmark.odd_size = frame.odd_size;
-        let len = 2 + frame.payload as u64;
-        Ok(Some(Located { offset, len, record: Record::Bookmark(bookmark) }))
-    }
-
-    fn next_trailing(&mut self) -> Result<Option<Located<Record<'_>>>> {
-        let left = self.window.fill(RESIDUE_BYTES)?.len().min(RESIDUE_BYTES);
-        if left == 0 {
-            self.state = State::Done;
-            return Ok(None);
-        }
-        if let State::Trailing { reported: false } = self.state {
-            self.state = State::Trailing { reported: true };
-            let bytes = self.window.source().len()?.saturating_sub(self.window.offset());
-            self.report(&TRAILING, |odd| odd.with("bytes", bytes))?;
-        }
-        Ok(Some(self.residue(left)))
     }
 
     /// The file ends inside something: what is left goes out as residue.
@@ -494,44 +289,6 @@ impl Reader {
             self.end_threads(self.state)?;
         }
         self.next_trailing()
-    }
-
-    /// The file ends inside a switch or block, of which the original has read what is there into a
-    /// zeroed buffer; it counts it if that happens to make sense.
-    fn cut_record(
-        &mut self,
-        what: &'static str,
-        records: u32,
-        needed: usize,
-        left: usize,
-        size: u16,
-    ) -> Result<Option<Located<Record<'_>>>> {
-        if left == 0 {
-            let thread = self.thread;
-            self.report(&RECORDS_MISSING, |odd| odd.with("thread", thread).with("left", records))?;
-            self.end_threads(State::Done)?;
-            return Ok(None);
-        }
-        self.count_memory(size.into())?;
-        let mut padded = [0; 2 + BLOCK_FIXED];
-        for (to, from) in padded.iter_mut().zip(self.window.bytes()) {
-            *to = *from;
-        }
-        let mut cursor = Cursor::new(&padded, self.window.offset(), self.header.layout.order);
-        cursor.u16("size")?;
-        let (begin, end, descriptor) = (cursor.u64("begin")?, cursor.u64("end")?, cursor.u32("descriptor")?);
-        let _ = begin;
-        if matches!(self.state, State::Blocks(_)) {
-            let kind = self.kinds.get(descriptor as usize);
-            if kind.is_none_or(Option::is_none) {
-                let (known, offset) = (kind.is_some(), self.window.offset());
-                report_descriptor(descriptor, known, self.kinds.len(), offset, &mut self.findings)?;
-            }
-            self.kept += u64::from(self.clock.keeps_block(end));
-        } else {
-            self.kept += u64::from(self.clock.keeps_switch(end));
-        }
-        self.cut(what, needed, left)
     }
 
     fn malformed(&mut self, frame: &Extent) -> Located<Record<'_>> {
@@ -558,7 +315,12 @@ impl Records for Reader {
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
         loop {
             match self.state {
-                State::Blocks(left @ 1..) => return self.next_block(left),
+                State::Blocks(left @ 1..) => {
+                    if let Some(block) = self.plain_block(left) {
+                        return Ok(Some(block));
+                    }
+                    return self.next_block(left);
+                }
                 State::Blocks(0) => self.state = State::Threads,
                 State::Descriptors if self.kinds.len() as u64 >= self.header.descriptors_count.into() => {
                     self.end_descriptors()?;
@@ -592,48 +354,10 @@ impl Records for Reader {
     }
 }
 
-impl Depth {
-    fn push(&mut self, thread: u64, (begin, end): (u64, u64), offset: u64, findings: &mut Findings) -> Result<()> {
-        let nesting = self.threads.entry(thread).or_insert_with(|| Nesting::new(&self.arena));
-        let levels = nesting.push(begin, end)?.levels;
-        if levels > MOST_LEVELS {
-            findings.report(Finding::new(&TOO_DEEP, Position::at(offset)).with("levels", levels))?;
-        }
-        Ok(())
-    }
-}
-
 /// Whether the file ends as the document has it: a mark, as wide as it may be, and perhaps a second one.
 fn only_marks_left(ahead: &[u8], order: ByteOrder) -> bool {
     let Some(rest) = ahead.strip_prefix(&order.put_u32(EASY_PROFILER_SIGNATURE)) else { return false };
     let rest = rest.strip_prefix(&[0; 4]).unwrap_or(rest);
     let second = [EASY_PROFILER_SIGNATURE, DOCUMENT_BOOKMARKS_MARK];
     rest.is_empty() || second.iter().any(|mark| rest == order.put_u32(*mark))
-}
-
-#[cold]
-fn report_times(
-    what: &'static str,
-    begin: u64,
-    end: u64,
-    kept: bool,
-    header: &Header,
-    offset: u64,
-    findings: &mut Findings,
-) -> Result<()> {
-    let at = |rule| Finding::new(rule, Position::at(offset)).with("what", what).with("end", end);
-    if end < begin {
-        findings.report(at(&NEGATIVE_DURATION).with("begin", begin))?;
-    }
-    if !kept {
-        findings.report(at(&BEFORE_CAPTURE).with("begin", header.begin_time))?;
-    }
-    Ok(())
-}
-
-#[cold]
-fn report_descriptor(descriptor: u32, is_hole: bool, count: usize, offset: u64, findings: &mut Findings) -> Result<()> {
-    let rule = if is_hole { &DESCRIPTOR_HOLE } else { &DESCRIPTOR_MISSING };
-    let odd = Finding::new(rule, Position::at(offset).field("descriptor"));
-    findings.report(odd.with("descriptor", descriptor).with("count", count))
 }

@@ -269,6 +269,18 @@ impl Record<'_> {
             _ => None,
         }
     }
+
+    /// SIZE as stored, where it is not what the fields add up to.
+    pub fn odd_size(&self) -> Option<u16> {
+        match self {
+            Self::Descriptor(descriptor) => descriptor.odd_size,
+            Self::Switch(switch) => switch.odd_size,
+            Self::Block(block) => block.odd_size,
+            Self::Value(value) => value.odd_size,
+            Self::Bookmark(bookmark) => bookmark.odd_size,
+            _ => None,
+        }
+    }
 }
 
 impl Describe for Header {

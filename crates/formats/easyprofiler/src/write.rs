@@ -213,9 +213,20 @@ impl<W: Write> Writer<W> {
         self.put_u16(value.odd_data_size.unwrap_or(data_size));
         self.buffer.extend_from_slice(&[value.data_type.0, value.is_array]);
         self.put_u64(value.value_id);
-        self.buffer.extend_from_slice(value.data);
+        self.put_data(value);
         self.buffer.extend_from_slice(value.surplus);
         Ok(())
+    }
+
+    /// The elements of a value, turned round where they come from a file of the other byte order.
+    fn put_data(&mut self, value: &Value<'_>) {
+        match value.data_type.width() {
+            Some(width) if value.order != self.layout.order && value.data.len().is_multiple_of(width) => {
+                let turned = value.data.chunks(width).flat_map(|element| element.iter().rev());
+                self.buffer.extend(turned);
+            }
+            _ => self.buffer.extend_from_slice(value.data),
+        }
     }
 
     fn put_bookmark(&mut self, bookmark: &Bookmark<'_>) -> Result<()> {

@@ -4,7 +4,7 @@ use std::{collections::HashMap, io::Write};
 
 use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Result, Source, Text};
 
-use super::transcript::{self, Inputs, Plan, cleaned};
+use super::transcript::{self, Inputs, Plan};
 use crate::{
     FORMAT, Header, Record, Switch, Thread,
     raw::{Layout, Version, Width},
@@ -76,24 +76,18 @@ impl Canonical {
 
 impl Plan for Canonical {
     fn apply<'a>(&mut self, _input: usize, record: Record<'a>) -> Result<Option<Record<'a>>> {
-        let cleaned = cleaned(record);
-        Ok(match cleaned {
+        Ok(match record {
             Record::Thread(thread) => Some(Record::Thread(Thread { id: self.id(thread.id), ..thread })),
             Record::Switch(switch) => Some(Record::Switch(Switch { target: self.id(switch.target), ..switch })),
             Record::Bookmark(bookmark) if !self.layout.marks => {
                 self.loss.lose("bookmarks", || Text(bookmark.text.text).to_string());
                 None
             }
-            Record::Malformed(bytes) => {
-                self.loss.lose("records too short for their fields", || format!("{bytes:02x?}"));
-                None
-            }
-            Record::Residue(bytes) => {
-                self.loss.lose("runs of bytes that no record explains", || format!("{} bytes", bytes.len()));
-                None
-            }
-            Record::Mark(_) | Record::Blocks(_) => None,
             other => Some(other),
         })
+    }
+
+    fn loss(&mut self) -> &mut Loss {
+        &mut self.loss
     }
 }

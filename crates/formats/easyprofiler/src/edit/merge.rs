@@ -7,7 +7,7 @@ use std::{
 
 use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source};
 
-use super::transcript::{self, Inputs, MOST_BOOKMARKS, Plan, cleaned};
+use super::transcript::{self, Inputs, MOST_BOOKMARKS, Plan};
 use crate::{
     Block, Clock, Descriptor, Header, Record, Switch, Thread, Value,
     raw::{BlockType, Layout, Status, Version},
@@ -15,17 +15,29 @@ use crate::{
 
 /// Writes all files into one of version 2.1.0.
 ///
-/// Times stay as they are where all files have one clock frequency, else they become nanoseconds.
-/// Equal descriptors become one. A thread id that two processes share is given anew for the later
-/// file; within one process it is the same thread.
+/// Files go in by time. Times stay as they are where all files have one clock, else they become
+/// nanoseconds. Equal descriptors become one. A thread id that two processes share is given anew for
+/// the later file; within one process it is the same thread.
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
-    let inputs = Inputs::open(sources, options)?;
+    let mut inputs = Inputs::open(sources, options)?;
+    // A thread's blocks nest by the order in which they come: an earlier dump has to come first.
+    inputs.sort_by_begin();
     let Some(first) = inputs.headers.first() else { return Err(Error::usage("there is nothing to merge")) };
     let layout = Layout::real(Version::V2_1_0, ByteOrder::Little);
     let mut loss = Loss::default();
     let frequency = first.cpu_frequency;
-    let one_clock = inputs.headers.iter().all(|header| header.cpu_frequency == frequency);
+    let one_frequency = inputs.headers.iter().all(|header| header.cpu_frequency == frequency);
+    // Each dump of a process measures the frequency anew; the counter is the same.
+    let one_process = first.pid.is_some()
+        && inputs
+            .headers
+            .iter()
+            .all(|header| header.pid == first.pid && (header.cpu_frequency == 0) == (frequency == 0));
+    let one_clock = one_frequency || one_process;
     for header in &inputs.headers {
+        if one_process && header.cpu_frequency != frequency {
+            loss.lose("clock frequencies: the first file's counts", || format!("{} Hz", header.cpu_frequency));
+        }
         if header.pid != first.pid {
             loss.lose("process ids: a file has room for one", || format!("{:?}", header.pid.unwrap_or(0)));
         }
@@ -189,7 +201,7 @@ impl Plan for Merge {
     }
 
     fn apply<'a>(&mut self, input: usize, record: Record<'a>) -> Result<Option<Record<'a>>> {
-        Ok(match cleaned(record) {
+        Ok(match record {
             Record::Descriptor(descriptor) => {
                 let index = self.index;
                 self.index += 1;
@@ -216,8 +228,11 @@ impl Plan for Merge {
             Record::Value(value) => self
                 .block(input, (value.begin, value.end), value.descriptor)
                 .map(|(begin, end, descriptor)| Record::Value(Value { begin, end, descriptor, ..value })),
-            bookmark @ Record::Bookmark(_) => Some(bookmark),
-            Record::Blocks(_) | Record::Mark(_) | Record::Malformed(_) | Record::Residue(_) => None,
+            other => Some(other),
         })
+    }
+
+    fn loss(&mut self) -> &mut Loss {
+        &mut self.loss
     }
 }

@@ -2,9 +2,9 @@
 
 use std::{collections::HashSet, io::Write};
 
-use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source, Text};
+use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source};
 
-use super::transcript::{self, Inputs, Plan, cleaned};
+use super::transcript::{self, Inputs, Plan};
 use crate::{
     Block, Clock, Descriptor, Header, Name, Nodes, Record, Tree, TreeBuilder,
     findings::TOO_DEEP,
@@ -45,6 +45,8 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
 struct Survey {
     begin_time: u64,
     descriptors: u32,
+    /// Whether one of them is more than a hole.
+    described: bool,
     /// Holes that blocks refer to.
     used_holes: HashSet<u32>,
     /// Whether a block refers behind the list.
@@ -57,6 +59,7 @@ impl Survey {
         let mut survey = Self {
             begin_time: header.begin_time,
             descriptors: 0,
+            described: false,
             used_holes: HashSet::new(),
             beyond: false,
             too_deep: false,
@@ -68,7 +71,10 @@ impl Survey {
         let mut in_threads = false;
         while let Some(located) = reader.next()? {
             match located.record {
-                Record::Descriptor(_) => survey.descriptors += 1,
+                Record::Descriptor(_) => {
+                    survey.descriptors += 1;
+                    survey.described = true;
+                }
                 Record::Hole | Record::Malformed(_) if !in_threads => {
                     holes.insert(survey.descriptors);
                     survey.descriptors += 1;
@@ -158,7 +164,7 @@ impl Plan for Repair<'_> {
     }
 
     fn apply<'a>(&mut self, _input: usize, record: Record<'a>) -> Result<Option<Record<'a>>> {
-        match cleaned(record) {
+        match record {
             record @ Record::Descriptor(_) => {
                 self.index += 1;
                 Ok(Some(record))
@@ -181,25 +187,18 @@ impl Plan for Repair<'_> {
                 self.loss.lose("context switches that end at time 0", || format!("target {}", switch.target));
                 Ok(None)
             }
-            Record::Malformed(bytes) => {
-                self.loss.lose("records too short for their fields", || format!("{bytes:02x?}"));
-                Ok(None)
-            }
-            Record::Residue(bytes) => {
-                self.loss.lose("runs of bytes that no record explains", || {
-                    let start = bytes.get(..bytes.len().min(16)).unwrap_or_default();
-                    format!("{} bytes, beginning {}", bytes.len(), Text(start))
-                });
-                Ok(None)
-            }
-            Record::Mark(_) | Record::Blocks(_) => Ok(None),
             other => Ok(Some(other)),
         }
     }
 
+    fn loss(&mut self) -> &mut Loss {
+        &mut self.loss
+    }
+
     fn extra_descriptors(&self) -> Vec<Record<'static>> {
-        // The original also refuses a file without any descriptor.
-        let needed = self.survey.beyond || self.survey.descriptors == 0;
+        // The original also refuses a file whose descriptors hold nothing.
+        let described = self.survey.described || !self.survey.used_holes.is_empty();
+        let needed = self.survey.beyond || !described;
         needed.then(|| stand_in(self.survey.descriptors)).into_iter().collect()
     }
 }

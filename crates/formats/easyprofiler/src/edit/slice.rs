@@ -4,7 +4,7 @@ use std::io::Write;
 
 use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Slice, Source};
 
-use super::transcript::{self, Inputs, Plan, cleaned};
+use super::transcript::{self, Inputs, Plan};
 use crate::{Block, Clock, Header, Record};
 
 /// Writes the threads and the stretch of time that `slice` names.
@@ -27,13 +27,14 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
         header.end_time = clock.first_tick_at(to_ns);
     }
     let begin_ns = clock.ns(header.begin_time);
-    let mut plan = Part { slice, clock, from_ns, to_ns, begin_ns, in_thread: false };
+    let mut plan = Part { slice, clock, from_ns, to_ns, begin_ns, in_thread: false, loss: Loss::default() };
     let counted = transcript::count(&inputs, &header.layout, &mut plan)?;
     if counted.records() == 0 {
         return Err(Error::usage("nothing of the trace lies in this part of it"));
     }
+    let loss = std::mem::take(&mut plan.loss);
     transcript::write(&inputs, out, header, &counted, &mut plan)?;
-    Ok(Edited { findings: counted.findings, loss: Loss::default() })
+    Ok(Edited { findings: counted.findings, loss })
 }
 
 /// The trace's origin: the begin of the capture or, in a live one, the first timed record.
@@ -58,6 +59,7 @@ struct Part<'s> {
     to_ns: u64,
     begin_ns: u64,
     in_thread: bool,
+    loss: Loss,
 }
 
 impl Part<'_> {
@@ -70,7 +72,6 @@ impl Part<'_> {
 
 impl Plan for Part<'_> {
     fn apply<'a>(&mut self, _input: usize, record: Record<'a>) -> Result<Option<Record<'a>>> {
-        let record = cleaned(record);
         let kept = match record {
             Record::Descriptor(_) | Record::Hole => true,
             Record::Thread(thread) => {
@@ -82,9 +83,13 @@ impl Plan for Part<'_> {
                 self.holds(begin, end)
             }
             Record::Bookmark(bookmark) => (self.from_ns..=self.to_ns).contains(&bookmark.position_ns),
-            Record::Blocks(_) | Record::Mark(_) | Record::Malformed(_) | Record::Residue(_) => false,
+            _ => false,
         };
         Ok(kept.then_some(record))
+    }
+
+    fn loss(&mut self) -> &mut Loss {
+        &mut self.loss
     }
 
     fn keeps_empty_threads(&self) -> bool {

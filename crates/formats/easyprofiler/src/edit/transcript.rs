@@ -2,12 +2,15 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Error, Findings, Mode, Options, Records, Result, Source};
+use traceloom_bytes::{Error, Findings, Loss, Mode, Options, Records, Result, Source, Text};
 
 use crate::{
-    Header, Name, Reader, Record, Tally, create,
-    raw::{EASY_PROFILER_SIGNATURE, Layout},
+    Block, Bookmark, Descriptor, Header, Name, Reader, Record, Switch, Tally, Thread, Value, Writer, create,
+    raw::{BLOCK_FIXED, BOOKMARK_FIXED, DESCRIPTOR_FIXED, EASY_PROFILER_SIGNATURE, Layout},
 };
+
+/// Bytes of a switch before its name, at the most.
+const SWITCH_FIXED: usize = 24;
 
 /// What becomes of each record; asked twice for every record, and to answer the same.
 pub(super) trait Plan {
@@ -16,8 +19,12 @@ pub(super) trait Plan {
         Ok(())
     }
 
-    /// What is written for this record: itself, another, or nothing.
+    /// What is written for this descriptor, thread, switch, block, value or bookmark, which has been
+    /// cleaned: itself, another, or nothing.
     fn apply<'a>(&mut self, input: usize, record: Record<'a>) -> Result<Option<Record<'a>>>;
+
+    /// What is not written, and why.
+    fn loss(&mut self) -> &mut Loss;
 
     /// Descriptors that follow those of the inputs.
     fn extra_descriptors(&self) -> Vec<Record<'static>> {
@@ -46,6 +53,14 @@ impl Inputs {
         Ok(Self { sources: sources.to_vec(), headers, options })
     }
 
+    /// Puts the files into the order of their captures.
+    pub(super) fn sort_by_begin(&mut self) {
+        let mut order: Vec<usize> = self.indices().collect();
+        order.sort_by_key(|input| self.headers.get(*input).map(|header| header.clock().begin_ns()));
+        self.sources = order.iter().filter_map(|input| self.sources.get(*input).cloned()).collect();
+        self.headers = order.iter().filter_map(|input| self.headers.get(*input).cloned()).collect();
+    }
+
     /// A reader at the first record of an input.
     pub(super) fn reader(&self, input: usize) -> Result<Reader> {
         match (self.sources.get(input), self.headers.get(input)) {
@@ -66,11 +81,25 @@ impl Inputs {
 /// What a first walk over all inputs counted.
 pub(super) struct Counted {
     tally: Tally,
-    /// Kept switches and blocks of each thread section, of all inputs.
-    sections: Vec<(u32, u32)>,
+    /// What is kept of each thread section, of all inputs.
+    sections: Vec<Kept>,
     /// Few enough to be kept; the format wants them in order of position.
     bookmarks: Vec<(u64, u32, Vec<u8>)>,
     pub(super) findings: Findings,
+}
+
+/// What is kept of a thread section.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kept {
+    thread: bool,
+    switches: u32,
+    blocks: u32,
+}
+
+impl Kept {
+    fn is_empty(&self) -> bool {
+        self.switches == 0 && self.blocks == 0
+    }
 }
 
 impl Counted {
@@ -101,19 +130,18 @@ pub(super) fn count(inputs: &Inputs, layout: &Layout, plan: &mut dyn Plan) -> Re
         while let Some(located) = reader.next()? {
             if matches!(located.record, Record::Thread(_)) {
                 in_threads = true;
-                counted.sections.push((0, 0));
+                counted.sections.push(Kept::default());
             }
-            let record = if in_threads { located.record } else { as_descriptor(located.record) };
-            if let Some(record) = plan.apply(input, record)? {
+            if let Some(record) = planned(plan, input, located.record, in_threads)? {
                 counted.take(&record, layout);
             }
         }
         counted.findings.absorb(reader.into_findings());
     }
-    let empty = counted.sections.iter().filter(|section| **section == (0, 0)).count() as u32;
     if !plan.keeps_empty_threads() {
-        counted.tally.threads = counted.tally.threads.saturating_sub(empty);
+        counted.sections.iter_mut().for_each(|section| section.thread &= !section.is_empty());
     }
+    counted.tally.threads = counted.sections.iter().filter(|section| section.thread).count() as u32;
     plan.extra_descriptors().iter().for_each(|record| counted.tally.count(record, layout));
     counted.bookmarks.sort_by_key(|(position, ..)| *position);
     Ok(counted)
@@ -122,12 +150,11 @@ pub(super) fn count(inputs: &Inputs, layout: &Layout, plan: &mut dyn Plan) -> Re
 impl Counted {
     fn take(&mut self, record: &Record<'_>, layout: &Layout) {
         match (record, self.sections.last_mut()) {
-            (Record::Switch(_), Some((switches, _))) => *switches += 1,
-            (Record::Block(_) | Record::Value(_), Some((_, blocks))) => *blocks += 1,
+            (Record::Thread(_), Some(section)) => section.thread = true,
+            (Record::Switch(_), Some(section)) => section.switches += 1,
+            (Record::Block(_) | Record::Value(_), Some(section)) => section.blocks += 1,
             (Record::Bookmark(bookmark), _) => {
-                if layout.marks {
-                    self.bookmarks.push((bookmark.position_ns, bookmark.color, bookmark.text.text.to_vec()));
-                }
+                self.bookmarks.push((bookmark.position_ns, bookmark.color, bookmark.text.text.to_vec()));
                 return;
             }
             _ => {}
@@ -155,8 +182,7 @@ pub(super) fn write<W: Write>(
             if matches!(located.record, Record::Thread(_)) {
                 break;
             }
-            let record = plan.apply(input, as_descriptor(located.record))?;
-            if let Some(record @ (Record::Descriptor(_) | Record::Hole)) = record {
+            if let Some(record) = planned(plan, input, located.record, false)? {
                 writer.write(&record)?;
             }
         }
@@ -171,7 +197,7 @@ pub(super) fn write<W: Write>(
         writer.write(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
         for (position_ns, color, text) in counted.bookmarks.iter().take(MOST_BOOKMARKS) {
             let text = Name::new(text);
-            let bookmark = crate::Bookmark { position_ns: *position_ns, color: *color, text, odd_size: None };
+            let bookmark = Bookmark { position_ns: *position_ns, color: *color, text, odd_size: None };
             writer.write(&Record::Bookmark(bookmark))?;
         }
         if !counted.bookmarks.is_empty() {
@@ -182,9 +208,30 @@ pub(super) fn write<W: Write>(
     Ok(())
 }
 
-/// A descriptor too short for its fields becomes a hole: its index must stay taken.
-fn as_descriptor(record: Record<'_>) -> Record<'_> {
-    if let Record::Malformed(_) = record { Record::Hole } else { record }
+/// What becomes of a record: what only says how the file is laid out is dropped, the rest is cleaned
+/// and goes to the plan.
+fn planned<'a>(plan: &mut dyn Plan, input: usize, record: Record<'a>, in_threads: bool) -> Result<Option<Record<'a>>> {
+    let cleaned = match record {
+        Record::Mark(_) | Record::Blocks(_) => None,
+        // Its index must stay taken.
+        Record::Malformed(bytes) if !in_threads => {
+            plan.loss().lose("descriptors too short for their fields", || format!("{bytes:02x?}"));
+            Some(Record::Hole)
+        }
+        Record::Malformed(bytes) => {
+            plan.loss().lose("records too short for their fields", || format!("{bytes:02x?}"));
+            None
+        }
+        Record::Residue(bytes) => {
+            plan.loss().lose("runs of bytes that no record explains", || {
+                let start = bytes.get(..bytes.len().min(16)).unwrap_or_default();
+                format!("{} bytes, beginning \"{}\"", bytes.len(), Text(start))
+            });
+            None
+        }
+        record => Some(cleaned(record, plan.loss())),
+    };
+    cleaned.map_or(Ok(None), |record| plan.apply(input, record))
 }
 
 /// The header counts bookmarks in 16 bits.
@@ -193,30 +240,25 @@ pub(super) const MOST_BOOKMARKS: usize = u16::MAX as usize;
 fn write_threads<W: Write>(
     mut reader: Reader,
     input: usize,
-    sections: &mut impl Iterator<Item = (u32, u32)>,
+    sections: &mut impl Iterator<Item = Kept>,
     plan: &mut dyn Plan,
-    writer: &mut crate::Writer<W>,
+    writer: &mut Writer<W>,
 ) -> Result<()> {
     let mut section = Section::default();
     while let Some(located) = reader.next()? {
-        match plan.apply(input, located.record)? {
+        if matches!(located.record, Record::Thread(_)) {
+            section.close(writer)?;
+            section = Section { kept: sections.next().unwrap_or_default(), head_due: true };
+        }
+        match planned(plan, input, located.record, true)? {
+            _ if !section.kept.thread => {}
             Some(Record::Thread(thread)) => {
-                section.close(writer)?;
-                let (switches, blocks) = sections.next().unwrap_or_default();
-                section = Section { open: plan.keeps_empty_threads() || switches + blocks > 0, head_due: true, blocks };
-                if section.open {
-                    writer.write(&Record::Thread(crate::Thread { switches, ..thread }))?;
-                }
+                writer.write(&Record::Thread(Thread { switches: section.kept.switches, ..thread }))?;
             }
-            Some(record @ Record::Switch(_)) if section.open => writer.write(&record)?,
-            Some(record @ (Record::Block(_) | Record::Value(_))) if section.open => {
+            Some(record @ Record::Switch(_)) => writer.write(&record)?,
+            Some(record @ (Record::Block(_) | Record::Value(_))) => {
                 section.write_head(writer)?;
                 writer.write(&record)?;
-            }
-            None if matches!(located.record, Record::Thread(_)) => {
-                section.close(writer)?;
-                sections.next();
-                section = Section::default();
             }
             _ => {}
         }
@@ -227,50 +269,66 @@ fn write_threads<W: Write>(
 /// A thread section while it is written: the block count comes due after the last switch.
 #[derive(Default)]
 struct Section {
-    open: bool,
+    kept: Kept,
     head_due: bool,
-    blocks: u32,
 }
 
 impl Section {
-    fn write_head<W: Write>(&mut self, writer: &mut crate::Writer<W>) -> Result<()> {
+    fn write_head<W: Write>(&mut self, writer: &mut Writer<W>) -> Result<()> {
         if std::mem::take(&mut self.head_due) {
-            writer.write(&Record::Blocks(self.blocks))?;
+            writer.write(&Record::Blocks(self.kept.blocks))?;
         }
         Ok(())
     }
 
-    fn close<W: Write>(&mut self, writer: &mut crate::Writer<W>) -> Result<()> {
-        if self.open { self.write_head(writer) } else { Ok(()) }
+    fn close<W: Write>(&mut self, writer: &mut Writer<W>) -> Result<()> {
+        if self.kept.thread { self.write_head(writer) } else { Ok(()) }
     }
 }
 
 /// A record with canonical sizes and names.
-pub(super) fn cleaned(record: Record<'_>) -> Record<'_> {
+fn cleaned<'a>(record: Record<'a>, loss: &mut Loss) -> Record<'a> {
+    const LONGEST: usize = u16::MAX as usize;
     match record {
-        Record::Descriptor(descriptor) => Record::Descriptor(crate::Descriptor {
-            name: name_of(descriptor.name),
-            file: name_of(descriptor.file),
-            odd_size: None,
-            odd_name_size: None,
-            ..descriptor
-        }),
+        Record::Descriptor(descriptor) => {
+            let room = LONGEST - DESCRIPTOR_FIXED;
+            let name = clean(descriptor.name, room - 1, loss);
+            let file = clean(descriptor.file, room - name.len(), loss);
+            Record::Descriptor(Descriptor { name, file, odd_size: None, odd_name_size: None, ..descriptor })
+        }
         Record::Thread(thread) if !thread.name.is_empty() => {
-            Record::Thread(crate::Thread { name: name_of(thread.name), ..thread })
+            Record::Thread(Thread { name: clean(thread.name, LONGEST, loss), ..thread })
         }
         Record::Switch(switch) => {
-            Record::Switch(crate::Switch { name: name_of(switch.name), odd_size: None, ..switch })
+            let name = clean(switch.name, LONGEST - SWITCH_FIXED, loss);
+            Record::Switch(Switch { name, odd_size: None, ..switch })
         }
-        Record::Block(block) => Record::Block(crate::Block { name: name_of(block.name), odd_size: None, ..block }),
+        Record::Block(block) => {
+            let name = clean(block.name, LONGEST - BLOCK_FIXED, loss);
+            Record::Block(Block { name, odd_size: None, ..block })
+        }
         Record::Value(value) => {
-            Record::Value(crate::Value { filler: [0, 0], surplus: &[], odd_data_size: None, odd_size: None, ..value })
+            if !value.surplus.is_empty() {
+                loss.lose("bytes behind the data of a value", || format!("{:02x?}", value.surplus));
+            }
+            Record::Value(Value { filler: [0, 0], surplus: &[], odd_data_size: None, odd_size: None, ..value })
+        }
+        Record::Bookmark(bookmark) => {
+            let text = clean(bookmark.text, LONGEST - BOOKMARK_FIXED, loss);
+            Record::Bookmark(Bookmark { text, odd_size: None, ..bookmark })
         }
         other => other,
     }
 }
 
-/// The text with one NUL, shortened where the NUL would no longer fit into the record.
-fn name_of(name: Name<'_>) -> Name<'_> {
-    const LONGEST: usize = 32_000;
-    Name::new(name.text.get(..LONGEST.min(name.text.len())).unwrap_or_default())
+/// The text with one NUL; it gives way where a NUL that was missing no longer fits.
+fn clean<'a>(name: Name<'a>, room: usize, loss: &mut Loss) -> Name<'a> {
+    if name.tail.len() > 1 {
+        loss.lose("bytes behind the NUL of a text", || format!("{:02x?}", name.tail));
+    }
+    let fits = name.text.get(..name.text.len().min(room - 1)).unwrap_or_default();
+    if fits.len() < name.text.len() {
+        loss.lose("ends of texts that fill their record without a NUL", || Text(fits).to_string());
+    }
+    Name::new(fits)
 }

@@ -1,0 +1,79 @@
+//! Finds out which format a file is.
+
+use std::path::Path;
+
+use traceloom_bytes::{Compression, Error, Findings, Options, Position, Result, Sniff, Source, peel};
+
+use crate::{FORMATS, Format, by_id};
+
+/// Bytes that a format may look at to recognise itself.
+const PREFIX_BYTES: usize = 64 << 10;
+
+/// A file with its format.
+pub struct Opened {
+    /// The format.
+    pub format: &'static dyn Format,
+    /// The bytes, decompressed.
+    pub source: Source,
+    /// Compressions that lay around them, the outermost first.
+    pub layers: Vec<Compression>,
+    /// Damage in the compressed data.
+    pub findings: Findings,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let id = self.format.descriptor().id;
+        f.debug_struct("Opened").field("format", &id).field("layers", &self.layers).finish_non_exhaustive()
+    }
+}
+
+/// Takes compression off and recognises the format, unless `from` names it.
+///
+/// `path` only breaks a tie between formats that both claim the bytes.
+pub fn open(source: Source, path: &Path, from: Option<&str>, options: &Options) -> Result<Opened> {
+    let peeled = peel(source, options.mode, &options.limits).map_err(|error| error.in_file(path))?;
+    let format = match from {
+        Some(id) => by_id(id)?,
+        None => detect(&peeled.source.prefix(PREFIX_BYTES)?, path).map_err(|error| error.in_file(path))?,
+    };
+    Ok(Opened { format, source: peeled.source, layers: peeled.layers, findings: peeled.findings })
+}
+
+/// Recognises a format by the first bytes of a file.
+pub fn detect(prefix: &[u8], path: &Path) -> Result<&'static dyn Format> {
+    let answers = FORMATS.iter().map(|format| (format.sniff(prefix), *format));
+    let answers: Vec<_> = answers.filter(|(sniff, _)| *sniff != Sniff::No).collect();
+    let best = answers.iter().map(|(sniff, _)| *sniff).max().unwrap_or(Sniff::No);
+    let claims: Vec<_> = answers.into_iter().filter(|(sniff, _)| *sniff == best).map(|(_, format)| format).collect();
+    match claims.as_slice() {
+        [] => Err(unknown(prefix)),
+        [format] => Ok(*format),
+        several => by_extension(several, path),
+    }
+}
+
+fn by_extension(claims: &[&'static dyn Format], path: &Path) -> Result<&'static dyn Format> {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    // A compressed file keeps its own ending before that of the compression.
+    let ends = |format: &&&dyn Format| {
+        format.descriptor().extensions.iter().any(|ending| name.split('.').skip(1).any(|part| part == *ending))
+    };
+    let mut named = claims.iter().filter(ends);
+    if let (Some(format), None) = (named.next(), named.next()) {
+        return Ok(*format);
+    }
+    let ids: Vec<_> = claims.iter().map(|format| format.descriptor().id).collect();
+    Err(Error::unrecognized(format!("this could be {}; say which with --from", ids.join(" or "))))
+}
+
+fn unknown(prefix: &[u8]) -> Error {
+    let known: Vec<_> = FORMATS.iter().map(|format| format.descriptor().name).collect();
+    let known = known.join(", ");
+    let start: Vec<_> = prefix.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let message = match start.is_empty() {
+        true => "the file is empty".to_owned(),
+        false => format!("no known trace begins with {}; there are {known}", start.join(" ")),
+    };
+    Error::unrecognized(message).at(Position::at(0))
+}

@@ -1,0 +1,207 @@
+//! EasyProfiler `.prof`.
+
+use std::{collections::BTreeMap, io::Write};
+
+use traceloom_bytes::{Descriptor, Edited, Findings, Options, Records, Result, Rule, Slice, Sniff, Source, Text};
+use traceloom_easyprofiler::{
+    Clock, Header, Reader, Record, create, edit, findings,
+    raw::{BlockType, Status},
+    sample, sniff,
+};
+
+use crate::{Dump, Format, Info, Sample, Table, walk};
+
+pub(crate) struct EasyProfiler;
+
+fn open(source: &Source, options: &Options) -> Result<Reader> {
+    traceloom_easyprofiler::open(source.clone(), options)
+}
+
+impl Format for EasyProfiler {
+    fn descriptor(&self) -> &'static Descriptor {
+        &traceloom_easyprofiler::FORMAT
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        findings::RULES
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> Sniff {
+        sniff(prefix)
+    }
+
+    fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
+        let mut reader = open(source, options)?;
+        reader.check_depth();
+        let mut survey = Survey::default();
+        let clock = reader.clock();
+        while let Some(located) = reader.next()? {
+            survey.take(&located.record, &clock);
+        }
+        let info = survey.info(reader.header(), &clock);
+        Ok((info, reader.into_findings()))
+    }
+
+    fn check(&self, source: &Source, options: &Options) -> Result<Findings> {
+        let mut reader = open(source, options)?;
+        reader.check_depth();
+        walk::check(reader)
+    }
+
+    fn dump(&self, source: &Source, options: &Options, visit: &mut Dump<'_>) -> Result<Findings> {
+        let reader = open(source, options)?;
+        let header = reader.header().clone();
+        walk::dump(reader, &header, header.stored_bytes as u64, visit)
+    }
+
+    fn rewrite(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Findings> {
+        let mut reader = open(source, options)?;
+        let mut writer = create(out, reader.header())?;
+        while let Some(located) = reader.next()? {
+            writer.write(&located.record)?;
+        }
+        writer.finish()?;
+        Ok(reader.into_findings())
+    }
+
+    fn canonical(
+        &self,
+        source: &Source,
+        out: &mut dyn Write,
+        variant: Option<&str>,
+        options: &Options,
+    ) -> Result<Edited> {
+        edit::canonical(source, out, variant, options)
+    }
+
+    fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited> {
+        edit::repair(source, out, options)
+    }
+
+    fn slice(&self, source: &Source, out: &mut dyn Write, slice: &Slice, options: &Options) -> Result<Edited> {
+        edit::slice(source, out, slice, options)
+    }
+
+    fn merge(&self, sources: &[Source], out: &mut dyn Write, options: &Options) -> Result<Edited> {
+        edit::merge(sources, out, options)
+    }
+
+    fn sample(&self) -> Result<Sample> {
+        Ok(Sample {
+            file_name: "game.prof",
+            bytes: sample::prof()?,
+            about: "two seconds of a game, with two slow frames and a loader thread",
+        })
+    }
+}
+
+#[derive(Default)]
+struct Survey {
+    descriptors: u64,
+    disabled: u64,
+    bookmarks: u64,
+    first_ns: Option<u64>,
+    last_ns: u64,
+    threads: BTreeMap<u64, Thread>,
+    current: u64,
+}
+
+#[derive(Default)]
+struct Thread {
+    name: String,
+    blocks: u64,
+    events: u64,
+    values: u64,
+    switches: u64,
+    first_ns: Option<u64>,
+    last_ns: u64,
+}
+
+impl Survey {
+    fn take(&mut self, record: &Record<'_>, clock: &Clock) {
+        match record {
+            Record::Descriptor(descriptor) => {
+                self.descriptors += 1;
+                self.disabled += u64::from(descriptor.status.0 & Status::ON.0 == 0);
+            }
+            Record::Thread(thread) => {
+                self.current = thread.id;
+                let entry = self.threads.entry(thread.id).or_default();
+                if !thread.name.text.is_empty() {
+                    entry.name = Text(thread.name.text).to_string();
+                }
+            }
+            Record::Bookmark(_) => self.bookmarks += 1,
+            record => {
+                let Some((begin, end)) = record.times() else { return };
+                let (begin, end) = clock.span(begin, end);
+                let thread = self.threads.entry(self.current).or_default();
+                match record {
+                    Record::Switch(_) => thread.switches += 1,
+                    Record::Value(_) => thread.values += 1,
+                    Record::Block(block) if block.block_type != BlockType::BLOCK => thread.events += 1,
+                    _ => thread.blocks += 1,
+                }
+                thread.first_ns = Some(thread.first_ns.map_or(begin, |first| first.min(begin)));
+                thread.last_ns = thread.last_ns.max(end);
+                self.first_ns = Some(self.first_ns.map_or(begin, |first| first.min(begin)));
+                self.last_ns = self.last_ns.max(end);
+            }
+        }
+    }
+
+    fn info(&self, header: &Header, clock: &Clock) -> Info {
+        let mut info = Info { version: header.version.to_string(), ..Info::default() };
+        info.fact("byte_order", header.layout.order.as_str());
+        if let Some(pid) = header.pid {
+            info.fact("pid", pid);
+        }
+        match header.cpu_frequency {
+            0 => info.fact("clock", "nanoseconds"),
+            frequency => info.fact("clock", format!("{frequency} ticks a second")),
+        }
+        // A capture over the network never gets its begin filled in.
+        if header.begin_time == 0 {
+            info.fact("capture", "live: the begin is not recorded");
+        } else {
+            let captured = clock.ns(header.end_time).saturating_sub(clock.begin_ns());
+            info.facts.push(nanoseconds("capture", captured));
+        }
+        info.facts.push(nanoseconds("recorded", self.last_ns.saturating_sub(self.first_ns.unwrap_or(self.last_ns))));
+        let sum = |count: fn(&Thread) -> u64| self.threads.values().map(count).sum::<u64>();
+        info.fact("threads", self.threads.len() as u64);
+        info.fact("blocks", sum(|thread| thread.blocks));
+        info.fact("events", sum(|thread| thread.events));
+        info.fact("values", sum(|thread| thread.values));
+        info.fact("switches", sum(|thread| thread.switches));
+        info.fact("descriptors", self.descriptors);
+        info.fact("descriptors_off", self.disabled);
+        info.fact("bookmarks", self.bookmarks);
+        info.tables.push(self.thread_table());
+        info
+    }
+
+    fn thread_table(&self) -> Table {
+        let rows = self.threads.iter().map(|(id, thread)| {
+            let recorded = thread.last_ns.saturating_sub(thread.first_ns.unwrap_or(thread.last_ns));
+            vec![
+                (*id).into(),
+                thread.name.as_str().into(),
+                thread.blocks.into(),
+                thread.events.into(),
+                thread.values.into(),
+                thread.switches.into(),
+                crate::Amount::Nanoseconds(recorded),
+            ]
+        });
+        Table {
+            name: "threads",
+            columns: &["id", "name", "blocks", "events", "values", "switches", "recorded"],
+            rows: rows.collect(),
+        }
+    }
+}
+
+fn nanoseconds(name: &'static str, ns: u64) -> crate::Fact {
+    crate::Fact { name, amount: crate::Amount::Nanoseconds(ns) }
+}

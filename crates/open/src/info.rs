@@ -1,0 +1,68 @@
+//! What a file is, as data: the program prints it as text or as JSON.
+
+/// The summary of one file.
+#[derive(Clone, Debug, Default)]
+pub struct Info {
+    /// Version or dialect.
+    pub version: String,
+    /// Facts in the order to be shown.
+    pub facts: Vec<Fact>,
+    /// Lists, such as the threads.
+    pub tables: Vec<Table>,
+}
+
+impl Info {
+    /// Adds a fact.
+    pub fn fact(&mut self, name: &'static str, amount: impl Into<Amount>) {
+        self.facts.push(Fact { name, amount: amount.into() });
+    }
+}
+
+/// One fact about a file.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    /// Name, with underscores for spaces.
+    pub name: &'static str,
+    /// Value.
+    pub amount: Amount,
+}
+
+/// A value with its unit.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Amount {
+    /// A plain number.
+    Count(u64),
+    /// A duration in nanoseconds.
+    Nanoseconds(u64),
+    /// Words.
+    Text(String),
+}
+
+impl From<u64> for Amount {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<String> for Amount {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Amount {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+/// A list of things in a file.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// What the rows are.
+    pub name: &'static str,
+    /// Names of the columns.
+    pub columns: &'static [&'static str],
+    /// The rows.
+    pub rows: Vec<Vec<Amount>>,
+}

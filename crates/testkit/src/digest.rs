@@ -1,0 +1,131 @@
+//! What a walk over a file found, in a form that two walks can be compared by.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use traceloom_bytes::{Describe, Fields, Finding, Records, Result};
+
+/// All records of a file with their places, and the findings.
+#[derive(Debug, Eq, PartialEq)]
+pub struct Digest {
+    /// The header, then the records in the order they were lent.
+    pub entries: Vec<Entry>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+/// One record.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Entry {
+    /// Offset of its first byte.
+    pub offset: u64,
+    /// Its length.
+    pub len: u64,
+    /// What it is.
+    pub kind: &'static str,
+    /// A hash of all its fields.
+    pub fields: u64,
+}
+
+impl Digest {
+    /// Walks a reader to its end.
+    pub fn of<R: Records>(header: &impl Describe, mut reader: R) -> Result<Self> {
+        let mut entries = vec![Entry { offset: 0, len: 0, kind: header.kind(), fields: hash(header) }];
+        while let Some(located) = reader.next()? {
+            let (kind, fields) = (located.record.kind(), hash(&located.record));
+            entries.push(Entry { offset: located.offset, len: located.len, kind, fields });
+        }
+        Ok(Self { entries, findings: reader.into_findings().kept().to_vec() })
+    }
+
+    /// How often a record of this kind occurs.
+    pub fn count(&self, kind: &str) -> usize {
+        self.entries.iter().filter(|entry| entry.kind == kind).count()
+    }
+
+    /// The codes of the findings, in order.
+    pub fn codes(&self) -> Vec<&'static str> {
+        self.findings.iter().map(|finding| finding.rule.code).collect()
+    }
+
+    /// The first thing in which two walks differ.
+    pub fn first_difference(&self, other: &Self) -> Option<String> {
+        if self == other {
+            return None;
+        }
+        let records = first_unequal(&self.entries, &other.entries);
+        let findings = || first_unequal(&self.findings, &other.findings);
+        records.or_else(findings)
+    }
+}
+
+/// Walks a reader to its end and keeps nothing; gives the number of records.
+pub(crate) fn drain(mut reader: impl Records) -> Result<u64> {
+    let mut records = 0;
+    while reader.next()?.is_some() {
+        records += 1;
+    }
+    Ok(records)
+}
+
+fn first_unequal<T: std::fmt::Debug + PartialEq>(one: &[T], two: &[T]) -> Option<String> {
+    let longer = one.len().max(two.len());
+    let index = (0..longer).find(|index| one.get(*index) != two.get(*index))?;
+    Some(format!("{index}: {:?} against {:?}", one.get(index), two.get(index)))
+}
+
+fn hash(record: &impl Describe) -> u64 {
+    let mut fields = Hashed(DefaultHasher::new());
+    record.describe(&mut fields);
+    fields.0.finish()
+}
+
+struct Hashed(DefaultHasher);
+
+impl Hashed {
+    fn put(&mut self, name: &str, value: impl Hash) {
+        name.hash(&mut self.0);
+        value.hash(&mut self.0);
+    }
+}
+
+impl Fields for Hashed {
+    fn unsigned(&mut self, name: &'static str, value: u64) {
+        self.put(name, value);
+    }
+
+    fn signed(&mut self, name: &'static str, value: i64) {
+        self.put(name, value);
+    }
+
+    fn hex(&mut self, name: &'static str, value: u64) {
+        self.put(name, value);
+    }
+
+    fn float(&mut self, name: &'static str, value: f64) {
+        self.put(name, value.to_bits());
+    }
+
+    fn flag(&mut self, name: &'static str, value: bool) {
+        self.put(name, value);
+    }
+
+    fn text(&mut self, name: &'static str, value: &[u8]) {
+        self.put(name, value);
+    }
+
+    fn word(&mut self, name: &'static str, value: &str) {
+        self.put(name, value);
+    }
+
+    fn bytes(&mut self, name: &'static str, value: &[u8]) {
+        self.put(name, value);
+    }
+
+    fn list(&mut self, name: &'static str) {
+        self.put(name, "[");
+    }
+
+    fn end(&mut self) {
+        self.put("", "]");
+    }
+}

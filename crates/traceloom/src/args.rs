@@ -1,0 +1,296 @@
+//! Every argument of the program: one definition each, with its help.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::units::{Duration, parse_duration};
+
+/// Opens the traces that no other tool opens: EasyProfiler .prof.
+///
+/// Healthy or broken, compressed (gzip, zstd, lz4) or not, from a file or a pipe (`-`). Answers go to
+/// standard output, progress and warnings to standard error.
+#[derive(Debug, Parser)]
+#[command(name = "traceloom", version, max_term_width = 100, propagate_version = true)]
+#[command(after_help = "\
+Exit codes:
+  0  fine
+  1  something severe was found in a file, or a file was refused
+  2  the command cannot be understood, or the system refused
+
+Examples:
+  traceloom demo                              write a sample trace and see what to try
+  traceloom info capture.prof                 what is in it, and what is wrong with it
+  traceloom check --strict *.prof             does the original tool load them?
+  traceloom repair broken.prof good.prof      make it load again
+  traceloom dump capture.prof.zst | less      every record with its byte offset")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colours.
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN")]
+    pub(crate) color: Color,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum Color {
+    /// Where a person looks.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what a trace is, how long, how much of what, and what is wrong with it.
+    #[command(after_help = "\
+Examples:
+  traceloom info capture.prof
+  traceloom info --json *.prof | jq .facts.blocks
+  zstdcat huge.prof.zst | traceloom info -")]
+    Info(Info),
+
+    /// Print every record with its byte offset, losing nothing.
+    #[command(after_help = "\
+Examples:
+  traceloom dump capture.prof | grep '^ *1234 '
+  traceloom dump --json capture.prof | jq 'select(.kind == \"value\")'")]
+    Dump(Dump),
+
+    /// List everything that is wrong, with byte offsets.
+    ///
+    /// Severity error means that the original tool refuses the file for it. `--strict` stops at the
+    /// first of those and exits with 1; exit code 0 then means that the original accepts the file.
+    #[command(after_help = "\
+Examples:
+  traceloom check capture.prof
+  traceloom check --strict --json *.prof")]
+    Check(Check),
+
+    /// Write a trace anew: byte for byte, cleaned, or as another version.
+    #[command(after_help = "\
+Examples:
+  traceloom convert old.prof.gz old.prof                       unpack, byte for byte
+  traceloom convert --canonical odd.prof clean.prof            drop what no clean writer writes
+  traceloom convert --to easyprofiler:1.3.0 new.prof old.prof  for an older tool; says what is lost")]
+    Convert(Convert),
+
+    /// Write a file that the original tool loads again, and list what is not in it.
+    #[command(after_help = "\
+Example:
+  traceloom repair crashed.prof repaired.prof")]
+    Repair(Repair),
+
+    /// Write a part of a trace: a stretch of time, some threads.
+    ///
+    /// Times count from the trace's origin, the begin of the capture. What reaches into the stretch is
+    /// kept whole.
+    #[command(after_help = "\
+Examples:
+  traceloom slice --from 1.5s --to 1.7s capture.prof spike.prof
+  traceloom slice --thread Main --thread 4243 capture.prof two.prof")]
+    Slice(Slice),
+
+    /// Write several traces of one format as one.
+    #[command(after_help = "\
+Example:
+  traceloom merge first.prof second.prof both.prof")]
+    Merge(Merge),
+
+    /// Write a sample trace of each format and show what to do with it.
+    #[command(after_help = "\
+Example:
+  traceloom demo /tmp/traces")]
+    Demo(Demo),
+
+    /// Print a script that completes this program's arguments in a shell.
+    #[command(after_help = "\
+Example:
+  traceloom completions bash > ~/.local/share/bash-completion/completions/traceloom")]
+    Completions(Completions),
+
+    /// Print the manual page.
+    #[command(after_help = "\
+Example:
+  traceloom man > traceloom.1 && man ./traceloom.1")]
+    Man,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Info {
+    /// Traces; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// One JSON object a file.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Dump {
+    /// The trace; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// One JSON object a record.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Stop after this many records.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// Traces; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The original tool's verdict: refuse what it refuses.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// One JSON object a file.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Convert {
+    /// The trace; `-` is standard input.
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// Where to write; `-` is standard output.
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Format and variant to write, such as `easyprofiler:1.3.0`.
+    #[arg(long, value_name = "ID[:VARIANT]")]
+    pub(crate) to: Option<String>,
+    /// Write it as a clean writer would: counts right, no surplus bytes.
+    #[arg(long)]
+    pub(crate) canonical: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Repair {
+    /// The broken trace; `-` is standard input.
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// Where to write; `-` is standard output.
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Slice {
+    /// The trace; `-` is standard input.
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// Where to write; `-` is standard output.
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Begin of the stretch, such as `1.5s`, `250ms` or `0`.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub(crate) from: Option<Duration>,
+    /// End of the stretch.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub(crate) to: Option<Duration>,
+    /// A thread to keep, by number or name; may be given several times.
+    #[arg(long = "thread", value_name = "THREAD")]
+    pub(crate) threads: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Merge {
+    /// Traces of one format, and last where to write; `-` is standard output.
+    #[arg(required = true, num_args = 2.., value_name = "IN… OUT")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Demo {
+    /// Where to write the samples; made if it is not there.
+    #[arg(default_value = "traceloom-demo", value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+/// How traces are read.
+#[derive(Args, Debug, Default)]
+pub(crate) struct Reading {
+    /// The format, where it should not be guessed.
+    #[arg(long = "format", value_name = "ID")]
+    pub(crate) format: Option<String>,
+}
+
+impl Color {
+    /// Sets the choice for all of the program's output.
+    pub(crate) fn apply(self) {
+        let choice = match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+/// The whole command line, for completions and the manual page.
+pub(crate) fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// `traceloom FILE` means `traceloom info FILE`.
+pub(crate) fn with_default_verb(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = arguments.collect();
+    let known = |word: &OsString| command().get_subcommands().any(|verb| word == verb.get_name());
+    if let Some(first) = arguments.get(1)
+        && !known(first)
+        && std::path::Path::new(first).is_file()
+    {
+        arguments.insert(1, "info".into());
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn a_file_alone_asks_for_its_info() {
+        let words = |words: &[&str]| with_default_verb(words.iter().map(OsString::from));
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        assert_eq!(words(&["traceloom", file]), ["traceloom", "info", file]);
+        assert_eq!(words(&["traceloom", "check", file]), ["traceloom", "check", file]);
+        assert_eq!(words(&["traceloom", "--help"]), ["traceloom", "--help"]);
+    }
+}

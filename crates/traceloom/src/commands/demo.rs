@@ -1,0 +1,32 @@
+//! `demo`: samples to try things on.
+
+use std::{fs, io::Write};
+
+use traceloom_bytes::{Error, Result};
+use traceloom_open::FORMATS;
+
+use crate::{
+    Outcome, args,
+    output::{Styles, stdout, write_file},
+};
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &args::Demo) -> Result<Outcome> {
+    let dir = &arguments.dir;
+    fs::create_dir_all(dir).map_err(|error| Error::from(error).in_file(dir))?;
+    let mut out = stdout();
+    let (name, dim) = (Styles::NAME, Styles::DIM);
+    for format in FORMATS {
+        let sample = format.sample()?;
+        let path = dir.join(sample.file_name);
+        write_file(&path, &[], |out| Ok(out.write_all(&sample.bytes)?))?;
+        let shown = path.display();
+        writeln!(out, "{name}{shown}{name:#}  {}: {}", format.descriptor().name, sample.about)?;
+        writeln!(out, "{dim}  traceloom info {shown}{dim:#}")?;
+        writeln!(out, "{dim}  traceloom dump {shown} | less{dim:#}")?;
+        writeln!(out, "{dim}  traceloom check --strict {shown}{dim:#}")?;
+        writeln!(out, "{dim}  traceloom slice --from 0.5s --to 1s {shown} part-{}{dim:#}", sample.file_name)?;
+    }
+    out.flush()?;
+    Ok(Outcome::Fine)
+}

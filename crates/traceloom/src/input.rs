@@ -1,0 +1,21 @@
+//! Opens what the user named.
+
+use std::path::Path;
+
+use traceloom_bytes::{Options, Result, Source};
+use traceloom_open::{Opened, open};
+
+use crate::{args::Reading, progress};
+
+/// Opens a trace for reading, with a progress bar where that takes long.
+pub(crate) fn open_trace(path: &Path, reading: &Reading, options: &Options) -> Result<Opened> {
+    let source = Source::open(path, &options.limits)?;
+    let mut opened = open(source, path, reading.format.as_deref(), options)?;
+    opened.source = progress::watch(opened.source, path)?;
+    Ok(opened)
+}
+
+/// The name to print for a path.
+pub(crate) fn display_name(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
+}

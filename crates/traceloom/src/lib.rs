@@ -1,0 +1,10 @@
+//! The facade: every library of Traceloom under one name.
+//!
+//! A program that only needs one format depends on that format's crate alone; this one is for those
+//! that want to open whatever comes.
+
+#![forbid(unsafe_code)]
+
+pub use traceloom_bytes as bytes;
+pub use traceloom_easyprofiler as easyprofiler;
+pub use traceloom_open as open;

@@ -1,0 +1,97 @@
+//! Times and sizes as people write and read them.
+
+use std::fmt;
+
+/// A signed time in nanoseconds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Duration {
+    pub(crate) ns: i64,
+}
+
+static UNITS: &[(&str, i64)] =
+    &[("ns", 1), ("us", 1_000), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000)];
+
+/// Reads `1.5s`, `250ms`, `10us`, `0`; a number alone is seconds.
+///
+/// The digits behind the point are taken as they stand, so `0.000000001s` is exactly one nanosecond.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is no time: write `1.5s`, `250ms`, `10us` or `300ns`");
+    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let end = digits.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(digits.len());
+    let (number, unit) = digits.split_at_checked(end).ok_or_else(wrong)?;
+    let unit = if unit.is_empty() { "s" } else { unit };
+    let (_, scale) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return Err(wrong());
+    }
+    let parse = |digits: &str| if digits.is_empty() { Some(0) } else { digits.parse::<i64>().ok() };
+    let mut ns = parse(whole).and_then(|whole| whole.checked_mul(*scale)).ok_or_else(wrong)?;
+    let mut place = *scale;
+    for digit in fraction.chars() {
+        place /= 10;
+        ns = ns.checked_add(i64::from(digit.to_digit(10).ok_or_else(wrong)?) * place).ok_or_else(wrong)?;
+    }
+    Ok(Duration { ns: if negative { -ns } else { ns } })
+}
+
+/// A time in the unit that fits it, to the nanosecond.
+pub(crate) struct Nanoseconds(pub(crate) u64);
+
+impl fmt::Display for Nanoseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, scale) = match self.0 {
+            0..1_000 => ("ns", 1),
+            1_000..1_000_000 => ("µs", 1_000),
+            1_000_000..1_000_000_000 => ("ms", 1_000_000),
+            _ => ("s", 1_000_000_000),
+        };
+        let digits = [1, 1_000, 1_000_000, 1_000_000_000].iter().position(|known| *known == scale).unwrap_or(0) * 3;
+        let fraction = format!("{:0digits$}", self.0 % scale);
+        match fraction.trim_end_matches('0') {
+            "" => write!(f, "{} {unit}", self.0 / scale),
+            fraction => write!(f, "{}.{fraction} {unit}", self.0 / scale),
+        }
+    }
+}
+
+/// A size in bytes with a unit.
+pub(crate) struct Bytes(pub(crate) u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            bytes @ 0..10_000 => write!(f, "{bytes} B"),
+            bytes @ 10_000..10_000_000 => write!(f, "{:.1} kB", bytes as f64 / 1e3),
+            bytes @ 10_000_000..10_000_000_000 => write!(f, "{:.1} MB", bytes as f64 / 1e6),
+            bytes => write!(f, "{:.1} GB", bytes as f64 / 1e9),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_exactly() {
+        let ns = |text| parse_duration(text).map(|duration| duration.ns);
+        assert_eq!(ns("1.5s"), Ok(1_500_000_000));
+        assert_eq!(ns("0.000000001"), Ok(1));
+        assert_eq!(ns("-250ms"), Ok(-250_000_000));
+        assert_eq!(ns(".5us"), Ok(500));
+        assert_eq!(ns("2m"), Ok(120_000_000_000));
+        for wrong in ["", "s", ".", "1h", "1.2.3s", "--1s", "99999999999s"] {
+            assert!(ns(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_are_shown_to_the_nanosecond() {
+        let text = |ns| Nanoseconds(ns).to_string();
+        assert_eq!(text(0), "0 ns");
+        assert_eq!(text(1_000), "1 µs");
+        assert_eq!(text(1_234_567), "1.234567 ms");
+        assert_eq!(text(60_000_000_001), "60.000000001 s");
+    }
+}

@@ -1,0 +1,99 @@
+//! What the fuzz targets of all formats share.
+//!
+//! A format implements [`Format`] in a module of its own and has one file per direction in
+//! `fuzz_targets`, each a single line of [`target!`].
+
+#![forbid(unsafe_code)]
+
+mod easyprofiler;
+mod edit;
+mod read;
+mod rewrite;
+mod walk;
+
+use traceloom_bytes::{Descriptor, Edited, Limits, Mode, Options, Records, Result, Slice, Source};
+
+pub use crate::{easyprofiler::EasyProfiler, edit::edit, read::read, rewrite::rewrite};
+
+/// A format as the targets see it.
+pub trait Format {
+    /// Its reader.
+    type Reader: Records;
+
+    /// The format as data.
+    const FORMAT: &'static Descriptor;
+
+    /// Opens a file.
+    fn open(source: Source, options: &Options) -> Result<Self::Reader>;
+
+    /// Where the first record begins; records follow each other from there to the end of the file.
+    fn body_offset(reader: &Self::Reader) -> u64;
+
+    /// Writes the header and every record of `reader` again.
+    fn rewrite(reader: Self::Reader) -> Result<Vec<u8>>;
+
+    /// Makes a file that the original tool accepts.
+    fn repair(source: &Source, out: &mut Vec<u8>, options: &Options) -> Result<Edited>;
+
+    /// Cuts a part out.
+    fn slice(source: &Source, out: &mut Vec<u8>, slice: &Slice, options: &Options) -> Result<Edited>;
+
+    /// Puts several files into one.
+    fn merge(sources: &[Source], out: &mut Vec<u8>, options: &Options) -> Result<Edited>;
+
+    /// Lays a file out anew.
+    fn canonical(source: &Source, out: &mut Vec<u8>, variant: Option<&str>, options: &Options) -> Result<Edited>;
+
+    /// Puts back what every file begins with, so that mutations get past the first check.
+    fn restore_magic(bytes: &mut [u8], seed: u32);
+}
+
+/// Defines a target: `target!(direction, format)`.
+#[macro_export]
+macro_rules! target {
+    ($direction:ident, $format:ty) => {
+        libfuzzer_sys::fuzz_target!(|bytes: &[u8]| $crate::$direction::<$format>(bytes));
+
+        libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, max_size: usize, seed: u32| {
+            let size = libfuzzer_sys::fuzzer_mutate(bytes, size, max_size);
+            if let Some(mutated) = bytes.get_mut(..size) {
+                $crate::restore_most::<$format>(mutated, seed);
+            }
+            size
+        });
+    };
+}
+
+/// Restores the magic, but leaves one mutation in 16 as it is: refusing is to be tested as well.
+pub fn restore_most<F: Format>(bytes: &mut [u8], seed: u32) {
+    if !seed.is_multiple_of(16) {
+        F::restore_magic(bytes, seed / 16);
+    }
+}
+
+/// Limits so tight that a target which outgrows the process's memory has ignored them.
+fn options(mode: Mode, window_bytes: usize) -> Options {
+    let limits = Limits {
+        window_bytes,
+        record_bytes: 128 << 10,
+        spool_bytes: 1 << 20,
+        ratio: 16,
+        entries: 4096,
+        tree_bytes: 4096,
+        findings: MOST_FINDINGS,
+    };
+    Options { mode, limits }
+}
+
+const MOST_FINDINGS: usize = 8;
+
+/// Most records lie whole in a window of this size.
+const WIDE_WINDOW: usize = 8 << 10;
+
+/// A number that depends on every byte: whatever else a run needs comes from the input alone, so that
+/// the reproducer is all it takes.
+fn choice(bytes: &[u8], choices: usize) -> usize {
+    let mut digest = walk::Digest::default();
+    digest.bytes(bytes);
+    (digest.value() % choices.max(1) as u64) as usize
+}

@@ -1,0 +1,35 @@
+//! Rewriting: what was read comes out byte for byte.
+
+use traceloom_bytes::{ErrorKind, Mode, Source};
+
+use crate::{
+    Format, WIDE_WINDOW, options,
+    walk::{assert_expected, walk},
+};
+
+/// Reads `bytes`, writes them, and reads the result.
+pub fn rewrite<F: Format>(bytes: &[u8]) {
+    let options = options(Mode::Lenient, WIDE_WINDOW);
+    let Ok(reader) = F::open(Source::bytes(bytes), &options) else { return };
+    let body_offset = F::body_offset(&reader);
+    let written = match F::rewrite(reader) {
+        Ok(written) => written,
+        Err(error) => {
+            assert_expected(&error, Mode::Lenient);
+            // Opening has recognised the file, so only a limit may stop the walk.
+            assert!(!matches!(error.kind(), ErrorKind::Unrecognized(_)), "unrecognised after opening: {error}");
+            return;
+        }
+    };
+    assert_same(&written, bytes);
+    let open = |bytes: &[u8]| F::open(Source::bytes(bytes), &options).expect("what was opened once opens again");
+    let [first, second] = [bytes, &written].map(|bytes| walk(open(bytes), body_offset, Mode::Lenient));
+    assert_eq!(first, second, "equal bytes read differently");
+}
+
+/// Fails with the place where the bytes part; a dump of both would bury it.
+fn assert_same(written: &[u8], read: &[u8]) {
+    let same = written.iter().zip(read).take_while(|(written, read)| written == read).count();
+    let (written_len, read_len) = (written.len(), read.len());
+    assert!(written == read, "rewriting changes byte {same}: {read_len} bytes were read, {written_len} written");
+}

@@ -1,0 +1,157 @@
+//! One walk over the records of a file, with what must hold on every walk.
+
+use std::{collections::BTreeMap, io};
+
+use traceloom_bytes::{Describe, Error, ErrorKind, Fields, Findings, Mode, ReadAt, Records};
+
+use crate::MOST_FINDINGS;
+
+/// What a walk saw; equal for equal bytes, however they came in.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) struct Walked {
+    /// Where the last record ended.
+    pub(crate) end: u64,
+    /// The error that ended the walk before the end of the file.
+    pub(crate) error: Option<String>,
+    digest: u64,
+    findings: BTreeMap<&'static str, u64>,
+}
+
+/// Walks from `body_offset` to the end or to an error.
+pub(crate) fn walk<R: Records>(mut reader: R, body_offset: u64, mode: Mode) -> Walked {
+    let mut digest = Digest::default();
+    let mut end = body_offset;
+    let mut in_residue = false;
+    let error = loop {
+        match reader.next() {
+            Ok(Some(located)) => {
+                assert_eq!(located.offset, end, "a record does not begin where the one before it ended");
+                assert!(located.len > 0, "a record without bytes at {end}");
+                end = located.offset.checked_add(located.len).expect("a record ends beyond 2^64");
+                let residue = located.record.kind() == "residue";
+                // How a run of unexplained bytes is cut into records depends on the window.
+                if !(residue && in_residue) {
+                    digest.number(located.offset);
+                    digest.bytes(located.record.kind().as_bytes());
+                }
+                in_residue = residue;
+                located.record.describe(&mut digest);
+            }
+            Ok(None) => break None,
+            Err(error) => {
+                assert_expected(&error, mode);
+                break Some(error.to_string());
+            }
+        }
+    };
+    if error.is_none() {
+        assert!(matches!(reader.next(), Ok(None)), "a record after the end");
+    }
+    let findings = reader.into_findings();
+    assert_bounded(&findings);
+    Walked { end, error, digest: digest.value(), findings: findings.counts().clone() }
+}
+
+/// Errors that bytes alone may cause: lenient mode refuses only what is no file of the format.
+pub(crate) fn assert_expected(error: &Error, mode: Mode) {
+    match error.kind() {
+        ErrorKind::Io(_) | ErrorKind::Limit { .. } | ErrorKind::Unrecognized(_) => {}
+        ErrorKind::Refused(_) if mode == Mode::Strict => {}
+        _ => panic!("{mode:?} mode ends with: {error}"),
+    }
+}
+
+fn assert_bounded(findings: &Findings) {
+    let mut kept = BTreeMap::<_, usize>::new();
+    for finding in findings.kept() {
+        *kept.entry(finding.rule.code).or_default() += 1;
+        let message = finding.to_string();
+        assert!(!message.contains('{'), "a value is missing: {message}");
+    }
+    assert!(kept.values().all(|count| *count <= MOST_FINDINGS), "more findings kept than allowed: {kept:?}");
+}
+
+/// Bytes that come in small pieces.
+pub(crate) struct Trickle {
+    pub(crate) bytes: Vec<u8>,
+    /// Most bytes per read.
+    pub(crate) most: usize,
+}
+
+impl ReadAt for Trickle {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.bytes.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(self.most);
+        self.bytes.read_at(offset, &mut buffer[..most])
+    }
+}
+
+/// FNV-1a over everything that a record tells.
+pub(crate) struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+
+    pub(crate) fn value(&self) -> u64 {
+        self.0
+    }
+
+    fn number(&mut self, value: u64) {
+        self.bytes(&value.to_le_bytes());
+    }
+}
+
+impl Fields for Digest {
+    fn unsigned(&mut self, _name: &'static str, value: u64) {
+        self.number(value);
+    }
+
+    fn signed(&mut self, _name: &'static str, value: i64) {
+        self.number(value.cast_unsigned());
+    }
+
+    fn hex(&mut self, _name: &'static str, value: u64) {
+        self.number(value);
+    }
+
+    fn float(&mut self, _name: &'static str, value: f64) {
+        self.number(value.to_bits());
+    }
+
+    fn flag(&mut self, _name: &'static str, value: bool) {
+        self.number(value.into());
+    }
+
+    fn text(&mut self, _name: &'static str, value: &[u8]) {
+        Self::bytes(self, value);
+    }
+
+    fn word(&mut self, _name: &'static str, value: &str) {
+        Self::bytes(self, value.as_bytes());
+    }
+
+    fn bytes(&mut self, _name: &'static str, value: &[u8]) {
+        Self::bytes(self, value);
+    }
+
+    fn list(&mut self, name: &'static str) {
+        Self::bytes(self, name.as_bytes());
+    }
+
+    fn end(&mut self) {
+        self.number(0);
+    }
+}

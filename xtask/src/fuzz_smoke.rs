@@ -1,0 +1,121 @@
+//! `fuzz-smoke`: every fuzz target for a few seconds, with the compiler that is there.
+
+mod engine;
+mod seeds;
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use self::engine::Target;
+use crate::{
+    Outcome, Subcommand,
+    process::{cargo, root, run as run_command},
+};
+
+pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
+    name: "fuzz-smoke",
+    arguments: "[--seconds N] [TARGET…]",
+    help: "\
+Runs every fuzz target, or those named, for N seconds each (5 where it is not given).
+
+Needs a C++ compiler for libFuzzer; stable Rust is enough. Targets start from the files in
+fixtures/FORMAT and keep what they learn in fuzz/corpus. What breaks a target is kept in fuzz/artifacts
+and named; a fixed one moves to fixtures/FORMAT/found.",
+    run: |arguments| smoke(&Plan::parse(arguments)?),
+};
+
+/// What to run.
+pub(crate) struct Plan {
+    seconds: u32,
+    /// All where empty.
+    targets: Vec<String>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { seconds: 5, targets: Vec::new() }
+    }
+}
+
+impl Plan {
+    fn parse(arguments: &[String]) -> Outcome<Self> {
+        let mut plan = Self::default();
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--seconds" => {
+                    let seconds = arguments.next().and_then(|text| text.parse().ok());
+                    plan.seconds = seconds.filter(|seconds| *seconds > 0).ok_or("--seconds takes a number above 0")?;
+                }
+                flag if flag.starts_with('-') => return Err(format!("fuzz-smoke does not know {flag}")),
+                _ => plan.targets.push(argument.clone()),
+            }
+        }
+        Ok(plan)
+    }
+}
+
+/// Builds the targets and runs them one after the other.
+pub(crate) fn smoke(plan: &Plan) -> Outcome {
+    let fuzz = root().join("fuzz");
+    let names = chosen(&fuzz, &plan.targets)?;
+    let host = host()?;
+    let programs = build(&fuzz, &host)?;
+    for name in &names {
+        let target = Target { name, program: &programs.join(name), fuzz: &fuzz };
+        engine::run(&target, plan.seconds)?;
+    }
+    Ok(())
+}
+
+/// Each file of `fuzz_targets` is a target, so that a new one is found by itself.
+fn chosen(fuzz: &Path, wanted: &[String]) -> Outcome<Vec<String>> {
+    let folder = fuzz.join("fuzz_targets");
+    let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let sources = paths.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    let mut all: Vec<String> =
+        sources.filter_map(|path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned())).collect();
+    all.sort();
+    if let Some(unknown) = wanted.iter().find(|name| !all.contains(name)) {
+        return Err(format!("there is no fuzz target {unknown}; there are {}", all.join(", ")));
+    }
+    Ok(if wanted.is_empty() { all } else { wanted.to_vec() })
+}
+
+fn host() -> Outcome<String> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).arg("-vV").stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("rustc does not start: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| "rustc -vV does not name the host".into())
+}
+
+/// What makes the compiler count edges and report comparisons to libFuzzer.
+const INSTRUMENTATION: &[&str] = &[
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "--cfg=fuzzing",
+];
+
+/// Builds all targets and gives the folder that they are in.
+fn build(fuzz: &Path, host: &str) -> Outcome<PathBuf> {
+    // Flags are part of what makes a build stale: in the shared folder they would rebuild everything.
+    let folder = match env::var_os("CARGO_TARGET_DIR") {
+        Some(shared) => root().join(shared).join("fuzz"),
+        None => fuzz.join("target"),
+    };
+    // Naming the target keeps the flags away from build scripts, which have no libFuzzer to report to.
+    let mut command = cargo(&["build", "--release", "--bins", "--target", host]);
+    command.arg("--manifest-path").arg(fuzz.join("Cargo.toml")).arg("--target-dir").arg(&folder);
+    command.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", INSTRUMENTATION.join("\u{1f}"));
+    run_command(&mut command)?;
+    Ok(folder.join(host).join("release"))
+}

@@ -1,0 +1,168 @@
+//! Runs one target under libFuzzer and understands what it says.
+
+use std::{
+    collections::VecDeque,
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{ChildStderr, Command, Stdio},
+};
+
+use super::seeds;
+use crate::{Outcome, process::show};
+
+/// One built target.
+pub(super) struct Target<'a> {
+    /// `FORMAT_DIRECTION`.
+    pub(super) name: &'a str,
+    pub(super) program: &'a Path,
+    /// The folder of the fuzz crate.
+    pub(super) fuzz: &'a Path,
+}
+
+/// Far above what the targets' own limits allow, far below what a machine has.
+const MEMORY_MB: u32 = 512;
+/// A run over the longest input takes milliseconds.
+const RUN_SECONDS: u32 = 10;
+/// Longer than any single record, short enough to be fast.
+const LONGEST_INPUT: u32 = 64 << 10;
+
+/// Runs a target for `seconds`; an error names the input that broke it.
+pub(super) fn run(target: &Target<'_>, seconds: u32) -> Outcome {
+    let mut command = command(target, seconds)?;
+    eprintln!("xtask: fuzzing {} for {seconds} s", target.name);
+    let shown = show(&command);
+    let mut child = command.spawn().map_err(|error| format!("{shown} does not start: {error}"))?;
+    let log = child.stderr.take().map(Log::read).unwrap_or_default();
+    let status = child.wait().map_err(|error| format!("{shown}: {error}"))?;
+    if !status.success() {
+        log.tail.iter().for_each(|line| eprintln!("{line}"));
+        return Err(log.failure(target, &status.to_string()));
+    }
+    if log.first_coverage.unwrap_or(0) == 0 {
+        return Err(format!("{} runs without coverage: this compiler ignores the instrumentation", target.name));
+    }
+    eprintln!(
+        "xtask: {}: {} inputs, {} per second, coverage {} at first and {} at last, {} MB",
+        target.name,
+        log.statistic("number_of_executed_units"),
+        log.statistic("average_exec_per_sec"),
+        log.first_coverage.unwrap_or(0),
+        log.last_coverage.unwrap_or(0),
+        log.statistic("peak_rss_mb"),
+    );
+    Ok(())
+}
+
+fn command(target: &Target<'_>, seconds: u32) -> Outcome<Command> {
+    let corpus = target.fuzz.join("corpus").join(target.name);
+    let artifacts = target.fuzz.join("artifacts").join(target.name);
+    for folder in [&corpus, &artifacts] {
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let mut command = Command::new(target.program);
+    command.arg(corpus).args([
+        format!("-artifact_prefix={}/", artifacts.display()),
+        format!("-max_total_time={seconds}"),
+        format!("-rss_limit_mb={MEMORY_MB}"),
+        format!("-timeout={RUN_SECONDS}"),
+        format!("-max_len={LONGEST_INPUT}"),
+        "-print_final_stats=1".into(),
+    ]);
+    if let Some(list) = seed_list(target)? {
+        command.arg(format!("-seed_inputs=@{}", list.display()));
+    }
+    command.current_dir(target.fuzz).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    Ok(command)
+}
+
+/// Writes the names of the seeds to a file: there may be too many for a command line.
+fn seed_list(target: &Target<'_>) -> Outcome<Option<PathBuf>> {
+    let format = target.name.split('_').next().unwrap_or(target.name);
+    let fixtures = target.fuzz.with_file_name("fixtures").join(format);
+    let seeds: Vec<String> = seeds::below(&fixtures).iter().map(|path| path.display().to_string()).collect();
+    if seeds.is_empty() {
+        return Ok(None);
+    }
+    let list = target.fuzz.join("corpus").join(format!("{}.seeds", target.name));
+    fs::write(&list, seeds.join(",")).map_err(|error| format!("{}: {error}", list.display()))?;
+    Ok(Some(list))
+}
+
+/// What libFuzzer said.
+#[derive(Default)]
+struct Log {
+    first_coverage: Option<u64>,
+    last_coverage: Option<u64>,
+    reproducer: Option<String>,
+    /// The last lines: the panic, the stack and the statistics.
+    tail: VecDeque<String>,
+}
+
+const TAIL_LINES: usize = 60;
+
+impl Log {
+    fn read(output: ChildStderr) -> Self {
+        let mut log = Self::default();
+        for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+            log.take(String::from_utf8_lossy(&line).into_owned());
+        }
+        log
+    }
+
+    fn take(&mut self, line: String) {
+        if let Some(coverage) = coverage(&line) {
+            self.last_coverage = Some(coverage);
+            if line.contains("INITED") {
+                self.first_coverage = Some(coverage);
+            }
+        }
+        if let Some((_, path)) = line.split_once("Test unit written to ") {
+            self.reproducer = Some(path.to_owned());
+        }
+        if self.tail.len() == TAIL_LINES {
+            self.tail.pop_front();
+        }
+        self.tail.push_back(line);
+    }
+
+    fn statistic(&self, name: &str) -> &str {
+        let lines = self.tail.iter().rev().filter_map(|line| line.strip_prefix("stat::")?.split_once(':'));
+        lines.filter(|(key, _)| *key == name).map(|(_, value)| value.trim()).next().unwrap_or("?")
+    }
+
+    fn failure(&self, target: &Target<'_>, status: &str) -> String {
+        match &self.reproducer {
+            Some(path) => format!("{} broke on {path}; again: {} {path}", target.name, target.program.display()),
+            None => format!("{} ended with {status} and left no input behind", target.name),
+        }
+    }
+}
+
+/// The edges seen, from a line such as `#2 INITED cov: 571 ft: 572 corp: 1/1b`.
+fn coverage(line: &str) -> Option<u64> {
+    let (_, rest) = line.split_once("cov: ").filter(|(number, _)| number.starts_with('#'))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_gives_coverage_statistics_and_reproducer() {
+        let mut log = Log::default();
+        for line in [
+            "INFO: Loaded 1 modules   (3 inline 8-bit counters): 3 [0x1, 0x2), ",
+            "#2\tINITED cov: 571 ft: 572 corp: 1/1b exec/s: 0 rss: 30Mb",
+            "#99\tNEW    cov: 600 ft: 601 corp: 2/2b lim: 4 exec/s: 0 rss: 30Mb",
+            "artifact_prefix='a/'; Test unit written to a/crash-1",
+            "stat::average_exec_per_sec:     123",
+        ] {
+            log.take(line.into());
+        }
+        assert_eq!((log.first_coverage, log.last_coverage), (Some(571), Some(600)));
+        assert_eq!(log.reproducer.as_deref(), Some("a/crash-1"));
+        assert_eq!(log.statistic("average_exec_per_sec"), "123");
+    }
+}

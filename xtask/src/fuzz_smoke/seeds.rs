@@ -1,0 +1,46 @@
+//! The files that a target starts from.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The traces below `folder`, without their goldens and the notes about them.
+pub(super) fn below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let paths: Vec<PathBuf> =
+            fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        for path in &paths {
+            if path.is_dir() {
+                folders.push(path.clone());
+            } else if is_trace(path, &paths) {
+                found.push(path.clone());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A golden is named like its trace; a format may well have JSON traces, which stand alone.
+fn is_trace(path: &Path, siblings: &[PathBuf]) -> bool {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("md") => false,
+        Some("json") => !siblings.iter().any(|other| other != path && other.file_stem() == path.file_stem()),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goldens_and_notes_are_no_traces() {
+        let siblings = ["a.prof", "a.json", "b.json", "README.md"].map(PathBuf::from);
+        let traces = siblings.iter().filter(|path| is_trace(path, &siblings));
+        assert_eq!(traces.collect::<Vec<_>>(), [Path::new("a.prof"), Path::new("b.json")]);
+    }
+}

@@ -1,0 +1,33 @@
+//! `make-big`: traces as large as one likes.
+
+use crate::{
+    Outcome, Subcommand, bench,
+    process::{cargo, run as run_command},
+};
+
+pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
+    name: "make-big",
+    arguments: "FORMAT OUT [--records N]",
+    help: "\
+Writes a large trace for benchmarks and for memory tests.
+
+FORMAT is a format id, OUT the file to write, N the number of records (10 million where it is not
+given). The same arguments give the same bytes.",
+    run,
+};
+
+const DEFAULT_RECORDS: &str = "10000000";
+
+fn run(arguments: &[String]) -> Outcome {
+    let (format, out, records) = match arguments {
+        [format, out] => (format, out, DEFAULT_RECORDS),
+        [format, out, flag, records] if flag == "--records" => (format, out, records.as_str()),
+        [flag, records, format, out] if flag == "--records" => (format, out, records.as_str()),
+        _ => return Err("make-big takes a format, a file to write and perhaps --records N".into()),
+    };
+    if records.parse::<u64>().is_err() {
+        return Err(format!("--records takes a number, not {records}"));
+    }
+    let out = std::path::absolute(out).map_err(|error| format!("{out}: {error}"))?;
+    run_command(cargo(bench::BENCHES).args(["make", format]).arg(out).arg(records))
+}

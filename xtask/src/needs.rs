@@ -1,0 +1,70 @@
+//! What the tests need of the machine besides Rust, and how it gets there.
+
+use std::{env, process::Command};
+
+use crate::{
+    Outcome,
+    process::{run, succeeds},
+};
+
+/// Something outside the workspace that a step of `test` uses.
+pub(crate) struct Need {
+    /// For people.
+    pub(crate) what: &'static str,
+    /// Succeeds where it is there.
+    probe: &'static [&'static str],
+    /// The Debian package that brings it.
+    package: &'static str,
+    /// The steps of `test` that use it.
+    used_by: &'static [&'static str],
+}
+
+static NEEDS: &[Need] =
+    &[Need { what: "a C++ compiler", probe: &["c++", "--version"], package: "g++", used_by: &["fuzz-smoke"] }];
+
+impl Need {
+    fn is_met(&self) -> bool {
+        self.probe.split_first().is_some_and(|(program, arguments)| succeeds(program, arguments))
+    }
+}
+
+/// Installs what `step` lacks where that is possible, and gives what is still missing.
+pub(crate) fn missing(step: &str) -> Outcome<Vec<&'static Need>> {
+    let unmet = || NEEDS.iter().filter(|need| need.used_by.contains(&step) && !need.is_met()).collect::<Vec<_>>();
+    let before = unmet();
+    if before.is_empty() || !may_install() {
+        return Ok(before);
+    }
+    install(&before)?;
+    Ok(unmet())
+}
+
+fn may_install() -> bool {
+    // The standard library does not know the user; asking the shell saves a dependency.
+    let is_root = succeeds("sh", &["-c", "test \"$(id -u)\" = 0"]);
+    is_root && succeeds("apt-get", &["--version"])
+}
+
+fn install(needs: &[&Need]) -> Outcome {
+    let apt_get = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+        run(&mut command)
+    };
+    apt_get(&["update", "--quiet"])?;
+    let packages = needs.iter().map(|need| need.package);
+    let arguments: Vec<&str> =
+        ["install", "--yes", "--quiet", "--no-install-recommends"].into_iter().chain(packages).collect();
+    apt_get(&arguments)
+}
+
+/// What to tell who has to install something by hand.
+pub(crate) fn describe(missing: &[&Need]) -> String {
+    let each = missing.iter().map(|need| format!("{} is missing (Debian package {})", need.what, need.package));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a skipped step is a failure.
+pub(crate) fn in_ci() -> bool {
+    env::var("CI").is_ok_and(|value| matches!(value.as_str(), "true" | "1"))
+}

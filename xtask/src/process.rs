@@ -1,0 +1,65 @@
+//! Runs other programs: says what it runs, how long it took, and what failed.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use crate::Outcome;
+
+/// The workspace's root.
+pub(crate) fn root() -> PathBuf {
+    // Asked at run time first: a build that is kept may come from another checkout.
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf)
+}
+
+/// The cargo that runs this, in the workspace's root.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root());
+    // The variables that describe xtask's own package are not for others.
+    for (name, _) in env::vars_os() {
+        let described =
+            name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name == "CARGO_MANIFEST_DIR");
+        if described {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Runs a command in the foreground.
+pub(crate) fn run(command: &mut Command) -> Outcome {
+    let shown = show(command);
+    eprintln!("xtask: running {shown}");
+    let started = Instant::now();
+    let status = command.status().map_err(|error| format!("{shown} does not start: {error}"))?;
+    if !status.success() {
+        return Err(format!("{shown} failed after {}: {status}", seconds(started)));
+    }
+    eprintln!("xtask: {shown} took {}", seconds(started));
+    Ok(())
+}
+
+/// Whether a command can be started and succeeds; it sees no input and shows no output.
+pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// The time since `started`, for people.
+pub(crate) fn seconds(started: Instant) -> String {
+    format!("{:.1} s", started.elapsed().as_secs_f64())
+}
+
+/// The command as one would type it.
+pub(crate) fn show(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    let program = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy();
+    let arguments = command.get_args().map(|argument| argument.to_string_lossy());
+    std::iter::once(program).chain(arguments).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,72 @@
+//! `test`: every test that this machine can run.
+
+use std::time::Instant;
+
+use crate::{
+    Outcome, Subcommand, fuzz_smoke, needs,
+    process::{cargo, run as run_command, seconds, succeeds},
+};
+
+pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
+    name: "test",
+    arguments: "",
+    help: "\
+Runs all the tests, installing what they need.
+
+Needs a Rust toolchain. Whatever else a step needs is installed with apt-get where this runs as
+root; otherwise the step is skipped and named, with the reason. With CI=true a skip is a failure.
+cargo-nextest is used where it is installed. The first failure ends the run.",
+    run,
+};
+
+struct Step {
+    name: &'static str,
+    run: fn() -> Outcome,
+}
+
+/// In the order in which they run: the quickest to fail first.
+static STEPS: &[Step] = &[
+    Step { name: "rust-tests", run: rust_tests },
+    Step { name: "doc-tests", run: || run_command(&mut cargo(&["test", "--workspace", "--doc"])) },
+    Step { name: "fuzz-smoke", run: || fuzz_smoke::smoke(&fuzz_smoke::Plan::default()) },
+];
+
+fn run(arguments: &[String]) -> Outcome {
+    if let Some(argument) = arguments.first() {
+        return Err(format!("test takes no arguments, not {argument}; for one crate: cargo test -p CRATE"));
+    }
+    let mut skipped = Vec::new();
+    for step in STEPS {
+        let missing = needs::missing(step.name)?;
+        if missing.is_empty() {
+            run_step(step)?;
+            continue;
+        }
+        let reason = format!("{}: {}", step.name, needs::describe(&missing));
+        if needs::in_ci() {
+            return Err(format!("the step {reason}, and CI=true allows no skip"));
+        }
+        eprintln!("xtask: skipped {reason}");
+        skipped.push(reason);
+    }
+    match skipped.len() {
+        0 => eprintln!("xtask: all tests passed"),
+        count => eprintln!("xtask: all tests passed but {count} skipped:\n  {}", skipped.join("\n  ")),
+    }
+    Ok(())
+}
+
+fn run_step(step: &Step) -> Outcome {
+    eprintln!("xtask: step {}", step.name);
+    let started = Instant::now();
+    (step.run)().map_err(|message| format!("the step {} failed: {message}", step.name))?;
+    eprintln!("xtask: step {} passed in {}", step.name, seconds(started));
+    Ok(())
+}
+
+fn rust_tests() -> Outcome {
+    if succeeds("cargo", &["nextest", "--version"]) {
+        return run_command(&mut cargo(&["nextest", "run", "--workspace"]));
+    }
+    run_command(&mut cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]))
+}
