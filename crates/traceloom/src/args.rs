@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::units::{Duration, parse_duration};
+use crate::units::{Range, parse_range};
 
 /// Opens the traces that no other tool opens: EasyProfiler .prof.
 ///
@@ -93,7 +93,7 @@ Example:
     /// kept whole.
     #[command(after_help = "\
 Examples:
-  traceloom slice --from 1.5s --to 1.7s capture.prof spike.prof
+  traceloom slice --range 1.5s..1.7s capture.prof spike.prof
   traceloom slice --thread Main --thread 4243 capture.prof two.prof")]
     Slice(Slice),
 
@@ -202,12 +202,9 @@ pub(crate) struct Slice {
     /// Where to write; `-` is standard output.
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
-    /// Begin of the stretch, such as `1.5s`, `250ms` or `0`.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
-    pub(crate) from: Option<Duration>,
-    /// End of the stretch.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
-    pub(crate) to: Option<Duration>,
+    /// The stretch, such as `1.5s..1.7s`, `..250ms` or `3s..`.
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_range, allow_hyphen_values = true)]
+    pub(crate) range: Option<Range>,
     /// A thread to keep, by number or name; may be given several times.
     #[arg(long = "thread", value_name = "THREAD")]
     pub(crate) threads: Vec<String>,
@@ -242,8 +239,8 @@ pub(crate) struct Completions {
 #[derive(Args, Debug, Default)]
 pub(crate) struct Reading {
     /// The format, where it should not be guessed.
-    #[arg(long = "format", value_name = "ID")]
-    pub(crate) format: Option<String>,
+    #[arg(long, value_name = "ID")]
+    pub(crate) from: Option<String>,
 }
 
 impl Color {

@@ -10,7 +10,7 @@ use crate::{args::Reading, progress};
 /// Opens a trace for reading, with a progress bar where that takes long.
 pub(crate) fn open_trace(path: &Path, reading: &Reading, options: &Options) -> Result<Opened> {
     let source = Source::open(path, &options.limits)?;
-    let mut opened = open(source, path, reading.format.as_deref(), options)?;
+    let mut opened = open(source, path, reading.from.as_deref(), options)?;
     opened.source = progress::watch(opened.source, path)?;
     Ok(opened)
 }

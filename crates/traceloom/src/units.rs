@@ -2,19 +2,31 @@
 
 use std::fmt;
 
-/// A signed time in nanoseconds.
+/// A stretch of time in nanoseconds, open on either side.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Duration {
-    pub(crate) ns: i64,
+pub(crate) struct Range {
+    pub(crate) from_ns: Option<i64>,
+    pub(crate) to_ns: Option<i64>,
+}
+
+/// Reads `1.5s..1.7s`; either side may be left out.
+pub(crate) fn parse_range(text: &str) -> Result<Range, String> {
+    let (from, to) = text.split_once("..").ok_or_else(|| format!("`{text}` is no stretch: write `1.5s..1.7s`"))?;
+    let side = |text: &str| if text.is_empty() { Ok(None) } else { parse_time(text).map(Some) };
+    let range = Range { from_ns: side(from)?, to_ns: side(to)? };
+    match (range.from_ns, range.to_ns) {
+        (Some(from), Some(to)) if from > to => Err(format!("`{text}` ends before it begins")),
+        _ => Ok(range),
+    }
 }
 
 static UNITS: &[(&str, i64)] =
     &[("ns", 1), ("us", 1_000), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000)];
 
-/// Reads `1.5s`, `250ms`, `10us`, `0`; a number alone is seconds.
+/// Reads `1.5s`, `250ms`, `10us`, `0` into nanoseconds; a number alone is seconds.
 ///
 /// The digits behind the point are taken as they stand, so `0.000000001s` is exactly one nanosecond.
-pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+fn parse_time(text: &str) -> Result<i64, String> {
     let wrong = || format!("`{text}` is no time: write `1.5s`, `250ms`, `10us` or `300ns`");
     let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let end = digits.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(digits.len());
@@ -32,7 +44,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         place /= 10;
         ns = ns.checked_add(i64::from(digit.to_digit(10).ok_or_else(wrong)?) * place).ok_or_else(wrong)?;
     }
-    Ok(Duration { ns: if negative { -ns } else { ns } })
+    Ok(if negative { -ns } else { ns })
 }
 
 /// A time in the unit that fits it, to the nanosecond.
@@ -75,7 +87,7 @@ mod tests {
 
     #[test]
     fn times_are_read_exactly() {
-        let ns = |text| parse_duration(text).map(|duration| duration.ns);
+        let ns = parse_time;
         assert_eq!(ns("1.5s"), Ok(1_500_000_000));
         assert_eq!(ns("0.000000001"), Ok(1));
         assert_eq!(ns("-250ms"), Ok(-250_000_000));
@@ -83,6 +95,17 @@ mod tests {
         assert_eq!(ns("2m"), Ok(120_000_000_000));
         for wrong in ["", "s", ".", "1h", "1.2.3s", "--1s", "99999999999s"] {
             assert!(ns(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_stretch_may_be_open() {
+        let range = |from_ns, to_ns| Ok(Range { from_ns, to_ns });
+        assert_eq!(parse_range("1s..2s"), range(Some(1_000_000_000), Some(2_000_000_000)));
+        assert_eq!(parse_range("..5ms"), range(None, Some(5_000_000)));
+        assert_eq!(parse_range("-1s.."), range(Some(-1_000_000_000), None));
+        for wrong in ["", "1s", "2s..1s", "1s...2s"] {
+            assert!(parse_range(wrong).is_err(), "{wrong}");
         }
     }
 

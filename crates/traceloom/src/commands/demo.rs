@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &args::Demo) -> Result<Outcome> {
         writeln!(out, "{dim}  traceloom info {shown}{dim:#}")?;
         writeln!(out, "{dim}  traceloom dump {shown} | less{dim:#}")?;
         writeln!(out, "{dim}  traceloom check --strict {shown}{dim:#}")?;
-        writeln!(out, "{dim}  traceloom slice --from 0.5s --to 1s {shown} part-{}{dim:#}", sample.file_name)?;
+        writeln!(out, "{dim}  traceloom slice --range 0.5s..1s {shown} part-{}{dim:#}", sample.file_name)?;
     }
     out.flush()?;
     Ok(Outcome::Fine)

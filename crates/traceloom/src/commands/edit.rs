@@ -24,12 +24,7 @@ pub(crate) fn repair(arguments: &args::Repair) -> Result<Outcome> {
 pub(crate) fn slice(arguments: &args::Slice) -> Result<Outcome> {
     let options = Options::default();
     let input = arguments.input.as_path();
-    let (from_ns, to_ns) = (arguments.from.map(|time| time.ns), arguments.to.map(|time| time.ns));
-    if let (Some(from), Some(to)) = (from_ns, to_ns)
-        && from > to
-    {
-        return Err(Error::usage("--from lies after --to"));
-    }
+    let (from_ns, to_ns) = arguments.range.map_or((None, None), |range| (range.from_ns, range.to_ns));
     let slice = Slice { from_ns, to_ns, threads: arguments.threads.clone() };
     let opened = open_trace(input, &arguments.reading, &options)?;
     warn(&display_name(input), &opened.findings)?;
