@@ -5,7 +5,7 @@ use std::{fs::File, io::BufWriter};
 use traceloom_bytes::{Limits, Options, Records, Result, Source};
 use traceloom_easyprofiler::{Record, TreeBuilder, sample};
 
-use crate::measure::{baseline, cpu_time, peak_bytes, row};
+use crate::measure::{baseline, cpu_times, peak_bytes, row};
 
 const BLOCKS: u64 = 5_000_000;
 /// Records of one frame of the sample, of both threads.
@@ -16,31 +16,53 @@ pub(crate) fn make(out: BufWriter<File>, records: u64) -> Result<()> {
 }
 
 pub(crate) fn run() -> Result<bool> {
-    let file = tempfile::NamedTempFile::new()?;
-    make(BufWriter::new(file.reopen()?), BLOCKS)?;
-    let source = Source::open(file.path(), &Limits::default())?;
+    let mut met = memory_is_constant()?;
+    let (file, source) = generated(BLOCKS)?;
     let blocks = decode(&source)?;
     println!("easyprofiler: {blocks} blocks, {} MB", source.len()? / 1_000_000);
-
-    let memory_before = peak_bytes();
-    decode(&source)?;
-    let decode_memory = peak_bytes() - memory_before;
-    let (tree_resident, tree_spilled) = (tree(&source, u64::MAX)?, tree(&source, 1 << 20)?);
-
-    let base = baseline(&source)?;
-    println!(
-        "  baseline: {:.1} ms, {:.2} ns a block",
-        base.as_secs_f64() * 1e3,
-        base.as_secs_f64() * 1e9 / blocks as f64
-    );
-    let decoding = cpu_time(|| decode(&source).map(drop))?;
-    let nesting = cpu_time(|| tree(&source, u64::MAX).map(drop))?;
-    let mut met = row("decode", decoding.div_duration_f64(base), "x baseline", 2.5);
+    let (resident, spilled) = (tree(&source, u64::MAX)?, tree(&source, 1 << 20)?);
+    let [base, decoding, nesting] =
+        cpu_times([&mut || baseline(&source), &mut || decode(&source).map(drop), &mut || {
+            tree(&source, u64::MAX).map(drop)
+        }])?;
+    let seconds = base.as_secs_f64();
+    println!("  baseline: {:.1} ms, {:.2} ns a block", seconds * 1e3, seconds * 1e9 / blocks as f64);
+    drop(file);
+    met &= row("decode", decoding.div_duration_f64(base), "x baseline", 2.5);
     met &= row("decode and tree", nesting.div_duration_f64(base), "x baseline", 5.0);
-    met &= row("tree, resident", tree_resident as f64 / blocks as f64, "bytes a block", 24.0);
-    met &= row("tree, limited to 1 MB", tree_spilled as f64 / 1e6, "MB", 4.0);
-    met &= row("decoding, memory beyond the window", decode_memory as f64 / 1e6, "MB", 1.0);
+    met &= row("tree, resident", resident as f64 / blocks as f64, "bytes a block", 24.0);
+    met &= row("tree of a thread without nesting", flat_tree()?, "bytes a block", 48.0);
+    met &= row("tree, limited to 1 MB", spilled as f64 / 1e6, "MB", 4.0);
     Ok(met)
+}
+
+fn generated(blocks: u64) -> Result<(tempfile::NamedTempFile, Source)> {
+    let file = tempfile::NamedTempFile::new()?;
+    make(BufWriter::new(file.reopen()?), blocks)?;
+    let source = Source::open(file.path(), &Limits::default())?;
+    Ok((file, source))
+}
+
+/// Decodes 50 MB and 2 GB; the peak may not move.
+fn memory_is_constant() -> Result<bool> {
+    let mut peaks = Vec::new();
+    for blocks in [1_800_000, 74_000_000] {
+        let (_file, source) = generated(blocks)?;
+        decode(&source)?;
+        peaks.push((source.len()?, peak_bytes()));
+    }
+    let ((small, before), (large, after)) = (peaks[0], peaks[1]);
+    println!("easyprofiler: {} MB and {} MB side by side", small / 1_000_000, large / 1_000_000);
+    Ok(row("growth of the peak memory", (after - before) as f64 / 1e6, "MB", 1.0))
+}
+
+/// Bytes a block where nothing nests: every block stays a candidate for a parent that never comes.
+fn flat_tree() -> Result<f64> {
+    const BLOCKS: u64 = 1_000_000;
+    let mut builder = TreeBuilder::new(&Limits { tree_bytes: u64::MAX, ..Limits::default() });
+    builder.thread(1);
+    (0..BLOCKS).try_for_each(|index| builder.push(2 * index, 2 * index + 1))?;
+    Ok(builder.resident_bytes() as f64 / BLOCKS as f64)
 }
 
 fn decode(source: &Source) -> Result<u64> {

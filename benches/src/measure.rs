@@ -5,16 +5,19 @@ use std::{fs, time::Duration};
 use rustix::time::{ClockId, clock_gettime};
 use traceloom_bytes::{Limits, Result, Source, Window};
 
-/// How often each measurement is repeated; the best counts, for other programs only ever add time.
-const ROUNDS: usize = 7;
+/// How often each work is repeated; the best counts, for other programs only ever add time.
+const ROUNDS: usize = 9;
 
-/// CPU time of the best of several runs.
-pub(crate) fn cpu_time(mut work: impl FnMut() -> Result<()>) -> Result<Duration> {
-    let mut best = Duration::MAX;
+/// CPU time of each work, the best of several runs. The works take turns, so that a machine that gets
+/// slower or faster meanwhile does so for all of them.
+pub(crate) fn cpu_times<const N: usize>(mut works: [&mut dyn FnMut() -> Result<()>; N]) -> Result<[Duration; N]> {
+    let mut best = [Duration::MAX; N];
     for _ in 0..ROUNDS {
-        let before = process_time();
-        work()?;
-        best = best.min(process_time() - before);
+        for (work, best) in works.iter_mut().zip(&mut best) {
+            let before = process_time();
+            work()?;
+            *best = (*best).min(process_time() - before);
+        }
     }
     Ok(best)
 }
@@ -25,23 +28,20 @@ fn process_time() -> Duration {
 }
 
 /// The least that a reader has to do: the same source, the same window, a sum of the bytes.
-pub(crate) fn baseline(source: &Source) -> Result<Duration> {
-    cpu_time(|| {
-        let limits = Limits::default();
-        let mut window = Window::new(source.clone(), &limits);
-        let mut sum = 0u64;
-        loop {
-            let bytes = window.fill(1)?;
-            if bytes.is_empty() {
-                break;
-            }
-            sum = bytes.iter().fold(sum, |sum, byte| sum.wrapping_add(u64::from(*byte)));
-            let len = bytes.len();
-            window.consume(len);
+pub(crate) fn baseline(source: &Source) -> Result<()> {
+    let mut window = Window::new(source.clone(), &Limits::default());
+    let mut sum = 0u64;
+    loop {
+        let bytes = window.fill(1)?;
+        if bytes.is_empty() {
+            break;
         }
-        std::hint::black_box(sum);
-        Ok(())
-    })
+        sum = bytes.iter().fold(sum, |sum, byte| sum.wrapping_add(u64::from(*byte)));
+        let len = bytes.len();
+        window.consume(len);
+    }
+    std::hint::black_box(sum);
+    Ok(())
 }
 
 /// Most memory that this process has had so far, in bytes.

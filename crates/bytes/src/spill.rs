@@ -25,6 +25,18 @@ pub trait Entry: Copy {
     fn take(cursor: &mut Cursor<'_>) -> Result<Self>;
 }
 
+impl Entry for u64 {
+    const BYTES: usize = 8;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        cursor.u64("entry")
+    }
+}
+
 /// Memory and one temporary file, shared by all the stacks of a trace.
 #[derive(Clone, Debug)]
 pub struct Arena(Arc<Mutex<Shared>>);
@@ -316,21 +328,9 @@ impl<T: Entry> Iterator for Iter<'_, T> {
 mod tests {
     use super::*;
 
-    impl Entry for u32 {
-        const BYTES: usize = 4;
+    const COUNT: u64 = 5 * SEGMENT as u64 + 17;
 
-        fn put(&self, bytes: &mut Vec<u8>) {
-            bytes.extend_from_slice(&self.to_le_bytes());
-        }
-
-        fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-            cursor.u32("entry")
-        }
-    }
-
-    const COUNT: u32 = 5 * SEGMENT as u32 + 17;
-
-    fn filled(arena: &Arena) -> Spill<u32> {
+    fn filled(arena: &Arena) -> Spill<u64> {
         let mut spill = arena.stack();
         for value in 0..COUNT {
             spill.push(value).unwrap();
@@ -338,7 +338,7 @@ mod tests {
         spill
     }
 
-    fn entries(spill: &Spill<u32>) -> impl Iterator<Item = u32> {
+    fn entries(spill: &Spill<u64>) -> impl Iterator<Item = u64> {
         spill.iter().map(|entry| entry.unwrap())
     }
 
@@ -348,7 +348,7 @@ mod tests {
             let arena = Arena::new(limit);
             let mut spill = filled(&arena);
             assert_eq!(arena.has_spilled(), limit == 0);
-            assert_eq!(spill.len(), u64::from(COUNT));
+            assert_eq!(spill.len(), COUNT);
             assert!(entries(&spill).eq(0..COUNT));
             for value in (0..COUNT).rev() {
                 assert_eq!(spill.last().copied(), Some(value));
@@ -369,7 +369,7 @@ mod tests {
             for _ in 0..4 * SEGMENT {
                 spill.pop().unwrap();
             }
-            for value in COUNT - 4 * SEGMENT as u32..COUNT {
+            for value in COUNT - 4 * SEGMENT as u64..COUNT {
                 spill.push(value).unwrap();
             }
         }

@@ -115,11 +115,12 @@ Example:
   traceloom completions bash > ~/.local/share/bash-completion/completions/traceloom")]
     Completions(Completions),
 
-    /// Print the manual page.
+    /// Print the manual page, of the program or of one verb.
     #[command(after_help = "\
-Example:
-  traceloom man > traceloom.1 && man ./traceloom.1")]
-    Man,
+Examples:
+  traceloom man > traceloom.1 && man ./traceloom.1
+  traceloom man slice | man -l -")]
+    Man(Man),
 }
 
 #[derive(Args, Debug)]
@@ -233,6 +234,13 @@ pub(crate) struct Completions {
     /// The shell.
     #[arg(value_enum)]
     pub(crate) shell: Shell,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Man {
+    /// The verb; the program itself where none is named.
+    #[arg(value_name = "VERB")]
+    pub(crate) verb: Option<String>,
 }
 
 /// How traces are read.

@@ -254,4 +254,6 @@ fn completions_and_manual_page_are_printed() {
         assert!(stdout(&traceloom(&["completions", shell])).contains("traceloom"), "{shell}");
     }
     assert!(stdout(&traceloom(&["man"])).contains(".TH traceloom 1"));
+    assert!(stdout(&traceloom(&["man", "slice"])).contains(".TH traceloom-slice 1"));
+    assert_eq!(traceloom(&["man", "nothing"]).status.code(), Some(2));
 }

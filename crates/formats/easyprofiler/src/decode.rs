@@ -25,7 +25,7 @@ pub(crate) fn block_fixed(fixed: &[u8; 2 + BLOCK_FIXED], order: ByteOrder) -> (u
 
 /// Bytes of a fixed part; the compiler sees that none can be missing.
 #[inline(always)]
-fn part<const N: usize, const M: usize>(fixed: &[u8; M], at: usize) -> [u8; N] {
+pub(crate) fn part<const N: usize, const M: usize>(fixed: &[u8; M], at: usize) -> [u8; N] {
     fixed.get(at..).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or([0; N])
 }
 

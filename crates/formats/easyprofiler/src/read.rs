@@ -316,10 +316,10 @@ impl Records for Reader {
         loop {
             match self.state {
                 State::Blocks(left @ 1..) => {
-                    if let Some(block) = self.plain_block(left) {
-                        return Ok(Some(block));
-                    }
-                    return self.next_block(left);
+                    return match self.sound_block() {
+                        Some(sound) => Ok(Some(self.take_sound_block(left, sound))),
+                        None => self.next_block(left),
+                    };
                 }
                 State::Blocks(0) => self.state = State::Threads,
                 State::Descriptors if self.kinds.len() as u64 >= self.header.descriptors_count.into() => {

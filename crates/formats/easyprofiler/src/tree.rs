@@ -73,6 +73,8 @@ pub struct TreeBuilder {
     arena: Arena,
     /// One for each block in file order; until [`Self::finish`], `parent` holds the number of children.
     places: Spill<Place>,
+    /// The time of the children of each block that has any, in file order. Most have none.
+    children_ns: Spill<u64>,
     nestings: Vec<Nesting>,
     by_id: HashMap<u64, u32>,
     /// Sections in file order: thread, and the block that it begins with.
@@ -84,8 +86,16 @@ impl TreeBuilder {
     /// Nothing yet.
     pub fn new(limits: &Limits) -> Self {
         let arena = Arena::new(limits.tree_bytes);
-        let places = arena.stack();
-        Self { arena, places, nestings: Vec::new(), by_id: HashMap::new(), sections: Vec::new(), current: 0 }
+        let (places, children_ns) = (arena.stack(), arena.stack());
+        Self {
+            arena,
+            places,
+            children_ns,
+            nestings: Vec::new(),
+            by_id: HashMap::new(),
+            sections: Vec::new(),
+            current: 0,
+        }
     }
 
     /// The following blocks belong to this thread; the same id may come again.
@@ -105,7 +115,10 @@ impl TreeBuilder {
             return Err(Error::usage("a block comes before any thread"));
         };
         let nested = nesting.push(begin_ns, end_ns)?;
-        self.places.push(Place { children_ns: nested.children_ns, parent: nested.children, depth: 0 })
+        if nested.children > 0 {
+            self.children_ns.push(nested.children_ns)?;
+        }
+        self.places.push(Place { parent: nested.children, depth: 0 })
     }
 
     /// Bytes held in memory now.
@@ -123,9 +136,9 @@ impl TreeBuilder {
     /// Read backwards, the blocks of a thread come parents first, and the number of children says
     /// how many of the following belong to each.
     pub fn finish(self) -> Result<Tree> {
-        let Self { arena, mut places, nestings, mut sections, .. } = self;
-        if places.len() >= u64::from(NO_PARENT) {
-            return Err(Error::limit("blocks in one tree", places.len(), NO_PARENT.into()));
+        let Self { arena, mut places, children_ns, nestings, mut sections, .. } = self;
+        if places.len() >= u64::from(IS_PARENT) {
+            return Err(Error::limit("blocks in one tree", places.len(), IS_PARENT.into()));
         }
         let mut waiting: Vec<Spill<Waiting>> = nestings.iter().map(|_| arena.stack()).collect();
         // The roots have served: their memory goes to what comes next.
@@ -141,15 +154,18 @@ impl TreeBuilder {
             let children = place.parent;
             (place.parent, place.depth) = take_place(waiting)?;
             if children > 0 {
+                place.depth |= IS_PARENT;
                 waiting.push(Waiting { index, children })?;
             }
             Ok(())
         })?;
-        Ok(Tree { places })
+        Ok(Tree { places, children_ns })
     }
 }
 
 const NO_PARENT: u32 = u32::MAX;
+/// Set in the depth of a block that has children; there are fewer blocks than this, so never as deep.
+const IS_PARENT: u32 = 1 << 31;
 
 /// The innermost block that still waits for children, and how many blocks are around it.
 #[inline]
@@ -170,17 +186,18 @@ fn take_place(waiting: &mut Spill<Waiting>) -> Result<(u32, u32)> {
 #[derive(Debug)]
 pub struct Tree {
     places: Spill<Place>,
+    children_ns: Spill<u64>,
 }
 
 impl Tree {
     /// One node for each block, event and value, in file order.
     pub fn nodes(&self) -> Nodes<'_> {
-        Nodes(self.places.iter())
+        Nodes { places: self.places.iter(), children_ns: self.children_ns.iter() }
     }
 
     /// Bytes held in memory.
     pub fn resident_bytes(&self) -> u64 {
-        self.places.resident_bytes()
+        self.places.resident_bytes() + self.children_ns.resident_bytes()
     }
 
     /// Number of nodes.
@@ -207,19 +224,28 @@ pub struct Node {
 
 /// Nodes in file order.
 #[derive(Debug)]
-pub struct Nodes<'a>(SpillIter<'a, Place>);
+pub struct Nodes<'a> {
+    places: SpillIter<'a, Place>,
+    children_ns: SpillIter<'a, u64>,
+}
+
+impl Nodes<'_> {
+    #[inline]
+    fn node(&mut self, place: Place) -> Result<Node> {
+        let is_parent = place.depth & IS_PARENT != 0;
+        let children_ns = if is_parent { self.children_ns.next().transpose()?.unwrap_or(0) } else { 0 };
+        let parent = (place.parent != NO_PARENT).then_some(place.parent);
+        Ok(Node { parent, depth: place.depth & !IS_PARENT, children_ns })
+    }
+}
 
 impl Iterator for Nodes<'_> {
     type Item = Result<Node>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let node = self.0.next()?.map(|Place { children_ns, parent, depth }| Node {
-            parent: (parent != NO_PARENT).then_some(parent),
-            depth,
-            children_ns,
-        });
-        Some(node)
+        let place = self.places.next()?;
+        Some(place.and_then(|place| self.node(place)))
     }
 }
 
@@ -233,7 +259,6 @@ struct Waiting {
 /// A node as kept.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    children_ns: u64,
     parent: u32,
     depth: u32,
 }
@@ -256,5 +281,5 @@ macro_rules! entries {
 entries! {
     Root { begin: u64, end: u64, levels: u32 }
     Waiting { index: u32, children: u32 }
-    Place { children_ns: u64, parent: u32, depth: u32 }
+    Place { parent: u32, depth: u32 }
 }

@@ -9,9 +9,13 @@ mod info;
 
 use std::io::Write;
 
-use traceloom_bytes::Result;
+use traceloom_bytes::{Error, Result};
 
-use crate::{Outcome, args::Command, output};
+use crate::{
+    Outcome,
+    args::{self, Command},
+    output,
+};
 
 /// Runs a verb.
 pub(crate) fn run(command: Command) -> Result<Outcome> {
@@ -26,19 +30,24 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => {
             let mut script = Vec::new();
-            clap_complete::generate(arguments.shell, &mut crate::args::command(), "traceloom", &mut script);
+            clap_complete::generate(arguments.shell, &mut args::command(), "traceloom", &mut script);
             print(&script)
         }
-        Command::Man => {
+        Command::Man(arguments) => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(crate::args::command()).render(&mut page)?;
-            for verb in crate::args::command().get_subcommands() {
-                let verb = verb.clone().display_name(format!("traceloom {}", verb.get_name()));
-                clap_mangen::Man::new(verb).render_description_section(&mut page)?;
-            }
+            clap_mangen::Man::new(manual(arguments.verb.as_deref())?).render(&mut page)?;
             print(&page)
         }
     }
+}
+
+/// What the manual page is about.
+fn manual(verb: Option<&str>) -> Result<clap::Command> {
+    let program = args::command();
+    let Some(verb) = verb else { return Ok(program) };
+    let found = program.find_subcommand(verb).cloned();
+    let command = found.ok_or_else(|| Error::usage(format!("there is no verb {verb}")))?;
+    Ok(command.display_name(format!("traceloom-{verb}")).bin_name(format!("traceloom {verb}")))
 }
 
 fn print(bytes: &[u8]) -> Result<Outcome> {

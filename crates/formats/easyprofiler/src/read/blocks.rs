@@ -59,29 +59,34 @@ impl Reader {
         Ok(Some(Located { offset, len: 4, record: Record::Blocks(count) }))
     }
 
-    /// A block without a runtime name and with nothing odd about it, as most are. Their path is short:
-    /// it decides how fast a file is read.
+    /// The block ahead if there is nothing odd about it, as with most. Their path is short: it decides
+    /// how fast a file is read.
     #[inline]
-    pub(super) fn plain_block(&mut self, left: u32) -> Option<Located<Record<'static>>> {
-        const PAYLOAD: usize = BLOCK_FIXED + 1;
-        let (record, _) = self.window.bytes().split_first_chunk::<{ 2 + PAYLOAD }>()?;
-        let (size, rest) = record.split_first_chunk::<2>()?;
+    pub(super) fn sound_block(&self) -> Option<SoundBlock> {
         let order = self.header.layout.order;
-        let plain = usize::from(order.u16(*size)) == PAYLOAD && rest.last() == Some(&0);
-        let (begin, end, descriptor) = decode::block_fixed(record.first_chunk()?, order);
+        let ahead = self.window.bytes();
+        let (fixed, rest) = ahead.split_first_chunk::<{ 2 + BLOCK_FIXED }>()?;
+        let size = usize::from(order.u16(decode::part(fixed, 0)));
+        let name = rest.get(..size.checked_sub(BLOCK_FIXED)?)?;
+        let (begin, end, descriptor) = decode::block_fixed(fixed, order);
         let block_type = (*self.kinds.get(descriptor as usize)?)?;
-        let memory = self.memory + PAYLOAD as u64;
-        let sound = begin <= end && self.clock.keeps_block(end) && memory <= self.header.memory_size;
-        if !(plain && sound && self.is_simple && block_type != BlockType::VALUE) {
-            return None;
-        }
-        self.memory = memory;
+        let is_block = block_type != BlockType::VALUE && decode::is_name(name);
+        let fits = self.memory + size as u64 <= self.header.memory_size;
+        let sound = self.is_simple && is_block && fits && begin <= end && self.clock.keeps_block(end);
+        sound.then_some(SoundBlock { begin, end, descriptor, block_type, size })
+    }
+
+    #[inline]
+    pub(super) fn take_sound_block(&mut self, left: u32, sound: SoundBlock) -> Located<Record<'_>> {
+        let SoundBlock { begin, end, descriptor, block_type, size } = sound;
+        self.memory += size as u64;
         self.kept += 1;
         self.state = State::Blocks(left - 1);
         let offset = self.window.offset();
-        self.window.consume(2 + PAYLOAD);
-        let block = Block { block_type, ..Block::new(descriptor, begin, end) };
-        Some(Located { offset, len: 2 + PAYLOAD as u64, record: Record::Block(block) })
+        let stored = self.window.take(2 + size).get(2 + BLOCK_FIXED..).unwrap_or_default();
+        let (text, tail) = stored.split_at_checked(size - BLOCK_FIXED - 1).unwrap_or((&[], stored));
+        let block = Block { begin, end, descriptor, block_type, name: Name { text, tail }, odd_size: None };
+        Located { offset, len: 2 + size as u64, record: Record::Block(block) }
     }
 
     #[inline(never)]
@@ -241,6 +246,16 @@ impl Reader {
         self.report(&RESYNCED, |odd| odd.with("bytes", bytes).with("next", next))?;
         Ok(Some(self.residue(bytes)))
     }
+}
+
+/// A block that has been looked at and not yet taken.
+#[derive(Clone, Copy)]
+pub(super) struct SoundBlock {
+    begin: u64,
+    end: u64,
+    descriptor: u32,
+    block_type: BlockType,
+    size: usize,
 }
 
 /// The nesting of every thread so far.
