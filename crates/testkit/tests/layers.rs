@@ -32,7 +32,8 @@ fn a_crate_depends_only_on_crates_below_it() {
     for package in packages {
         let name = package["name"].as_str().expect("a package has a name");
         let own = layer(name).unwrap_or_else(|| panic!("{name} has no layer; give it one here and in ARCHITECTURE.md"));
-        for dependency in package["dependencies"].as_array().expect("a list").iter().filter(|one| one["kind"].is_null()) {
+        for dependency in package["dependencies"].as_array().expect("a list").iter().filter(|one| one["kind"].is_null())
+        {
             let below = dependency["name"].as_str().and_then(layer);
             assert!(below.is_none_or(|below| below < own), "{name} depends on {}", dependency["name"]);
         }
