@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Describe, Descriptor, Edited, Findings, Options, Result, Rule, Slice, Sniff, Source};
+use traceloom_bytes::{Describe, Descriptor, Edited, Error, Findings, Options, Result, Rule, Slice, Sniff, Source};
 
 use crate::Info;
 
@@ -41,6 +41,18 @@ pub trait Format: Sync {
         options: &Options,
     ) -> Result<Edited>;
 
+    /// Writes the contents in a sibling dialect that has an id of its own.
+    fn convert_to(
+        &self,
+        _source: &Source,
+        _out: &mut dyn Write,
+        to: &'static Descriptor,
+        _variant: Option<&str>,
+        _options: &Options,
+    ) -> Result<Edited> {
+        Err(Error::usage(format!("{} cannot be converted to {}", self.descriptor().id, to.id)))
+    }
+
     /// Writes a file that the original tool loads.
     fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited>;
 
@@ -63,4 +75,6 @@ pub struct Sample {
     pub bytes: Vec<u8>,
     /// What it shows, in one line.
     pub about: &'static str,
+    /// Verbs worth trying on it besides those that every format has; `{file}` stands for its name.
+    pub tries: &'static [&'static str],
 }

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use crate::units::{Range, parse_range};
 
-/// Opens the traces that no other tool opens: EasyProfiler .prof.
+/// Opens the traces that no other tool opens: EasyProfiler .prof, CNanoLog .clog.
 ///
 /// Healthy or broken, compressed (gzip, zstd, lz4) or not, from a file or a pipe (`-`). Answers go to
 /// standard output, progress and warnings to standard error.
@@ -24,6 +24,7 @@ Examples:
   traceloom info capture.prof                 what is in it, and what is wrong with it
   traceloom check --strict *.prof             does the original tool load them?
   traceloom repair broken.prof good.prof      make it load again
+  traceloom log --level warn+ service.clog    a binary log as text
   traceloom dump capture.prof.zst | less      every record with its byte offset")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -102,6 +103,21 @@ Examples:
 Example:
   traceloom merge first.prof second.prof both.prof")]
     Merge(Merge),
+
+    /// Print a log as text, in file order and in UTC.
+    ///
+    /// Patterns have the tokens of CNanoLog's text mode: %t date and time, %T short time, %d date, %D time, %r
+    /// seconds since the start, %l level, %L its first letter, %f file, %n line, %m message, %% a percent sign. With
+    /// `--compat` they are those of its decompressor: %t %T (raw ticks) %r %l %f %L (line) %m %%.
+    #[command(after_help = "\
+Examples:
+  traceloom log service.clog
+  traceloom log --level warn+ --since '2025-11-02 14:00' --grep timeout service.clog
+  traceloom log --sort --json app-2025-11-*.clog | jq -r .message
+  traceloom log --dictionary yesterday.clog crashed.clog        the process died before it wrote its own
+  traceloom log -f --dictionary yesterday.clog live.clog        go on as it grows
+  traceloom log --compat service.clog                           the original decompressor's text, to the byte")]
+    Log(Log),
 
     /// Write a sample trace of each format and show what to do with it.
     #[command(after_help = "\
@@ -220,6 +236,60 @@ pub(crate) struct Merge {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Log {
+    /// Logs, in order; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Levels to show, by name; `warn+` is WARN and worse.
+    #[arg(long, value_delimiter = ',', value_name = "LEVEL,…")]
+    pub(crate) level: Vec<String>,
+    /// From this time on: a date and time, or `90s` after the log's start.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Up to this time.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// Only messages that this regular expression matches.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) grep: Option<String>,
+    /// How a line looks.
+    #[arg(long, value_name = "PATTERN", conflicts_with = "json")]
+    pub(crate) pattern: Option<String>,
+    /// One JSON object an entry: ts_unix_ns, level, file, line, message, args, offset.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The original decompressor's text, to the byte, with everything it gets wrong.
+    #[arg(long, conflicts_with_all = ["json", "sort", "since", "until", "grep", "follow"])]
+    pub(crate) compat: bool,
+    /// In order of time, over all files.
+    #[arg(long, conflicts_with = "follow")]
+    pub(crate) sort: bool,
+    /// Times in this machine's time zone.
+    #[arg(long)]
+    pub(crate) local: bool,
+    /// Another log of the same program, for one that has no dictionary.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dictionary: Option<PathBuf>,
+    /// Whose numbers the levels have, where the guess is wrong.
+    #[arg(long, value_enum, value_name = "WHOSE")]
+    pub(crate) levels: Option<Levels>,
+    /// Go on as the file grows, until it is closed; needs `--dictionary`.
+    #[arg(short, long, requires = "dictionary")]
+    pub(crate) follow: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// Whose numbers the levels of a log have.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Levels {
+    /// 0 DEBUG, 1 INFO, 2 WARN, 3 ERROR.
+    Document,
+    /// 0 INFO, 1 WARN, 2 ERROR, 3 DEBUG.
+    Library,
 }
 
 #[derive(Args, Debug)]

@@ -6,5 +6,6 @@
 #![forbid(unsafe_code)]
 
 pub use traceloom_bytes as bytes;
+pub use traceloom_cnanolog as cnanolog;
 pub use traceloom_easyprofiler as easyprofiler;
 pub use traceloom_open as open;

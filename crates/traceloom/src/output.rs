@@ -35,6 +35,11 @@ pub(crate) fn stdout() -> BufWriter<anstream::AutoStream<io::StdoutLock<'static>
     BufWriter::with_capacity(64 << 10, anstream::AutoStream::auto(io::stdout().lock()))
 }
 
+/// Standard output for text that is not ours: nothing is added to it and nothing taken away.
+pub(crate) fn raw_stdout() -> BufWriter<io::StdoutLock<'static>> {
+    BufWriter::with_capacity(64 << 10, io::stdout().lock())
+}
+
 /// Writes one finding as a line.
 pub(crate) fn write_finding(out: &mut dyn Write, name: &str, finding: &Finding) -> io::Result<()> {
     let (style, dim) = (Styles::of(finding.rule.severity), Styles::DIM);

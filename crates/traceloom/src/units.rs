@@ -20,13 +20,20 @@ pub(crate) fn parse_range(text: &str) -> Result<Range, String> {
     }
 }
 
-static UNITS: &[(&str, i64)] =
-    &[("ns", 1), ("us", 1_000), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000)];
+static UNITS: &[(&str, i64)] = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
 
 /// Reads `1.5s`, `250ms`, `10us`, `0` into nanoseconds; a number alone is seconds.
 ///
 /// The digits behind the point are taken as they stand, so `0.000000001s` is exactly one nanosecond.
-fn parse_time(text: &str) -> Result<i64, String> {
+pub(crate) fn parse_time(text: &str) -> Result<i64, String> {
     let wrong = || format!("`{text}` is no time: write `1.5s`, `250ms`, `10us` or `300ns`");
     let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let end = digits.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(digits.len());
@@ -93,7 +100,8 @@ mod tests {
         assert_eq!(ns("-250ms"), Ok(-250_000_000));
         assert_eq!(ns(".5us"), Ok(500));
         assert_eq!(ns("2m"), Ok(120_000_000_000));
-        for wrong in ["", "s", ".", "1h", "1.2.3s", "--1s", "99999999999s"] {
+        assert_eq!(ns("1.5h"), Ok(5_400_000_000_000));
+        for wrong in ["", "s", ".", "1d", "1.2.3s", "--1s", "99999999999s"] {
             assert!(ns(wrong).is_err(), "{wrong}");
         }
     }

@@ -21,8 +21,13 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("output is UTF-8")
 }
 
+/// An EasyProfiler fixture.
 fn fixture(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/easyprofiler").join(name);
+    fixture_of("easyprofiler", name)
+}
+
+fn fixture_of(format: &str, name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(format).join(name);
     path.to_str().expect("the path is UTF-8").to_owned()
 }
 
@@ -62,7 +67,7 @@ fn relative(text: &str) -> String {
 #[test]
 fn help_of_every_verb() {
     let mut all = stdout(&traceloom(&["--help"]));
-    for verb in ["info", "dump", "check", "convert", "repair", "slice", "merge", "demo", "completions", "man"] {
+    for verb in ["info", "dump", "check", "convert", "repair", "slice", "merge", "log", "demo", "completions", "man"] {
         let help = traceloom(&[verb, "--help"]);
         assert!(help.status.success());
         all += &format!("\n---- {verb}\n{}", stdout(&help));
@@ -256,4 +261,103 @@ fn completions_and_manual_page_are_printed() {
     assert!(stdout(&traceloom(&["man"])).contains(".TH traceloom 1"));
     assert!(stdout(&traceloom(&["man", "slice"])).contains(".TH traceloom-slice 1"));
     assert_eq!(traceloom(&["man", "nothing"]).status.code(), Some(2));
+}
+
+#[test]
+fn log_prints_lines_and_json() {
+    let file = fixture_of("cnanolog", "head_server.clog");
+    let lines = stdout(&traceloom(&["log", &file]));
+    assert_eq!(lines.lines().count(), 385);
+    assert!(lines.starts_with("[2026-11-15 01:32:32.909716003] [INFO] [server.c:5] listening on 0.0.0.0:8080\n"));
+    let json: Vec<Json> = stdout(&traceloom(&["log", "--json", "--level", "error", &file]))
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(json.len(), 16);
+    let keys: Vec<_> = json[0].as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["ts_unix_ns", "level", "file", "line", "message", "args", "offset"]);
+    let worse = stdout(&traceloom(&["log", "--level", "warn+", "--grep", "not f.und", &file]));
+    assert_eq!(worse.lines().count(), 24);
+    assert_eq!(traceloom(&["log", "--level", "loud", &file]).status.code(), Some(2));
+}
+
+#[test]
+fn log_filters_by_time() {
+    let file = fixture_of("cnanolog", "head_server.clog");
+    let count =
+        |arguments: &[&str]| stdout(&traceloom(&[&["log"], arguments, &[file.as_str()]].concat())).lines().count();
+    assert_eq!(count(&["--until", "2026-11-15 01:32:32.909716003"]), 1);
+    assert_eq!(count(&["--since", "2026-11-15T01:32:32.909716004Z"]), 384);
+    assert_eq!(count(&["--since", "1h"]), 0);
+    assert_eq!(count(&["--since", "0s", "--until", "10s"]), 385);
+}
+
+#[test]
+fn log_compat_is_the_original_to_the_byte() {
+    let folder = fixture_of("cnanolog", "");
+    let mut compared = 0;
+    for entry in fs::read_dir(&folder).expect("the fixtures") {
+        let clog = entry.expect("an entry").path();
+        let text = clog.with_extension("txt");
+        if clog.extension().is_none_or(|ending| ending != "clog") || !text.exists() {
+            continue;
+        }
+        let output = traceloom(&["log", "--compat", clog.to_str().expect("UTF-8")]);
+        assert!(output.stdout == fs::read(&text).expect("the text"), "{}", clog.display());
+        compared += 1;
+    }
+    assert!(compared >= 29, "{compared}");
+    let levels = fixture_of("cnanolog", "head_levels.clog");
+    let compat = |arguments: &[&str]| traceloom(&[&["log", "--compat"], arguments, &[levels.as_str()]].concat()).stdout;
+    let golden = |name: &str| fs::read(fixture_of("cnanolog", name)).expect("the text");
+    assert_eq!(compat(&["--pattern", "%T|%r|%l|%f|%L|%m"]), golden("head_levels.fmt.txt"));
+    assert_eq!(compat(&["--level", "ERROR,debug"]), golden("head_levels.lvl.txt"));
+}
+
+#[test]
+fn log_sorts_over_files_by_time() {
+    let files = ["head_threads_a.clog", "head_server.clog"].map(|name| fixture_of("cnanolog", name));
+    let output = traceloom(&["log", "--sort", "--json", &files[0], &files[1]]);
+    let times: Vec<i64> = stdout(&output)
+        .lines()
+        .map(|line| serde_json::from_str::<Json>(line).expect("JSON")["ts_unix_ns"].as_i64().expect("a time"))
+        .collect();
+    let plain = stdout(&traceloom(&["log", "--json", &files[0], &files[1]])).lines().count();
+    assert_eq!(times.len(), plain);
+    assert!(times.is_sorted());
+}
+
+#[test]
+fn log_of_a_crashed_process_needs_a_dictionary() {
+    let crashed = fixture_of("cnanolog", "head_crash_a.clog");
+    let raw = traceloom(&["log", &crashed]);
+    assert_eq!(raw.status.code(), Some(1));
+    assert_eq!(stdout(&raw).lines().count(), 180);
+    assert!(stdout(&raw).contains("argument bytes"));
+    let other = traceloom(&["log", "--dictionary", &fixture_of("cnanolog", "head_server.clog"), &crashed]);
+    assert!(stderr(&other).contains("dictionary-misfit"), "{}", stderr(&other));
+}
+
+#[test]
+fn log_follows_a_file_until_it_is_closed() {
+    let folder = Folder::new();
+    let whole = fs::read(fixture_of("cnanolog", "head_server.clog")).expect("the fixture");
+    let dictionary_at = u64::from_le_bytes(whole[40..48].try_into().expect("eight bytes")) as usize;
+    // While a log is written, its header knows neither the dictionary nor the number of entries.
+    let mut open = whole[..dictionary_at].to_vec();
+    open[40..52].fill(0);
+    let path = folder.path("live.clog");
+    fs::write(&path, &open[..dictionary_at / 2]).expect("a file");
+    let child = Command::new(env!("CARGO_BIN_EXE_traceloom"))
+        .args(["log", "-f", "--dictionary", &fixture_of("cnanolog", "head_server.clog"), &path])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    for part in [&open[..dictionary_at - 3], &open[..], &whole[..]] {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        fs::write(&path, part).expect("a file");
+    }
+    let output = child.wait_with_output().expect("the program ends when the log is closed");
+    assert_eq!(stdout(&output), stdout(&traceloom(&["log", &fixture_of("cnanolog", "head_server.clog")])));
 }

@@ -1,1 +1,75 @@
-//! To come.
+//! CNanoLog `.clog` files: every dialect, both byte orders, closed cleanly or not.
+//!
+//! ```
+//! # fn main() -> traceloom_bytes::Result<()> {
+//! use traceloom_bytes::{Options, Records, Source};
+//! use traceloom_cnanolog::{Record, sample, text};
+//!
+//! let mut reader = traceloom_cnanolog::open(Source::bytes(sample::clog()?), &Options::default())?;
+//! let mut lines = text::Lines::new(text::Pattern::library(b"%l %f:%n %m"), reader.clock(), text::utc);
+//! let mut out = Vec::new();
+//! while let Some(located) = reader.next()? {
+//!     if let Record::Entry(entry) = located.record {
+//!         lines.put(&entry, &mut out);
+//!     }
+//! }
+//! assert!(out.starts_with(b"INFO src/main.c:41 service orders starting, 8 workers\n"));
+//! # Ok(())
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
+#![warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic)]
+
+mod args;
+mod clock;
+mod dictionary;
+pub mod edit;
+pub mod findings;
+mod locate;
+mod order;
+mod packing;
+mod printf;
+mod probe;
+pub mod raw;
+mod read;
+mod record;
+mod recover;
+pub mod sample;
+mod survey;
+pub mod text;
+mod write;
+
+use traceloom_bytes::{Access, Clock as ClockKind, Descriptor as Format, Order, Sniff, Variant};
+
+pub use crate::{
+    args::{Arg, Args, Form, Types},
+    clock::{Clock, Moment},
+    dictionary::Dictionary,
+    order::{ByTime, Place},
+    packing::{put_packed, put_raw},
+    printf::Program,
+    raw::Numbering,
+    read::{Extra, Reader, open, open_with},
+    record::{Entry, Header, Level, Record, Section, Site},
+    write::{Tally, Writer, create},
+};
+
+/// The format as data.
+pub static FORMAT: Format = Format {
+    id: "cnanolog",
+    name: "CNanoLog",
+    extensions: &["clog"],
+    variants: &[
+        Variant { id: "1.0.7", about: "the library's latest layout: flags, 50 argument types, packed arguments" },
+        Variant { id: "document", about: "the document's layout: 16 argument types, raw arguments" },
+    ],
+    clock: ClockKind::Wall,
+    access: Access::TrailerFirst,
+    order: Order::None,
+};
+
+/// Whether these first bytes look like a `.clog` file.
+pub fn sniff(prefix: &[u8]) -> Sniff {
+    probe::sniff(prefix)
+}

@@ -91,6 +91,7 @@ impl Format for EasyProfiler {
             file_name: "game.prof",
             bytes: sample::prof()?,
             about: "two seconds of a game, with two slow frames and a loader thread",
+            tries: &["slice --range 0.8s..0.9s {file} spike.prof"],
         })
     }
 }

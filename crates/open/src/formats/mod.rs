@@ -1,5 +1,6 @@
 //! The list of formats: one line each.
 
+mod cnanolog;
 mod easyprofiler;
 
 use traceloom_bytes::{Error, Result};
@@ -7,7 +8,7 @@ use traceloom_bytes::{Error, Result};
 use crate::Format;
 
 /// Every format there is.
-pub static FORMATS: &[&dyn Format] = &[&easyprofiler::EasyProfiler];
+pub static FORMATS: &[&dyn Format] = &[&cnanolog::CNanoLog, &easyprofiler::EasyProfiler];
 
 /// The format with this id.
 pub fn by_id(id: &str) -> Result<&'static dyn Format> {

@@ -22,10 +22,9 @@ pub(crate) fn run(arguments: &args::Demo) -> Result<Outcome> {
         write_file(&path, &[], |out| Ok(out.write_all(&sample.bytes)?))?;
         let shown = path.display();
         writeln!(out, "{name}{shown}{name:#}  {}: {}", format.descriptor().name, sample.about)?;
-        writeln!(out, "{dim}  traceloom info {shown}{dim:#}")?;
-        writeln!(out, "{dim}  traceloom dump {shown} | less{dim:#}")?;
-        writeln!(out, "{dim}  traceloom check --strict {shown}{dim:#}")?;
-        writeln!(out, "{dim}  traceloom slice --range 0.5s..1s {shown} part-{}{dim:#}", sample.file_name)?;
+        for verb in ["info {file}", "dump {file} | less"].iter().chain(sample.tries) {
+            writeln!(out, "{dim}  traceloom {}{dim:#}", verb.replace("{file}", &shown.to_string()))?;
+        }
     }
     out.flush()?;
     Ok(Outcome::Fine)

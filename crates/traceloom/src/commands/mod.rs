@@ -6,6 +6,7 @@ mod demo;
 mod dump;
 mod edit;
 mod info;
+mod log;
 
 use std::io::Write;
 
@@ -27,6 +28,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Repair(arguments) => edit::repair(&arguments),
         Command::Slice(arguments) => edit::slice(&arguments),
         Command::Merge(arguments) => edit::merge(&arguments),
+        Command::Log(arguments) => log::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => {
             let mut script = Vec::new();

@@ -1,0 +1,284 @@
+//! The layout of a file that a clean writer makes: dense ids, exact sizes, one form of arguments.
+
+use std::{collections::HashMap, io::Write};
+
+use traceloom_bytes::{ByteOrder, Error, Limits, Loss, Result, Text};
+
+use crate::{
+    Arg, Args, Dictionary, Entry, Header, Level, Numbering, Record, Section, Site, Writer,
+    packing::{original_takes_for_packed, put_packed, put_raw, survives_packing},
+    probe,
+    raw::{
+        ArgType, CNANOLOG_DICT_MAGIC, CNANOLOG_FLAG_HAS_TIMESTAMPS, CNANOLOG_LEVEL_DICT_MAGIC, CNANOLOG_MAX_ENTRY_SIZE,
+        LEVEL_FIXED, MOST_LEVEL_NAME, SECTION_HEADER_BYTES, SLOTS_DOCUMENT, SLOTS_LIBRARY,
+    },
+    text::put_hex,
+    write::site_bytes,
+};
+
+/// A layout that can be written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Dialect {
+    Document,
+    Library,
+}
+
+impl Dialect {
+    pub(crate) fn parse(variant: Option<&str>) -> Result<Self> {
+        match variant {
+            None | Some("1.0.7") => Ok(Self::Library),
+            Some("document") => Ok(Self::Document),
+            Some(other) => {
+                Err(Error::usage(format!("CNanoLog has no variant {other:?}; there are 1.0.7 and document")))
+            }
+        }
+    }
+
+    const fn slots(self) -> usize {
+        match self {
+            Self::Document => SLOTS_DOCUMENT,
+            Self::Library => SLOTS_LIBRARY,
+        }
+    }
+}
+
+/// Arguments that a synthetic site can hold as hexadecimal text.
+const MOST_SHOWN: usize = 30_000;
+
+/// Sites, levels and header of the file to be.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) header: Header,
+    dialect: Dialect,
+    sites: Vec<Planned>,
+    /// Positions of sites that are already there.
+    known: HashMap<Planned, u32>,
+    levels: Vec<(u8, Vec<u8>)>,
+    entries: usize,
+}
+
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+struct Planned {
+    level: u8,
+    line: u32,
+    types: Vec<ArgType>,
+    file: Vec<u8>,
+    format: Vec<u8>,
+}
+
+impl Plan {
+    /// A file with the clock of `like`.
+    pub(crate) fn new(dialect: Dialect, order: ByteOrder, like: &Header, limits: &Limits) -> Self {
+        let is_library = dialect == Dialect::Library;
+        let has_timestamps = like.has_timestamps || !is_library;
+        let header = Header {
+            timestamp_frequency: if has_timestamps && !like.has_timestamps { 1 } else { like.timestamp_frequency },
+            start_timestamp: like.start_timestamp,
+            start_time_sec: like.start_time_sec,
+            start_time_nsec: like.start_time_nsec,
+            flags: if is_library && has_timestamps { CNANOLOG_FLAG_HAS_TIMESTAMPS } else { 0 },
+            has_timestamps,
+            ..Header::new(order)
+        };
+        let (sites, known, levels) = (Vec::new(), HashMap::new(), Vec::new());
+        Self { header, dialect, sites, known, levels, entries: limits.entries }
+    }
+
+    /// Adds a level, under another number where its own is taken; gives the number.
+    pub(crate) fn add_level(&mut self, level: u8, name: &[u8], loss: &mut Loss) -> u8 {
+        if self.dialect == Dialect::Document {
+            loss.lose("name of a custom level", || format!("level {level} {}", Text(name)));
+            return level;
+        }
+        let name = match name.get(..MOST_LEVEL_NAME) {
+            Some(cut) if name.len() > MOST_LEVEL_NAME => {
+                loss.lose("end of a level's name", || Text(name).to_string());
+                cut
+            }
+            _ => name,
+        };
+        if self.levels.iter().any(|(number, known)| *number == level && known == name) {
+            return level;
+        }
+        let is_free = |number: &u8| *number >= 4 && !self.levels.iter().any(|(taken, _)| taken == number);
+        match std::iter::once(level).chain(4..=255).find(is_free) {
+            Some(number) => {
+                self.levels.push((number, name.to_vec()));
+                number
+            }
+            None => {
+                loss.lose("name of a custom level", || format!("level {level} {}", Text(name)));
+                level
+            }
+        }
+    }
+
+    /// Adds the sites of a dictionary; gives the new id of each.
+    pub(crate) fn add_sites(&mut self, dictionary: &Dictionary, shared: bool, loss: &mut Loss) -> Result<Vec<u32>> {
+        let numbering = probe::guess_numbering(&self.header);
+        let mut levels: Vec<u8> = (0..=255).map(|level| dictionary.numbering().translate(level, numbering)).collect();
+        for (level, name) in dictionary.levels().filter(|(level, _)| *level >= 4) {
+            let number = self.add_level(level, name, loss);
+            if let Some(slot) = levels.get_mut(usize::from(level)) {
+                *slot = number;
+            }
+        }
+        let mut ids = Vec::new();
+        for (index, site) in dictionary.sites().enumerate() {
+            let level = levels.get(usize::from(site.level)).copied().unwrap_or(site.level);
+            ids.push(self.add_site(&site, level, dictionary.arg_types(index), shared)?);
+        }
+        Ok(ids)
+    }
+
+    fn add_site(&mut self, site: &Site<'_>, level: u8, types: &[ArgType], shared: bool) -> Result<u32> {
+        // A table that could not be repaired explains no entry; its site stays for its text.
+        let types = if types.iter().all(|code| code.is_argument()) { types } else { &[] };
+        if types.len() > self.dialect.slots() {
+            let (id, args, slots) = (site.id, types.len(), self.dialect.slots());
+            return Err(Error::usage(format!(
+                "site {id} has {args} arguments, the document's layout holds {slots}: choose 1.0.7"
+            )));
+        }
+        let is_document = self.dialect == Dialect::Document;
+        let stored = types.iter().map(|code| match *code {
+            // The library stored characters as integers before it had a type for them.
+            ArgType::CHAR if is_document => ArgType::INT32,
+            code => code,
+        });
+        let (file, format) = (site.file.to_vec(), site.format.to_vec());
+        self.push(Planned { level, line: site.line, types: stored.collect(), file, format }, shared)
+    }
+
+    /// A site for entries that nothing explains: its one argument is their bytes in hexadecimal.
+    pub(crate) fn add_unreadable(&mut self, entry: &Entry<'_>) -> Result<u32> {
+        let numbering = probe::guess_numbering(&self.header);
+        let (level, line, file, mut format) = match entry.dictionary().zip(entry.site()) {
+            Some((dictionary, site)) => {
+                let level = dictionary.numbering().translate(site.level, numbering);
+                (level, site.line, site.file.to_vec(), escape(site.format))
+            }
+            None => {
+                let error = Numbering::Library.translate(2, numbering);
+                (error, 0, b"unknown".to_vec(), format!("id {}", entry.id).into_bytes())
+            }
+        };
+        let note: &[u8] = b" [unreadable arguments: %s]";
+        format.truncate(usize::from(u16::MAX) - note.len());
+        format.extend_from_slice(note);
+        self.push(Planned { level, line, types: vec![ArgType::STRING], file, format }, true)
+    }
+
+    fn push(&mut self, site: Planned, shared: bool) -> Result<u32> {
+        if shared && let Some(id) = self.known.get(&site) {
+            return Ok(*id);
+        }
+        let id = self.sites.len();
+        if id >= self.entries {
+            return Err(Error::limit("log sites", id as u64 + 1, self.entries as u64));
+        }
+        self.known.entry(site.clone()).or_insert(id as u32);
+        self.sites.push(site);
+        Ok(id as u32)
+    }
+
+    /// Appends arguments as this file stores them.
+    pub(crate) fn put_args(&self, id: u32, args: Args<'_>, data: &mut Vec<u8>, loss: &mut Loss) -> Result<()> {
+        let order = self.header.order;
+        if self.dialect == Dialect::Document {
+            put_raw(args.map(without_char), order, data);
+        } else if order == ByteOrder::Big {
+            put_raw(args, order, data);
+        } else if args.into_iter().all(|arg| survives_packing(&arg)) {
+            put_packed(args, data);
+        } else {
+            put_raw(args, order, data);
+            let codes = self.sites.get(id as usize).map_or(&[][..], |site| &site.types);
+            if original_takes_for_packed(codes, data) {
+                loss.lose("64-bit numbers that the original misreads in either form", || format!("site {id}"));
+            }
+        }
+        if data.len() > CNANOLOG_MAX_ENTRY_SIZE {
+            let len = data.len();
+            return Err(Error::usage(format!("an entry of {len} argument bytes does not fit: 65535 are the most")));
+        }
+        Ok(())
+    }
+
+    /// Appends bytes as the argument of a site of [`Plan::add_unreadable`].
+    pub(crate) fn put_unreadable(&self, bytes: &[u8], data: &mut Vec<u8>, loss: &mut Loss) {
+        let shown = bytes.get(..MOST_SHOWN).unwrap_or(bytes);
+        if shown.len() < bytes.len() {
+            loss.lose("end of unreadable arguments", || format!("{} bytes", bytes.len()));
+        }
+        let mut hex = Vec::new();
+        put_hex(shown, &mut hex);
+        put_raw(std::iter::once(Arg::String(&hex)), self.header.order, data);
+    }
+
+    /// Everything behind the entries, in order.
+    pub(crate) fn trailer(&self, mut each: impl FnMut(&Record<'_>) -> Result<()>) -> Result<()> {
+        if !self.levels.is_empty() {
+            let size = self.levels.iter().map(|(_, name)| (LEVEL_FIXED + name.len()) as u64).sum();
+            each(&Record::Levels(section(CNANOLOG_LEVEL_DICT_MAGIC, self.levels.len(), size)?))?;
+            for (level, name) in &self.levels {
+                each(&Record::Level(Level { level: *level, name, padding: [0; 2] }))?;
+            }
+        }
+        let mut size = 0;
+        self.each_site(|site| {
+            size += site_bytes(site);
+            Ok(())
+        })?;
+        each(&Record::Dictionary(section(CNANOLOG_DICT_MAGIC, self.sites.len(), size)?))?;
+        self.each_site(|site| each(&Record::Site(*site)))
+    }
+
+    fn each_site(&self, mut each: impl FnMut(&Site<'_>) -> Result<()>) -> Result<()> {
+        for (id, site) in self.sites.iter().enumerate() {
+            let mut table = [0; SLOTS_LIBRARY];
+            for (slot, code) in table.iter_mut().zip(&site.types) {
+                *slot = code.0;
+            }
+            let arg_types = table.get(..self.dialect.slots()).unwrap_or_default();
+            let (id, num_args) = (id as u32, site.types.len() as u8);
+            let (file, format) = (&site.file, &site.format);
+            each(&Site { id, level: site.level, num_args, line: site.line, arg_types, file, format })?;
+        }
+        Ok(())
+    }
+
+    /// Writes what follows the entries and ends the file.
+    pub(crate) fn finish<W: Write>(&self, mut writer: Writer<W>) -> Result<()> {
+        self.trailer(|record| writer.write(record))?;
+        writer.finish()?;
+        Ok(())
+    }
+}
+
+fn section(magic: u32, count: usize, items: u64) -> Result<Section> {
+    let size = items + SECTION_HEADER_BYTES as u64;
+    let total_size = u32::try_from(size).map_err(|_| {
+        Error::usage(format!("a dictionary of {size} bytes does not fit: its size is stored in 32 bits"))
+    })?;
+    Ok(Section { magic, count: count as u32, total_size, reserved: 0 })
+}
+
+fn without_char(arg: Arg<'_>) -> Arg<'_> {
+    match arg {
+        Arg::Char(value) => Arg::Int32((value as i8).into()),
+        arg => arg,
+    }
+}
+
+/// A format that prints as this text.
+fn escape(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for byte in text {
+        out.push(*byte);
+        if *byte == b'%' {
+            out.push(b'%');
+        }
+    }
+    out
+}

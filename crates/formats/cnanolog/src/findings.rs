@@ -1,0 +1,108 @@
+//! Every rule of the format, in one table.
+//!
+//! Severity error means that the document's reader (sections 5, 7 and 8) or the original tool refuses the file for it.
+
+use traceloom_bytes::{Rule, Severity};
+
+macro_rules! rules {
+    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
+        $(
+            #[doc = $message]
+            pub static $name: Rule = Rule {
+                code: concat!("cnanolog.", $code),
+                severity: Severity::$severity,
+                message: $message,
+            };
+        )*
+
+        /// All rules, in the order of the file.
+        pub static RULES: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    HEADER_CUT "header-cut" Error
+        "the file ends inside the header: {found} of 64 bytes; the rest counts as zero";
+    MAGIC "magic" Error
+        "the file does not begin with the magic number: {found}, not 0x4e414e4f";
+    DOCUMENT_MAGIC "document-magic" Warning
+        "the magic is spelled NANO before little-endian numbers, as in the document; the original refuses it";
+    ENDIANNESS "endianness" Error
+        "the endianness marker is {found}, not 0x01020304; the file is read as {order}";
+    BIG_ENDIAN "big-endian" Note
+        "the file is big-endian; the original reads it only on a machine of that byte order";
+    MAJOR_VERSION "major-version" Error
+        "the file has major version {found}; only version 1 is known";
+    MINOR_VERSION "minor-version" Warning
+        "the file has the newer minor version {major}.{minor}; it is read as 1.0";
+    RESERVED "reserved" Warning
+        "reserved bytes of the {what} are not zero";
+    FLAGS "flags" Warning
+        "the header has unknown flags: {found}";
+    START_NANOSECONDS "start-nanoseconds" Warning
+        "the start time has {found} nanoseconds, not 0 to 999999999";
+    FREQUENCY "frequency" Warning
+        "entries carry timestamps but the frequency is 0; ticks are taken for nanoseconds";
+    DICTIONARY_OFFSET "dictionary-offset" Error
+        "the dictionary should be at {offset}, the file has {bytes} bytes";
+    DICTIONARY_OFFSET_ZERO "dictionary-offset-zero" Warning
+        "the header does not say where the dictionary is; it was found at {offset}";
+    DICTIONARY_MAGIC "dictionary-magic" Error
+        "no dictionary is at {offset}: the magic is {found}, not 0x44494354";
+    DICTIONARY_FOUND "dictionary-found" Warning
+        "a dictionary was found at {offset}";
+    NO_DICTIONARY "no-dictionary" Error
+        "there is no dictionary: the program did not close the log; entries are listed with their raw bytes";
+    DICTIONARY_SUPPLIED "dictionary-supplied" Note
+        "the {sites} sites of another file's dictionary are used";
+    DICTIONARY_UNUSED "dictionary-unused" Note
+        "the file has a dictionary of its own; the supplied one is not used";
+    DICTIONARY_MISFIT "dictionary-misfit" Error
+        "the supplied dictionary does not fit: of {entries} entries {unknown} have unknown ids and {misfits} other arguments";
+    DICTIONARY_CUT "dictionary-cut" Error
+        "the dictionary announces {expected} sites, {found} can be read";
+    DICTIONARY_SIZE "dictionary-size" Warning
+        "the dictionary says that it has {declared} bytes, it has {found}";
+    LEVELS_CUT "levels-cut" Error
+        "the level section announces {expected} levels, {found} can be read";
+    LEVELS_SIZE "levels-size" Warning
+        "the level section says that it has {declared} bytes, it has {found}";
+    LEVEL_NAME "level-name" Error
+        "the name of level {level} has {bytes} bytes; the original reads at most 31";
+    LEVEL_NUMBER "level-number" Note
+        "custom level {level} has the number of a built-in one, whose name counts";
+    TOO_MANY_ARGUMENTS "too-many-arguments" Error
+        "site {id} has {found} arguments, its type table has room for {most}";
+    TYPES_RECOVERED "types-recovered" Warning
+        "the type table of site {id} cannot be right: {stored}; from its format and entries it is {recovered}";
+    TYPES_UNUSABLE "types-unusable" Warning
+        "the type table of site {id} cannot be right: {stored}; its arguments are shown as raw bytes";
+    DUPLICATE_ID "duplicate-id" Warning
+        "{count} sites repeat an id; the last one counts";
+    SPARSE_IDS "sparse-ids" Warning
+        "ids are not the positions of the sites; the original looks sites up by position";
+    UNKNOWN_ID "unknown-id" Error
+        "an entry has the unknown id {id}; the dictionary has {sites} sites";
+    ENTRY_OVERRUN "entry-overrun" Error
+        "an entry says that it has {bytes} bytes of arguments, {left} are left";
+    ENTRY_LENGTH "entry-length" Warning
+        "an entry says that it has {bytes} bytes of arguments, but other entries lie in them";
+    ZEROS "zeros" Warning
+        "zeros stand where an entry should: this part of the file was never written";
+    ENTRY_CUT "entry-cut" Warning
+        "the entries end inside an entry header: {needed} bytes needed, {left} left";
+    RESYNCHRONISED "resynchronised" Warning
+        "{bytes} bytes make no sense; entries go on after them";
+    ARGUMENTS "arguments" Warning
+        "the {bytes} bytes of arguments do not fit the types of site {id}; they are shown as they are";
+    SIGN_LOST "sign-lost" Warning
+        "a 64-bit argument of site {id} lost its sign when it was packed; the positive number is shown";
+    COUNT_MISMATCH "count-mismatch" Warning
+        "the header counts {expected} entries, {found} are there; the original stops after the header's number";
+    COUNT_WRAPPED "count-wrapped" Note
+        "the header's count of {expected} has wrapped; {found} entries are there";
+    GAP "gap" Warning
+        "{bytes} bytes lie between the sections";
+    TRAILING "trailing" Note
+        "{bytes} bytes follow the dictionary";
+}

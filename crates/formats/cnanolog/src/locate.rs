@@ -1,0 +1,363 @@
+//! Finds the levels and the dictionary, which lie behind the entries.
+
+use traceloom_bytes::{ByteOrder, Error, Finding, Findings, Limits, Position, Result, Rule, Source, reserve};
+
+use crate::{
+    Dictionary, Header, Section, Site,
+    dictionary::{parse_level, parse_section, parse_site},
+    findings::*,
+    probe,
+    raw::{
+        ArgType, CNANOLOG_DICT_MAGIC, CNANOLOG_LEVEL_DICT_MAGIC, HEADER_BYTES, MOST_LEVEL_NAME, SECTION_HEADER_BYTES,
+        SITE_FIXED, SLOTS_DOCUMENT, SLOTS_LIBRARY,
+    },
+};
+
+/// How far back from the end a lost dictionary is searched for.
+const SEARCH_BYTES: u64 = 256 << 20;
+const SEARCH_CHUNK: u64 = 1 << 20;
+/// How many bytes may be read of dictionaries that only seem to be ones.
+const MOST_CANDIDATE_BYTES: u64 = 2 * SEARCH_BYTES;
+/// The level section has at most 255 levels worth the name, with names of at most 255 bytes.
+const MOST_LEVELS_BYTES: u64 = (SECTION_HEADER_BYTES + 255 * 259) as u64;
+
+/// Where a section lies and how much of it can be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) at: u64,
+    pub(crate) items: u32,
+    pub(crate) len: u64,
+}
+
+impl Span {
+    pub(crate) fn end(&self) -> u64 {
+        self.at.saturating_add(self.len)
+    }
+}
+
+/// What lies behind the entries.
+#[derive(Debug)]
+pub(crate) struct Trailer {
+    pub(crate) levels: Option<Span>,
+    pub(crate) sites: Span,
+    pub(crate) dictionary: Dictionary,
+}
+
+impl Trailer {
+    /// Where the entries end.
+    pub(crate) fn at(&self) -> u64 {
+        self.levels.map_or(self.sites.at, |levels| levels.at)
+    }
+}
+
+/// Finds the dictionary where the header says it is, or else at the end of the file.
+pub(crate) fn trailer(
+    source: &Source,
+    header: &Header,
+    limits: &Limits,
+    found: &mut Findings,
+) -> Result<Option<Trailer>> {
+    let locator = Locator { source, order: header.order, bytes: source.len()?, limits };
+    let offset = header.dictionary_offset;
+    let at_header = Position::at(40).field("dictionary_offset");
+    let mut why = &DICTIONARY_OFFSET_ZERO;
+    if offset != 0 {
+        if let Some(trailer) = locator.at(header, offset, found)? {
+            return Ok(Some(trailer));
+        }
+        why = &DICTIONARY_FOUND;
+    }
+    match locator.search(header, found)? {
+        Some(trailer) => {
+            found.report(Finding::new(why, at_header).with("offset", trailer.sites.at))?;
+            Ok(Some(trailer))
+        }
+        None => {
+            if offset == 0 {
+                found.report(Finding::new(&NO_DICTIONARY, at_header))?;
+            }
+            Ok(None)
+        }
+    }
+}
+
+struct Locator<'a> {
+    source: &'a Source,
+    order: ByteOrder,
+    bytes: u64,
+    limits: &'a Limits,
+}
+
+/// The sites that a walk could read.
+struct Walk {
+    slots: usize,
+    starts: Vec<u32>,
+    end: usize,
+    /// Every site that was read looks like one.
+    is_plausible: bool,
+}
+
+impl Locator<'_> {
+    fn at(&self, header: &Header, offset: u64, found: &mut Findings) -> Result<Option<Trailer>> {
+        let Some(mut section) = self.section(offset)?.filter(|_| offset >= HEADER_BYTES as u64) else {
+            let odd = Finding::new(&DICTIONARY_OFFSET, Position::at(40).field("dictionary_offset"));
+            found.report(odd.with("offset", offset).with("bytes", self.bytes))?;
+            return Ok(None);
+        };
+        let mut dictionary = Dictionary::empty(self.order, SLOTS_LIBRARY, probe::guess_numbering(header));
+        let mut levels = None;
+        let mut at = offset;
+        if is_magic(section.magic, CNANOLOG_LEVEL_DICT_MAGIC) {
+            let span = self.levels(offset, &section, &mut dictionary, found)?;
+            at = self.dictionary_after(&span, &section)?;
+            levels = Some(span);
+            let Some(next) = self.section(at)? else {
+                let odd = Finding::new(&DICTIONARY_MAGIC, Position::at(at)).with("offset", at);
+                found.report(odd.with("found", "nothing"))?;
+                return Ok(None);
+            };
+            section = next;
+        }
+        let is_marked = is_magic(section.magic, CNANOLOG_DICT_MAGIC);
+        if !is_marked {
+            let odd = Finding::new(&DICTIONARY_MAGIC, Position::at(at).field("magic")).with("offset", at);
+            found.report(odd.with("found", format!("0x{:08x}", section.magic)))?;
+        }
+        let Some(sites) = self.sites(at, &section, is_marked, &mut dictionary, found)? else { return Ok(None) };
+        Ok(Some(Trailer { levels, sites, dictionary }))
+    }
+
+    /// A dictionary that ends the file, the last one there is.
+    fn search(&self, header: &Header, found: &mut Findings) -> Result<Option<Trailer>> {
+        let mut candidate_bytes = 0;
+        let mut end = self.bytes;
+        let floor = self.bytes.saturating_sub(SEARCH_BYTES).max(HEADER_BYTES as u64);
+        while end > floor {
+            let start = end.saturating_sub(SEARCH_CHUNK).max(floor);
+            // Three bytes more, for a magic across the border.
+            let chunk = self.read(start, end - start + 3)?;
+            for index in places(&chunk, [b"TCID", b"DICT"]) {
+                let at = start + index as u64;
+                let Some(section) = self.section(at)? else { continue };
+                if !is_magic(section.magic, CNANOLOG_DICT_MAGIC)
+                    || at.checked_add(section.total_size.into()) != Some(self.bytes)
+                {
+                    continue;
+                }
+                candidate_bytes += self.bytes - at;
+                let numbering = probe::guess_numbering(header);
+                let mut dictionary = Dictionary::empty(self.order, SLOTS_LIBRARY, numbering);
+                if let Some(sites) = self.sites(at, &section, false, &mut dictionary, found)? {
+                    let levels = self.levels_before(at, &mut dictionary, found)?;
+                    return Ok(Some(Trailer { levels, sites, dictionary }));
+                }
+                if candidate_bytes > MOST_CANDIDATE_BYTES {
+                    return Ok(None);
+                }
+            }
+            end = start;
+        }
+        Ok(None)
+    }
+
+    fn levels_before(&self, end: u64, dictionary: &mut Dictionary, found: &mut Findings) -> Result<Option<Span>> {
+        let start = end.saturating_sub(MOST_LEVELS_BYTES).max(HEADER_BYTES as u64);
+        let bytes = self.read(start, end.saturating_sub(start))?;
+        for index in places(&bytes, [b"SLVL", b"LVLS"]) {
+            let tail = bytes.get(index..).unwrap_or_default();
+            let fits = parse_section(tail, self.order).is_some_and(|section| {
+                section.total_size as usize == tail.len() && walk_levels(tail, section.count).1 == tail.len()
+            });
+            if fits && let Some(section) = parse_section(tail, self.order) {
+                return self.levels(start + index as u64, &section, dictionary, found).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn levels(&self, at: u64, section: &Section, dictionary: &mut Dictionary, found: &mut Findings) -> Result<Span> {
+        let bytes = self.read(at, MOST_LEVELS_BYTES)?;
+        let (items, len) = walk_levels(&bytes, section.count);
+        let position = Position::at(at);
+        let mut left = bytes.get(SECTION_HEADER_BYTES..).unwrap_or_default();
+        for _ in 0..items {
+            let Some((level, taken)) = parse_level(left) else { break };
+            let here = Position::at(at + (bytes.len() - left.len()) as u64);
+            if level.name.len() > MOST_LEVEL_NAME {
+                let odd = Finding::new(&LEVEL_NAME, here).with("level", level.level);
+                found.report(odd.with("bytes", level.name.len()))?;
+            }
+            if level.level < 4 {
+                found.report(Finding::new(&LEVEL_NUMBER, here).with("level", level.level))?;
+            }
+            dictionary.push_level(level);
+            left = left.get(taken..).unwrap_or_default();
+        }
+        if items < section.count {
+            found.report(Finding::new(&LEVELS_CUT, position).with("expected", section.count).with("found", items))?;
+        }
+        report_section(&LEVELS_SIZE, "level section", at, section, len as u64, found)?;
+        Ok(Span { at, items, len: len as u64 })
+    }
+
+    /// The dictionary follows the levels, or else lies where the level section says that it ends.
+    fn dictionary_after(&self, levels: &Span, section: &Section) -> Result<u64> {
+        let declared = levels.at.saturating_add(section.total_size.into());
+        let is_there = |at| -> Result<bool> {
+            Ok(self.section(at)?.is_some_and(|section| is_magic(section.magic, CNANOLOG_DICT_MAGIC)))
+        };
+        Ok(if declared > levels.end() && !is_there(levels.end())? && is_there(declared)? {
+            declared
+        } else {
+            levels.end()
+        })
+    }
+
+    /// Reads the sites; without the magic only an exact dictionary is believed.
+    fn sites(
+        &self,
+        at: u64,
+        section: &Section,
+        is_marked: bool,
+        dictionary: &mut Dictionary,
+        found: &mut Findings,
+    ) -> Result<Option<Span>> {
+        let body = at + SECTION_HEADER_BYTES as u64;
+        let declared = u64::from(section.total_size).saturating_sub(SECTION_HEADER_BYTES as u64);
+        let mut bytes = self.read(body, declared.min(self.bytes.saturating_sub(body)))?;
+        let is_exact =
+            |walk: &Walk, bytes: &[u8]| walk.starts.len() as u64 == u64::from(section.count) && walk.end == bytes.len();
+        let mut walk = best_walk(&bytes, self.order, section.count, &is_exact);
+        let is_good = is_exact(&walk, &bytes)
+            && bytes.len() as u64 == declared
+            && (section.count > 0 || is_magic(section.magic, CNANOLOG_DICT_MAGIC));
+        if !is_good {
+            if !is_marked {
+                return Ok(None);
+            }
+            // The size cannot be relied on: whatever lies behind the header may belong to the sites.
+            bytes = self.read(body, self.bytes.saturating_sub(body))?;
+            walk = best_walk(&bytes, self.order, section.count, &is_exact);
+        }
+        let (items, len) = (walk.starts.len() as u32, (SECTION_HEADER_BYTES + walk.end) as u64);
+        if items < section.count {
+            let cut = Finding::new(&DICTIONARY_CUT, Position::at(at));
+            found.report(cut.with("expected", section.count).with("found", items))?;
+        }
+        report_section(&DICTIONARY_SIZE, "dictionary", at, section, len, found)?;
+        bytes.truncate(walk.end);
+        dictionary.fill(bytes, walk.slots, &walk.starts, self.limits)?;
+        report_sites(dictionary, at, found)?;
+        Ok(Some(Span { at, items, len }))
+    }
+
+    fn section(&self, at: u64) -> Result<Option<Section>> {
+        let mut bytes = [0; SECTION_HEADER_BYTES];
+        let filled = self.source.read_full(at, &mut bytes)?;
+        Ok(bytes.get(..filled).and_then(|bytes| parse_section(bytes, self.order)))
+    }
+
+    fn read(&self, at: u64, wanted: u64) -> Result<Vec<u8>> {
+        let wanted = wanted.min(self.bytes.saturating_sub(at));
+        let most = (self.limits.record_bytes as u64).min(u32::MAX.into());
+        if wanted > most {
+            return Err(Error::limit("bytes in the dictionary", wanted, most).at(Position::at(at)));
+        }
+        let mut bytes = Vec::new();
+        reserve(&mut bytes, wanted as usize)?;
+        bytes.resize(wanted as usize, 0);
+        let filled = self.source.read_full(at, &mut bytes)?;
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+}
+
+/// Where a magic stands in either spelling, the last place first.
+fn places(bytes: &[u8], spellings: [&'static [u8; 4]; 2]) -> impl Iterator<Item = usize> {
+    let is_one = move |place: &(usize, &[u8])| spellings.iter().any(|spelling| place.1 == *spelling);
+    bytes.windows(4).enumerate().rev().filter(is_one).map(|(index, _)| index)
+}
+
+/// Either spelling: the document's dump has the bytes of the magics in reading order.
+fn is_magic(found: u32, magic: u32) -> bool {
+    found == magic || found == magic.swap_bytes()
+}
+
+/// Walks with both widths of the type table; the one that ends where it should wins.
+fn best_walk(bytes: &[u8], order: ByteOrder, count: u32, is_exact: &dyn Fn(&Walk, &[u8]) -> bool) -> Walk {
+    let [wide, narrow] = [SLOTS_LIBRARY, SLOTS_DOCUMENT].map(|slots| walk_sites(bytes, order, count, slots));
+    let rank = |walk: &Walk| (is_exact(walk, bytes), walk.is_plausible, walk.starts.len());
+    if rank(&narrow) > rank(&wide) { narrow } else { wide }
+}
+
+fn walk_sites(bytes: &[u8], order: ByteOrder, count: u32, slots: usize) -> Walk {
+    let mut walk = Walk { slots, starts: Vec::new(), end: 0, is_plausible: true };
+    for _ in 0..count {
+        let Some((site, taken)) = bytes.get(walk.end..).and_then(|left| parse_site(left, order, slots)) else { break };
+        walk.is_plausible &= is_plausible(&site);
+        walk.starts.push(walk.end as u32);
+        walk.end += taken;
+    }
+    walk
+}
+
+/// Whether a site looks like one: strings of C have no NUL in them, and unused slots of the wide table are zero.
+fn is_plausible(site: &Site<'_>) -> bool {
+    let args = usize::from(site.num_args);
+    let unused = site.arg_types.get(args..);
+    let is_narrow = site.arg_types.len() == SLOTS_DOCUMENT;
+    unused.is_some_and(|slots| is_narrow || slots.iter().all(|code| *code == 0))
+        && site.stored_types().all(|code| code <= ArgType::CHAR)
+        && !site.file.contains(&0)
+        && !site.format.contains(&0)
+}
+
+/// Levels that can be read, and where they end.
+fn walk_levels(bytes: &[u8], count: u32) -> (u32, usize) {
+    let (mut items, mut end) = (0, SECTION_HEADER_BYTES.min(bytes.len()));
+    while items < count {
+        let Some((_, taken)) = bytes.get(end..).and_then(parse_level) else { break };
+        (items, end) = (items + 1, end + taken);
+    }
+    (items, end)
+}
+
+fn report_section(
+    size: &'static Rule,
+    what: &'static str,
+    at: u64,
+    section: &Section,
+    len: u64,
+    found: &mut Findings,
+) -> Result<()> {
+    if u64::from(section.total_size) != len {
+        let odd = Finding::new(size, Position::at(at).field("total_size"));
+        found.report(odd.with("declared", section.total_size).with("found", len))?;
+    }
+    if section.reserved != 0 {
+        found.report(Finding::new(&RESERVED, Position::at(at).field("reserved")).with("what", what))?;
+    }
+    Ok(())
+}
+
+fn report_sites(dictionary: &Dictionary, at: u64, found: &mut Findings) -> Result<()> {
+    let mut site_at = at + SECTION_HEADER_BYTES as u64;
+    for site in dictionary.sites() {
+        if usize::from(site.num_args) > site.arg_types.len() {
+            let odd = Finding::new(&TOO_MANY_ARGUMENTS, Position::at(site_at).field("num_args")).with("id", site.id);
+            found.report(odd.with("found", site.num_args).with("most", site.arg_types.len()))?;
+        }
+        site_at += (SITE_FIXED + site.arg_types.len() + site.file.len() + site.format.len()) as u64;
+    }
+    if dictionary.has_dense_ids() {
+        return Ok(());
+    }
+    let mut ids: Vec<u32> = dictionary.ids().collect();
+    ids.sort_unstable();
+    let total = ids.len();
+    ids.dedup();
+    if ids.len() < total {
+        found.report(Finding::new(&DUPLICATE_ID, Position::at(at)).with("count", total - ids.len()))?;
+    }
+    found.report(Finding::new(&SPARSE_IDS, Position::at(at)))
+}

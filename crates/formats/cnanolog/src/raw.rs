@@ -1,0 +1,187 @@
+//! Numbers and layouts of the format, shared by reading and writing.
+
+use std::fmt;
+
+/// First number of a file, "NANO" when written big-endian.
+pub const CNANOLOG_MAGIC: u32 = 0x4E41_4E4F;
+/// First number of the dictionary, "DICT" when written big-endian.
+pub const CNANOLOG_DICT_MAGIC: u32 = 0x4449_4354;
+/// First number of the custom levels, "LVLS" when written big-endian.
+pub const CNANOLOG_LEVEL_DICT_MAGIC: u32 = 0x4C56_4C53;
+/// The byte order marker.
+pub const CNANOLOG_ENDIANNESS: u32 = 0x0102_0304;
+/// The only major version.
+pub const CNANOLOG_VERSION_MAJOR: u16 = 1;
+/// The only minor version.
+pub const CNANOLOG_VERSION_MINOR: u16 = 0;
+/// Flag: entries carry timestamps; written since 1.0.3.
+pub const CNANOLOG_FLAG_HAS_TIMESTAMPS: u32 = 1;
+/// Most argument bytes of an entry: the length is stored in 16 bits.
+pub const CNANOLOG_MAX_ENTRY_SIZE: usize = 65_535;
+
+/// Bytes of the file header.
+pub const HEADER_BYTES: usize = 64;
+/// Bytes of an entry header with its timestamp.
+pub const ENTRY_HEADER_BYTES: usize = 14;
+/// Bytes of an entry header of a build without timestamps.
+pub const ENTRY_HEADER_NO_TIME_BYTES: usize = 6;
+/// Bytes of the header of the dictionary, and of the levels.
+pub const SECTION_HEADER_BYTES: usize = 16;
+/// Bytes of a level before its name.
+pub const LEVEL_FIXED: usize = 4;
+/// Bytes of a dictionary entry before its type table.
+pub const SITE_FIXED: usize = 14;
+/// Type table of the document, and of the library up to 1.0.4.
+pub const SLOTS_DOCUMENT: usize = 16;
+/// Type table of the library since 1.0.5.
+pub const SLOTS_LIBRARY: usize = 50;
+/// Longest level name that the original reads.
+pub const MOST_LEVEL_NAME: usize = 31;
+/// Most custom levels that the library registers.
+pub const MOST_LEVELS: usize = 64;
+
+/// Offsets of the header's fields.
+pub mod header_offset {
+    /// `magic`
+    pub const MAGIC: usize = 0;
+    /// `version_major`
+    pub const VERSION_MAJOR: usize = 4;
+    /// `version_minor`
+    pub const VERSION_MINOR: usize = 6;
+    /// `timestamp_frequency`
+    pub const TIMESTAMP_FREQUENCY: usize = 8;
+    /// `start_timestamp`
+    pub const START_TIMESTAMP: usize = 16;
+    /// `start_time_sec`
+    pub const START_TIME_SEC: usize = 24;
+    /// `start_time_nsec`
+    pub const START_TIME_NSEC: usize = 32;
+    /// `endianness`
+    pub const ENDIANNESS: usize = 36;
+    /// `dictionary_offset`
+    pub const DICTIONARY_OFFSET: usize = 40;
+    /// `entry_count`
+    pub const ENTRY_COUNT: usize = 48;
+    /// `flags`; part of `reserved` in the document
+    pub const FLAGS: usize = 52;
+    /// `reserved`
+    pub const RESERVED: usize = 56;
+}
+
+/// The type of an argument, as stored.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct ArgType(pub u8);
+
+impl ArgType {
+    /// An unused slot.
+    pub const NONE: Self = Self(0);
+    /// Signed, four bytes.
+    pub const INT32: Self = Self(1);
+    /// Signed, eight bytes.
+    pub const INT64: Self = Self(2);
+    /// Unsigned, four bytes.
+    pub const UINT32: Self = Self(3);
+    /// Unsigned, eight bytes.
+    pub const UINT64: Self = Self(4);
+    /// Eight bytes.
+    pub const DOUBLE: Self = Self(5);
+    /// A length of four bytes, then text.
+    pub const STRING: Self = Self(6);
+    /// Eight bytes.
+    pub const POINTER: Self = Self(7);
+    /// One byte; since 1.0.7.
+    pub const CHAR: Self = Self(8);
+
+    /// The word for it, if it is a known one.
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::NONE => Some("none"),
+            Self::INT32 => Some("i32"),
+            Self::INT64 => Some("i64"),
+            Self::UINT32 => Some("u32"),
+            Self::UINT64 => Some("u64"),
+            Self::DOUBLE => Some("f64"),
+            Self::STRING => Some("str"),
+            Self::POINTER => Some("ptr"),
+            Self::CHAR => Some("char"),
+            _ => None,
+        }
+    }
+
+    /// Whether an argument can have this type.
+    pub const fn is_argument(self) -> bool {
+        matches!(self.0, 1..=8)
+    }
+
+    /// Bytes in the raw form; `None` for strings and for what is no type.
+    pub const fn width(self) -> Option<usize> {
+        match self {
+            Self::INT32 | Self::UINT32 => Some(4),
+            Self::INT64 | Self::UINT64 | Self::DOUBLE | Self::POINTER => Some(8),
+            Self::CHAR => Some(1),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ArgType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.pad(name),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+/// Whose numbers the four built-in levels have.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Numbering {
+    /// The document's: 0 DEBUG, 1 INFO, 2 WARN, 3 ERROR.
+    Document,
+    /// The library's: 0 INFO, 1 WARN, 2 ERROR, 3 DEBUG.
+    Library,
+}
+
+impl Numbering {
+    /// The word of the program's option.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Document => "document",
+            Self::Library => "library",
+        }
+    }
+
+    /// The name of a built-in level.
+    pub const fn name(self, level: u8) -> Option<&'static str> {
+        match (self, level) {
+            (Self::Document, 0) | (Self::Library, 3) => Some("DEBUG"),
+            (Self::Document, 1) | (Self::Library, 0) => Some("INFO"),
+            (Self::Document, 2) | (Self::Library, 1) => Some("WARN"),
+            (Self::Document, 3) | (Self::Library, 2) => Some("ERROR"),
+            _ => None,
+        }
+    }
+
+    /// The number that a built-in level of this numbering has in another; custom levels keep theirs.
+    pub const fn translate(self, level: u8, to: Self) -> u8 {
+        match (self, to, level) {
+            (Self::Document, Self::Library, 0..=3) => (level + 3) % 4,
+            (Self::Library, Self::Document, 0..=3) => (level + 1) % 4,
+            _ => level,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn translated_levels_keep_their_names() {
+        for level in 0..=255 {
+            for (from, to) in [(Numbering::Document, Numbering::Library), (Numbering::Library, Numbering::Document)] {
+                assert_eq!(from.name(level), to.name(from.translate(level, to)));
+            }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Header and records: all that a file holds, borrowed and lossless.
+
+use traceloom_bytes::{ByteOrder, Describe, Fields};
+
+use crate::{
+    Clock, Dictionary,
+    args::{Arg, Args, Padded, Types, has_lost_sign},
+    raw::{
+        ArgType, CNANOLOG_ENDIANNESS, CNANOLOG_FLAG_HAS_TIMESTAMPS, CNANOLOG_MAGIC, CNANOLOG_VERSION_MAJOR,
+        CNANOLOG_VERSION_MINOR, ENTRY_HEADER_BYTES, ENTRY_HEADER_NO_TIME_BYTES, HEADER_BYTES,
+    },
+};
+
+/// The file header.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Header {
+    /// Byte order of every number.
+    pub order: ByteOrder,
+    /// The magic as a number in that order: swapped where it is spelled NANO before little-endian numbers.
+    pub magic: u32,
+    /// Major version.
+    pub version_major: u16,
+    /// Minor version.
+    pub version_minor: u16,
+    /// Ticks per second; 0 without timestamps.
+    pub timestamp_frequency: u64,
+    /// Ticks when the log was started; 0 without timestamps.
+    pub start_timestamp: u64,
+    /// Unix seconds when the log was started.
+    pub start_time_sec: i64,
+    /// Nanoseconds after them.
+    pub start_time_nsec: i32,
+    /// The byte order marker, as a number in the file's order.
+    pub endianness: u32,
+    /// Where the levels or the dictionary begin; 0 until the log is closed.
+    pub dictionary_offset: u64,
+    /// Entries, modulo 2^32; 0 until the log is closed.
+    pub entry_count: u32,
+    /// Since 1.0.3; zero before.
+    pub flags: u32,
+    /// Zeros.
+    pub reserved: [u8; 8],
+    /// Whether entries carry timestamps; not stored before 1.0.3.
+    pub has_timestamps: bool,
+    /// Bytes of the header that the file has.
+    pub stored_bytes: usize,
+}
+
+impl Header {
+    /// A header of the library's 1.0.7 with timestamps in nanoseconds, counts and offsets zero.
+    pub fn new(order: ByteOrder) -> Self {
+        Self {
+            order,
+            magic: CNANOLOG_MAGIC,
+            version_major: CNANOLOG_VERSION_MAJOR,
+            version_minor: CNANOLOG_VERSION_MINOR,
+            timestamp_frequency: 1_000_000_000,
+            start_timestamp: 0,
+            start_time_sec: 0,
+            start_time_nsec: 0,
+            endianness: CNANOLOG_ENDIANNESS,
+            dictionary_offset: 0,
+            entry_count: 0,
+            flags: CNANOLOG_FLAG_HAS_TIMESTAMPS,
+            reserved: [0; 8],
+            has_timestamps: true,
+            stored_bytes: HEADER_BYTES,
+        }
+    }
+
+    /// The clock of the file's timestamps.
+    pub fn clock(&self) -> Clock {
+        Clock::new(self)
+    }
+
+    /// Bytes of an entry before its arguments.
+    pub const fn entry_header_bytes(&self) -> usize {
+        if self.has_timestamps { ENTRY_HEADER_BYTES } else { ENTRY_HEADER_NO_TIME_BYTES }
+    }
+
+    /// Whether the magic stands in the other byte order than the rest, as in the document's dump.
+    pub const fn has_swapped_magic(&self) -> bool {
+        self.magic == CNANOLOG_MAGIC.swap_bytes()
+    }
+}
+
+/// One call of a log statement.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// The site that logged it.
+    pub id: u32,
+    /// Ticks; absent in builds without timestamps.
+    pub timestamp: Option<u64>,
+    /// The arguments, see [`Entry::args`].
+    pub data: &'a [u8],
+    /// The arguments and what happens to lie behind them.
+    pub(crate) padded: &'a [u8],
+    pub(crate) dictionary: Option<&'a Dictionary>,
+    pub(crate) index: Option<u32>,
+}
+
+impl<'a> Entry<'a> {
+    /// An entry to be written.
+    pub fn new(id: u32, timestamp: Option<u64>, data: &'a [u8]) -> Self {
+        Self { id, timestamp, data, padded: data, dictionary: None, index: None }
+    }
+
+    /// The site, if the dictionary knows it.
+    #[inline]
+    pub fn site(&self) -> Option<Site<'a>> {
+        self.dictionary?.site(self.index? as usize)
+    }
+
+    /// Position of the site in the dictionary.
+    #[inline]
+    pub fn site_index(&self) -> Option<usize> {
+        Some(self.index? as usize)
+    }
+
+    /// The dictionary that explains it.
+    pub fn dictionary(&self) -> Option<&'a Dictionary> {
+        self.dictionary
+    }
+
+    /// The arguments; `None` where the site is not known or the bytes do not fit its types.
+    #[inline]
+    pub fn args(&self) -> Option<Args<'a>> {
+        let dictionary = self.dictionary?;
+        let types = dictionary.types(self.index? as usize)?;
+        let bytes = Padded { data: self.data, padded: self.padded };
+        types.decode_padded(bytes, dictionary.order(), dictionary.prefers())
+    }
+
+    /// Whether both forms fit and the file's other entries decided.
+    pub fn is_ambiguous(&self) -> bool {
+        self.with_types(|dictionary, types| types.is_ambiguous(self.data, dictionary.order()))
+    }
+
+    /// Whether an argument's sign was lost when the library packed it; the positive number is shown.
+    pub fn has_lost_sign(&self) -> bool {
+        self.with_types(|_, types| self.args().is_some_and(|args| has_lost_sign(&types, &args)))
+    }
+
+    fn with_types(&self, ask: impl FnOnce(&Dictionary, Types<'_>) -> bool) -> bool {
+        let types = self.dictionary.and_then(|dictionary| Some((dictionary, dictionary.types(self.index? as usize)?)));
+        types.is_some_and(|(dictionary, types)| ask(dictionary, types))
+    }
+}
+
+/// What is stored counts, not what explains it.
+impl PartialEq for Entry<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.id, self.timestamp, self.data) == (other.id, other.timestamp, other.data)
+    }
+}
+
+/// Opens the custom levels or the dictionary.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Section {
+    /// The magic as a number in the file's order; swapped in the document's spelling.
+    pub magic: u32,
+    /// Items that follow.
+    pub count: u32,
+    /// Bytes of the section with this header.
+    pub total_size: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// A custom level.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Level<'a> {
+    /// Its number, 4 or more.
+    pub level: u8,
+    /// Its name, cut to 31 bytes by the library; it need not be UTF-8.
+    pub name: &'a [u8],
+    /// Zeros.
+    pub padding: [u8; 2],
+}
+
+/// A log statement in the source code.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Site<'a> {
+    /// What entries refer to.
+    pub id: u32,
+    /// Built-in or custom level.
+    pub level: u8,
+    /// Number of arguments.
+    pub num_args: u8,
+    /// Source line.
+    pub line: u32,
+    /// The type table as stored, 16 or 50 slots; see [`Dictionary::types`] for the types that hold.
+    pub arg_types: &'a [u8],
+    /// Source file.
+    pub file: &'a [u8],
+    /// Format string.
+    pub format: &'a [u8],
+}
+
+impl Site<'_> {
+    /// The stored types of its arguments, as far as the table has room for them.
+    pub fn stored_types(&self) -> impl Iterator<Item = ArgType> {
+        self.arg_types.iter().take(self.num_args.into()).map(|code| ArgType(*code))
+    }
+}
+
+/// One piece of a file. A file is `Entry* (Levels Level*)? (Dictionary Site*)?`, with `Residue` anywhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Record<'a> {
+    /// An entry.
+    Entry(Entry<'a>),
+    /// Opens the custom levels.
+    Levels(Section),
+    /// A custom level.
+    Level(Level<'a>),
+    /// Opens the dictionary.
+    Dictionary(Section),
+    /// A site.
+    Site(Site<'a>),
+    /// Bytes that no record explains.
+    Residue(&'a [u8]),
+}
+
+impl Describe for Header {
+    fn kind(&self) -> &'static str {
+        "header"
+    }
+
+    fn describe(&self, fields: &mut dyn Fields) {
+        fields.hex("magic", self.magic.into());
+        fields.word("version", &format!("{}.{}", self.version_major, self.version_minor));
+        fields.word("byte_order", self.order.as_str());
+        fields.unsigned("timestamp_frequency", self.timestamp_frequency);
+        fields.unsigned("start_timestamp", self.start_timestamp);
+        fields.signed("start_time_sec", self.start_time_sec);
+        fields.signed("start_time_nsec", self.start_time_nsec.into());
+        fields.hex("endianness", self.endianness.into());
+        fields.unsigned("dictionary_offset", self.dictionary_offset);
+        fields.unsigned("entry_count", self.entry_count.into());
+        fields.hex("flags", self.flags.into());
+        fields.bytes("reserved", &self.reserved);
+        fields.flag("has_timestamps", self.has_timestamps);
+    }
+}
+
+impl Describe for Record<'_> {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Entry(_) => "entry",
+            Self::Levels(_) => "levels",
+            Self::Level(_) => "level",
+            Self::Dictionary(_) => "dictionary",
+            Self::Site(_) => "site",
+            Self::Residue(_) => "residue",
+        }
+    }
+
+    fn describe(&self, fields: &mut dyn Fields) {
+        match self {
+            Self::Entry(entry) => entry.describe(fields),
+            Self::Levels(section) | Self::Dictionary(section) => {
+                fields.hex("magic", section.magic.into());
+                fields.unsigned("count", section.count.into());
+                fields.unsigned("total_size", section.total_size.into());
+                fields.unsigned("reserved", section.reserved.into());
+            }
+            Self::Level(level) => {
+                fields.unsigned("level", level.level.into());
+                fields.text("name", level.name);
+                if level.padding != [0; 2] {
+                    fields.bytes("padding", &level.padding);
+                }
+            }
+            Self::Site(site) => site.describe(fields),
+            Self::Residue(bytes) => fields.bytes("bytes", bytes),
+        }
+    }
+}
+
+impl Entry<'_> {
+    fn describe(&self, fields: &mut dyn Fields) {
+        fields.unsigned("id", self.id.into());
+        if let Some(timestamp) = self.timestamp {
+            fields.unsigned("timestamp", timestamp);
+        }
+        let Some(args) = self.args() else { return fields.bytes("data", self.data) };
+        fields.word("form", args.form().as_str());
+        fields.list("args");
+        for arg in args {
+            describe_arg(arg, fields);
+        }
+        fields.end();
+    }
+}
+
+impl Site<'_> {
+    fn describe(&self, fields: &mut dyn Fields) {
+        fields.unsigned("id", self.id.into());
+        fields.unsigned("level", self.level.into());
+        fields.unsigned("num_args", self.num_args.into());
+        fields.text("file", self.file);
+        fields.unsigned("line", self.line.into());
+        fields.text("format", self.format);
+        fields.list("arg_types");
+        // Whatever stands in unused slots belongs to the bytes of the record; trailing zeros do not tell anything.
+        let used = self.arg_types.iter().rposition(|code| *code != 0).map_or(0, |last| last + 1);
+        for code in self.arg_types.iter().take(used.max(self.num_args.into())) {
+            fields.word("type", &ArgType(*code).to_string());
+        }
+        fields.end();
+    }
+}
+
+fn describe_arg(arg: Arg<'_>, fields: &mut dyn Fields) {
+    match arg {
+        Arg::Char(value) => fields.text("char", &[value]),
+        Arg::Double(value) => fields.float("f64", value),
+        Arg::Int32(value) => fields.signed("i32", value.into()),
+        Arg::Int64(value) => fields.signed("i64", value),
+        Arg::Pointer(value) => fields.hex("ptr", value),
+        Arg::String(text) => fields.text("str", text),
+        Arg::Uint32(value) => fields.unsigned("u32", value.into()),
+        Arg::Uint64(value) => fields.unsigned("u64", value),
+    }
+}

@@ -1,0 +1,218 @@
+//! A bounded look at the entries before they are read: which form they have, and which types.
+
+use std::collections::HashMap;
+
+use traceloom_bytes::{ByteOrder, Finding, Findings, Limits, Position, Result, Source, Window};
+
+use crate::{
+    Dictionary, Form, Header,
+    findings::{DICTIONARY_MISFIT, DICTIONARY_SUPPLIED, DICTIONARY_UNUSED, TYPES_RECOVERED, TYPES_UNUSABLE},
+    raw::{HEADER_BYTES, SLOTS_DOCUMENT},
+    recover,
+};
+
+/// Entries that are looked at.
+const MOST_ENTRIES: u64 = 1 << 16;
+/// A lead that later entries are not expected to turn.
+const CLEAR_LEAD: u64 = 1 << 10;
+/// Argument bytes that are kept to recover types from.
+const MOST_SAMPLE_BYTES: usize = 4 << 20;
+/// Entries of one site that are kept.
+const MOST_SAMPLES: usize = 64;
+
+/// What the entries say.
+#[derive(Debug, Default)]
+struct Survey {
+    /// Entries that can only be packed.
+    packed: u64,
+    /// Entries that can only be raw.
+    raw: u64,
+    entries: u64,
+    /// Entries whose id the dictionary does not have.
+    unknown: u64,
+    /// Entries whose arguments fit neither form, of sites whose types are beyond doubt.
+    misfits: u64,
+    samples: HashMap<usize, Vec<Vec<u8>>>,
+    sample_bytes: usize,
+}
+
+/// Where the entries to be surveyed lie.
+pub(crate) struct Region<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) header: &'a Header,
+    pub(crate) end: u64,
+    pub(crate) limits: &'a Limits,
+}
+
+/// Settles form and types, with the supplied dictionary where the file has none.
+pub(crate) fn settle(
+    own: &mut Option<Dictionary>,
+    supplied: Option<Dictionary>,
+    sites_at: u64,
+    region: &Region<'_>,
+    findings: &mut Findings,
+) -> Result<()> {
+    let start = Position::at(HEADER_BYTES as u64);
+    match (own, supplied) {
+        (Some(own), supplied) => {
+            let (_, settled) = look(region, own)?;
+            report_types(own, &settled, sites_at, findings)?;
+            if supplied.is_some() {
+                findings.report(Finding::new(&DICTIONARY_UNUSED, start))?;
+            }
+        }
+        (none, Some(mut supplied)) => {
+            supplied.lend_to(region.header.order);
+            findings.report(Finding::new(&DICTIONARY_SUPPLIED, start).with("sites", supplied.len()))?;
+            let (survey, _) = look(region, &mut supplied)?;
+            report_misfit(&survey, start, findings)?;
+            *none = Some(supplied);
+        }
+        (_, None) => {}
+    }
+    Ok(())
+}
+
+fn report_misfit(survey: &Survey, at: Position, findings: &mut Findings) -> Result<()> {
+    if survey.unknown == 0 && survey.misfits == 0 {
+        return Ok(());
+    }
+    let misfit = Finding::new(&DICTIONARY_MISFIT, at).with("entries", survey.entries);
+    findings.report(misfit.with("unknown", survey.unknown).with("misfits", survey.misfits))
+}
+
+fn report_types(dictionary: &Dictionary, settled: &[(usize, bool)], at: u64, findings: &mut Findings) -> Result<()> {
+    for (index, is_recovered) in settled {
+        let Some(site) = dictionary.site(*index) else { continue };
+        let list = |types: &mut dyn Iterator<Item = String>| types.collect::<Vec<_>>().join(" ");
+        let stored = list(&mut site.stored_types().map(|code| code.to_string()));
+        let recovered = list(&mut dictionary.arg_types(*index).iter().map(ToString::to_string));
+        let rule = if *is_recovered { &TYPES_RECOVERED } else { &TYPES_UNUSABLE };
+        let odd = Finding::new(rule, Position::at(at + dictionary.site_offset(*index)).field("arg_types"))
+            .with("id", site.id);
+        findings.report(odd.with("stored", stored).with("recovered", recovered))?;
+    }
+    Ok(())
+}
+
+/// Looks at the first entries and settles form and types in the dictionary.
+///
+/// Gives the sites whose stored types cannot be right, and whether other types were found for them.
+fn look(region: &Region<'_>, dictionary: &mut Dictionary) -> Result<(Survey, Vec<(usize, bool)>)> {
+    let suspects: Vec<bool> = (0..dictionary.len()).map(|index| is_suspect(dictionary, index)).collect();
+    let may_be_scrambled = dictionary.slots() == SLOTS_DOCUMENT && region.header.flags == 0;
+    let mut survey = Survey::default();
+    survey.walk(region, dictionary, &suspects, may_be_scrambled)?;
+    dictionary.prefer(survey.winner(region.header, dictionary));
+    let mut settled = Vec::new();
+    let mut steps = recover::MOST_STEPS;
+    for (index, is_suspect) in suspects.into_iter().enumerate() {
+        let samples = survey.samples.remove(&index).unwrap_or_default();
+        // A damaged entry among good ones says nothing about the table.
+        let misfits = samples.iter().filter(|data| !decodes(dictionary, index, data)).count();
+        if !is_suspect && 2 * misfits <= samples.len() {
+            continue;
+        }
+        let types = recover::types(dictionary, index, &samples, may_be_scrambled, &mut steps);
+        if let Some(types) = &types {
+            dictionary.replace_types(index, types);
+            samples.iter().for_each(|data| _ = survey.vote(dictionary, index, data, region.header.order));
+        }
+        if is_suspect || types.is_some() {
+            settled.push((index, types.is_some()));
+        }
+    }
+    // Sites that had no vote before their types were known have one now.
+    dictionary.prefer(survey.winner(region.header, dictionary));
+    Ok((survey, settled))
+}
+
+impl Survey {
+    fn walk(
+        &mut self,
+        region: &Region<'_>,
+        dictionary: &Dictionary,
+        suspects: &[bool],
+        may_be_scrambled: bool,
+    ) -> Result<()> {
+        let header_bytes = region.header.entry_header_bytes();
+        let order = region.header.order;
+        let mut window = Window::new(region.source.clone(), region.limits);
+        window.seek(HEADER_BYTES as u64);
+        while self.entries < MOST_ENTRIES && self.packed.abs_diff(self.raw) < CLEAR_LEAD {
+            let left = region.end.saturating_sub(window.offset());
+            let Some((id, data_len)) = frame(window.fill(header_bytes)?, header_bytes, order) else { return Ok(()) };
+            let len = header_bytes + data_len;
+            if len as u64 > left || window.fill(len)?.len() < len {
+                return Ok(());
+            }
+            self.entries += 1;
+            let data = window.take(len).get(header_bytes..).unwrap_or_default();
+            let Some(index) = dictionary.find(id) else {
+                self.unknown += 1;
+                continue;
+            };
+            let index = index as usize;
+            let is_suspect = suspects.get(index) == Some(&true);
+            if !is_suspect && !self.vote(dictionary, index, data, order) {
+                self.misfits += 1;
+            }
+            // With one argument a scrambled table is right.
+            if is_suspect || (may_be_scrambled && dictionary.arg_types(index).len() > 1) {
+                self.keep(index, data);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts an entry that has one form only; false where it has none.
+    fn vote(&mut self, dictionary: &Dictionary, index: usize, data: &[u8], order: ByteOrder) -> bool {
+        let Some(types) = dictionary.types(index) else { return false };
+        if types.numbers == 0 {
+            return types.fits_raw(data, order);
+        }
+        match (types.fits_packed(data, order).is_some(), types.fits_raw(data, order)) {
+            (true, false) => self.packed += 1,
+            (false, true) => self.raw += 1,
+            (false, false) => return false,
+            (true, true) => {}
+        }
+        true
+    }
+
+    fn keep(&mut self, index: usize, data: &[u8]) {
+        let samples = self.samples.entry(index).or_default();
+        if samples.len() < MOST_SAMPLES && self.sample_bytes + data.len() <= MOST_SAMPLE_BYTES {
+            self.sample_bytes += data.len();
+            samples.push(data.to_vec());
+        }
+    }
+
+    fn winner(&self, header: &Header, dictionary: &Dictionary) -> Form {
+        let is_raw = match self.packed.cmp(&self.raw) {
+            std::cmp::Ordering::Less => true,
+            std::cmp::Ordering::Greater => false,
+            std::cmp::Ordering::Equal => dictionary.slots() == SLOTS_DOCUMENT && header.flags == 0,
+        };
+        if is_raw { Form::Raw } else { Form::Packed }
+    }
+}
+
+/// Id and data length of an entry header.
+#[inline]
+pub(crate) fn frame(bytes: &[u8], header_bytes: usize, order: ByteOrder) -> Option<(u32, usize)> {
+    let id = order.u32(*bytes.first_chunk()?);
+    let len = bytes.get(header_bytes - 2..header_bytes)?.first_chunk()?;
+    Some((id, order.u16(*len).into()))
+}
+
+/// Whether a type table is none: too many arguments for it, or a slot in use without a type.
+fn is_suspect(dictionary: &Dictionary, index: usize) -> bool {
+    let Some(site) = dictionary.site(index) else { return false };
+    usize::from(site.num_args) > site.arg_types.len() || !site.stored_types().all(|code| code.is_argument())
+}
+
+fn decodes(dictionary: &Dictionary, index: usize, data: &[u8]) -> bool {
+    let types = dictionary.types(index);
+    types.is_some_and(|types| types.decode(data, dictionary.order(), dictionary.prefers()).is_some())
+}

@@ -1,0 +1,180 @@
+//! Entries as text: lines by a pattern, JSON objects, and the original decompressor's very bytes.
+
+mod compat;
+mod date;
+mod json;
+mod pattern;
+
+use crate::{Clock, Entry, Program, Site, printf};
+
+pub use self::{
+    compat::{Compat, Step},
+    date::{Stamp, Zone, utc},
+    json::Json,
+    pattern::{Pattern, Token},
+};
+
+/// What stands for the time of an entry that has none, as in the original's text.
+pub const NO_TIMESTAMP: &str = "NO-TIMESTAMP";
+
+/// Renders messages; formats are parsed once per site.
+#[derive(Debug, Default)]
+pub struct Messages {
+    programs: Vec<Option<Box<Program>>>,
+}
+
+impl Messages {
+    /// Appends the message of an entry as printf gives it.
+    ///
+    /// Where arguments cannot be read, the format is shown with the bytes; where the site is not known, its id.
+    pub fn put(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) {
+        self.put_of(entry, entry.site(), out);
+    }
+
+    #[inline]
+    fn put_of(&mut self, entry: &Entry<'_>, site: Option<Site<'_>>, out: &mut Vec<u8>) {
+        let (Some(site), Some(index)) = (site, entry.site_index()) else {
+            out.extend_from_slice(b"id ");
+            printf::put_decimal(entry.id.into(), false, out);
+            return put_data(entry.data, out);
+        };
+        let Some(args) = entry.args() else {
+            out.extend_from_slice(site.format);
+            return put_data(entry.data, out);
+        };
+        if self.programs.len() <= index {
+            self.programs.resize_with(index + 1, || None);
+        }
+        if let Some(slot) = self.programs.get_mut(index) {
+            slot.get_or_insert_with(|| Box::new(Program::parse(site.format))).render(site.format, args, out);
+        }
+    }
+}
+
+fn put_data(data: &[u8], out: &mut Vec<u8>) {
+    if data.is_empty() {
+        return;
+    }
+    out.extend_from_slice(b" [");
+    printf::put_decimal(data.len() as u64, false, out);
+    out.extend_from_slice(b" argument bytes: ");
+    put_hex(data, out);
+    out.push(b']');
+}
+
+pub(crate) fn put_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            out.push(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 });
+        }
+    }
+}
+
+/// Appends the name of an entry's level; `LEVEL_n` where it has none, `-` where the site is not known.
+#[inline]
+pub(crate) fn put_level(entry: &Entry<'_>, site: Option<Site<'_>>, out: &mut Vec<u8>) {
+    let Some((dictionary, site)) = entry.dictionary().zip(site) else { return out.push(b'-') };
+    match dictionary.level_name(site.level) {
+        Some(name) => out.extend_from_slice(name),
+        None => {
+            out.extend_from_slice(b"LEVEL_");
+            printf::put_decimal(site.level.into(), false, out);
+        }
+    }
+}
+
+/// Writes lines by a pattern.
+#[derive(Debug)]
+pub struct Lines {
+    pattern: Pattern,
+    clock: Clock,
+    stamp: Stamp,
+    messages: Messages,
+    /// The pattern with the level, file and line of each site filled in.
+    prepared: Vec<Option<Box<[Token]>>>,
+}
+
+impl Lines {
+    /// Lines of one file.
+    pub fn new(pattern: Pattern, clock: Clock, zone: Zone) -> Self {
+        let (stamp, messages) = (Stamp::new(zone), Messages::default());
+        Self { pattern, clock, stamp, messages, prepared: Vec::new() }
+    }
+
+    /// Appends the line of an entry, with its newline.
+    pub fn put(&mut self, entry: &Entry<'_>, out: &mut Vec<u8>) {
+        let site = entry.site();
+        let moment = entry.timestamp.map(|ticks| self.clock.moment(ticks));
+        let unknown;
+        let tokens = match entry.site_index() {
+            Some(index) => {
+                if self.prepared.len() <= index {
+                    self.prepared.resize_with(index + 1, || None);
+                }
+                match self.prepared.get_mut(index) {
+                    Some(slot) => &**slot.get_or_insert_with(|| prepare(&self.pattern, entry, site)),
+                    None => return,
+                }
+            }
+            None => {
+                unknown = prepare(&self.pattern, entry, None);
+                &unknown
+            }
+        };
+        for token in tokens {
+            match (token, moment) {
+                (Token::Literal(text), _) => out.extend_from_slice(text),
+                (Token::Message, _) => self.messages.put_of(entry, site, out),
+                (Token::DateTime, Some(moment)) => self.stamp.put_date_time(moment, out),
+                (Token::ShortTime, Some(moment)) => self.stamp.put_short_time(moment, out),
+                (Token::Date, Some(moment)) => self.stamp.put_date(moment, out),
+                (Token::Time, Some(moment)) => self.stamp.put_time(moment, out),
+                (Token::Relative, Some(_)) => put_relative(self.clock.since_start(entry.timestamp.unwrap_or(0)), out),
+                (Token::Ticks, Some(_)) => printf::put_decimal(entry.timestamp.unwrap_or(0), false, out),
+                (_, _) => out.extend_from_slice(NO_TIMESTAMP.as_bytes()),
+            }
+        }
+    }
+}
+
+/// Fills in what is the same for all entries of a site.
+fn prepare(pattern: &Pattern, entry: &Entry<'_>, site: Option<Site<'_>>) -> Box<[Token]> {
+    let mut tokens = Vec::new();
+    let mut text = Vec::new();
+    for token in pattern.tokens() {
+        match token {
+            Token::Literal(literal) => text.extend_from_slice(literal),
+            Token::Level => put_level(entry, site, &mut text),
+            Token::LevelLetter => {
+                let start = text.len();
+                put_level(entry, site, &mut text);
+                text.truncate(start + 1);
+            }
+            Token::File => text.extend_from_slice(site.map_or(b"-", |site| site.file)),
+            Token::Line => printf::put_decimal(site.map_or(0, |site| site.line).into(), false, &mut text),
+            token => {
+                if !text.is_empty() {
+                    tokens.push(Token::Literal(std::mem::take(&mut text)));
+                }
+                tokens.push(token.clone());
+            }
+        }
+    }
+    text.push(b'\n');
+    tokens.push(Token::Literal(text));
+    tokens.into_boxed_slice()
+}
+
+/// Seconds since the start with nine digits; before the start they are negative.
+fn put_relative((sec, nsec): (i64, u32), out: &mut Vec<u8>) {
+    let (is_negative, whole, nanos) = match (sec < 0, nsec) {
+        (false, _) => (false, sec.unsigned_abs(), nsec),
+        (true, 0) => (true, sec.unsigned_abs(), 0),
+        (true, _) => (true, sec.unsigned_abs() - 1, 1_000_000_000 - nsec),
+    };
+    if is_negative {
+        out.push(b'-');
+    }
+    printf::put_decimal(whole, false, out);
+    date::put_fraction::<10>(nanos, out);
+}

@@ -1,0 +1,216 @@
+//! Writes a header and records; what was read comes out byte for byte.
+
+use std::io::Write;
+
+use traceloom_bytes::{ByteOrder, Error, Result};
+
+use crate::{
+    Entry, Header, Level, Record, Section, Site,
+    raw::{
+        CNANOLOG_MAX_ENTRY_SIZE, HEADER_BYTES, LEVEL_FIXED, SECTION_HEADER_BYTES, SITE_FIXED, SLOTS_DOCUMENT,
+        SLOTS_LIBRARY,
+    },
+};
+
+/// Starts a file with its header; see [`Tally`] for the numbers that it wants.
+pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
+    let mut writer = Writer {
+        out,
+        order: header.order,
+        has_timestamps: header.has_timestamps,
+        buffer: Vec::new(),
+        tally: Tally::new(header),
+    };
+    writer.put_header(header);
+    writer.flush_buffer()?;
+    Ok(writer)
+}
+
+/// Writes one file, record by record, in the order that [`Record`] describes.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    order: ByteOrder,
+    has_timestamps: bool,
+    buffer: Vec<u8>,
+    tally: Tally,
+}
+
+/// What was written: the numbers that a header wants, which the file has before it has them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Tally {
+    entry_header_bytes: u64,
+    /// Entries.
+    pub entries: u64,
+    /// Bytes so far, the header included.
+    pub bytes: u64,
+    /// Where the levels or the dictionary begin.
+    pub dictionary_offset: Option<u64>,
+}
+
+impl Tally {
+    /// Nothing but the header.
+    pub fn new(header: &Header) -> Self {
+        let entry_header_bytes = header.entry_header_bytes() as u64;
+        Self { entry_header_bytes, entries: 0, bytes: header.stored_bytes as u64, dictionary_offset: None }
+    }
+
+    /// Counts a record as [`Writer`] would write it, without writing it.
+    pub fn count(&mut self, record: &Record<'_>) {
+        let bytes = match record {
+            Record::Entry(entry) => {
+                self.entries += 1;
+                self.entry_header_bytes + entry.data.len() as u64
+            }
+            Record::Levels(_) | Record::Dictionary(_) => {
+                self.dictionary_offset.get_or_insert(self.bytes);
+                SECTION_HEADER_BYTES as u64
+            }
+            Record::Level(level) => (LEVEL_FIXED + level.name.len()) as u64,
+            Record::Site(site) => site_bytes(site),
+            Record::Residue(bytes) => bytes.len() as u64,
+        };
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// Puts the numbers into a header; more entries than its 32 bits can count are refused.
+    pub fn fill(&self, header: &mut Header) -> Result<()> {
+        header.dictionary_offset = self.dictionary_offset.unwrap_or(0);
+        header.entry_count = u32::try_from(self.entries).map_err(|_| {
+            let entries = self.entries;
+            Error::usage(format!(
+                "{entries} entries do not fit: a file counts them in 32 bits; slice it into several files"
+            ))
+        })?;
+        Ok(())
+    }
+}
+
+/// Bytes of a site in the dictionary.
+pub(crate) fn site_bytes(site: &Site<'_>) -> u64 {
+    (SITE_FIXED + site.arg_types.len() + site.file.len() + site.format.len()) as u64
+}
+
+const FLUSH_BYTES: usize = 64 << 10;
+
+impl<W: Write> Writer<W> {
+    /// Writes one record.
+    pub fn write(&mut self, record: &Record<'_>) -> Result<()> {
+        self.tally.count(record);
+        match record {
+            Record::Entry(entry) => self.put_entry(entry)?,
+            Record::Levels(section) | Record::Dictionary(section) => self.put_section(section),
+            Record::Level(level) => self.put_level(level)?,
+            Record::Site(site) => self.put_site(site)?,
+            Record::Residue(bytes) => self.buffer.extend_from_slice(bytes),
+        }
+        if self.buffer.len() >= FLUSH_BYTES {
+            self.flush_buffer()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file and says what was written.
+    pub fn finish(mut self) -> Result<(W, Tally)> {
+        self.flush_buffer()?;
+        self.out.flush()?;
+        Ok((self.out, self.tally))
+    }
+
+    fn flush_buffer(&mut self) -> Result<()> {
+        self.out.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn put_header(&mut self, header: &Header) {
+        self.put_u32(header.magic);
+        self.put_u16(header.version_major);
+        self.put_u16(header.version_minor);
+        self.put_u64(header.timestamp_frequency);
+        self.put_u64(header.start_timestamp);
+        self.buffer.extend_from_slice(&self.order.put_i64(header.start_time_sec));
+        self.buffer.extend_from_slice(&self.order.put_i32(header.start_time_nsec));
+        self.put_u32(header.endianness);
+        self.put_u64(header.dictionary_offset);
+        self.put_u32(header.entry_count);
+        self.put_u32(header.flags);
+        self.buffer.extend_from_slice(&header.reserved);
+        self.buffer.truncate(header.stored_bytes.min(HEADER_BYTES));
+    }
+
+    #[inline]
+    fn put_entry(&mut self, entry: &Entry<'_>) -> Result<()> {
+        let len = entry.data.len();
+        let data_length = u16::try_from(len).map_err(|_| {
+            Error::usage(format!(
+                "an entry of {len} argument bytes does not fit: {CNANOLOG_MAX_ENTRY_SIZE} are the most"
+            ))
+        })?;
+        self.put_u32(entry.id);
+        match (entry.timestamp, self.has_timestamps) {
+            (Some(timestamp), true) => self.put_u64(timestamp),
+            (None, false) => {}
+            (Some(_), false) => {
+                return Err(Error::usage("an entry has a timestamp, the header says that there are none"));
+            }
+            (None, true) => return Err(Error::usage("an entry has no timestamp, the header says that all have one")),
+        }
+        self.put_u16(data_length);
+        self.buffer.extend_from_slice(entry.data);
+        Ok(())
+    }
+
+    fn put_section(&mut self, section: &Section) {
+        for number in [section.magic, section.count, section.total_size, section.reserved] {
+            self.put_u32(number);
+        }
+    }
+
+    fn put_level(&mut self, level: &Level<'_>) -> Result<()> {
+        let len =
+            u8::try_from(level.name.len()).map_err(|_| too_long("level's name", level.name.len(), u8::MAX.into()))?;
+        self.buffer.extend_from_slice(&[level.level, len]);
+        self.buffer.extend_from_slice(&level.padding);
+        self.buffer.extend_from_slice(level.name);
+        Ok(())
+    }
+
+    fn put_site(&mut self, site: &Site<'_>) -> Result<()> {
+        let length =
+            |what, text: &[u8]| u16::try_from(text.len()).map_err(|_| too_long(what, text.len(), u16::MAX.into()));
+        let (file, format) = (length("file name", site.file)?, length("format", site.format)?);
+        if !matches!(site.arg_types.len(), SLOTS_DOCUMENT | SLOTS_LIBRARY) {
+            let slots = site.arg_types.len();
+            return Err(Error::usage(format!("a type table of {slots} slots does not fit: 16 or 50 are possible")));
+        }
+        self.put_u32(site.id);
+        self.buffer.extend_from_slice(&[site.level, site.num_args]);
+        self.put_u16(file);
+        self.put_u16(format);
+        self.put_u32(site.line);
+        for part in [site.arg_types, site.file, site.format] {
+            self.buffer.extend_from_slice(part);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn put_u16(&mut self, value: u16) {
+        self.buffer.extend_from_slice(&self.order.put_u16(value));
+    }
+
+    #[inline]
+    fn put_u32(&mut self, value: u32) {
+        self.buffer.extend_from_slice(&self.order.put_u32(value));
+    }
+
+    #[inline]
+    fn put_u64(&mut self, value: u64) {
+        self.buffer.extend_from_slice(&self.order.put_u64(value));
+    }
+}
+
+fn too_long(what: &str, len: usize, most: usize) -> Error {
+    Error::usage(format!("a {what} of {len} bytes does not fit: {most} are the most"))
+}

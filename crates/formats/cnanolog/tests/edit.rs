@@ -1,0 +1,173 @@
+//! Edits: what comes out is what a clean writer makes, and says what it could not keep.
+
+mod support;
+
+use traceloom_bytes::{ByteOrder, Options, Records, Severity, Slice, Source};
+use traceloom_cnanolog::{Record, edit, open, sample, text};
+
+type Edit<'a> = &'a dyn Fn(&Source, &mut Vec<u8>) -> traceloom_bytes::Result<traceloom_bytes::Edited>;
+
+/// Level, place, time and message of every entry that can be read.
+fn lines(source: Source) -> Vec<String> {
+    let mut reader = open(source, &Options::default()).unwrap();
+    let mut lines = text::Lines::new(text::Pattern::default(), reader.clock(), text::utc);
+    let mut out = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        if let Record::Entry(entry) = located.record {
+            let mut line = Vec::new();
+            lines.put(&entry, &mut line);
+            if entry.args().is_some() {
+                out.push(String::from_utf8_lossy(&line).into_owned());
+            }
+        }
+    }
+    out
+}
+
+/// Findings of severity error, arguments checked.
+fn errors(bytes: &[u8]) -> Vec<String> {
+    let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
+    reader.check_arguments();
+    while reader.next().unwrap().is_some() {}
+    let kept = reader.findings().kept().iter();
+    kept.filter(|finding| finding.rule.severity >= Severity::Warning).map(ToString::to_string).collect()
+}
+
+#[test]
+fn re_laid_files_say_the_same_in_every_layout() {
+    let options = Options::default();
+    let layouts: [Edit<'_>; 5] = [
+        &|source, out| edit::canonical(source, out, None, &options),
+        &|source, out| edit::canonical(source, out, Some("1.0.7"), &options),
+        &|source, out| edit::canonical(source, out, Some("document"), &options),
+        &|source, out| edit::canonical_in(source, out, Some("document"), ByteOrder::Big, &options),
+        &|source, out| edit::canonical_in(source, out, None, ByteOrder::Big, &options),
+    ];
+    for name in support::logs().into_iter().filter(|name| !name.starts_with("invalid/")) {
+        let source = support::source(&name);
+        let header = open(source.clone(), &options).unwrap().header().clone();
+        let has_custom_levels =
+            open(source.clone(), &options).unwrap().dictionary().is_some_and(|it| it.levels().count() > 0);
+        for (index, layout) in layouts.iter().enumerate() {
+            let is_document = matches!(index, 2 | 3);
+            let mut out = Vec::new();
+            layout(&source, &mut out).unwrap_or_else(|error| panic!("{name} {index}: {error}"));
+            assert_eq!(errors(&out), Vec::<String>::new(), "{name} {index}");
+            // The document's layout has no custom levels and no entries without a time; damage is kept as text.
+            let is_whole = !matches!(name.as_str(), "head_crash_a.clog" | "head_burst_1300.clog");
+            if is_whole && !(is_document && (has_custom_levels || !header.has_timestamps)) {
+                assert_eq!(lines(Source::bytes(out)), lines(source.clone()), "{name} {index}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_clean_writer_makes_stays_as_it_is() {
+    // Written by the library at 1.0.7 and closed in peace: nothing to change.
+    for name in
+        ["head_args16", "head_custom", "head_empty", "head_levels", "head_notime_types", "head_server", "head_types"]
+    {
+        let bytes = support::bytes(&format!("{name}.clog"));
+        let mut out = Vec::new();
+        let edited = edit::repair(&Source::bytes(bytes.clone()), &mut out, &Options::default()).unwrap();
+        assert!(edited.loss.is_empty(), "{name}: {:?}", edited.loss);
+        assert!(out == bytes, "{name}");
+    }
+}
+
+#[test]
+fn repaired_files_are_ones_that_the_original_opens() {
+    for name in support::logs() {
+        let mut out = Vec::new();
+        if edit::repair(&support::source(&name), &mut out, &Options::default()).is_err() {
+            continue;
+        }
+        let strict = support::read_all(Source::bytes(out.clone()), &Options::strict());
+        let (_, findings) = strict.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(findings.is_empty(), "{name}: {findings:?}");
+        // The original finds sites by position, reads the counted entries and no more, and stops at nothing.
+        let mut reader = open(Source::bytes(out), &Options::default()).unwrap();
+        let header = reader.header().clone();
+        assert_eq!((header.order, header.has_swapped_magic()), (ByteOrder::Little, false), "{name}");
+        let mut compat = text::Compat::new(&reader, None, text::utc);
+        let mut printed = Vec::new();
+        let mut entries = 0;
+        while let Some(located) = reader.next().unwrap() {
+            if let Record::Entry(_) = located.record {
+                entries += 1;
+                assert_eq!(compat.put(&located.record, &mut printed), text::Step::Continue, "{name}");
+            }
+        }
+        assert_eq!(entries, header.entry_count, "{name}");
+    }
+}
+
+#[test]
+fn a_crashed_log_is_repaired_to_its_bytes() {
+    let mut out = Vec::new();
+    let edited = edit::repair(&support::source("head_crash_a.clog"), &mut out, &Options::default()).unwrap();
+    let lost: Vec<_> = edited.loss.entries().map(|(what, count, _)| (what, count)).collect();
+    assert_eq!(lost, [("types of unreadable arguments, kept as hexadecimal text", 180)]);
+    let lines = lines(Source::bytes(out));
+    assert_eq!(lines.len(), 180);
+    assert!(lines[0].ends_with("[unknown:0] id 0 [unreadable arguments: 81000000000000000000]\n"), "{}", lines[0]);
+}
+
+#[test]
+fn a_slice_keeps_its_entries_and_the_layout() {
+    let source = Source::bytes(sample::clog().unwrap());
+    let all = lines(source.clone());
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    let options = Options::default();
+    let border = 30_000_000_000;
+    edit::slice(&source, &mut first, &Slice { to_ns: Some(border), ..Slice::default() }, &options).unwrap();
+    edit::slice(&source, &mut second, &Slice { from_ns: Some(border), ..Slice::default() }, &options).unwrap();
+    for part in [&first, &second] {
+        assert_eq!(errors(part), Vec::<String>::new());
+    }
+    let (first, second) = (lines(Source::bytes(first)), lines(Source::bytes(second)));
+    assert!(!first.is_empty() && !second.is_empty());
+    assert_eq!([first, second].concat(), all);
+    let mut whole = Vec::new();
+    edit::slice(&source, &mut whole, &Slice::default(), &options).unwrap();
+    assert!(whole == sample::clog().unwrap());
+    let threads = Slice { threads: vec!["main".to_owned()], ..Slice::default() };
+    assert!(edit::slice(&source, Vec::new(), &threads, &options).unwrap_err().to_string().contains("no threads"));
+    let timed = Slice { from_ns: Some(0), ..Slice::default() };
+    let untimed = support::source("head_notime_types.clog");
+    assert!(edit::slice(&untimed, Vec::new(), &timed, &options).unwrap_err().to_string().contains("no timestamps"));
+}
+
+#[test]
+fn merged_files_hold_the_entries_of_all() {
+    let options = Options::default();
+    let names =
+        ["head_server.clog", "head_custom.clog", "old_8ba9c9f.clog", "seed_example_be.clog", "head_levels.clog"];
+    let sources: Vec<Source> = names.iter().map(|name| support::source(name)).collect();
+    let mut out = Vec::new();
+    let edited = edit::merge(&sources, &mut out, &options).unwrap();
+    assert!(edited.loss.is_empty(), "{:?}", edited.loss);
+    assert_eq!(errors(&out), Vec::<String>::new());
+    let mut expected: Vec<String> = sources.iter().flat_map(|source| lines(source.clone())).collect();
+    let merged = lines(Source::bytes(out));
+    let mut sorted = merged.clone();
+    expected.sort();
+    sorted.sort();
+    assert_eq!(sorted, expected);
+    // Each of these files is in the order of time, so that the result is.
+    assert!(merged.windows(2).all(|pair| pair[0][..31] <= pair[1][..31]));
+}
+
+#[test]
+fn a_file_merged_with_itself_has_its_sites_once() {
+    let options = Options::default();
+    let sources = [support::source("head_server.clog"), support::source("head_server.clog")];
+    let mut out = Vec::new();
+    edit::merge(&sources, &mut out, &options).unwrap();
+    let one = open(sources[0].clone(), &options).unwrap();
+    let two = open(Source::bytes(out), &options).unwrap();
+    assert_eq!(two.dictionary().unwrap().len(), one.dictionary().unwrap().len());
+    assert_eq!(two.header().entry_count, 2 * one.header().entry_count);
+    assert_eq!(two.header().timestamp_frequency, one.header().timestamp_frequency);
+}

@@ -1,0 +1,112 @@
+//! Blocks of events, packed one by one so that each can be read without the others.
+
+use traceloom_bytes::{ByteOrder, Cursor, Result};
+
+use crate::{
+    Clock,
+    checksum::Checksum,
+    raw::{BLOCK_HEADER_BYTES, BLOCK_MAGIC, BLOCK_PLAIN_BYTES, BLOCK_STORED},
+};
+
+/// What stands in front of the packed events.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Head {
+    /// Bytes of the packed events.
+    pub(crate) packed_len: usize,
+    /// Whether they are stored as they are.
+    is_stored: bool,
+    /// Bytes of the events.
+    pub(crate) plain_len: usize,
+    checksum: u32,
+    /// Time at the event before the first.
+    pub(crate) time_us: u64,
+    /// Delta of the run that is under way there.
+    pub(crate) run_delta: u64,
+}
+
+impl Head {
+    /// Reads a head; the error says why it is none.
+    pub(crate) fn read(bytes: &[u8], order: ByteOrder) -> Result<Self, &'static str> {
+        let mut cursor = Cursor::new(bytes, 0, order);
+        let mut fields = || -> Result<([u8; 4], u32, u32, u32, u64, u64)> {
+            let magic = *cursor.array::<4>("magic")?;
+            let (packed, plain, checksum) =
+                (cursor.u32("packed_length")?, cursor.u32("plain_length")?, cursor.u32("checksum")?);
+            Ok((magic, packed, plain, checksum, cursor.u64("time")?, cursor.u64("run")?))
+        };
+        let (magic, packed, plain, checksum, time_us, run_delta) =
+            fields().map_err(|_| "the file ends inside the head of a block")?;
+        if magic != BLOCK_MAGIC {
+            return Err("its first bytes are not MLZB");
+        }
+        let (packed_len, plain_len) = ((packed & !BLOCK_STORED) as usize, plain as usize);
+        let is_stored = packed & BLOCK_STORED != 0;
+        if plain_len > BLOCK_PLAIN_BYTES || packed_len > plain_len || (is_stored && packed_len != plain_len) {
+            return Err("its lengths are impossible");
+        }
+        Ok(Self { packed_len, is_stored, plain_len, checksum, time_us, run_delta })
+    }
+
+    /// Bytes of the whole block.
+    pub(crate) const fn block_len(&self) -> usize {
+        BLOCK_HEADER_BYTES + self.packed_len
+    }
+
+    /// Unpacks the events of a block into `plain`; the error says why they cannot be had.
+    pub(crate) fn unpack(&self, block: &[u8], plain: &mut Vec<u8>) -> Result<(), &'static str> {
+        let (head, packed) = block.split_at_checked(BLOCK_HEADER_BYTES).ok_or("the block is cut")?;
+        plain.clear();
+        if self.is_stored {
+            plain.extend_from_slice(packed);
+        } else {
+            plain.resize(self.plain_len, 0);
+            if decompress(packed, plain)? != self.plain_len {
+                return Err("it unpacks to fewer bytes than it says");
+            }
+        }
+        let times = head.get(16..).unwrap_or_default();
+        if Checksum::new().with(times).with(plain).value() != self.checksum {
+            return Err("its checksum is wrong");
+        }
+        Ok(())
+    }
+}
+
+/// Appends a block that holds `plain`, events that begin when `clock` shows what it shows.
+pub(crate) fn pack(plain: &[u8], clock: &Clock, order: ByteOrder, out: &mut Vec<u8>) {
+    let packed = compress(plain).filter(|packed| packed.len() < plain.len());
+    let length = match &packed {
+        Some(packed) => packed.len() as u32,
+        None => plain.len() as u32 | BLOCK_STORED,
+    };
+    let [time, run] = [clock.now_us(), clock.run_delta()].map(|value| order.put_u64(value));
+    let checksum = Checksum::new().with(&time).with(&run).with(plain).value();
+    out.extend_from_slice(&BLOCK_MAGIC);
+    for value in [length, plain.len() as u32, checksum] {
+        out.extend_from_slice(&order.put_u32(value));
+    }
+    out.extend_from_slice(&time);
+    out.extend_from_slice(&run);
+    out.extend_from_slice(packed.as_deref().unwrap_or(plain));
+}
+
+#[cfg(feature = "lz4")]
+fn decompress(packed: &[u8], plain: &mut [u8]) -> Result<usize, &'static str> {
+    lz4_flex::block::decompress_into(packed, plain).map_err(|_| "its LZ4 data is malformed")
+}
+
+#[cfg(not(feature = "lz4"))]
+fn decompress(_: &[u8], _: &mut [u8]) -> Result<usize, &'static str> {
+    Err("this build has no LZ4")
+}
+
+#[cfg(feature = "lz4")]
+fn compress(plain: &[u8]) -> Option<Vec<u8>> {
+    Some(lz4_flex::block::compress(plain))
+}
+
+/// Without LZ4 every block is stored as it is, which any reader takes.
+#[cfg(not(feature = "lz4"))]
+fn compress(_: &[u8]) -> Option<Vec<u8>> {
+    None
+}

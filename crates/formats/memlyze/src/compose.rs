@@ -1,0 +1,142 @@
+//! Puts a trace together as it happens: names, stacks and threads are numbered on the way.
+//!
+//! The metadata stands before the events and is complete only after the last one. The events wait in a
+//! scratch file, so that memory does not grow with their number.
+
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use traceloom_bytes::{ByteOrder, Limits, Result};
+
+use crate::{
+    Alloc, Clock, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, Threads, create_with_metadata,
+    decode::{self, Body, Event},
+    raw::{Dialect, EVENT_BYTES, Packing},
+    write::put_event,
+};
+
+/// One call, by names.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Call<'a> {
+    /// Path of the file.
+    pub file: &'a [u8],
+    /// Line in it.
+    pub line: u64,
+    /// Name of the function.
+    pub function: &'a [u8],
+}
+
+/// Collects the events of a trace. `(stack | alloc | free | gc | marker)* finish`.
+///
+/// Times are microseconds since the start and do not decrease; one that does counts as the time before it.
+#[derive(Debug)]
+pub struct Composer<S> {
+    scratch: S,
+    buffer: Vec<u8>,
+    metadata: MetadataBuilder,
+    threads: Threads,
+    clock: Clock,
+}
+
+impl<S: Read + Write + Seek> Composer<S> {
+    /// Begins a trace; `scratch` is an empty file, or a cursor over memory for a small trace.
+    pub fn new(scratch: S, limits: &Limits) -> Self {
+        let clock = Clock::new(Dialect::Document);
+        let metadata = MetadataBuilder::new(limits);
+        Self { scratch, buffer: Vec::new(), metadata, threads: Threads::default(), clock }
+    }
+
+    /// The id of a stack, the innermost call first.
+    pub fn stack(&mut self, calls: &[Call<'_>]) -> Result<u64> {
+        let mut frames = Vec::with_capacity(calls.len());
+        for call in calls {
+            let (file, function) = (self.metadata.file(call.file)?, self.metadata.function(call.function)?);
+            frames.push(crate::Frame { file: Some(file), line: Some(call.line), function: Some(function) });
+        }
+        self.metadata.stack(&frames)
+    }
+
+    /// Memory was allocated; `thread` is any number that the system gives the thread.
+    pub fn alloc(&mut self, time_us: u64, address: u64, size_bytes: u64, stack: u64, thread: u64) -> Result<()> {
+        let thread = self.threads.number(thread)?;
+        let delta_us = self.clock.memory_delta(time_us);
+        let time_us = self.clock.now_us();
+        let padding = Padding::default();
+        self.put(&Record::Alloc(Alloc { delta_us, time_us, address, size_bytes, stack, thread, padding }))
+    }
+
+    /// Memory was freed.
+    pub fn free(&mut self, time_us: u64, address: u64) -> Result<()> {
+        let delta_us = self.clock.memory_delta(time_us);
+        let time_us = self.clock.now_us();
+        self.put(&Record::Free(Free { delta_us, time_us, address, padding: Padding::default() }))
+    }
+
+    /// The garbage collector ran.
+    pub fn gc(&mut self, time_us: u64, objects: u64, size_bytes: u64) -> Result<()> {
+        let delta_us = self.clock.other_delta(time_us);
+        let time_us = self.clock.now_us();
+        self.put(&Record::Gc(Gc { delta_us, time_us, objects, size_bytes, padding: Padding::default() }))
+    }
+
+    /// The program marked a moment.
+    pub fn marker(&mut self, time_us: u64, name: &[u8]) -> Result<()> {
+        let name = self.metadata.function(name)?;
+        let delta_us = self.clock.other_delta(time_us);
+        let time_us = self.clock.now_us();
+        self.put(&Record::Marker(Marker { delta_us, time_us, name, padding: Padding::default() }))
+    }
+
+    /// Writes the trace.
+    pub fn finish<W: Write>(mut self, out: W, start_us: u64, packing: Packing) -> Result<W> {
+        self.flush()?;
+        self.scratch.seek(SeekFrom::Start(0))?;
+        let header = Header::new(start_us).packed(packing);
+        let mut writer = create_with_metadata(out, &header, &self.metadata.finish()?)?;
+        let mut ahead = vec![0; FLUSH_BYTES + EVENT_BYTES];
+        let mut filled = 0;
+        loop {
+            let more = self.scratch.read(ahead.get_mut(filled..).unwrap_or_default())?;
+            filled += more;
+            let mut rest = ahead.get(..filled).unwrap_or_default();
+            // Until the end only events that are whole for certain are taken; the next read completes the others.
+            while more == 0 || rest.len() >= EVENT_BYTES {
+                let Ok(event) = decode::event(rest, ByteOrder::Little) else { break };
+                writer.write(&untimed(&event))?;
+                rest = rest.get(event.len..).unwrap_or_default();
+            }
+            if more == 0 {
+                return writer.finish();
+            }
+            let done = filled - rest.len();
+            ahead.copy_within(done..filled, 0);
+            filled -= done;
+        }
+    }
+
+    fn put(&mut self, event: &Record<'_>) -> Result<()> {
+        put_event(&mut self.buffer, event, ByteOrder::Little);
+        if self.buffer.len() >= FLUSH_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.scratch.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+const FLUSH_BYTES: usize = 64 << 10;
+
+/// The writer goes by deltas and needs no times.
+fn untimed(event: &Event) -> Record<'static> {
+    let Event { delta_us, padding, body, .. } = *event;
+    let time_us = 0;
+    match body {
+        Body::Alloc { address, size_bytes, stack, thread } => {
+            Record::Alloc(Alloc { delta_us, time_us, address, size_bytes, stack, thread, padding })
+        }
+        Body::Free { address } => Record::Free(Free { delta_us, time_us, address, padding }),
+        Body::Gc { objects, size_bytes } => Record::Gc(Gc { delta_us, time_us, objects, size_bytes, padding }),
+        Body::Marker { name } => Record::Marker(Marker { delta_us, time_us, name, padding }),
+    }
+}

@@ -1,0 +1,86 @@
+//! Every rule of the format, in one table.
+//!
+//! Severity error means that one of the document's seven rules refuses the file for it.
+
+use traceloom_bytes::{Rule, Severity};
+
+macro_rules! rules {
+    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
+        $(
+            #[doc = $message]
+            pub static $name: Rule = Rule {
+                code: concat!("memlyze.", $code),
+                severity: Severity::$severity,
+                message: $message,
+            };
+        )*
+
+        /// All rules, in the order of the file.
+        pub static RULES: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    BAD_MAGIC "bad-magic" Error
+        "the file begins with {found}, not with MTRC; the rest looks like a trace and is read";
+    BIG_ENDIAN "big-endian" Error
+        "the header is big-endian; the document asks for little-endian";
+    HEADER_CUT "header-cut" Error
+        "the file ends inside the header: {found} of 256 bytes; the rest counts as zero";
+    UNSUPPORTED_VERSION "unsupported-version" Error
+        "the version is {found}, only 1 is known; the events are read as those of version 1";
+    RESERVED_NONZERO "reserved-nonzero" Warning
+        "reserved bytes of the header are not zero, the first is byte {offset}";
+    METADATA_ABSENT "metadata-absent" Warning
+        "there is no metadata: stacks and markers have numbers only";
+    METADATA_INVALID "metadata-invalid" Error
+        "the metadata is not valid JSON: {reason}; what comes before is kept";
+    METADATA_NOT_OBJECT "metadata-not-object" Error
+        "the metadata is not a JSON object but {found}";
+    METADATA_LENGTH "metadata-length" Error
+        "the header gives the metadata {declared} bytes, the file has {left} there and the JSON ends after {found}; events are read from there";
+    METADATA_SURPLUS "metadata-surplus" Error
+        "{bytes} zero bytes follow the metadata's JSON inside its length";
+    METADATA_SHAPE "metadata-shape" Warning
+        "{where} in the metadata is {found}, not {expected}; it is skipped";
+    METADATA_ID "metadata-id" Warning
+        "{id} in {section} is not a decimal number; the entry is skipped";
+    METADATA_DUPLICATE "metadata-duplicate" Warning
+        "{what} occurs twice in the metadata; the last one counts";
+    METADATA_KEY "metadata-key" Note
+        "the metadata has the key {key}, which the document does not know";
+    FRAME_FIELD "frame-field" Warning
+        "frame {frame} of stack {stack} has no usable {field}";
+    FRAME_MISSING "frame-missing" Error
+        "frame {frame} of stack {stack} refers to {what} {id}, which is not in the metadata";
+    GROWTH_MODE "growth-mode" Note
+        "this is a trace of the upstream tracer: an ALLOC is the growth of one source line between two snapshots, a FREE its shrinking by an unstored size, so which memory was freed or leaked, from where and by which thread cannot be known; equal deltas of a snapshot count once";
+    GROWTH_STACK "growth-stack" Note
+        "stack {id} has a number only: the tracer left the metadata empty";
+    GROWTH_MARKER "growth-marker" Note
+        "marker name {id} has a number only: the tracer left the metadata empty";
+    GROWTH_ADDRESS "growth-address" Warning
+        "an event has the address {address} in a trace that begins with addresses of zero only; it is taken as growth too";
+    STACK_MISSING "stack-missing" Error
+        "stack {id} is not in the metadata";
+    MARKER_MISSING "marker-missing" Error
+        "marker name {id} is not among the functions of the metadata";
+    VARINT_PADDED "varint-padded" Warning
+        "a varint has {bytes} bytes more than it needs";
+    VARINT_TOO_LONG "varint-too-long" Error
+        "a varint has more than 64 bits; the {left} bytes from this event on are not read";
+    UNKNOWN_EVENT "unknown-event" Error
+        "the event type {type} is unknown; events carry no length, so the {left} bytes from here on are not read";
+    EVENT_CUT "event-cut" Error
+        "the file ends inside an event, {left} bytes after its begin";
+    TIME_OVERFLOW "time-overflow" Warning
+        "the deltas add up to more than 64 bits; the time stays at its largest value";
+    BLOCK_DAMAGED "block-damaged" Error
+        "the block of {bytes} bytes is damaged ({reason}); its events are left out";
+    BLOCK_LOST "block-lost" Error
+        "there is no block here ({reason}); the bytes up to the next one are left out";
+    BLOCK_TIME "block-time" Warning
+        "the block says that it begins {declared} microseconds after the start, its events before end at {found}";
+    INDEX_UNUSABLE "index-unusable" Warning
+        "the index does not belong to this trace or is damaged ({reason}); the trace is read from its begin instead";
+}

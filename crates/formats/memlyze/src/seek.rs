@@ -1,0 +1,105 @@
+//! Goes to a moment of a trace without reading what comes before it.
+
+use traceloom_bytes::Result;
+
+use crate::{
+    Clock, Index, Reader,
+    block::Head,
+    decode,
+    findings::INDEX_UNUSABLE,
+    raw::{BLOCK_HEADER_BYTES, EVENT_BYTES, NO_RUN, Packing},
+    read::{State, Unpacked},
+};
+
+/// A place from which events can be read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Place {
+    /// Where in the file it lies.
+    pub(crate) offset: u64,
+    /// Where it would lie if no block were packed.
+    pub(crate) plain_offset: u64,
+    /// Time at the event before.
+    pub(crate) time_us: u64,
+    /// Delta of the run that is under way there, or [`NO_RUN`].
+    pub(crate) run_delta: u64,
+}
+
+impl Reader {
+    /// Passes over everything before `time_us`, in microseconds since the start: the next event is the first
+    /// one at or after it.
+    ///
+    /// With an index few bytes are read. Without one, a file of blocks is passed head by head and a plain file
+    /// event by event. Going back is possible as well. What is passed over is not checked.
+    pub fn seek(&mut self, time_us: u64, index: Option<&Index>) -> Result<()> {
+        let mut place = Place { offset: self.events, plain_offset: self.events, time_us: 0, run_delta: NO_RUN };
+        if let Some(index) = index {
+            match index.before(time_us, self)? {
+                Ok(found) => place = found.unwrap_or(place),
+                Err(reason) => self.report(&INDEX_UNUSABLE, 0, |odd| odd.with("reason", reason))?,
+            }
+        }
+        if self.header.packing() == Packing::Blocks {
+            place = self.last_block_before(time_us, place)?;
+        }
+        self.window.seek(place.offset);
+        self.clock = Clock::at(self.header.dialect, place.time_us, place.run_delta);
+        self.block = Unpacked::before(place.plain_offset);
+        self.state = self.state_at_events();
+        self.pass_events(time_us)
+    }
+
+    /// The last block that begins before `time_us`, found by reading heads only.
+    fn last_block_before(&self, time_us: u64, from: Place) -> Result<Place> {
+        let (mut best, mut next) = (from, from);
+        loop {
+            let mut bytes = [0; BLOCK_HEADER_BYTES];
+            let read = self.window.source().read_full(next.offset, &mut bytes)?;
+            let head = Head::read(bytes.get(..read).unwrap_or_default(), self.header.order);
+            let Some(head) = head.ok().filter(|head| head.time_us < time_us || next == from) else {
+                return Ok(best);
+            };
+            best = Place { time_us: head.time_us, run_delta: head.run_delta, ..next };
+            next.offset = next.offset.saturating_add(head.block_len() as u64);
+            next.plain_offset = next.plain_offset.saturating_add(head.plain_len as u64);
+        }
+    }
+
+    /// Passes events until the next one is at or after `time_us`.
+    fn pass_events(&mut self, time_us: u64) -> Result<()> {
+        loop {
+            let ahead = match self.state {
+                State::Plain | State::PlainBig => self.window.fill(EVENT_BYTES)?,
+                State::InBlock => self.block.left(),
+                State::BlockHead => match self.unpack_ahead()? {
+                    Some(head) => {
+                        self.window.consume(head.block_len());
+                        continue;
+                    }
+                    None => continue,
+                },
+                State::Tail if self.header.packing() == Packing::Blocks => {
+                    self.next_tail()?;
+                    continue;
+                }
+                State::Metadata { .. } | State::Tail | State::Done => return Ok(()),
+            };
+            let Ok(event) = decode::event(ahead, self.header.order) else {
+                if self.state != State::InBlock || !ahead.is_empty() {
+                    return Ok(());
+                }
+                self.state = State::BlockHead;
+                continue;
+            };
+            let mut clock = self.clock;
+            clock.pass(&event);
+            if clock.now_us() >= time_us {
+                return Ok(());
+            }
+            self.clock = clock;
+            match self.state {
+                State::InBlock => self.block.taken += event.len,
+                _ => self.window.consume(event.len),
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Laid out anew, repaired, cut, put together.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use support::{Noise, contents, events, walk};
+use traceloom_bytes::{Limits, Options, Records, Slice, Source};
+use traceloom_memlyze::{
+    Index, Record,
+    allocations::Allocations,
+    build_index, edit,
+    raw::{Dialect, Packing},
+    sample,
+};
+
+fn source(bytes: &[u8]) -> Source {
+    Source::bytes(bytes)
+}
+
+fn without_delta(line: &str) -> String {
+    let (before, after) = line.split_once(" delta_us").unwrap();
+    format!("{before} {}", after.split_once(' ').unwrap().1)
+}
+
+#[test]
+fn canonical_is_stable_and_keeps_every_event() {
+    for (name, bytes) in contents() {
+        let mut once = Vec::new();
+        edit::canonical(&source(&bytes), &mut once, None, &Options::default()).unwrap();
+        assert!(events(&once) == events(&bytes), "{name}");
+        let mut twice = Vec::new();
+        let edited = edit::canonical(&source(&once), &mut twice, None, &Options::default()).unwrap();
+        assert!(once == twice && edited.loss.is_empty(), "{name}");
+    }
+    let unknown = edit::canonical(&source(&sample::mlyze().unwrap()), Vec::new(), Some("zip"), &Options::default());
+    assert!(unknown.unwrap_err().to_string().contains("1 and lz4"));
+}
+
+/// Real files and those of the upstream encoder are laid out as a clean writer would: nothing changes.
+#[test]
+fn canonical_leaves_real_files_alone() {
+    for (name, bytes) in contents().filter(|(name, _)| !name.contains("/spec_") && !name.contains("/invalid/")) {
+        let mut again = Vec::new();
+        edit::canonical(&source(&bytes), &mut again, None, &Options::default()).unwrap();
+        assert!(again == bytes, "{name}");
+    }
+}
+
+#[test]
+fn what_is_repaired_keeps_the_rules() {
+    let mut noise = Noise(99);
+    for (name, bytes) in contents().chain([("sample".to_owned(), sample::packed(Packing::Blocks).unwrap())]) {
+        for round in 0..20 {
+            let mut changed = bytes.clone();
+            for _ in 0..round {
+                let place = noise.below(changed.len());
+                changed[place] = noise.below(256) as u8;
+            }
+            let mut repaired = Vec::new();
+            let Ok(edited) = edit::repair(&source(&changed), &mut repaired, &Options::default()) else { continue };
+            let walked = walk(&repaired, &Options::strict()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(walked.rewritten, repaired);
+            // Where a block was lost, deltas differ so that times do not.
+            let timed = |bytes| events(bytes).iter().map(|line| without_delta(line)).collect::<Vec<_>>();
+            assert!(timed(&repaired) == timed(&changed), "{name}");
+            let is_sound = round == 0 && !name.contains("/invalid/") && !name.contains("/spec_");
+            assert!(!is_sound || edited.loss.is_empty(), "{name}: {:?}", edited.loss);
+        }
+    }
+}
+
+/// Whatever the bytes, an edit ends, and what it writes can be read.
+#[test]
+fn edits_survive_damage() {
+    let mut noise = Noise(5);
+    let options = Options::default();
+    let slice = Slice { from_ns: Some(100_000), to_ns: Some(5_000_000_000), threads: vec!["1".to_owned()] };
+    let packed = sample::packed(Packing::Blocks).unwrap();
+    for (name, bytes) in contents().filter(|(_, bytes)| bytes.len() < 10_000).chain([("sample".to_owned(), packed)]) {
+        for _ in 0..30 {
+            let mut changed = bytes.clone();
+            for _ in 0..=noise.below(6) {
+                let place = noise.below(changed.len());
+                changed[place] = noise.below(256) as u8;
+            }
+            let changed = source(&changed);
+            let mut outs = [Vec::new(), Vec::new(), Vec::new()];
+            let [packed, sliced, merged] = &mut outs;
+            if edit::canonical(&changed, packed, Some("lz4"), &options).is_err() {
+                continue;
+            }
+            edit::slice(&changed, sliced, &slice, &options).unwrap();
+            edit::merge(&[changed.clone(), source(&bytes), changed.clone()], merged, &options).unwrap();
+            for out in &outs {
+                let walked = walk(out, &options).unwrap();
+                assert!(walked.rewritten == *out, "{name}");
+            }
+            let mut index = Vec::new();
+            build_index(&changed, &mut index, &options).unwrap();
+            let index = Index::open(source(&index), &Limits::default()).unwrap();
+            let mut reader = traceloom_memlyze::open(changed, &options).unwrap();
+            for time_us in [0, 5_000, u64::MAX] {
+                reader.seek(time_us, Some(&index)).unwrap();
+                while let Some(located) = reader.next().unwrap() {
+                    assert!(located.record.time_us().is_none_or(|time| time >= time_us), "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_slice_keeps_times_and_pairs() {
+    let bytes = sample::mlyze().unwrap();
+    // A moment in the middle of a request: something that is live then is freed soon after.
+    let from = (2_500..).find(|place| events(&bytes)[*place].starts_with("free")).unwrap();
+    let from =
+        events(&bytes)[from].split("time_us=").nth(1).unwrap().split(' ').next().unwrap().parse::<i64>().unwrap();
+    let to = from + 2_000_000;
+    let slice = Slice { from_ns: Some(from * 1000), to_ns: Some(to * 1000), threads: Vec::new() };
+    for packing in [Packing::Plain, Packing::Blocks] {
+        let mut out = Vec::new();
+        let bytes = sample::packed(packing).unwrap();
+        let edited = edit::slice(&source(&bytes), &mut out, &slice, &Options::default()).unwrap();
+        assert!(edited.loss.entries().any(|(what, ..)| what.starts_with("free of memory")));
+        let mut reader = traceloom_memlyze::open(source(&out), &Options::strict()).unwrap();
+        let mut tracker = Allocations::new(Dialect::Document, &Limits::default());
+        while let Some(located) = reader.next().unwrap() {
+            if let Some(time_us) = located.record.time_us() {
+                assert!((from as u64..=to as u64).contains(&time_us));
+            }
+            match located.record {
+                Record::Alloc(alloc) => assert_eq!(tracker.alloc(&alloc).unwrap(), None),
+                Record::Free(free) => drop(tracker.free(&free)),
+                _ => {}
+            }
+        }
+        assert!(tracker.totals().allocs > 300);
+        assert_eq!(tracker.totals().unmatched_frees, 0);
+    }
+    let threads = Slice { threads: vec!["1".to_owned()], ..Slice::default() };
+    let mut out = Vec::new();
+    edit::slice(&source(&bytes), &mut out, &threads, &Options::default()).unwrap();
+    let allocs: Vec<String> = events(&out).into_iter().filter(|line| line.starts_with("alloc")).collect();
+    assert!(allocs.len() > 300 && allocs.iter().all(|line| line.ends_with("thread=1")));
+    let mut whole = Vec::new();
+    edit::slice(&source(&bytes), &mut whole, &Slice::default(), &Options::default()).unwrap();
+    assert!(whole == bytes);
+}
+
+#[test]
+fn a_slice_brings_the_metadata_that_it_needs() {
+    let bytes = sample::mlyze().unwrap();
+    let slice = Slice { to_ns: Some(400_000), ..Slice::default() };
+    let mut out = Vec::new();
+    let edited = edit::slice(&source(&bytes), &mut out, &slice, &Options::default()).unwrap();
+    let reader = traceloom_memlyze::open(source(&out), &Options::strict()).unwrap();
+    assert_eq!(reader.metadata().stacks().count(), 0);
+    assert_eq!(reader.metadata().functions().map(|(_, name)| name).collect::<Vec<_>>(), [b"startup"]);
+    assert!(edited.loss.entries().any(|(what, ..)| what.starts_with("stack that the slice")));
+}
+
+#[test]
+fn slices_of_real_traces_keep_the_batch_times() {
+    for (name, bytes) in contents().filter(|(name, _)| name.contains("/snaps") || name.contains("/threads")) {
+        let all = events(&bytes);
+        let half = Slice { from_ns: Some(700_000_000), ..Slice::default() };
+        let mut out = Vec::new();
+        edit::slice(&source(&bytes), &mut out, &half, &Options::default()).unwrap();
+        let part: Vec<String> = events(&out).iter().map(|line| without_delta(line)).collect();
+        let tail: Vec<String> = all[all.len() - part.len()..].iter().map(|line| without_delta(line)).collect();
+        assert!(!part.is_empty() && part.len() < all.len() && part == tail, "{name}");
+    }
+}
+
+#[test]
+fn a_merge_is_in_order_and_keeps_processes_apart() {
+    let bytes = sample::mlyze().unwrap();
+    let mut later = bytes.clone();
+    later[8] = later[8].wrapping_add(100);
+    let mut out = Vec::new();
+    let edited = edit::merge(&[source(&bytes), source(&later)], &mut out, &Options::default()).unwrap();
+    assert!(edited.loss.entries().any(|(what, ..)| what.starts_with("address that is marked")));
+    let mut reader = traceloom_memlyze::open(source(&out), &Options::strict()).unwrap();
+    assert_eq!(reader.metadata().stacks().count(), 4);
+    let mut tracker = Allocations::new(Dialect::Document, &Limits::default());
+    let (mut last, mut threads) = (0, BTreeSet::new());
+    while let Some(located) = reader.next().unwrap() {
+        let time_us = located.record.time_us().unwrap_or(last);
+        assert!(time_us >= last);
+        last = time_us;
+        match located.record {
+            Record::Alloc(alloc) => {
+                threads.insert(alloc.thread);
+                assert_eq!(tracker.alloc(&alloc).unwrap(), None);
+            }
+            Record::Free(free) => drop(tracker.free(&free)),
+            _ => {}
+        }
+    }
+    assert_eq!(threads, (0..6).collect());
+    assert_eq!(tracker.totals().unmatched_frees, 0);
+    assert_eq!(
+        tracker.totals().allocs as usize * 2,
+        2 * events(&out).iter().filter(|line| line.starts_with("alloc")).count()
+    );
+    assert!(edit::merge(&[], Vec::new(), &Options::default()).is_err());
+}
+
+#[test]
+fn merged_real_traces_stay_growth() {
+    let files: Vec<Vec<u8>> = contents()
+        .filter(|(name, _)| name.contains("/leak") || name.contains("/snaps"))
+        .map(|(_, bytes)| bytes)
+        .collect();
+    let sources: Vec<Source> = files.iter().map(|bytes| source(bytes)).collect();
+    let mut out = Vec::new();
+    edit::merge(&sources, &mut out, &Options::default()).unwrap();
+    let reader = traceloom_memlyze::open(source(&out), &Options::default()).unwrap();
+    assert_eq!(reader.header().dialect, Dialect::Growth);
+    assert_eq!(events(&out).len(), files.iter().map(|bytes| events(bytes).len()).sum::<usize>());
+}

@@ -1,0 +1,167 @@
+//! Where the fixtures are, how to look at a whole file, and how to say what differs.
+
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::{
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+use traceloom_bytes::{Describe, Fields, Options, Records, Result, Source};
+use traceloom_memlyze::Record;
+
+/// The fixtures of this format.
+pub(crate) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/memlyze")
+}
+
+/// Every trace among them, in a fixed order.
+pub(crate) fn fixtures() -> Vec<PathBuf> {
+    let folders = [folder(), folder().join("invalid")];
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "mlyze"));
+    paths.sort();
+    paths
+}
+
+/// The bytes of every fixture with its name.
+pub(crate) fn contents() -> impl Iterator<Item = (String, Vec<u8>)> {
+    fixtures().into_iter().map(|path| (path.display().to_string(), fs::read(&path).unwrap()))
+}
+
+/// Whether a varint of an event is longer than it has to be.
+pub(crate) fn is_padded(record: &Record<'_>) -> bool {
+    let padding = match record {
+        Record::Alloc(alloc) => alloc.padding,
+        Record::Free(free) => free.padding,
+        Record::Gc(gc) => gc.padding,
+        Record::Marker(marker) => marker.padding,
+        Record::Metadata(_) | Record::Block(_) | Record::Residue(_) => return false,
+    };
+    !padding.is_none()
+}
+
+/// Everything that a walk over a file shows.
+#[derive(Debug, Default, Eq, PartialEq)]
+pub(crate) struct Walked {
+    /// Header and records with their places, one line each.
+    pub(crate) lines: Vec<String>,
+    /// Findings as they are printed.
+    pub(crate) findings: Vec<String>,
+    /// Codes of the findings.
+    pub(crate) codes: Vec<&'static str>,
+    /// The file, written back from header and records.
+    pub(crate) rewritten: Vec<u8>,
+}
+
+/// Walks a file from front to back and writes it back on the way.
+pub(crate) fn walk(bytes: &[u8], options: &Options) -> Result<Walked> {
+    let mut reader = traceloom_memlyze::open(Source::bytes(bytes), options)?;
+    let mut walked = Walked::default();
+    walked.lines.push(line(reader.header()));
+    let mut writer = traceloom_memlyze::create(Vec::new(), reader.header())?;
+    while let Some(located) = reader.next()? {
+        let text = line(&located.record);
+        walked.lines.push(format!("{}+{} {text}", located.offset, located.len));
+        writer.write(&located.record)?;
+    }
+    assert!(reader.next()?.is_none());
+    walked.rewritten = writer.finish()?;
+    walked.findings = reader.findings().kept().iter().map(ToString::to_string).collect();
+    walked.codes = reader.findings().kept().iter().map(|finding| finding.rule.code).collect();
+    Ok(walked)
+}
+
+/// The events of a file, one line each, without their places and padding.
+pub(crate) fn events(bytes: &[u8]) -> Vec<String> {
+    let mut reader = traceloom_memlyze::open(Source::bytes(bytes), &Options::default()).unwrap();
+    let mut lines = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        if located.record.event_type().is_some() {
+            lines.push(line(&located.record).split(" padding").next().unwrap().to_owned());
+        }
+    }
+    lines
+}
+
+fn line(described: &impl Describe) -> String {
+    let mut line = Line(described.kind().to_owned());
+    described.describe(&mut line);
+    line.0
+}
+
+struct Line(String);
+
+impl Line {
+    fn put(&mut self, name: &str, value: impl std::fmt::Debug) {
+        write!(self.0, " {name}={value:?}").unwrap();
+    }
+}
+
+impl Fields for Line {
+    fn unsigned(&mut self, name: &'static str, value: u64) {
+        self.put(name, value);
+    }
+    fn signed(&mut self, name: &'static str, value: i64) {
+        self.put(name, value);
+    }
+    fn hex(&mut self, name: &'static str, value: u64) {
+        self.put(name, value);
+    }
+    fn float(&mut self, name: &'static str, value: f64) {
+        self.put(name, value);
+    }
+    fn flag(&mut self, name: &'static str, value: bool) {
+        self.put(name, value);
+    }
+    fn text(&mut self, name: &'static str, value: &[u8]) {
+        self.put(name, value.escape_ascii().to_string());
+    }
+    fn word(&mut self, name: &'static str, value: &str) {
+        self.put(name, value);
+    }
+    fn bytes(&mut self, name: &'static str, value: &[u8]) {
+        self.put(name, value);
+    }
+    fn list(&mut self, name: &'static str) {
+        self.put(name, "[");
+    }
+    fn end(&mut self) {
+        self.put("", "]");
+    }
+}
+
+/// Numbers that follow no pattern and are always the same.
+pub(crate) struct Noise(pub(crate) u64);
+
+impl Noise {
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % end
+    }
+}
+
+/// The first place at which two values differ.
+pub(crate) fn difference(ours: &Value, golden: &Value, path: &str) -> Option<String> {
+    match (ours, golden) {
+        (Value::Object(one), Value::Object(two)) => {
+            let missing = two.keys().find(|key| !one.contains_key(*key));
+            let surplus = one.keys().find(|key| !two.contains_key(*key));
+            let named = |what: &str, key: Option<&String>| key.map(|key| format!("{path}.{key} {what}"));
+            named("is missing", missing)
+                .or_else(|| named("is too much", surplus))
+                .or_else(|| one.iter().find_map(|(key, value)| difference(value, &two[key], &format!("{path}.{key}"))))
+        }
+        (Value::Array(one), Value::Array(two)) if one.len() == two.len() => {
+            let mut pairs = one.iter().zip(two).enumerate();
+            pairs.find_map(|(index, (one, two))| difference(one, two, &format!("{path}[{index}]")))
+        }
+        _ => (ours != golden).then(|| format!("{path}: ours {ours}, golden {golden}")),
+    }
+}

@@ -1,0 +1,212 @@
+//! Merges string evals that differ in their number only.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Calls, File, Line, Name, Profile, Sub};
+
+/// More different sources than this on one line, and all evals of the line are merged.
+const MOST_SOURCES: usize = 200;
+
+pub(super) fn merge(profile: &mut Profile) {
+    let roots: Vec<u32> = profile.files.iter().filter(|(_, file)| !file.is_eval()).map(|(fid, _)| *fid).collect();
+    for fid in inner_first(profile, roots) {
+        merge_in(profile, fid);
+    }
+}
+
+/// The files below `roots`, each after the evals in it; a list, since evals nest as deep as a file likes.
+fn inner_first(profile: &Profile, roots: Vec<u32>) -> Vec<u32> {
+    let mut open = roots;
+    let mut outer_first = Vec::new();
+    while let Some(fid) = open.pop() {
+        outer_first.push(fid);
+        // Every eval has one file, so none is met twice.
+        open.extend(profile.files.get(&fid).into_iter().flat_map(|file| &file.evals));
+    }
+    outer_first.reverse();
+    outer_first
+}
+
+/// What tells evals of one line apart.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+enum Key {
+    Source((u32, u64, u32)),
+    NoSource { has_evals: bool, has_subs: bool },
+}
+
+impl Key {
+    fn of(file: &File) -> Self {
+        let no_source = Self::NoSource { has_evals: !file.evals.is_empty(), has_subs: !file.subs_defined.is_empty() };
+        file.source.key().map_or(no_source, Self::Source)
+    }
+}
+
+fn merge_in(profile: &mut Profile, fid: u32) {
+    let Some(parent) = profile.files.get(&fid) else { return };
+    let mut by_line: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for eval in &parent.evals {
+        let line = profile.files.get(eval).map_or(0, |file| file.eval_line);
+        by_line.entry(line).or_default().push(*eval);
+    }
+    for siblings in by_line.into_values().filter(|siblings| siblings.len() > 1) {
+        let mut by_key: BTreeMap<Key, Vec<u32>> = BTreeMap::new();
+        for eval in &siblings {
+            let Some(file) = profile.files.get(eval) else { continue };
+            by_key.entry(Key::of(file)).or_default().push(*eval);
+        }
+        if by_key.len() > MOST_SOURCES {
+            merge_siblings(profile, fid, &siblings);
+            continue;
+        }
+        for same in by_key.into_values().filter(|same| same.len() > 1) {
+            let nests = |eval: &u32| profile.files.get(eval).is_some_and(|file| !file.evals.is_empty());
+            if !same.iter().any(nests) {
+                merge_siblings(profile, fid, &same);
+            }
+        }
+    }
+}
+
+fn merge_siblings(profile: &mut Profile, parent: u32, evals: &[u32]) {
+    let Some((&survivor, donors)) = evals.split_first() else { return };
+    for donor in donors {
+        merge_file(profile, survivor, *donor);
+    }
+    if let Some(file) = profile.files.get_mut(&parent) {
+        let gone: std::collections::HashSet<_> = donors.iter().collect();
+        file.evals.retain(|eval| !gone.contains(eval));
+    }
+    merge_anonymous_subs(profile, survivor);
+}
+
+fn merge_file(profile: &mut Profile, survivor: u32, donor: u32) {
+    let Some(gone) = profile.files.remove(&donor) else { return };
+    let Some(file) = profile.files.get_mut(&survivor) else { return };
+    for name in gone.subs_defined {
+        if let Some(sub) = profile.subs.get_mut(&name)
+            && sub.fid == Some(donor)
+        {
+            sub.fid = Some(survivor);
+            file.subs_defined.insert(name);
+        }
+    }
+    let mut called: Vec<Name> = Vec::new();
+    for ((line, name), calls) in gone.calls {
+        add_calls(file.calls.entry((line, name.clone())).or_default(), calls);
+        called.push(name);
+    }
+    add_lines(&mut file.lines, gone.lines);
+    file.merged_fids.push(donor);
+    // The original forgets evals inside merged ones; they now belong to the one that is left.
+    file.evals.extend(&gone.evals);
+    for eval in gone.evals {
+        if let Some(inner) = profile.files.get_mut(&eval) {
+            inner.eval_fid = Some(survivor);
+        }
+    }
+    for name in called {
+        if let Some(sub) = profile.subs.get_mut(&name) {
+            move_callers(sub, donor, survivor);
+        }
+    }
+}
+
+fn add_lines(to: &mut BTreeMap<u32, Line>, from: BTreeMap<u32, Line>) {
+    for (number, line) in from {
+        let sum = to.entry(number).or_default();
+        sum.seconds += line.seconds;
+        sum.count += line.count;
+    }
+}
+
+/// Sums of recursive times make no sense, so the larger one is kept.
+fn add_calls(to: &mut Calls, from: Calls) {
+    to.count += from.count;
+    to.incl_seconds += from.incl_seconds;
+    to.excl_seconds += from.excl_seconds;
+    to.depth = to.depth.max(from.depth);
+    to.reci_seconds = to.reci_seconds.max(from.reci_seconds);
+    to.by.extend(from.by);
+}
+
+fn move_callers(sub: &mut Sub, donor: u32, survivor: u32) {
+    let moved: Vec<_> = sub.callers.range((donor, 0)..=(donor, u32::MAX)).map(|(place, _)| *place).collect();
+    for place in moved {
+        if let Some(calls) = sub.callers.remove(&place) {
+            add_calls(sub.callers.entry((survivor, place.1)).or_default(), calls);
+        }
+    }
+}
+
+fn merge_anonymous_subs(profile: &mut Profile, survivor: u32) {
+    let Some(file) = profile.files.get(&survivor) else { return };
+    let mut alike: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut groups: Vec<Vec<Name>> = Vec::new();
+    for name in file.subs_defined.iter().filter(|name| is_anonymous(name)) {
+        let group = *alike.entry(without_eval_numbers(name)).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        if let Some(group) = groups.get_mut(group) {
+            group.push(name.clone());
+        }
+    }
+    for group in groups {
+        let Some((kept, merged)) = group.split_first() else { continue };
+        for name in merged {
+            merge_sub(profile, survivor, kept, name);
+        }
+    }
+}
+
+fn merge_sub(profile: &mut Profile, fid: u32, kept: &Name, name: &Name) {
+    let Some(gone) = profile.subs.remove(name) else { return };
+    for (caller_fid, line) in gone.callers.keys() {
+        let Some(file) = profile.files.get_mut(caller_fid) else { continue };
+        if let Some(calls) = file.calls.remove(&(*line, name.clone())) {
+            add_calls(file.calls.entry((*line, kept.clone())).or_default(), calls);
+        }
+    }
+    if let Some(file) = profile.files.get_mut(&fid) {
+        file.subs_defined.remove(name);
+    }
+    let Some(sub) = profile.subs.get_mut(kept) else { return };
+    sub.merged.push(name.clone());
+    sub.first_line = [sub.first_line, gone.first_line].into_iter().flatten().min();
+    sub.last_line = sub.last_line.max(gone.last_line);
+    sub.calls += gone.calls;
+    sub.incl_seconds += gone.incl_seconds;
+    sub.excl_seconds += gone.excl_seconds;
+    sub.reci_seconds += gone.reci_seconds;
+    sub.depth = sub.depth.max(gone.depth);
+    for (place, calls) in gone.callers {
+        add_calls(sub.callers.entry(place).or_default(), calls);
+    }
+}
+
+fn is_anonymous(name: &[u8]) -> bool {
+    const MARK: &[u8] = b"::__ANON__";
+    let ends = |at: usize| name.get(at + MARK.len()).is_none_or(|c| !c.is_ascii_alphanumeric() && *c != b'_');
+    name.windows(MARK.len()).enumerate().any(|(at, part)| part == MARK && ends(at))
+}
+
+/// Replaces the number in every `(eval N)` and `(re_eval N)` by 0.
+pub(crate) fn without_eval_numbers(name: &[u8]) -> Vec<u8> {
+    const MARK: &[u8] = b"eval ";
+    let mut out = Vec::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(at) = rest.windows(MARK.len()).position(|part| part == MARK) {
+        let (before, after) = rest.split_at_checked(at + MARK.len()).unwrap_or((rest, &[]));
+        let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let opened = before.ends_with(b"(eval ") || before.ends_with(b"(re_eval ");
+        out.extend_from_slice(before);
+        if opened && digits > 0 && after.get(digits) == Some(&b')') {
+            out.push(b'0');
+            rest = after.get(digits..).unwrap_or_default();
+        } else {
+            rest = after;
+        }
+    }
+    out.extend_from_slice(rest);
+    out
+}

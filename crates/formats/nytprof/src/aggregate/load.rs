@@ -1,0 +1,322 @@
+//! Adds records up, in the order and with the roundings of the original.
+
+use std::collections::{BTreeSet, HashMap};
+
+use traceloom_bytes::{Error, Limits, Located, Result};
+
+use super::{
+    Calls, File, Name, Profile, Sub,
+    lines::{LineTable, OTHER_BYTES},
+};
+use crate::{
+    NewFid, Pair, Reader, Record, SrcLine, SubCallers, SubInfo, SubReturn, TimeLine, Visit, check::leading_number,
+    raw::DEFAULT_TICKS_PER_SEC,
+};
+
+/// Loads what is left of a reader.
+pub(super) fn from_reader(reader: &mut Reader) -> Result<Profile> {
+    let mut loader = Loader::new(reader.source_bytes()?, reader.limits());
+    reader.walk(&mut loader)?;
+    let profile = loader.finish();
+    reader.report_times(&profile)?;
+    Ok(profile)
+}
+
+impl Visit for Loader {
+    fn visit(&mut self, located: Located<Record<'_>>) -> Result<()> {
+        self.add(&located.record)
+    }
+
+    #[inline(always)]
+    fn time_line(&mut self, located: Located<TimeLine<'_>>) -> Result<()> {
+        let TimeLine { ticks, fid, line, .. } = located.record;
+        self.time(ticks, fid, line, None)
+    }
+
+    #[inline(always)]
+    fn sub_return(&mut self, _located: Located<SubReturn<'_>>) -> Result<()> {
+        // Sums of calls come from the callers at the end of the stream.
+        Ok(())
+    }
+}
+
+/// Adds up records as they come.
+#[derive(Debug)]
+pub struct Loader {
+    profile: Profile,
+    lines: LineTable,
+    blocks: LineTable,
+    sub_lines: LineTable,
+    /// File numbers in the order of their definition.
+    order: Vec<u32>,
+    /// Parents of evals, which may come later.
+    parents: HashMap<u32, (u32, u32)>,
+    names: HashMap<Name, ()>,
+    live_pids: BTreeSet<u32>,
+    ticks_per_sec: f64,
+    discounts: u32,
+    used_bytes: u64,
+    most_bytes: u64,
+}
+
+/// Rough costs of what is kept, with the slack of the tables.
+const FILE_BYTES: u64 = 480;
+const CALL_BYTES: u64 = 420;
+const NAME_BYTES: u64 = 96;
+const SOURCE_LINE_BYTES: u64 = 24;
+/// What any profile may take.
+const FREE_BYTES: u64 = 24 << 20;
+/// What the arrays of a level of lines may take of any profile.
+const DENSE_BYTES: u64 = 6 << 20;
+
+impl Loader {
+    /// For a file of so many bytes, whose sums may take about as much again and twice more.
+    pub fn new(source_bytes: u64, limits: &Limits) -> Self {
+        // A third for each level of lines, so that all arrays together are worth the file.
+        let dense_bytes = DENSE_BYTES + source_bytes / 3;
+        Self {
+            profile: Profile::default(),
+            lines: LineTable::new(dense_bytes),
+            blocks: LineTable::new(dense_bytes),
+            sub_lines: LineTable::new(dense_bytes),
+            order: Vec::new(),
+            parents: HashMap::new(),
+            names: HashMap::new(),
+            live_pids: BTreeSet::new(),
+            ticks_per_sec: DEFAULT_TICKS_PER_SEC.into(),
+            discounts: 0,
+            used_bytes: 0,
+            most_bytes: source_bytes.saturating_mul(2).saturating_add(FREE_BYTES).min(limits.spool_bytes),
+        }
+    }
+
+    /// Adds a record.
+    #[inline]
+    pub fn add(&mut self, record: &Record<'_>) -> Result<()> {
+        match record {
+            Record::TimeLine(time) => self.time(time.ticks, time.fid, time.line, None),
+            Record::TimeBlock(time) => {
+                self.time(time.ticks, time.fid, time.line, Some((time.block_line, time.sub_line)))
+            }
+            Record::Discount => {
+                self.discounts += 1;
+                self.profile.stmts_discounted += 1;
+                Ok(())
+            }
+            other => self.add_rare(other),
+        }
+    }
+
+    fn add_rare(&mut self, record: &Record<'_>) -> Result<()> {
+        match record {
+            Record::NewFid(file) => self.new_fid(file),
+            Record::SrcLine(source) => self.src_line(source),
+            Record::SubInfo(sub) => self.sub_info(sub),
+            Record::SubCallers(calls) => self.sub_callers(calls),
+            Record::Attribute(pair) => self.attribute(pair),
+            Record::Option(Pair { key, value: Some(value) }) => {
+                self.charge(NAME_BYTES + (key.len() + value.len()) as u64)?;
+                self.profile.options.insert(key.to_vec(), value.to_vec());
+                Ok(())
+            }
+            Record::PidStart(start) => {
+                self.charge(NAME_BYTES)?;
+                self.live_pids.insert(start.pid);
+                self.profile.start_time = Some(start.time.value());
+                Ok(())
+            }
+            Record::PidEnd(end) => {
+                self.live_pids.remove(&end.pid);
+                let time = end.time.value();
+                self.profile.end_time = Some(time);
+                self.profile.duration += time - self.profile.start_time.unwrap_or(0.0);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The sums.
+    pub fn finish(mut self) -> Profile {
+        self.profile.is_complete = self.live_pids.is_empty();
+        self.profile.stmts_discounted -= u64::from(self.discounts);
+        self.link_evals();
+        self.settle_lines();
+        self.house_subs();
+        self.profile
+    }
+
+    fn charge(&mut self, bytes: u64) -> Result<()> {
+        self.used_bytes += bytes;
+        if self.used_bytes > self.most_bytes {
+            return Err(Error::limit("memory for the sums of a profile", self.used_bytes, self.most_bytes));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn time(&mut self, ticks: i32, fid: u32, line: u32, around: Option<(u32, u32)>) -> Result<()> {
+        let seconds = f64::from(ticks) / self.ticks_per_sec;
+        // However often it was discounted, a statement is counted once or not at all.
+        let count = i64::from(self.discounts == 0);
+        let before = self.lines.others();
+        self.lines.add(fid, line, seconds, count);
+        if self.lines.others() > before {
+            self.charge(OTHER_BYTES)?;
+        }
+        if let Some((block_line, sub_line)) = around {
+            self.around(fid, (block_line, sub_line), seconds, count)?;
+        }
+        self.profile.stmts_measured += 1;
+        self.profile.stmts_seconds += seconds;
+        self.discounts = 0;
+        Ok(())
+    }
+
+    fn around(&mut self, fid: u32, (block_line, sub_line): (u32, u32), seconds: f64, count: i64) -> Result<()> {
+        self.profile.has_blocks = true;
+        let before = self.blocks.others() + self.sub_lines.others();
+        self.blocks.add(fid, block_line, seconds, count);
+        self.sub_lines.add(fid, sub_line, seconds, count);
+        let new = self.blocks.others() + self.sub_lines.others() - before;
+        self.charge(OTHER_BYTES * new as u64)
+    }
+
+    fn attribute(&mut self, pair: &Pair<'_>) -> Result<()> {
+        let Some(value) = pair.value else { return Ok(()) };
+        self.charge(NAME_BYTES + (pair.key.len() + value.len()) as u64)?;
+        if pair.key == b"ticks_per_sec" {
+            let ticks = leading_number(value);
+            self.profile.ticks_per_sec = Some(ticks);
+            self.ticks_per_sec = if ticks > 0 { ticks.into() } else { DEFAULT_TICKS_PER_SEC.into() };
+        }
+        self.profile.attributes.insert(pair.key.to_vec(), value.to_vec());
+        Ok(())
+    }
+
+    fn new_fid(&mut self, file: &NewFid<'_>) -> Result<()> {
+        self.charge(FILE_BYTES + file.name.bytes.len() as u64)?;
+        if self.parents.insert(file.fid, (file.eval_fid, file.eval_line)).is_none() {
+            self.order.push(file.fid);
+        }
+        let entry = self.profile.files.entry(file.fid).or_default();
+        entry.name = file.name.bytes.to_vec();
+        (entry.flags, entry.size, entry.mtime) = (file.flags, file.size, file.mtime);
+        Ok(())
+    }
+
+    /// The entry of a file that should be defined; one that is not stands for itself.
+    fn file(&mut self, fid: u32) -> Result<&mut File> {
+        if !self.profile.files.contains_key(&fid) {
+            self.charge(FILE_BYTES)?;
+        }
+        Ok(self.profile.files.entry(fid).or_default())
+    }
+
+    fn src_line(&mut self, source: &SrcLine<'_>) -> Result<()> {
+        let is_new = self.file(source.fid)?.source.set(source.line, source.text.bytes);
+        self.charge(if is_new { SOURCE_LINE_BYTES } else { 0 })
+    }
+
+    fn name(&mut self, bytes: &[u8]) -> Result<Name> {
+        if let Some((name, ())) = self.names.get_key_value(bytes) {
+            return Ok(name.clone());
+        }
+        self.charge(NAME_BYTES + bytes.len() as u64)?;
+        let name = Name::from(bytes);
+        self.names.insert(name.clone(), ());
+        Ok(name)
+    }
+
+    fn sub(&mut self, name: &Name) -> Result<&mut Sub> {
+        if !self.profile.subs.contains_key(name) {
+            self.charge(CALL_BYTES)?;
+        }
+        Ok(self.profile.subs.entry(name.clone()).or_default())
+    }
+
+    fn sub_info(&mut self, info: &SubInfo<'_>) -> Result<()> {
+        let name = self.name(info.name.bytes)?;
+        let sub = self.sub(&name)?;
+        if sub.fid.is_none_or(|fid| info.fid <= fid) {
+            sub.fid = Some(info.fid);
+            sub.first_line = Some(info.first_line);
+            sub.last_line = Some(info.last_line);
+        }
+        self.charge(NAME_BYTES)?;
+        self.file(info.fid)?.subs_defined.insert(name);
+        Ok(())
+    }
+
+    fn sub_callers(&mut self, record: &SubCallers<'_>) -> Result<()> {
+        self.charge(CALL_BYTES)?;
+        let (called, caller) = (self.name(record.called.bytes)?, self.name(record.caller.bytes)?);
+        let (incl, excl) = (record.incl_seconds.value(), record.excl_seconds.value());
+        let (reci, count) = (record.reci_seconds.value(), u64::from(record.count));
+        let sub = self.sub(&called)?;
+        sub.calls += count;
+        sub.incl_seconds += incl;
+        sub.excl_seconds += excl;
+        sub.reci_seconds += reci;
+        sub.depth = sub.depth.max(record.depth);
+        let at = (record.fid != 0).then_some((record.fid, record.line));
+        let Some(place) = at else {
+            // The way to say that a sub is not written in Perl.
+            (sub.first_line, sub.last_line) = (Some(0), Some(0));
+            self.profile.sub_calls += count;
+            return Ok(());
+        };
+        let calls = sub.callers.entry(place).or_default();
+        calls.count += count;
+        calls.incl_seconds += incl;
+        calls.excl_seconds += excl;
+        calls.reci_seconds += reci;
+        calls.depth = calls.depth.max(record.depth);
+        calls.by.insert(caller);
+        let summed: Calls = calls.clone();
+        self.profile.sub_calls += count;
+        self.file(place.0)?.calls.insert((place.1, called), summed);
+        Ok(())
+    }
+
+    /// Evals belong to their files even where those were defined later.
+    fn link_evals(&mut self) {
+        for fid in &self.order {
+            let Some(&(parent, line)) = self.parents.get(fid) else { continue };
+            if parent == 0 || !self.profile.files.contains_key(&parent) {
+                continue;
+            }
+            if let Some(file) = self.profile.files.get_mut(fid) {
+                (file.eval_fid, file.eval_line) = (Some(parent), line);
+            }
+            if parent != *fid
+                && let Some(file) = self.profile.files.get_mut(&parent)
+            {
+                file.evals.push(*fid);
+            }
+        }
+    }
+
+    fn settle_lines(&mut self) {
+        for (fid, line, sum) in self.lines.drain() {
+            self.profile.files.entry(fid).or_default().lines.insert(line, sum);
+        }
+        for (fid, line, sum) in self.blocks.drain() {
+            self.profile.files.entry(fid).or_default().blocks.insert(line, sum);
+        }
+        for (fid, line, sum) in self.sub_lines.drain() {
+            self.profile.files.entry(fid).or_default().sub_lines.insert(line, sum);
+        }
+    }
+
+    /// Subs that are called and not described go to the first file.
+    fn house_subs(&mut self) {
+        let Some(home) = self.profile.files.get_mut(&1) else { return };
+        for (name, sub) in &mut self.profile.subs {
+            if sub.calls > 0 && sub.fid.unwrap_or(0) == 0 {
+                sub.fid = Some(1);
+                home.subs_defined.insert(name.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The sums that Devel::NYTProf's loader makes of a stream: per line, block and sub, per place of call, per run.
+
+mod evals;
+mod lines;
+mod load;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use traceloom_bytes::{Options, Result, Source};
+
+pub use load::Loader;
+
+use crate::{
+    raw::{DEFAULT_TICKS_PER_SEC, FidFlags},
+    read,
+};
+
+/// A name, shared by all that refer to it.
+pub type Name = Arc<[u8]>;
+
+/// Loads a profile as the original does without eval merging; [`Profile::merge_evals`] does the rest.
+pub fn load(source: Source, options: &Options) -> Result<Profile> {
+    let mut reader = read::open(source, options)?;
+    load::from_reader(&mut reader)
+}
+
+/// Loads what is left of a reader; its findings stay with it.
+pub fn from_reader(reader: &mut crate::Reader) -> Result<Profile> {
+    load::from_reader(reader)
+}
+
+/// A loaded profile.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profile {
+    /// What the file says about the run; of a repeated one the last.
+    pub attributes: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Options of the profiler.
+    pub options: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Ticks per second, after the last statement.
+    pub ticks_per_sec: Option<u32>,
+    /// Files and evals by number.
+    pub files: BTreeMap<u32, File>,
+    /// Subs by name.
+    pub subs: BTreeMap<Name, Sub>,
+    /// Whether statements have block and sub lines.
+    pub has_blocks: bool,
+    /// Statements.
+    pub stmts_measured: u64,
+    /// Statements that were counted before.
+    pub stmts_discounted: u64,
+    /// Seconds in statements.
+    pub stmts_seconds: f64,
+    /// Calls to subs.
+    pub sub_calls: u64,
+    /// When the last process began, in seconds since 1970.
+    pub start_time: Option<f64>,
+    /// When the last process ended, in seconds since 1970.
+    pub end_time: Option<f64>,
+    /// Seconds from begin to end, of all processes.
+    pub duration: f64,
+    /// Whether every process that began has ended.
+    pub is_complete: bool,
+}
+
+impl Profile {
+    /// Seconds profiled, without the profiler's own; `None` where no process ended.
+    pub fn active_seconds(&self) -> Option<f64> {
+        let overhead = self.attributes.get(&b"cumulative_overhead_ticks"[..]);
+        let overhead = overhead.and_then(|ticks| std::str::from_utf8(ticks).ok()?.trim().parse::<f64>().ok());
+        let per_second = self.ticks_per_sec.filter(|ticks| *ticks > 0).unwrap_or(DEFAULT_TICKS_PER_SEC);
+        self.end_time.map(|_| self.duration - overhead.unwrap_or(0.0) / f64::from(per_second))
+    }
+
+    /// Sums up string evals that are the same but for their number, as reports show them.
+    pub fn merge_evals(&mut self) {
+        evals::merge(self);
+    }
+}
+
+/// A file or string eval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct File {
+    /// Path, or `(eval N)[file:line]`.
+    pub name: Vec<u8>,
+    /// Of an eval: the file with the eval.
+    pub eval_fid: Option<u32>,
+    /// Of an eval: the line of the eval.
+    pub eval_line: u32,
+    /// What it is.
+    pub flags: FidFlags,
+    /// Size in bytes.
+    pub size: u32,
+    /// Time of the last change.
+    pub mtime: u32,
+    /// String evals in it, in the order of the stream.
+    pub evals: Vec<u32>,
+    /// Evals whose figures were added to this one's.
+    pub merged_fids: Vec<u32>,
+    /// The stored source.
+    pub source: SourceDigest,
+    /// Statements by line.
+    pub lines: BTreeMap<u32, Line>,
+    /// Statements by first line of the block.
+    pub blocks: BTreeMap<u32, Line>,
+    /// Statements by first line of the sub.
+    pub sub_lines: BTreeMap<u32, Line>,
+    /// Calls made by line and sub called.
+    pub calls: BTreeMap<(u32, Name), Calls>,
+    /// Subs whose source is here.
+    pub subs_defined: BTreeSet<Name>,
+}
+
+impl File {
+    /// Whether it is a string eval.
+    pub const fn is_eval(&self) -> bool {
+        self.eval_fid.is_some()
+    }
+
+    /// Whether it stands for no source at all.
+    pub const fn is_fake(&self) -> bool {
+        self.flags.has(FidFlags::IS_FAKE)
+    }
+
+    /// Whether it is a file on disk.
+    pub const fn is_file(&self) -> bool {
+        !self.is_fake() && !self.is_eval() && !self.flags.has(FidFlags::IS_EVAL)
+    }
+
+    /// Statements and seconds of all lines.
+    pub fn total(&self) -> Line {
+        self.lines.values().fold(Line::default(), |sum, line| Line {
+            seconds: sum.seconds + line.seconds,
+            count: sum.count + line.count,
+        })
+    }
+}
+
+/// Statements of a line, block or sub.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Line {
+    /// Seconds in them.
+    pub seconds: f64,
+    /// How often one began.
+    pub count: i64,
+}
+
+/// Calls from one place.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Calls {
+    /// How many.
+    pub count: u64,
+    /// Seconds in the sub and what it called, of outermost calls.
+    pub incl_seconds: f64,
+    /// Seconds in the sub alone.
+    pub excl_seconds: f64,
+    /// Seconds in the sub and what it called, of recursive calls.
+    pub reci_seconds: f64,
+    /// Deepest recursion.
+    pub depth: u32,
+    /// Names of the calling subs.
+    pub by: BTreeSet<Name>,
+}
+
+/// A sub, summed over its callers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sub {
+    /// File with its source.
+    pub fid: Option<u32>,
+    /// First line; 0 where it is not written in Perl, `None` where the file does not say.
+    pub first_line: Option<u32>,
+    /// Last line.
+    pub last_line: Option<u32>,
+    /// Calls.
+    pub calls: u64,
+    /// Seconds in it and what it called, of outermost calls.
+    pub incl_seconds: f64,
+    /// Seconds in it alone.
+    pub excl_seconds: f64,
+    /// Seconds in it and what it called, of recursive calls.
+    pub reci_seconds: f64,
+    /// Deepest recursion.
+    pub depth: u32,
+    /// Calls by file and line.
+    pub callers: BTreeMap<(u32, u32), Calls>,
+    /// Subs whose figures were added to this one's.
+    pub merged: Vec<Name>,
+}
+
+/// What a sub is written in.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum SubKind {
+    /// An operator of perl, timed like a sub.
+    Opcode,
+    /// Perl.
+    Perl,
+    /// C.
+    Xsub,
+}
+
+impl SubKind {
+    /// The word that the original uses.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Opcode => "opcode",
+            Self::Perl => "perl",
+            Self::Xsub => "xsub",
+        }
+    }
+}
+
+impl Sub {
+    /// What the sub with this name is written in.
+    pub fn kind(&self, name: &[u8]) -> SubKind {
+        let no_lines = self.first_line.unwrap_or(0) == 0 && self.last_line.unwrap_or(0) == 0;
+        match (self.first_line, self.last_line) {
+            _ if no_lines && is_opcode(name) => SubKind::Opcode,
+            (Some(0), last) if last.unwrap_or(0) == 0 => SubKind::Xsub,
+            _ => SubKind::Perl,
+        }
+    }
+}
+
+/// `CORE::op`, or `package::CORE:op`.
+fn is_opcode(name: &[u8]) -> bool {
+    let is_word = |word: &[u8]| !word.is_empty() && word.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_');
+    let after = |prefix: &[u8]| {
+        let at = name.windows(prefix.len()).rposition(|part| part == prefix)?;
+        name.get(at + prefix.len()..)
+    };
+    name.strip_prefix(b"CORE::").is_some_and(is_word) || after(b"::CORE:").is_some_and(is_word)
+}
+
+/// What is kept of a file's source: enough to tell equal evals.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct SourceDigest {
+    /// Length and sum of the bytes of each line; what stands in line 0 is no source.
+    lines: BTreeMap<u32, (u32, u32)>,
+}
+
+impl SourceDigest {
+    /// The number of the last line.
+    pub fn line_count(&self) -> u32 {
+        self.lines.last_key_value().map_or(0, |(line, _)| *line)
+    }
+
+    fn set(&mut self, line: u32, text: &[u8]) -> bool {
+        let sum = text.iter().fold(0u32, |sum, byte| sum.wrapping_add((*byte).into()));
+        line > 0 && self.lines.insert(line, (u32::try_from(text.len()).unwrap_or(u32::MAX), sum)).is_none()
+    }
+
+    /// Lines, bytes and sum of bytes, lines being joined by newlines; `None` where Perl sees nothing true.
+    fn key(&self) -> Option<(u32, u64, u32)> {
+        let count = self.line_count();
+        let joints = count.checked_sub(1)?;
+        let (bytes, sum) = self.lines.values().fold((u64::from(joints), 0u32), |(bytes, sum), (length, part)| {
+            (bytes + u64::from(*length), sum.wrapping_add(*part))
+        });
+        let sum = sum.wrapping_add(joints.wrapping_mul(u32::from(b'\n')));
+        let is_false = bytes == 0 || (bytes == 1 && sum == u32::from(b'0'));
+        (!is_false).then_some((count, bytes, sum))
+    }
+}

@@ -1,0 +1,365 @@
+//! Rules across records: what the original makes of numbers that refer to each other.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    hash::{BuildHasher, RandomState},
+};
+
+use traceloom_bytes::{Finding, Findings, Position, Result, Text};
+
+use crate::{
+    NewFid, Nv, PidEnd, PidStart, Str, SubCallers, SubInfo, SubReturn,
+    findings::*,
+    raw::{DEFAULT_TICKS_PER_SEC, Tag},
+};
+
+/// What is remembered of the records seen, in bounded memory.
+#[derive(Debug)]
+pub(crate) struct Checks {
+    pub(crate) findings: Findings,
+    /// Most entries kept in each of the sets below; beyond it their rules fall silent.
+    most: usize,
+    fids: FidSet,
+    attributes: HashSet<Vec<u8>>,
+    live_pids: BTreeMap<u32, u64>,
+    has_pid: bool,
+    pub(crate) ticks_per_sec: Option<u32>,
+    pub(crate) nv_size: Option<u32>,
+    has_time: bool,
+    has_overhead: bool,
+    discounts: u32,
+    names: RandomState,
+    subs: HashSet<u64>,
+    called: HashSet<u64>,
+}
+
+/// Depth from which nytprofcalls needs more memory than most machines have.
+const DEPTH_TO_REPORT: u32 = 10_000_000;
+
+impl Checks {
+    pub(crate) fn new(findings: Findings, source_bytes: u64) -> Self {
+        let most = (256 << 10) + usize::try_from(source_bytes / 16).unwrap_or(usize::MAX / 2);
+        Self {
+            findings,
+            most,
+            fids: FidSet::default(),
+            attributes: HashSet::new(),
+            live_pids: BTreeMap::new(),
+            has_pid: false,
+            ticks_per_sec: None,
+            nv_size: None,
+            has_time: false,
+            has_overhead: false,
+            discounts: 0,
+            names: RandomState::new(),
+            subs: HashSet::new(),
+            called: HashSet::new(),
+        }
+    }
+
+    pub(crate) fn attribute(&mut self, key: &[u8], value: &[u8], position: Position) -> Result<()> {
+        if self.attributes.len() < self.most && !self.attributes.insert(key.to_vec()) {
+            let again = Finding::new(&ATTRIBUTE_REPEATED, position).with("key", Text(key).to_string());
+            self.findings.report(again.with("value", Text(value).to_string()))?;
+        }
+        match key {
+            b"ticks_per_sec" => self.ticks(value, position)?,
+            b"cumulative_overhead_ticks" => self.has_overhead = true,
+            b"nv_size" => {
+                let size = leading_number(value);
+                self.nv_size = Some(size);
+                if size != 8 {
+                    self.findings.report(Finding::new(&NV_SIZE, position).with("size", size))?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn ticks(&mut self, value: &[u8], position: Position) -> Result<()> {
+        let ticks = leading_number(value);
+        if ticks == 0 {
+            let zero = Finding::new(&TICKS_ZERO, position).with("value", Text(value).to_string());
+            self.findings.report(zero)?;
+        }
+        match self.ticks_per_sec {
+            Some(before) if before != ticks => {
+                let change = Finding::new(&TICKS_CHANGE, position).with("from", before).with("to", ticks);
+                self.findings.report(change)?;
+            }
+            None if self.has_time => self.findings.report(Finding::new(&TICKS_LATE, position))?,
+            _ => {}
+        }
+        self.ticks_per_sec = Some(ticks);
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn discount(&mut self, position: Position) -> Result<()> {
+        if self.discounts > 0 {
+            self.findings.report(Finding::new(&DISCOUNT_TWICE, position))?;
+        }
+        self.discounts += 1;
+        Ok(())
+    }
+
+    /// Notes a statement, if no rule has anything to say about it.
+    #[inline]
+    pub(crate) fn passes_time(&mut self, ticks: i32, fid: u32) -> bool {
+        let passes = ticks >= 0 && self.fids.contains_quickly(fid);
+        if passes {
+            self.discounts = 0;
+            self.has_time = true;
+        }
+        passes
+    }
+
+    /// Notes a discount, if no rule has anything to say about it.
+    #[inline]
+    pub(crate) fn passes_discount(&mut self) -> bool {
+        let passes = self.discounts == 0;
+        self.discounts += u32::from(passes);
+        passes
+    }
+
+    /// Whether no rule has anything to say about the end of a call.
+    #[inline]
+    pub(crate) fn passes_return(&self, left: &SubReturn<'_>) -> bool {
+        let is_finite = left.incl_ticks.value().is_finite() && left.excl_ticks.value().is_finite();
+        is_finite && left.depth <= DEPTH_TO_REPORT && !left.name.is_utf8
+    }
+
+    #[inline]
+    pub(crate) fn time(&mut self, ticks: i32, fid: u32, position: impl Fn() -> Position) -> Result<()> {
+        self.discounts = 0;
+        self.has_time = true;
+        if ticks < 0 {
+            self.negative(ticks, position())?;
+        }
+        if !self.fids.contains_quickly(fid) {
+            self.undefined_time(fid, position())?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn negative(&mut self, ticks: i32, position: Position) -> Result<()> {
+        let per_second = self.ticks_per_sec.filter(|ticks| *ticks > 0).unwrap_or(DEFAULT_TICKS_PER_SEC);
+        let seconds = u64::from(ticks as u32) / u64::from(per_second);
+        self.findings.report(Finding::new(&TICKS_NEGATIVE, position).with("ticks", ticks).with("seconds", seconds))
+    }
+
+    #[cold]
+    fn undefined_time(&mut self, fid: u32, position: Position) -> Result<()> {
+        if fid == 0 {
+            return self.findings.report(Finding::new(&FID_ZERO, position));
+        }
+        self.fid(fid, Tag::TIME_LINE, position)
+    }
+
+    /// A record that the original's loader puts into a file.
+    pub(crate) fn fid(&mut self, fid: u32, tag: Tag, position: Position) -> Result<()> {
+        if !self.fids.contains(fid) {
+            self.undefined(&FID_UNDEFINED, fid, tag, position)?;
+        }
+        Ok(())
+    }
+
+    /// A record that only says where something is.
+    pub(crate) fn place(&mut self, fid: u32, tag: Tag, position: Position) -> Result<()> {
+        if !self.fids.contains(fid) {
+            self.undefined(&FID_STRAY, fid, tag, position)?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn undefined(&mut self, rule: &'static traceloom_bytes::Rule, fid: u32, tag: Tag, at: Position) -> Result<()> {
+        self.findings.report(Finding::new(rule, at).with("record", tag.to_string()).with("fid", fid))
+    }
+
+    pub(crate) fn new_fid(&mut self, file: &NewFid<'_>, position: Position) -> Result<()> {
+        if self.fids.contains(file.fid) {
+            let again = Finding::new(&FID_REDEFINED, position).with("fid", file.fid);
+            self.findings.report(again.with("name", Text(file.name.bytes).to_string()))?;
+        }
+        self.fids.insert(file.fid, self.most);
+        if file.eval_fid == file.fid && file.fid != 0 {
+            self.findings.report(Finding::new(&EVAL_SELF, position).with("fid", file.fid))?;
+        } else if file.eval_fid != 0 && !self.fids.contains(file.eval_fid) {
+            let parent = Finding::new(&EVAL_PARENT, position).with("fid", file.fid).with("parent", file.eval_fid);
+            self.findings.report(parent)?;
+        }
+        self.string(&file.name, position)
+    }
+
+    pub(crate) fn sub_info(&mut self, sub: &SubInfo<'_>, position: Position) -> Result<()> {
+        self.fid(sub.fid, Tag::SUB_INFO, position)?;
+        let is_new = self.subs.len() >= self.most || self.subs.insert(self.names.hash_one(sub.name.bytes));
+        // Anonymous subs of evals repeat by nature, and the original says nothing.
+        if !is_new && !sub.name.bytes.windows(14).any(|part| part == b"__ANON__[(eval") {
+            let again = Finding::new(&SUB_REPEATED, position);
+            self.findings.report(again.with("name", Text(sub.name.bytes).to_string()))?;
+        }
+        self.string(&sub.name, position)
+    }
+
+    pub(crate) fn sub_callers(&mut self, calls: &SubCallers<'_>, position: Position) -> Result<()> {
+        if calls.fid != 0 {
+            self.fid(calls.fid, Tag::SUB_CALLERS, position)?;
+        }
+        if calls.count > 0 && self.called.len() < self.most {
+            self.called.insert(self.names.hash_one(calls.called.bytes));
+        }
+        self.finite(&calls.incl_seconds, "incl_seconds", position)?;
+        self.finite(&calls.excl_seconds, "excl_seconds", position)?;
+        self.finite(&calls.reci_seconds, "reci_seconds", position)?;
+        let least = calls.incl_seconds.value().min(calls.excl_seconds.value());
+        if least < 0.0 {
+            let negative = Finding::new(&SUB_NEGATIVE, position).with("name", Text(calls.called.bytes).to_string());
+            self.findings.report(negative.with("seconds", least.to_string()))?;
+        }
+        self.string(&calls.caller, position)?;
+        self.string(&calls.called, position)
+    }
+
+    pub(crate) fn sub_return(&mut self, left: &SubReturn<'_>, position: Position) -> Result<()> {
+        if left.depth > DEPTH_TO_REPORT {
+            self.findings.report(Finding::new(&DEPTH_HUGE, position).with("depth", left.depth))?;
+        }
+        self.finite(&left.incl_ticks, "incl_ticks", position)?;
+        self.finite(&left.excl_ticks, "excl_ticks", position)?;
+        self.string(&left.name, position)
+    }
+
+    pub(crate) fn pid_start(&mut self, start: &PidStart<'_>, position: Position) -> Result<()> {
+        self.has_pid = true;
+        if let Some(open) = self.live_pids.keys().next() {
+            let nested = Finding::new(&PID_NESTED, position).with("pid", start.pid).with("open", *open);
+            self.findings.report(nested)?;
+        }
+        if self.live_pids.len() < self.most {
+            self.live_pids.insert(start.pid, position.offset);
+        }
+        self.finite(&start.time, "time", position)
+    }
+
+    pub(crate) fn pid_end(&mut self, end: &PidEnd<'_>, position: Position) -> Result<()> {
+        if self.live_pids.remove(&end.pid).is_none() {
+            self.findings.report(Finding::new(&PID_UNKNOWN, position).with("pid", end.pid))?;
+        }
+        self.finite(&end.time, "time", position)
+    }
+
+    pub(crate) fn string(&mut self, text: &Str<'_>, position: Position) -> Result<()> {
+        if text.is_utf8 && std::str::from_utf8(text.bytes).is_err() {
+            self.findings.report(Finding::new(&STRING_NOT_UTF8, position))?;
+        }
+        Ok(())
+    }
+
+    fn finite(&mut self, number: &Nv, field: &'static str, position: Position) -> Result<()> {
+        let value = number.value();
+        if !value.is_finite() {
+            let odd = Finding::new(&NV_NOT_FINITE, position).with("field", field);
+            self.findings.report(odd.with("value", value.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// What only the end shows.
+    pub(crate) fn finish(&mut self, position: Position) -> Result<()> {
+        let at = |rule| Finding::new(rule, position);
+        if !self.has_pid && !self.has_time {
+            self.findings.report(at(&EMPTY_PROFILE))?;
+        }
+        if self.discounts > 0 {
+            self.findings.report(at(&DISCOUNT_UNUSED))?;
+        }
+        if let Some((pid, _)) = self.live_pids.iter().next() {
+            let cut = at(&PID_UNFINISHED).with("count", self.live_pids.len()).with("pid", *pid);
+            self.findings.report(cut)?;
+        }
+        let homeless = self.called.difference(&self.subs).count();
+        if homeless > 0 && self.subs.len() < self.most {
+            self.findings.report(at(&SUB_HOMELESS).with("count", homeless))?;
+        }
+        if !self.has_overhead {
+            self.findings.report(at(&OVERHEAD_MISSING))?;
+        }
+        if let Some(fid) = self.fids.hole() {
+            self.findings.report(at(&FID_GAP).with("fid", fid))?;
+        }
+        if self.ticks_per_sec.is_none() {
+            self.findings.report(at(&TICKS_MISSING))?;
+        }
+        Ok(())
+    }
+}
+
+/// The number at the start of a value, as C's `atoi` has it; a negative one counts as 0.
+pub(crate) fn leading_number(value: &[u8]) -> u32 {
+    let value = value.trim_ascii_start();
+    let value = value.strip_prefix(b"+").unwrap_or(value);
+    let digits = value.iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0u32, |number, digit| number.saturating_mul(10).saturating_add(u32::from(digit - b'0')))
+}
+
+/// The defined file numbers: small ones as bits, since files number from 1.
+#[derive(Debug, Default)]
+struct FidSet {
+    bits: Vec<u64>,
+    others: HashSet<u32>,
+    is_full: bool,
+    /// The last one found: statements of a file come in rows.
+    last: u32,
+}
+
+/// Numbers below this are kept as bits.
+const BIT_FIDS: u32 = 1 << 22;
+
+impl FidSet {
+    #[inline]
+    fn contains_quickly(&mut self, fid: u32) -> bool {
+        if fid == self.last && fid != 0 {
+            return true;
+        }
+        let found = self.contains(fid);
+        if found {
+            self.last = fid;
+        }
+        found
+    }
+
+    fn contains(&self, fid: u32) -> bool {
+        if fid >= BIT_FIDS {
+            return self.is_full || self.others.contains(&fid);
+        }
+        self.bits.get(fid as usize / 64).is_some_and(|word| word >> (fid % 64) & 1 == 1)
+    }
+
+    fn insert(&mut self, fid: u32, most: usize) {
+        if fid >= BIT_FIDS {
+            self.is_full |= self.others.len() >= most;
+            if !self.is_full {
+                self.others.insert(fid);
+            }
+            return;
+        }
+        let index = fid as usize / 64;
+        if self.bits.len() <= index {
+            self.bits.resize(index + 1, 0);
+        }
+        if let Some(word) = self.bits.get_mut(index) {
+            *word |= 1 << (fid % 64);
+        }
+    }
+
+    /// The lowest number above 0 that is missing below the highest.
+    fn hole(&self) -> Option<u32> {
+        let highest = (0..self.bits.len() as u32 * 64).rev().find(|fid| self.contains(*fid));
+        let highest = self.others.iter().copied().max().or(highest)?;
+        (1..highest).find(|fid| !self.contains(*fid))
+    }
+}

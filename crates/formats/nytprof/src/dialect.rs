@@ -1,0 +1,284 @@
+//! Tells the real stream and the forms of the Pynytprof dialect apart.
+//!
+//! Both begin with `NYTProf 5 0` and lines of text. What follows decides, because the line that names
+//! the producer can be missing or wrong: a chain of chunks that ends exactly at the end of the file is
+//! no accident, and neither is a time of day between 1990 and 2100.
+
+use traceloom_bytes::{ByteOrder, Cursor, Limits, Result, Source, Window};
+
+use crate::{
+    Nv, NvLayout,
+    inflate::{Inflater, Wrapper},
+    raw::{MAGIC, get_integer},
+};
+
+/// Who wrote a file, and how it is laid out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Dialect {
+    /// The real stream of Devel::NYTProf.
+    Nytprof,
+    /// Pynytprof, as its document says: a process record of 17 bytes, then chunks.
+    Document,
+    /// Pynytprof with a length in the process record, 21 bytes, then chunks.
+    LengthProcess,
+    /// Pynytprof's last writer: a process record of 17 bytes, then records of the real stream.
+    Tokens,
+    /// Early Pynytprof: chunks without a process record.
+    NoProcess,
+    /// Before it imitated NYTProf: the magic `NYTPROF\0`.
+    Ancestor,
+}
+
+impl Dialect {
+    /// Whether it is a form of Pynytprof.
+    pub const fn is_pynytprof(self) -> bool {
+        !matches!(self, Self::Nytprof)
+    }
+
+    /// What it is, in a few words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Nytprof => "NYTProf",
+            Self::Document => "Pynytprof",
+            Self::LengthProcess => "Pynytprof, process record with a length",
+            Self::Tokens => "Pynytprof, last writer",
+            Self::NoProcess => "Pynytprof, early form without a process record",
+            Self::Ancestor => "Pynytprof, binary ancestor",
+        }
+    }
+}
+
+/// The first bytes of Pynytprof's binary ancestor.
+pub(crate) const ANCESTOR_MAGIC: &[u8] = b"NYTPROF\0";
+/// What names Pynytprof in the comment; a hint only.
+const PRODUCER: &[u8] = b"Pynytprof";
+/// Text before the first binary byte; no banner is nearly as long.
+const LONGEST_BANNER: usize = 1 << 20;
+/// 1990 to 2100.
+const PLAUSIBLE: std::ops::Range<f64> = 631_152_000.0..4_102_444_800.0;
+
+/// Whether this can be the time of a profile.
+pub(crate) fn is_plausible(time: f64) -> bool {
+    PLAUSIBLE.contains(&time)
+}
+
+/// Whether the bytes begin as both dialects do, or as the ancestor.
+pub(crate) fn begins(prefix: &[u8]) -> bool {
+    let rest = prefix.strip_prefix(MAGIC.trim_ascii_end());
+    let is_line = rest.is_some_and(|rest| rest.trim_ascii_start().first().is_some_and(u8::is_ascii_digit));
+    is_line || prefix.starts_with(ANCESTOR_MAGIC)
+}
+
+/// Tells the dialect of a file that begins as a profile does.
+pub fn dialect(source: &Source, limits: &Limits) -> Result<Dialect> {
+    let look = Look { source, limits, length: source.len()?, is_whole: true };
+    look.dialect()
+}
+
+/// Tells the dialect from the first bytes alone.
+pub(crate) fn dialect_of_prefix(prefix: &[u8]) -> Dialect {
+    let source = Source::bytes(prefix);
+    let look = Look { source: &source, limits: &Limits::default(), length: prefix.len() as u64, is_whole: false };
+    look.dialect().unwrap_or(Dialect::Nytprof)
+}
+
+struct Look<'a> {
+    source: &'a Source,
+    limits: &'a Limits,
+    length: u64,
+    is_whole: bool,
+}
+
+/// The text at the start of a file.
+struct Banner {
+    /// Offset of the first byte that is no text.
+    end: usize,
+    names_pynytprof: bool,
+}
+
+fn banner(bytes: &[u8]) -> Banner {
+    let mut banner = Banner { end: 0, names_pynytprof: false };
+    let mut is_first = true;
+    while let Some(rest) = bytes.get(banner.end..) {
+        if !is_first && !matches!(rest.first(), Some(b':' | b'!' | b'#' | b'\n')) {
+            break;
+        }
+        is_first = false;
+        let Some(line) = rest.split_inclusive(|byte| *byte == b'\n').next() else { break };
+        if line.first() == Some(&b'#') && line.windows(PRODUCER.len()).any(|word| word == PRODUCER) {
+            banner.names_pynytprof = true;
+        }
+        banner.end += line.len();
+    }
+    banner
+}
+
+/// What the process record can be.
+struct Process {
+    /// As the real stream: the time makes sense. Whether the process numbers do too.
+    real: Option<bool>,
+    /// As the document: the time makes sense. Whether the process numbers do too.
+    fixed: Option<bool>,
+    /// What follows in the second case.
+    next: Option<u8>,
+}
+
+/// No system numbers processes higher by default.
+const MOST_PIDS: u32 = 1 << 22;
+
+impl Process {
+    fn look(bytes: &[u8]) -> Self {
+        let real = NvLayout::ALL.into_iter().filter_map(|layout| real_process(bytes, layout)).max();
+        Self { real, fixed: fixed_process(bytes), next: bytes.get(17).copied() }
+    }
+
+    /// Where the chain of chunks does not decide.
+    fn dialect(&self, names_pynytprof: bool) -> Dialect {
+        let fixed = match (self.fixed, self.next) {
+            (Some(_), Some(b'S' | b'F' | b'D' | b'C' | b'E' | b'A' | b'T' | b'B')) => Some(Dialect::Document),
+            (Some(_), Some(b'@' | b'p' | b'+')) => Some(Dialect::Tokens),
+            (Some(_), None) if names_pynytprof => Some(Dialect::Document),
+            _ => None,
+        };
+        match (self.real, fixed) {
+            // Numbers that begin with e0 to fe in the one reading are as long in the other.
+            (Some(real_pids), Some(dialect)) if Some(real_pids) != self.fixed => {
+                if real_pids {
+                    Dialect::Nytprof
+                } else {
+                    dialect
+                }
+            }
+            (Some(_), Some(dialect)) if names_pynytprof => dialect,
+            (Some(_), _) => Dialect::Nytprof,
+            (None, Some(Dialect::Document)) if !names_pynytprof => Dialect::Nytprof,
+            (None, Some(dialect)) => dialect,
+            (None, None) => Dialect::Nytprof,
+        }
+    }
+}
+
+fn real_process(bytes: &[u8], layout: NvLayout) -> Option<bool> {
+    let pid = get_integer(bytes.get(1..)?)?;
+    let ppid = get_integer(bytes.get(1 + pid.len..)?)?;
+    let time = Nv::take(bytes.get(1 + pid.len + ppid.len..)?, layout)?.value();
+    let are_likely = pid.value.max(ppid.value) <= MOST_PIDS && !pid.is_padded && !ppid.is_padded;
+    is_plausible(time).then_some(are_likely)
+}
+
+fn fixed_process(bytes: &[u8]) -> Option<bool> {
+    let mut cursor = Cursor::new(bytes.get(1..)?, 1, ByteOrder::Little);
+    let (pid, ppid, time) = (cursor.u32("pid").ok()?, cursor.u32("ppid").ok()?, cursor.f64("time").ok()?);
+    is_plausible(time).then_some(pid.max(ppid) <= MOST_PIDS)
+}
+
+impl Look<'_> {
+    fn dialect(&self) -> Result<Dialect> {
+        let prefix = self.source.prefix(LONGEST_BANNER.min(usize::try_from(self.length).unwrap_or(usize::MAX)))?;
+        if prefix.starts_with(ANCESTOR_MAGIC) {
+            return Ok(Dialect::Ancestor);
+        }
+        let banner = banner(&prefix);
+        let rest = prefix.get(banner.end..).unwrap_or_default();
+        match rest.first() {
+            Some(b'z') => self.compressed(banner.end as u64 + 1, &banner),
+            Some(b'P') => self.process(rest, banner.end as u64, &banner),
+            Some(b'S' | b'F' | b'D' | b'C' | b'E' | b'A' | b'T')
+                if self.chunks_end(self.source, banner.end as u64)? =>
+            {
+                Ok(Dialect::NoProcess)
+            }
+            Some(b'F' | b'D' | b'C' | b'E' | b'A' | b'T') if banner.names_pynytprof => Ok(Dialect::NoProcess),
+            None if banner.names_pynytprof && self.is_whole => Ok(Dialect::Document),
+            _ => Ok(Dialect::Nytprof),
+        }
+    }
+
+    fn process(&self, rest: &[u8], at: u64, banner: &Banner) -> Result<Dialect> {
+        let found = Process::look(rest);
+        if self.chunks_end(self.source, at + 17)? {
+            return Ok(Dialect::Document);
+        }
+        if rest.get(1..5) == Some(&[16, 0, 0, 0]) && self.chunks_end(self.source, at + 21)? {
+            return Ok(Dialect::LengthProcess);
+        }
+        if found.real.is_none() && found.fixed.is_none() && rest.get(1..5) == Some(&[16, 0, 0, 0]) {
+            let time = rest.get(13..21).and_then(|time| time.first_chunk()).map(|time| f64::from_le_bytes(*time));
+            if time.is_some_and(is_plausible) && banner.names_pynytprof {
+                return Ok(Dialect::LengthProcess);
+            }
+        }
+        Ok(found.dialect(banner.names_pynytprof))
+    }
+
+    /// The same inside zlib, which Pynytprof's document announces.
+    fn compressed(&self, at: u64, banner: &Banner) -> Result<Dialect> {
+        let mut head = [0; 3];
+        let filled = self.source.read_full(at, &mut head)?;
+        let (wrapper, _) = Wrapper::of(head.get(..filled).unwrap_or_default());
+        let inflater = Inflater::new(self.source.clone(), at, wrapper);
+        let mut window = Window::new(inflater.source(), self.limits);
+        let rest = window.fill(64)?;
+        if rest.first() != Some(&b'P') {
+            return Ok(Dialect::Nytprof);
+        }
+        let found = Process::look(rest);
+        // The chunks decide where they may; the way through all of them is spared a stream that is plainly real.
+        if found.fixed.is_some() || found.real.is_none() {
+            window.consume(17);
+            if self.walk(&mut window, false)? {
+                return Ok(Dialect::Document);
+            }
+        }
+        Ok(found.dialect(banner.names_pynytprof))
+    }
+
+    /// Whether chunks begin here and end, with a terminator, exactly where the file does.
+    fn chunks_end(&self, source: &Source, at: u64) -> Result<bool> {
+        // Only the five bytes at the head of each chunk are needed.
+        let limits = Limits { window_bytes: 16, ..self.limits.clone() };
+        let mut window = Window::new(source.clone(), &limits);
+        window.seek(at);
+        self.walk(&mut window, true)
+    }
+
+    fn walk(&self, window: &mut Window, is_positional: bool) -> Result<bool> {
+        let mut last = 0;
+        loop {
+            let head = window.fill(5)?;
+            let [tag, length @ ..] = match (head.first_chunk::<5>(), head.first()) {
+                (Some(head), _) => *head,
+                (None, None) => return Ok(last == b'E' || !self.is_whole && last != 0),
+                (None, Some(_)) => return Ok(!self.is_whole && last != 0),
+            };
+            if !matches!(tag, b'S' | b'F' | b'D' | b'C' | b'E' | b'A' | b'T' | b'B') {
+                return Ok(false);
+            }
+            last = tag;
+            let length = u64::from(ByteOrder::Little.u32(length));
+            if is_positional {
+                let next = window.offset() + 5 + length;
+                if next > self.length {
+                    return Ok(!self.is_whole);
+                }
+                window.seek(next);
+            } else if !skip(window, length + 5)? {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// Moves on where only reading moves on; false if the bytes end before.
+fn skip(window: &mut Window, mut length: u64) -> Result<bool> {
+    while length > 0 {
+        let available = window.fill(1)?.len();
+        if available == 0 {
+            return Ok(false);
+        }
+        let step = usize::try_from(length).unwrap_or(usize::MAX).min(available);
+        window.consume(step);
+        length -= step as u64;
+    }
+    Ok(true)
+}

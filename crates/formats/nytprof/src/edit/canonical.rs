@@ -1,0 +1,70 @@
+//! Lays a file out as a clean writer would.
+
+use std::io::Write;
+
+use traceloom_bytes::{Edited, Loss, Options, Records, Result, Source, Text};
+
+use super::{compression_comment, is_closing_text, is_compression_comment, is_text, level_of, with_doubles};
+use crate::{Header, Pair, Record, Writer, create, open};
+
+/// Writes `source` anew: version 5.0, shortest integers, 8-byte numbers, compressed as `variant` says or as it was.
+pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
+    let compression = variant.map(level_of).transpose()?;
+    let mut reader = open(source.clone(), options)?;
+    let mut clean = Clean { writer: create(out, &Header::default())?, compression, loss: Loss::default() };
+    while let Some(located) = reader.next()? {
+        clean.record(&located.record)?;
+    }
+    let Clean { mut writer, compression, loss } = clean;
+    if let Some(Some(level)) = compression {
+        start(&mut writer, level)?;
+    }
+    writer.finish()?;
+    Ok(Edited { findings: reader.into_findings(), loss })
+}
+
+struct Clean<W: Write> {
+    writer: Writer<W>,
+    /// `None`: as the input. `Some(Some(_))`: still to be started.
+    compression: Option<Option<u8>>,
+    loss: Loss,
+}
+
+fn start<W: Write>(writer: &mut Writer<W>, level: u8) -> Result<()> {
+    writer.write(&Record::Comment(compression_comment(level).as_bytes()))?;
+    writer.write(&Record::StartDeflate(level))
+}
+
+impl<W: Write> Clean<W> {
+    fn record(&mut self, record: &Record<'_>) -> Result<()> {
+        match record {
+            Record::Comment(text) if self.compression.is_some() && is_compression_comment(text) => return Ok(()),
+            Record::StartDeflate(_) | Record::EndDeflate if self.compression.is_some() => return Ok(()),
+            Record::Residue(bytes) => {
+                if !is_closing_text(bytes) {
+                    self.loss.lose("bytes that no record explains", || Text(bytes).to_string());
+                }
+                return Ok(());
+            }
+            Record::Attribute(Pair { key, value: None }) | Record::Option(Pair { key, value: None }) => {
+                self.loss.lose("lines without a value", || Text(key).to_string());
+                return Ok(());
+            }
+            Record::Attribute(Pair { key: b"nv_size", .. }) => {
+                return self.writer.write(&Record::Attribute(Pair::new(b"nv_size", b"8")));
+            }
+            _ => {}
+        }
+        if let Some(Some(level)) = self.compression
+            && !is_text(record)
+        {
+            start(&mut self.writer, level)?;
+            self.compression = Some(None);
+        }
+        let (record, is_exact) = with_doubles(record);
+        if !is_exact {
+            self.loss.lose("digits of numbers that a double cannot hold", || format!("{record:?}"));
+        }
+        self.writer.write(&record)
+    }
+}

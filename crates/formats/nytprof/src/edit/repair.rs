@@ -1,0 +1,319 @@
+//! Makes a file that the original loads.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::Write,
+};
+
+use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Source, Text};
+
+use super::{is_closing_text, is_text, with_doubles};
+use crate::{
+    Header, NewFid, Nv, Pair, PidEnd, Record, Str, Writer,
+    check::leading_number,
+    create, open,
+    raw::{DEFAULT_TICKS_PER_SEC, FidFlags},
+};
+
+/// The original makes an array of all lines; above this it runs out of memory.
+pub(super) const MOST_LINES: u32 = 16 << 20;
+
+/// Writes `source` so that Devel::NYTProf loads it: what it dies of is mended where that is possible, else left out.
+pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
+    let survey = Survey::of(source, options)?;
+    let mut reader = open(source.clone(), options)?;
+    let mut mend = Mend {
+        writer: create(out, &Header::default())?,
+        fids: survey.fids(),
+        survey,
+        loss: Loss::default(),
+        is_binary: false,
+        has_discount: false,
+        live_pids: BTreeMap::new(),
+        ticks: 0,
+    };
+    while let Some(located) = reader.next()? {
+        mend.record(&located.record)?;
+    }
+    let loss = mend.finish()?;
+    Ok(Edited { findings: reader.into_findings(), loss })
+}
+
+/// What a first look at the whole file tells.
+#[derive(Debug, Default)]
+struct Survey {
+    defined: BTreeSet<u32>,
+    used: BTreeSet<u32>,
+    ticks_per_sec: Option<u32>,
+    has_nv_size: bool,
+    has_overhead: bool,
+    has_pid: bool,
+    /// Files that an eval refers to before they are defined: the original would forget that they belong together.
+    late: BTreeMap<u32, Option<LateFile>>,
+}
+
+/// A file's definition, to be written earlier than it was.
+#[derive(Clone, Debug)]
+struct LateFile {
+    numbers: [u32; 5],
+    name: Vec<u8>,
+    is_utf8: bool,
+}
+
+impl LateFile {
+    fn new(file: &NewFid<'_>) -> Self {
+        let numbers = [file.eval_fid, file.eval_line, file.flags.0, file.size, file.mtime];
+        Self { numbers, name: file.name.bytes.to_vec(), is_utf8: file.name.is_utf8 }
+    }
+
+    fn record(&self, fid: u32) -> NewFid<'_> {
+        let [eval_fid, eval_line, flags, size, mtime] = self.numbers;
+        let name = Str { bytes: &self.name, is_utf8: self.is_utf8 };
+        NewFid { fid, eval_fid, eval_line, flags: FidFlags(flags), size, mtime, name, odd_bytes: None }
+    }
+}
+
+impl Survey {
+    fn of(source: &Source, options: &Options) -> Result<Self> {
+        let most = (256 << 10) + source.len()? / 16;
+        let mut reader = open(source.clone(), options)?;
+        let mut survey = Self::default();
+        while let Some(located) = reader.next()? {
+            survey.record(&located.record);
+            let kept = (survey.defined.len() + survey.used.len() + survey.late.len()) as u64;
+            if kept > most {
+                return Err(Error::limit("file numbers", kept, most));
+            }
+        }
+        Ok(survey)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        match record {
+            Record::NewFid(file) => {
+                self.defined.insert(file.fid);
+                if let Some(late) = self.late.get_mut(&file.fid) {
+                    late.get_or_insert_with(|| LateFile::new(file));
+                }
+                if file.eval_fid != 0 && !self.defined.contains(&file.eval_fid) {
+                    self.late.entry(file.eval_fid).or_default();
+                }
+            }
+            Record::TimeLine(time) if time.fid != 0 => _ = self.used.insert(time.fid),
+            Record::TimeBlock(time) if time.fid != 0 => _ = self.used.insert(time.fid),
+            Record::SrcLine(source) => _ = self.used.insert(source.fid),
+            Record::SubInfo(sub) => _ = self.used.insert(sub.fid),
+            Record::SubCallers(calls) if calls.fid != 0 => _ = self.used.insert(calls.fid),
+            Record::SubEntry(entry) if entry.caller_fid != 0 => _ = self.used.insert(entry.caller_fid),
+            Record::PidStart(_) => self.has_pid = true,
+            Record::Attribute(Pair { key, value: Some(value) }) => match *key {
+                b"ticks_per_sec" => self.ticks_per_sec = Some(leading_number(value)).filter(|ticks| *ticks > 0),
+                b"nv_size" => self.has_nv_size = true,
+                b"cumulative_overhead_ticks" => self.has_overhead = true,
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    /// New file numbers without holes, the defined ones first; the same where there were none.
+    fn fids(&self) -> BTreeMap<u32, u32> {
+        let undefined = self.used.difference(&self.defined);
+        self.defined.iter().chain(undefined).copied().zip(1..).collect()
+    }
+}
+
+struct Mend<W: Write> {
+    writer: Writer<W>,
+    survey: Survey,
+    fids: BTreeMap<u32, u32>,
+    loss: Loss,
+    is_binary: bool,
+    has_discount: bool,
+    live_pids: BTreeMap<u32, (f64, i128)>,
+    ticks: i128,
+}
+
+impl<W: Write> Mend<W> {
+    fn record(&mut self, record: &Record<'_>) -> Result<()> {
+        let (mut record, is_exact) = with_doubles(record);
+        if !is_exact {
+            self.loss.lose("digits of numbers that a double cannot hold", || format!("{record:?}"));
+        }
+        if !self.is_binary && !is_text(&record) && !matches!(record, Record::Residue(_)) {
+            self.is_binary = true;
+            self.complete_text()?;
+        }
+        if let Record::NewFid(file) = &record {
+            if self.survey.late.get(&file.fid).is_some_and(Option::is_none) {
+                return Ok(()); // It is written.
+            }
+            self.define_parents(file.eval_fid)?;
+        }
+        if !self.mend(&mut record) {
+            return Ok(());
+        }
+        let fakes_now = match record {
+            Record::PidStart(_) => true,
+            Record::StartDeflate(_) | Record::EndDeflate => false,
+            _ => self.is_binary && !self.survey.has_pid,
+        };
+        if matches!(record, Record::PidStart(_)) {
+            self.writer.write(&record)?;
+        }
+        if fakes_now {
+            self.define_missing()?;
+        }
+        if !matches!(record, Record::PidStart(_)) {
+            self.writer.write(&record)?;
+        }
+        Ok(())
+    }
+
+    /// Attributes without which the original divides by zero, or does not know that numbers are its own.
+    fn complete_text(&mut self) -> Result<()> {
+        if self.survey.ticks_per_sec.is_none() {
+            let ticks = DEFAULT_TICKS_PER_SEC.to_string();
+            self.writer.write(&Record::Attribute(Pair::new(b"ticks_per_sec", ticks.as_bytes())))?;
+        }
+        if !self.survey.has_nv_size {
+            self.writer.write(&Record::Attribute(Pair::new(b"nv_size", b"8")))?;
+        }
+        Ok(())
+    }
+
+    /// Defines the files that an eval is in, the outermost first.
+    fn define_parents(&mut self, mut fid: u32) -> Result<()> {
+        let mut inner_first = Vec::new();
+        while let Some(file) = self.survey.late.get_mut(&fid).and_then(Option::take) {
+            let [eval_fid, ..] = file.numbers;
+            inner_first.push((std::mem::replace(&mut fid, eval_fid), file));
+        }
+        for (fid, file) in inner_first.iter().rev() {
+            let mut record = Record::NewFid(file.record(*fid));
+            self.renumber(&mut record);
+            self.writer.write(&record)?;
+        }
+        Ok(())
+    }
+
+    fn define_missing(&mut self) -> Result<()> {
+        let missing: Vec<u32> = self.survey.used.difference(&self.survey.defined).copied().collect();
+        self.survey.defined.extend(&missing);
+        for fid in missing {
+            let Some(number) = self.fids.get(&fid).copied() else { continue };
+            let name = format!("/unknown-file-{fid}");
+            self.loss.lose("names of files that are not defined", || name.clone());
+            let file = NewFid {
+                fid: number,
+                eval_fid: 0,
+                eval_line: 0,
+                flags: FidFlags(FidFlags::IS_FAKE),
+                size: 0,
+                mtime: 0,
+                name: Str::new(name.as_bytes()),
+                odd_bytes: None,
+            };
+            self.writer.write(&Record::NewFid(file))?;
+        }
+        Ok(())
+    }
+
+    /// Changes a record so that the original survives it; false if it has to go.
+    fn mend(&mut self, record: &mut Record<'_>) -> bool {
+        match record {
+            // What is still to come belongs into the compressed part.
+            Record::EndDeflate => return false,
+            Record::Residue(bytes) => {
+                if !is_closing_text(bytes) {
+                    self.loss.lose("bytes that no record explains", || Text(bytes).to_string());
+                }
+                return false;
+            }
+            Record::Attribute(pair) | Record::Option(pair) if pair.value.is_none() => {
+                self.loss.lose("lines without a value", || Text(pair.key).to_string());
+                return false;
+            }
+            Record::Attribute(pair) => return self.attribute(pair),
+            Record::Discount if self.has_discount => {
+                self.loss.lose("second discounts of a statement", || "DISCOUNT".to_owned());
+                return false;
+            }
+            Record::Discount => self.has_discount = true,
+            Record::TimeLine(time) => {
+                let lines = [time.line];
+                return self.time(time.ticks, &mut time.fid, &lines);
+            }
+            Record::TimeBlock(time) => {
+                let lines = [time.line, time.block_line, time.sub_line];
+                return self.time(time.ticks, &mut time.fid, &lines);
+            }
+            Record::PidStart(start) => _ = self.live_pids.insert(start.pid, (start.time.value(), self.ticks)),
+            Record::PidEnd(end) => _ = self.live_pids.remove(&end.pid),
+            _ => self.renumber(record),
+        }
+        true
+    }
+
+    fn attribute(&mut self, pair: &mut Pair<'_>) -> bool {
+        // The original takes the line to be as long as its buffer, and shows what lies in memory there.
+        if let Some(value) = pair.value
+            && let Some(before) = value.split(|byte| *byte == 0).next().filter(|before| before.len() < value.len())
+        {
+            self.loss.lose("text behind a NUL", || Text(value).to_string());
+            pair.value = Some(before);
+        }
+        match pair.key {
+            b"nv_size" => pair.value = Some(b"8"),
+            b"ticks_per_sec" => return pair.value.is_some_and(|value| leading_number(value) > 0),
+            _ => {}
+        }
+        true
+    }
+
+    fn time(&mut self, ticks: i32, fid: &mut u32, lines: &[u32]) -> bool {
+        self.has_discount = false;
+        self.ticks += i128::from(ticks);
+        if lines.iter().any(|line| *line > MOST_LINES) {
+            self.loss.lose("statements on lines above 16777216", || format!("lines {lines:?} of file {fid}"));
+            return false;
+        }
+        *fid = self.fids.get(fid).copied().unwrap_or(*fid);
+        true
+    }
+
+    fn renumber(&self, record: &mut Record<'_>) {
+        let number = |fid: &mut u32| *fid = self.fids.get(fid).copied().unwrap_or(*fid);
+        match record {
+            Record::NewFid(file) => {
+                number(&mut file.fid);
+                if file.eval_fid != 0 {
+                    number(&mut file.eval_fid);
+                }
+            }
+            Record::SrcLine(source) => number(&mut source.fid),
+            Record::SubInfo(sub) => number(&mut sub.fid),
+            Record::SubCallers(calls) if calls.fid != 0 => number(&mut calls.fid),
+            Record::SubEntry(entry) if entry.caller_fid != 0 => number(&mut entry.caller_fid),
+            _ => {}
+        }
+    }
+
+    fn finish(mut self) -> Result<Loss> {
+        if !self.is_binary {
+            self.complete_text()?;
+        }
+        if !self.survey.has_overhead {
+            self.writer.write(&Record::Attribute(Pair::new(b"cumulative_overhead_ticks", b"0")))?;
+        }
+        let per_second = f64::from(self.survey.ticks_per_sec.unwrap_or(DEFAULT_TICKS_PER_SEC));
+        for (pid, (start, ticks)) in std::mem::take(&mut self.live_pids) {
+            self.loss.lose("times at which processes ended", || format!("process {pid}"));
+            // The best guess: statements are all that is known to have taken time.
+            let time = start + (self.ticks - ticks).max(0) as f64 / per_second;
+            self.writer.write(&Record::PidEnd(PidEnd { pid, time: Nv::from(time), odd_bytes: None }))?;
+        }
+        self.writer.finish()?;
+        Ok(self.loss)
+    }
+}

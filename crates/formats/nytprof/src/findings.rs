@@ -1,0 +1,120 @@
+//! Every rule of the real stream, in one table.
+//!
+//! Severity error means that Devel::NYTProf 6.12 refuses the file for it, or dies of it.
+
+use traceloom_bytes::{Rule, Severity};
+
+macro_rules! rules {
+    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
+        $(
+            #[doc = $message]
+            pub static $name: Rule = Rule {
+                code: concat!("nytprof.", $code),
+                severity: Severity::$severity,
+                message: $message,
+            };
+        )*
+
+        /// All rules, in the order of the file.
+        pub static RULES: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    VERSION_LINE "version-line" Note
+        "the first line says more than the version: {text}";
+    VERSION_NEWER "version-newer" Warning
+        "the file has version {major}.{minor}, newer than 5.0; the original warns and goes on";
+    EMPTY_PROFILE "empty-profile" Warning
+        "there is no process in the profile: nothing was recorded";
+    ATTRIBUTE_MALFORMED "attribute-malformed" Warning
+        "the attribute {key} has no value; it is ignored";
+    OPTION_MALFORMED "option-malformed" Warning
+        "the option {key} has no value; it is ignored";
+    ATTRIBUTE_REPEATED "attribute-repeated" Note
+        "the attribute {key} occurs again, with the value {value}; the last one counts";
+    TEXT_NUL "text-nul" Warning
+        "a NUL in the text line; the original fills such a line with junk";
+    TEXT_LONG "text-long" Warning
+        "a text line of {bytes} bytes in the compressed part; the original spoils those above 8192";
+    TEXT_STRADDLES "text-straddles" Warning
+        "a text line across a border of 163840 decompressed bytes; the original loses it";
+    TICKS_MISSING "ticks-missing" Error
+        "there is no attribute ticks_per_sec; 10000000 is assumed, the original divides by zero";
+    TICKS_ZERO "ticks-zero" Error
+        "ticks_per_sec is {value}; 10000000 is assumed, the original divides by zero";
+    TICKS_LATE "ticks-late" Warning
+        "ticks_per_sec comes after the first statement; the original divides the ones before by zero";
+    TICKS_CHANGE "ticks-change" Warning
+        "ticks_per_sec changes from {from} to {to}; the times around it do not compare";
+    NV_SIZE "nv-size" Error
+        "numbers have {size} bytes; a perl whose own have 8 refuses the file";
+    NV_SIZE_MISSING "nv-size-missing" Warning
+        "there is no attribute nv_size before the first number; {found} bytes fit";
+    NV_SIZE_WRONG "nv-size-wrong" Error
+        "nv_size says {declared}, the numbers have {found} bytes";
+    NV_BIG_ENDIAN "nv-big-endian" Warning
+        "numbers are big-endian; the original takes them for little-endian and shows garbage";
+    NV_NOT_FINITE "nv-not-finite" Warning
+        "the number {field} is {value}";
+    INTEGER_PADDED "integer-padded" Note
+        "an integer is stored in more bytes than it needs";
+    STRING_NOT_UTF8 "string-not-utf8" Warning
+        "a string is marked as UTF-8 and is not";
+    UNKNOWN_TAG "unknown-tag" Error
+        "no record begins with {tag}; {skipped}";
+    STRING_TAG "string-tag" Error
+        "a string is expected, {tag} is found; the rest cannot be read";
+    TRUNCATED "truncated" Error
+        "the file ends inside a {record} record: {needed} bytes needed, {left} left";
+    ZLIB_HEADER "zlib-header" Error
+        "the compressed part is {found}, not zlib";
+    ZLIB_TRUNCATED "zlib-truncated" Error
+        "the compressed part is cut; all {bytes} bytes that it gives are read";
+    ZLIB_DAMAGED "zlib-damaged" Error
+        "the compressed part is damaged ({reason}); {bytes} bytes before that are read";
+    ZLIB_CHECKSUM "zlib-checksum" Error
+        "the checksum of the compressed part is wrong; all its {bytes} bytes are read";
+    ZLIB_NESTED "zlib-nested" Error
+        "a compressed part begins inside the compressed part; the rest cannot be read";
+    ZLIB_TRAILING "zlib-trailing" Note
+        "{bytes} bytes follow the compressed part that are not the profiler's closing lines";
+    PID_UNKNOWN "pid-unknown" Warning
+        "process {pid} ends and never began";
+    PID_NESTED "pid-nested" Note
+        "process {pid} begins before process {open} has ended";
+    PID_UNFINISHED "pid-unfinished" Warning
+        "{count} processes have no end, the first is {pid}: the run was cut short";
+    FID_REDEFINED "fid-redefined" Warning
+        "file {fid} is defined again, as {name}; the last one counts";
+    FID_UNDEFINED "fid-undefined" Error
+        "a {record} record is in file {fid}, which is not defined; the original dies of it";
+    FID_ZERO "fid-zero" Warning
+        "a statement is in file 0, which does not exist";
+    FID_STRAY "fid-stray" Warning
+        "a {record} record is in file {fid}, which is not defined";
+    FID_GAP "fid-gap" Error
+        "file numbers have a hole at {fid}; the original dies of it";
+    EVAL_PARENT "eval-parent" Warning
+        "eval {fid} comes before its file {parent}; the original forgets that they belong together";
+    EVAL_SELF "eval-self" Warning
+        "eval {fid} is its own file";
+    DISCOUNT_TWICE "discount-twice" Warning
+        "two discounts before one statement; one is counted";
+    DISCOUNT_UNUSED "discount-unused" Note
+        "a discount without a statement after it";
+    TICKS_NEGATIVE "ticks-negative" Warning
+        "a statement took {ticks} ticks: the counter wrapped, it took about {seconds} seconds, or the clock went back";
+    TIMES_EXCEED "times-exceed" Warning
+        "the statements add up to {percent} percent of the time profiled; the clock may be at fault";
+    SUB_REPEATED "sub-repeated" Warning
+        "sub {name} is described again; the one with the lower file number counts";
+    SUB_HOMELESS "sub-homeless" Note
+        "{count} subs are called and not described; the original puts them into file 1";
+    SUB_NEGATIVE "sub-negative" Note
+        "calls to {name} took {seconds} seconds";
+    DEPTH_HUGE "depth-huge" Warning
+        "a sub returns from depth {depth}; nytprofcalls takes memory for every level";
+    OVERHEAD_MISSING "overhead-missing" Warning
+        "there is no attribute cumulative_overhead_ticks; 0 is assumed";
+}

@@ -1,0 +1,241 @@
+//! The compressed part of a file, as bytes that can be read front to back.
+
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use flate2::{Decompress, FlushDecompress, Status};
+use traceloom_bytes::{ErrorKind, ReadAt, Source};
+
+/// What is around the deflate blocks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Wrapper {
+    Gzip,
+    Raw,
+    Zlib,
+}
+
+impl Wrapper {
+    /// Recognises the wrapper by its first bytes, and the level that was probably asked for.
+    pub(crate) fn of(head: &[u8]) -> (Self, u8) {
+        match head {
+            [0x1f, 0x8b, 8, ..] => (Self::Gzip, 6),
+            [method, flags, ..] if method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31) => {
+                let level = match flags >> 6 {
+                    0 => 1,
+                    1 => 5,
+                    2 => 6,
+                    _ => 9,
+                };
+                (Self::Zlib, level)
+            }
+            // Too short to tell: it is cut.
+            [] | [_] => (Self::Zlib, 6),
+            _ => (Self::Raw, 6),
+        }
+    }
+
+    fn inflate(self) -> Decompress {
+        match self {
+            Self::Gzip => Decompress::new_gzip(15),
+            Self::Raw => Decompress::new(false),
+            Self::Zlib => Decompress::new(true),
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Raw => "raw deflate",
+            Self::Zlib => "zlib",
+        }
+    }
+}
+
+/// How the compressed part ended.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum Outcome {
+    /// As it should; the next byte of the file is there.
+    Complete(u64),
+    /// With the wrong checksum, all data being there.
+    Checksum(u64),
+    Damaged(String),
+    Truncated,
+}
+
+/// A handle on the inflater; its bytes are a [`Source`] that a window can move over, forwards only.
+#[derive(Clone)]
+pub(crate) struct Inflater(Arc<Mutex<State>>);
+
+struct State {
+    source: Source,
+    wrapper: Wrapper,
+    /// Where in the file the compressed part begins.
+    begin: u64,
+    /// Where in the file the next compressed bytes are read.
+    offset: u64,
+    input: Vec<u8>,
+    /// What of `input` is not yet inflated.
+    start: usize,
+    end: usize,
+    inflate: Decompress,
+    produced: u64,
+    /// Bytes in front of the damage, the last first.
+    salvaged: Vec<u8>,
+    outcome: Option<Outcome>,
+}
+
+const INPUT_BYTES: usize = 64 << 10;
+
+impl Inflater {
+    pub(crate) fn new(source: Source, offset: u64, wrapper: Wrapper) -> Self {
+        Self(Arc::new(Mutex::new(State::new(source, offset, wrapper))))
+    }
+
+    pub(crate) fn source(&self) -> Source {
+        Source::custom(self.clone())
+    }
+
+    /// How it ended, once all has been read.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        self.lock().outcome.clone()
+    }
+
+    /// Bytes that came out so far.
+    pub(crate) fn produced(&self) -> u64 {
+        self.lock().produced
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn new(source: Source, begin: u64, wrapper: Wrapper) -> Self {
+        Self {
+            source,
+            wrapper,
+            begin,
+            offset: begin,
+            input: vec![0; INPUT_BYTES],
+            start: 0,
+            end: 0,
+            inflate: wrapper.inflate(),
+            produced: 0,
+            salvaged: Vec::new(),
+            outcome: None,
+        }
+    }
+
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        if matches!(self.outcome, Some(Outcome::Damaged(_))) {
+            return Ok(self.read_salvaged(output));
+        }
+        while self.outcome.is_none() && !output.is_empty() {
+            if self.start == self.end {
+                self.refill()?;
+            }
+            let produced = self.step(output);
+            if matches!(self.outcome, Some(Outcome::Damaged(_))) {
+                self.salvage(output.len())?;
+            }
+            if produced > 0 {
+                return Ok(produced);
+            }
+        }
+        Ok(self.read_salvaged(output))
+    }
+
+    /// The inflater gives up some bytes early when it has much room; with room for one byte it gives all there are.
+    fn salvage(&mut self, most: usize) -> io::Result<()> {
+        let mut again = Self::new(self.source.clone(), self.begin, self.wrapper);
+        let mut scratch = vec![0; INPUT_BYTES];
+        while again.outcome.is_none() && again.produced < self.produced {
+            let left = usize::try_from(self.produced - again.produced).unwrap_or(usize::MAX);
+            if again.start == again.end {
+                again.refill()?;
+            }
+            again.step(scratch.get_mut(..left.min(INPUT_BYTES)).unwrap_or_default());
+        }
+        while again.outcome.is_none() && self.salvaged.len() < most {
+            if again.start == again.end {
+                again.refill()?;
+            }
+            let mut byte = [0];
+            let produced = again.step(&mut byte);
+            self.salvaged.extend_from_slice(byte.get(..produced).unwrap_or_default());
+        }
+        self.salvaged.reverse();
+        // The first reason is the true one; a second call only says that there was one.
+        if let Some(Outcome::Damaged(_)) = again.outcome {
+            self.outcome = again.outcome;
+        }
+        Ok(())
+    }
+
+    fn read_salvaged(&mut self, output: &mut [u8]) -> usize {
+        let mut read = 0;
+        for (to, from) in output.iter_mut().zip(std::iter::from_fn(|| self.salvaged.pop())) {
+            *to = from;
+            read += 1;
+        }
+        self.produced += read as u64;
+        read
+    }
+
+    fn refill(&mut self) -> io::Result<()> {
+        let read = self.source.read_at(self.offset, &mut self.input).map_err(|error| match error.kind() {
+            ErrorKind::Io(cause) => io::Error::new(cause.kind(), error.to_string()),
+            _ => io::Error::other(error.to_string()),
+        })?;
+        self.offset += read as u64;
+        (self.start, self.end) = (0, read);
+        Ok(())
+    }
+
+    /// Inflates once; says how much came out.
+    fn step(&mut self, output: &mut [u8]) -> usize {
+        let (consumed_before, produced_before) = (self.inflate.total_in(), self.inflate.total_out());
+        let input = self.input.get(self.start..self.end).unwrap_or_default();
+        let at_end = input.is_empty();
+        let result = self.inflate.decompress(input, output, FlushDecompress::None);
+        let consumed = (self.inflate.total_in() - consumed_before) as usize;
+        let produced = (self.inflate.total_out() - produced_before) as usize;
+        self.start += consumed;
+        self.produced += produced as u64;
+        let next = self.offset - (self.end - self.start) as u64;
+        match result {
+            Ok(Status::StreamEnd) => self.outcome = Some(Outcome::Complete(next)),
+            Ok(_) if at_end && produced == 0 => self.outcome = Some(Outcome::Truncated),
+            Ok(_) => {}
+            Err(error) if error.message() == Some("incorrect data check") => {
+                self.outcome = Some(Outcome::Checksum(next));
+            }
+            Err(error) => self.outcome = Some(Outcome::Damaged(error.to_string())),
+        }
+        produced
+    }
+}
+
+impl ReadAt for Inflater {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.produced())
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut state = self.lock();
+        if offset != state.produced {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "compressed data is read front to back only"));
+        }
+        state.read(buffer)
+    }
+}
+
+impl std::fmt::Debug for Inflater {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = self.lock();
+        f.debug_struct("Inflater").field("produced", &state.produced).field("outcome", &state.outcome).finish()
+    }
+}

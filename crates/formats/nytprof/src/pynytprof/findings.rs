@@ -1,0 +1,90 @@
+//! Every rule of the dialect, in one table.
+//!
+//! Severity error means that the file breaks a rule of Pynytprof's document.
+
+use traceloom_bytes::{Rule, Severity};
+
+macro_rules! rules {
+    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
+        $(
+            #[doc = $message]
+            pub static $name: Rule = Rule {
+                code: concat!("pynytprof.", $code),
+                severity: Severity::$severity,
+                message: $message,
+            };
+        )*
+
+        /// All rules, in the order of the file.
+        pub static RULES: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    NOT_LOADABLE "not-loadable" Warning
+        "Devel::NYTProf cannot load this file ({form}); converted to nytprof it can";
+    ANCESTOR "ancestor" Error
+        "the file has the binary header that came before the document's text lines";
+    VERSION "version" Error
+        "the first line says {text}, not NYTProf 5 0";
+    COMMENT_MISSING "comment-missing" Note
+        "no comment names Pynytprof as the producer";
+    LINE_MALFORMED "line-malformed" Warning
+        "the line {text} has no value; it is ignored";
+    ATTRIBUTE_MISSING "attribute-missing" Error
+        "the attribute {key} is missing";
+    OPTION_MISSING "option-missing" Error
+        "the option {key} is missing";
+    TICKS_PER_SEC "ticks-per-sec" Error
+        "ticks_per_sec is {value}; the document fixes 10000000, which is assumed";
+    NV_SIZE "nv-size" Warning
+        "nv_size is {value}; the numbers have 8 bytes all the same";
+    BLANK_LINE "blank-line" Error
+        "an empty line stands before the binary part";
+    ZLIB "zlib" Note
+        "the binary part is compressed, which the document announces for later";
+    ZLIB_DAMAGED "zlib-damaged" Error
+        "the compressed part is {reason}; {bytes} bytes of it are read";
+    PROCESS_MISSING "process-missing" Error
+        "there is no process record";
+    PROCESS_LENGTH "process-length" Error
+        "the process record has a length, 21 bytes in all; the document has 17";
+    PROCESS_TIME "process-time" Warning
+        "the process began at {time}, which is no likely time of day";
+    TOKENS "tokens" Error
+        "records of the real stream follow the process record, in place of chunks";
+    CHUNK_ORDER "chunk-order" Error
+        "chunk {tag} comes after chunk {before}; the document's order is P S D C E";
+    CHUNK_REPEATED "chunk-repeated" Error
+        "there is another chunk {tag}";
+    CHUNK_MISSING "chunk-missing" Error
+        "there is no chunk {tag}";
+    CHUNK_FOREIGN "chunk-foreign" Error
+        "there is a chunk {tag}, which the document says is never written";
+    CHUNK_UNKNOWN "chunk-unknown" Error
+        "no chunk begins with {tag}; the rest cannot be read";
+    CHUNK_FORM "chunk-form" Error
+        "chunk {tag} holds {form}, not what the document says";
+    CHUNK_LENGTH "chunk-length" Error
+        "chunk {tag} has {length} bytes, which its records do not fill";
+    TRUNCATED "truncated" Error
+        "the file ends inside chunk {tag}: {needed} bytes needed, {left} left";
+    FLAGS "flags" Warning
+        "sub {sid} has the flags {flags}; the document says 0 for now";
+    NAME "name" Error
+        "the name of sub {sid} is not UTF-8 or holds control characters";
+    SUB_REPEATED "sub-repeated" Warning
+        "sub {sid} is described again, as {name}";
+    SUB_UNKNOWN "sub-unknown" Warning
+        "calls refer to sub {sid}, which has no name";
+    NEWLINE_DAMAGE "newline-damage" Warning
+        "no byte 0a in {bytes} bytes of chunks: the tool's Python writer turns every 0a into 01, also in numbers";
+    END_MISSING "end-missing" Error
+        "there is no terminator E";
+    END_REPEATED "end-repeated" Error
+        "there is another terminator E";
+    END_NOT_EMPTY "end-not-empty" Error
+        "the terminator E has {length} bytes, it should be empty";
+    AFTER_END "after-end" Error
+        "{bytes} bytes follow the terminator E";
+}

@@ -1,0 +1,189 @@
+//! Recognises what a chunk holds: the tool wrote the same tags with many contents.
+
+use traceloom_bytes::{Limits, Result, Source, Window};
+
+use super::raw::{FIGURES_BYTES, Form, Tag, VISIT_BYTES};
+use crate::raw::get_integer;
+
+/// What is known about a file when a chunk is met.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Context {
+    /// An earlier chunk has integers of variable length, so this one has too.
+    pub(super) is_varint: bool,
+    /// Subs have line ranges, so calls have places.
+    pub(super) has_ranges: bool,
+}
+
+/// A chunk's contents, all of them in the source.
+pub(super) struct Contents<'a> {
+    pub(super) source: &'a Source,
+    pub(super) start: u64,
+    pub(super) length: u64,
+    /// The chunk says that it is longer, and the file is cut.
+    pub(super) is_cut: bool,
+}
+
+/// Names longer than this are no names.
+const LONGEST_NAME: usize = 1 << 16;
+
+impl Contents<'_> {
+    /// The first form that explains all bytes.
+    pub(super) fn form(&self, tag: Tag, context: Context) -> Result<Form> {
+        let candidates: &[Form] = match tag {
+            Tag::S if context.is_varint => &[Form::VarintLines, Form::Lines],
+            Tag::S => &[Form::Lines, Form::VarintLines],
+            Tag::C if context.has_ranges => &[Form::Places],
+            Tag::C if context.is_varint => &[Form::VarintEdges, Form::Edges],
+            Tag::C => &[Form::Edges, Form::VarintEdges],
+            Tag::D if self.length == 0 => &[Form::Subs],
+            Tag::D if context.is_varint => &[Form::VarintVisits, Form::Visits, Form::Subs, Form::Ranges],
+            Tag::D => &[Form::Visits, Form::Subs, Form::Ranges, Form::VarintVisits],
+            Tag::F => &[Form::VarintFiles, Form::Files, Form::IndexedFiles],
+            Tag::A => &[Form::Properties],
+            _ => &[],
+        };
+        for form in candidates {
+            if self.fits(*form, true)? {
+                return Ok(*form);
+            }
+        }
+        // A name in another encoding is still a name, if nothing else explains the bytes.
+        if tag == Tag::D && self.fits(Form::Subs, false)? {
+            return Ok(Form::Subs);
+        }
+        Ok(Form::Raw)
+    }
+
+    fn fits(&self, form: Form, needs_clean: bool) -> Result<bool> {
+        match form {
+            Form::Lines | Form::Edges | Form::Places => {
+                return Ok(self.is_cut || self.length.is_multiple_of(FIGURES_BYTES as u64));
+            }
+            Form::IndexedFiles => return Ok(self.length.is_multiple_of(8)),
+            Form::Visits if !self.is_cut && self.length % VISIT_BYTES as u64 != 1 => return Ok(false),
+            _ => {}
+        }
+        let mut scan = Scan::new(self, needs_clean);
+        while scan.left > 0 {
+            match scan.item(form)? {
+                Some(()) => {}
+                None => return Ok(self.is_cut && scan.ran_out && scan.items > 0),
+            }
+            scan.items += 1;
+            if scan.has_ended {
+                return Ok(scan.left == 0);
+            }
+        }
+        // A list of visits has to end with its mark.
+        Ok(!matches!(form, Form::Visits | Form::VarintVisits) || self.is_cut)
+    }
+}
+
+struct Scan {
+    window: Window,
+    left: u64,
+    items: u64,
+    ran_out: bool,
+    has_ended: bool,
+    needs_clean: bool,
+}
+
+impl Scan {
+    fn new(contents: &Contents<'_>, needs_clean: bool) -> Self {
+        let mut window = Window::new(contents.source.clone(), &Limits::default());
+        window.seek(contents.start);
+        Self { window, left: contents.length, items: 0, ran_out: false, has_ended: false, needs_clean }
+    }
+
+    fn item(&mut self, form: Form) -> Result<Option<()>> {
+        match form {
+            Form::Subs => self.skip_and_name(8, true),
+            Form::Ranges => self.skip_and_name(16, true),
+            Form::Files => self.skip_and_name(16, false),
+            Form::Properties => self.property(),
+            Form::Visits | Form::VarintVisits => self.visit(form),
+            Form::VarintLines | Form::VarintEdges => {
+                Ok(if self.integers(3)? && self.skip(16)? { Some(()) } else { None })
+            }
+            Form::VarintFiles => {
+                if !self.integers(4)? {
+                    return Ok(None);
+                }
+                self.skip_and_name(0, false)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn visit(&mut self, form: Form) -> Result<Option<()>> {
+        match self.byte()? {
+            Some(0) => {
+                self.has_ended = true;
+                Ok(Some(()))
+            }
+            Some(1) => {
+                let is_whole = if form == Form::Visits { self.skip(16)? } else { self.integers(2)? && self.skip(8)? };
+                Ok(is_whole.then_some(()))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn property(&mut self) -> Result<Option<()>> {
+        let name = self.name()?;
+        Ok(name.filter(|name| name.contains(&b'=') && is_clean(name)).map(|_| ()))
+    }
+
+    /// Fixed bytes, then a name; a path may not be empty, since then everything would be one.
+    fn skip_and_name(&mut self, fixed: u64, may_be_empty: bool) -> Result<Option<()>> {
+        if !self.skip(fixed)? {
+            return Ok(None);
+        }
+        let name = self.name()?;
+        Ok(name.filter(|name| (may_be_empty || !name.is_empty()) && (!self.needs_clean || is_clean(name))).map(|_| ()))
+    }
+
+    fn byte(&mut self) -> Result<Option<u8>> {
+        let byte = self.window.fill(1)?.first().copied();
+        Ok(if self.skip(1)? { byte } else { None })
+    }
+
+    fn skip(&mut self, length: u64) -> Result<bool> {
+        if length > self.left {
+            self.ran_out = true;
+            return Ok(false);
+        }
+        self.left -= length;
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        self.window.fill(length)?;
+        self.window.consume(length);
+        Ok(true)
+    }
+
+    /// Integers in their shortest form only: others would not come out the same.
+    fn integers(&mut self, count: usize) -> Result<bool> {
+        for _ in 0..count {
+            let Some(integer) = get_integer(self.window.fill(5)?) else { return Ok(false) };
+            if integer.is_padded || !self.skip(integer.len as u64)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn name(&mut self) -> Result<Option<Vec<u8>>> {
+        let mut name = Vec::new();
+        loop {
+            match self.byte()? {
+                Some(0) => return Ok(Some(name)),
+                Some(byte) if name.len() < LONGEST_NAME => name.push(byte),
+                _ => return Ok(None),
+            }
+        }
+    }
+}
+
+/// Whether these bytes can be meant as a name: UTF-8 without control characters.
+pub(super) fn is_clean(name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok_and(|name| !name.chars().any(char::is_control))
+}

@@ -1,0 +1,175 @@
+//! One record inside a chunk: its length, its fields, its bytes.
+
+use traceloom_bytes::{ByteOrder, Cursor};
+
+use super::{
+    raw::{FIGURES_BYTES, Form},
+    record::{Edge, File, Line, Place, Range, Record, Sub, Visit},
+};
+use crate::{
+    Pair,
+    raw::{get_integer, put_integer},
+};
+
+/// The length of the item at the front, or how many bytes are needed to tell.
+pub(super) fn measure(form: Form, bytes: &[u8]) -> Result<usize, usize> {
+    let fixed = |len: usize| if bytes.len() >= len { Ok(len) } else { Err(len) };
+    match form {
+        Form::Raw => fixed(1),
+        Form::Lines | Form::Edges | Form::Places => fixed(FIGURES_BYTES),
+        Form::IndexedFiles => fixed(8),
+        Form::Subs => name_end(bytes, 8),
+        Form::Ranges | Form::Files => name_end(bytes, 16),
+        Form::Properties => name_end(bytes, 0),
+        Form::VarintLines | Form::VarintEdges => fixed(integers_end(bytes, 0, 3)? + 16),
+        Form::VarintFiles => name_end(bytes, integers_end(bytes, 0, 4)?),
+        Form::Visits | Form::VarintVisits => match bytes.first() {
+            None => Err(1),
+            Some(1) if form == Form::Visits => fixed(17),
+            Some(1) => fixed(integers_end(bytes, 1, 2)? + 8),
+            Some(_) => Ok(1),
+        },
+    }
+}
+
+fn name_end(bytes: &[u8], start: usize) -> Result<usize, usize> {
+    let name = bytes.get(start..).ok_or(start + 1)?;
+    name.iter().position(|byte| *byte == 0).map(|at| start + at + 1).ok_or(bytes.len() + 1)
+}
+
+fn integers_end(bytes: &[u8], start: usize, count: usize) -> Result<usize, usize> {
+    (0..count).try_fold(start, |at, _| {
+        let rest = bytes.get(at..).unwrap_or_default();
+        get_integer(rest).map(|integer| at + integer.len).ok_or(bytes.len() + 1)
+    })
+}
+
+/// The fields of an item that has been measured.
+pub(super) fn decode(form: Form, bytes: &[u8]) -> Record<'_> {
+    let mut item = Item { cursor: Cursor::new(bytes, 0, ByteOrder::Little), is_varint: form.is_varint() };
+    item.record(form).unwrap_or(Record::Payload(bytes))
+}
+
+struct Item<'a> {
+    cursor: Cursor<'a>,
+    is_varint: bool,
+}
+
+impl<'a> Item<'a> {
+    fn record(&mut self, form: Form) -> Option<Record<'a>> {
+        Some(match form {
+            Form::Raw => return None,
+            Form::Lines | Form::VarintLines => {
+                let (fid, line, calls) = (self.integer()?, self.integer()?, self.integer()?);
+                Record::Line(Line { fid, line, calls, inc_ticks: self.time()?, exc_ticks: self.time()? })
+            }
+            Form::Edges | Form::VarintEdges => {
+                let (caller_sid, callee_sid, calls) = (self.integer()?, self.integer()?, self.integer()?);
+                let (ticks, sub_ticks) = (self.time()?, self.time()?);
+                Record::Edge(Edge { caller_sid, callee_sid, calls, ticks, sub_ticks })
+            }
+            Form::Places => {
+                let (fid, line, sid) = (self.integer()?, self.integer()?, self.integer()?);
+                Record::Place(Place { fid, line, sid, inc_ticks: self.time()?, exc_ticks: self.time()? })
+            }
+            Form::Subs => {
+                let (sid, flags) = (self.integer()?, self.integer()?);
+                Record::Sub(Sub { sid, flags, name: self.name()? })
+            }
+            Form::Ranges => {
+                let (sid, fid) = (self.integer()?, self.integer()?);
+                let (first_line, last_line) = (self.integer()?, self.integer()?);
+                Record::Range(Range { sid, fid, first_line, last_line, name: self.name()? })
+            }
+            Form::Visits | Form::VarintVisits => match self.cursor.u8("mark").ok()? {
+                1 => Record::Visit(Visit { fid: self.integer()?, line: self.integer()?, ns: self.time()? }),
+                0 => Record::VisitsEnd,
+                _ => return None,
+            },
+            Form::Files | Form::VarintFiles => {
+                let (fid, flags, size, mtime) = (self.integer()?, self.integer()?, self.integer()?, self.integer()?);
+                Record::File(File { fid, flags, size, mtime, path: self.name()? })
+            }
+            Form::IndexedFiles => Record::IndexedFile(self.integer()?, self.integer()?),
+            Form::Properties => Record::Property(Pair::split(self.name()?)),
+        })
+    }
+
+    fn integer(&mut self) -> Option<u32> {
+        if !self.is_varint {
+            return self.cursor.u32("number").ok();
+        }
+        let mut ahead = self.cursor;
+        let integer = get_integer(ahead.rest())?;
+        self.cursor.take(integer.len, "number").ok()?;
+        Some(integer.value)
+    }
+
+    fn time(&mut self) -> Option<u64> {
+        self.cursor.u64("time").ok()
+    }
+
+    fn name(&mut self) -> Option<&'a [u8]> {
+        self.cursor.rest().strip_suffix(b"\0")
+    }
+}
+
+/// Lays an item out; false if a chunk of this form cannot hold it.
+pub(super) fn encode(form: Form, record: &Record<'_>, out: &mut Vec<u8>) -> bool {
+    let is_varint = form.is_varint();
+    let integers = |numbers: &[u32], out: &mut Vec<u8>| {
+        for number in numbers {
+            if is_varint { put_integer(*number, out) } else { out.extend_from_slice(&number.to_le_bytes()) }
+        }
+    };
+    let times = |times: [u64; 2], out: &mut Vec<u8>| out.extend_from_slice(times.map(u64::to_le_bytes).as_flattened());
+    let name = |name: &[u8], out: &mut Vec<u8>| {
+        out.extend_from_slice(name);
+        out.push(0);
+        !name.contains(&0)
+    };
+    match (form, record) {
+        (_, Record::Payload(bytes)) => out.extend_from_slice(bytes),
+        (Form::Lines | Form::VarintLines, Record::Line(line)) => {
+            integers(&[line.fid, line.line, line.calls], out);
+            times([line.inc_ticks, line.exc_ticks], out);
+        }
+        (Form::Edges | Form::VarintEdges, Record::Edge(edge)) => {
+            integers(&[edge.caller_sid, edge.callee_sid, edge.calls], out);
+            times([edge.ticks, edge.sub_ticks], out);
+        }
+        (Form::Places, Record::Place(place)) => {
+            integers(&[place.fid, place.line, place.sid], out);
+            times([place.inc_ticks, place.exc_ticks], out);
+        }
+        (Form::Subs, Record::Sub(sub)) => {
+            integers(&[sub.sid, sub.flags], out);
+            return name(sub.name, out);
+        }
+        (Form::Ranges, Record::Range(sub)) => {
+            integers(&[sub.sid, sub.fid, sub.first_line, sub.last_line], out);
+            return name(sub.name, out);
+        }
+        (Form::Visits | Form::VarintVisits, Record::Visit(visit)) => {
+            out.push(1);
+            integers(&[visit.fid, visit.line], out);
+            out.extend_from_slice(&visit.ns.to_le_bytes());
+        }
+        (Form::Visits | Form::VarintVisits, Record::VisitsEnd) => out.push(0),
+        (Form::Files | Form::VarintFiles, Record::File(file)) => {
+            integers(&[file.fid, file.flags, file.size, file.mtime], out);
+            return name(file.path, out);
+        }
+        (Form::IndexedFiles, Record::IndexedFile(fid, string)) => integers(&[*fid, *string], out),
+        (Form::Properties, Record::Property(pair)) => {
+            out.extend_from_slice(pair.key);
+            if let Some(value) = pair.value {
+                out.push(b'=');
+                out.extend_from_slice(value);
+            }
+            out.push(0);
+        }
+        _ => return false,
+    }
+    true
+}

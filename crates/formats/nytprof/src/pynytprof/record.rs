@@ -1,0 +1,305 @@
+//! Header and records of the dialect: all that a file holds, borrowed and lossless.
+
+use traceloom_bytes::{Describe, Fields};
+
+use super::raw::{Form, Tag};
+use crate::{Dialect, Pair};
+
+/// How the file begins, and which form it has.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Header {
+    /// The form.
+    pub dialect: Dialect,
+    /// What comes before the first record: the line with the version, or the ancestor's binary header.
+    pub head: Vec<u8>,
+}
+
+impl Default for Header {
+    fn default() -> Self {
+        Self { dialect: Dialect::Document, head: b"NYTProf 5 0\n".to_vec() }
+    }
+}
+
+/// The process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// Its parent's number.
+    pub ppid: u32,
+    /// Seconds since 1970.
+    pub time: f64,
+    /// Whether a length of 16 stands behind the tag.
+    pub has_length: bool,
+}
+
+/// Begins a chunk; its records follow.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Chunk {
+    /// What kind of chunk.
+    pub tag: Tag,
+    /// Bytes that should follow.
+    pub length: u32,
+    /// How they are laid out; not stored.
+    pub form: Form,
+}
+
+/// Figures of a line, in ticks.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Line {
+    /// File.
+    pub fid: u32,
+    /// Line.
+    pub line: u32,
+    /// How often it was reached.
+    pub calls: u32,
+    /// Time with what it called; the tool measures the time since the event before.
+    pub inc_ticks: u64,
+    /// Time without what it called; the tool measures the time until the next event.
+    pub exc_ticks: u64,
+}
+
+/// A sub.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Sub<'a> {
+    /// Its number.
+    pub sid: u32,
+    /// Always 0 so far.
+    pub flags: u32,
+    /// Its name, without the NUL.
+    pub name: &'a [u8],
+}
+
+/// A sub with its place.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Range<'a> {
+    /// Its number.
+    pub sid: u32,
+    /// File.
+    pub fid: u32,
+    /// First line.
+    pub first_line: u32,
+    /// Last line.
+    pub last_line: u32,
+    /// Its name, without the NUL.
+    pub name: &'a [u8],
+}
+
+/// One visit of a line.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Visit {
+    /// File.
+    pub fid: u32,
+    /// Line.
+    pub line: u32,
+    /// Nanoseconds.
+    pub ns: u64,
+}
+
+/// Calls from one sub to another.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Edge {
+    /// Number of the calling sub.
+    pub caller_sid: u32,
+    /// Number of the sub called.
+    pub callee_sid: u32,
+    /// How many.
+    pub calls: u32,
+    /// Time with what it called.
+    pub ticks: u64,
+    /// Time without what it called; the tool writes the same again.
+    pub sub_ticks: u64,
+}
+
+/// Calls from one place.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Place {
+    /// File of the calls.
+    pub fid: u32,
+    /// Line of the calls.
+    pub line: u32,
+    /// Number of the sub called.
+    pub sid: u32,
+    /// Time with what it called.
+    pub inc_ticks: u64,
+    /// Time without what it called.
+    pub exc_ticks: u64,
+}
+
+/// A file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct File<'a> {
+    /// Its number.
+    pub fid: u32,
+    /// As those of the real stream.
+    pub flags: u32,
+    /// Size in bytes.
+    pub size: u32,
+    /// Time of the last change.
+    pub mtime: u32,
+    /// Path, without the NUL.
+    pub path: &'a [u8],
+}
+
+/// One piece of a file. A file as the document has it is
+/// `Comment Attribute* Option* Process Chunk Line* Chunk Sub* Chunk Edge* Chunk`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Record<'a> {
+    /// A line of text, without `#` and newline.
+    Comment(&'a [u8]),
+    /// Something about the run.
+    Attribute(Pair<'a>),
+    /// An option.
+    Option(Pair<'a>),
+    /// An empty line, as early files have one before the binary part.
+    Blank,
+    /// From here on the file is compressed, at about this level.
+    StartDeflate(u8),
+    /// The compressed part is over.
+    EndDeflate,
+    /// The process.
+    Process(Process),
+    /// Begins a chunk.
+    Chunk(Chunk),
+    /// Figures of a line.
+    Line(Line),
+    /// A sub.
+    Sub(Sub<'a>),
+    /// A sub with its place.
+    Range(Range<'a>),
+    /// One visit of a line.
+    Visit(Visit),
+    /// Ends a list of visits.
+    VisitsEnd,
+    /// Calls from one sub to another.
+    Edge(Edge),
+    /// Calls from one place.
+    Place(Place),
+    /// A file.
+    File(File<'a>),
+    /// A file and the number of its name, which is not stored.
+    IndexedFile(u32, u32),
+    /// An attribute in an early file.
+    Property(Pair<'a>),
+    /// A record of the real stream, in files of the last writer.
+    Token(crate::Record<'a>),
+    /// Contents of a chunk that are not understood.
+    Payload(&'a [u8]),
+    /// Bytes that no record explains.
+    Residue(&'a [u8]),
+}
+
+impl Describe for Header {
+    fn kind(&self) -> &'static str {
+        "header"
+    }
+
+    fn describe(&self, fields: &mut dyn Fields) {
+        fields.word("dialect", self.dialect.as_str());
+        fields.bytes("head", &self.head);
+    }
+}
+
+impl Describe for Record<'_> {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Comment(_) => "comment",
+            Self::Attribute(_) => "attribute",
+            Self::Option(_) => "option",
+            Self::Blank => "blank",
+            Self::StartDeflate(_) => "start_deflate",
+            Self::EndDeflate => "end_deflate",
+            Self::Process(_) => "process",
+            Self::Chunk(_) => "chunk",
+            Self::Line(_) => "line",
+            Self::Sub(_) => "sub",
+            Self::Range(_) => "range",
+            Self::Visit(_) => "visit",
+            Self::VisitsEnd => "visits_end",
+            Self::Edge(_) => "edge",
+            Self::Place(_) => "place",
+            Self::File(_) => "file",
+            Self::IndexedFile(..) => "indexed_file",
+            Self::Property(_) => "property",
+            Self::Token(record) => record.kind(),
+            Self::Payload(_) => "payload",
+            Self::Residue(_) => "residue",
+        }
+    }
+
+    fn describe(&self, fields: &mut dyn Fields) {
+        match self {
+            Self::Comment(text) => fields.text("text", text),
+            Self::Attribute(pair) | Self::Option(pair) | Self::Property(pair) => {
+                fields.text("key", pair.key);
+                if let Some(value) = pair.value {
+                    fields.text("value", value);
+                }
+            }
+            Self::Blank | Self::EndDeflate | Self::VisitsEnd => {}
+            Self::StartDeflate(level) => fields.unsigned("level", (*level).into()),
+            Self::Process(process) => {
+                unsigned(fields, &[("pid", process.pid), ("ppid", process.ppid)]);
+                fields.float("time", process.time);
+                fields.flag("has_length", process.has_length);
+            }
+            Self::Chunk(chunk) => {
+                fields.word("tag", &chunk.tag.to_string());
+                fields.unsigned("length", chunk.length.into());
+                fields.word("form", chunk.form.as_str());
+            }
+            Self::Token(record) => record.describe(fields),
+            Self::Payload(bytes) | Self::Residue(bytes) => fields.bytes("bytes", bytes),
+            figures => figures.describe_figures(fields),
+        }
+    }
+}
+
+impl Record<'_> {
+    fn describe_figures(&self, fields: &mut dyn Fields) {
+        match self {
+            Self::Line(line) => {
+                unsigned(fields, &[("fid", line.fid), ("line", line.line), ("calls", line.calls)]);
+                fields.unsigned("inc_ticks", line.inc_ticks);
+                fields.unsigned("exc_ticks", line.exc_ticks);
+            }
+            Self::Sub(sub) => {
+                unsigned(fields, &[("sid", sub.sid), ("flags", sub.flags)]);
+                fields.text("name", sub.name);
+            }
+            Self::Range(sub) => {
+                unsigned(fields, &[("sid", sub.sid), ("fid", sub.fid)]);
+                unsigned(fields, &[("first_line", sub.first_line), ("last_line", sub.last_line)]);
+                fields.text("name", sub.name);
+            }
+            Self::Visit(visit) => {
+                unsigned(fields, &[("fid", visit.fid), ("line", visit.line)]);
+                fields.unsigned("ns", visit.ns);
+            }
+            Self::Edge(edge) => {
+                unsigned(fields, &[("caller_sid", edge.caller_sid), ("callee_sid", edge.callee_sid)]);
+                unsigned(fields, &[("calls", edge.calls)]);
+                fields.unsigned("ticks", edge.ticks);
+                fields.unsigned("sub_ticks", edge.sub_ticks);
+            }
+            Self::Place(place) => {
+                unsigned(fields, &[("fid", place.fid), ("line", place.line), ("sid", place.sid)]);
+                fields.unsigned("inc_ticks", place.inc_ticks);
+                fields.unsigned("exc_ticks", place.exc_ticks);
+            }
+            Self::File(file) => {
+                unsigned(fields, &[("fid", file.fid), ("flags", file.flags)]);
+                unsigned(fields, &[("size", file.size), ("mtime", file.mtime)]);
+                fields.text("path", file.path);
+            }
+            Self::IndexedFile(fid, string) => unsigned(fields, &[("fid", *fid), ("string", *string)]),
+            _ => {}
+        }
+    }
+}
+
+fn unsigned(fields: &mut dyn Fields, numbers: &[(&'static str, u32)]) {
+    for (name, value) in numbers {
+        fields.unsigned(name, (*value).into());
+    }
+}

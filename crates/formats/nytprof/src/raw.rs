@@ -1,0 +1,212 @@
+//! Numbers and layouts of the real stream, shared by reading and writing.
+
+use std::fmt;
+
+/// The format's word at the start of the first line.
+pub const MAGIC: &[u8] = b"NYTProf ";
+/// The only major version that Devel::NYTProf reads and writes since 2013.
+pub const NYTP_FILE_MAJOR_VERSION: u32 = 5;
+/// Its minor version; no other was ever released.
+pub const NYTP_FILE_MINOR_VERSION: u32 = 0;
+/// Ticks per second where a file does not say: what `clock_gettime` gives.
+pub const DEFAULT_TICKS_PER_SEC: u32 = 10_000_000;
+/// Bytes of decompressed data that the original holds at once; a text line across such a border is lost to it.
+pub const ORIGINAL_BUFFER: u64 = 163_840;
+/// A text line above this length is spoilt by the original inside the compressed part.
+pub const ORIGINAL_LINE: usize = 8192;
+
+/// The first byte of a record.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Tag(pub u8);
+
+macro_rules! tags {
+    ($($name:ident $byte:literal $about:literal;)*) => {
+        impl Tag {
+            $(#[doc = $about] pub const $name: Self = Self($byte);)*
+
+            /// Its name in the original's sources, if it has one.
+            pub const fn name(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$name => Some(stringify!($name)),)*
+                    _ => None,
+                }
+            }
+
+            /// Whether a record may begin with it.
+            #[inline]
+            pub const fn is_record(self) -> bool {
+                self.name().is_some() && !matches!(self, Self::STRING | Self::STRING_UTF8)
+            }
+        }
+    };
+}
+tags! {
+    ATTRIBUTE b':' "A line `key=value` about the run.";
+    OPTION b'!' "A line `key=value` of the profiler's options.";
+    COMMENT b'#' "A line of text.";
+    TIME_BLOCK b'*' "A statement with the lines of its block and sub.";
+    TIME_LINE b'+' "A statement.";
+    DISCOUNT b'-' "The next statement was already counted.";
+    NEW_FID b'@' "A file or string eval.";
+    SRC_LINE b'S' "A line of source.";
+    SUB_INFO b's' "Where a sub is.";
+    SUB_CALLERS b'c' "Calls to a sub from one place.";
+    PID_START b'P' "A process begins.";
+    PID_END b'p' "A process ends.";
+    STRING b'\'' "A string of bytes.";
+    STRING_UTF8 b'"' "A string in UTF-8.";
+    START_DEFLATE b'z' "A zlib stream follows.";
+    SUB_ENTRY b'>' "A sub is entered.";
+    SUB_RETURN b'<' "A sub is left.";
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.pad(name),
+            None => write!(f, "{:#04x} ({})", self.0, self.0.escape_ascii()),
+        }
+    }
+}
+
+/// The flags of a file.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct FidFlags(pub u32);
+
+impl FidFlags {
+    /// Compiled from a `.pmc`.
+    pub const IS_PMC: u32 = 0x1;
+    /// First met in a statement.
+    pub const VIA_STMT: u32 = 0x2;
+    /// First met in a sub call.
+    pub const VIA_SUB: u32 = 0x4;
+    /// Part of an autosplit file.
+    pub const IS_AUTOSPLIT: u32 = 0x8;
+    /// Perl has the source.
+    pub const HAS_SRC: u32 = 0x10;
+    /// The source is stored.
+    pub const SAVE_SRC: u32 = 0x20;
+    /// Another name of a file.
+    pub const IS_ALIAS: u32 = 0x40;
+    /// No file: it stands for something unknown.
+    pub const IS_FAKE: u32 = 0x80;
+    /// `-e`, `-`, or first met as the parent of an eval; not set on evals.
+    pub const IS_EVAL: u32 = 0x100;
+
+    const NAMES: [(u32, &'static str); 9] = [
+        (Self::IS_PMC, "pmc"),
+        (Self::VIA_STMT, "viastmt"),
+        (Self::VIA_SUB, "viasub"),
+        (Self::IS_AUTOSPLIT, "autosplit"),
+        (Self::HAS_SRC, "hassrc"),
+        (Self::SAVE_SRC, "savesrc"),
+        (Self::IS_ALIAS, "alias"),
+        (Self::IS_FAKE, "fake"),
+        (Self::IS_EVAL, "eval"),
+    ];
+
+    /// Whether all bits of `flag` are set.
+    pub const fn has(self, flag: u32) -> bool {
+        self.0 & flag == flag
+    }
+}
+
+impl fmt::Display for FidFlags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        let mut separator = "";
+        for (bit, name) in Self::NAMES {
+            if self.has(bit) {
+                write!(f, "{separator}{name}")?;
+                separator = ",";
+                rest &= !bit;
+            }
+        }
+        if rest != 0 || self.0 == 0 {
+            write!(f, "{separator}{rest:#x}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Longest stored integer.
+pub const LONGEST_INTEGER: usize = 5;
+
+/// An integer as stored.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Integer {
+    /// Its value.
+    pub value: u32,
+    /// Bytes it takes.
+    pub len: usize,
+    /// Whether a writer would choose other bytes.
+    pub is_padded: bool,
+}
+
+/// Reads an integer: one to five bytes, the most significant first; `None` where the bytes end early.
+#[inline]
+pub fn get_integer(bytes: &[u8]) -> Option<Integer> {
+    let (&first, rest) = bytes.split_first()?;
+    if first < 0x80 {
+        return Some(Integer { value: first.into(), len: 1, is_padded: false });
+    }
+    get_long_integer(first, rest)
+}
+
+#[inline]
+fn get_long_integer(first: u8, rest: &[u8]) -> Option<Integer> {
+    let first_bits = u32::from(first);
+    let (value, len, least) = match (first, rest) {
+        (..0xc0, [a, ..]) => ((first_bits & 0x7f) << 8 | u32::from(*a), 2, 0x80),
+        (0xc0..0xe0, [a, b, ..]) => (u32::from_be_bytes([0, first & 0x1f, *a, *b]), 3, 0x4000),
+        (0xe0..0xff, [a, b, c, ..]) => (u32::from_be_bytes([first & 0x0f, *a, *b, *c]), 4, 0x20_0000),
+        (0xff, [a, b, c, d, ..]) => (u32::from_be_bytes([*a, *b, *c, *d]), 5, 0x1000_0000),
+        _ => return None,
+    };
+    // The prefixes f0 to fe act as e0 to ee, and no writer uses them.
+    let is_padded = value < least || (0xf0..0xff).contains(&first);
+    Some(Integer { value, len, is_padded })
+}
+
+/// Writes an integer in its shortest form.
+#[inline]
+pub fn put_integer(value: u32, out: &mut Vec<u8>) {
+    let [a, b, c, d] = value.to_be_bytes();
+    match value {
+        ..0x80 => out.push(d),
+        0x80..0x4000 => out.extend_from_slice(&[c | 0x80, d]),
+        0x4000..0x20_0000 => out.extend_from_slice(&[b | 0xc0, c, d]),
+        0x20_0000..0x1000_0000 => out.extend_from_slice(&[a | 0xe0, b, c, d]),
+        _ => out.extend_from_slice(&[0xff, a, b, c, d]),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a panic is what fails a test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_an_integer_is_read_and_the_shortest_written() {
+        let edges = [0, 0x7f, 0x80, 0x3fff, 0x4000, 0x1f_ffff, 0x20_0000, 0xfff_ffff, 0x1000_0000, u32::MAX];
+        for (value, len) in edges.into_iter().zip([1, 1, 2, 2, 3, 3, 4, 4, 5, 5]) {
+            let mut bytes = Vec::new();
+            put_integer(value, &mut bytes);
+            assert_eq!(bytes.len(), len);
+            assert_eq!(get_integer(&bytes), Some(Integer { value, len, is_padded: false }));
+            assert_eq!(get_integer(&bytes[..len - 1]), None);
+        }
+        for padded in [&[0x80, 5][..], &[0xc0, 0, 5], &[0xe0, 0, 0, 5], &[0xf0, 0, 0, 5], &[0xff, 0, 0, 0, 5]] {
+            assert_eq!(get_integer(padded), Some(Integer { value: 5, len: padded.len(), is_padded: true }));
+        }
+        assert_eq!(get_integer(&[0xfe, 1, 2, 3]).map(|integer| integer.value), Some(0x0e01_0203));
+    }
+
+    #[test]
+    fn numbers_print_their_names() {
+        assert_eq!(Tag(b'z').to_string(), "START_DEFLATE");
+        assert_eq!(Tag(b'\n').to_string(), "0x0a (\\n)");
+        assert_eq!(FidFlags(0x12).to_string(), "viastmt,hassrc");
+        assert_eq!(FidFlags(0x1002).to_string(), "viastmt,0x1000");
+    }
+}

@@ -1,0 +1,254 @@
+//! Edits: what comes out is what was asked for, and says what is missing.
+
+mod support;
+
+use support::{assert_same, folder, profiles, read, summary};
+use traceloom_bytes::{Edited, Options, Records, Result, Slice, Source};
+use traceloom_nytprof::{Record, aggregate, edit, open, pynytprof, sample};
+
+fn edited(edit: impl FnOnce(&mut Vec<u8>) -> Result<Edited>) -> (Vec<u8>, Edited) {
+    let mut out = Vec::new();
+    let edited = edit(&mut out).unwrap();
+    (out, edited)
+}
+
+/// The records, without the compression around them and what speaks of it.
+fn records(bytes: &[u8]) -> Vec<String> {
+    let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
+    let mut records = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        let skipped = match located.record {
+            Record::StartDeflate(_) | Record::EndDeflate | Record::Residue(_) => true,
+            Record::Comment(text) => text.starts_with(b"Compressed at level"),
+            _ => false,
+        };
+        if !skipped {
+            records.push(format!("{:?}", located.record.canonical()));
+        }
+    }
+    records
+}
+
+#[test]
+fn canonical_changes_the_layout_only() {
+    let folder = folder();
+    for name in profiles(&folder).into_iter().filter(|name| !name.starts_with("killed")) {
+        let bytes = read(&folder, &name);
+        let source = Source::bytes(bytes.clone());
+        for variant in [None, Some("plain"), Some("zlib"), Some("zlib0"), Some("zlib9")] {
+            let (out, edited) = edited(|out| edit::canonical(&source, out, variant, &Options::strict()));
+            assert!(edited.loss.is_empty(), "{name}: {:?}", edited.loss);
+            assert_eq!(records(&out), records(&bytes), "{name} as {variant:?}");
+            if variant == Some("plain") {
+                assert!(!out.windows(2).any(|pair| pair == b"zx"), "{name} is compressed");
+            }
+        }
+        assert!(edit::canonical(&source, Vec::new(), Some("zlib10"), &Options::default()).is_err());
+    }
+}
+
+#[test]
+fn what_is_repaired_passes_the_original_s_verdict() {
+    let folder = folder().join("damaged");
+    for name in profiles(&folder) {
+        let source = Source::bytes(read(&folder, &name));
+        if open(source.clone(), &Options::default()).is_err() {
+            continue;
+        }
+        let (out, _) = edited(|out| edit::repair(&source, out, &Options::default()));
+        let mut reader = open(Source::bytes(out), &Options::strict()).unwrap();
+        while let Some(located) = reader.next().unwrap_or_else(|error| panic!("{name}: {error}")) {
+            assert!(!matches!(located.record, Record::Residue(_)), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_merge_is_what_nytprofmerge_makes() {
+    let folder = folder();
+    let parts: Vec<_> = (0..4).map(|part| Source::bytes(read(&folder, &format!("fork0-part{part}")))).collect();
+    let (out, edited) = edited(|out| edit::merge(&parts, out, &Options::strict()));
+    let lost: Vec<_> = edited.loss.entries().collect();
+    assert_eq!(lost, [("options that differ between the profiles", 3, "forkdepth: -1, not -2")]);
+    let golden = read(&folder, "fork0-merged");
+    assert_eq!(records(&out), records(&golden));
+    assert_eq!(out, golden);
+}
+
+#[test]
+fn a_merge_of_one_file_with_itself_doubles_the_figures() {
+    let folder = folder();
+    for name in ["inventory-c6", "recurse-calls2", "excep-c0"] {
+        let source = Source::bytes(read(&folder, name));
+        let (out, _) = edited(|out| edit::merge(&[source.clone(), source.clone()], out, &Options::default()));
+        let once = aggregate::load(source, &Options::default()).unwrap();
+        let twice = aggregate::load(Source::bytes(out), &Options::strict()).unwrap();
+        assert_eq!(twice.files.len(), once.files.len(), "{name}");
+        assert_eq!(twice.stmts_measured, 2 * once.stmts_measured);
+        assert_eq!(twice.sub_calls, 2 * once.sub_calls);
+        assert_eq!(twice.subs.len(), once.subs.len());
+        for (sub, twice) in &twice.subs {
+            assert_eq!(twice.incl_seconds, 2.0 * once.subs[sub].incl_seconds, "{name}");
+        }
+    }
+}
+
+#[test]
+fn slices_add_up_to_the_whole() {
+    let source = Source::bytes(sample::profile().unwrap());
+    let whole = aggregate::load(source.clone(), &Options::default()).unwrap();
+    let middle = Some((whole.stmts_seconds * 5e8) as i64);
+    let halves = [Slice { to_ns: middle, ..Slice::default() }, Slice { from_ns: middle, ..Slice::default() }];
+    let halves = halves.map(|slice| {
+        let (out, edited) = edited(|out| edit::slice(&source, out, &slice, &Options::default()));
+        assert_eq!(edited.loss.entries().count(), 1, "sums over calls cannot be divided");
+        aggregate::load(Source::bytes(out), &Options::strict()).unwrap()
+    });
+    assert!(halves.iter().all(|half| half.stmts_measured > 0));
+    assert_eq!(halves.iter().map(|half| half.stmts_measured).sum::<u64>(), whole.stmts_measured);
+    let (out, edited) = edited(|out| edit::slice(&source, out, &Slice::default(), &Options::default()));
+    assert!(edited.loss.is_empty());
+    assert_eq!(records(&out), records(&sample::profile().unwrap()));
+
+    let merged = Source::bytes(read(&folder(), "fork0-merged"));
+    let mut reader = open(merged.clone(), &Options::default()).unwrap();
+    let mut pid = 0;
+    while let Some(located) = reader.next().unwrap() {
+        if let Record::PidStart(start) = located.record {
+            pid = start.pid;
+        }
+    }
+    let slice = Slice { threads: vec![pid.to_string()], ..Slice::default() };
+    let (out, _) = self::edited(|out| edit::slice(&merged, out, &slice, &Options::default()));
+    assert!(records(&out).iter().filter(|record| record.starts_with("PidStart")).count() == 1);
+}
+
+#[test]
+fn pynytprof_figures_survive_the_way_to_nytprof_and_back() {
+    let folder = folder().join("pynytprof");
+    for name in profiles(&folder) {
+        let source = Source::bytes(read(&folder, &name));
+        for variant in [None, Some("zlib6")] {
+            let (out, edited) = edited(|out| edit::from_pynytprof(&source, out, variant, &Options::default()));
+            let profile = aggregate::load(Source::bytes(out.clone()), &Options::strict()).unwrap();
+            let too_large = edited.loss.entries().any(|(what, ..)| what.contains("too large"));
+            let mut reader = pynytprof::open(source.clone(), &Options::default()).unwrap();
+            let (mut calls, mut ticks, mut edges) = (0, 0u64, 0u64);
+            while let Some(located) = reader.next().unwrap() {
+                match located.record {
+                    pynytprof::Record::Line(line) if !too_large => {
+                        calls += i64::from(line.calls);
+                        ticks += line.exc_ticks;
+                    }
+                    pynytprof::Record::Edge(edge) => edges += u64::from(edge.calls),
+                    pynytprof::Record::Place(_) => edges += 1,
+                    _ => {}
+                }
+            }
+            assert_eq!(profile.files.values().map(|file| file.total().count).sum::<i64>(), calls, "{name}");
+            assert_eq!((profile.stmts_seconds * 1e7).round() as u64, ticks, "{name}");
+            assert_eq!(profile.sub_calls, edges, "{name}");
+            assert_eq!(too_large, name == "seed-large");
+            let (back, _) =
+                self::edited(|back| edit::to_pynytprof(&Source::bytes(out), back, None, &Options::default()));
+            let again = |bytes: Vec<u8>| {
+                let (out, _) =
+                    self::edited(|out| edit::from_pynytprof(&Source::bytes(bytes), out, None, &Options::default()));
+                summary(&aggregate::load(Source::bytes(out), &Options::strict()).unwrap())["subs"].clone()
+            };
+            let names = |subs: serde_json::Value| -> Vec<(String, u64)> {
+                let subs = subs.as_array().unwrap().iter();
+                subs.map(|sub| (sub["name"].to_string(), sub["calls"].as_u64().unwrap())).collect()
+            };
+            let first: Vec<_> = names(summary(&profile)["subs"].clone());
+            let again = names(again(back));
+            assert!(first.iter().filter(|(_, calls)| *calls > 0).all(|sub| again.contains(sub)), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_profile_in_the_document_s_layout_breaks_none_of_its_rules() {
+    let folder = folder();
+    for name in profiles(&folder).into_iter().filter(|name| !name.starts_with("killed")) {
+        let source = Source::bytes(read(&folder, &name));
+        for variant in [None, Some("zlib")] {
+            let (out, _) = edited(|out| edit::to_pynytprof(&source, out, variant, &Options::strict()));
+            let mut reader = pynytprof::open(Source::bytes(out.clone()), &Options::strict()).unwrap();
+            while let Some(located) = reader.next().unwrap_or_else(|error| panic!("{name}: {error}")) {
+                assert!(!matches!(located.record, pynytprof::Record::Residue(_) | pynytprof::Record::Payload(_)));
+            }
+            let profile = aggregate::load(source.clone(), &Options::default()).unwrap();
+            let (real, _) =
+                self::edited(|real| edit::from_pynytprof(&Source::bytes(out), real, None, &Options::strict()));
+            let back = aggregate::load(Source::bytes(real), &Options::strict()).unwrap();
+            assert_eq!(back.sub_calls, profile.sub_calls, "{name}");
+            assert!((back.stmts_seconds - profile.stmts_seconds).abs() < 1e-6 || name == "longstmt-wrap", "{name}");
+        }
+    }
+}
+
+#[test]
+fn pynytprof_edits_write_the_document_s_layout() {
+    let folder = folder().join("pynytprof");
+    for name in profiles(&folder) {
+        let source = Source::bytes(read(&folder, &name));
+        for variant in [None, Some("zlib1")] {
+            let (out, _) = edited(|out| pynytprof::edit::canonical(&source, out, variant, &Options::default()));
+            let mut reader = pynytprof::open(Source::bytes(out), &Options::strict()).unwrap();
+            while reader.next().unwrap_or_else(|error| panic!("{name}: {error}")).is_some() {}
+        }
+        let (out, _) =
+            edited(|out| pynytprof::edit::merge(&[source.clone(), source.clone()], out, &Options::default()));
+        let sum = |source: Source| {
+            let mut reader = pynytprof::open(source, &Options::default()).unwrap();
+            let mut sum = 0u64;
+            while let Some(located) = reader.next().unwrap() {
+                if let pynytprof::Record::Line(line) = located.record {
+                    sum += u64::from(line.calls);
+                }
+            }
+            sum
+        };
+        if name != "seed-large" {
+            assert_eq!(sum(Source::bytes(out)), 2 * sum(source), "{name}");
+        }
+    }
+    let part = Slice { to_ns: Some(1), ..Slice::default() };
+    let source = Source::bytes(read(&folder, "seed-small"));
+    assert!(pynytprof::edit::slice(&source, Vec::new(), &part, &Options::default()).is_err());
+}
+
+#[test]
+fn seed_files_are_already_canonical_but_for_the_order_of_their_attributes() {
+    let folder = folder().join("pynytprof");
+    let bytes = read(&folder, "seed-small");
+    let (out, edited) =
+        edited(|out| pynytprof::edit::canonical(&Source::bytes(bytes.clone()), out, None, &Options::strict()));
+    assert!(edited.loss.is_empty());
+    let binary = |bytes: &[u8]| bytes[bytes.windows(10).position(|line| line == b"\n!evals=0\n").unwrap()..].to_vec();
+    assert_eq!(binary(&out), binary(&bytes));
+    let mut lines =
+        [&out, &bytes].map(|bytes| bytes.split(|byte| *byte == b'\n').take(26).map(<[u8]>::to_vec).collect::<Vec<_>>());
+    lines.iter_mut().for_each(|lines| lines.sort());
+    assert_eq!(lines[0], lines[1]);
+}
+
+#[test]
+fn the_sample_is_a_clean_profile() {
+    let profile = sample::profile().unwrap();
+    let loaded = aggregate::load(Source::bytes(profile.clone()), &Options::strict()).unwrap();
+    let mut merged = loaded.clone();
+    merged.merge_evals();
+    assert_eq!((loaded.files.len(), merged.files.len()), (6, 3));
+    let mut reader = open(Source::bytes(profile), &Options::strict()).unwrap();
+    while reader.next().unwrap().is_some() {}
+    assert!(reader.findings().kept().is_empty(), "{:?}", reader.findings().kept());
+    let (again, _) =
+        edited(|out| edit::canonical(&Source::bytes(sample::profile().unwrap()), out, None, &Options::strict()));
+    assert_same(
+        "sample",
+        &summary(&loaded),
+        &summary(&aggregate::load(Source::bytes(again), &Options::strict()).unwrap()),
+    );
+}

@@ -1,0 +1,225 @@
+//! One file for each rule, and the pages that explain them.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use support::{folder, read};
+use traceloom_bytes::{Findings, Options, Records, Severity, Source};
+use traceloom_nytprof::{aggregate, findings::RULES, open, pynytprof};
+
+/// A small profile without fault, to be changed.
+const TEXT: &str = "NYTProf 5 0\n#made for a test\n:basetime=1700000000\n:nv_size=8\n:ticks_per_sec=10000000\n";
+const START: &[u8] = b"P\x07\x01\x00\x00\x20\x40\xfc\x54\xd9\x41";
+const FILE: &[u8] = b"@\x01\0\0\x02\0\0'\x05/t.pl";
+const TIME: &[u8] = b"+\x05\x01\x02";
+const SUB: &[u8] = b"s\x01'\x07main::f\x02\x04";
+const CALLS: &[u8] =
+    b"c\x01\x02'\x0dmain::RUNTIME\x01\0\0\0\0\0\0\xe0\x3f\0\0\0\0\0\0\xd0\x3f\0\0\0\0\0\0\0\0\0'\x07main::f";
+const OVERHEAD: &[u8] = b":cumulative_overhead_ticks=10\n";
+const END: &[u8] = b"p\x07\x00\x00\x60\x40\xfc\x54\xd9\x41";
+
+fn profile(text: &str, records: &[&[u8]]) -> Vec<u8> {
+    [text.as_bytes(), &records.concat()].concat()
+}
+
+fn whole(extra: &[u8]) -> Vec<u8> {
+    profile(TEXT, &[START, FILE, TIME, extra, OVERHEAD, SUB, CALLS, END])
+}
+
+fn zlib(text: &str, records: &[&[u8]], trailer: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(&records.concat()).unwrap();
+    [text.as_bytes(), b"z", &encoder.finish().unwrap(), trailer].concat()
+}
+
+fn findings(bytes: &[u8]) -> Findings {
+    let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
+    aggregate::from_reader(&mut reader).unwrap();
+    reader.into_findings()
+}
+
+#[test]
+fn every_rule_of_the_real_stream_has_a_file_that_breaks_it() {
+    assert!(findings(&whole(b"")).kept().is_empty(), "{:?}", findings(&whole(b"")).kept());
+    let all = [START, FILE, TIME, OVERHEAD, SUB, CALLS, END];
+    let text = |from: &str, to: &str| profile(&TEXT.replace(from, to), &all);
+    let big_start = [b"P\x07\x01", &1_700_000_000.5f64.to_be_bytes()[..]].concat();
+    let big_end = [b"p\x07", &1_700_000_001.5f64.to_be_bytes()[..]].concat();
+    let nan = [&b"<\x01"[..], &f64::NAN.to_le_bytes(), &1f64.to_le_bytes(), b"'\x01f"].concat();
+    let negative = CALLS.iter().copied().map(|byte| if byte == 0x3f { 0xbf } else { byte }).collect::<Vec<_>>();
+    let long = [b":long=", &[b'y'; 9000][..], b"\n"].concat();
+    let wide = format!(":wide={}\n", "y".repeat(8000));
+    let many = wide.repeat(21);
+    let damaged = folder().join("damaged");
+    let slow = [b"+\xff\x7f\0\0\0\x01\x02".as_slice(); 3].concat();
+    let cases: &[(&str, Vec<u8>)] = &[
+        ("version-line", text("5 0", "5 0 and more")),
+        ("version-newer", text("5 0", "5 3")),
+        ("empty-profile", profile(TEXT, &[OVERHEAD])),
+        ("attribute-malformed", whole(b":nothing\n")),
+        ("option-malformed", whole(b"!nothing\n")),
+        ("attribute-repeated", whole(b":basetime=1\n")),
+        ("text-nul", whole(b":a=b\0c\n")),
+        ("text-long", zlib(TEXT, &[START, FILE, TIME, &long, OVERHEAD, END], b"")),
+        ("text-straddles", zlib(TEXT, &[START, FILE, TIME, many.as_bytes(), OVERHEAD, END], b"")),
+        ("ticks-missing", text(":ticks_per_sec=10000000\n", "")),
+        ("ticks-zero", text("10000000", "0")),
+        (
+            "ticks-late",
+            profile(&TEXT.replace(":ticks_per_sec=10000000\n", ""), &[START, FILE, TIME, b":ticks_per_sec=5\n"]),
+        ),
+        ("ticks-change", whole(b":ticks_per_sec=1000000\n")),
+        ("nv-size", text("nv_size=8", "nv_size=16")),
+        ("nv-size-missing", text(":nv_size=8\n", "")),
+        ("nv-size-wrong", text("nv_size=8", "nv_size=12")),
+        ("nv-big-endian", profile(TEXT, &[&big_start, FILE, TIME, OVERHEAD, &big_end])),
+        ("nv-not-finite", whole(&nan)),
+        ("integer-padded", whole(b"+\x80\x05\x01\x02")),
+        ("string-not-utf8", whole(b"S\x01\x01\"\x01\xff")),
+        ("unknown-tag", whole(b"Q")),
+        ("string-tag", whole(b"S\x01\x01x")),
+        ("truncated", profile(TEXT, &[START, FILE, b"+\x05"])),
+        ("zlib-header", read(&damaged, "z-gzip")),
+        ("zlib-truncated", read(&damaged, "z-truncated")),
+        ("zlib-damaged", read(&damaged, "z-corrupt")),
+        ("zlib-checksum", read(&damaged, "z-checksum")),
+        ("zlib-nested", zlib(TEXT, &[START, FILE, TIME, b"z"], b"")),
+        ("zlib-trailing", zlib(TEXT, &all, b"surprise")),
+        ("pid-unknown", whole(b"p\x63\x00\x00\x60\x40\xfc\x54\xd9\x41")),
+        ("pid-nested", whole(START)),
+        ("pid-unfinished", profile(TEXT, &[START, FILE, TIME, OVERHEAD])),
+        ("fid-redefined", whole(FILE)),
+        ("fid-undefined", whole(b"+\x05\x09\x02")),
+        ("fid-zero", whole(b"+\x05\x00\x02")),
+        ("fid-stray", whole(b">\x09\x01")),
+        ("fid-gap", whole(b"@\x03\0\0\x02\0\0'\x05/u.pl")),
+        ("eval-parent", whole(b"@\x02\x03\x04\0\0\0'\x01e@\x03\0\0\x02\0\0'\x05/u.pl")),
+        ("eval-self", whole(b"@\x02\x02\x04\0\0\0'\x01e")),
+        ("discount-twice", whole(b"--+\x05\x01\x02")),
+        ("discount-unused", whole(b"-")),
+        ("ticks-negative", whole(b"+\xff\xff\xff\xff\x00\x01\x02")),
+        ("times-exceed", whole(&slow)),
+        ("sub-repeated", whole(SUB)),
+        ("sub-homeless", profile(TEXT, &[START, FILE, TIME, OVERHEAD, CALLS, END])),
+        ("sub-negative", whole(&negative)),
+        ("depth-huge", whole(b"<\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'\x01f")),
+        ("overhead-missing", profile(TEXT, &[START, FILE, TIME, END])),
+    ];
+    for (name, bytes) in cases {
+        let (code, found) = (format!("nytprof.{name}"), findings(bytes));
+        let of_rule = found.kept().iter().find(|finding| finding.rule.code == code);
+        let of_rule = of_rule.unwrap_or_else(|| panic!("{code} is not found: {:?}", found.kept()));
+        assert!(!of_rule.message().contains('{'), "{}", of_rule.message());
+        let refuses = open(Source::bytes(bytes.clone()), &Options::strict()).and_then(|mut reader| {
+            while reader.next()?.is_some() {}
+            Ok(())
+        });
+        let worst = found.worst() == Some(Severity::Error);
+        assert_eq!(refuses.is_err(), worst, "{code}: {refuses:?}");
+    }
+    let broken: BTreeSet<_> = cases.iter().map(|(name, _)| format!("nytprof.{name}")).collect();
+    assert_eq!(broken, RULES.iter().map(|rule| rule.code.to_owned()).collect());
+}
+
+const BANNER: &str = "NYTProf 5 0\n#Perl profile database. Generated by Pynytprof on today\n:basetime=1\n\
+:application=-e\n:perl_version=3\n:nv_size=8\n:clock_mod=cpu\n:ticks_per_sec=10000000\n:osname=linux\n:hz=100\n\
+!subs=1\n!evals=0\n";
+const PROCESS: &[u8] = b"P\xe1\x10\0\0\xd2\x04\0\0\0\0\x10\x10\x2a\x1f\xda\x41";
+
+fn chunk(tag: u8, payload: &[u8]) -> Vec<u8> {
+    [&[tag], &(payload.len() as u32).to_le_bytes()[..], payload].concat()
+}
+
+fn figures(numbers: [u32; 3]) -> Vec<u8> {
+    [numbers.map(u32::to_le_bytes).as_flattened(), &[10; 16]].concat()
+}
+
+fn subs() -> Vec<u8> {
+    b"\0\0\0\0\0\0\0\0main\0\x01\0\0\0\0\0\0\0f\0".to_vec()
+}
+
+fn document(chunks: &[Vec<u8>]) -> Vec<u8> {
+    [BANNER.as_bytes(), PROCESS, &chunks.concat()].concat()
+}
+
+#[test]
+fn every_rule_of_the_document_has_a_file_that_breaks_it() {
+    let (s, d) = (chunk(b'S', &figures([1, 2, 3])), chunk(b'D', &subs()));
+    let (c, e) = (chunk(b'C', &figures([0, 1, 3])), chunk(b'E', b""));
+    let plain = document(&[s.clone(), d.clone(), c.clone(), e.clone()]);
+    let chunks = |chunks: &[&Vec<u8>]| document(&chunks.iter().map(|chunk| (*chunk).clone()).collect::<Vec<_>>());
+    let text = |from: &str, to: &str| {
+        [BANNER.replace(from, to).as_bytes(), PROCESS, &[s.clone(), d.clone(), c.clone(), e.clone()].concat()].concat()
+    };
+    let no_newlines = chunk(b'S', &figures([1, 2, 3]).repeat(30).into_iter().map(|b| b.min(9)).collect::<Vec<_>>());
+    let foreign = folder().join("pynytprof");
+    let ancestor = [b"NYTPROF\0\x05\0\0\0\0\0\0\0".to_vec(), s.clone(), e.clone()].concat();
+    let mut zlib = zlib(BANNER, &[PROCESS, &s, &d, &c, &e], b"");
+    let compressed = zlib.clone();
+    zlib.truncate(zlib.len() - 20);
+    let cases: &[(&str, Vec<u8>)] = &[
+        ("not-loadable", plain.clone()),
+        ("ancestor", ancestor),
+        ("version", text("NYTProf 5 0", "NYTProf 5 1")),
+        ("comment-missing", text("Pynytprof", "somebody")),
+        ("line-malformed", text(":hz=100\n", ":hz=100\n:nothing\n")),
+        ("attribute-missing", text(":hz=100\n", "")),
+        ("option-missing", text("!evals=0\n", "")),
+        ("ticks-per-sec", text("10000000", "1000000")),
+        ("nv-size", text("nv_size=8", "nv_size=16")),
+        ("blank-line", text("!evals=0\n", "!evals=0\n\n")),
+        ("zlib", compressed),
+        ("zlib-damaged", zlib),
+        ("process-missing", [BANNER.as_bytes(), &s, &d, &c, &e].concat()),
+        ("process-length", read(&foreign, "p-with-length")),
+        ("process-time", [BANNER.as_bytes(), b"P", &[0; 16], &s, &d, &c, &e].concat()),
+        ("tokens", read(&foreign, "head-py")),
+        ("chunk-order", chunks(&[&d, &s, &c, &e])),
+        ("chunk-repeated", chunks(&[&s, &s, &d, &c, &e])),
+        ("chunk-missing", chunks(&[&s, &c, &e])),
+        ("chunk-foreign", chunks(&[&s, &chunk(b'B', b"x"), &d, &c, &e])),
+        ("chunk-unknown", chunks(&[&s, &b"\0\0\0\0\0".to_vec()])),
+        ("chunk-form", read(&foreign, "tracer-cwriter")),
+        ("chunk-length", read(&foreign, "bad-S-length")),
+        ("truncated", read(&foreign, "bad-truncated")),
+        ("flags", read(&foreign, "seed-utf8")),
+        ("name", chunks(&[&s, &chunk(b'D', b"\0\0\0\0\0\0\0\0\xffoo\0"), &c, &e])),
+        ("sub-repeated", chunks(&[&s, &chunk(b'D', &subs().repeat(2)), &c, &e])),
+        ("sub-unknown", chunks(&[&s, &d, &chunk(b'C', &figures([0, 9, 3])), &e])),
+        ("newline-damage", chunks(&[&no_newlines, &chunk(b'D', b""), &chunk(b'C', b""), &e])),
+        ("end-missing", chunks(&[&s, &d, &c])),
+        ("end-repeated", chunks(&[&s, &d, &c, &e, &e])),
+        ("end-not-empty", chunks(&[&s, &d, &c, &chunk(b'E', b"12345678")])),
+        ("after-end", chunks(&[&s, &d, &c, &e, &b"more".to_vec()])),
+    ];
+    for (name, bytes) in cases {
+        let code = format!("pynytprof.{name}");
+        let mut reader = pynytprof::open(Source::bytes(bytes.clone()), &Options::default()).expect(name);
+        while reader.next().unwrap().is_some() {}
+        let found = reader.findings().kept().iter().find(|finding| finding.rule.code == code);
+        let found = found.unwrap_or_else(|| panic!("{code} is not found: {:?}", reader.findings().kept()));
+        assert!(!found.message().contains('{'), "{}", found.message());
+    }
+    let broken: BTreeSet<_> = cases.iter().map(|(name, _)| format!("pynytprof.{name}")).collect();
+    assert_eq!(broken, pynytprof::findings::RULES.iter().map(|rule| rule.code.to_owned()).collect());
+
+    let mut reader = pynytprof::open(Source::bytes(plain), &Options::strict()).unwrap();
+    while reader.next().unwrap().is_some() {}
+    let found: Vec<_> = reader.findings().kept().iter().map(|finding| finding.rule.code).collect();
+    assert_eq!(found, ["pynytprof.not-loadable"]);
+}
+
+#[test]
+fn the_pages_explain_every_rule() {
+    let pages = [("nytprof", RULES), ("pynytprof", pynytprof::findings::RULES)];
+    for (page, rules) in pages {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../docs/formats/{page}.md"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let prefix = format!("### {page}.");
+        let explained: BTreeSet<_> =
+            text.lines().filter(|line| line.starts_with(&prefix)).map(|line| &line[4..]).collect();
+        assert_eq!(explained, rules.iter().map(|rule| rule.code).collect(), "docs/formats/{page}.md");
+    }
+}

@@ -1,0 +1,253 @@
+//! Where the parts of a chunk lie, and whether bytes could be a chunk at all.
+
+use traceloom_bytes::{ByteOrder, Cursor, Finding, Findings, Limits, Position, Result, Source, Window, reserve};
+
+use crate::{
+    findings::*,
+    raw::{CHUNK_FIXED, ChunkType, PART_ENTRY, PartType},
+    record::Part,
+};
+
+/// The fixed fields of a chunk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    pub(crate) id: u32,
+    pub(crate) kind: ChunkType,
+    pub(crate) length: u32,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    pub(crate) part_count: u32,
+}
+
+impl Head {
+    /// The head at the front of `bytes`, if there are enough.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut cursor = Cursor::new(bytes, 0, ByteOrder::Little);
+        let mut word = || cursor.u32("chunk head").ok();
+        Some(Self {
+            id: word()?,
+            kind: ChunkType(word()?),
+            length: word()?,
+            start: word()?,
+            end: word()?,
+            part_count: word()?,
+        })
+    }
+
+    /// Bytes of head and part table.
+    pub(crate) fn needed(&self) -> u64 {
+        CHUNK_FIXED as u64 + PART_ENTRY as u64 * u64::from(self.part_count)
+    }
+
+    fn is_known(&self) -> bool {
+        self.kind.name().is_some()
+    }
+}
+
+/// What is done with a part.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Content {
+    FileHeader,
+    Strings,
+    WordEvents,
+    LegacyEvents,
+    JsonEvents,
+    Resource(u32, PartType),
+    Unread,
+}
+
+/// A part in the order of the bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) content: Content,
+}
+
+/// What the parts of a chunk are and where they lie.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) steps: Vec<Step>,
+    /// The string table that counts.
+    pub(crate) strings: Option<(u64, u64)>,
+    /// Parts lie on one another: the bytes cannot be told part by part.
+    pub(crate) overlaps: bool,
+}
+
+/// Where a chunk lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// First byte of the head.
+    pub(crate) start: u64,
+    /// First byte after the part table.
+    pub(crate) body: u64,
+    /// First byte that is not the chunk's.
+    pub(crate) end: u64,
+    /// First byte that is not the file's.
+    pub(crate) file_end: u64,
+    /// Whether the chunk is shorter than it says.
+    pub(crate) is_cut: bool,
+}
+
+impl Plan {
+    pub(crate) fn new(
+        kind: ChunkType,
+        parts: &[Part],
+        bounds: Bounds,
+        findings: &mut Findings,
+    ) -> Result<Self> {
+        let mut plan = Self::default();
+        let last = |wanted: fn(PartType) -> bool| {
+            parts.iter().rposition(|part| wanted(part.kind))
+        };
+        let last_events = last(PartType::is_events);
+        let last_strings = last(|kind| kind == PartType::STRING_TABLE);
+        let last_header = last(|kind| kind == PartType::FILE_HEADER);
+        let mut resources = 0;
+        for (place, part) in parts.iter().copied().enumerate() {
+            let content = match part.kind {
+                kind if kind.name().is_none() => {
+                    report(findings, &PART_UNKNOWN, part, bounds)?;
+                    Content::Unread
+                }
+                PartType::FILE_HEADER if kind == ChunkType::FILE_HEADER => {
+                    Self::counting(Content::FileHeader, part, last_header == Some(place), bounds, findings)?
+                }
+                _ if kind == ChunkType::FILE_HEADER => {
+                    let chunk = kind.to_string();
+                    let odd = Finding::new(&PART_MISPLACED, Position::at(bounds.start));
+                    findings.report(odd.with("type", part.kind.to_string()).with("chunk", chunk))?;
+                    Content::Unread
+                }
+                PartType::STRING_TABLE => {
+                    Self::counting(Content::Strings, part, last_strings == Some(place), bounds, findings)?
+                }
+                kind if kind.is_events() => {
+                    let content = match kind {
+                        PartType::LEGACY_EVENT_BUFFER => Content::LegacyEvents,
+                        PartType::JSON_EVENT_BUFFER => Content::JsonEvents,
+                        _ => Content::WordEvents,
+                    };
+                    Self::counting(content, part, last_events == Some(place), bounds, findings)?
+                }
+                kind if kind.is_resource() => {
+                    resources += 1;
+                    Content::Resource(resources - 1, kind)
+                }
+                _ => Content::Unread,
+            };
+            plan.add(part, content, bounds, findings)?;
+        }
+        match kind {
+            ChunkType::FILE_HEADER if last_header.is_none() => {
+                findings.report(Finding::new(&NO_HEADER_PART, Position::at(bounds.start)))?;
+            }
+            ChunkType::EVENT_DATA if last_events.is_none() => {
+                findings.report(Finding::new(&NO_EVENT_BUFFER, Position::at(bounds.start)))?;
+            }
+            _ => {}
+        }
+        plan.sort(findings)?;
+        Ok(plan)
+    }
+
+    fn counting(
+        content: Content,
+        part: Part,
+        counts: bool,
+        bounds: Bounds,
+        findings: &mut Findings,
+    ) -> Result<Content> {
+        if !counts {
+            report(findings, &PART_REPLACED, part, bounds)?;
+            return Ok(Content::Unread);
+        }
+        Ok(content)
+    }
+
+    fn add(&mut self, part: Part, content: Content, bounds: Bounds, findings: &mut Findings) -> Result<()> {
+        let start = bounds.body.saturating_add(part.offset.into());
+        let end = start.saturating_add(part.length.into());
+        if end > bounds.file_end {
+            report(findings, &PART_PAST_END, part, bounds)?;
+        } else if end > bounds.end && !bounds.is_cut {
+            let odd = Finding::new(&PART_PAST_CHUNK, Position::at(bounds.start));
+            findings.report(odd.with("type", part.kind.to_string()).with("bytes", end - bounds.end))?;
+        }
+        let is_buffer = matches!(content, Content::WordEvents);
+        if is_buffer && !start.is_multiple_of(4) {
+            report(findings, &PART_UNALIGNED, part, bounds)?;
+        }
+        if is_buffer && !part.length.is_multiple_of(4) {
+            let odd = Finding::new(&BUFFER_TAIL, Position::at(start));
+            findings.report(odd.with("bytes", part.length))?;
+        }
+        let limit = if bounds.is_cut { bounds.end } else { bounds.file_end };
+        self.overlaps |= end.min(limit) > bounds.end;
+        let (start, end) = (start.min(limit), end.min(limit));
+        if content == Content::Strings {
+            self.strings = Some((start, end));
+        }
+        reserve(&mut self.steps, 1)?;
+        self.steps.push(Step { start, end, content });
+        Ok(())
+    }
+
+    fn sort(&mut self, findings: &mut Findings) -> Result<()> {
+        self.steps.sort_by_key(|step| (step.start, step.end));
+        let mut reached = 0;
+        for step in &self.steps {
+            // Two empty parts at one place, or an empty one at the start of another, hide nothing.
+            if step.start < reached {
+                self.overlaps = true;
+                let odd = Finding::new(&PART_OVERLAP, Position::at(step.start));
+                findings.report(odd.with("type", format!("{:?}", step.content)))?;
+            }
+            reached = reached.max(step.end);
+        }
+        Ok(())
+    }
+}
+
+fn report(findings: &mut Findings, rule: &'static traceloom_bytes::Rule, part: Part, bounds: Bounds) -> Result<()> {
+    findings.report(Finding::new(rule, Position::at(bounds.start)).with("type", part.kind.to_string()))
+}
+
+/// Most parts that a chunk found by searching may have; real ones have two or three.
+const MOST_PARTS_FOUND: u32 = 64;
+
+/// Searches for the next bytes that make sense as a whole chunk, at multiples of four from `from` on.
+pub(crate) fn find(source: &Source, from: u64, limits: &Limits) -> Result<Option<u64>> {
+    let file_end = source.len()?;
+    let mut window = Window::new(source.clone(), limits);
+    window.seek(from.next_multiple_of(4));
+    let longest = CHUNK_FIXED + PART_ENTRY * MOST_PARTS_FOUND as usize;
+    loop {
+        let offset = window.offset();
+        let bytes = window.fill(longest)?;
+        let Some(head) = Head::parse(bytes) else { return Ok(None) };
+        if is_plausible(&head, bytes, file_end - offset) {
+            return Ok(Some(offset));
+        }
+        window.consume(4);
+    }
+}
+
+fn is_plausible(head: &Head, bytes: &[u8], left: u64) -> bool {
+    let length = u64::from(head.length);
+    let fits = head.is_known()
+        && (1..=MOST_PARTS_FOUND).contains(&head.part_count)
+        && length.is_multiple_of(4)
+        && (head.needed()..=left).contains(&length);
+    let table = || bytes.get(CHUNK_FIXED..head.needed() as usize);
+    fits && table().is_some_and(|table| {
+        let entries = table.chunks_exact(PART_ENTRY);
+        entries.into_iter().all(|entry| {
+            let mut cursor = Cursor::new(entry, 0, ByteOrder::Little);
+            let mut word = || cursor.u32("part").unwrap_or(u32::MAX);
+            let (kind, offset, len) = (PartType(word()), word(), word());
+            let room = length - head.needed();
+            kind.name().is_some() && u64::from(offset) + u64::from(len) <= room
+        })
+    })
+}

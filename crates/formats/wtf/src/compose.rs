@@ -1,0 +1,435 @@
+//! Makes files from events, by rules that every reader of the format can live with.
+//!
+//! One header chunk first; ids that count up; strings before events; definitions before use, one signature for
+//! a name; a creation for every zone and a zone setting at the start of every chunk; times that do not fall
+//! within a chunk; at most a megabyte of events in one.
+
+use std::{collections::HashMap, io::Write};
+
+use traceloom_bytes::{Error, Result};
+
+use crate::{
+    Argument, FileInfo, Value,
+    encode::{self, EventBuffer},
+    raw::{
+        ArgumentType, CHUNK_EVENT_BYTES, ChunkType, Element, EventClass, EventFlags, FORMAT_VERSION, MAGIC, NO_TIME,
+        PartType, WTF_VERSION,
+    },
+    text_out::{self, TextEvents},
+    types::{BUILTINS, Builtin, Definition, parse_arguments},
+};
+
+/// How a file is laid out.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Form {
+    /// Chunks in binary.
+    #[default]
+    Binary,
+    /// One JSON document, event buffers in base64.
+    Json,
+    /// A JSON document for the header and one for each chunk.
+    JsonPartial,
+    /// One JSON document with readable events.
+    JsonEvents,
+}
+
+impl Form {
+    /// The form that a variant of the format names.
+    pub fn from_variant(variant: &str) -> Option<Self> {
+        Some(match variant {
+            "binary" => Self::Binary,
+            "json" => Self::Json,
+            "json-partial" => Self::JsonPartial,
+            "json-events" => Self::JsonEvents,
+            _ => return None,
+        })
+    }
+}
+
+/// A type that was defined here.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct TypeId(u32);
+
+/// A zone that was created here.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct ZoneId(u32);
+
+#[derive(Debug)]
+struct Defined {
+    name: Box<str>,
+    class: EventClass,
+    flags: EventFlags,
+    args_text: Box<str>,
+    args: Box<[Argument]>,
+}
+
+type ZoneNames = [Option<Box<str>>; 3];
+
+/// An event of the chunk in progress; its arguments lie in the buffer.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time_us: i64,
+    zone: u32,
+    kind: u32,
+    start: usize,
+    end: usize,
+}
+
+/// Definitions carry 16 bits.
+const MOST_IDS: usize = 65_535;
+const ZONE_CREATE_ID: u32 = 2;
+const ZONE_SET_ID: u32 = 3;
+const FIRST_TYPE_ID: u32 = 4;
+
+/// Writes a file from definitions, zones and events.
+///
+/// `define* zone* (define | zone | event | resource)* finish`
+#[derive(Debug)]
+pub struct Composer<W> {
+    out: W,
+    form: Form,
+    types: Vec<Defined>,
+    by_name: HashMap<Box<str>, u32>,
+    zones: Vec<ZoneNames>,
+    /// How many types and zones the file knows already.
+    types_written: usize,
+    zones_written: usize,
+    args: EventBuffer,
+    entries: Vec<Entry>,
+    resources: Vec<(PartType, Vec<u8>)>,
+    text: TextEvents,
+    next_chunk: u32,
+}
+
+impl<W: Write> Composer<W> {
+    /// Starts a file with its header chunk.
+    pub fn new(out: W, form: Form, info: &FileInfo) -> Result<Self> {
+        let mut composer = Self {
+            out,
+            form,
+            types: Vec::new(),
+            by_name: HashMap::new(),
+            zones: Vec::new(),
+            types_written: 0,
+            zones_written: 0,
+            args: EventBuffer::default(),
+            entries: Vec::new(),
+            resources: Vec::new(),
+            text: TextEvents::default(),
+            next_chunk: 1,
+        };
+        composer.put_start()?;
+        let json = info.to_json();
+        composer.put_chunk(ChunkType::FILE_HEADER, (NO_TIME, NO_TIME), &[(PartType::FILE_HEADER, &json)])?;
+        Ok(composer)
+    }
+
+    /// Defines a type; the same definition again gives the same type.
+    pub fn define(&mut self, name: &str, class: EventClass, flags: EventFlags, args: &str) -> Result<TypeId> {
+        if self.is_taken(name, class, flags, args) {
+            return Err(Error::usage(format!("{name} is defined twice, and differently")));
+        }
+        if let Some(known) = self.type_named(name) {
+            return Ok(known);
+        }
+        if name.is_empty() || name.contains('\0') {
+            return Err(Error::usage(format!("{name:?} is no name for an event type")));
+        }
+        if self.types.len() + FIRST_TYPE_ID as usize > MOST_IDS {
+            return Err(Error::limit("event types", self.types.len() as u64 + 1, MOST_IDS as u64));
+        }
+        let parsed = parse_arguments(args)
+            .map_err(|argument| Error::usage(format!("{argument:?} in the signature of {name} is no argument")))?;
+        let index = self.types.len() as u32;
+        self.by_name.insert(name.into(), index);
+        self.types.push(Defined { name: name.into(), class, flags, args_text: args.into(), args: parsed });
+        Ok(TypeId(index))
+    }
+
+    /// Defines a type that every recording knows, like `wtf.scope#leave`.
+    pub fn builtin(&mut self, name: &str) -> Result<TypeId> {
+        let known = BUILTINS.iter().find(|builtin| builtin.name == name);
+        let Builtin { name, class, flags, args, .. } =
+            known.ok_or_else(|| Error::usage(format!("{name} is no built-in event")))?;
+        self.define(name, *class, EventFlags(*flags), args)
+    }
+
+    /// The type of this name, if it is defined.
+    pub fn type_named(&self, name: &str) -> Option<TypeId> {
+        self.by_name.get(name).copied().map(TypeId)
+    }
+
+    /// Whether the name stands for another type.
+    pub fn is_taken(&self, name: &str, class: EventClass, flags: EventFlags, args: &str) -> bool {
+        let known = self.by_name.get(name).and_then(|index| self.types.get(*index as usize));
+        known.is_some_and(|known| known.class != class || known.flags != flags || *known.args_text != *args)
+    }
+
+    /// Creates a zone.
+    pub fn zone(&mut self, name: Option<&str>, kind: Option<&str>, location: Option<&str>) -> Result<ZoneId> {
+        if self.zones.len() >= MOST_IDS {
+            return Err(Error::limit("zones", self.zones.len() as u64 + 1, MOST_IDS as u64));
+        }
+        self.zones.push([name, kind, location].map(|text| text.map(Into::into)));
+        Ok(ZoneId(self.zones.len() as u32 - 1))
+    }
+
+    /// Adds an event, its arguments in the order of the signature.
+    pub fn event<'v>(
+        &mut self,
+        zone: ZoneId,
+        kind: TypeId,
+        time_us: i64,
+        values: impl IntoIterator<Item = Value<'v>>,
+    ) -> Result<()> {
+        if time_us < 0 {
+            return Err(Error::usage(format!("the time {time_us} is before the timebase")));
+        }
+        let Some(defined) = self.types.get(kind.0 as usize) else {
+            return Err(Error::usage("the type was defined in another file"));
+        };
+        if self.zones.len() <= zone.0 as usize {
+            return Err(Error::usage("the zone was created in another file"));
+        }
+        if self.form == Form::JsonEvents {
+            self.text_event(zone, kind, time_us, values)?;
+        } else {
+            let start = self.args.events.len();
+            let mut count = 0;
+            for value in values {
+                let fits = defined.args.get(count).is_some_and(|argument| fits(argument.kind, &value));
+                if !fits {
+                    return Err(Error::usage(format!("argument {count} of {} is of the wrong type", defined.name)));
+                }
+                self.args.value(&value)?;
+                count += 1;
+            }
+            if count != defined.args.len() {
+                return Err(Error::usage(format!("{} has {} arguments, not {count}", defined.name, defined.args.len())));
+            }
+            let end = self.args.events.len();
+            self.entries.push(Entry { time_us, zone: zone.0, kind: kind.0, start, end });
+        }
+        if self.chunk_bytes() >= CHUNK_EVENT_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Adds bytes that travel with the events around it.
+    pub fn resource(&mut self, kind: PartType, bytes: &[u8]) -> Result<()> {
+        if !kind.is_resource() {
+            return Err(Error::usage(format!("a {kind} part is no resource")));
+        }
+        self.resources.push((kind, bytes.to_vec()));
+        Ok(())
+    }
+
+    /// Strings in which a NUL had to be replaced.
+    pub fn nuls_replaced(&self) -> u64 {
+        self.args.nuls_replaced
+    }
+
+    /// Ends the file.
+    pub fn finish(mut self) -> Result<W> {
+        self.flush()?;
+        if let Form::Json | Form::JsonEvents = self.form {
+            self.out.write_all(b"\n  ]\n}")?;
+        }
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn chunk_bytes(&self) -> usize {
+        self.args.events.len() + 8 * self.entries.len() + self.text.len()
+    }
+
+    fn text_event<'v>(
+        &mut self,
+        zone: ZoneId,
+        kind: TypeId,
+        time_us: i64,
+        values: impl IntoIterator<Item = Value<'v>>,
+    ) -> Result<()> {
+        self.define_in_text(time_us);
+        let Some(defined) = self.types.get(kind.0 as usize) else { return Ok(()) };
+        self.text.set_zone(zone.0, time_us);
+        self.text.event(&defined.name, time_us, &defined.args, values)
+    }
+
+    /// Tells what is new since the last event.
+    fn define_in_text(&mut self, time_us: i64) {
+        for defined in self.types.get(self.types_written..).unwrap_or_default() {
+            self.text.define(&defined.name, defined.class, defined.flags, &defined.args_text);
+        }
+        for (index, zone) in self.zones.iter().enumerate().skip(self.zones_written) {
+            self.text.create_zone(index as u32, zone, time_us);
+        }
+        (self.types_written, self.zones_written) = (self.types.len(), self.zones.len());
+    }
+
+    /// Writes the chunk in progress.
+    fn flush(&mut self) -> Result<()> {
+        let is_news = self.types_written < self.types.len() || self.zones_written < self.zones.len();
+        if self.form == Form::JsonEvents {
+            if is_news {
+                self.define_in_text(0);
+            }
+            return self.flush_text();
+        }
+        if self.entries.is_empty() && self.resources.is_empty() && !is_news {
+            return Ok(());
+        }
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.sort_by_key(|entry| entry.time_us);
+        let args = std::mem::take(&mut self.args.events);
+        let first_us = entries.first().map_or(0, |entry| entry.time_us);
+        self.put_news(first_us as u32);
+        // Stored times start again after 2^32 microseconds; within a chunk they must not.
+        let mut rest = entries.as_slice();
+        loop {
+            let turn = rest.first().map_or(0, |entry| entry.time_us >> 32);
+            let same = rest.iter().take_while(|entry| entry.time_us >> 32 == turn).count();
+            let (now, later) = rest.split_at_checked(same).unwrap_or((rest, &[]));
+            self.put_entries(now, &args);
+            self.put_events(now)?;
+            self.args.events.clear();
+            if later.is_empty() {
+                break;
+            }
+            rest = later;
+        }
+        self.args.clear();
+        entries.clear();
+        self.entries = entries;
+        Ok(())
+    }
+
+    fn flush_text(&mut self) -> Result<()> {
+        let resources = std::mem::take(&mut self.resources);
+        let events = self.text.take();
+        if events.is_empty() && resources.is_empty() {
+            return Ok(());
+        }
+        let mut parts: Vec<(PartType, &[u8])> = vec![(PartType::JSON_EVENT_BUFFER, &events)];
+        parts.extend(resources.iter().map(|(kind, bytes)| (*kind, bytes.as_slice())));
+        self.put_chunk(ChunkType::EVENT_DATA, (NO_TIME, NO_TIME), &parts)
+    }
+
+    fn put_news(&mut self, time: u32) {
+        let args = &mut self.args;
+        if self.types_written == 0 && self.zones_written == 0 {
+            for (wire_id, name) in [(ZONE_CREATE_ID, "wtf.zone#create"), (ZONE_SET_ID, "wtf.zone#set")] {
+                let builtin = BUILTINS.iter().find(|builtin| builtin.name == name);
+                let Some(Builtin { class, flags, args: list, .. }) = builtin else { continue };
+                let flags = EventFlags(*flags);
+                args.define(time, &Definition { wire_id, class: *class, flags, name, args: Some(list) });
+            }
+        }
+        for (index, defined) in self.types.iter().enumerate().skip(self.types_written) {
+            let Defined { name, class, flags, args_text, .. } = defined;
+            let list = Some(&**args_text).filter(|text| !text.is_empty());
+            let wire_id = FIRST_TYPE_ID + index as u32;
+            args.define(time, &Definition { wire_id, class: *class, flags: *flags, name, args: list });
+        }
+        for (index, names) in self.zones.iter().enumerate().skip(self.zones_written) {
+            args.begin(ZONE_CREATE_ID, time);
+            args.word(index as u32 + 1);
+            names.iter().for_each(|name| args.text(name.as_deref().map(str::as_bytes)));
+        }
+        (self.types_written, self.zones_written) = (self.types.len(), self.zones.len());
+    }
+
+    fn put_entries(&mut self, entries: &[Entry], args: &[u8]) {
+        let mut zone = None;
+        for entry in entries {
+            let time = entry.time_us as u32;
+            if zone != Some(entry.zone) {
+                zone = Some(entry.zone);
+                self.args.begin(ZONE_SET_ID, time);
+                self.args.word(entry.zone + 1);
+            }
+            self.args.begin(FIRST_TYPE_ID + entry.kind, time);
+            self.args.events.extend_from_slice(args.get(entry.start..entry.end).unwrap_or_default());
+        }
+    }
+
+    fn put_events(&mut self, entries: &[Entry]) -> Result<()> {
+        let time = |entry: Option<&Entry>| entry.map_or(NO_TIME, |entry| entry.time_us as u32);
+        let times = (time(entries.first()), time(entries.last()));
+        let resources = std::mem::take(&mut self.resources);
+        let strings = std::mem::take(&mut self.args.strings);
+        let events = std::mem::take(&mut self.args.events);
+        let mut parts: Vec<(PartType, &[u8])> = vec![(PartType::STRING_TABLE, &strings)];
+        parts.extend(resources.iter().map(|(kind, bytes)| (*kind, bytes.as_slice())));
+        parts.push((PartType::BINARY_EVENT_BUFFER, &events));
+        self.put_chunk(ChunkType::EVENT_DATA, times, &parts)?;
+        // The next chunk of the same batch refers to the same strings.
+        self.args.strings = strings;
+        self.args.events = events;
+        Ok(())
+    }
+
+    fn put_start(&mut self) -> Result<()> {
+        match self.form {
+            Form::Binary => {
+                for word in [MAGIC, WTF_VERSION as u32, FORMAT_VERSION] {
+                    self.out.write_all(&word.to_le_bytes())?;
+                }
+            }
+            Form::Json | Form::JsonEvents => {
+                let versions = format!("\"wtfVersion\": {WTF_VERSION},\n  \"formatVersion\": {FORMAT_VERSION}");
+                write!(self.out, "{{\n  {versions},\n  \"chunks\": [\n    ")?;
+            }
+            Form::JsonPartial => {
+                writeln!(self.out, "{{\n  \"wtfVersion\": {WTF_VERSION},\n  \"formatVersion\": {FORMAT_VERSION}\n}}")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_chunk(&mut self, kind: ChunkType, times: (u32, u32), parts: &[(PartType, &[u8])]) -> Result<()> {
+        let id = self.next_chunk;
+        self.next_chunk += 1;
+        if self.form == Form::Binary {
+            self.out.write_all(&encode::chunk(id, kind, times, parts)?)?;
+            return Ok(());
+        }
+        let text = text_out::chunk(id, kind, times, parts);
+        match self.form {
+            Form::JsonPartial => {
+                self.out.write_all(b"{\"chunks\": [")?;
+                self.out.write_all(&text)?;
+                self.out.write_all(b"]}\n")?;
+            }
+            _ => {
+                if id > 1 {
+                    self.out.write_all(b",\n    ")?;
+                }
+                self.out.write_all(&text)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn fits(kind: ArgumentType, value: &Value<'_>) -> bool {
+    match (kind, value) {
+        (ArgumentType::Bool, Value::Bool(_))
+        | (ArgumentType::Ascii | ArgumentType::Utf8, Value::Text(_))
+        | (ArgumentType::Any, Value::Any(_))
+        | (ArgumentType::FlowId, Value::Flow(_))
+        | (ArgumentType::Time32, Value::Time(_))
+        | (ArgumentType::Array(_), Value::Array(None)) => true,
+        (ArgumentType::Array(element), Value::Array(Some(array))) => element == array.element,
+        (ArgumentType::Number(element), value) => match (element, value) {
+            (Element::Int8 | Element::Int16 | Element::Int32, Value::Int(_))
+            | (Element::Uint8 | Element::Uint16 | Element::Uint32, Value::Uint(_))
+            | (Element::Float32, Value::Float(_))
+            | (Element::Char, Value::Char(_))
+            | (Element::Wchar, Value::Wchar(_)) => true,
+            _ => false,
+        },
+        _ => false,
+    }
+}

@@ -1,0 +1,116 @@
+//! Flows: work that is handed from scope to scope, across zones.
+
+use std::collections::HashMap;
+
+use traceloom_bytes::{Limits, Result};
+
+use super::{kept_text, number};
+use crate::{Event, Role};
+
+/// Where a flow passes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Point {
+    /// The zone.
+    pub zone: u32,
+    /// When.
+    pub time_us: i64,
+    /// The innermost scope there.
+    pub scope: Option<u32>,
+}
+
+/// How a flow came to a point.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum FlowKind {
+    /// It begins there, perhaps as a part of another.
+    Branch,
+    /// It goes on there.
+    Extend,
+    /// It ends there.
+    Terminate,
+}
+
+impl FlowKind {
+    /// The word for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Branch => "branch",
+            Self::Extend => "extend",
+            Self::Terminate => "terminate",
+        }
+    }
+}
+
+/// A step of a flow.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Link {
+    /// The flow.
+    pub flow: u32,
+    /// Where it was before: for a branch, where its parent was.
+    pub from: Option<Point>,
+    /// Where it is now.
+    pub to: Point,
+    /// How it came there.
+    pub kind: FlowKind,
+    /// Its name at this point, if the event has one.
+    pub name: Option<Box<str>>,
+    /// What the program said about it, a JSON text.
+    pub value: Option<Box<str>>,
+}
+
+/// A flow that was seen.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Flow {
+    /// The flow that it branched from, 0 for none.
+    pub parent: u32,
+    /// Where it was last.
+    pub last: Point,
+}
+
+/// Follows flows from event to event.
+#[derive(Debug)]
+pub struct Flows {
+    flows: HashMap<u32, Flow>,
+    limits: Limits,
+}
+
+impl Flows {
+    /// None yet.
+    pub fn new(limits: &Limits) -> Self {
+        Self { flows: HashMap::new(), limits: limits.clone() }
+    }
+
+    /// Takes the next event and the scope around it; gives the step that it makes.
+    pub fn push(&mut self, event: &Event<'_>, scope: Option<u32>) -> Result<Option<Link>> {
+        let kind = match event.kind.role {
+            Role::FlowBranch => FlowKind::Branch,
+            Role::FlowExtend => FlowKind::Extend,
+            Role::FlowTerminate => FlowKind::Terminate,
+            _ => return Ok(None),
+        };
+        let flow = number(event, "id");
+        let parent = number(event, "parentId");
+        let to = Point { zone: event.zone, time_us: event.time_us, scope };
+        let before = if kind == FlowKind::Branch { parent } else { flow };
+        let from = self.flows.get(&before).filter(|_| before != 0).map(|flow| flow.last);
+        match kind {
+            FlowKind::Terminate => {
+                self.flows.remove(&flow);
+            }
+            FlowKind::Branch | FlowKind::Extend => {
+                self.limits.check_entries("flows", self.flows.len() as u64 + 1)?;
+                let entry = self.flows.entry(flow).or_insert(Flow { parent, last: to });
+                entry.last = to;
+                if kind == FlowKind::Branch {
+                    entry.parent = parent;
+                }
+            }
+        }
+        let (name, value) = (kept_text(event, "name"), kept_text(event, "value"));
+        Ok(Some(Link { flow, from, to, kind, name, value }))
+    }
+
+    /// A flow that has begun and not ended.
+    pub fn get(&self, id: u32) -> Option<Flow> {
+        self.flows.get(&id).copied()
+    }
+}

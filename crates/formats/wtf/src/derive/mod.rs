@@ -1,0 +1,38 @@
+//! What follows from the events: scopes with ends, frames, marks, ranges, flows, appended data.
+//!
+//! Everything here works on events as they come, in file order, and keeps only what it needs.
+
+mod appended;
+mod flows;
+mod frames;
+mod marks;
+mod pages;
+mod ranges;
+mod tree;
+
+pub use self::{
+    appended::appended,
+    flows::{Flow, FlowKind, Flows, Link, Point},
+    frames::{Frame, Frames},
+    marks::{Mark, Marks},
+    ranges::{Range, Ranges},
+    tree::{Place, Scope, Tree, Walk},
+};
+
+/// Most bytes of a name or value that is kept: what is derived must not outgrow the trace.
+const LONGEST_TEXT: usize = 64 << 10;
+
+/// A text argument as kept.
+fn kept_text(event: &crate::Event<'_>, name: &str) -> Option<Box<str>> {
+    let text = event.args.get(name)?.as_text()?.to_str();
+    let mut len = text.len().min(LONGEST_TEXT);
+    while !text.is_char_boundary(len) {
+        len -= 1;
+    }
+    text.get(..len).map(Into::into)
+}
+
+/// A number argument.
+fn number(event: &crate::Event<'_>, name: &str) -> u32 {
+    event.args.get(name).and_then(|value| value.as_u32()).unwrap_or(0)
+}

@@ -1,0 +1,561 @@
+//! The JSON container: turns each chunk of text into the chunk of bytes that it stands for.
+
+use traceloom_bytes::{Error, Finding, Findings, Limits, Mode, Options, Position, Result, Source, Window};
+
+use crate::{
+    Container, EventTypes, FileInfo, Header, StringTable,
+    encode::{self, EventBuffer},
+    findings::*,
+    json::{Fault, Parser, Token},
+    probe::{packed_header, read_span},
+    raw::{ChunkType, FORMAT_VERSION, NO_TIME, PartType, SCRIPT_VERSION, WTF_VERSION},
+    script::Script,
+};
+
+/// Text, and the chunk that was decoded from it.
+#[derive(Debug, Default)]
+pub(crate) struct Image {
+    /// The text reaches to here.
+    pub(crate) text_end: u64,
+    /// Where the chunk stands in the text.
+    pub(crate) place: u64,
+    /// The chunk as bytes.
+    pub(crate) chunk: Option<Vec<u8>>,
+    /// Its strings, where bytes cannot hold them.
+    pub(crate) strings: Option<StringTable>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Place {
+    /// Between documents.
+    Outside,
+    /// In a document, before a key.
+    Root,
+    /// In the list of chunks.
+    Chunks,
+    /// In a version 2 event list; whether an object stands around it.
+    Events { wrapped: bool },
+    Done,
+}
+
+/// Reads one JSON file, chunk by chunk.
+#[derive(Debug)]
+pub(crate) struct Document {
+    source: Source,
+    limits: Limits,
+    parser: Parser<Window>,
+    place: Place,
+    documents: u32,
+    wtf_version: Option<f64>,
+    format_version: Option<f64>,
+    info: Option<FileInfo>,
+    script: Script,
+    is_script: bool,
+    buffer: EventBuffer,
+}
+
+/// How many chunks are looked at to find the file header; it is the first in every real file.
+const CHUNKS_SEARCHED: usize = 16;
+/// Event bytes that make a chunk out of a part of an event list.
+const BATCH_BYTES: usize = 64 << 10;
+
+impl Document {
+    pub(crate) fn new(source: &Source, limits: &Limits) -> Self {
+        Self {
+            source: source.clone(),
+            limits: limits.clone(),
+            parser: Parser::new(Window::new(source.clone(), limits), limits.record_bytes),
+            place: Place::Outside,
+            documents: 0,
+            wtf_version: None,
+            format_version: None,
+            info: None,
+            script: Script::new(source, limits),
+            is_script: false,
+            buffer: EventBuffer::default(),
+        }
+    }
+
+    /// Reads ahead as far as the header needs; findings are made again by the reader.
+    pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
+        let mut findings = Findings::new(Mode::Lenient, &options.limits);
+        let types = EventTypes::new(&options.limits);
+        let mut document = Self::new(source, &options.limits);
+        for _ in 0..CHUNKS_SEARCHED {
+            if document.next(&mut findings, &types)?.is_none() || document.info.is_some() {
+                break;
+            }
+        }
+        let container = match (document.is_script, document.documents) {
+            (true, _) => Container::Script,
+            (false, 0 | 1) => Container::Json,
+            (false, _) => Container::JsonPartial,
+        };
+        let mut info = document.info.unwrap_or_default();
+        if document.is_script {
+            info = document.script.info();
+        }
+        let default = if document.is_script { SCRIPT_VERSION } else { FORMAT_VERSION };
+        let format_version = document.format_version.map_or(default, |version| version as u32);
+        let mut header = packed_header(container, format_version, info, Vec::new());
+        header.wtf_version = document.wtf_version.map_or(0, |version| version as u64);
+        Ok(header)
+    }
+
+    /// The next stretch of text with what it stands for.
+    pub(crate) fn next(&mut self, findings: &mut Findings, types: &EventTypes) -> Result<Option<Image>> {
+        match self.advance(findings, types) {
+            Ok(image) => Ok(image),
+            Err(Fault::Fetch(error)) => Err(error),
+            Err(Fault::Syntax { offset, what }) => {
+                self.place = Place::Done;
+                findings.report(Finding::new(&JSON_SYNTAX, Position::at(offset)).with("what", what))?;
+                let rest = Image { text_end: self.source.len()?, ..Image::default() };
+                Ok(Some(self.flush_script(rest)?))
+            }
+        }
+    }
+
+    fn advance(&mut self, findings: &mut Findings, types: &EventTypes) -> Result<Option<Image>, Fault> {
+        loop {
+            match self.place {
+                Place::Outside => {
+                    if let Some(end) = self.enter_document(findings)? {
+                        return Ok(Some(end));
+                    }
+                }
+                Place::Root => self.enter_member(findings)?,
+                Place::Chunks => {
+                    if let Some(image) = self.next_chunk(findings, types)? {
+                        return Ok(Some(image));
+                    }
+                }
+                Place::Events { wrapped } => return self.next_batch(wrapped, findings, types).map(Some),
+                Place::Done => return Ok(None),
+            }
+        }
+    }
+
+    fn enter_document(&mut self, findings: &mut Findings) -> Result<Option<Image>, Fault> {
+        match self.parser.next()? {
+            Token::End => {
+                self.place = Place::Done;
+                return Ok(Some(Image { text_end: self.parser.offset(), ..Image::default() }));
+            }
+            Token::ObjectStart => {
+                self.place = Place::Root;
+                self.documents += 1;
+                if self.documents == 2 {
+                    findings.report(Finding::new(&JSON_PARTIAL, Position::at(self.parser.token_start())))?;
+                }
+            }
+            Token::ArrayStart => self.enter_script(false, findings)?,
+            token => {
+                self.shape("a document is neither an object nor a list", findings)?;
+                self.parser.skip(token)?;
+            }
+        }
+        Ok(None)
+    }
+
+    fn enter_script(&mut self, wrapped: bool, findings: &mut Findings) -> Result<(), Fault> {
+        self.is_script = true;
+        self.place = Place::Events { wrapped };
+        self.parser.relax();
+        findings.report(Finding::new(&SCRIPT, Position::at(self.parser.token_start())))?;
+        Ok(())
+    }
+
+    fn enter_member(&mut self, findings: &mut Findings) -> Result<(), Fault> {
+        if self.parser.next()? == Token::ObjectEnd {
+            self.place = Place::Outside;
+            return Ok(());
+        }
+        let (key, at) = (self.parser.text().to_vec(), self.parser.token_start());
+        let value = self.parser.next()?;
+        match (key.as_slice(), value) {
+            (b"chunks", Token::ArrayStart) => self.place = Place::Chunks,
+            (b"events", Token::ArrayStart) => self.enter_script(true, findings)?,
+            (b"wtfVersion" | b"wtf_version", Token::Number) => {
+                let version = self.number();
+                self.wtf_version = Some(version);
+                if key == b"wtf_version" {
+                    findings.report(Finding::new(&JSON_KEYS, Position::at(at)))?;
+                } else if version > WTF_VERSION as f64 {
+                    findings.report(Finding::new(&NEWER_WRITER, Position::at(at)).with("version", version as u64))?;
+                }
+            }
+            (b"formatVersion" | b"format_version", Token::Number) => {
+                let version = self.number();
+                self.format_version = Some(version);
+                if key == b"formatVersion" && version != f64::from(FORMAT_VERSION) {
+                    let message = format!("the chunked format has version {version}, only {FORMAT_VERSION} is known");
+                    return Err(Error::unrecognized(message).at(Position::at(at).field("formatVersion")).into());
+                }
+            }
+            (_, value) => self.parser.skip(value)?,
+        }
+        Ok(())
+    }
+
+    fn next_chunk(&mut self, findings: &mut Findings, types: &EventTypes) -> Result<Option<Image>, Fault> {
+        match self.parser.next()? {
+            Token::ObjectStart => {
+                let place = self.parser.token_start();
+                let draft = self.read_chunk(findings)?;
+                let mut image = self.chunk_image(draft, place, findings, types)?;
+                image.place = place;
+                image.text_end = self.parser.offset();
+                Ok(Some(image))
+            }
+            Token::ArrayEnd => {
+                self.place = Place::Root;
+                Ok(None)
+            }
+            token => {
+                self.shape("a chunk is no object", findings)?;
+                self.parser.skip(token)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn read_chunk(&mut self, findings: &mut Findings) -> Result<ChunkDraft, Fault> {
+        let mut draft = ChunkDraft { start: NO_TIME, end: NO_TIME, ..ChunkDraft::default() };
+        while self.parser.next()? == Token::Key {
+            let key = self.parser.text().to_vec();
+            let value = self.parser.next()?;
+            match (key.as_slice(), value) {
+                (b"id", Token::Number) => draft.id = self.number() as i64 as u32,
+                (b"startTime", Token::Number) => draft.start = self.number() as i64 as u32,
+                (b"endTime", Token::Number) => draft.end = self.number() as i64 as u32,
+                (b"type", Token::String) => draft.kind = Some(self.parser.text().to_vec()),
+                (b"parts", Token::ArrayStart) => {
+                    draft.has_parts = true;
+                    self.read_parts(&mut draft.parts, findings)?;
+                }
+                (_, value) => self.parser.skip(value)?,
+            }
+        }
+        Ok(draft)
+    }
+
+    fn read_parts(&mut self, parts: &mut Vec<PartDraft>, findings: &mut Findings) -> Result<(), Fault> {
+        loop {
+            match self.parser.next()? {
+                Token::ArrayEnd => return Ok(()),
+                Token::ObjectStart => {
+                    let start = self.parser.token_start();
+                    let mut part = self.read_part()?;
+                    part.span = (start, self.parser.offset());
+                    self.limits.check_entries("parts", parts.len() as u64 + 1)?;
+                    parts.push(part);
+                }
+                token => {
+                    self.shape("a part is no object", findings)?;
+                    self.parser.skip(token)?;
+                }
+            }
+        }
+    }
+
+    fn read_part(&mut self) -> Result<PartDraft, Fault> {
+        let mut part = PartDraft::default();
+        while self.parser.next()? == Token::Key {
+            let key = self.parser.text().to_vec();
+            let value = self.parser.next()?;
+            match (key.as_slice(), value) {
+                (b"type", Token::String) => part.kind = Some(self.parser.text().to_vec()),
+                (b"mode", Token::String) => part.is_base64 = self.parser.text() == b"base64",
+                (b"value", Token::String) => part.value = Draft::Text(self.parser.text().to_vec()),
+                (b"value", Token::ArrayStart) => part.value = Draft::Strings(self.read_strings()?),
+                (b"events", Token::ArrayStart) => {
+                    let start = self.parser.token_start();
+                    self.parser.skip(value)?;
+                    part.events = Some((start, self.parser.offset()));
+                }
+                (_, value) => self.parser.skip(value)?,
+            }
+        }
+        Ok(part)
+    }
+
+    fn read_strings(&mut self) -> Result<Strings, Fault> {
+        let mut strings = Strings::default();
+        loop {
+            let token = self.parser.next()?;
+            if token == Token::ArrayEnd {
+                return Ok(strings);
+            }
+            self.parser.skip(token)?;
+            let text = if token == Token::String { self.parser.text() } else { &[] };
+            if strings.bytes.len() + text.len() >= self.limits.record_bytes {
+                let most = self.limits.record_bytes as u64;
+                return Err(Error::limit("bytes in one string table", most + 1, most).into());
+            }
+            if text.contains(&0) {
+                strings.odd.push((strings.count, text.to_vec()));
+                strings.bytes.push(b'?');
+            } else {
+                strings.bytes.extend_from_slice(text);
+            }
+            strings.bytes.push(0);
+            strings.count += 1;
+        }
+    }
+
+    /// Lays the chunk out in bytes.
+    fn chunk_image(
+        &mut self,
+        draft: ChunkDraft,
+        place: u64,
+        findings: &mut Findings,
+        types: &EventTypes,
+    ) -> Result<Image, Fault> {
+        let Some(kind) = draft.kind.as_deref().filter(|kind| !kind.is_empty()) else {
+            self.shape("a chunk has no type", findings)?;
+            return Ok(Image::default());
+        };
+        if !draft.has_parts {
+            self.shape("a chunk has no parts", findings)?;
+        }
+        let Some(chunk_type) = ChunkType::from_name(kind) else {
+            let odd = Finding::new(&CHUNK_UNKNOWN, Position::at(place));
+            findings.report(odd.with("type", traceloom_bytes::Text(kind).to_string()))?;
+            return Ok(Image::default());
+        };
+        let mut image = Image::default();
+        let mut parts = Vec::new();
+        for part in draft.parts {
+            let Some(kind) = part.kind.as_deref().filter(|kind| !kind.is_empty()) else {
+                self.shape("a part has no type", findings)?;
+                continue;
+            };
+            let Some(kind) = PartType::from_name(kind) else {
+                let odd = Finding::new(&PART_UNKNOWN, Position::at(part.span.0));
+                findings.report(odd.with("type", traceloom_bytes::Text(kind).to_string()))?;
+                continue;
+            };
+            if let Some(part) = self.part_bytes(kind, part, &mut image, findings, types)? {
+                parts.extend(part);
+            }
+        }
+        let parts: Vec<(PartType, &[u8])> = parts.iter().map(|(kind, bytes)| (*kind, bytes.as_slice())).collect();
+        image.chunk = Some(encode::chunk(draft.id, chunk_type, (draft.start, draft.end), &parts)?);
+        Ok(image)
+    }
+
+    /// The bytes that a part stands for; events in JSON make two parts.
+    fn part_bytes(
+        &mut self,
+        kind: PartType,
+        part: PartDraft,
+        image: &mut Image,
+        findings: &mut Findings,
+        types: &EventTypes,
+    ) -> Result<Option<Vec<(PartType, Vec<u8>)>>, Fault> {
+        let bytes = match (kind, part.value) {
+            (PartType::FILE_HEADER, _) => {
+                let text = read_span(&self.source, part.span.0, part.span.1, &self.limits)?;
+                self.info.get_or_insert_with(|| FileInfo::parse(&text).0);
+                text
+            }
+            (PartType::JSON_EVENT_BUFFER, _) => {
+                return self.json_events(part.events, image, findings, types).map(Some);
+            }
+            (PartType::STRING_TABLE, Draft::Strings(strings)) => {
+                if !strings.odd.is_empty() {
+                    let mut table = StringTable::from_bytes(strings.bytes.clone())?;
+                    strings.odd.iter().for_each(|(ordinal, text)| table.replace(*ordinal, text));
+                    image.strings = Some(table);
+                }
+                strings.bytes
+            }
+            (PartType::STRING_RESOURCE, Draft::Text(text)) => text,
+            (PartType::STRING_TABLE | PartType::STRING_RESOURCE, _) => {
+                self.shape("a part has no value, or one of the wrong type", findings)?;
+                return Ok(None);
+            }
+            (_, Draft::Text(text)) if part.is_base64 => match from_base64(&text) {
+                Some(bytes) => bytes,
+                None => {
+                    let odd = Finding::new(&JSON_BASE64, Position::at(part.span.0));
+                    findings.report(odd.with("type", kind.to_string()))?;
+                    return Ok(None);
+                }
+            },
+            _ => {
+                self.shape("a part has no value in base64", findings)?;
+                return Ok(None);
+            }
+        };
+        Ok(Some(vec![(kind, bytes)]))
+    }
+
+    /// Reads a list of events that stands in a part, with the strings that it needs.
+    fn json_events(
+        &mut self,
+        span: Option<(u64, u64)>,
+        image: &mut Image,
+        findings: &mut Findings,
+        types: &EventTypes,
+    ) -> Result<Vec<(PartType, Vec<u8>)>, Fault> {
+        let Some((start, _)) = span else {
+            self.shape("a part has no events", findings)?;
+            return Ok(Vec::new());
+        };
+        findings.report(Finding::new(&JSON_EVENTS, Position::at(start)))?;
+        let mut window = Window::new(self.source.clone(), &self.limits);
+        window.seek(start);
+        let mut parser = Parser::new(window, self.limits.record_bytes);
+        parser.next()?;
+        self.buffer.clear();
+        loop {
+            match parser.next()? {
+                Token::ObjectStart => self.script.entry(&mut parser, &mut self.buffer, findings, types)?,
+                Token::ArrayEnd | Token::End => break,
+                token => parser.skip(token)?,
+            }
+            if self.buffer.events.len() > self.limits.record_bytes {
+                let most = self.limits.record_bytes as u64;
+                return Err(Error::limit("bytes of events in one list", most + 1, most).into());
+            }
+        }
+        image.strings = None;
+        let strings = std::mem::take(&mut self.buffer.strings);
+        let events = std::mem::take(&mut self.buffer.events);
+        self.buffer.clear();
+        Ok(vec![(PartType::STRING_TABLE, strings), (PartType::BINARY_EVENT_BUFFER, events)])
+    }
+
+    fn next_batch(&mut self, wrapped: bool, findings: &mut Findings, types: &EventTypes) -> Result<Image, Fault> {
+        let place = self.parser.offset();
+        while self.buffer.events.len() < BATCH_BYTES {
+            match self.parser.next()? {
+                Token::ObjectStart => self.script.entry(&mut self.parser, &mut self.buffer, findings, types)?,
+                Token::ArrayEnd => {
+                    self.place = if wrapped { Place::Root } else { Place::Outside };
+                    if self.parser.was_relaxed() {
+                        findings.report(Finding::new(&SCRIPT_RELAXED, Position::at(self.parser.offset())))?;
+                    }
+                    break;
+                }
+                token => {
+                    self.script.unusable("it is no object", self.parser.token_start(), findings)?;
+                    self.parser.skip(token)?;
+                }
+            }
+        }
+        Ok(self.flush_script(Image { text_end: self.parser.offset(), place, ..Image::default() })?)
+    }
+
+    fn flush_script(&mut self, mut image: Image) -> Result<Image> {
+        if !self.buffer.is_empty() {
+            image.chunk = Some(self.buffer.to_chunk(0, (NO_TIME, NO_TIME))?);
+            self.buffer.clear();
+        }
+        Ok(image)
+    }
+
+    fn number(&self) -> f64 {
+        std::str::from_utf8(self.parser.text()).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0)
+    }
+
+    fn shape(&self, what: &'static str, findings: &mut Findings) -> Result<()> {
+        findings.report(Finding::new(&JSON_SHAPE, Position::at(self.parser.token_start())).with("what", what))
+    }
+}
+
+#[derive(Debug, Default)]
+struct ChunkDraft {
+    id: u32,
+    kind: Option<Vec<u8>>,
+    start: u32,
+    end: u32,
+    has_parts: bool,
+    parts: Vec<PartDraft>,
+}
+
+#[derive(Debug, Default)]
+struct PartDraft {
+    kind: Option<Vec<u8>>,
+    span: (u64, u64),
+    value: Draft,
+    is_base64: bool,
+    events: Option<(u64, u64)>,
+}
+
+#[derive(Debug, Default)]
+enum Draft {
+    #[default]
+    Missing,
+    Text(Vec<u8>),
+    Strings(Strings),
+}
+
+#[derive(Debug, Default)]
+struct Strings {
+    bytes: Vec<u8>,
+    count: u32,
+    /// Strings that hold a NUL.
+    odd: Vec<(u32, Vec<u8>)>,
+}
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn from_base64(text: &[u8]) -> Option<Vec<u8>> {
+    let text = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(text);
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);
+    for group in text.chunks(4) {
+        let mut bits = 0;
+        for letter in group {
+            let value = match letter {
+                b'A'..=b'Z' => letter - b'A',
+                b'a'..=b'z' => letter - b'a' + 26,
+                b'0'..=b'9' => letter - b'0' + 52,
+                b'+' => 62,
+                b'/' => 63,
+                _ => return None,
+            };
+            bits = bits << 6 | u32::from(value);
+        }
+        let (shift, keep) = match group.len() {
+            4 => (8, 3),
+            3 => (14, 2),
+            2 => (20, 1),
+            _ => return None,
+        };
+        bytes.extend((bits << shift).to_be_bytes().iter().take(keep));
+    }
+    Some(bytes)
+}
+
+/// Appends bytes as base64.
+pub(crate) fn put_base64(out: &mut Vec<u8>, bytes: &[u8]) {
+    for group in bytes.chunks(3) {
+        let bits = group.iter().enumerate().fold(0_u32, |bits, (place, byte)| bits | u32::from(*byte) << (16 - 8 * place));
+        for place in 0..4 {
+            let value = (bits >> (18 - 6 * place)) as usize & 63;
+            let letter = BASE64.get(value).copied().unwrap_or(b'=');
+            out.push(if place <= group.len() { letter } else { b'=' });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_goes_both_ways() {
+        for len in 0..20 {
+            let bytes: Vec<u8> = (0..len).map(|n: u8| n.wrapping_mul(37)).collect();
+            let mut text = Vec::new();
+            put_base64(&mut text, &bytes);
+            assert_eq!(text.len() % 4, 0);
+            assert_eq!(from_base64(&text).as_deref(), Some(bytes.as_slice()));
+        }
+        assert_eq!(from_base64(b"A"), None);
+        assert_eq!(from_base64(b"AA*A"), None);
+    }
+}

@@ -1,0 +1,487 @@
+//! Takes events out of their buffers and acts on those that tell the loader something.
+
+use std::collections::HashMap;
+
+use traceloom_bytes::{ErrorKind, Finding, Limits, Located, Result, Window};
+
+use crate::{
+    Args, Argument, Encoding, Event, EventType, Reader, Record, Role, StringTable, Value, Zone,
+    args::measure,
+    findings::*,
+    json,
+    raw::{ArgumentType, DEFINE_WIRE_ID, EventClass, EventFlags},
+    read::{BytesKind, Next, State},
+    types::{Defined, Definition, is_fatal_name, parse_arguments},
+};
+
+/// Bytes of wire id and time in words.
+const WORDS_HEAD: usize = 8;
+/// Bytes of wire id and time in the packed encoding.
+const LEGACY_HEAD: usize = 6;
+/// How far ahead a readable event is looked for behind an unreadable one.
+const SEARCH_BYTES: usize = 4096;
+/// Bytes of an array that the original cannot allocate; of a shorter one it reads zeros behind the end of the buffer.
+const TOO_LONG: u64 = 1 << 30;
+/// Events in a row that make a place believable.
+const CHAIN: usize = 3;
+
+/// An event whose bytes are at the front of the window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    kind: u32,
+    wire_id: u32,
+    time: u32,
+    time_us: i64,
+    zone: u32,
+    head: usize,
+    len: usize,
+}
+
+/// Bytes of an event, or how many it would need.
+enum Size {
+    Whole(usize),
+    Needs(u64),
+}
+
+impl Reader {
+    /// An event that is whole, of a fixed length, in the window, and of no further interest to the loader: nearly all.
+    #[inline]
+    pub(crate) fn plain_event(&mut self, end: u64) -> Option<Ready> {
+        let bytes = self.body.bytes();
+        let [a, b, c, d, e, f, g, h] = *bytes.first_chunk::<WORDS_HEAD>()?;
+        let wire_id = u32::from_le_bytes([a, b, c, d]);
+        let kind = self.types.by_wire(wire_id)?;
+        let len = WORDS_HEAD + kind.fixed_bytes? as usize;
+        let is_here = len <= bytes.len() && len as u64 <= end.saturating_sub(self.body.offset());
+        if !is_here || kind.is_watched || self.zones.pending_unknown.is_some() {
+            return None;
+        }
+        let kind = kind.index;
+        let time = u32::from_le_bytes([e, f, g, h]);
+        let time_us = self.zones.time_us(time);
+        Some(Ready { kind, wire_id, time, time_us, zone: self.zones.current(), head: WORDS_HEAD, len })
+    }
+
+    /// Any event in words.
+    pub(crate) fn prepare_words(&mut self, end: u64, then: usize) -> Result<Option<Ready>> {
+        let left = end.saturating_sub(self.body.offset());
+        let Some(head) = self.body.fill(WORDS_HEAD)?.first_chunk::<WORDS_HEAD>().filter(|_| left >= WORDS_HEAD as u64)
+        else {
+            return self.torn_head(end, then);
+        };
+        let [a, b, c, d, e, f, g, h] = *head;
+        let (wire_id, time) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+        let Some(kind) = self.types.by_wire(wire_id) else {
+            return self.undefined(wire_id, end, then, Encoding::Words);
+        };
+        let Some(fixed) = kind.fixed_bytes else {
+            return self.prepare_slow(wire_id, time, end, then, Encoding::Words);
+        };
+        let len = WORDS_HEAD + fixed as usize;
+        let kind = kind.index;
+        if len as u64 > left || self.body.fill(len)?.len() < len {
+            return self.torn(len as u64, end, then);
+        }
+        self.watch(Ready { kind, wire_id, time, time_us: 0, zone: 0, head: WORDS_HEAD, len }, end)
+    }
+
+    pub(crate) fn prepare_legacy(&mut self, end: u64, then: usize) -> Result<Option<Ready>> {
+        let left = end.saturating_sub(self.body.offset());
+        let Some(head) = self.body.fill(LEGACY_HEAD)?.first_chunk::<LEGACY_HEAD>().filter(|_| left >= LEGACY_HEAD as u64)
+        else {
+            return self.torn_head(end, then);
+        };
+        let [a, b, c, d, e, f] = *head;
+        let (wire_id, time) = (u16::from_be_bytes([a, b]).into(), u32::from_be_bytes([c, d, e, f]));
+        if self.types.by_wire(wire_id).is_none() {
+            return self.undefined(wire_id, end, then, Encoding::Legacy);
+        }
+        self.prepare_slow(wire_id, time, end, then, Encoding::Legacy)
+    }
+
+    /// Events whose length depends on their contents.
+    fn prepare_slow(
+        &mut self,
+        wire_id: u32,
+        time: u32,
+        end: u64,
+        then: usize,
+        encoding: Encoding,
+    ) -> Result<Option<Ready>> {
+        let head = head_bytes(encoding);
+        let Some(kind) = self.types.by_wire(wire_id) else { return Ok(None) };
+        let index = kind.index;
+        if kind.args.is_none() {
+            return self.unreadable(index, end, then, encoding);
+        }
+        let left = end.saturating_sub(self.body.offset());
+        match self.size_of(index, left, encoding)? {
+            Size::Whole(len) => self.watch(Ready { kind: index, wire_id, time, time_us: 0, zone: 0, head, len }, end),
+            Size::Needs(needed) => {
+                let kind = self.types.get(index);
+                if needed < TOO_LONG {
+                    return self.torn(needed, end, then);
+                }
+                let name = kind.map(|kind| shown(&kind.name)).unwrap_or_default();
+                let offset = self.body.offset();
+                let values = |odd: Finding| odd.with("name", name).with("needed", needed).with("left", left);
+                self.report(&ARRAY_TOO_LONG, offset, values)?;
+                self.set_state(State::Bytes {
+                    end,
+                    kind: BytesKind::Residue,
+                    then: Next::Events { end, encoding, then },
+                });
+                Ok(None)
+            }
+        }
+    }
+
+    /// Measures the event at the front, fetching no more than it needs.
+    fn size_of(&mut self, index: u32, left: u64, encoding: Encoding) -> Result<Size> {
+        let head = head_bytes(encoding);
+        let signature = self.types.get(index).and_then(|kind| kind.args.as_deref()).unwrap_or_default();
+        loop {
+            let bytes = self.body.bytes();
+            let bytes = bytes.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(bytes);
+            let available = bytes.len();
+            let args = bytes.get(head..).unwrap_or_default();
+            let needed = match measure(signature, args, encoding) {
+                Ok(len) => return Ok(Size::Whole(head + len)),
+                Err(error) => match error.kind() {
+                    ErrorKind::Truncated { needed, left } => (available as u64 - left).saturating_add(*needed),
+                    _ => u64::MAX,
+                },
+            };
+            if needed > left {
+                return Ok(Size::Needs(needed));
+            }
+            let wanted = usize::try_from(needed).unwrap_or(usize::MAX);
+            if self.body.fill(wanted)?.len() < wanted {
+                return Ok(Size::Needs(needed));
+            }
+        }
+    }
+
+    /// Takes the event at the front.
+    #[inline]
+    pub(crate) fn lend_event(&mut self, ready: Ready, encoding: Encoding) -> Located<Record<'_>> {
+        let offset = self.place.unwrap_or(self.body.offset());
+        let record = match self.event(ready, encoding) {
+            Some(event) => Record::Event(event),
+            None => Record::Residue(&[]),
+        };
+        Located { offset, len: ready.len as u64, record }
+    }
+
+    #[inline]
+    pub(crate) fn event(&mut self, ready: Ready, encoding: Encoding) -> Option<Event<'_>> {
+        let Self { body, types, strings, .. } = self;
+        let bytes = body.take(ready.len).get(ready.head..)?;
+        let kind = types.get(ready.kind)?;
+        let Ready { wire_id, time, time_us, zone, .. } = ready;
+        Some(Event { kind, wire_id, time, time_us, zone, args: args_of(kind, bytes, encoding, strings) })
+    }
+
+    /// A second look at events that change the loader's mind or may be wrong.
+    #[inline(never)]
+    fn watch(&mut self, mut ready: Ready, end: u64) -> Result<Option<Ready>> {
+        let offset = self.body.offset();
+        let encoding = if ready.head == WORDS_HEAD { Encoding::Words } else { Encoding::Legacy };
+        let Some(kind) = self.types.get(ready.kind) else { return Ok(None) };
+        let (role, is_structural, has_strings) = (kind.role, kind.is_structural(), kind.has_strings);
+        let differs = kind.original != kind.index;
+        if has_strings {
+            self.check_strings(ready, encoding)?;
+        }
+        if differs && encoding == Encoding::Words && self.shadowed_until != end {
+            self.follow_original(ready, end)?;
+        }
+        match role {
+            Role::Define => self.define(ready, encoding)?,
+            Role::ZoneCreate => self.create_zone(ready, encoding)?,
+            Role::ZoneSet => self.zones.set(self.number_argument(ready, encoding, "zoneId")),
+            _ => {}
+        }
+        if is_structural {
+            ready.time_us = i64::from(ready.time) + self.zones.shift_us;
+        } else {
+            if let Some(zone) = self.zones.pending_unknown {
+                self.report(&ZONE_UNKNOWN, offset, |odd| odd.with("zone", zone))?;
+                self.zones.adopt_unknown()?;
+            }
+            ready.time_us = self.zones.time_us(ready.time);
+        }
+        ready.zone = self.zones.current();
+        Ok(Some(ready))
+    }
+
+    fn args(&self, ready: Ready, encoding: Encoding) -> Option<Args<'_>> {
+        let bytes = self.body.bytes().get(ready.head..ready.len)?;
+        Some(args_of(self.types.get(ready.kind)?, bytes, encoding, &self.strings))
+    }
+
+    fn text_argument(&self, ready: Ready, encoding: Encoding, name: &str) -> Option<String> {
+        let text = self.args(ready, encoding)?.get(name)?.as_text()?;
+        Some(text.to_str().into_owned())
+    }
+
+    fn number_argument(&self, ready: Ready, encoding: Encoding, name: &str) -> u32 {
+        match self.args(ready, encoding).and_then(|args| args.get(name)) {
+            // An odd definition may declare it signed.
+            Some(Value::Int(number)) => number as u32,
+            value => value.and_then(|value| value.as_u32()).unwrap_or(0),
+        }
+    }
+
+    fn define(&mut self, ready: Ready, encoding: Encoding) -> Result<()> {
+        let offset = self.body.offset();
+        let name = self.text_argument(ready, encoding, "name");
+        let args = self.text_argument(ready, encoding, "args");
+        let mut wire_id = self.number_argument(ready, encoding, "wireId");
+        if self.place.is_some() && encoding == Encoding::Words {
+            // What was made from text has room for more types than 16 bits can count.
+            let word = self.body.bytes().get(ready.head..).and_then(|args| args.first_chunk::<4>());
+            wire_id = word.map_or(wire_id, |word| u32::from_le_bytes(*word));
+        }
+        let class = EventClass(self.number_argument(ready, encoding, "eventClass") as u16);
+        let flags = EventFlags(self.number_argument(ready, encoding, "flags"));
+        let parsed = parse_arguments(args.as_deref().unwrap_or_default());
+        if let Err(argument) = &parsed {
+            let (name, argument) = (shown(name.as_deref().unwrap_or_default()), shown(argument));
+            self.report(&DEFINE_ARGS, offset, |odd| odd.with("name", name).with("argument", argument))?;
+        }
+        if name.is_none() {
+            let has_args = parsed.is_ok_and(|args| !args.is_empty());
+            let rule = if has_args { &DEFINE_NAME } else { &DEFINE_UNNAMED };
+            self.report(rule, offset, |odd| odd.with("wire", wire_id))?;
+        }
+        let name = name.unwrap_or_default();
+        let definition = Definition { wire_id, class, flags, name: &name, args: args.as_deref() };
+        if self.types.define(definition)? == Defined::Differently {
+            self.report(&SAME_NAME, offset, |odd| odd.with("name", shown(&name)))?;
+        }
+        Ok(())
+    }
+
+    fn create_zone(&mut self, ready: Ready, encoding: Encoding) -> Result<()> {
+        let text = |name| self.text_argument(ready, encoding, name).map(Into::into);
+        let id = Some(self.number_argument(ready, encoding, "zoneId"));
+        let zone = Zone { id, name: text("name"), kind: text("type"), location: text("location") };
+        self.zones.create(zone)
+    }
+
+    fn check_strings(&mut self, ready: Ready, encoding: Encoding) -> Result<()> {
+        let Some(args) = self.args(ready, encoding) else { return Ok(()) };
+        let mut odd = Vec::new();
+        let position = self.at(self.body.offset());
+        for (argument, ordinal) in args.ordinals() {
+            if !self.strings.has(ordinal) {
+                let finding = Finding::new(&STRING_ORDINAL, position).with("argument", &*argument.name);
+                odd.push(finding.with("ordinal", ordinal).with("count", self.strings.len()));
+            }
+        }
+        for (argument, value) in args.iter() {
+            if let Value::Any(Some(text)) = value
+                && !json::is_value(text.to_str().as_bytes())
+            {
+                let text: String = shown(&text.to_str()).chars().take(80).collect();
+                odd.push(Finding::new(&ANY_JSON, position).with("argument", &*argument.name).with("text", text));
+            }
+        }
+        let role = self.types.get(ready.kind).map(|kind| kind.role);
+        if let Some(Role::ScopeEnter | Role::TimeStamp) = role
+            && let Some(name) = self.text_argument(ready, encoding, "name").filter(|name| is_fatal_name(name))
+        {
+            odd.push(Finding::new(&GENERIC_NAME, position).with("name", shown(&name)));
+        }
+        odd.into_iter().try_for_each(|finding| self.findings.report(finding))
+    }
+
+    /// The original reads this event by another signature; finds out whether it gets through its buffer.
+    #[cold]
+    fn follow_original(&mut self, ready: Ready, end: u64) -> Result<()> {
+        let offset = self.body.offset();
+        let mut window = Window::new(self.body.source().clone(), &Limits::default());
+        window.seek(offset);
+        self.shadowed_until = end;
+        let mut defined = HashMap::new();
+        while window.offset() < end {
+            let left = usize::try_from(end - window.offset()).unwrap_or(usize::MAX);
+            let Some(word) = window.fill(4)?.first_chunk::<4>() else { break };
+            let wire_id = u32::from_le_bytes(*word);
+            let known = self.types.by_wire(wire_id).and_then(|kind| self.types.get(kind.original));
+            let signature = match defined.get(&wire_id) {
+                Some(signature) => Some(signature),
+                None => known.and_then(|kind| kind.args.as_ref()),
+            };
+            let Some(signature) = signature else {
+                let name = self.types.get(ready.kind).map(|kind| shown(&kind.name)).unwrap_or_default();
+                return self.report(&SAME_NAME_FATAL, offset, |odd| odd.with("name", name).with("wire", wire_id));
+            };
+            let Some(len) = shadow_size(signature, &mut window, left)? else { break };
+            if wire_id == DEFINE_WIRE_ID
+                && let Some((wire_id, signature)) = self.shadow_definition(window.fill(len)?)
+            {
+                defined.insert(wire_id, signature);
+            }
+            window.consume(len);
+        }
+        Ok(())
+    }
+
+    /// What the original takes from a definition: the first signature of the name, wherever it was given.
+    fn shadow_definition(&self, bytes: &[u8]) -> Option<(u32, Box<[Argument]>)> {
+        let word = |place: usize| bytes.get(place * 4..)?.first_chunk().copied().map(u32::from_le_bytes);
+        let text = |place| self.strings.get(word(place)?).map(String::from_utf8_lossy);
+        let known = self.types.first_by_name(&text(5)?).and_then(|kind| kind.args.clone());
+        let args = known.or_else(|| parse_arguments(&text(6).unwrap_or_default()).ok())?;
+        Some((word(2)? & 0xffff, args))
+    }
+
+    /// Nothing defines this wire id.
+    #[cold]
+    fn undefined(&mut self, wire_id: u32, end: u64, then: usize, encoding: Encoding) -> Result<Option<Ready>> {
+        let offset = self.body.offset();
+        let next = self.find_event(2, end, encoding)?;
+        let bytes = next.unwrap_or(end - offset);
+        self.report(&EVENT_UNDEFINED, offset, |odd| odd.with("wire", wire_id).with("bytes", bytes))?;
+        self.pass_over(bytes, end, then, encoding);
+        Ok(None)
+    }
+
+    /// The type is defined, but nobody knows how long its events are.
+    #[cold]
+    fn unreadable(&mut self, index: u32, end: u64, then: usize, encoding: Encoding) -> Result<Option<Ready>> {
+        let offset = self.body.offset();
+        let next = self.find_event(head_bytes(encoding), end, encoding)?;
+        let bytes = next.unwrap_or(end - offset);
+        let name = self.types.get(index).map(|kind| shown(&kind.name)).unwrap_or_default();
+        self.report(&EVENT_UNREADABLE, offset, |odd| odd.with("name", name).with("bytes", bytes))?;
+        self.pass_over(bytes, end, then, encoding);
+        Ok(None)
+    }
+
+    fn pass_over(&mut self, bytes: u64, end: u64, then: usize, encoding: Encoding) {
+        let until = self.body.offset().saturating_add(bytes);
+        if self.place.is_some() {
+            // Bytes that were lent raw are not lent again.
+            self.body.seek(until);
+            return;
+        }
+        let then = Next::Events { end, encoding, then };
+        self.set_state(State::Bytes { end: until, kind: BytesKind::Residue, then });
+    }
+
+    /// How many bytes ahead events begin that make sense one after the other.
+    fn find_event(&mut self, from: usize, end: u64, encoding: Encoding) -> Result<Option<u64>> {
+        let left = usize::try_from(end - self.body.offset()).unwrap_or(usize::MAX);
+        let wanted = left.min(SEARCH_BYTES);
+        let bytes = self.body.fill(wanted)?;
+        let bytes = bytes.get(..wanted).unwrap_or(bytes);
+        let step = if encoding == Encoding::Words { 4 } else { 1 };
+        let ends_here = wanted == left;
+        let mut places = (from.next_multiple_of(step)..bytes.len()).step_by(step);
+        let found = places.find(|place| {
+            let rest = bytes.get(*place..).unwrap_or_default();
+            is_chain(rest, ends_here, encoding, |wire_id| self.types.by_wire(wire_id))
+        });
+        Ok(found.map(|place| place as u64))
+    }
+
+    #[cold]
+    fn torn_head(&mut self, end: u64, then: usize) -> Result<Option<Ready>> {
+        let left = end.saturating_sub(self.body.offset());
+        if left == 0 || self.body.fill(1)?.is_empty() {
+            self.leave_events(then);
+            return Ok(None);
+        }
+        if let Some(word) = self.body.bytes().first_chunk::<4>().filter(|_| left >= 4) {
+            let wire_id = u32::from_le_bytes(*word);
+            if self.types.by_wire(wire_id).is_none() {
+                return self.undefined(wire_id, end, then, Encoding::Words);
+            }
+        }
+        self.torn(WORDS_HEAD as u64, end, then)
+    }
+
+    /// The buffer ends inside an event.
+    #[cold]
+    fn torn(&mut self, needed: u64, end: u64, then: usize) -> Result<Option<Ready>> {
+        let offset = self.body.offset();
+        let left = end - offset;
+        self.report(&EVENT_CUT, offset, |odd| odd.with("needed", needed).with("left", left))?;
+        if self.place.is_some() {
+            self.body.seek(end);
+            return Ok(None);
+        }
+        // The buffer is over after this; the encoding no longer matters.
+        let then = Next::Events { end, encoding: Encoding::Words, then };
+        self.set_state(State::Bytes { end, kind: BytesKind::Torn, then });
+        Ok(None)
+    }
+
+}
+
+/// Text of the file, safe to show.
+fn shown(text: &str) -> String {
+    traceloom_bytes::Text(text.as_bytes()).to_string()
+}
+
+fn head_bytes(encoding: Encoding) -> usize {
+    match encoding {
+        Encoding::Words => WORDS_HEAD,
+        Encoding::Legacy => LEGACY_HEAD,
+    }
+}
+
+fn args_of<'a>(kind: &'a EventType, bytes: &'a [u8], encoding: Encoding, strings: &'a StringTable) -> Args<'a> {
+    Args { bytes, encoding, signature: kind.args.as_deref().unwrap_or_default(), strings }
+}
+
+fn has_array(signature: &[Argument]) -> bool {
+    signature.iter().any(|argument| matches!(argument.kind, ArgumentType::Array(_)))
+}
+
+/// Bytes that the original takes for an event of this signature, if they are there.
+fn shadow_size(signature: &[Argument], window: &mut Window, left: usize) -> Result<Option<usize>> {
+    if !has_array(signature) {
+        return Ok(Some(WORDS_HEAD + 4 * signature.len()).filter(|len| *len <= left));
+    }
+    let bytes = window.fill(left.min(SEARCH_BYTES))?;
+    let args = bytes.get(WORDS_HEAD..).unwrap_or_default();
+    Ok(measure(signature, args, Encoding::Words).ok().map(|len| WORDS_HEAD + len))
+}
+
+/// Whether events can be read from here on, a few in a row or up to the end, with times that do not fall.
+fn is_chain<'t>(
+    mut bytes: &[u8],
+    ends_here: bool,
+    encoding: Encoding,
+    type_of: impl Fn(u32) -> Option<&'t EventType>,
+) -> bool {
+    let mut last = 0;
+    for count in 0.. {
+        if count == CHAIN || (bytes.is_empty() && ends_here && count > 0) {
+            return true;
+        }
+        let head = match (encoding, bytes.first_chunk::<8>(), bytes.first_chunk::<6>()) {
+            (Encoding::Words, Some([a, b, c, d, e, f, g, h]), _) => {
+                (u32::from_le_bytes([*a, *b, *c, *d]), u32::from_le_bytes([*e, *f, *g, *h]))
+            }
+            (Encoding::Legacy, _, Some([a, b, c, d, e, f])) => {
+                (u16::from_be_bytes([*a, *b]).into(), u32::from_be_bytes([*c, *d, *e, *f]))
+            }
+            _ => return false,
+        };
+        let (wire_id, time) = head;
+        let Some(signature) = type_of(wire_id).and_then(|kind| kind.args.as_deref()) else { return false };
+        let (_, args) = bytes.split_at_checked(head_bytes(encoding)).unwrap_or_default();
+        let Ok(len) = measure(signature, args, encoding) else { return false };
+        if time < last {
+            return false;
+        }
+        last = time;
+        bytes = args.get(len..).unwrap_or_default();
+    }
+    false
+}

@@ -1,0 +1,132 @@
+//! Every rule of the format, in one table.
+//!
+//! Severity error means that the npm reader `tracing-framework` 2015.7.15-1 does not load the file for it.
+
+use traceloom_bytes::{Rule, Severity};
+
+macro_rules! rules {
+    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
+        $(
+            #[doc = $message]
+            pub static $name: Rule = Rule {
+                code: concat!("wtf.", $code),
+                severity: Severity::$severity,
+                message: $message,
+            };
+        )*
+
+        /// All rules, in the order of the file.
+        pub static RULES: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    SHORT_FILE "short-file" Error
+        "the file has {bytes} bytes; the original needs 48 to read the first 12";
+    FILE_SIZE "file-size" Error
+        "the file has {bytes} bytes, which is not a multiple of 4";
+    NEWER_WRITER "newer-writer" Error
+        "the writer's version is {version}, newer than the original reader";
+    LEGACY "legacy" Note
+        "the file is in the packed, big-endian format that chunks replaced in 2013";
+    LEGACY_HEADER "legacy-header" Error
+        "the header of the packed format cannot be read: {what}";
+    CHUNK_SHORT "chunk-short" Error
+        "a chunk says that it has {length} bytes, its header and {parts} parts need {needed}";
+    CHUNK_CUT "chunk-cut" Error
+        "a chunk says that it has {length} bytes, {left} are there; what is there is read";
+    CHUNK_UNALIGNED "chunk-unaligned" Error
+        "a chunk has {length} bytes, which is not a multiple of 4, and another one follows";
+    CHUNK_LOST "chunk-lost" Error
+        "{bytes} bytes are no chunk; the next one that makes sense follows them";
+    CHUNK_UNKNOWN "chunk-unknown" Warning
+        "a chunk has the unknown type {type}; it is kept and not read";
+    TRAILING "trailing" Error
+        "{bytes} bytes at the end are too few for a chunk";
+    PART_UNKNOWN "part-unknown" Warning
+        "a part has the unknown type {type}; it is kept and not read";
+    PART_MISPLACED "part-misplaced" Error
+        "a {type} part stands in a {chunk} chunk";
+    PART_PAST_CHUNK "part-past-chunk" Warning
+        "a {type} part reaches {bytes} bytes past its chunk; it is read all the same, as in the original";
+    PART_PAST_END "part-past-end" Error
+        "a {type} part reaches past the end of the file";
+    PART_OVERLAP "part-overlap" Warning
+        "a {type} part begins inside another one";
+    PART_REPLACED "part-replaced" Warning
+        "a {type} part is followed by another one of its kind in the same chunk; only the last counts";
+    PART_UNALIGNED "part-unaligned" Error
+        "an event buffer does not begin at a multiple of 4 bytes";
+    BUFFER_TAIL "buffer-tail" Error
+        "an event buffer has {bytes} bytes, which is not a multiple of 4";
+    NO_EVENT_BUFFER "no-event-buffer" Error
+        "an event chunk has no event buffer";
+    NO_HEADER_PART "no-header-part" Error
+        "a header chunk has no file header";
+    NO_HEADER "no-header" Warning
+        "no file header comes before the first events: the timebase is unknown";
+    SECOND_HEADER "second-header" Warning
+        "there is another file header; times after it count from its timebase, {shift} µs apart";
+    HEADER_JSON "header-json" Error
+        "the file header is no JSON object: {what}";
+    HEADER_TIMEBASE "header-timebase" Error
+        "the file header has no timebase";
+    HEADER_FLAGS "header-flags" Error
+        "the flags of the file header are no list";
+    HEADER_CONTEXT "header-context" Error
+        "the context in the file header is not one of a script: {what}";
+    HEADER_METADATA "header-metadata" Error
+        "the metadata in the file header is no object";
+    TIMEBASE_ODD "timebase-odd" Warning
+        "the timebase is no number; it counts as one if it can be read as one, else as 0";
+    EVENT_UNDEFINED "event-undefined" Error
+        "an event has the wire id {wire}, which nothing defines; {bytes} bytes are passed over";
+    EVENT_UNREADABLE "event-unreadable" Error
+        "an event of the type {name} has arguments of an unknown type; {bytes} bytes are passed over";
+    EVENT_CUT "event-cut" Warning
+        "the last event of a buffer is cut off: {needed} bytes needed, {left} left";
+    ARRAY_TOO_LONG "array-too-long" Error
+        "an event of the type {name} needs {needed} bytes for its array, {left} are left; the original cannot allocate that";
+    DEFINE_NAME "define-name" Error
+        "the definition of wire id {wire} has arguments and no name";
+    DEFINE_UNNAMED "define-unnamed" Warning
+        "the definition of wire id {wire} has no name";
+    DEFINE_ARGS "define-args" Error
+        "the definition of {name} has an argument that cannot be understood: {argument}";
+    SAME_NAME "same-name" Warning
+        "{name} is defined again and differently; the original keeps the first definition and misreads what follows";
+    SAME_NAME_FATAL "same-name-fatal" Error
+        "reading {name} by its first definition, the original stumbles over wire id {wire}";
+    STRING_ORDINAL "string-ordinal" Warning
+        "{argument} refers to string {ordinal} of {count}; it reads as null";
+    ANY_JSON "any-json" Error
+        "{argument} is no JSON text: {text}";
+    GENERIC_NAME "generic-name" Error
+        "the original takes the name {name} for a signature and dies of it";
+    ZONE_UNKNOWN "zone-unknown" Error
+        "events happen in zone {zone}, which was never created";
+    JSON_SYNTAX "json-syntax" Error
+        "this is no JSON: {what}; the rest of the file is not read";
+    JSON_PARTIAL "json-partial" Error
+        "the file is a sequence of JSON documents; the original writes such files and cannot open them";
+    JSON_KEYS "json-keys" Note
+        "the version keys are spelled with underscores, as in the document; the original ignores them";
+    JSON_SHAPE "json-shape" Error
+        "{what}";
+    JSON_BASE64 "json-base64" Error
+        "the value of a {type} part is no base64 text";
+    JSON_EVENTS "json-events" Warning
+        "events stand here as JSON; the original ignores them";
+    SCRIPT "script" Warning
+        "the file is a version 2 event list; today's original opens it and shows nothing";
+    SCRIPT_RELAXED "script-relaxed" Error
+        "the list has a trailing comma or no end, which version 2 allowed";
+    SCRIPT_EVENT "script-event" Warning
+        "an entry of the event list cannot be used: {what}";
+    CALLS_HEADER "calls-header" Error
+        "the header of the calls file cannot be read: {what}";
+    CALLS_FUNCTION "calls-function" Error
+        "a call refers to function {function}, which no module holds";
+    CALLS_TAIL "calls-tail" Warning
+        "{bytes} bytes at the end are too few for a call";
+}

@@ -1,0 +1,154 @@
+//! Recognises a file and reads its header.
+
+use traceloom_bytes::{ByteOrder, Cursor, Error, Finding, Findings, Limits, Options, Position, Result, Sniff, Source};
+
+use crate::{
+    Container, FileInfo, Header, calls,
+    chunk::Head,
+    document::Document,
+    findings::*,
+    legacy,
+    raw::{
+        CHUNK_FIXED, ChunkType, FILE_HEADER_BYTES, FORMAT_VERSION, LEAST_FILE_BYTES, LEGACY_VERSION, MAGIC, PartType,
+        PART_ENTRY,
+    },
+    record::Part,
+};
+
+/// Bytes that are enough to recognise a file.
+const PREFIX: usize = 64 << 10;
+/// Chunks among which the file header is looked for; it is the first in every real file.
+const CHUNKS_SEARCHED: usize = 4096;
+
+pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
+    match magic(prefix) {
+        Some(ByteOrder::Little | ByteOrder::Big) => return Sniff::Yes,
+        None if is_json(prefix) => return sniff_json(prefix),
+        None => {}
+    }
+    if calls::looks_like_calls(prefix) { Sniff::Maybe } else { Sniff::No }
+}
+
+fn sniff_json(prefix: &[u8]) -> Sniff {
+    let holds = |word: &str| prefix.windows(word.len()).any(|window| window == word.as_bytes());
+    let is_chunked = holds("\"wtfVersion\"") || holds("\"wtf_version\"");
+    if is_chunked || holds("\"wtf.json#header\"") || holds("\"wtf.event#define\"") {
+        return Sniff::Yes;
+    }
+    let has_chunks = holds("\"chunks\"") && (holds("\"file_header\"") || holds("\"event_data\""));
+    if has_chunks || holds("\"wtf.zone#create\"") { Sniff::Maybe } else { Sniff::No }
+}
+
+fn magic(prefix: &[u8]) -> Option<ByteOrder> {
+    let word = *prefix.first_chunk()?;
+    [ByteOrder::Little, ByteOrder::Big].into_iter().find(|order| order.u32(word) == MAGIC)
+}
+
+fn is_json(prefix: &[u8]) -> bool {
+    matches!(prefix.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+/// Reads the header of whatever this is.
+pub(crate) fn header(source: &Source, findings: &mut Findings, options: &Options) -> Result<Header> {
+    let prefix = source.prefix(PREFIX)?;
+    match magic(&prefix) {
+        Some(ByteOrder::Little) => binary(source, &prefix, findings, &options.limits),
+        Some(ByteOrder::Big) => legacy::header(source, findings, &options.limits),
+        None if is_json(&prefix) => Document::header(source, options),
+        None if calls::looks_like_calls(&prefix) => calls::header(source, findings, &options.limits),
+        None if prefix.is_empty() => Err(Error::unrecognized("the file is empty")),
+        None => Err(Error::unrecognized("this is no Web Tracing Framework file: it does not begin with 0xDEADBEEF")),
+    }
+}
+
+fn binary(source: &Source, prefix: &[u8], findings: &mut Findings, limits: &Limits) -> Result<Header> {
+    let mut cursor = Cursor::new(prefix, 0, ByteOrder::Little);
+    cursor.u32("magic")?;
+    let wtf_version = cursor.u32("wtf version")?;
+    let format_version = cursor.u32("format version")?;
+    if format_version != FORMAT_VERSION {
+        let position = Position::at(8).field("format version");
+        let message = format!("the chunked format has version {format_version}, only {FORMAT_VERSION} is known");
+        return Err(Error::unrecognized(message).at(position));
+    }
+    let bytes = source.len()?;
+    if bytes < LEAST_FILE_BYTES {
+        findings.report(Finding::new(&SHORT_FILE, Position::at(0)).with("bytes", bytes))?;
+    }
+    if !bytes.is_multiple_of(4) {
+        findings.report(Finding::new(&FILE_SIZE, Position::at(0)).with("bytes", bytes))?;
+    }
+    let mut header = Header::new(find_info(source, bytes, limits)?.unwrap_or_default());
+    header.wtf_version = wtf_version.into();
+    Ok(header)
+}
+
+/// The first file header, wherever it is; problems with it are found again when it is read in its place.
+fn find_info(source: &Source, file_end: u64, limits: &Limits) -> Result<Option<FileInfo>> {
+    let mut offset = FILE_HEADER_BYTES as u64;
+    for _ in 0..CHUNKS_SEARCHED {
+        let mut bytes = [0; CHUNK_FIXED];
+        if source.read_full(offset, &mut bytes)? < CHUNK_FIXED {
+            return Ok(None);
+        }
+        let Some(head) = Head::parse(&bytes) else { return Ok(None) };
+        if head.kind == ChunkType::FILE_HEADER {
+            return info_in_chunk(source, offset, &head, file_end, limits);
+        }
+        if u64::from(head.length) < head.needed() {
+            return Ok(None);
+        }
+        offset = offset.saturating_add(head.length.into());
+    }
+    Ok(None)
+}
+
+fn info_in_chunk(
+    source: &Source,
+    offset: u64,
+    head: &Head,
+    file_end: u64,
+    limits: &Limits,
+) -> Result<Option<FileInfo>> {
+    let body = offset.saturating_add(head.needed());
+    for place in (0..u64::from(head.part_count)).rev().take(CHUNKS_SEARCHED) {
+        let mut entry = [0; PART_ENTRY];
+        source.read_full(offset + CHUNK_FIXED as u64 + place * PART_ENTRY as u64, &mut entry)?;
+        let mut cursor = Cursor::new(&entry, 0, ByteOrder::Little);
+        let part = Part { kind: PartType(cursor.u32("type")?), offset: cursor.u32("offset")?, length: cursor.u32("length")? };
+        let start = body.saturating_add(part.offset.into());
+        if part.kind == PartType::FILE_HEADER && start < file_end {
+            let len = u64::from(part.length).min(file_end - start);
+            return Ok(Some(FileInfo::parse(&read_span(source, start, start + len, limits)?).0));
+        }
+    }
+    Ok(None)
+}
+
+/// Bytes of a source that are needed all at once.
+pub(crate) fn read_span(source: &Source, start: u64, end: u64, limits: &Limits) -> Result<Vec<u8>> {
+    let len = end.saturating_sub(start);
+    let len = usize::try_from(len).ok().filter(|len| *len <= limits.record_bytes);
+    let too_long = || Error::limit("bytes in one record", end - start, limits.record_bytes as u64);
+    let len = len.ok_or_else(|| too_long().at(Position::at(start)))?;
+    // A hostile length is above what the source holds; the source's own length bounds it.
+    let there = source.len()?.saturating_sub(start);
+    let mut bytes = vec![0; len.min(usize::try_from(there).unwrap_or(usize::MAX))];
+    let filled = source.read_full(start, &mut bytes)?;
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+/// The header of a packed file or a calls file: bytes up to the first record.
+pub(crate) fn packed_header(container: Container, format_version: u32, info: FileInfo, head: Vec<u8>) -> Header {
+    Header { container, format_version, head, stored_bytes: 0, wtf_version: 0, ..Header::new(info) }
+}
+
+/// Refuses a packed file of a version that no reader knows.
+pub(crate) fn check_legacy_version(version: u32) -> Result<()> {
+    if version == LEGACY_VERSION {
+        return Ok(());
+    }
+    let message = format!("the packed format has version {version}, only {LEGACY_VERSION} is known");
+    Err(Error::unrecognized(message).at(Position::at(8).field("format version")))
+}

@@ -1,0 +1,330 @@
+//! Numbers and layouts of the format, shared by reading and writing.
+
+use std::fmt;
+
+/// First word of a file; little-endian in the chunked format, big-endian in the older one.
+pub const MAGIC: u32 = 0xDEAD_BEEF;
+/// Bytes before the first chunk.
+pub const FILE_HEADER_BYTES: usize = 12;
+/// The only version of the chunked format.
+pub const FORMAT_VERSION: u32 = 10;
+/// The only readable version of the older, packed, big-endian format.
+pub const LEGACY_VERSION: u32 = 3;
+/// The version of the text format that chunks replaced.
+pub const SCRIPT_VERSION: u32 = 2;
+/// Writer version of the last release: a build date in milliseconds.
+pub const WTF_VERSION: u64 = 1_436_947_200_000;
+/// The original takes the header for 12 words instead of 12 bytes, so that a shorter file fails.
+pub const LEAST_FILE_BYTES: u64 = 48;
+/// Bytes of a chunk before its part table.
+pub const CHUNK_FIXED: usize = 24;
+/// Bytes of an entry of the part table.
+pub const PART_ENTRY: usize = 12;
+/// Chunk times that say nothing.
+pub const NO_TIME: u32 = u32::MAX;
+/// The wire id of `wtf.event#define`, the only event that needs no definition.
+pub const DEFINE_WIRE_ID: u32 = 1;
+/// A string that is null; any other ordinal outside the table reads as null too.
+pub const NULL_STRING: u32 = u32::MAX;
+/// A string without characters.
+pub const EMPTY_STRING: u32 = u32::MAX - 1;
+/// An array that is null.
+pub const NULL_ARRAY: u32 = u32::MAX;
+/// Open scopes beyond which the original stops to nest.
+pub const MOST_LEVELS: u32 = 1024;
+/// Event bytes after which our writer begins a new chunk.
+pub const CHUNK_EVENT_BYTES: usize = 1 << 20;
+
+/// Declares a number of the file that prints its name where it has one and its value where not.
+macro_rules! named_number {
+    ($(#[$doc:meta])* $type:ident($raw:ty) { $($(#[$const_doc:meta])* $name:ident = $value:literal $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        pub struct $type(pub $raw);
+
+        impl $type {
+            $($(#[$const_doc])* pub const $name: Self = Self($value);)*
+
+            /// The word for it, if it is a known one; JSON files use the same words.
+            pub const fn name(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$name => Some($word),)*
+                    _ => None,
+                }
+            }
+
+            /// The number behind a word.
+            pub fn from_name(name: &[u8]) -> Option<Self> {
+                $(if name == $word.as_bytes() {
+                    return Some(Self::$name);
+                })*
+                None
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self.name() {
+                    Some(name) => f.pad(name),
+                    None => write!(f, "{:#x}", self.0),
+                }
+            }
+        }
+    };
+}
+
+named_number! {
+    /// What a chunk holds.
+    ChunkType(u32) {
+        /// One part of JSON about the whole file.
+        FILE_HEADER = 1 "file_header",
+        /// Events and what they refer to.
+        EVENT_DATA = 2 "event_data",
+    }
+}
+
+named_number! {
+    /// What a part of a chunk holds.
+    PartType(u32) {
+        /// JSON about the whole file.
+        FILE_HEADER = 0x10000 "file_header",
+        /// Events as JSON; the original never reads them.
+        JSON_EVENT_BUFFER = 0x20000 "json_event_buffer",
+        /// Events in the older, packed, big-endian encoding.
+        LEGACY_EVENT_BUFFER = 0x20001 "legacy_event_buffer",
+        /// Events in words.
+        BINARY_EVENT_BUFFER = 0x20002 "binary_event_buffer",
+        /// Strings, each with a closing NUL.
+        STRING_TABLE = 0x30000 "string_table",
+        /// Any bytes.
+        BINARY_RESOURCE = 0x40000 "binary_resource",
+        /// UTF-8 text.
+        STRING_RESOURCE = 0x40001 "string_resource",
+    }
+}
+
+impl PartType {
+    /// Whether the part holds events.
+    pub const fn is_events(self) -> bool {
+        matches!(self, Self::JSON_EVENT_BUFFER | Self::LEGACY_EVENT_BUFFER | Self::BINARY_EVENT_BUFFER)
+    }
+
+    /// Whether the part is a resource.
+    pub const fn is_resource(self) -> bool {
+        matches!(self, Self::BINARY_RESOURCE | Self::STRING_RESOURCE)
+    }
+}
+
+named_number! {
+    /// Whether an event opens a scope.
+    EventClass(u16) {
+        /// A point in time.
+        INSTANCE = 0 "instance",
+        /// Opens a scope that a leave event closes.
+        SCOPE = 1 "scope",
+    }
+}
+
+/// Properties of an event type.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub struct EventFlags(pub u32);
+
+impl EventFlags {
+    /// Occurs very often.
+    pub const HIGH_FREQUENCY: Self = Self(2);
+    /// Its time is the system's, not the program's.
+    pub const SYSTEM_TIME: Self = Self(4);
+    /// Not shown.
+    pub const INTERNAL: Self = Self(8);
+    /// Its arguments belong to the open scope.
+    pub const APPEND_SCOPE_DATA: Self = Self(16);
+    /// The loader handles it.
+    pub const BUILTIN: Self = Self(32);
+    /// Its arguments belong to a flow.
+    pub const APPEND_FLOW_DATA: Self = Self(64);
+
+    const WORDS: [(Self, &str); 6] = [
+        (Self::HIGH_FREQUENCY, "high_frequency"),
+        (Self::SYSTEM_TIME, "system_time"),
+        (Self::INTERNAL, "internal"),
+        (Self::APPEND_SCOPE_DATA, "append_scope_data"),
+        (Self::BUILTIN, "builtin"),
+        (Self::APPEND_FLOW_DATA, "append_flow_data"),
+    ];
+
+    /// Whether all of `flags` are set.
+    pub const fn contains(self, flags: Self) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// Whether events of the type are not for people.
+    pub const fn is_hidden(self) -> bool {
+        self.0 & (Self::INTERNAL.0 | Self::APPEND_SCOPE_DATA.0 | Self::APPEND_FLOW_DATA.0) != 0
+    }
+}
+
+impl fmt::Display for EventFlags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        let mut separator = "";
+        for (flag, word) in Self::WORDS {
+            if self.contains(flag) {
+                write!(f, "{separator}{word}")?;
+                rest &= !flag.0;
+                separator = "|";
+            }
+        }
+        if rest != 0 || self.0 == 0 {
+            write!(f, "{separator}{rest:#x}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What the numbers of an array are.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Element {
+    /// Signed, one byte.
+    Int8,
+    /// Unsigned, one byte.
+    Uint8,
+    /// Signed, two bytes.
+    Int16,
+    /// Unsigned, two bytes.
+    Uint16,
+    /// Signed, four bytes.
+    Int32,
+    /// Unsigned, four bytes.
+    Uint32,
+    /// IEEE single.
+    Float32,
+    /// A code point up to 255.
+    Char,
+    /// One UTF-16 unit.
+    Wchar,
+}
+
+impl Element {
+    /// Bytes of one element.
+    pub const fn width(self) -> usize {
+        match self {
+            Self::Int8 | Self::Uint8 | Self::Char => 1,
+            Self::Int16 | Self::Uint16 | Self::Wchar => 2,
+            Self::Int32 | Self::Uint32 | Self::Float32 => 4,
+        }
+    }
+}
+
+/// The type of an argument.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum ArgumentType {
+    /// Zero is false.
+    Bool,
+    /// A number or character.
+    Number(Element),
+    /// A string, meant to be ASCII but stored as UTF-8.
+    Ascii,
+    /// A string.
+    Utf8,
+    /// A JSON text.
+    Any,
+    /// The id of a flow, 0 for none.
+    FlowId,
+    /// Microseconds.
+    Time32,
+    /// Numbers or characters.
+    Array(Element),
+}
+
+impl ArgumentType {
+    const SCALARS: [(&'static str, Self); 15] = [
+        ("bool", Self::Bool),
+        ("int8", Self::Number(Element::Int8)),
+        ("uint8", Self::Number(Element::Uint8)),
+        ("int16", Self::Number(Element::Int16)),
+        ("uint16", Self::Number(Element::Uint16)),
+        ("int32", Self::Number(Element::Int32)),
+        ("uint32", Self::Number(Element::Uint32)),
+        ("float32", Self::Number(Element::Float32)),
+        ("char", Self::Number(Element::Char)),
+        ("wchar", Self::Number(Element::Wchar)),
+        ("ascii", Self::Ascii),
+        ("utf8", Self::Utf8),
+        ("any", Self::Any),
+        ("flowId", Self::FlowId),
+        ("time32", Self::Time32),
+    ];
+    const ALIASES: [(&'static str, &'static str); 8] = [
+        ("byte", "int8"),
+        ("octet", "uint8"),
+        ("short", "int16"),
+        ("unsigned short", "uint16"),
+        ("long", "int32"),
+        ("unsigned long", "uint32"),
+        ("float", "float32"),
+        ("DOMString", "utf8"),
+    ];
+
+    /// Reads the word of a signature, under all its names.
+    pub fn parse(word: &str) -> Option<Self> {
+        let element = word.strip_suffix("[]");
+        let element = element.or_else(|| word.strip_prefix("sequence<").and_then(|rest| rest.strip_suffix('>')));
+        if let Some(element) = element {
+            return match Self::scalar(element)? {
+                Self::Number(element) => Some(Self::Array(element)),
+                _ => None,
+            };
+        }
+        Self::scalar(word)
+    }
+
+    fn scalar(word: &str) -> Option<Self> {
+        let word = Self::ALIASES.iter().find(|(alias, _)| *alias == word).map_or(word, |(_, word)| word);
+        Self::SCALARS.iter().find(|(name, _)| *name == word).map(|(_, kind)| *kind)
+    }
+
+    /// Whether the stored word is the ordinal of a string.
+    pub const fn is_string(self) -> bool {
+        matches!(self, Self::Ascii | Self::Utf8 | Self::Any)
+    }
+}
+
+impl fmt::Display for ArgumentType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (scalar, suffix) = match self {
+            Self::Array(element) => (Self::Number(*element), "[]"),
+            scalar => (*scalar, ""),
+        };
+        let word = Self::SCALARS.iter().find(|(_, kind)| *kind == scalar).map_or("", |(word, _)| word);
+        write!(f, "{word}{suffix}")
+    }
+}
+
+/// The next multiple of four.
+pub const fn padded(len: usize) -> usize {
+    len.saturating_add(3) & !3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_go_by_all_their_names() {
+        for (word, canonical) in [("octet", "uint8"), ("sequence<unsigned short>", "uint16[]"), ("float[]", "float32[]")] {
+            assert_eq!(ArgumentType::parse(word).unwrap().to_string(), canonical);
+        }
+        for word in ["uint64", "bool[]", "ascii[]", "any[]", "uint8[][]", " uint8", "uint8 ", ""] {
+            assert_eq!(ArgumentType::parse(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn numbers_print_their_names() {
+        assert_eq!(PartType::STRING_TABLE.to_string(), "string_table");
+        assert_eq!(PartType(0x50000).to_string(), "0x50000");
+        assert_eq!(EventFlags(40).to_string(), "internal|builtin");
+        assert_eq!(EventFlags(0).to_string(), "0x0");
+        assert_eq!(EventFlags(0x109).to_string(), "internal|0x101");
+    }
+}

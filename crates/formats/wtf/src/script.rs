@@ -1,0 +1,386 @@
+//! Events as JSON objects: the version 2 event list, and the event part of JSON files.
+//!
+//! `{"type":"wtf.json#header",…}`, `{"type":"wtf.event#define",…}` and `{"event":…,"time":…,"args":…}`.
+
+use std::collections::HashMap;
+
+use traceloom_bytes::{Finding, Findings, Limits, Position, Result, Source, Window};
+
+use crate::{
+    Argument, EventTypes, FileInfo,
+    encode::EventBuffer,
+    findings::SCRIPT_EVENT,
+    info::HAS_HIGH_RESOLUTION_TIMES,
+    json::{Fault, Parser, Slice, Token},
+    probe::read_span,
+    raw::{ArgumentType, Element, EventClass, EventFlags},
+    types::{BUILTINS, Definition, parse_arguments},
+};
+
+/// Wire ids of our own begin where those of files end.
+const FIRST_WIRE_ID: u32 = 1 << 16;
+
+/// A type that the list can refer to.
+#[derive(Clone, Debug)]
+struct Known {
+    wire_id: u32,
+    args: Box<[Argument]>,
+}
+
+/// Turns entries of a list into events.
+#[derive(Debug)]
+pub(crate) struct Script {
+    source: Source,
+    limits: Limits,
+    by_name: HashMap<Box<str>, Known>,
+    by_id: HashMap<i64, Known>,
+    next_wire_id: u32,
+    info: FileInfo,
+}
+
+/// An entry of the list, with everything that may stand in one.
+#[derive(Debug, Default)]
+struct Entry {
+    place: u64,
+    kind: Vec<u8>,
+    event: Option<Reference>,
+    time: f64,
+    args: Option<Draft>,
+    signature: Option<String>,
+    name: Option<String>,
+    class: Option<Vec<u8>>,
+    flags: f64,
+    event_id: Option<i64>,
+    timebase: f64,
+    is_coarse: bool,
+}
+
+#[derive(Debug)]
+enum Reference {
+    Name(String),
+    Id(i64),
+}
+
+/// A value that is understood once its type is known.
+#[derive(Clone, Debug)]
+struct Draft {
+    token: Token,
+    text: Vec<u8>,
+    span: (u64, u64),
+}
+
+impl Script {
+    pub(crate) fn new(source: &Source, limits: &Limits) -> Self {
+        Self {
+            source: source.clone(),
+            limits: limits.clone(),
+            by_name: HashMap::new(),
+            by_id: HashMap::new(),
+            next_wire_id: FIRST_WIRE_ID,
+            info: FileInfo { flags: HAS_HIGH_RESOLUTION_TIMES, ..FileInfo::default() },
+        }
+    }
+
+    pub(crate) fn info(&self) -> FileInfo {
+        self.info.clone()
+    }
+
+    pub(crate) fn unusable(&self, what: &str, place: u64, findings: &mut Findings) -> Result<()> {
+        findings.report(Finding::new(&SCRIPT_EVENT, Position::at(place)).with("what", what))
+    }
+
+    /// Reads the entry whose opening brace has been taken.
+    pub(crate) fn entry(
+        &mut self,
+        parser: &mut Parser<Window>,
+        buffer: &mut EventBuffer,
+        findings: &mut Findings,
+        types: &EventTypes,
+    ) -> Result<(), Fault> {
+        let entry = read_entry(parser)?;
+        if let Some(event) = &entry.event {
+            self.event(event, &entry, buffer, findings, types)?;
+        } else if entry.kind == b"wtf.event#define" {
+            self.define(&entry, buffer, findings)?;
+        } else if entry.kind == b"wtf.json#header" {
+            self.info.timebase_ms = entry.timebase;
+            self.info.flags = if entry.is_coarse { 0 } else { HAS_HIGH_RESOLUTION_TIMES };
+        } else {
+            self.unusable("it is neither an event nor a definition", entry.place, findings)?;
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, entry: &Entry, buffer: &mut EventBuffer, findings: &mut Findings) -> Result<()> {
+        let (name, args) = match (&entry.name, &entry.signature) {
+            (Some(name), _) => (name.clone(), entry.args.as_ref().map(|args| lossy(&args.text)).unwrap_or_default()),
+            (None, Some(signature)) => split_signature(signature),
+            (None, None) => return self.unusable("a definition has no signature", entry.place, findings),
+        };
+        let class = match entry.class.as_deref() {
+            Some(b"instance") => EventClass::INSTANCE,
+            _ => EventClass::SCOPE,
+        };
+        let flags = EventFlags(entry.flags as u32);
+        let known = self.add(&name, &args, class, flags, buffer, entry, findings)?;
+        if let (Some(id), Some(known)) = (entry.event_id, known) {
+            self.by_id.insert(id, known);
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a definition has that many sides")]
+    fn add(
+        &mut self,
+        name: &str,
+        args: &str,
+        class: EventClass,
+        flags: EventFlags,
+        buffer: &mut EventBuffer,
+        entry: &Entry,
+        findings: &mut Findings,
+    ) -> Result<Option<Known>> {
+        let Ok(parsed) = parse_arguments(args) else {
+            self.unusable("the arguments of a definition cannot be understood", entry.place, findings)?;
+            return Ok(None);
+        };
+        self.limits.check_entries("event types", u64::from(self.next_wire_id - FIRST_WIRE_ID) + 1)?;
+        let wire_id = self.next_wire_id;
+        self.next_wire_id += 1;
+        let args = Some(args).filter(|args| !args.is_empty());
+        buffer.define(entry.time as i64 as u32, &Definition { wire_id, class, flags, name, args });
+        let known = Known { wire_id, args: parsed };
+        self.by_name.insert(name.into(), known.clone());
+        Ok(Some(known))
+    }
+
+    fn event(
+        &mut self,
+        event: &Reference,
+        entry: &Entry,
+        buffer: &mut EventBuffer,
+        findings: &mut Findings,
+        types: &EventTypes,
+    ) -> Result<()> {
+        let Some(known) = self.find(event, entry, buffer, findings, types)? else {
+            return self.unusable("it refers to an event that nothing defines", entry.place, findings);
+        };
+        let args = self.arguments(entry.args.as_ref(), &known.args)?;
+        buffer.begin(known.wire_id, entry.time as i64 as u32);
+        for (argument, draft) in known.args.iter().zip(args) {
+            self.value(argument.kind, draft.as_ref(), buffer)?;
+        }
+        Ok(())
+    }
+
+    /// The type that an event refers to; those that every trace knows need no definition.
+    fn find(
+        &mut self,
+        event: &Reference,
+        entry: &Entry,
+        buffer: &mut EventBuffer,
+        findings: &mut Findings,
+        types: &EventTypes,
+    ) -> Result<Option<Known>> {
+        let name = match event {
+            Reference::Id(id) => match self.by_id.get(id) {
+                Some(known) => return Ok(Some(known.clone())),
+                None if *id == -1 => "wtf.scope#leave",
+                None => return Ok(None),
+            },
+            Reference::Name(name) => name,
+        };
+        if let Some(known) = self.by_name.get(name) {
+            return Ok(Some(known.clone()));
+        }
+        if let Some(kind) = types.by_name(name)
+            && let Some(args) = &kind.args
+        {
+            return Ok(Some(Known { wire_id: kind.wire_id, args: args.clone() }));
+        }
+        match BUILTINS.iter().find(|builtin| builtin.name == name) {
+            Some(builtin) => {
+                let flags = EventFlags(builtin.flags);
+                self.add(builtin.name, builtin.args, builtin.class, flags, buffer, entry, findings)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The given values in the order of the signature, whether they come as a list or by name.
+    fn arguments(&self, args: Option<&Draft>, signature: &[Argument]) -> Result<Vec<Option<Draft>>> {
+        let mut values = vec![None; signature.len()];
+        let Some(args) = args else { return Ok(values) };
+        let text = read_span(&self.source, args.span.0, args.span.1, &self.limits)?;
+        let mut parser = Parser::of(&text, args.span.0);
+        parser.relax();
+        let by_name = matches!(parser.next(), Ok(Token::ObjectStart));
+        let mut place = 0;
+        while let Ok(token) = parser.next() {
+            let (slot, token) = match token {
+                Token::ArrayEnd | Token::ObjectEnd | Token::End => break,
+                Token::Key => {
+                    let name = lossy(parser.text());
+                    let slot = signature.iter().position(|argument| *argument.name == name);
+                    match parser.next() {
+                        Ok(token) => (slot, token),
+                        Err(_) => break,
+                    }
+                }
+                token => (Some(place).filter(|_| !by_name), token),
+            };
+            place += 1;
+            let draft = read_draft(&mut parser, token);
+            if let (Some(slot), Ok(draft)) = (slot.and_then(|slot| values.get_mut(slot)), draft) {
+                *slot = Some(draft);
+            }
+        }
+        Ok(values)
+    }
+
+    fn value(&self, kind: ArgumentType, draft: Option<&Draft>, buffer: &mut EventBuffer) -> Result<()> {
+        let draft = draft.filter(|draft| draft.token != Token::Null);
+        match (kind, draft) {
+            (ArgumentType::Ascii | ArgumentType::Utf8, None) | (ArgumentType::Any, None) => buffer.text(None),
+            (ArgumentType::Array(_), None) => buffer.array(None)?,
+            (_, None) => buffer.word(0),
+            (ArgumentType::Ascii | ArgumentType::Utf8, Some(draft)) => match draft.token {
+                Token::String | Token::Number => buffer.text(Some(&draft.text)),
+                _ => {
+                    let text = self.span(draft)?;
+                    buffer.text(Some(&text));
+                }
+            },
+            (ArgumentType::Any, Some(draft)) => {
+                let text = self.span(draft)?;
+                let raw = wrapped(&text, b"$raw");
+                buffer.text(Some(raw.as_deref().unwrap_or(&text)));
+            }
+            (ArgumentType::Array(element), Some(draft)) => self.array(element, draft, buffer)?,
+            (ArgumentType::Number(element), Some(draft)) => buffer.word(self.number(element, draft)?),
+            (ArgumentType::Bool, Some(draft)) => buffer.word((self.float(draft)? != 0.0).into()),
+            (ArgumentType::FlowId | ArgumentType::Time32, Some(draft)) => {
+                buffer.word(self.float(draft)? as i64 as u32);
+            }
+        }
+        Ok(())
+    }
+
+    fn array(&self, element: Element, draft: &Draft, buffer: &mut EventBuffer) -> Result<()> {
+        let text = self.span(draft)?;
+        let mut parser = Parser::of(&text, draft.span.0);
+        let mut bytes = Vec::new();
+        if draft.token == Token::String {
+            for unit in lossy(&draft.text).encode_utf16() {
+                bytes.extend_from_slice(unit.to_le_bytes().get(..element.width()).unwrap_or_default());
+            }
+        } else if let Ok(Token::ArrayStart) = parser.next() {
+            while let Ok(token) = parser.next() {
+                if matches!(token, Token::ArrayEnd | Token::End) {
+                    break;
+                }
+                let Ok(value) = read_draft(&mut parser, token) else { break };
+                let word = self.number(element, &value)?.to_le_bytes();
+                bytes.extend_from_slice(word.get(..element.width()).unwrap_or_default());
+            }
+        }
+        buffer.array(Some((element, &bytes)))
+    }
+
+    /// The word that a number or character is stored as.
+    fn number(&self, element: Element, draft: &Draft) -> Result<u32> {
+        let is_character = matches!(element, Element::Char | Element::Wchar) && draft.token == Token::String;
+        if is_character {
+            let text = lossy(&draft.text);
+            return Ok(text.encode_utf16().next().unwrap_or(0).into());
+        }
+        let number = self.float(draft)?;
+        Ok(match element {
+            Element::Float32 => (number as f32).to_bits(),
+            // Numbers beyond the type keep their low bits, as in the recorder.
+            Element::Int8 | Element::Uint8 | Element::Char => number as i64 as u32 & 0xff,
+            Element::Int16 | Element::Uint16 | Element::Wchar => number as i64 as u32 & 0xffff,
+            Element::Int32 | Element::Uint32 => number as i64 as u32,
+        })
+    }
+
+    fn float(&self, draft: &Draft) -> Result<f64> {
+        Ok(match draft.token {
+            Token::Bool(flag) => flag.into(),
+            Token::Number | Token::String => parse_float(&draft.text),
+            Token::ObjectStart => wrapped(&self.span(draft)?, b"$float").map_or(0.0, |text| parse_float(&text)),
+            _ => 0.0,
+        })
+    }
+
+    fn span(&self, draft: &Draft) -> Result<Vec<u8>> {
+        read_span(&self.source, draft.span.0, draft.span.1, &self.limits)
+    }
+}
+
+fn read_entry(parser: &mut Parser<Window>) -> Result<Entry, Fault> {
+    let mut entry = Entry { place: parser.token_start(), ..Entry::default() };
+    while parser.next()? == Token::Key {
+        let key = parser.text().to_vec();
+        let token = parser.next()?;
+        let draft = read_draft(parser, token)?;
+        match key.as_slice() {
+            // An empty name or id is none, as in the original.
+            b"event" if draft.token == Token::String && !draft.text.is_empty() => {
+                entry.event = Some(Reference::Name(lossy(&draft.text)));
+            }
+            b"event" if draft.token == Token::Number => {
+                entry.event = Some(Reference::Id(parse_float(&draft.text) as i64));
+            }
+            b"type" => entry.kind = draft.text,
+            b"time" => entry.time = parse_float(&draft.text),
+            b"args" => entry.args = Some(draft),
+            b"signature" => entry.signature = Some(lossy(&draft.text)),
+            b"name" => entry.name = Some(lossy(&draft.text)),
+            b"class" => entry.class = Some(draft.text),
+            b"flags" => entry.flags = parse_float(&draft.text),
+            b"event_id" => entry.event_id = Some(parse_float(&draft.text) as i64),
+            b"timebase" => entry.timebase = parse_float(&draft.text),
+            b"high_resolution_times" => entry.is_coarse = draft.token == Token::Bool(false),
+            _ => {}
+        }
+    }
+    Ok(entry)
+}
+
+fn read_draft<T: crate::json::Text>(parser: &mut Parser<T>, token: Token) -> Result<Draft, Fault> {
+    let start = parser.token_start();
+    let text = if matches!(token, Token::String | Token::Number) { parser.text().to_vec() } else { Vec::new() };
+    parser.skip(token)?;
+    Ok(Draft { token, text, span: (start, parser.offset()) })
+}
+
+/// The text in an object with one member of this name.
+fn wrapped(text: &[u8], name: &[u8]) -> Option<Vec<u8>> {
+    let mut parser: Parser<Slice<'_>> = Parser::of(text, 0);
+    let starts = parser.next().ok()? == Token::ObjectStart && parser.next().ok()? == Token::Key;
+    if !starts || parser.text() != name || parser.next().ok()? != Token::String {
+        return None;
+    }
+    let inner = parser.text().to_vec();
+    (parser.next().ok()? == Token::ObjectEnd).then_some(inner)
+}
+
+fn split_signature(signature: &str) -> (String, String) {
+    match signature.trim().split_once('(') {
+        Some((name, args)) => (name.replace(' ', ""), args.strip_suffix(')').unwrap_or(args).to_owned()),
+        None => (signature.replace(' ', ""), String::new()),
+    }
+}
+
+fn parse_float(text: &[u8]) -> f64 {
+    match text {
+        b"Infinity" => f64::INFINITY,
+        b"-Infinity" => f64::NEG_INFINITY,
+        _ => std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0),
+    }
+}
+
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}

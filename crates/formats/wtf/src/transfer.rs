@@ -1,0 +1,394 @@
+//! Carries events from a reader to a composer and mends them on the way.
+
+use std::{borrow::Cow, collections::HashMap, io::Write};
+
+use traceloom_bytes::{Loss, Result, Slice};
+
+use crate::{
+    Array, Composer, Event, EventType, Resource, Role, Text, TypeId, Value, Zone, ZoneId, json,
+    raw::{Element, EventClass, EventFlags},
+    types::is_fatal_name,
+};
+
+const LEAVE: &str = "wtf.scope#leave";
+
+/// Ids of ranges and flows that are unique over several files.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    ranges: HashMap<(u32, u32), u32>,
+    flows: HashMap<(u32, u32), u32>,
+}
+
+/// The part of a trace that is wanted.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    slice: Slice,
+    from_us: i64,
+    to_us: i64,
+}
+
+impl Cut {
+    pub(crate) fn new(slice: &Slice, times_as_count: bool) -> Result<Self> {
+        // A count is told as nanoseconds, a time is stored in microseconds.
+        let unit = if times_as_count { 1 } else { 1000 };
+        let from_us = slice.from_ns.map_or(i64::MIN, |ns| -((-ns).div_euclid(unit)));
+        let to_us = slice.to_ns.map_or(i64::MAX, |ns| ns.div_euclid(unit));
+        Ok(Self { slice: slice.clone(), from_us, to_us })
+    }
+
+    /// Whole turns of the 32-bit clock before the part begins.
+    pub(crate) fn turns(&self) -> i64 {
+        self.from_us.max(0) >> 32
+    }
+}
+
+/// A zone of the input.
+#[derive(Debug)]
+struct ZoneState {
+    id: Option<ZoneId>,
+    zone: Zone,
+    is_kept: bool,
+    /// Scopes that were entered before the part begins and are still open.
+    before: Vec<Held>,
+    /// Scopes that are open in the output.
+    open: u64,
+    /// Of these and of those before, how many end after the part.
+    end_later: u64,
+    /// Scopes that are entered after the part and still open.
+    later: u64,
+}
+
+/// The entering of a scope, to be written when the part begins.
+#[derive(Debug)]
+struct Held {
+    kind: TypeId,
+    values: Vec<Owned>,
+}
+
+/// A value that outlives the record it came from.
+#[derive(Debug)]
+enum Owned {
+    Plain(Value<'static>),
+    Text(Option<String>),
+    Any(Option<String>),
+    Array(Option<(Element, Vec<u8>)>),
+}
+
+impl Owned {
+    fn new(value: Value<'_>) -> Self {
+        let text = |text: Option<Text<'_>>| text.map(|text| text.to_str().into_owned());
+        match value {
+            Value::Bool(flag) => Self::Plain(Value::Bool(flag)),
+            Value::Int(number) => Self::Plain(Value::Int(number)),
+            Value::Uint(number) => Self::Plain(Value::Uint(number)),
+            Value::Float(number) => Self::Plain(Value::Float(number)),
+            Value::Char(unit) => Self::Plain(Value::Char(unit)),
+            Value::Wchar(unit) => Self::Plain(Value::Wchar(unit)),
+            Value::Flow(id) => Self::Plain(Value::Flow(id)),
+            Value::Time(time) => Self::Plain(Value::Time(time)),
+            Value::Text(given) => Self::Text(text(given)),
+            Value::Any(given) => Self::Any(text(given)),
+            Value::Array(array) => {
+                Self::Array(array.map(|array| (array.element, crate::encode::little_endian(&array))))
+            }
+        }
+    }
+
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::Plain(value) => *value,
+            Self::Text(text) => Value::Text(text.as_ref().map(|text| Text::utf8(text.as_bytes()))),
+            Self::Any(text) => Value::Any(text.as_ref().map(|text| Text::utf8(text.as_bytes()))),
+            Self::Array(array) => Value::Array(array.as_ref().map(|(element, bytes)| Array::new(*element, bytes))),
+        }
+    }
+}
+
+pub(crate) struct Transfer<'c, W> {
+    composer: &'c mut Composer<W>,
+    types: HashMap<u32, TypeId>,
+    /// The last number that was put behind a name.
+    numbers: HashMap<Box<str>, u32>,
+    zones: Vec<ZoneState>,
+    cut: Option<Cut>,
+    loss: Loss,
+    /// Added to every time.
+    pub(crate) shift_us: i64,
+    /// Which of several files this is, from 1; 0 for the only one.
+    pub(crate) file: u32,
+    pub(crate) ids: Option<&'c mut Ids>,
+}
+
+impl<'c, W: Write> Transfer<'c, W> {
+    pub(crate) fn new(composer: &'c mut Composer<W>, cut: Option<Cut>) -> Self {
+        Self {
+            composer,
+            types: HashMap::new(),
+            numbers: HashMap::new(),
+            zones: Vec::new(),
+            cut,
+            loss: Loss::default(),
+            shift_us: 0,
+            file: 0,
+            ids: None,
+        }
+    }
+
+    pub(crate) fn lose(&mut self, what: &'static str, offset: u64) {
+        self.loss.lose(what, || format!("byte {offset}"));
+    }
+
+    /// Takes over what zones there are now; the first one gets its name late.
+    pub(crate) fn take_zones(&mut self, zones: &[Zone]) -> Result<()> {
+        if self.zones.len() == zones.len() && self.zones.first().map(|state| &state.zone) == zones.first() {
+            return Ok(());
+        }
+        for (index, zone) in zones.iter().enumerate() {
+            let is_kept = |zone: &Zone| {
+                let name = zone.name.as_deref().unwrap_or_default().as_bytes();
+                let id = zone.id.map_or(index as u64, u64::from);
+                self.cut.as_ref().is_none_or(|cut| cut.slice.keeps_thread(id, name))
+            };
+            let is_kept = is_kept(zone);
+            match self.zones.get_mut(index) {
+                Some(state) if state.zone == *zone => {}
+                Some(state) => (state.zone, state.is_kept) = (zone.clone(), is_kept),
+                None => self.zones.push(ZoneState {
+                    id: None,
+                    zone: zone.clone(),
+                    is_kept,
+                    before: Vec::new(),
+                    open: 0,
+                    end_later: 0,
+                    later: 0,
+                }),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn resource(&mut self, resource: &Resource<'_>) -> Result<()> {
+        self.composer.resource(resource.kind, resource.bytes)
+    }
+
+    pub(crate) fn event(&mut self, event: &Event<'_>) -> Result<()> {
+        if event.kind.is_structural() {
+            if event.kind.role == Role::ZoneDelete {
+                self.loss.lose("deletions of zones, which nobody reads", String::new);
+            }
+            return Ok(());
+        }
+        let index = event.zone as usize;
+        if !self.zones.get(index).is_some_and(|state| state.is_kept) {
+            return Ok(());
+        }
+        let (from, to) = self.cut.as_ref().map_or((i64::MIN, i64::MAX), |cut| (cut.from_us, cut.to_us));
+        if event.time_us < from {
+            return self.before(event);
+        }
+        if event.time_us > to {
+            self.after(event);
+            return Ok(());
+        }
+        self.begin_zone(index, from)?;
+        if let Some(state) = self.zones.get_mut(index) {
+            match event.kind.role {
+                Role::ScopeLeave => state.open = state.open.saturating_sub(1),
+                _ if event.kind.is_scope() => state.open += 1,
+                _ => {}
+            }
+        }
+        self.write(event)
+    }
+
+    /// An event before the part: only the scopes that stay open matter.
+    fn before(&mut self, event: &Event<'_>) -> Result<()> {
+        if event.kind.role == Role::ScopeLeave {
+            if let Some(state) = self.zones.get_mut(event.zone as usize) {
+                state.before.pop();
+            }
+        } else if event.kind.is_scope() {
+            let kind = self.type_of(event.kind)?;
+            let values = self.values(event).iter().map(|value| Owned::new(value.value())).collect();
+            if let Some(state) = self.zones.get_mut(event.zone as usize) {
+                state.before.push(Held { kind, values });
+            }
+        }
+        Ok(())
+    }
+
+    /// An event after the part: only the ends of scopes that reach into it matter.
+    fn after(&mut self, event: &Event<'_>) {
+        let Some(state) = self.zones.get_mut(event.zone as usize) else { return };
+        match event.kind.role {
+            Role::ScopeLeave if state.later > 0 => state.later -= 1,
+            Role::ScopeLeave if state.end_later < state.open + state.before.len() as u64 => state.end_later += 1,
+            Role::ScopeLeave => {}
+            _ if event.kind.is_scope() => state.later += 1,
+            _ => {}
+        }
+    }
+
+    fn begin_zone(&mut self, index: usize, from: i64) -> Result<()> {
+        let held = self.zones.get_mut(index).map(|state| std::mem::take(&mut state.before)).unwrap_or_default();
+        if held.is_empty() {
+            return Ok(());
+        }
+        let zone = self.zone_of(index)?;
+        for Held { kind, values } in held {
+            self.loss.lose("the beginning of scopes that began before the part", String::new);
+            let time = from.saturating_add(self.shift_us).max(0);
+            self.composer.event(zone, kind, time, values.iter().map(Owned::value))?;
+            if let Some(state) = self.zones.get_mut(index) {
+                state.open += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, event: &Event<'_>) -> Result<()> {
+        let zone = self.zone_of(event.zone as usize)?;
+        let kind = self.type_of(event.kind)?;
+        let mut time = event.time_us.saturating_add(self.shift_us);
+        if time < 0 {
+            self.loss.lose("times before the timebase, now 0", || event.time_us.to_string());
+            time = 0;
+        }
+        let values = self.values(event);
+        self.composer.event(zone, kind, time, values.iter().map(Mended::value))
+    }
+
+    fn zone_of(&mut self, index: usize) -> Result<ZoneId> {
+        let Some(state) = self.zones.get_mut(index) else {
+            return Err(traceloom_bytes::Error::usage("an event happens in no zone"));
+        };
+        if let Some(id) = state.id {
+            return Ok(id);
+        }
+        let Zone { id, name, kind, location } = &state.zone;
+        let mut name = name.as_deref().map(Cow::Borrowed);
+        let (mut kind, mut location) = (kind.as_deref(), location.as_deref());
+        match id {
+            // The nameless zone has empty strings for names in the original.
+            None => (name, kind, location) = (Some(Cow::Borrowed("")), Some(""), Some("")),
+            Some(id) if name.is_none() && kind.is_none() && location.is_none() => {
+                name = Some(Cow::Owned(format!("zone {id}")));
+            }
+            Some(_) => {}
+        }
+        if self.file > 1 {
+            name = Some(Cow::Owned(format!("{} ({})", name.as_deref().unwrap_or_default(), self.file)));
+        }
+        let id = self.composer.zone(name.as_deref(), kind, location)?;
+        state.id = Some(id);
+        Ok(id)
+    }
+
+    /// The composer's type for one of the reader's; a name that stands for two signatures gets a number.
+    fn type_of(&mut self, kind: &EventType) -> Result<TypeId> {
+        if let Some(id) = self.types.get(&kind.index) {
+            return Ok(*id);
+        }
+        let plain = if kind.name.is_empty() { "unnamed" } else { &kind.name };
+        let plain = plain.replace('\0', "\u{fffd}");
+        let args = kind.args.as_deref().unwrap_or_default();
+        let list: Vec<String> = args.iter().map(|argument| format!("{} {}", argument.kind, argument.name)).collect();
+        let list = list.join(", ");
+        let class = if kind.class == EventClass::SCOPE { EventClass::SCOPE } else { EventClass::INSTANCE };
+        let flags = EventFlags(kind.flags.0);
+        let mut name = Cow::Borrowed(plain.as_str());
+        while self.composer.is_taken(&name, class, flags, &list) {
+            let number = self.numbers.entry(plain.as_str().into()).or_insert(1);
+            *number += 1;
+            name = Cow::Owned(format!("{plain}${number}"));
+        }
+        if *name != *kind.name {
+            self.loss.lose("names of event types", || format!("{} is now {name}", kind.name));
+        }
+        let id = self.composer.define(&name, class, flags, &list)?;
+        self.types.insert(kind.index, id);
+        Ok(id)
+    }
+
+    /// The arguments, with what the original could not digest mended.
+    fn values<'e>(&mut self, event: &Event<'e>) -> Vec<Mended<'e>> {
+        let role = event.kind.role;
+        let mut mended = Vec::with_capacity(event.args.len());
+        for (argument, value) in event.args.iter() {
+            let value = match (value, role, &*argument.name) {
+                (Value::Any(Some(text)), ..) if !json::is_value(text.to_str().as_bytes()) => {
+                    let text = text.to_str();
+                    self.loss.lose("values that are no JSON, now strings", || text.chars().take(80).collect());
+                    let mut quoted = Vec::new();
+                    json::put_string(&mut quoted, text.as_bytes());
+                    Mended::Any(String::from_utf8_lossy(&quoted).into_owned())
+                }
+                (Value::Text(Some(text)), Role::ScopeEnter | Role::TimeStamp, "name") if is_fatal_name(&text.to_str()) => {
+                    let text = text.to_str();
+                    self.loss.lose("parentheses in generic names, now brackets", || text.clone().into_owned());
+                    Mended::Text(text.replace('(', "[").replace(')', "]"))
+                }
+                (Value::Uint(id), Role::RangeBegin | Role::RangeEnd, "id") => {
+                    Mended::Plain(Value::Uint(self.unique(id, |ids| &mut ids.ranges)))
+                }
+                (Value::Flow(id @ 1..), ..) => Mended::Plain(Value::Flow(self.unique(id, |ids| &mut ids.flows))),
+                (value, ..) => Mended::Plain(value),
+            };
+            mended.push(value);
+        }
+        mended
+    }
+
+    fn unique(&mut self, id: u32, which: impl Fn(&mut Ids) -> &mut HashMap<(u32, u32), u32>) -> u32 {
+        let file = self.file;
+        match self.ids.as_deref_mut().map(which) {
+            Some(ids) => {
+                let next = ids.len() as u32 + 1;
+                *ids.entry((file, id)).or_insert(next)
+            }
+            None => id,
+        }
+    }
+
+    /// Ends what reaches over the end of the part, and says what was lost.
+    pub(crate) fn finish(mut self) -> Result<Loss> {
+        let Some(to) = self.cut.as_ref().map(|cut| cut.to_us) else { return Ok(self.loss) };
+        let from = self.cut.as_ref().map_or(0, |cut| cut.from_us);
+        for index in 0..self.zones.len() {
+            // A zone in which nothing happens during the part may still be inside a scope.
+            self.begin_zone(index, from)?;
+            let ends = self.zones.get(index).map_or(0, |state| state.end_later);
+            if ends == 0 || to == i64::MAX {
+                continue;
+            }
+            let zone = self.zone_of(index)?;
+            let leave = match self.composer.type_named(LEAVE) {
+                Some(leave) => leave,
+                None => self.composer.builtin(LEAVE)?,
+            };
+            let time = to.saturating_add(self.shift_us).max(0);
+            for _ in 0..ends {
+                self.loss.lose("the end of scopes that ended after the part", String::new);
+                self.composer.event(zone, leave, time, [])?;
+            }
+        }
+        Ok(self.loss)
+    }
+}
+
+/// A value as it came, or what it became.
+enum Mended<'e> {
+    Plain(Value<'e>),
+    Text(String),
+    Any(String),
+}
+
+impl Mended<'_> {
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::Plain(value) => *value,
+            Self::Text(text) => Value::Text(Some(Text::utf8(text.as_bytes()))),
+            Self::Any(text) => Value::Any(Some(Text::utf8(text.as_bytes()))),
+        }
+    }
+}

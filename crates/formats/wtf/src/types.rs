@@ -1,0 +1,435 @@
+//! Event types: what the file defines, and what the loader knows by name.
+
+use std::collections::HashMap;
+
+use traceloom_bytes::{Error, Limits, Result, reserve};
+
+use crate::raw::{ArgumentType, DEFINE_WIRE_ID, EventClass, EventFlags};
+
+/// One argument of an event type.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Argument {
+    /// Its type.
+    pub kind: ArgumentType,
+    /// Its name.
+    pub name: Box<str>,
+}
+
+/// Takes a list like `uint32 n, ascii name` apart; `Err` names the argument that cannot be understood.
+pub(crate) fn parse_arguments(text: &str) -> Result<Box<[Argument]>, &str> {
+    if text.is_empty() {
+        return Ok(Box::default());
+    }
+    text.split(',').map(|argument| parse_argument(argument).ok_or(argument.trim())).collect()
+}
+
+/// The first place that looks like a type, one space and a name; what stands around it is ignored, as in the original.
+fn parse_argument(text: &str) -> Option<Argument> {
+    let places = text.char_indices().map(|(at, _)| at);
+    let (kind, name) = places.filter_map(|at| text.get(at..)).find_map(split_argument)?;
+    Some(Argument { kind: ArgumentType::parse(kind)?, name: name.into() })
+}
+
+fn split_argument(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start_matches(' ');
+    let is_type = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '[' | ']' | '<' | '>');
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let run = text.find(|c| !is_type(c)).unwrap_or(text.len());
+    let spaces = text.get(..run)?.rmatch_indices(' ').map(|(at, _)| at);
+    spaces.filter(|at| *at > 0).find_map(|at| {
+        let name = text.get(at + 1..)?;
+        let name = name.get(..name.find(|c| !is_name(c)).unwrap_or(name.len()))?;
+        (!name.is_empty()).then_some((text.get(..at)?, name))
+    })
+}
+
+/// Whether the original dies of a generic scope or time stamp with this name: it takes the name for a
+/// signature, and while a bad name is replaced, a bad list of arguments is not.
+pub(crate) fn is_fatal_name(name: &str) -> bool {
+    let Some((name, args)) = name.trim().split_once('(') else { return false };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_.#:$[]\"'-".contains(c);
+    let name = name.replace(' ', "");
+    let Some(args) = args.strip_suffix(')') else { return false };
+    !name.is_empty() && name.chars().all(is_name) && !args.contains('\n') && parse_arguments(args).is_err()
+}
+
+/// What an event means to the loader; goes by the type's name.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Role {
+    /// Nothing: it is the program's own.
+    Plain,
+    /// `wtf.event#define`
+    Define,
+    /// `wtf.trace#discontinuity`: events were lost here.
+    Discontinuity,
+    /// `wtf.zone#create`
+    ZoneCreate,
+    /// `wtf.zone#delete`
+    ZoneDelete,
+    /// `wtf.zone#set`: the following events happen there.
+    ZoneSet,
+    /// `wtf.scope#enter`: a scope that goes by the name in its argument.
+    ScopeEnter,
+    /// `wtf.scope#leave`: ends the innermost scope.
+    ScopeLeave,
+    /// `wtf.scope#appendData`: a name and a value for the innermost scope.
+    ScopeAppend,
+    /// A type of the program whose arguments all go to the innermost scope.
+    ScopeAppendAll,
+    /// `wtf.flow#branch`: a flow begins.
+    FlowBranch,
+    /// `wtf.flow#extend`: a flow goes on here.
+    FlowExtend,
+    /// `wtf.flow#terminate`: a flow ends.
+    FlowTerminate,
+    /// `wtf.flow#appendData`: a name and a value for a flow.
+    FlowAppend,
+    /// `wtf.trace#mark`: what comes next goes by this name.
+    Mark,
+    /// `wtf.trace#timeStamp`: an instance that goes by the name in its argument.
+    TimeStamp,
+    /// `wtf.timeRange#begin`
+    RangeBegin,
+    /// `wtf.timeRange#end`
+    RangeEnd,
+    /// `wtf.timing#frameStart`
+    FrameStart,
+    /// `wtf.timing#frameEnd`
+    FrameEnd,
+}
+
+/// A type that every JavaScript recording knows: name, class, flags, arguments.
+pub(crate) struct Builtin {
+    pub(crate) name: &'static str,
+    pub(crate) class: EventClass,
+    pub(crate) flags: u32,
+    pub(crate) args: &'static str,
+    role: Role,
+}
+
+const fn builtin(name: &'static str, flags: u32, args: &'static str, role: Role) -> Builtin {
+    Builtin { name, class: EventClass::INSTANCE, flags, args, role }
+}
+
+pub(crate) static BUILTINS: [Builtin; 19] = [
+    builtin(
+        "wtf.event#define",
+        40,
+        "uint16 wireId, uint16 eventClass, uint32 flags, ascii name, ascii args",
+        Role::Define,
+    ),
+    builtin("wtf.trace#discontinuity", 32, "", Role::Discontinuity),
+    builtin(
+        "wtf.zone#create",
+        40,
+        "uint16 zoneId, ascii name, ascii type, ascii location",
+        Role::ZoneCreate,
+    ),
+    builtin("wtf.zone#delete", 40, "uint16 zoneId", Role::ZoneDelete),
+    builtin("wtf.zone#set", 40, "uint16 zoneId", Role::ZoneSet),
+    Builtin {
+        name: "wtf.scope#enter",
+        class: EventClass::SCOPE,
+        flags: 32,
+        args: "ascii name",
+        role: Role::ScopeEnter,
+    },
+    Builtin { name: "wtf.scope#enterTracing", class: EventClass::SCOPE, flags: 44, args: "", role: Role::Plain },
+    builtin("wtf.scope#leave", 40, "", Role::ScopeLeave),
+    builtin("wtf.scope#appendData", 56, "ascii name, any value", Role::ScopeAppend),
+    builtin("wtf.flow#branch", 40, "flowId id, flowId parentId, ascii name, any value", Role::FlowBranch),
+    builtin("wtf.flow#extend", 40, "flowId id, ascii name, any value", Role::FlowExtend),
+    builtin("wtf.flow#terminate", 40, "flowId id, any value", Role::FlowTerminate),
+    builtin("wtf.flow#appendData", 104, "flowId id, ascii name, any value", Role::FlowAppend),
+    builtin("wtf.trace#mark", 40, "ascii name, any value", Role::Mark),
+    builtin("wtf.trace#timeStamp", 32, "ascii name, any value", Role::TimeStamp),
+    builtin("wtf.timeRange#begin", 40, "uint32 id, ascii name, any value", Role::RangeBegin),
+    builtin("wtf.timeRange#end", 40, "uint32 id", Role::RangeEnd),
+    builtin("wtf.timing#frameStart", 8, "uint32 number", Role::FrameStart),
+    builtin("wtf.timing#frameEnd", 8, "uint32 number", Role::FrameEnd),
+];
+
+/// A kind of event, as defined in the file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct EventType {
+    /// Its number in the order of definition, from 0; wire ids can be bound again, this stays.
+    pub index: u32,
+    /// The number under which events refer to it.
+    pub wire_id: u32,
+    /// Its name; empty where the file gives none.
+    pub name: Box<str>,
+    /// Whether its events open scopes.
+    pub class: EventClass,
+    /// Its properties.
+    pub flags: EventFlags,
+    /// Its arguments; `None` where the list cannot be understood, so that its events have an unknown length.
+    pub args: Option<Box<[Argument]>>,
+    /// The list of arguments as stored.
+    pub args_text: Option<Box<str>>,
+    /// What it means to the loader.
+    pub role: Role,
+    /// Bytes of the arguments in words, if they have the same length in every event.
+    pub(crate) fixed_bytes: Option<u32>,
+    /// Whether an argument is a string.
+    pub(crate) has_strings: bool,
+    /// Whether its events need a second look: most do not.
+    pub(crate) is_watched: bool,
+    /// The type that the original decodes by: it keeps the first signature of a name.
+    pub(crate) original: u32,
+}
+
+impl EventType {
+    fn new(definition: Definition<'_>) -> Self {
+        let args = definition.args.map_or(Ok(Box::default()), parse_arguments).ok();
+        let strings = |args: &[Argument]| args.iter().any(|argument| argument.kind.is_string());
+        let role = role(definition.name, definition.flags);
+        // Without the flag the original hands such an event on as an ordinary one.
+        let needs_flag = matches!(role, Role::Define | Role::ZoneCreate | Role::ZoneDelete | Role::ZoneSet);
+        let is_plain = needs_flag && !definition.flags.contains(EventFlags::BUILTIN);
+        Self {
+            index: 0,
+            wire_id: definition.wire_id,
+            name: definition.name.into(),
+            class: definition.class,
+            flags: definition.flags,
+            role: if is_plain { Role::Plain } else { role },
+            fixed_bytes: args.as_deref().and_then(fixed_bytes),
+            has_strings: args.as_deref().is_some_and(strings),
+            is_watched: false,
+            args,
+            args_text: definition.args.map(Into::into),
+            original: 0,
+        }
+    }
+
+    /// Whether its events open a scope.
+    pub fn is_scope(&self) -> bool {
+        self.class == EventClass::SCOPE || self.role == Role::ScopeEnter
+    }
+
+    /// Whether its events are not for people: leaves, appended data, the loader's own.
+    pub fn is_hidden(&self) -> bool {
+        self.flags.is_hidden()
+    }
+
+    /// Whether its events only tell the loader something and happen in no zone.
+    pub fn is_structural(&self) -> bool {
+        matches!(self.role, Role::Define | Role::ZoneCreate | Role::ZoneDelete | Role::ZoneSet)
+    }
+
+    /// The argument with this name.
+    pub fn argument(&self, name: &str) -> Option<usize> {
+        self.args.as_deref()?.iter().position(|argument| &*argument.name == name)
+    }
+}
+
+fn fixed_bytes(args: &[Argument]) -> Option<u32> {
+    let has_array = args.iter().any(|argument| matches!(argument.kind, ArgumentType::Array(_)));
+    u32::try_from(args.len() * 4).ok().filter(|_| !has_array)
+}
+
+fn role(name: &str, flags: EventFlags) -> Role {
+    let known = BUILTINS.iter().find(|builtin| builtin.name == name);
+    match known.map_or(Role::Plain, |builtin| builtin.role) {
+        Role::Plain if flags.contains(EventFlags::APPEND_SCOPE_DATA) => Role::ScopeAppendAll,
+        role => role,
+    }
+}
+
+/// A definition as it stands in the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Definition<'a> {
+    pub(crate) wire_id: u32,
+    pub(crate) class: EventClass,
+    pub(crate) flags: EventFlags,
+    pub(crate) name: &'a str,
+    pub(crate) args: Option<&'a str>,
+}
+
+/// What a definition did.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Defined {
+    /// The name is new.
+    New,
+    /// The same again.
+    Again,
+    /// A known name with another signature, class or flags.
+    Differently,
+}
+
+const UNBOUND: u32 = u32::MAX;
+
+/// All types of a file.
+#[derive(Debug)]
+pub struct EventTypes {
+    all: Vec<EventType>,
+    by_wire: Vec<u32>,
+    /// The first and the last type of each name.
+    by_name: HashMap<Box<str>, (u32, u32)>,
+    most: usize,
+}
+
+impl EventTypes {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let mut types =
+            Self { all: Vec::new(), by_wire: Vec::new(), by_name: HashMap::new(), most: limits.entries};
+        let [define, ..] = &BUILTINS;
+        let definition = Definition {
+            wire_id: DEFINE_WIRE_ID,
+            class: define.class,
+            flags: EventFlags(define.flags),
+            name: define.name,
+            args: Some(define.args),
+        };
+        // One entry is below every limit that lets anything be read at all.
+        let _ = types.define(definition);
+        types
+    }
+
+    /// The type bound to a wire id now.
+    #[inline]
+    pub fn by_wire(&self, wire_id: u32) -> Option<&EventType> {
+        let index = *self.by_wire.get(wire_id as usize)?;
+        self.all.get(index as usize)
+    }
+
+    /// The type with this index.
+    pub fn get(&self, index: u32) -> Option<&EventType> {
+        self.all.get(index as usize)
+    }
+
+    /// The type of this name that was defined last, if its wire id still means it.
+    pub fn by_name(&self, name: &str) -> Option<&EventType> {
+        let (_, last) = self.by_name.get(name)?;
+        let kind = self.all.get(*last as usize)?;
+        self.by_wire(kind.wire_id).filter(|bound| bound.index == kind.index)
+    }
+
+    pub(crate) fn first_by_name(&self, name: &str) -> Option<&EventType> {
+        let (first, _) = self.by_name.get(name)?;
+        self.all.get(*first as usize)
+    }
+
+    /// All types, in the order of definition.
+    pub fn iter(&self) -> std::slice::Iter<'_, EventType> {
+        self.all.iter()
+    }
+
+    /// Number of types.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there is none; never so, as `wtf.event#define` needs no definition.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub(crate) fn define(&mut self, definition: Definition<'_>) -> Result<Defined> {
+        let mut new = EventType::new(definition);
+        let first = self.by_name.get(definition.name).map(|(first, _)| *first);
+        let (defined, index) = match first.and_then(|index| self.all.get(index as usize)) {
+            None => (Defined::New, None),
+            Some(old) if old.args == new.args && old.class == new.class && old.flags == new.flags => {
+                (Defined::Again, Some(old.index))
+            }
+            // One wire id of one name means one type to every recorder: what differs is damaged, and the first counts.
+            Some(_) => match self.by_wire(definition.wire_id).filter(|bound| *bound.name == *definition.name) {
+                Some(bound) => (Defined::Differently, Some(bound.index)),
+                None => (Defined::Differently, self.same_as(&new)),
+            },
+        };
+        let index = match index {
+            Some(index) => index,
+            None => {
+                let index = self.all.len();
+                if index >= self.most {
+                    return Err(Error::limit("event types", index as u64 + 1, self.most as u64));
+                }
+                new.index = index as u32;
+                new.original = first.unwrap_or(new.index);
+                new.is_watched = new.has_strings || new.is_structural() || new.original != new.index;
+                self.by_name.insert(definition.name.into(), (new.original, new.index));
+                reserve(&mut self.all, 1)?;
+                self.all.push(new);
+                index as u32
+            }
+        };
+        self.bind(definition.wire_id, index)?;
+        Ok(defined)
+    }
+
+    /// A later type of the same name that is the same in all the rest.
+    fn same_as(&self, new: &EventType) -> Option<u32> {
+        let same = |old: &&EventType| {
+            old.name == new.name && old.args == new.args && old.class == new.class && old.flags == new.flags
+        };
+        self.all.iter().rev().take(64).find(same).map(|old| old.index)
+    }
+
+    fn bind(&mut self, wire_id: u32, index: u32) -> Result<()> {
+        let at = wire_id as usize;
+        if at >= self.by_wire.len() {
+            if at >= self.most.max(1 << 16) {
+                return Err(Error::limit("event types", u64::from(wire_id), self.most as u64));
+            }
+            let more = at + 1 - self.by_wire.len();
+            reserve(&mut self.by_wire, more)?;
+            self.by_wire.resize(at + 1, UNBOUND);
+        }
+        if let Some(slot) = self.by_wire.get_mut(at) {
+            *slot = index;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_are_taken_apart() {
+        let shown = |text: &'static str| {
+            let args = parse_arguments(text)?;
+            Ok::<_, &str>(args.iter().map(|argument| format!("{} {}", argument.kind, argument.name)).collect::<Vec<_>>())
+        };
+        let good = shown("unsigned short a, uint8[] b_1,  sequence<float> c").unwrap();
+        assert_eq!(good, ["uint16 a", "uint8[] b_1", "float32[] c"]);
+        assert_eq!(shown("@uint8 a@1").unwrap(), ["uint8 a"]);
+        assert!(shown("").unwrap().is_empty());
+        for bad in ["uint64 a", "uint8", "uint8 a b", "uint8  a", "bool[] a", "uint8 a,"] {
+            assert!(shown(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_with_bad_arguments_are_fatal() {
+        for fatal in ["f(bad)", " f g (x, y) ", "load(uint64 n)"] {
+            assert!(is_fatal_name(fatal), "{fatal}");
+        }
+        for fine in ["f", "f()", "f(uint8 a)", "f(bad", "f{(bad)", "(bad)", "f(bad) g"] {
+            assert!(!is_fatal_name(fine), "{fine}");
+        }
+    }
+
+    #[test]
+    fn a_name_keeps_one_signature_per_wire_id() {
+        let mut types = EventTypes::new(&Limits::default());
+        let definition = |wire_id, args| Definition {
+            wire_id,
+            class: EventClass::INSTANCE,
+            flags: EventFlags(0),
+            name: "a",
+            args: Some(args),
+        };
+        assert_eq!(types.define(definition(5, "uint8 n")).unwrap(), Defined::New);
+        assert_eq!(types.define(definition(6, "uint8 n")).unwrap(), Defined::Again);
+        assert_eq!(types.define(definition(7, "uint8 n, uint8 m")).unwrap(), Defined::Differently);
+        assert_eq!(types.define(definition(8, "uint8 n, uint8 m")).unwrap(), Defined::Differently);
+        let index = |wire| types.by_wire(wire).unwrap().index;
+        assert_eq!((index(5), index(6), index(7), index(8)), (1, 1, 2, 2));
+        assert_eq!(types.by_wire(7).unwrap().original, 1);
+        assert!(types.by_wire(9).is_none());
+    }
+}

@@ -1,0 +1,178 @@
+//! The original reader loads what we write and agrees event by event.
+
+mod support;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::{Value as Json, json};
+use support::{difference, golden, reproduce_tables, traces};
+use traceloom_bytes::{Limits, Options, Slice, Source};
+use traceloom_wtf::{Form, edit, sample};
+
+/// The folder in which the original is installed, or why it cannot be.
+fn original() -> Result<PathBuf, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wtf-npm");
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/npm");
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let runs = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    if !runs("node") {
+        return Err("node is not installed".to_owned());
+    }
+    if folder.join("node_modules/tracing-framework/build-out").is_dir() {
+        return Ok(folder);
+    }
+    if !runs("npm") {
+        return Err("npm is not installed".to_owned());
+    }
+    fs::copy(ours.join("package.json"), folder.join("package.json")).map_err(|error| error.to_string())?;
+    let install = ["install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"];
+    let out = Command::new("npm").args(install).current_dir(&folder).output().map_err(|error| error.to_string())?;
+    match out.status.success() {
+        true => Ok(folder),
+        false => Err(format!("npm install failed: {}", String::from_utf8_lossy(&out.stderr))),
+    }
+}
+
+fn original_or_skip() -> Option<PathBuf> {
+    match original() {
+        Ok(folder) => Some(folder),
+        Err(reason) => {
+            assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
+            eprintln!("skipped: {reason}");
+            None
+        }
+    }
+}
+
+/// What the original makes of files, by path.
+fn load(folder: &Path, files: &[PathBuf]) -> BTreeMap<PathBuf, Json> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/npm/load.js");
+    let out = Command::new("node").arg(script).arg(folder).args(files).output().unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    let answers = text.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+    answers.map(|answer| (PathBuf::from(answer["file"].as_str().unwrap()), answer)).collect()
+}
+
+/// Our reading of a file in the words of the loader script.
+fn expected(bytes: &[u8]) -> Json {
+    let ours = reproduce_tables(Source::bytes(bytes));
+    let types = ours["eventTypes"].as_array().unwrap();
+    let zones = ours["zones"].as_array().unwrap().iter().map(|zone| {
+        let events = zone["events"].as_array().unwrap().iter().map(|event| {
+            let kind = &types[event["type"].as_u64().unwrap() as usize - 1];
+            json!({
+                "name": kind["name"], "flags": kind["flags"], "scope": event.get("end").is_some(),
+                "t": event["t"], "end": event.get("end"), "depth": event["depth"],
+                "args": event.get("args").map_or(Json::Null, plain),
+            })
+        });
+        json!({"name": zone["name"], "type": zone["type"], "location": zone["location"],
+            "events": events.collect::<Vec<_>>()})
+    });
+    zones.collect()
+}
+
+fn plain(value: &Json) -> Json {
+    match value {
+        Json::Object(map) if map.contains_key("$array") => plain(&map["values"]),
+        Json::Object(map) if map.contains_key("$float") => json!({"float": map["$float"]}),
+        Json::Object(map) => map.iter().map(|(key, value)| (key.clone(), plain(value))).collect(),
+        Json::Array(list) => list.iter().map(plain).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Loads files of ours and compares; gives the number of events that agree.
+fn agree(folder: &Path, name: &str, files: Vec<(String, Vec<u8>)>) -> usize {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("wtf-{name}"));
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).unwrap();
+    let paths: Vec<PathBuf> = files.iter().map(|(name, _)| place.join(name)).collect();
+    for (path, (_, bytes)) in paths.iter().zip(&files) {
+        fs::write(path, bytes).unwrap();
+    }
+    let answers = load(folder, &paths);
+    let mut events = 0;
+    for (path, (name, bytes)) in paths.iter().zip(&files) {
+        let answer = answers.get(path).unwrap_or_else(|| panic!("{name}: the original says nothing"));
+        assert_eq!(answer["ok"], true, "{name}: {answer}");
+        let expected = expected(bytes);
+        if let Some(difference) = difference(&answer["zones"], &expected, "zones") {
+            panic!("{name}: the original differs: {difference}");
+        }
+        events += expected.as_array().unwrap().iter().map(|zone| zone["events"].as_array().unwrap().len()).sum::<usize>();
+    }
+    fs::remove_dir_all(&place).unwrap();
+    events
+}
+
+#[test]
+fn the_original_loads_the_sample_and_its_slice() {
+    let Some(folder) = original_or_skip() else { return };
+    let binary = sample::trace().unwrap();
+    let mut slice = Vec::new();
+    let part = Slice { from_ns: Some(500_000_000), to_ns: Some(1_000_000_000), threads: vec!["Script".to_owned()] };
+    edit::slice(&Source::bytes(binary.clone()), &mut slice, &part, &Options::default()).unwrap();
+    let mut merged = Vec::new();
+    let twice = [Source::bytes(binary.clone()), Source::bytes(slice.clone())];
+    edit::merge(&twice, &mut merged, &Options::default()).unwrap();
+    let files = vec![
+        ("sample.wtf-trace".to_owned(), binary),
+        ("sample.wtf-json".to_owned(), sample::compose(Form::Json).unwrap()),
+        ("slice.wtf-trace".to_owned(), slice),
+        ("merged.wtf-trace".to_owned(), merged),
+    ];
+    assert!(agree(&folder, "sample", files) > 5000);
+}
+
+#[test]
+fn the_original_loads_what_we_lay_out_anew() {
+    let Some(folder) = original_or_skip() else { return };
+    let options = Options::default();
+    let mut files = Vec::new();
+    for (name, path) in traces() {
+        let source = Source::open(&path, &Limits::default()).unwrap();
+        for (variant, end) in [("binary", "wtf-trace"), ("json", "wtf-json")] {
+            let mut out = Vec::new();
+            if edit::canonical(&source, &mut out, Some(variant), &options).is_ok() {
+                files.push((format!("{name}.{end}"), out));
+            }
+        }
+        let mut out = Vec::new();
+        if edit::repair(&source, &mut out, &options).is_ok() {
+            let end = if out.first() == Some(&b'{') { "wtf-json" } else { "wtf-trace" };
+            files.push((format!("{name}.repaired.{end}"), out));
+        }
+    }
+    assert!(files.len() > 230, "{} files", files.len());
+    assert!(agree(&folder, "canonical", files) > 10_000);
+}
+
+/// Laying a file out anew changes nothing in what the original makes of it.
+#[test]
+fn a_new_layout_means_the_same() {
+    for (name, path) in traces() {
+        // Times before the second header's, and events that only we read, are told right and so differently.
+        let is_read_better = ["hc-two-headers", "hc-json-events", "up-v2json", "hc-partial-event", "js-timewrap"];
+        let golden = golden(&path);
+        if golden["ok"] != true || is_read_better.iter().any(|start| name.starts_with(start)) {
+            continue;
+        }
+        let source = Source::open(&path, &Limits::default()).unwrap();
+        let mut out = Vec::new();
+        edit::canonical(&source, &mut out, Some("binary"), &Options::default()).unwrap();
+        let (before, after) = (expected(&fs::read(&path).unwrap()), expected(&out));
+        let filled = |zones: &Json| -> Json {
+            let zones = zones.as_array().unwrap().iter().filter(|zone| zone["events"] != json!([]));
+            zones.cloned().collect()
+        };
+        if let Some(difference) = difference(&filled(&after), &filled(&before), "zones") {
+            panic!("{name}: {difference}");
+        }
+    }
+}
