@@ -46,6 +46,32 @@ pub struct Rule {
     pub message: &'static str,
 }
 
+/// Declares the rules of a format as statics, and the table `RULES` of all of them.
+///
+/// ```
+/// traceloom_bytes::rules! { "example":
+///     PADDING "padding" Warning "the padding is {found}, not 0";
+/// }
+/// assert_eq!(PADDING.code, "example.padding");
+/// assert_eq!(RULES.len(), 1);
+/// ```
+#[macro_export]
+macro_rules! rules {
+    ($format:literal: $($name:ident $code:literal $severity:ident $message:literal;)*) => {
+        $(
+            #[doc = $message]
+            pub static $name: $crate::Rule = $crate::Rule {
+                code: concat!($format, ".", $code),
+                severity: $crate::Severity::$severity,
+                message: $message,
+            };
+        )*
+
+        /// All rules, in the order of the file.
+        pub static RULES: &[&$crate::Rule] = &[$(&$name),*];
+    };
+}
+
 /// A value that a finding carries.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Value {

@@ -8,6 +8,7 @@ mod detect;
 mod format;
 mod formats;
 mod info;
+mod utc;
 mod walk;
 
 pub use crate::{

@@ -8,4 +8,5 @@
 pub use traceloom_bytes as bytes;
 pub use traceloom_cnanolog as cnanolog;
 pub use traceloom_easyprofiler as easyprofiler;
+pub use traceloom_memlyze as memlyze;
 pub use traceloom_open as open;

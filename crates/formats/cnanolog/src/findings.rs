@@ -2,25 +2,7 @@
 //!
 //! Severity error means that the document's reader (sections 5, 7 and 8) or the original tool refuses the file for it.
 
-use traceloom_bytes::{Rule, Severity};
-
-macro_rules! rules {
-    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
-        $(
-            #[doc = $message]
-            pub static $name: Rule = Rule {
-                code: concat!("cnanolog.", $code),
-                severity: Severity::$severity,
-                message: $message,
-            };
-        )*
-
-        /// All rules, in the order of the file.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+traceloom_bytes::rules! { "cnanolog":
     HEADER_CUT "header-cut" Error
         "the file ends inside the header: {found} of 64 bytes; the rest counts as zero";
     MAGIC "magic" Error

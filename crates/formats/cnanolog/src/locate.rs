@@ -41,6 +41,8 @@ pub(crate) struct Trailer {
     pub(crate) levels: Option<Span>,
     pub(crate) sites: Span,
     pub(crate) dictionary: Dictionary,
+    /// All sites that are announced can be read.
+    pub(crate) is_whole: bool,
 }
 
 impl Trailer {
@@ -124,7 +126,8 @@ impl Locator<'_> {
             found.report(odd.with("found", format!("0x{:08x}", section.magic)))?;
         }
         let Some(sites) = self.sites(at, &section, is_marked, &mut dictionary, found)? else { return Ok(None) };
-        Ok(Some(Trailer { levels, sites, dictionary }))
+        let is_whole = sites.items == section.count;
+        Ok(Some(Trailer { levels, sites, dictionary, is_whole }))
     }
 
     /// A dictionary that ends the file, the last one there is.
@@ -149,7 +152,7 @@ impl Locator<'_> {
                 let mut dictionary = Dictionary::empty(self.order, SLOTS_LIBRARY, numbering);
                 if let Some(sites) = self.sites(at, &section, false, &mut dictionary, found)? {
                     let levels = self.levels_before(at, &mut dictionary, found)?;
-                    return Ok(Some(Trailer { levels, sites, dictionary }));
+                    return Ok(Some(Trailer { levels, sites, dictionary, is_whole: true }));
                 }
                 if candidate_bytes > MOST_CANDIDATE_BYTES {
                     return Ok(None);

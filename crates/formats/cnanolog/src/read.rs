@@ -50,6 +50,8 @@ pub struct Reader {
     is_own: bool,
     levels: Option<Span>,
     sites: Option<Span>,
+    /// Slots of the file's own type tables.
+    slots: usize,
     entries: u64,
     /// Where damage begins, or the entries end.
     resume_at: Option<u64>,
@@ -98,8 +100,10 @@ impl Reader {
         };
         let (levels, sites) =
             (trailer.as_ref().and_then(|trailer| trailer.levels), trailer.as_ref().map(|it| it.sites));
-        let is_own = trailer.is_some();
-        let mut dictionary = trailer.map(|trailer| trailer.dictionary);
+        let slots = trailer.as_ref().map_or(0, |trailer| trailer.dictionary.slots());
+        // A dictionary that is cut gives way to a supplied one.
+        let is_own = trailer.as_ref().is_some_and(|trailer| trailer.is_whole || extra.dictionary.is_none());
+        let mut dictionary = trailer.filter(|_| is_own).map(|trailer| trailer.dictionary);
         let region = Region { source: &source, header: &header, end, limits: &options.limits };
         let sites_at = sites.map_or(0, |sites| sites.at + SECTION_HEADER_BYTES as u64);
         survey::settle(&mut dictionary, extra.dictionary, sites_at, &region, &mut findings)?;
@@ -120,6 +124,7 @@ impl Reader {
             is_own,
             levels,
             sites,
+            slots,
             entries: 0,
             resume_at: None,
             is_resumed: extra.resume_at.is_some(),
@@ -453,7 +458,7 @@ impl Reader {
 
     fn next_site(&mut self, left: u32) -> Result<Option<Located<Record<'_>>>> {
         let offset = self.window.offset();
-        let (order, slots) = (self.header.order, self.dictionary.as_ref().map_or(0, Dictionary::slots));
+        let (order, slots) = (self.header.order, self.slots);
         let mut wanted = 256;
         let len = loop {
             let bytes = self.window.fill(wanted)?;

@@ -327,6 +327,24 @@ fn the_numbering_of_levels_can_be_overridden() {
 }
 
 #[test]
+fn a_supplied_dictionary_replaces_one_that_is_cut() {
+    let narrow = log(Header::new(ByteOrder::Little), SLOTS_DOCUMENT, false);
+    let dictionary = Dictionary::of(Source::bytes(narrow), &Options::default()).unwrap();
+    let extra = Extra { dictionary: Some(dictionary), ..Extra::default() };
+    let cut = good()[..good().len() - 3].to_vec();
+    let mut reader = open_with(Source::bytes(cut.clone()), &Options::default(), extra).unwrap();
+    assert!(!reader.has_own_dictionary());
+    let mut writer = create(Vec::new(), reader.header()).unwrap();
+    let mut readable = 0;
+    while let Some(located) = reader.next().unwrap() {
+        writer.write(&located.record).unwrap();
+        readable += u32::from(matches!(located.record, Record::Entry(entry) if entry.args().is_some()));
+    }
+    assert_eq!(readable, 4);
+    assert_eq!(writer.finish().unwrap().0, cut);
+}
+
+#[test]
 fn a_supplied_dictionary_explains_a_log_that_was_never_closed() {
     let mut unclosed = good();
     unclosed.truncate(DICTIONARY_AT + 6);

@@ -2,25 +2,7 @@
 //!
 //! Severity error means that the original 2.1.0 reader refuses the file for it.
 
-use traceloom_bytes::{Rule, Severity};
-
-macro_rules! rules {
-    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
-        $(
-            #[doc = $message]
-            pub static $name: Rule = Rule {
-                code: concat!("easyprofiler.", $code),
-                severity: Severity::$severity,
-                message: $message,
-            };
-        )*
-
-        /// All rules, in the order of the file.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+traceloom_bytes::rules! { "easyprofiler":
     BIG_ENDIAN "big-endian" Error
         "the file is big-endian; the original reads it only on a machine of that byte order";
     DOCUMENT_SIGNATURE "document-signature" Error

@@ -2,25 +2,7 @@
 //!
 //! Severity error means that one of the document's seven rules refuses the file for it.
 
-use traceloom_bytes::{Rule, Severity};
-
-macro_rules! rules {
-    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
-        $(
-            #[doc = $message]
-            pub static $name: Rule = Rule {
-                code: concat!("memlyze.", $code),
-                severity: Severity::$severity,
-                message: $message,
-            };
-        )*
-
-        /// All rules, in the order of the file.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+traceloom_bytes::rules! { "memlyze":
     BAD_MAGIC "bad-magic" Error
         "the file begins with {found}, not with MTRC; the rest looks like a trace and is read";
     BIG_ENDIAN "big-endian" Error

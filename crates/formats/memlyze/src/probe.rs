@@ -13,9 +13,13 @@ use crate::{
     },
 };
 
-/// Whether these first bytes look like a `.mlyze` file.
+/// Whether these first bytes look like a `.mlyze` file; with another magic they only may be one.
 pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
-    if prefix.starts_with(&MAGIC) { Sniff::Yes } else { Sniff::No }
+    match parse(prefix.get(..HEADER_BYTES).unwrap_or(prefix)) {
+        Ok(header) if header.magic == MAGIC => Sniff::Yes,
+        Ok(_) => Sniff::Maybe,
+        Err(_) => Sniff::No,
+    }
 }
 
 /// Reads the header and reports what is odd about it.

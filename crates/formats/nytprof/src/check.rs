@@ -20,7 +20,7 @@ pub(crate) struct Checks {
     /// Most entries kept in each of the sets below; beyond it their rules fall silent.
     most: usize,
     fids: FidSet,
-    attributes: HashSet<Vec<u8>>,
+    attributes: HashSet<u64>,
     live_pids: BTreeMap<u32, u64>,
     has_pid: bool,
     pub(crate) ticks_per_sec: Option<u32>,
@@ -58,7 +58,7 @@ impl Checks {
     }
 
     pub(crate) fn attribute(&mut self, key: &[u8], value: &[u8], position: Position) -> Result<()> {
-        if self.attributes.len() < self.most && !self.attributes.insert(key.to_vec()) {
+        if self.attributes.len() < self.most && !self.attributes.insert(self.names.hash_one(key)) {
             let again = Finding::new(&ATTRIBUTE_REPEATED, position).with("key", Text(key).to_string());
             self.findings.report(again.with("value", Text(value).to_string()))?;
         }

@@ -2,25 +2,7 @@
 //!
 //! Severity error means that Devel::NYTProf 6.12 refuses the file for it, or dies of it.
 
-use traceloom_bytes::{Rule, Severity};
-
-macro_rules! rules {
-    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
-        $(
-            #[doc = $message]
-            pub static $name: Rule = Rule {
-                code: concat!("nytprof.", $code),
-                severity: Severity::$severity,
-                message: $message,
-            };
-        )*
-
-        /// All rules, in the order of the file.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+traceloom_bytes::rules! { "nytprof":
     VERSION_LINE "version-line" Note
         "the first line says more than the version: {text}";
     VERSION_NEWER "version-newer" Warning

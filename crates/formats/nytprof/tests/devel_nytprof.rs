@@ -228,7 +228,8 @@ fn our_sums(bytes: &[u8]) -> Vec<String> {
                 range.join(" "),
                 sub.calls
             ));
-            for ((fid, line), calls) in &sub.callers {
+            for calls in &sub.callers {
+                let (fid, line) = (calls.fid, calls.line);
                 let (incl, excl) = (bits(calls.incl_seconds), bits(calls.excl_seconds));
                 lines.push(format!("{mark} call {} {fid} {line} {} {incl} {excl}", hex(name), calls.count));
             }

@@ -2,25 +2,7 @@
 //!
 //! Severity error means that the npm reader `tracing-framework` 2015.7.15-1 does not load the file for it.
 
-use traceloom_bytes::{Rule, Severity};
-
-macro_rules! rules {
-    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
-        $(
-            #[doc = $message]
-            pub static $name: Rule = Rule {
-                code: concat!("wtf.", $code),
-                severity: Severity::$severity,
-                message: $message,
-            };
-        )*
-
-        /// All rules, in the order of the file.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+traceloom_bytes::rules! { "wtf":
     SHORT_FILE "short-file" Error
         "the file has {bytes} bytes; the original needs 48 to read the first 12";
     FILE_SIZE "file-size" Error
@@ -117,6 +99,8 @@ rules! {
         "the value of a {type} part is no base64 text";
     JSON_EVENTS "json-events" Warning
         "events stand here as JSON; the original ignores them";
+    JSON_EVENTS_SYNTAX "json-events-syntax" Error
+        "a part that should hold events as JSON holds no JSON";
     SCRIPT "script" Warning
         "the file is a version 2 event list; today's original opens it and shows nothing";
     SCRIPT_RELAXED "script-relaxed" Error

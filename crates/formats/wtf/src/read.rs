@@ -10,7 +10,7 @@ use crate::{
     chunk::{self, Bounds, Content, Head, Plan},
     document::{Document, Image},
     findings::*,
-    probe,
+    json, probe,
     raw::{CHUNK_FIXED, ChunkType, FILE_HEADER_BYTES, PART_ENTRY},
     record::{self, Chunk, Part},
     zones::Zones,
@@ -392,7 +392,7 @@ impl Reader {
                 return Ok(located(Record::Strings(&self.strings)));
             }
             Content::FileHeader => self.take_header(len, offset)?,
-            Content::JsonEvents => self.report(&JSON_EVENTS, offset, |odd| odd)?,
+            Content::JsonEvents => self.check_json_events(len, offset)?,
             _ => {}
         }
         if self.body.fill(len)?.len() < len {
@@ -405,6 +405,15 @@ impl Reader {
             Content::Resource(ordinal, kind) => Record::Resource(Resource { ordinal, kind, bytes }),
             _ => Record::Unread(bytes),
         }))
+    }
+
+    fn check_json_events(&mut self, len: usize, offset: u64) -> Result<()> {
+        let is_json = json::is_value(self.body.fill(len)?.get(..len).unwrap_or_default());
+        self.report(&JSON_EVENTS, offset, |odd| odd)?;
+        if !is_json && len > 0 {
+            self.report(&JSON_EVENTS_SYNTAX, offset, |odd| odd)?;
+        }
+        Ok(())
     }
 
     fn take_header(&mut self, len: usize, offset: u64) -> Result<()> {

@@ -366,7 +366,8 @@ impl<'c, W: Write> Transfer<'c, W> {
                 Some(leave) => leave,
                 None => self.composer.builtin(LEAVE)?,
             };
-            let time = to.saturating_add(self.shift_us).max(0);
+            // A part shorter than a microsecond may end before it begins.
+            let time = to.max(from).saturating_add(self.shift_us).max(0);
             for _ in 0..ends {
                 self.loss.lose("the end of scopes that ended after the part", String::new);
                 self.composer.event(zone, leave, time, [])?;

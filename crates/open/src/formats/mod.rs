@@ -2,13 +2,14 @@
 
 mod cnanolog;
 mod easyprofiler;
+mod memlyze;
 
 use traceloom_bytes::{Error, Result};
 
 use crate::Format;
 
 /// Every format there is.
-pub static FORMATS: &[&dyn Format] = &[&cnanolog::CNanoLog, &easyprofiler::EasyProfiler];
+pub static FORMATS: &[&dyn Format] = &[&cnanolog::CNanoLog, &easyprofiler::EasyProfiler, &memlyze::Memlyze];
 
 /// The format with this id.
 pub fn by_id(id: &str) -> Result<&'static dyn Format> {

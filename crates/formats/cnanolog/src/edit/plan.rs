@@ -72,7 +72,11 @@ impl Plan {
         let is_library = dialect == Dialect::Library;
         let has_timestamps = like.has_timestamps || !is_library;
         let header = Header {
-            timestamp_frequency: if has_timestamps && !like.has_timestamps { 1 } else { like.timestamp_frequency },
+            timestamp_frequency: if has_timestamps && !like.has_timestamps {
+                1_000_000_000
+            } else {
+                like.timestamp_frequency
+            },
             start_timestamp: like.start_timestamp,
             start_time_sec: like.start_time_sec,
             start_time_nsec: like.start_time_nsec,

@@ -1,17 +1,43 @@
 //! Merges string evals that differ in their number only.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Calls, File, Line, Name, Profile, Sub};
+use super::{Calls, File, Line, Name, Profile};
 
 /// More different sources than this on one line, and all evals of the line are merged.
 const MOST_SOURCES: usize = 200;
 
 pub(super) fn merge(profile: &mut Profile) {
     let roots: Vec<u32> = profile.files.iter().filter(|(_, file)| !file.is_eval()).map(|(fid, _)| *fid).collect();
-    for fid in inner_first(profile, roots) {
-        merge_in(profile, fid);
+    let order = inner_first(profile, roots);
+    let mut merging = Merging { called: called_by_evals(profile), callers: HashMap::new(), profile };
+    for fid in order {
+        merging.merge_in(fid);
     }
+    merging.finish();
+}
+
+struct Merging<'a> {
+    profile: &'a mut Profile,
+    /// Subs that an eval calls.
+    called: HashMap<u32, Vec<Name>>,
+    /// Callers of subs that have changed; as trees, since a sub may have any number of them.
+    callers: HashMap<Name, BTreeMap<(u32, u32), Calls>>,
+}
+
+fn called_by_evals(profile: &Profile) -> HashMap<u32, Vec<Name>> {
+    let mut called: HashMap<u32, Vec<Name>> = HashMap::new();
+    for (name, sub) in &profile.subs {
+        for calls in &sub.callers {
+            if profile.files.get(&calls.fid).is_some_and(File::is_eval) {
+                let names = called.entry(calls.fid).or_default();
+                if names.last() != Some(name) {
+                    names.push(name.clone());
+                }
+            }
+        }
+    }
+    called
 }
 
 /// The files below `roots`, each after the evals in it; a list, since evals nest as deep as a file likes.
@@ -41,72 +67,139 @@ impl Key {
     }
 }
 
-fn merge_in(profile: &mut Profile, fid: u32) {
-    let Some(parent) = profile.files.get(&fid) else { return };
-    let mut by_line: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for eval in &parent.evals {
-        let line = profile.files.get(eval).map_or(0, |file| file.eval_line);
-        by_line.entry(line).or_default().push(*eval);
-    }
-    for siblings in by_line.into_values().filter(|siblings| siblings.len() > 1) {
-        let mut by_key: BTreeMap<Key, Vec<u32>> = BTreeMap::new();
-        for eval in &siblings {
-            let Some(file) = profile.files.get(eval) else { continue };
-            by_key.entry(Key::of(file)).or_default().push(*eval);
+impl Merging<'_> {
+    fn merge_in(&mut self, fid: u32) {
+        let Some(parent) = self.profile.files.get(&fid) else { return };
+        let mut by_line: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for eval in &parent.evals {
+            let line = self.profile.files.get(eval).map_or(0, |file| file.eval_line);
+            by_line.entry(line).or_default().push(*eval);
         }
-        if by_key.len() > MOST_SOURCES {
-            merge_siblings(profile, fid, &siblings);
-            continue;
-        }
-        for same in by_key.into_values().filter(|same| same.len() > 1) {
-            let nests = |eval: &u32| profile.files.get(eval).is_some_and(|file| !file.evals.is_empty());
-            if !same.iter().any(nests) {
-                merge_siblings(profile, fid, &same);
+        for siblings in by_line.into_values().filter(|siblings| siblings.len() > 1) {
+            let mut by_key: BTreeMap<Key, Vec<u32>> = BTreeMap::new();
+            for eval in &siblings {
+                let Some(file) = self.profile.files.get(eval) else { continue };
+                by_key.entry(Key::of(file)).or_default().push(*eval);
+            }
+            if by_key.len() > MOST_SOURCES {
+                self.merge_siblings(fid, &siblings);
+                continue;
+            }
+            for same in by_key.into_values().filter(|same| same.len() > 1) {
+                let nests = |eval: &u32| self.profile.files.get(eval).is_some_and(|file| !file.evals.is_empty());
+                if !same.iter().any(nests) {
+                    self.merge_siblings(fid, &same);
+                }
             }
         }
     }
-}
 
-fn merge_siblings(profile: &mut Profile, parent: u32, evals: &[u32]) {
-    let Some((&survivor, donors)) = evals.split_first() else { return };
-    for donor in donors {
-        merge_file(profile, survivor, *donor);
+    fn merge_siblings(&mut self, parent: u32, evals: &[u32]) {
+        let Some((&survivor, donors)) = evals.split_first() else { return };
+        for donor in donors {
+            self.merge_file(survivor, *donor);
+        }
+        if let Some(file) = self.profile.files.get_mut(&parent) {
+            let gone: HashSet<_> = donors.iter().collect();
+            file.evals.retain(|eval| !gone.contains(eval));
+        }
+        self.merge_anonymous_subs(survivor);
     }
-    if let Some(file) = profile.files.get_mut(&parent) {
-        let gone: std::collections::HashSet<_> = donors.iter().collect();
-        file.evals.retain(|eval| !gone.contains(eval));
-    }
-    merge_anonymous_subs(profile, survivor);
-}
 
-fn merge_file(profile: &mut Profile, survivor: u32, donor: u32) {
-    let Some(gone) = profile.files.remove(&donor) else { return };
-    let Some(file) = profile.files.get_mut(&survivor) else { return };
-    for name in gone.subs_defined {
-        if let Some(sub) = profile.subs.get_mut(&name)
-            && sub.fid == Some(donor)
-        {
-            sub.fid = Some(survivor);
-            file.subs_defined.insert(name);
+    fn merge_file(&mut self, survivor: u32, donor: u32) {
+        let Some(gone) = self.profile.files.remove(&donor) else { return };
+        let Some(file) = self.profile.files.get_mut(&survivor) else { return };
+        for name in gone.subs_defined {
+            if let Some(sub) = self.profile.subs.get_mut(&name)
+                && sub.fid == Some(donor)
+            {
+                sub.fid = Some(survivor);
+                file.subs_defined.insert(name);
+            }
+        }
+        add_lines(&mut file.lines, gone.lines);
+        file.merged_fids.push(donor);
+        // The original forgets evals inside merged ones; they now belong to the one that is left.
+        file.evals.extend(&gone.evals);
+        for eval in gone.evals {
+            if let Some(inner) = self.profile.files.get_mut(&eval) {
+                inner.eval_fid = Some(survivor);
+            }
+        }
+        let called = self.called.remove(&donor).unwrap_or_default();
+        for name in &called {
+            self.move_callers(name, donor, survivor);
+        }
+        self.called.entry(survivor).or_default().extend(called);
+    }
+
+    /// The callers of a sub, to be changed.
+    fn callers(&mut self, name: &Name) -> &mut BTreeMap<(u32, u32), Calls> {
+        let sub = self.profile.subs.get_mut(name);
+        self.callers.entry(name.clone()).or_insert_with(|| {
+            let callers = sub.map(|sub| std::mem::take(&mut sub.callers)).unwrap_or_default();
+            callers.into_iter().map(|calls| ((calls.fid, calls.line), calls)).collect()
+        })
+    }
+
+    fn move_callers(&mut self, name: &Name, donor: u32, survivor: u32) {
+        let callers = self.callers(name);
+        let moved: Vec<_> = callers.range((donor, 0)..=(donor, u32::MAX)).map(|(place, _)| *place).collect();
+        for place in moved {
+            if let Some(calls) = callers.remove(&place) {
+                add_calls(callers, (survivor, place.1), calls);
+            }
         }
     }
-    let mut called: Vec<Name> = Vec::new();
-    for ((line, name), calls) in gone.calls {
-        add_calls(file.calls.entry((line, name.clone())).or_default(), calls);
-        called.push(name);
-    }
-    add_lines(&mut file.lines, gone.lines);
-    file.merged_fids.push(donor);
-    // The original forgets evals inside merged ones; they now belong to the one that is left.
-    file.evals.extend(&gone.evals);
-    for eval in gone.evals {
-        if let Some(inner) = profile.files.get_mut(&eval) {
-            inner.eval_fid = Some(survivor);
+
+    fn merge_anonymous_subs(&mut self, survivor: u32) {
+        let Some(file) = self.profile.files.get(&survivor) else { return };
+        let mut alike: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut groups: Vec<Vec<Name>> = Vec::new();
+        for name in file.subs_defined.iter().filter(|name| is_anonymous(name)) {
+            let group = *alike.entry(without_eval_numbers(name)).or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            });
+            if let Some(group) = groups.get_mut(group) {
+                group.push(name.clone());
+            }
+        }
+        for group in groups {
+            let Some((kept, merged)) = group.split_first() else { continue };
+            for name in merged {
+                self.merge_sub(survivor, kept, name);
+            }
         }
     }
-    for name in called {
-        if let Some(sub) = profile.subs.get_mut(&name) {
-            move_callers(sub, donor, survivor);
+
+    fn merge_sub(&mut self, fid: u32, kept: &Name, name: &Name) {
+        let moved = std::mem::take(self.callers(name));
+        self.callers.remove(name);
+        let Some(gone) = self.profile.subs.remove(name) else { return };
+        if let Some(file) = self.profile.files.get_mut(&fid) {
+            file.subs_defined.remove(name);
+        }
+        let callers = self.callers(kept);
+        for (place, calls) in moved {
+            add_calls(callers, place, calls);
+        }
+        let Some(sub) = self.profile.subs.get_mut(kept) else { return };
+        sub.merged.push(name.clone());
+        sub.first_line = [sub.first_line, gone.first_line].into_iter().flatten().min();
+        sub.last_line = sub.last_line.max(gone.last_line);
+        sub.calls += gone.calls;
+        sub.incl_seconds += gone.incl_seconds;
+        sub.excl_seconds += gone.excl_seconds;
+        sub.reci_seconds += gone.reci_seconds;
+        sub.depth = sub.depth.max(gone.depth);
+    }
+
+    fn finish(self) {
+        for (name, callers) in self.callers {
+            if let Some(sub) = self.profile.subs.get_mut(&name) {
+                sub.callers = callers.into_values().collect();
+            }
         }
     }
 }
@@ -120,67 +213,18 @@ fn add_lines(to: &mut BTreeMap<u32, Line>, from: BTreeMap<u32, Line>) {
 }
 
 /// Sums of recursive times make no sense, so the larger one is kept.
-fn add_calls(to: &mut Calls, from: Calls) {
+fn add_calls(callers: &mut BTreeMap<(u32, u32), Calls>, place: (u32, u32), from: Calls) {
+    let to = callers.entry(place).or_default();
+    (to.fid, to.line) = place;
     to.count += from.count;
     to.incl_seconds += from.incl_seconds;
     to.excl_seconds += from.excl_seconds;
     to.depth = to.depth.max(from.depth);
     to.reci_seconds = to.reci_seconds.max(from.reci_seconds);
-    to.by.extend(from.by);
-}
-
-fn move_callers(sub: &mut Sub, donor: u32, survivor: u32) {
-    let moved: Vec<_> = sub.callers.range((donor, 0)..=(donor, u32::MAX)).map(|(place, _)| *place).collect();
-    for place in moved {
-        if let Some(calls) = sub.callers.remove(&place) {
-            add_calls(sub.callers.entry((survivor, place.1)).or_default(), calls);
+    for name in from.by {
+        if let Err(at) = to.by.binary_search(&name) {
+            to.by.insert(at, name);
         }
-    }
-}
-
-fn merge_anonymous_subs(profile: &mut Profile, survivor: u32) {
-    let Some(file) = profile.files.get(&survivor) else { return };
-    let mut alike: HashMap<Vec<u8>, usize> = HashMap::new();
-    let mut groups: Vec<Vec<Name>> = Vec::new();
-    for name in file.subs_defined.iter().filter(|name| is_anonymous(name)) {
-        let group = *alike.entry(without_eval_numbers(name)).or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
-        if let Some(group) = groups.get_mut(group) {
-            group.push(name.clone());
-        }
-    }
-    for group in groups {
-        let Some((kept, merged)) = group.split_first() else { continue };
-        for name in merged {
-            merge_sub(profile, survivor, kept, name);
-        }
-    }
-}
-
-fn merge_sub(profile: &mut Profile, fid: u32, kept: &Name, name: &Name) {
-    let Some(gone) = profile.subs.remove(name) else { return };
-    for (caller_fid, line) in gone.callers.keys() {
-        let Some(file) = profile.files.get_mut(caller_fid) else { continue };
-        if let Some(calls) = file.calls.remove(&(*line, name.clone())) {
-            add_calls(file.calls.entry((*line, kept.clone())).or_default(), calls);
-        }
-    }
-    if let Some(file) = profile.files.get_mut(&fid) {
-        file.subs_defined.remove(name);
-    }
-    let Some(sub) = profile.subs.get_mut(kept) else { return };
-    sub.merged.push(name.clone());
-    sub.first_line = [sub.first_line, gone.first_line].into_iter().flatten().min();
-    sub.last_line = sub.last_line.max(gone.last_line);
-    sub.calls += gone.calls;
-    sub.incl_seconds += gone.incl_seconds;
-    sub.excl_seconds += gone.excl_seconds;
-    sub.reci_seconds += gone.reci_seconds;
-    sub.depth = sub.depth.max(gone.depth);
-    for (place, calls) in gone.callers {
-        add_calls(sub.callers.entry(place).or_default(), calls);
     }
 }
 

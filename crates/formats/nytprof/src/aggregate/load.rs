@@ -52,6 +52,12 @@ pub struct Loader {
     /// Parents of evals, which may come later.
     parents: HashMap<u32, (u32, u32)>,
     names: HashMap<Name, ()>,
+    /// Places in `subs` by name.
+    sub_index: HashMap<Name, u32>,
+    subs: Vec<(Name, Sub)>,
+    /// Places in `calls` by sub, file and line.
+    call_index: HashMap<(u32, u32, u32), u32>,
+    calls: Vec<(u32, Calls)>,
     live_pids: BTreeSet<u32>,
     ticks_per_sec: f64,
     discounts: u32,
@@ -61,27 +67,33 @@ pub struct Loader {
 
 /// Rough costs of what is kept, with the slack of the tables.
 const FILE_BYTES: u64 = 480;
-const CALL_BYTES: u64 = 420;
+const SUB_BYTES: u64 = 360;
+const CALL_BYTES: u64 = 270;
+const CALLER_BYTES: u64 = 24;
 const NAME_BYTES: u64 = 96;
 const SOURCE_LINE_BYTES: u64 = 24;
 /// What any profile may take.
-const FREE_BYTES: u64 = 24 << 20;
-/// What the arrays of a level of lines may take of any profile.
-const DENSE_BYTES: u64 = 6 << 20;
+const FREE_BYTES: u64 = 36 << 20;
+/// What the arrays of lines may take of any profile.
+const DENSE_BYTES: u64 = 8 << 20;
 
 impl Loader {
     /// For a file of so many bytes, whose sums may take about as much again and twice more.
     pub fn new(source_bytes: u64, limits: &Limits) -> Self {
-        // A third for each level of lines, so that all arrays together are worth the file.
-        let dense_bytes = DENSE_BYTES + source_bytes / 3;
+        // Most profiles have lines only; all arrays together are worth the file.
+        let dense_bytes = |share: u64| DENSE_BYTES / share + source_bytes / share / 2;
         Self {
             profile: Profile::default(),
-            lines: LineTable::new(dense_bytes),
-            blocks: LineTable::new(dense_bytes),
-            sub_lines: LineTable::new(dense_bytes),
+            lines: LineTable::new(dense_bytes(1)),
+            blocks: LineTable::new(dense_bytes(4)),
+            sub_lines: LineTable::new(dense_bytes(1)),
             order: Vec::new(),
             parents: HashMap::new(),
             names: HashMap::new(),
+            sub_index: HashMap::new(),
+            subs: Vec::new(),
+            call_index: HashMap::new(),
+            calls: Vec::new(),
             live_pids: BTreeSet::new(),
             ticks_per_sec: DEFAULT_TICKS_PER_SEC.into(),
             discounts: 0,
@@ -142,6 +154,7 @@ impl Loader {
         self.profile.stmts_discounted -= u64::from(self.discounts);
         self.link_evals();
         self.settle_lines();
+        self.settle_subs();
         self.house_subs();
         self.profile
     }
@@ -228,16 +241,26 @@ impl Loader {
         Ok(name)
     }
 
-    fn sub(&mut self, name: &Name) -> Result<&mut Sub> {
-        if !self.profile.subs.contains_key(name) {
-            self.charge(CALL_BYTES)?;
+    fn sub(&mut self, name: &Name) -> Result<(u32, &mut Sub)> {
+        let next = self.subs.len() as u32;
+        let at = match self.sub_index.get(name) {
+            Some(at) => *at,
+            None => {
+                self.charge(SUB_BYTES)?;
+                self.sub_index.insert(name.clone(), next);
+                self.subs.push((name.clone(), Sub::default()));
+                next
+            }
+        };
+        match self.subs.get_mut(at as usize) {
+            Some((_, sub)) => Ok((at, sub)),
+            None => Err(Error::limit("subs", at.into(), next.into())),
         }
-        Ok(self.profile.subs.entry(name.clone()).or_default())
     }
 
     fn sub_info(&mut self, info: &SubInfo<'_>) -> Result<()> {
         let name = self.name(info.name.bytes)?;
-        let sub = self.sub(&name)?;
+        let (_, sub) = self.sub(&name)?;
         if sub.fid.is_none_or(|fid| info.fid <= fid) {
             sub.fid = Some(info.fid);
             sub.first_line = Some(info.first_line);
@@ -249,34 +272,69 @@ impl Loader {
     }
 
     fn sub_callers(&mut self, record: &SubCallers<'_>) -> Result<()> {
-        self.charge(CALL_BYTES)?;
         let (called, caller) = (self.name(record.called.bytes)?, self.name(record.caller.bytes)?);
-        let (incl, excl) = (record.incl_seconds.value(), record.excl_seconds.value());
-        let (reci, count) = (record.reci_seconds.value(), u64::from(record.count));
-        let sub = self.sub(&called)?;
-        sub.calls += count;
-        sub.incl_seconds += incl;
-        sub.excl_seconds += excl;
-        sub.reci_seconds += reci;
+        let (at, sub) = self.sub(&called)?;
+        sub.calls += u64::from(record.count);
+        sub.incl_seconds += record.incl_seconds.value();
+        sub.excl_seconds += record.excl_seconds.value();
+        sub.reci_seconds += record.reci_seconds.value();
         sub.depth = sub.depth.max(record.depth);
-        let at = (record.fid != 0).then_some((record.fid, record.line));
-        let Some(place) = at else {
+        if record.fid == 0 {
             // The way to say that a sub is not written in Perl.
             (sub.first_line, sub.last_line) = (Some(0), Some(0));
-            self.profile.sub_calls += count;
-            return Ok(());
-        };
-        let calls = sub.callers.entry(place).or_default();
-        calls.count += count;
-        calls.incl_seconds += incl;
-        calls.excl_seconds += excl;
-        calls.reci_seconds += reci;
-        calls.depth = calls.depth.max(record.depth);
-        calls.by.insert(caller);
-        let summed: Calls = calls.clone();
-        self.profile.sub_calls += count;
-        self.file(place.0)?.calls.insert((place.1, called), summed);
+        } else {
+            self.place(at, record, caller)?;
+        }
+        self.profile.sub_calls += u64::from(record.count);
         Ok(())
+    }
+
+    fn place(&mut self, sub: u32, record: &SubCallers<'_>, caller: Name) -> Result<()> {
+        let key = (sub, record.fid, record.line);
+        let at = match self.call_index.get(&key) {
+            Some(at) => *at,
+            None => {
+                self.charge(CALL_BYTES)?;
+                self.file(record.fid)?;
+                let at = self.calls.len() as u32;
+                self.call_index.insert(key, at);
+                if self.calls.len() == self.calls.capacity() {
+                    // Doubling would cost more than the calls themselves.
+                    self.calls.reserve_exact(64 + self.calls.len() / 4);
+                }
+                self.calls.push((sub, Calls { fid: record.fid, line: record.line, ..Calls::default() }));
+                at
+            }
+        };
+        let Some((_, calls)) = self.calls.get_mut(at as usize) else { return Ok(()) };
+        calls.count += u64::from(record.count);
+        calls.incl_seconds += record.incl_seconds.value();
+        calls.excl_seconds += record.excl_seconds.value();
+        calls.reci_seconds += record.reci_seconds.value();
+        calls.depth = calls.depth.max(record.depth);
+        // Sorted in the end: a place may have any number of callers.
+        if calls.by.is_empty() {
+            calls.by.reserve_exact(1);
+        }
+        calls.by.push(caller);
+        self.charge(CALLER_BYTES)
+    }
+
+    /// Gives the calls to their subs, and the subs to the profile.
+    fn settle_subs(&mut self) {
+        (self.call_index, self.sub_index) = (HashMap::new(), HashMap::new());
+        let mut calls = std::mem::take(&mut self.calls);
+        calls.sort_unstable_by_key(|(sub, calls)| (*sub, calls.fid, calls.line));
+        for chunk in calls.chunk_by_mut(|(a, _), (b, _)| a == b) {
+            let Some((_, sub)) = chunk.first().and_then(|(sub, _)| self.subs.get_mut(*sub as usize)) else { continue };
+            sub.callers.reserve_exact(chunk.len());
+            for (_, calls) in chunk {
+                calls.by.sort_unstable();
+                calls.by.dedup();
+                sub.callers.push(std::mem::take(calls));
+            }
+        }
+        self.profile.subs = std::mem::take(&mut self.subs).into_iter().collect();
     }
 
     /// Evals belong to their files even where those were defined later.

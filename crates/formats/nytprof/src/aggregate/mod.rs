@@ -74,6 +74,17 @@ impl Profile {
         self.end_time.map(|_| self.duration - overhead.unwrap_or(0.0) / f64::from(per_second))
     }
 
+    /// Calls made by each file, by line and name of the sub called.
+    pub fn calls_by_file(&self) -> BTreeMap<u32, BTreeMap<(u32, &Name), &Calls>> {
+        let mut by_file: BTreeMap<u32, BTreeMap<_, _>> = BTreeMap::new();
+        for (name, sub) in &self.subs {
+            for calls in &sub.callers {
+                by_file.entry(calls.fid).or_default().insert((calls.line, name), calls);
+            }
+        }
+        by_file
+    }
+
     /// Sums up string evals that are the same but for their number, as reports show them.
     pub fn merge_evals(&mut self) {
         evals::merge(self);
@@ -107,8 +118,6 @@ pub struct File {
     pub blocks: BTreeMap<u32, Line>,
     /// Statements by first line of the sub.
     pub sub_lines: BTreeMap<u32, Line>,
-    /// Calls made by line and sub called.
-    pub calls: BTreeMap<(u32, Name), Calls>,
     /// Subs whose source is here.
     pub subs_defined: BTreeSet<Name>,
 }
@@ -147,9 +156,13 @@ pub struct Line {
     pub count: i64,
 }
 
-/// Calls from one place.
+/// Calls to a sub from one place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls {
+    /// File of the calls.
+    pub fid: u32,
+    /// Line of the calls.
+    pub line: u32,
     /// How many.
     pub count: u64,
     /// Seconds in the sub and what it called, of outermost calls.
@@ -160,8 +173,8 @@ pub struct Calls {
     pub reci_seconds: f64,
     /// Deepest recursion.
     pub depth: u32,
-    /// Names of the calling subs.
-    pub by: BTreeSet<Name>,
+    /// Names of the calling subs, sorted.
+    pub by: Vec<Name>,
 }
 
 /// A sub, summed over its callers.
@@ -183,8 +196,8 @@ pub struct Sub {
     pub reci_seconds: f64,
     /// Deepest recursion.
     pub depth: u32,
-    /// Calls by file and line.
-    pub callers: BTreeMap<(u32, u32), Calls>,
+    /// Calls, by file and line.
+    pub callers: Vec<Calls>,
     /// Subs whose figures were added to this one's.
     pub merged: Vec<Name>,
 }

@@ -98,6 +98,7 @@ impl Input {
         while let Some(located) = reader.next()? {
             match &located.record {
                 Record::NewFid(file) if file.eval_fid == 0 => {
+                    merged.charge(96)?;
                     let target = merged.file(file)?;
                     input.fids.insert(file.fid, target);
                 }
@@ -131,7 +132,7 @@ impl Input {
             if let Record::SubInfo(sub) = &located.record {
                 let Some(target) = self.fids.get(&sub.fid).copied() else { continue };
                 let name = sub.name.bytes.to_vec();
-                merged.charge(160 + 2 * name.len() as u64)?;
+                merged.charge(280 + 2 * name.len() as u64)?;
                 if let Some(fid) = merged.place(self, sub, target) {
                     self.subs.insert((sub.fid, sub.first_line, sub.last_line, name), fid);
                 }
@@ -168,7 +169,7 @@ impl<W: Write> Merged<W> {
             calls: BTreeMap::new(),
             input: Input::default(),
             used_bytes: 0,
-            most_bytes: source_bytes.saturating_mul(3).saturating_add(40 << 20),
+            most_bytes: source_bytes.saturating_mul(3).saturating_add(36 << 20),
         }
     }
 
@@ -335,7 +336,7 @@ impl<W: Write> Merged<W> {
         if pair.key == b"nv_size" {
             value = b"8";
         }
-        self.charge(160 + (pair.key.len() + value.len()) as u64)?;
+        self.charge(400 + (pair.key.len() + value.len()) as u64)?;
         if !SHARED.contains(&pair.key) {
             let mut value = value.to_vec();
             if pair.key == b"cumulative_overhead_ticks" && self.ratio() != 1.0 {

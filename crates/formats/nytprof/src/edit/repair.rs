@@ -48,6 +48,8 @@ struct Survey {
     has_nv_size: bool,
     has_overhead: bool,
     has_pid: bool,
+    /// Processes that never end.
+    endless: u64,
     /// Files that an eval refers to before they are defined: the original would forget that they belong together.
     late: BTreeMap<u32, Option<LateFile>>,
 }
@@ -80,9 +82,9 @@ impl Survey {
         let mut survey = Self::default();
         while let Some(located) = reader.next()? {
             survey.record(&located.record);
-            let kept = (survey.defined.len() + survey.used.len() + survey.late.len()) as u64;
+            let kept = survey.endless + (survey.defined.len() + survey.used.len() + survey.late.len()) as u64;
             if kept > most {
-                return Err(Error::limit("file numbers", kept, most));
+                return Err(Error::limit("files and processes", kept, most));
             }
         }
         Ok(survey)
@@ -105,7 +107,11 @@ impl Survey {
             Record::SubInfo(sub) => _ = self.used.insert(sub.fid),
             Record::SubCallers(calls) if calls.fid != 0 => _ = self.used.insert(calls.fid),
             Record::SubEntry(entry) if entry.caller_fid != 0 => _ = self.used.insert(entry.caller_fid),
-            Record::PidStart(_) => self.has_pid = true,
+            Record::PidStart(_) => {
+                self.has_pid = true;
+                self.endless += 1;
+            }
+            Record::PidEnd(_) => self.endless = self.endless.saturating_sub(1),
             Record::Attribute(Pair { key, value: Some(value) }) => match *key {
                 b"ticks_per_sec" => self.ticks_per_sec = Some(leading_number(value)).filter(|ticks| *ticks > 0),
                 b"nv_size" => self.has_nv_size = true,

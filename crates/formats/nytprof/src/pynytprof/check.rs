@@ -28,6 +28,8 @@ pub(super) struct Checks {
     has_newline: bool,
 }
 
+/// More attributes, or longer names, than anybody writes.
+const MOST_KEYS: usize = 256;
 /// So many bytes without a certain value are no accident.
 const TELLING_BYTES: u64 = 512;
 
@@ -69,7 +71,7 @@ impl Checks {
             return self.findings.report(malformed);
         };
         let seen = if is_attribute { &mut self.attributes } else { &mut self.options };
-        if seen.len() < self.most {
+        if seen.len() < MOST_KEYS && pair.key.len() < MOST_KEYS {
             seen.insert(pair.key.to_vec());
         }
         let odd = match (is_attribute, pair.key) {

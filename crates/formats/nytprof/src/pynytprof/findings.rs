@@ -2,25 +2,7 @@
 //!
 //! Severity error means that the file breaks a rule of Pynytprof's document.
 
-use traceloom_bytes::{Rule, Severity};
-
-macro_rules! rules {
-    ($($name:ident $code:literal $severity:ident $message:literal;)*) => {
-        $(
-            #[doc = $message]
-            pub static $name: Rule = Rule {
-                code: concat!("pynytprof.", $code),
-                severity: Severity::$severity,
-                message: $message,
-            };
-        )*
-
-        /// All rules, in the order of the file.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+traceloom_bytes::rules! { "pynytprof":
     NOT_LOADABLE "not-loadable" Warning
         "Devel::NYTProf cannot load this file ({form}); converted to nytprof it can";
     ANCESTOR "ancestor" Error

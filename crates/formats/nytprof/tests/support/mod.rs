@@ -1,7 +1,10 @@
 //! What the tests share: fixtures, and JSON as the goldens have it.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Value, json};
 use traceloom_bytes::{Limits, Options};
@@ -84,7 +87,7 @@ fn difference(path: String, ours: &Value, golden: &Value) -> Option<String> {
 
 /// A profile as the goldens have it.
 pub(crate) fn summary(profile: &Profile) -> Value {
-    let pairs = |pairs: &std::collections::BTreeMap<Vec<u8>, Vec<u8>>| {
+    let pairs = |pairs: &BTreeMap<Vec<u8>, Vec<u8>>| {
         let pairs = pairs.iter().map(|(key, value)| (String::from_utf8_lossy(key).into_owned(), text(value)));
         Value::Object(pairs.collect())
     };
@@ -113,20 +116,21 @@ pub(crate) fn summary(profile: &Profile) -> Value {
         levels["fid_block_time"] = "block".into();
         levels["fid_sub_time"] = "sub".into();
     }
+    let by_file = profile.calls_by_file();
     let subs: Vec<(&Name, Value)> = profile.subs.iter().map(|(name, sub)| (name, sub_json(name, sub))).collect();
     json!({
         "attributes": attributes,
         "attributes_num": numbers,
         "options": options,
         "levels": levels,
-        "files": profile.files.iter().filter(|(fid, _)| **fid != 0).map(|(fid, file)| file_json(*fid, file)).collect::<Vec<_>>(),
+        "files": profile.files.iter().filter(|(fid, _)| **fid != 0).map(|(fid, file)| file_json(*fid, file, by_file.get(fid))).collect::<Vec<_>>(),
         "subs": subs.into_iter().map(|(_, sub)| sub).collect::<Vec<_>>(),
     })
 }
 
-fn file_json(fid: u32, file: &File) -> Value {
+fn file_json(fid: u32, file: &File, calls: Option<&BTreeMap<(u32, &Name), &Calls>>) -> Value {
     let total = file.total();
-    let calls = file.calls.iter().map(|((line, sub), calls)| {
+    let calls = calls.into_iter().flatten().map(|((line, sub), calls)| {
         let Calls { count, incl_seconds, excl_seconds, reci_seconds, depth, .. } = calls;
         json!([line, text(sub), count, incl_seconds, excl_seconds, reci_seconds, depth])
     });
@@ -159,10 +163,10 @@ fn file_json(fid: u32, file: &File) -> Value {
 }
 
 fn sub_json(name: &Name, sub: &Sub) -> Value {
-    let callers = sub.callers.iter().map(|((fid, line), calls)| {
+    let callers = sub.callers.iter().map(|calls| {
         json!({
-            "fid": fid,
-            "line": line,
+            "fid": calls.fid,
+            "line": calls.line,
             "count": calls.count,
             "incl": calls.incl_seconds,
             "excl": calls.excl_seconds,

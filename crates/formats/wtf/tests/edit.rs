@@ -1,0 +1,234 @@
+//! Edits: new layouts mean the same, parts keep what they need, several files become one.
+
+mod support;
+
+use std::fs;
+
+use support::{difference, reproduce_tables, traces};
+use traceloom_bytes::{Options, Records, Severity, Slice, Source};
+use traceloom_wtf::{Container, Event, FORMAT, Form, Record, derive::Tree, edit, sample};
+
+fn told(source: &Source) -> Vec<String> {
+    let mut reader = traceloom_wtf::open(source.clone(), &Options::default()).unwrap();
+    let mut told = Vec::new();
+    reader
+        .for_each_event(|event| {
+            if !event.kind.is_structural() {
+                told.push(tell(event));
+            }
+            Ok(())
+        })
+        .unwrap();
+    let zones: Vec<String> = reader.zones().iter().map(|zone| format!("{:?}", zone.name)).collect();
+    told.iter_mut().for_each(|line| {
+        let (zone, rest) = line.split_once('|').unwrap();
+        *line = format!("{}{rest}", zones[zone.parse::<usize>().unwrap()]);
+    });
+    told.sort();
+    told
+}
+
+fn tell(event: &Event<'_>) -> String {
+    let args: Vec<String> = event
+        .args
+        .iter()
+        .map(|(argument, value)| match value {
+            traceloom_wtf::Value::Array(Some(array)) => {
+                format!("{}={:?}", argument.name, array.iter().collect::<Vec<_>>())
+            }
+            value => match value.as_text() {
+                Some(text) => format!("{}={}", argument.name, text.to_str()),
+                None => format!("{}={value:?}", argument.name),
+            },
+        })
+        .collect();
+    format!("{}| {} {} {} {args:?}", event.zone, event.time_us, event.kind.name, event.kind.flags)
+}
+
+#[test]
+fn every_form_of_the_sample_reads_back_the_same() {
+    let binary = told(&Source::bytes(sample::trace().unwrap()));
+    assert_eq!(binary.len(), 2364);
+    for form in [Form::Json, Form::JsonPartial, Form::JsonEvents] {
+        let source = Source::bytes(sample::compose(form).unwrap());
+        assert!(told(&source) == binary, "{form:?}");
+    }
+}
+
+#[test]
+fn the_sample_pleases_the_strict_reader() {
+    for form in [Form::Binary, Form::Json] {
+        let tables = reproduce_tables(Source::bytes(sample::compose(form).unwrap()));
+        assert_eq!(tables["zones"].as_array().unwrap().len(), 3);
+    }
+    let bytes = sample::trace().unwrap();
+    assert_eq!(bytes.len() % 4, 0);
+    let mut reader = traceloom_wtf::open(Source::bytes(bytes), &Options::strict()).unwrap();
+    while reader.next().unwrap().is_some() {}
+    assert_eq!(reader.into_findings().worst(), None, "not even a note");
+}
+
+/// Every file, through every form and back to binary, tells the same events.
+#[test]
+fn all_forms_carry_everything() {
+    for (name, path) in traces() {
+        let source = Source::bytes(fs::read(&path).unwrap());
+        let mut binary = Vec::new();
+        if edit::canonical(&source, &mut binary, Some("binary"), &Options::default()).is_err() {
+            continue;
+        }
+        let expected = told(&Source::bytes(binary.clone()));
+        for variant in FORMAT.variants {
+            let mut out = Vec::new();
+            edit::canonical(&source, &mut out, Some(variant.id), &Options::default()).unwrap();
+            let ours = told(&Source::bytes(out));
+            let first = ours.iter().zip(&expected).find(|(a, b)| a != b);
+            assert!(ours.len() == expected.len() && first.is_none(), "{name} as {}: {first:?}", variant.id);
+        }
+        // Types and zones are numbered by first use: once events are in order, nothing changes any more.
+        let again = |bytes: Vec<u8>| {
+            let mut out = Vec::new();
+            edit::canonical(&Source::bytes(bytes), &mut out, Some("binary"), &Options::default()).unwrap();
+            out
+        };
+        let ordered = again(binary);
+        assert!(again(ordered.clone()) == ordered, "{name}: a canonical file is laid out the same again");
+    }
+}
+
+#[test]
+fn what_is_repaired_pleases_the_strict_reader() {
+    for (name, path) in traces() {
+        let source = Source::bytes(fs::read(&path).unwrap());
+        let mut out = Vec::new();
+        let Ok(edited) = edit::repair(&source, &mut out, &Options::default()) else { continue };
+        let refused = edited.findings.worst() == Some(Severity::Error);
+        let mut reader = traceloom_wtf::open(Source::bytes(out), &Options::strict()).unwrap();
+        loop {
+            match reader.next() {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) => panic!("{name}, refused before: {refused}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn one_bad_signature_spoils_nothing_else() {
+    for name in ["cpp-samename.wtf-trace", "hc-samename-diffargs.wtf-trace", "hc-define-bad-type.wtf-trace"] {
+        let source = Source::bytes(fs::read(&traces()[name]).unwrap());
+        let mut out = Vec::new();
+        let edited = edit::repair(&source, &mut out, &Options::default()).unwrap();
+        assert_eq!(edited.findings.worst(), Some(Severity::Error), "{name}");
+        let events = told(&Source::bytes(out));
+        assert!(events.len() >= 2, "{name}: {events:?}");
+    }
+}
+
+#[test]
+fn a_slice_has_what_it_needs() {
+    let source = Source::bytes(sample::trace().unwrap());
+    let part = Slice { from_ns: Some(500_000_000), to_ns: Some(600_000_000), threads: vec!["Script".to_owned()] };
+    let mut out = Vec::new();
+    let edited = edit::slice(&source, &mut out, &part, &Options::default()).unwrap();
+    let sliced = Source::bytes(out);
+    let mut reader = traceloom_wtf::open(sliced.clone(), &Options::strict()).unwrap();
+    let mut times = Vec::new();
+    reader
+        .for_each_event(|event| {
+            if !event.kind.is_structural() {
+                times.push(event.time_us);
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(reader.zones().len(), 1);
+    assert!(times.iter().all(|time| (500_000..=600_000).contains(time)));
+    assert!(times.len() > 100);
+    let tree = Tree::build(&sliced, &Options::default(), true).unwrap();
+    assert_eq!(tree.orphan_leaves(), 0, "scopes that reach in are entered at the edge");
+    assert!(edited.loss.is_empty(), "{:?}", edited.loss);
+    let part = Slice { from_ns: Some(505_000_000), to_ns: Some(606_000_000), threads: Vec::new() };
+    let edited = edit::slice(&source, Vec::new(), &part, &Options::default()).unwrap();
+    assert_eq!(edited.loss.entries().count(), 2, "scopes of the graphics card are cut at both edges: {:?}", edited.loss);
+}
+
+/// A scope around the whole part is there from edge to edge, even where nothing else happens.
+#[test]
+fn a_slice_inside_a_scope_keeps_the_scope() {
+    let source = Source::bytes(fs::read(&traces()["js-deep.wtf-trace"]).unwrap());
+    let all = Tree::build(&source, &Options::default(), true).unwrap();
+    let part = Slice { from_ns: Some(3_000_001), to_ns: Some(3_000_002), threads: Vec::new() };
+    let mut out = Vec::new();
+    edit::slice(&source, &mut out, &part, &Options::default()).unwrap();
+    let tree = Tree::build(&Source::bytes(out), &Options::default(), true).unwrap();
+    assert!(!tree.is_empty() && tree.len() < all.len(), "{} of {}", tree.len(), all.len());
+    assert_eq!(tree.orphan_leaves(), 0);
+}
+
+#[test]
+fn everything_is_a_slice_too() {
+    let source = Source::bytes(sample::trace().unwrap());
+    let mut out = Vec::new();
+    let edited = edit::slice(&source, &mut out, &Slice::default(), &Options::default()).unwrap();
+    assert!(edited.loss.is_empty());
+    assert!(told(&Source::bytes(out)) == told(&source));
+}
+
+#[test]
+fn merged_files_stay_apart() {
+    let one = Source::bytes(sample::trace().unwrap());
+    let mut out = Vec::new();
+    edit::merge(&[one.clone(), one.clone()], &mut out, &Options::default()).unwrap();
+    let tables = reproduce_tables(Source::bytes(out.clone()));
+    let zones = tables["zones"].as_array().unwrap();
+    assert_eq!(zones.len(), 6);
+    let single = reproduce_tables(one);
+    let events = |zone: &serde_json::Value| zone["events"].as_array().unwrap().len();
+    let names = |zone: &serde_json::Value| zone["name"].as_str().unwrap().trim_end_matches(" (2)").to_owned();
+    for zone in zones {
+        let same = single["zones"].as_array().unwrap().iter().find(|other| names(other) == names(zone)).unwrap();
+        assert_eq!(events(zone), events(same));
+    }
+    assert_eq!(difference(&tables["header"]["timebase"], &single["header"]["timebase"], ""), None);
+}
+
+#[test]
+fn resources_are_kept() {
+    let count = |bytes: &[u8]| {
+        let mut reader = traceloom_wtf::open(Source::bytes(bytes), &Options::default()).unwrap();
+        let mut found = Vec::new();
+        while let Some(located) = reader.next().unwrap() {
+            if let Record::Resource(resource) = located.record {
+                found.push((resource.ordinal, resource.kind, resource.bytes.to_vec()));
+            }
+        }
+        found
+    };
+    let bytes = fs::read(&traces()["hc-resources.wtf-trace"]).unwrap();
+    let before = count(&bytes);
+    assert_eq!(before.len(), 3);
+    for variant in FORMAT.variants {
+        let mut out = Vec::new();
+        edit::canonical(&Source::bytes(bytes.clone()), &mut out, Some(variant.id), &Options::default()).unwrap();
+        assert_eq!(count(&out), before, "{}", variant.id);
+    }
+}
+
+#[test]
+fn containers_are_kept() {
+    for (name, container) in [
+        ("js-jsonpartial.wtf-json", Container::JsonPartial),
+        ("js-jsoncomplete.wtf-json", Container::Json),
+        ("js-mix.wtf-trace", Container::Binary),
+    ] {
+        let mut out = Vec::new();
+        let source = Source::bytes(fs::read(&traces()[name]).unwrap());
+        edit::canonical(&source, &mut out, None, &Options::default()).unwrap();
+        let reader = traceloom_wtf::open(Source::bytes(out), &Options::default()).unwrap();
+        assert_eq!(reader.header().container, container, "{name}");
+    }
+    let source = Source::bytes(sample::trace().unwrap());
+    assert!(edit::canonical(&source, Vec::new(), Some("nonsense"), &Options::default()).is_err());
+}

@@ -1,0 +1,331 @@
+//! Memlyze `.mlyze`.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    io::Write,
+};
+
+use traceloom_bytes::{
+    Descriptor, Edited, Findings, Limits, Options, Records, Result, Rule, Slice, Sniff, Source, Text,
+};
+use traceloom_memlyze::{
+    Alloc, Metadata, Reader, Record,
+    allocations::{Allocations, Totals},
+    create, edit, findings,
+    raw::{Dialect, Packing},
+    sample, sniff,
+};
+
+use crate::{Amount, Dump, Fact, Format, Info, Sample, Table, utc, walk};
+
+pub(crate) struct Memlyze;
+
+fn open(source: &Source, options: &Options) -> Result<Reader> {
+    traceloom_memlyze::open(source.clone(), options)
+}
+
+impl Format for Memlyze {
+    fn descriptor(&self) -> &'static Descriptor {
+        &traceloom_memlyze::FORMAT
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        findings::RULES
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> Sniff {
+        sniff(prefix)
+    }
+
+    fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
+        let mut reader = open(source, options)?;
+        let mut survey = Survey::new(reader.header().dialect, options);
+        while let Some(located) = reader.next()? {
+            survey.take(&located.record);
+        }
+        let info = survey.info(&reader);
+        Ok((info, reader.into_findings()))
+    }
+
+    fn check(&self, source: &Source, options: &Options) -> Result<Findings> {
+        walk::check(open(source, options)?)
+    }
+
+    fn dump(&self, source: &Source, options: &Options, visit: &mut Dump<'_>) -> Result<Findings> {
+        let reader = open(source, options)?;
+        let header = reader.header().clone();
+        walk::dump(reader, &header, header.stored_bytes as u64, visit)
+    }
+
+    fn rewrite(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Findings> {
+        let mut reader = open(source, options)?;
+        let mut writer = create(out, reader.header())?;
+        while let Some(located) = reader.next()? {
+            writer.write(&located.record)?;
+        }
+        writer.finish()?;
+        Ok(reader.into_findings())
+    }
+
+    fn canonical(
+        &self,
+        source: &Source,
+        out: &mut dyn Write,
+        variant: Option<&str>,
+        options: &Options,
+    ) -> Result<Edited> {
+        edit::canonical(source, out, variant, options)
+    }
+
+    fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited> {
+        edit::repair(source, out, options)
+    }
+
+    fn slice(&self, source: &Source, out: &mut dyn Write, slice: &Slice, options: &Options) -> Result<Edited> {
+        edit::slice(source, out, slice, options)
+    }
+
+    fn merge(&self, sources: &[Source], out: &mut dyn Write, options: &Options) -> Result<Edited> {
+        edit::merge(sources, out, options)
+    }
+
+    fn sample(&self) -> Result<Sample> {
+        Ok(Sample {
+            file_name: "shop.mlyze",
+            bytes: sample::mlyze()?,
+            about: "the memory of a small web shop, with a cache that nothing ever leaves",
+            tries: &["slice --range 2s..4s {file} part.mlyze", "convert --to memlyze:lz4 {file} packed.mlyze"],
+        })
+    }
+}
+
+/// Rows of a table that are shown.
+const SHOWN: usize = 10;
+/// Allocations that may live at once, and stacks that are told apart: about 150 MB.
+const FOLLOWED: usize = 1 << 20;
+
+/// What a walk over the events shows.
+struct Survey {
+    /// `None` once more live at once than are followed.
+    allocations: Option<Allocations>,
+    dialect: Dialect,
+    blocks: u64,
+    allocs: Sum,
+    frees: u64,
+    collections: Sum,
+    collected_objects: u128,
+    markers: u64,
+    first_markers: Vec<(u64, u64)>,
+    stacks: HashMap<u64, Sum>,
+    /// Allocations of stacks beyond those that are told apart.
+    of_other_stacks: u64,
+    threads: BTreeMap<u16, Sum>,
+    last_us: u64,
+}
+
+/// How many, and how large together.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    count: u64,
+    bytes: u128,
+}
+
+impl Sum {
+    fn add(&mut self, bytes: u64) {
+        self.count += 1;
+        self.bytes += u128::from(bytes);
+    }
+}
+
+impl Survey {
+    fn new(dialect: Dialect, options: &Options) -> Self {
+        let limits = Limits { entries: options.limits.entries.min(FOLLOWED), ..options.limits.clone() };
+        Self {
+            allocations: Some(Allocations::new(dialect, &limits)),
+            dialect,
+            blocks: 0,
+            allocs: Sum::default(),
+            frees: 0,
+            collections: Sum::default(),
+            collected_objects: 0,
+            markers: 0,
+            first_markers: Vec::new(),
+            stacks: HashMap::new(),
+            of_other_stacks: 0,
+            threads: BTreeMap::new(),
+            last_us: 0,
+        }
+    }
+
+    fn take(&mut self, record: &Record<'_>) {
+        self.last_us = record.time_us().unwrap_or(self.last_us);
+        match record {
+            Record::Alloc(alloc) => self.take_alloc(alloc),
+            Record::Free(free) => {
+                self.frees += 1;
+                if let Some(allocations) = &mut self.allocations {
+                    allocations.free(free);
+                }
+            }
+            Record::Gc(gc) => {
+                self.collections.add(gc.size_bytes);
+                self.collected_objects += u128::from(gc.objects);
+            }
+            Record::Marker(marker) => {
+                self.markers += 1;
+                if self.first_markers.len() < SHOWN {
+                    self.first_markers.push((marker.time_us, marker.name));
+                }
+            }
+            Record::Block(_) => self.blocks += 1,
+            Record::Metadata(_) | Record::Residue(_) => {}
+        }
+    }
+
+    fn take_alloc(&mut self, alloc: &Alloc) {
+        self.allocs.add(alloc.size_bytes);
+        self.threads.entry(alloc.thread).or_default().add(alloc.size_bytes);
+        let is_full = self.stacks.len() >= FOLLOWED;
+        match self.stacks.get_mut(&alloc.stack) {
+            Some(stack) => stack.add(alloc.size_bytes),
+            None if is_full => self.of_other_stacks += 1,
+            None => self.stacks.entry(alloc.stack).or_default().add(alloc.size_bytes),
+        }
+        // The only error is the limit; everything but the pairing is still worth telling.
+        if self.allocations.as_mut().is_some_and(|allocations| allocations.alloc(alloc).is_err()) {
+            self.allocations = None;
+        }
+    }
+
+    fn info(&self, reader: &Reader) -> Info {
+        let header = reader.header();
+        let mut info = Info { version: header.version.to_string(), ..Info::default() };
+        info.fact("byte_order", header.order.as_str());
+        match header.packing() {
+            Packing::Plain => info.fact("packing", "none"),
+            Packing::Blocks => info.fact("packing", format!("{} LZ4 blocks", self.blocks)),
+        }
+        info.fact("clock", "microseconds");
+        info.fact("started", utc::date_time(header.start_us));
+        let recorded = Amount::Nanoseconds(self.last_us.saturating_mul(1000));
+        info.facts.push(Fact { name: "recorded", amount: recorded });
+        match self.dialect {
+            Dialect::Document => self.document_facts(&mut info),
+            Dialect::Growth => self.growth_facts(&mut info),
+        }
+        info.fact("gc_runs", self.collections.count);
+        info.fact("gc_objects", number(self.collected_objects));
+        info.fact("gc_bytes", number(self.collections.bytes));
+        info.fact("markers", self.markers);
+        info.fact("threads", self.threads.len() as u64);
+        let metadata = reader.metadata();
+        info.fact("stacks", metadata.stacks().count() as u64);
+        info.fact("files", metadata.files().count() as u64);
+        info.fact("names", metadata.functions().count() as u64);
+        if self.of_other_stacks > 0 {
+            info.fact("allocations_of_stacks_not_counted", self.of_other_stacks);
+        }
+        info.tables.push(self.stack_table(metadata));
+        info.tables.push(self.thread_table());
+        info.tables.push(self.marker_table(metadata));
+        info
+    }
+
+    fn document_facts(&self, info: &mut Info) {
+        info.fact("mode", "document: one event for one allocation or free");
+        info.fact("allocations", self.allocs.count);
+        info.fact("frees", self.frees);
+        info.fact("allocated_bytes", number(self.allocs.bytes));
+        let Some(allocations) = &self.allocations else {
+            let reason = format!("not followed: more than {FOLLOWED} allocations live at once");
+            return info.fact("live_at_end", reason);
+        };
+        let Totals { live_bytes, peak_bytes, peak_time_us, reused, unmatched_frees, double_frees, .. } =
+            *allocations.totals();
+        info.fact("peak_bytes", number(peak_bytes));
+        let peak_at = Amount::Nanoseconds(peak_time_us.saturating_mul(1000));
+        info.facts.push(Fact { name: "peak_at", amount: peak_at });
+        info.fact("live_at_end", allocations.live().len() as u64);
+        info.fact("live_bytes", number(live_bytes));
+        for (name, count) in [
+            ("reused_addresses", reused),
+            ("frees_of_nothing", unmatched_frees - double_frees),
+            ("double_frees", double_frees),
+        ] {
+            if count > 0 {
+                info.fact(name, count);
+            }
+        }
+    }
+
+    /// What the upstream tracer leaves out must not look like a zero.
+    fn growth_facts(&self, info: &mut Info) {
+        info.fact("mode", "growth: how much source lines grew between snapshots, as the upstream tracer writes it");
+        info.fact("not_in_the_file", "what was freed or leaked, by which line or thread; names; dropped events");
+        info.fact("growths", self.allocs.count);
+        info.fact("shrinkings", self.frees);
+        info.fact("grown_bytes", number(self.allocs.bytes));
+        info.fact("peak_bytes", "not known: shrinking has no size");
+    }
+
+    /// The stacks that allocated most, and what of it is left.
+    fn stack_table(&self, metadata: &Metadata) -> Table {
+        let mut live: HashMap<u64, u128> = HashMap::new();
+        for allocation in self.allocations.iter().flat_map(Allocations::live) {
+            *live.entry(allocation.stack).or_default() += u128::from(allocation.size_bytes);
+        }
+        let mut stacks: Vec<_> = self.stacks.iter().collect();
+        stacks.sort_unstable_by_key(|(id, sum)| (std::cmp::Reverse(sum.bytes), **id));
+        let left = |id: u64| live.get(&id).copied().unwrap_or(0);
+        let rows = stacks.into_iter().take(SHOWN).map(|(id, sum)| match self.dialect {
+            Dialect::Growth => vec![(*id).into(), sum.count.into(), number(sum.bytes)],
+            Dialect::Document => {
+                let left = if self.allocations.is_some() { number(left(*id)) } else { "?".into() };
+                vec![(*id).into(), sum.count.into(), number(sum.bytes), left, innermost(metadata, *id).into()]
+            }
+        });
+        let columns: &[&str] = match self.dialect {
+            Dialect::Growth => &["stack", "growths", "bytes"],
+            Dialect::Document => &["stack", "allocations", "bytes", "live_bytes", "innermost_call"],
+        };
+        Table { name: "top_stacks", columns, rows: rows.collect() }
+    }
+
+    fn thread_table(&self) -> Table {
+        let mut threads: Vec<_> = self.threads.iter().collect();
+        threads.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.bytes));
+        let rows = threads.into_iter().take(SHOWN);
+        let rows = rows.map(|(id, sum)| vec![u64::from(*id).into(), sum.count.into(), number(sum.bytes)]);
+        let columns: &[&str] = match self.dialect {
+            Dialect::Growth => &["snapshot_thread", "growths", "bytes"],
+            Dialect::Document => &["thread", "allocations", "bytes"],
+        };
+        Table { name: "top_threads", columns, rows: rows.collect() }
+    }
+
+    fn marker_table(&self, metadata: &Metadata) -> Table {
+        let rows = self.first_markers.iter().map(|(time_us, name)| {
+            let text = metadata.function(*name).map_or_else(|| format!("name {name}"), |name| Text(name).to_string());
+            vec![Amount::Nanoseconds(time_us.saturating_mul(1000)), text.into()]
+        });
+        Table { name: "first_markers", columns: &["at", "marker"], rows: rows.collect() }
+    }
+}
+
+/// `fetch_rows shop/db.py:203`
+fn innermost(metadata: &Metadata, stack: u64) -> String {
+    let Some(mut frames) = metadata.stack(stack) else { return "not in the metadata".to_owned() };
+    let Some(frame) = frames.next() else { return "no calls".to_owned() };
+    let known = |name: Option<&[u8]>| name.map_or_else(|| "?".to_owned(), |name| Text(name).to_string());
+    let function = known(frame.function.and_then(|id| metadata.function(id)));
+    let file = known(frame.file.and_then(|id| metadata.file(id)));
+    match frame.line {
+        Some(line) => format!("{function} {file}:{line}"),
+        None => format!("{function} {file}"),
+    }
+}
+
+/// Sums of 64-bit numbers may need more bits.
+fn number(value: u128) -> Amount {
+    u64::try_from(value).map_or_else(|_| value.to_string().into(), Amount::Count)
+}
