@@ -8,7 +8,7 @@ use std::{
 use crate::Subject;
 
 /// Subfolders whose files have no golden: what to expect of them is said in code.
-const WITHOUT_GOLDENS: [&str; 2] = ["document", "found"];
+const WITHOUT_GOLDENS: [&str; 3] = ["document", "found", "packed"];
 
 /// A file to test with.
 #[derive(Clone, Debug)]
@@ -63,7 +63,8 @@ pub fn strays(subject: &dyn Subject, roots: &[PathBuf]) -> io::Result<Vec<PathBu
     for root in roots {
         let belongs = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            subject.is_input(path) || goldens.contains(path) || subject.companions().contains(&name)
+            let is_companion = subject.companions().iter().any(|ending| name.ends_with(ending));
+            subject.is_input(path) || goldens.contains(path) || is_companion
         };
         strays.extend(files(&root.join(subject.format().id))?.into_iter().filter(|path| !belongs(path)));
     }

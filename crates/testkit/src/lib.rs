@@ -22,5 +22,5 @@ pub use crate::{
     digest::{Digest, Entry},
     noise::Noise,
     subject::{FieldEdit, Subject},
-    subjects::{EasyProfiler, SUBJECTS},
+    subjects::{EasyProfiler, Memlyze, SUBJECTS},
 };

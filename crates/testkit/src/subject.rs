@@ -47,7 +47,7 @@ pub trait Subject: Sync {
         extension.is_some_and(|extension| self.format().extensions.contains(&extension))
     }
 
-    /// Files of the format's folder that are neither traces nor goldens, by name.
+    /// Files of the format's folder that are neither traces nor goldens, by how their names end.
     fn companions(&self) -> &'static [&'static str] {
         &["README.md"]
     }

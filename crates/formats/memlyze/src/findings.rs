@@ -38,9 +38,9 @@ traceloom_bytes::rules! { "memlyze":
     GROWTH_MODE "growth-mode" Note
         "this is a trace of the upstream tracer: an ALLOC is the growth of one source line between two snapshots, a FREE its shrinking by an unstored size, so which memory was freed or leaked, from where and by which thread cannot be known; equal deltas of a snapshot count once";
     GROWTH_STACK "growth-stack" Note
-        "stack {id} has a number only: the tracer left the metadata empty";
+        "stack {id} and all others have numbers only: the tracer left the metadata empty";
     GROWTH_MARKER "growth-marker" Note
-        "marker name {id} has a number only: the tracer left the metadata empty";
+        "marker name {id} and all others have numbers only: the tracer left the metadata empty";
     GROWTH_ADDRESS "growth-address" Warning
         "an event has the address {address} in a trace that begins with addresses of zero only; it is taken as growth too";
     STACK_MISSING "stack-missing" Error

@@ -130,6 +130,16 @@ impl Reader {
         &self.metadata
     }
 
+    /// The stacks that events so far refer to and the metadata does not have, by ascending id.
+    pub fn missing_stacks(&self) -> impl Iterator<Item = u64> {
+        self.missing.stacks.iter()
+    }
+
+    /// The marker names that events so far refer to and the metadata does not have, by ascending id.
+    pub fn missing_markers(&self) -> impl Iterator<Item = u64> {
+        self.missing.markers.iter()
+    }
+
     /// Makes bytes available in the window; a failure is final.
     #[inline]
     fn fill(&mut self, wanted: usize) -> Result<()> {
@@ -383,9 +393,7 @@ impl Reader {
             return Ok(());
         }
         self.missing.stacks.insert(id)?;
-        let is_growth = self.header.dialect == Dialect::Growth;
-        let rule = if is_growth { &GROWTH_STACK } else { &STACK_MISSING };
-        self.report(rule, offset, |odd| odd.with("id", id))
+        self.report_missing(&STACK_MISSING, &GROWTH_STACK, id, offset)
     }
 
     /// Looks a marker's name up; one that is missing is reported when it comes for the first time.
@@ -393,9 +401,17 @@ impl Reader {
         if self.metadata.functions.ids.row(id).is_some() || !self.missing.markers.insert(id)? {
             return Ok(());
         }
-        let is_growth = self.header.dialect == Dialect::Growth;
-        let rule = if is_growth { &GROWTH_MARKER } else { &MARKER_MISSING };
-        self.report(rule, offset, |odd| odd.with("id", id))
+        self.report_missing(&MARKER_MISSING, &GROWTH_MARKER, id, offset)
+    }
+
+    /// In the growth dialect nothing has a name, so that the first id speaks for all.
+    #[cold]
+    fn report_missing(&mut self, rule: &'static Rule, growth_rule: &'static Rule, id: u64, offset: u64) -> Result<()> {
+        match self.header.dialect {
+            Dialect::Document => self.report(rule, offset, |odd| odd.with("id", id)),
+            Dialect::Growth if self.findings.counts().contains_key(growth_rule.code) => Ok(()),
+            Dialect::Growth => self.report(growth_rule, offset, |odd| odd.with("id", id)),
+        }
     }
 
     #[cold]

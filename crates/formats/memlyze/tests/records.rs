@@ -1,75 +1,17 @@
-//! What goes in comes out: every fixture, every cut, every window, any record.
+//! What goes in comes out, whatever it is; the suite of `traceloom-testkit` does the same with real files.
 
 mod support;
 
 use std::io;
 
 use proptest::prelude::*;
-use support::{Noise, contents, walk};
+use support::walk;
 use traceloom_bytes::{Limits, Options, ReadAt, Records, Source};
 use traceloom_memlyze::{
     Alloc, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, create_with_metadata,
     raw::{Dialect, Packing, VARINT_BYTES},
     sample,
 };
-
-/// The fixtures and the sample in both packings.
-fn files() -> impl Iterator<Item = (String, Vec<u8>)> {
-    let packed = [Packing::Plain, Packing::Blocks]
-        .map(|packing| (format!("sample, {}", packing.as_str()), sample::packed(packing).unwrap()));
-    contents().chain(packed)
-}
-
-#[test]
-fn every_file_is_rewritten_byte_for_byte() {
-    for (name, bytes) in files() {
-        let walked = walk(&bytes, &Options::default()).unwrap();
-        assert!(walked.rewritten == bytes, "{name}");
-    }
-}
-
-#[test]
-fn the_size_of_the_window_changes_nothing() {
-    for (name, bytes) in files() {
-        let whole = walk(&bytes, &Options::default()).unwrap();
-        for window_bytes in [1, 7, 64, 4096, 65536] {
-            let limits = Limits { window_bytes, ..Limits::default() };
-            let small = walk(&bytes, &Options { limits, ..Options::default() }).unwrap();
-            assert!(small == whole, "{name} at {window_bytes}");
-        }
-    }
-}
-
-#[test]
-fn every_prefix_is_read_and_rewritten() {
-    for (name, bytes) in files() {
-        for len in 4..bytes.len().min(4096) {
-            let prefix = bytes.split_at(len).0;
-            if let Ok(walked) = walk(prefix, &Options::default()) {
-                assert!(walked.rewritten == prefix, "{name} cut to {len}");
-            }
-            let _ = walk(prefix, &Options::strict());
-        }
-    }
-}
-
-#[test]
-fn changed_bytes_are_read_and_rewritten() {
-    let mut noise = Noise(0x1234_5678_9abc_def1);
-    for (name, bytes) in files().filter(|(_, bytes)| bytes.len() < 30_000) {
-        for _ in 0..400 {
-            let mut changed = bytes.clone();
-            for _ in 0..=noise.below(3) {
-                let place = noise.below(changed.len().min(2_000));
-                changed[place] = noise.below(256) as u8;
-            }
-            if let Ok(walked) = walk(&changed, &Options::default()) {
-                assert!(walked.rewritten == changed, "{name}");
-            }
-            let _ = walk(&changed, &Options::strict());
-        }
-    }
-}
 
 /// Gives its bytes up to a place and fails there.
 struct Failing {

@@ -233,6 +233,20 @@ pub(crate) fn find(source: &Source, from: u64, limits: &Limits) -> Result<Option
     }
 }
 
+/// Where a chunk begins inside another one: looked for where the other one's end makes no sense, as if bytes
+/// of it were missing.
+pub(crate) fn swallowed(source: &Source, bounds: Bounds, limits: &Limits) -> Result<Option<u64>> {
+    let mut next = [0; CHUNK_FIXED];
+    let filled = source.read_full(bounds.end, &mut next)?;
+    let left = bounds.file_end.saturating_sub(bounds.end);
+    let makes_sense = |head: Head| (head.needed()..=left).contains(&head.length.into());
+    // A file may end in a few bytes that are no chunk, or in the first bytes of one.
+    if filled < CHUNK_FIXED || Head::parse(&next).is_none_or(makes_sense) {
+        return Ok(None);
+    }
+    Ok(find(source, bounds.start + 4, limits)?.filter(|begins| (bounds.body..bounds.end).contains(begins)))
+}
+
 fn is_plausible(head: &Head, bytes: &[u8], left: u64) -> bool {
     let length = u64::from(head.length);
     let fits = head.is_known()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use traceloom_bytes::{ErrorKind, Finding, Limits, Located, Result, Window};
 
 use crate::{
-    Args, Argument, Encoding, Event, EventType, Reader, Record, Role, StringTable, Value, Zone,
+    Args, Argument, Encoding, Event, EventType, EventTypes, Reader, Record, Role, StringTable, Value, Zone,
     args::measure,
     findings::*,
     json,
@@ -379,12 +379,10 @@ impl Reader {
         let bytes = self.body.fill(wanted)?;
         let bytes = bytes.get(..wanted).unwrap_or(bytes);
         let step = if encoding == Encoding::Words { 4 } else { 1 };
-        let ends_here = wanted == left;
         let mut places = (from.next_multiple_of(step)..bytes.len()).step_by(step);
-        let found = places.find(|place| {
-            let rest = bytes.get(*place..).unwrap_or_default();
-            is_chain(rest, ends_here, encoding, |wire_id| self.types.by_wire(wire_id))
-        });
+        let chain = Chain { ends_here: wanted == left, encoding, types: &self.types, strings: &self.strings };
+        let last = self.zones.last_stamp();
+        let found = places.find(|place| chain.begins_at(bytes.get(*place..).unwrap_or_default(), last));
         Ok(found.map(|place| place as u64))
     }
 
@@ -452,36 +450,48 @@ fn shadow_size(signature: &[Argument], window: &mut Window, left: usize) -> Resu
     Ok(measure(signature, args, Encoding::Words).ok().map(|len| WORDS_HEAD + len))
 }
 
-/// Whether events can be read from here on, a few in a row or up to the end, with times that do not fall.
-fn is_chain<'t>(
-    mut bytes: &[u8],
+/// Judges whether bytes could be events.
+struct Chain<'r> {
+    /// The buffer ends with the bytes.
     ends_here: bool,
     encoding: Encoding,
-    type_of: impl Fn(u32) -> Option<&'t EventType>,
-) -> bool {
-    let mut last = 0;
-    for count in 0.. {
-        if count == CHAIN || (bytes.is_empty() && ends_here && count > 0) {
-            return true;
+    types: &'r EventTypes,
+    strings: &'r StringTable,
+}
+
+impl Chain<'_> {
+    /// Whether events can be read, a few in a row or up to the end, with times that do not fall.
+    fn begins_at(&self, mut bytes: &[u8], mut last: u32) -> bool {
+        for _ in 0..CHAIN {
+            let Some((time, rest)) = self.one_event(bytes).filter(|(time, _)| *time >= last) else { return false };
+            (last, bytes) = (time, rest);
+            if bytes.is_empty() {
+                return self.ends_here;
+            }
         }
-        let head = match (encoding, bytes.first_chunk::<8>(), bytes.first_chunk::<6>()) {
-            (Encoding::Words, Some([a, b, c, d, e, f, g, h]), _) => {
+        true
+    }
+
+    /// The time of the event at the front, if it makes sense, and what comes after it.
+    fn one_event<'b>(&self, bytes: &'b [u8]) -> Option<(u32, &'b [u8])> {
+        let (head, args) = bytes.split_at_checked(head_bytes(self.encoding))?;
+        let (wire_id, time) = match (self.encoding, head) {
+            (Encoding::Words, [a, b, c, d, e, f, g, h]) => {
                 (u32::from_le_bytes([*a, *b, *c, *d]), u32::from_le_bytes([*e, *f, *g, *h]))
             }
-            (Encoding::Legacy, _, Some([a, b, c, d, e, f])) => {
+            (Encoding::Legacy, [a, b, c, d, e, f]) => {
                 (u16::from_be_bytes([*a, *b]).into(), u32::from_be_bytes([*c, *d, *e, *f]))
             }
-            _ => return false,
+            _ => return None,
         };
-        let (wire_id, time) = head;
-        let Some(signature) = type_of(wire_id).and_then(|kind| kind.args.as_deref()) else { return false };
-        let (_, args) = bytes.split_at_checked(head_bytes(encoding)).unwrap_or_default();
-        let Ok(len) = measure(signature, args, encoding) else { return false };
-        if time < last {
-            return false;
-        }
-        last = time;
-        bytes = args.get(len..).unwrap_or_default();
+        let kind = self.types.by_wire(wire_id)?;
+        let len = measure(kind.args.as_deref()?, args, self.encoding).ok()?;
+        let (args, rest) = args.split_at_checked(len)?;
+        let args = args_of(kind, args, self.encoding, self.strings);
+        let strings_exist = args.ordinals().all(|(_, ordinal)| self.strings.has(ordinal));
+        // The number 1 is common, and every definition begins with it.
+        let is_definition = kind.role == Role::Define;
+        let class = args.get("eventClass").and_then(|class| class.as_u32());
+        (strings_exist && (!is_definition || class <= Some(1))).then_some((time, rest))
     }
-    false
 }

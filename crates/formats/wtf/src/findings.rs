@@ -17,6 +17,8 @@ traceloom_bytes::rules! { "wtf":
         "a chunk says that it has {length} bytes, its header and {parts} parts need {needed}";
     CHUNK_CUT "chunk-cut" Error
         "a chunk says that it has {length} bytes, {left} are there; what is there is read";
+    CHUNK_OVERLONG "chunk-overlong" Error
+        "a chunk says that it has {length} bytes, and nothing follows them that makes sense; another begins after {left}";
     CHUNK_UNALIGNED "chunk-unaligned" Error
         "a chunk has {length} bytes, which is not a multiple of 4, and another one follows";
     CHUNK_LOST "chunk-lost" Error

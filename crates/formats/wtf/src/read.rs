@@ -237,6 +237,10 @@ impl Reader {
             }
         } else if !head.length.is_multiple_of(4) && end < file_end {
             self.report(&CHUNK_UNALIGNED, start, |odd| odd.with("length", head.length))?;
+        } else if let Some(begins) = chunk::swallowed(self.body.source(), bounds, &self.limits)? {
+            let left = begins - start;
+            self.report(&CHUNK_OVERLONG, start, |odd| odd.with("length", head.length).with("left", left))?;
+            (bounds.is_cut, bounds.end) = (true, begins);
         }
         Ok(Some(bounds))
     }

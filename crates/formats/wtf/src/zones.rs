@@ -80,6 +80,11 @@ impl Zones {
         self.current
     }
 
+    /// The last stamp in the active zone, 0 before the first.
+    pub(crate) fn last_stamp(&self) -> u32 {
+        self.now.last
+    }
+
     pub(crate) fn begin_chunk(&mut self) {
         self.chunk_turns = None;
     }

@@ -10,7 +10,7 @@ use traceloom_bytes::{
 };
 use traceloom_memlyze::{
     Alloc, Metadata, Reader, Record,
-    allocations::{Allocations, Totals},
+    allocations::Allocations,
     create, edit, findings,
     raw::{Dialect, Packing},
     sample, sniff,
@@ -207,65 +207,67 @@ impl Survey {
         }
         info.fact("clock", "microseconds");
         info.fact("started", utc::date_time(header.start_us));
-        let recorded = Amount::Nanoseconds(self.last_us.saturating_mul(1000));
-        info.facts.push(Fact { name: "recorded", amount: recorded });
+        info.facts.push(Fact { name: "recorded", amount: moment(self.last_us) });
         match self.dialect {
-            Dialect::Document => self.document_facts(&mut info),
+            Dialect::Document => self.document_facts(&mut info, reader.metadata()),
             Dialect::Growth => self.growth_facts(&mut info),
         }
+        if self.of_other_stacks > 0 {
+            info.fact("allocations_of_stacks_not_counted", self.of_other_stacks);
+        }
+        info.tables.push(self.stack_table(reader.metadata()));
+        info.tables.push(self.thread_table());
+        info.tables.push(self.marker_table(reader.metadata()));
+        info
+    }
+
+    fn document_facts(&self, info: &mut Info, metadata: &Metadata) {
+        info.fact("mode", "document: one event for one allocation or free");
+        info.fact("allocations", self.allocs.count);
+        info.fact("frees", self.frees);
+        info.fact("allocated_bytes", number(self.allocs.bytes));
+        self.live_facts(info);
         info.fact("gc_runs", self.collections.count);
         info.fact("gc_objects", number(self.collected_objects));
         info.fact("gc_bytes", number(self.collections.bytes));
         info.fact("markers", self.markers);
         info.fact("threads", self.threads.len() as u64);
-        let metadata = reader.metadata();
         info.fact("stacks", metadata.stacks().count() as u64);
         info.fact("files", metadata.files().count() as u64);
         info.fact("names", metadata.functions().count() as u64);
-        if self.of_other_stacks > 0 {
-            info.fact("allocations_of_stacks_not_counted", self.of_other_stacks);
-        }
-        info.tables.push(self.stack_table(metadata));
-        info.tables.push(self.thread_table());
-        info.tables.push(self.marker_table(metadata));
-        info
     }
 
-    fn document_facts(&self, info: &mut Info) {
-        info.fact("mode", "document: one event for one allocation or free");
-        info.fact("allocations", self.allocs.count);
-        info.fact("frees", self.frees);
-        info.fact("allocated_bytes", number(self.allocs.bytes));
+    fn live_facts(&self, info: &mut Info) {
         let Some(allocations) = &self.allocations else {
             let reason = format!("not followed: more than {FOLLOWED} allocations live at once");
             return info.fact("live_at_end", reason);
         };
-        let Totals { live_bytes, peak_bytes, peak_time_us, reused, unmatched_frees, double_frees, .. } =
-            *allocations.totals();
-        info.fact("peak_bytes", number(peak_bytes));
-        let peak_at = Amount::Nanoseconds(peak_time_us.saturating_mul(1000));
-        info.facts.push(Fact { name: "peak_at", amount: peak_at });
+        let totals = allocations.totals();
+        info.fact("peak_bytes", number(totals.peak_bytes));
+        info.facts.push(Fact { name: "peak_at", amount: moment(totals.peak_time_us) });
         info.fact("live_at_end", allocations.live().len() as u64);
-        info.fact("live_bytes", number(live_bytes));
-        for (name, count) in [
-            ("reused_addresses", reused),
-            ("frees_of_nothing", unmatched_frees - double_frees),
-            ("double_frees", double_frees),
-        ] {
-            if count > 0 {
-                info.fact(name, count);
-            }
-        }
+        info.fact("live_bytes", number(totals.live_bytes));
+        let odd = [
+            ("reused_addresses", totals.reused),
+            ("frees_of_nothing", totals.unmatched_frees - totals.double_frees),
+            ("double_frees", totals.double_frees),
+        ];
+        odd.into_iter().filter(|(_, count)| *count > 0).for_each(|(name, count)| info.fact(name, count));
     }
 
     /// What the upstream tracer leaves out must not look like a zero.
     fn growth_facts(&self, info: &mut Info) {
-        info.fact("mode", "growth: how much source lines grew between snapshots, as the upstream tracer writes it");
-        info.fact("not_in_the_file", "what was freed or leaked, by which line or thread; names; dropped events");
+        info.fact("mode", "growth: what source lines gained between snapshots, as the upstream tracer writes it");
+        let unknown = "what was freed or leaked, where and by which thread; the peak; names; which events were dropped";
+        info.fact("cannot_be_known", unknown);
         info.fact("growths", self.allocs.count);
-        info.fact("shrinkings", self.frees);
         info.fact("grown_bytes", number(self.allocs.bytes));
-        info.fact("peak_bytes", "not known: shrinking has no size");
+        info.fact("shrinkings", format!("{}, by an unknown size", self.frees));
+        info.fact("gc_runs", self.collections.count);
+        info.fact("gc_objects", number(self.collected_objects));
+        info.fact("markers", self.markers);
+        info.fact("snapshot_threads", self.threads.len() as u64);
+        info.fact("stacks", format!("{}, by number only", self.stacks.len()));
     }
 
     /// The stacks that allocated most, and what of it is left.
@@ -306,7 +308,7 @@ impl Survey {
     fn marker_table(&self, metadata: &Metadata) -> Table {
         let rows = self.first_markers.iter().map(|(time_us, name)| {
             let text = metadata.function(*name).map_or_else(|| format!("name {name}"), |name| Text(name).to_string());
-            vec![Amount::Nanoseconds(time_us.saturating_mul(1000)), text.into()]
+            vec![moment(*time_us), text.into()]
         });
         Table { name: "first_markers", columns: &["at", "marker"], rows: rows.collect() }
     }
@@ -323,6 +325,10 @@ fn innermost(metadata: &Metadata, stack: u64) -> String {
         Some(line) => format!("{function} {file}:{line}"),
         None => format!("{function} {file}"),
     }
+}
+
+fn moment(time_us: u64) -> Amount {
+    Amount::Nanoseconds(time_us.saturating_mul(1000))
 }
 
 /// Sums of 64-bit numbers may need more bits.

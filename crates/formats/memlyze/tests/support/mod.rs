@@ -1,4 +1,4 @@
-//! Where the fixtures are, how to look at a whole file, and how to say what differs.
+//! Where the fixtures are, and how to look at a whole file.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
@@ -8,9 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde_json::Value;
 use traceloom_bytes::{Describe, Fields, Options, Records, Result, Source};
-use traceloom_memlyze::Record;
 
 /// The fixtures of this format.
 pub(crate) fn folder() -> PathBuf {
@@ -30,18 +28,6 @@ pub(crate) fn fixtures() -> Vec<PathBuf> {
 /// The bytes of every fixture with its name.
 pub(crate) fn contents() -> impl Iterator<Item = (String, Vec<u8>)> {
     fixtures().into_iter().map(|path| (path.display().to_string(), fs::read(&path).unwrap()))
-}
-
-/// Whether a varint of an event is longer than it has to be.
-pub(crate) fn is_padded(record: &Record<'_>) -> bool {
-    let padding = match record {
-        Record::Alloc(alloc) => alloc.padding,
-        Record::Free(free) => free.padding,
-        Record::Gc(gc) => gc.padding,
-        Record::Marker(marker) => marker.padding,
-        Record::Metadata(_) | Record::Block(_) | Record::Residue(_) => return false,
-    };
-    !padding.is_none()
 }
 
 /// Everything that a walk over a file shows.
@@ -131,37 +117,5 @@ impl Fields for Line {
     }
     fn end(&mut self) {
         self.put("", "]");
-    }
-}
-
-/// Numbers that follow no pattern and are always the same.
-pub(crate) struct Noise(pub(crate) u64);
-
-impl Noise {
-    /// A number below `end`.
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % end
-    }
-}
-
-/// The first place at which two values differ.
-pub(crate) fn difference(ours: &Value, golden: &Value, path: &str) -> Option<String> {
-    match (ours, golden) {
-        (Value::Object(one), Value::Object(two)) => {
-            let missing = two.keys().find(|key| !one.contains_key(*key));
-            let surplus = one.keys().find(|key| !two.contains_key(*key));
-            let named = |what: &str, key: Option<&String>| key.map(|key| format!("{path}.{key} {what}"));
-            named("is missing", missing)
-                .or_else(|| named("is too much", surplus))
-                .or_else(|| one.iter().find_map(|(key, value)| difference(value, &two[key], &format!("{path}.{key}"))))
-        }
-        (Value::Array(one), Value::Array(two)) if one.len() == two.len() => {
-            let mut pairs = one.iter().zip(two).enumerate();
-            pairs.find_map(|(index, (one, two))| difference(one, two, &format!("{path}[{index}]")))
-        }
-        _ => (ours != golden).then(|| format!("{path}: ours {ours}, golden {golden}")),
     }
 }
