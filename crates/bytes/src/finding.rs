@@ -162,12 +162,13 @@ pub struct Findings {
     keep: usize,
     kept: Vec<Finding>,
     counts: BTreeMap<&'static str, u64>,
+    refused: bool,
 }
 
 impl Findings {
     /// An empty collection.
     pub fn new(mode: Mode, limits: &Limits) -> Self {
-        Self { mode, keep: limits.findings, kept: Vec::new(), counts: BTreeMap::new() }
+        Self { mode, keep: limits.findings, kept: Vec::new(), counts: BTreeMap::new(), refused: false }
     }
 
     /// Takes a finding; in strict mode one of severity error comes back as the error.
@@ -177,6 +178,7 @@ impl Findings {
         *count += 1;
         let first = *count <= self.keep as u64;
         if self.mode == Mode::Strict && finding.rule.severity == Severity::Error {
+            self.refused = true;
             return Err(Error::refused(finding));
         }
         if first {
@@ -188,6 +190,12 @@ impl Findings {
     /// Whether findings are collected or refuse the file.
     pub fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// Whether a finding has refused the file: a reader gives no more records then.
+    #[inline]
+    pub fn has_refused(&self) -> bool {
+        self.refused
     }
 
     /// The findings kept so far, in the order they were made.

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use traceloom_bytes::{Describe, Fields, Finding, Records, Result};
+use traceloom_bytes::{Describe, Fields, Finding, Located, Records, Result};
 
 /// All records of a file with their places, and the findings.
 #[derive(Debug, Eq, PartialEq)]
@@ -30,10 +30,10 @@ impl Digest {
     /// Walks a reader to its end.
     pub fn of<R: Records>(header: &impl Describe, mut reader: R) -> Result<Self> {
         let mut entries = vec![Entry { offset: 0, len: 0, kind: header.kind(), fields: hash(header) }];
-        while let Some(located) = reader.next()? {
+        each(&mut reader, |located| {
             let (kind, fields) = (located.record.kind(), hash(&located.record));
             entries.push(Entry { offset: located.offset, len: located.len, kind, fields });
-        }
+        })?;
         Ok(Self { entries, findings: reader.into_findings().kept().to_vec() })
     }
 
@@ -61,10 +61,21 @@ impl Digest {
 /// Walks a reader to its end and keeps nothing; gives the number of records.
 pub(crate) fn drain(mut reader: impl Records) -> Result<u64> {
     let mut records = 0;
-    while reader.next()?.is_some() {
-        records += 1;
-    }
+    each(&mut reader, |_| records += 1)?;
     Ok(records)
+}
+
+/// Hands over every record; both ends of a walk are final.
+fn each<R: Records>(reader: &mut R, mut visit: impl FnMut(Located<R::Record<'_>>)) -> Result<()> {
+    let outcome = loop {
+        match reader.next() {
+            Ok(Some(located)) => visit(located),
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    assert!(!matches!(reader.next(), Ok(Some(_))), "a record comes after the end, or after an error");
+    outcome
 }
 
 fn first_unequal<T: std::fmt::Debug + PartialEq>(one: &[T], two: &[T]) -> Option<String> {

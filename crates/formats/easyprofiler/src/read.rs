@@ -313,6 +313,9 @@ impl Records for Reader {
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
+        if self.findings.has_refused() {
+            return Ok(None);
+        }
         loop {
             match self.state {
                 State::Blocks(left @ 1..) => {

@@ -99,8 +99,8 @@ pub(crate) struct IdSet {
     large: HashSet<u64>,
 }
 
-/// Ids below have a bit: two megabytes at most.
-const SMALL: u64 = 1 << 24;
+/// Ids below have a bit: a quarter of a megabyte at most, even for one hostile id.
+const SMALL: u64 = 1 << 21;
 /// Large ids that are kept; nothing real has any.
 const MOST_LARGE: usize = 1 << 20;
 

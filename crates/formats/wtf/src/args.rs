@@ -249,9 +249,7 @@ fn legacy_value<'a>(kind: ArgumentType, cursor: &mut Cursor<'a>, strings: &'a St
         ArgumentType::Utf8 => Value::Text(text(legacy_utf8(cursor)?, Coding::Cesu8)),
         ArgumentType::Any => Value::Any(text(legacy_utf8(cursor)?, Coding::Cesu8)),
         ArgumentType::Bool => Value::Bool(cursor.u8("argument")? != 0),
-        ArgumentType::Number(element) => {
-            number(element, cursor.take(element.width(), "argument")?, Encoding::Legacy)
-        }
+        ArgumentType::Number(element) => number(element, cursor.take(element.width(), "argument")?, Encoding::Legacy),
         ArgumentType::FlowId => Value::Flow(cursor.u32("argument")?),
         ArgumentType::Time32 => Value::Time(cursor.u32("argument")?),
     })

@@ -105,7 +105,8 @@ impl Program {
         if !has_context {
             self.problems.push("it has no context");
         }
-        let places = self.info.metadata.iter().filter_map(|(key, _)| key.strip_prefix("attributes.")?.split('.').next());
+        let places =
+            self.info.metadata.iter().filter_map(|(key, _)| key.strip_prefix("attributes.")?.split('.').next());
         self.attributes = places.filter_map(|place| place.parse::<usize>().ok()).max().map_or(0, |last| last + 1);
         let units = self.info.metadata.iter().find(|(key, _)| key == "attributes.0.units");
         self.units = Some(units.map_or_else(|| "count".to_owned(), |(_, units)| units.clone()));

@@ -90,16 +90,9 @@ pub(crate) struct Bounds {
 }
 
 impl Plan {
-    pub(crate) fn new(
-        kind: ChunkType,
-        parts: &[Part],
-        bounds: Bounds,
-        findings: &mut Findings,
-    ) -> Result<Self> {
+    pub(crate) fn new(kind: ChunkType, parts: &[Part], bounds: Bounds, findings: &mut Findings) -> Result<Self> {
         let mut plan = Self::default();
-        let last = |wanted: fn(PartType) -> bool| {
-            parts.iter().rposition(|part| wanted(part.kind))
-        };
+        let last = |wanted: fn(PartType) -> bool| parts.iter().rposition(|part| wanted(part.kind));
         let last_events = last(PartType::is_events);
         let last_strings = last(|kind| kind == PartType::STRING_TABLE);
         let last_header = last(|kind| kind == PartType::FILE_HEADER);

@@ -205,7 +205,11 @@ impl<W: Write> Composer<W> {
                 count += 1;
             }
             if count != defined.args.len() {
-                return Err(Error::usage(format!("{} has {} arguments, not {count}", defined.name, defined.args.len())));
+                return Err(Error::usage(format!(
+                    "{} has {} arguments, not {count}",
+                    defined.name,
+                    defined.args.len()
+                )));
             }
             let end = self.args.events.len();
             self.entries.push(Entry { time_us, zone: zone.0, kind: kind.0, start, end });
@@ -422,14 +426,14 @@ fn fits(kind: ArgumentType, value: &Value<'_>) -> bool {
         | (ArgumentType::Time32, Value::Time(_))
         | (ArgumentType::Array(_), Value::Array(None)) => true,
         (ArgumentType::Array(element), Value::Array(Some(array))) => element == array.element,
-        (ArgumentType::Number(element), value) => match (element, value) {
+        (ArgumentType::Number(element), value) => matches!(
+            (element, value),
             (Element::Int8 | Element::Int16 | Element::Int32, Value::Int(_))
-            | (Element::Uint8 | Element::Uint16 | Element::Uint32, Value::Uint(_))
-            | (Element::Float32, Value::Float(_))
-            | (Element::Char, Value::Char(_))
-            | (Element::Wchar, Value::Wchar(_)) => true,
-            _ => false,
-        },
+                | (Element::Uint8 | Element::Uint16 | Element::Uint32, Value::Uint(_))
+                | (Element::Float32, Value::Float(_))
+                | (Element::Char, Value::Char(_))
+                | (Element::Wchar, Value::Wchar(_))
+        ),
         _ => false,
     }
 }

@@ -4,6 +4,7 @@ use traceloom_bytes::{Error, Finding, Findings, Limits, Mode, Options, Position,
 
 use crate::{
     Container, EventTypes, FileInfo, Header, StringTable,
+    base64::from_base64,
     encode::{self, EventBuffer},
     findings::*,
     json::{Fault, Parser, Token},
@@ -34,7 +35,9 @@ enum Place {
     /// In the list of chunks.
     Chunks,
     /// In a version 2 event list; whether an object stands around it.
-    Events { wrapped: bool },
+    Events {
+        wrapped: bool,
+    },
     Done,
 }
 
@@ -336,9 +339,7 @@ impl Document {
                 findings.report(odd.with("type", traceloom_bytes::Text(kind).to_string()))?;
                 continue;
             };
-            if let Some(part) = self.part_bytes(kind, part, &mut image, findings, types)? {
-                parts.extend(part);
-            }
+            parts.extend(self.part_bytes(kind, part, &mut image, findings, types)?);
         }
         let parts: Vec<(PartType, &[u8])> = parts.iter().map(|(kind, bytes)| (*kind, bytes.as_slice())).collect();
         image.chunk = Some(encode::chunk(draft.id, chunk_type, (draft.start, draft.end), &parts)?);
@@ -353,7 +354,7 @@ impl Document {
         image: &mut Image,
         findings: &mut Findings,
         types: &EventTypes,
-    ) -> Result<Option<Vec<(PartType, Vec<u8>)>>, Fault> {
+    ) -> Result<Vec<StoredPart>, Fault> {
         let bytes = match (kind, part.value) {
             (PartType::FILE_HEADER, _) => {
                 let text = read_span(&self.source, part.span.0, part.span.1, &self.limits)?;
@@ -361,7 +362,7 @@ impl Document {
                 text
             }
             (PartType::JSON_EVENT_BUFFER, _) => {
-                return self.json_events(part.events, image, findings, types).map(Some);
+                return self.json_events(part.events, image, findings, types);
             }
             (PartType::STRING_TABLE, Draft::Strings(strings)) => {
                 if !strings.odd.is_empty() {
@@ -374,22 +375,22 @@ impl Document {
             (PartType::STRING_RESOURCE, Draft::Text(text)) => text,
             (PartType::STRING_TABLE | PartType::STRING_RESOURCE, _) => {
                 self.shape("a part has no value, or one of the wrong type", findings)?;
-                return Ok(None);
+                return Ok(Vec::new());
             }
             (_, Draft::Text(text)) if part.is_base64 => match from_base64(&text) {
                 Some(bytes) => bytes,
                 None => {
                     let odd = Finding::new(&JSON_BASE64, Position::at(part.span.0));
                     findings.report(odd.with("type", kind.to_string()))?;
-                    return Ok(None);
+                    return Ok(Vec::new());
                 }
             },
             _ => {
                 self.shape("a part has no value in base64", findings)?;
-                return Ok(None);
+                return Ok(Vec::new());
             }
         };
-        Ok(Some(vec![(kind, bytes)]))
+        Ok(vec![(kind, bytes)])
     }
 
     /// Reads a list of events that stands in a part, with the strings that it needs.
@@ -399,7 +400,7 @@ impl Document {
         image: &mut Image,
         findings: &mut Findings,
         types: &EventTypes,
-    ) -> Result<Vec<(PartType, Vec<u8>)>, Fault> {
+    ) -> Result<Vec<StoredPart>, Fault> {
         let Some((start, _)) = span else {
             self.shape("a part has no events", findings)?;
             return Ok(Vec::new());
@@ -466,6 +467,9 @@ impl Document {
     }
 }
 
+/// A part as it would be stored in a binary chunk.
+type StoredPart = (PartType, Vec<u8>);
+
 #[derive(Debug, Default)]
 struct ChunkDraft {
     id: u32,
@@ -499,63 +503,4 @@ struct Strings {
     count: u32,
     /// Strings that hold a NUL.
     odd: Vec<(u32, Vec<u8>)>,
-}
-
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-fn from_base64(text: &[u8]) -> Option<Vec<u8>> {
-    let text = text.strip_suffix(b"==").or_else(|| text.strip_suffix(b"=")).unwrap_or(text);
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);
-    for group in text.chunks(4) {
-        let mut bits = 0;
-        for letter in group {
-            let value = match letter {
-                b'A'..=b'Z' => letter - b'A',
-                b'a'..=b'z' => letter - b'a' + 26,
-                b'0'..=b'9' => letter - b'0' + 52,
-                b'+' => 62,
-                b'/' => 63,
-                _ => return None,
-            };
-            bits = bits << 6 | u32::from(value);
-        }
-        let (shift, keep) = match group.len() {
-            4 => (8, 3),
-            3 => (14, 2),
-            2 => (20, 1),
-            _ => return None,
-        };
-        bytes.extend((bits << shift).to_be_bytes().iter().take(keep));
-    }
-    Some(bytes)
-}
-
-/// Appends bytes as base64.
-pub(crate) fn put_base64(out: &mut Vec<u8>, bytes: &[u8]) {
-    for group in bytes.chunks(3) {
-        let bits = group.iter().enumerate().fold(0_u32, |bits, (place, byte)| bits | u32::from(*byte) << (16 - 8 * place));
-        for place in 0..4 {
-            let value = (bits >> (18 - 6 * place)) as usize & 63;
-            let letter = BASE64.get(value).copied().unwrap_or(b'=');
-            out.push(if place <= group.len() { letter } else { b'=' });
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_goes_both_ways() {
-        for len in 0..20 {
-            let bytes: Vec<u8> = (0..len).map(|n: u8| n.wrapping_mul(37)).collect();
-            let mut text = Vec::new();
-            put_base64(&mut text, &bytes);
-            assert_eq!(text.len() % 4, 0);
-            assert_eq!(from_base64(&text).as_deref(), Some(bytes.as_slice()));
-        }
-        assert_eq!(from_base64(b"A"), None);
-        assert_eq!(from_base64(b"AA*A"), None);
-    }
 }

@@ -117,8 +117,7 @@ impl EventBuffer {
 
     /// An event chunk: strings, then events.
     pub(crate) fn to_chunk(&self, id: u32, times: (u32, u32)) -> Result<Vec<u8>> {
-        let parts =
-            [(PartType::STRING_TABLE, &*self.strings), (PartType::BINARY_EVENT_BUFFER, &*self.events)];
+        let parts = [(PartType::STRING_TABLE, &*self.strings), (PartType::BINARY_EVENT_BUFFER, &*self.events)];
         chunk(id, ChunkType::EVENT_DATA, times, &parts)
     }
 }

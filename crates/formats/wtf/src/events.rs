@@ -87,7 +87,8 @@ impl Reader {
 
     pub(crate) fn prepare_legacy(&mut self, end: u64, then: usize) -> Result<Option<Ready>> {
         let left = end.saturating_sub(self.body.offset());
-        let Some(head) = self.body.fill(LEGACY_HEAD)?.first_chunk::<LEGACY_HEAD>().filter(|_| left >= LEGACY_HEAD as u64)
+        let Some(head) =
+            self.body.fill(LEGACY_HEAD)?.first_chunk::<LEGACY_HEAD>().filter(|_| left >= LEGACY_HEAD as u64)
         else {
             return self.torn_head(end, then);
         };
@@ -417,7 +418,6 @@ impl Reader {
         self.set_state(State::Bytes { end, kind: BytesKind::Torn, then });
         Ok(None)
     }
-
 }
 
 /// Text of the file, safe to show.

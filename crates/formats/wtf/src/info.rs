@@ -5,6 +5,7 @@ use traceloom_bytes::Rule;
 use crate::{
     findings::{HEADER_CONTEXT, HEADER_FLAGS, HEADER_JSON, HEADER_METADATA, HEADER_TIMEBASE, TIMEBASE_ODD},
     json::{self, Fault, Parser, Slice, Token},
+    json_out,
 };
 
 /// Set where times come from a clock finer than a millisecond.
@@ -151,7 +152,7 @@ impl FileInfo {
     pub fn with_timebase(&self, timebase_ms: f64) -> Self {
         let mut info = Self { timebase_ms, ..self.clone() };
         if !info.json.is_empty() {
-            info.json = json::with_member(&info.json, "timebase", timebase_ms.to_string().as_bytes());
+            info.json = json_out::with_member(&info.json, "timebase", timebase_ms.to_string().as_bytes());
         }
         info
     }
@@ -167,7 +168,7 @@ impl FileInfo {
             if place > 0 {
                 out.push(b',');
             }
-            json::put_string(&mut out, word.as_bytes());
+            json_out::put_string(&mut out, word.as_bytes());
         }
         out.extend_from_slice(format!("],\"timebase\":{},\"contextInfo\":", self.timebase_ms).as_bytes());
         let given = self.context.iter().filter(|(key, _)| key != "contextType").cloned();
@@ -199,14 +200,14 @@ fn put_object(out: &mut Vec<u8>, members: &[(&str, &str)]) {
             out.push(b',');
         }
         if !is_list {
-            json::put_string(out, path.get(..head(path)).unwrap_or_default().as_bytes());
+            json_out::put_string(out, path.get(..head(path)).unwrap_or_default().as_bytes());
             out.push(b':');
         }
         if path.contains('.') {
             let inner = group.iter().filter_map(|(path, value)| Some((path.split_once('.')?.1, *value)));
             put_object(out, &inner.collect::<Vec<_>>());
         } else {
-            json::put_string(out, value.as_bytes());
+            json_out::put_string(out, value.as_bytes());
         }
     }
     out.push(if is_list { b']' } else { b'}' });

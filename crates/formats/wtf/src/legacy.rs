@@ -6,7 +6,7 @@ use crate::{
     Coding, Container, FileInfo, Header, Text,
     findings::{LEGACY, LEGACY_HEADER},
     json::{self, Parser},
-    probe,
+    json_out, probe,
 };
 
 /// Bytes of the longest header: two strings of at most 64 KiB each and a few numbers.
@@ -54,9 +54,9 @@ fn read(cursor: &mut Cursor<'_>, info: &mut FileInfo, problem: &mut Option<&'sta
     if problem.is_none() {
         // What a chunked file would hold, with the two texts as they are.
         let plain = FileInfo { context: Vec::new(), metadata: Vec::new(), ..info.clone() }.to_json();
-        let mut json = json::with_member(&plain, "contextInfo", context.unwrap_or_default().as_bytes());
+        let mut json = json_out::with_member(&plain, "contextInfo", context.unwrap_or_default().as_bytes());
         if is_object(&metadata) {
-            json = json::with_member(&json, "metadata", metadata.unwrap_or_default().as_bytes());
+            json = json_out::with_member(&json, "metadata", metadata.unwrap_or_default().as_bytes());
         }
         info.json = json;
     }

@@ -1,9 +1,28 @@
 //! Web Tracing Framework files: `.wtf-trace`, `.wtf-json`, `.wtf-calls`, old and new, healthy or broken.
+//!
+//! ```
+//! # fn main() -> traceloom_bytes::Result<()> {
+//! use traceloom_bytes::{Options, Source};
+//! use traceloom_wtf::{derive::Tree, sample};
+//!
+//! let source = Source::bytes(sample::trace()?);
+//! let mut reader = traceloom_wtf::open(source.clone(), &Options::default())?;
+//! let mut frames = 0;
+//! reader.for_each_event(|event| {
+//!     frames += u32::from(&*event.kind.name == "wtf.timing#frameStart");
+//!     Ok(())
+//! })?;
+//! let scopes = Tree::build(&source, &Options::default(), true)?;
+//! assert_eq!((frames, scopes.levels(), scopes.len()), (120, 2, 979));
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
-#![warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic)]
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic))]
 
 mod args;
+mod base64;
 mod calls;
 mod chunk;
 mod compose;
@@ -15,7 +34,9 @@ mod events;
 pub mod findings;
 mod info;
 mod json;
+mod json_out;
 mod legacy;
+mod parts;
 mod probe;
 pub mod raw;
 mod read;

@@ -9,8 +9,8 @@ use crate::{
     findings::*,
     legacy,
     raw::{
-        CHUNK_FIXED, ChunkType, FILE_HEADER_BYTES, FORMAT_VERSION, LEAST_FILE_BYTES, LEGACY_VERSION, MAGIC, PartType,
-        PART_ENTRY,
+        CHUNK_FIXED, ChunkType, FILE_HEADER_BYTES, FORMAT_VERSION, LEAST_FILE_BYTES, LEGACY_VERSION, MAGIC, PART_ENTRY,
+        PartType,
     },
     record::Part,
 };
@@ -115,7 +115,8 @@ fn info_in_chunk(
         let mut entry = [0; PART_ENTRY];
         source.read_full(offset + CHUNK_FIXED as u64 + place * PART_ENTRY as u64, &mut entry)?;
         let mut cursor = Cursor::new(&entry, 0, ByteOrder::Little);
-        let part = Part { kind: PartType(cursor.u32("type")?), offset: cursor.u32("offset")?, length: cursor.u32("length")? };
+        let part =
+            Part { kind: PartType(cursor.u32("type")?), offset: cursor.u32("offset")?, length: cursor.u32("length")? };
         let start = body.saturating_add(part.offset.into());
         if part.kind == PartType::FILE_HEADER && start < file_end {
             let len = u64::from(part.length).min(file_end - start);

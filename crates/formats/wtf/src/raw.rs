@@ -311,7 +311,9 @@ mod tests {
 
     #[test]
     fn types_go_by_all_their_names() {
-        for (word, canonical) in [("octet", "uint8"), ("sequence<unsigned short>", "uint16[]"), ("float[]", "float32[]")] {
+        for (word, canonical) in
+            [("octet", "uint8"), ("sequence<unsigned short>", "uint16[]"), ("float[]", "float32[]")]
+        {
             assert_eq!(ArgumentType::parse(word).unwrap().to_string(), canonical);
         }
         for word in ["uint64", "bool[]", "ascii[]", "any[]", "uint8[][]", " uint8", "uint8 ", ""] {

@@ -10,7 +10,7 @@ use crate::{
     chunk::{self, Bounds, Content, Head, Plan},
     document::{Document, Image},
     findings::*,
-    json, probe,
+    probe,
     raw::{CHUNK_FIXED, ChunkType, FILE_HEADER_BYTES, PART_ENTRY},
     record::{self, Chunk, Part},
     zones::Zones,
@@ -37,16 +37,16 @@ pub struct Reader {
     pub(crate) types: EventTypes,
     pub(crate) zones: Zones,
     pub(crate) strings: StringTable,
-    state: State,
-    plan: Plan,
+    pub(crate) state: State,
+    pub(crate) plan: Plan,
     /// Where decoded records stand, if their bytes stand nowhere in the file.
     pub(crate) place: Option<u64>,
     /// The chunk has been lent as raw bytes: what nobody decodes need not be lent again.
     carried: bool,
     chunk_end: u64,
     strings_given: Option<StringTable>,
-    headers: u32,
-    warned_no_header: bool,
+    pub(crate) headers: u32,
+    pub(crate) warned_no_header: bool,
     /// The end of the last buffer in which the original's reading was followed.
     pub(crate) shadowed_until: u64,
 }
@@ -66,11 +66,21 @@ pub(crate) enum State {
     /// In a chunk, before the part with this place in the plan.
     Part(usize),
     /// In an event buffer that ends here.
-    Events { end: u64, encoding: Encoding, then: usize },
+    Events {
+        end: u64,
+        encoding: Encoding,
+        then: usize,
+    },
     /// In bytes that are lent as they are.
-    Bytes { end: u64, kind: BytesKind, then: Next },
+    Bytes {
+        end: u64,
+        kind: BytesKind,
+        then: Next,
+    },
     /// In text that is lent as it is; then its chunk.
-    Text { end: u64 },
+    Text {
+        end: u64,
+    },
     /// Before the next stretch of text.
     Image,
     Done,
@@ -91,7 +101,11 @@ pub(crate) enum Next {
     Part(usize),
     /// The chunk that begins here was lent raw and is decoded now.
     Carried(u64),
-    Events { end: u64, encoding: Encoding, then: usize },
+    Events {
+        end: u64,
+        encoding: Encoding,
+        then: usize,
+    },
 }
 
 impl Reader {
@@ -116,7 +130,8 @@ impl Reader {
             }
             _ => State::Image,
         };
-        let headers = u32::from(!matches!(header.container, Container::Binary | Container::Json | Container::JsonPartial));
+        let headers =
+            u32::from(!matches!(header.container, Container::Binary | Container::Json | Container::JsonPartial));
         Ok(Self {
             body,
             text: Window::new(source, limits),
@@ -373,67 +388,6 @@ impl Reader {
             self.carried = false;
             self.place = None;
         }
-    }
-
-    fn warn_no_header(&mut self) -> Result<()> {
-        if !std::mem::replace(&mut self.warned_no_header, true) {
-            let offset = self.body.offset();
-            self.report(&NO_HEADER, offset, |odd| odd)?;
-        }
-        Ok(())
-    }
-
-    /// Lends a part that is one record.
-    fn lend_part(&mut self, index: usize) -> Result<Option<Located<Record<'_>>>> {
-        let Some(step) = self.plan.steps.get(index).copied() else { return Ok(None) };
-        self.state = State::Part(index + 1);
-        let len = usize::try_from(step.end - step.start).unwrap_or(usize::MAX);
-        let offset = self.place.unwrap_or(step.start);
-        let located = |record| Some(Located { offset, len: len as u64, record });
-        match step.content {
-            Content::Strings => {
-                self.body.seek(step.end);
-                return Ok(located(Record::Strings(&self.strings)));
-            }
-            Content::FileHeader => self.take_header(len, offset)?,
-            Content::JsonEvents => self.check_json_events(len, offset)?,
-            _ => {}
-        }
-        if self.body.fill(len)?.len() < len {
-            return Err(Error::truncated(self.at(step.start), len as u64, 0));
-        }
-        let bytes = self.body.take(len);
-        Ok(located(match step.content {
-            Content::FileHeader => Record::FileHeader(bytes),
-            Content::JsonEvents => Record::JsonEvents(bytes),
-            Content::Resource(ordinal, kind) => Record::Resource(Resource { ordinal, kind, bytes }),
-            _ => Record::Unread(bytes),
-        }))
-    }
-
-    fn check_json_events(&mut self, len: usize, offset: u64) -> Result<()> {
-        let is_json = json::is_value(self.body.fill(len)?.get(..len).unwrap_or_default());
-        self.report(&JSON_EVENTS, offset, |odd| odd)?;
-        if !is_json && len > 0 {
-            self.report(&JSON_EVENTS_SYNTAX, offset, |odd| odd)?;
-        }
-        Ok(())
-    }
-
-    fn take_header(&mut self, len: usize, offset: u64) -> Result<()> {
-        let text = self.body.fill(len)?.get(..len).unwrap_or_default();
-        let (info, problems) = FileInfo::parse(text);
-        for (rule, what) in problems {
-            let what = traceloom_bytes::Text(what.as_bytes()).to_string();
-            self.report(rule, offset, |odd| odd.with("what", what))?;
-        }
-        self.headers += 1;
-        if self.headers > 1 {
-            let shift = (info.timebase_ms - self.header.info.timebase_ms) * 1000.0;
-            self.zones.shift_us = shift as i64;
-            self.report(&SECOND_HEADER, offset, |odd| odd.with("shift", shift as i64))?;
-        }
-        Ok(())
     }
 
     /// How many bytes can be lent at once before `end`; none of a chunk that has been lent raw.

@@ -186,7 +186,13 @@ impl Game {
         Ok(start + 60)
     }
 
-    fn put<'v, const N: usize>(&mut self, zone: ZoneId, kind: TypeId, time_us: i64, values: [Value<'v>; N]) -> Result<()> {
+    fn put<'v, const N: usize>(
+        &mut self,
+        zone: ZoneId,
+        kind: TypeId,
+        time_us: i64,
+        values: [Value<'v>; N],
+    ) -> Result<()> {
         self.composer.event(zone, kind, time_us, values)
     }
 

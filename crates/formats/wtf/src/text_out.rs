@@ -4,8 +4,8 @@ use traceloom_bytes::Result;
 
 use crate::{
     Argument, Value,
-    document::put_base64,
-    json,
+    base64::put_base64,
+    json, json_out,
     raw::{ChunkType, Element, EventClass, EventFlags, NO_TIME, PartType},
 };
 
@@ -30,7 +30,7 @@ pub(crate) fn chunk(id: u32, kind: ChunkType, times: (u32, u32), parts: &[(PartT
 
 fn part(out: &mut Vec<u8>, kind: PartType, bytes: &[u8]) {
     if kind == PartType::FILE_HEADER {
-        out.extend_from_slice(&json::with_member(bytes, "type", b"\"file_header\""));
+        out.extend_from_slice(&json_out::with_member(bytes, "type", b"\"file_header\""));
         return;
     }
     out.extend_from_slice(format!("{{\"type\":\"{kind}\"").as_bytes());
@@ -47,16 +47,18 @@ fn part(out: &mut Vec<u8>, kind: PartType, bytes: &[u8]) {
                 if place > 0 {
                     out.push(b',');
                 }
-                json::put_string(out, string);
+                json_out::put_string(out, string);
             }
             out.push(b']');
         }
         PartType::STRING_RESOURCE => {
             out.extend_from_slice(b",\"value\":");
-            json::put_string(out, bytes);
+            json_out::put_string(out, bytes);
         }
         _ => {
-            out.extend_from_slice(format!(",\"mode\":\"base64\",\"byteLength\":{},\"value\":\"", bytes.len()).as_bytes());
+            out.extend_from_slice(
+                format!(",\"mode\":\"base64\",\"byteLength\":{},\"value\":\"", bytes.len()).as_bytes(),
+            );
             put_base64(out, bytes);
             out.push(b'"');
         }
@@ -84,9 +86,9 @@ impl TextEvents {
 
     pub(crate) fn define(&mut self, name: &str, class: EventClass, flags: EventFlags, args: &str) {
         self.begin_line(b"{\"type\":\"wtf.event#define\",\"name\":");
-        json::put_string(&mut self.out, name.as_bytes());
+        json_out::put_string(&mut self.out, name.as_bytes());
         self.out.extend_from_slice(b",\"args\":");
-        json::put_string(&mut self.out, args.as_bytes());
+        json_out::put_string(&mut self.out, args.as_bytes());
         let class = if class == EventClass::SCOPE { "scope" } else { "instance" };
         self.out.extend_from_slice(format!(",\"class\":\"{class}\",\"flags\":{}}}", flags.0).as_bytes());
     }
@@ -96,7 +98,7 @@ impl TextEvents {
         self.out.extend_from_slice(format!("\"time\":{time_us},\"args\":{{\"zoneId\":{}", index + 1).as_bytes());
         for (name, text) in ["name", "type", "location"].iter().zip(names) {
             self.out.extend_from_slice(format!(",\"{name}\":").as_bytes());
-            json::put_text(&mut self.out, text.as_deref().map(str::as_bytes));
+            json_out::put_text(&mut self.out, text.as_deref().map(str::as_bytes));
         }
         self.out.extend_from_slice(b"}}");
     }
@@ -117,11 +119,12 @@ impl TextEvents {
         values: impl IntoIterator<Item = Value<'v>>,
     ) -> Result<()> {
         self.begin_line(b"{\"event\":");
-        json::put_string(&mut self.out, name.as_bytes());
+        json_out::put_string(&mut self.out, name.as_bytes());
         self.out.extend_from_slice(format!(",\"time\":{time_us}").as_bytes());
         if !signature.is_empty() {
             // Names that occur twice cannot be told apart by name.
-            let is_unique = |argument: &Argument| signature.iter().filter(|other| other.name == argument.name).count() == 1;
+            let is_unique =
+                |argument: &Argument| signature.iter().filter(|other| other.name == argument.name).count() == 1;
             let by_name = signature.iter().all(is_unique);
             self.out.extend_from_slice(if by_name { b",\"args\":{" } else { b",\"args\":[" });
             for (place, (argument, value)) in signature.iter().zip(values).enumerate() {
@@ -129,7 +132,7 @@ impl TextEvents {
                     self.out.push(b',');
                 }
                 if by_name {
-                    json::put_string(&mut self.out, argument.name.as_bytes());
+                    json_out::put_string(&mut self.out, argument.name.as_bytes());
                     self.out.push(b':');
                 }
                 put_value(&mut self.out, &value);
@@ -156,21 +159,27 @@ fn put_value(out: &mut Vec<u8>, value: &Value<'_>) {
         }
         Value::Float(number) if number.is_finite() => out.extend_from_slice(number.to_string().as_bytes()),
         Value::Float(number) => {
-            let word = if number.is_nan() { "NaN" } else if *number > 0.0 { "Infinity" } else { "-Infinity" };
+            let word = if number.is_nan() {
+                "NaN"
+            } else if *number > 0.0 {
+                "Infinity"
+            } else {
+                "-Infinity"
+            };
             out.extend_from_slice(format!("{{\"$float\":\"{word}\"}}").as_bytes());
         }
-        Value::Char(unit) => json::put_string(out, char::from(*unit).to_string().as_bytes()),
+        Value::Char(unit) => json_out::put_string(out, char::from(*unit).to_string().as_bytes()),
         Value::Wchar(unit) => match char::from_u32((*unit).into()) {
-            Some(c) => json::put_string(out, c.to_string().as_bytes()),
+            Some(c) => json_out::put_string(out, c.to_string().as_bytes()),
             None => out.extend_from_slice(unit.to_string().as_bytes()),
         },
-        Value::Text(text) => json::put_text(out, text.map(|text| text.to_str()).as_deref().map(str::as_bytes)),
+        Value::Text(text) => json_out::put_text(out, text.map(|text| text.to_str()).as_deref().map(str::as_bytes)),
         Value::Any(None) | Value::Array(None) => out.extend_from_slice(b"null"),
         Value::Any(Some(text)) => put_any(out, text.to_str().as_bytes()),
         Value::Array(Some(array)) => {
             let is_text = matches!(array.element, Element::Char | Element::Wchar);
             match array_text(array).filter(|_| is_text) {
-                Some(text) => json::put_string(out, text.as_bytes()),
+                Some(text) => json_out::put_string(out, text.as_bytes()),
                 None => put_list(out, array.iter()),
             }
         }
@@ -179,22 +188,26 @@ fn put_value(out: &mut Vec<u8>, value: &Value<'_>) {
 
 /// A JSON text goes in as it is, unless it is none, is null, or would be taken for our wrapping of one.
 fn put_any(out: &mut Vec<u8>, text: &[u8]) {
-    let is_plain = json::is_value(text) && text != b"null" && !text.starts_with(b"{\"$raw\"") && text == text.trim_ascii();
+    let is_plain =
+        json::is_value(text) && text != b"null" && !text.starts_with(b"{\"$raw\"") && text == text.trim_ascii();
     if is_plain {
         out.extend_from_slice(text);
         return;
     }
     out.extend_from_slice(b"{\"$raw\":");
-    json::put_string(out, text);
+    json_out::put_string(out, text);
     out.push(b'}');
 }
 
 fn array_text(array: &crate::Array<'_>) -> Option<String> {
-    let units: Option<Vec<u16>> = array.iter().map(|unit| match unit {
-        Value::Char(unit) => Some(unit.into()),
-        Value::Wchar(unit) => Some(unit),
-        _ => None,
-    }).collect();
+    let units: Option<Vec<u16>> = array
+        .iter()
+        .map(|unit| match unit {
+            Value::Char(unit) => Some(unit.into()),
+            Value::Wchar(unit) => Some(unit),
+            _ => None,
+        })
+        .collect();
     String::from_utf16(&units?).ok()
 }
 

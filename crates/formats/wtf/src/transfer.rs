@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashMap, io::Write};
 use traceloom_bytes::{Loss, Result, Slice};
 
 use crate::{
-    Array, Composer, Event, EventType, Resource, Role, Text, TypeId, Value, Zone, ZoneId, json,
+    Array, Composer, Event, EventType, Resource, Role, Text, TypeId, Value, Zone, ZoneId, json, json_out,
     raw::{Element, EventClass, EventFlags},
     types::is_fatal_name,
 };
@@ -320,10 +320,12 @@ impl<'c, W: Write> Transfer<'c, W> {
                     let text = text.to_str();
                     self.loss.lose("values that are no JSON, now strings", || text.chars().take(80).collect());
                     let mut quoted = Vec::new();
-                    json::put_string(&mut quoted, text.as_bytes());
+                    json_out::put_string(&mut quoted, text.as_bytes());
                     Mended::Any(String::from_utf8_lossy(&quoted).into_owned())
                 }
-                (Value::Text(Some(text)), Role::ScopeEnter | Role::TimeStamp, "name") if is_fatal_name(&text.to_str()) => {
+                (Value::Text(Some(text)), Role::ScopeEnter | Role::TimeStamp, "name")
+                    if is_fatal_name(&text.to_str()) =>
+                {
                     let text = text.to_str();
                     self.loss.lose("parentheses in generic names, now brackets", || text.clone().into_owned());
                     Mended::Text(text.replace('(', "[").replace(')', "]"))

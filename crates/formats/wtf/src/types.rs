@@ -119,12 +119,7 @@ pub(crate) static BUILTINS: [Builtin; 19] = [
         Role::Define,
     ),
     builtin("wtf.trace#discontinuity", 32, "", Role::Discontinuity),
-    builtin(
-        "wtf.zone#create",
-        40,
-        "uint16 zoneId, ascii name, ascii type, ascii location",
-        Role::ZoneCreate,
-    ),
+    builtin("wtf.zone#create", 40, "uint16 zoneId, ascii name, ascii type, ascii location", Role::ZoneCreate),
     builtin("wtf.zone#delete", 40, "uint16 zoneId", Role::ZoneDelete),
     builtin("wtf.zone#set", 40, "uint16 zoneId", Role::ZoneSet),
     Builtin {
@@ -271,8 +266,7 @@ pub struct EventTypes {
 
 impl EventTypes {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let mut types =
-            Self { all: Vec::new(), by_wire: Vec::new(), by_name: HashMap::new(), most: limits.entries};
+        let mut types = Self { all: Vec::new(), by_wire: Vec::new(), by_name: HashMap::new(), most: limits.entries };
         let [define, ..] = &BUILTINS;
         let definition = Definition {
             wire_id: DEFINE_WIRE_ID,
@@ -392,7 +386,9 @@ mod tests {
     fn signatures_are_taken_apart() {
         let shown = |text: &'static str| {
             let args = parse_arguments(text)?;
-            Ok::<_, &str>(args.iter().map(|argument| format!("{} {}", argument.kind, argument.name)).collect::<Vec<_>>())
+            Ok::<_, &str>(
+                args.iter().map(|argument| format!("{} {}", argument.kind, argument.name)).collect::<Vec<_>>(),
+            )
         };
         let good = shown("unsigned short a, uint8[] b_1,  sequence<float> c").unwrap();
         assert_eq!(good, ["uint16 a", "uint8[] b_1", "float32[] c"]);

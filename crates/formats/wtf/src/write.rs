@@ -4,11 +4,7 @@ use std::io::Write;
 
 use traceloom_bytes::{Error, Result};
 
-use crate::{
-    Container, Encoding, Event, Header, Record,
-    raw::MAGIC,
-    record::Chunk,
-};
+use crate::{Container, Encoding, Event, Header, Record, raw::MAGIC, record::Chunk};
 
 /// Starts a file with its header.
 ///

@@ -132,7 +132,8 @@ fn frames_marks_and_ranges_are_the_goldens() {
                 ranges.push(event)
             })
             .unwrap();
-        let frames: Vec<_> = frames.finish().filter_map(|frame| Some((frame.zone, frame.number, frame.span_us()?))).collect();
+        let frames: Vec<_> =
+            frames.finish().filter_map(|frame| Some((frame.zone, frame.number, frame.span_us()?))).collect();
         let (marks, ranges) = (marks.finish(), ranges.finish());
         for (index, zone) in golden["zones"].as_array().unwrap().iter().enumerate() {
             let theirs = zone["frames"].as_array().unwrap().iter().map(|frame| {

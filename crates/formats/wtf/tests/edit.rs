@@ -151,7 +151,12 @@ fn a_slice_has_what_it_needs() {
     assert!(edited.loss.is_empty(), "{:?}", edited.loss);
     let part = Slice { from_ns: Some(505_000_000), to_ns: Some(606_000_000), threads: Vec::new() };
     let edited = edit::slice(&source, Vec::new(), &part, &Options::default()).unwrap();
-    assert_eq!(edited.loss.entries().count(), 2, "scopes of the graphics card are cut at both edges: {:?}", edited.loss);
+    assert_eq!(
+        edited.loss.entries().count(),
+        2,
+        "scopes of the graphics card are cut at both edges: {:?}",
+        edited.loss
+    );
 }
 
 /// A scope around the whole part is there from edge to edge, even where nothing else happens.

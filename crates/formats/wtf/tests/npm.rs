@@ -105,7 +105,8 @@ fn agree(folder: &Path, name: &str, files: Vec<(String, Vec<u8>)>) -> usize {
         if let Some(difference) = difference(&answer["zones"], &expected, "zones") {
             panic!("{name}: the original differs: {difference}");
         }
-        events += expected.as_array().unwrap().iter().map(|zone| zone["events"].as_array().unwrap().len()).sum::<usize>();
+        events +=
+            expected.as_array().unwrap().iter().map(|zone| zone["events"].as_array().unwrap().len()).sum::<usize>();
     }
     fs::remove_dir_all(&place).unwrap();
     events

@@ -122,16 +122,28 @@ fn cases() -> Vec<(&'static str, Vec<u8>)> {
         ("wtf.chunk-lost", file(&[header(), Bytes::words(&[1, 2, 20, 0, 0, 0]), script.clone()])),
         ("wtf.chunk-cut", good()[..good_len - 4].to_vec()),
         ("wtf.chunk-overlong", overlong()),
-        ("wtf.chunk-unaligned", file(&[header(), Bytes::words(&[1, 9, 26, 0, 0, 0]).then([0; 2]), script.clone().then([0; 2])])),
+        (
+            "wtf.chunk-unaligned",
+            file(&[header(), Bytes::words(&[1, 9, 26, 0, 0, 0]).then([0; 2]), script.clone().then([0; 2])]),
+        ),
         ("wtf.chunk-unknown", file(&[header(), chunk(9, &[])])),
         ("wtf.trailing", [good(), vec![0; 8]].concat()),
         ("wtf.part-unknown", file(&[header(), chunk(EVENTS, &[(0x50000, b"x"), (WORDS, b"")])])),
         ("wtf.part-misplaced", file(&[chunk(HEADER, &[(STRINGS, b"x"), (FILE_HEADER, b"{\"timebase\":1}")])])),
-        ("wtf.part-past-chunk", patched(file(&[header(), chunk(EVENTS, &[(WORDS, b"")]), chunk(9, &[])]), good_header() + 8, 4)),
+        (
+            "wtf.part-past-chunk",
+            patched(file(&[header(), chunk(EVENTS, &[(WORDS, b"")]), chunk(9, &[])]), good_header() + 8, 4),
+        ),
         ("wtf.part-past-end", patched(file(&[header(), chunk(EVENTS, &[(WORDS, b"")])]), good_header() + 8, 4)),
-        ("wtf.part-overlap", patched(file(&[header(), chunk(EVENTS, &[(STRINGS, b"abc\0"), (WORDS, b"")])]), good_header() + 10, 2)),
+        (
+            "wtf.part-overlap",
+            patched(file(&[header(), chunk(EVENTS, &[(STRINGS, b"abc\0"), (WORDS, b"")])]), good_header() + 10, 2),
+        ),
         ("wtf.part-replaced", file(&[header(), chunk(EVENTS, &[(WORDS, b""), (WORDS, b"")])])),
-        ("wtf.part-unaligned", patched(file(&[header(), chunk(EVENTS, &[(STRINGS, b"abc\0"), (WORDS, b"")])]), good_header() + 10, 2)),
+        (
+            "wtf.part-unaligned",
+            patched(file(&[header(), chunk(EVENTS, &[(STRINGS, b"abc\0"), (WORDS, b"")])]), good_header() + 10, 2),
+        ),
         ("wtf.buffer-tail", file(&[header(), chunk(EVENTS, &[(WORDS, b"ab")])])),
         ("wtf.no-event-buffer", file(&[header(), chunk(EVENTS, &[(STRINGS, b"a\0")])])),
         ("wtf.no-header-part", file(&[chunk(HEADER, &[]), script.clone()])),
@@ -160,7 +172,12 @@ fn cases() -> Vec<(&'static str, Vec<u8>)> {
         ("wtf.json-partial", b"{\"wtfVersion\":1,\"formatVersion\":10}\n{\"chunks\":[]}\n".to_vec()),
         ("wtf.json-keys", br#"{"wtf_version":1,"format_version":10,"chunks":[]}"#.to_vec()),
         ("wtf.json-shape", json("7")),
-        ("wtf.json-base64", json(r#"{"id":1,"type":"event_data","parts":[{"type":"binary_event_buffer","mode":"base64","value":"*"}]}"#)),
+        (
+            "wtf.json-base64",
+            json(
+                r#"{"id":1,"type":"event_data","parts":[{"type":"binary_event_buffer","mode":"base64","value":"*"}]}"#,
+            ),
+        ),
         ("wtf.json-events", json(r#"{"id":1,"type":"event_data","parts":[{"type":"json_event_buffer","events":[]}]}"#)),
         ("wtf.json-events-syntax", file(&[header(), chunk(EVENTS, &[(JSON_EVENTS, b"[nope")])])),
         ("wtf.script", br#"[{"type":"wtf.json#header","format_version":2}]"#.to_vec()),
@@ -174,7 +191,8 @@ fn cases() -> Vec<(&'static str, Vec<u8>)> {
 
 /// The first of two event chunks has lost some of its bytes.
 fn overlong() -> Vec<u8> {
-    let mut bytes = file(&[header(), chunk(EVENTS, &[(STRINGS, TABLE), (WORDS, &[0; 64])]), chunk(EVENTS, &[(WORDS, &[0; 64])])]);
+    let mut bytes =
+        file(&[header(), chunk(EVENTS, &[(STRINGS, TABLE), (WORDS, &[0; 64])]), chunk(EVENTS, &[(WORDS, &[0; 64])])]);
     let at = (good_header() + 20) * 4;
     bytes.drain(at..at + 40);
     bytes
@@ -255,7 +273,12 @@ fn one_bad_chunk_costs_one_chunk() {
     let count = |bytes: Vec<u8>| {
         let mut events = 0;
         let mut reader = traceloom_wtf::open(Source::bytes(bytes), &Options::default()).unwrap();
-        reader.for_each_event(|event| { events += u32::from(!event.kind.is_structural()); Ok(()) }).unwrap();
+        reader
+            .for_each_event(|event| {
+                events += u32::from(!event.kind.is_structural());
+                Ok(())
+            })
+            .unwrap();
         events
     };
     let bytes = file(&[header(), good.clone(), good.clone(), good.clone()]);

@@ -1,4 +1,4 @@
-//! Where the fixtures are, and how to look at a whole file.
+//! Where the fixtures are, how to look at a whole file, and numbers to change it by.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
@@ -117,5 +117,18 @@ impl Fields for Line {
     }
     fn end(&mut self) {
         self.put("", "]");
+    }
+}
+
+/// Numbers that follow no pattern and are always the same.
+pub(crate) struct Noise(pub(crate) u64);
+
+impl Noise {
+    /// A number below `end`.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % end
     }
 }

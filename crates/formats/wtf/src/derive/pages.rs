@@ -54,7 +54,8 @@ impl Pages {
         if let Some(None) = self.pages.get(at) {
             self.fetch(at)?;
         }
-        if let Some(slot) = self.pages.get_mut(at).and_then(Option::as_mut).and_then(|page| page.get_mut(index % PAGE)) {
+        if let Some(slot) = self.pages.get_mut(at).and_then(Option::as_mut).and_then(|page| page.get_mut(index % PAGE))
+        {
             *slot = entry;
         }
         Ok(())

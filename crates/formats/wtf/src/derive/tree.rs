@@ -219,8 +219,8 @@ fn close(frames: &mut Vec<Frame>, time: i64, scopes: &mut Pages, orphans: &mut u
 }
 
 fn keep_open(frames: &[Frame], scopes: &mut Pages) -> Result<()> {
-    let with_children = frames.iter().filter(|frame| frame.children > 0);
-    with_children.map(|frame| scopes.set(frame.number as usize, pack(OPEN, frame.children))).collect()
+    let mut with_children = frames.iter().filter(|frame| frame.children > 0);
+    with_children.try_for_each(|frame| scopes.set(frame.number as usize, pack(OPEN, frame.children)))
 }
 
 #[inline]

@@ -48,7 +48,9 @@ pub(crate) fn difference(ours: &Json, theirs: &Json, path: &str) -> Option<Strin
         (Json::Object(a), Json::Object(b)) => {
             let missing = b.keys().find(|key| !a.contains_key(*key)).map(|key| format!("{path}.{key}: missing"));
             let surplus = || a.keys().find(|key| !b.contains_key(*key)).map(|key| format!("{path}.{key}: surplus"));
-            missing.or_else(surplus).or_else(|| a.iter().find_map(|(key, a)| difference(a, &b[key], &format!("{path}.{key}"))))
+            missing
+                .or_else(surplus)
+                .or_else(|| a.iter().find_map(|(key, a)| difference(a, &b[key], &format!("{path}.{key}"))))
         }
         (Json::Array(a), Json::Array(b)) => {
             let pairs = a.iter().zip(b).enumerate();
@@ -678,11 +680,14 @@ fn array_json(array: &Array<'_>) -> Json {
         Element::Uint32 => "Uint32Array",
         Element::Float32 => "Float32Array",
         Element::Char | Element::Wchar => {
-            let units: Vec<u16> = array.iter().map(|unit| match unit {
-                Value::Char(unit) => unit.into(),
-                Value::Wchar(unit) => unit,
-                _ => unreachable!("only characters are in here"),
-            }).collect();
+            let units: Vec<u16> = array
+                .iter()
+                .map(|unit| match unit {
+                    Value::Char(unit) => unit.into(),
+                    Value::Wchar(unit) => unit,
+                    _ => unreachable!("only characters are in here"),
+                })
+                .collect();
             return json!(String::from_utf16_lossy(&units));
         }
     };
