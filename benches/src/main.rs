@@ -2,6 +2,7 @@
 
 mod easyprofiler;
 mod measure;
+mod memlyze;
 
 use std::{env, fs::File, io::BufWriter, process::ExitCode};
 
@@ -16,7 +17,10 @@ struct Bench {
     run: fn() -> Result<bool>,
 }
 
-static BENCHES: &[Bench] = &[Bench { id: "easyprofiler", make: easyprofiler::make, run: easyprofiler::run }];
+static BENCHES: &[Bench] = &[
+    Bench { id: "easyprofiler", make: easyprofiler::make, run: easyprofiler::run },
+    Bench { id: "memlyze", make: memlyze::make, run: memlyze::run },
+];
 
 const USAGE: &str = "usage: traceloom-benches make FORMAT OUT RECORDS | run [FORMAT]…";
 

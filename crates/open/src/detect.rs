@@ -35,7 +35,10 @@ pub fn open(source: Source, path: &Path, from: Option<&str>, options: &Options) 
     let peeled = peel(source, options.mode, &options.limits).map_err(|error| error.in_file(path))?;
     let format = match from {
         Some(id) => by_id(id)?,
-        None => detect(&peeled.source.prefix(PREFIX_BYTES)?, path).map_err(|error| error.in_file(path))?,
+        None => {
+            let format = detect(&peeled.source.prefix(PREFIX_BYTES)?, path).map_err(|error| error.in_file(path))?;
+            format.settle(&peeled.source, options)?.map_or(Ok(format), by_id)?
+        }
     };
     Ok(Opened { format, source: peeled.source, layers: peeled.layers, findings: peeled.findings })
 }

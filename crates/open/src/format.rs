@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Describe, Descriptor, Edited, Error, Findings, Options, Result, Rule, Slice, Sniff, Source};
+use traceloom_bytes::{Describe, Descriptor, Edited, Findings, Options, Result, Rule, Slice, Sniff, Source};
 
 use crate::Info;
 
@@ -19,6 +19,12 @@ pub trait Format: Sync {
 
     /// Whether these first bytes look like it.
     fn sniff(&self, prefix: &[u8]) -> Sniff;
+
+    /// Looks at the whole of a file that [`Format::sniff`] claims; gives the id of a sibling dialect where
+    /// the file turns out to be of that.
+    fn settle(&self, _source: &Source, _options: &Options) -> Result<Option<&'static str>> {
+        Ok(None)
+    }
 
     /// What the file is, how long, how much of what.
     fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)>;
@@ -50,7 +56,7 @@ pub trait Format: Sync {
         _variant: Option<&str>,
         _options: &Options,
     ) -> Result<Edited> {
-        Err(Error::usage(format!("{} cannot be converted to {}", self.descriptor().id, to.id)))
+        crate::formats::unrelated(self.descriptor(), to)
     }
 
     /// Writes a file that the original tool loads.

@@ -7,7 +7,8 @@ use clap_complete::Shell;
 
 use crate::units::{Range, parse_range};
 
-/// Opens the traces that no other tool opens: EasyProfiler .prof, CNanoLog .clog.
+/// Opens the traces that no other tool opens: EasyProfiler .prof, NYTProf (Perl's and Pynytprof's), CNanoLog
+/// .clog, Memlyze .mlyze, Web Tracing Framework .wtf-trace.
 ///
 /// Healthy or broken, compressed (gzip, zstd, lz4) or not, from a file or a pipe (`-`). Answers go to
 /// standard output, progress and warnings to standard error.

@@ -9,4 +9,6 @@ pub use traceloom_bytes as bytes;
 pub use traceloom_cnanolog as cnanolog;
 pub use traceloom_easyprofiler as easyprofiler;
 pub use traceloom_memlyze as memlyze;
+pub use traceloom_nytprof as nytprof;
 pub use traceloom_open as open;
+pub use traceloom_wtf as wtf;

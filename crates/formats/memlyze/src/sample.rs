@@ -1,6 +1,8 @@
 //! A trace of a small web shop's day, always the same, to show what the format can hold.
+//!
+//! The same generator makes the large files of the benchmarks: only the number of requests differs.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read, Seek, Write};
 
 use traceloom_bytes::{Limits, Result};
 
@@ -13,12 +15,21 @@ pub fn mlyze() -> Result<Vec<u8>> {
 
 /// The sample, its events packed as wanted.
 pub fn packed(packing: Packing) -> Result<Vec<u8>> {
-    let mut shop = Shop::new()?;
-    for request in 0..REQUESTS {
+    write(Vec::new(), Cursor::new(Vec::new()), REQUESTS, packing)
+}
+
+/// Writes a trace of that many requests, each of about 21 events, by way of an empty `scratch` file; memory does not
+/// grow with it.
+pub fn write<W: Write, S: Read + Write + Seek>(out: W, scratch: S, requests: u64, packing: Packing) -> Result<W> {
+    let mut shop = Shop::new(scratch)?;
+    for request in 0..requests {
         shop.request(request)?;
+        if request == requests / 2 {
+            shop.composer.marker(shop.now_us, b"sale begins")?;
+        }
     }
     shop.composer.marker(shop.now_us + 900, b"shutdown")?;
-    shop.composer.finish(Vec::new(), START_US, packing)
+    shop.composer.finish(out, START_US, packing)
 }
 
 /// 2026-01-05 09:00 UTC.
@@ -27,8 +38,8 @@ const REQUESTS: u64 = 400;
 /// Thread ids as Linux gives them; the file numbers them from 0.
 const THREADS: [u64; 3] = [140_245_001_234_176, 140_244_992_841_472, 140_244_984_448_768];
 
-struct Shop {
-    composer: Composer<Cursor<Vec<u8>>>,
+struct Shop<S> {
+    composer: Composer<S>,
     parse: u64,
     query: u64,
     render: u64,
@@ -39,9 +50,9 @@ struct Shop {
     free_list: Vec<u64>,
 }
 
-impl Shop {
-    fn new() -> Result<Self> {
-        let mut composer = Composer::new(Cursor::new(Vec::new()), &Limits::default());
+impl<S: Read + Write + Seek> Shop<S> {
+    fn new(scratch: S) -> Result<Self> {
+        let mut composer = Composer::new(scratch, &Limits::default());
         let handle = call(b"shop/server.py", 88, b"handle_request");
         let main = call(b"shop/server.py", 141, b"main");
         let render = call(b"shop/templates.py", 57, b"render");
@@ -98,9 +109,6 @@ impl Shop {
             self.now_us += 1_500;
             let objects = 200 + self.random(600);
             self.composer.gc(self.now_us, objects, 96 * objects)?;
-        }
-        if number == REQUESTS / 2 {
-            self.composer.marker(self.now_us, b"sale begins")?;
         }
         Ok(())
     }

@@ -217,7 +217,7 @@ impl Calls {
         }
         let chunk = self.buffer.to_chunk(0, (NO_TIME, NO_TIME))?;
         self.buffer.clear();
-        Ok(Some(Image { text_end: self.window.offset(), place, chunk: Some(chunk), strings: None }))
+        Ok(Some(Image { text_end: self.window.offset(), place, chunk: Some(chunk), strings: None, is_wide: true }))
     }
 
     fn define(&mut self) {

@@ -7,6 +7,7 @@ use crate::{
     base64::from_base64,
     encode::{self, EventBuffer},
     findings::*,
+    info::is_truthy,
     json::{Fault, Parser, Token},
     probe::{packed_header, read_span},
     raw::{ChunkType, FORMAT_VERSION, NO_TIME, PartType, SCRIPT_VERSION, WTF_VERSION},
@@ -24,6 +25,8 @@ pub(crate) struct Image {
     pub(crate) chunk: Option<Vec<u8>>,
     /// Its strings, where bytes cannot hold them.
     pub(crate) strings: Option<StringTable>,
+    /// Its events were made here, and their definitions may count beyond 16 bits.
+    pub(crate) is_wide: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -51,6 +54,8 @@ pub(crate) struct Document {
     documents: u32,
     wtf_version: Option<f64>,
     format_version: Option<f64>,
+    /// The writer's version is spelled as the original reads it.
+    has_real_version: bool,
     info: Option<FileInfo>,
     script: Script,
     is_script: bool,
@@ -72,6 +77,7 @@ impl Document {
             documents: 0,
             wtf_version: None,
             format_version: None,
+            has_real_version: false,
             info: None,
             script: Script::new(source, limits),
             is_script: false,
@@ -172,6 +178,9 @@ impl Document {
     fn enter_member(&mut self, findings: &mut Findings) -> Result<(), Fault> {
         if self.parser.next()? == Token::ObjectEnd {
             self.place = Place::Outside;
+            if self.has_real_version && self.format_version.is_none() {
+                self.shape("there is a writer's version and no formatVersion", findings)?;
+            }
             return Ok(());
         }
         let (key, at) = (self.parser.text().to_vec(), self.parser.token_start());
@@ -182,6 +191,7 @@ impl Document {
             (b"wtfVersion" | b"wtf_version", Token::Number) => {
                 let version = self.number();
                 self.wtf_version = Some(version);
+                self.has_real_version = key == b"wtfVersion" && version != 0.0;
                 if key == b"wtf_version" {
                     findings.report(Finding::new(&JSON_KEYS, Position::at(at)))?;
                 } else if version > WTF_VERSION as f64 {
@@ -233,6 +243,11 @@ impl Document {
                 (b"startTime", Token::Number) => draft.start = self.number() as i64 as u32,
                 (b"endTime", Token::Number) => draft.end = self.number() as i64 as u32,
                 (b"type", Token::String) => draft.kind = Some(self.parser.text().to_vec()),
+                (b"type", value) if is_truthy(value, self.parser.text()) => {
+                    // No word at all is an unknown word to the original.
+                    draft.kind = Some(b"?".to_vec());
+                    self.parser.skip(value)?;
+                }
                 (b"parts", Token::ArrayStart) => {
                     draft.has_parts = true;
                     self.read_parts(&mut draft.parts, findings)?;
@@ -270,6 +285,7 @@ impl Document {
             match (key.as_slice(), value) {
                 (b"type", Token::String) => part.kind = Some(self.parser.text().to_vec()),
                 (b"mode", Token::String) => part.is_base64 = self.parser.text() == b"base64",
+                (b"byteLength", Token::Number) => part.byte_length = Some(self.number()),
                 (b"value", Token::String) => part.value = Draft::Text(self.parser.text().to_vec()),
                 (b"value", Token::ArrayStart) => part.value = Draft::Strings(self.read_strings()?),
                 (b"events", Token::ArrayStart) => {
@@ -378,7 +394,10 @@ impl Document {
                 return Ok(Vec::new());
             }
             (_, Draft::Text(text)) if part.is_base64 => match from_base64(&text) {
-                Some(bytes) => bytes,
+                Some(bytes) => {
+                    self.check_length(part.byte_length, bytes.len(), part.span.0, findings)?;
+                    bytes
+                }
                 None => {
                     let odd = Finding::new(&JSON_BASE64, Position::at(part.span.0));
                     findings.report(odd.with("type", kind.to_string()))?;
@@ -401,10 +420,8 @@ impl Document {
         findings: &mut Findings,
         types: &EventTypes,
     ) -> Result<Vec<StoredPart>, Fault> {
-        let Some((start, _)) = span else {
-            self.shape("a part has no events", findings)?;
-            return Ok(Vec::new());
-        };
+        // A part without a list has no events.
+        let Some((start, _)) = span else { return Ok(vec![(PartType::BINARY_EVENT_BUFFER, Vec::new())]) };
         findings.report(Finding::new(&JSON_EVENTS, Position::at(start)))?;
         let mut window = Window::new(self.source.clone(), &self.limits);
         window.seek(start);
@@ -423,6 +440,7 @@ impl Document {
             }
         }
         image.strings = None;
+        image.is_wide = true;
         let strings = std::mem::take(&mut self.buffer.strings);
         let events = std::mem::take(&mut self.buffer.events);
         self.buffer.clear();
@@ -453,9 +471,20 @@ impl Document {
     fn flush_script(&mut self, mut image: Image) -> Result<Image> {
         if !self.buffer.is_empty() {
             image.chunk = Some(self.buffer.to_chunk(0, (NO_TIME, NO_TIME))?);
+            image.is_wide = true;
             self.buffer.clear();
         }
         Ok(image)
+    }
+
+    /// The original makes room for `byteLength` bytes, whatever the text holds.
+    fn check_length(&self, declared: Option<f64>, found: usize, place: u64, findings: &mut Findings) -> Result<()> {
+        if declared == Some(found as f64) {
+            return Ok(());
+        }
+        let declared = declared.map_or_else(|| "missing".to_owned(), |declared| declared.to_string());
+        let odd = Finding::new(&JSON_LENGTH, Position::at(place)).with("declared", declared);
+        findings.report(odd.with("found", found))
     }
 
     fn number(&self) -> f64 {
@@ -486,6 +515,7 @@ struct PartDraft {
     span: (u64, u64),
     value: Draft,
     is_base64: bool,
+    byte_length: Option<f64>,
     events: Option<(u64, u64)>,
 }
 

@@ -239,7 +239,7 @@ impl Reader {
         let name = self.text_argument(ready, encoding, "name");
         let args = self.text_argument(ready, encoding, "args");
         let mut wire_id = self.number_argument(ready, encoding, "wireId");
-        if self.place.is_some() && encoding == Encoding::Words {
+        if self.is_wide {
             // What was made from text has room for more types than 16 bits can count.
             let word = self.body.bytes().get(ready.head..).and_then(|args| args.first_chunk::<4>());
             wire_id = word.map_or(wire_id, |word| u32::from_le_bytes(*word));

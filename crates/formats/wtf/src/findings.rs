@@ -99,6 +99,8 @@ traceloom_bytes::rules! { "wtf":
         "{what}";
     JSON_BASE64 "json-base64" Error
         "the value of a {type} part is no base64 text";
+    JSON_LENGTH "json-length" Error
+        "the byteLength of a part is {declared}, its value has {found} bytes";
     JSON_EVENTS "json-events" Warning
         "events stand here as JSON; the original ignores them";
     JSON_EVENTS_SYNTAX "json-events-syntax" Error

@@ -1,11 +1,11 @@
 //! Walks the records of a file, front to back.
 
 use traceloom_bytes::{
-    Error, Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule, Source, Window,
+    Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule, Source, Window,
 };
 
 use crate::{
-    Container, Encoding, Event, EventTypes, FileInfo, Header, Record, Resource, StringTable, Zone,
+    Container, Encoding, Event, EventTypes, Header, Record, StringTable, Zone,
     calls::Calls,
     chunk::{self, Bounds, Content, Head, Plan},
     document::{Document, Image},
@@ -45,6 +45,8 @@ pub struct Reader {
     carried: bool,
     chunk_end: u64,
     strings_given: Option<StringTable>,
+    /// Definitions count beyond 16 bits: they were made from text.
+    pub(crate) is_wide: bool,
     pub(crate) headers: u32,
     pub(crate) warned_no_header: bool,
     /// The end of the last buffer in which the original's reading was followed.
@@ -148,6 +150,7 @@ impl Reader {
             carried: false,
             chunk_end: 0,
             strings_given: None,
+            is_wide: false,
             headers,
             warned_no_header: false,
             shadowed_until: 0,
@@ -434,13 +437,14 @@ impl Reader {
             Feed::Document(document) => document.next(&mut self.findings, &self.types)?,
             Feed::Calls(calls) => calls.next(&mut self.findings)?,
         };
-        let Some(Image { text_end, place, chunk, strings }) = image else {
+        let Some(Image { text_end, place, chunk, strings, is_wide }) = image else {
             // Whatever nobody has claimed is text all the same.
             let end = self.text.source().len()?;
             self.state = if self.text.offset() < end { State::Text { end } } else { State::Done };
             return Ok(());
         };
         self.strings_given = strings;
+        self.is_wide = is_wide;
         self.place = Some(place);
         self.carried = true;
         self.body = Window::new(Source::bytes(chunk.unwrap_or_default()), &self.limits);

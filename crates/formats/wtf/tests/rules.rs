@@ -178,6 +178,12 @@ fn cases() -> Vec<(&'static str, Vec<u8>)> {
                 r#"{"id":1,"type":"event_data","parts":[{"type":"binary_event_buffer","mode":"base64","value":"*"}]}"#,
             ),
         ),
+        (
+            "wtf.json-length",
+            json(
+                r#"{"id":1,"type":"event_data","parts":[{"type":"binary_event_buffer","mode":"base64","byteLength":4,"value":""}]}"#,
+            ),
+        ),
         ("wtf.json-events", json(r#"{"id":1,"type":"event_data","parts":[{"type":"json_event_buffer","events":[]}]}"#)),
         ("wtf.json-events-syntax", file(&[header(), chunk(EVENTS, &[(JSON_EVENTS, b"[nope")])])),
         ("wtf.script", br#"[{"type":"wtf.json#header","format_version":2}]"#.to_vec()),

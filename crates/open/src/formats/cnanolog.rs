@@ -1,11 +1,10 @@
 //! CNanoLog `.clog`.
 
-use std::io::Write;
+use traceloom_bytes::{Findings, Options, Records, Result, Source, Text};
+use traceloom_cnanolog::{Header, Reader, Record, sample};
 
-use traceloom_bytes::{Descriptor, Edited, Findings, Options, Records, Result, Rule, Slice, Sniff, Source, Text};
-use traceloom_cnanolog::{Header, Reader, Record, create, edit, findings, sample, sniff};
-
-use crate::{Amount, Dump, Fact, Format, Info, Sample, Table, walk};
+use super::codec::hand_on;
+use crate::{Amount, Fact, Format, Info, Sample, Table, walk};
 
 pub(crate) struct CNanoLog;
 
@@ -14,17 +13,7 @@ fn open(source: &Source, options: &Options) -> Result<Reader> {
 }
 
 impl Format for CNanoLog {
-    fn descriptor(&self) -> &'static Descriptor {
-        &traceloom_cnanolog::FORMAT
-    }
-
-    fn rules(&self) -> &'static [&'static Rule] {
-        findings::RULES
-    }
-
-    fn sniff(&self, prefix: &[u8]) -> Sniff {
-        sniff(prefix)
-    }
+    hand_on!(traceloom_cnanolog, header_bytes: |header| header.stored_bytes as u64);
 
     fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
         let mut reader = open(source, options)?;
@@ -41,44 +30,6 @@ impl Format for CNanoLog {
         let mut reader = open(source, options)?;
         reader.check_arguments();
         walk::check(reader)
-    }
-
-    fn dump(&self, source: &Source, options: &Options, visit: &mut Dump<'_>) -> Result<Findings> {
-        let reader = open(source, options)?;
-        let header = reader.header().clone();
-        walk::dump(reader, &header, header.stored_bytes as u64, visit)
-    }
-
-    fn rewrite(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Findings> {
-        let mut reader = open(source, options)?;
-        let mut writer = create(out, reader.header())?;
-        while let Some(located) = reader.next()? {
-            writer.write(&located.record)?;
-        }
-        writer.finish()?;
-        Ok(reader.into_findings())
-    }
-
-    fn canonical(
-        &self,
-        source: &Source,
-        out: &mut dyn Write,
-        variant: Option<&str>,
-        options: &Options,
-    ) -> Result<Edited> {
-        edit::canonical(source, out, variant, options)
-    }
-
-    fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited> {
-        edit::repair(source, out, options)
-    }
-
-    fn slice(&self, source: &Source, out: &mut dyn Write, slice: &Slice, options: &Options) -> Result<Edited> {
-        edit::slice(source, out, slice, options)
-    }
-
-    fn merge(&self, sources: &[Source], out: &mut dyn Write, options: &Options) -> Result<Edited> {
-        edit::merge(sources, out, options)
     }
 
     fn sample(&self) -> Result<Sample> {

@@ -1,15 +1,16 @@
 //! EasyProfiler `.prof`.
 
-use std::{collections::BTreeMap, io::Write};
+use std::collections::BTreeMap;
 
-use traceloom_bytes::{Descriptor, Edited, Findings, Options, Records, Result, Rule, Slice, Sniff, Source, Text};
+use traceloom_bytes::{Findings, Options, Records, Result, Source, Text};
 use traceloom_easyprofiler::{
-    Clock, Header, Reader, Record, create, edit, findings,
+    Clock, Header, Reader, Record,
     raw::{BlockType, Status},
-    sample, sniff,
+    sample,
 };
 
-use crate::{Dump, Format, Info, Sample, Table, walk};
+use super::codec::hand_on;
+use crate::{Format, Info, Sample, Table, walk};
 
 pub(crate) struct EasyProfiler;
 
@@ -18,17 +19,7 @@ fn open(source: &Source, options: &Options) -> Result<Reader> {
 }
 
 impl Format for EasyProfiler {
-    fn descriptor(&self) -> &'static Descriptor {
-        &traceloom_easyprofiler::FORMAT
-    }
-
-    fn rules(&self) -> &'static [&'static Rule] {
-        findings::RULES
-    }
-
-    fn sniff(&self, prefix: &[u8]) -> Sniff {
-        sniff(prefix)
-    }
+    hand_on!(traceloom_easyprofiler, header_bytes: |header| header.stored_bytes as u64);
 
     fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
         let mut reader = open(source, options)?;
@@ -46,44 +37,6 @@ impl Format for EasyProfiler {
         let mut reader = open(source, options)?;
         reader.check_depth();
         walk::check(reader)
-    }
-
-    fn dump(&self, source: &Source, options: &Options, visit: &mut Dump<'_>) -> Result<Findings> {
-        let reader = open(source, options)?;
-        let header = reader.header().clone();
-        walk::dump(reader, &header, header.stored_bytes as u64, visit)
-    }
-
-    fn rewrite(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Findings> {
-        let mut reader = open(source, options)?;
-        let mut writer = create(out, reader.header())?;
-        while let Some(located) = reader.next()? {
-            writer.write(&located.record)?;
-        }
-        writer.finish()?;
-        Ok(reader.into_findings())
-    }
-
-    fn canonical(
-        &self,
-        source: &Source,
-        out: &mut dyn Write,
-        variant: Option<&str>,
-        options: &Options,
-    ) -> Result<Edited> {
-        edit::canonical(source, out, variant, options)
-    }
-
-    fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited> {
-        edit::repair(source, out, options)
-    }
-
-    fn slice(&self, source: &Source, out: &mut dyn Write, slice: &Slice, options: &Options) -> Result<Edited> {
-        edit::slice(source, out, slice, options)
-    }
-
-    fn merge(&self, sources: &[Source], out: &mut dyn Write, options: &Options) -> Result<Edited> {
-        edit::merge(sources, out, options)
     }
 
     fn sample(&self) -> Result<Sample> {

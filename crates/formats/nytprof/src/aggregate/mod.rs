@@ -3,6 +3,7 @@
 mod evals;
 mod lines;
 mod load;
+mod tree;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +12,10 @@ use std::{
 
 use traceloom_bytes::{Options, Result, Source};
 
-pub use load::Loader;
+pub use self::{
+    load::Loader,
+    tree::{CallTree, CallTreeBuilder},
+};
 
 use crate::{
     raw::{DEFAULT_TICKS_PER_SEC, FidFlags},

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use traceloom_bytes::{Edited, Loss, Options, Records, Result, Slice, Source};
 
-use crate::{Header, Pair, Record, Writer, check::leading_number, create, open, raw::DEFAULT_TICKS_PER_SEC};
+use crate::{Pair, Record, Writer, check::leading_number, create, open, raw::DEFAULT_TICKS_PER_SEC};
 
 /// Writes the part of `source` that `slice` describes.
 ///
@@ -13,7 +13,7 @@ use crate::{Header, Pair, Record, Writer, check::leading_number, create, open, r
 /// so they are left out of a part.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
     let mut reader = open(source.clone(), options)?;
-    let header = Header { ..reader.header().clone() };
+    let header = reader.header().clone();
     let mut part = Part {
         writer: create(out, &header)?,
         slice,

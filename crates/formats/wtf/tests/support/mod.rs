@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use traceloom_bytes::{Mode, Options, Records, Source};
 use traceloom_wtf::{
     Array, Container, Event, FileInfo, Reader, Record, Role, Value,
-    raw::{ArgumentType, Element, EventClass, PartType},
+    raw::{ArgumentType, Element, EventClass},
 };
 
 /// Folders with traces: ours, and the shared one where it exists.
@@ -106,7 +106,7 @@ pub(crate) struct Reference {
 /// wording of `errors`) are taken over.
 pub(crate) fn reproduce(source: Source, golden: &Json) -> Json {
     let reference = Reference::load(source);
-    let mut ours = reference.to_json();
+    let mut ours = reference.into_json();
     for key in ["reader", "queries", "log", "errors"] {
         if let Some(value) = golden.get(key) {
             ours.insert(key.to_owned(), value.clone());
@@ -122,7 +122,7 @@ pub(crate) fn reproduce(source: Source, golden: &Json) -> Json {
 pub(crate) fn reproduce_tables(source: Source) -> Json {
     let reference = Reference::load(source);
     assert!(reference.ok, "our strict reader refuses the file: {:?}", reference.refusal);
-    Json::Object(reference.to_json())
+    Json::Object(reference.into_json())
 }
 
 impl Reference {
@@ -270,7 +270,7 @@ impl Reference {
         self.zone(zone).events.push(stored);
     }
 
-    fn to_json(mut self) -> Map<String, Json> {
+    fn into_json(mut self) -> Map<String, Json> {
         let zones: Vec<Json> = (0..self.zones.len()).map(|index| self.zone_json(index)).collect();
         let mut all = Map::new();
         all.insert("ok".to_owned(), json!(self.ok));
