@@ -354,10 +354,17 @@ fn log_follows_a_file_until_it_is_closed() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    for part in [&open[..dictionary_at - 3], &open[..], &whole[..]] {
+    // As the library does: entries in batches that end anywhere, then the dictionary, then the header.
+    let mut file = fs::OpenOptions::new().append(true).open(&path).expect("the file");
+    let parts = [&open[dictionary_at / 2..dictionary_at - 3], &open[dictionary_at - 3..], &whole[dictionary_at..]];
+    for part in parts {
         std::thread::sleep(std::time::Duration::from_millis(300));
-        fs::write(&path, part).expect("a file");
+        file.write_all(part).expect("the file takes it");
     }
+    let mut file = fs::OpenOptions::new().write(true).open(&path).expect("the file");
+    file.write_all(&whole[..64]).expect("the file takes it");
     let output = child.wait_with_output().expect("the program ends when the log is closed");
-    assert_eq!(stdout(&output), stdout(&traceloom(&["log", &fixture_of("cnanolog", "head_server.clog")])));
+    let (followed, read) = (stdout(&output), stdout(&traceloom(&["log", &fixture_of("cnanolog", "head_server.clog")])));
+    assert_eq!(followed.lines().count(), read.lines().count());
+    assert!(followed == read);
 }

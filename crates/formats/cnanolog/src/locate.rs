@@ -52,10 +52,11 @@ impl Trailer {
     }
 }
 
-/// Finds the dictionary where the header says it is, or else at the end of the file.
+/// Finds the dictionary where the header says it is, or else at the end of the file, behind `entries_until`.
 pub(crate) fn trailer(
     source: &Source,
     header: &Header,
+    entries_until: Option<u64>,
     limits: &Limits,
     found: &mut Findings,
 ) -> Result<Option<Trailer>> {
@@ -69,7 +70,8 @@ pub(crate) fn trailer(
         }
         why = &DICTIONARY_FOUND;
     }
-    match locator.search(header, found)? {
+    let floor = entries_until.unwrap_or(0).max(HEADER_BYTES as u64);
+    match locator.search(header, floor, found)? {
         Some(trailer) => {
             found.report(Finding::new(why, at_header).with("offset", trailer.sites.at))?;
             Ok(Some(trailer))
@@ -131,10 +133,10 @@ impl Locator<'_> {
     }
 
     /// A dictionary that ends the file, the last one there is.
-    fn search(&self, header: &Header, found: &mut Findings) -> Result<Option<Trailer>> {
+    fn search(&self, header: &Header, floor: u64, found: &mut Findings) -> Result<Option<Trailer>> {
         let mut candidate_bytes = 0;
         let mut end = self.bytes;
-        let floor = self.bytes.saturating_sub(SEARCH_BYTES).max(HEADER_BYTES as u64);
+        let floor = self.bytes.saturating_sub(SEARCH_BYTES).max(floor);
         while end > floor {
             let start = end.saturating_sub(SEARCH_CHUNK).max(floor);
             // Three bytes more, for a magic across the border.

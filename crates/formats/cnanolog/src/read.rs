@@ -1,14 +1,17 @@
 //! Walks the records of a file: entries, levels, sites.
 
+mod damage;
+
 use traceloom_bytes::{Finding, Findings, Located, Mode, Options, Position, Records, Result, Rule, Source, Window};
 
+use self::damage::Outlook;
 use crate::{
-    Clock, Dictionary, Entry, Header, Numbering, Record,
+    Clock, Dictionary, Entry, Header, Numbering, Record, Section,
     dictionary::{parse_level, parse_section, parse_site},
     findings::*,
     locate::{self, Span},
     probe,
-    raw::{ENTRY_HEADER_BYTES, HEADER_BYTES, SECTION_HEADER_BYTES},
+    raw::{ENTRY_HEADER_BYTES, HEADER_BYTES, LEVEL_FIXED, SECTION_HEADER_BYTES},
     survey::{self, Region, frame},
 };
 
@@ -57,8 +60,12 @@ pub struct Reader {
     resume_at: Option<u64>,
     is_resumed: bool,
     checks_arguments: bool,
-    /// Bytes of the entry that is lent: the window moves on when it comes back.
+    /// Bytes of the record that is lent: the window moves on when it comes back.
     lent: usize,
+    /// What entries look like where no dictionary of the file's own explains them.
+    outlook: Outlook,
+    /// Up to here, from the place that reading has reached, no entries begin that make sense.
+    barren_until: u64,
 }
 
 /// An entry that lies whole in the window.
@@ -67,6 +74,17 @@ struct Frame {
     id: u32,
     len: usize,
     index: Option<u32>,
+}
+
+/// The next record, which lies whole in the window: found first and lent afterwards, so that an error can end the walk.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Entry(Frame),
+    Levels(Section),
+    Level(usize),
+    Dictionary(Section),
+    Site(usize),
+    Residue(usize),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,14 +104,14 @@ enum State {
 
 /// Damaged stretches and trailing bytes go out in pieces of this size, whatever the window's.
 const PIECE: usize = 64 << 10;
-/// Entries in a row that must make sense before reading goes on after damage.
-const CHAIN: usize = 3;
+/// Longest name of a level.
+const MOST_NAME: usize = 255;
 
 impl Reader {
     fn with_header(source: Source, header: Header, options: &Options, extra: Extra) -> Result<Self> {
         let mut findings = Findings::new(options.mode, &options.limits);
         probe::findings(&header).into_iter().try_for_each(|finding| findings.report(finding))?;
-        let trailer = locate::trailer(&source, &header, &options.limits, &mut findings)?;
+        let trailer = locate::trailer(&source, &header, extra.resume_at, &options.limits, &mut findings)?;
         let end = match &trailer {
             Some(trailer) => trailer.at(),
             None => source.len()?,
@@ -110,6 +128,7 @@ impl Reader {
         if let (Some(dictionary), Some(numbering)) = (&mut dictionary, extra.numbering) {
             dictionary.number_levels(numbering);
         }
+        let outlook = Outlook::of(&header);
         let mut window = Window::new(source, &options.limits);
         let start = extra.resume_at.unwrap_or(0).max(header.stored_bytes.min(HEADER_BYTES) as u64);
         window.seek(start);
@@ -130,6 +149,8 @@ impl Reader {
             is_resumed: extra.resume_at.is_some(),
             checks_arguments: options.mode == Mode::Strict,
             lent: 0,
+            outlook,
+            barren_until: 0,
         })
     }
 
@@ -171,6 +192,7 @@ impl Reader {
     /// Goes to an entry that was read before; `offset` is what came with it. Entries are no longer counted.
     pub fn seek(&mut self, offset: u64) {
         self.lent = 0;
+        self.barren_until = 0;
         self.is_resumed = true;
         self.state = State::Entries;
         self.window.seek(offset);
@@ -199,10 +221,29 @@ impl Reader {
         if id == 0 && data_len == 0 && self.is_never_written(bytes) {
             return None;
         }
-        (is_inside && !self.checks_arguments).then_some(Frame { id, len, index })
+        let is_expected = self.is_own || !self.outlook.is_odd(id, self.timestamp());
+        (is_inside && is_expected && !self.checks_arguments).then_some(Frame { id, len, index })
     }
 
-    fn next_entry(&mut self) -> Result<Option<Located<Record<'_>>>> {
+    /// The timestamp at the begin of the window, where entries have one.
+    #[inline]
+    fn timestamp(&self) -> Option<u64> {
+        match self.header_bytes {
+            ENTRY_HEADER_BYTES => {
+                let bytes = self.window.bytes().get(4..12)?.first_chunk()?;
+                Some(self.header.order.u64(*bytes))
+            }
+            _ => None,
+        }
+    }
+
+    /// An entry, as far as its arguments are concerned.
+    fn entry_at(&self, at: usize, frame: Frame) -> Option<Entry<'_>> {
+        let data = self.window.bytes().get(at + self.header_bytes..at + frame.len)?;
+        Some(Entry { dictionary: self.dictionary.as_ref(), index: frame.index, ..Entry::new(frame.id, None, data) })
+    }
+
+    fn next_entry(&mut self) -> Result<Option<Step>> {
         let offset = self.window.offset();
         let header_bytes = self.header_bytes;
         let left = self.end.saturating_sub(offset);
@@ -212,7 +253,7 @@ impl Reader {
             return self.end_entries(left.min(available));
         };
         let len = header_bytes + data_len;
-        if len as u64 > left {
+        if len as u64 > left || !self.window.has(len)? {
             return self.broken_frame(data_len, left);
         }
         if self.is_never_written(self.window.bytes()) {
@@ -226,180 +267,44 @@ impl Reader {
             },
             None => None,
         };
-        if self.window.fill(len)?.len() < len {
-            return self.broken_frame(data_len, left);
-        }
         let frame = Frame { id, len, index };
         if self.is_own && self.swallows(frame)? {
             self.report(&ENTRY_LENGTH, |odd| odd.with("bytes", data_len))?;
+            return self.lose(1);
+        }
+        if !self.is_own && self.outlook.is_odd(id, self.timestamp()) && self.is_garbage(len)? {
             return self.lose(1);
         }
         if index.is_none() && self.dictionary.is_some() {
             let sites = self.dictionary.as_ref().map_or(0, Dictionary::len);
             self.report(&UNKNOWN_ID, |odd| odd.with("id", id).with("sites", sites))?;
         }
-        self.emit(frame)
-    }
-
-    /// Whether zeros stand where an entry header should: a block that never got to the disk. No entry of a log that
-    /// was started later has the tick 0.
-    #[inline]
-    fn is_never_written(&self, bytes: &[u8]) -> bool {
-        self.header.start_timestamp != 0 && bytes.first_chunk() == Some(&[0; ENTRY_HEADER_BYTES])
-    }
-
-    /// Whether a damaged length makes an entry of many: its arguments make no sense, nor does what follows it, but
-    /// something inside does.
-    fn swallows(&mut self, frame: Frame) -> Result<bool> {
-        let left = self.end.saturating_sub(self.window.offset());
-        let data_at = self.header_bytes;
-        let bytes = self.window.fill(frame.len + data_at)?;
-        let follows = bytes.get(frame.len..).and_then(|bytes| bytes.first_chunk()).map(|id| self.header.order.u32(*id));
-        let dictionary = self.dictionary.as_ref();
-        let is_known = follows.zip(dictionary).is_some_and(|(id, dictionary)| dictionary.find(id).is_some());
-        if is_known || frame.len as u64 == left {
-            return Ok(false);
-        }
-        let data = bytes.get(data_at..frame.len).unwrap_or_default();
-        let entry = Entry { dictionary, index: frame.index, ..Entry::new(frame.id, None, data) };
-        if entry.args().is_some() {
-            return Ok(false);
-        }
-        for at in 1..frame.len {
-            if self.chains(at)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    fn emit(&mut self, frame: Frame) -> Result<Option<Located<Record<'_>>>> {
-        let checks = self.checks_arguments;
-        let offset = self.window.offset();
-        let (located, findings) = self.lend(frame);
-        if checks && let Record::Entry(entry) = &located.record {
-            check_entry(entry, offset, findings)?;
-        }
-        Ok(Some(located))
-    }
-
-    /// Lends an entry that lies whole in the window.
-    #[inline]
-    fn lend(&mut self, frame: Frame) -> (Located<Record<'_>>, &mut Findings) {
-        let Frame { id, len, index } = frame;
-        let offset = self.window.offset();
-        self.entries += 1;
-        self.lent = len;
-        let padded = self.window.bytes();
-        let timestamp = match self.header_bytes {
-            ENTRY_HEADER_BYTES => {
-                padded.get(4..12).and_then(|bytes| bytes.first_chunk()).map(|bytes| self.header.order.u64(*bytes))
-            }
-            _ => None,
-        };
-        let padded = padded.get(self.header_bytes..).unwrap_or_default();
-        let data = padded.get(..len - self.header_bytes).unwrap_or_default();
-        let entry = Entry { id, timestamp, data, padded, dictionary: self.dictionary.as_ref(), index };
-        (Located { offset, len: len as u64, record: Record::Entry(entry) }, &mut self.findings)
+        Ok(Some(Step::Entry(frame)))
     }
 
     /// No entry header is left.
     #[cold]
-    fn end_entries(&mut self, left: u64) -> Result<Option<Located<Record<'_>>>> {
+    fn end_entries(&mut self, left: u64) -> Result<Option<Step>> {
         if left == 0 {
             self.resume_at = Some(self.window.offset());
             self.state = State::Levels;
             self.check_count()?;
-            return self.next();
+            return Ok(None);
         }
-        let needed = self.header.entry_header_bytes();
+        let needed = self.header_bytes;
         self.report(&ENTRY_CUT, |odd| odd.with("needed", needed).with("left", left))?;
         self.lose(1)
     }
 
-    #[cold]
-    fn broken_frame(&mut self, data_len: usize, left: u64) -> Result<Option<Located<Record<'_>>>> {
-        let header_bytes = self.header.entry_header_bytes() as u64;
-        if left < header_bytes {
-            return self.end_entries(left);
-        }
-        let left = left - header_bytes;
-        self.report(&ENTRY_OVERRUN, |odd| odd.with("bytes", data_len).with("left", left))?;
-        self.lose(1)
-    }
-
-    /// Damage, unless only the id is: then entries that make sense follow at once.
-    #[cold]
-    fn unknown_id(&mut self, id: u32, len: usize) -> Result<Option<Located<Record<'_>>>> {
-        let sites = self.dictionary.as_ref().map_or(0, Dictionary::len);
-        self.report(&UNKNOWN_ID, |odd| odd.with("id", id).with("sites", sites))?;
-        let offset = self.window.offset();
-        if self.chains(len)? && offset + (len as u64) < self.end {
-            return self.emit(Frame { id, len, index: None });
-        }
-        self.lose(1)
-    }
-
-    /// Looks for the next place where entries make sense, from `skip` bytes on.
-    #[cold]
-    fn lose(&mut self, skip: usize) -> Result<Option<Located<Record<'_>>>> {
-        self.resume_at.get_or_insert(self.window.offset());
-        let left = self.end.saturating_sub(self.window.offset());
-        let piece = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
-        let piece = piece.min(self.window.fill(piece)?.len());
-        let mut at = skip;
-        while at < piece && !(self.is_own && self.chains(at)?) {
-            at += 1;
-        }
-        let at = at.min(piece);
-        let lost = at as u64 + if let State::Lost(before) = self.state { before } else { 0 };
-        if at < piece {
-            self.state = State::Entries;
-            self.resume_at = None;
-            self.report(&RESYNCHRONISED, |odd| odd.with("bytes", lost))?;
-        } else if left > piece as u64 && piece > 0 {
-            self.state = State::Lost(lost);
-        } else {
-            self.state = State::Levels;
-            self.check_count()?;
-        }
-        Ok(if at == 0 { return self.next() } else { Some(self.residue(at)) })
-    }
-
-    /// Whether entries with known ids and fitting arguments follow `at` bytes from here, up to the end or for a while.
-    fn chains(&mut self, at: usize) -> Result<bool> {
-        let header_bytes = self.header_bytes;
-        let order = self.header.order;
-        let limit = usize::try_from(self.end.saturating_sub(self.window.offset())).unwrap_or(usize::MAX);
-        let mut at = at;
-        for _ in 0..CHAIN {
-            if at == limit {
-                return Ok(true);
-            }
-            let wanted = at.saturating_add(header_bytes).min(limit);
-            let bytes = self.window.fill(wanted)?;
-            let head = bytes.get(at..wanted).unwrap_or_default();
-            let Some((id, data_len)) = frame(head, header_bytes, order) else { return Ok(false) };
-            if self.header.start_timestamp != 0 && head == [0; ENTRY_HEADER_BYTES] {
-                return Ok(false);
-            }
-            let Some(index) = self.dictionary.as_ref().and_then(|dictionary| dictionary.find(id)) else {
-                return Ok(false);
-            };
-            let end = at.saturating_add(header_bytes).saturating_add(data_len);
-            if end > limit {
-                return Ok(false);
-            }
-            let bytes = self.window.fill(end)?;
-            let Some(data) = bytes.get(at + header_bytes..end) else { return Ok(false) };
-            let dictionary = self.dictionary.as_ref();
-            let entry = Entry { dictionary, index: Some(index), ..Entry::new(id, None, data) };
-            if entry.args().is_none() {
-                return Ok(false);
-            }
-            at = end;
-        }
-        Ok(true)
+    fn check_entry(&mut self, frame: Frame) -> Result<()> {
+        let Some(entry) = self.entry_at(0, frame).filter(|entry| entry.index.is_some()) else { return Ok(()) };
+        let rule = match entry.args() {
+            None => &ARGUMENTS,
+            Some(_) if entry.has_lost_sign() => &SIGN_LOST,
+            Some(_) => return Ok(()),
+        };
+        let bytes = entry.data.len();
+        self.report(rule, |odd| odd.with("id", frame.id).with("bytes", bytes))
     }
 
     fn check_count(&mut self) -> Result<()> {
@@ -407,57 +312,45 @@ impl Reader {
             return Ok(());
         }
         let (expected, found) = (self.header.entry_count, self.entries);
-        let rule = match count_rule(expected, found) {
-            Some(rule) => rule,
-            None => return Ok(()),
-        };
+        let Some(rule) = count_rule(expected, found) else { return Ok(()) };
         let odd = Finding::new(rule, Position::at(48).field("entry_count"));
         self.findings.report(odd.with("expected", expected).with("found", found))
     }
 
     /// Bytes before a section that nothing explains.
-    fn gap(&mut self, until: u64) -> Result<Option<Located<Record<'_>>>> {
+    fn gap(&mut self, until: u64) -> Result<Option<Step>> {
         let bytes = until.saturating_sub(self.window.offset());
         self.report(&GAP, |odd| odd.with("bytes", bytes))?;
         let piece = usize::try_from(bytes).map_or(PIECE, |bytes| bytes.min(PIECE));
-        let piece = piece.min(self.window.fill(piece)?.len()).max(1);
-        Ok(Some(self.residue(piece)))
+        let piece = piece.min(self.window.fill(piece)?.len());
+        if piece == 0 {
+            self.state = State::Trailing { reported: false };
+        }
+        Ok(residue(piece))
     }
 
-    fn next_section(&mut self, span: Option<Span>, next: State, after: State) -> Result<Option<Located<Record<'_>>>> {
+    fn next_section(&mut self, span: Option<Span>, next: State, after: State) -> Result<Option<Step>> {
         let Some(span) = span else {
             self.state = after;
-            return self.next();
+            return Ok(None);
         };
         if self.window.offset() < span.at {
             return self.gap(span.at);
         }
-        let offset = self.window.offset();
         let Some(section) = parse_section(self.window.fill(SECTION_HEADER_BYTES)?, self.header.order) else {
-            self.state = State::Trailing { reported: false };
-            return self.next();
+            return self.shrunk();
         };
-        self.window.consume(SECTION_HEADER_BYTES);
         self.state = next;
-        let record =
-            if matches!(next, State::Level(_)) { Record::Levels(section) } else { Record::Dictionary(section) };
-        Ok(Some(Located { offset, len: SECTION_HEADER_BYTES as u64, record }))
+        Ok(Some(if matches!(next, State::Level(_)) { Step::Levels(section) } else { Step::Dictionary(section) }))
     }
 
-    fn next_level(&mut self, left: u32) -> Result<Option<Located<Record<'_>>>> {
-        let offset = self.window.offset();
-        // Header and the longest name.
-        self.window.fill(4 + 255)?;
-        let Some((_, len)) = parse_level(self.window.bytes()) else { return self.shrunk() };
+    fn next_level(&mut self, left: u32) -> Result<Option<Step>> {
+        let Some((_, len)) = parse_level(self.window.fill(LEVEL_FIXED + MOST_NAME)?) else { return self.shrunk() };
         self.state = State::Level(left - 1);
-        match parse_level(self.window.take(len)) {
-            Some((level, _)) => Ok(Some(Located { offset, len: len as u64, record: Record::Level(level) })),
-            None => Ok(None),
-        }
+        Ok(Some(Step::Level(len)))
     }
 
-    fn next_site(&mut self, left: u32) -> Result<Option<Located<Record<'_>>>> {
-        let offset = self.window.offset();
+    fn next_site(&mut self, left: u32) -> Result<Option<Step>> {
         let (order, slots) = (self.header.order, self.slots);
         let mut wanted = 256;
         let len = loop {
@@ -470,36 +363,103 @@ impl Reader {
             }
         };
         self.state = State::Site(left - 1);
-        match parse_site(self.window.take(len), order, slots) {
-            Some((site, _)) => Ok(Some(Located { offset, len: len as u64, record: Record::Site(site) })),
-            None => Ok(None),
-        }
+        Ok(Some(Step::Site(len)))
     }
 
     /// The file is shorter than when it was opened.
     #[cold]
-    fn shrunk(&mut self) -> Result<Option<Located<Record<'_>>>> {
+    fn shrunk(&mut self) -> Result<Option<Step>> {
         self.state = State::Trailing { reported: false };
-        self.next()
+        Ok(None)
     }
 
-    fn next_trailing(&mut self) -> Result<Option<Located<Record<'_>>>> {
+    fn next_trailing(&mut self) -> Result<Option<Step>> {
         let left = self.window.fill(PIECE)?.len().min(PIECE);
         if left == 0 {
             self.state = State::Done;
-            return Ok(None);
-        }
-        if let State::Trailing { reported: false } = self.state {
+        } else if let State::Trailing { reported: false } = self.state {
             self.state = State::Trailing { reported: true };
             let bytes = self.window.source().len()?.saturating_sub(self.window.offset());
             self.report(&TRAILING, |odd| odd.with("bytes", bytes))?;
         }
-        Ok(Some(self.residue(left)))
+        Ok(residue(left))
     }
 
-    fn residue(&mut self, len: usize) -> Located<Record<'_>> {
+    /// Finds the next record; `None` at the end.
+    fn step(&mut self) -> Result<Option<Step>> {
+        loop {
+            let found = match self.state {
+                State::Entries => self.next_entry()?,
+                State::Lost(_) => self.lose(0)?,
+                State::Levels => self.next_section(self.levels, State::Level(items(self.levels)), State::Dictionary)?,
+                State::Level(0) => {
+                    self.state = State::Dictionary;
+                    None
+                }
+                State::Level(left) => self.next_level(left)?,
+                State::Dictionary => {
+                    let after = State::Trailing { reported: false };
+                    self.next_section(self.sites, State::Site(items(self.sites)), after)?
+                }
+                State::Site(0) => {
+                    self.state = State::Trailing { reported: false };
+                    None
+                }
+                State::Site(left) => self.next_site(left)?,
+                State::Trailing { .. } => self.next_trailing()?,
+                State::Done => return Ok(None),
+            };
+            if let Some(Step::Entry(frame)) = found
+                && self.checks_arguments
+            {
+                self.check_entry(frame)?;
+            }
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn next_slowly(&mut self) -> Result<Option<Located<Record<'_>>>> {
+        match self.step() {
+            Ok(Some(Step::Entry(frame))) => Ok(Some(self.lend(frame))),
+            Ok(Some(step)) => Ok(self.lend_other(step)),
+            Ok(None) => Ok(None),
+            Err(error) => {
+                self.state = State::Done;
+                Err(error)
+            }
+        }
+    }
+
+    #[inline]
+    fn lend(&mut self, frame: Frame) -> Located<Record<'_>> {
+        let Frame { id, len, index } = frame;
         let offset = self.window.offset();
-        Located { offset, len: len as u64, record: Record::Residue(self.window.take(len)) }
+        self.entries += 1;
+        self.lent = len;
+        let timestamp = self.timestamp();
+        let padded = self.window.bytes().get(self.header_bytes..).unwrap_or_default();
+        let data = padded.get(..len - self.header_bytes).unwrap_or_default();
+        let entry = Entry { id, timestamp, data, padded, dictionary: self.dictionary.as_ref(), index };
+        Located { offset, len: len as u64, record: Record::Entry(entry) }
+    }
+
+    fn lend_other(&mut self, step: Step) -> Option<Located<Record<'_>>> {
+        let offset = self.window.offset();
+        let (order, slots) = (self.header.order, self.slots);
+        let bytes = self.window.bytes();
+        let (len, record) = match step {
+            Step::Levels(section) => (SECTION_HEADER_BYTES, Record::Levels(section)),
+            Step::Dictionary(section) => (SECTION_HEADER_BYTES, Record::Dictionary(section)),
+            Step::Level(len) => (len, Record::Level(parse_level(bytes)?.0)),
+            Step::Site(len) => (len, Record::Site(parse_site(bytes, order, slots)?.0)),
+            Step::Residue(len) => (len, Record::Residue(bytes.get(..len)?)),
+            Step::Entry(_) => return None,
+        };
+        self.lent = len;
+        Some(Located { offset, len: len as u64, record })
     }
 }
 
@@ -512,7 +472,7 @@ impl Records for Reader {
         if let State::Entries = self.state
             && let Some(frame) = self.quick_frame()
         {
-            return Ok(Some(self.lend(frame).0));
+            return Ok(Some(self.lend(frame)));
         }
         self.next_slowly()
     }
@@ -526,31 +486,8 @@ impl Records for Reader {
     }
 }
 
-impl Reader {
-    #[inline(never)]
-    fn next_slowly(&mut self) -> Result<Option<Located<Record<'_>>>> {
-        match self.state {
-            State::Entries => self.next_entry(),
-            State::Lost(_) => self.lose(0),
-            State::Levels => self.next_section(self.levels, State::Level(items(self.levels)), State::Dictionary),
-            State::Level(0) => {
-                self.state = State::Dictionary;
-                self.next()
-            }
-            State::Level(left) => self.next_level(left),
-            State::Dictionary => {
-                let after = State::Trailing { reported: false };
-                self.next_section(self.sites, State::Site(items(self.sites)), after)
-            }
-            State::Site(0) => {
-                self.state = State::Trailing { reported: false };
-                self.next()
-            }
-            State::Site(left) => self.next_site(left),
-            State::Trailing { .. } => self.next_trailing(),
-            State::Done => Ok(None),
-        }
-    }
+fn residue(len: usize) -> Option<Step> {
+    (len > 0).then_some(Step::Residue(len))
 }
 
 fn items(span: Option<Span>) -> u32 {
@@ -564,19 +501,6 @@ fn count_rule(expected: u32, found: u64) -> Option<&'static Rule> {
         (false, true) => Some(&COUNT_WRAPPED),
         (false, false) => Some(&COUNT_MISMATCH),
     }
-}
-
-fn check_entry(entry: &Entry<'_>, offset: u64, findings: &mut Findings) -> Result<()> {
-    if entry.index.is_none() {
-        return Ok(());
-    }
-    let rule = match entry.args() {
-        None => &ARGUMENTS,
-        Some(_) if entry.has_lost_sign() => &SIGN_LOST,
-        Some(_) => return Ok(()),
-    };
-    let odd = Finding::new(rule, Position::at(offset)).with("id", entry.id);
-    findings.report(odd.with("bytes", entry.data.len()))
 }
 
 #[cfg(test)]

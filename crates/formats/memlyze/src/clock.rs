@@ -63,6 +63,30 @@ impl Clock {
         self.add(delta_us)
     }
 
+    /// Passes an ALLOC or FREE; `None` where the sum does not fit, and nothing has passed.
+    #[inline(always)]
+    pub(crate) fn pass_memory_if_it_fits(&mut self, delta_us: u64) -> Option<u64> {
+        if self.dialect == Dialect::Growth {
+            if delta_us == self.run_delta {
+                return Some(self.now_us);
+            }
+            let sum = self.now_us.checked_add(delta_us)?;
+            self.run_delta = delta_us;
+            self.now_us = sum;
+            return Some(sum);
+        }
+        self.now_us = self.now_us.checked_add(delta_us)?;
+        Some(self.now_us)
+    }
+
+    /// Passes a GC or MARKER; `None` where the sum does not fit, and nothing has passed.
+    #[inline(always)]
+    pub(crate) fn pass_other_if_it_fits(&mut self, delta_us: u64) -> Option<u64> {
+        self.now_us = self.now_us.checked_add(delta_us)?;
+        self.run_delta = NO_RUN;
+        Some(self.now_us)
+    }
+
     /// Passes a record; what is not an event takes no time.
     pub(crate) fn pass_record(&mut self, record: &Record<'_>) -> Option<u64> {
         match record {

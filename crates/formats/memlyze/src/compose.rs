@@ -9,7 +9,7 @@ use traceloom_bytes::{ByteOrder, Limits, Result};
 
 use crate::{
     Alloc, Clock, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, Threads, create_with_metadata,
-    decode::{self, Body, Event},
+    decode,
     raw::{Dialect, EVENT_BYTES, Packing},
     write::put_event,
 };
@@ -100,8 +100,9 @@ impl<S: Read + Write + Seek> Composer<S> {
             let mut rest = ahead.get(..filled).unwrap_or_default();
             // Until the end only events that are whole for certain are taken; the next read completes the others.
             while more == 0 || rest.len() >= EVENT_BYTES {
-                let Ok(event) = decode::event(rest, ByteOrder::Little) else { break };
-                writer.write(&untimed(&event))?;
+                let Ok(event) = decode::thorough(rest, ByteOrder::Little) else { break };
+                // The writer goes by deltas and needs no times.
+                writer.write(&event.record(0))?;
                 rest = rest.get(event.len..).unwrap_or_default();
             }
             if more == 0 {
@@ -126,17 +127,3 @@ impl<S: Read + Write + Seek> Composer<S> {
 }
 
 const FLUSH_BYTES: usize = 64 << 10;
-
-/// The writer goes by deltas and needs no times.
-fn untimed(event: &Event) -> Record<'static> {
-    let Event { delta_us, padding, body, .. } = *event;
-    let time_us = 0;
-    match body {
-        Body::Alloc { address, size_bytes, stack, thread } => {
-            Record::Alloc(Alloc { delta_us, time_us, address, size_bytes, stack, thread, padding })
-        }
-        Body::Free { address } => Record::Free(Free { delta_us, time_us, address, padding }),
-        Body::Gc { objects, size_bytes } => Record::Gc(Gc { delta_us, time_us, objects, size_bytes, padding }),
-        Body::Marker { name } => Record::Marker(Marker { delta_us, time_us, name, padding }),
-    }
-}

@@ -3,7 +3,7 @@
 use traceloom_bytes::ByteOrder;
 
 use crate::{
-    Padding, quick,
+    Alloc, Free, Gc, Marker, Padding, Record,
     raw::EventType,
     varint::{self, Varint},
 };
@@ -16,6 +16,21 @@ pub(crate) struct Event {
     pub(crate) padding: Padding,
     /// Bytes in the file.
     pub(crate) len: usize,
+}
+
+impl Event {
+    /// The event as a record, at the time given.
+    pub(crate) fn record(&self, time_us: u64) -> Record<'static> {
+        let Self { delta_us, padding, .. } = *self;
+        match self.body {
+            Body::Alloc { address, size_bytes, stack, thread } => {
+                Record::Alloc(Alloc { delta_us, time_us, address, size_bytes, stack, thread, padding })
+            }
+            Body::Free { address } => Record::Free(Free { delta_us, time_us, address, padding }),
+            Body::Gc { objects, size_bytes } => Record::Gc(Gc { delta_us, time_us, objects, size_bytes, padding }),
+            Body::Marker { name } => Record::Marker(Marker { delta_us, time_us, name, padding }),
+        }
+    }
 }
 
 /// What is behind the delta.
@@ -38,16 +53,7 @@ pub(crate) enum Fault {
     TooLong(usize),
 }
 
-/// Reads an event from the front of `bytes`.
-#[inline]
-pub(crate) fn event(bytes: &[u8], order: ByteOrder) -> Result<Event, Fault> {
-    match quick::event(bytes) {
-        Some(event) if order == ByteOrder::Little => Ok(event),
-        _ => thorough(bytes, order),
-    }
-}
-
-/// Reads an event of any shape.
+/// Reads an event of any shape from the front of `bytes`.
 pub(crate) fn thorough(bytes: &[u8], order: ByteOrder) -> Result<Event, Fault> {
     let Some((kind, rest)) = bytes.split_first() else { return Err(Fault::Cut) };
     let kind = EventType(*kind);

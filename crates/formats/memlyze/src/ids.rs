@@ -132,10 +132,17 @@ impl IdSet {
     }
 
     /// Whether an id is in the set.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn contains(&self, id: u64) -> bool {
-        let word = self.bits.get(word_of(id)).copied().unwrap_or(0);
-        word & 1 << (id % 64) != 0 || (id >= SMALL && self.large.contains(&id))
+        match self.bits.get(word_of(id)) {
+            Some(word) => word & 1 << (id % 64) != 0,
+            None => self.contains_large(id),
+        }
+    }
+
+    #[cold]
+    fn contains_large(&self, id: u64) -> bool {
+        self.large.contains(&id)
     }
 
     /// All ids, in ascending order.
@@ -150,7 +157,7 @@ impl IdSet {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn word_of(id: u64) -> usize {
     usize::try_from(id / 64).unwrap_or(usize::MAX)
 }

@@ -106,7 +106,7 @@ pub(crate) fn dialect(window: &mut Window, header: &Header, metadata: &Metadata,
 
 fn judge(mut events: &[u8], order: ByteOrder) -> Dialect {
     let mut any = false;
-    while let Ok(event) = decode::event(events, order) {
+    while let Ok(event) = decode::thorough(events, order) {
         if let Body::Alloc { address: 1.., .. } | Body::Free { address: 1.. } = event.body {
             return Dialect::Document;
         }

@@ -1,74 +1,91 @@
-//! The way that nearly every ALLOC and FREE goes: little-endian, whole, with shortest varints of at most four bytes.
+//! The way that nearly every event goes: little-endian, whole, with shortest varints of at most four bytes, and
+//! nothing about it that would have to be reported.
 //!
 //! Everything else gives `None` here and is taken apart by [`crate::decode::thorough`], which knows every shape.
-//! Lengths of varints follow no pattern that a processor could guess, so nothing here branches on them.
+//! Where the next event begins is known only when the lengths of all varints are, so the way to that is kept short,
+//! and since lengths follow no pattern that a processor could guess, nothing branches on them.
 
-use crate::{
-    Padding,
-    decode::{Body, Event},
-    raw::EventType,
-};
+use crate::{Alloc, Clock, Free, Gc, Marker, Padding, Record, ids::IdSet, raw::EventType};
 
 /// Bytes that must be there for the quick way, whatever the event.
 pub(crate) const QUICK_BYTES: usize = 32;
 
-/// The front of an ALLOC or FREE of usual shape.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QuickMemory {
-    pub(crate) delta_us: u64,
-    pub(crate) address: u64,
-    /// Bytes in the file up to the address: all of a FREE.
-    pub(crate) len: usize,
+/// What an event may refer to without being looked at any further.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// Stacks below are all in the metadata.
+    pub(crate) dense_stacks: u64,
+    /// Other stacks that were looked up.
+    pub(crate) seen_stacks: IdSet,
+    /// Marker names below are all in the metadata.
+    pub(crate) dense_names: u64,
+    /// Bits of an address that the dialect does not have.
+    pub(crate) odd_address_bits: u64,
 }
 
-/// The back of an ALLOC of usual shape.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct QuickAlloc {
-    pub(crate) size_bytes: u64,
-    pub(crate) stack: u64,
-    pub(crate) thread: u16,
-    /// Bytes in the file, the front included.
-    pub(crate) len: usize,
-}
-
-/// Reads an ALLOC or FREE of usual shape from the front of `bytes`.
-#[inline]
-pub(crate) fn event(bytes: &[u8]) -> Option<Event> {
-    let bytes = bytes.first_chunk()?;
-    let front = memory(bytes)?;
-    let QuickMemory { delta_us, address, len } = front;
-    let (body, len) = match EventType(bytes[0]) {
-        EventType::ALLOC => {
-            let QuickAlloc { size_bytes, stack, thread, len } = alloc(bytes, &front)?;
-            (Body::Alloc { address, size_bytes, stack, thread }, len)
-        }
-        EventType::FREE => (Body::Free { address }, len),
-        _ => return None,
-    };
-    Some(Event { delta_us, body, padding: Padding::default(), len })
-}
-
-/// Reads what ALLOC and FREE have in common from the front of `bytes`.
+/// Reads an ALLOC or FREE of usual shape from the front of `bytes` and passes its time; gives its length too.
 ///
-/// This is done before anybody asks which of them it is: that is the one thing that cannot be guessed.
+/// `None` leaves the clock as it is.
 #[inline(always)]
-pub(crate) fn memory(bytes: &[u8; QUICK_BYTES]) -> Option<QuickMemory> {
+pub(crate) fn memory(bytes: &[u8; QUICK_BYTES], clock: &mut Clock, known: &Known) -> Option<(Record<'static>, usize)> {
+    let [kind, ..] = *bytes;
     let delta = Short::read(u32_at(bytes, 1)?)?;
-    let delta_len = (delta.bits / 8) as usize;
-    let address = u64_at(bytes, 1 + delta_len)?;
-    Some(QuickMemory { delta_us: delta.value.into(), address, len: 9 + delta_len })
+    // What both have in common is read before anybody asks which of them it is: that is the one thing that cannot
+    // be guessed.
+    let (delta_us, place) = (delta.value.into(), 1 + delta.len());
+    let address = u64_at(bytes, place)?;
+    let (place, padding) = (place + 8, Padding::default());
+    if kind > EventType::FREE.0 || address & known.odd_address_bits != 0 {
+        return None;
+    }
+    if kind == EventType::FREE.0 {
+        let time_us = clock.pass_memory_if_it_fits(delta_us)?;
+        return Some((Record::Free(Free { delta_us, time_us, address, padding }), place));
+    }
+    let (size, stack, len) = pair(u64_at(bytes, place)?)?;
+    let (size_bytes, stack, place) = (size.value.into(), u64::from(stack.value), place + len);
+    let thread = u16_at(bytes, place)?;
+    if stack >= known.dense_stacks && !known.seen_stacks.contains(stack) {
+        return None;
+    }
+    let time_us = clock.pass_memory_if_it_fits(delta_us)?;
+    let alloc = Alloc { delta_us, time_us, address, size_bytes, stack, thread, padding };
+    Some((Record::Alloc(alloc), place + 2))
 }
 
-/// Reads the rest of an ALLOC.
+/// The same for a GC or MARKER.
 #[inline(always)]
-pub(crate) fn alloc(bytes: &[u8; QUICK_BYTES], front: &QuickMemory) -> Option<QuickAlloc> {
-    let numbers = u64_at(bytes, front.len)?;
-    let size = Short::read(numbers as u32)?;
+pub(crate) fn other(bytes: &[u8; QUICK_BYTES], clock: &mut Clock, known: &Known) -> Option<(Record<'static>, usize)> {
+    let [kind, ..] = *bytes;
+    let delta = Short::read(u32_at(bytes, 1)?)?;
+    let (delta_us, place) = (delta.value.into(), 1 + delta.len());
+    let (numbers, padding) = (u64_at(bytes, place)?, Padding::default());
+    if kind == EventType::GC.0 {
+        let (objects, size, len) = pair(numbers)?;
+        let (objects, size_bytes) = (objects.value.into(), size.value.into());
+        let time_us = clock.pass_other_if_it_fits(delta_us)?;
+        return Some((Record::Gc(Gc { delta_us, time_us, objects, size_bytes, padding }), place + len));
+    }
+    let name = Short::read(numbers as u32)?;
+    let (len, name) = (name.len(), u64::from(name.value));
+    if kind != EventType::MARKER.0 || name >= known.dense_names {
+        return None;
+    }
+    let time_us = clock.pass_other_if_it_fits(delta_us)?;
+    Some((Record::Marker(Marker { delta_us, time_us, name, padding }), place + len))
+}
+
+/// Two varints, one behind the other, and their length together.
+#[inline(always)]
+fn pair(word: u64) -> Option<(Short, Short, usize)> {
+    const TOP_BITS: u64 = 0x8080_8080_8080_8080;
+    let ends = !word & TOP_BITS;
+    let first = Short::read(word as u32)?;
     // At most half of the eight bytes are gone, so what is left begins with four that are real.
-    let stack = Short::read((numbers >> size.bits) as u32)?;
-    let thread_place = front.len + ((size.bits + stack.bits) / 8) as usize;
-    let thread = u16_at(bytes, thread_place)?;
-    Some(QuickAlloc { size_bytes: size.value.into(), stack: stack.value.into(), thread, len: thread_place + 2 })
+    let second = Short::read((word >> first.bits) as u32)?;
+    // The same as the sum of both lengths, and sooner known.
+    let second_end = ends & ends.wrapping_sub(1);
+    Some((first, second, (second_end.trailing_zeros() as usize + 1) / 8))
 }
 
 /// A varint of at most four bytes in its shortest form.
@@ -83,6 +100,11 @@ const TOP_BITS: u32 = 0x8080_8080;
 const SMALLEST: [u32; 8] = [0, 0, 1 << 7, 1 << 14, 1 << 21, 0, 0, 0];
 
 impl Short {
+    #[inline(always)]
+    const fn len(&self) -> usize {
+        self.bits as usize / 8
+    }
+
     #[inline(always)]
     fn read(word: u32) -> Option<Self> {
         let ends = !word & TOP_BITS;
@@ -126,13 +148,33 @@ mod tests {
     use traceloom_bytes::ByteOrder;
 
     use super::*;
-    use crate::{decode, varint};
+    use crate::{
+        decode,
+        raw::{Dialect, NO_RUN},
+        varint,
+    };
+
+    /// What the quick way gives, if anything; it may refer to any stack and name.
+    fn quick(bytes: &[u8]) -> Option<(Record<'static>, usize)> {
+        let seen_stacks = IdSet::default();
+        let known = Known { dense_stacks: u64::MAX, seen_stacks, dense_names: u64::MAX, odd_address_bits: 0 };
+        event(bytes.first_chunk()?, &mut Clock::new(Dialect::Document), &known)
+    }
+
+    fn event(bytes: &[u8; QUICK_BYTES], clock: &mut Clock, known: &Known) -> Option<(Record<'static>, usize)> {
+        memory(bytes, clock, known).or_else(|| other(bytes, clock, known))
+    }
+
+    fn thorough(bytes: &[u8]) -> Option<(Record<'static>, usize)> {
+        let event = decode::thorough(bytes, ByteOrder::Little).ok()?;
+        Some((event.record(event.delta_us), event.len))
+    }
 
     proptest! {
         /// Where the quick way gives anything, it is what the thorough way gives.
         #[test]
         fn agrees_with_the_thorough_way(
-            kind in 0u8..3,
+            kind in 0u8..5,
             values in prop::array::uniform3(prop_oneof![0u64..300, any::<u32>().prop_map(u64::from), any::<u64>()]),
             padding in prop::array::uniform3(prop_oneof![4 => Just(0u8), 1 => 0u8..3]),
             noise in prop::collection::vec(any::<u8>(), 48),
@@ -141,21 +183,45 @@ mod tests {
             for (place, (value, padding)) in values.into_iter().zip(padding).enumerate() {
                 let surplus = (crate::raw::VARINT_BYTES - varint::len(value)) as u8;
                 varint::write(&mut bytes, value, padding.min(surplus));
-                if place == 0 {
+                if place == 0 && kind < 2 {
                     bytes.extend_from_slice(noise.first_chunk::<8>().unwrap());
                 }
             }
-            let usual = padding == [0; 3] && values.iter().all(|value| *value < 1 << 28);
+            let is_usual = padding == [0; 3] && values.iter().all(|value| *value < 1 << 28);
             bytes.extend_from_slice(&noise);
-            let quick = event(&bytes);
-            prop_assert!(quick.is_none() || quick == decode::thorough(&bytes, ByteOrder::Little).ok());
-            prop_assert!(quick.is_some() || !usual || kind > 1);
+            let quick = quick(&bytes);
+            prop_assert!(quick.is_none() || quick == thorough(&bytes));
+            prop_assert!(quick.is_some() || !is_usual || kind > 3);
         }
 
         #[test]
         fn agrees_on_any_bytes(bytes in prop::collection::vec(prop_oneof![Just(0u8), Just(0x80), any::<u8>()], 0..64)) {
-            let quick = event(&bytes);
-            prop_assert!(quick.is_none() || quick == decode::thorough(&bytes, ByteOrder::Little).ok());
+            let quick = quick(&bytes);
+            prop_assert!(quick.is_none() || quick == thorough(&bytes));
         }
+    }
+
+    /// Whatever has to be looked at or reported takes the other way, and no time has passed.
+    #[test]
+    fn what_is_unknown_is_left_to_the_thorough_way() {
+        let mut alloc = [0; QUICK_BYTES];
+        (alloc[1], alloc[2], alloc[11]) = (5, 16, 70);
+        let mut marker = [0; QUICK_BYTES];
+        (marker[0], marker[1], marker[2]) = (EventType::MARKER.0, 5, 70);
+        let known = |bound, odd_address_bits| {
+            let seen_stacks = IdSet::default();
+            Known { dense_stacks: bound, seen_stacks, dense_names: bound, odd_address_bits }
+        };
+        let mut late = Clock::at(Dialect::Document, u64::MAX - 4, NO_RUN);
+        for (known, is_quick) in [(known(71, 0), true), (known(70, 0), false), (known(71, 16), false)] {
+            for bytes in [&alloc, &marker] {
+                let mut clock = Clock::new(Dialect::Document);
+                let is_quick = is_quick || bytes == &marker && known.dense_names == 71;
+                assert_eq!(event(bytes, &mut clock, &known).is_some(), is_quick, "{known:?}");
+                assert_eq!(clock.now_us(), if is_quick { 5 } else { 0 });
+                assert_eq!(event(bytes, &mut late, &known), None);
+            }
+        }
+        assert_eq!(late.now_us(), u64::MAX - 4);
     }
 }

@@ -5,14 +5,14 @@ use traceloom_bytes::{
 };
 
 use crate::{
-    Alloc, Block, Clock, Free, Gc, Header, Marker, Metadata, Padding, Record,
+    Block, Clock, Header, Metadata, Padding, Record,
     block::Head,
     decode::{self, Body, Event, Fault},
     findings::*,
     ids::IdSet,
     metadata_read, probe,
-    quick::{self, QUICK_BYTES, QuickAlloc, QuickMemory},
-    raw::{BLOCK_HEADER_BYTES, BLOCK_MAGIC, Dialect, EVENT_BYTES, EventType, Packing},
+    quick::{self, Known, QUICK_BYTES},
+    raw::{BLOCK_HEADER_BYTES, BLOCK_MAGIC, Dialect, EVENT_BYTES, Packing},
 };
 
 /// Opens a file: reads the metadata and recognises what the events mean.
@@ -28,9 +28,12 @@ pub fn open(source: Source, options: &Options) -> Result<Reader> {
     window.seek(header.stored_bytes as u64);
     let left = events.saturating_sub(window.offset());
     Ok(Reader {
-        dense_stacks: metadata.stacks.ids.dense(),
-        seen_stacks: IdSet::default(),
-        odd_address_bits: if header.dialect == Dialect::Growth { u64::MAX } else { 0 },
+        known: Known {
+            dense_stacks: metadata.stacks.ids.dense(),
+            seen_stacks: IdSet::default(),
+            dense_names: metadata.functions.ids.dense(),
+            odd_address_bits: if header.dialect == Dialect::Growth { u64::MAX } else { 0 },
+        },
         window,
         clock: Clock::new(header.dialect),
         header,
@@ -57,12 +60,7 @@ pub struct Reader {
     pub(crate) events: u64,
     pub(crate) block: Unpacked,
     pub(crate) missing: Missing,
-    /// Stacks below are all in the metadata.
-    dense_stacks: u64,
-    /// Other stacks that were looked up.
-    seen_stacks: IdSet,
-    /// Bits of an address that the dialect does not have.
-    odd_address_bits: u64,
+    known: Known,
     overflowed: bool,
 }
 
@@ -179,39 +177,27 @@ impl Reader {
 
     #[inline]
     fn next_plain(&mut self) -> Result<Option<Located<Record<'_>>>> {
-        self.fill(EVENT_BYTES)?;
+        // Near its end the window is filled on the other way.
         if let Some(ahead) = self.window.bytes().first_chunk::<QUICK_BYTES>()
-            && let Some(front) = quick::memory(ahead)
-            && front.address & self.odd_address_bits == 0
+            && let Some((record, len)) = quick::memory(ahead, &mut self.clock, &self.known)
         {
-            let QuickMemory { delta_us, address, len } = front;
-            let padding = Padding::default();
-            let [kind, ..] = *ahead;
-            if kind == EventType::ALLOC.0 {
-                if let Some(QuickAlloc { size_bytes, stack, thread, len }) = quick::alloc(ahead, &front)
-                    && (stack < self.dense_stacks || self.seen_stacks.contains(stack))
-                {
-                    let (offset, time_us) = self.pass_quick(len, delta_us)?;
-                    let alloc = Alloc { delta_us, time_us, address, size_bytes, stack, thread, padding };
-                    return Ok(Some(Located { offset, len: len as u64, record: Record::Alloc(alloc) }));
-                }
-            } else if kind == EventType::FREE.0 {
-                let (offset, time_us) = self.pass_quick(len, delta_us)?;
-                let free = Free { delta_us, time_us, address, padding };
-                return Ok(Some(Located { offset, len: len as u64, record: Record::Free(free) }));
-            }
+            let offset = self.window.offset();
+            self.window.consume(len);
+            return Ok(Some(Located { offset, len: len as u64, record }));
         }
-        self.next_unusual()
+        self.next_other()
     }
 
-    #[inline(always)]
-    fn pass_quick(&mut self, len: usize, delta_us: u64) -> Result<(u64, u64)> {
-        let offset = self.window.offset();
-        self.window.consume(len);
-        match self.clock.pass_memory(delta_us) {
-            Some(time_us) => Ok((offset, time_us)),
-            None => Ok((offset, self.overflow(offset)?)),
+    #[inline(never)]
+    fn next_other(&mut self) -> Result<Option<Located<Record<'_>>>> {
+        if let Some(ahead) = self.window.bytes().first_chunk::<QUICK_BYTES>()
+            && let Some((record, len)) = quick::other(ahead, &mut self.clock, &self.known)
+        {
+            let offset = self.window.offset();
+            self.window.consume(len);
+            return Ok(Some(Located { offset, len: len as u64, record }));
         }
+        self.next_unusual()
     }
 
     #[inline(never)]
@@ -239,11 +225,26 @@ impl Reader {
         self.next_tail()
     }
 
-    /// The next event of the block; a fault ends the block, not the file.
+    #[inline(never)]
     fn next_in_block(&mut self) -> Result<Option<Located<Record<'_>>>> {
+        if self.header.order == ByteOrder::Little
+            && let Some(ahead) = self.block.left().first_chunk::<QUICK_BYTES>()
+            && let Some((record, len)) = quick::memory(ahead, &mut self.clock, &self.known)
+                .or_else(|| quick::other(ahead, &mut self.clock, &self.known))
+        {
+            let offset = self.block.offset.saturating_add(self.block.taken as u64);
+            self.block.taken += len;
+            return Ok(Some(Located { offset, len: len as u64, record }));
+        }
+        self.next_unusual_in_block()
+    }
+
+    /// The next event of the block; a fault ends the block, not the file.
+    #[inline(never)]
+    fn next_unusual_in_block(&mut self) -> Result<Option<Located<Record<'_>>>> {
         let ahead = self.block.left();
         let offset = self.block.offset.saturating_add(self.block.taken as u64);
-        match decode::event(ahead, self.header.order) {
+        match decode::thorough(ahead, self.header.order) {
             Ok(event) => {
                 self.block.taken += event.len;
                 let record = self.record(&event, offset)?;
@@ -343,36 +344,27 @@ impl Reader {
 
     /// Gives an event its time and checks what it refers to.
     fn record(&mut self, event: &Event, offset: u64) -> Result<Record<'static>> {
-        let Event { delta_us, padding, .. } = *event;
         let time_us = match self.clock.pass(event) {
             Some(time_us) => time_us,
             None => self.overflow(offset)?,
         };
-        if !padding.is_none() {
-            self.report_padding(padding, offset)?;
+        if !event.padding.is_none() {
+            self.report_padding(event.padding, offset)?;
         }
-        Ok(match event.body {
-            Body::Alloc { address, size_bytes, stack, thread } => {
-                if stack >= self.dense_stacks && self.seen_stacks.insert(stack)? {
-                    self.check_stack(stack, offset)?;
-                }
-                if address & self.odd_address_bits != 0 {
-                    self.report_address(address, offset)?;
-                }
-                Record::Alloc(Alloc { delta_us, time_us, address, size_bytes, stack, thread, padding })
+        if let Body::Alloc { stack, .. } = event.body
+            && stack >= self.known.dense_stacks
+            && self.known.seen_stacks.insert(stack)?
+        {
+            self.check_stack(stack, offset)?;
+        }
+        match event.body {
+            Body::Alloc { address, .. } | Body::Free { address } if address & self.known.odd_address_bits != 0 => {
+                self.report_address(address, offset)?;
             }
-            Body::Free { address } => {
-                if address & self.odd_address_bits != 0 {
-                    self.report_address(address, offset)?;
-                }
-                Record::Free(Free { delta_us, time_us, address, padding })
-            }
-            Body::Gc { objects, size_bytes } => Record::Gc(Gc { delta_us, time_us, objects, size_bytes, padding }),
-            Body::Marker { name } => {
-                self.check_marker(name, offset)?;
-                Record::Marker(Marker { delta_us, time_us, name, padding })
-            }
-        })
+            Body::Marker { name } => self.check_marker(name, offset)?,
+            Body::Alloc { .. } | Body::Free { .. } | Body::Gc { .. } => {}
+        }
+        Ok(event.record(time_us))
     }
 
     #[cold]

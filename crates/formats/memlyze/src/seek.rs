@@ -83,7 +83,7 @@ impl Reader {
                 }
                 State::Metadata { .. } | State::Tail | State::Done => return Ok(()),
             };
-            let Ok(event) = decode::event(ahead, self.header.order) else {
+            let Ok(event) = decode::thorough(ahead, self.header.order) else {
                 if self.state != State::InBlock || !ahead.is_empty() {
                     return Ok(());
                 }

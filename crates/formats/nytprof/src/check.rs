@@ -5,12 +5,13 @@ use std::{
     hash::{BuildHasher, RandomState},
 };
 
-use traceloom_bytes::{Finding, Findings, Position, Result, Text};
+use traceloom_bytes::{Finding, Findings, Position, Result};
 
 use crate::{
-    NewFid, Nv, PidEnd, PidStart, Str, SubCallers, SubInfo, SubReturn,
+    NewFid, Nv, PidEnd, PidStart, Record, Str, SubCallers, SubInfo, SubReturn,
     findings::*,
     raw::{DEFAULT_TICKS_PER_SEC, Tag},
+    record::brief,
 };
 
 /// What is remembered of the records seen, in bounded memory.
@@ -57,10 +58,34 @@ impl Checks {
         }
     }
 
+    /// Applies the rules to a binary record.
+    pub(crate) fn record(&mut self, record: &Record<'_>, position: Position) -> Result<()> {
+        if record.odd_bytes().is_some() {
+            self.findings.report(Finding::new(&INTEGER_PADDED, position))?;
+        }
+        match record {
+            Record::TimeLine(time) => self.time(time.ticks, time.fid, || position),
+            Record::TimeBlock(time) => self.time(time.ticks, time.fid, || position),
+            Record::Discount => self.discount(position),
+            Record::NewFid(file) => self.new_fid(file, position),
+            Record::SubEntry(entry) => self.place(entry.caller_fid, Tag::SUB_ENTRY, position),
+            Record::SubReturn(left) => self.sub_return(left, position),
+            Record::SrcLine(source) => {
+                self.place(source.fid, Tag::SRC_LINE, position)?;
+                self.string(&source.text, position)
+            }
+            Record::SubInfo(sub) => self.sub_info(sub, position),
+            Record::SubCallers(calls) => self.sub_callers(calls, position),
+            Record::PidStart(start) => self.pid_start(start, position),
+            Record::PidEnd(end) => self.pid_end(end, position),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn attribute(&mut self, key: &[u8], value: &[u8], position: Position) -> Result<()> {
         if self.attributes.len() < self.most && !self.attributes.insert(self.names.hash_one(key)) {
-            let again = Finding::new(&ATTRIBUTE_REPEATED, position).with("key", Text(key).to_string());
-            self.findings.report(again.with("value", Text(value).to_string()))?;
+            let again = Finding::new(&ATTRIBUTE_REPEATED, position).with("key", brief(key));
+            self.findings.report(again.with("value", brief(value)))?;
         }
         match key {
             b"ticks_per_sec" => self.ticks(value, position)?,
@@ -80,7 +105,7 @@ impl Checks {
     fn ticks(&mut self, value: &[u8], position: Position) -> Result<()> {
         let ticks = leading_number(value);
         if ticks == 0 {
-            let zero = Finding::new(&TICKS_ZERO, position).with("value", Text(value).to_string());
+            let zero = Finding::new(&TICKS_ZERO, position).with("value", brief(value));
             self.findings.report(zero)?;
         }
         match self.ticks_per_sec {
@@ -96,7 +121,7 @@ impl Checks {
     }
 
     #[inline]
-    pub(crate) fn discount(&mut self, position: Position) -> Result<()> {
+    fn discount(&mut self, position: Position) -> Result<()> {
         if self.discounts > 0 {
             self.findings.report(Finding::new(&DISCOUNT_TWICE, position))?;
         }
@@ -159,7 +184,7 @@ impl Checks {
     }
 
     /// A record that the original's loader puts into a file.
-    pub(crate) fn fid(&mut self, fid: u32, tag: Tag, position: Position) -> Result<()> {
+    fn fid(&mut self, fid: u32, tag: Tag, position: Position) -> Result<()> {
         if !self.fids.contains(fid) {
             self.undefined(&FID_UNDEFINED, fid, tag, position)?;
         }
@@ -167,7 +192,7 @@ impl Checks {
     }
 
     /// A record that only says where something is.
-    pub(crate) fn place(&mut self, fid: u32, tag: Tag, position: Position) -> Result<()> {
+    fn place(&mut self, fid: u32, tag: Tag, position: Position) -> Result<()> {
         if !self.fids.contains(fid) {
             self.undefined(&FID_STRAY, fid, tag, position)?;
         }
@@ -179,10 +204,10 @@ impl Checks {
         self.findings.report(Finding::new(rule, at).with("record", tag.to_string()).with("fid", fid))
     }
 
-    pub(crate) fn new_fid(&mut self, file: &NewFid<'_>, position: Position) -> Result<()> {
+    fn new_fid(&mut self, file: &NewFid<'_>, position: Position) -> Result<()> {
         if self.fids.contains(file.fid) {
             let again = Finding::new(&FID_REDEFINED, position).with("fid", file.fid);
-            self.findings.report(again.with("name", Text(file.name.bytes).to_string()))?;
+            self.findings.report(again.with("name", brief(file.name.bytes)))?;
         }
         self.fids.insert(file.fid, self.most);
         if file.eval_fid == file.fid && file.fid != 0 {
@@ -194,18 +219,18 @@ impl Checks {
         self.string(&file.name, position)
     }
 
-    pub(crate) fn sub_info(&mut self, sub: &SubInfo<'_>, position: Position) -> Result<()> {
+    fn sub_info(&mut self, sub: &SubInfo<'_>, position: Position) -> Result<()> {
         self.fid(sub.fid, Tag::SUB_INFO, position)?;
         let is_new = self.subs.len() >= self.most || self.subs.insert(self.names.hash_one(sub.name.bytes));
         // Anonymous subs of evals repeat by nature, and the original says nothing.
         if !is_new && !sub.name.bytes.windows(14).any(|part| part == b"__ANON__[(eval") {
             let again = Finding::new(&SUB_REPEATED, position);
-            self.findings.report(again.with("name", Text(sub.name.bytes).to_string()))?;
+            self.findings.report(again.with("name", brief(sub.name.bytes)))?;
         }
         self.string(&sub.name, position)
     }
 
-    pub(crate) fn sub_callers(&mut self, calls: &SubCallers<'_>, position: Position) -> Result<()> {
+    fn sub_callers(&mut self, calls: &SubCallers<'_>, position: Position) -> Result<()> {
         if calls.fid != 0 {
             self.fid(calls.fid, Tag::SUB_CALLERS, position)?;
         }
@@ -217,14 +242,14 @@ impl Checks {
         self.finite(&calls.reci_seconds, "reci_seconds", position)?;
         let least = calls.incl_seconds.value().min(calls.excl_seconds.value());
         if least < 0.0 {
-            let negative = Finding::new(&SUB_NEGATIVE, position).with("name", Text(calls.called.bytes).to_string());
+            let negative = Finding::new(&SUB_NEGATIVE, position).with("name", brief(calls.called.bytes));
             self.findings.report(negative.with("seconds", least.to_string()))?;
         }
         self.string(&calls.caller, position)?;
         self.string(&calls.called, position)
     }
 
-    pub(crate) fn sub_return(&mut self, left: &SubReturn<'_>, position: Position) -> Result<()> {
+    fn sub_return(&mut self, left: &SubReturn<'_>, position: Position) -> Result<()> {
         if left.depth > DEPTH_TO_REPORT {
             self.findings.report(Finding::new(&DEPTH_HUGE, position).with("depth", left.depth))?;
         }
@@ -233,7 +258,7 @@ impl Checks {
         self.string(&left.name, position)
     }
 
-    pub(crate) fn pid_start(&mut self, start: &PidStart<'_>, position: Position) -> Result<()> {
+    fn pid_start(&mut self, start: &PidStart<'_>, position: Position) -> Result<()> {
         self.has_pid = true;
         if let Some(open) = self.live_pids.keys().next() {
             let nested = Finding::new(&PID_NESTED, position).with("pid", start.pid).with("open", *open);
@@ -245,14 +270,14 @@ impl Checks {
         self.finite(&start.time, "time", position)
     }
 
-    pub(crate) fn pid_end(&mut self, end: &PidEnd<'_>, position: Position) -> Result<()> {
+    fn pid_end(&mut self, end: &PidEnd<'_>, position: Position) -> Result<()> {
         if self.live_pids.remove(&end.pid).is_none() {
             self.findings.report(Finding::new(&PID_UNKNOWN, position).with("pid", end.pid))?;
         }
         self.finite(&end.time, "time", position)
     }
 
-    pub(crate) fn string(&mut self, text: &Str<'_>, position: Position) -> Result<()> {
+    fn string(&mut self, text: &Str<'_>, position: Position) -> Result<()> {
         if text.is_utf8 && std::str::from_utf8(text.bytes).is_err() {
             self.findings.report(Finding::new(&STRING_NOT_UTF8, position))?;
         }
@@ -358,6 +383,9 @@ impl FidSet {
 
     /// The lowest number above 0 that is missing below the highest.
     fn hole(&self) -> Option<u32> {
+        if self.is_full {
+            return None; // Too many to tell.
+        }
         let highest = (0..self.bits.len() as u32 * 64).rev().find(|fid| self.contains(*fid));
         let highest = self.others.iter().copied().max().or(highest)?;
         (1..highest).find(|fid| !self.contains(*fid))

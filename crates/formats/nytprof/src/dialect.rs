@@ -189,7 +189,7 @@ impl Look<'_> {
                 Ok(Dialect::NoProcess)
             }
             Some(b'F' | b'D' | b'C' | b'E' | b'A' | b'T') if banner.names_pynytprof => Ok(Dialect::NoProcess),
-            None if banner.names_pynytprof && self.is_whole => Ok(Dialect::Document),
+            None if banner.names_pynytprof => Ok(Dialect::Document),
             _ => Ok(Dialect::Nytprof),
         }
     }

@@ -1,8 +1,6 @@
 //! Walks the records of a real stream, front to back, through the compressed part as well.
 
-use traceloom_bytes::{
-    Error, Finding, Findings, Limits, Located, Options, Position, Records, Result, Source, Text, Window,
-};
+use traceloom_bytes::{Error, Finding, Findings, Limits, Located, Options, Position, Records, Result, Source, Window};
 
 use crate::{
     Header, NvLayout, Pair, Record, TimeLine,
@@ -13,6 +11,7 @@ use crate::{
     parse::{self, Stop},
     probe,
     raw::{NYTP_FILE_MAJOR_VERSION, NYTP_FILE_MINOR_VERSION, ORIGINAL_BUFFER, ORIGINAL_LINE, Tag},
+    record::brief,
 };
 
 /// Opens a profile of Devel::NYTProf.
@@ -147,7 +146,7 @@ impl Reader {
             self.checks.findings.report(newer)?;
         }
         if !self.header.rest.is_empty() {
-            let rest = Text(&self.header.rest).to_string();
+            let rest = brief(&self.header.rest);
             self.checks.findings.report(Finding::new(&VERSION_LINE, position).with("text", rest))?;
         }
         Ok(())
@@ -211,10 +210,14 @@ impl Reader {
             }
             None => NvLayout::COMMON,
         };
-        match self.measure(layout, usize::MAX)? {
-            Ok(len) => {
+        let position = self.position();
+        if let Err(stop) = self.measure(layout, usize::MAX)? {
+            return self.stop(tag, stop);
+        }
+        match parse::record(self.window.bytes(), layout) {
+            Ok((record, len)) => {
+                self.checks.record(&record, position)?;
                 self.state = State::Records;
-                self.inspect(layout)?;
                 Ok(Step::Binary { len, layout })
             }
             Err(stop) => self.stop(tag, stop),
@@ -233,33 +236,6 @@ impl Reader {
                 }
                 Err(stop) => return Ok(Err(stop)),
             }
-        }
-    }
-
-    /// Applies the rules to the record at the front.
-    fn inspect(&mut self, layout: NvLayout) -> Result<()> {
-        let position = self.position();
-        let Ok((record, _)) = parse::record(self.window.bytes(), layout) else { return Ok(()) };
-        let checks = &mut self.checks;
-        if record.odd_bytes().is_some() {
-            checks.findings.report(Finding::new(&INTEGER_PADDED, position))?;
-        }
-        match &record {
-            Record::TimeLine(time) => checks.time(time.ticks, time.fid, || position),
-            Record::TimeBlock(time) => checks.time(time.ticks, time.fid, || position),
-            Record::Discount => checks.discount(position),
-            Record::NewFid(file) => checks.new_fid(file, position),
-            Record::SubEntry(entry) => checks.place(entry.caller_fid, Tag::SUB_ENTRY, position),
-            Record::SubReturn(left) => checks.sub_return(left, position),
-            Record::SrcLine(source) => {
-                checks.place(source.fid, Tag::SRC_LINE, position)?;
-                checks.string(&source.text, position)
-            }
-            Record::SubInfo(sub) => checks.sub_info(sub, position),
-            Record::SubCallers(calls) => checks.sub_callers(calls, position),
-            Record::PidStart(start) => checks.pid_start(start, position),
-            Record::PidEnd(end) => checks.pid_end(end, position),
-            _ => Ok(()),
         }
     }
 
@@ -361,12 +337,8 @@ impl Reader {
         let pair = Pair::split(line);
         match (tag, pair.value) {
             (Tag::ATTRIBUTE, Some(value)) => checks.attribute(pair.key, value, position),
-            (Tag::ATTRIBUTE, None) => {
-                checks.findings.report(at(&ATTRIBUTE_MALFORMED).with("key", Text(pair.key).to_string()))
-            }
-            (Tag::OPTION, None) => {
-                checks.findings.report(at(&OPTION_MALFORMED).with("key", Text(pair.key).to_string()))
-            }
+            (Tag::ATTRIBUTE, None) => checks.findings.report(at(&ATTRIBUTE_MALFORMED).with("key", brief(pair.key))),
+            (Tag::OPTION, None) => checks.findings.report(at(&OPTION_MALFORMED).with("key", brief(pair.key))),
             _ => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use traceloom_bytes::{Describe, Fields};
+use traceloom_bytes::{Describe, Fields, Text};
 
 use crate::{
     Nv,
@@ -66,6 +66,15 @@ pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect()),
+    }
+}
+
+/// Stored text for a message; a long one is cut, because findings are kept.
+pub(crate) fn brief(bytes: &[u8]) -> String {
+    const MOST: usize = 160;
+    match bytes.get(..MOST) {
+        Some(head) if bytes.len() > MOST => format!("{}… ({} bytes)", Text(head), bytes.len()),
+        _ => Text(bytes).to_string(),
     }
 }
 

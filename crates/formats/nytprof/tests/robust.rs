@@ -6,7 +6,7 @@ use std::io::Read;
 
 use proptest::prelude::*;
 use support::{folder, profiles, read, windowed};
-use traceloom_bytes::{Options, Records, Source};
+use traceloom_bytes::{Options, Records, Sniff, Source};
 use traceloom_nytprof::{
     Header, NewFid, Nv, NvLayout, Pair, PidEnd, PidStart, Record, SrcLine, Str, SubCallers, SubEntry, SubInfo,
     SubReturn, TimeBlock, TimeLine, aggregate, create, edit, open, pynytprof, raw::FidFlags,
@@ -74,6 +74,23 @@ fn what_is_read_comes_out_byte_for_byte() {
         }
     }
     assert!(plain > 90, "{plain} plain files");
+}
+
+#[test]
+fn first_bytes_tell_the_dialect() {
+    for (name, bytes) in fixtures() {
+        let is_pynytprof = pynytprof::open(Source::bytes(bytes.clone()), &Options::default()).is_ok();
+        for len in [400, 512, 600, 4096, 65536] {
+            let prefix = &bytes[..len.min(bytes.len())];
+            let wanted = match (is_pynytprof, prefix.starts_with(b"NYTProf ")) {
+                (_, false) => [Sniff::No, Sniff::No],
+                (true, _) => [Sniff::No, Sniff::Yes],
+                (false, _) => [Sniff::Yes, Sniff::No],
+            };
+            let sniffed = [traceloom_nytprof::sniff(prefix), pynytprof::sniff(prefix)];
+            assert_eq!(sniffed, wanted, "{name}, {len} bytes");
+        }
+    }
 }
 
 #[test]

@@ -211,6 +211,25 @@ fn every_rule_of_the_document_has_a_file_that_breaks_it() {
     assert_eq!(found, ["pynytprof.not-loadable"]);
 }
 
+#[test]
+fn what_the_document_s_function_wrote_breaks_no_rule() {
+    let folder = folder().join("pynytprof");
+    for name in ["seed-aligned-pid", "seed-empty", "seed-large", "seed-many", "seed-small", "seed-utf8"] {
+        let mut reader = pynytprof::open(Source::bytes(read(&folder, name)), &Options::strict()).unwrap();
+        while reader.next().unwrap_or_else(|error| panic!("{name}: {error}")).is_some() {}
+    }
+}
+
+#[test]
+fn findings_stay_small() {
+    let name = "x".repeat(1 << 20);
+    let sub = [b"s\x01'\xff\x00\x10\x00\x00", name.as_bytes(), b"\x01\x01"].concat();
+    let found = findings(&whole(&sub.repeat(5)));
+    let longest = found.kept().iter().map(|finding| finding.message().len()).max();
+    assert!(longest < Some(400), "{longest:?}");
+    assert_eq!(found.counts()["nytprof.sub-repeated"], 4);
+}
+
 fn page(name: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../docs/formats/{name}.md"));
     std::fs::read_to_string(path).unwrap()

@@ -212,7 +212,9 @@ const MOST_PARTS_FOUND: u32 = 64;
 /// Searches for the next bytes that make sense as a whole chunk, at multiples of four from `from` on.
 pub(crate) fn find(source: &Source, from: u64, limits: &Limits) -> Result<Option<u64>> {
     let file_end = source.len()?;
-    let mut window = Window::new(source.clone(), limits);
+    // Mostly the search is short, and there may be many of them.
+    let limits = Limits { window_bytes: limits.window_bytes.min(4096), ..limits.clone() };
+    let mut window = Window::new(source.clone(), &limits);
     window.seek(from.next_multiple_of(4));
     let longest = CHUNK_FIXED + PART_ENTRY * MOST_PARTS_FOUND as usize;
     loop {

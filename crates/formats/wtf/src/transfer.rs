@@ -138,31 +138,22 @@ impl<'c, W: Write> Transfer<'c, W> {
         self.loss.lose(what, || format!("byte {offset}"));
     }
 
-    /// Takes over what zones there are now; the first one gets its name late.
+    /// Takes over what zones there are now: new ones come last, and the first one may get its name late.
     pub(crate) fn take_zones(&mut self, zones: &[Zone]) -> Result<()> {
-        if self.zones.len() == zones.len() && self.zones.first().map(|state| &state.zone) == zones.first() {
-            return Ok(());
+        let is_kept = |index: usize, zone: &Zone| {
+            let name = zone.name.as_deref().unwrap_or_default().as_bytes();
+            let id = zone.id.map_or(index as u64, u64::from);
+            self.cut.as_ref().is_none_or(|cut| cut.slice.keeps_thread(id, name))
+        };
+        if let (Some(state), Some(zone)) = (self.zones.first_mut(), zones.first())
+            && state.zone != *zone
+        {
+            (state.zone, state.is_kept) = (zone.clone(), is_kept(0, zone));
         }
-        for (index, zone) in zones.iter().enumerate() {
-            let is_kept = |zone: &Zone| {
-                let name = zone.name.as_deref().unwrap_or_default().as_bytes();
-                let id = zone.id.map_or(index as u64, u64::from);
-                self.cut.as_ref().is_none_or(|cut| cut.slice.keeps_thread(id, name))
-            };
-            let is_kept = is_kept(zone);
-            match self.zones.get_mut(index) {
-                Some(state) if state.zone == *zone => {}
-                Some(state) => (state.zone, state.is_kept) = (zone.clone(), is_kept),
-                None => self.zones.push(ZoneState {
-                    id: None,
-                    zone: zone.clone(),
-                    is_kept,
-                    before: Vec::new(),
-                    open: 0,
-                    end_later: 0,
-                    later: 0,
-                }),
-            }
+        let known = self.zones.len();
+        for (index, zone) in zones.iter().enumerate().skip(known) {
+            let (zone, is_kept) = (zone.clone(), is_kept(index, zone));
+            self.zones.push(ZoneState { id: None, zone, is_kept, before: Vec::new(), open: 0, end_later: 0, later: 0 });
         }
         Ok(())
     }

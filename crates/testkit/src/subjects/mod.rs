@@ -1,5 +1,7 @@
 //! One file per format.
 
+mod cnanolog;
+mod cnanolog_golden;
 mod easyprofiler;
 mod easyprofiler_golden;
 mod memlyze;
@@ -7,7 +9,7 @@ mod memlyze_golden;
 
 use crate::Subject;
 
-pub use self::{easyprofiler::EasyProfiler, memlyze::Memlyze};
+pub use self::{cnanolog::CNanoLog, easyprofiler::EasyProfiler, memlyze::Memlyze};
 
 /// Every format under test.
-pub static SUBJECTS: &[&dyn Subject] = &[&EasyProfiler, &Memlyze];
+pub static SUBJECTS: &[&dyn Subject] = &[&CNanoLog, &EasyProfiler, &Memlyze];

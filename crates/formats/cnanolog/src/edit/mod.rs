@@ -8,7 +8,7 @@ use std::io::Write;
 use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Slice, Source, Text};
 
 use self::plan::{Dialect, Plan};
-use crate::{Entry, Header, Reader, Record, Tally, Writer, create, open};
+use crate::{Entry, Extra, Header, Reader, Record, Tally, Writer, create, open, open_with};
 
 pub use self::merge::merge;
 
@@ -20,7 +20,7 @@ pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, optio
         (Dialect::Library, Some(_)) => ByteOrder::Little,
         _ => open(source.clone(), options)?.header().order,
     };
-    relay(source, out, dialect, order, options)
+    relay(source, out, (dialect, order), &Extra::default(), options)
 }
 
 /// The same in a byte order of the caller's.
@@ -31,14 +31,19 @@ pub fn canonical_in<W: Write>(
     order: ByteOrder,
     options: &Options,
 ) -> Result<Edited> {
-    relay(source, out, Dialect::parse(variant)?, order, options)
+    relay(source, out, (Dialect::parse(variant)?, order), &Extra::default(), options)
 }
 
 /// Writes a file that the original decompressor opens, with all that can be read.
 ///
 /// Entries that nothing explains become entries of a site that shows their bytes.
 pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
-    relay(source, out, Dialect::Library, ByteOrder::Little, options)
+    repair_with(source, out, &Extra::default(), options)
+}
+
+/// The same with what the caller knows, such as the dictionary of another log of the same program.
+pub fn repair_with<W: Write>(source: &Source, out: W, extra: &Extra, options: &Options) -> Result<Edited> {
+    relay(source, out, (Dialect::Library, ByteOrder::Little), extra, options)
 }
 
 /// Writes the entries of a stretch of time, from its begin to before its end, in the same layout.
@@ -91,8 +96,14 @@ fn check_slice(slice: &Slice, header: &Header) -> Result<()> {
 }
 
 /// Writes all entries by a plan; the first pass counts what the header wants to know.
-fn relay<W: Write>(source: &Source, out: W, dialect: Dialect, order: ByteOrder, options: &Options) -> Result<Edited> {
-    let reader = open(source.clone(), options)?;
+fn relay<W: Write>(
+    source: &Source,
+    out: W,
+    (dialect, order): (Dialect, ByteOrder),
+    extra: &Extra,
+    options: &Options,
+) -> Result<Edited> {
+    let reader = open_with(source.clone(), options, extra.clone())?;
     let mut loss = Loss::default();
     let mut relay = Relay::new(Plan::new(dialect, order, reader.header(), &options.limits), &reader, &mut loss)?;
     let mut tally = Tally::new(&relay.plan.header);
@@ -112,7 +123,7 @@ fn relay<W: Write>(source: &Source, out: W, dialect: Dialect, order: ByteOrder, 
     })?;
     tally.fill(&mut relay.plan.header)?;
     let mut writer = create(out, &relay.plan.header)?;
-    let reader = each(open(source.clone(), options)?, |offset, record| match record {
+    let reader = each(open_with(source.clone(), options, extra.clone())?, |offset, record| match record {
         Record::Entry(entry) => relay.write(entry, offset, &mut writer, &mut loss),
         Record::Residue(bytes) => {
             loss.lose("bytes that are no record", || format!("{} bytes at {offset}", bytes.len()));

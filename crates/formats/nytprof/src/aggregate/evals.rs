@@ -75,6 +75,7 @@ impl Merging<'_> {
             let line = self.profile.files.get(eval).map_or(0, |file| file.eval_line);
             by_line.entry(line).or_default().push(*eval);
         }
+        let mut gone = HashSet::new();
         for siblings in by_line.into_values().filter(|siblings| siblings.len() > 1) {
             let mut by_key: BTreeMap<Key, Vec<u32>> = BTreeMap::new();
             for eval in &siblings {
@@ -82,27 +83,27 @@ impl Merging<'_> {
                 by_key.entry(Key::of(file)).or_default().push(*eval);
             }
             if by_key.len() > MOST_SOURCES {
-                self.merge_siblings(fid, &siblings);
+                self.merge_siblings(&siblings, &mut gone);
                 continue;
             }
             for same in by_key.into_values().filter(|same| same.len() > 1) {
                 let nests = |eval: &u32| self.profile.files.get(eval).is_some_and(|file| !file.evals.is_empty());
                 if !same.iter().any(nests) {
-                    self.merge_siblings(fid, &same);
+                    self.merge_siblings(&same, &mut gone);
                 }
             }
         }
+        if let Some(file) = self.profile.files.get_mut(&fid) {
+            file.evals.retain(|eval| !gone.contains(eval));
+        }
     }
 
-    fn merge_siblings(&mut self, parent: u32, evals: &[u32]) {
+    fn merge_siblings(&mut self, evals: &[u32], gone: &mut HashSet<u32>) {
         let Some((&survivor, donors)) = evals.split_first() else { return };
         for donor in donors {
             self.merge_file(survivor, *donor);
         }
-        if let Some(file) = self.profile.files.get_mut(&parent) {
-            let gone: HashSet<_> = donors.iter().collect();
-            file.evals.retain(|eval| !gone.contains(eval));
-        }
+        gone.extend(donors);
         self.merge_anonymous_subs(survivor);
     }
 
@@ -199,6 +200,10 @@ impl Merging<'_> {
         for (name, callers) in self.callers {
             if let Some(sub) = self.profile.subs.get_mut(&name) {
                 sub.callers = callers.into_values().collect();
+                for calls in &mut sub.callers {
+                    calls.by.sort_unstable();
+                    calls.by.dedup();
+                }
             }
         }
     }
@@ -221,11 +226,8 @@ fn add_calls(callers: &mut BTreeMap<(u32, u32), Calls>, place: (u32, u32), from:
     to.excl_seconds += from.excl_seconds;
     to.depth = to.depth.max(from.depth);
     to.reci_seconds = to.reci_seconds.max(from.reci_seconds);
-    for name in from.by {
-        if let Err(at) = to.by.binary_search(&name) {
-            to.by.insert(at, name);
-        }
-    }
+    // Sorted in the end: a place may get any number of callers.
+    to.by.extend(from.by);
 }
 
 fn is_anonymous(name: &[u8]) -> bool {

@@ -62,7 +62,7 @@ impl LineTable {
         let (fid, line) = (fid as usize, line as usize);
         let files = if fid < self.files.len() { self.files.len() } else { (fid + 1).next_power_of_two() };
         let before = self.files.get(fid).map_or(0, Vec::len);
-        let lines = (line + 1).next_power_of_two().max(32);
+        let lines = (line + 1).next_power_of_two().max(4);
         let more = (files - self.files.len()) as u64 * FILE_BYTES + (lines - before) as u64 * LINE_BYTES;
         if more > self.dense_bytes_left || self.others.contains_key(&(fid as u32, line as u32)) {
             return false;
@@ -97,7 +97,7 @@ mod tests {
         for (fid, line) in pairs {
             table.add(fid, line, 0.5, 1);
         }
-        assert_eq!(table.others(), 2);
+        assert_eq!(table.others(), 2, "{table:?}");
         let mut sums: Vec<_> = table.drain().map(|(fid, line, sum)| (fid, line, sum.count)).collect();
         sums.sort_unstable();
         assert_eq!(sums, [(1, 1, 2), (1, 31, 1), (1, 70_000, 2), (3, 0, 1), (u32::MAX, u32::MAX, 1)]);

@@ -68,17 +68,18 @@ pub struct Loader {
 /// Rough costs of what is kept, with the slack of the tables.
 const FILE_BYTES: u64 = 480;
 const SUB_BYTES: u64 = 360;
-const CALL_BYTES: u64 = 270;
+const CALL_BYTES: u64 = 230;
 const CALLER_BYTES: u64 = 24;
 const NAME_BYTES: u64 = 96;
-const SOURCE_LINE_BYTES: u64 = 24;
+const SOURCE_LINE_BYTES: u64 = 30;
+const PAIR_BYTES: u64 = 160;
 /// What any profile may take.
-const FREE_BYTES: u64 = 36 << 20;
+const FREE_BYTES: u64 = 50 << 20;
 /// What the arrays of lines may take of any profile.
 const DENSE_BYTES: u64 = 8 << 20;
 
 impl Loader {
-    /// For a file of so many bytes, whose sums may take about as much again and twice more.
+    /// For a file of so many bytes, whose sums may take a few times as much.
     pub fn new(source_bytes: u64, limits: &Limits) -> Self {
         // Most profiles have lines only; all arrays together are worth the file.
         let dense_bytes = |share: u64| DENSE_BYTES / share + source_bytes / share / 2;
@@ -98,7 +99,7 @@ impl Loader {
             ticks_per_sec: DEFAULT_TICKS_PER_SEC.into(),
             discounts: 0,
             used_bytes: 0,
-            most_bytes: source_bytes.saturating_mul(2).saturating_add(FREE_BYTES).min(limits.spool_bytes),
+            most_bytes: source_bytes.saturating_mul(3).saturating_add(FREE_BYTES).min(limits.spool_bytes),
         }
     }
 
@@ -127,7 +128,7 @@ impl Loader {
             Record::SubCallers(calls) => self.sub_callers(calls),
             Record::Attribute(pair) => self.attribute(pair),
             Record::Option(Pair { key, value: Some(value) }) => {
-                self.charge(NAME_BYTES + (key.len() + value.len()) as u64)?;
+                self.charge(PAIR_BYTES + (key.len() + value.len()) as u64)?;
                 self.profile.options.insert(key.to_vec(), value.to_vec());
                 Ok(())
             }
@@ -197,7 +198,7 @@ impl Loader {
 
     fn attribute(&mut self, pair: &Pair<'_>) -> Result<()> {
         let Some(value) = pair.value else { return Ok(()) };
-        self.charge(NAME_BYTES + (pair.key.len() + value.len()) as u64)?;
+        self.charge(PAIR_BYTES + (pair.key.len() + value.len()) as u64)?;
         if pair.key == b"ticks_per_sec" {
             let ticks = leading_number(value);
             self.profile.ticks_per_sec = Some(ticks);

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Edited, Loss, Options, Records, Result, Source, Text};
+use traceloom_bytes::{Edited, Loss, Options, Records, Result, Source};
 
 use super::{compression_comment, is_closing_text, is_compression_comment, is_text, level_of, with_doubles};
-use crate::{Header, Pair, Record, Writer, create, open};
+use crate::{Header, Pair, Record, Writer, create, open, record::brief};
 
 /// Writes `source` anew: version 5.0, shortest integers, 8-byte numbers, compressed as `variant` says or as it was.
 pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
@@ -42,12 +42,12 @@ impl<W: Write> Clean<W> {
             Record::StartDeflate(_) | Record::EndDeflate if self.compression.is_some() => return Ok(()),
             Record::Residue(bytes) => {
                 if !is_closing_text(bytes) {
-                    self.loss.lose("bytes that no record explains", || Text(bytes).to_string());
+                    self.loss.lose("bytes that no record explains", || brief(bytes));
                 }
                 return Ok(());
             }
             Record::Attribute(Pair { key, value: None }) | Record::Option(Pair { key, value: None }) => {
-                self.loss.lose("lines without a value", || Text(key).to_string());
+                self.loss.lose("lines without a value", || brief(key));
                 return Ok(());
             }
             Record::Attribute(Pair { key: b"nv_size", .. }) => {

@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Source, Text};
+use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Source};
 
 use super::{compression_comment, level_of, repair::MOST_LINES};
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
         raw::TICKS_PER_SEC,
     },
     raw::FidFlags,
+    record::brief,
     text_of,
 };
 
@@ -145,7 +146,7 @@ impl<W: Write> Real<W> {
     fn write_subs(&mut self, figures: &Figures) -> Result<()> {
         for sub in figures.subs.values() {
             if sub.flags != 0 {
-                self.loss.lose("flags of subs", || format!("{}: {}", Text(&sub.name), sub.flags));
+                self.loss.lose("flags of subs", || format!("{}: {}", brief(&sub.name), sub.flags));
             }
             let (fid, first_line, last_line) = sub.range.unwrap_or_default();
             let fid = sub.range.and_then(|_| self.fids.get(&fid).copied()).unwrap_or(1);
@@ -239,7 +240,7 @@ impl Edges {
         // A name ends at a NUL here, and has to be UTF-8.
         let text = text_of(name).replace(char::is_control, "?");
         if text.as_bytes() != name {
-            figures.loss.lose("names that are not UTF-8 or hold control characters", || Text(name).to_string());
+            figures.loss.lose("names that are not UTF-8 or hold control characters", || brief(name));
         }
         figures.add_sub(sid, text.as_bytes(), 0, None)?;
         Ok(sid)
@@ -263,7 +264,7 @@ fn fill(figures: &mut Figures, edges: &mut Edges, profile: &aggregate::Profile) 
     }
     for (fid, file) in &profile.files {
         if !file.name.is_empty() {
-            figures.loss.lose("names of files", || format!("{fid}: {}", Text(&file.name)));
+            figures.loss.lose("names of files", || format!("{fid}: {}", brief(&file.name)));
         }
         for (line, sum) in &file.lines {
             let ticks = (sum.seconds * f64::from(TICKS_PER_SEC)).round();

@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_bytes::{Edited, Error, Findings, Loss, Options, Records, Result, Source, Text};
+use traceloom_bytes::{Edited, Error, Findings, Loss, Options, Records, Result, Source};
 
 use super::{is_compression_comment, with_doubles};
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     check::leading_number,
     create, open,
     raw::{DEFAULT_TICKS_PER_SEC, FidFlags},
+    record::brief,
 };
 
 /// Attributes that all inputs should share, and that are written once.
@@ -330,7 +331,7 @@ impl<W: Write> Merged<W> {
 
     fn attribute(&mut self, pair: &Pair<'_>) -> Result<()> {
         let Some(mut value) = pair.value else {
-            self.loss.lose("lines without a value", || Text(pair.key).to_string());
+            self.loss.lose("lines without a value", || brief(pair.key));
             return Ok(());
         };
         if pair.key == b"nv_size" {
@@ -348,7 +349,7 @@ impl<W: Write> Merged<W> {
         if let Some(before) = self.shared.get(pair.key) {
             if before != value && pair.key != b"ticks_per_sec" {
                 self.loss.lose("attributes that differ between the profiles", || {
-                    format!("{}: {}, not {}", Text(pair.key), Text(before), Text(value))
+                    format!("{}: {}, not {}", brief(pair.key), brief(before), brief(value))
                 });
             }
             return Ok(());
@@ -362,14 +363,14 @@ impl<W: Write> Merged<W> {
 
     fn option(&mut self, pair: &Pair<'_>) -> Result<()> {
         let Some(value) = pair.value else {
-            self.loss.lose("lines without a value", || Text(pair.key).to_string());
+            self.loss.lose("lines without a value", || brief(pair.key));
             return Ok(());
         };
         match self.options.get(pair.key) {
             Some(before) if before == value => Ok(()),
             Some(before) => {
                 self.loss.lose("options that differ between the profiles", || {
-                    format!("{}: {}, not {}", Text(pair.key), Text(before), Text(value))
+                    format!("{}: {}, not {}", brief(pair.key), brief(before), brief(value))
                 });
                 Ok(())
             }

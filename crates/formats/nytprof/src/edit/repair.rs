@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Source, Text};
+use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Source};
 
 use super::{is_closing_text, is_text, with_doubles};
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     check::leading_number,
     create, open,
     raw::{DEFAULT_TICKS_PER_SEC, FidFlags},
+    record::brief,
 };
 
 /// The original makes an array of all lines; above this it runs out of memory.
@@ -232,12 +233,12 @@ impl<W: Write> Mend<W> {
             Record::EndDeflate => return false,
             Record::Residue(bytes) => {
                 if !is_closing_text(bytes) {
-                    self.loss.lose("bytes that no record explains", || Text(bytes).to_string());
+                    self.loss.lose("bytes that no record explains", || brief(bytes));
                 }
                 return false;
             }
             Record::Attribute(pair) | Record::Option(pair) if pair.value.is_none() => {
-                self.loss.lose("lines without a value", || Text(pair.key).to_string());
+                self.loss.lose("lines without a value", || brief(pair.key));
                 return false;
             }
             Record::Attribute(pair) => return self.attribute(pair),
@@ -266,7 +267,7 @@ impl<W: Write> Mend<W> {
         if let Some(value) = pair.value
             && let Some(before) = value.split(|byte| *byte == 0).next().filter(|before| before.len() < value.len())
         {
-            self.loss.lose("text behind a NUL", || Text(value).to_string());
+            self.loss.lose("text behind a NUL", || brief(value));
             pair.value = Some(before);
         }
         match pair.key {

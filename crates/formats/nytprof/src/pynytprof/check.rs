@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use traceloom_bytes::{Finding, Findings, Position, Result, Rule, Text};
+use traceloom_bytes::{Finding, Findings, Position, Result, Rule};
 
 use super::{
     findings::*,
@@ -10,7 +10,7 @@ use super::{
     raw::{self, Form, Tag},
     record::{Chunk, Process, Record},
 };
-use crate::{Dialect, Pair, check::leading_number, dialect::is_plausible};
+use crate::{Dialect, Pair, check::leading_number, dialect::is_plausible, record::brief};
 
 #[derive(Debug)]
 pub(super) struct Checks {
@@ -67,7 +67,7 @@ impl Checks {
 
     fn pair(&mut self, is_attribute: bool, pair: &Pair<'_>, position: Position) -> Result<()> {
         let Some(value) = pair.value else {
-            let malformed = Finding::new(&LINE_MALFORMED, position).with("text", Text(pair.key).to_string());
+            let malformed = Finding::new(&LINE_MALFORMED, position).with("text", brief(pair.key));
             return self.findings.report(malformed);
         };
         let seen = if is_attribute { &mut self.attributes } else { &mut self.options };
@@ -79,7 +79,7 @@ impl Checks {
             (true, b"nv_size") if leading_number(value) != 8 => &NV_SIZE,
             _ => return Ok(()),
         };
-        self.findings.report(Finding::new(odd, position).with("value", Text(value).to_string()))
+        self.findings.report(Finding::new(odd, position).with("value", brief(value)))
     }
 
     pub(super) fn end_banner(&mut self, position: Position) -> Result<()> {
@@ -182,7 +182,7 @@ impl Checks {
         }
         if self.sids.len() < self.most && !self.sids.insert(sid) {
             let again = Finding::new(&SUB_REPEATED, position).with("sid", sid);
-            self.findings.report(again.with("name", Text(name).to_string()))?;
+            self.findings.report(again.with("name", brief(name)))?;
         }
         Ok(())
     }

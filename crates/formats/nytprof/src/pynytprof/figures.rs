@@ -223,13 +223,13 @@ impl Figures {
 
     fn note_losses(&mut self) {
         if let Some((fid, path)) = self.files.first_key_value() {
-            self.loss.lose("names of files", || format!("{fid}: {}", traceloom_bytes::Text(path)));
+            self.loss.lose("names of files", || format!("{fid}: {}", crate::record::brief(path)));
         }
         if let Some((fid, line, _)) = self.places.keys().next() {
             self.loss.lose("places of calls", || format!("line {line} of file {fid}"));
         }
         if let Some(sub) = self.subs.values().find(|sub| sub.range.is_some()) {
-            self.loss.lose("line ranges of subs", || traceloom_bytes::Text(&sub.name).to_string());
+            self.loss.lose("line ranges of subs", || crate::record::brief(&sub.name));
         }
     }
 

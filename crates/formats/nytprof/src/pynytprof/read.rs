@@ -3,8 +3,7 @@
 use std::io;
 
 use traceloom_bytes::{
-    ByteOrder, Cursor, Error, Finding, Findings, Limits, Located, Options, Position, Records, Result, Source, Text,
-    Window,
+    ByteOrder, Cursor, Error, Finding, Findings, Limits, Located, Options, Position, Records, Result, Source, Window,
 };
 
 use super::{
@@ -20,6 +19,7 @@ use crate::{
     dialect::{ANCESTOR_MAGIC, begins, dialect},
     inflate::{Inflater, Outcome, Wrapper},
     parse,
+    record::brief,
 };
 
 /// Opens a file of Pynytprof.
@@ -118,7 +118,7 @@ impl Reader {
         let len = self.line_len()?;
         self.header.head = self.window.take(len).to_vec();
         if self.header.head != b"NYTProf 5 0\n" {
-            let text = Text(self.header.head.trim_ascii_end()).to_string();
+            let text = brief(self.header.head.trim_ascii_end());
             self.checks.findings.report(Finding::new(&VERSION, position.field("version")).with("text", text))?;
         }
         Ok(())
