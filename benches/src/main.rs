@@ -1,8 +1,11 @@
 //! Prints ratios: our codecs against the baseline, in one run, in CPU time.
 
+mod cnanolog;
 mod easyprofiler;
 mod measure;
 mod memlyze;
+mod nytprof;
+mod wtf;
 
 use std::{env, fs::File, io::BufWriter, process::ExitCode};
 
@@ -18,8 +21,11 @@ struct Bench {
 }
 
 static BENCHES: &[Bench] = &[
+    Bench { id: "cnanolog", make: cnanolog::make, run: cnanolog::run },
     Bench { id: "easyprofiler", make: easyprofiler::make, run: easyprofiler::run },
     Bench { id: "memlyze", make: memlyze::make, run: memlyze::run },
+    Bench { id: "nytprof", make: nytprof::make, run: nytprof::run },
+    Bench { id: "wtf", make: wtf::make, run: wtf::run },
 ];
 
 const USAGE: &str = "usage: traceloom-benches make FORMAT OUT RECORDS | run [FORMAT]…";

@@ -5,15 +5,22 @@
 
 #![forbid(unsafe_code)]
 
+mod cnanolog;
 mod easyprofiler;
 mod edit;
+mod memlyze;
+mod nytprof;
 mod read;
 mod rewrite;
 mod walk;
+mod wtf;
+mod zlib;
+
+use std::borrow::Cow;
 
 use traceloom_bytes::{Descriptor, Edited, Limits, Mode, Options, Records, Result, Slice, Source};
 
-pub use crate::{easyprofiler::EasyProfiler, edit::edit, read::read, rewrite::rewrite};
+pub use crate::{cnanolog::CNanoLog, easyprofiler::EasyProfiler, edit::edit, memlyze::Memlyze, nytprof::{Nytprof, Pynytprof}, read::read, rewrite::rewrite, wtf::Wtf};
 
 /// A format as the targets see it.
 pub trait Format {
@@ -23,6 +30,12 @@ pub trait Format {
     /// The format as data.
     const FORMAT: &'static Descriptor;
 
+    /// Whether a record may have no bytes of its own: it is empty, or it tells what those of an earlier one mean.
+    const RECORDS_WITHOUT_BYTES: bool = false;
+
+    /// Kinds of records that lie in a block once there is one: their offsets are those of the unpacked file.
+    const KINDS_IN_BLOCKS: &'static [&'static str] = &[];
+
     /// Opens a file.
     fn open(source: Source, options: &Options) -> Result<Self::Reader>;
 
@@ -31,6 +44,11 @@ pub trait Format {
 
     /// Writes the header and every record of `reader` again.
     fn rewrite(reader: Self::Reader) -> Result<Vec<u8>>;
+
+    /// What of a file rewriting keeps: every byte, unless they are compressed.
+    fn kept(bytes: &[u8]) -> Cow<'_, [u8]> {
+        bytes.into()
+    }
 
     /// Makes a file that the original tool accepts.
     fn repair(source: &Source, out: &mut Vec<u8>, options: &Options) -> Result<Edited>;
@@ -43,6 +61,9 @@ pub trait Format {
 
     /// Lays a file out anew.
     fn canonical(source: &Source, out: &mut Vec<u8>, variant: Option<&str>, options: &Options) -> Result<Edited>;
+
+    /// Writes the file in a sibling dialect and checks the result, where there is one.
+    fn convert(_source: &Source, _options: &Options) {}
 
     /// Puts back what every file begins with, so that mutations get past the first check.
     fn restore_magic(bytes: &mut [u8], seed: u32);

@@ -1,5 +1,7 @@
 //! Rewriting: what was read comes out byte for byte.
 
+use std::borrow::Cow;
+
 use traceloom_bytes::{ErrorKind, Mode, Source};
 
 use crate::{
@@ -11,7 +13,6 @@ use crate::{
 pub fn rewrite<F: Format>(bytes: &[u8]) {
     let options = options(Mode::Lenient, WIDE_WINDOW);
     let Ok(reader) = F::open(Source::bytes(bytes), &options) else { return };
-    let body_offset = F::body_offset(&reader);
     let written = match F::rewrite(reader) {
         Ok(written) => written,
         Err(error) => {
@@ -21,9 +22,15 @@ pub fn rewrite<F: Format>(bytes: &[u8]) {
             return;
         }
     };
+    if let (Cow::Owned(kept), mut again) = (F::kept(bytes), F::kept(&written)) {
+        // Of damaged data a reader may get more than we do here.
+        again.to_mut().truncate(kept.len());
+        // The same contents can be compressed in more than one way, so that the walks may differ.
+        return assert_same(&again, &kept);
+    }
     assert_same(&written, bytes);
     let open = |bytes: &[u8]| F::open(Source::bytes(bytes), &options).expect("what was opened once opens again");
-    let [first, second] = [bytes, &written].map(|bytes| walk(open(bytes), body_offset, Mode::Lenient));
+    let [first, second] = [bytes, &written].map(|bytes| walk::<F>(open(bytes), Mode::Lenient));
     assert_eq!(first, second, "equal bytes read differently");
 }
 

@@ -4,37 +4,44 @@ use std::{collections::BTreeMap, io};
 
 use traceloom_bytes::{Describe, Error, ErrorKind, Fields, Findings, Mode, ReadAt, Records};
 
-use crate::MOST_FINDINGS;
+use crate::{Format, MOST_FINDINGS};
 
 /// What a walk saw; equal for equal bytes, however they came in.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Walked {
-    /// Where the last record ended.
-    pub(crate) end: u64,
+    /// Where the last record ended; `None` in or right after a compressed part, whose offsets count from its start.
+    pub(crate) end: Option<u64>,
     /// The error that ended the walk before the end of the file.
     pub(crate) error: Option<String>,
     digest: u64,
     findings: BTreeMap<&'static str, u64>,
 }
 
-/// Walks from `body_offset` to the end or to an error.
-pub(crate) fn walk<R: Records>(mut reader: R, body_offset: u64, mode: Mode) -> Walked {
+/// Walks to the end or to an error.
+pub(crate) fn walk<F: Format>(mut reader: F::Reader, mode: Mode) -> Walked {
     let mut digest = Digest::default();
-    let mut end = body_offset;
-    let mut in_residue = false;
+    let mut end = Some(F::body_offset(&reader));
+    let mut run = None;
+    let mut is_packed = false;
+    let mut has_blocks = false;
     let error = loop {
         match reader.next() {
             Ok(Some(located)) => {
-                assert_eq!(located.offset, end, "a record does not begin where the one before it ended");
-                assert!(located.len > 0, "a record without bytes at {end}");
-                end = located.offset.checked_add(located.len).expect("a record ends beyond 2^64");
-                let residue = located.record.kind() == "residue";
-                // How a run of unexplained bytes is cut into records depends on the window.
-                if !(residue && in_residue) {
-                    digest.number(located.offset);
-                    digest.bytes(located.record.kind().as_bytes());
+                let kind = located.record.kind();
+                is_packed = (is_packed && end.is_some()) || kind == "start_deflate";
+                let adds_bytes = located.len > 0 && end.is_none_or(|end| located.offset >= end);
+                has_blocks |= kind == "block";
+                let is_in_block = has_blocks && F::KINDS_IN_BLOCKS.contains(&kind);
+                if !is_in_block && (adds_bytes || !F::RECORDS_WITHOUT_BYTES) {
+                    end = step(end, located.offset, located.len, kind);
                 }
-                in_residue = residue;
+                // How a run of unexplained bytes is cut into records depends on the window.
+                let unexplained = Some(kind).filter(|kind| matches!(*kind, "payload" | "residue"));
+                if unexplained.is_none() || run != unexplained {
+                    digest.number(located.offset);
+                    digest.bytes(kind.as_bytes());
+                }
+                run = unexplained;
                 located.record.describe(&mut digest);
             }
             Ok(None) => break None,
@@ -49,7 +56,22 @@ pub(crate) fn walk<R: Records>(mut reader: R, body_offset: u64, mode: Mode) -> W
     }
     let findings = reader.into_findings();
     assert_bounded(&findings);
-    Walked { end, error, digest: digest.value(), findings: findings.counts().clone() }
+    Walked { end: end.filter(|_| !is_packed), error, digest: digest.value(), findings: findings.counts().clone() }
+}
+
+/// Where the next record has to begin, after one at `offset`; `None` where the file alone knows.
+fn step(end: Option<u64>, offset: u64, len: u64, kind: &str) -> Option<u64> {
+    if let Some(end) = end {
+        assert_eq!(offset, end, "a record does not begin where the one before it ended");
+    }
+    match kind {
+        "start_deflate" => Some(0),
+        "end_deflate" => None,
+        _ => {
+            assert!(len > 0, "a record without bytes at {offset}");
+            Some(offset.checked_add(len).expect("a record ends beyond 2^64"))
+        }
+    }
 }
 
 /// Errors that bytes alone may cause: lenient mode refuses only what is no file of the format.
@@ -65,8 +87,9 @@ fn assert_bounded(findings: &Findings) {
     let mut kept = BTreeMap::<_, usize>::new();
     for finding in findings.kept() {
         *kept.entry(finding.rule.code).or_default() += 1;
-        let message = finding.to_string();
-        assert!(!message.contains('{'), "a value is missing: {message}");
+        let mut placeholders = finding.rule.message.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+        let has_value = |name| finding.values.iter().any(|(key, _)| *key == name);
+        assert!(placeholders.all(has_value), "a value is missing: {finding}");
     }
     assert!(kept.values().all(|count| *count <= MOST_FINDINGS), "more findings kept than allowed: {kept:?}");
 }

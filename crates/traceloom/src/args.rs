@@ -85,8 +85,9 @@ Examples:
 
     /// Write a file that the original tool loads again, and list what is not in it.
     #[command(after_help = "\
-Example:
-  traceloom repair crashed.prof repaired.prof")]
+Examples:
+  traceloom repair crashed.prof repaired.prof
+  traceloom repair --dictionary yesterday.clog crashed.clog repaired.clog")]
     Repair(Repair),
 
     /// Write a part of a trace: a stretch of time, some threads.
@@ -208,6 +209,9 @@ pub(crate) struct Repair {
     /// Where to write; `-` is standard output.
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
+    /// Another log of the same program, for a CNanoLog file that has no dictionary.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dictionary: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
@@ -244,13 +248,13 @@ pub(crate) struct Log {
     /// Logs, in order; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Levels to show, by name; `warn+` is WARN and worse.
+    /// Levels to show, by name; `warn+` is WARN and ERROR. Custom levels have names, too, or `LEVEL_9`.
     #[arg(long, value_delimiter = ',', value_name = "LEVEL,…")]
     pub(crate) level: Vec<String>,
     /// From this time on: a date and time, or `90s` after the log's start.
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Up to this time.
+    /// Up to this time, which is still shown.
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
     /// Only messages that this regular expression matches.

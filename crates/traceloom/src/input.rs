@@ -7,10 +7,14 @@ use traceloom_open::{Opened, open};
 
 use crate::{args::Reading, progress};
 
+/// Opens a trace for reading.
+pub(crate) fn open_quietly(path: &Path, reading: &Reading, options: &Options) -> Result<Opened> {
+    open(Source::open(path, &options.limits)?, path, reading.from.as_deref(), options)
+}
+
 /// Opens a trace for reading, with a progress bar where that takes long.
 pub(crate) fn open_trace(path: &Path, reading: &Reading, options: &Options) -> Result<Opened> {
-    let source = Source::open(path, &options.limits)?;
-    let mut opened = open(source, path, reading.from.as_deref(), options)?;
+    let mut opened = open_quietly(path, reading, options)?;
     opened.source = progress::watch(opened.source, path)?;
     Ok(opened)
 }

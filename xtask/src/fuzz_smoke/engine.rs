@@ -79,8 +79,9 @@ fn command(target: &Target<'_>, seconds: u32) -> Outcome<Command> {
 /// Writes the names of the seeds to a file: there may be too many for a command line.
 fn seed_list(target: &Target<'_>) -> Outcome<Option<PathBuf>> {
     let format = target.name.split('_').next().unwrap_or(target.name);
-    let fixtures = target.fuzz.with_file_name("fixtures").join(format);
-    let seeds: Vec<String> = seeds::below(&fixtures).iter().map(|path| path.display().to_string()).collect();
+    let folders = seeds::folders(&target.fuzz.with_file_name("fixtures"), format);
+    let seeds = folders.iter().flat_map(|folder| seeds::below(folder));
+    let seeds: Vec<String> = seeds.map(|path| path.display().to_string()).collect();
     if seeds.is_empty() {
         return Ok(None);
     }

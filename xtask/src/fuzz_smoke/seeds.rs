@@ -5,6 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// The folders of a format: its own, and that of a dialect within its sibling's.
+pub(super) fn folders(fixtures: &Path, format: &str) -> Vec<PathBuf> {
+    let siblings = fs::read_dir(fixtures).into_iter().flatten().flatten().map(|entry| entry.path().join(format));
+    let folders = std::iter::once(fixtures.join(format)).chain(siblings);
+    folders.filter(|folder| folder.is_dir()).collect()
+}
+
 /// The traces below `folder`, without their goldens and the notes about them.
 pub(super) fn below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -24,13 +31,19 @@ pub(super) fn below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A golden is named like its trace; a format may well have JSON traces, which stand alone.
+/// A golden is named like its trace, up to the first dot; a format may well have JSON traces, which stand alone.
 fn is_trace(path: &Path, siblings: &[PathBuf]) -> bool {
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("md") => false,
-        Some("json") => !siblings.iter().any(|other| other != path && other.file_stem() == path.file_stem()),
+        Some("md" | "txt") => false,
+        Some("json") => {
+            !siblings.iter().any(|other| other.extension() != path.extension() && stem(other) == stem(path))
+        }
         _ => true,
     }
+}
+
+fn stem(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()?.split('.').next()
 }
 
 #[cfg(test)]
@@ -39,7 +52,7 @@ mod tests {
 
     #[test]
     fn goldens_and_notes_are_no_traces() {
-        let siblings = ["a.prof", "a.json", "b.json", "README.md"].map(PathBuf::from);
+        let siblings = ["a.prof", "a.json", "a.summary.json", "a.txt", "b.json", "README.md"].map(PathBuf::from);
         let traces = siblings.iter().filter(|path| is_trace(path, &siblings));
         assert_eq!(traces.collect::<Vec<_>>(), [Path::new("a.prof"), Path::new("b.json")]);
     }

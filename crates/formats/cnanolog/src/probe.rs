@@ -16,6 +16,7 @@ pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
     match (has_magic(prefix), marked_order(prefix)) {
         (true, Some(_)) => Sniff::Yes,
         (true, None) => Sniff::Maybe,
+        (false, _) if is_header_without_magic(prefix) => Sniff::Maybe,
         (false, _) => Sniff::No,
     }
 }

@@ -221,16 +221,16 @@ impl Reader {
         if id == 0 && data_len == 0 && self.is_never_written(bytes) {
             return None;
         }
-        let is_expected = self.is_own || !self.outlook.is_odd(id, self.timestamp());
+        let is_expected = self.is_own || !self.is_odd(0) && !self.is_odd(len);
         (is_inside && is_expected && !self.checks_arguments).then_some(Frame { id, len, index })
     }
 
-    /// The timestamp at the begin of the window, where entries have one.
+    /// The timestamp of the entry `at` bytes from here, where entries have one.
     #[inline]
-    fn timestamp(&self) -> Option<u64> {
+    fn timestamp(&self, at: usize) -> Option<u64> {
         match self.header_bytes {
             ENTRY_HEADER_BYTES => {
-                let bytes = self.window.bytes().get(4..12)?.first_chunk()?;
+                let bytes = self.window.bytes().get(at + 4..)?.first_chunk()?;
                 Some(self.header.order.u64(*bytes))
             }
             _ => None,
@@ -268,11 +268,11 @@ impl Reader {
             None => None,
         };
         let frame = Frame { id, len, index };
-        if self.is_own && self.swallows(frame)? {
+        if self.swallows(frame)? {
             self.report(&ENTRY_LENGTH, |odd| odd.with("bytes", data_len))?;
             return self.lose(1);
         }
-        if !self.is_own && self.outlook.is_odd(id, self.timestamp()) && self.is_garbage(len)? {
+        if !self.is_own && self.is_odd(0) && self.is_garbage(len)? {
             return self.lose(1);
         }
         if index.is_none() && self.dictionary.is_some() {
@@ -439,7 +439,7 @@ impl Reader {
         let offset = self.window.offset();
         self.entries += 1;
         self.lent = len;
-        let timestamp = self.timestamp();
+        let timestamp = self.timestamp(0);
         let padded = self.window.bytes().get(self.header_bytes..).unwrap_or_default();
         let data = padded.get(..len - self.header_bytes).unwrap_or_default();
         let entry = Entry { id, timestamp, data, padded, dictionary: self.dictionary.as_ref(), index };

@@ -1,5 +1,7 @@
 //! A sample log: a small service during two busy minutes, always the same.
 
+use std::io::Write;
+
 use traceloom_bytes::{ByteOrder, Result};
 
 use crate::{
@@ -27,8 +29,16 @@ const SITES: [(u8, &str, u32, &str, &[ArgType]); 8] = [
 const TICKS_PER_SECOND: u64 = 2_400_000_000;
 const START_TICKS: u64 = 7_200_000_000_000;
 
+/// Requests of the sample.
+const REQUESTS: u64 = 2400;
+
 /// The sample as the bytes of a `.clog` file.
 pub fn clog() -> Result<Vec<u8>> {
+    write(Vec::new(), REQUESTS)
+}
+
+/// The same service for as long as one likes: each request makes about three entries.
+pub fn write<W: Write>(out: W, requests: u64) -> Result<W> {
     let mut header = Header {
         timestamp_frequency: TICKS_PER_SECOND,
         start_timestamp: START_TICKS,
@@ -37,20 +47,20 @@ pub fn clog() -> Result<Vec<u8>> {
         ..Header::new(ByteOrder::Little)
     };
     let mut tally = Tally::new(&header);
-    records(&mut |record| {
+    records(requests, &mut |record| {
         tally.count(record);
         Ok(())
     })?;
     tally.fill(&mut header)?;
-    let mut writer = create(Vec::new(), &header)?;
-    records(&mut |record| writer.write(record))?;
+    let mut writer = create(out, &header)?;
+    records(requests, &mut |record| writer.write(record))?;
     Ok(writer.finish()?.0)
 }
 
-fn records(each: &mut dyn FnMut(&Record<'_>) -> Result<()>) -> Result<()> {
+fn records(requests: u64, each: &mut dyn FnMut(&Record<'_>) -> Result<()>) -> Result<()> {
     let mut log = Log { each, ticks: START_TICKS, random: 0x2545_f491_4f6c_dd1d, data: Vec::new() };
     log.entry(0, &[Arg::String(b"orders"), Arg::Int32(8)])?;
-    for request in 0..2400 {
+    for request in 0..requests {
         log.request(request)?;
     }
     log.entry(7, &[])?;

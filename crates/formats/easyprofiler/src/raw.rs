@@ -262,9 +262,28 @@ impl Layout {
     }
 
     /// Bytes of the header.
-    pub const fn header_bytes(&self) -> usize {
-        let counted = if self.marks { 8 } else { 0 };
-        8 + self.pid.bytes() + 48 + counted
+    pub fn header_bytes(&self) -> usize {
+        self.header_fields().map(|(_, width)| width).sum()
+    }
+
+    /// Where a field of the header lies.
+    pub fn header_offset(&self, field: &str) -> usize {
+        self.header_fields().take_while(|(name, _)| *name != field).map(|(_, width)| width).sum()
+    }
+
+    /// The fields of the header and their widths, in the order of the file.
+    fn header_fields(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let head = [("signature", 4), ("version", 4), ("pid", self.pid.bytes())];
+        let times = [("cpu_frequency", 8), ("begin_time", 8), ("end_time", 8)];
+        let (memory, blocks) = (("memory_size", 8), ("blocks_count", 4));
+        let (descriptors_memory, descriptors) = (("descriptors_memory_size", 8), ("descriptors_count", 4));
+        let sums = match self.sizes_first {
+            true => [memory, descriptors_memory, blocks, descriptors],
+            false => [blocks, memory, descriptors, descriptors_memory],
+        };
+        let counts = [("threads_count", 4), ("bookmarks_count", 2), ("padding", 2)];
+        let counts = counts.into_iter().filter(|_| self.marks);
+        head.into_iter().chain(times).chain(sums).chain(counts)
     }
 
     /// Bytes of a context switch before its name.

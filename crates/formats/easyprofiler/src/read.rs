@@ -129,7 +129,7 @@ impl Reader {
         }
         let header = &self.header;
         let expected = header.layout.header_bytes();
-        let at = |field| Position::at(0).field(field);
+        let at = |field| Position::at(header.layout.header_offset(field) as u64).field(field);
         let mut found = Vec::new();
         if header.stored_bytes < expected {
             let cut = Finding::new(&HEADER_CUT, Position::at(header.stored_bytes as u64));
@@ -242,7 +242,6 @@ impl Reader {
     fn end_threads(&mut self, next: State) -> Result<()> {
         self.state = next;
         let (expected, found) = (self.header.blocks_count, self.kept);
-        // An empty profile has been reported as such.
         if u64::from(expected) != found {
             self.report(&COUNT_MISMATCH, |odd| odd.with("expected", expected).with("found", found))?;
         }

@@ -8,8 +8,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use traceloom_bytes::{ByteOrder, Limits, Result};
 
 use crate::{
-    Alloc, Clock, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, Threads, create_with_metadata,
-    decode,
+    Alloc, Clock, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, Threads, create_with_metadata, decode,
     raw::{Dialect, EVENT_BYTES, Packing},
     write::put_event,
 };

@@ -23,56 +23,95 @@ pub(crate) struct Known {
     pub(crate) odd_address_bits: u64,
 }
 
-/// Reads an ALLOC or FREE of usual shape from the front of `bytes` and passes its time; gives its length too.
-///
-/// `None` leaves the clock as it is.
-#[inline(always)]
-pub(crate) fn memory(bytes: &[u8; QUICK_BYTES], clock: &mut Clock, known: &Known) -> Option<(Record<'static>, usize)> {
-    let [kind, ..] = *bytes;
-    let delta = Short::read(u32_at(bytes, 1)?)?;
-    // What both have in common is read before anybody asks which of them it is: that is the one thing that cannot
-    // be guessed.
-    let (delta_us, place) = (delta.value.into(), 1 + delta.len());
-    let address = u64_at(bytes, place)?;
-    let (place, padding) = (place + 8, Padding::default());
-    if kind > EventType::FREE.0 || address & known.odd_address_bits != 0 {
-        return None;
-    }
-    if kind == EventType::FREE.0 {
-        let time_us = clock.pass_memory_if_it_fits(delta_us)?;
-        return Some((Record::Free(Free { delta_us, time_us, address, padding }), place));
-    }
-    let (size, stack, len) = pair(u64_at(bytes, place)?)?;
-    let (size_bytes, stack, place) = (size.value.into(), u64::from(stack.value), place + len);
-    let thread = u16_at(bytes, place)?;
-    if stack >= known.dense_stacks && !known.seen_stacks.contains(stack) {
-        return None;
-    }
-    let time_us = clock.pass_memory_if_it_fits(delta_us)?;
-    let alloc = Alloc { delta_us, time_us, address, size_bytes, stack, thread, padding };
-    Some((Record::Alloc(alloc), place + 2))
+/// What the front of an ALLOC or FREE of usual shape says; it is all of a FREE.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Front {
+    pub(crate) is_free: bool,
+    delta_us: u64,
+    address: u64,
+    pub(crate) len: usize,
 }
 
-/// The same for a GC or MARKER.
-#[inline(always)]
-pub(crate) fn other(bytes: &[u8; QUICK_BYTES], clock: &mut Clock, known: &Known) -> Option<(Record<'static>, usize)> {
-    let [kind, ..] = *bytes;
-    let delta = Short::read(u32_at(bytes, 1)?)?;
-    let (delta_us, place) = (delta.value.into(), 1 + delta.len());
-    let (numbers, padding) = (u64_at(bytes, place)?, Padding::default());
-    if kind == EventType::GC.0 {
-        let (objects, size, len) = pair(numbers)?;
-        let (objects, size_bytes) = (objects.value.into(), size.value.into());
+impl Front {
+    /// The FREE that it is, passing its time.
+    #[inline(always)]
+    pub(crate) fn free(&self, clock: &mut Clock) -> Option<Record<'static>> {
+        let Self { delta_us, address, .. } = *self;
+        let time_us = clock.pass_memory_if_it_fits(delta_us)?;
+        Some(Record::Free(Free { delta_us, time_us, address, padding: Padding::default() }))
+    }
+}
+
+impl Known {
+    /// Reads an event of usual shape from the front of `bytes` and passes its time; gives its length too.
+    ///
+    /// `None` leaves the clock as it is, here as below.
+    #[inline(always)]
+    pub(crate) fn event(&self, bytes: &[u8; QUICK_BYTES], clock: &mut Clock) -> Option<(Record<'static>, usize)> {
+        let [kind, ..] = *bytes;
+        if kind > EventType::FREE.0 {
+            return self.other(bytes, clock);
+        }
+        let front = self.front(bytes)?;
+        if front.is_free { Some((front.free(clock)?, front.len)) } else { self.alloc(bytes, &front, clock) }
+    }
+
+    /// Reads the front of an ALLOC or FREE.
+    ///
+    /// What both have in common is read before anybody asks which of them it is: that is the one thing that cannot
+    /// be guessed.
+    #[inline(always)]
+    pub(crate) fn front(&self, bytes: &[u8; QUICK_BYTES]) -> Option<Front> {
+        let [kind, ..] = *bytes;
+        let delta = Short::read(u32_at(bytes, 1)?)?;
+        let place = 1 + delta.len();
+        let address = u64_at(bytes, place)?;
+        let is_usual = kind <= EventType::FREE.0 && address & self.odd_address_bits == 0;
+        let is_free = kind == EventType::FREE.0;
+        is_usual.then_some(Front { is_free, delta_us: delta.value.into(), address, len: place + 8 })
+    }
+
+    /// Reads the rest of an ALLOC and passes its time.
+    #[inline(always)]
+    pub(crate) fn alloc(
+        &self,
+        bytes: &[u8; QUICK_BYTES],
+        front: &Front,
+        clock: &mut Clock,
+    ) -> Option<(Record<'static>, usize)> {
+        let &Front { delta_us, address, len: place, .. } = front;
+        let (size, stack, len) = pair(u64_at(bytes, place)?)?;
+        let (size_bytes, stack, place) = (size.value.into(), stack.value.into(), place + len);
+        let thread = u16_at(bytes, place)?;
+        if stack >= self.dense_stacks && !self.seen_stacks.contains(stack) {
+            return None;
+        }
+        let (time_us, padding) = (clock.pass_memory_if_it_fits(delta_us)?, Padding::default());
+        let alloc = Alloc { delta_us, time_us, address, size_bytes, stack, thread, padding };
+        Some((Record::Alloc(alloc), place + 2))
+    }
+
+    /// Reads a GC or MARKER and passes its time.
+    #[inline(always)]
+    fn other(&self, bytes: &[u8; QUICK_BYTES], clock: &mut Clock) -> Option<(Record<'static>, usize)> {
+        let [kind, ..] = *bytes;
+        let delta = Short::read(u32_at(bytes, 1)?)?;
+        let (delta_us, place) = (delta.value.into(), 1 + delta.len());
+        let (numbers, padding) = (u64_at(bytes, place)?, Padding::default());
+        if kind == EventType::GC.0 {
+            let (objects, size, len) = pair(numbers)?;
+            let (objects, size_bytes) = (objects.value.into(), size.value.into());
+            let time_us = clock.pass_other_if_it_fits(delta_us)?;
+            return Some((Record::Gc(Gc { delta_us, time_us, objects, size_bytes, padding }), place + len));
+        }
+        let name = Short::read(numbers as u32)?;
+        let (len, name) = (name.len(), name.value.into());
+        if kind != EventType::MARKER.0 || name >= self.dense_names {
+            return None;
+        }
         let time_us = clock.pass_other_if_it_fits(delta_us)?;
-        return Some((Record::Gc(Gc { delta_us, time_us, objects, size_bytes, padding }), place + len));
+        Some((Record::Marker(Marker { delta_us, time_us, name, padding }), place + len))
     }
-    let name = Short::read(numbers as u32)?;
-    let (len, name) = (name.len(), u64::from(name.value));
-    if kind != EventType::MARKER.0 || name >= known.dense_names {
-        return None;
-    }
-    let time_us = clock.pass_other_if_it_fits(delta_us)?;
-    Some((Record::Marker(Marker { delta_us, time_us, name, padding }), place + len))
 }
 
 /// Two varints, one behind the other, and their length together.
@@ -158,11 +197,7 @@ mod tests {
     fn quick(bytes: &[u8]) -> Option<(Record<'static>, usize)> {
         let seen_stacks = IdSet::default();
         let known = Known { dense_stacks: u64::MAX, seen_stacks, dense_names: u64::MAX, odd_address_bits: 0 };
-        event(bytes.first_chunk()?, &mut Clock::new(Dialect::Document), &known)
-    }
-
-    fn event(bytes: &[u8; QUICK_BYTES], clock: &mut Clock, known: &Known) -> Option<(Record<'static>, usize)> {
-        memory(bytes, clock, known).or_else(|| other(bytes, clock, known))
+        known.event(bytes.first_chunk()?, &mut Clock::new(Dialect::Document))
     }
 
     fn thorough(bytes: &[u8]) -> Option<(Record<'static>, usize)> {
@@ -217,9 +252,9 @@ mod tests {
             for bytes in [&alloc, &marker] {
                 let mut clock = Clock::new(Dialect::Document);
                 let is_quick = is_quick || bytes == &marker && known.dense_names == 71;
-                assert_eq!(event(bytes, &mut clock, &known).is_some(), is_quick, "{known:?}");
+                assert_eq!(known.event(bytes, &mut clock).is_some(), is_quick, "{known:?}");
                 assert_eq!(clock.now_us(), if is_quick { 5 } else { 0 });
-                assert_eq!(event(bytes, &mut late, &known), None);
+                assert_eq!(known.event(bytes, &mut late), None);
             }
         }
         assert_eq!(late.now_us(), u64::MAX - 4);

@@ -269,7 +269,7 @@ fn the_examples_of_the_pages_are_files_without_fault() {
     let found = findings(&bytes);
     assert!(found.kept().is_empty(), "{:?}", found.kept());
     let profile = aggregate::load(Source::bytes(bytes), &Options::strict()).unwrap();
-    let line = profile.files[&1].lines[&2];
+    let line = profile.files[&1].line(2).unwrap();
     assert_eq!((line.count, (line.seconds * 1e7).round()), (1, 65_541.0));
 
     let bytes = [BANNER.as_bytes(), &example("pynytprof")].concat();

@@ -91,66 +91,55 @@ pub(crate) struct Bounds {
 
 impl Plan {
     pub(crate) fn new(kind: ChunkType, parts: &[Part], bounds: Bounds, findings: &mut Findings) -> Result<Self> {
-        let mut plan = Self::default();
         let last = |wanted: fn(PartType) -> bool| parts.iter().rposition(|part| wanted(part.kind));
-        let last_events = last(PartType::is_events);
-        let last_strings = last(|kind| kind == PartType::STRING_TABLE);
-        let last_header = last(|kind| kind == PartType::FILE_HEADER);
+        let counts = [
+            last(|kind| kind == PartType::FILE_HEADER),
+            last(|kind| kind == PartType::STRING_TABLE),
+            last(PartType::is_events),
+        ];
+        let mut plan = Self::default();
         let mut resources = 0;
         for (place, part) in parts.iter().copied().enumerate() {
-            let content = match part.kind {
-                kind if kind.name().is_none() => {
-                    report(findings, &PART_UNKNOWN, part, bounds)?;
-                    Content::Unread
-                }
-                PartType::FILE_HEADER if kind == ChunkType::FILE_HEADER => {
-                    Self::counting(Content::FileHeader, part, last_header == Some(place), bounds, findings)?
-                }
-                _ if kind == ChunkType::FILE_HEADER => {
-                    let chunk = kind.to_string();
-                    let odd = Finding::new(&PART_MISPLACED, Position::at(bounds.start));
-                    findings.report(odd.with("type", part.kind.to_string()).with("chunk", chunk))?;
-                    Content::Unread
-                }
-                PartType::STRING_TABLE => {
-                    Self::counting(Content::Strings, part, last_strings == Some(place), bounds, findings)?
-                }
-                kind if kind.is_events() => {
-                    let content = match kind {
-                        PartType::LEGACY_EVENT_BUFFER => Content::LegacyEvents,
-                        PartType::JSON_EVENT_BUFFER => Content::JsonEvents,
-                        _ => Content::WordEvents,
-                    };
-                    Self::counting(content, part, last_events == Some(place), bounds, findings)?
-                }
-                kind if kind.is_resource() => {
-                    resources += 1;
-                    Content::Resource(resources - 1, kind)
-                }
-                _ => Content::Unread,
-            };
+            let counts = counts.contains(&Some(place));
+            let mut content = Self::content(kind, part, counts, bounds, findings)?;
+            if let Content::Resource(ordinal, _) = &mut content {
+                *ordinal = resources;
+                resources += 1;
+            }
             plan.add(part, content, bounds, findings)?;
         }
-        match kind {
-            ChunkType::FILE_HEADER if last_header.is_none() => {
-                findings.report(Finding::new(&NO_HEADER_PART, Position::at(bounds.start)))?;
-            }
-            ChunkType::EVENT_DATA if last_events.is_none() => {
-                findings.report(Finding::new(&NO_EVENT_BUFFER, Position::at(bounds.start)))?;
-            }
-            _ => {}
+        let missing = match (kind, counts) {
+            (ChunkType::FILE_HEADER, [None, ..]) => Some(&NO_HEADER_PART),
+            (ChunkType::EVENT_DATA, [.., None]) => Some(&NO_EVENT_BUFFER),
+            _ => None,
+        };
+        if let Some(rule) = missing {
+            findings.report(Finding::new(rule, Position::at(bounds.start)))?;
         }
         plan.sort(findings)?;
         Ok(plan)
     }
 
-    fn counting(
-        content: Content,
-        part: Part,
-        counts: bool,
-        bounds: Bounds,
-        findings: &mut Findings,
-    ) -> Result<Content> {
+    /// What a part is good for; of those that may occur once, only the last `counts`.
+    fn content(chunk: ChunkType, part: Part, counts: bool, bounds: Bounds, findings: &mut Findings) -> Result<Content> {
+        let content = match part.kind {
+            kind if kind.name().is_none() => {
+                report(findings, &PART_UNKNOWN, part, bounds)?;
+                return Ok(Content::Unread);
+            }
+            PartType::FILE_HEADER if chunk == ChunkType::FILE_HEADER => Content::FileHeader,
+            kind if chunk == ChunkType::FILE_HEADER => {
+                let odd = Finding::new(&PART_MISPLACED, Position::at(bounds.start));
+                findings.report(odd.with("type", kind.to_string()).with("chunk", chunk.to_string()))?;
+                return Ok(Content::Unread);
+            }
+            PartType::STRING_TABLE => Content::Strings,
+            PartType::BINARY_EVENT_BUFFER => Content::WordEvents,
+            PartType::LEGACY_EVENT_BUFFER => Content::LegacyEvents,
+            PartType::JSON_EVENT_BUFFER => Content::JsonEvents,
+            kind if kind.is_resource() => return Ok(Content::Resource(0, kind)),
+            _ => return Ok(Content::Unread),
+        };
         if !counts {
             report(findings, &PART_REPLACED, part, bounds)?;
             return Ok(Content::Unread);

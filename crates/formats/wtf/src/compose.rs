@@ -63,6 +63,19 @@ struct Defined {
     args: Box<[Argument]>,
 }
 
+impl Defined {
+    fn check(&self, values: &[Value<'_>]) -> Result<()> {
+        let (name, expected, found) = (&self.name, self.args.len(), values.len());
+        if expected != found {
+            return Err(Error::usage(format!("{name} has {expected} arguments, not {found}")));
+        }
+        match self.args.iter().zip(values).find(|(argument, value)| !fits(argument.kind, value)) {
+            Some((argument, _)) => Err(Error::usage(format!("{} of {name} is no {}", argument.name, argument.kind))),
+            None => Ok(()),
+        }
+    }
+}
+
 type ZoneNames = [Option<Box<str>>; 3];
 
 /// An event of the chunk in progress; its arguments lie in the buffer.
@@ -77,6 +90,8 @@ struct Entry {
 
 /// Definitions carry 16 bits.
 const MOST_IDS: usize = 65_535;
+/// Types that the composer writes itself.
+const RESERVED: [&str; 3] = ["wtf.event#define", "wtf.zone#create", "wtf.zone#set"];
 const ZONE_CREATE_ID: u32 = 2;
 const ZONE_SET_ID: u32 = 3;
 const FIRST_TYPE_ID: u32 = 4;
@@ -127,7 +142,7 @@ impl<W: Write> Composer<W> {
     /// Defines a type; the same definition again gives the same type.
     pub fn define(&mut self, name: &str, class: EventClass, flags: EventFlags, args: &str) -> Result<TypeId> {
         if self.is_taken(name, class, flags, args) {
-            return Err(Error::usage(format!("{name} is defined twice, and differently")));
+            return Err(Error::usage(format!("{name} is taken by another definition")));
         }
         if let Some(known) = self.type_named(name) {
             return Ok(known);
@@ -159,10 +174,11 @@ impl<W: Write> Composer<W> {
         self.by_name.get(name).copied().map(TypeId)
     }
 
-    /// Whether the name stands for another type.
+    /// Whether the name stands for another type, or for one that is written without being asked for.
     pub fn is_taken(&self, name: &str, class: EventClass, flags: EventFlags, args: &str) -> bool {
         let known = self.by_name.get(name).and_then(|index| self.types.get(*index as usize));
-        known.is_some_and(|known| known.class != class || known.flags != flags || *known.args_text != *args)
+        RESERVED.contains(&name)
+            || known.is_some_and(|known| known.class != class || known.flags != flags || *known.args_text != *args)
     }
 
     /// Creates a zone.
@@ -191,26 +207,13 @@ impl<W: Write> Composer<W> {
         if self.zones.len() <= zone.0 as usize {
             return Err(Error::usage("the zone was created in another file"));
         }
+        let values: Vec<Value<'v>> = values.into_iter().collect();
+        defined.check(&values)?;
         if self.form == Form::JsonEvents {
-            self.text_event(zone, kind, time_us, values)?;
+            self.text_event(zone, kind, time_us, &values);
         } else {
             let start = self.args.events.len();
-            let mut count = 0;
-            for value in values {
-                let fits = defined.args.get(count).is_some_and(|argument| fits(argument.kind, &value));
-                if !fits {
-                    return Err(Error::usage(format!("argument {count} of {} is of the wrong type", defined.name)));
-                }
-                self.args.value(&value)?;
-                count += 1;
-            }
-            if count != defined.args.len() {
-                return Err(Error::usage(format!(
-                    "{} has {} arguments, not {count}",
-                    defined.name,
-                    defined.args.len()
-                )));
-            }
+            values.iter().try_for_each(|value| self.args.value(value))?;
             let end = self.args.events.len();
             self.entries.push(Entry { time_us, zone: zone.0, kind: kind.0, start, end });
         }
@@ -248,17 +251,11 @@ impl<W: Write> Composer<W> {
         self.args.events.len() + 8 * self.entries.len() + self.text.len()
     }
 
-    fn text_event<'v>(
-        &mut self,
-        zone: ZoneId,
-        kind: TypeId,
-        time_us: i64,
-        values: impl IntoIterator<Item = Value<'v>>,
-    ) -> Result<()> {
+    fn text_event(&mut self, zone: ZoneId, kind: TypeId, time_us: i64, values: &[Value<'_>]) {
         self.define_in_text(time_us);
-        let Some(defined) = self.types.get(kind.0 as usize) else { return Ok(()) };
+        let Some(defined) = self.types.get(kind.0 as usize) else { return };
         self.text.set_zone(zone.0, time_us);
-        self.text.event(&defined.name, time_us, &defined.args, values)
+        self.text.event(&defined.name, time_us, &defined.args, values);
     }
 
     /// Tells what is new since the last event.

@@ -44,7 +44,7 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
         Container::Json | Container::JsonPartial => Form::Json,
         _ => Form::Binary,
     };
-    let cut = Cut::new(slice, reader.header().info.times_as_count())?;
+    let cut = Cut::new(slice, reader.header().info.times_as_count());
     compose(reader, out, form, Some(cut))
 }
 
@@ -115,7 +115,7 @@ fn usable_info(info: &FileInfo) -> FileInfo {
 fn run<W: Write>(mut reader: Reader, mut transfer: Transfer<'_, W>) -> Result<(Loss, traceloom_bytes::Findings)> {
     loop {
         // Zones come from the reader, which cannot be asked while it lends a record.
-        transfer.take_zones(reader.zones())?;
+        transfer.take_zones(reader.zones());
         let Some(located) = reader.next()? else { break };
         let offset = located.offset;
         match &located.record {

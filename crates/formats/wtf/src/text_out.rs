@@ -1,7 +1,5 @@
 //! Chunks and events as JSON text.
 
-use traceloom_bytes::Result;
-
 use crate::{
     Argument, Value,
     base64::put_base64,
@@ -111,13 +109,7 @@ impl TextEvents {
         }
     }
 
-    pub(crate) fn event<'v>(
-        &mut self,
-        name: &str,
-        time_us: i64,
-        signature: &[Argument],
-        values: impl IntoIterator<Item = Value<'v>>,
-    ) -> Result<()> {
+    pub(crate) fn event(&mut self, name: &str, time_us: i64, signature: &[Argument], values: &[Value<'_>]) {
         self.begin_line(b"{\"event\":");
         json_out::put_string(&mut self.out, name.as_bytes());
         self.out.extend_from_slice(format!(",\"time\":{time_us}").as_bytes());
@@ -135,12 +127,11 @@ impl TextEvents {
                     json_out::put_string(&mut self.out, argument.name.as_bytes());
                     self.out.push(b':');
                 }
-                put_value(&mut self.out, &value);
+                put_value(&mut self.out, value);
             }
             self.out.push(if by_name { b'}' } else { b']' });
         }
         self.out.push(b'}');
-        Ok(())
     }
 
     fn begin_line(&mut self, start: &[u8]) {

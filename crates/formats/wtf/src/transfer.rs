@@ -28,12 +28,12 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    pub(crate) fn new(slice: &Slice, times_as_count: bool) -> Result<Self> {
+    pub(crate) fn new(slice: &Slice, times_as_count: bool) -> Self {
         // A count is told as nanoseconds, a time is stored in microseconds.
         let unit = if times_as_count { 1 } else { 1000 };
-        let from_us = slice.from_ns.map_or(i64::MIN, |ns| -((-ns).div_euclid(unit)));
+        let from_us = slice.from_ns.map_or(i64::MIN, |ns| ns.div_euclid(unit) + i64::from(ns.rem_euclid(unit) > 0));
         let to_us = slice.to_ns.map_or(i64::MAX, |ns| ns.div_euclid(unit));
-        Ok(Self { slice: slice.clone(), from_us, to_us })
+        Self { slice: slice.clone(), from_us, to_us }
     }
 
     /// Whole turns of the 32-bit clock before the part begins.
@@ -139,7 +139,7 @@ impl<'c, W: Write> Transfer<'c, W> {
     }
 
     /// Takes over what zones there are now: new ones come last, and the first one may get its name late.
-    pub(crate) fn take_zones(&mut self, zones: &[Zone]) -> Result<()> {
+    pub(crate) fn take_zones(&mut self, zones: &[Zone]) {
         let is_kept = |index: usize, zone: &Zone| {
             let name = zone.name.as_deref().unwrap_or_default().as_bytes();
             let id = zone.id.map_or(index as u64, u64::from);
@@ -155,7 +155,6 @@ impl<'c, W: Write> Transfer<'c, W> {
             let (zone, is_kept) = (zone.clone(), is_kept(index, zone));
             self.zones.push(ZoneState { id: None, zone, is_kept, before: Vec::new(), open: 0, end_later: 0, later: 0 });
         }
-        Ok(())
     }
 
     pub(crate) fn resource(&mut self, resource: &Resource<'_>) -> Result<()> {

@@ -7,6 +7,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::OnceLock,
 };
 
 use serde_json::{Value as Json, json};
@@ -39,8 +40,10 @@ fn original() -> Result<PathBuf, String> {
 }
 
 fn original_or_skip() -> Option<PathBuf> {
-    match original() {
-        Ok(folder) => Some(folder),
+    // Installed once, whichever test comes first.
+    static ORIGINAL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    match ORIGINAL.get_or_init(original) {
+        Ok(folder) => Some(folder.clone()),
         Err(reason) => {
             assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
             eprintln!("skipped: {reason}");

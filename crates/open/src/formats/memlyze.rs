@@ -1,22 +1,20 @@
 //! Memlyze `.mlyze`.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, HashMap},
-    io::Write,
 };
 
-use traceloom_bytes::{
-    Descriptor, Edited, Findings, Limits, Options, Records, Result, Rule, Slice, Sniff, Source, Text,
-};
+use traceloom_bytes::{Findings, Limits, Options, Records, Result, Source, Text};
 use traceloom_memlyze::{
     Alloc, Metadata, Reader, Record,
     allocations::Allocations,
-    create, edit, findings,
     raw::{Dialect, Packing},
-    sample, sniff,
+    sample,
 };
 
-use crate::{Amount, Dump, Fact, Format, Info, Sample, Table, utc, walk};
+use super::codec::hand_on;
+use crate::{Amount, Fact, Format, Info, Sample, Table, utc, walk};
 
 pub(crate) struct Memlyze;
 
@@ -25,17 +23,7 @@ fn open(source: &Source, options: &Options) -> Result<Reader> {
 }
 
 impl Format for Memlyze {
-    fn descriptor(&self) -> &'static Descriptor {
-        &traceloom_memlyze::FORMAT
-    }
-
-    fn rules(&self) -> &'static [&'static Rule] {
-        findings::RULES
-    }
-
-    fn sniff(&self, prefix: &[u8]) -> Sniff {
-        sniff(prefix)
-    }
+    hand_on!(traceloom_memlyze, header_bytes: |header| header.stored_bytes as u64);
 
     fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
         let mut reader = open(source, options)?;
@@ -49,44 +37,6 @@ impl Format for Memlyze {
 
     fn check(&self, source: &Source, options: &Options) -> Result<Findings> {
         walk::check(open(source, options)?)
-    }
-
-    fn dump(&self, source: &Source, options: &Options, visit: &mut Dump<'_>) -> Result<Findings> {
-        let reader = open(source, options)?;
-        let header = reader.header().clone();
-        walk::dump(reader, &header, header.stored_bytes as u64, visit)
-    }
-
-    fn rewrite(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Findings> {
-        let mut reader = open(source, options)?;
-        let mut writer = create(out, reader.header())?;
-        while let Some(located) = reader.next()? {
-            writer.write(&located.record)?;
-        }
-        writer.finish()?;
-        Ok(reader.into_findings())
-    }
-
-    fn canonical(
-        &self,
-        source: &Source,
-        out: &mut dyn Write,
-        variant: Option<&str>,
-        options: &Options,
-    ) -> Result<Edited> {
-        edit::canonical(source, out, variant, options)
-    }
-
-    fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited> {
-        edit::repair(source, out, options)
-    }
-
-    fn slice(&self, source: &Source, out: &mut dyn Write, slice: &Slice, options: &Options) -> Result<Edited> {
-        edit::slice(source, out, slice, options)
-    }
-
-    fn merge(&self, sources: &[Source], out: &mut dyn Write, options: &Options) -> Result<Edited> {
-        edit::merge(sources, out, options)
     }
 
     fn sample(&self) -> Result<Sample> {
@@ -277,7 +227,7 @@ impl Survey {
             *live.entry(allocation.stack).or_default() += u128::from(allocation.size_bytes);
         }
         let mut stacks: Vec<_> = self.stacks.iter().collect();
-        stacks.sort_unstable_by_key(|(id, sum)| (std::cmp::Reverse(sum.bytes), **id));
+        stacks.sort_unstable_by_key(|(id, sum)| (Reverse(sum.bytes), **id));
         let left = |id: u64| live.get(&id).copied().unwrap_or(0);
         let rows = stacks.into_iter().take(SHOWN).map(|(id, sum)| match self.dialect {
             Dialect::Growth => vec![(*id).into(), sum.count.into(), number(sum.bytes)],
@@ -295,7 +245,7 @@ impl Survey {
 
     fn thread_table(&self) -> Table {
         let mut threads: Vec<_> = self.threads.iter().collect();
-        threads.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.bytes));
+        threads.sort_by_key(|(_, sum)| Reverse(sum.bytes));
         let rows = threads.into_iter().take(SHOWN);
         let rows = rows.map(|(id, sum)| vec![u64::from(*id).into(), sum.count.into(), number(sum.bytes)]);
         let columns: &[&str] = match self.dialect {

@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use traceloom_bytes::{Edited, Error, Options, Result, Slice};
+use traceloom_cnanolog as cnanolog;
+use traceloom_open::Opened;
 
 use crate::{
     Outcome, args,
+    commands::log::lend_dictionary,
     input::{display_name, open_trace},
     output::{report_loss, warn, write_file},
 };
@@ -16,8 +19,24 @@ pub(crate) fn repair(arguments: &args::Repair) -> Result<Outcome> {
     let input = arguments.input.as_path();
     let opened = open_trace(input, &arguments.reading, &options)?;
     warn(&display_name(input), &opened.findings)?;
-    let edited = write_file(&arguments.output, &[input], |out| opened.format.repair(&opened.source, out, &options));
+    let edited = match &arguments.dictionary {
+        None => write_file(&arguments.output, &[input], |out| opened.format.repair(&opened.source, out, &options)),
+        Some(dictionary) => repair_with(&opened, dictionary, arguments, &options),
+    };
     report(input, edited)
+}
+
+/// Repairs a log with the dictionary of another one.
+fn repair_with(opened: &Opened, path: &Path, arguments: &args::Repair, options: &Options) -> Result<Edited> {
+    let descriptor = opened.format.descriptor();
+    if descriptor.id != cnanolog::FORMAT.id {
+        return Err(Error::usage(format!("is {}, which has no use for --dictionary", descriptor.name)));
+    }
+    let dictionary = Some(lend_dictionary(path, &arguments.reading, options)?);
+    let extra = cnanolog::Extra { dictionary, ..cnanolog::Extra::default() };
+    write_file(&arguments.output, &[&arguments.input, path], |out| {
+        cnanolog::edit::repair_with(&opened.source, out, &extra, options)
+    })
 }
 
 /// Runs `slice`.

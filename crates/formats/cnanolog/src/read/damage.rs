@@ -7,38 +7,40 @@ use crate::{Dictionary, Header, findings::*, raw::ENTRY_HEADER_BYTES, survey::fr
 
 /// Entries in a row that must make sense before reading goes on after damage.
 const CHAIN: usize = 3;
-/// More log statements than any program has.
-const MOST_SITES: u32 = 1 << 20;
+/// The same where only their headers can: no dictionary of the file's own says which ids and arguments there are.
+const CHAIN_OF_HEADERS: usize = 6;
+/// More log statements than a program has.
+const MOST_SITES: u32 = 1 << 16;
 /// No program logs for longer into one file.
 const MOST_SECONDS: u64 = 10 * 366 * 86_400;
+/// Entries in a row are not further apart than this.
+const MOST_SECONDS_APART: u64 = 86_400;
 
 /// What entries look like where no dictionary of the file's own explains them: small ids, and times after the start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outlook {
     /// A second before the start: the counters of a machine's processors are not quite the same.
     earliest: u64,
-    /// Ticks from there on that an entry may have; none where there is no clock to tell by.
-    span: Option<u64>,
+    /// Ticks from there on that an entry may have; 0 where there is no clock to tell by.
+    span: u64,
+    frequency: u64,
 }
 
 impl Outlook {
     pub(super) fn of(header: &Header) -> Self {
         let frequency = header.timestamp_frequency;
-        let span =
-            frequency.checked_mul(MOST_SECONDS).filter(|span| header.has_timestamps && (1..1 << 60).contains(span));
-        Self { earliest: header.start_timestamp.wrapping_sub(frequency), span }
+        let span = frequency.checked_mul(MOST_SECONDS).filter(|span| header.has_timestamps && *span < 1 << 60);
+        Self { earliest: header.start_timestamp.wrapping_sub(frequency), span: span.unwrap_or(0), frequency }
     }
 
     /// Whether an entry looks like one.
-    fn is_likely(&self, id: u32, timestamp: Option<u64>) -> bool {
-        let in_time = |(ticks, span): (u64, u64)| ticks.wrapping_sub(self.earliest) < span;
-        id < MOST_SITES && timestamp.zip(self.span).is_some_and(in_time)
+    #[inline]
+    fn is_likely(&self, id: u32, ticks: u64) -> bool {
+        id < MOST_SITES && ticks.wrapping_sub(self.earliest) < self.span
     }
 
-    /// Whether an entry does not look like one, although that could be told.
-    #[inline]
-    pub(super) fn is_odd(&self, id: u32, timestamp: Option<u64>) -> bool {
-        self.span.is_some() && !self.is_likely(id, timestamp)
+    fn is_near(&self, ticks: u64, other: u64) -> bool {
+        (ticks.wrapping_sub(other) as i64).unsigned_abs() / MOST_SECONDS_APART < self.frequency
     }
 }
 
@@ -48,6 +50,14 @@ impl Reader {
     #[inline]
     pub(super) fn is_never_written(&self, bytes: &[u8]) -> bool {
         self.header.start_timestamp != 0 && bytes.first_chunk() == Some(&[0; ENTRY_HEADER_BYTES])
+    }
+
+    /// Whether the entry `at` bytes from here does not look like one, although that could be told.
+    #[inline]
+    pub(super) fn is_odd(&self, at: usize) -> bool {
+        let id = self.window.bytes().get(at..).and_then(|bytes| bytes.first_chunk());
+        let head = id.map(|id| self.header.order.u32(*id)).zip(self.timestamp(at));
+        self.outlook.span > 0 && head.is_some_and(|(id, ticks)| !self.outlook.is_likely(id, ticks))
     }
 
     /// The entry reaches behind the end of the entries, or of the file.
@@ -78,13 +88,22 @@ impl Reader {
     /// something inside does.
     pub(super) fn swallows(&mut self, frame: Frame) -> Result<bool> {
         let left = self.end.saturating_sub(self.window.offset());
-        let bytes = self.window.fill(frame.len + self.header_bytes)?;
-        let follows = bytes.get(frame.len..).and_then(|bytes| bytes.first_chunk()).map(|id| self.header.order.u32(*id));
-        let is_known = follows.zip(self.dictionary.as_ref()).is_some_and(|(id, known)| known.find(id).is_some());
-        if is_known || frame.len as u64 == left || self.entry_at(0, frame).is_some_and(|entry| entry.args().is_some()) {
+        self.window.fill(frame.len + self.header_bytes)?;
+        let makes_sense = self.entry_at(0, frame).is_some_and(|entry| entry.args().is_some());
+        if makes_sense || frame.len as u64 == left || !self.is_strange(frame.len) {
             return Ok(false);
         }
         Ok(self.find_chain(1, frame.len)?.is_some())
+    }
+
+    /// Whether no entry can begin `at` bytes from here, as far as its header tells.
+    fn is_strange(&self, at: usize) -> bool {
+        if !self.is_own {
+            return self.is_odd(at);
+        }
+        let id = self.window.bytes().get(at..).and_then(|bytes| bytes.first_chunk());
+        let index = id.zip(self.dictionary.as_ref()).and_then(|(id, known)| known.find(self.header.order.u32(*id)));
+        index.is_none()
     }
 
     /// Whether an entry that does not look like one is none: nothing that makes sense follows it, but something later
@@ -143,11 +162,14 @@ impl Reader {
     fn chains(&mut self, at: usize) -> Result<bool> {
         let limit = usize::try_from(self.end.saturating_sub(self.window.offset())).unwrap_or(usize::MAX);
         let mut at = at;
-        for _ in 0..CHAIN {
-            if at == limit {
+        let mut near = None;
+        for links in 0..if self.is_own { CHAIN } else { CHAIN_OF_HEADERS } {
+            // A dictionary is a border; where there is none, the file may end anywhere.
+            let is_end = if self.is_own { at == limit } else { links >= CHAIN && !self.window.has(at + 1)? };
+            if is_end {
                 return Ok(true);
             }
-            match self.sensible_entry(at, limit)? {
+            match self.sensible_entry(at, limit, &mut near)? {
                 Some(end) => at = end,
                 None => return Ok(false),
             }
@@ -156,21 +178,22 @@ impl Reader {
     }
 
     /// Where the entry `at` bytes from here ends, if it makes sense.
-    fn sensible_entry(&mut self, at: usize, limit: usize) -> Result<Option<usize>> {
-        let order = self.header.order;
+    fn sensible_entry(&mut self, at: usize, limit: usize, near: &mut Option<u64>) -> Result<Option<usize>> {
         let data_at = at.saturating_add(self.header_bytes);
         self.window.fill(data_at.min(limit))?;
         let head = self.window.bytes().get(at..data_at).unwrap_or_default();
-        let Some((id, data_len)) = frame(head, self.header_bytes, order) else { return Ok(None) };
-        let timestamp = head.get(4..12).and_then(|bytes| bytes.first_chunk()).map(|bytes| order.u64(*bytes));
+        let Some((id, data_len)) = frame(head, self.header_bytes, self.header.order) else { return Ok(None) };
         let end = data_at.saturating_add(data_len);
         if self.is_never_written(head) || end > limit {
             return Ok(None);
         }
         let index = self.dictionary.as_ref().and_then(|dictionary| dictionary.find(id));
-        let is_likely = self.outlook.is_likely(id, timestamp);
-        // Of a file's own dictionary the id must be; another one may lack it, and then only the header speaks.
-        let is_accepted = if self.is_own { index.is_some() } else { is_likely };
+        // The id must be in the file's own dictionary; another one may lack it, and then only the header speaks.
+        let is_accepted = match self.timestamp(at) {
+            _ if self.is_own => index.is_some(),
+            Some(ticks) => self.outlook.is_likely(id, ticks) && self.outlook.is_near(ticks, *near.get_or_insert(ticks)),
+            None => false,
+        };
         if !is_accepted || !self.window.has(end)? {
             return Ok(None);
         }

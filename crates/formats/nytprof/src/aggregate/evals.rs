@@ -1,6 +1,6 @@
 //! Merges string evals that differ in their number only.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{Calls, File, Line, Name, Profile};
 
@@ -10,7 +10,13 @@ const MOST_SOURCES: usize = 200;
 pub(super) fn merge(profile: &mut Profile) {
     let roots: Vec<u32> = profile.files.iter().filter(|(_, file)| !file.is_eval()).map(|(fid, _)| *fid).collect();
     let order = inner_first(profile, roots);
-    let mut merging = Merging { called: called_by_evals(profile), callers: HashMap::new(), profile };
+    let mut merging = Merging {
+        called: called_by_evals(profile),
+        callers: HashMap::new(),
+        lines: HashMap::new(),
+        defined: HashMap::new(),
+        profile,
+    };
     for fid in order {
         merging.merge_in(fid);
     }
@@ -23,6 +29,10 @@ struct Merging<'a> {
     called: HashMap<u32, Vec<Name>>,
     /// Callers of subs that have changed; as trees, since a sub may have any number of them.
     callers: HashMap<Name, BTreeMap<(u32, u32), Calls>>,
+    /// Lines of files that others were merged into, likewise.
+    lines: HashMap<u32, BTreeMap<u32, Line>>,
+    /// Subs of files that others were merged into, likewise.
+    defined: HashMap<u32, BTreeSet<Name>>,
 }
 
 fn called_by_evals(profile: &Profile) -> HashMap<u32, Vec<Name>> {
@@ -110,15 +120,23 @@ impl Merging<'_> {
     fn merge_file(&mut self, survivor: u32, donor: u32) {
         let Some(gone) = self.profile.files.remove(&donor) else { return };
         let Some(file) = self.profile.files.get_mut(&survivor) else { return };
+        let own = || std::mem::take(&mut file.subs_defined).into_iter().collect();
+        let defined = self.defined.entry(survivor).or_insert_with(own);
         for name in gone.subs_defined {
             if let Some(sub) = self.profile.subs.get_mut(&name)
                 && sub.fid == Some(donor)
             {
                 sub.fid = Some(survivor);
-                file.subs_defined.insert(name);
+                defined.insert(name);
             }
         }
-        add_lines(&mut file.lines, gone.lines);
+        let own = || std::mem::take(&mut file.lines).into_iter().collect();
+        let lines = self.lines.entry(survivor).or_insert_with(own);
+        for (number, line) in gone.lines {
+            let sum = lines.entry(number).or_default();
+            sum.seconds += line.seconds;
+            sum.count += line.count;
+        }
         file.merged_fids.push(donor);
         // The original forgets evals inside merged ones; they now belong to the one that is left.
         file.evals.extend(&gone.evals);
@@ -154,10 +172,10 @@ impl Merging<'_> {
     }
 
     fn merge_anonymous_subs(&mut self, survivor: u32) {
-        let Some(file) = self.profile.files.get(&survivor) else { return };
+        let Some(defined) = self.defined.get(&survivor) else { return };
         let mut alike: HashMap<Vec<u8>, usize> = HashMap::new();
         let mut groups: Vec<Vec<Name>> = Vec::new();
-        for name in file.subs_defined.iter().filter(|name| is_anonymous(name)) {
+        for name in defined.iter().filter(|name| is_anonymous(name)) {
             let group = *alike.entry(without_eval_numbers(name)).or_insert_with(|| {
                 groups.push(Vec::new());
                 groups.len() - 1
@@ -178,8 +196,8 @@ impl Merging<'_> {
         let moved = std::mem::take(self.callers(name));
         self.callers.remove(name);
         let Some(gone) = self.profile.subs.remove(name) else { return };
-        if let Some(file) = self.profile.files.get_mut(&fid) {
-            file.subs_defined.remove(name);
+        if let Some(defined) = self.defined.get_mut(&fid) {
+            defined.remove(name);
         }
         let callers = self.callers(kept);
         for (place, calls) in moved {
@@ -197,6 +215,16 @@ impl Merging<'_> {
     }
 
     fn finish(self) {
+        for (fid, lines) in self.lines {
+            if let Some(file) = self.profile.files.get_mut(&fid) {
+                file.lines = lines.into_iter().collect();
+            }
+        }
+        for (fid, defined) in self.defined {
+            if let Some(file) = self.profile.files.get_mut(&fid) {
+                file.subs_defined = defined.into_iter().collect();
+            }
+        }
         for (name, callers) in self.callers {
             if let Some(sub) = self.profile.subs.get_mut(&name) {
                 sub.callers = callers.into_values().collect();
@@ -206,14 +234,6 @@ impl Merging<'_> {
                 }
             }
         }
-    }
-}
-
-fn add_lines(to: &mut BTreeMap<u32, Line>, from: BTreeMap<u32, Line>) {
-    for (number, line) in from {
-        let sum = to.entry(number).or_default();
-        sum.seconds += line.seconds;
-        sum.count += line.count;
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) struct LineTable {
 }
 
 /// What a line in the hash table takes, with the slack of the table.
-pub(super) const OTHER_BYTES: u64 = 64;
+pub(super) const OTHER_BYTES: u64 = 110;
 const LINE_BYTES: u64 = size_of::<Line>() as u64;
 const FILE_BYTES: u64 = size_of::<Vec<Line>>() as u64;
 /// No statement was on this line: a count that is never reached.

@@ -7,6 +7,7 @@ use traceloom_bytes::{Error, Limits, Located, Result};
 use super::{
     Calls, File, Name, Profile, Sub,
     lines::{LineTable, OTHER_BYTES},
+    push,
 };
 use crate::{
     NewFid, Pair, Reader, Record, SrcLine, SubCallers, SubInfo, SubReturn, TimeLine, Visit, check::leading_number,
@@ -71,7 +72,8 @@ const SUB_BYTES: u64 = 360;
 const CALL_BYTES: u64 = 230;
 const CALLER_BYTES: u64 = 24;
 const NAME_BYTES: u64 = 96;
-const SOURCE_LINE_BYTES: u64 = 30;
+const SOURCE_LINE_BYTES: u64 = 18;
+const DEFINED_BYTES: u64 = 24;
 const PAIR_BYTES: u64 = 160;
 /// What any profile may take.
 const FREE_BYTES: u64 = 50 << 20;
@@ -157,6 +159,7 @@ impl Loader {
         self.settle_lines();
         self.settle_subs();
         self.house_subs();
+        self.settle_files();
         self.profile
     }
 
@@ -228,8 +231,8 @@ impl Loader {
     }
 
     fn src_line(&mut self, source: &SrcLine<'_>) -> Result<()> {
-        let is_new = self.file(source.fid)?.source.set(source.line, source.text.bytes);
-        self.charge(if is_new { SOURCE_LINE_BYTES } else { 0 })
+        self.file(source.fid)?.source.add(source.line, source.text.bytes);
+        self.charge(SOURCE_LINE_BYTES)
     }
 
     fn name(&mut self, bytes: &[u8]) -> Result<Name> {
@@ -267,8 +270,8 @@ impl Loader {
             sub.first_line = Some(info.first_line);
             sub.last_line = Some(info.last_line);
         }
-        self.charge(NAME_BYTES)?;
-        self.file(info.fid)?.subs_defined.insert(name);
+        self.charge(DEFINED_BYTES)?;
+        push(&mut self.file(info.fid)?.subs_defined, name);
         Ok(())
     }
 
@@ -358,13 +361,24 @@ impl Loader {
 
     fn settle_lines(&mut self) {
         for (fid, line, sum) in self.lines.drain() {
-            self.profile.files.entry(fid).or_default().lines.insert(line, sum);
+            push(&mut self.profile.files.entry(fid).or_default().lines, (line, sum));
         }
         for (fid, line, sum) in self.blocks.drain() {
-            self.profile.files.entry(fid).or_default().blocks.insert(line, sum);
+            push(&mut self.profile.files.entry(fid).or_default().blocks, (line, sum));
         }
         for (fid, line, sum) in self.sub_lines.drain() {
-            self.profile.files.entry(fid).or_default().sub_lines.insert(line, sum);
+            push(&mut self.profile.files.entry(fid).or_default().sub_lines, (line, sum));
+        }
+    }
+
+    fn settle_files(&mut self) {
+        for file in self.profile.files.values_mut() {
+            for lines in [&mut file.lines, &mut file.blocks, &mut file.sub_lines] {
+                lines.sort_unstable_by_key(|(line, _)| *line);
+            }
+            file.subs_defined.sort_unstable();
+            file.subs_defined.dedup();
+            file.source.settle();
         }
     }
 
@@ -374,7 +388,7 @@ impl Loader {
         for (name, sub) in &mut self.profile.subs {
             if sub.calls > 0 && sub.fid.unwrap_or(0) == 0 {
                 sub.fid = Some(1);
-                home.subs_defined.insert(name.clone());
+                push(&mut home.subs_defined, name.clone());
             }
         }
     }

@@ -5,10 +5,7 @@ mod lines;
 mod load;
 mod tree;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use traceloom_bytes::{Options, Result, Source};
 
@@ -116,14 +113,14 @@ pub struct File {
     pub merged_fids: Vec<u32>,
     /// The stored source.
     pub source: SourceDigest,
-    /// Statements by line.
-    pub lines: BTreeMap<u32, Line>,
-    /// Statements by first line of the block.
-    pub blocks: BTreeMap<u32, Line>,
-    /// Statements by first line of the sub.
-    pub sub_lines: BTreeMap<u32, Line>,
-    /// Subs whose source is here.
-    pub subs_defined: BTreeSet<Name>,
+    /// Statements by line, sorted.
+    pub lines: Vec<(u32, Line)>,
+    /// Statements by first line of the block, sorted.
+    pub blocks: Vec<(u32, Line)>,
+    /// Statements by first line of the sub, sorted.
+    pub sub_lines: Vec<(u32, Line)>,
+    /// Subs whose source is here, sorted.
+    pub subs_defined: Vec<Name>,
 }
 
 impl File {
@@ -142,9 +139,15 @@ impl File {
         !self.is_fake() && !self.is_eval() && !self.flags.has(FidFlags::IS_EVAL)
     }
 
+    /// Statements of one line.
+    pub fn line(&self, number: u32) -> Option<Line> {
+        let at = self.lines.binary_search_by_key(&number, |(line, _)| *line).ok()?;
+        self.lines.get(at).map(|(_, line)| *line)
+    }
+
     /// Statements and seconds of all lines.
     pub fn total(&self) -> Line {
-        self.lines.values().fold(Line::default(), |sum, line| Line {
+        self.lines.iter().fold(Line::default(), |sum, (_, line)| Line {
             seconds: sum.seconds + line.seconds,
             count: sum.count + line.count,
         })
@@ -253,30 +256,53 @@ fn is_opcode(name: &[u8]) -> bool {
 /// What is kept of a file's source: enough to tell equal evals.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SourceDigest {
-    /// Length and sum of the bytes of each line; what stands in line 0 is no source.
-    lines: BTreeMap<u32, (u32, u32)>,
+    /// Number, length and sum of the bytes of each line, until all are known.
+    lines: Vec<(u32, u32, u32)>,
+    count: u32,
+    bytes: u64,
+    sum: u32,
 }
 
 impl SourceDigest {
     /// The number of the last line.
     pub fn line_count(&self) -> u32 {
-        self.lines.last_key_value().map_or(0, |(line, _)| *line)
+        self.count
     }
 
-    fn set(&mut self, line: u32, text: &[u8]) -> bool {
+    /// Takes a line; what stands in line 0 is no source.
+    fn add(&mut self, line: u32, text: &[u8]) {
         let sum = text.iter().fold(0u32, |sum, byte| sum.wrapping_add((*byte).into()));
-        line > 0 && self.lines.insert(line, (u32::try_from(text.len()).unwrap_or(u32::MAX), sum)).is_none()
+        if line > 0 {
+            push(&mut self.lines, (line, u32::try_from(text.len()).unwrap_or(u32::MAX), sum));
+        }
     }
 
-    /// Lines, bytes and sum of bytes, lines being joined by newlines; `None` where Perl sees nothing true.
-    fn key(&self) -> Option<(u32, u64, u32)> {
-        let count = self.line_count();
-        let joints = count.checked_sub(1)?;
-        let (bytes, sum) = self.lines.values().fold((u64::from(joints), 0u32), |(bytes, sum), (length, part)| {
-            (bytes + u64::from(*length), sum.wrapping_add(*part))
-        });
-        let sum = sum.wrapping_add(joints.wrapping_mul(u32::from(b'\n')));
-        let is_false = bytes == 0 || (bytes == 1 && sum == u32::from(b'0'));
-        (!is_false).then_some((count, bytes, sum))
+    /// Adds the lines up; of one that was given again the last counts. Lines are joined by newlines.
+    fn settle(&mut self) {
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.sort_by_key(|(line, ..)| *line);
+        self.count = lines.last().map_or(0, |(line, ..)| *line);
+        let joints = self.count.saturating_sub(1);
+        (self.bytes, self.sum) = (joints.into(), joints.wrapping_mul(b'\n'.into()));
+        for same in lines.chunk_by(|(a, ..), (b, ..)| a == b) {
+            if let Some((_, length, sum)) = same.last() {
+                self.bytes += u64::from(*length);
+                self.sum = self.sum.wrapping_add(*sum);
+            }
+        }
     }
+
+    /// Lines, bytes and sum of bytes; `None` where Perl sees nothing true.
+    fn key(&self) -> Option<(u32, u64, u32)> {
+        let is_false = self.bytes == 0 || (self.bytes == 1 && self.sum == u32::from(b'0'));
+        (!is_false).then_some((self.count, self.bytes, self.sum))
+    }
+}
+
+/// Appends to a list that most often stays very short: there may be one in each of many evals.
+fn push<T>(list: &mut Vec<T>, item: T) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(1 + list.len() / 2);
+    }
+    list.push(item);
 }

@@ -394,7 +394,7 @@ impl<W: Write> Merged<W> {
         let fid = self.fid(calls.fid, calls.line)?;
         let key = (format!("{fid},{}", calls.line), calls.called.bytes.to_vec(), calls.caller.bytes.to_vec());
         if !self.calls.contains_key(&key) {
-            self.charge(256 + (calls.called.bytes.len() + calls.caller.bytes.len()) as u64)?;
+            self.charge(340 + (calls.called.bytes.len() + calls.caller.bytes.len()) as u64)?;
         }
         let sum = self.calls.entry(key).or_default();
         (sum.fid, sum.line) = (fid, calls.line);

@@ -90,7 +90,9 @@ struct Scan {
 
 impl Scan {
     fn new(contents: &Contents<'_>, needs_clean: bool) -> Self {
-        let mut window = Window::new(contents.source.clone(), &Limits::default());
+        // No larger than the chunk: a file may have very many small ones.
+        let window_bytes = usize::try_from(contents.length).unwrap_or(usize::MAX).clamp(16, 64 << 10);
+        let mut window = Window::new(contents.source.clone(), &Limits { window_bytes, ..Limits::default() });
         window.seek(contents.start);
         Self { window, left: contents.length, items: 0, ran_out: false, has_ended: false, needs_clean }
     }

@@ -1,5 +1,7 @@
 //! Which entries are shown.
 
+use std::collections::BTreeSet;
+
 use jiff::{civil::DateTime, tz::TimeZone};
 use regex::bytes::Regex;
 use traceloom_bytes::{Error, Result};
@@ -9,12 +11,22 @@ use crate::{args, units::parse_time};
 
 /// What the user asked for.
 pub(super) struct Filter {
-    levels: Vec<String>,
+    levels: Vec<LevelName>,
     since: Option<Time>,
     until: Option<Time>,
     grep: Option<Regex>,
-    /// `--compat` filters as the original does, by itself.
-    is_off: bool,
+    /// Custom levels of all files, to name them where one is not found.
+    customs: BTreeSet<String>,
+    /// A file had no dictionary: its levels are not known.
+    is_blind: bool,
+}
+
+/// A level as given.
+struct LevelName {
+    name: String,
+    and_worse: bool,
+    /// One of the files has it.
+    is_known: bool,
 }
 
 /// A time as given.
@@ -31,62 +43,93 @@ impl Filter {
     pub(super) fn new(arguments: &args::Log) -> Result<Self> {
         let time = |text: &Option<String>| text.as_deref().map(|text| parse(text, arguments.local)).transpose();
         let grep = arguments.grep.as_deref().map(Regex::new).transpose();
+        // `--compat` filters as the original does, by itself.
+        let names: &[String] = if arguments.compat { &[] } else { &arguments.level };
         Ok(Self {
-            levels: arguments.level.clone(),
+            levels: names.iter().map(|name| LevelName::parse(name)).collect::<Result<_>>()?,
             since: time(&arguments.since)?,
             until: time(&arguments.until)?,
             grep: grep.map_err(|error| Error::usage(format!("--grep: {error}")))?,
-            is_off: arguments.compat,
+            customs: BTreeSet::new(),
+            is_blind: false,
         })
     }
 
     /// The filter for one file, whose sites and start it needs.
-    pub(super) fn of(&self, reader: &Reader) -> Result<FileFilter<'_>> {
+    pub(super) fn of(&mut self, reader: &Reader) -> FileFilter {
         let clock = reader.clock();
         let unix_ns = |time: Time| match time {
             Time::UnixNs(ns) => ns,
             Time::AfterStartNs(ns) => clock.start().unix_ns().saturating_add(ns),
         };
-        let levels = match reader.dictionary() {
-            Some(dictionary) if !self.levels.is_empty() && !self.is_off => Some(levels(&self.levels, dictionary)?),
-            _ => None,
-        };
-        let (since, until) = (self.since.map(unix_ns), self.until.map(unix_ns));
-        Ok(FileFilter {
-            levels,
-            since,
-            until,
-            grep: self.grep.as_ref(),
+        FileFilter {
+            levels: self.numbers(reader.dictionary()),
+            since: self.since.map(unix_ns),
+            until: self.until.map(unix_ns),
+            grep: self.grep.clone(),
             clock,
             messages: Messages::default(),
             text: Vec::new(),
-        })
+        }
+    }
+
+    /// Numbers of the wanted levels in one file.
+    fn numbers(&mut self, dictionary: Option<&Dictionary>) -> Option<Vec<u8>> {
+        if self.levels.is_empty() {
+            return None;
+        }
+        let Some(dictionary) = dictionary else {
+            self.is_blind = true;
+            return None;
+        };
+        self.customs.extend(dictionary.levels().map(|(_, name)| String::from_utf8_lossy(name).into_owned()));
+        let mut numbers = Vec::new();
+        for level in &mut self.levels {
+            let found = level.numbers(dictionary);
+            level.is_known |= !found.is_empty();
+            numbers.extend(found);
+        }
+        Some(numbers)
+    }
+
+    /// Complains about levels that no file has; only the last file can tell.
+    pub(super) fn finish(&self) -> Result<()> {
+        let unknown = self.levels.iter().find(|level| !level.is_known && !self.is_blind);
+        let Some(LevelName { name, .. }) = unknown else { return Ok(()) };
+        let known: Vec<&str> = SEVERITY.into_iter().chain(self.customs.iter().map(String::as_str)).collect();
+        Err(Error::usage(format!("there is no level {name}; there are {}", known.join(", "))))
     }
 }
 
-/// Numbers of the levels with these names.
-fn levels(names: &[String], dictionary: &Dictionary) -> Result<Vec<u8>> {
-    let mut wanted = Vec::new();
-    for name in names {
-        let (name, and_worse) = name.strip_suffix('+').map_or((name.as_str(), false), |name| (name, true));
-        let from = SEVERITY.iter().position(|known| known.eq_ignore_ascii_case(name));
-        let custom = dictionary.levels().filter(|(_, known)| known.eq_ignore_ascii_case(name.as_bytes()));
-        wanted.extend(custom.map(|(level, _)| level));
-        if let Some(from) = from {
-            let names = SEVERITY.iter().skip(from).take(if and_worse { SEVERITY.len() } else { 1 });
-            wanted.extend(
-                names.filter_map(|name| (0..4).find(|level| dictionary.numbering().name(*level) == Some(name))),
-            );
-        } else if !wanted
-            .iter()
-            .any(|level| dictionary.level_name(*level).is_some_and(|known| known.eq_ignore_ascii_case(name.as_bytes())))
-        {
-            let custom = dictionary.levels().map(|(_, name)| String::from_utf8_lossy(name).into_owned());
-            let known: Vec<_> = SEVERITY.iter().map(|name| (*name).to_owned()).chain(custom).collect();
-            return Err(Error::usage(format!("there is no level {name}; there are {}", known.join(", "))));
+impl LevelName {
+    fn parse(text: &str) -> Result<Self> {
+        let (name, and_worse) = text.strip_suffix('+').map_or((text, false), |name| (name, true));
+        if and_worse && severity(name).is_none() {
+            let known = SEVERITY.join(", ");
+            return Err(Error::usage(format!("nothing is worse than {name}: only {known} have an order")));
         }
+        Ok(Self { name: name.to_owned(), and_worse, is_known: false })
     }
-    Ok(wanted)
+
+    /// Its numbers in one file; a level without a name goes by what is shown for it, `LEVEL_9`.
+    fn numbers(&self, dictionary: &Dictionary) -> Vec<u8> {
+        let customs = dictionary.levels().filter(|(_, known)| known.eq_ignore_ascii_case(self.name.as_bytes()));
+        let mut numbers: Vec<u8> = customs.map(|(level, _)| level).collect();
+        if let Some(from) = severity(&self.name) {
+            let wanted = SEVERITY.iter().skip(from).take(if self.and_worse { SEVERITY.len() } else { 1 });
+            let number = |name: &&str| (0..4).find(|level| dictionary.numbering().name(*level) == Some(*name));
+            numbers.extend(wanted.filter_map(number));
+        }
+        let nameless = |level: &u8| {
+            dictionary.level_name(*level).is_none() && self.name.eq_ignore_ascii_case(&format!("LEVEL_{level}"))
+        };
+        numbers.extend((0..=u8::MAX).filter(nameless));
+        numbers
+    }
+}
+
+fn severity(name: &str) -> Option<usize> {
+    SEVERITY.iter().position(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Reads a date and time, or a time after the log's start.
@@ -109,32 +152,38 @@ fn saturate(ns: i128) -> i64 {
 }
 
 /// The filter for one file.
-pub(super) struct FileFilter<'f> {
+pub(super) struct FileFilter {
     levels: Option<Vec<u8>>,
     since: Option<i64>,
     until: Option<i64>,
-    grep: Option<&'f Regex>,
+    grep: Option<Regex>,
     clock: Clock,
     messages: Messages,
     text: Vec<u8>,
 }
 
-impl FileFilter<'_> {
+impl FileFilter {
     /// Whether an entry is shown; one without a time or a site passes what asks for those.
     pub(super) fn keeps(&mut self, entry: &Entry<'_>) -> bool {
-        let ns = entry.timestamp.map(|ticks| self.clock.moment(ticks).unix_ns());
-        let in_time = ns
-            .is_none_or(|ns| self.since.is_none_or(|since| ns >= since) && self.until.is_none_or(|until| ns <= until));
-        let site = entry.site();
-        let of_level = match (&self.levels, site) {
-            (Some(levels), Some(site)) => levels.contains(&site.level),
-            _ => true,
-        };
-        in_time && of_level && self.matches(entry)
+        self.is_in_time(entry) && self.is_of_level(entry) && self.matches(entry)
+    }
+
+    fn is_in_time(&self, entry: &Entry<'_>) -> bool {
+        if self.since.is_none() && self.until.is_none() {
+            return true;
+        }
+        let Some(ticks) = entry.timestamp else { return true };
+        let ns = self.clock.moment(ticks).unix_ns();
+        self.since.is_none_or(|since| ns >= since) && self.until.is_none_or(|until| ns <= until)
+    }
+
+    fn is_of_level(&self, entry: &Entry<'_>) -> bool {
+        let Some(levels) = &self.levels else { return true };
+        entry.site().is_none_or(|site| levels.contains(&site.level))
     }
 
     fn matches(&mut self, entry: &Entry<'_>) -> bool {
-        let Some(grep) = self.grep else { return true };
+        let Some(grep) = &self.grep else { return true };
         self.text.clear();
         self.messages.put(entry, &mut self.text);
         grep.is_match(&self.text)

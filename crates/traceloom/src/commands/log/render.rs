@@ -1,6 +1,6 @@
 //! How entries are shown.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use anstyle::Style;
 use jiff::tz::TimeZone;
@@ -10,15 +10,13 @@ use traceloom_cnanolog::{
     text::{Compat, Json, Lines, Pattern, Step, Zone, utc},
 };
 
-use super::filter::FileFilter;
+use super::{Out, filter::FileFilter};
 use crate::{args, output::Styles};
 
 /// Turns the entries of one file into lines.
 pub(super) struct Render {
     form: Form,
     line: Vec<u8>,
-    /// A person looks: colours, and no control characters of the log's.
-    is_shown: bool,
 }
 
 enum Form {
@@ -28,7 +26,7 @@ enum Form {
 }
 
 impl Render {
-    pub(super) fn new(reader: &Reader, arguments: &args::Log) -> Result<Self> {
+    pub(super) fn new(reader: &Reader, arguments: &args::Log) -> Self {
         let zone: Zone = if arguments.local { local } else { utc };
         let pattern = arguments.pattern.as_deref().map(str::as_bytes);
         let form = if arguments.compat {
@@ -46,20 +44,20 @@ impl Render {
             let pattern = pattern.map(Pattern::library).unwrap_or_default();
             Form::Lines(Box::new(Lines::new(pattern, reader.clock(), zone)))
         };
-        Ok(Self { form, line: Vec::new(), is_shown: io::stdout().is_terminal() })
+        Self { form, line: Vec::new() }
     }
 
     /// Writes what a record asks for; false where the original would stop.
     pub(super) fn put(
         &mut self,
         located: &Located<Record<'_>>,
-        filter: &mut FileFilter<'_>,
-        out: &mut dyn Write,
+        filter: &mut FileFilter,
+        out: &mut Out,
     ) -> Result<bool> {
         if let Form::Compat(compat) = &mut self.form {
             self.line.clear();
             let step = compat.put(&located.record, &mut self.line);
-            out.write_all(&self.line)?;
+            out.to.write_all(&self.line)?;
             return match step {
                 Step::Continue => Ok(true),
                 Step::Done => Ok(false),
@@ -79,7 +77,7 @@ impl Render {
     }
 
     /// Writes the line of an entry.
-    pub(super) fn put_entry(&mut self, located: &Located<Record<'_>>, out: &mut dyn Write) -> Result<()> {
+    pub(super) fn put_entry(&mut self, located: &Located<Record<'_>>, out: &mut Out) -> Result<()> {
         let Record::Entry(entry) = &located.record else { return Ok(()) };
         self.line.clear();
         match &mut self.form {
@@ -87,15 +85,24 @@ impl Render {
             Form::Json(json) => json.put(entry, located.offset, &mut self.line),
             Form::Lines(lines) => {
                 lines.put(entry, &mut self.line);
-                if self.is_shown {
-                    let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
-                    let style = style_of(entry);
-                    return Ok(writeln!(out, "{style}{}{style:#}", Text(line))?);
+                if out.is_shown {
+                    return Ok(show(&self.line, style_of(entry), &mut out.to)?);
                 }
             }
         }
-        Ok(out.write_all(&self.line)?)
+        Ok(out.to.write_all(&self.line)?)
     }
+}
+
+/// Writes a line for a person: in colour, and without control characters other than tabs.
+fn show(line: &[u8], style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    write!(out, "{style}")?;
+    for (index, text) in line.split(|byte| *byte == b'\t').enumerate() {
+        let tab = if index > 0 { "\t" } else { "" };
+        write!(out, "{tab}{}", Text(text))?;
+    }
+    writeln!(out, "{style:#}")
 }
 
 /// The colour of an entry's level.

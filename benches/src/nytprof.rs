@@ -1,0 +1,288 @@
+//! NYTProf: decoding with sums per line, against Devel::NYTProf's loader, and against inflating alone.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, Read, Write},
+    path::Path,
+    process::Command,
+    time::Duration,
+};
+
+use flate2::read::ZlibDecoder;
+use traceloom_bytes::{Limits, Options, Records, Result, Source};
+use traceloom_nytprof::{
+    Header, NewFid, Nv, Pair, PidEnd, PidStart, Record, Str, SubCallers, SubInfo, SubReturn, TimeLine, Writer,
+    aggregate, create, edit, open, raw::FidFlags,
+};
+
+use crate::measure::{baseline, cpu_times, forget_peak, peak_bytes, row};
+
+const RECORDS: u64 = 12_000_000;
+/// What the original may at most be faster by: a seventh of its time.
+const MOST_OF_ORIGINAL: f64 = 1.0 / 7.0;
+const PEER_ROUNDS: usize = 5;
+
+pub(crate) fn make(out: BufWriter<File>, records: u64) -> Result<()> {
+    let mut program = Program::start(out)?;
+    for call in 0..records / RECORDS_PER_CALL {
+        program.call(call as u32)?;
+    }
+    program.finish()?.flush()?;
+    Ok(())
+}
+
+pub(crate) fn run() -> Result<bool> {
+    let mut met = memory_is_constant()?;
+    let (file, source) = generated(RECORDS)?;
+    let (ours, peak) = sums(&source)?;
+    println!("nytprof: {} statements, {} MB", ours.statements, source.len()? / 1_000_000);
+    let [base, decoding, summing] =
+        cpu_times([&mut || baseline(&source), &mut || decode(&source), &mut || sums(&source).map(drop)])?;
+    // The bar of this format is the original; how far the least possible is away is good to know.
+    for (what, time) in [("decode", decoding), ("decode and sums per line", summing)] {
+        println!("  {what:<44} {:>8.2} x baseline", time.div_duration_f64(base));
+    }
+    met &= memory("peak memory", peak, source.len()?);
+    met &= compressed(&source)?;
+    match against(file.path(), &ours, summing)? {
+        Ok(faster) => met &= faster,
+        Err(reason) => println!("  not compared with the original: {reason}"),
+    }
+    Ok(met)
+}
+
+/// What a reader made of a file.
+#[derive(Debug, PartialEq)]
+struct Sums {
+    statements: u64,
+    seconds: f64,
+    calls: u64,
+}
+
+fn sums(source: &Source) -> Result<(Sums, u64)> {
+    forget_peak();
+    let profile = aggregate::load(source.clone(), &Options::default())?;
+    let sums =
+        Sums { statements: profile.stmts_measured, seconds: profile.stmts_seconds, calls: profile.sub_calls };
+    Ok((sums, peak_bytes()))
+}
+
+/// Reads every record, one at a time.
+fn decode(source: &Source) -> Result<()> {
+    let mut reader = open(source.clone(), &Options::default())?;
+    let mut sum = 0u64;
+    while let Some(located) = reader.next()? {
+        if let Record::TimeLine(time) = located.record {
+            sum = sum.wrapping_add(u64::from(time.ticks.cast_unsigned() ^ time.fid ^ time.line));
+        }
+    }
+    std::hint::black_box(sum);
+    Ok(())
+}
+
+fn memory(what: &str, peak: u64, file_bytes: u64) -> bool {
+    row(what, peak as f64 / ((64 << 20) + 4 * file_bytes) as f64, "x allowed", 1.0)
+}
+
+/// Sums up 60 MB and 2 GB; the peak may not move, since the lines are the same.
+fn memory_is_constant() -> Result<bool> {
+    let mut peaks = Vec::new();
+    for records in [RECORDS, 30 * RECORDS] {
+        let (_file, source) = generated(records)?;
+        let (_, peak) = sums(&source)?;
+        peaks.push((source.len()?, peak));
+    }
+    let ((small, before), (large, after)) = (peaks[0], peaks[1]);
+    println!("nytprof: {} MB and {} MB side by side", small / 1_000_000, large / 1_000_000);
+    Ok(row("growth of the peak memory", after.saturating_sub(before) as f64 / 1e6, "MB", 1.0))
+}
+
+/// The same profile as the profiler compresses it.
+fn compressed(plain: &Source) -> Result<bool> {
+    let file = tempfile::NamedTempFile::new()?;
+    edit::canonical(plain, BufWriter::new(file.reopen()?), Some("zlib6"), &Options::default())?;
+    let source = Source::open(file.path(), &Limits::default())?;
+    let start = zlib_start(&source)?;
+    let (_, peak) = sums(&source)?;
+    let [inflating, summing] = cpu_times([&mut || inflate(&source, start), &mut || sums(&source).map(drop)])?;
+    println!("nytprof: {} MB compressed", source.len()? / 1_000_000);
+    let met = row("decode and sums per line", summing.div_duration_f64(inflating), "x inflating", 2.0);
+    Ok(memory("peak memory", peak, source.len()?) && met)
+}
+
+/// Offset of the compressed part.
+fn zlib_start(source: &Source) -> Result<u64> {
+    let mut reader = open(source.clone(), &Options::default())?;
+    while let Some(located) = reader.next()? {
+        if let Record::StartDeflate(_) = located.record {
+            return Ok(located.offset + located.len);
+        }
+    }
+    Err(io::Error::other("the compressed profile is not compressed").into())
+}
+
+/// The least that a reader of a compressed profile has to do.
+fn inflate(source: &Source, start: u64) -> Result<()> {
+    struct Stream<'a>(&'a Source, u64);
+    impl Read for Stream<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let read = self.0.read_at(self.1, buffer).map_err(|error| io::Error::other(error.to_string()))?;
+            self.1 += read as u64;
+            Ok(read)
+        }
+    }
+    let input = io::BufReader::with_capacity(Limits::default().window_bytes, Stream(source, start));
+    let mut decoder = ZlibDecoder::new(input);
+    let mut buffer = vec![0; Limits::default().window_bytes];
+    while decoder.read(&mut buffer)? > 0 {
+        std::hint::black_box(&buffer);
+    }
+    Ok(())
+}
+
+/// Prints statements, seconds in them, calls, and the CPU time that loading took.
+const PEER: &str = r#"
+    my $before = (times)[0] + (times)[1];
+    my $data = Devel::NYTProf::Data->new({ filename => $ARGV[0], quiet => 1 });
+    my $after = (times)[0] + (times)[1];
+    my $run = $data->attributes;
+    printf "%d %.17g %d %g\n",
+        $run->{total_stmts_measured}, $run->{total_stmts_duration}, $run->{total_sub_calls}, $after - $before;
+"#;
+
+fn against(file: &Path, ours: &Sums, time: Duration) -> Result<Result<bool, &'static str>> {
+    let mut best = f64::INFINITY;
+    for _ in 0..PEER_ROUNDS {
+        let perl = Command::new("perl").args(["-MDevel::NYTProf::Data", "-e", PEER]).arg(file).output();
+        let Some(output) = perl.ok().filter(|output| output.status.success()) else {
+            return Ok(Err("perl with Devel::NYTProf is not installed (Debian package libdevel-nytprof-perl)"));
+        };
+        let text = String::from_utf8_lossy(&output.stdout);
+        let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let &[statements, seconds, calls, cpu] = numbers.as_slice() else {
+            println!("  the original says: {text}");
+            return Ok(Ok(false));
+        };
+        let theirs = Sums { statements: statements as u64, seconds, calls: calls as u64 };
+        if theirs != *ours {
+            println!("  the original reads something else: {theirs:?} instead of {ours:?}");
+            return Ok(Ok(false));
+        }
+        best = best.min(cpu);
+    }
+    println!("  the original: {best:.2} s; ours: {time:.2?}, {:.2} times less", best / time.as_secs_f64());
+    Ok(Ok(row("decode and sums per line", time.as_secs_f64() / best, "x original", MOST_OF_ORIGINAL)))
+}
+
+fn generated(records: u64) -> Result<(tempfile::NamedTempFile, Source)> {
+    let file = tempfile::NamedTempFile::new()?;
+    make(BufWriter::new(file.reopen()?), records)?;
+    let source = Source::open(file.path(), &Limits::default())?;
+    Ok((file, source))
+}
+
+/// Statements of a sub between call and return.
+const STATEMENTS_PER_CALL: u64 = 12;
+/// Statements, return and discount.
+const RECORDS_PER_CALL: u64 = STATEMENTS_PER_CALL + 2;
+const FILES: u32 = 40;
+const START: f64 = 1_700_000_000.0;
+const TICKS_PER_SECOND: f64 = 1e7;
+
+/// A program of some modules with a sub each; sums are kept as the profiler keeps them.
+struct Program {
+    writer: Writer<BufWriter<File>>,
+    random: u32,
+    ticks: u64,
+    /// Calls and ticks of each module's sub.
+    calls: Vec<(u32, u64)>,
+}
+
+impl Program {
+    fn start(out: BufWriter<File>) -> Result<Self> {
+        let mut writer = create(out, &Header::default())?;
+        writer.write(&Record::Comment(b"Perl profile database. Generated by Devel::NYTProf on a day"))?;
+        let attributes = [("basetime", "1700000000"), ("application", "bench.pl"), ("perl_version", "5.36.0")];
+        let clock = [("nv_size", "8"), ("ticks_per_sec", "10000000"), ("cumulative_overhead_ticks", "0")];
+        for (key, value) in attributes.into_iter().chain(clock) {
+            writer.write(&Record::Attribute(Pair::new(key.as_bytes(), value.as_bytes())))?;
+        }
+        writer.write(&Record::PidStart(PidStart { pid: 4711, ppid: 4700, time: START.into(), odd_bytes: None }))?;
+        for fid in 1..=FILES {
+            let name = file_name(fid);
+            let (name, flags) = (Str::new(name.as_bytes()), FidFlags(FidFlags::VIA_STMT));
+            let file = NewFid { fid, eval_fid: 0, eval_line: 0, flags, size: 0, mtime: 0, name, odd_bytes: None };
+            writer.write(&Record::NewFid(file))?;
+        }
+        Ok(Self { writer, random: 1, ticks: 0, calls: vec![(0, 0); FILES as usize + 1] })
+    }
+
+    /// A call of a module's sub from the script: its statements, its return, and the rest of the calling statement.
+    fn call(&mut self, number: u32) -> Result<()> {
+        let fid = 2 + number % (FILES - 1);
+        let first_line = 10 + self.below(900);
+        let before = self.ticks;
+        for statement in 1..STATEMENTS_PER_CALL as u32 {
+            self.statement(fid, first_line + statement)?;
+        }
+        let spent = self.ticks - before;
+        let name = sub_name(fid);
+        let (ticks, name) = (Nv::from(spent as f64), Str::new(name.as_bytes()));
+        let left = SubReturn { depth: 1, incl_ticks: ticks, excl_ticks: ticks, name, odd_bytes: None };
+        self.writer.write(&Record::SubReturn(left))?;
+        self.writer.write(&Record::Discount)?;
+        self.statement(1, 10 + number % 80)?;
+        if let Some((calls, ticks)) = self.calls.get_mut(fid as usize) {
+            *calls += 1;
+            *ticks += spent;
+        }
+        Ok(())
+    }
+
+    /// Most statements take less than 13 microseconds: one byte of ticks, some two.
+    fn statement(&mut self, fid: u32, line: u32) -> Result<()> {
+        let ticks = if self.below(10) == 0 { 100 + self.below(5000) } else { 1 + self.below(100) };
+        self.ticks += u64::from(ticks);
+        self.writer.write(&Record::TimeLine(TimeLine { ticks: ticks as i32, fid, line, odd_bytes: None }))
+    }
+
+    fn finish(mut self) -> Result<BufWriter<File>> {
+        for fid in 2..=FILES {
+            let (name, place) = (sub_name(fid), Str::new(b"main::RUNTIME"));
+            let name = Str::new(name.as_bytes());
+            let (first_line, last_line) = (10, 999);
+            self.writer.write(&Record::SubInfo(SubInfo { fid, name, first_line, last_line, odd_bytes: None }))?;
+            let (count, ticks) = self.calls.get(fid as usize).copied().unwrap_or_default();
+            let seconds = Nv::from(ticks as f64 / TICKS_PER_SECOND);
+            self.writer.write(&Record::SubCallers(SubCallers {
+                fid: 1,
+                line: 10 + fid,
+                caller: place,
+                count,
+                incl_seconds: seconds,
+                excl_seconds: seconds,
+                reci_seconds: 0.0.into(),
+                depth: 0,
+                called: name,
+                odd_bytes: None,
+            }))?;
+        }
+        let time = Nv::from(START + self.ticks as f64 / TICKS_PER_SECOND);
+        self.writer.write(&Record::PidEnd(PidEnd { pid: 4711, time, odd_bytes: None }))?;
+        self.writer.finish()
+    }
+
+    /// The same numbers in every run.
+    fn below(&mut self, end: u32) -> u32 {
+        self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (self.random >> 8) % end
+    }
+}
+
+fn file_name(fid: u32) -> String {
+    if fid == 1 { "bench.pl".to_owned() } else { format!("/usr/share/perl5/Module{fid}.pm") }
+}
+
+fn sub_name(fid: u32) -> String {
+    format!("Module{fid}::work")
+}

@@ -1,0 +1,234 @@
+//! The Web Tracing Framework: decoding with the scope tree, against the original reader under Node.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter},
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use traceloom_bytes::{Limits, Options, Result, Source};
+use traceloom_wtf::{
+    Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, TypeId, Value, ZoneId,
+    derive::Tree,
+    raw::{EventClass, EventFlags},
+};
+
+use crate::measure::{baseline, cpu_times, forget_peak, peak_bytes, row};
+
+const EVENTS: u64 = 10_000_000;
+/// The release of the original that is measured.
+const PEER: &str = "tracing-framework@2015.7.15-1";
+/// Without this, Node gives up on a large trace before the machine does.
+const PEER_HEAP: &str = "--max-old-space-size=16384";
+
+pub(crate) fn make(out: BufWriter<File>, records: u64) -> Result<()> {
+    let info = FileInfo { flags: HAS_HIGH_RESOLUTION_TIMES, timebase_ms: 1.7e12, ..FileInfo::default() };
+    let mut page = Page::new(Composer::new(out, Form::Binary, &info)?)?;
+    for frame in 0..u32::try_from(records / EVENTS_PER_FRAME).unwrap_or(u32::MAX) {
+        page.frame(frame)?;
+    }
+    page.composer.finish().map(drop)
+}
+
+pub(crate) fn run() -> Result<bool> {
+    let mut met = memory_is_constant()?;
+    let (file, source) = generated(EVENTS)?;
+    forget_peak();
+    let ours = nest(&source)?;
+    let peak = peak_bytes();
+    println!("wtf: {} events, {} scopes, {} MB", ours.events, ours.scopes, source.len()? / 1_000_000);
+    let [base, decoding, nesting, building] =
+        cpu_times([&mut || baseline(&source), &mut || decode(&source).map(drop), &mut || nest(&source).map(drop), &mut || Tree::build(&source, &Options::default(), true).map(drop)])?;
+    println!("{:?} {:?} {:?} {:?}", base, decoding, nesting, building);
+    // The bar of this format is the original; how far the least possible is away is good to know.
+    for (what, time) in [("decode", decoding), ("decode and tree", nesting)] {
+        println!("  {what:<44} {:>8.2} x baseline", time.div_duration_f64(base));
+    }
+    match original() {
+        Ok(folder) => met &= against(&folder, file.path(), &ours, nesting, peak)?,
+        Err(reason) => println!("  not compared with the original: {reason}"),
+    }
+    Ok(met)
+}
+
+/// What a reader made of a file.
+#[derive(Debug, Eq, PartialEq)]
+struct Counts {
+    events: u64,
+    scopes: u64,
+}
+
+fn against(folder: &Path, file: &Path, ours: &Counts, time: Duration, peak_bytes: u64) -> Result<bool> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/wtf.js");
+    let output = Command::new("node").arg(PEER_HEAP).arg(script).args([folder, file]).output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let &[events, scopes, seconds, their_peak] = numbers.as_slice() else {
+        println!("  not compared with the original: it does not load the file");
+        return Ok(false);
+    };
+    let theirs = Counts { events: events as u64, scopes: scopes as u64 };
+    if theirs != *ours {
+        println!("  the original reads something else: {theirs:?}");
+        return Ok(false);
+    }
+    println!("  the original: {seconds:.2} s, {:.0} MB; ours: {time:.2?}", their_peak / 1e6);
+    let faster = seconds / time.as_secs_f64();
+    println!("  {:<44} {faster:>8.2} times less", "decode and tree, CPU time");
+    // Both bars are at most: a tenth of the time, a quarter of the memory.
+    let met = row("CPU time", 1.0 / faster, "x original", 0.1);
+    Ok(row("peak memory", peak_bytes as f64 / their_peak, "x original", 0.25) && met)
+}
+
+/// The folder in which the original is installed, or why it is not.
+fn original() -> Result<PathBuf, String> {
+    let runs = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    if let Some(missing) = ["node", "npm"].into_iter().find(|program| !runs(program)) {
+        return Err(format!("{missing} is not installed"));
+    }
+    let folder = npm_folder().map_err(|error| error.to_string())?;
+    if folder.join("node_modules/tracing-framework/build-out").is_dir() {
+        return Ok(folder);
+    }
+    let quiet = ["install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", PEER];
+    let installed = Command::new("npm").args(quiet).current_dir(&folder).output().map_err(|error| error.to_string())?;
+    match installed.status.success() {
+        true => Ok(folder),
+        false => Err(format!("npm does not install {PEER}")),
+    }
+}
+
+/// A folder beside this program, which is below the target directory; npm needs a package to install into.
+fn npm_folder() -> io::Result<PathBuf> {
+    let folder = std::env::current_exe()?.with_file_name("wtf-npm");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("package.json"), "{\"private\": true}\n")?;
+    Ok(folder)
+}
+
+fn generated(events: u64) -> Result<(tempfile::NamedTempFile, Source)> {
+    // The original goes by the ending.
+    let file = tempfile::Builder::new().suffix(".wtf-trace").tempfile()?;
+    make(BufWriter::new(file.reopen()?), events)?;
+    let source = Source::open(file.path(), &Limits::default())?;
+    Ok((file, source))
+}
+
+/// Decodes 50 MB and 1.5 GB; the peak may not move.
+fn memory_is_constant() -> Result<bool> {
+    let mut peaks = Vec::new();
+    for events in [3_000_000, 9_000_000] {
+        let (_file, source) = generated(events)?;
+        forget_peak();
+        decode(&source)?;
+        peaks.push((source.len()?, peak_bytes()));
+    }
+    let ((small, before), (large, after)) = (peaks[0], peaks[1]);
+    println!("wtf: {} MB and {} MB side by side", small / 1_000_000, large / 1_000_000);
+    Ok(row("growth of the peak memory", after.saturating_sub(before) as f64 / 1e6, "MB", 1.0))
+}
+
+/// Reads every event with its arguments; gives the number of events.
+fn decode(source: &Source) -> Result<u64> {
+    let mut reader = traceloom_wtf::open(source.clone(), &Options::default())?;
+    let (mut events, mut sum) = (0, 0_i64);
+    reader.for_each_event(|event| {
+        events += u64::from(!event.kind.is_structural());
+        let first = event.args.iter().next().and_then(|(_, value)| value.as_u32());
+        sum = sum.wrapping_add(event.time_us ^ i64::from(event.zone) ^ i64::from(first.unwrap_or(0)));
+        Ok(())
+    })?;
+    std::hint::black_box(sum);
+    Ok(events)
+}
+
+/// Builds the tree and reads depth, parent, end and children of every event along with it.
+fn nest(source: &Source) -> Result<Counts> {
+    let options = Options::default();
+    let tree = Tree::build(source, &options, true)?;
+    let mut walk = tree.walk();
+    let mut reader = traceloom_wtf::open(source.clone(), &options)?;
+    let (mut counts, mut sum) = (Counts { events: 0, scopes: 0 }, 0_u64);
+    reader.for_each_event(|event| {
+        let Some(place) = walk.place(event)? else { return Ok(()) };
+        counts.events += 1;
+        sum = sum.wrapping_add(u64::from(place.depth) ^ u64::from(place.parent.unwrap_or(0)));
+        if let Some(scope) = place.scope {
+            counts.scopes += u64::from(scope.end_us.is_some());
+            sum = sum.wrapping_add(scope.children_us);
+        }
+        Ok(())
+    })?;
+    std::hint::black_box(sum);
+    Ok(counts)
+}
+
+/// A page that draws: the mix of events of a real recording.
+struct Page<W> {
+    composer: Composer<W>,
+    script: ZoneId,
+    gpu: ZoneId,
+    leave: TypeId,
+    frame_start: TypeId,
+    frame_end: TypeId,
+    update: TypeId,
+    tick: TypeId,
+    draw: TypeId,
+    visible: TypeId,
+    submit: TypeId,
+    random: u64,
+    now_us: i64,
+}
+
+const TICKS: u32 = 8;
+const DRAWS: u32 = 4;
+const EVENTS_PER_FRAME: u64 = 2 + 2 + 3 * TICKS as u64 + 2 * DRAWS as u64 + 2;
+
+impl<W: io::Write> Page<W> {
+    fn new(mut composer: Composer<W>) -> Result<Self> {
+        let mut define = |name, class, args| composer.define(name, class, EventFlags(0), args);
+        let (scope, instance) = (EventClass::SCOPE, EventClass::INSTANCE);
+        Ok(Self {
+            update: define("game.World#update", scope, "uint32 frame, float32 delta")?,
+            tick: define("game.Entity#tick", scope, "uint16 entity")?,
+            draw: define("gl#drawElements", scope, "uint32 mode, uint32 count")?,
+            visible: define("game.Entity#visible", instance, "bool visible")?,
+            submit: define("gpu#submit", scope, "")?,
+            leave: composer.builtin("wtf.scope#leave")?,
+            frame_start: composer.builtin("wtf.timing#frameStart")?,
+            frame_end: composer.builtin("wtf.timing#frameEnd")?,
+            script: composer.zone(Some("Script"), Some("script"), Some("game.html"))?,
+            gpu: composer.zone(Some("GPU"), Some("native_gpu"), None)?,
+            composer,
+            random: 0x2545_f491_4f6c_dd1d,
+            now_us: 1000,
+        })
+    }
+
+    fn frame(&mut self, frame: u32) -> Result<()> {
+        self.put(self.frame_start, [Value::Uint(frame)])?;
+        self.put(self.update, [Value::Uint(frame), Value::Float(0.016)])?;
+        for entity in 0..TICKS {
+            self.put(self.tick, [Value::Uint(entity)])?;
+            self.put(self.visible, [Value::Bool(entity % 3 == 0)])?;
+            self.put(self.leave, [])?;
+        }
+        self.put(self.leave, [])?;
+        for count in 0..DRAWS {
+            self.put(self.draw, [Value::Uint(4), Value::Uint(36 * count)])?;
+            self.put(self.leave, [])?;
+        }
+        self.composer.event(self.gpu, self.submit, self.now_us, [])?;
+        self.composer.event(self.gpu, self.leave, self.now_us + 20, [])?;
+        self.put(self.frame_end, [Value::Uint(frame)])
+    }
+
+    /// An event of the script, a little later than the one before.
+    fn put<const N: usize>(&mut self, kind: TypeId, values: [Value<'_>; N]) -> Result<()> {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.now_us += (self.random >> 33) as i64 % 50;
+        self.composer.event(self.script, kind, self.now_us, values)
+    }
+}

@@ -1,0 +1,4 @@
+//! Reads any bytes as a profile of Pynytprof.
+#![no_main]
+
+traceloom_fuzz::target!(read, traceloom_fuzz::Pynytprof);

@@ -1,0 +1,112 @@
+//! CNanoLog for the targets.
+
+use traceloom_bytes::{Descriptor, Edited, Options, Records, Result, Slice, Source};
+use traceloom_cnanolog::{Dictionary, Extra, Reader, Record, create, edit, open_with, text};
+
+use crate::Format;
+
+/// `.clog` files.
+#[derive(Debug)]
+pub enum CNanoLog {}
+
+impl Format for CNanoLog {
+    type Reader = Reader;
+
+    const FORMAT: &'static Descriptor = &traceloom_cnanolog::FORMAT;
+
+    fn open(source: Source, options: &Options) -> Result<Reader> {
+        let mut reader = traceloom_cnanolog::open(source, options)?;
+        reader.check_arguments();
+        Ok(reader)
+    }
+
+    fn body_offset(reader: &Reader) -> u64 {
+        reader.header().stored_bytes as u64
+    }
+
+    fn rewrite(mut reader: Reader) -> Result<Vec<u8>> {
+        let mut writer = create(Vec::new(), reader.header())?;
+        let mut texts = Texts::new(&reader);
+        while let Some(located) = reader.next()? {
+            writer.write(&located.record)?;
+            texts.put(&located.record, located.offset);
+        }
+        Ok(writer.finish()?.0)
+    }
+
+    fn repair(source: &Source, out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
+        edit::repair(source, out, options)
+    }
+
+    fn slice(source: &Source, out: &mut Vec<u8>, slice: &Slice, options: &Options) -> Result<Edited> {
+        edit::slice(source, out, slice, options)
+    }
+
+    fn merge(sources: &[Source], out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
+        edit::merge(sources, out, options)
+    }
+
+    fn canonical(source: &Source, out: &mut Vec<u8>, variant: Option<&str>, options: &Options) -> Result<Edited> {
+        edit::canonical(source, out, variant, options)
+    }
+
+    /// There is no sibling dialect, but a dictionary that another file lends: here the file itself, unfinished.
+    fn convert(source: &Source, options: &Options) {
+        let Ok(dictionary) = Dictionary::of(source.clone(), options) else { return };
+        let Ok(mut bytes) = source.prefix(1 << 20) else { return };
+        if let Some(offset_and_count) = bytes.get_mut(40..52) {
+            offset_and_count.fill(0);
+        }
+        let extra = Extra { dictionary: Some(dictionary), ..Extra::default() };
+        if let Ok(mut reader) = open_with(Source::bytes(bytes), options, extra) {
+            while let Ok(Some(_)) = reader.next() {}
+        }
+    }
+
+    fn restore_magic(bytes: &mut [u8], seed: u32) {
+        // Both spellings, and both byte orders.
+        const SPELLINGS: [&[u8; 4]; 2] = [b"ONAN", b"NANO"];
+        const MARKERS: [[u8; 4]; 2] = [[4, 3, 2, 1], [1, 2, 3, 4]];
+        let (spelling, marker) = (seed as usize % 2, seed as usize / 2 % 2);
+        if let Some(magic) = bytes.get_mut(..4)
+            && !SPELLINGS.iter().any(|known| magic == *known)
+        {
+            magic.copy_from_slice(SPELLINGS[spelling]);
+        }
+        if let Some(endianness) = bytes.get_mut(36..40)
+            && !MARKERS.iter().any(|known| endianness == known)
+        {
+            endianness.copy_from_slice(&MARKERS[marker]);
+        }
+    }
+}
+
+/// Every way to show an entry.
+struct Texts {
+    lines: text::Lines,
+    json: text::Json,
+    compat: text::Compat,
+    out: Vec<u8>,
+}
+
+impl Texts {
+    fn new(reader: &Reader) -> Self {
+        Self {
+            lines: text::Lines::new(text::Pattern::default(), reader.clock(), text::utc),
+            json: text::Json::new(reader.clock()),
+            compat: text::Compat::new(reader, None, text::utc),
+            out: Vec::new(),
+        }
+    }
+
+    fn put(&mut self, record: &Record<'_>, offset: u64) {
+        self.out.clear();
+        self.compat.put(record, &mut self.out);
+        if let Record::Entry(entry) = record {
+            self.lines.put(entry, &mut self.out);
+            self.out.clear();
+            self.json.put(entry, offset, &mut self.out);
+            assert!(std::str::from_utf8(&self.out).is_ok_and(|text| text.ends_with("}\n")), "JSON is UTF-8");
+        }
+    }
+}

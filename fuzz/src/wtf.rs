@@ -1,0 +1,68 @@
+//! The Web Tracing Framework for the targets.
+
+use traceloom_bytes::{Descriptor, Edited, Options, Records, Result, Slice, Source};
+use traceloom_wtf::{
+    Reader, create, edit,
+    raw::{FORMAT_VERSION, LEGACY_VERSION, MAGIC},
+};
+
+use crate::Format;
+
+/// `.wtf-trace`, `.wtf-json` and `.wtf-calls` files.
+#[derive(Debug)]
+pub enum Wtf {}
+
+impl Format for Wtf {
+    type Reader = Reader;
+
+    const FORMAT: &'static Descriptor = &traceloom_wtf::FORMAT;
+
+    /// A chunk in text, or with parts that overlap, is lent as it stands and then decoded; parts may be empty.
+    const RECORDS_WITHOUT_BYTES: bool = true;
+
+    fn open(source: Source, options: &Options) -> Result<Reader> {
+        traceloom_wtf::open(source, options)
+    }
+
+    fn body_offset(reader: &Reader) -> u64 {
+        (reader.header().stored_bytes + reader.header().head.len()) as u64
+    }
+
+    fn rewrite(mut reader: Reader) -> Result<Vec<u8>> {
+        let mut writer = create(Vec::new(), reader.header())?;
+        while let Some(located) = reader.next()? {
+            writer.write(&located.record)?;
+        }
+        writer.finish()
+    }
+
+    fn repair(source: &Source, out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
+        edit::repair(source, out, options)
+    }
+
+    fn slice(source: &Source, out: &mut Vec<u8>, slice: &Slice, options: &Options) -> Result<Edited> {
+        edit::slice(source, out, slice, options)
+    }
+
+    fn merge(sources: &[Source], out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
+        edit::merge(sources, out, options)
+    }
+
+    fn canonical(source: &Source, out: &mut Vec<u8>, variant: Option<&str>, options: &Options) -> Result<Edited> {
+        edit::canonical(source, out, variant, options)
+    }
+
+    fn restore_magic(bytes: &mut [u8], seed: u32) {
+        // Text has no magic: what begins like it is left alone.
+        if bytes.first().is_some_and(|first| matches!(first, b'{' | b'[')) {
+            return;
+        }
+        let little = [MAGIC.to_le_bytes(), FORMAT_VERSION.to_le_bytes()];
+        let big = [MAGIC.to_be_bytes(), LEGACY_VERSION.to_be_bytes()];
+        let is_big = bytes.starts_with(&big[0]) || (!bytes.starts_with(&little[0]) && seed.is_multiple_of(8));
+        let [magic, version] = if is_big { big } else { little };
+        let Some(head) = bytes.first_chunk_mut::<12>() else { return };
+        head[..4].copy_from_slice(&magic);
+        head[8..].copy_from_slice(&version);
+    }
+}
