@@ -26,12 +26,10 @@ pub(crate) fn run() -> Result<bool> {
     let (_file, source) = generated(ENTRIES)?;
     let entries = frame(&source)?;
     println!("cnanolog: {entries} entries, {} MB", source.len()? / 1_000_000);
-    let [base, framing, decoding, printing] = cpu_times([
-        &mut || baseline(&source),
-        &mut || frame(&source).map(drop),
-        &mut || decode(&source),
-        &mut || print(&source),
-    ])?;
+    let [base, framing, decoding, printing] =
+        cpu_times([&mut || baseline(&source), &mut || frame(&source).map(drop), &mut || decode(&source), &mut || {
+            print(&source)
+        }])?;
     let seconds = base.as_secs_f64();
     println!("  baseline: {:.1} ms, {:.2} ns an entry", seconds * 1e3, seconds * 1e9 / entries as f64);
     met &= row("framing", framing.div_duration_f64(base), "x baseline", 2.5);

@@ -62,8 +62,7 @@ struct Sums {
 fn sums(source: &Source) -> Result<(Sums, u64)> {
     forget_peak();
     let profile = aggregate::load(source.clone(), &Options::default())?;
-    let sums =
-        Sums { statements: profile.stmts_measured, seconds: profile.stmts_seconds, calls: profile.sub_calls };
+    let sums = Sums { statements: profile.stmts_measured, seconds: profile.stmts_seconds, calls: profile.sub_calls };
     Ok((sums, peak_bytes()))
 }
 

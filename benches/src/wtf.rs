@@ -39,8 +39,12 @@ pub(crate) fn run() -> Result<bool> {
     let ours = nest(&source)?;
     let peak = peak_bytes();
     println!("wtf: {} events, {} scopes, {} MB", ours.events, ours.scopes, source.len()? / 1_000_000);
-    let [base, decoding, nesting, building] =
-        cpu_times([&mut || baseline(&source), &mut || decode(&source).map(drop), &mut || nest(&source).map(drop), &mut || Tree::build(&source, &Options::default(), true).map(drop)])?;
+    let [base, decoding, nesting, building] = cpu_times([
+        &mut || baseline(&source),
+        &mut || decode(&source).map(drop),
+        &mut || nest(&source).map(drop),
+        &mut || Tree::build(&source, &Options::default(), true).map(drop),
+    ])?;
     println!("{:?} {:?} {:?} {:?}", base, decoding, nesting, building);
     // The bar of this format is the original; how far the least possible is away is good to know.
     for (what, time) in [("decode", decoding), ("decode and tree", nesting)] {

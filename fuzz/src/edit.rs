@@ -71,6 +71,10 @@ fn may_refuse(error: &Error) -> bool {
 }
 
 fn assert_walks<F: Format>(bytes: &[u8], mode: Mode, edit: &str) {
+    // Damage can make a file of one dialect look like one of the other; without it, it is what it was.
+    if F::is_sibling(bytes) {
+        return;
+    }
     let reader = F::open(Source::bytes(bytes), &options(mode, WIDE_WINDOW));
     let reader = reader.unwrap_or_else(|error| panic!("the result of {edit} does not open in {mode:?} mode: {error}"));
     let walked = walk::<F>(reader, mode);

@@ -65,6 +65,11 @@ pub trait Format {
     /// Writes the file in a sibling dialect and checks the result, where there is one.
     fn convert(_source: &Source, _options: &Options) {}
 
+    /// Whether a sibling dialect claims the file.
+    fn is_sibling(_bytes: &[u8]) -> bool {
+        false
+    }
+
     /// Puts back what every file begins with, so that mutations get past the first check.
     fn restore_magic(bytes: &mut [u8], seed: u32);
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use traceloom_bytes::{Descriptor, Edited, Options, Records, Result, Slice, Source};
-use traceloom_nytprof::{Reader, create, edit, pynytprof};
+use traceloom_bytes::{Descriptor, Edited, Limits, Options, Records, Result, Slice, Source};
+use traceloom_nytprof::{Dialect, Reader, create, dialect, edit, pynytprof};
 
 use crate::{Format, edit::converted, zlib};
 
@@ -54,6 +54,10 @@ impl Format for Nytprof {
 
     fn convert(source: &Source, options: &Options) {
         converted::<Pynytprof>(|out| edit::to_pynytprof(source, out, None, options));
+    }
+
+    fn is_sibling(bytes: &[u8]) -> bool {
+        is_pynytprof(bytes)
     }
 
     fn restore_magic(bytes: &mut [u8], _seed: u32) {
@@ -111,11 +115,19 @@ impl Format for Pynytprof {
         converted::<Nytprof>(|out| edit::from_pynytprof(source, out, None, options));
     }
 
+    fn is_sibling(bytes: &[u8]) -> bool {
+        !is_pynytprof(bytes)
+    }
+
     fn restore_magic(bytes: &mut [u8], seed: u32) {
         // The ancestor is short; one input in eight keeps it alive.
         let magic: &[u8] = if seed.is_multiple_of(8) { b"NYTPROF\0" } else { b"NYTProf 5 0\n" };
         restore(bytes, magic);
     }
+}
+
+fn is_pynytprof(bytes: &[u8]) -> bool {
+    dialect(&Source::bytes(bytes), &Limits::default()).is_ok_and(Dialect::is_pynytprof)
 }
 
 fn restore(bytes: &mut [u8], magic: &[u8]) {

@@ -5,7 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::Subject;
+use serde_json::Value;
+
+use crate::{SUBJECTS, Subject};
 
 /// Subfolders whose files have no golden: what to expect of them is said in code.
 const WITHOUT_GOLDENS: [&str; 3] = ["document", "found", "packed"];
@@ -17,8 +19,8 @@ pub struct Case {
     pub name: String,
     /// The file.
     pub input: PathBuf,
-    /// What the original makes of it.
-    pub golden: Option<PathBuf>,
+    /// What the original makes of it; none where that is said in code.
+    pub goldens: Vec<PathBuf>,
 }
 
 impl Case {
@@ -27,9 +29,23 @@ impl Case {
         fs::read(&self.input)
     }
 
-    /// The parsed golden, where there is one.
-    pub fn golden(&self) -> io::Result<Option<serde_json::Value>> {
-        self.golden.as_ref().map(|path| Ok(serde_json::from_slice(&fs::read(path)?)?)).transpose()
+    /// The parsed golden, where there is one. Several are put into one object, by the last part of their
+    /// names; one that is a list is for a whole folder, with an entry for each `name`.
+    pub fn golden(&self) -> io::Result<Option<Value>> {
+        let mut parts = self.goldens.iter().map(|path| self.part(path)).collect::<io::Result<Vec<_>>>()?;
+        match parts.len() {
+            0 | 1 => Ok(parts.pop()),
+            _ => Ok(Some(self.goldens.iter().map(|path| part_name(path)).zip(parts).collect())),
+        }
+    }
+
+    fn part(&self, golden: &Path) -> io::Result<Value> {
+        let value: Value = serde_json::from_slice(&fs::read(golden)?)?;
+        let Value::Array(mut entries) = value else { return Ok(value) };
+        let name = self.input.file_stem().and_then(|name| name.to_str());
+        let entry = entries.iter().position(|entry| entry["name"].as_str() == name);
+        let missing = || io::Error::other(format!("{} says nothing about {}", golden.display(), self.name));
+        entry.map(|at| entries.swap_remove(at)).ok_or_else(missing)
     }
 }
 
@@ -40,15 +56,15 @@ pub fn default_roots() -> Vec<PathBuf> {
     [Some(fixtures), corpus].into_iter().flatten().collect()
 }
 
-/// The files of a format below `roots`, each of which holds one folder per format id.
+/// The files of a format below `roots`, each of which holds one folder per format.
 pub fn cases(subject: &dyn Subject, roots: &[PathBuf]) -> io::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for root in roots {
-        for input in files(&root.join(subject.format().id))? {
+        for input in own_files(subject, root)? {
             if subject.is_input(&input) {
-                let golden = needs_golden(&input).then(|| subject.golden(&input));
+                let goldens = if needs_golden(&input) { subject.goldens(&input) } else { Vec::new() };
                 let name = input.strip_prefix(root).unwrap_or(&input).display().to_string();
-                cases.push(Case { name, input, golden });
+                cases.push(Case { name, input, goldens });
             }
         }
     }
@@ -58,7 +74,7 @@ pub fn cases(subject: &dyn Subject, roots: &[PathBuf]) -> io::Result<Vec<Case>> 
 /// Files that belong to nothing, and goldens that are missing.
 pub fn strays(subject: &dyn Subject, roots: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let cases = cases(subject, roots)?;
-    let goldens: Vec<_> = cases.iter().filter_map(|case| case.golden.clone()).collect();
+    let goldens: Vec<_> = cases.into_iter().flat_map(|case| case.goldens).collect();
     let mut strays: Vec<_> = goldens.iter().filter(|golden| !golden.is_file()).cloned().collect();
     for root in roots {
         let belongs = |path: &PathBuf| {
@@ -66,7 +82,7 @@ pub fn strays(subject: &dyn Subject, roots: &[PathBuf]) -> io::Result<Vec<PathBu
             let is_companion = subject.companions().iter().any(|ending| name.ends_with(ending));
             subject.is_input(path) || goldens.contains(path) || is_companion
         };
-        strays.extend(files(&root.join(subject.format().id))?.into_iter().filter(|path| !belongs(path)));
+        strays.extend(own_files(subject, root)?.into_iter().filter(|path| !belongs(path)));
     }
     Ok(strays)
 }
@@ -74,6 +90,21 @@ pub fn strays(subject: &dyn Subject, roots: &[PathBuf]) -> io::Result<Vec<PathBu
 fn needs_golden(input: &Path) -> bool {
     let folder = input.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     folder.is_none_or(|folder| !WITHOUT_GOLDENS.contains(&folder))
+}
+
+/// `summary` of `NAME.summary.json`.
+fn part_name(golden: &Path) -> String {
+    let name = golden.file_stem().unwrap_or_default().to_string_lossy();
+    name.rsplit('.').next().unwrap_or_default().to_owned()
+}
+
+/// The files of a format, without those of a dialect that has its folder within.
+fn own_files(subject: &dyn Subject, root: &Path) -> io::Result<Vec<PathBuf>> {
+    let folder = root.join(subject.folder());
+    let others = SUBJECTS.iter().map(|other| root.join(other.folder()));
+    let within: Vec<_> = others.filter(|other| *other != folder && other.starts_with(&folder)).collect();
+    let files = files(&folder)?.into_iter();
+    Ok(files.filter(|path| !within.iter().any(|other| path.starts_with(other))).collect())
 }
 
 /// All files below a folder, sorted; none where there is no such folder.

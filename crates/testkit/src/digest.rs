@@ -30,9 +30,21 @@ impl Digest {
     /// Walks a reader to its end.
     pub fn of<R: Records>(header: &impl Describe, mut reader: R) -> Result<Self> {
         let mut entries = vec![Entry { offset: 0, len: 0, kind: header.kind(), fields: hash(header) }];
+        let mut run = Hashed::default();
         each(&mut reader, |located| {
-            let (kind, fields) = (located.record.kind(), hash(&located.record));
-            entries.push(Entry { offset: located.offset, len: located.len, kind, fields });
+            let Located { offset, len, record } = located;
+            let kind = record.kind();
+            // How a run of unexplained bytes is cut into records depends on the window.
+            let is_unexplained = matches!(kind, "payload" | "residue");
+            let joins = |last: &&mut Entry| is_unexplained && last.kind == kind && last.offset + last.len == offset;
+            if let Some(last) = entries.last_mut().filter(joins) {
+                last.len += len;
+            } else {
+                run = Hashed::default();
+                entries.push(Entry { offset, len, kind, fields: 0 });
+            }
+            record.describe(&mut run);
+            entries.last_mut().expect("the header is there").fields = run.0.finish();
         })?;
         Ok(Self { entries, findings: reader.into_findings().kept().to_vec() })
     }
@@ -85,11 +97,12 @@ fn first_unequal<T: std::fmt::Debug + PartialEq>(one: &[T], two: &[T]) -> Option
 }
 
 fn hash(record: &impl Describe) -> u64 {
-    let mut fields = Hashed(DefaultHasher::new());
+    let mut fields = Hashed::default();
     record.describe(&mut fields);
     fields.0.finish()
 }
 
+#[derive(Default)]
 struct Hashed(DefaultHasher);
 
 impl Hashed {
@@ -128,8 +141,9 @@ impl Fields for Hashed {
         self.put(name, value);
     }
 
-    fn bytes(&mut self, name: &'static str, value: &[u8]) {
-        self.put(name, value);
+    /// Without name and length: pieces hash like the whole.
+    fn bytes(&mut self, _name: &'static str, value: &[u8]) {
+        self.0.write(value);
     }
 
     fn list(&mut self, name: &'static str) {

@@ -22,5 +22,5 @@ pub use crate::{
     digest::{Digest, Entry},
     noise::Noise,
     subject::{FieldEdit, Subject},
-    subjects::{CNanoLog, EasyProfiler, Memlyze, SUBJECTS},
+    subjects::{CNanoLog, EasyProfiler, Memlyze, Nytprof, Pynytprof, SUBJECTS, Wtf},
 };

@@ -36,9 +36,19 @@ pub trait Subject: Sync {
     /// The golden, rebuilt in full by our reader; only what no reader can know is taken from `golden`.
     fn reproduce(&self, source: Source, golden: &Value) -> Result<Value>;
 
-    /// The golden beside an input.
-    fn golden(&self, input: &Path) -> PathBuf {
-        input.with_extension("json")
+    /// Whether `written` is what rewriting has to make of `read`: the same bytes, unless they are compressed.
+    fn is_rewritten(&self, written: &[u8], read: &[u8]) -> bool {
+        written == read
+    }
+
+    /// The folder of its files, below that of all formats.
+    fn folder(&self) -> &'static str {
+        self.format().id
+    }
+
+    /// The goldens beside an input; see [`crate::Case::golden`].
+    fn goldens(&self, input: &Path) -> Vec<PathBuf> {
+        vec![input.with_extension("json")]
     }
 
     /// Whether a file of the format's folder is a trace.

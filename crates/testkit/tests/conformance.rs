@@ -214,7 +214,8 @@ fn survive(subject: &dyn Subject, bytes: &[u8], name: &str) {
         }
     }
     let rewritten = subject.rewrite(Source::bytes(bytes), &Options::default());
-    assert!(rewritten.is_ok_and(|rewritten| rewritten == bytes), "{name}: rewriting changes it");
+    let is_same = rewritten.is_ok_and(|rewritten| subject.is_rewritten(&rewritten, bytes));
+    assert!(is_same, "{name}: rewriting changes it");
 }
 
 fn leaves(value: &serde_json::Value) -> usize {

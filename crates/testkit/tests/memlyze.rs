@@ -37,7 +37,7 @@ fn the_manifest_lists_every_file() {
         let manifest: Value = serde_json::from_slice(&fs::read(folder.join("manifest.json")).unwrap()).unwrap();
         let listed: BTreeSet<PathBuf> =
             manifest.as_array().unwrap().iter().map(|entry| folder.join(entry["file"].as_str().unwrap())).collect();
-        let there = cases(&Memlyze, &[root]).unwrap().into_iter().filter(|case| case.golden.is_some());
+        let there = cases(&Memlyze, &[root]).unwrap().into_iter().filter(|case| !case.goldens.is_empty());
         assert_eq!(listed, there.map(|case| case.input).collect());
     }
 }
@@ -93,6 +93,24 @@ fn packed_files_hold_what_their_plain_ones_hold() {
     edit::canonical(&Source::bytes(packed), &mut plain, Some("1"), &Options::default()).unwrap();
     assert!(plain == by_name("memlyze/killed.mlyze"));
     assert!(events(by_name("memlyze/packed/shop.mlyze")) == events(traceloom_memlyze::sample::mlyze().unwrap()));
+}
+
+/// One damaged block, be it the first, does not change what the events mean.
+#[test]
+fn the_dialect_survives_a_damaged_block() {
+    let packed = all().into_iter().find(|case| case.name == "memlyze/packed/killed.mlyze").unwrap().bytes().unwrap();
+    for place in [400, 18_300] {
+        let mut damaged = packed.clone();
+        damaged[place] ^= 0x55;
+        let mut reader = opened(damaged);
+        assert_eq!(reader.header().dialect, Dialect::Growth);
+        let mut last = 0;
+        while let Some(located) = reader.next().unwrap() {
+            last = located.record.time_us().unwrap_or(last);
+        }
+        assert_eq!(last, 89_695_400);
+        assert_eq!(reader.findings().counts().get("memlyze.block-damaged"), Some(&1));
+    }
 }
 
 /// Whatever is repaired keeps the seven rules, and repairing a good file again changes nothing.

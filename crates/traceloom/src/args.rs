@@ -62,7 +62,8 @@ Examples:
     #[command(after_help = "\
 Examples:
   traceloom dump capture.prof | grep '^ *1234 '
-  traceloom dump --json capture.prof | jq 'select(.kind == \"value\")'")]
+  traceloom dump --json capture.prof | jq 'select(.kind == \"value\")'
+  traceloom dump --resources shaders game.wtf-trace             the files inside, into a folder")]
     Dump(Dump),
 
     /// List everything that is wrong, with byte offsets.
@@ -164,6 +165,9 @@ pub(crate) struct Dump {
     /// Stop after this many records.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
+    /// Write the resources that travel with a Web Tracing Framework trace into this folder, and list them instead.
+    #[arg(long, value_name = "DIR", conflicts_with = "limit")]
+    pub(crate) resources: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

@@ -34,7 +34,7 @@ traceloom_bytes::rules! { "cnanolog":
     DICTIONARY_FOUND "dictionary-found" Warning
         "a dictionary was found at {offset}";
     NO_DICTIONARY "no-dictionary" Error
-        "there is no dictionary: the program did not close the log; entries are listed with their raw bytes";
+        "there is no dictionary: the program did not close the log; without one, entries show their raw bytes";
     DICTIONARY_SUPPLIED "dictionary-supplied" Note
         "the {sites} sites of another file's dictionary are used";
     DICTIONARY_UNUSED "dictionary-unused" Note

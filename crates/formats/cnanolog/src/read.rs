@@ -11,7 +11,10 @@ use crate::{
     findings::*,
     locate::{self, Span},
     probe,
-    raw::{ENTRY_HEADER_BYTES, HEADER_BYTES, LEVEL_FIXED, SECTION_HEADER_BYTES},
+    raw::{
+        CNANOLOG_DICT_MAGIC, CNANOLOG_LEVEL_DICT_MAGIC, ENTRY_HEADER_BYTES, HEADER_BYTES, LEVEL_FIXED,
+        SECTION_HEADER_BYTES,
+    },
     survey::{self, Region, frame},
 };
 
@@ -252,6 +255,9 @@ impl Reader {
             let available = available.len() as u64;
             return self.end_entries(left.min(available));
         };
+        if !self.is_own && is_section(id) {
+            return self.half_a_dictionary();
+        }
         let len = header_bytes + data_len;
         if len as u64 > left || !self.window.has(len)? {
             return self.broken_frame(data_len, left);
@@ -280,6 +286,18 @@ impl Reader {
             self.report(&UNKNOWN_ID, |odd| odd.with("id", id).with("sites", sites))?;
         }
         Ok(Some(Step::Entry(frame)))
+    }
+
+    /// The program was stopped, or is still busy, writing its levels or its dictionary.
+    #[cold]
+    fn half_a_dictionary(&mut self) -> Result<Option<Step>> {
+        let section = parse_section(self.window.fill(SECTION_HEADER_BYTES)?, self.header.order);
+        let expected = section.map_or(0, |section| section.count);
+        self.report(&DICTIONARY_CUT, |cut| cut.with("expected", expected).with("found", 0u32))?;
+        self.resume_at = Some(self.window.offset());
+        self.state = State::Trailing { reported: true };
+        self.check_count()?;
+        Ok(None)
     }
 
     /// No entry header is left.
@@ -484,6 +502,11 @@ impl Records for Reader {
     fn into_findings(self) -> Findings {
         self.findings
     }
+}
+
+/// Whether what should be the id of an entry opens the levels or the dictionary, in either spelling.
+fn is_section(id: u32) -> bool {
+    [CNANOLOG_DICT_MAGIC, CNANOLOG_LEVEL_DICT_MAGIC].into_iter().any(|magic| id == magic || id == magic.swap_bytes())
 }
 
 fn residue(len: usize) -> Option<Step> {

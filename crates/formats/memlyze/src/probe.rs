@@ -93,15 +93,28 @@ pub(crate) fn dialect(window: &mut Window, header: &Header, metadata: &Metadata,
     let first = match header.packing() {
         Packing::Plain => window.fill(BLOCK_PLAIN_BYTES)?,
         Packing::Blocks => {
-            let head = window.fill(BLOCK_HEADER_BYTES + BLOCK_PLAIN_BYTES)?;
-            let block =
-                Head::read(head, header.order).ok().and_then(|found| Some((found, head.get(..found.block_len())?)));
-            let is_sound = block.is_some_and(|(found, block)| found.unpack(block, &mut unpacked).is_ok());
-            if is_sound { unpacked.as_slice() } else { &[] }
+            unpack_first(window, header.order, &mut unpacked)?;
+            &unpacked
         }
     };
     // The window may hold more than was asked for; the judgement does not depend on its size.
     Ok(judge(first.get(..BLOCK_PLAIN_BYTES).unwrap_or(first), header.order))
+}
+
+/// Unpacks the first block that is sound and has events: a damaged one says nothing.
+fn unpack_first(window: &mut Window, order: ByteOrder, unpacked: &mut Vec<u8>) -> Result<()> {
+    loop {
+        let ahead = window.fill(BLOCK_HEADER_BYTES + BLOCK_PLAIN_BYTES)?;
+        let head = Head::read(ahead, order).ok();
+        let Some((head, block)) = head.and_then(|head| Some((head, ahead.get(..head.block_len())?))) else {
+            return Ok(());
+        };
+        if head.unpack(block, unpacked).is_ok() && !unpacked.is_empty() {
+            return Ok(());
+        }
+        unpacked.clear();
+        window.consume(head.block_len());
+    }
 }
 
 fn judge(mut events: &[u8], order: ByteOrder) -> Dialect {

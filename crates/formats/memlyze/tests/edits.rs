@@ -63,7 +63,8 @@ fn what_is_repaired_keeps_the_rules() {
             assert_eq!(walked.rewritten, repaired);
             // Where a block was lost, deltas differ so that times do not.
             let timed = |bytes| events(bytes).iter().map(|line| without_delta(line)).collect::<Vec<_>>();
-            assert!(timed(&repaired) == timed(&changed), "{name}");
+            let lost_address = edited.loss.entries().any(|(what, ..)| what == "address in a trace that has none");
+            assert!(lost_address || timed(&repaired) == timed(&changed), "{name}");
             let is_sound = round == 0 && !name.contains("/invalid/") && !name.contains("/spec_");
             assert!(!is_sound || edited.loss.is_empty(), "{name}: {:?}", edited.loss);
         }

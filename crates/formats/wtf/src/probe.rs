@@ -52,6 +52,10 @@ fn is_json(prefix: &[u8]) -> bool {
 pub(crate) fn header(source: &Source, findings: &mut Findings, options: &Options) -> Result<Header> {
     let prefix = source.prefix(PREFIX)?;
     match magic(&prefix) {
+        Some(_) if prefix.len() < FILE_HEADER_BYTES => {
+            let message = format!("the file ends inside its header, after {} bytes", prefix.len());
+            Err(Error::unrecognized(message).at(Position::at(prefix.len() as u64)))
+        }
         Some(ByteOrder::Little) => binary(source, &prefix, findings, &options.limits),
         Some(ByteOrder::Big) => legacy::header(source, findings, &options.limits),
         None if is_json(&prefix) => Document::header(source, options),

@@ -181,7 +181,9 @@ impl Reader {
     /// Reads to the end and hands over every event: the fast way for those who want nothing else.
     pub fn for_each_event(&mut self, mut take: impl FnMut(&Event<'_>) -> Result<()>) -> Result<()> {
         loop {
-            if let State::Events { end, encoding: encoding @ Encoding::Words, .. } = self.state {
+            if let State::Events { end, encoding: encoding @ Encoding::Words, .. } = self.state
+                && !self.findings.has_refused()
+            {
                 while let Some(ready) = self.plain_event(end) {
                     if let Some(event) = self.event(ready, encoding) {
                         take(&event)?;
@@ -480,6 +482,9 @@ impl Records for Reader {
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
+        if self.findings.has_refused() {
+            return Ok(None);
+        }
         loop {
             match self.state {
                 State::Events { end, encoding: Encoding::Words, then } => {

@@ -364,7 +364,8 @@ impl EventTypes {
     fn bind(&mut self, wire_id: u32, index: u32) -> Result<()> {
         let at = wire_id as usize;
         if at >= self.by_wire.len() {
-            if at >= self.most.max(1 << 16) {
+            // Definitions that are made from text count from here on, so that none is in the way of a stored one.
+            if at >= self.most.saturating_add(1 << 16) {
                 return Err(Error::limit("event types", u64::from(wire_id), self.most as u64));
             }
             let more = at + 1 - self.by_wire.len();

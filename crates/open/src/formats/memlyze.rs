@@ -151,9 +151,8 @@ impl Survey {
         let header = reader.header();
         let mut info = Info { version: header.version.to_string(), ..Info::default() };
         info.fact("byte_order", header.order.as_str());
-        match header.packing() {
-            Packing::Plain => info.fact("packing", "none"),
-            Packing::Blocks => info.fact("packing", format!("{} LZ4 blocks", self.blocks)),
+        if header.packing() == Packing::Blocks {
+            info.fact("lz4_blocks", self.blocks);
         }
         info.fact("clock", "microseconds");
         info.fact("started", utc::date_time(header.start_us));

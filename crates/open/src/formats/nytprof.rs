@@ -1,11 +1,11 @@
 //! NYTProf: the real stream of Devel::NYTProf.
 
-use std::{cmp::Reverse, collections::BTreeMap, io::Write};
+use std::{cmp::Reverse, io::Write};
 
-use traceloom_bytes::{Descriptor, Edited, Findings, Options, Records, Result, Source};
+use traceloom_bytes::{Descriptor, Edited, ErrorKind, Findings, Located, Options, Records, Result, Source, Text};
 use traceloom_nytprof::{
-    Reader, Record,
-    aggregate::{Loader, Profile},
+    NvLayout, PidStart, Reader, Record, SubReturn, TimeLine, Visit,
+    aggregate::{Loader, Profile, from_reader},
     dialect, edit, pynytprof, sample, text_of,
 };
 
@@ -28,24 +28,20 @@ impl Format for Nytprof {
 
     fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
         let mut reader = open(source, options)?;
-        let mut loader = Loader::new(source.len()?, &options.limits);
-        let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
-        let mut compressed = None;
-        while let Some(located) = reader.next()? {
-            if let Record::StartDeflate(..) = located.record {
-                compressed = Some(located.offset);
-            }
-            *counts.entry(traceloom_bytes::Describe::kind(&located.record)).or_default() += 1;
-            loader.add(&located.record)?;
-        }
-        let header = reader.header();
-        let version = format!("{}.{}", header.major, header.minor);
-        let info = info(version, &loader.finish(), &counts, compressed);
+        let mut survey = Survey::new(source.len()?, options);
+        reader.walk(&mut survey)?;
+        let info = survey.info(&reader);
         Ok((info, reader.into_findings()))
     }
 
+    /// Some rules are about the sums, as the original's verdict is; a file too odd to be summed up is only read.
     fn check(&self, source: &Source, options: &Options) -> Result<Findings> {
-        walk::check(open(source, options)?)
+        let mut reader = open(source, options)?;
+        match from_reader(&mut reader) {
+            Ok(_) => Ok(reader.into_findings()),
+            Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => walk::check(open(source, options)?),
+            Err(error) => Err(error),
+        }
     }
 
     fn convert_to(
@@ -66,8 +62,8 @@ impl Format for Nytprof {
         Ok(Sample {
             file_name: "nytprof.out",
             bytes: sample::profile()?,
-            about: "a Perl program that prices shopping carts",
-            tries: &["convert --to nytprof:zlib {file} small.out", "convert --to pynytprof {file} py.out"],
+            about: "the profile of a Perl program that prices orders",
+            tries: &["convert --to nytprof:plain {file} plain.out", "convert --to pynytprof {file} py.out"],
         })
     }
 }
@@ -75,46 +71,192 @@ impl Format for Nytprof {
 /// Rows of a table that are shown.
 const SHOWN: usize = 10;
 
-fn info(version: String, profile: &Profile, counts: &BTreeMap<&'static str, u64>, compressed: Option<u64>) -> Info {
-    let mut info = Info { version, ..Info::default() };
-    for name in ["application", "perl_version"] {
-        if let Some(value) = profile.attributes.get(name.as_bytes()) {
-            info.fact(name, text_of(value).into_owned());
+/// All sums, and what they leave out.
+struct Survey {
+    loader: Loader,
+    producer: Option<String>,
+    compressed: Option<(u64, u8)>,
+    first_start: Option<f64>,
+    processes: u64,
+    first_processes: Vec<(u32, u32, f64)>,
+    entries: u64,
+    returns: u64,
+    source_lines: u64,
+    records: u64,
+}
+
+impl Visit for Survey {
+    fn visit(&mut self, located: Located<Record<'_>>) -> Result<()> {
+        self.records += 1;
+        match &located.record {
+            Record::Comment(text) if self.producer.is_none() => self.producer = Some(shown(text)),
+            Record::StartDeflate(level) => self.compressed = Some((located.offset, *level)),
+            Record::PidStart(start) => self.take_process(start),
+            Record::SubEntry(_) => self.entries += 1,
+            Record::SubReturn(_) => self.returns += 1,
+            Record::SrcLine(_) => self.source_lines += 1,
+            _ => {}
+        }
+        self.loader.add(&located.record)
+    }
+
+    fn time_line(&mut self, located: Located<TimeLine<'_>>) -> Result<()> {
+        self.records += 1;
+        self.loader.time_line(located)
+    }
+
+    fn sub_return(&mut self, located: Located<SubReturn<'_>>) -> Result<()> {
+        self.records += 1;
+        self.returns += 1;
+        self.loader.sub_return(located)
+    }
+}
+
+impl Survey {
+    fn new(source_bytes: u64, options: &Options) -> Self {
+        Self {
+            loader: Loader::new(source_bytes, &options.limits),
+            producer: None,
+            compressed: None,
+            first_start: None,
+            processes: 0,
+            first_processes: Vec::new(),
+            entries: 0,
+            returns: 0,
+            source_lines: 0,
+            records: 0,
         }
     }
-    info.fact("compression", compressed.map_or("none".to_owned(), |offset| format!("zlib from byte {offset} on")));
-    if let Some(start) = profile.start_time {
-        info.fact("started", utc::date_time((start * 1e6) as u64));
+
+    fn take_process(&mut self, start: &PidStart<'_>) {
+        self.processes += 1;
+        self.first_start.get_or_insert(start.time.value());
+        if self.first_processes.len() < SHOWN {
+            self.first_processes.push((start.pid, start.ppid, start.time.value()));
+        }
     }
+
+    fn info(self, reader: &Reader) -> Info {
+        let header = reader.header();
+        let mut info = Info { version: format!("{}.{}", header.major, header.minor), ..Info::default() };
+        if let Some(producer) = &self.producer {
+            info.fact("comment", producer.as_str());
+        }
+        let Self { compressed, first_start, processes, entries, returns, source_lines, records, .. } = self;
+        let profile = self.loader.finish();
+        producer_facts(&mut info, &profile);
+        let numbers = reader.nv_layout().filter(|layout| *layout != NvLayout::COMMON);
+        if let Some(layout) = numbers {
+            info.fact("numbers", format!("{} bytes, {}", layout.size(), layout.order().as_str()));
+        }
+        info.fact(
+            "compression",
+            match compressed {
+                Some((offset, level)) => format!("zlib from byte {offset} on, at about level {level}"),
+                None => "none".to_owned(),
+            },
+        );
+        if let Some(start) = first_start {
+            info.fact("started", moment(start));
+        }
+        time_facts(&mut info, &profile);
+        info.fact("processes", processes);
+        let evals = profile.files.values().filter(|file| file.is_eval()).count();
+        info.fact("files", (profile.files.len() - evals) as u64);
+        info.fact("string_evals", evals as u64);
+        info.fact("subs", profile.subs.len() as u64);
+        info.fact("sub_calls", profile.sub_calls);
+        info.fact("sub_entries_in_order", entries);
+        info.fact("sub_returns_in_order", returns);
+        info.fact("source_lines", source_lines);
+        info.fact("records", records);
+        if processes > 1 {
+            info.tables.push(process_table(&self.first_processes));
+        }
+        info.tables.extend([sub_table(&profile), line_table(&profile), file_table(&profile)]);
+        info
+    }
+}
+
+fn producer_facts(info: &mut Info, profile: &Profile) {
+    for (name, key) in [("application", "application"), ("perl", "perl_version"), ("devel_nytprof", "xs_version")] {
+        if let Some(value) = profile.attributes.get(key.as_bytes()) {
+            info.fact(name, shown(value));
+        }
+    }
+    let ticks =
+        profile.ticks_per_sec.map_or("ticks of unknown length".to_owned(), |ticks| format!("{ticks} ticks a second"));
+    info.fact("clock", ticks);
+}
+
+fn time_facts(info: &mut Info, profile: &Profile) {
     info.facts.push(Fact { name: "duration", amount: seconds(profile.duration) });
-    info.fact("complete", if profile.is_complete { "yes" } else { "no: a process has not ended" });
-    info.fact("processes", counts.get("pid_start").copied().unwrap_or(0));
-    info.fact("files", profile.files.len() as u64);
-    info.fact("subs", profile.subs.len() as u64);
+    info.fact("complete", if profile.is_complete { "yes" } else { "no: a process has no end" });
     info.fact("statements", profile.stmts_measured);
+    info.fact("statements_discounted", profile.stmts_discounted);
     info.facts.push(Fact { name: "statement_time", amount: seconds(profile.stmts_seconds) });
-    info.fact("sub_calls", profile.sub_calls);
-    info.fact("records", counts.values().sum::<u64>());
-    info.tables.push(sub_table(profile));
-    info
+}
+
+fn process_table(processes: &[(u32, u32, f64)]) -> Table {
+    let rows = processes
+        .iter()
+        .map(|(pid, ppid, start)| vec![u64::from(*pid).into(), u64::from(*ppid).into(), moment(*start).into()]);
+    Table { name: "processes", columns: &["pid", "parent", "started"], rows: rows.collect() }
 }
 
 fn sub_table(profile: &Profile) -> Table {
     let mut subs: Vec<_> = profile.subs.iter().filter(|(_, sub)| sub.calls > 0).collect();
     subs.sort_by_key(|(_, sub)| Reverse(nanoseconds(sub.excl_seconds)));
     let rows = subs.into_iter().take(SHOWN).map(|(name, sub)| {
-        vec![
-            u64::from(sub.calls).into(),
-            seconds(sub.excl_seconds),
-            seconds(sub.incl_seconds),
-            text_of(name).into_owned().into(),
-        ]
+        let kind = sub.kind(name).as_str();
+        vec![sub.calls.into(), seconds(sub.excl_seconds), seconds(sub.incl_seconds), kind.into(), shown(name).into()]
     });
-    Table { name: "hottest_subs", columns: &["calls", "exclusive", "inclusive", "name"], rows: rows.collect() }
+    let columns = &["calls", "exclusive", "inclusive", "kind", "name"];
+    Table { name: "hottest_subs", columns, rows: rows.collect() }
 }
 
+fn line_table(profile: &Profile) -> Table {
+    let lines = profile.files.iter().flat_map(|(fid, file)| {
+        file.lines.iter().map(|(number, line)| (nanoseconds(line.seconds), *fid, *number, line.count))
+    });
+    let mut lines: Vec<_> = lines.collect();
+    lines.sort_unstable_by_key(|(time, fid, number, _)| (Reverse(*time), *fid, *number));
+    let rows = lines.into_iter().take(SHOWN).map(|(time, fid, number, count)| {
+        let file = profile.files.get(&fid).map_or_else(String::new, |file| shown(&file.name));
+        vec![signed(count), Amount::Nanoseconds(time), format!("{file}:{number}").into()]
+    });
+    Table { name: "hottest_lines", columns: &["statements", "time", "place"], rows: rows.collect() }
+}
+
+fn file_table(profile: &Profile) -> Table {
+    let mut files: Vec<_> = profile.files.iter().map(|(fid, file)| (file.total(), *fid, file)).collect();
+    files.sort_by_key(|(total, fid, _)| (Reverse(nanoseconds(total.seconds)), *fid));
+    let rows = files.into_iter().take(SHOWN).map(|(total, fid, file)| {
+        vec![u64::from(fid).into(), signed(total.count), seconds(total.seconds), shown(&file.name).into()]
+    });
+    Table { name: "hottest_files", columns: &["fid", "statements", "time", "name"], rows: rows.collect() }
+}
+
+/// Names may be Latin-1, and anything may stand in them.
+fn shown(name: &[u8]) -> String {
+    Text(text_of(name).as_bytes()).to_string()
+}
+
+fn moment(unix_seconds: f64) -> String {
+    utc::date_time((unix_seconds * 1e6) as u64)
+}
+
+/// A counter that wrapped makes a sum negative, which must not look like a zero.
 fn seconds(seconds: f64) -> Amount {
-    Amount::Nanoseconds(nanoseconds(seconds))
+    match seconds < 0.0 {
+        true => format!("{seconds:.6} s").into(),
+        false => Amount::Nanoseconds(nanoseconds(seconds)),
+    }
+}
+
+/// More discounts than statements make a count negative.
+fn signed(count: i64) -> Amount {
+    u64::try_from(count).map_or_else(|_| count.to_string().into(), Amount::Count)
 }
 
 fn nanoseconds(seconds: f64) -> u64 {

@@ -2,8 +2,8 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use traceloom_bytes::{Findings, Options, Records, Result, Source};
-use traceloom_wtf::{Reader, Record, Role, sample};
+use traceloom_bytes::{Findings, Options, Records, Result, Source, Text};
+use traceloom_wtf::{Event, Reader, Record, Resource, Role, sample};
 
 use super::codec::hand_on;
 use crate::{Amount, Fact, Format, Info, Sample, Table, utc, walk};
@@ -15,7 +15,7 @@ fn open(source: &Source, options: &Options) -> Result<Reader> {
 }
 
 impl Format for Wtf {
-    hand_on!(traceloom_wtf, header_bytes: |header| header.stored_bytes as u64);
+    hand_on!(traceloom_wtf, header_bytes: |header| (header.stored_bytes + header.head.len()) as u64);
 
     fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
         let mut reader = open(source, options)?;
@@ -33,12 +33,13 @@ impl Format for Wtf {
 
     fn sample(&self) -> Result<Sample> {
         Ok(Sample {
-            file_name: "page.wtf-trace",
+            file_name: "game.wtf-trace",
             bytes: sample::trace()?,
-            about: "two seconds of a page that draws",
+            about: "two seconds of a game in a browser: frames, requests that flow between zones, a shader",
             tries: &[
-                "convert --to wtf:json-events {file} page.wtf-json",
-                "slice --range 1s..1.1s {file} part.wtf-trace",
+                "convert --to wtf:json-events {file} game.wtf-json",
+                "slice --range 1s..1.1s --thread Script {file} part.wtf-trace",
+                "dump --resources resources {file}",
             ],
         })
     }
@@ -48,20 +49,24 @@ impl Format for Wtf {
 const FIRST_DATE_MS: f64 = 631_152_000_000.0;
 /// Rows of a table that are shown.
 const SHOWN: usize = 10;
+/// Letters of a text that are shown: a page's address may be a whole picture.
+const SHOWN_LETTERS: usize = 120;
 
+/// What a walk over the records shows.
 #[derive(Default)]
 struct Survey {
     chunks: u64,
+    strings: u64,
     events: u64,
     scopes: u64,
     frames: u64,
     marks: u64,
     ranges: u64,
     flows: u64,
-    resources: Vec<(u64, String)>,
-    strings: u64,
-    first_us: Option<i64>,
-    last_us: i64,
+    resources: u64,
+    resource_bytes: u64,
+    first_resources: Vec<(u64, String)>,
+    times_us: Option<(i64, i64)>,
     /// Events of each type, by its number.
     per_type: Vec<u64>,
     per_zone: BTreeMap<u32, u64>,
@@ -72,92 +77,132 @@ impl Survey {
         match record {
             Record::Chunk(_) => self.chunks += 1,
             Record::Strings(strings) => self.strings += strings.len() as u64,
-            Record::Resource(resource) => self.resources.push((resource.bytes.len() as u64, resource.kind.to_string())),
-            Record::Event(event) => {
-                self.events += 1;
-                self.scopes += u64::from(event.kind.is_scope());
-                match event.kind.role {
-                    Role::FrameStart => self.frames += 1,
-                    Role::Mark => self.marks += 1,
-                    Role::RangeBegin => self.ranges += 1,
-                    Role::FlowBranch => self.flows += 1,
-                    _ => {}
-                }
-                let index = event.kind.index as usize;
-                if self.per_type.len() <= index {
-                    self.per_type.resize(index + 1, 0);
-                }
-                self.per_type[index] += 1;
-                if !event.kind.is_structural() {
-                    *self.per_zone.entry(event.zone).or_default() += 1;
-                    self.first_us = Some(self.first_us.map_or(event.time_us, |first| first.min(event.time_us)));
-                    self.last_us = self.last_us.max(event.time_us);
-                }
-            }
+            Record::Resource(resource) => self.take_resource(resource),
+            // Definitions and zones are told by their numbers.
+            Record::Event(event) if !event.kind.is_structural() => self.take_event(event),
             _ => {}
         }
     }
 
+    fn take_resource(&mut self, resource: &Resource<'_>) {
+        let bytes = resource.bytes.len() as u64;
+        self.resources += 1;
+        self.resource_bytes += bytes;
+        if self.first_resources.len() < SHOWN {
+            self.first_resources.push((bytes, resource.kind.to_string()));
+        }
+    }
+
+    fn take_event(&mut self, event: &Event<'_>) {
+        self.events += 1;
+        self.scopes += u64::from(event.kind.is_scope());
+        match event.kind.role {
+            Role::FrameStart => self.frames += 1,
+            Role::Mark => self.marks += 1,
+            Role::RangeBegin => self.ranges += 1,
+            Role::FlowBranch => self.flows += 1,
+            _ => {}
+        }
+        let index = event.kind.index as usize;
+        if self.per_type.len() <= index {
+            self.per_type.resize(index + 1, 0);
+        }
+        if let Some(count) = self.per_type.get_mut(index) {
+            *count += 1;
+        }
+        *self.per_zone.entry(event.zone).or_default() += 1;
+        let (first, last) = self.times_us.unwrap_or((event.time_us, event.time_us));
+        self.times_us = Some((first.min(event.time_us), last.max(event.time_us)));
+    }
+
     fn info(&self, reader: &Reader) -> Info {
         let header = reader.header();
-        let version = format!("{} {}", header.format_version, header.container.as_str());
+        let version = format!("{} ({})", header.format_version, header.container.as_str());
         let mut info = Info { version, ..Info::default() };
-        let timebase_ms = header.info.timebase_ms;
-        // Node counts from the start of the machine, C++ from its first event.
-        if timebase_ms > FIRST_DATE_MS {
-            info.fact("timebase", utc::date_time((timebase_ms * 1e3) as u64));
-        } else if timebase_ms > 0.0 {
-            info.facts.push(Fact { name: "timebase", amount: Amount::Nanoseconds((timebase_ms * 1e6) as u64) });
-        }
-        if header.info.times_as_count() {
-            info.fact("clock", "counts, not times");
-        }
-        if let Some(first) = self.first_us {
-            let us = self.last_us.saturating_sub(first).unsigned_abs();
-            info.facts.push(Fact { name: "recorded", amount: Amount::Nanoseconds(us.saturating_mul(1_000)) });
-        }
+        self.time_facts(&mut info, reader);
         for (name, count) in [
             ("chunks", self.chunks),
-            ("events", self.events),
             ("event_types", reader.types().len() as u64),
+            ("zones", reader.zones().len() as u64),
+            ("events", self.events),
             ("scopes", self.scopes),
             ("frames", self.frames),
             ("marks", self.marks),
             ("ranges", self.ranges),
             ("flows", self.flows),
             ("strings", self.strings),
-            ("resources", self.resources.len() as u64),
+            ("resources", self.resources),
+            ("resource_bytes", self.resource_bytes),
         ] {
             info.fact(name, count);
         }
-        for (name, value) in header.info.context.iter().take(SHOWN) {
-            info.fact("context", format!("{name}: {value}"));
-        }
-        info.tables.extend([self.zone_table(reader), self.type_table(reader), self.resource_table()]);
+        info.tables.extend([
+            pairs("context", &header.info.context),
+            pairs("metadata", &header.info.metadata),
+            self.zone_table(reader),
+            self.type_table(reader),
+            self.resource_table(),
+        ]);
         info
     }
 
+    fn time_facts(&self, info: &mut Info, reader: &Reader) {
+        let header = &reader.header().info;
+        let nanoseconds = |us: u64| Amount::Nanoseconds(us.saturating_mul(1000));
+        let amount = if header.times_as_count() { Amount::Count } else { nanoseconds };
+        info.fact("clock", if header.times_as_count() { "a count, not a time" } else { "microseconds" });
+        // Browsers tell the date, Node counts from the start of the machine, C++ from its first event.
+        if header.timebase_ms > FIRST_DATE_MS {
+            info.fact("timebase", utc::date_time((header.timebase_ms * 1e3) as u64));
+        } else if header.timebase_ms > 0.0 {
+            info.facts.push(Fact { name: "timebase", amount: nanoseconds((header.timebase_ms * 1e3) as u64) });
+        }
+        if let Some((first, last)) = self.times_us {
+            info.facts.push(Fact { name: "first_event", amount: amount(u64::try_from(first).unwrap_or(0)) });
+            info.facts.push(Fact { name: "recorded", amount: amount(last.abs_diff(first)) });
+        }
+    }
+
+    /// The zones in which most happens.
     fn zone_table(&self, reader: &Reader) -> Table {
-        let rows = reader.zones().iter().enumerate().map(|(index, zone)| {
-            let text = |text: &Option<Box<str>>| text.as_deref().unwrap_or("").into();
-            let events = self.per_zone.get(&(index as u32)).copied().unwrap_or(0);
-            vec![text(&zone.name), text(&zone.kind), text(&zone.location), events.into()]
+        let mut zones: Vec<_> = self.per_zone.iter().collect();
+        zones.sort_by_key(|(index, events)| (Reverse(**events), **index));
+        let rows = zones.into_iter().take(SHOWN).filter_map(|(index, events)| {
+            let zone = reader.zones().get(*index as usize)?;
+            let text = |text: &Option<Box<str>>| shown(text.as_deref().unwrap_or_default());
+            Some(vec![(*events).into(), text(&zone.name), text(&zone.kind), text(&zone.location)])
         });
-        Table { name: "zones", columns: &["name", "type", "location", "events"], rows: rows.collect() }
+        Table { name: "top_zones", columns: &["events", "name", "type", "location"], rows: rows.collect() }
     }
 
     fn type_table(&self, reader: &Reader) -> Table {
         let mut types: Vec<_> = self.per_type.iter().zip(0..).filter(|(count, _)| **count > 0).collect();
         types.sort_by_key(|(count, index)| (Reverse(**count), *index));
         let rows = types.into_iter().take(SHOWN).filter_map(|(count, index)| {
-            let name = &*reader.types().get(index)?.name;
-            Some(vec![(*count).into(), name.into()])
+            let kind = reader.types().get(index)?;
+            Some(vec![(*count).into(), if kind.is_scope() { "scope" } else { "instance" }.into(), shown(&kind.name)])
         });
-        Table { name: "frequent_events", columns: &["events", "name"], rows: rows.collect() }
+        Table { name: "top_events", columns: &["events", "class", "name"], rows: rows.collect() }
     }
 
     fn resource_table(&self) -> Table {
-        let rows = self.resources.iter().take(SHOWN).map(|(bytes, kind)| vec![(*bytes).into(), kind.as_str().into()]);
-        Table { name: "resources", columns: &["bytes", "kind"], rows: rows.collect() }
+        let rows = self.first_resources.iter().zip(1_u64..);
+        let rows = rows.map(|((bytes, kind), number)| vec![number.into(), (*bytes).into(), kind.as_str().into()]);
+        Table { name: "first_resources", columns: &["number", "bytes", "kind"], rows: rows.collect() }
     }
+}
+
+fn pairs(name: &'static str, pairs: &[(String, String)]) -> Table {
+    let rows = pairs.iter().take(SHOWN).map(|(key, value)| vec![shown(key), shown(value)]);
+    Table { name, columns: &["key", "value"], rows: rows.collect() }
+}
+
+/// Text of the file, for people.
+fn shown(text: &str) -> Amount {
+    let end = text.char_indices().nth(SHOWN_LETTERS).map(|(end, _)| end);
+    match end.and_then(|end| text.get(..end)) {
+        Some(start) => format!("{}…", Text(start.as_bytes())),
+        None => Text(text.as_bytes()).to_string(),
+    }
+    .into()
 }

@@ -6,6 +6,7 @@ use traceloom_bytes::{Options, Result, Severity};
 
 use crate::{
     Outcome, args,
+    commands::resources,
     fields::{JsonLines, Lines, TextLines},
     input::{display_name, open_trace},
     output::{stdout, warn},
@@ -16,6 +17,9 @@ pub(crate) fn run(arguments: &args::Dump) -> Result<Outcome> {
     let options = Options::default();
     let path = &arguments.file;
     let opened = open_trace(path, &arguments.reading, &options)?;
+    if let Some(folder) = &arguments.resources {
+        return resources::extract(&opened, path, folder, arguments.json);
+    }
     let mut out = stdout();
     let mut lines: Box<dyn Lines> =
         if arguments.json { Box::<JsonLines>::default() } else { Box::<TextLines>::default() };

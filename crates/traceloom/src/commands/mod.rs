@@ -7,6 +7,7 @@ mod dump;
 mod edit;
 mod info;
 mod log;
+mod resources;
 
 use std::io::Write;
 

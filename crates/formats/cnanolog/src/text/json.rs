@@ -107,13 +107,25 @@ fn put_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for chunk in text.utf8_chunks() {
         let mut left = chunk.valid().as_bytes();
-        // Also DEL, which some terminals act on.
-        while let Some(at) = left.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\' | 0x7f)) {
+        // Also DEL, which some terminals act on; and the controls that have two bytes, C2 80 to C2 9F.
+        while let Some(at) = left.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\' | 0x7f | 0xc2)) {
             let (clean, rest) = left.split_at_checked(at).unwrap_or((left, &[]));
             out.extend_from_slice(clean);
-            let Some((byte, rest)) = rest.split_first() else { break };
-            put_escaped(*byte, out);
-            left = rest;
+            left = match rest {
+                [0xc2, control @ 0x80..0xa0, rest @ ..] => {
+                    put_escaped(*control, out);
+                    rest
+                }
+                [0xc2, rest @ ..] => {
+                    out.push(0xc2);
+                    rest
+                }
+                [byte, rest @ ..] => {
+                    put_escaped(*byte, out);
+                    rest
+                }
+                [] => rest,
+            };
         }
         out.extend_from_slice(left);
         if !chunk.invalid().is_empty() {

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path, thread, time::Duration};
 use traceloom_bytes::{Error, Finding, Options, Records, Result, Severity};
 use traceloom_cnanolog::{
     Header, Reader,
-    findings::{COUNT_MISMATCH, NO_DICTIONARY},
+    findings::{COUNT_MISMATCH, DICTIONARY_OFFSET_ZERO, NO_DICTIONARY},
     raw::HEADER_BYTES,
 };
 
@@ -137,7 +137,7 @@ impl Told {
         for finding in reader.findings().kept() {
             let offset = finding.position.offset;
             let is_news = match offset <= HEADER_BYTES as u64 {
-                true => (is_closed || !is_of_open_log(finding)) && self.codes.insert(finding.rule.code),
+                true => !is_of_open_log(finding, is_closed) && self.codes.insert(finding.rule.code),
                 // The last entry may only be half there yet.
                 false => offset >= from && (is_closed || offset < reader.resume_at()),
             };
@@ -154,9 +154,10 @@ impl Told {
     }
 }
 
-/// Whether a finding says no more than that the log is not closed.
-fn is_of_open_log(finding: &Finding) -> bool {
-    [&NO_DICTIONARY, &COUNT_MISMATCH].iter().any(|rule| rule.code == finding.rule.code)
+/// Whether a finding says no more than that the log is not closed; the header is the last to be written.
+fn is_of_open_log(finding: &Finding, is_closed: bool) -> bool {
+    let code = finding.rule.code;
+    code == DICTIONARY_OFFSET_ZERO.code || !is_closed && [NO_DICTIONARY.code, COUNT_MISMATCH.code].contains(&code)
 }
 
 type FileId = (u64, u64);

@@ -1,0 +1,67 @@
+//! The program as a user runs it.
+
+mod edit;
+mod inspect;
+mod log;
+mod program;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+fn traceloom(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_traceloom")).args(arguments).output().expect("the program starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("output is UTF-8")
+}
+
+/// An EasyProfiler fixture.
+fn fixture(name: &str) -> String {
+    fixture_of("easyprofiler", name)
+}
+
+fn fixture_of(format: &str, name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(format).join(name);
+    path.to_str().expect("the path is UTF-8").to_owned()
+}
+
+/// A folder that is gone at the end of the test.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().expect("the path is UTF-8").to_owned()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).expect("the folder is there");
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+    }
+}
+
+/// Compares with `tests/snapshots/NAME.txt`; `TRACELOOM_BLESS=1` renews it.
+fn assert_snapshot(name: &str, text: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name).with_extension("txt");
+    if std::env::var_os("TRACELOOM_BLESS").is_some() {
+        fs::write(&path, text).expect("the snapshot can be written");
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, expected, "{name} differs from its snapshot; `cargo xtask bless` renews it");
+}
+
+/// The text without the folder of the fixtures.
+fn relative(text: &str) -> String {
+    text.replace(&fixture(""), "")
+}

@@ -1,0 +1,51 @@
+//! What holds for all verbs.
+
+use std::process::{Command, Stdio};
+
+use crate::{assert_snapshot, fixture, stderr, stdout, traceloom};
+
+#[test]
+fn help_of_every_verb() {
+    let mut all = stdout(&traceloom(&["--help"]));
+    for verb in ["info", "dump", "check", "convert", "repair", "slice", "merge", "log", "demo", "completions", "man"] {
+        let help = traceloom(&[verb, "--help"]);
+        assert!(help.status.success());
+        all += &format!("\n---- {verb}\n{}", stdout(&help));
+    }
+    assert_snapshot("help", &all);
+}
+
+#[test]
+fn errors_name_the_file_and_what_is_wrong() {
+    let missing = traceloom(&["info", "no-such-file.prof"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(stderr(&missing).contains("no-such-file.prof"), "{}", stderr(&missing));
+    let unknown = traceloom(&["info", &fixture("README.md")]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(stderr(&unknown).contains("no known trace begins with"), "{}", stderr(&unknown));
+    assert_eq!(traceloom(&["frobnicate"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_traceloom"))
+        .args(["dump", &fixture("v210_gui_saved_bookmarks.prof")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the program ends");
+    assert!(output.status.success());
+    assert_eq!(stderr(&output), "");
+}
+
+#[test]
+fn completions_and_manual_page_are_printed() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(stdout(&traceloom(&["completions", shell])).contains("traceloom"), "{shell}");
+    }
+    assert!(stdout(&traceloom(&["man"])).contains(".TH traceloom 1"));
+    assert!(stdout(&traceloom(&["man", "slice"])).contains(".TH traceloom-slice 1"));
+    assert_eq!(traceloom(&["man", "nothing"]).status.code(), Some(2));
+}
