@@ -288,6 +288,11 @@ fn is_magic(found: u32, magic: u32) -> bool {
     found == magic || found == magic.swap_bytes()
 }
 
+/// Whether what should be the id of an entry opens the levels or the dictionary.
+pub(crate) fn is_section(id: u32) -> bool {
+    is_magic(id, CNANOLOG_DICT_MAGIC) || is_magic(id, CNANOLOG_LEVEL_DICT_MAGIC)
+}
+
 /// Walks with both widths of the type table; the one that ends where it should wins.
 fn best_walk(bytes: &[u8], order: ByteOrder, count: u32, is_exact: &dyn Fn(&Walk, &[u8]) -> bool) -> Walk {
     let [wide, narrow] = [SLOTS_LIBRARY, SLOTS_DOCUMENT].map(|slots| walk_sites(bytes, order, count, slots));

@@ -9,12 +9,9 @@ use crate::{
     Clock, Dictionary, Entry, Header, Numbering, Record, Section,
     dictionary::{parse_level, parse_section, parse_site},
     findings::*,
-    locate::{self, Span},
+    locate::{self, Span, is_section},
     probe,
-    raw::{
-        CNANOLOG_DICT_MAGIC, CNANOLOG_LEVEL_DICT_MAGIC, ENTRY_HEADER_BYTES, HEADER_BYTES, LEVEL_FIXED,
-        SECTION_HEADER_BYTES,
-    },
+    raw::{ENTRY_HEADER_BYTES, HEADER_BYTES, LEVEL_FIXED, SECTION_HEADER_BYTES},
     survey::{self, Region, frame},
 };
 
@@ -502,11 +499,6 @@ impl Records for Reader {
     fn into_findings(self) -> Findings {
         self.findings
     }
-}
-
-/// Whether what should be the id of an entry opens the levels or the dictionary, in either spelling.
-fn is_section(id: u32) -> bool {
-    [CNANOLOG_DICT_MAGIC, CNANOLOG_LEVEL_DICT_MAGIC].into_iter().any(|magic| id == magic || id == magic.swap_bytes())
 }
 
 fn residue(len: usize) -> Option<Step> {

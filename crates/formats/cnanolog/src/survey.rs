@@ -7,6 +7,7 @@ use traceloom_bytes::{ByteOrder, Finding, Findings, Limits, Position, Result, So
 use crate::{
     Dictionary, Form, Header,
     findings::{DICTIONARY_MISFIT, DICTIONARY_SUPPLIED, DICTIONARY_UNUSED, TYPES_RECOVERED, TYPES_UNUSABLE},
+    locate::is_section,
     raw::{HEADER_BYTES, SLOTS_DOCUMENT},
     recover,
 };
@@ -143,7 +144,7 @@ impl Survey {
             let left = region.end.saturating_sub(window.offset());
             let Some((id, data_len)) = frame(window.fill(header_bytes)?, header_bytes, order) else { return Ok(()) };
             let len = header_bytes + data_len;
-            if len as u64 > left || window.fill(len)?.len() < len {
+            if is_section(id) || len as u64 > left || window.fill(len)?.len() < len {
                 return Ok(());
             }
             self.entries += 1;

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use traceloom_bytes::{Options, Records, Source};
-use traceloom_cnanolog::{Dictionary, Extra, Record, edit, open, open_with, sample, text};
+use traceloom_cnanolog::{Dictionary, Extra, Record, edit, findings, open, open_with, sample, text};
 
 /// Everything that a user can ask of a file; errors are fine, panics are not.
 fn exercise(bytes: &[u8]) {
@@ -119,6 +119,21 @@ fn a_damaged_stretch_costs_only_the_entries_that_it_touches() {
             assert!(lost.is_empty(), "damage at {at} of {len}: {lost:?}");
         }
     }
+}
+
+/// A program that is stopped while it closes its log leaves half a dictionary, which is no entry.
+#[test]
+fn entries_end_where_half_a_dictionary_begins() {
+    let whole = sample::clog().unwrap();
+    let mut half = unfinished(&whole);
+    let end = half.len();
+    let all = entries(&half, Extra::default());
+    half.extend_from_slice(&whole[end..end + 100]);
+    assert!(entries(&half, Extra::default()) == all);
+    let mut reader = open(Source::bytes(half), &Options::default()).unwrap();
+    while reader.next().unwrap().is_some() {}
+    assert_eq!(reader.resume_at(), end as u64);
+    assert!(reader.findings().counts().contains_key(findings::DICTIONARY_CUT.code));
 }
 
 /// An id, a time and two lengths. Rarely a wrong length ends before something that looks like an entry; then the

@@ -4,7 +4,7 @@
 //! the producer can be missing or wrong: a chain of chunks that ends exactly at the end of the file is
 //! no accident, and neither is a time of day between 1990 and 2100.
 
-use traceloom_bytes::{ByteOrder, Cursor, Limits, Result, Source, Window};
+use traceloom_bytes::{ByteOrder, Cursor, Error, Limits, Result, Source, Window};
 
 use crate::{
     Nv, NvLayout,
@@ -71,8 +71,24 @@ pub(crate) fn begins(prefix: &[u8]) -> bool {
 
 /// Tells the dialect of a file that begins as a profile does.
 pub fn dialect(source: &Source, limits: &Limits) -> Result<Dialect> {
-    let look = Look { source, limits, length: source.len()?, is_whole: true };
+    let look = Look { source, limits, length: true_len(source)?, is_whole: true };
     look.dialect()
+}
+
+/// Where the bytes of a file end: before its length says so where it was cut meanwhile, and the length of
+/// the last chunk decides what a file is.
+pub(crate) fn true_len(source: &Source) -> Result<u64> {
+    let length = source.len()?;
+    let is_there = |offset: u64| Ok::<_, Error>(source.read_full(offset, &mut [0])? == 1);
+    if length == 0 || is_there(length - 1)? {
+        return Ok(length);
+    }
+    let (mut there, mut gone) = (0, length - 1);
+    while there < gone {
+        let middle = there + (gone - there) / 2;
+        if is_there(middle)? { there = middle + 1 } else { gone = middle }
+    }
+    Ok(gone)
 }
 
 /// Tells the dialect from the first bytes alone.

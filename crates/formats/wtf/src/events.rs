@@ -325,7 +325,8 @@ impl Reader {
             {
                 defined.insert(wire_id, signature);
             }
-            window.consume(len);
+            // Not all of it need be in the window.
+            window.seek(window.offset().saturating_add(len as u64));
         }
         Ok(())
     }
@@ -445,8 +446,9 @@ fn shadow_size(signature: &[Argument], window: &mut Window, left: usize) -> Resu
     if !has_array(signature) {
         return Ok(Some(WORDS_HEAD + 4 * signature.len()).filter(|len| *len <= left));
     }
-    let bytes = window.fill(left.min(SEARCH_BYTES))?;
-    let args = bytes.get(WORDS_HEAD..).unwrap_or_default();
+    let wanted = left.min(SEARCH_BYTES);
+    let bytes = window.fill(wanted)?;
+    let args = bytes.get(..wanted).unwrap_or(bytes).get(WORDS_HEAD..).unwrap_or_default();
     Ok(measure(signature, args, Encoding::Words).ok().map(|len| WORDS_HEAD + len))
 }
 

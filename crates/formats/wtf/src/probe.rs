@@ -1,6 +1,10 @@
 //! Recognises a file and reads its header.
 
-use traceloom_bytes::{ByteOrder, Cursor, Error, Finding, Findings, Limits, Options, Position, Result, Sniff, Source};
+use std::io;
+
+use traceloom_bytes::{
+    ByteOrder, Cursor, Error, Finding, Findings, Limits, Options, Position, ReadAt, Result, Sniff, Source,
+};
 
 use crate::{
     Container, FileInfo, Header, calls,
@@ -26,7 +30,7 @@ pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
         None if is_json(prefix) => return sniff_json(prefix),
         None => {}
     }
-    if calls::looks_like_calls(prefix) { Sniff::Maybe } else { Sniff::No }
+    if calls::looks_like_calls(prefix) { Sniff::Yes } else { Sniff::No }
 }
 
 fn sniff_json(prefix: &[u8]) -> Sniff {
@@ -35,8 +39,10 @@ fn sniff_json(prefix: &[u8]) -> Sniff {
     if is_chunked || holds("\"wtf.json#header\"") || holds("\"wtf.event#define\"") {
         return Sniff::Yes;
     }
-    let has_chunks = holds("\"chunks\"") && (holds("\"file_header\"") || holds("\"event_data\""));
-    if has_chunks || holds("\"wtf.zone#create\"") { Sniff::Maybe } else { Sniff::No }
+    if holds("\"chunks\"") && (holds("\"file_header\"") || holds("\"event_data\"")) {
+        return Sniff::Yes;
+    }
+    if holds("\"wtf.zone#create\"") { Sniff::Maybe } else { Sniff::No }
 }
 
 fn magic(prefix: &[u8]) -> Option<ByteOrder> {
@@ -46,6 +52,41 @@ fn magic(prefix: &[u8]) -> Option<ByteOrder> {
 
 fn is_json(prefix: &[u8]) -> bool {
     matches!(prefix.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+/// The source as far as it can be read: a file that was cut since its length was taken is a short file.
+pub(crate) fn readable(source: Source) -> Result<Source> {
+    let len = source.len()?;
+    // A disk that fails is found out about where it is read.
+    let ends_before = |at: u64| matches!(source.read_at(at, &mut [0]), Ok(0));
+    if len == 0 || !ends_before(len - 1) {
+        return Ok(source);
+    }
+    let (mut there, mut missing) = (0, len - 1);
+    while there < missing {
+        let middle = there + (missing - there) / 2;
+        if ends_before(middle) { missing = middle } else { there = middle + 1 }
+    }
+    Ok(Source::custom(Cut { source, len: there }))
+}
+
+/// The beginning of a source.
+struct Cut {
+    source: Source,
+    len: u64,
+}
+
+impl ReadAt for Cut {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.len)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let room = buffer.len().min(left);
+        let room = buffer.get_mut(..room).unwrap_or_default();
+        self.source.read_at(offset, room).map_err(|error| io::Error::other(error.to_string()))
+    }
 }
 
 /// Reads the header of whatever this is.

@@ -18,6 +18,7 @@ use crate::{
 
 /// Opens a file: recognises its container and reads its header.
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
+    let source = probe::readable(source)?;
     let mut findings = Findings::new(options.mode, &options.limits);
     let header = probe::header(&source, &mut findings, options)?;
     Reader::with_header(source, header, findings, options)

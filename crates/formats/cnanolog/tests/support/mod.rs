@@ -59,28 +59,3 @@ pub(crate) fn read_all(source: Source, options: &Options) -> Result<(Vec<String>
     }
     Ok((records, reader.findings().kept().to_vec()))
 }
-
-/// Where two JSON values differ first.
-pub(crate) fn first_difference(expected: &Value, found: &Value, path: String) -> Option<String> {
-    match (expected, found) {
-        (Value::Object(expected), Value::Object(found)) => {
-            let keys = expected.keys().chain(found.keys().filter(|key| !expected.contains_key(*key)));
-            keys.into_iter().find_map(|key| match (expected.get(key), found.get(key)) {
-                (Some(expected), Some(found)) => first_difference(expected, found, format!("{path}.{key}")),
-                (expected, found) => Some(format!("{path}.{key}: expected {expected:?}, found {found:?}")),
-            })
-        }
-        (Value::Array(expected), Value::Array(found)) => {
-            let mut pairs = expected.iter().zip(found).enumerate();
-            pairs
-                .find_map(|(index, (expected, found))| first_difference(expected, found, format!("{path}[{index}]")))
-                .or_else(|| {
-                    let lengths = (expected.len(), found.len());
-                    (lengths.0 != lengths.1)
-                        .then(|| format!("{path}: {} items expected, {} found: {found:?}", lengths.0, lengths.1))
-                })
-        }
-        (expected, found) if expected == found => None,
-        (expected, found) => Some(format!("{path}: expected {expected}, found {found}")),
-    }
-}

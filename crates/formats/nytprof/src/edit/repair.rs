@@ -48,7 +48,6 @@ struct Survey {
     ticks_per_sec: Option<u32>,
     has_nv_size: bool,
     has_overhead: bool,
-    has_pid: bool,
     /// Processes that never end.
     endless: u64,
     /// Files that an eval refers to before they are defined: the original would forget that they belong together.
@@ -108,10 +107,7 @@ impl Survey {
             Record::SubInfo(sub) => _ = self.used.insert(sub.fid),
             Record::SubCallers(calls) if calls.fid != 0 => _ = self.used.insert(calls.fid),
             Record::SubEntry(entry) if entry.caller_fid != 0 => _ = self.used.insert(entry.caller_fid),
-            Record::PidStart(_) => {
-                self.has_pid = true;
-                self.endless += 1;
-            }
+            Record::PidStart(_) => self.endless += 1,
             Record::PidEnd(_) => self.endless = self.endless.saturating_sub(1),
             Record::Attribute(Pair { key, value: Some(value) }) => match *key {
                 b"ticks_per_sec" => self.ticks_per_sec = Some(leading_number(value)).filter(|ticks| *ticks > 0),
@@ -160,11 +156,8 @@ impl<W: Write> Mend<W> {
         if !self.mend(&mut record) {
             return Ok(());
         }
-        let fakes_now = match record {
-            Record::PidStart(_) => true,
-            Record::StartDeflate(_) | Record::EndDeflate => false,
-            _ => self.is_binary && !self.survey.has_pid,
-        };
+        // They follow the process as the profiler has it, unless something comes before that.
+        let fakes_now = !is_text(&record) && !matches!(record, Record::StartDeflate(_) | Record::EndDeflate);
         if matches!(record, Record::PidStart(_)) {
             self.writer.write(&record)?;
         }

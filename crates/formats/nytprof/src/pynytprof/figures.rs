@@ -2,15 +2,16 @@
 
 use std::{collections::BTreeMap, io::Write};
 
-use traceloom_bytes::{Error, Findings, Loss, Options, Records, Result, Source};
+use traceloom_bytes::{Error, Findings, Loss, Options, Records, Result, Source, Text};
 
 use super::{
+    forms::is_clean,
     raw::{ATTRIBUTES, FIGURES_BYTES, Form, OPTIONS, TICKS_PER_SEC, Tag},
     read::open,
     record::{Chunk, Edge, Header, Line, Process, Record, Sub},
     write::{Writer, create},
 };
-use crate::{Pair, edit::compression_comment};
+use crate::{Pair, edit::compression_comment, record::brief};
 
 /// What a file says, summed up.
 #[derive(Clone, Debug, Default)]
@@ -209,6 +210,7 @@ impl Figures {
     /// Writes the document's layout.
     pub(crate) fn write<W: Write>(&mut self, out: W, level: Option<u8>) -> Result<W> {
         self.note_losses();
+        self.clean_names();
         let mut writer = create(out, &Header::default())?;
         self.write_banner(&mut writer)?;
         if let Some(level) = level {
@@ -223,13 +225,21 @@ impl Figures {
 
     fn note_losses(&mut self) {
         if let Some((fid, path)) = self.files.first_key_value() {
-            self.loss.lose("names of files", || format!("{fid}: {}", crate::record::brief(path)));
+            self.loss.lose("names of files", || format!("{fid}: {}", brief(path)));
         }
         if let Some((fid, line, _)) = self.places.keys().next() {
             self.loss.lose("places of calls", || format!("line {line} of file {fid}"));
         }
         if let Some(sub) = self.subs.values().find(|sub| sub.range.is_some()) {
-            self.loss.lose("line ranges of subs", || crate::record::brief(&sub.name));
+            self.loss.lose("line ranges of subs", || brief(&sub.name));
+        }
+    }
+
+    /// The document wants UTF-8, and a control character would make a name look like something else.
+    fn clean_names(&mut self) {
+        for sub in self.subs.values_mut().filter(|sub| !is_clean(&sub.name)) {
+            self.loss.lose("names that are not clean UTF-8, which are escaped", || brief(&sub.name));
+            sub.name = Text(&sub.name).to_string().into_bytes();
         }
     }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Dialect, INFLATED, NvLayout, Pair,
-    dialect::{ANCESTOR_MAGIC, begins, dialect},
+    dialect::{ANCESTOR_MAGIC, begins, dialect, true_len},
     inflate::{Inflater, Outcome, Wrapper},
     parse,
     record::brief,
@@ -41,6 +41,9 @@ pub struct Reader {
     /// The bytes of the part that is read: the file, or what its compressed part holds.
     source: Source,
     file: Source,
+    /// Length of the part that is read.
+    length: u64,
+    file_bytes: u64,
     header: Header,
     checks: Checks,
     limits: Limits,
@@ -79,7 +82,7 @@ enum Step {
 
 impl Reader {
     fn new(source: Source, dialect: Dialect, options: &Options) -> Result<Self> {
-        let length = source.len()?;
+        let length = true_len(&source)?;
         let mut limits = options.limits.clone();
         limits.record_bytes = limits.record_bytes.min((16 << 20) + usize::try_from(length).unwrap_or(usize::MAX / 4));
         let findings = Findings::new(options.mode, &limits);
@@ -87,6 +90,8 @@ impl Reader {
             window: Window::new(source.clone(), &limits),
             file: source.clone(),
             source,
+            length,
+            file_bytes: length,
             header: Header { dialect, head: Vec::new() },
             checks: Checks::new(findings, length),
             limits,
@@ -138,8 +143,8 @@ impl Reader {
         if self.is_inflated { position.field(INFLATED) } else { position }
     }
 
-    fn left(&self) -> Result<u64> {
-        Ok(self.source.len()?.saturating_sub(self.window.offset()))
+    fn left(&self) -> u64 {
+        self.length.saturating_sub(self.window.offset())
     }
 
     /// Makes `wanted` bytes available, in steps, so that a lie about a length costs no memory.
@@ -195,6 +200,7 @@ impl Reader {
         let (wrapper, level) = Wrapper::of(self.window.fill(4)?.get(1..).unwrap_or_default());
         let inflater = Inflater::new(self.file.clone(), offset + 1, wrapper);
         self.source = Source::spool(Stream { source: inflater.source(), offset: 0 }, &self.limits)?;
+        self.length = self.source.len()?;
         self.window = Window::new(self.source.clone(), &self.limits);
         self.is_inflated = true;
         let reason = match inflater.outcome() {
@@ -243,7 +249,7 @@ impl Reader {
         let Some(&tag) = head.first() else { return self.end_of_part() };
         let tag = Tag(tag);
         let length = head.get(1..5).and_then(|length| length.first_chunk()).map(|length| u32::from_le_bytes(*length));
-        let left = self.left()?.saturating_sub(CHUNK_HEAD as u64);
+        let left = self.left().saturating_sub(CHUNK_HEAD as u64);
         let is_cut = length.is_none_or(|length| u64::from(length) > left);
         if self.checks.has_ended() && (!tag.is_known() || is_cut) {
             return self.after_end();
@@ -282,6 +288,11 @@ impl Reader {
         let within = usize::try_from(left).unwrap_or(usize::MAX);
         let len = self.item_len(form, within)?;
         let Some(len) = len else {
+            if form == Form::Raw {
+                // The file has become shorter while it was read.
+                self.state = State::Residue;
+                return Ok(Step::Again);
+            }
             // Only a cut chunk ends inside of an item: the form was chosen because it fits.
             self.state = State::Items(Form::Raw, left);
             return self.item(Form::Raw, left);
@@ -334,13 +345,13 @@ impl Reader {
 
     fn truncated(&mut self, tag: Tag, needed: u64) -> Result<Step> {
         let cut = Finding::new(&TRUNCATED, self.position()).with("tag", tag.to_string());
-        self.checks.findings.report(cut.with("needed", needed).with("left", self.left()?))?;
+        self.checks.findings.report(cut.with("needed", needed).with("left", self.left()))?;
         self.state = State::Residue;
         Ok(Step::Again)
     }
 
     fn after_end(&mut self) -> Result<Step> {
-        let after = Finding::new(&AFTER_END, self.position()).with("bytes", self.left()?);
+        let after = Finding::new(&AFTER_END, self.position()).with("bytes", self.left());
         self.checks.findings.report(after)?;
         self.state = State::Residue;
         Ok(Step::Again)
@@ -357,11 +368,11 @@ impl Reader {
         let position = self.position();
         if let Some(next) = self.after_inflated.take() {
             self.is_inflated = false;
-            self.source = self.file.clone();
+            (self.source, self.length) = (self.file.clone(), self.file_bytes);
             self.window = Window::new(self.file.clone(), &self.limits);
             self.window.seek(next);
             self.state = State::Residue;
-            if self.left()? > 0 {
+            if self.left() > 0 {
                 self.after_end()?;
             }
             return Ok(Step::EndDeflate { offset: position.offset });
