@@ -176,7 +176,10 @@ impl Survey {
     }
 
     fn type_table(&self, reader: &Reader) -> Table {
-        let mut types: Vec<_> = self.per_type.iter().zip(0..).filter(|(count, _)| **count > 0).collect();
+        // Every scope is left: that would be the first row of each file.
+        let is_told = |index: u32| reader.types().get(index).is_some_and(|kind| kind.role != Role::ScopeLeave);
+        let types = self.per_type.iter().zip(0..).filter(|(count, index)| **count > 0 && is_told(*index));
+        let mut types: Vec<_> = types.collect();
         types.sort_by_key(|(count, index)| (Reverse(**count), *index));
         let rows = types.into_iter().take(SHOWN).filter_map(|(count, index)| {
             let kind = reader.types().get(index)?;

@@ -1,6 +1,4 @@
-//! The original reader loads what we write and agrees event by event.
-
-mod support;
+//! The original reader of the Web Tracing Framework loads what we write and agrees event by event.
 
 use std::{
     collections::BTreeMap,
@@ -11,8 +9,8 @@ use std::{
 };
 
 use serde_json::{Value as Json, json};
-use support::{difference, golden, reproduce_tables, traces};
-use traceloom_bytes::{Limits, Options, Slice, Source};
+use traceloom_bytes::{Options, Slice, Source};
+use traceloom_testkit::{Case, Wtf, cases, default_roots, differences};
 use traceloom_wtf::{Form, edit, sample};
 
 /// The folder in which the original is installed, or why it cannot be.
@@ -61,9 +59,15 @@ fn load(folder: &Path, files: &[PathBuf]) -> BTreeMap<PathBuf, Json> {
     answers.map(|answer| (PathBuf::from(answer["file"].as_str().unwrap()), answer)).collect()
 }
 
+/// Every trace by name, each once.
+fn traces() -> BTreeMap<String, Case> {
+    let cases = cases(&Wtf, &default_roots()).unwrap().into_iter();
+    cases.map(|case| (case.input.file_name().unwrap().to_string_lossy().into_owned(), case)).collect()
+}
+
 /// Our reading of a file in the words of the loader script.
 fn expected(bytes: &[u8]) -> Json {
-    let ours = reproduce_tables(Source::bytes(bytes));
+    let ours = tables(bytes);
     let types = ours["eventTypes"].as_array().unwrap();
     let zones = ours["zones"].as_array().unwrap().iter().map(|zone| {
         let events = zone["events"].as_array().unwrap().iter().map(|event| {
@@ -78,6 +82,10 @@ fn expected(bytes: &[u8]) -> Json {
             "events": events.collect::<Vec<_>>()})
     });
     zones.collect()
+}
+
+fn tables(bytes: &[u8]) -> Json {
+    Wtf::tables(Source::bytes(bytes)).expect("our strict reader accepts what we write")
 }
 
 fn plain(value: &Json) -> Json {
@@ -105,9 +113,7 @@ fn agree(folder: &Path, name: &str, files: Vec<(String, Vec<u8>)>) -> usize {
         let answer = answers.get(path).unwrap_or_else(|| panic!("{name}: the original says nothing"));
         assert_eq!(answer["ok"], true, "{name}: {answer}");
         let expected = expected(bytes);
-        if let Some(difference) = difference(&answer["zones"], &expected, "zones") {
-            panic!("{name}: the original differs: {difference}");
-        }
+        assert_eq!(differences(&answer["zones"], &expected, 3), Vec::<String>::new(), "{name}");
         events +=
             expected.as_array().unwrap().iter().map(|zone| zone["events"].as_array().unwrap().len()).sum::<usize>();
     }
@@ -139,8 +145,8 @@ fn the_original_loads_what_we_lay_out_anew() {
     let Some(folder) = original_or_skip() else { return };
     let options = Options::default();
     let mut files = Vec::new();
-    for (name, path) in traces() {
-        let source = Source::open(&path, &Limits::default()).unwrap();
+    for (name, case) in traces() {
+        let source = Source::bytes(case.bytes().unwrap());
         for (variant, end) in [("binary", "wtf-trace"), ("json", "wtf-json")] {
             let mut out = Vec::new();
             if edit::canonical(&source, &mut out, Some(variant), &options).is_ok() {
@@ -160,23 +166,39 @@ fn the_original_loads_what_we_lay_out_anew() {
 /// Laying a file out anew changes nothing in what the original makes of it.
 #[test]
 fn a_new_layout_means_the_same() {
-    for (name, path) in traces() {
+    for (name, case) in traces() {
         // Times before the second header's, and events that only we read, are told right and so differently.
         let is_read_better = ["hc-two-headers", "hc-json-events", "up-v2json", "hc-partial-event", "js-timewrap"];
-        let golden = golden(&path);
+        let Some(golden) = case.golden().unwrap() else { continue };
         if golden["ok"] != true || is_read_better.iter().any(|start| name.starts_with(start)) {
             continue;
         }
-        let source = Source::open(&path, &Limits::default()).unwrap();
+        let bytes = case.bytes().unwrap();
         let mut out = Vec::new();
-        edit::canonical(&source, &mut out, Some("binary"), &Options::default()).unwrap();
-        let (before, after) = (expected(&fs::read(&path).unwrap()), expected(&out));
+        edit::canonical(&Source::bytes(bytes.clone()), &mut out, Some("binary"), &Options::default()).unwrap();
+        let (before, after) = (expected(&bytes), expected(&out));
         let filled = |zones: &Json| -> Json {
             let zones = zones.as_array().unwrap().iter().filter(|zone| zone["events"] != json!([]));
             zones.cloned().collect()
         };
-        if let Some(difference) = difference(&filled(&after), &filled(&before), "zones") {
-            panic!("{name}: {difference}");
-        }
+        assert_eq!(differences(&filled(&before), &filled(&after), 3), Vec::<String>::new(), "{name}");
     }
+}
+
+#[test]
+fn merged_files_stay_apart() {
+    let bytes = sample::trace().unwrap();
+    let one = Source::bytes(bytes.clone());
+    let mut out = Vec::new();
+    edit::merge(&[one.clone(), one], &mut out, &Options::default()).unwrap();
+    let (merged, single) = (tables(&out), tables(&bytes));
+    let zones = merged["zones"].as_array().unwrap();
+    assert_eq!(zones.len(), 6);
+    let events = |zone: &Json| zone["events"].as_array().unwrap().len();
+    let name = |zone: &Json| zone["name"].as_str().unwrap().trim_end_matches(" (2)").to_owned();
+    for zone in zones {
+        let same = single["zones"].as_array().unwrap().iter().find(|other| name(other) == name(zone)).unwrap();
+        assert_eq!(events(zone), events(same));
+    }
+    assert_eq!(merged["header"]["timebase"], single["header"]["timebase"]);
 }

@@ -1,0 +1,151 @@
+//! The program on Web Tracing Framework files, as a user runs it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::Value as Json;
+
+fn traceloom(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_traceloom")).args(arguments).output().expect("the program starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("output is UTF-8")
+}
+
+fn fixture(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/wtf").join(name);
+    path.to_str().expect("the path is UTF-8").to_owned()
+}
+
+/// Every trace with what the original says about it.
+fn verdicts() -> impl Iterator<Item = (String, bool)> {
+    let entries = fs::read_dir(fixture("")).expect("the fixtures").map(|entry| entry.expect("an entry").path());
+    let traces = entries.filter(|path| path.to_string_lossy().contains(".wtf-"));
+    traces.map(|path: PathBuf| {
+        let golden = fs::read(path.with_extension("json")).expect("a golden");
+        let golden: Json = serde_json::from_slice(&golden).expect("JSON");
+        (path.to_str().expect("the path is UTF-8").to_owned(), golden["ok"] == true)
+    })
+}
+
+/// What happens in a trace: name, time and arguments of every event but definitions and zones, in file order.
+fn events(path: &str) -> Vec<String> {
+    let output = traceloom(&["dump", "--json", path]);
+    let records = stdout(&output);
+    let records = records.lines().map(|line| serde_json::from_str::<Json>(line).expect("JSON"));
+    let events = records.filter(|record| matches!(record["kind"].as_str(), Some("event" | "scope")));
+    let told = events.filter(|event| {
+        !["wtf.event#define", "wtf.zone#create", "wtf.zone#set"].iter().any(|name| event["name"] == *name)
+    });
+    let mut told: Vec<String> =
+        told.map(|event| format!("{} {} {} {}", event["time"], event["zone"], event["name"], event["args"])).collect();
+    told.sort();
+    told
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().expect("the path is UTF-8").to_owned()
+    }
+
+    fn demo(&self) -> String {
+        assert!(traceloom(&["demo", &self.path("demo")]).status.success());
+        self.path("demo/game.wtf-trace")
+    }
+}
+
+#[test]
+fn strict_verdicts_are_the_originals() {
+    let mut checked = 0;
+    for (path, is_good) in verdicts() {
+        let code = traceloom(&["check", "--strict", &path]).status.code();
+        assert_eq!(code, Some(if is_good { 0 } else { 1 }), "{path}");
+        checked += 1;
+    }
+    assert!(checked > 80, "{checked}");
+}
+
+#[test]
+fn every_form_holds_the_same_events_and_leads_back() {
+    let folder = Folder::new();
+    let game = folder.demo();
+    for input in [game, fixture("js-mix.wtf-trace"), fixture("js-scalars.wtf-trace"), fixture("js-arrays.wtf-trace")] {
+        let (text, back) = (folder.path("a.wtf-json"), folder.path("b.wtf-trace"));
+        assert!(traceloom(&["convert", "--to", "wtf:binary", &input, &back]).status.success());
+        let expected = events(&back);
+        assert!(!expected.is_empty());
+        for variant in ["json", "json-partial", "json-events"] {
+            let to = format!("wtf:{variant}");
+            let written = traceloom(&["convert", "--to", &to, &input, &text]);
+            assert!(written.status.success(), "{variant}: {}", stderr(&written));
+            assert!(traceloom(&["convert", "--to", "wtf:binary", &text, &back]).status.success(), "{variant}");
+            assert!(events(&back) == expected, "{input}: {variant}");
+        }
+    }
+}
+
+#[test]
+fn a_slice_repeats_definitions_and_zones() {
+    let folder = Folder::new();
+    let (game, part) = (folder.demo(), folder.path("part.wtf-trace"));
+    let sliced = traceloom(&["slice", "--range", "1s..1.1s", "--thread", "Script", &game, &part]);
+    assert!(sliced.status.success(), "{}", stderr(&sliced));
+    assert_eq!(traceloom(&["check", "--strict", &part]).status.code(), Some(0));
+    let dump = stdout(&traceloom(&["dump", &part]));
+    for needed in ["wtf.event#define", "wtf.zone#create", "wtf.zone#set", "game.World#update"] {
+        assert!(dump.contains(needed), "{needed}");
+    }
+    let info: Json = serde_json::from_str(&stdout(&traceloom(&["info", "--json", &part]))).expect("JSON");
+    assert_eq!(info["facts"]["zones"], 1);
+    assert!(info["facts"]["first_event"]["ns"].as_u64() >= Some(1_000_000_000), "{info}");
+    assert!(info["facts"]["recorded"]["ns"].as_u64() <= Some(100_000_000), "{info}");
+}
+
+#[test]
+fn what_is_repaired_the_original_accepts() {
+    let folder = Folder::new();
+    let output = folder.path("good.wtf-trace");
+    let mut repaired = 0;
+    for (path, _) in verdicts().filter(|(_, is_good)| !is_good) {
+        if traceloom(&["repair", &path, &output]).status.success() {
+            assert_eq!(traceloom(&["check", "--strict", &output]).status.code(), Some(0), "{path}");
+            repaired += 1;
+        }
+    }
+    assert!(repaired > 20, "{repaired}");
+}
+
+#[test]
+fn resources_are_listed_and_written_once() {
+    let folder = Folder::new();
+    let (input, out) = (fixture("hc-resources.wtf-trace"), folder.path("out"));
+    let listed = traceloom(&["dump", "--resources", &out, &input]);
+    assert_eq!(listed.status.code(), Some(0), "{}", stderr(&listed));
+    let names: Vec<String> =
+        stdout(&listed).lines().filter_map(|line| line.split_whitespace().last().map(str::to_owned)).collect();
+    assert_eq!(names, ["resource-1.txt", "resource-2.bin", "resource-3.bin"]);
+    let sizes: Vec<u64> =
+        names.iter().map(|name| fs::metadata(Path::new(&out).join(name)).expect("a file").len()).collect();
+    assert_eq!(sizes, [16, 37, 0]);
+    let again = traceloom(&["dump", "--resources", &out, &input]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(stderr(&again).contains("is there already"), "{}", stderr(&again));
+    let other = fixture("../easyprofiler/v210_values.prof");
+    let refused = traceloom(&["dump", "--resources", &folder.path("none"), &other]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(!Path::new(&folder.path("none")).exists());
+}
