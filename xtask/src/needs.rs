@@ -37,6 +37,14 @@ static NEEDS: &[Need] = &[
         used_by: &["rust-tests"],
         is_optional: true,
     },
+    Need {
+        what: "node",
+        probe: &["node", "--version"],
+        package: "nodejs",
+        used_by: &["rust-tests"],
+        is_optional: true,
+    },
+    Need { what: "npm", probe: &["npm", "--version"], package: "npm", used_by: &["rust-tests"], is_optional: true },
 ];
 
 impl Need {

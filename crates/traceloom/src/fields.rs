@@ -16,7 +16,8 @@ pub(crate) trait Lines {
 #[derive(Default)]
 pub(crate) struct TextLines {
     line: String,
-    in_list: bool,
+    /// Lists that are open.
+    depth: usize,
 }
 
 impl Lines for TextLines {
@@ -32,9 +33,9 @@ impl Lines for TextLines {
 impl TextLines {
     fn put(&mut self, name: &str, value: impl std::fmt::Display) {
         let dim = Styles::DIM;
-        _ = match self.in_list {
-            true => write!(self.line, " {value}"),
-            false => write!(self.line, " {dim}{name}={dim:#}{value}"),
+        _ = match self.depth {
+            0 => write!(self.line, " {dim}{name}={dim:#}{value}"),
+            _ => write!(self.line, " {value}"),
         };
     }
 }
@@ -73,14 +74,13 @@ impl Fields for TextLines {
     }
 
     fn list(&mut self, name: &'static str) {
-        let dim = Styles::DIM;
-        _ = write!(self.line, " {dim}{name}={dim:#}[");
-        self.in_list = true;
+        self.put(name, '[');
+        self.depth += 1;
     }
 
     fn end(&mut self) {
         self.line.push_str(" ]");
-        self.in_list = false;
+        self.depth = self.depth.saturating_sub(1);
     }
 }
 
@@ -88,7 +88,8 @@ impl Fields for TextLines {
 #[derive(Default)]
 pub(crate) struct JsonLines {
     line: String,
-    in_list: bool,
+    /// Lists that are open.
+    depth: usize,
     first: bool,
 }
 
@@ -104,7 +105,7 @@ impl Lines for JsonLines {
 
 impl JsonLines {
     fn put(&mut self, name: &str, value: impl std::fmt::Display) {
-        _ = match (self.in_list, std::mem::take(&mut self.first)) {
+        _ = match (self.depth > 0, std::mem::take(&mut self.first)) {
             (true, true) => write!(self.line, "{value}"),
             (true, false) => write!(self.line, ",{value}"),
             (false, _) => write!(self.line, ",\"{name}\":{value}"),
@@ -154,13 +155,16 @@ impl Fields for JsonLines {
     }
 
     fn list(&mut self, name: &'static str) {
-        _ = write!(self.line, ",\"{name}\":[");
-        (self.in_list, self.first) = (true, true);
+        self.put(name, '[');
+        self.depth += 1;
+        self.first = true;
     }
 
     fn end(&mut self) {
         self.line.push(']');
-        self.in_list = false;
+        self.depth = self.depth.saturating_sub(1);
+        // An empty list in a list is an element all the same.
+        self.first = false;
     }
 }
 

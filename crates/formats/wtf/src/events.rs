@@ -321,7 +321,8 @@ impl Reader {
             };
             let Some(len) = shadow_size(signature, &mut window, left)? else { break };
             if wire_id == DEFINE_WIRE_ID
-                && let Some((wire_id, signature)) = self.shadow_definition(window.fill(len)?)
+                && let Some((wire_id, signature)) =
+                    self.shadow_definition(window.fill(len)?.get(..len).unwrap_or_default())
             {
                 defined.insert(wire_id, signature);
             }

@@ -50,7 +50,7 @@ struct Survey {
     has_overhead: bool,
     /// Processes that never end.
     endless: u64,
-    /// Files that an eval refers to before they are defined: the original would forget that they belong together.
+    /// Files that are referred to before they are defined: the original dies of it, or forgets where an eval belongs.
     late: BTreeMap<u32, Option<LateFile>>,
 }
 
@@ -91,6 +91,12 @@ impl Survey {
     }
 
     fn record(&mut self, record: &Record<'_>) {
+        if let Some(fid) = used_fid(record)
+            && self.used.insert(fid)
+            && !self.defined.contains(&fid)
+        {
+            self.late.entry(fid).or_default();
+        }
         match record {
             Record::NewFid(file) => {
                 self.defined.insert(file.fid);
@@ -101,12 +107,6 @@ impl Survey {
                     self.late.entry(file.eval_fid).or_default();
                 }
             }
-            Record::TimeLine(time) if time.fid != 0 => _ = self.used.insert(time.fid),
-            Record::TimeBlock(time) if time.fid != 0 => _ = self.used.insert(time.fid),
-            Record::SrcLine(source) => _ = self.used.insert(source.fid),
-            Record::SubInfo(sub) => _ = self.used.insert(sub.fid),
-            Record::SubCallers(calls) if calls.fid != 0 => _ = self.used.insert(calls.fid),
-            Record::SubEntry(entry) if entry.caller_fid != 0 => _ = self.used.insert(entry.caller_fid),
             Record::PidStart(_) => self.endless += 1,
             Record::PidEnd(_) => self.endless = self.endless.saturating_sub(1),
             Record::Attribute(Pair { key, value: Some(value) }) => match *key {
@@ -123,6 +123,19 @@ impl Survey {
     fn fids(&self) -> BTreeMap<u32, u32> {
         let undefined = self.used.difference(&self.defined);
         self.defined.iter().chain(undefined).copied().zip(1..).collect()
+    }
+}
+
+/// The file that a record needs to be there.
+fn used_fid(record: &Record<'_>) -> Option<u32> {
+    match record {
+        Record::TimeLine(time) => Some(time.fid).filter(|fid| *fid != 0),
+        Record::TimeBlock(time) => Some(time.fid).filter(|fid| *fid != 0),
+        Record::SrcLine(source) => Some(source.fid),
+        Record::SubInfo(sub) => Some(sub.fid),
+        Record::SubCallers(calls) => Some(calls.fid).filter(|fid| *fid != 0),
+        Record::SubEntry(entry) => Some(entry.caller_fid).filter(|fid| *fid != 0),
+        _ => None,
     }
 }
 
@@ -153,6 +166,9 @@ impl<W: Write> Mend<W> {
             }
             self.define_parents(file.eval_fid)?;
         }
+        if let Some(fid) = used_fid(&record) {
+            self.define_parents(fid)?;
+        }
         if !self.mend(&mut record) {
             return Ok(());
         }
@@ -182,7 +198,7 @@ impl<W: Write> Mend<W> {
         Ok(())
     }
 
-    /// Defines the files that an eval is in, the outermost first.
+    /// Defines a file that comes too late and those that it is in, the outermost first.
     fn define_parents(&mut self, mut fid: u32) -> Result<()> {
         let mut inner_first = Vec::new();
         while let Some(file) = self.survey.late.get_mut(&fid).and_then(Option::take) {
