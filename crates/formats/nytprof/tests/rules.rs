@@ -1,4 +1,4 @@
-//! One file for each rule, and the pages that explain them.
+//! One file for each rule.
 
 mod support;
 
@@ -228,54 +228,4 @@ fn findings_stay_small() {
     let longest = found.kept().iter().map(|finding| finding.message().len()).max();
     assert!(longest < Some(400), "{longest:?}");
     assert_eq!(found.counts()["nytprof.sub-repeated"], 4);
-}
-
-fn page(name: &str) -> String {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../docs/formats/{name}.md"));
-    std::fs::read_to_string(path).unwrap()
-}
-
-#[test]
-fn the_pages_explain_every_rule_in_order() {
-    let pages = [("nytprof", RULES), ("pynytprof", pynytprof::findings::RULES)];
-    for (name, rules) in pages {
-        let (text, heading) = (page(name), format!("### {name}."));
-        let sections = text.split(&heading).skip(1);
-        let explained: Vec<_> = sections
-            .map(|section| {
-                let (code, rest) = section.split_once("\n\n**").unwrap();
-                (format!("{name}.{code}"), rest.split_once("** – ").unwrap().0.to_owned())
-            })
-            .collect();
-        let rules: Vec<_> = rules.iter().map(|rule| (rule.code.to_owned(), rule.severity.to_string())).collect();
-        assert_eq!(explained, rules, "docs/formats/{name}.md");
-    }
-}
-
-/// The bytes of a page's example: two-digit words up to the explanation.
-fn example(name: &str) -> Vec<u8> {
-    let text = page(name);
-    let block = text.split("```hex\n").nth(1).unwrap().split("```").next().unwrap();
-    let words = |line: &str| -> Vec<u8> {
-        let bytes = line.split("   ").next().unwrap().split(' ');
-        bytes.map(|word| u8::from_str_radix(word, 16).unwrap()).collect()
-    };
-    block.lines().flat_map(words).collect()
-}
-
-#[test]
-fn the_examples_of_the_pages_are_files_without_fault() {
-    let bytes = example("nytprof");
-    let found = findings(&bytes);
-    assert!(found.kept().is_empty(), "{:?}", found.kept());
-    let profile = aggregate::load(Source::bytes(bytes), &Options::strict()).unwrap();
-    let line = profile.files[&1].line(2).unwrap();
-    assert_eq!((line.count, (line.seconds * 1e7).round()), (1, 65_541.0));
-
-    let bytes = [BANNER.as_bytes(), &example("pynytprof")].concat();
-    let mut reader = pynytprof::open(Source::bytes(bytes), &Options::strict()).unwrap();
-    while let Some(located) = reader.next().unwrap() {
-        assert!(!matches!(located.record, pynytprof::Record::Residue(_) | pynytprof::Record::Payload(_)));
-    }
-    assert_eq!(reader.findings().counts().len(), 1, "{:?}", reader.findings().kept());
 }
