@@ -20,7 +20,16 @@ use std::borrow::Cow;
 
 use traceloom_bytes::{Descriptor, Edited, Limits, Mode, Options, Records, Result, Slice, Source};
 
-pub use crate::{cnanolog::CNanoLog, easyprofiler::EasyProfiler, edit::edit, memlyze::Memlyze, nytprof::{Nytprof, Pynytprof}, read::read, rewrite::rewrite, wtf::Wtf};
+pub use crate::{
+    cnanolog::CNanoLog,
+    easyprofiler::EasyProfiler,
+    edit::edit,
+    memlyze::Memlyze,
+    nytprof::{Nytprof, Pynytprof},
+    read::read,
+    rewrite::rewrite,
+    wtf::Wtf,
+};
 
 /// A format as the targets see it.
 pub trait Format {

@@ -13,7 +13,8 @@ pub(crate) fn unpacked<F: Format>(bytes: &[u8]) -> Cow<'_, [u8]> {
         return bytes.into();
     };
     // An error takes the bytes of its own step with it, so that steps have to be small where there is one.
-    let (content, rest) = inflate(packed, 4096).or_else(|_| inflate(packed, 1)).unwrap_or_else(|content| (content, &[]));
+    let (content, rest) =
+        inflate(packed, 4096).or_else(|_| inflate(packed, 1)).unwrap_or_else(|content| (content, &[]));
     [plain, &content, rest].concat().into()
 }
 
