@@ -279,6 +279,39 @@ impl Reader {
         Ok(Some(Located { offset, len: needed as u64, record }))
     }
 
+    /// The next record, where it is anything but a block without oddities.
+    #[inline(never)]
+    fn next_other(&mut self) -> Result<Option<Located<Record<'_>>>> {
+        if self.findings.has_refused() {
+            return Ok(None);
+        }
+        loop {
+            match self.state {
+                State::Blocks(left @ 1..) => return self.next_block(left),
+                State::Blocks(0) => self.state = State::Threads,
+                State::Descriptors if self.kinds.len() as u64 >= self.header.descriptors_count.into() => {
+                    self.end_descriptors()?;
+                }
+                State::Descriptors => return self.next_descriptor(),
+                State::Threads => {
+                    if self.at_thread()? {
+                        return self.next_thread();
+                    }
+                }
+                State::Switches(0) => self.state = State::BlocksHead,
+                State::Switches(left) => return self.next_switch(left),
+                State::BlocksHead => return self.next_blocks_head(),
+                State::ThreadsMark => return self.next_mark(&THREADS_MARK, State::AfterMark { upper_half: true }),
+                State::AfterMark { upper_half } => return self.after_mark(upper_half),
+                State::Bookmarks(0) => self.state = State::BookmarksMark,
+                State::Bookmarks(left) => return self.next_bookmark(left),
+                State::BookmarksMark => return self.next_mark(&BOOKMARKS_MARK, State::Trailing { reported: false }),
+                State::Trailing { .. } => return self.next_trailing(),
+                State::Done => return Ok(None),
+            }
+        }
+    }
+
     /// The file ends inside something: what is left goes out as residue.
     fn cut(&mut self, what: &'static str, needed: usize, left: usize) -> Result<Option<Located<Record<'_>>>> {
         self.report(&TRUNCATED, |odd| odd.with("what", what).with("needed", needed).with("left", left))?;
@@ -312,39 +345,12 @@ impl Records for Reader {
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
-        if self.findings.has_refused() {
-            return Ok(None);
+        if let State::Blocks(left @ 1..) = self.state
+            && let Some(sound) = self.sound_block()
+        {
+            return Ok(Some(self.take_sound_block(left, sound)));
         }
-        loop {
-            match self.state {
-                State::Blocks(left @ 1..) => {
-                    return match self.sound_block() {
-                        Some(sound) => Ok(Some(self.take_sound_block(left, sound))),
-                        None => self.next_block(left),
-                    };
-                }
-                State::Blocks(0) => self.state = State::Threads,
-                State::Descriptors if self.kinds.len() as u64 >= self.header.descriptors_count.into() => {
-                    self.end_descriptors()?;
-                }
-                State::Descriptors => return self.next_descriptor(),
-                State::Threads => {
-                    if self.at_thread()? {
-                        return self.next_thread();
-                    }
-                }
-                State::Switches(0) => self.state = State::BlocksHead,
-                State::Switches(left) => return self.next_switch(left),
-                State::BlocksHead => return self.next_blocks_head(),
-                State::ThreadsMark => return self.next_mark(&THREADS_MARK, State::AfterMark { upper_half: true }),
-                State::AfterMark { upper_half } => return self.after_mark(upper_half),
-                State::Bookmarks(0) => self.state = State::BookmarksMark,
-                State::Bookmarks(left) => return self.next_bookmark(left),
-                State::BookmarksMark => return self.next_mark(&BOOKMARKS_MARK, State::Trailing { reported: false }),
-                State::Trailing { .. } => return self.next_trailing(),
-                State::Done => return Ok(None),
-            }
-        }
+        self.next_other()
     }
 
     fn findings(&self) -> &Findings {
