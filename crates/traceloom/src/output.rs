@@ -122,10 +122,7 @@ pub(crate) fn write_file<T>(
     let in_file = |error: io::Error| Error::from(error).in_file(path);
     // A device or a pipe cannot be replaced, only written to.
     if fs::metadata(path).is_ok_and(|kind| !kind.is_file()) {
-        let mut out = BufWriter::new(fs::File::create(path).map_err(in_file)?);
-        let outcome = work(&mut out)?;
-        out.flush().map_err(in_file)?;
-        return Ok(outcome);
+        return fill(&fs::File::create(path).map_err(in_file)?, path, work);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -133,11 +130,35 @@ pub(crate) fn write_file<T>(
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let file = builder.prefix(".traceloom-").tempfile_in(folder).map_err(in_file)?;
-    let mut out = BufWriter::with_capacity(256 << 10, file);
-    let outcome = work(&mut out)?;
-    let file = out.into_inner().map_err(|error| in_file(error.into_error()))?;
+    let outcome = fill(file.as_file(), path, work)?;
     file.persist(path).map_err(|error| in_file(error.error))?;
     Ok(outcome)
+}
+
+/// Runs the work on a file that is to become `path`; where writing fails, the error names that path.
+fn fill<T>(file: &fs::File, path: &Path, work: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+    let mut out = BufWriter::with_capacity(256 << 10, Watched { file, failed: false });
+    let outcome = work(&mut out).and_then(|outcome| Ok(out.flush().map(|()| outcome)?));
+    let failed = out.get_ref().failed;
+    outcome.map_err(|error| if failed { error.in_file(path) } else { error })
+}
+
+/// Remembers that writing failed: the work also reads, and fails in the same way when that does.
+struct Watched<'f> {
+    file: &'f fs::File,
+    failed: bool,
+}
+
+impl Write for Watched<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes);
+        self.failed |= written.is_err();
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 fn is_same_file(one: &Path, other: &Path) -> bool {

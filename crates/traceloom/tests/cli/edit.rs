@@ -77,6 +77,14 @@ fn merge_puts_two_captures_of_a_process_together() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_said_of_the_output() {
+    let full = traceloom(&["convert", &fixture("v210_values.prof"), "/dev/full"]);
+    assert_eq!(full.status.code(), Some(2));
+    assert!(stderr(&full).contains("/dev/full: No space left"), "{}", stderr(&full));
+}
+
+#[test]
 fn nobody_overwrites_his_input() {
     let folder = Folder::new();
     let file = folder.path("a.prof");
