@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io::Write};
 use traceloom_bytes::{Error, Findings, Loss, Options, Records, Result, Source, Text};
 
 use super::{
-    forms::is_clean,
+    forms::{LONGEST_NAME, is_clean},
     raw::{ATTRIBUTES, FIGURES_BYTES, Form, OPTIONS, TICKS_PER_SEC, Tag},
     read::open,
     record::{Chunk, Edge, Header, Line, Process, Record, Sub},
@@ -240,6 +240,12 @@ impl Figures {
         for sub in self.subs.values_mut().filter(|sub| !is_clean(&sub.name)) {
             self.loss.lose("names that are not clean UTF-8, which are escaped", || brief(&sub.name));
             sub.name = Text(&sub.name).to_string().into_bytes();
+        }
+        // An escaped name is longer, and what is too long for a name is none to who reads it.
+        for sub in self.subs.values_mut().filter(|sub| sub.name.len() > LONGEST_NAME) {
+            self.loss.lose("ends of very long names", || brief(&sub.name));
+            let end = String::from_utf8_lossy(&sub.name).floor_char_boundary(LONGEST_NAME);
+            sub.name.truncate(end);
         }
     }
 

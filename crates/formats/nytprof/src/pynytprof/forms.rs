@@ -24,37 +24,71 @@ pub(super) struct Contents<'a> {
 }
 
 /// Names longer than this are no names.
-const LONGEST_NAME: usize = 1 << 16;
+pub(super) const LONGEST_NAME: usize = 1 << 16;
+/// No file has so many; four letters of a name, taken for a number, are more.
+const MOST_LINES: u32 = 1 << 24;
+
+/// How much like what the tool writes the items have to be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Trust {
+    /// Fields of the right sizes.
+    Sizes,
+    /// Names that are names, too.
+    Names,
+    /// Numbers that mean something, too: flags of 0, first lines before last ones.
+    Numbers,
+}
+
+/// Forms in the order in which they are tried. The same bytes can be a sub of 9 bytes' name and a visit, or a
+/// sub with its lines and two subs without, so that what nothing else looks like comes first: the document's
+/// own form is never taken for another.
+const D_FORMS: &[(Form, Trust)] = &[
+    (Form::Subs, Trust::Numbers),
+    (Form::Visits, Trust::Sizes),
+    (Form::Ranges, Trust::Numbers),
+    (Form::Subs, Trust::Names),
+    (Form::Ranges, Trust::Names),
+    (Form::VarintVisits, Trust::Sizes),
+    // A name in another encoding is still a name, if nothing else explains the bytes.
+    (Form::Subs, Trust::Sizes),
+];
+
+/// The same where other chunks have integers of variable length.
+const VARINT_D_FORMS: &[(Form, Trust)] = &[
+    (Form::VarintVisits, Trust::Sizes),
+    (Form::Visits, Trust::Sizes),
+    (Form::Subs, Trust::Names),
+    (Form::Ranges, Trust::Names),
+    (Form::Subs, Trust::Sizes),
+];
 
 impl Contents<'_> {
     /// The first form that explains all bytes.
     pub(super) fn form(&self, tag: Tag, context: Context) -> Result<Form> {
-        let candidates: &[Form] = match tag {
-            Tag::S if context.is_varint => &[Form::VarintLines, Form::Lines],
-            Tag::S => &[Form::Lines, Form::VarintLines],
-            Tag::C if context.has_ranges => &[Form::Places],
-            Tag::C if context.is_varint => &[Form::VarintEdges, Form::Edges],
-            Tag::C => &[Form::Edges, Form::VarintEdges],
-            Tag::D if self.length == 0 => &[Form::Subs],
-            Tag::D if context.is_varint => &[Form::VarintVisits, Form::Visits, Form::Subs, Form::Ranges],
-            Tag::D => &[Form::Visits, Form::Subs, Form::Ranges, Form::VarintVisits],
-            Tag::F => &[Form::VarintFiles, Form::Files, Form::IndexedFiles],
-            Tag::A => &[Form::Properties],
+        let candidates: &[(Form, Trust)] = match tag {
+            Tag::S if context.is_varint => &[(Form::VarintLines, Trust::Sizes), (Form::Lines, Trust::Sizes)],
+            Tag::S => &[(Form::Lines, Trust::Sizes), (Form::VarintLines, Trust::Sizes)],
+            Tag::C if context.has_ranges => &[(Form::Places, Trust::Sizes)],
+            Tag::C if context.is_varint => &[(Form::VarintEdges, Trust::Sizes), (Form::Edges, Trust::Sizes)],
+            Tag::C => &[(Form::Edges, Trust::Sizes), (Form::VarintEdges, Trust::Sizes)],
+            Tag::D if self.length == 0 => &[(Form::Subs, Trust::Sizes)],
+            Tag::D if context.is_varint => VARINT_D_FORMS,
+            Tag::D => D_FORMS,
+            Tag::F => {
+                &[(Form::VarintFiles, Trust::Names), (Form::Files, Trust::Names), (Form::IndexedFiles, Trust::Sizes)]
+            }
+            Tag::A => &[(Form::Properties, Trust::Names)],
             _ => &[],
         };
-        for form in candidates {
-            if self.fits(*form, true)? {
+        for (form, trust) in candidates {
+            if self.fits(*form, *trust)? {
                 return Ok(*form);
             }
-        }
-        // A name in another encoding is still a name, if nothing else explains the bytes.
-        if tag == Tag::D && self.fits(Form::Subs, false)? {
-            return Ok(Form::Subs);
         }
         Ok(Form::Raw)
     }
 
-    fn fits(&self, form: Form, needs_clean: bool) -> Result<bool> {
+    fn fits(&self, form: Form, trust: Trust) -> Result<bool> {
         match form {
             Form::Lines | Form::Edges | Form::Places => {
                 return Ok(self.is_cut || self.length.is_multiple_of(FIGURES_BYTES as u64));
@@ -63,7 +97,7 @@ impl Contents<'_> {
             Form::Visits if !self.is_cut && self.length % VISIT_BYTES as u64 != 1 => return Ok(false),
             _ => {}
         }
-        let mut scan = Scan::new(self, needs_clean);
+        let mut scan = Scan::new(self, trust);
         while scan.left > 0 {
             match scan.item(form)? {
                 Some(()) => {}
@@ -85,22 +119,22 @@ struct Scan {
     items: u64,
     ran_out: bool,
     has_ended: bool,
-    needs_clean: bool,
+    trust: Trust,
 }
 
 impl Scan {
-    fn new(contents: &Contents<'_>, needs_clean: bool) -> Self {
+    fn new(contents: &Contents<'_>, trust: Trust) -> Self {
         // No larger than the chunk: a file may have very many small ones.
         let window_bytes = usize::try_from(contents.length).unwrap_or(usize::MAX).clamp(16, 64 << 10);
         let mut window = Window::new(contents.source.clone(), &Limits { window_bytes, ..Limits::default() });
         window.seek(contents.start);
-        Self { window, left: contents.length, items: 0, ran_out: false, has_ended: false, needs_clean }
+        Self { window, left: contents.length, items: 0, ran_out: false, has_ended: false, trust }
     }
 
     fn item(&mut self, form: Form) -> Result<Option<()>> {
         match form {
-            Form::Subs => self.skip_and_name(8, true),
-            Form::Ranges => self.skip_and_name(16, true),
+            Form::Subs => self.sub(),
+            Form::Ranges => self.range(),
             Form::Files => self.skip_and_name(16, false),
             Form::Properties => self.property(),
             Form::Visits | Form::VarintVisits => self.visit(form),
@@ -131,18 +165,45 @@ impl Scan {
         }
     }
 
+    fn sub(&mut self) -> Result<Option<()>> {
+        let [_, flags] = self.numbers()?;
+        if self.trust == Trust::Numbers && flags != 0 {
+            return Ok(None);
+        }
+        self.skip_and_name(8, true)
+    }
+
+    fn range(&mut self) -> Result<Option<()>> {
+        let [_, _, first_line, last_line] = self.numbers()?;
+        let needs_meaning = self.trust == Trust::Numbers;
+        if needs_meaning && (first_line > last_line || last_line >= MOST_LINES) {
+            return Ok(None);
+        }
+        self.skip_and_name(16, !needs_meaning)
+    }
+
+    /// The next numbers of 4 bytes, which stay where they are; 0 for those that are not there.
+    fn numbers<const N: usize>(&mut self) -> Result<[u32; N]> {
+        let mut bytes = self.window.fill(4 * N)?.chunks_exact(4);
+        Ok(std::array::from_fn(|_| {
+            bytes.next().and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
+        }))
+    }
+
     fn property(&mut self) -> Result<Option<()>> {
         let name = self.name()?;
         Ok(name.filter(|name| name.contains(&b'=') && is_clean(name)).map(|_| ()))
     }
 
-    /// Fixed bytes, then a name; a path may not be empty, since then everything would be one.
+    /// Fixed bytes, then a name; where it may be empty, almost everything is one.
     fn skip_and_name(&mut self, fixed: u64, may_be_empty: bool) -> Result<Option<()>> {
         if !self.skip(fixed)? {
             return Ok(None);
         }
         let name = self.name()?;
-        Ok(name.filter(|name| (may_be_empty || !name.is_empty()) && (!self.needs_clean || is_clean(name))).map(|_| ()))
+        Ok(name
+            .filter(|name| (may_be_empty || !name.is_empty()) && (self.trust == Trust::Sizes || is_clean(name)))
+            .map(|_| ()))
     }
 
     fn byte(&mut self) -> Result<Option<u8>> {

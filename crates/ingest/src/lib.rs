@@ -1,0 +1,29 @@
+//! From the records of any format to the tables.
+//!
+//! ```no_run
+//! use traceloom_ingest::{Options, ingest, open};
+//! use traceloom_model::{Batches, Table, Wanted};
+//!
+//! let options = Options::default();
+//! let trace = open("game.prof".as_ref(), None, &options)?;
+//! let mut sink = Batches::of(Wanted::everything());
+//! ingest(&trace, &options, &mut sink)?;
+//! println!("{} spans", sink.rows(Table::Spans));
+//! # Ok::<(), traceloom_bytes::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod cnanolog;
+mod easyprofiler;
+mod memlyze;
+mod nytprof;
+mod pynytprof;
+mod shared;
+mod trace;
+mod wtf;
+
+pub use crate::{
+    shared::RULES,
+    trace::{Options, Trace, ingest, open},
+};

@@ -1,0 +1,5 @@
+//! Memlyze.
+
+mod to_tables;
+
+pub(crate) use self::to_tables::to_tables;

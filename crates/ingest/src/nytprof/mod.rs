@@ -1,0 +1,5 @@
+//! NYTProf.
+
+mod to_tables;
+
+pub(crate) use self::to_tables::to_tables;

@@ -1,0 +1,5 @@
+//! Pynytprof.
+
+mod to_tables;
+
+pub(crate) use self::to_tables::to_tables;

@@ -1,0 +1,192 @@
+//! `table!`: a table from its columns, so that schema, row, builder, view and reference page cannot differ.
+
+/// Defines a table in its own module: the row, its `Builder`, its `View`, and the table as data.
+///
+/// A column is `name: Kind`, with `=> table` where it holds the `id` of a row there. `trace_id` and `id` come first
+/// in every table and are not written down.
+macro_rules! table {
+    (
+        $(#[doc = $about:literal])+
+        $table:ident $module:ident: $row:ident {
+            $($(#[doc = $doc:literal])+ $column:ident: $kind:ty $(=> $target:ident)?,)+
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Copy, Debug)]
+        pub struct $row<'a> {
+            /// Unique in this table and trace.
+            pub id: i64,
+            $($(#[doc = $doc])+ pub $column: <$kind as $crate::Kind>::Cell<'a>,)+
+        }
+
+        impl $crate::Row for $row<'_> {
+            const TABLE: $crate::Table = $crate::Table::$table;
+            type Builder = Builder;
+
+            #[inline]
+            fn builder(builders: &mut $crate::Builders) -> &mut Builder {
+                &mut builders.$module
+            }
+
+            #[inline]
+            fn append(self, builder: &mut Builder) {
+                use $crate::define::append;
+                append(&mut builder.id, self.id);
+                $(append(&mut builder.$column, self.$column);)+
+                builder.rows += 1;
+            }
+        }
+
+        /// Columns under construction; one that nobody wants is absent.
+        #[derive(Debug, Default)]
+        pub struct Builder {
+            rows: usize,
+            wants_trace: bool,
+            id: Option<<$crate::Int as $crate::Kind>::Column>,
+            $($column: Option<<$kind as $crate::Kind>::Column>,)+
+        }
+
+        impl $crate::BuildTable for Builder {
+            fn new(wanted: $crate::Columns) -> Self {
+                #[allow(unused_assignments)]
+                let mut number = 1;
+                let mut next = || {
+                    number += 1;
+                    wanted.has(number - 1)
+                };
+                Self {
+                    rows: 0,
+                    wants_trace: wanted.has(0),
+                    id: next().then(Default::default),
+                    $($column: next().then(Default::default),)+
+                }
+            }
+
+            #[inline]
+            fn rows(&self) -> usize {
+                self.rows
+            }
+
+            #[inline]
+            fn text_bytes(&self) -> usize {
+                use $crate::define::text_bytes;
+                0 $(+ text_bytes(&self.$column))+
+            }
+
+            fn finish(&mut self, trace_id: u64, strings: &$crate::trackers::Strings) -> Vec<arrow_array::ArrayRef> {
+                use $crate::define::finish;
+                let mut arrays = Vec::new();
+                if self.wants_trace {
+                    let ids = arrow_array::UInt64Array::from_value(trace_id, self.rows);
+                    arrays.push(std::sync::Arc::new(ids) as arrow_array::ArrayRef);
+                }
+                finish(&mut self.id, strings, &mut arrays);
+                $(finish(&mut self.$column, strings, &mut arrays);)+
+                self.rows = 0;
+                arrays
+            }
+        }
+
+        /// Reads a batch, column by column.
+        #[derive(Clone, Copy, Debug)]
+        pub struct View<'b> {
+            /// Number of rows.
+            pub rows: usize,
+            /// The trace that a row belongs to.
+            pub trace_id: <$crate::Unsigned as $crate::Kind>::Reader<'b>,
+            /// Unique in this table and trace.
+            pub id: <$crate::Int as $crate::Kind>::Reader<'b>,
+            $($(#[doc = $doc])+ pub $column: <$kind as $crate::Kind>::Reader<'b>,)+
+        }
+
+        impl<'b> View<'b> {
+            /// The columns that are in the batch; the others read as empty.
+            pub fn of(batch: &'b arrow_array::RecordBatch) -> Self {
+                Self {
+                    rows: batch.num_rows(),
+                    trace_id: <$crate::Unsigned as $crate::Kind>::reader(batch.column_by_name("trace_id")),
+                    id: <$crate::Int as $crate::Kind>::reader(batch.column_by_name("id")),
+                    $($column: <$kind as $crate::Kind>::reader(batch.column_by_name($crate::define::plain(stringify!($column)))),)+
+                }
+            }
+        }
+
+        pub(crate) static ABOUT: &str = concat!($($about, "\n"),+);
+        pub(crate) static COLUMNS: &[$crate::ColumnDef] = &[
+            $crate::define::TRACE_ID,
+            $crate::define::ID,
+            $($crate::ColumnDef {
+                name: $crate::define::plain(stringify!($column)),
+                about: concat!($($doc, "\n"),+),
+                label: <$kind as $crate::Kind>::LABEL,
+                nullable: <$kind as $crate::Kind>::NULLABLE,
+                data_type: <$kind as $crate::Kind>::data_type,
+                target: $crate::define::target!($($target)?),
+            },)+
+        ];
+    };
+}
+
+/// The table that a column refers to.
+macro_rules! target {
+    () => {
+        None
+    };
+    ($target:ident) => {
+        Some($crate::Table::$target)
+    };
+}
+
+pub(crate) use {table, target};
+
+use arrow_array::ArrayRef;
+
+use crate::{
+    ColumnDef, Int, Kind, Unsigned,
+    kind::{Append, Column},
+    trackers::Strings,
+};
+
+pub(crate) const TRACE_ID: ColumnDef = ColumnDef {
+    name: "trace_id",
+    about: " The trace: a hash of its length and of its first and last 64 KiB.",
+    label: Unsigned::LABEL,
+    nullable: false,
+    data_type: Unsigned::data_type,
+    target: None,
+};
+
+pub(crate) const ID: ColumnDef = ColumnDef {
+    name: "id",
+    about: " Unique in this table and trace.",
+    label: Int::LABEL,
+    nullable: false,
+    data_type: Int::data_type,
+    target: None,
+};
+
+/// The name of a column that is a word of Rust is written `r#name`.
+pub(crate) const fn plain(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'r', b'#', ..] => name.split_at(2).1,
+        _ => name,
+    }
+}
+
+#[inline]
+pub(crate) fn append<C, B: Append<C>>(column: &mut Option<B>, cell: C) {
+    if let Some(column) = column {
+        column.append(cell);
+    }
+}
+
+#[inline]
+pub(crate) fn text_bytes(column: &Option<impl Column>) -> usize {
+    column.as_ref().map_or(0, Column::text_bytes)
+}
+
+pub(crate) fn finish(column: &mut Option<impl Column>, strings: &Strings, arrays: &mut Vec<ArrayRef>) {
+    if let Some(column) = column {
+        arrays.push(column.finish(strings));
+    }
+}

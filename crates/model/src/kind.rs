@@ -1,0 +1,315 @@
+//! The kinds of columns: what a row holds, how a column is built, how it is read.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, PrimitiveArray, StringArray,
+    builder::{BinaryBuilder, PrimitiveBuilder, StringBuilder},
+    cast::AsArray,
+    types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type, UInt64Type},
+};
+use arrow_schema::DataType;
+
+use crate::{
+    name::{MaybeNames, NameColumn, Named, Names},
+    trackers::Strings,
+};
+
+/// A kind of column.
+pub trait Kind {
+    /// What a row holds.
+    type Cell<'a>;
+    /// What builds a column.
+    type Column: Column + for<'a> Append<Self::Cell<'a>>;
+    /// What reads a column.
+    type Reader<'b>;
+    /// Whether a cell may be NULL.
+    const NULLABLE: bool = false;
+    /// Name for people.
+    const LABEL: &'static str;
+
+    /// Its Arrow type.
+    fn data_type() -> DataType;
+
+    /// Reads a column of this kind; a column that is not in the batch reads as empty.
+    fn reader(array: Option<&ArrayRef>) -> Self::Reader<'_>;
+}
+
+/// A column under construction.
+pub trait Column: Default {
+    /// Bytes of text held now; what has a fixed width counts as nothing, because rows bound it.
+    fn text_bytes(&self) -> usize {
+        0
+    }
+
+    /// Gives the array and starts anew.
+    fn finish(&mut self, strings: &Strings) -> ArrayRef;
+}
+
+/// Takes one cell.
+pub trait Append<C> {
+    /// Appends it.
+    fn append(&mut self, cell: C);
+}
+
+macro_rules! primitive {
+    ($($(#[$doc:meta])* $kind:ident $native:ident $arrow:ident $label:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $kind;
+
+        impl Kind for $kind {
+            type Cell<'a> = $native;
+            type Column = PrimitiveBuilder<$arrow>;
+            type Reader<'b> = Numbers<'b, $arrow>;
+            const LABEL: &'static str = $label;
+
+            fn data_type() -> DataType {
+                $arrow::DATA_TYPE
+            }
+
+            fn reader(array: Option<&ArrayRef>) -> Numbers<'_, $arrow> {
+                Numbers { array: array.and_then(|array| array.as_primitive_opt()) }
+            }
+        }
+
+        impl Kind for Maybe<$kind> {
+            type Cell<'a> = Option<$native>;
+            type Column = PrimitiveBuilder<$arrow>;
+            type Reader<'b> = MaybeNumbers<'b, $arrow>;
+            const NULLABLE: bool = true;
+            const LABEL: &'static str = $label;
+
+            fn data_type() -> DataType {
+                $arrow::DATA_TYPE
+            }
+
+            fn reader(array: Option<&ArrayRef>) -> MaybeNumbers<'_, $arrow> {
+                MaybeNumbers { array: array.and_then(|array| array.as_primitive_opt()) }
+            }
+        }
+
+        impl Append<$native> for PrimitiveBuilder<$arrow> {
+            #[inline]
+            fn append(&mut self, cell: $native) {
+                self.append_value(cell);
+            }
+        }
+
+        impl Append<Option<$native>> for PrimitiveBuilder<$arrow> {
+            #[inline]
+            fn append(&mut self, cell: Option<$native>) {
+                self.append_option(cell);
+            }
+        }
+    )*};
+}
+
+primitive! {
+    /// A signed number: an id, a time in nanoseconds.
+    Int i64 Int64Type "integer";
+    /// An unsigned number of 64 bits: an address, a size, a process.
+    Unsigned u64 UInt64Type "unsigned";
+    /// An unsigned number of 32 bits: a line, a depth, a colour.
+    Word u32 UInt32Type "unsigned";
+    /// A floating-point number.
+    Float f64 Float64Type "float";
+}
+
+/// May be NULL.
+#[derive(Debug)]
+pub struct Maybe<K>(K);
+
+impl<T: ArrowPrimitiveType> Column for PrimitiveBuilder<T> {
+    fn finish(&mut self, _strings: &Strings) -> ArrayRef {
+        Arc::new(self.finish())
+    }
+}
+
+/// Reads numbers.
+#[derive(Debug)]
+pub struct Numbers<'b, T: ArrowPrimitiveType> {
+    array: Option<&'b PrimitiveArray<T>>,
+}
+
+impl<'b, T: ArrowPrimitiveType> Numbers<'b, T> {
+    /// All of them; none where the column was not asked for.
+    #[inline]
+    pub fn values(&self) -> &'b [T::Native] {
+        self.array.map_or(&[], |array| array.values())
+    }
+
+    /// One of them.
+    #[inline]
+    pub fn get(&self, row: usize) -> T::Native {
+        self.values()[row]
+    }
+}
+
+/// Reads numbers that may be NULL.
+#[derive(Debug)]
+pub struct MaybeNumbers<'b, T: ArrowPrimitiveType> {
+    array: Option<&'b PrimitiveArray<T>>,
+}
+
+impl<T: ArrowPrimitiveType> MaybeNumbers<'_, T> {
+    /// One of them; NULL where the column was not asked for.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<T::Native> {
+        let array = self.array?;
+        array.is_valid(row).then(|| array.values()[row])
+    }
+}
+
+// Derived, these would ask the marker type for the same.
+impl<T: ArrowPrimitiveType> Clone for Numbers<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T: ArrowPrimitiveType> Copy for Numbers<'_, T> {}
+impl<T: ArrowPrimitiveType> Clone for MaybeNumbers<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T: ArrowPrimitiveType> Copy for MaybeNumbers<'_, T> {}
+
+/// A text that differs from row to row.
+#[derive(Debug)]
+pub struct Text;
+
+/// Bytes.
+#[derive(Debug)]
+pub struct Blob;
+
+macro_rules! variable {
+    ($($kind:ident $native:ty, $builder:ident, $array:ident $reader:ident $maybe:ident $as:ident $label:literal;)*) => {$(
+        impl Kind for $kind {
+            type Cell<'a> = &'a $native;
+            type Column = $builder;
+            type Reader<'b> = $reader<'b>;
+            const LABEL: &'static str = $label;
+
+            fn data_type() -> DataType {
+                $array::DATA_TYPE
+            }
+
+            fn reader(array: Option<&ArrayRef>) -> $reader<'_> {
+                $reader { array: array.and_then(|array| array.$as()) }
+            }
+        }
+
+        impl Kind for Maybe<$kind> {
+            type Cell<'a> = Option<&'a $native>;
+            type Column = $builder;
+            type Reader<'b> = $maybe<'b>;
+            const NULLABLE: bool = true;
+            const LABEL: &'static str = $label;
+
+            fn data_type() -> DataType {
+                $array::DATA_TYPE
+            }
+
+            fn reader(array: Option<&ArrayRef>) -> $maybe<'_> {
+                $maybe { array: array.and_then(|array| array.$as()) }
+            }
+        }
+
+        impl Column for $builder {
+            fn text_bytes(&self) -> usize {
+                self.values_slice().len()
+            }
+
+            fn finish(&mut self, _strings: &Strings) -> ArrayRef {
+                Arc::new(self.finish())
+            }
+        }
+
+        impl<'a> Append<&'a $native> for $builder {
+            #[inline]
+            fn append(&mut self, cell: &'a $native) {
+                self.append_value(cell);
+            }
+        }
+
+        impl<'a> Append<Option<&'a $native>> for $builder {
+            #[inline]
+            fn append(&mut self, cell: Option<&'a $native>) {
+                self.append_option(cell);
+            }
+        }
+
+        /// Reads cells of variable length.
+        #[derive(Clone, Copy, Debug)]
+        pub struct $reader<'b> {
+            array: Option<&'b $array>,
+        }
+
+        impl<'b> $reader<'b> {
+            /// One of them; empty where the column was not asked for.
+            #[inline]
+            pub fn get(&self, row: usize) -> &'b $native {
+                self.array.map(|array| array.value(row)).unwrap_or_default()
+            }
+        }
+
+        /// Reads cells of variable length that may be NULL.
+        #[derive(Clone, Copy, Debug)]
+        pub struct $maybe<'b> {
+            array: Option<&'b $array>,
+        }
+
+        impl<'b> $maybe<'b> {
+            /// One of them; NULL where the column was not asked for.
+            #[inline]
+            pub fn get(&self, row: usize) -> Option<&'b $native> {
+                self.array.filter(|array| array.is_valid(row)).map(|array| array.value(row))
+            }
+        }
+    )*};
+}
+
+variable! {
+    Text str, StringBuilder, StringArray Texts MaybeTexts as_string_opt "text";
+    Blob [u8], BinaryBuilder, BinaryArray Blobs MaybeBlobs as_binary_opt "bytes";
+}
+
+/// A text that recurs: dictionary-encoded.
+#[derive(Debug)]
+pub struct Name;
+
+fn name_type() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
+impl Kind for Name {
+    type Cell<'a> = Named<'a>;
+    type Column = NameColumn;
+    type Reader<'b> = Names<'b>;
+    const LABEL: &'static str = "name";
+
+    fn data_type() -> DataType {
+        name_type()
+    }
+
+    fn reader(array: Option<&ArrayRef>) -> Names<'_> {
+        Names::new(array)
+    }
+}
+
+impl Kind for Maybe<Name> {
+    type Cell<'a> = Option<Named<'a>>;
+    type Column = NameColumn;
+    type Reader<'b> = MaybeNames<'b>;
+    const NULLABLE: bool = true;
+    const LABEL: &'static str = "name";
+
+    fn data_type() -> DataType {
+        name_type()
+    }
+
+    fn reader(array: Option<&ArrayRef>) -> MaybeNames<'_> {
+        MaybeNames::new(array)
+    }
+}

@@ -1,0 +1,28 @@
+//! One set of tables for all traces.
+//!
+//! A mapper pushes typed rows into [`Tables`]; full batches of the columns that somebody wants go to a
+//! [`TableSink`]. Consumers read batches through the `View` of the table's module, never by column number.
+
+#![forbid(unsafe_code)]
+
+mod define;
+mod halt;
+mod integrity;
+mod kind;
+mod name;
+mod reference;
+mod sink;
+mod tables;
+pub mod trackers;
+
+pub use crate::{
+    halt::Halt,
+    integrity::{Integrity, Verdict},
+    kind::{
+        Blob, Blobs, Float, Int, Kind, Maybe, MaybeBlobs, MaybeNumbers, MaybeTexts, Name, Numbers, Text, Texts, Unsigned, Word,
+    },
+    name::{MaybeNames, Named, Names},
+    reference::reference,
+    sink::{Batches, Columns, Filter, Flow, TableSink, Wanted},
+    tables::*,
+};

@@ -1,0 +1,231 @@
+//! Dictionary-encoded texts: how they are given, gathered and read.
+
+use std::{hash::BuildHasher, sync::Arc};
+
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int32Array, StringArray, builder::PrimitiveBuilder, cast::AsArray, types::Int32Type,
+};
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::{
+    kind::{Append, Column},
+    trackers::{Strings, Symbol},
+};
+
+/// A recurring text as a mapper gives it.
+#[derive(Clone, Copy, Debug)]
+pub enum Named<'a> {
+    /// Interned before: costs an index. For what the file declares once.
+    Symbol(Symbol),
+    /// Looked up by its contents. For what comes with the record.
+    Text(&'a str),
+}
+
+impl From<Symbol> for Named<'_> {
+    fn from(symbol: Symbol) -> Self {
+        Self::Symbol(symbol)
+    }
+}
+
+impl<'a> From<&'a str> for Named<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// A dictionary lives through many batches, so that consumers meet the same values again, and ends when it
+/// is this long: a file with a new name in each record must not hold them all.
+const ENTRIES: usize = 4096;
+const ENTRY_BYTES: usize = 256 << 10;
+
+/// Builds a dictionary-encoded column.
+#[derive(Debug, Default)]
+pub struct NameColumn {
+    keys: PrimitiveBuilder<Int32Type>,
+    /// The key of each symbol, or none.
+    by_symbol: Vec<i32>,
+    /// Keys, found by the texts of `entries`.
+    by_text: HashTable<i32>,
+    hasher: DefaultHashBuilder,
+    entries: Vec<Entry>,
+    /// The texts of those entries that are not symbols.
+    texts: String,
+    /// The values of the last batch, good for the next one unless entries were added.
+    values: Option<Arc<StringArray>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Entry {
+    Symbol(Symbol),
+    /// A part of `texts`.
+    Text(usize, usize),
+}
+
+const NO_KEY: i32 = -1;
+
+impl NameColumn {
+    #[inline]
+    fn key_of_symbol(&mut self, symbol: Symbol) -> i32 {
+        match self.by_symbol.get(symbol.index()) {
+            Some(key) if *key != NO_KEY => *key,
+            _ => self.add_symbol(symbol),
+        }
+    }
+
+    #[cold]
+    fn add_symbol(&mut self, symbol: Symbol) -> i32 {
+        if self.by_symbol.len() <= symbol.index() {
+            self.by_symbol.resize(symbol.index() + 1, NO_KEY);
+        }
+        let key = self.add(Entry::Symbol(symbol));
+        self.by_symbol[symbol.index()] = key;
+        key
+    }
+
+    #[inline]
+    fn key_of_text(&mut self, text: &str) -> i32 {
+        let hash = self.hasher.hash_one(text);
+        if let Some(key) = self.by_text.find(hash, |key| self.text(*key) == Some(text)) {
+            return *key;
+        }
+        let begin = self.texts.len();
+        self.texts.push_str(text);
+        let key = self.add(Entry::Text(begin, self.texts.len()));
+        let Self { by_text, hasher, entries, texts, .. } = self;
+        by_text.insert_unique(hash, key, |key| match entries.get(*key as usize) {
+            Some(Entry::Text(begin, end)) => hasher.hash_one(&texts[*begin..*end]),
+            _ => 0,
+        });
+        key
+    }
+
+    fn text(&self, key: i32) -> Option<&str> {
+        match self.entries.get(key as usize)? {
+            Entry::Symbol(_) => None,
+            Entry::Text(begin, end) => self.texts.get(*begin..*end),
+        }
+    }
+
+    fn add(&mut self, entry: Entry) -> i32 {
+        self.values = None;
+        self.entries.push(entry);
+        self.entries.len() as i32 - 1
+    }
+
+    fn values(&mut self, strings: &Strings) -> Arc<StringArray> {
+        let Self { entries, texts, values, .. } = self;
+        let values = values.get_or_insert_with(|| {
+            let texts = entries.iter().map(|entry| match entry {
+                Entry::Symbol(symbol) => strings.get(*symbol),
+                Entry::Text(begin, end) => &texts[*begin..*end],
+            });
+            Arc::new(StringArray::from_iter_values(texts))
+        });
+        Arc::clone(values)
+    }
+
+    fn reset(&mut self) {
+        self.by_symbol.clear();
+        self.by_text.clear();
+        self.entries.clear();
+        self.texts.clear();
+        self.values = None;
+    }
+}
+
+impl Column for NameColumn {
+    fn text_bytes(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn finish(&mut self, strings: &Strings) -> ArrayRef {
+        let values = self.values(strings);
+        let array: DictionaryArray<Int32Type> = DictionaryArray::new(self.keys.finish(), values);
+        if self.entries.len() > ENTRIES || self.texts.len() > ENTRY_BYTES {
+            self.reset();
+        }
+        Arc::new(array)
+    }
+}
+
+impl<'a> Append<Named<'a>> for NameColumn {
+    #[inline]
+    fn append(&mut self, cell: Named<'a>) {
+        let key = match cell {
+            Named::Symbol(symbol) => self.key_of_symbol(symbol),
+            Named::Text(text) => self.key_of_text(text),
+        };
+        self.keys.append_value(key);
+    }
+}
+
+impl<'a> Append<Option<Named<'a>>> for NameColumn {
+    #[inline]
+    fn append(&mut self, cell: Option<Named<'a>>) {
+        match cell {
+            Some(name) => self.append(name),
+            None => self.keys.append_null(),
+        }
+    }
+}
+
+/// Reads a dictionary-encoded column.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'b> {
+    array: Option<(&'b Int32Array, &'b StringArray)>,
+}
+
+impl<'b> Names<'b> {
+    pub(crate) fn new(array: Option<&'b ArrayRef>) -> Self {
+        let array = array.and_then(|array| array.as_dictionary_opt::<Int32Type>());
+        Self { array: array.and_then(|array| Some((array.keys(), array.values().as_string_opt()?))) }
+    }
+
+    /// The dictionary; none where the column was not asked for.
+    pub fn values(&self) -> Option<&'b StringArray> {
+        self.array.map(|(_, values)| values)
+    }
+
+    /// Keys of all rows.
+    #[inline]
+    pub fn keys(&self) -> &'b [i32] {
+        self.array.map_or(&[], |(keys, _)| keys.values())
+    }
+
+    /// One text; empty where the column was not asked for.
+    #[inline]
+    pub fn get(&self, row: usize) -> &'b str {
+        self.array.map_or("", |(keys, values)| values.value(keys.value(row) as usize))
+    }
+}
+
+/// Reads a dictionary-encoded column that may be NULL.
+#[derive(Clone, Copy, Debug)]
+pub struct MaybeNames<'b> {
+    names: Names<'b>,
+}
+
+impl<'b> MaybeNames<'b> {
+    pub(crate) fn new(array: Option<&'b ArrayRef>) -> Self {
+        Self { names: Names::new(array) }
+    }
+
+    /// The dictionary; none where the column was not asked for.
+    pub fn values(&self) -> Option<&'b StringArray> {
+        self.names.values()
+    }
+
+    /// The key of one row.
+    #[inline]
+    pub fn key(&self, row: usize) -> Option<i32> {
+        let (keys, _) = self.names.array?;
+        keys.is_valid(row).then(|| keys.value(row))
+    }
+
+    /// One text; NULL where the column was not asked for.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<&'b str> {
+        let (_, values) = self.names.array?;
+        self.key(row).map(|key| values.value(key as usize))
+    }
+}

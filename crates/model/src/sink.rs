@@ -1,0 +1,169 @@
+//! Who receives the tables, and how much of them.
+
+use arrow_array::RecordBatch;
+
+use crate::Table;
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Flow {
+    /// More, please.
+    Continue,
+    /// Enough: the mapper ends.
+    Stop,
+}
+
+/// Receives tables, batch by batch.
+///
+/// `wants* batch*`: what it wants is asked once, before the first batch. A batch holds the wanted columns only,
+/// in the order of the schema. Batches of one table come in the order of its rows; those of different
+/// tables are interleaved.
+pub trait TableSink {
+    /// The columns that it wants of a table.
+    fn wants(&self, table: Table) -> Columns;
+
+    /// Takes a batch.
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow;
+}
+
+impl<S: TableSink + ?Sized> TableSink for &mut S {
+    fn wants(&self, table: Table) -> Columns {
+        (**self).wants(table)
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+        (**self).batch(table, batch)
+    }
+}
+
+/// A set of columns of one table.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Columns(u32);
+
+impl Columns {
+    /// None: the table is not wanted.
+    pub const NONE: Self = Self(0);
+    /// All, whatever the table.
+    pub const ALL: Self = Self(u32::MAX);
+
+    /// The columns of these numbers in the schema.
+    pub fn of(numbers: impl IntoIterator<Item = usize>) -> Self {
+        Self(numbers.into_iter().fold(0, |set, number| set | 1 << number))
+    }
+
+    /// The columns of these names; a name that the table does not have is a mistake in the program.
+    pub fn named(table: Table, names: &[&str]) -> Self {
+        let number = |name: &&str| table.columns().iter().position(|column| column.name == *name);
+        let numbers: Vec<_> = names
+            .iter()
+            .map(|name| number(name).unwrap_or_else(|| panic!("{} has no column {name}", table.name())))
+            .collect();
+        Self::of(numbers)
+    }
+
+    /// Whether the column of this number is in it.
+    #[inline]
+    pub const fn has(self, number: usize) -> bool {
+        self.0 & (1 << number) != 0
+    }
+
+    /// Whether no column is in it.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Rows that the sink will not look at, so that a mapper may leave them out.
+///
+/// A hint: rows outside may still come, and ids do not depend on it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Filter {
+    /// The first `ts_ns` of interest.
+    pub from_ns: i64,
+    /// The last `ts_ns` of interest.
+    pub to_ns: i64,
+    /// The `thread_id`s of interest; all where none is named.
+    pub threads: Option<Vec<i64>>,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self { from_ns: i64::MIN, to_ns: i64::MAX, threads: None }
+    }
+}
+
+impl Filter {
+    /// Whether a row of this time can matter.
+    #[inline]
+    pub fn takes_time(&self, ts_ns: i64) -> bool {
+        self.from_ns <= ts_ns && ts_ns <= self.to_ns
+    }
+
+    /// Whether a row of this thread can matter.
+    pub fn takes_thread(&self, thread_id: i64) -> bool {
+        self.threads.as_ref().is_none_or(|threads| threads.contains(&thread_id))
+    }
+}
+
+/// What is wanted of every table, as plain data.
+#[derive(Clone, Debug)]
+pub struct Wanted([Columns; Table::ALL.len()]);
+
+impl Wanted {
+    /// Nothing.
+    pub fn nothing() -> Self {
+        Self([Columns::NONE; Table::ALL.len()])
+    }
+
+    /// Every column of every table.
+    pub fn everything() -> Self {
+        Self([Columns::ALL; Table::ALL.len()])
+    }
+
+    /// Adds columns of a table.
+    #[must_use]
+    pub fn and(mut self, table: Table, columns: Columns) -> Self {
+        self.0[table as usize].0 |= columns.0;
+        self
+    }
+
+    /// The columns of a table.
+    pub fn columns(&self, table: Table) -> Columns {
+        self.0[table as usize]
+    }
+}
+
+/// Keeps all batches: for tests and for what is known to be small.
+#[derive(Debug)]
+pub struct Batches {
+    wanted: Wanted,
+    batches: Vec<(Table, RecordBatch)>,
+}
+
+impl Batches {
+    /// Keeps what is wanted.
+    pub fn of(wanted: Wanted) -> Self {
+        Self { wanted, batches: Vec::new() }
+    }
+
+    /// The batches of one table, in order.
+    pub fn table(&self, table: Table) -> impl Iterator<Item = &RecordBatch> {
+        self.batches.iter().filter(move |(of, _)| *of == table).map(|(_, batch)| batch)
+    }
+
+    /// Number of rows of one table.
+    pub fn rows(&self, table: Table) -> usize {
+        self.table(table).map(RecordBatch::num_rows).sum()
+    }
+}
+
+impl TableSink for Batches {
+    fn wants(&self, table: Table) -> Columns {
+        self.wanted.columns(table)
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+        self.batches.push((table, batch));
+        Flow::Continue
+    }
+}

@@ -1,0 +1,25 @@
+//! Memory that was taken.
+
+use crate::{Int, Maybe, Name, Unsigned, define::table};
+
+table! {
+    /// Memory that was taken, each with its fate.
+    Allocations allocations: Allocation {
+        /// When.
+        ts_ns: Int,
+        /// Its thread.
+        thread_id: Maybe<Int> => Threads,
+        /// Where; 0 where the tracer does not know.
+        address: Unsigned,
+        /// How much.
+        size_bytes: Unsigned,
+        /// Who.
+        stack_id: Maybe<Int> => Stacks,
+        /// `freed`, `reused` (the address was given out again without a free) or `live` (at the end).
+        fate: Name,
+        /// When it was freed, or given out again.
+        freed_ts_ns: Maybe<Int>,
+        /// How long it lived.
+        lifetime_ns: Maybe<Int>,
+    }
+}

@@ -1,0 +1,17 @@
+//! What is wrong with the file.
+
+use crate::{Maybe, Name, Text, Unsigned, define::table};
+
+table! {
+    /// What is wrong with the file, as `traceloom check` says it.
+    Findings findings: Finding {
+        /// The rule, such as `easyprofiler.count-mismatch`.
+        code: Name,
+        /// `note`, `warning` or `error`.
+        severity: Name,
+        /// The byte.
+        position: Maybe<Unsigned>,
+        /// The sentence.
+        message: Text,
+    }
+}
