@@ -96,6 +96,15 @@ macro_rules! target {
             }
             size
         });
+
+        /// Takes the place of the C library's, with which hash maps get their keys: their order is then the same
+        /// each time, and a run depends on nothing but its inputs.
+        #[unsafe(no_mangle)]
+        extern "C" fn getrandom(buffer: *mut u8, len: usize, _flags: u32) -> isize {
+            // SAFETY: who calls this lends `len` bytes.
+            unsafe { buffer.write_bytes(0x5a, len) };
+            len as isize
+        }
     };
 }
 

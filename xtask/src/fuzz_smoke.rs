@@ -1,6 +1,8 @@
 //! `fuzz-smoke`: every fuzz target for a few seconds, with the compiler that is there.
 
+mod effort;
 mod engine;
+mod reproducer;
 mod seeds;
 
 use std::{
@@ -9,7 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use self::engine::Target;
+use self::{effort::Effort, engine::Target};
 use crate::{
     Outcome, Subcommand,
     process::{cargo, root, run as run_command},
@@ -19,24 +21,28 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "fuzz-smoke",
     arguments: "[--seconds N] [TARGET…]",
     help: "\
-Runs every fuzz target, or those named, for N seconds each (5 where it is not given).
+Runs every fuzz target, or those named: on the same inputs each time, or on others for N seconds each.
 
 Needs a C++ compiler for libFuzzer; stable Rust is enough. Targets start from the files in
-fixtures/FORMAT and keep what they learn in fuzz/corpus. What breaks a target is kept in fuzz/artifacts
-and named; a fixed one moves to fixtures/FORMAT/found.",
+fixtures/FORMAT. Without --seconds they do what `test` lets them do, a fixed number of runs from a
+fixed seed; with it they go their own ways and keep what they learn in fuzz/corpus. What breaks a
+target is kept in fuzz/artifacts, named, and shown as base64; a fixed one moves to
+fixtures/FORMAT/found.",
     run: |arguments| smoke(&Plan::parse(arguments)?),
 };
 
 /// What to run.
+#[derive(Debug, Eq, PartialEq)]
 pub(crate) struct Plan {
-    seconds: u32,
+    effort: Effort,
     /// All where empty.
     targets: Vec<String>,
 }
 
+/// What the tests run: all targets, with the same inputs on each machine and each day.
 impl Default for Plan {
     fn default() -> Self {
-        Self { seconds: 5, targets: Vec::new() }
+        Self { effort: Effort::Fixed, targets: Vec::new() }
     }
 }
 
@@ -47,8 +53,8 @@ impl Plan {
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--seconds" => {
-                    let seconds = arguments.next().and_then(|text| text.parse().ok());
-                    plan.seconds = seconds.filter(|seconds| *seconds > 0).ok_or("--seconds takes a number above 0")?;
+                    let seconds = arguments.next().and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0);
+                    plan.effort = Effort::Seconds(seconds.ok_or("--seconds takes a number above 0")?);
                 }
                 flag if flag.starts_with('-') => return Err(format!("fuzz-smoke does not know {flag}")),
                 _ => plan.targets.push(argument.clone()),
@@ -66,7 +72,7 @@ pub(crate) fn smoke(plan: &Plan) -> Outcome {
     let programs = build(&fuzz, &host)?;
     for name in &names {
         let target = Target { name, program: &programs.join(name), fuzz: &fuzz };
-        engine::run(&target, plan.seconds)?;
+        engine::run(&target, plan.effort)?;
     }
     Ok(())
 }
@@ -118,4 +124,23 @@ fn build(fuzz: &Path, host: &str) -> Outcome<PathBuf> {
     command.env_remove("RUSTFLAGS").env("CARGO_ENCODED_RUSTFLAGS", INSTRUMENTATION.join("\u{1f}"));
     run_command(&mut command)?;
     Ok(folder.join(host).join("release"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Outcome<Plan> {
+        Plan::parse(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn time_is_for_who_asks_for_it() {
+        assert_eq!(parse(&[]), Ok(Plan::default()));
+        let plan = Plan { effort: Effort::Seconds(7), targets: vec!["wtf_read".into()] };
+        assert_eq!(parse(&["wtf_read", "--seconds", "7"]), Ok(plan));
+        for wrong in [&["--seconds"][..], &["--seconds", "0"], &["--minutes", "1"]] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
 }

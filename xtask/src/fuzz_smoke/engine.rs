@@ -8,7 +8,7 @@ use std::{
     process::{ChildStderr, Command, Stdio},
 };
 
-use super::seeds;
+use super::{effort::Effort, reproducer, seeds};
 use crate::{Outcome, process::show};
 
 /// One built target.
@@ -27,43 +27,40 @@ const RUN_SECONDS: u32 = 10;
 /// Longer than any single record, short enough to be fast.
 const LONGEST_INPUT: u32 = 64 << 10;
 
-/// Runs a target for `seconds`; an error names the input that broke it.
-pub(super) fn run(target: &Target<'_>, seconds: u32) -> Outcome {
-    let mut command = command(target, seconds)?;
-    eprintln!("xtask: fuzzing {} for {seconds} s", target.name);
+/// Runs a target; an error names the input that broke it.
+pub(super) fn run(target: &Target<'_>, effort: Effort) -> Outcome {
+    let mut command = command(target, effort)?;
+    eprintln!("xtask: fuzzing {} {}", target.name, effort.describe(target.name));
     let shown = show(&command);
     let mut child = command.spawn().map_err(|error| format!("{shown} does not start: {error}"))?;
     let log = child.stderr.take().map(Log::read).unwrap_or_default();
     let status = child.wait().map_err(|error| format!("{shown}: {error}"))?;
     if !status.success() {
         log.tail.iter().for_each(|line| eprintln!("{line}"));
+        if let Some(path) = &log.reproducer {
+            eprintln!("xtask: {}: {}", target.name, reproducer::show(Path::new(path)));
+        }
         return Err(log.failure(target, &status.to_string()));
     }
     if log.first_coverage.unwrap_or(0) == 0 {
         return Err(format!("{} runs without coverage: this compiler ignores the instrumentation", target.name));
     }
-    eprintln!(
-        "xtask: {}: {} inputs, {} per second, coverage {} at first and {} at last, {} MB",
-        target.name,
-        log.statistic("number_of_executed_units"),
-        log.statistic("average_exec_per_sec"),
-        log.first_coverage.unwrap_or(0),
-        log.last_coverage.unwrap_or(0),
-        log.statistic("peak_rss_mb"),
-    );
+    log.report(target.name, effort);
     Ok(())
 }
 
-fn command(target: &Target<'_>, seconds: u32) -> Outcome<Command> {
+fn command(target: &Target<'_>, effort: Effort) -> Outcome<Command> {
     let corpus = target.fuzz.join("corpus").join(target.name);
     let artifacts = target.fuzz.join("artifacts").join(target.name);
     for folder in [&corpus, &artifacts] {
         fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     let mut command = Command::new(target.program);
-    command.arg(corpus).args([
+    if effort.learns() {
+        command.arg(corpus);
+    }
+    command.args(effort.arguments(target.name)).args([
         format!("-artifact_prefix={}/", artifacts.display()),
-        format!("-max_total_time={seconds}"),
         format!("-rss_limit_mb={MEMORY_MB}"),
         format!("-timeout={RUN_SECONDS}"),
         format!("-max_len={LONGEST_INPUT}"),
@@ -130,6 +127,21 @@ impl Log {
     fn statistic(&self, name: &str) -> &str {
         let lines = self.tail.iter().rev().filter_map(|line| line.strip_prefix("stat::")?.split_once(':'));
         lines.filter(|(key, _)| *key == name).map(|(_, value)| value.trim()).next().unwrap_or("?")
+    }
+
+    fn report(&self, name: &str, effort: Effort) {
+        let inputs = self.statistic("number_of_executed_units");
+        eprintln!(
+            "xtask: {name}: {inputs} inputs, {} kept, {} per second, coverage {} at first and {} at last, {} MB",
+            self.statistic("new_units_added"),
+            self.statistic("average_exec_per_sec"),
+            self.first_coverage.unwrap_or(0),
+            self.last_coverage.unwrap_or(0),
+            self.statistic("peak_rss_mb"),
+        );
+        if effort.is_short(name, inputs) {
+            eprintln!("xtask: {name}: the time was up before all of its inputs were run");
+        }
     }
 
     fn failure(&self, target: &Target<'_>, status: &str) -> String {

@@ -5,14 +5,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The folders of a format: its own, and that of a dialect within its sibling's.
+/// The folders of a format, sorted: its own, and that of a dialect within its sibling's.
 pub(super) fn folders(fixtures: &Path, format: &str) -> Vec<PathBuf> {
     let siblings = fs::read_dir(fixtures).into_iter().flatten().flatten().map(|entry| entry.path().join(format));
     let folders = std::iter::once(fixtures.join(format)).chain(siblings);
-    folders.filter(|folder| folder.is_dir()).collect()
+    let mut folders: Vec<PathBuf> = folders.filter(|folder| folder.is_dir()).collect();
+    folders.sort();
+    folders
 }
 
-/// The traces below `folder`, without their goldens and the notes about them.
+/// The traces below `folder`, sorted, without their goldens and the notes about them.
 pub(super) fn below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

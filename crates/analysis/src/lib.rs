@@ -1,0 +1,3 @@
+//! Answers from the tables of a trace, without a SQL engine.
+
+#![forbid(unsafe_code)]

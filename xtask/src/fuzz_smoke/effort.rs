@@ -1,0 +1,97 @@
+//! How much each target runs: the same each time for the tests, or something new for as long as one likes.
+
+/// What a target gets to do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Effort {
+    /// The same inputs each time, made of the fixtures alone.
+    Fixed,
+    /// Other inputs each time for so many seconds, made of what earlier runs have learnt too.
+    Seconds(u32),
+}
+
+/// Any number will do, as long as it stays: another one is another test.
+const SEED: u32 = 5;
+/// Where a machine is so slow that the runs take longer, it does fewer of them.
+const MOST_SECONDS: u32 = 60;
+/// Three to six seconds each, on two cores of 2020 and nothing else to do.
+const RUNS: &[(&str, u32)] = &[
+    ("cnanolog_edit", 5_000),
+    ("cnanolog_read", 20_000),
+    ("cnanolog_rewrite", 10_000),
+    ("easyprofiler_edit", 7_000),
+    ("easyprofiler_read", 25_000),
+    ("easyprofiler_rewrite", 12_000),
+    ("memlyze_edit", 5_000),
+    ("memlyze_read", 20_000),
+    ("memlyze_rewrite", 18_000),
+    ("nytprof_edit", 4_000),
+    ("nytprof_read", 8_000),
+    ("nytprof_rewrite", 10_000),
+    ("pynytprof_edit", 8_000),
+    ("pynytprof_read", 20_000),
+    ("pynytprof_rewrite", 20_000),
+    ("wtf_edit", 4_000),
+    ("wtf_read", 10_000),
+    ("wtf_rewrite", 10_000),
+];
+/// For a target that nobody has measured.
+const OTHER_RUNS: u32 = 5_000;
+
+impl Effort {
+    /// What to tell libFuzzer.
+    pub(super) fn arguments(self, target: &str) -> Vec<String> {
+        match self {
+            Self::Fixed => vec![
+                format!("-seed={SEED}"),
+                format!("-runs={}", runs(target)),
+                format!("-max_total_time={MOST_SECONDS}"),
+                // Mutations would be made of values that were compared, and some of those are addresses.
+                "-use_cmp=0".into(),
+            ],
+            Self::Seconds(seconds) => vec![format!("-max_total_time={seconds}")],
+        }
+    }
+
+    /// Whether a target begins with what it has learnt before, and adds to it.
+    pub(super) fn learns(self) -> bool {
+        self != Self::Fixed
+    }
+
+    /// For people.
+    pub(super) fn describe(self, target: &str) -> String {
+        match self {
+            Self::Fixed => format!("with the same {} inputs as always", runs(target)),
+            Self::Seconds(seconds) => format!("for {seconds} s"),
+        }
+    }
+
+    /// Whether a run of so many inputs was ended by the clock, which makes it a different one on each machine.
+    pub(super) fn is_short(self, target: &str, inputs: &str) -> bool {
+        self == Self::Fixed && inputs.parse().is_ok_and(|inputs: u32| inputs < runs(target))
+    }
+}
+
+fn runs(target: &str) -> u32 {
+    RUNS.iter().find(|(name, _)| *name == target).map_or(OTHER_RUNS, |(_, runs)| *runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::root;
+
+    #[test]
+    fn the_numbers_of_runs_are_those_of_targets() {
+        for (name, runs) in RUNS {
+            assert!(root().join("fuzz/fuzz_targets").join(format!("{name}.rs")).is_file(), "there is no {name}");
+            assert!(*runs > 1_000, "{name} hardly gets beyond its seeds");
+        }
+    }
+
+    #[test]
+    fn only_a_fixed_effort_can_be_short() {
+        assert!(Effort::Fixed.is_short("cnanolog_edit", "4999"));
+        assert!(!Effort::Fixed.is_short("cnanolog_edit", "5000"));
+        assert!(!Effort::Seconds(1).is_short("cnanolog_edit", "1"));
+    }
+}
