@@ -8,7 +8,9 @@ use serde_json::Value as Json;
 static LAYERS: &[&[&str]] = &[
     &["traceloom-bytes"],
     &["traceloom-cnanolog", "traceloom-easyprofiler", "traceloom-memlyze", "traceloom-nytprof", "traceloom-wtf"],
-    &["traceloom-open"],
+    &["traceloom-model", "traceloom-open"],
+    &["traceloom-ingest"],
+    &["traceloom-query", "traceloom-analysis", "traceloom-export"],
     &["traceloom"],
     &["traceloom-testkit", "traceloom-benches", "xtask"],
 ];
