@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use traceloom_bytes::{Error, Findings, Result, Source};
-use traceloom_model::{Filter, Halt, TableSink, Tables};
+use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables};
 use traceloom_open::Opened;
 use twox_hash::XxHash64;
 
@@ -29,6 +29,8 @@ pub struct Trace {
     pub opened: Opened,
     /// What `trace_id` holds.
     pub id: u64,
+    /// How to make its tables.
+    pub options: Options,
 }
 
 /// Opens a file and recognises its format, unless `from` names it.
@@ -42,12 +44,18 @@ impl Trace {
     pub fn new(path: &Path, source: Source, from: Option<&str>, options: &Options) -> Result<Self> {
         let opened = traceloom_open::open(source, path, from, &options.read)?;
         let id = identity(&opened.source)?;
-        Ok(Self { path: path.to_owned(), opened, id })
+        Ok(Self { path: path.to_owned(), opened, id, options: options.clone() })
     }
 
     /// The id of its format.
     pub fn format(&self) -> &'static str {
         self.opened.format.descriptor().id
+    }
+}
+
+impl TableSource for Trace {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        ingest(self, &Options { filter: filter.clone(), ..self.options.clone() }, sink)
     }
 }
 

@@ -23,6 +23,6 @@ pub use crate::{
     },
     name::{MaybeNames, Named, Names},
     reference::reference,
-    sink::{Batches, Columns, Filter, Flow, TableSink, Wanted},
+    sink::{Batches, Columns, Filter, Flow, TableSink, TableSource, Wanted},
     tables::*,
 };

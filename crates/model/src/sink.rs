@@ -1,6 +1,7 @@
 //! Who receives the tables, and how much of them.
 
 use arrow_array::RecordBatch;
+use traceloom_bytes::Result;
 
 use crate::Table;
 
@@ -34,6 +35,14 @@ impl<S: TableSink + ?Sized> TableSink for &mut S {
     fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
         (**self).batch(table, batch)
     }
+}
+
+/// Gives tables, as often as it is asked: a trace, several, or a store.
+pub trait TableSource {
+    /// Pours what the sink wants into it; ends early, without an error, where the sink says stop.
+    ///
+    /// Rows and their ids are the same each time. Traces come one after the other.
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()>;
 }
 
 /// A set of columns of one table.

@@ -1,0 +1,3 @@
+//! Tables to the formats of today's tools.
+
+#![forbid(unsafe_code)]
