@@ -1,0 +1,377 @@
+//! The spans of one thread and depth, and the pyramid over them.
+
+use std::ops::Range;
+
+/// Entries of one level that one entry of the next stands for.
+const FAN: usize = 16;
+/// A span that has not ended reaches to here until the lane is closed.
+const OPEN: i64 = i64::MAX;
+
+/// What to draw: from here to there, with one pixel as wide as this.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// First nanosecond.
+    pub from_ns: i64,
+    /// Last nanosecond.
+    pub to_ns: i64,
+    /// Nanoseconds that one pixel stands for, at least 1.
+    pub pixel_ns: i64,
+}
+
+impl Window {
+    /// From here to there in so many pixels.
+    pub fn new(from_ns: i64, to_ns: i64, pixels: u32) -> Self {
+        let width = i128::from(to_ns) - i128::from(from_ns);
+        let pixel_ns = (width / i128::from(pixels.max(1))).clamp(1, i64::MAX.into()) as i64;
+        Self { from_ns, to_ns, pixel_ns }
+    }
+}
+
+/// One rectangle of a picture: a span, or several that share a pixel.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Bar {
+    /// Where it begins.
+    pub begin_ns: i64,
+    /// Where it ends.
+    pub end_ns: i64,
+    /// The longest span in it, by its number in the lane.
+    pub index: u32,
+    /// Spans in it.
+    pub count: u32,
+    /// The sum of their durations.
+    pub busy_ns: i64,
+}
+
+/// The spans of one thread and depth, by begin.
+#[derive(Debug, Default)]
+pub struct Lane {
+    begins: Vec<i64>,
+    ends: Vec<i64>,
+    names: Vec<u32>,
+    ids: Vec<u32>,
+    levels: Vec<Level>,
+}
+
+/// One level of the pyramid.
+#[derive(Debug, Default)]
+struct Level {
+    begins: Vec<i64>,
+    ends: Vec<i64>,
+    /// The latest end of all entries up to and including this one: never falls, so it can be searched.
+    latest: Vec<i64>,
+    busy: Vec<i64>,
+    longest: Vec<u32>,
+}
+
+impl Lane {
+    /// Adds a span; they come in the order of the file.
+    #[inline]
+    pub fn push(&mut self, begin_ns: i64, end_ns: Option<i64>, name: u32, id: u32) {
+        self.begins.push(begin_ns);
+        self.ends.push(end_ns.unwrap_or(OPEN));
+        self.names.push(name);
+        self.ids.push(id);
+    }
+
+    /// Number of spans.
+    pub fn len(&self) -> usize {
+        self.begins.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.begins.is_empty()
+    }
+
+    /// When a span begins.
+    pub fn begin_ns(&self, index: u32) -> i64 {
+        self.begins[index as usize]
+    }
+
+    /// When a span ends; none where it never did.
+    pub fn end_ns(&self, index: u32) -> Option<i64> {
+        Some(self.ends[index as usize]).filter(|end| *end != OPEN)
+    }
+
+    /// The name of a span.
+    pub fn name(&self, index: u32) -> u32 {
+        self.names[index as usize]
+    }
+
+    /// The id of a span in its table.
+    pub fn id(&self, index: u32) -> u32 {
+        self.ids[index as usize]
+    }
+
+    /// Names of all spans, by begin.
+    pub fn names(&self) -> &[u32] {
+        &self.names
+    }
+
+    /// Bytes held.
+    pub fn resident_bytes(&self) -> usize {
+        let level = |level: &Level| level.begins.capacity() * 36;
+        self.begins.capacity() * 24 + self.levels.iter().map(level).sum::<usize>()
+    }
+
+    /// Puts the spans in order and builds the pyramid; after the last push.
+    pub fn close(&mut self) {
+        if !self.begins.is_sorted() {
+            self.sort();
+        }
+        self.levels.clear();
+        let mut entries = self.len();
+        while entries > FAN {
+            let level = self.summary(entries);
+            entries = level.begins.len();
+            self.levels.push(level);
+        }
+    }
+
+    /// Children of one parent do not overlap and come by begin; only damaged or merged files get here.
+    fn sort(&mut self) {
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        order.sort_by_key(|index| (self.begins[*index as usize], self.ends[*index as usize]));
+        fn permute<T: Copy>(values: &mut Vec<T>, order: &[u32]) {
+            *values = order.iter().map(|index| values[*index as usize]).collect();
+        }
+        permute(&mut self.begins, &order);
+        permute(&mut self.ends, &order);
+        permute(&mut self.names, &order);
+        permute(&mut self.ids, &order);
+    }
+
+    /// The next level, over the topmost one, which has so many entries.
+    fn summary(&self, entries: usize) -> Level {
+        let mut level = Level::default();
+        let mut latest = i64::MIN;
+        for first in (0..entries).step_by(FAN) {
+            let group = (first..(first + FAN).min(entries)).map(|entry| self.entry(entry));
+            let bar = group.reduce(|sum, bar| self.joined(sum, bar));
+            let Some(bar) = bar else { continue };
+            latest = latest.max(bar.end_ns);
+            level.begins.push(bar.begin_ns);
+            level.ends.push(bar.end_ns);
+            level.latest.push(latest);
+            level.busy.push(bar.busy_ns);
+            level.longest.push(bar.index);
+        }
+        level
+    }
+
+    /// An entry of the topmost level.
+    fn entry(&self, entry: usize) -> Bar {
+        match self.levels.len() {
+            0 => self.span(entry),
+            levels => self.bar(levels - 1, entry),
+        }
+    }
+
+    fn span(&self, index: usize) -> Bar {
+        let (begin_ns, end_ns) = (self.begins[index], self.ends[index]);
+        Bar { begin_ns, end_ns, index: index as u32, count: 1, busy_ns: duration(begin_ns, end_ns) }
+    }
+
+    fn bar(&self, number: usize, entry: usize) -> Bar {
+        let level = &self.levels[number];
+        let spans_below = FAN.pow(number as u32 + 1);
+        Bar {
+            begin_ns: level.begins[entry],
+            end_ns: level.ends[entry],
+            index: level.longest[entry],
+            count: spans_below.min(self.len() - entry * spans_below) as u32,
+            busy_ns: level.busy[entry],
+        }
+    }
+
+    fn joined(&self, mut sum: Bar, bar: Bar) -> Bar {
+        if self.duration(bar.index) > self.duration(sum.index) {
+            sum.index = bar.index;
+        }
+        sum.end_ns = sum.end_ns.max(bar.end_ns);
+        sum.count = sum.count.saturating_add(bar.count);
+        sum.busy_ns = sum.busy_ns.saturating_add(bar.busy_ns);
+        sum
+    }
+
+    fn duration(&self, index: u32) -> i64 {
+        duration(self.begins[index as usize], self.ends[index as usize])
+    }
+
+    /// Hands over the rectangles of a picture, by begin: at most about one for each pixel.
+    pub fn draw(&self, window: &Window, draw: &mut impl FnMut(Bar)) {
+        let mut pen = Pen { window, draw, waiting: None };
+        match self.levels.len() {
+            0 => self.draw_spans(0..self.len(), &mut pen),
+            levels => self.draw_level(levels - 1, 0..self.levels[levels - 1].begins.len(), &mut pen),
+        }
+        pen.lift();
+    }
+
+    fn draw_level(&self, number: usize, entries: Range<usize>, pen: &mut Pen<'_, impl FnMut(Bar)>) {
+        let level = &self.levels[number];
+        let visible = pen.visible(&level.begins[entries.clone()], &level.latest[entries.clone()]);
+        for entry in entries.start + visible.start..entries.start + visible.end {
+            let bar = self.bar(number, entry);
+            if bar.end_ns < pen.window.from_ns {
+                continue;
+            }
+            if bar.end_ns.saturating_sub(bar.begin_ns) <= pen.window.pixel_ns {
+                pen.put(bar, self);
+                continue;
+            }
+            match number {
+                0 => self.draw_spans(entry * FAN..((entry + 1) * FAN).min(self.len()), pen),
+                _ => {
+                    let below = entry * FAN..((entry + 1) * FAN).min(self.levels[number - 1].begins.len());
+                    self.draw_level(number - 1, below, pen);
+                }
+            }
+        }
+    }
+
+    fn draw_spans(&self, spans: Range<usize>, pen: &mut Pen<'_, impl FnMut(Bar)>) {
+        for index in spans {
+            let bar = self.span(index);
+            if bar.end_ns >= pen.window.from_ns && bar.begin_ns <= pen.window.to_ns {
+                pen.put(bar, self);
+            }
+        }
+    }
+
+    /// The span at a time, or the one nearest to it within `reach_ns`.
+    pub fn hit(&self, ts_ns: i64, reach_ns: i64) -> Option<u32> {
+        let after = self.begins.partition_point(|begin| *begin <= ts_ns);
+        let distance = |index: usize| match (self.begins[index], self.ends[index]) {
+            (begin, end) if begin <= ts_ns && ts_ns <= end => 0,
+            (begin, _) if begin > ts_ns => begin - ts_ns,
+            (_, end) => ts_ns - end,
+        };
+        let candidates = after.saturating_sub(1)..(after + 1).min(self.len());
+        let nearest = candidates.min_by_key(|index| distance(*index))?;
+        (distance(nearest) <= reach_ns).then_some(nearest as u32)
+    }
+
+    /// The spans that lie in a range of time, the ends included, by their numbers; may hold some that end before it.
+    pub fn between(&self, from_ns: i64, to_ns: i64) -> Range<u32> {
+        let last = self.begins.partition_point(|begin| *begin <= to_ns);
+        let mut first = self.begins.partition_point(|begin| *begin < from_ns);
+        while first > 0 && self.ends[first - 1] >= from_ns {
+            first -= 1;
+        }
+        first as u32..last.max(first) as u32
+    }
+}
+
+fn duration(begin: i64, end: i64) -> i64 {
+    if end == OPEN { 0 } else { end.saturating_sub(begin).max(0) }
+}
+
+/// Draws bars, with those that share a pixel put together.
+struct Pen<'w, D> {
+    window: &'w Window,
+    draw: &'w mut D,
+    waiting: Option<Bar>,
+}
+
+impl<D: FnMut(Bar)> Pen<'_, D> {
+    fn visible(&self, begins: &[i64], ends: &[i64]) -> Range<usize> {
+        let first = ends.partition_point(|end| *end < self.window.from_ns);
+        let last = begins.partition_point(|begin| *begin <= self.window.to_ns);
+        first..last.max(first)
+    }
+
+    fn put(&mut self, bar: Bar, lane: &Lane) {
+        let Some(waiting) = &mut self.waiting else {
+            self.waiting = Some(bar);
+            return;
+        };
+        let shares = bar.end_ns.saturating_sub(waiting.begin_ns) <= self.window.pixel_ns;
+        if !shares {
+            (self.draw)(std::mem::replace(waiting, bar));
+            return;
+        }
+        *waiting = lane.joined(*waiting, bar);
+    }
+
+    fn lift(&mut self) {
+        if let Some(bar) = self.waiting.take() {
+            (self.draw)(bar);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Spans of 4 ns every 10 ns, with a long one in the middle.
+    fn lane(spans: i64) -> Lane {
+        let mut lane = Lane::default();
+        for number in 0..spans {
+            let length = if number == spans / 2 { 9 } else { 4 };
+            lane.push(number * 10, Some(number * 10 + length), (number % 3) as u32, number as u32);
+        }
+        lane.close();
+        lane
+    }
+
+    fn draw(lane: &Lane, from_ns: i64, to_ns: i64, pixels: u32) -> Vec<Bar> {
+        let mut bars = Vec::new();
+        lane.draw(&Window::new(from_ns, to_ns, pixels), &mut |bar| bars.push(bar));
+        bars
+    }
+
+    #[test]
+    fn close_up_every_span_is_there() {
+        let lane = lane(10_000);
+        let bars = draw(&lane, 5_000, 5_099, 1_000);
+        assert_eq!(bars.iter().map(|bar| bar.begin_ns).collect::<Vec<_>>(), (500..510).map(|n| n * 10).collect::<Vec<_>>());
+        assert!(bars.iter().all(|bar| bar.count == 1 && bar.end_ns == bar.begin_ns + 4));
+    }
+
+    #[test]
+    fn from_afar_there_are_no_more_bars_than_pixels_and_nothing_is_lost() {
+        let lane = lane(1_000_000);
+        for pixels in [1, 7, 100, 1280] {
+            let bars = draw(&lane, 0, 10_000_000, pixels);
+            assert!(bars.len() <= 2 * pixels as usize + 2, "{} bars in {pixels} pixels", bars.len());
+            assert_eq!(bars.iter().map(|bar| u64::from(bar.count)).sum::<u64>(), 1_000_000);
+            assert_eq!(bars.iter().map(|bar| bar.busy_ns).sum::<i64>(), 4_000_005);
+            assert!(bars.iter().any(|bar| bar.index == 500_000), "the longest span names its bar");
+        }
+    }
+
+    #[test]
+    fn a_long_span_that_began_before_the_window_is_in_it() {
+        let mut lane = Lane::default();
+        lane.push(0, Some(1_000_000), 0, 0);
+        (1..10_000).for_each(|n| lane.push(1_000_000 + n * 10, Some(1_000_000 + n * 10 + 5), 1, n as u32));
+        lane.push(2_000_000, None, 2, 10_000);
+        lane.close();
+        assert_eq!(draw(&lane, 500_000, 500_100, 100).len(), 1);
+        let open = draw(&lane, 3_000_000, 3_000_100, 100);
+        assert_eq!(open.iter().map(|bar| bar.index).collect::<Vec<_>>(), [10_000]);
+        assert_eq!(lane.end_ns(10_000), None);
+    }
+
+    #[test]
+    fn spans_out_of_order_are_sorted() {
+        let mut lane = Lane::default();
+        for begin in [50, 10, 30] {
+            lane.push(begin, Some(begin + 5), begin as u32, begin as u32);
+        }
+        lane.close();
+        assert_eq!((lane.id(0), lane.id(1), lane.id(2)), (10, 30, 50));
+    }
+
+    #[test]
+    fn the_nearest_span_is_hit_within_reach() {
+        let lane = lane(100);
+        assert_eq!(lane.hit(12, 0), Some(1));
+        assert_eq!(lane.hit(16, 1), None);
+        assert_eq!(lane.hit(16, 2), Some(1));
+        assert_eq!(lane.hit(19, 2), Some(2));
+        assert_eq!(lane.between(12, 31), 1..4);
+    }
+}

@@ -1,0 +1,82 @@
+//! All lanes of a trace.
+
+use std::collections::BTreeMap;
+
+use super::Lane;
+
+/// Which lane.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct LaneKey {
+    /// `thread_id` of the spans.
+    pub thread_id: i64,
+    /// What kind of spans: those of one thread that do not nest with each other have lanes of their own.
+    pub kind: u8,
+    /// `depth` of the spans.
+    pub depth: u32,
+}
+
+/// Lanes by thread, kind and depth.
+#[derive(Debug, Default)]
+pub struct Lanes {
+    lanes: Vec<Lane>,
+    numbers: BTreeMap<LaneKey, usize>,
+    /// Neighbouring rows mostly belong to one thread: its lanes by depth, to find them without a search.
+    last: Option<(i64, u8, Vec<usize>)>,
+}
+
+impl Lanes {
+    /// The lane of this key; a new one where there is none.
+    #[inline]
+    pub fn lane(&mut self, key: LaneKey) -> &mut Lane {
+        let number = match &self.last {
+            Some((thread, kind, by_depth)) if *thread == key.thread_id && *kind == key.kind => {
+                by_depth.get(key.depth as usize).copied().filter(|number| *number != NONE)
+            }
+            _ => None,
+        };
+        let number = number.unwrap_or_else(|| self.find(key));
+        &mut self.lanes[number]
+    }
+
+    #[cold]
+    fn find(&mut self, key: LaneKey) -> usize {
+        let number = *self.numbers.entry(key).or_insert(self.lanes.len());
+        if number == self.lanes.len() {
+            self.lanes.push(Lane::default());
+        }
+        if self.last.as_ref().is_none_or(|(thread, kind, _)| *thread != key.thread_id || *kind != key.kind) {
+            self.last = Some((key.thread_id, key.kind, Vec::new()));
+        }
+        if let Some((_, _, by_depth)) = &mut self.last {
+            let depth = key.depth as usize;
+            if by_depth.len() <= depth {
+                by_depth.resize(depth + 1, NONE);
+            }
+            by_depth[depth] = number;
+        }
+        number
+    }
+
+    /// Puts all lanes in order; after the last span.
+    pub fn close(&mut self) {
+        self.last = None;
+        self.lanes.iter_mut().for_each(Lane::close);
+    }
+
+    /// The lanes with their keys, by thread, kind and depth.
+    pub fn iter(&self) -> impl Iterator<Item = (LaneKey, &Lane)> {
+        self.numbers.iter().map(|(key, number)| (*key, &self.lanes[*number]))
+    }
+
+    /// The lane of this key.
+    pub fn get(&self, key: LaneKey) -> Option<&Lane> {
+        self.numbers.get(&key).map(|number| &self.lanes[*number])
+    }
+
+    /// Bytes held.
+    pub fn resident_bytes(&self) -> usize {
+        self.lanes.iter().map(Lane::resident_bytes).sum()
+    }
+}
+
+const NONE: usize = usize::MAX;
