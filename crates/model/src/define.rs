@@ -28,7 +28,7 @@ macro_rules! table {
                 &mut builders.$module
             }
 
-            #[inline]
+            #[inline(always)]
             fn append(self, builder: &mut Builder) {
                 use $crate::define::append;
                 append(&mut builder.id, self.id);
@@ -173,7 +173,7 @@ pub(crate) const fn plain(name: &'static str) -> &'static str {
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(crate) fn append<C, B: Append<C>>(column: &mut Option<B>, cell: C) {
     if let Some(column) = column {
         column.append(cell);

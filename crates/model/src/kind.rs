@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{
     Array, ArrayRef, BinaryArray, PrimitiveArray, StringArray,
-    builder::{BinaryBuilder, PrimitiveBuilder, StringBuilder},
+    builder::{BinaryBuilder, StringBuilder},
     cast::AsArray,
     types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt32Type, UInt64Type},
 };
@@ -12,6 +12,7 @@ use arrow_schema::DataType;
 
 use crate::{
     name::{MaybeNames, NameColumn, Named, Names},
+    number::NumberColumn,
     trackers::Strings,
 };
 
@@ -60,7 +61,7 @@ macro_rules! primitive {
 
         impl Kind for $kind {
             type Cell<'a> = $native;
-            type Column = PrimitiveBuilder<$arrow>;
+            type Column = NumberColumn<$arrow>;
             type Reader<'b> = Numbers<'b, $arrow>;
             const LABEL: &'static str = $label;
 
@@ -75,7 +76,7 @@ macro_rules! primitive {
 
         impl Kind for Maybe<$kind> {
             type Cell<'a> = Option<$native>;
-            type Column = PrimitiveBuilder<$arrow>;
+            type Column = NumberColumn<$arrow>;
             type Reader<'b> = MaybeNumbers<'b, $arrow>;
             const NULLABLE: bool = true;
             const LABEL: &'static str = $label;
@@ -89,17 +90,20 @@ macro_rules! primitive {
             }
         }
 
-        impl Append<$native> for PrimitiveBuilder<$arrow> {
+        impl Append<$native> for NumberColumn<$arrow> {
             #[inline]
             fn append(&mut self, cell: $native) {
                 self.append_value(cell);
             }
         }
 
-        impl Append<Option<$native>> for PrimitiveBuilder<$arrow> {
+        impl Append<Option<$native>> for NumberColumn<$arrow> {
             #[inline]
             fn append(&mut self, cell: Option<$native>) {
-                self.append_option(cell);
+                match cell {
+                    Some(value) => self.append_value(value),
+                    None => self.append_null(),
+                }
             }
         }
     )*};
@@ -119,12 +123,6 @@ primitive! {
 /// May be NULL.
 #[derive(Debug)]
 pub struct Maybe<K>(K);
-
-impl<T: ArrowPrimitiveType> Column for PrimitiveBuilder<T> {
-    fn finish(&mut self, _strings: &Strings) -> ArrayRef {
-        Arc::new(self.finish())
-    }
-}
 
 /// Reads numbers.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ mod halt;
 mod integrity;
 mod kind;
 mod name;
+mod number;
 mod reference;
 mod sink;
 mod tables;

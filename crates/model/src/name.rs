@@ -3,12 +3,13 @@
 use std::{hash::BuildHasher, sync::Arc};
 
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Int32Array, StringArray, builder::PrimitiveBuilder, cast::AsArray, types::Int32Type,
+    Array, ArrayRef, DictionaryArray, Int32Array, StringArray, cast::AsArray, types::Int32Type,
 };
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::{
     kind::{Append, Column},
+    number::NumberColumn,
     trackers::{Strings, Symbol},
 };
 
@@ -41,7 +42,7 @@ const ENTRY_BYTES: usize = 256 << 10;
 /// Builds a dictionary-encoded column.
 #[derive(Debug, Default)]
 pub struct NameColumn {
-    keys: PrimitiveBuilder<Int32Type>,
+    keys: NumberColumn<Int32Type>,
     /// The key of each symbol, or none.
     by_symbol: Vec<i32>,
     /// Keys, found by the texts of `entries`.
@@ -99,6 +100,7 @@ impl NameColumn {
         key
     }
 
+    #[inline]
     fn text(&self, key: i32) -> Option<&str> {
         match self.entries.get(key as usize)? {
             Entry::Symbol(_) => None,
@@ -140,7 +142,7 @@ impl Column for NameColumn {
 
     fn finish(&mut self, strings: &Strings) -> ArrayRef {
         let values = self.values(strings);
-        let array: DictionaryArray<Int32Type> = DictionaryArray::new(self.keys.finish(), values);
+        let array: DictionaryArray<Int32Type> = DictionaryArray::new(self.keys.take(), values);
         if self.entries.len() > ENTRIES || self.texts.len() > ENTRY_BYTES {
             self.reset();
         }

@@ -216,7 +216,8 @@ impl<'s> Tables<'s> {
     }
 
     /// Adds a row; what nobody wants costs next to nothing.
-    #[inline]
+    // A row has many cells. Only where it is taken apart in place are those never made that go nowhere.
+    #[inline(always)]
     pub fn push<R: Row>(&mut self, row: R) -> Result<(), Halt> {
         if self.wanted[R::TABLE as usize].is_empty() {
             return Ok(());

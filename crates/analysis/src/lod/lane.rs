@@ -49,10 +49,12 @@ pub struct Lane {
     ends: Vec<i64>,
     names: Vec<u32>,
     ids: Vec<u32>,
+    /// Grows with the lane, so that it can be drawn while it is filled.
     levels: Vec<Level>,
+    is_unsorted: bool,
 }
 
-/// One level of the pyramid.
+/// One level of the pyramid: only groups that are complete.
 #[derive(Debug, Default)]
 struct Level {
     begins: Vec<i64>,
@@ -67,10 +69,14 @@ impl Lane {
     /// Adds a span; they come in the order of the file.
     #[inline]
     pub fn push(&mut self, begin_ns: i64, end_ns: Option<i64>, name: u32, id: u32) {
+        self.is_unsorted |= self.begins.last().is_some_and(|last| begin_ns < *last);
         self.begins.push(begin_ns);
         self.ends.push(end_ns.unwrap_or(OPEN));
         self.names.push(name);
         self.ids.push(id);
+        if self.begins.len().is_multiple_of(FAN) {
+            self.summarise(self.begins.len() / FAN);
+        }
     }
 
     /// Number of spans.
@@ -114,17 +120,12 @@ impl Lane {
         self.begins.capacity() * 24 + self.levels.iter().map(level).sum::<usize>()
     }
 
-    /// Puts the spans in order and builds the pyramid; after the last push.
+    /// Puts the spans in order; after the last push.
     pub fn close(&mut self) {
-        if !self.begins.is_sorted() {
+        if self.is_unsorted {
             self.sort();
-        }
-        self.levels.clear();
-        let mut entries = self.len();
-        while entries > FAN {
-            let level = self.summary(entries);
-            entries = level.begins.len();
-            self.levels.push(level);
+            self.levels.clear();
+            (1..=self.len() / FAN).for_each(|groups| self.summarise(groups));
         }
     }
 
@@ -141,29 +142,23 @@ impl Lane {
         permute(&mut self.ids, &order);
     }
 
-    /// The next level, over the topmost one, which has so many entries.
-    fn summary(&self, entries: usize) -> Level {
-        let mut level = Level::default();
-        let mut latest = i64::MIN;
-        for first in (0..entries).step_by(FAN) {
-            let group = (first..(first + FAN).min(entries)).map(|entry| self.entry(entry));
-            let bar = group.reduce(|sum, bar| self.joined(sum, bar));
-            let Some(bar) = bar else { continue };
-            latest = latest.max(bar.end_ns);
-            level.begins.push(bar.begin_ns);
-            level.ends.push(bar.end_ns);
-            level.latest.push(latest);
-            level.busy.push(bar.busy_ns);
-            level.longest.push(bar.index);
-        }
-        level
-    }
-
-    /// An entry of the topmost level.
-    fn entry(&self, entry: usize) -> Bar {
-        match self.levels.len() {
-            0 => self.span(entry),
-            levels => self.bar(levels - 1, entry),
+    /// Adds the last of so many groups of spans to the lowest level, and to higher ones where a group is complete there.
+    fn summarise(&mut self, mut groups: usize) {
+        for number in 0.. {
+            let first = (groups - 1) * FAN;
+            let entries = (first..first + FAN).map(|entry| match number {
+                0 => self.span(entry),
+                _ => self.bar(number - 1, entry),
+            });
+            let Some(bar) = entries.reduce(|sum, bar| self.joined(sum, bar)) else { return };
+            if self.levels.len() == number {
+                self.levels.push(Level::default());
+            }
+            self.levels[number].push(&bar);
+            if !groups.is_multiple_of(FAN) {
+                return;
+            }
+            groups /= FAN;
         }
     }
 
@@ -179,7 +174,7 @@ impl Lane {
             begin_ns: level.begins[entry],
             end_ns: level.ends[entry],
             index: level.longest[entry],
-            count: spans_below.min(self.len() - entry * spans_below) as u32,
+            count: spans_below as u32,
             busy_ns: level.busy[entry],
         }
     }
@@ -201,10 +196,13 @@ impl Lane {
     /// Hands over the rectangles of a picture, by begin: at most about one for each pixel.
     pub fn draw(&self, window: &Window, draw: &mut impl FnMut(Bar)) {
         let mut pen = Pen { window, draw, waiting: None };
-        match self.levels.len() {
-            0 => self.draw_spans(0..self.len(), &mut pen),
-            levels => self.draw_level(levels - 1, 0..self.levels[levels - 1].begins.len(), &mut pen),
+        // What the topmost level does not cover yet is left to the one below, and so on down to the spans.
+        let mut covered = 0;
+        for (number, level) in self.levels.iter().enumerate().rev() {
+            self.draw_level(number, covered..level.begins.len(), &mut pen);
+            covered = level.begins.len() * FAN;
         }
+        self.draw_spans(covered..self.len(), &mut pen);
         pen.lift();
     }
 
@@ -221,11 +219,8 @@ impl Lane {
                 continue;
             }
             match number {
-                0 => self.draw_spans(entry * FAN..((entry + 1) * FAN).min(self.len()), pen),
-                _ => {
-                    let below = entry * FAN..((entry + 1) * FAN).min(self.levels[number - 1].begins.len());
-                    self.draw_level(number - 1, below, pen);
-                }
+                0 => self.draw_spans(entry * FAN..(entry + 1) * FAN, pen),
+                _ => self.draw_level(number - 1, entry * FAN..(entry + 1) * FAN, pen),
             }
         }
     }
@@ -265,6 +260,17 @@ impl Lane {
 
 fn duration(begin: i64, end: i64) -> i64 {
     if end == OPEN { 0 } else { end.saturating_sub(begin).max(0) }
+}
+
+impl Level {
+    fn push(&mut self, bar: &Bar) {
+        let latest = self.latest.last().map_or(bar.end_ns, |latest| bar.end_ns.max(*latest));
+        self.begins.push(bar.begin_ns);
+        self.ends.push(bar.end_ns);
+        self.latest.push(latest);
+        self.busy.push(bar.busy_ns);
+        self.longest.push(bar.index);
+    }
 }
 
 /// Draws bars, with those that share a pixel put together.

@@ -1,0 +1,143 @@
+//! Stacks with weights: what flame graphs are drawn from.
+//!
+//! From spans (the stack of a span is its ancestors) or from allocations (theirs is stored). Equal stacks are added
+//! together while the rows come, so memory is that of the graph and not that of the trace.
+
+mod allocations;
+mod merge;
+mod tree;
+
+use arrow_array::RecordBatch;
+use traceloom_model::{Columns, Flow, Table, TableSink, allocations as allocation_rows, frames, spans, stacks};
+
+use self::{allocations::AllocationStacks, merge::Merging};
+pub use self::tree::{Stack, Tree};
+use crate::names::{Mapped, Names};
+
+/// What the width of a frame means.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Weight {
+    /// Bytes that were allocated.
+    Bytes,
+    /// Spans, or allocations where there are no spans.
+    Count,
+    /// The time that the children of a span leave of it, as the tables have it.
+    SelfTime,
+    /// Time from begin to end; what no child covers is the span's own.
+    #[default]
+    Time,
+}
+
+/// How to make a graph.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// What the width means.
+    pub weight: Weight,
+    /// Callees below callers, or the other way round.
+    pub is_reversed: bool,
+    /// Stacks of different threads stay apart, below a frame for each.
+    pub by_thread: bool,
+}
+
+/// Tables are poured into it; see the module.
+#[derive(Debug)]
+pub struct Flame {
+    options: Options,
+    names: Names,
+    spans: Merging,
+    span_names: Mapped,
+    allocations: AllocationStacks,
+    threads: Vec<(u64, i64, String)>,
+}
+
+impl Flame {
+    /// An empty graph.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            names: Names::default(),
+            spans: Merging::default(),
+            span_names: Mapped::default(),
+            allocations: AllocationStacks::default(),
+            threads: Vec::new(),
+        }
+    }
+
+    /// The graph, after the last batch.
+    pub fn finish(mut self) -> Tree {
+        let mut tree = Tree::default();
+        if self.options.weight == Weight::Bytes || self.spans.is_empty() {
+            let counts = self.options.weight == Weight::Count;
+            self.allocations.finish(counts, &mut self.names, &mut tree);
+        }
+        for ((trace, thread), stacks) in std::mem::take(&mut self.spans).finish() {
+            let below = match self.options.by_thread {
+                true => vec![self.names.intern(&self.thread_name(trace, thread))],
+                false => Vec::new(),
+            };
+            tree.graft(&below, &stacks);
+        }
+        let tree = if self.options.is_reversed { tree.reversed() } else { tree };
+        tree.named(&self.names)
+    }
+
+    fn thread_name(&self, trace: u64, thread: i64) -> String {
+        let known = self.threads.iter().find(|(of, id, _)| (*of, *id) == (trace, thread));
+        known.map(|(_, _, name)| name.clone()).filter(|name| !name.is_empty()).unwrap_or_else(|| format!("thread {thread}"))
+    }
+
+    fn take_spans(&mut self, view: &spans::View<'_>) {
+        let numbers = self.span_names.of(view.name.values(), &mut self.names);
+        let keys = view.name.keys();
+        for row in 0..view.rows {
+            let (own, total) = match self.options.weight {
+                Weight::Count => (Some(1), None),
+                Weight::SelfTime => (view.self_ns.get(row).or(Some(0)), None),
+                Weight::Bytes | Weight::Time => (None, view.dur_ns.get(row)),
+            };
+            // Frames and ranges lie over the spans of a thread and are not part of a stack.
+            if !matches!(view.category.get(row), "frame" | "range") {
+                self.spans.add(&merge::Span {
+                    thread: (view.trace_id.get(row), view.thread_id.get(row)),
+                    id: view.id.get(row),
+                    parent: view.parent_id.get(row),
+                    name: numbers[keys[row] as usize],
+                    own: own.map(|own| own.max(0) as u64),
+                    total: total.map(|total| total.max(0) as u64),
+                });
+            }
+        }
+    }
+}
+
+impl TableSink for Flame {
+    fn wants(&self, table: Table) -> Columns {
+        let is_bytes = self.options.weight == Weight::Bytes;
+        match table {
+            Table::Spans if !is_bytes => Columns::named(
+                table,
+                &["trace_id", "id", "parent_id", "thread_id", "name", "category", "dur_ns", "self_ns"],
+            ),
+            Table::Threads if self.options.by_thread => Columns::ALL,
+            Table::Allocations => Columns::named(table, &["trace_id", "stack_id", "size_bytes"]),
+            Table::Stacks | Table::Frames => Columns::ALL,
+            _ => Columns::NONE,
+        }
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+        match table {
+            Table::Spans => self.take_spans(&spans::View::of(&batch)),
+            Table::Threads => {
+                let view = traceloom_model::threads::View::of(&batch);
+                let rows = (0..view.rows).map(|row| (view.trace_id.get(row), view.id.get(row), view.name.get(row)));
+                self.threads.extend(rows.map(|(trace, id, name)| (trace, id, name.unwrap_or_default().to_owned())));
+            }
+            Table::Allocations => self.allocations.take_rows(&allocation_rows::View::of(&batch)),
+            Table::Stacks => self.allocations.take_stacks(&stacks::View::of(&batch)),
+            Table::Frames => self.allocations.take_frames(&frames::View::of(&batch), &mut self.names),
+            _ => {}
+        }
+        Flow::Continue
+    }
+}

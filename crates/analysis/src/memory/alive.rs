@@ -1,0 +1,119 @@
+//! The second pass: what was alive at the peak and at the time that was asked for, and which frees came twice.
+
+use arrow_array::RecordBatch;
+use hashbrown::HashMap;
+use traceloom_model::{Columns, Flow, Table, TableSink, allocations, frees};
+
+use super::{Moment, Report, sites::StackKey, usage::Usage};
+
+/// Frees whose address is looked for among the allocations; more are counted as unknown.
+const MOST_FREES: usize = 1 << 20;
+
+pub(super) struct Alive {
+    peak_event: i64,
+    peak: Gathered,
+    at: Option<Gathered>,
+    /// Frees that matched nothing: how many, by trace and address, with the last event.
+    unmatched: HashMap<(u64, u64), (u64, i64)>,
+    /// The first event that took each of these addresses.
+    taken: HashMap<(u64, u64), i64>,
+}
+
+#[derive(Default)]
+struct Gathered {
+    ts_ns: i64,
+    bytes: u64,
+    count: u64,
+    sites: HashMap<StackKey, (u64, u64)>,
+}
+
+impl Gathered {
+    fn add(&mut self, key: StackKey, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.count += 1;
+        let site = self.sites.entry(key).or_default();
+        site.0 = site.0.saturating_add(bytes);
+        site.1 += 1;
+    }
+
+    fn finish(self, report: &Report) -> Moment {
+        let numbered = report.sites.iter().enumerate();
+        let mut sites: Vec<_> = numbered
+            .filter_map(|(number, site)| self.sites.get(&site.key).map(|(bytes, count)| (number, *bytes, *count)))
+            .collect();
+        sites.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(&other.0)));
+        Moment { ts_ns: self.ts_ns, bytes: self.bytes, count: self.count, sites }
+    }
+}
+
+impl Alive {
+    pub(super) fn new(usage: &Usage, at_ns: Option<i64>) -> Self {
+        let (peak_event, ts_ns, _) = usage.peak();
+        Self {
+            peak_event,
+            peak: Gathered { ts_ns, ..Gathered::default() },
+            at: at_ns.map(|ts_ns| Gathered { ts_ns, ..Gathered::default() }),
+            unmatched: HashMap::new(),
+            taken: HashMap::new(),
+        }
+    }
+
+    fn take_allocations(&mut self, view: &allocations::View<'_>) {
+        for row in 0..view.rows {
+            let (id, end) = (view.id.get(row), view.end_id.get(row));
+            let key = (view.trace_id.get(row), view.stack_id.get(row));
+            let bytes = view.size_bytes.get(row);
+            if id <= self.peak_event && end.is_none_or(|end| end > self.peak_event) {
+                self.peak.add(key, bytes);
+            }
+            if let Some(at) = &mut self.at
+                && view.ts_ns.get(row) <= at.ts_ns
+                && view.freed_ts_ns.get(row).is_none_or(|freed| freed > at.ts_ns)
+            {
+                at.add(key, bytes);
+            }
+            if self.taken.len() < MOST_FREES {
+                let first = self.taken.entry((key.0, view.address.get(row))).or_insert(id);
+                *first = id.min(*first);
+            }
+        }
+    }
+
+    fn take_frees(&mut self, view: &frees::View<'_>) {
+        for row in (0..view.rows).filter(|row| view.allocation_id.get(*row).is_none()) {
+            if self.unmatched.len() < MOST_FREES {
+                let key = (view.trace_id.get(row), view.address.get(row));
+                let (count, last) = self.unmatched.entry(key).or_insert((0, i64::MIN));
+                *count += 1;
+                *last = view.id.get(row).max(*last);
+            }
+        }
+    }
+
+    pub(super) fn finish(self, report: &mut Report) {
+        // What was taken before and matches nothing now was freed already.
+        let was_taken = |(key, (_, last)): &(&(u64, u64), &(u64, i64))| self.taken.get(*key).is_some_and(|first| first < last);
+        let double: u64 = self.unmatched.iter().filter(was_taken).map(|(_, (count, _))| count).sum();
+        report.totals.double_frees = double;
+        report.totals.unknown_frees = report.totals.unknown_frees.saturating_sub(double);
+        report.peak = self.peak.finish(report);
+        report.at = self.at.map(|at| at.finish(report));
+    }
+}
+
+impl TableSink for Alive {
+    fn wants(&self, table: Table) -> Columns {
+        match table {
+            Table::Allocations | Table::Frees => Columns::ALL,
+            _ => Columns::NONE,
+        }
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+        match table {
+            Table::Allocations => self.take_allocations(&allocations::View::of(&batch)),
+            _ => self.take_frees(&frees::View::of(&batch)),
+        }
+        Flow::Continue
+    }
+}

@@ -1,0 +1,178 @@
+//! The first pass: sums, usage, sites.
+
+use arrow_array::RecordBatch;
+use hashbrown::HashMap;
+use traceloom_model::{Columns, Flow, Table, TableSink, allocations, events, frames, frees, stacks};
+
+use super::{Lifetimes, Options, Report, Totals, sites::Sites, usage::Usage};
+
+/// Bounds of the lifetimes that are told apart: powers of ten from a microsecond to a thousand seconds.
+const BOUNDS_NS: [u64; 10] = [
+    1_000,
+    10_000,
+    100_000,
+    1_000_000,
+    10_000_000,
+    100_000_000,
+    1_000_000_000,
+    10_000_000_000,
+    100_000_000_000,
+    u64::MAX,
+];
+
+/// Quarters of the trace are only known at its end, so bytes are added up in steps of time that double when there are too
+/// many of them.
+#[derive(Debug)]
+pub(super) struct Collected {
+    totals: Totals,
+    usage: Usage,
+    sites: Sites,
+    lifetimes: [(u64, u64); BOUNDS_NS.len()],
+    extent: Option<(i64, i64)>,
+    has_address: bool,
+    /// Bytes by site and time, to be put into quarters.
+    steps: HashMap<(super::sites::StackKey, i64), u64>,
+    step_ns: i64,
+}
+
+/// More steps than these are made wider.
+const MOST_STEPS: usize = 1 << 16;
+
+impl Collected {
+    pub(super) fn new(options: &Options) -> Self {
+        Self {
+            totals: Totals::default(),
+            usage: Usage::new(options),
+            sites: Sites::default(),
+            lifetimes: Default::default(),
+            extent: None,
+            has_address: false,
+            steps: HashMap::new(),
+            step_ns: 1,
+        }
+    }
+
+    fn seen(&mut self, ts_ns: i64) {
+        let (first, last) = self.extent.unwrap_or((ts_ns, ts_ns));
+        self.extent = Some((first.min(ts_ns), last.max(ts_ns)));
+    }
+
+    fn take_allocations(&mut self, view: &allocations::View<'_>) {
+        for row in 0..view.rows {
+            let (id, ts_ns, bytes) = (view.id.get(row), view.ts_ns.get(row), view.size_bytes.get(row));
+            let signed = i64::try_from(bytes).unwrap_or(i64::MAX);
+            self.seen(ts_ns);
+            self.has_address |= view.address.get(row) != 0;
+            self.totals.allocations += 1;
+            self.totals.allocated_bytes = self.totals.allocated_bytes.saturating_add(bytes);
+            self.usage.add(id, ts_ns, signed);
+            let end = view.end_id.get(row);
+            if let (Some(end), Some(freed_ns)) = (end, view.freed_ts_ns.get(row)) {
+                self.usage.add(end, freed_ns, -signed);
+            }
+            let is_temporary = end == Some(id + 1) && view.fate.get(row) == "freed";
+            let key = (view.trace_id.get(row), view.stack_id.get(row));
+            self.add_step(key, ts_ns, bytes);
+            let site = self.sites.site(key);
+            site.count += 1;
+            site.bytes = site.bytes.saturating_add(bytes);
+            match view.fate.get(row) {
+                "live" => {
+                    self.totals.live += 1;
+                    self.totals.live_bytes = self.totals.live_bytes.saturating_add(bytes);
+                    site.live += 1;
+                    site.live_bytes = site.live_bytes.saturating_add(bytes);
+                    site.oldest_live_ns = Some(site.oldest_live_ns.map_or(ts_ns, |oldest| oldest.min(ts_ns)));
+                }
+                fate => {
+                    let lifetime = view.lifetime_ns.get(row).unwrap_or(0).max(0) as u64;
+                    site.freed += 1;
+                    site.lifetime_ns = site.lifetime_ns.saturating_add(lifetime);
+                    site.temporary += u64::from(is_temporary);
+                    self.totals.temporary += u64::from(is_temporary);
+                    match fate {
+                        "reused" => self.totals.reused += 1,
+                        _ => self.totals.freed_bytes = self.totals.freed_bytes.saturating_add(bytes),
+                    }
+                    let bound = BOUNDS_NS.iter().position(|bound| lifetime < *bound).unwrap_or(BOUNDS_NS.len() - 1);
+                    self.lifetimes[bound].0 += 1;
+                    self.lifetimes[bound].1 = self.lifetimes[bound].1.saturating_add(bytes);
+                }
+            }
+        }
+    }
+
+    fn add_step(&mut self, key: super::sites::StackKey, ts_ns: i64, bytes: u64) {
+        let step = ts_ns.div_euclid(self.step_ns);
+        let sum = self.steps.entry((key, step)).or_default();
+        *sum = sum.saturating_add(bytes);
+        if self.steps.len() > MOST_STEPS && self.step_ns < i64::MAX / 4 {
+            self.step_ns *= 4;
+            for ((key, step), bytes) in std::mem::take(&mut self.steps) {
+                *self.steps.entry((key, step.div_euclid(4))).or_default() += bytes;
+            }
+        }
+    }
+
+    fn take_frees(&mut self, view: &frees::View<'_>) {
+        for row in 0..view.rows {
+            self.seen(view.ts_ns.get(row));
+            self.totals.frees += 1;
+            self.totals.unknown_frees += u64::from(view.allocation_id.get(row).is_none());
+        }
+    }
+
+    fn take_events(&mut self, view: &events::View<'_>) {
+        for row in 0..view.rows {
+            self.seen(view.ts_ns.get(row));
+            self.totals.collections += u64::from(view.category.get(row) == "gc");
+        }
+    }
+
+    /// The report as far as it goes, and the usage for the second pass.
+    pub(super) fn finish(mut self, options: &Options) -> (Report, Usage) {
+        let (first_ns, last_ns) = self.extent.unwrap_or_default();
+        (self.totals.first_ns, self.totals.last_ns) = (first_ns, last_ns);
+        let quarter = |ts_ns: i64| {
+            let width = (i128::from(last_ns) - i128::from(first_ns) + 1).max(1);
+            ((i128::from(ts_ns) - i128::from(first_ns)) * 4 / width).clamp(0, 3) as usize
+        };
+        for ((key, step), bytes) in &self.steps {
+            let sum = &mut self.sites.site(*key).quarters[quarter(step.saturating_mul(self.step_ns))];
+            *sum = sum.saturating_add(*bytes);
+        }
+        let lifetimes = self.lifetimes.iter().zip(BOUNDS_NS);
+        let lifetimes = lifetimes.map(|((count, bytes), below_ns)| Lifetimes { below_ns, count: *count, bytes: *bytes });
+        let report = Report {
+            totals: self.totals,
+            curve: self.usage.curve(first_ns, last_ns, options.points),
+            lifetimes: lifetimes.collect(),
+            is_growth_only: self.totals.allocations > 0 && !self.has_address,
+            is_coarse: self.usage.is_coarse(),
+            sites: self.sites.finish(),
+            ..Report::default()
+        };
+        (report, self.usage)
+    }
+}
+
+impl TableSink for Collected {
+    fn wants(&self, table: Table) -> Columns {
+        match table {
+            Table::Allocations | Table::Frees | Table::Stacks | Table::Frames => Columns::ALL,
+            Table::Events => Columns::named(table, &["ts_ns", "category"]),
+            _ => Columns::NONE,
+        }
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+        match table {
+            Table::Allocations => self.take_allocations(&allocations::View::of(&batch)),
+            Table::Frees => self.take_frees(&frees::View::of(&batch)),
+            Table::Stacks => self.sites.take_stacks(&stacks::View::of(&batch)),
+            Table::Frames => self.sites.take_frames(&frames::View::of(&batch)),
+            _ => self.take_events(&events::View::of(&batch)),
+        }
+        Flow::Continue
+    }
+}

@@ -1,0 +1,43 @@
+//! Memory: how much was in use, who took it, what never came back.
+//!
+//! Two passes over the tables: the first finds the peak, the second what was alive then.
+
+mod alive;
+mod collect;
+mod report;
+mod sites;
+mod usage;
+
+use traceloom_bytes::Result;
+use traceloom_model::{Filter, TableSource};
+
+pub use self::report::{Curve, Lifetimes, Moment, Report, Site, SiteFrame, Totals};
+use self::{alive::Alive, collect::Collected};
+
+/// What to find out.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// A time of which to say what was alive, besides the peak.
+    pub at_ns: Option<i64>,
+    /// Points of the curve of usage.
+    pub points: usize,
+    /// Most bytes that may be used to put events in order; a longer trace has neighbouring events added together.
+    pub order_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { at_ns: None, points: 100, order_bytes: 256 << 20 }
+    }
+}
+
+/// Looks at all allocations of a source.
+pub fn memory(source: &dyn TableSource, filter: &Filter, options: &Options) -> Result<Report> {
+    let mut collected = Collected::new(options);
+    source.pour(filter, &mut collected)?;
+    let (mut report, usage) = collected.finish(options);
+    let mut alive = Alive::new(&usage, options.at_ns);
+    source.pour(filter, &mut alive)?;
+    alive.finish(&mut report);
+    Ok(report)
+}

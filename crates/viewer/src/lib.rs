@@ -1,0 +1,15 @@
+//! Traces in the browser.
+//!
+//! [`start`] serves a page on the loopback interface and loads the traces meanwhile. The page asks for pictures of a
+//! window at a width and gets what its pixels can show; it never holds the trace.
+
+#![forbid(unsafe_code)]
+
+mod api;
+mod assets;
+mod guard;
+mod load;
+mod scene;
+mod server;
+
+pub use crate::server::{Options, Viewer, start};

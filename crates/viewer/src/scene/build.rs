@@ -1,0 +1,302 @@
+//! Fills a scene from the tables of a trace.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, RwLock},
+};
+
+use arrow_array::RecordBatch;
+use traceloom_analysis::lod::{Lane, LaneKey};
+use traceloom_model::{
+    Columns, Flow, Table, TableSink, allocations, counters, events, findings, links, logs, processes, spans, switches, threads,
+};
+
+use super::{Counter, Link, LogLine, Place, Point, Points, Scene, Series, Track, names::Translation};
+
+/// Spans that do not nest with each other have lanes of their own.
+pub(crate) const NESTED: u8 = 0;
+pub(crate) const FRAME: u8 = 1;
+pub(crate) const RANGE: u8 = 2;
+
+/// A sink that fills the scene, batch by batch, so that a picture can be drawn at any time.
+pub(crate) struct Builder {
+    scene: Arc<RwLock<Scene>>,
+    trace: u32,
+    tracks: HashMap<i64, u32>,
+    processes: HashMap<i64, String>,
+    counters: HashMap<(Option<i64>, u32, Option<u64>), usize>,
+    names: Translation,
+    categories: Translation,
+    /// Bytes taken and given back, by time.
+    memory: Vec<(i64, i64)>,
+}
+
+impl Builder {
+    pub(crate) fn new(scene: Arc<RwLock<Scene>>, trace: u32) -> Self {
+        Self {
+            scene,
+            trace,
+            tracks: HashMap::new(),
+            processes: HashMap::new(),
+            counters: HashMap::new(),
+            names: Translation::default(),
+            categories: Translation::default(),
+            memory: Vec::new(),
+        }
+    }
+
+    /// After the last batch.
+    pub(crate) fn finish(mut self) {
+        self.memory.sort_unstable();
+        let mut used = 0_i64;
+        let mut series = Series::default();
+        for (ts_ns, bytes) in &self.memory {
+            used = used.saturating_add(*bytes);
+            series.push(*ts_ns, used as f64);
+        }
+        series.close();
+        let Ok(mut scene) = self.scene.write() else { return };
+        scene.lanes.close();
+        scene.tracks.iter_mut().for_each(|track| {
+            track.events.close();
+            track.switches.close();
+        });
+        scene.counters.iter_mut().for_each(|counter| counter.series.close());
+        if series.len() > 0 {
+            scene.traces[self.trace as usize].memory = Some(series);
+        }
+        scene.revision += 1;
+    }
+
+    /// The track of a thread; a row that names it may come later.
+    fn track(&mut self, scene: &mut Scene, thread_id: i64) -> u32 {
+        if let Some(track) = self.tracks.get(&thread_id) {
+            return *track;
+        }
+        let number = scene.tracks.len() as u32;
+        scene.tracks.push(Track {
+            trace: self.trace,
+            thread_id,
+            tid: None,
+            process: String::new(),
+            name: String::new(),
+            kind: String::new(),
+            spans: 0,
+            events: Points::default(),
+            switches: Lane::default(),
+            switch_targets: Vec::new(),
+        });
+        self.tracks.insert(thread_id, number);
+        number
+    }
+
+    fn take_threads(&mut self, scene: &mut Scene, view: &threads::View<'_>) {
+        for row in 0..view.rows {
+            let number = self.track(scene, view.id.get(row));
+            let process = self.processes.get(&view.process_id.get(row)).cloned().unwrap_or_default();
+            let track = &mut scene.tracks[number as usize];
+            track.tid = view.tid.get(row);
+            track.name = view.name.get(row).unwrap_or_default().to_owned();
+            track.kind = view.kind.get(row).unwrap_or_default().to_owned();
+            track.process = process;
+        }
+    }
+
+    fn take_processes(&mut self, view: &processes::View<'_>) {
+        for row in 0..view.rows {
+            let name = view.name.get(row).unwrap_or_default();
+            let shown = match view.pid.get(row) {
+                Some(pid) if name.is_empty() => format!("process {pid}"),
+                Some(pid) => format!("{name} ({pid})"),
+                None => name.to_owned(),
+            };
+            self.processes.insert(view.id.get(row), shown);
+        }
+    }
+
+    fn take_spans(&mut self, scene: &mut Scene, view: &spans::View<'_>) {
+        let mut names = std::mem::take(&mut self.names);
+        let mut categories = std::mem::take(&mut self.categories);
+        let numbers = names.of(view.name.values(), &mut scene.names);
+        categories.of(view.category.values(), &mut scene.names);
+        let (frame, range) = (scene.names.number("frame"), scene.names.number("range"));
+        let kinds = categories.of(view.category.values(), &mut scene.names);
+        let (keys, category_keys) = (view.name.keys(), view.category.keys());
+        let (begins, thread_ids, ids) = (view.ts_ns.values(), view.thread_id.values(), view.id.values());
+        let mut last = None;
+        for row in 0..view.rows {
+            let track = match last {
+                Some((thread, track)) if thread == thread_ids[row] => track,
+                _ => self.track(scene, thread_ids[row]),
+            };
+            last = Some((thread_ids[row], track));
+            let kind = match kinds[category_keys[row] as usize] {
+                category if category == frame => FRAME,
+                category if category == range => RANGE,
+                _ => NESTED,
+            };
+            let name = numbers[keys[row] as usize];
+            let dur = view.dur_ns.get(row);
+            let end = dur.map(|dur| begins[row].saturating_add(dur));
+            let key = LaneKey { thread_id: i64::from(track), kind, depth: view.depth.get(row) };
+            scene.lanes.lane(key).push(begins[row], end, name, ids[row] as u32);
+            scene.names.count(name, dur.unwrap_or(0), view.color.get(row));
+            scene.tracks[track as usize].spans += 1;
+        }
+        extend(scene, self.trace, begins, |row| view.dur_ns.get(row));
+        (self.names, self.categories) = (names, categories);
+    }
+
+    fn take_events(&mut self, scene: &mut Scene, view: &events::View<'_>) {
+        for row in 0..view.rows {
+            let track = self.track(scene, view.thread_id.get(row).unwrap_or(0));
+            let name = scene.names.number(view.name.get(row));
+            let category = scene.names.number(view.category.get(row));
+            let point = Point { ts_ns: view.ts_ns.get(row), name, category, id: view.id.get(row) };
+            scene.tracks[track as usize].events.push(point);
+        }
+        extend(scene, self.trace, view.ts_ns.values(), |_| None);
+    }
+
+    fn take_counters(&mut self, scene: &mut Scene, view: &counters::View<'_>) {
+        for row in 0..view.rows {
+            let Some(value) = view.value.get(row) else { continue };
+            let name = scene.names.number(view.name.get(row));
+            let thread = view.thread_id.get(row);
+            let track = thread.map(|thread| self.track(scene, thread));
+            let value_id = view.value_id.get(row);
+            let number = *self.counters.entry((thread, name, value_id)).or_insert(scene.counters.len());
+            if number == scene.counters.len() {
+                scene.counters.push(Counter { trace: self.trace, track, name, value_id, series: Series::default() });
+            }
+            scene.counters[number].series.push(view.ts_ns.get(row), value);
+        }
+        extend(scene, self.trace, view.ts_ns.values(), |_| None);
+    }
+
+    fn take_logs(&mut self, scene: &mut Scene, view: &logs::View<'_>) {
+        for row in 0..view.rows {
+            scene.log_texts.push_str(view.message.get(row));
+            let log = LogLine {
+                trace: self.trace,
+                ts_ns: view.ts_ns.get(row),
+                level: view.level.get(row),
+                level_name: scene.names.number(view.level_name.get(row)),
+                file: view.file.get(row).map(|file| scene.names.number(file)),
+                line: view.line.get(row),
+                text_end: scene.log_texts.len(),
+            };
+            if let Some(ts_ns) = log.ts_ns {
+                extend(scene, self.trace, &[ts_ns], |_| None);
+            }
+            scene.logs.push(log);
+        }
+    }
+
+    fn take_switches(&mut self, scene: &mut Scene, view: &switches::View<'_>) {
+        for row in 0..view.rows {
+            let track = self.track(scene, view.thread_id.get(row));
+            let name = scene.names.number(view.name.get(row));
+            let (begin, dur) = (view.ts_ns.get(row), view.dur_ns.get(row));
+            let track = &mut scene.tracks[track as usize];
+            track.switches.push(begin, Some(begin.saturating_add(dur)), name, track.switch_targets.len() as u32);
+            track.switch_targets.push(view.target_tid.get(row));
+        }
+    }
+
+    fn take_links(&mut self, scene: &mut Scene, view: &links::View<'_>) {
+        let links = (0..view.rows).map(|row| Link {
+            trace: self.trace,
+            from_span: view.from_span_id.get(row),
+            to_span: view.to_span_id.get(row),
+            ts_ns: view.ts_ns.get(row),
+        });
+        scene.links.extend(links);
+    }
+
+    fn take_allocations(&mut self, scene: &mut Scene, view: &allocations::View<'_>) {
+        for row in 0..view.rows {
+            let bytes = i64::try_from(view.size_bytes.get(row)).unwrap_or(i64::MAX);
+            self.memory.push((view.ts_ns.get(row), bytes));
+            if let Some(freed) = view.freed_ts_ns.get(row) {
+                self.memory.push((freed, -bytes));
+            }
+        }
+        extend(scene, self.trace, view.ts_ns.values(), |_| None);
+    }
+
+    /// Notes where the spans are that links name; after lanes and links are complete.
+    pub(crate) fn resolve_links(scene: &mut Scene) {
+        let mut wanted: HashMap<(u32, i64), Option<Place>> = HashMap::new();
+        for link in &scene.links {
+            for span in [link.from_span, link.to_span].into_iter().flatten() {
+                wanted.insert((link.trace, span), None);
+            }
+        }
+        if wanted.is_empty() {
+            return;
+        }
+        for (key, lane) in scene.lanes.iter() {
+            let track = key.thread_id as u32;
+            let trace = scene.tracks[track as usize].trace;
+            for index in 0..lane.len() as u32 {
+                if let Some(place) = wanted.get_mut(&(trace, i64::from(lane.id(index)))) {
+                    let (begin_ns, end_ns) = (lane.begin_ns(index), lane.end_ns(index));
+                    *place = Some(Place { track, depth: key.depth, begin_ns, end_ns });
+                }
+            }
+        }
+        scene.linked = wanted.into_iter().filter_map(|(key, place)| Some((key, place?))).collect();
+    }
+}
+
+/// The trace reaches over these times too.
+fn extend(scene: &mut Scene, trace: u32, begins: &[i64], dur: impl Fn(usize) -> Option<i64>) {
+    let Some(trace) = scene.traces.get_mut(trace as usize) else { return };
+    for (row, begin) in begins.iter().enumerate() {
+        trace.first_ns = trace.first_ns.min(*begin);
+        trace.last_ns = trace.last_ns.max(begin.saturating_add(dur(row).unwrap_or(0)));
+    }
+}
+
+impl TableSink for Builder {
+    fn wants(&self, table: Table) -> Columns {
+        match table {
+            Table::Spans => Columns::named(
+                table,
+                &["id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "color"],
+            ),
+            Table::Processes
+            | Table::Threads
+            | Table::Events
+            | Table::Counters
+            | Table::Logs
+            | Table::Switches
+            | Table::Links => Columns::ALL,
+            Table::Allocations => Columns::named(table, &["ts_ns", "size_bytes", "freed_ts_ns"]),
+            Table::Findings => Columns::named(table, &["id"]),
+            _ => Columns::NONE,
+        }
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+        let scene = Arc::clone(&self.scene);
+        let Ok(mut scene) = scene.write() else { return Flow::Stop };
+        let scene = &mut *scene;
+        match table {
+            Table::Processes => self.take_processes(&processes::View::of(&batch)),
+            Table::Threads => self.take_threads(scene, &threads::View::of(&batch)),
+            Table::Spans => self.take_spans(scene, &spans::View::of(&batch)),
+            Table::Events => self.take_events(scene, &events::View::of(&batch)),
+            Table::Counters => self.take_counters(scene, &counters::View::of(&batch)),
+            Table::Logs => self.take_logs(scene, &logs::View::of(&batch)),
+            Table::Switches => self.take_switches(scene, &switches::View::of(&batch)),
+            Table::Links => self.take_links(scene, &links::View::of(&batch)),
+            Table::Allocations => self.take_allocations(scene, &allocations::View::of(&batch)),
+            Table::Findings => scene.traces[self.trace as usize].findings += findings::View::of(&batch).rows as u64,
+            _ => {}
+        }
+        scene.revision += 1;
+        Flow::Continue
+    }
+}

@@ -1,0 +1,79 @@
+//! Points in time, and what they look like from afar.
+
+use traceloom_analysis::lod::Window;
+
+/// An event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
+    pub(crate) ts_ns: i64,
+    pub(crate) name: u32,
+    pub(crate) category: u32,
+    pub(crate) id: i64,
+}
+
+/// Events by time.
+#[derive(Debug, Default)]
+pub(crate) struct Points {
+    points: Vec<Point>,
+    is_unsorted: bool,
+}
+
+impl Points {
+    pub(crate) fn push(&mut self, point: Point) {
+        self.is_unsorted |= self.points.last().is_some_and(|last| point.ts_ns < last.ts_ns);
+        self.points.push(point);
+    }
+
+    pub(crate) fn close(&mut self) {
+        if self.is_unsorted {
+            self.points.sort_by_key(|point| point.ts_ns);
+            self.is_unsorted = false;
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// The first event of each pixel, and how many share it.
+    pub(crate) fn draw(&self, window: &Window, draw: &mut impl FnMut(&Point, usize)) {
+        let mut next = self.points.partition_point(|point| point.ts_ns < window.from_ns);
+        while let Some(point) = self.points.get(next).filter(|point| point.ts_ns <= window.to_ns) {
+            let rest = &self.points[next..];
+            let last = point.ts_ns.saturating_add(window.pixel_ns);
+            // Found by doubling steps: near when there are few, and never far to search when there are many.
+            let mut step = 1;
+            while step < rest.len() && rest[step].ts_ns < last {
+                step *= 2;
+            }
+            let shared = rest[..step.min(rest.len())].partition_point(|other| other.ts_ns < last).max(1);
+            draw(point, shared);
+            next += shared;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_that_share_a_pixel_are_one_and_none_is_lost() {
+        let mut points = Points::default();
+        for ts_ns in (0..10_000).rev() {
+            points.push(Point { ts_ns, name: 0, category: 0, id: ts_ns });
+        }
+        points.close();
+        let mut drawn = Vec::new();
+        points.draw(&Window::new(0, 10_000, 100), &mut |point, shared| drawn.push((point.id, shared)));
+        assert_eq!(drawn.len(), 100);
+        assert!(drawn.iter().all(|(id, shared)| id % 100 == 0 && *shared == 100));
+        let mut close = 0;
+        points.draw(&Window::new(5_000, 5_009, 1_000), &mut |_, shared| close += shared);
+        assert_eq!(close, 10);
+    }
+}

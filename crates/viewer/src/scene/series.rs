@@ -1,0 +1,138 @@
+//! Values over time, and what they look like from afar.
+
+use traceloom_analysis::lod::Window;
+
+/// Samples that one entry of the next level stands for.
+const FAN: usize = 16;
+
+/// The values of a stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) ts_ns: i64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) last: f64,
+}
+
+/// A value over time, with a pyramid of its extremes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Series {
+    samples: Vec<(i64, f64)>,
+    levels: Vec<Vec<Sample>>,
+}
+
+impl Series {
+    pub(crate) fn push(&mut self, ts_ns: i64, value: f64) {
+        self.samples.push((ts_ns, value));
+    }
+
+    /// Puts the samples in order and builds the pyramid; after the last push.
+    pub(crate) fn close(&mut self) {
+        if !self.samples.is_sorted_by_key(|(ts_ns, _)| *ts_ns) {
+            self.samples.sort_by_key(|(ts_ns, _)| *ts_ns);
+        }
+        self.levels.clear();
+        let mut level: Vec<Sample> = self.samples.chunks_exact(FAN).filter_map(|group| joined(group.iter().map(one))).collect();
+        while !level.is_empty() {
+            let next = level.chunks_exact(FAN).filter_map(|group| joined(group.iter().copied())).collect();
+            self.levels.push(std::mem::replace(&mut level, next));
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// The smallest and the largest value.
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+        joined(self.samples.iter().map(one)).map(|sample| (sample.min, sample.max))
+    }
+
+    /// One sample for each pixel that has any, and the one that holds before the window.
+    pub(crate) fn draw(&self, window: &Window) -> Vec<Sample> {
+        let first = self.samples.partition_point(|(ts_ns, _)| *ts_ns < window.from_ns);
+        let mut drawn: Vec<Sample> = first.checked_sub(1).map(|before| one(&self.samples[before])).into_iter().collect();
+        let mut next = first;
+        while let Some((ts_ns, _)) = self.samples.get(next).filter(|(ts_ns, _)| *ts_ns <= window.to_ns) {
+            let last = ts_ns.saturating_add(window.pixel_ns);
+            let (sample, end) = self.stretch(next, last);
+            drawn.push(Sample { ts_ns: *ts_ns, ..sample });
+            next = end;
+        }
+        drawn
+    }
+
+    /// The samples from `first` on that lie before a time, put together, and the first one after them.
+    fn stretch(&self, first: usize, last_ns: i64) -> (Sample, usize) {
+        let mut sample = one(&self.samples[first]);
+        let mut next = first + 1;
+        while next < self.samples.len() && self.samples[next].0 < last_ns {
+            let (number, width) = self.widest(next, last_ns);
+            let more = match number {
+                None => one(&self.samples[next]),
+                Some(number) => self.levels[number][next / width],
+            };
+            sample = Sample { ts_ns: sample.ts_ns, ..join(sample, more) };
+            next += width;
+        }
+        (sample, next)
+    }
+
+    /// The highest level that has an entry which begins here and ends before a time.
+    fn widest(&self, first: usize, last_ns: i64) -> (Option<usize>, usize) {
+        let (mut found, mut width) = (None, 1);
+        for (number, level) in self.levels.iter().enumerate() {
+            let wider = width * FAN;
+            let fits = first.is_multiple_of(wider)
+                && level.get(first / wider).is_some()
+                && self.samples.get(first + wider - 1).is_some_and(|(ts_ns, _)| *ts_ns < last_ns);
+            if !fits {
+                break;
+            }
+            (found, width) = (Some(number), wider);
+        }
+        (found, width)
+    }
+}
+
+fn one((ts_ns, value): &(i64, f64)) -> Sample {
+    Sample { ts_ns: *ts_ns, min: *value, max: *value, last: *value }
+}
+
+fn join(sum: Sample, sample: Sample) -> Sample {
+    Sample { ts_ns: sum.ts_ns, min: sum.min.min(sample.min), max: sum.max.max(sample.max), last: sample.last }
+}
+
+fn joined(samples: impl Iterator<Item = Sample>) -> Option<Sample> {
+    samples.reduce(join)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extremes_survive_at_any_width() {
+        let mut series = Series::default();
+        for ts_ns in 0..100_000 {
+            series.push(ts_ns, if ts_ns == 77_777 { 9.0 } else { (ts_ns % 5) as f64 });
+        }
+        series.close();
+        for pixels in [1, 3, 100, 1280] {
+            let drawn = series.draw(&Window::new(0, 100_000, pixels));
+            assert!(drawn.len() <= pixels as usize + 2, "{} in {pixels} pixels", drawn.len());
+            assert!(drawn.iter().any(|sample| sample.max == 9.0));
+            assert!(drawn.iter().all(|sample| sample.min >= 0.0));
+            assert_eq!(drawn.last().map(|sample| sample.last), Some(4.0));
+        }
+    }
+
+    #[test]
+    fn a_window_between_samples_knows_the_value_before_it() {
+        let mut series = Series::default();
+        series.push(0, 1.0);
+        series.push(100, 2.0);
+        series.close();
+        assert_eq!(series.draw(&Window::new(50, 60, 10)), [Sample { ts_ns: 0, min: 1.0, max: 1.0, last: 1.0 }]);
+    }
+}

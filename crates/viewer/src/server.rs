@@ -1,0 +1,97 @@
+//! The server: from start to end.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    sync::{Arc, RwLock},
+};
+
+use axum::{Router, middleware};
+use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
+use traceloom_bytes::Result;
+
+use crate::{api, assets, guard::Guard, load::Loader, scene::Scene};
+
+/// What to show.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The traces.
+    pub paths: Vec<PathBuf>,
+    /// The format, where it should not be recognised.
+    pub from: Option<String>,
+    /// The port; any free one where it is 0.
+    pub port: u16,
+    /// How to read the traces.
+    pub ingest: traceloom_ingest::Options,
+}
+
+/// A running server; dropping it ends it.
+#[derive(Debug)]
+pub struct Viewer {
+    url: String,
+    runtime: Option<Runtime>,
+    stop: Option<oneshot::Sender<()>>,
+}
+
+/// What all requests share.
+#[derive(Clone)]
+pub(crate) struct App {
+    pub(crate) scene: Arc<RwLock<Scene>>,
+    pub(crate) loader: Arc<Loader>,
+}
+
+/// Starts to serve and to load; returns at once.
+pub fn start(options: Options) -> Result<Viewer> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
+    let listener = runtime.block_on(TcpListener::bind(address))?;
+    let port = listener.local_addr()?.port();
+    let guard = Guard::new(port)?;
+    let url = format!("http://127.0.0.1:{port}/?token={}", guard.token());
+    let scene = Arc::new(RwLock::new(Scene::default()));
+    let loader = Arc::new(Loader::new(Arc::clone(&scene), options.ingest));
+    for path in options.paths {
+        loader.load(path, options.from.clone());
+    }
+    let app = router(App { scene, loader }, guard);
+    let (stop, stopped) = oneshot::channel::<()>();
+    runtime.spawn(async move {
+        let ended = async { stopped.await.unwrap_or_default() };
+        // An error here is the end of the listener, which has nobody to report to.
+        let _ = axum::serve(listener, app).with_graceful_shutdown(ended).await;
+    });
+    Ok(Viewer { url, runtime: Some(runtime), stop: Some(stop) })
+}
+
+fn router(app: App, guard: Guard) -> Router {
+    let guard = Arc::new(guard);
+    let api = api::router().with_state(app).layer(middleware::from_fn_with_state(Arc::clone(&guard), Guard::check_token));
+    Router::new()
+        .nest("/api", api)
+        .fallback(assets::serve)
+        .layer(middleware::from_fn_with_state(guard, Guard::check_host))
+}
+
+impl Viewer {
+    /// Where the page is, with the token that it needs.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Serves until the process ends.
+    pub fn wait(&self) {
+        if let Some(runtime) = &self.runtime {
+            runtime.block_on(std::future::pending::<()>());
+        }
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        self.stop.take().map(|stop| stop.send(()));
+        // Requests that still run must not hold up the end of the program.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
