@@ -5,6 +5,7 @@ mod easyprofiler;
 mod measure;
 mod memlyze;
 mod nytprof;
+mod tables;
 mod wtf;
 
 use std::{env, fs::File, io::BufWriter, process::ExitCode};
@@ -25,6 +26,7 @@ static BENCHES: &[Bench] = &[
     Bench { id: "easyprofiler", make: easyprofiler::make, run: easyprofiler::run },
     Bench { id: "memlyze", make: memlyze::make, run: memlyze::run },
     Bench { id: "nytprof", make: nytprof::make, run: nytprof::run },
+    Bench { id: "tables", make: easyprofiler::make, run: tables::run },
     Bench { id: "wtf", make: wtf::make, run: wtf::run },
 ];
 

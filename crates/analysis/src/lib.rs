@@ -1,5 +1,14 @@
 //! Answers from the tables of a trace, without a SQL engine.
+//!
+//! One module a question; each is a sink that tables are poured into, and a report of plain data that comes out.
 
 #![forbid(unsafe_code)]
 
+pub mod flame;
+mod group;
 pub mod lod;
+pub mod memory;
+mod names;
+mod quantile;
+pub mod stats;
+mod threads;

@@ -1,3 +1,53 @@
 //! Tables to the formats of today's tools.
+//!
+//! A [`Target`] says as data which tables it needs, pours them as often as it likes, writes to any `Write` and gives
+//! a counted `Loss`. What targets have in common stands beside them: [`Gathered`] is the usual first pass (threads,
+//! spans in the order of their begin, arguments), [`Nest`] turns spans into begins and ends that nest, [`text`] writes
+//! what other programs parse.
+//!
+//! ```no_run
+//! # fn convert(trace: &dyn traceloom_model::TableSource) -> traceloom_bytes::Result<()> {
+//! use traceloom_export::{Options, by_path, write};
+//!
+//! let (target, gzip) = by_path("trace.pftrace".as_ref()).expect("Perfetto's ending is known");
+//! let mut out = std::io::BufWriter::new(std::fs::File::create("trace.pftrace")?);
+//! let loss = write(target, trace, &Options { gzip, ..Options::default() }, &mut out)?;
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
+
+mod args;
+mod gather;
+mod loss;
+mod looks;
+mod names;
+mod nest;
+mod order;
+mod pour;
+mod roster;
+mod sorter;
+mod store;
+mod target;
+mod targets;
+pub mod text;
+
+#[cfg(test)]
+mod fixture;
+
+pub use crate::{
+    args::{Arg, ArgStore, Args, Datum},
+    gather::Gathered,
+    loss::{lose_table, phrase},
+    looks::{Look, LookId, Looks},
+    names::{KeyMap, NameId, NamePool},
+    nest::{Nest, Placed},
+    order::{Layer, Ordered, SpanIter, SpanOrder, SpanSorter},
+    pour::{pour, span_is_taken},
+    roster::{Process, Roster, Thread, ThreadIndex, Trace},
+    sorter::{Merge, Sorted, Sorter},
+    store::Store,
+    target::{Descriptor, Need, Options, Rows, Target, Variant, write},
+    targets::{TARGETS, by_id, by_path},
+};

@@ -19,11 +19,13 @@ mod easyprofiler;
 mod memlyze;
 mod nytprof;
 mod pynytprof;
+mod set;
 mod shared;
 mod trace;
 mod wtf;
 
 pub use crate::{
+    set::TraceSet,
     shared::RULES,
     trace::{Options, Trace, ingest, open},
 };

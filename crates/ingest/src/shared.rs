@@ -7,7 +7,7 @@ use traceloom_model::{
     Halt, Named, Table, Tables,
     args::Arg,
     findings::Finding,
-    trackers::{Clock, Extent},
+    trackers::{Clock, Extent, Symbol},
     traces::Trace,
 };
 
@@ -86,6 +86,10 @@ pub(crate) enum Datum<'a> {
     Bytes(&'a [u8]),
     Float(f64),
     Int(i64),
+    /// The argument is there and has no value.
+    Null,
+    /// A text in which bytes that are no UTF-8 were replaced, and the bytes.
+    Replaced(&'a str, &'a [u8]),
     Text(&'a str),
     Unsigned(u64),
 }
@@ -107,13 +111,15 @@ pub(crate) struct Argument<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Args {
     next_id: i64,
+    /// The names of tables that owned one: no lookup for each row.
+    owners: [Option<Symbol>; Table::ALL.len()],
 }
 
 impl Args {
     pub(crate) fn push(&mut self, argument: &Argument<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let mut row = Arg {
             id: self.next_id,
-            owner_table: argument.owner_table.name().into(),
+            owner_table: self.owner(argument.owner_table, tables).into(),
             owner_id: argument.owner_id,
             key: argument.key,
             idx: argument.idx,
@@ -128,10 +134,22 @@ impl Args {
             Datum::Bytes(value) => row.bytes_value = Some(value),
             Datum::Float(value) => row.float_value = Some(value),
             Datum::Int(value) => row.int_value = Some(value),
+            Datum::Null => {}
+            Datum::Replaced(text, bytes) => (row.text_value, row.bytes_value) = (Some(text), Some(bytes)),
             Datum::Text(value) => row.text_value = Some(value),
             Datum::Unsigned(value) => row.uint_value = Some(value),
         }
         self.next_id += 1;
         tables.push(row)
+    }
+
+    #[inline]
+    fn owner(&mut self, table: Table, tables: &mut Tables<'_>) -> Symbol {
+        *self.owners[table as usize].get_or_insert_with(|| tables.strings.intern(table.name()))
+    }
+
+    /// Numbers arguments that are left out: ids do not depend on the filter.
+    pub(crate) fn skip(&mut self, count: usize) {
+        self.next_id += count as i64;
     }
 }

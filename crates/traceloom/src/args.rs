@@ -1,5 +1,7 @@
 //! Every argument of the program: one definition each, with its help.
 
+pub(crate) mod answers;
+
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -121,6 +123,23 @@ Examples:
   traceloom log -f --dictionary yesterday.clog live.clog        go on as it grows
   traceloom log --compat service.clog                           the original decompressor's text, to the byte")]
     Log(Log),
+
+    /// Draw where the time goes, or the memory: a flame graph.
+    #[command(after_help = "\
+Examples:
+  traceloom flame game.prof -o game.svg
+  traceloom flame --reversed --icicle nytprof.out -o who-calls.svg
+  traceloom flame --by bytes service.mlyze -o memory.svg
+  traceloom flame --format folded game.prof | head")]
+    Flame(answers::Flame),
+
+    /// Show how much memory was in use, who took it, and what never came back.
+    #[command(after_help = "\
+Examples:
+  traceloom memory service.mlyze
+  traceloom memory --at 12.5s service.mlyze
+  traceloom memory --json service.mlyze | jq .peak.bytes")]
+    Memory(answers::Memory),
 
     /// Write a sample trace of each format and show what to do with it.
     #[command(after_help = "\

@@ -1,8 +1,9 @@
 //! Opens what the user named.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use traceloom_bytes::{Options, Result, Source};
+use traceloom_ingest::{Trace, TraceSet};
 use traceloom_open::{Opened, open};
 
 use crate::{args::Reading, progress};
@@ -17,6 +18,18 @@ pub(crate) fn open_trace(path: &Path, reading: &Reading, options: &Options) -> R
     let mut opened = open_quietly(path, reading, options)?;
     opened.source = progress::watch(opened.source, path)?;
     Ok(opened)
+}
+
+/// Opens traces whose tables are wanted, with a progress bar where that takes long.
+pub(crate) fn open_tables(paths: &[PathBuf], reading: &Reading) -> Result<TraceSet> {
+    let options = traceloom_ingest::Options::default();
+    let open = |path: &PathBuf| {
+        let source = Source::open(path, &options.read.limits)?;
+        let mut trace = Trace::new(path, source, reading.from.as_deref(), &options)?;
+        trace.opened.source = progress::watch(trace.opened.source, path)?;
+        Ok(trace)
+    };
+    Ok(TraceSet::new(paths.iter().map(open).collect::<Result<Vec<_>>>()?))
 }
 
 /// The name to print for a path.

@@ -5,6 +5,7 @@ use std::{fs, path::Path};
 /// Longer ones are not shown: who reads the log has other things to find there, too.
 const MOST_BYTES: usize = 16 << 10;
 const LINE_BYTES: usize = 75;
+const _: () = assert!(LINE_BYTES.is_multiple_of(3), "a line before the last would be padded");
 
 /// The file as base64, or why it is not shown.
 pub(super) fn show(path: &Path) -> String {

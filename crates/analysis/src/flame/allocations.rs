@@ -39,7 +39,7 @@ impl AllocationStacks {
         }
     }
 
-    pub(crate) fn finish(self, counts: bool, names: &mut Names, tree: &mut Tree) {
+    pub(crate) fn finish(&self, counts: bool, names: &mut Names, tree: &mut Tree) {
         for ((trace, stack), (bytes, count)) in &self.weights {
             let frames = self.frames_of(*trace, *stack);
             let frames = if frames.is_empty() { vec![names.intern("(unknown)")] } else { frames };

@@ -348,7 +348,9 @@ impl Records for Reader {
         if let State::Blocks(left @ 1..) = self.state
             && let Some(sound) = self.sound_block()
         {
-            return Ok(Some(self.take_sound_block(left, sound)));
+            let (offset, len) = (self.window.offset(), 2 + sound.size as u64);
+            let record = Record::Block(self.take_sound_block(left, sound));
+            return Ok(Some(Located { offset, len, record }));
         }
         self.next_other()
     }

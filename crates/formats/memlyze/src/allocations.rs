@@ -22,7 +22,7 @@ pub struct Allocations {
 /// An allocation that is live, or was.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Allocation {
-    /// Its number among the ALLOC events, from 0.
+    /// Its number among the ALLOC events, from 0, or the one that [`Allocations::alloc_as`] was given.
     pub number: u64,
     /// When it was made.
     pub time_us: u64,
@@ -92,7 +92,11 @@ impl Allocations {
 
     /// Takes an ALLOC; gives the allocation that it replaces at its address.
     pub fn alloc(&mut self, alloc: &Alloc) -> Result<Option<Allocation>> {
-        let number = self.totals.allocs;
+        self.alloc_as(self.totals.allocs, alloc)
+    }
+
+    /// The same for a caller who numbers allocations otherwise.
+    pub fn alloc_as(&mut self, number: u64, alloc: &Alloc) -> Result<Option<Allocation>> {
         self.totals.allocs += 1;
         self.totals.alloc_bytes += u128::from(alloc.size_bytes);
         self.totals.live_bytes += u128::from(alloc.size_bytes);

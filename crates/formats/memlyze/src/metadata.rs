@@ -1,5 +1,7 @@
 //! The metadata as tables: names and stacks, each stored once and found by id.
 
+use std::ops::Range;
+
 use traceloom_bytes::{Error, Limits, Result, reserve};
 
 use crate::{frames::Frames, ids::IdTable};
@@ -10,7 +12,11 @@ pub struct Metadata {
     pub(crate) files: Names,
     pub(crate) functions: Names,
     pub(crate) stacks: Stacks,
+    pub(crate) others: Vec<(Vec<u8>, Range<u64>)>,
 }
+
+/// Keys of others that are kept; each of them is reported anyway.
+const MOST_OTHERS: usize = 1 << 10;
 
 /// One call of a stack; an id or a line that the file does not have is `None`.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -52,6 +58,21 @@ impl Metadata {
     /// All stacks by ascending id.
     pub fn stacks(&self) -> impl Iterator<Item = (u64, impl Iterator<Item = Frame>)> {
         self.stacks.ids.iter().map(|(id, row)| (id, self.stacks.row(row)))
+    }
+
+    /// Keys that the document does not know, in file order, and where in the file the JSON of each value lies.
+    ///
+    /// Only the first of very many are here.
+    pub fn others(&self) -> impl Iterator<Item = (&[u8], Range<u64>)> {
+        self.others.iter().map(|(key, place)| (key.as_slice(), place.clone()))
+    }
+
+    pub(crate) fn push_other(&mut self, key: &[u8], place: Range<u64>) -> Result<()> {
+        if self.others.len() < MOST_OTHERS {
+            reserve(&mut self.others, 1)?;
+            self.others.push((key.to_vec(), place));
+        }
+        Ok(())
     }
 
     /// Whether there is no name and no stack.
@@ -160,7 +181,7 @@ impl Stacks {
     }
 }
 
-fn range(ends: &[u32], row: usize) -> std::ops::Range<usize> {
+fn range(ends: &[u32], row: usize) -> Range<usize> {
     let begin = row.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
     let end = ends.get(row).copied().unwrap_or(begin);
     begin as usize..end as usize

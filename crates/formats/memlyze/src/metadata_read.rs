@@ -161,10 +161,11 @@ impl Parser<'_> {
     }
 
     fn unknown_key(&mut self) -> Result<(), Stop> {
-        let (key, offset) = (shown(self.json.text()), self.json.offset());
-        self.report(&METADATA_KEY, offset, |odd| odd.with("key", key))?;
+        let (key, offset) = (self.json.text().to_vec(), self.json.offset());
+        self.report(&METADATA_KEY, offset, |odd| odd.with("key", shown(&key)))?;
         let token = self.json.next()?;
-        self.json.skip(token)
+        self.json.skip(token)?;
+        Ok(self.tables.push_other(&key, offset..self.json.offset())?)
     }
 
     fn section(&mut self, section: usize) -> Result<(), Stop> {

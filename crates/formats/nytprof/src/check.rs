@@ -327,7 +327,7 @@ impl Checks {
 }
 
 /// The number at the start of a value, as C's `atoi` has it; a negative one counts as 0.
-pub(crate) fn leading_number(value: &[u8]) -> u32 {
+pub fn leading_number(value: &[u8]) -> u32 {
     let value = value.trim_ascii_start();
     let value = value.strip_prefix(b"+").unwrap_or(value);
     let digits = value.iter().take_while(|byte| byte.is_ascii_digit());

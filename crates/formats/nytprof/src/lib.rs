@@ -40,6 +40,7 @@ mod write;
 use traceloom_bytes::{Access, Clock, Descriptor as Format, Order, Sniff, Variant};
 
 pub use crate::{
+    check::leading_number,
     dialect::{Dialect, dialect},
     nv::{Nv, NvLayout},
     read::{INFLATED, Reader, open},

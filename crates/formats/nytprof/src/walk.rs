@@ -86,8 +86,9 @@ impl Reader {
         Ok(())
     }
 
-    /// The original doubts its clock when the statements take longer than the run.
-    pub(crate) fn report_times(&mut self, profile: &Profile) -> Result<()> {
+    /// Adds the finding that follows from the sums: the original doubts its clock when the statements take longer than
+    /// the run.
+    pub fn report_times(&mut self, profile: &Profile) -> Result<()> {
         if profile.end_time.is_some_and(|time| time != 0.0) && profile.stmts_seconds > profile.duration * 1.1 {
             let percent = (profile.stmts_seconds / profile.duration * 100.0).round();
             let exceeds = Finding::new(&TIMES_EXCEED, self.position()).with("percent", percent.to_string());

@@ -10,6 +10,9 @@ use crate::{
     read::State,
 };
 
+/// How far apart two timebases may be: every sum with a time of an event has to fit.
+const FARTHEST_US: i64 = i64::MAX / 4;
+
 impl Reader {
     pub(crate) fn warn_no_header(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.warned_no_header, true) {
@@ -66,8 +69,9 @@ impl Reader {
         self.headers += 1;
         if self.headers > 1 {
             let shift = (info.timebase_ms - self.header.info.timebase_ms) * 1000.0;
-            self.zones.shift_us = shift as i64;
-            self.report(&SECOND_HEADER, offset, |odd| odd.with("shift", shift as i64))?;
+            let shift = (shift as i64).clamp(-FARTHEST_US, FARTHEST_US);
+            self.zones.shift_us = shift;
+            self.report(&SECOND_HEADER, offset, |odd| odd.with("shift", shift))?;
         }
         Ok(())
     }

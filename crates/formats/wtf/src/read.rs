@@ -1,7 +1,7 @@
 //! Walks the records of a file, front to back.
 
 use traceloom_bytes::{
-    Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule, Source, Window,
+    Error, Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule, Source, Window,
 };
 
 use crate::{
@@ -181,19 +181,31 @@ impl Reader {
 
     /// Reads to the end and hands over every event: the fast way for those who want nothing else.
     pub fn for_each_event(&mut self, mut take: impl FnMut(&Event<'_>) -> Result<()>) -> Result<()> {
+        self.try_for_each(|record| match record {
+            Record::Event(event) => take(event),
+            _ => Ok(()),
+        })
+    }
+
+    /// Reads to the end, or to the first error of the caller's own, and hands over every record: the same as
+    /// [`Records::next`], only faster.
+    #[inline]
+    pub fn try_for_each<E: From<Error>>(
+        &mut self,
+        mut take: impl FnMut(&Record<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         loop {
             if let State::Events { end, encoding: encoding @ Encoding::Words, .. } = self.state
                 && !self.findings.has_refused()
             {
                 while let Some(ready) = self.plain_event(end) {
                     if let Some(event) = self.event(ready, encoding) {
-                        take(&event)?;
+                        take(&Record::Event(event))?;
                     }
                 }
             }
             match self.next()? {
-                Some(Located { record: Record::Event(event), .. }) => take(&event)?,
-                Some(_) => {}
+                Some(located) => take(&located.record)?,
                 None => return Ok(()),
             }
         }

@@ -5,8 +5,10 @@ mod convert;
 mod demo;
 mod dump;
 mod edit;
+mod flame;
 mod info;
 mod log;
+mod memory;
 mod resources;
 
 use std::io::Write;
@@ -30,6 +32,8 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Slice(arguments) => edit::slice(&arguments),
         Command::Merge(arguments) => edit::merge(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Flame(arguments) => flame::run(&arguments),
+        Command::Memory(arguments) => memory::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => {
             let mut script = Vec::new();

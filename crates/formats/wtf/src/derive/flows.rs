@@ -57,6 +57,19 @@ pub struct Link {
     pub value: Option<Box<str>>,
 }
 
+/// A step of a flow without what the program said about it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Step {
+    /// The flow.
+    pub flow: u32,
+    /// Where it was before: for a branch, where its parent was.
+    pub from: Option<Point>,
+    /// Where it is now.
+    pub to: Point,
+    /// How it came there.
+    pub kind: FlowKind,
+}
+
 /// A flow that was seen.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Flow {
@@ -81,6 +94,13 @@ impl Flows {
 
     /// Takes the next event and the scope around it; gives the step that it makes.
     pub fn push(&mut self, event: &Event<'_>, scope: Option<u32>) -> Result<Option<Link>> {
+        let Some(Step { flow, from, to, kind }) = self.follow(event, scope)? else { return Ok(None) };
+        let (name, value) = (kept_text(event, "name"), kept_text(event, "value"));
+        Ok(Some(Link { flow, from, to, kind, name, value }))
+    }
+
+    /// The same without the texts, which stand in the event.
+    pub fn follow(&mut self, event: &Event<'_>, scope: Option<u32>) -> Result<Option<Step>> {
         let kind = match event.kind.role {
             Role::FlowBranch => FlowKind::Branch,
             Role::FlowExtend => FlowKind::Extend,
@@ -105,8 +125,7 @@ impl Flows {
                 }
             }
         }
-        let (name, value) = (kept_text(event, "name"), kept_text(event, "value"));
-        Ok(Some(Link { flow, from, to, kind, name, value }))
+        Ok(Some(Step { flow, from, to, kind }))
     }
 
     /// A flow that has begun and not ended.

@@ -12,7 +12,7 @@ mod tree;
 
 pub use self::{
     appended::appended,
-    flows::{Flow, FlowKind, Flows, Link, Point},
+    flows::{Flow, FlowKind, Flows, Link, Point, Step},
     frames::{Frame, Frames},
     marks::{Mark, Marks},
     ranges::{Range, Ranges},

@@ -1,0 +1,393 @@
+//! Quantiles: exact as long as the samples fit into a budget, within a thousandth beyond that.
+
+use hashbrown::HashMap;
+
+/// Bytes that all samples of an answer may take together.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    samples: usize,
+    sketches: usize,
+}
+
+impl Budget {
+    /// A quarter of what the samples may take is set aside for the sketches that stand in for them.
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self { samples: bytes, sketches: bytes / 4 }
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new(512 << 20)
+    }
+}
+
+/// What a sample is, as a number whose order is the order of the samples.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Scale {
+    /// A float, by [`float_key`].
+    Float,
+    /// The number itself.
+    #[default]
+    Whole,
+}
+
+impl Scale {
+    /// The bucket of a sample, 1/1024 of its size wide or narrower; larger samples have larger buckets.
+    #[inline]
+    fn bucket(self, key: u64) -> u32 {
+        match self {
+            Self::Float => (key >> FLOAT_SHIFT) as u32,
+            Self::Whole => log_bucket::<10>(key),
+        }
+    }
+
+    /// A number in the middle of a bucket.
+    fn middle(self, bucket: u32) -> f64 {
+        match self {
+            Self::Float => float_of((u64::from(bucket) << FLOAT_SHIFT) | (1 << (FLOAT_SHIFT - 1))),
+            Self::Whole => {
+                let shift = (bucket >> 10).saturating_sub(1);
+                let low = u64::from(bucket - (shift << 10)) << shift;
+                (low + ((1_u64 << shift) - 1) / 2) as f64
+            }
+        }
+    }
+
+    fn value(self, key: u64) -> f64 {
+        match self {
+            Self::Float => float_of(key),
+            Self::Whole => key as f64,
+        }
+    }
+}
+
+/// Leaves the sign, the exponent and eleven bits of a float.
+const FLOAT_SHIFT: u32 = 41;
+
+/// A number that has the order of the floats.
+pub(crate) fn float_key(value: f64) -> u64 {
+    let bits = value.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+fn float_of(key: u64) -> f64 {
+    f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
+}
+
+/// Buckets that are exact below `2 << BITS` and then `1 << BITS` to each doubling.
+#[inline]
+fn log_bucket<const BITS: u32>(value: u64) -> u32 {
+    let shift = (63 - BITS).saturating_sub(value.leading_zeros());
+    (shift << BITS) + (value >> shift) as u32
+}
+
+/// The samples of one group.
+#[derive(Debug, Default)]
+pub(crate) struct Samples {
+    scale: Scale,
+    kept: Kept,
+}
+
+#[derive(Debug)]
+enum Kept {
+    /// Too many groups with too many samples: no quantiles.
+    Lost,
+    Narrow(Vec<u32>),
+    Sketch(HashMap<u32, u64>),
+    Wide(Vec<u64>),
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self::Narrow(Vec::new())
+    }
+}
+
+/// What an entry of a sketch takes, the free room of the table included.
+const SKETCH_ENTRY: usize = 32;
+const FIRST_ROOM: usize = 4;
+
+impl Samples {
+    /// None yet, of floats.
+    pub(crate) fn of_floats() -> Self {
+        Self { scale: Scale::Float, kept: Kept::Wide(Vec::new()) }
+    }
+
+    /// Adds a sample.
+    #[inline]
+    pub(crate) fn push(&mut self, key: u64, budget: &mut Budget) {
+        match &mut self.kept {
+            Kept::Narrow(samples) if key <= u64::from(u32::MAX) && samples.len() < samples.capacity() => {
+                samples.push(key as u32);
+            }
+            _ => self.push_slowly(key, budget),
+        }
+    }
+
+    #[cold]
+    fn push_slowly(&mut self, key: u64, budget: &mut Budget) {
+        let scale = self.scale;
+        match &mut self.kept {
+            Kept::Lost => {}
+            Kept::Narrow(samples) => match u32::try_from(key) {
+                Ok(narrow) if make_room(samples, budget) => samples.push(narrow),
+                Ok(_) => self.sketch(key, budget),
+                Err(_) => self.widen(key, budget),
+            },
+            Kept::Wide(samples) => match make_room(samples, budget) {
+                true => samples.push(key),
+                false => self.sketch(key, budget),
+            },
+            Kept::Sketch(counts) => {
+                if let Some(count) = counts.get_mut(&scale.bucket(key)) {
+                    *count += 1;
+                } else if let Some(left) = budget.sketches.checked_sub(SKETCH_ENTRY) {
+                    budget.sketches = left;
+                    counts.insert(scale.bucket(key), 1);
+                } else {
+                    self.kept = Kept::Lost;
+                }
+            }
+        }
+    }
+
+    fn widen(&mut self, key: u64, budget: &mut Budget) {
+        let Kept::Narrow(samples) = &mut self.kept else { return };
+        let narrow = std::mem::take(samples);
+        let mut wide = Vec::new();
+        let bytes = (narrow.len() * 2).max(FIRST_ROOM) * size_of::<u64>();
+        let Some(left) = budget.samples.checked_sub(bytes) else {
+            self.kept = Kept::Narrow(narrow);
+            return self.sketch(key, budget);
+        };
+        budget.samples = left + narrow.capacity() * size_of::<u32>();
+        wide.reserve_exact(bytes / size_of::<u64>());
+        wide.extend(narrow.iter().map(|sample| u64::from(*sample)));
+        wide.push(key);
+        self.kept = Kept::Wide(wide);
+    }
+
+    /// Gives up the samples for their counts by bucket.
+    fn sketch(&mut self, key: u64, budget: &mut Budget) {
+        let scale = self.scale;
+        let mut counts: HashMap<u32, u64> = HashMap::new();
+        let mut count = |key: u64| *counts.entry(scale.bucket(key)).or_default() += 1;
+        count(key);
+        match std::mem::replace(&mut self.kept, Kept::Lost) {
+            Kept::Narrow(samples) => {
+                samples.iter().for_each(|sample| count(u64::from(*sample)));
+                budget.samples += samples.capacity() * size_of::<u32>();
+            }
+            Kept::Wide(samples) => {
+                samples.iter().for_each(|sample| count(*sample));
+                budget.samples += samples.capacity() * size_of::<u64>();
+            }
+            Kept::Lost | Kept::Sketch(_) => return,
+        }
+        if let Some(left) = budget.sketches.checked_sub(counts.len() * SKETCH_ENTRY) {
+            budget.sketches = left;
+            self.kept = Kept::Sketch(counts);
+        }
+    }
+
+    /// Whether quantiles are exact.
+    pub(crate) fn is_exact(&self) -> bool {
+        matches!(self.kept, Kept::Narrow(_) | Kept::Wide(_))
+    }
+
+    /// The quantiles, each a share between 0 and 1; none where there is no sample, or too many to keep.
+    ///
+    /// Between two samples the value is in proportion, so that the median of an even number of samples is the mean
+    /// of the middle two.
+    pub(crate) fn quantiles<const N: usize>(&mut self, shares: [f64; N]) -> Option<[f64; N]> {
+        let scale = self.scale;
+        match &mut self.kept {
+            Kept::Lost => None,
+            Kept::Narrow(samples) => select(samples, scale, shares),
+            Kept::Wide(samples) => select(samples, scale, shares),
+            Kept::Sketch(counts) => Some(from_counts(counts, scale, shares)),
+        }
+    }
+
+    /// Calls `each` with every sample and how many there are of it, in no order.
+    pub(crate) fn for_each(&self, mut each: impl FnMut(f64, u64)) {
+        let scale = self.scale;
+        match &self.kept {
+            Kept::Lost => {}
+            Kept::Narrow(samples) => samples.iter().for_each(|sample| each(scale.value(u64::from(*sample)), 1)),
+            Kept::Wide(samples) => samples.iter().for_each(|sample| each(scale.value(*sample), 1)),
+            Kept::Sketch(counts) => counts.iter().for_each(|(bucket, count)| each(scale.middle(*bucket), *count)),
+        }
+    }
+}
+
+fn make_room<T>(samples: &mut Vec<T>, budget: &mut Budget) -> bool {
+    if samples.len() < samples.capacity() {
+        return true;
+    }
+    let more = samples.len().max(FIRST_ROOM);
+    let Some(left) = budget.samples.checked_sub(more * size_of::<T>()) else { return false };
+    budget.samples = left;
+    samples.reserve_exact(more);
+    true
+}
+
+/// Where a quantile stands: between a sample and the next one, and how far.
+fn place(share: f64, count: usize) -> (usize, f64) {
+    let exact = share * (count - 1) as f64;
+    (exact as usize, exact.fract())
+}
+
+/// Below this a selection in place is quicker than counting first.
+const FEW: usize = 4096;
+
+fn select<T: Copy + Ord + Into<u64>, const N: usize>(
+    samples: &mut [T],
+    scale: Scale,
+    shares: [f64; N],
+) -> Option<[f64; N]> {
+    if samples.is_empty() {
+        return None;
+    }
+    let count = samples.len();
+    let mut finder = if count <= FEW { Finder::whole(samples) } else { Finder::counted(samples) };
+    Some(shares.map(|share| {
+        let (rank, part) = place(share, count);
+        let low = scale.value(finder.at(rank));
+        if part == 0.0 {
+            return low;
+        }
+        let high = scale.value(finder.at(rank + 1));
+        low + (high - low) * part
+    }))
+}
+
+/// Finds samples by rank. Many samples are counted by coarse buckets first, so that only the bucket that holds the
+/// rank is looked at closely.
+struct Finder<'s, T> {
+    samples: &'s mut [T],
+    /// Samples up to and with each bucket; empty where nothing was counted.
+    ends: Vec<usize>,
+    bucket: Option<usize>,
+    members: Vec<T>,
+}
+
+impl<'s, T: Copy + Ord + Into<u64>> Finder<'s, T> {
+    fn whole(samples: &'s mut [T]) -> Self {
+        Self { samples, ends: Vec::new(), bucket: None, members: Vec::new() }
+    }
+
+    fn counted(samples: &'s mut [T]) -> Self {
+        let mut ends = vec![0; log_bucket::<7>(u64::MAX) as usize + 1];
+        for sample in samples.iter() {
+            ends[log_bucket::<7>((*sample).into()) as usize] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        Self { samples, ends, bucket: None, members: Vec::new() }
+    }
+
+    fn at(&mut self, rank: usize) -> u64 {
+        if self.ends.is_empty() {
+            return (*self.samples.select_nth_unstable(rank).1).into();
+        }
+        let bucket = self.ends.partition_point(|end| *end <= rank);
+        if self.bucket != Some(bucket) {
+            self.members.clear();
+            let of_bucket = |sample: &&T| log_bucket::<7>((**sample).into()) as usize == bucket;
+            self.members.extend(self.samples.iter().filter(of_bucket));
+            self.bucket = Some(bucket);
+        }
+        let before = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
+        (*self.members.select_nth_unstable(rank - before).1).into()
+    }
+}
+
+fn from_counts<const N: usize>(counts: &HashMap<u32, u64>, scale: Scale, shares: [f64; N]) -> [f64; N] {
+    let mut sorted: Vec<(u32, u64)> = counts.iter().map(|(bucket, count)| (*bucket, *count)).collect();
+    sorted.sort_unstable();
+    let total: u64 = sorted.iter().map(|(_, count)| count).sum();
+    shares.map(|share| {
+        let (rank, _) = place(share, total as usize);
+        let mut seen = 0;
+        let at = sorted.iter().find(|(_, count)| {
+            seen += count;
+            seen > rank as u64
+        });
+        at.map_or(0.0, |(bucket, _)| scale.middle(*bucket))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(samples: impl IntoIterator<Item = u64>, budget_bytes: usize) -> Samples {
+        let mut budget = Budget::new(budget_bytes);
+        let mut all = Samples::default();
+        samples.into_iter().for_each(|sample| all.push(sample, &mut budget));
+        all
+    }
+
+    /// Numbers that are not in order and reach over many magnitudes.
+    fn scattered(count: u64) -> Vec<u64> {
+        (0..count).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (20 + n % 40)) + n % 7).collect()
+    }
+
+    fn truth(samples: &[u64], share: f64) -> f64 {
+        let mut sorted = samples.to_vec();
+        sorted.sort_unstable();
+        let exact = share * (sorted.len() - 1) as f64;
+        let (low, high) = (sorted[exact as usize] as f64, sorted[exact.ceil() as usize] as f64);
+        low + (high - low) * exact.fract()
+    }
+
+    #[test]
+    fn few_and_many_samples_have_exact_quantiles() {
+        for count in [1, 2, 3, 10, 4096, 4097, 100_000] {
+            let samples = scattered(count);
+            let mut kept = filled(samples.iter().copied(), 1 << 30);
+            let shares = [0.0, 0.5, 0.95, 0.99, 1.0];
+            assert_eq!(kept.quantiles(shares), Some(shares.map(|share| truth(&samples, share))), "{count}");
+            assert!(kept.is_exact());
+        }
+        assert_eq!(filled([], 0).quantiles([0.5]), None);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_middle_two() {
+        assert_eq!(filled([4, 1, 3, 2], 1 << 20).quantiles([0.5]), Some([2.5]));
+    }
+
+    #[test]
+    fn beyond_the_budget_the_error_is_below_a_thousandth() {
+        let samples = scattered(200_000);
+        let mut kept = filled(samples.iter().copied(), 1 << 19);
+        assert!(!kept.is_exact());
+        for share in [0.01, 0.5, 0.95, 0.99] {
+            let [found] = kept.quantiles([share]).expect("the sketch fits");
+            let exact = truth(&samples, share);
+            assert!((found - exact).abs() <= exact / 1000.0, "{share}: {found} for {exact}");
+        }
+    }
+
+    #[test]
+    fn without_any_room_there_are_no_quantiles() {
+        assert_eq!(filled(scattered(100), 0).quantiles([0.5]), None);
+    }
+
+    #[test]
+    fn floats_keep_their_order() {
+        let values = [f64::NEG_INFINITY, -2.5, -0.0, 0.0, 1e-300, 1.0, 1e300];
+        assert!(values.map(float_key).is_sorted());
+        assert_eq!(values.map(float_key).map(float_of), values);
+        let mut budget = Budget::new(1 << 20);
+        let mut samples = Samples::of_floats();
+        [3.0, -1.0, 2.0].iter().for_each(|value| samples.push(float_key(*value), &mut budget));
+        assert_eq!(samples.quantiles([0.0, 0.5, 1.0]), Some([-1.0, 2.0, 3.0]));
+    }
+}

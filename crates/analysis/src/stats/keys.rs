@@ -1,0 +1,129 @@
+//! Groups of spans, found by what tells them apart.
+
+use hashbrown::HashMap;
+
+use crate::{group::Group, names::NONE};
+
+/// What tells a group apart; [`NONE`] for what does not.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Key {
+    pub(super) name: u32,
+    pub(super) thread: u32,
+    pub(super) file: u32,
+    pub(super) line: u32,
+    pub(super) category: u32,
+    pub(super) parent: u32,
+    pub(super) frame: u32,
+}
+
+impl Key {
+    pub(super) fn of_name(name: u32) -> Self {
+        Self { name, thread: NONE, file: NONE, line: NONE, category: NONE, parent: NONE, frame: NONE }
+    }
+}
+
+/// All groups.
+#[derive(Debug)]
+pub(super) struct Groups {
+    pub(super) list: Vec<(Key, Group)>,
+    /// The group of a name that nothing else tells apart.
+    by_name: Vec<u32>,
+    by_key: HashMap<Key, u32>,
+    last: (Key, u32),
+    most: usize,
+    /// Spans in the group of those that came too late.
+    pub(super) merged: u64,
+}
+
+/// The group for what came after the last group that there is room for.
+pub(super) const OTHER: Key =
+    Key { name: NONE, thread: NONE, file: NONE, line: NONE, category: NONE, parent: NONE, frame: NONE };
+
+impl Groups {
+    pub(super) fn new(most: usize) -> Self {
+        let list = vec![(OTHER, Group::default())];
+        Self { list, by_name: Vec::new(), by_key: HashMap::new(), last: (OTHER, 0), most, merged: 0 }
+    }
+
+    /// The group of a name that nothing else tells apart: an index.
+    #[inline]
+    pub(super) fn of_name(&mut self, name: u32) -> &mut Group {
+        let place = match self.by_name.get(name as usize) {
+            Some(place) if *place != NONE => *place,
+            _ => self.add_name(name),
+        };
+        &mut self.list[place as usize].1
+    }
+
+    #[cold]
+    fn add_name(&mut self, name: u32) -> u32 {
+        if self.by_name.len() <= name as usize {
+            self.by_name.resize(name as usize + 1, NONE);
+        }
+        let place = self.add(Key::of_name(name));
+        // Further spans of a name that came too late are looked up again, so that they are counted.
+        if place != 0 {
+            self.by_name[name as usize] = place;
+        }
+        place
+    }
+
+    /// The group of a key.
+    pub(super) fn of_key(&mut self, key: Key) -> &mut Group {
+        if self.last.0 != key {
+            let place = match self.by_key.get(&key) {
+                Some(place) => *place,
+                None => self.add_key(key),
+            };
+            // The group of all others has no key of its own: it must not be taken for one that was found.
+            self.last = if place == 0 { (OTHER, 0) } else { (key, place) };
+            return &mut self.list[place as usize].1;
+        }
+        &mut self.list[self.last.1 as usize].1
+    }
+
+    #[cold]
+    fn add_key(&mut self, key: Key) -> u32 {
+        let place = self.add(key);
+        if place != 0 {
+            self.by_key.insert(key, place);
+        }
+        place
+    }
+
+    fn add(&mut self, key: Key) -> u32 {
+        if self.list.len() > self.most {
+            self.merged += 1;
+            return 0;
+        }
+        self.list.push((key, Group::default()));
+        self.list.len() as u32 - 1
+    }
+
+    /// The groups that hold anything.
+    pub(super) fn into_filled(self) -> impl Iterator<Item = (Key, Group)> {
+        self.list.into_iter().filter(|(_, group)| group.calls + group.unclosed > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantile::Budget;
+
+    #[test]
+    fn groups_beyond_the_limit_are_counted_together() {
+        let mut budget = Budget::default();
+        let mut groups = Groups::new(2);
+        for name in [0, 1, 2, 3, 2, 0] {
+            groups.of_name(name).add(Some(5), None, &mut budget);
+        }
+        assert_eq!((groups.merged, groups.list.len()), (3, 3));
+        let mut groups = Groups::new(1);
+        for name in [7, 7, 8, 8, 7] {
+            groups.of_key(Key::of_name(name)).add(Some(5), None, &mut budget);
+        }
+        let calls: Vec<_> = groups.into_filled().map(|(key, group)| (key.name, group.calls)).collect();
+        assert_eq!(calls, [(NONE, 2), (7, 3)]);
+    }
+}

@@ -1,0 +1,345 @@
+//! `stats`: how often, how long, how much of the whole.
+
+mod histogram;
+mod keys;
+mod options;
+mod relation;
+mod report;
+mod rows;
+mod survey;
+mod values;
+
+use arrow_array::RecordBatch;
+use hashbrown::HashMap;
+use traceloom_bytes::Result;
+use traceloom_ingest::{Trace, ingest};
+use traceloom_model::{
+    Columns, Filter, Flow, Table, TableSink, calls, counters, events, spans, switches, threads, traces,
+};
+
+pub use self::{
+    histogram::{Bin, Histogram},
+    options::{By, Options, Pairing, Sort},
+    report::{
+        CallRow, Complexity, EventRow, Fit, FrameOf, Relation, Report, SpanRow, ThreadRow, ValueRow,
+    },
+    survey::Survey,
+};
+use self::{
+    keys::{Groups, Key},
+    relation::Pairs,
+    rows::Sums,
+    survey::{Frame, Places},
+    values::Values,
+};
+use crate::{
+    group::whole,
+    names::{Mapped, NONE, Names, number},
+    quantile::Budget,
+    threads::Threads,
+};
+
+/// Statistics of traces, together.
+pub fn of_traces(traces: &[Trace], options: &Options, how: &traceloom_ingest::Options) -> Result<Report> {
+    let filter = Filter { from_ns: options.from_ns, to_ns: options.to_ns.saturating_sub(1), ..Filter::default() };
+    let narrowed = traceloom_ingest::Options { filter, ..how.clone() };
+    let mut stats = Stats::new(options.clone());
+    for trace in traces {
+        stats.begin();
+        if let Some(mut survey) = stats.survey() {
+            ingest(trace, how, &mut survey)?;
+            stats.surveyed(survey);
+        }
+        ingest(trace, &narrowed, &mut stats)?;
+    }
+    Ok(stats.finish())
+}
+
+/// Adds up the tables of traces.
+///
+/// `(begin (survey surveyed)? batch*)* finish`, one `begin` for each trace.
+#[derive(Debug)]
+pub struct Stats {
+    options: Options,
+    names: Names,
+    columns: NameColumns,
+    groups: Groups,
+    budget: Budget,
+    threads: Threads,
+    values: Values,
+    events: HashMap<(u32, u32, u32), u64>,
+    calls: HashMap<u32, Sums>,
+    pairs: Option<Pairs>,
+    places: Places,
+    /// The frames of the traces before, and of this one.
+    frames: Vec<Frame>,
+    first_frame: u32,
+    traces: u32,
+    extent_ns: u64,
+    /// Only the names tell spans apart, and all of them count.
+    is_plain: bool,
+}
+
+#[derive(Debug, Default)]
+struct NameColumns {
+    span: Mapped,
+    category: Mapped,
+    file: Mapped,
+    event: Mapped,
+    event_category: Mapped,
+    callee: Mapped,
+    paired: Mapped,
+}
+
+impl Stats {
+    /// Nothing yet.
+    pub fn new(options: Options) -> Self {
+        let is_plain = options.by.is_empty()
+            && (options.from_ns, options.to_ns) == (i64::MIN, i64::MAX)
+            && options.names.is_empty()
+            && options.relation.is_none();
+        Self {
+            names: Names::default(),
+            columns: NameColumns::default(),
+            groups: Groups::new(options.groups),
+            budget: Budget::new(options.sample_bytes),
+            threads: Threads::default(),
+            values: Values::default(),
+            events: HashMap::new(),
+            calls: HashMap::new(),
+            pairs: options.relation.is_some().then(Pairs::default),
+            places: Places::default(),
+            frames: Vec::new(),
+            first_frame: 0,
+            traces: 0,
+            extent_ns: 0,
+            is_plain,
+            options,
+        }
+    }
+
+    /// The next trace comes.
+    pub fn begin(&mut self) {
+        self.traces += 1;
+        self.places = Places::default();
+    }
+
+    /// A sink for a first look at the trace; none where it is not needed.
+    pub fn survey(&mut self) -> Option<Survey> {
+        let (parents, frames) = (self.options.has(By::Parent), self.options.has(By::Frame));
+        (parents || frames).then(|| Survey::new(std::mem::take(&mut self.names), parents, frames))
+    }
+
+    /// Takes what the first look showed.
+    pub fn surveyed(&mut self, survey: Survey) {
+        (self.places, self.names) = survey.finish();
+        self.first_frame = self.frames.len() as u32;
+        self.frames.extend_from_slice(&self.places.frames);
+    }
+
+    /// The answer.
+    pub fn finish(self) -> Report {
+        rows::report(self)
+    }
+
+    fn trace(&self) -> u32 {
+        self.traces.saturating_sub(1)
+    }
+
+    fn spans(&mut self, view: &spans::View<'_>) {
+        self.threads(view);
+        let categories = self.columns.category.of(view.category.values(), &mut self.names);
+        let is_overlaid = categories.iter().any(|category| is_overlay(self.names.get(*category)));
+        match self.is_plain && !is_overlaid {
+            true => self.plain_spans(view),
+            false => self.told_apart(view),
+        }
+    }
+
+    /// What each thread did; ids of one thread come together.
+    fn threads(&mut self, view: &spans::View<'_>) {
+        let trace = self.trace();
+        let categories = self.columns.category.of(view.category.values(), &mut self.names);
+        let overlays: Vec<bool> = categories.iter().map(|category| is_overlay(self.names.get(*category))).collect();
+        let ids = view.thread_id.values();
+        let mut row = 0;
+        for run in ids.chunk_by(|one, other| one == other) {
+            let rows = row..row + run.len();
+            row = rows.end;
+            let counted = rows.filter(|row| {
+                !overlays[view.category.keys()[*row] as usize]
+                    && (self.is_plain || (self.options.from_ns..self.options.to_ns).contains(&view.ts_ns.get(*row)))
+            });
+            let (mut spans, mut busy_ns) = (0, 0_u64);
+            for row in counted {
+                spans += 1;
+                busy_ns = busy_ns.saturating_add(whole(view.self_ns.get(row).unwrap_or(0)));
+            }
+            let thread = self.threads.at(trace, run[0]);
+            thread.spans += spans;
+            thread.busy_ns = thread.busy_ns.saturating_add(busy_ns);
+        }
+    }
+
+    fn plain_spans(&mut self, view: &spans::View<'_>) {
+        let numbers = self.columns.span.of(view.name.values(), &mut self.names);
+        for (row, key) in view.name.keys().iter().enumerate() {
+            let group = self.groups.of_name(numbers[*key as usize]);
+            group.add(view.dur_ns.get(row), view.self_ns.get(row), &mut self.budget);
+        }
+    }
+
+    fn told_apart(&mut self, view: &spans::View<'_>) {
+        let (trace, traces) = (self.trace(), self.options.clone());
+        let Self { names, columns, groups, budget, threads, places, .. } = self;
+        let span_names = columns.span.of(view.name.values(), names);
+        let files = columns.file.of(view.file.values(), names);
+        let categories = columns.category.of(view.category.values(), names);
+        let (has, is_line) = (|by| traces.has(by), traces.has(By::Line));
+        for row in 0..view.rows {
+            let name = span_names[view.name.keys()[row] as usize];
+            let ts_ns = if self.is_plain { 0 } else { view.ts_ns.get(row) };
+            if !self.is_plain && !takes(&traces, names, name, ts_ns) {
+                continue;
+            }
+            let thread_id = view.thread_id.get(row);
+            let category = categories[view.category.keys()[row] as usize];
+            let mut key = Key::of_name(name);
+            if has(By::Category) || is_overlay(names.get(category)) {
+                key.category = category;
+            }
+            if has(By::Thread) {
+                key.thread = threads.number(trace, thread_id);
+            }
+            if has(By::File) || is_line {
+                key.file = number(files, view.file.key(row));
+            }
+            if is_line {
+                key.line = view.line.get(row).unwrap_or(NONE);
+            }
+            if has(By::Parent) {
+                key.parent = places.parent(view.parent_id.get(row));
+            }
+            if has(By::Frame) {
+                let frame = places.frame(thread_id, ts_ns);
+                key.frame = if frame == NONE { NONE } else { self.first_frame + frame };
+            }
+            groups.of_key(key).add(view.dur_ns.get(row), view.self_ns.get(row), budget);
+            if let Some((pairs, pairing)) = self.pairs.as_mut().zip(traces.relation.as_ref())
+                && names.get(name) == Some(&pairing.span)
+                && let Some(dur_ns) = view.dur_ns.get(row)
+            {
+                pairs.span(threads.number(trace, thread_id), ts_ns, dur_ns);
+            }
+        }
+    }
+
+    fn counters(&mut self, view: &counters::View<'_>) {
+        let Self { options, values, names, budget, .. } = self;
+        values.add(view, names, budget, |names, name, ts_ns| takes(options, names, name, ts_ns));
+        let Some((pairs, pairing)) = self.pairs.as_mut().zip(self.options.relation.as_ref()) else { return };
+        let numbers = self.columns.paired.of(view.name.values(), &mut self.names);
+        for row in 0..view.rows {
+            let is_wanted = self.names.get(numbers[view.name.keys()[row] as usize]) == Some(&pairing.value);
+            if let (true, Some(value), Some(thread_id)) = (is_wanted, view.value.get(row), view.thread_id.get(row)) {
+                let thread = self.threads.number(self.traces.saturating_sub(1), thread_id);
+                pairs.value(thread, view.ts_ns.get(row), value);
+            }
+        }
+    }
+
+    fn events(&mut self, view: &events::View<'_>) {
+        let trace = self.trace();
+        let numbers = self.columns.event.of(view.name.values(), &mut self.names);
+        let categories = self.columns.event_category.of(view.category.values(), &mut self.names);
+        let by_thread = self.options.has(By::Thread);
+        for row in 0..view.rows {
+            let (name, ts_ns) = (numbers[view.name.keys()[row] as usize], view.ts_ns.get(row));
+            if !takes(&self.options, &self.names, name, ts_ns) {
+                continue;
+            }
+            let category = categories[view.category.keys()[row] as usize];
+            let thread = view.thread_id.get(row).filter(|_| by_thread);
+            let thread = thread.map_or(NONE, |thread_id| self.threads.number(trace, thread_id));
+            *self.events.entry((name, category, thread)).or_default() += 1;
+        }
+    }
+
+    fn calls(&mut self, view: &calls::View<'_>) {
+        let numbers = self.columns.callee.of(view.callee.values(), &mut self.names);
+        for row in 0..view.rows {
+            let sums = self.calls.entry(numbers[view.callee.keys()[row] as usize]).or_default();
+            sums.add(view.count.get(row), view.incl_ns.get(row), view.excl_ns.get(row));
+        }
+    }
+
+    fn switches(&mut self, view: &switches::View<'_>) {
+        let trace = self.trace();
+        for row in 0..view.rows {
+            if !(self.options.from_ns..self.options.to_ns).contains(&view.ts_ns.get(row)) {
+                continue;
+            }
+            let thread = self.threads.at(trace, view.thread_id.get(row));
+            thread.switches += 1;
+            thread.off_cpu_ns = thread.off_cpu_ns.saturating_add(whole(view.dur_ns.get(row)));
+        }
+    }
+
+    fn traces(&mut self, view: &traces::View<'_>) {
+        for row in 0..view.rows {
+            let (first, last) = (view.first_ts_ns.get(row), view.last_ts_ns.get(row));
+            let within = first.zip(last).map(|(first, last)| (first.max(self.options.from_ns), last.min(self.options.to_ns)));
+            self.extent_ns += within.map_or(0, |(first, last)| whole(last.saturating_sub(first)));
+        }
+    }
+}
+
+impl TableSink for Stats {
+    fn wants(&self, table: Table) -> Columns {
+        let mut columns: Vec<&str> = match table {
+            Table::Spans => vec!["thread_id", "dur_ns", "self_ns", "name", "category"],
+            Table::Counters => vec!["ts_ns", "thread_id", "name", "value"],
+            Table::Events => vec!["ts_ns", "thread_id", "name", "category"],
+            Table::Switches => vec!["ts_ns", "dur_ns", "thread_id"],
+            Table::Threads => vec!["id", "tid", "name"],
+            Table::Calls => vec!["callee", "count", "incl_ns", "excl_ns"],
+            Table::Traces => vec!["first_ts_ns", "last_ts_ns"],
+            _ => return Columns::NONE,
+        };
+        if table == Table::Spans {
+            let has = |by| self.options.has(by);
+            let more = [
+                (!self.is_plain, "ts_ns"),
+                (has(By::File) || has(By::Line), "file"),
+                (has(By::Line), "line"),
+                (has(By::Parent), "parent_id"),
+            ];
+            columns.extend(more.iter().filter(|(wanted, _)| *wanted).map(|(_, column)| column));
+        }
+        Columns::named(table, &columns)
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+        match table {
+            Table::Spans => self.spans(&spans::View::of(&batch)),
+            Table::Counters => self.counters(&counters::View::of(&batch)),
+            Table::Events => self.events(&events::View::of(&batch)),
+            Table::Switches => self.switches(&switches::View::of(&batch)),
+            Table::Threads => self.threads.name(self.traces.saturating_sub(1), &threads::View::of(&batch)),
+            Table::Calls => self.calls(&calls::View::of(&batch)),
+            Table::Traces => self.traces(&traces::View::of(&batch)),
+            _ => {}
+        }
+        Flow::Continue
+    }
+}
+
+/// Frames and ranges lie across the spans of the threads: their time is counted there already.
+fn is_overlay(category: Option<&str>) -> bool {
+    matches!(category, Some("frame" | "range"))
+}
+
+fn takes(options: &Options, names: &Names, name: u32, ts_ns: i64) -> bool {
+    (options.from_ns..options.to_ns).contains(&ts_ns)
+        && (options.names.is_empty() || names.get(name).is_some_and(|name| options.names.iter().any(|one| one == name)))
+}

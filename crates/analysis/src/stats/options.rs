@@ -1,0 +1,95 @@
+//! What statistics are asked for.
+
+/// How to count.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What tells groups apart, besides the name.
+    pub by: Vec<By>,
+    /// Only spans that begin from here on.
+    pub from_ns: i64,
+    /// Only spans that begin before this.
+    pub to_ns: i64,
+    /// Only what has one of these names; all where none is given.
+    pub names: Vec<String>,
+    /// Order of the rows, the largest first.
+    pub sort: Sort,
+    /// A name whose durations are wanted as a histogram.
+    pub histogram: Option<String>,
+    /// A value and the spans that it is told of.
+    pub relation: Option<Pairing>,
+    /// Bytes that samples for quantiles may take; beyond it quantiles are estimated.
+    pub sample_bytes: usize,
+    /// Groups that are told apart; what comes later is counted together.
+    pub groups: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            by: Vec::new(),
+            from_ns: i64::MIN,
+            to_ns: i64::MAX,
+            names: Vec::new(),
+            sort: Sort::SelfTime,
+            histogram: None,
+            relation: None,
+            sample_bytes: 512 << 20,
+            groups: 1 << 20,
+        }
+    }
+}
+
+impl Options {
+    pub(crate) fn has(&self, by: By) -> bool {
+        self.by.contains(&by)
+    }
+}
+
+/// What tells groups apart.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum By {
+    /// `block`, `call`, `scope`, `frame`, `range`.
+    Category,
+    /// Source file.
+    File,
+    /// The frame around it: a `frame` of the trace, or else the outermost span of its thread.
+    Frame,
+    /// Source file and line.
+    Line,
+    /// The name of the span around it.
+    Parent,
+    /// Its thread.
+    Thread,
+}
+
+/// What rows are sorted by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Sort {
+    /// Number of spans.
+    Calls,
+    /// Longest span.
+    Max,
+    /// Mean duration.
+    Mean,
+    /// In the order of the alphabet.
+    Name,
+    /// Median.
+    P50,
+    /// 95 of 100 are not longer.
+    P95,
+    /// 99 of 100 are not longer.
+    P99,
+    /// Time without what is inside.
+    SelfTime,
+    /// Time with what is inside.
+    Total,
+}
+
+/// Which values are compared with which durations.
+#[derive(Clone, Debug)]
+pub struct Pairing {
+    /// Name of the value.
+    pub value: String,
+    /// Name of the spans.
+    pub span: String,
+}

@@ -1,0 +1,131 @@
+//! Values against the durations of the spans that they lie in.
+
+use super::report::{Complexity, Fit, Relation};
+
+/// Gathers values of one name and spans of another.
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
+    values: Vec<(u32, i64, f64)>,
+    spans: Vec<(u32, i64, i64)>,
+    left_out: u64,
+}
+
+/// Most values and most spans that are kept.
+const MOST: usize = 4 << 20;
+
+impl Pairs {
+    pub(super) fn value(&mut self, thread: u32, ts_ns: i64, value: f64) {
+        match self.values.len() < MOST {
+            true => self.values.push((thread, ts_ns, value)),
+            false => self.left_out += 1,
+        }
+    }
+
+    pub(super) fn span(&mut self, thread: u32, ts_ns: i64, dur_ns: i64) {
+        match self.spans.len() < MOST {
+            true => self.spans.push((thread, ts_ns, dur_ns)),
+            false => self.left_out += 1,
+        }
+    }
+
+    /// Pairs each value with the innermost span around it.
+    pub(super) fn finish(mut self) -> Relation {
+        self.values.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.cmp(&other.1)));
+        // Of spans that begin together the longest is the outer one.
+        self.spans.sort_unstable_by_key(|(thread, ts_ns, dur_ns)| (*thread, *ts_ns, std::cmp::Reverse(*dur_ns)));
+        let mut pairs = Vec::new();
+        let mut spans = self.spans.iter().peekable();
+        let mut open: Vec<(u32, i64, i64)> = Vec::new();
+        for (thread, ts_ns, value) in &self.values {
+            while let Some(span) = spans.next_if(|span| (span.0, span.1) <= (*thread, *ts_ns)) {
+                open.push(*span);
+            }
+            let is_over = |span: &(u32, i64, i64)| span.0 != *thread || span.1.saturating_add(span.2) < *ts_ns;
+            while open.last().is_some_and(is_over) {
+                open.pop();
+            }
+            pairs.extend(open.last().map(|(_, _, dur_ns)| (*value, *dur_ns as f64)));
+        }
+        Relation { pairs: pairs.len() as u64, left_out: self.left_out, fit: fit(&pairs) }
+    }
+}
+
+/// Pairs that say anything about a law.
+const ENOUGH: usize = 3;
+
+fn fit(pairs: &[(f64, f64)]) -> Option<Fit> {
+    let line = regression(pairs, |value| value)?;
+    let laws = LAWS.iter().filter_map(|(complexity, law)| Some((*complexity, regression(pairs, law)?)));
+    let rising = laws.filter(|(_, line)| line.slope > 0.0);
+    let best = rising.max_by(|(_, one), (_, other)| one.r2.total_cmp(&other.r2));
+    // What explains less than a third of the scatter explains nothing.
+    let best = best.filter(|(_, line)| line.r2 >= 1.0 / 3.0);
+    let (complexity, r2) = best.map_or((Complexity::Constant, None), |(complexity, line)| (complexity, Some(line.r2)));
+    let correlation = line.r2.sqrt().copysign(line.slope);
+    Some(Fit { correlation, slope_ns: line.slope, intercept_ns: line.intercept, complexity, r2 })
+}
+
+type Law = fn(f64) -> f64;
+
+/// The plainest last: of two that fit alike the last wins.
+static LAWS: &[(Complexity, Law)] = &[
+    (Complexity::Exponential, f64::exp2),
+    (Complexity::Cubic, |n| n * n * n),
+    (Complexity::Quadratic, |n| n * n),
+    (Complexity::LinearLogarithmic, |n| n * n.log2()),
+    (Complexity::Logarithmic, f64::log2),
+    (Complexity::Linear, |n| n),
+];
+
+struct Line {
+    slope: f64,
+    intercept: f64,
+    r2: f64,
+}
+
+/// The straight line of least squares; none where too little is known or a law has no number for it.
+fn regression(pairs: &[(f64, f64)], law: impl Fn(f64) -> f64) -> Option<Line> {
+    if pairs.len() < ENOUGH {
+        return None;
+    }
+    let count = pairs.len() as f64;
+    let sum = |of: &dyn Fn(f64, f64) -> f64| pairs.iter().map(|(value, dur)| of(law(*value), *dur)).sum::<f64>();
+    let (mean_x, mean_y) = (sum(&|x, _| x) / count, sum(&|_, y| y) / count);
+    let xx = sum(&|x, _| (x - mean_x).powi(2));
+    let yy = sum(&|_, y| (y - mean_y).powi(2));
+    let xy = sum(&|x, y| (x - mean_x) * (y - mean_y));
+    let slope = xy / xx;
+    let r2 = xy * xy / (xx * yy);
+    (slope.is_finite() && r2.is_finite()).then_some(Line { slope, intercept: mean_y - slope * mean_x, r2 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_belongs_to_the_innermost_span_around_it() {
+        let mut pairs = Pairs::default();
+        for (thread, ts_ns, dur_ns) in [(0, 0, 100), (0, 10, 20), (1, 0, 50), (0, 200, 10)] {
+            pairs.span(thread, ts_ns, dur_ns);
+        }
+        for (thread, ts_ns) in [(0, 5), (0, 15), (0, 60), (0, 150), (1, 15), (2, 15), (0, 205)] {
+            pairs.value(thread, ts_ns, ts_ns as f64);
+        }
+        assert_eq!(pairs.finish().pairs, 5);
+    }
+
+    #[test]
+    fn laws_are_recognised() {
+        let fitted = |law: Law| {
+            let pairs: Vec<_> = (1..40).map(|n| (f64::from(n), 500.0 + 7.0 * law(f64::from(n)))).collect();
+            fit(&pairs).expect("there are enough pairs").complexity
+        };
+        for (complexity, law) in LAWS {
+            assert_eq!(fitted(*law), *complexity);
+        }
+        let noise: Vec<_> = (1..40).map(|n| (f64::from(n), f64::from(n * 7919 % 13))).collect();
+        assert_eq!(fit(&noise).expect("there are enough pairs").complexity, Complexity::Constant);
+        assert!(fit(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]).is_none(), "one value alone shows no law");
+    }
+}

@@ -1,0 +1,171 @@
+//! What has to be known of a whole trace before its spans can be told apart by parent or frame.
+//!
+//! A span may come before its parent, because some formats store the ends: so the trace is read twice.
+
+use arrow_array::RecordBatch;
+use hashbrown::HashMap;
+use traceloom_model::{Columns, Flow, Table, TableSink, spans};
+
+use crate::names::{Mapped, NONE, Names};
+
+/// A first look at the spans of one trace.
+#[derive(Debug, Default)]
+pub struct Survey {
+    wants_names: bool,
+    wants_frames: bool,
+    pub(super) names: Names,
+    columns: [Mapped; 2],
+    by_id: SpanNames,
+    outermost: Vec<Frame>,
+    frames: Vec<Frame>,
+}
+
+/// A stretch that counts as one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Frame {
+    pub(super) thread_id: i64,
+    pub(super) ts_ns: i64,
+    pub(super) end_ns: i64,
+    pub(super) name: u32,
+}
+
+/// The name of each span by its id, which most formats count up from 0.
+#[derive(Debug, Default)]
+struct SpanNames {
+    dense: Vec<u32>,
+    sparse: HashMap<i64, u32>,
+    rows: usize,
+}
+
+/// Ids may run this much ahead of the rows and still be taken as counted up: other tables share the numbers.
+const AHEAD: usize = 1 << 16;
+
+impl SpanNames {
+    fn insert(&mut self, id: i64, name: u32) {
+        self.rows += 1;
+        match usize::try_from(id) {
+            Ok(index) if index < self.rows * 4 + AHEAD => {
+                if self.dense.len() <= index {
+                    self.dense.resize(index + 1, NONE);
+                }
+                self.dense[index] = name;
+            }
+            _ => {
+                self.sparse.insert(id, name);
+            }
+        }
+    }
+
+    fn get(&self, id: i64) -> u32 {
+        let dense = usize::try_from(id).ok().and_then(|index| self.dense.get(index)).copied();
+        dense.filter(|name| *name != NONE).or_else(|| self.sparse.get(&id).copied()).unwrap_or(NONE)
+    }
+}
+
+impl Survey {
+    pub(super) fn new(names: Names, wants_names: bool, wants_frames: bool) -> Self {
+        Self { wants_names, wants_frames, names, ..Self::default() }
+    }
+
+    /// The facts, sorted, and the names that were lent.
+    pub(super) fn finish(self) -> (Places, Names) {
+        let is_framed = !self.frames.is_empty();
+        let mut frames = if is_framed { self.frames } else { self.outermost };
+        frames.sort_unstable_by_key(|frame| (if is_framed { 0 } else { frame.thread_id }, frame.ts_ns, frame.end_ns));
+        (Places { by_id: self.by_id, frames, is_framed }, self.names)
+    }
+
+    fn spans(&mut self, view: &spans::View<'_>) {
+        let [name_column, category_column] = &mut self.columns;
+        let names = name_column.of(view.name.values(), &mut self.names).to_vec();
+        let categories = category_column.of(view.category.values(), &mut self.names);
+        for row in 0..view.rows {
+            let name = names[view.name.keys()[row] as usize];
+            if self.wants_names {
+                self.by_id.insert(view.id.get(row), name);
+            }
+            if !self.wants_frames {
+                continue;
+            }
+            let (thread_id, ts_ns) = (view.thread_id.get(row), view.ts_ns.get(row));
+            let end_ns = view.dur_ns.get(row).map_or(i64::MAX, |dur| ts_ns.saturating_add(dur));
+            let frame = Frame { thread_id, ts_ns, end_ns, name };
+            match self.names.get(categories[view.category.keys()[row] as usize]) {
+                Some("frame") => self.frames.push(frame),
+                Some("range") => {}
+                _ if view.depth.get(row) == 0 => self.outermost.push(frame),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl TableSink for Survey {
+    fn wants(&self, table: Table) -> Columns {
+        match (table, self.wants_frames) {
+            (Table::Spans, false) => Columns::named(table, &["id", "name"]),
+            (Table::Spans, true) => {
+                Columns::named(table, &["id", "name", "thread_id", "depth", "ts_ns", "dur_ns", "category"])
+            }
+            _ => Columns::NONE,
+        }
+    }
+
+    fn batch(&mut self, _table: Table, batch: RecordBatch) -> Flow {
+        self.spans(&spans::View::of(&batch));
+        Flow::Continue
+    }
+}
+
+/// Where spans stand in their trace.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    by_id: SpanNames,
+    pub(super) frames: Vec<Frame>,
+    /// Whether the trace itself has frames; they hold for all threads.
+    is_framed: bool,
+}
+
+impl Places {
+    /// The name of the span around one.
+    pub(super) fn parent(&self, parent_id: Option<i64>) -> u32 {
+        parent_id.map_or(NONE, |id| self.by_id.get(id))
+    }
+
+    /// The number of the frame that was on at a time; [`NONE`] between frames.
+    pub(super) fn frame(&self, thread_id: i64, ts_ns: i64) -> u32 {
+        let key = |frame: &Frame| (if self.is_framed { 0 } else { frame.thread_id }, frame.ts_ns);
+        let wanted = (if self.is_framed { 0 } else { thread_id }, ts_ns);
+        let after = self.frames.partition_point(|frame| key(frame) <= wanted);
+        let Some(number) = after.checked_sub(1) else { return NONE };
+        let frame = &self.frames[number];
+        let is_on = key(frame).0 == wanted.0 && ts_ns <= frame.end_ns;
+        if is_on { number as u32 } else { NONE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_belongs_to_the_frame_that_was_on() {
+        let frame = |thread_id, ts_ns, end_ns| Frame { thread_id, ts_ns, end_ns, name: 0 };
+        let survey = Survey { outermost: vec![frame(2, 0, 100), frame(1, 50, 60), frame(1, 10, 20)], ..Survey::default() };
+        let (places, _) = survey.finish();
+        assert_eq!(places.frame(1, 10), 0);
+        assert_eq!(places.frame(1, 30), NONE);
+        assert_eq!(places.frame(1, 55), 1);
+        assert_eq!(places.frame(2, 55), 2);
+        assert_eq!(places.frame(1, 5), NONE);
+    }
+
+    #[test]
+    fn ids_need_not_be_dense() {
+        let mut names = SpanNames::default();
+        for (name, id) in [0, 5, i64::MAX, -3].into_iter().enumerate() {
+            names.insert(id, name as u32);
+        }
+        assert_eq!([0, 5, i64::MAX, -3, 1].map(|id| names.get(id)), [0, 1, 2, 3, NONE]);
+    }
+}

@@ -1,0 +1,105 @@
+//! From intervals to begins and ends that nest, as stack-like formats need them.
+
+use traceloom_bytes::Result;
+
+use crate::Ordered;
+
+/// Lanes beside each other; a span that fits into none of them is cut.
+const MOST_LANES: usize = 32;
+
+/// The open spans of one layer of one thread.
+///
+/// Spans come in the order of [`crate::SpanOrder`]. One that reaches out of the span around it, which happens in
+/// damaged files and among ranges of time, goes to a lane of its own: in each lane begins and ends match.
+///
+/// `(begin* finish)*`: finish at the end of each layer of each thread.
+#[derive(Debug)]
+pub struct Nest<T> {
+    lanes: Vec<Vec<Open<T>>>,
+}
+
+#[derive(Debug)]
+struct Open<T> {
+    end_ns: i64,
+    depth: u32,
+    item: T,
+}
+
+/// Where a span went.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Placed {
+    /// The lane: 0 for all that nest as they should.
+    pub lane: usize,
+    /// Where it ends: earlier than it should where no lane had room.
+    pub end_ns: i64,
+}
+
+impl<T> Default for Nest<T> {
+    fn default() -> Self {
+        Self { lanes: vec![Vec::new()] }
+    }
+}
+
+impl<T> Nest<T> {
+    /// A span begins; `ended` is told, innermost first, of those before it that have ended in the lanes looked at.
+    #[inline]
+    pub fn begin(
+        &mut self,
+        span: &Ordered,
+        item: T,
+        mut ended: impl FnMut(usize, i64, T) -> Result<()>,
+    ) -> Result<Placed> {
+        let mut end_ns = span.end_ns;
+        let mut lane = 0;
+        loop {
+            let stack = &mut self.lanes[lane];
+            while let Some(open) = stack.pop_if(|open| has_ended(open, span)) {
+                ended(lane, open.end_ns, open.item)?;
+            }
+            match stack.last() {
+                Some(around) if around.end_ns < end_ns && lane + 1 == MOST_LANES => end_ns = around.end_ns,
+                Some(around) if around.end_ns < end_ns => {}
+                _ => break,
+            }
+            if lane + 1 == MOST_LANES {
+                break;
+            }
+            lane += 1;
+            if lane == self.lanes.len() {
+                self.lanes.push(Vec::new());
+            }
+        }
+        self.lanes[lane].push(Open { end_ns, depth: span.depth, item });
+        Ok(Placed { lane, end_ns })
+    }
+
+    /// The spans around the one that began last in this lane, and itself, outermost first.
+    pub fn open(&self, lane: usize) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator {
+        self.lanes.get(lane).map(Vec::as_slice).unwrap_or_default().iter().map(|open| &open.item)
+    }
+
+    /// Changes the span that began last in this lane, and the one around it.
+    pub fn edit_open(&mut self, lane: usize, edit: impl FnOnce(Option<&mut T>, &mut T)) {
+        match self.lanes.get_mut(lane).map(Vec::as_mut_slice) {
+            Some([.., outer, own]) => edit(Some(&mut outer.item), &mut own.item),
+            Some([own]) => edit(None, &mut own.item),
+            _ => {}
+        }
+    }
+
+    /// Ends all that are open.
+    pub fn finish(&mut self, mut ended: impl FnMut(usize, i64, T) -> Result<()>) -> Result<()> {
+        for (lane, stack) in self.lanes.iter_mut().enumerate() {
+            while let Some(open) = stack.pop() {
+                ended(lane, open.end_ns, open.item)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A span that ends when the next begins is around it only where it is less deep: both took no time.
+#[inline]
+fn has_ended<T>(open: &Open<T>, next: &Ordered) -> bool {
+    open.end_ns < next.ts_ns || open.end_ns == next.ts_ns && open.depth >= next.depth
+}

@@ -1,0 +1,166 @@
+//! Sorting more than fits into memory: sorted runs, merged when they are read.
+
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, binary_heap::PeekMut},
+};
+
+use traceloom_bytes::{Arena, Entry, Result, Spill, SpillIter};
+
+/// Bytes of a run. Merging holds one segment of each run, so runs are long.
+const RUN_BYTES: usize = 16 << 20;
+
+/// Takes entries in any order.
+#[derive(Debug)]
+pub struct Sorter<T> {
+    arena: Arena,
+    buffer: Vec<T>,
+    runs: Vec<Spill<T>>,
+}
+
+impl<T: Entry + Ord> Sorter<T> {
+    const RUN: usize = RUN_BYTES / size_of::<T>();
+
+    /// Empty; runs go to the arena.
+    pub fn new(arena: &Arena) -> Self {
+        Self { arena: arena.clone(), buffer: Vec::new(), runs: Vec::new() }
+    }
+
+    /// Adds an entry.
+    #[inline]
+    pub fn push(&mut self, entry: T) -> Result<()> {
+        if self.buffer.len() >= Self::RUN {
+            self.end_run()?;
+        }
+        self.buffer.push(entry);
+        Ok(())
+    }
+
+    /// Everything in order.
+    pub fn finish(mut self) -> Result<Sorted<T>> {
+        self.end_run()?;
+        Ok(Sorted { runs: self.runs })
+    }
+
+    fn end_run(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        sort_nearly_sorted(&mut self.buffer);
+        let mut run = self.arena.stack();
+        self.buffer.drain(..).try_for_each(|entry| run.push(entry))?;
+        self.runs.push(run);
+        Ok(())
+    }
+}
+
+/// Sorts, and is quick where entries are close to their places, as they are in traces: a span that comes after its
+/// children moves past them and no further.
+fn sort_nearly_sorted<T: Copy + Ord>(entries: &mut [T]) {
+    // Beyond this many steps a general sort is the quicker one.
+    let mut steps_left = entries.len().saturating_mul(8);
+    for index in 1..entries.len() {
+        let entry = entries[index];
+        let mut place = index;
+        while place > 0 && entry < entries[place - 1] {
+            place -= 1;
+        }
+        if place == index {
+            continue;
+        }
+        entries.copy_within(place..index, place + 1);
+        entries[place] = entry;
+        match steps_left.checked_sub(index - place) {
+            Some(left) => steps_left = left,
+            None => return entries.sort_unstable(),
+        }
+    }
+}
+
+/// Entries in order, as often as they are asked for.
+#[derive(Debug)]
+pub struct Sorted<T> {
+    runs: Vec<Spill<T>>,
+}
+
+impl<T: Entry + Ord> Sorted<T> {
+    /// Number of entries.
+    pub fn len(&self) -> u64 {
+        self.runs.iter().map(Spill::len).sum()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Walks from the least to the greatest.
+    pub fn iter(&self) -> Result<Merge<'_, T>> {
+        let mut waiting = BinaryHeap::with_capacity(self.runs.len());
+        let mut rests: Vec<_> = self.runs.iter().map(Spill::iter).collect();
+        for (run, rest) in rests.iter_mut().enumerate() {
+            if let Some(head) = rest.next() {
+                waiting.push(Reverse((head?, run)));
+            }
+        }
+        Ok(Merge { waiting, rests })
+    }
+}
+
+/// Entries of a [`Sorted`] from the least to the greatest.
+#[derive(Debug)]
+pub struct Merge<'a, T> {
+    /// The next entry of each run that is not at its end.
+    waiting: BinaryHeap<Reverse<(T, usize)>>,
+    rests: Vec<SpillIter<'a, T>>,
+}
+
+impl<T: Entry + Ord> Iterator for Merge<'_, T> {
+    type Item = Result<T>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        // Changed in place, the top sinks only where another run has the next entry, which is rare.
+        let mut top = self.waiting.peek_mut()?;
+        let Reverse((entry, run)) = *top;
+        match self.rests[run].next() {
+            Some(Ok(next)) => *top = Reverse((next, run)),
+            Some(Err(error)) => return Some(Err(error)),
+            None => drop(PeekMut::pop(top)),
+        }
+        Some(Ok(entry))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(values: impl Iterator<Item = u64>, limit_bytes: u64) -> Vec<u64> {
+        let mut sorter = Sorter::new(&Arena::new(limit_bytes));
+        values.for_each(|value| sorter.push(value).unwrap());
+        let sorted = sorter.finish().unwrap();
+        sorted.iter().unwrap().map(Result::unwrap).collect()
+    }
+
+    /// Numbers below `count`, each once, in an order without pattern.
+    fn shuffled(count: u64) -> impl Iterator<Item = u64> {
+        (0..count).map(move |number| number * 7_919 % count)
+    }
+
+    #[test]
+    fn several_runs_come_out_in_order() {
+        let count = 2 * Sorter::<u64>::RUN as u64 + 12_345;
+        for limit in [0, u64::MAX] {
+            assert!(sorted(shuffled(count), limit).into_iter().eq(0..count), "limit {limit}");
+        }
+    }
+
+    #[test]
+    fn nearly_sorted_and_reversed_entries_come_out_in_order() {
+        let nearly = (0..10_000).map(|number| number ^ 7);
+        assert!(sorted(nearly, u64::MAX).into_iter().eq(0..10_000));
+        assert!(sorted((0..10_000).rev(), u64::MAX).into_iter().eq(0..10_000));
+        assert!(sorted(std::iter::empty(), 0).is_empty());
+    }
+}

@@ -1,0 +1,132 @@
+//! Entries: the rows of `logs` and their arguments.
+
+use traceloom_cnanolog::{Clock as Ticks, Entry, Header, text::Messages};
+use traceloom_model::{
+    Halt, Table, Tables,
+    logs::Log,
+    trackers::{Clock, Extent, Symbol},
+};
+
+use super::{arguments::Arguments, sites::Sites};
+use crate::shared::text;
+
+/// The level of an entry whose site is not known.
+const NO_LEVEL: i64 = -1;
+
+/// Pushes entries, numbered in file order.
+#[derive(Debug)]
+pub(super) struct Entries {
+    pub(super) times: Times,
+    sites: Sites,
+    next_id: i64,
+    /// None where nobody wants messages: they are what costs most.
+    messages: Option<Messages>,
+    message: Vec<u8>,
+    arguments: Option<Arguments>,
+    /// What stands for the name of no level.
+    no_level: Symbol,
+    wants_logs: bool,
+}
+
+impl Entries {
+    pub(super) fn new(header: &Header, sites: Sites, tables: &mut Tables<'_>) -> Self {
+        Self {
+            times: Times::new(header),
+            next_id: 0,
+            messages: tables.wants_any(Table::Logs, &["message"]).then(Messages::default),
+            message: Vec::new(),
+            arguments: tables.wants(Table::Args).then(|| Arguments::new(sites.most_args(), tables)),
+            no_level: tables.strings.intern("-"),
+            wants_logs: tables.wants(Table::Logs),
+            sites,
+        }
+    }
+
+    /// Pushes one entry; an entry without a time is in no range of times, and so never left out.
+    #[inline]
+    pub(super) fn push(&mut self, entry: &Entry<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let ts_ns = entry.timestamp.map(|ticks| self.times.ts_ns(ticks));
+        let is_wanted = ts_ns.is_none_or(|ts_ns| tables.filter().takes_time(ts_ns));
+        if let Some(arguments) = &mut self.arguments {
+            match is_wanted {
+                true => arguments.push(id, entry, tables)?,
+                false => arguments.skip(entry),
+            }
+        }
+        match is_wanted && self.wants_logs {
+            true => self.push_log(id, ts_ns, entry, tables),
+            false => Ok(()),
+        }
+    }
+
+    fn push_log(
+        &mut self,
+        id: i64,
+        ts_ns: Option<i64>,
+        entry: &Entry<'_>,
+        tables: &mut Tables<'_>,
+    ) -> Result<(), Halt> {
+        self.message.clear();
+        if let Some(messages) = &mut self.messages {
+            messages.put(entry, &mut self.message);
+        }
+        let site = entry.site_index().and_then(|index| self.sites.common(index));
+        tables.push(Log {
+            id,
+            ts_ns,
+            thread_id: None,
+            level: site.map_or(NO_LEVEL, |site| site.level),
+            level_name: site.map_or(self.no_level, |site| site.level_name).into(),
+            file: site.map(|site| site.file.into()),
+            line: site.map(|site| site.line),
+            format: site.map(|site| site.format.into()),
+            message: &text(&self.message),
+            definition_id: site.map(|_| entry.id.into()),
+        })
+    }
+}
+
+/// The times of the entries, from the origin.
+#[derive(Debug)]
+pub(super) struct Times {
+    ticks: Ticks,
+    /// Set at the first entry where the header has no start.
+    origin_ticks: Option<u64>,
+    /// Counts from the start that the header names.
+    clock: Clock,
+    extent: Extent,
+}
+
+impl Times {
+    fn new(header: &Header) -> Self {
+        let origin_ticks = (header.start_timestamp != 0).then_some(header.start_timestamp);
+        Self { ticks: header.clock(), origin_ticks, clock: Clock::new(0), extent: Extent::default() }
+    }
+
+    #[inline]
+    fn ts_ns(&mut self, ticks: u64) -> i64 {
+        let (sec, nsec) = self.ticks.since_start(ticks);
+        let since_start = i128::from(sec) * 1_000_000_000 + i128::from(nsec);
+        if self.origin_ticks.is_none() {
+            self.origin_ticks = Some(ticks);
+            self.clock = Clock::new(since_start);
+        }
+        let ts_ns = self.clock.ts_ns(since_start);
+        self.extent.add(ts_ns);
+        ts_ns
+    }
+
+    pub(super) fn origin_ticks(&self) -> Option<u64> {
+        self.origin_ticks
+    }
+
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    pub(super) fn extent(&self) -> Extent {
+        self.extent
+    }
+}

@@ -1,0 +1,126 @@
+//! Values: rows of `counters`, with their exact contents in `args`.
+
+use traceloom_easyprofiler::{Element, Value, raw::DataType};
+use traceloom_model::{
+    Halt, Named, Table, Tables,
+    counters::Counter,
+    trackers::{Strings, Symbol},
+};
+
+use crate::shared::{Args, Argument, Datum, text};
+
+/// Numbers the rows of `counters`.
+#[derive(Debug)]
+pub(super) struct Values {
+    next_id: i64,
+    /// The key of every argument.
+    key: Symbol,
+    /// The words for the types met so far.
+    types: [Option<Symbol>; 256],
+}
+
+/// When and where a value was stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) ts_ns: i64,
+    pub(super) thread_id: i64,
+    pub(super) name: Symbol,
+    /// Whether the sink looks at the row.
+    pub(super) is_taken: bool,
+}
+
+/// One row: what the columns show, and what it is exactly.
+struct Cell<'a> {
+    number: Option<f64>,
+    text: Option<&'a str>,
+    idx: Option<u32>,
+    exact: Datum<'a>,
+}
+
+impl Values {
+    pub(super) fn new(strings: &mut Strings) -> Self {
+        Self { next_id: 0, key: strings.intern("value"), types: [None; 256] }
+    }
+
+    /// Pushes one row for each element; a text is one, and so are bytes that are no elements.
+    pub(super) fn push(
+        &mut self,
+        value: &Value<'_>,
+        moment: &Moment,
+        args: &mut Args,
+        tables: &mut Tables<'_>,
+    ) -> Result<(), Halt> {
+        if value.data_type == DataType::STRING {
+            let before_nul = value.data.split(|byte| *byte == 0).next().unwrap_or_default();
+            let shown = text(before_nul);
+            let stored = value.data.strip_suffix(b"\0").unwrap_or(value.data);
+            let is_exact = stored.len() == before_nul.len() && std::str::from_utf8(before_nul).is_ok();
+            let exact = if is_exact { Datum::Text(&shown) } else { Datum::Bytes(value.data) };
+            let cell = Cell { number: None, text: Some(&shown), idx: None, exact };
+            return self.push_cell(value, &cell, moment, args, tables);
+        }
+        let mut elements = value.elements().into_iter().flatten().peekable();
+        if elements.peek().is_none() {
+            let cell = Cell { number: None, text: None, idx: None, exact: Datum::Bytes(value.data) };
+            return self.push_cell(value, &cell, moment, args, tables);
+        }
+        for (idx, element) in (0..).zip(elements) {
+            let (number, exact) = numbers(element);
+            let idx = (value.is_array != 0).then_some(idx);
+            let cell = Cell { number: Some(number), text: None, idx, exact };
+            self.push_cell(value, &cell, moment, args, tables)?;
+        }
+        Ok(())
+    }
+
+    fn push_cell(
+        &mut self,
+        value: &Value<'_>,
+        cell: &Cell<'_>,
+        moment: &Moment,
+        args: &mut Args,
+        tables: &mut Tables<'_>,
+    ) -> Result<(), Halt> {
+        let id = self.next_id;
+        self.next_id += 1;
+        if moment.is_taken {
+            tables.push(Counter {
+                id,
+                ts_ns: moment.ts_ns,
+                thread_id: Some(moment.thread_id),
+                name: moment.name.into(),
+                value_id: Some(value.value_id),
+                value: cell.number,
+                text: cell.text,
+            })?;
+        }
+        // Arguments are numbered as they are pushed: leaving some out would change the ids of the others.
+        if !tables.wants(Table::Args) {
+            return Ok(());
+        }
+        let argument = Argument {
+            owner_table: Table::Counters,
+            owner_id: id,
+            key: self.key.into(),
+            idx: cell.idx,
+            kind: self.type_word(value.data_type, &mut tables.strings),
+            value: cell.exact,
+        };
+        args.push(&argument, tables)
+    }
+
+    fn type_word(&mut self, data_type: DataType, strings: &mut Strings) -> Named<'static> {
+        let word = &mut self.types[usize::from(data_type.0)];
+        (*word.get_or_insert_with(|| strings.intern(&data_type.to_string()))).into()
+    }
+}
+
+fn numbers(element: Element) -> (f64, Datum<'static>) {
+    match element {
+        Element::Bool(value) => (f64::from(u8::from(value)), Datum::Int(value.into())),
+        Element::Signed(value) => (value as f64, Datum::Int(value)),
+        Element::Unsigned(value) => (value as f64, Datum::Unsigned(value)),
+        Element::Float(value) => (value.into(), Datum::Float(value.into())),
+        Element::Double(value) => (value, Datum::Float(value)),
+    }
+}

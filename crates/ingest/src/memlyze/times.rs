@@ -1,0 +1,38 @@
+//! Microseconds since the start to the time of the tables.
+
+use traceloom_model::trackers::{Clock, Extent};
+
+/// The times of the events. The origin is the start of the recording, which is the 0 of their own clock.
+#[derive(Debug)]
+pub(super) struct Times {
+    clock: Clock,
+    extent: Extent,
+}
+
+impl Times {
+    pub(super) fn new() -> Self {
+        Self { clock: Clock::new(0), extent: Extent::default() }
+    }
+
+    /// The time of an event that is read now.
+    #[inline]
+    pub(super) fn pass(&mut self, time_us: u64) -> i64 {
+        let ts_ns = self.clock.ts_ns(i128::from(time_us) * 1000);
+        self.extent.add(ts_ns);
+        ts_ns
+    }
+
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    pub(super) fn extent(&self) -> Extent {
+        self.extent
+    }
+}
+
+/// A time that was passed before, or a duration.
+#[inline]
+pub(super) fn ns(us: u64) -> i64 {
+    i64::try_from(us).ok().and_then(|us| us.checked_mul(1000)).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,137 @@
+//! Arguments of events as rows: one for each, one for each element of an array.
+
+use std::borrow::Cow;
+
+use traceloom_model::{Halt, Named, Table, Tables};
+use traceloom_wtf::{Event, Role, Text, Value};
+
+use super::kinds::{Kind, Kinds};
+use crate::shared::{Args, Argument, Datum};
+
+/// The row that arguments belong to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner {
+    pub(super) table: Table,
+    pub(super) id: i64,
+    /// Whether the filter lets it through; if not, its arguments are only numbered.
+    pub(super) is_kept: bool,
+}
+
+/// The key under which the original keeps data that was appended without a name.
+const NO_NAME: &str = "null";
+
+/// Pushes and numbers the arguments of a file.
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    rows: Args,
+}
+
+impl Arguments {
+    /// All arguments of an event.
+    pub(super) fn push(
+        &mut self,
+        event: &Event<'_>,
+        owner: Owner,
+        kind: Kind,
+        kinds: &Kinds,
+        tables: &mut Tables<'_>,
+    ) -> Result<(), Halt> {
+        let labels = kinds.arguments(kind);
+        if !owner.is_kept && kind.is_flat {
+            self.rows.skip(labels.len());
+            return Ok(());
+        }
+        for ((_, value), label) in event.args.iter().zip(labels) {
+            self.put(owner, label.key.into(), label.kind.into(), value, tables)?;
+        }
+        Ok(())
+    }
+
+    /// What an event appends to the scope around it.
+    pub(super) fn push_appended(
+        &mut self,
+        event: &Event<'_>,
+        owner: Owner,
+        kind: Kind,
+        kinds: &Kinds,
+        tables: &mut Tables<'_>,
+    ) -> Result<(), Halt> {
+        let pair = (event.kind.role == Role::ScopeAppend).then(|| event.args.get("name").zip(event.kind.argument("value")));
+        let Some((name, place)) = pair.flatten() else { return self.push(event, owner, kind, kinds, tables) };
+        let Some((value, label)) = event.args.nth(place).zip(kinds.arguments(kind).get(place)) else { return Ok(()) };
+        let key = name.as_text().map_or(Cow::Borrowed(NO_NAME), |name| name.to_str());
+        self.put(owner, Named::Text(&key), label.kind.into(), value, tables)
+    }
+
+    /// One argument; an array is a row for each element, or a single row without a number where it has none: with empty
+    /// bytes if it is empty, with nothing if it is null.
+    pub(super) fn put(
+        &mut self,
+        owner: Owner,
+        key: Named<'_>,
+        kind: Named<'_>,
+        value: Value<'_>,
+        tables: &mut Tables<'_>,
+    ) -> Result<(), Halt> {
+        let elements = match value {
+            Value::Array(Some(array)) if !array.is_empty() => array,
+            _ => return self.put_row(owner, key, kind, None, value, tables),
+        };
+        if !owner.is_kept {
+            self.rows.skip(elements.len());
+            return Ok(());
+        }
+        for (element, idx) in elements.iter().zip(0..) {
+            self.put_row(owner, key, kind, Some(idx), element, tables)?;
+        }
+        Ok(())
+    }
+
+    fn put_row(
+        &mut self,
+        owner: Owner,
+        key: Named<'_>,
+        kind: Named<'_>,
+        idx: Option<u32>,
+        value: Value<'_>,
+        tables: &mut Tables<'_>,
+    ) -> Result<(), Halt> {
+        if !owner.is_kept {
+            self.rows.skip(1);
+            return Ok(());
+        }
+        let text;
+        let mut letter = [0; 4];
+        let unit;
+        let value = match value {
+            Value::Bool(flag) => Datum::Int(flag.into()),
+            Value::Int(number) => Datum::Int(number.into()),
+            Value::Uint(number) | Value::Flow(number) | Value::Time(number) => Datum::Unsigned(number.into()),
+            Value::Float(number) => Datum::Float(number.into()),
+            Value::Char(letter_of) => Datum::Text(char::from(letter_of).encode_utf8(&mut letter)),
+            Value::Wchar(half) => match char::from_u32(half.into()) {
+                Some(whole) => Datum::Text(whole.encode_utf8(&mut letter)),
+                None => {
+                    unit = half.to_le_bytes();
+                    Datum::Replaced("\u{fffd}", &unit)
+                }
+            },
+            Value::Text(Some(stored)) | Value::Any(Some(stored)) => {
+                text = stored.to_str();
+                exact(stored, &text)
+            }
+            Value::Array(Some(_)) => Datum::Bytes(&[]),
+            Value::Text(None) | Value::Any(None) | Value::Array(None) => Datum::Null,
+        };
+        let argument = Argument { owner_table: owner.table, owner_id: owner.id, key, idx, kind, value };
+        self.rows.push(&argument, tables)
+    }
+}
+
+/// A text, with its bytes where they could not all be understood.
+fn exact<'a>(stored: Text<'a>, text: &'a Cow<'_, str>) -> Datum<'a> {
+    match text {
+        Cow::Owned(text) if text.contains(char::REPLACEMENT_CHARACTER) => Datum::Replaced(text, stored.bytes),
+        text => Datum::Text(text),
+    }
+}

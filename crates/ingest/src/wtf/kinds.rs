@@ -1,0 +1,109 @@
+//! What rows refer to by symbol: names of types and of their arguments, each interned once.
+
+use traceloom_model::{Halt, Table, Tables, definitions::Definition, trackers::Symbol};
+use traceloom_wtf::{EventType, EventTypes, Role, raw::ArgumentType};
+
+/// Names of one event type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kind {
+    pub(super) name: Symbol,
+    /// What `category` says of its events or scopes.
+    pub(super) category: Symbol,
+    /// Where the names of its arguments begin.
+    first_argument: usize,
+    arguments: usize,
+    /// Whether each of its arguments is one row in every event.
+    pub(super) is_flat: bool,
+}
+
+/// Name and type of an argument.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Labels {
+    pub(super) key: Symbol,
+    pub(super) kind: Symbol,
+}
+
+/// Names of the types that were met, by the number of the type.
+#[derive(Debug, Default)]
+pub(super) struct Kinds {
+    met: Vec<Option<Kind>>,
+    arguments: Vec<Labels>,
+}
+
+impl Kinds {
+    #[inline]
+    pub(super) fn get(&mut self, kind: &EventType, tables: &mut Tables<'_>) -> Kind {
+        match self.met.get(kind.index as usize) {
+            Some(Some(met)) => *met,
+            _ => self.meet(kind, tables),
+        }
+    }
+
+    #[cold]
+    fn meet(&mut self, kind: &EventType, tables: &mut Tables<'_>) -> Kind {
+        let signature = kind.args.as_deref().unwrap_or_default();
+        let first_argument = self.arguments.len();
+        for argument in signature {
+            let key = tables.strings.intern(&argument.name);
+            let kind = tables.strings.intern(&argument.kind.to_string());
+            self.arguments.push(Labels { key, kind });
+        }
+        let met = Kind {
+            name: tables.strings.intern(&kind.name),
+            category: tables.strings.intern(category(kind)),
+            first_argument,
+            arguments: signature.len(),
+            is_flat: !signature.iter().any(|argument| matches!(argument.kind, ArgumentType::Array(_))),
+        };
+        // The reader bounds the number of types.
+        let index = kind.index as usize;
+        if self.met.len() <= index {
+            self.met.resize(index + 1, None);
+        }
+        if let Some(slot) = self.met.get_mut(index) {
+            *slot = Some(met);
+        }
+        met
+    }
+
+    /// Names of the arguments of a type, in the order of its signature.
+    pub(super) fn arguments(&self, kind: Kind) -> &[Labels] {
+        self.arguments.get(kind.first_argument..kind.first_argument + kind.arguments).unwrap_or_default()
+    }
+}
+
+fn category(kind: &EventType) -> &'static str {
+    match kind.role {
+        Role::ScopeLeave => "leave",
+        _ if kind.is_scope() => "scope",
+        Role::FlowBranch | Role::FlowExtend | Role::FlowTerminate | Role::FlowAppend => "flow",
+        Role::FrameStart | Role::FrameEnd => "frame",
+        Role::Mark => "mark",
+        Role::RangeBegin | Role::RangeEnd => "range",
+        Role::ScopeAppend | Role::ScopeAppendAll => "append",
+        _ => "instance",
+    }
+}
+
+/// Pushes all types of a file.
+pub(super) fn push_definitions(types: &EventTypes, tables: &mut Tables<'_>) -> Result<(), Halt> {
+    if !tables.wants(Table::Definitions) {
+        return Ok(());
+    }
+    for kind in types.iter() {
+        tables.push(Definition {
+            id: kind.index.into(),
+            kind: if kind.is_scope() { "scope" } else { "instance" }.into(),
+            name: (&*kind.name).into(),
+            file: None,
+            line: None,
+            last_line: None,
+            color: None,
+            level: None,
+            flags: Some(kind.flags.0.into()),
+            status: None,
+            args: kind.args_text.as_deref(),
+        })?;
+    }
+    Ok(())
+}

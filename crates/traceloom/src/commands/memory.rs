@@ -1,0 +1,218 @@
+//! `memory`: how much was in use, who took it, what never came back.
+
+use std::io::Write;
+
+use serde_json::{Value as Json, json};
+use traceloom_analysis::memory::{Moment, Options, Report, Site, memory};
+use traceloom_bytes::{Error, Result};
+use traceloom_model::Filter;
+
+use crate::{
+    Outcome,
+    args::answers::Memory as Arguments,
+    input,
+    output::{self, Styles},
+    units::{Bytes, Nanoseconds},
+};
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let traces = input::open_tables(&arguments.files, &arguments.reading)?;
+    let options = Options { at_ns: arguments.at, points: arguments.points, ..Options::default() };
+    let report = memory(&traces, &Filter::default(), &options)?;
+    if report.totals.allocations == 0 && report.totals.frees == 0 {
+        return Err(Error::usage("there are no allocations in it"));
+    }
+    let mut out = output::stdout();
+    match arguments.json {
+        true => writeln!(out, "{}", to_json(&report))?,
+        false => Text { out: &mut out, report: &report, limit: arguments.limit }.write()?,
+    }
+    out.flush()?;
+    Ok(Outcome::Fine)
+}
+
+/// The report for people.
+struct Text<'a> {
+    out: &'a mut dyn Write,
+    report: &'a Report,
+    limit: usize,
+}
+
+impl Text<'_> {
+    fn write(&mut self) -> Result<()> {
+        self.totals()?;
+        self.curve()?;
+        if self.report.is_growth_only {
+            writeln!(self.out, "\nThe tracer knew no addresses: what was freed cannot be told, only where memory grew.")?;
+            return self.growth();
+        }
+        self.moment("at the peak", &self.report.peak)?;
+        if let Some(at) = &self.report.at {
+            self.moment("at the time asked for", at)?;
+        }
+        self.leaks()?;
+        self.hot()?;
+        self.lifetimes()
+    }
+
+    fn heading(&mut self, text: &str) -> Result<()> {
+        let style = Styles::NAME;
+        Ok(writeln!(self.out, "\n{style}{text}{style:#}")?)
+    }
+
+    fn totals(&mut self) -> Result<()> {
+        let totals = &self.report.totals;
+        let mark = if self.report.is_coarse { "at least " } else { "" };
+        let rows: [(&str, String); 8] = [
+            ("allocations", format!("{} ({})", totals.allocations, Bytes(totals.allocated_bytes))),
+            ("frees", format!("{} ({})", totals.frees, Bytes(totals.freed_bytes))),
+            ("peak", format!("{mark}{} at {}", Bytes(self.report.peak.bytes), time(self.report.peak.ts_ns))),
+            ("never freed", format!("{} ({})", totals.live, Bytes(totals.live_bytes))),
+            ("churn", format!("{} a second", Bytes(totals.churn_bytes_per_second() as u64))),
+            ("temporary", format!("{} freed by the very next event", totals.temporary)),
+            ("odd frees", format!("{} double, {} unknown", totals.double_frees, totals.unknown_frees)),
+            ("reused", format!("{} addresses given out again without a free", totals.reused)),
+        ];
+        for (name, value) in rows {
+            writeln!(self.out, "{name:<12} {value}")?;
+        }
+        Ok(())
+    }
+
+    /// One character a point, as high as the usage.
+    fn curve(&mut self) -> Result<()> {
+        const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+        let most = self.report.curve.iter().map(|point| point.most_bytes).max().unwrap_or(0).max(1);
+        let block = |bytes: u64| BLOCKS[(u128::from(bytes) * 8).div_ceil(u128::from(most)).min(8) as usize];
+        let line: String = self.report.curve.iter().map(|point| block(point.most_bytes)).collect();
+        Ok(writeln!(self.out, "{:<12} {line}", "usage")?)
+    }
+
+    fn moment(&mut self, name: &str, moment: &Moment) -> Result<()> {
+        let (bytes, at) = (Bytes(moment.bytes), time(moment.ts_ns));
+        self.heading(&format!("In use {name}: {bytes} in {} allocations at {at}", moment.count))?;
+        for (site, bytes, count) in moment.sites.iter().take(self.limit) {
+            let place = place(&self.report.sites[*site]);
+            writeln!(self.out, "{:>10} {count:>8}  {place}", Bytes(*bytes).to_string())?;
+        }
+        Ok(())
+    }
+
+    fn leaks(&mut self) -> Result<()> {
+        let mut leaks: Vec<&Site> = self.report.sites.iter().filter(|site| site.live > 0).collect();
+        leaks.sort_by_key(|site| std::cmp::Reverse(site.live_bytes));
+        self.heading("Never freed")?;
+        let last = self.report.totals.last_ns;
+        for site in leaks.into_iter().take(self.limit) {
+            let age = Nanoseconds(last.saturating_sub(site.oldest_live_ns.unwrap_or(last)).max(0) as u64);
+            let (bytes, count) = (Bytes(site.live_bytes).to_string(), site.live);
+            writeln!(self.out, "{bytes:>10} {count:>8}  {}, the oldest for {age}", place(site))?;
+        }
+        Ok(())
+    }
+
+    fn hot(&mut self) -> Result<()> {
+        self.heading("Most bytes")?;
+        for site in self.report.sites.iter().take(self.limit) {
+            let (bytes, count) = (Bytes(site.bytes).to_string(), site.count);
+            writeln!(self.out, "{bytes:>10} {count:>8}  {}", place(site))?;
+        }
+        let mut by_count: Vec<&Site> = self.report.sites.iter().collect();
+        by_count.sort_by_key(|site| std::cmp::Reverse(site.count));
+        self.heading("Most allocations")?;
+        for site in by_count.into_iter().take(self.limit) {
+            let (bytes, count) = (Bytes(site.bytes).to_string(), site.count);
+            let mean = Nanoseconds(site.lifetime_ns.checked_div(site.freed).unwrap_or(0));
+            writeln!(self.out, "{bytes:>10} {count:>8}  {}, {mean} on average, {} temporary", place(site), site.temporary)?;
+        }
+        Ok(())
+    }
+
+    fn growth(&mut self) -> Result<()> {
+        self.heading("Growth by site, in quarters of the trace")?;
+        for site in self.report.sites.iter().take(self.limit) {
+            let quarters = site.quarters.map(|bytes| format!("{:>10}", Bytes(bytes).to_string())).join(" ");
+            writeln!(self.out, "{:>10} {quarters}  {}", Bytes(site.bytes).to_string(), place(site))?;
+        }
+        Ok(())
+    }
+
+    fn lifetimes(&mut self) -> Result<()> {
+        self.heading("Lifetimes of what was freed")?;
+        for row in self.report.lifetimes.iter().filter(|row| row.count > 0) {
+            let bound = match row.below_ns {
+                u64::MAX => "longer".to_owned(),
+                bound => format!("< {}", Nanoseconds(bound)),
+            };
+            writeln!(self.out, "{bound:>10} {:>8}  {}", row.count, Bytes(row.bytes))?;
+        }
+        Ok(())
+    }
+}
+
+fn time(ts_ns: i64) -> String {
+    let sign = if ts_ns < 0 { "-" } else { "" };
+    format!("{sign}{}", Nanoseconds(ts_ns.unsigned_abs()))
+}
+
+/// The innermost frame, and who called it.
+fn place(site: &Site) -> String {
+    let Some(frame) = site.stack.first() else { return "(unknown)".to_owned() };
+    let line = frame.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let file = frame.file.as_ref().map(|file| format!(" {file}{line}")).unwrap_or_default();
+    let callers: Vec<&str> = site.stack.iter().skip(1).take(3).map(|frame| frame.function.as_str()).collect();
+    let callers = if callers.is_empty() { String::new() } else { format!(" < {}", callers.join(" < ")) };
+    format!("{}{file}{callers}", frame.function)
+}
+
+fn to_json(report: &Report) -> Json {
+    let totals = &report.totals;
+    json!({
+        "allocations": totals.allocations,
+        "allocated_bytes": totals.allocated_bytes,
+        "frees": totals.frees,
+        "freed_bytes": totals.freed_bytes,
+        "live": totals.live,
+        "live_bytes": totals.live_bytes,
+        "reused": totals.reused,
+        "double_frees": totals.double_frees,
+        "unknown_frees": totals.unknown_frees,
+        "temporary": totals.temporary,
+        "collections": totals.collections,
+        "first_ns": totals.first_ns,
+        "last_ns": totals.last_ns,
+        "churn_bytes_per_second": totals.churn_bytes_per_second(),
+        "is_growth_only": report.is_growth_only,
+        "is_coarse": report.is_coarse,
+        "peak": moment_json(&report.peak),
+        "at": report.at.as_ref().map(moment_json),
+        "curve": report.curve.iter().map(|point| json!([point.ts_ns, point.used_bytes, point.most_bytes])).collect::<Vec<_>>(),
+        "sites": report.sites.iter().map(site_json).collect::<Vec<_>>(),
+        "lifetimes": report.lifetimes.iter().map(|row| json!({
+            "below_ns": (row.below_ns != u64::MAX).then_some(row.below_ns), "count": row.count, "bytes": row.bytes,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+fn moment_json(moment: &Moment) -> Json {
+    let sites = moment.sites.iter().map(|(site, bytes, count)| json!({ "site": site, "bytes": bytes, "count": count }));
+    json!({ "ts_ns": moment.ts_ns, "bytes": moment.bytes, "count": moment.count, "sites": sites.collect::<Vec<_>>() })
+}
+
+fn site_json(site: &Site) -> Json {
+    let frame = |frame: &traceloom_analysis::memory::SiteFrame| {
+        json!({ "function": frame.function, "file": frame.file, "line": frame.line })
+    };
+    json!({
+        "stack": site.stack.iter().map(frame).collect::<Vec<_>>(),
+        "count": site.count,
+        "bytes": site.bytes,
+        "live": site.live,
+        "live_bytes": site.live_bytes,
+        "oldest_live_ns": site.oldest_live_ns,
+        "freed": site.freed,
+        "lifetime_ns": site.lifetime_ns,
+        "temporary": site.temporary,
+        "quarters": site.quarters,
+    })
+}

@@ -1,0 +1,41 @@
+//! `stats`: how often, how long, how much of the whole.
+
+mod json;
+mod text;
+
+use std::io::Write;
+
+use traceloom_analysis::stats::{self, Options, Pairing};
+use traceloom_bytes::Result;
+
+use crate::{Outcome, args, input::open_tables, output::stdout};
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &args::Stats) -> Result<Outcome> {
+    let how = traceloom_ingest::Options::default();
+    let traces = open_tables(&arguments.files, &arguments.reading, &how)?;
+    let report = stats::of_traces(&traces, &options(arguments), &how)?;
+    let mut out = stdout();
+    match arguments.json {
+        true => writeln!(out, "{}", json::report(&report, arguments))?,
+        false => text::write(&mut out, &report, arguments)?,
+    }
+    out.flush()?;
+    Ok(Outcome::Fine)
+}
+
+fn options(arguments: &args::Stats) -> Options {
+    let defaults = Options::default();
+    let range = arguments.range.as_ref();
+    let relation = arguments.value.clone().zip(arguments.inside.clone());
+    Options {
+        by: arguments.by.iter().map(|by| (*by).into()).collect(),
+        from_ns: range.and_then(|range| range.from_ns).unwrap_or(defaults.from_ns),
+        to_ns: range.and_then(|range| range.to_ns).unwrap_or(defaults.to_ns),
+        names: arguments.names.clone(),
+        sort: arguments.sort.into(),
+        histogram: arguments.histogram.clone(),
+        relation: relation.map(|(value, span)| Pairing { value, span }),
+        ..defaults
+    }
+}

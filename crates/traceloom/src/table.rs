@@ -1,0 +1,95 @@
+//! Tables for people: columns as wide as their widest cell.
+
+use std::io::{self, Write};
+
+use crate::output::Styles;
+
+/// A table under construction.
+pub(crate) struct TextTable {
+    columns: Vec<Column>,
+    rows: Vec<Vec<String>>,
+}
+
+struct Column {
+    head: String,
+    is_text: bool,
+}
+
+/// Names are cut to this many characters; programs ask for `--json`.
+const WIDEST: usize = 60;
+
+impl TextTable {
+    pub(crate) fn new() -> Self {
+        Self { columns: Vec::new(), rows: Vec::new() }
+    }
+
+    /// A column of texts, to the left.
+    pub(crate) fn text(mut self, head: &str) -> Self {
+        self.columns.push(Column { head: head.to_owned(), is_text: true });
+        self
+    }
+
+    /// Columns of numbers, to the right.
+    pub(crate) fn numbers(mut self, heads: &[&str]) -> Self {
+        self.columns.extend(heads.iter().map(|head| Column { head: (*head).to_owned(), is_text: false }));
+        self
+    }
+
+    /// Adds a row, with as many cells as there are columns.
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells.into_iter().map(cut).collect());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Writes it, the head dimmed.
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let heads: Vec<String> = self.columns.iter().map(|column| column.head.clone()).collect();
+        let width = |column: usize| {
+            let cells = self.rows.iter().chain([&heads]).filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let dim = Styles::DIM;
+        writeln!(out, "{dim}{}{dim:#}", self.line(&heads, &widths))?;
+        self.rows.iter().try_for_each(|row| writeln!(out, "{}", self.line(row, &widths)))
+    }
+
+    fn line(&self, cells: &[String], widths: &[usize]) -> String {
+        let padded = cells.iter().zip(widths).zip(&self.columns).map(|((cell, width), column)| match column.is_text {
+            true => format!("{cell:<width$}"),
+            false => format!("{cell:>width$}"),
+        });
+        let line = padded.collect::<Vec<_>>().join("  ");
+        format!("  {}", line.trim_end())
+    }
+}
+
+/// One line of text that a terminal takes as it is, cut where it is too long.
+fn cut(cell: String) -> String {
+    let clean: String = cell.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if clean.chars().count() <= WIDEST {
+        return clean;
+    }
+    clean.chars().take(WIDEST - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_under_each_other() {
+        let mut table = TextTable::new().text("name").numbers(&["calls"]);
+        table.row(vec!["a\nb".to_owned(), "1".to_owned()]);
+        table.row(vec!["x".repeat(70), "1000".to_owned()]);
+        let mut out = Vec::new();
+        table.write(&mut out).expect("memory takes it");
+        let text = anstream::adapter::strip_str(std::str::from_utf8(&out).expect("UTF-8")).to_string();
+        let widths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
+        assert_eq!(widths, [2 + 60 + 2 + 5; 3]);
+        assert!(text.contains("a\u{fffd}b") && text.contains('…'), "{text}");
+    }
+}
