@@ -65,7 +65,7 @@ fn flat_tree() -> Result<f64> {
     Ok(builder.resident_bytes() as f64 / BLOCKS as f64)
 }
 
-pub(crate) fn decode(source: &Source) -> Result<u64> {
+fn decode(source: &Source) -> Result<u64> {
     let mut reader = traceloom_easyprofiler::open(source.clone(), &Options::default())?;
     let (mut blocks, mut sum) = (0, 0u64);
     while let Some(located) = reader.next()? {

@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advise;
+pub mod diff;
 pub mod flame;
 mod group;
 pub mod lod;

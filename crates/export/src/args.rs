@@ -313,3 +313,108 @@ fn visit_record(record: &[u8], visit: &mut impl FnMut(Arg<'_>) -> Result<()>) ->
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use traceloom_bytes::{Limits, Loss};
+    use traceloom_model::args::Arg as Row;
+
+    use super::*;
+    use crate::{Descriptor, Gathered, Need, Options, fixture::Synthetic};
+
+    static ARGS: Descriptor = Descriptor {
+        id: "args",
+        name: "",
+        about: "",
+        extensions: &[],
+        variants: &[],
+        needs: &[Need::by_begin(Table::Spans, &[]), Need::of(Table::Args, &[])],
+        is_text: false,
+    };
+
+    const EMPTY: Row<'_> = Row {
+        id: 0,
+        owner_table: traceloom_model::Named::Text("spans"),
+        owner_id: 0,
+        key: traceloom_model::Named::Text("k"),
+        idx: None,
+        r#type: traceloom_model::Named::Text("t"),
+        int_value: None,
+        uint_value: None,
+        float_value: None,
+        text_value: None,
+        bytes_value: None,
+    };
+
+    fn gathered(limit_bytes: u64, trace: &Synthetic) -> (Gathered, Loss) {
+        let mut loss = Loss::default();
+        let limits = Limits { tree_bytes: limit_bytes, ..Limits::default() };
+        let gathered = Gathered::new(trace, &Options { limits, ..Options::default() }, &ARGS, &mut loss).unwrap();
+        (gathered, loss)
+    }
+
+    #[test]
+    fn values_of_every_kind_come_back_exactly() {
+        let trace = Synthetic::new(|tables| {
+            tables.push(Row { id: 0, owner_id: 3, int_value: Some(i64::MIN), ..EMPTY })?;
+            tables.push(Row { id: 1, owner_id: 3, idx: Some(2), uint_value: Some(u64::MAX), ..EMPTY })?;
+            tables.push(Row { id: 2, owner_id: 1, float_value: Some(-0.0), ..EMPTY })?;
+            tables.push(Row { id: 3, owner_id: 3, text_value: Some("ü</script>"), ..EMPTY })?;
+            tables.push(Row { id: 4, owner_id: 3, bytes_value: Some(&[0, 255]), ..EMPTY })?;
+            tables.push(Row { id: 5, owner_id: 3, ..EMPTY })?;
+            tables.push(Row { id: 6, owner_table: "logs".into(), owner_id: 3, ..EMPTY })
+        });
+        let (mut gathered, loss) = gathered(0, &trace);
+        let mut of = |id: i64| {
+            let mut values = Vec::new();
+            gathered
+                .args
+                .visit(Table::Spans, 0, id, |arg| {
+                    values.push(format!("{:?} {:?}", arg.idx, arg.value));
+                    Ok(())
+                })
+                .unwrap();
+            values
+        };
+        assert_eq!(
+            of(3),
+            [
+                "None Int(-9223372036854775808)",
+                "Some(2) Unsigned(18446744073709551615)",
+                "None Text(\"ü</script>\")",
+                "None Bytes([0, 255])",
+                "None Null",
+            ]
+        );
+        assert_eq!(of(1), ["None Float(-0.0)"]);
+        assert!(of(0).is_empty() && of(2).is_empty() && of(4).is_empty());
+        assert_eq!(loss.entries().collect::<Vec<_>>(), [("arguments", 1, "k of logs 3")]);
+    }
+
+    #[test]
+    fn every_owner_of_many_finds_its_own() {
+        const OWNERS: i64 = 20_000;
+        let trace = Synthetic::new(|tables| {
+            for id in 0..2 * OWNERS {
+                let owner_id = id % OWNERS * 7_919 % OWNERS;
+                tables.push(Row { id, owner_id, int_value: Some(owner_id), ..EMPTY })?;
+            }
+            Ok(())
+        });
+        for limit in [0, u64::MAX] {
+            let (mut gathered, _) = gathered(limit, &trace);
+            for id in 0..OWNERS {
+                let mut seen = 0;
+                gathered
+                    .args
+                    .visit(Table::Spans, 0, id, |arg| {
+                        assert_eq!(arg.value, Datum::Int(id));
+                        seen += 1;
+                        Ok(())
+                    })
+                    .unwrap();
+                assert_eq!(seen, 2);
+            }
+        }
+    }
+}

@@ -2,12 +2,12 @@
 
 use arrow_array::RecordBatch;
 use traceloom_bytes::{Arena, Loss, Result, Slice};
-use traceloom_model::{Filter, Table, TableSource, args, spans};
+use traceloom_model::{Filter, Table, TableSource, args, spans, switches};
 
 use crate::{
-    ArgStore, Args, Descriptor, Looks, NamePool, Options, Roster, SpanOrder, SpanSorter,
+    ArgStore, Args, Descriptor, Looks, NamePool, Options, Roster, SpanOrder, SpanSorter, lose_table,
     loss::{counted_columns, counts},
-    lose_table, phrase, pour,
+    phrase, pour,
 };
 
 /// What a first pass over the tables gives.
@@ -19,7 +19,7 @@ pub struct Gathered {
     pub names: NamePool,
     /// Names of spans and the like.
     pub looks: Looks,
-    /// Spans, where the target shows them.
+    /// Spans, and switches as a layer of theirs, where the target shows them.
     pub spans: SpanOrder,
     /// Arguments of rows of the tables that the target shows, where it shows arguments.
     pub args: Args,
@@ -29,18 +29,13 @@ pub struct Gathered {
 
 impl Gathered {
     /// Gathers what the target shows, and counts the rows of tables that it does not show as lost.
-    pub fn new(
-        source: &dyn TableSource,
-        options: &Options,
-        descriptor: &Descriptor,
-        loss: &mut Loss,
-    ) -> Result<Self> {
+    pub fn new(source: &dyn TableSource, options: &Options, descriptor: &Descriptor, loss: &mut Loss) -> Result<Self> {
         let roster = Roster::new(source, &options.slice, &options.limits)?;
         let mut wanted = Roster::wanted();
         for table in Table::ALL {
             let need = descriptor.needs.iter().find(|need| need.table == table);
             wanted = match (table, need) {
-                (Table::Spans | Table::Args, Some(need)) => wanted.and(table, need.columns()),
+                (Table::Spans | Table::Switches | Table::Args, Some(need)) => wanted.and(table, need.columns()),
                 (_, Some(_)) => wanted.and(table, counted_columns(table)),
                 (_, None) if counts(table) => wanted.and(table, counted_columns(table)),
                 _ => wanted,
@@ -102,6 +97,7 @@ impl<'a> Pass<'a> {
                 Ok(())
             }
             Table::Spans => spans.take(&spans::View::of(batch), roster, names, looks),
+            Table::Switches => spans.take_switches(&switches::View::of(batch), roster, names, looks),
             Table::Args => {
                 let view = args::View::of(batch);
                 args.take(&view, roster, names, |row| {

@@ -20,10 +20,11 @@
 
 mod args;
 mod gather;
-mod loss;
 mod looks;
+mod loss;
 mod names;
 mod nest;
+mod numbering;
 mod order;
 mod pour;
 mod roster;
@@ -32,6 +33,7 @@ mod store;
 mod target;
 mod targets;
 pub mod text;
+mod timeline;
 
 #[cfg(test)]
 mod fixture;
@@ -39,10 +41,11 @@ mod fixture;
 pub use crate::{
     args::{Arg, ArgStore, Args, Datum},
     gather::Gathered,
-    loss::{lose_table, phrase},
     looks::{Look, LookId, Looks},
+    loss::{lose_table, phrase},
     names::{KeyMap, NameId, NamePool},
     nest::{Nest, Placed},
+    numbering::{NumberedProcess, NumberedThread, Numbering},
     order::{Layer, Ordered, SpanIter, SpanOrder, SpanSorter},
     pour::{pour, span_is_taken},
     roster::{Process, Roster, Thread, ThreadIndex, Trace},
@@ -50,4 +53,5 @@ pub use crate::{
     store::Store,
     target::{Descriptor, Need, Options, Rows, Target, Variant, write},
     targets::{TARGETS, by_id, by_path},
+    timeline::Timeline,
 };

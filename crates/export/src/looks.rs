@@ -70,7 +70,8 @@ impl Looks {
 
     fn intern_slowly(&mut self, look: Look, slot: usize) -> Result<LookId> {
         if self.looks.len() >= RESIDENT {
-            return self.ids.get(&look).map_or_else(|| self.store(&look), |id| Ok(LookId(*id)));
+            let known = self.ids.get(&look).copied();
+            return known.map_or_else(|| self.store(&look), |id| Ok(LookId(id)));
         }
         let looks = &mut self.looks;
         let id = *self.ids.entry(look).or_insert_with(|| {

@@ -107,7 +107,6 @@ impl NamePool {
         self.texts.read(begin, &mut self.buffer)?;
         Ok(std::str::from_utf8(&self.buffer).unwrap_or(""))
     }
-
 }
 
 /// The ids of one dictionary's texts: a text is looked up once for each dictionary, not for each row.
@@ -122,7 +121,9 @@ impl KeyMap {
     /// Turns to the dictionary of a batch.
     pub fn turn_to(&mut self, values: Option<&StringArray>) {
         let same = match (&self.values, values) {
-            (Some(old), Some(new)) => old.value_data().as_ptr() == new.value_data().as_ptr() && old.offsets() == new.offsets(),
+            (Some(old), Some(new)) => {
+                old.value_data().as_ptr() == new.value_data().as_ptr() && old.offsets() == new.offsets()
+            }
             (None, None) => true,
             _ => false,
         };

@@ -103,3 +103,81 @@ impl<T> Nest<T> {
 fn has_ended<T>(open: &Open<T>, next: &Ordered) -> bool {
     open.end_ns < next.ts_ns || open.end_ns == next.ts_ns && open.depth >= next.depth
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Layer, LookId, ThreadIndex};
+
+    fn span(id: i64, depth: u32, ts_ns: i64, end_ns: i64) -> Ordered {
+        let (thread, layer, look) = (ThreadIndex(0), Layer::Stack, LookId(0));
+        Ordered {
+            thread,
+            layer,
+            id,
+            parent_id: None,
+            target_tid: None,
+            depth,
+            ts_ns,
+            dur_ns: Some(end_ns - ts_ns),
+            end_ns,
+            look,
+        }
+    }
+
+    /// What happens, as text: `+1@5` is span 1 beginning at 5, `-1@9` its end, `/1` the lane.
+    fn events(spans: &[Ordered]) -> Vec<String> {
+        let mut events = Vec::new();
+        let mut nest = Nest::default();
+        for span in spans {
+            let mut ended = Vec::new();
+            let placed = nest
+                .begin(span, span.id, |lane, end_ns, id| {
+                    ended.push(format!("-{id}@{end_ns}/{lane}"));
+                    Ok(())
+                })
+                .unwrap();
+            events.extend(ended);
+            events.push(format!("+{}@{}/{}", span.id, span.ts_ns, placed.lane));
+        }
+        nest.finish(|lane, end_ns, id| {
+            events.push(format!("-{id}@{end_ns}/{lane}"));
+            Ok(())
+        })
+        .unwrap();
+        events
+    }
+
+    #[test]
+    fn ends_come_innermost_first_and_before_the_next_begin() {
+        let spans = [span(0, 0, 0, 10), span(1, 1, 2, 5), span(2, 1, 5, 10), span(3, 0, 10, 11)];
+        assert_eq!(
+            events(&spans),
+            ["+0@0/0", "+1@2/0", "-1@5/0", "+2@5/0", "-2@10/0", "-0@10/0", "+3@10/0", "-3@11/0"]
+        );
+    }
+
+    #[test]
+    fn spans_that_take_no_time_keep_their_children() {
+        let spans = [span(0, 0, 5, 5), span(1, 1, 5, 5), span(2, 0, 5, 6)];
+        assert_eq!(events(&spans), ["+0@5/0", "+1@5/0", "-1@5/0", "-0@5/0", "+2@5/0", "-2@6/0"]);
+    }
+
+    #[test]
+    fn what_reaches_out_goes_to_a_lane_of_its_own() {
+        let spans = [span(0, 0, 0, 10), span(1, 1, 5, 15), span(2, 1, 6, 8), span(3, 0, 20, 21)];
+        assert_eq!(
+            events(&spans),
+            ["+0@0/0", "+1@5/1", "+2@6/0", "-2@8/0", "-0@10/0", "+3@20/0", "-3@21/0", "-1@15/1"]
+        );
+    }
+
+    #[test]
+    fn what_finds_no_lane_is_cut() {
+        let spans: Vec<Ordered> = (0..40).map(|number| span(number, 0, number, 100 + number)).collect();
+        let mut nest = Nest::default();
+        let placed: Vec<Placed> = spans.iter().map(|span| nest.begin(span, (), |_, _, ()| Ok(())).unwrap()).collect();
+        assert_eq!((placed[31].lane, placed[31].end_ns), (31, 131));
+        assert_eq!((placed[39].lane, placed[39].end_ns), (31, 131));
+    }
+}

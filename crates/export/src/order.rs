@@ -6,11 +6,9 @@
 use std::cmp::Ordering;
 
 use traceloom_bytes::{Arena, Cursor, Entry, Result, Slice};
-use traceloom_model::spans;
+use traceloom_model::{spans, switches};
 
-use crate::{
-    KeyMap, Look, LookId, Looks, Merge, NamePool, Roster, Sorted, Sorter, ThreadIndex, pour::span_is_taken,
-};
+use crate::{KeyMap, Look, LookId, Looks, Merge, NamePool, Roster, Sorted, Sorter, ThreadIndex, pour::span_is_taken};
 
 /// Spans of a thread that nest among themselves.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -21,10 +19,12 @@ pub enum Layer {
     Frames,
     /// Ranges of time, which may overlap.
     Ranges,
+    /// Times when the thread did not run: rows of `switches`.
+    Switches,
 }
 
 impl Layer {
-    const ALL: [Self; 3] = [Self::Stack, Self::Frames, Self::Ranges];
+    const ALL: [Self; 4] = [Self::Stack, Self::Frames, Self::Ranges, Self::Switches];
 
     fn of_category(category: &str) -> Self {
         match category {
@@ -42,10 +42,12 @@ pub struct Ordered {
     pub thread: ThreadIndex,
     /// What it nests with.
     pub layer: Layer,
-    /// Its `id`.
+    /// Its `id`, in `spans` or `switches`.
     pub id: i64,
     /// The span around it.
     pub parent_id: Option<i64>,
+    /// For a switch, the thread that ran instead.
+    pub target_tid: Option<u64>,
     /// Spans around it.
     pub depth: u32,
     /// When it began.
@@ -65,7 +67,7 @@ struct Row {
     /// [`OPEN`] where it was never closed.
     dur_ns: i64,
     id: i64,
-    /// [`NO_PARENT`] where there is none.
+    /// [`NO_PARENT`] where there is none; for a switch, the thread that ran instead.
     parent_id: i64,
     thread: u32,
     depth: u32,
@@ -135,14 +137,15 @@ pub struct SpanSorter {
     names: KeyMap,
     categories: KeyMap,
     files: KeyMap,
+    switch_names: KeyMap,
     slice: Slice,
 }
 
 impl SpanSorter {
     /// Empty; takes what reaches into the slice.
     pub fn new(arena: &Arena, slice: &Slice) -> Self {
-        let (names, categories, files) = Default::default();
-        Self { sorter: Sorter::new(arena), names, categories, files, slice: slice.clone() }
+        let (names, categories, files, switch_names) = Default::default();
+        Self { sorter: Sorter::new(arena), names, categories, files, switch_names, slice: slice.clone() }
     }
 
     /// Takes a batch.
@@ -191,6 +194,38 @@ impl SpanSorter {
                 depth: view.depth.get(row),
                 look: looks.intern(look)?.0,
                 layer: layer as u8,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes a batch of switches, as spans of a layer of their own.
+    pub fn take_switches(
+        &mut self,
+        view: &switches::View<'_>,
+        roster: &mut Roster,
+        pool: &mut NamePool,
+        looks: &mut Looks,
+    ) -> Result<()> {
+        self.switch_names.turn_to(view.name.values());
+        let category = pool.intern("switch")?;
+        for row in 0..view.rows {
+            let thread = roster.index(view.trace_id.get(row), view.thread_id.get(row))?;
+            let (ts_ns, dur_ns) = (view.ts_ns.get(row), view.dur_ns.get(row));
+            if !roster.thread(thread).is_taken || !span_is_taken(&self.slice, ts_ns, Some(dur_ns)) {
+                continue;
+            }
+            let name = self.switch_names.get(view.name.keys().get(row).copied().unwrap_or(-1), pool)?;
+            let look = Look { name, category, definition_id: None, file: None, line: None, color: None };
+            self.sorter.push(Row {
+                ts_ns,
+                dur_ns: dur_ns.max(0),
+                id: view.id.get(row),
+                parent_id: view.target_tid.get(row) as i64,
+                thread: thread.0,
+                depth: 0,
+                look: looks.intern(look)?.0,
+                layer: Layer::Switches as u8,
             })?;
         }
         Ok(())
@@ -285,11 +320,14 @@ impl SpanIter<'_> {
             OPEN => last_ts_ns.max(row.ts_ns),
             dur => row.ts_ns.saturating_add(dur),
         };
+        let layer = Layer::ALL.get(usize::from(row.layer)).copied().unwrap_or(Layer::Stack);
+        let is_switch = layer == Layer::Switches;
         Ordered {
             thread: ThreadIndex(row.thread),
-            layer: Layer::ALL[usize::from(row.layer).min(2)],
+            layer,
             id: row.id,
-            parent_id: (row.parent_id != NO_PARENT).then_some(row.parent_id),
+            parent_id: (row.parent_id != NO_PARENT && !is_switch).then_some(row.parent_id),
+            target_tid: is_switch.then_some(row.parent_id as u64),
             depth: row.depth,
             ts_ns: row.ts_ns,
             dur_ns: (row.dur_ns != OPEN).then_some(row.dur_ns),
@@ -339,4 +377,174 @@ fn untie(rows: &mut Vec<Row>) {
     // A parent is always less deep, so there are no circles and nobody is left out.
     debug_assert_eq!(walked.len(), rows.len());
     *rows = walked;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use traceloom_bytes::{Limits, Loss};
+    use traceloom_model::Table;
+
+    use super::*;
+    use crate::{
+        Descriptor, Gathered, Need, Options,
+        fixture::{Brief, Synthetic, push_main, push_span, push_thread},
+    };
+
+    static SPANS: Descriptor = Descriptor {
+        id: "spans",
+        name: "",
+        about: "",
+        extensions: &[],
+        variants: &[],
+        needs: &[Need::by_begin(Table::Spans, &[]), Need::of(Table::Processes, &[]), Need::of(Table::Threads, &[])],
+        is_text: false,
+    };
+
+    fn gathered(source: &Synthetic, options: &Options) -> Vec<Ordered> {
+        let mut loss = Loss::default();
+        let gathered = Gathered::new(source, options, &SPANS, &mut loss).unwrap();
+        assert!(loss.is_empty());
+        assert_eq!(gathered.spans.len(), gathered.spans.iter(&gathered.roster).unwrap().count() as u64);
+        gathered.spans.iter(&gathered.roster).unwrap().map(Result::unwrap).collect()
+    }
+
+    fn ids(spans: &[Ordered]) -> Vec<i64> {
+        spans.iter().map(|span| span.id).collect()
+    }
+
+    #[test]
+    fn parents_come_before_children_that_begin_with_them() {
+        let post_order: &[Brief] = &[
+            ("a1", 0, 1, Some(1), 5, Some(0)),
+            ("a", 1, 0, None, 5, Some(0)),
+            ("b1", 2, 1, Some(4), 5, Some(1)),
+            ("b2", 3, 1, Some(4), 6, Some(1)),
+            ("b", 4, 0, None, 5, Some(2)),
+        ];
+        assert_eq!(ids(&gathered(&Synthetic::spans(post_order), &Options::default())), [1, 0, 4, 2, 3]);
+        let pre_order: &[Brief] = &[
+            ("a", 0, 0, None, 5, Some(0)),
+            ("a1", 1, 1, Some(0), 5, Some(0)),
+            ("b", 2, 0, None, 5, Some(2)),
+            ("b1", 3, 1, Some(2), 5, Some(1)),
+        ];
+        assert_eq!(ids(&gathered(&Synthetic::spans(pre_order), &Options::default())), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn what_was_never_closed_ends_with_the_trace() {
+        let spans = gathered(
+            &Synthetic::spans(&[("a", 0, 0, None, 3, None), ("b", 1, 1, Some(0), 4, Some(6))]),
+            &Options::default(),
+        );
+        assert_eq!((spans[0].dur_ns, spans[0].end_ns), (None, 10));
+    }
+
+    #[test]
+    fn a_slice_takes_what_reaches_into_it_and_the_threads_it_names() {
+        let trace = Synthetic::new(|tables| {
+            for thread in 0..3 {
+                push_span(tables, thread, "block", ("early", 10 * thread, 0, None, 0, Some(4)))?;
+                push_span(tables, thread, "block", ("across", 10 * thread + 1, 0, None, 5, Some(5)))?;
+                push_span(tables, thread, "block", ("late", 10 * thread + 2, 0, None, 21, Some(4)))?;
+            }
+            push_thread(tables, 1, "one")?;
+            push_thread(tables, 2, "two")?;
+            push_main(tables, traceloom_model::trackers::Extent::default())
+        });
+        let slice = Slice { from_ns: Some(10), to_ns: Some(20), threads: vec!["two".to_owned(), "101".to_owned()] };
+        let spans = gathered(&trace, &Options { slice, ..Options::default() });
+        assert_eq!(ids(&spans), [11, 21]);
+    }
+
+    #[test]
+    fn frames_and_ranges_are_layers_of_their_own() {
+        let trace = Synthetic::new(|tables| {
+            push_span(tables, 0, "range", ("range", 0, 0, None, 0, Some(4)))?;
+            push_span(tables, 0, "scope", ("scope", 1, 0, None, 2, Some(5)))?;
+            push_span(tables, 0, "frame", ("frame", 2, 0, None, 1, Some(9)))?;
+            push_main(tables, traceloom_model::trackers::Extent::default())
+        });
+        let spans = gathered(&trace, &Options::default());
+        let layers: Vec<_> = spans.iter().map(|span| (span.id, span.layer)).collect();
+        assert_eq!(layers, [(1, Layer::Stack), (2, Layer::Frames), (0, Layer::Ranges)]);
+    }
+
+    #[test]
+    fn several_traces_keep_their_threads_apart() {
+        let mut trace = Synthetic::spans(&[("a", 0, 0, None, 3, Some(1))]);
+        trace.traces.extend(Synthetic::spans(&[("a", 0, 0, None, 1, Some(1))]).traces);
+        trace.traces[1].0 = 8;
+        let spans = gathered(&trace, &Options::default());
+        assert_eq!(spans.iter().map(|span| (span.thread.index(), span.ts_ns)).collect::<Vec<_>>(), [(0, 3), (1, 1)]);
+    }
+
+    /// A tree from the depths of a walk, all of whose times are small, so that many are equal.
+    fn tree(steps: &[(u8, u8, u8)]) -> Vec<Brief> {
+        let mut spans: Vec<Brief> = Vec::new();
+        let mut open: Vec<usize> = Vec::new();
+        let mut now = 0_i64;
+        for (up, gap, _) in steps {
+            for _ in 0..*up {
+                if let Some(index) = open.pop() {
+                    spans[index].5 = Some(now - spans[index].4);
+                }
+            }
+            now += i64::from(*gap);
+            let parent = open.last().map(|index| *index as i64);
+            spans.push(("x", spans.len() as i64, open.len() as u32, parent, now, None));
+            open.push(spans.len() - 1);
+        }
+        for index in open {
+            spans[index].5 = Some(now - spans[index].4);
+        }
+        spans
+    }
+
+    /// The same rows as a file in the order of ends has them, ids included.
+    fn by_end(pre_order: &[Brief]) -> Vec<Brief> {
+        let mut order: Vec<usize> = Vec::new();
+        let mut open: Vec<usize> = Vec::new();
+        for (index, span) in pre_order.iter().enumerate() {
+            while open.len() > span.2 as usize {
+                order.extend(open.pop());
+            }
+            open.push(index);
+        }
+        order.extend(open.into_iter().rev());
+        let place = |index: i64| order.iter().position(|other| *other as i64 == index).map(|place| place as i64);
+        order
+            .iter()
+            .map(|index| {
+                let (name, id, depth, parent, ts, dur) = pre_order[*index];
+                (name, place(id).unwrap(), depth, parent.and_then(place), ts, dur)
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn both_orders_of_a_file_give_the_same_walk(
+            steps in prop::collection::vec((0_u8..4, 0_u8..2, 0_u8..1), 1..60),
+            spill in any::<bool>(),
+        ) {
+            let limits = Limits { tree_bytes: if spill { 0 } else { u64::MAX }, ..Limits::default() };
+            let options = Options { limits, ..Options::default() };
+            let pre_order = tree(&steps);
+            let walk = gathered(&Synthetic::spans(&pre_order), &options);
+            prop_assert_eq!(ids(&walk), (0..pre_order.len() as i64).collect::<Vec<_>>());
+            let post_order = by_end(&pre_order);
+            let walk: Vec<_> = gathered(&Synthetic::spans(&post_order), &options);
+            let shape: Vec<_> = walk.iter().map(|span| (span.depth, span.ts_ns, span.dur_ns)).collect();
+            prop_assert_eq!(shape, pre_order.iter().map(|span| (span.2, span.4, span.5)).collect::<Vec<_>>());
+            // Each span stands right below its parent in the walk.
+            let mut path: Vec<i64> = Vec::new();
+            for span in &walk {
+                path.truncate(span.depth as usize);
+                prop_assert_eq!(path.last().copied(), span.parent_id);
+                path.push(span.id);
+            }
+        }
+    }
 }

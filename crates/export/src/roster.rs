@@ -172,11 +172,15 @@ impl Roster {
         &self.traces[self.thread(index).trace]
     }
 
+    /// The process of a thread, as a number of [`Roster::processes`], where the trace has it.
+    pub fn process_number_of(&self, index: ThreadIndex) -> Option<usize> {
+        let thread = self.thread(index);
+        self.process_numbers.get(&(thread.trace, thread.process_id?)).copied()
+    }
+
     /// The process of a thread, where the trace has it.
     pub fn process_of(&self, index: ThreadIndex) -> Option<&Process> {
-        let thread = self.thread(index);
-        let number = self.process_numbers.get(&(thread.trace, thread.process_id?))?;
-        self.processes.get(*number)
+        self.processes.get(self.process_number_of(index)?)
     }
 
     /// The number of a trace.

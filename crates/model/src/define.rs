@@ -32,7 +32,7 @@ macro_rules! table {
             fn append(self, builder: &mut Builder) {
                 use $crate::define::append;
                 append(&mut builder.id, self.id);
-                $(append(&mut builder.$column, self.$column);)+
+                builder.text_bytes += 0 $(+ append(&mut builder.$column, self.$column))+;
                 builder.rows += 1;
             }
         }
@@ -41,6 +41,7 @@ macro_rules! table {
         #[derive(Debug, Default)]
         pub struct Builder {
             rows: usize,
+            text_bytes: usize,
             wants_trace: bool,
             id: Option<<$crate::Int as $crate::Kind>::Column>,
             $($column: Option<<$kind as $crate::Kind>::Column>,)+
@@ -56,6 +57,7 @@ macro_rules! table {
                 };
                 Self {
                     rows: 0,
+                    text_bytes: 0,
                     wants_trace: wanted.has(0),
                     id: next().then(Default::default),
                     $($column: next().then(Default::default),)+
@@ -69,8 +71,7 @@ macro_rules! table {
 
             #[inline]
             fn text_bytes(&self) -> usize {
-                use $crate::define::text_bytes;
-                0 $(+ text_bytes(&self.$column))+
+                self.text_bytes
             }
 
             fn finish(&mut self, trace_id: u64, strings: &$crate::trackers::Strings) -> Vec<arrow_array::ArrayRef> {
@@ -82,7 +83,7 @@ macro_rules! table {
                 }
                 finish(&mut self.id, strings, &mut arrays);
                 $(finish(&mut self.$column, strings, &mut arrays);)+
-                self.rows = 0;
+                (self.rows, self.text_bytes) = (0, 0);
                 arrays
             }
         }
@@ -174,15 +175,11 @@ pub(crate) const fn plain(name: &'static str) -> &'static str {
 }
 
 #[inline(always)]
-pub(crate) fn append<C, B: Append<C>>(column: &mut Option<B>, cell: C) {
-    if let Some(column) = column {
-        column.append(cell);
+pub(crate) fn append<C, B: Append<C>>(column: &mut Option<B>, cell: C) -> usize {
+    match column {
+        Some(column) => column.append(cell),
+        None => 0,
     }
-}
-
-#[inline]
-pub(crate) fn text_bytes(column: &Option<impl Column>) -> usize {
-    column.as_ref().map_or(0, Column::text_bytes)
 }
 
 pub(crate) fn finish(column: &mut Option<impl Column>, strings: &Strings, arrays: &mut Vec<ArrayRef>) {

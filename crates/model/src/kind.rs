@@ -38,19 +38,14 @@ pub trait Kind {
 
 /// A column under construction.
 pub trait Column: Default {
-    /// Bytes of text held now; what has a fixed width counts as nothing, because rows bound it.
-    fn text_bytes(&self) -> usize {
-        0
-    }
-
     /// Gives the array and starts anew.
     fn finish(&mut self, strings: &Strings) -> ArrayRef;
 }
 
 /// Takes one cell.
 pub trait Append<C> {
-    /// Appends it.
-    fn append(&mut self, cell: C);
+    /// Appends it; gives the bytes of text that it adds. What has a fixed width counts as nothing, because rows bound it.
+    fn append(&mut self, cell: C) -> usize;
 }
 
 macro_rules! primitive {
@@ -92,18 +87,20 @@ macro_rules! primitive {
 
         impl Append<$native> for NumberColumn<$arrow> {
             #[inline]
-            fn append(&mut self, cell: $native) {
+            fn append(&mut self, cell: $native) -> usize {
                 self.append_value(cell);
+                0
             }
         }
 
         impl Append<Option<$native>> for NumberColumn<$arrow> {
             #[inline]
-            fn append(&mut self, cell: Option<$native>) {
+            fn append(&mut self, cell: Option<$native>) -> usize {
                 match cell {
                     Some(value) => self.append_value(value),
                     None => self.append_null(),
                 }
+                0
             }
         }
     )*};
@@ -215,10 +212,6 @@ macro_rules! variable {
         }
 
         impl Column for $builder {
-            fn text_bytes(&self) -> usize {
-                self.values_slice().len()
-            }
-
             fn finish(&mut self, _strings: &Strings) -> ArrayRef {
                 Arc::new(self.finish())
             }
@@ -226,15 +219,17 @@ macro_rules! variable {
 
         impl<'a> Append<&'a $native> for $builder {
             #[inline]
-            fn append(&mut self, cell: &'a $native) {
+            fn append(&mut self, cell: &'a $native) -> usize {
                 self.append_value(cell);
+                cell.len()
             }
         }
 
         impl<'a> Append<Option<&'a $native>> for $builder {
             #[inline]
-            fn append(&mut self, cell: Option<&'a $native>) {
+            fn append(&mut self, cell: Option<&'a $native>) -> usize {
                 self.append_option(cell);
+                cell.map_or(0, |cell| cell.len())
             }
         }
 

@@ -83,11 +83,12 @@ impl NameColumn {
         key
     }
 
-    #[inline]
-    fn key_of_text(&mut self, text: &str) -> i32 {
+    /// The key of a text, and the bytes that it adds.
+    #[inline(never)]
+    fn key_of_text(&mut self, text: &str) -> (i32, usize) {
         let hash = self.hasher.hash_one(text);
         if let Some(key) = self.by_text.find(hash, |key| self.text(*key) == Some(text)) {
-            return *key;
+            return (*key, 0);
         }
         let begin = self.texts.len();
         self.texts.push_str(text);
@@ -97,7 +98,7 @@ impl NameColumn {
             Some(Entry::Text(begin, end)) => hasher.hash_one(&texts[*begin..*end]),
             _ => 0,
         });
-        key
+        (key, text.len())
     }
 
     #[inline]
@@ -136,10 +137,6 @@ impl NameColumn {
 }
 
 impl Column for NameColumn {
-    fn text_bytes(&self) -> usize {
-        self.texts.len()
-    }
-
     fn finish(&mut self, strings: &Strings) -> ArrayRef {
         let values = self.values(strings);
         let array: DictionaryArray<Int32Type> = DictionaryArray::new(self.keys.take(), values);
@@ -151,22 +148,26 @@ impl Column for NameColumn {
 }
 
 impl<'a> Append<Named<'a>> for NameColumn {
-    #[inline]
-    fn append(&mut self, cell: Named<'a>) {
-        let key = match cell {
-            Named::Symbol(symbol) => self.key_of_symbol(symbol),
+    #[inline(always)]
+    fn append(&mut self, cell: Named<'a>) -> usize {
+        let (key, added) = match cell {
+            Named::Symbol(symbol) => (self.key_of_symbol(symbol), 0),
             Named::Text(text) => self.key_of_text(text),
         };
         self.keys.append_value(key);
+        added
     }
 }
 
 impl<'a> Append<Option<Named<'a>>> for NameColumn {
     #[inline]
-    fn append(&mut self, cell: Option<Named<'a>>) {
+    fn append(&mut self, cell: Option<Named<'a>>) -> usize {
         match cell {
             Some(name) => self.append(name),
-            None => self.keys.append_null(),
+            None => {
+                self.keys.append_null();
+                0
+            }
         }
     }
 }

@@ -68,10 +68,12 @@ mod tests {
 
     #[test]
     fn nulls_are_told_apart_wherever_they_come() {
-        let cells = [Some(1), None, Some(3), None, None, Some(6)];
+        let cells = [Some(1_i64), None, Some(3), None, None, Some(6)];
         let mut column = NumberColumn::<Int64Type>::default();
         for _ in 0..2 {
-            cells.into_iter().for_each(|cell: Option<i64>| column.append(cell));
+            for cell in cells {
+                column.append(cell);
+            }
             assert_eq!(column.take().iter().collect::<Vec<_>>(), cells);
         }
     }

@@ -11,6 +11,7 @@ static LAYERS: &[&[&str]] = &[
     &["traceloom-model", "traceloom-open"],
     &["traceloom-ingest"],
     &["traceloom-query", "traceloom-analysis", "traceloom-export"],
+    &["traceloom-viewer"],
     &["traceloom"],
     &["traceloom-testkit", "traceloom-benches", "xtask"],
 ];

@@ -1,6 +1,7 @@
 //! Every argument of the program: one definition each, with its help.
 
 pub(crate) mod answers;
+pub(crate) mod figures;
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -52,6 +53,16 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show traces in the browser.
+    ///
+    /// Serves a page on this machine only and prints its address, which holds a secret; Ctrl-C ends it.
+    #[command(after_help = "\
+Examples:
+  traceloom view capture.prof
+  traceloom view service.clog game.prof       both on one time axis
+  traceloom view --no-open --port 8123 capture.prof")]
+    View(answers::View),
+
     /// Show what a trace is, how long, how much of what, and what is wrong with it.
     #[command(after_help = "\
 Examples:
@@ -123,6 +134,38 @@ Examples:
   traceloom log -f --dictionary yesterday.clog live.clog        go on as it grows
   traceloom log --compat service.clog                           the original decompressor's text, to the byte")]
     Log(Log),
+
+    /// Show how often things ran, how long they took, and how much of the whole that is.
+    ///
+    /// Quantiles are exact: a median is the middle of all durations. A share is the part of the own time of all spans.
+    #[command(after_help = "\
+Examples:
+  traceloom stats capture.prof
+  traceloom stats --by thread,parent --sort p99 --limit 20 capture.prof
+  traceloom stats --range 1.5s..1.7s capture.prof               what ran in a spike
+  traceloom stats --histogram Frame capture.prof                how frames are distributed
+  traceloom stats --value 'Visible objects' --inside Cull capture.prof   does it depend on the number?
+  traceloom stats --json capture.prof | jq '.spans[0]'")]
+    Stats(figures::Stats),
+
+    /// Compare two traces, or two sets of runs: what is slower, faster, new, gone.
+    ///
+    /// Equal names are the same thing, whatever the formats. With at least two runs on each side the verdict says how
+    /// likely a difference is by chance; with one, chance between runs is unknown, and it says so.
+    #[command(after_help = "\
+Examples:
+  traceloom diff before.prof after.prof
+  traceloom diff --metric total nytprof.old nytprof.new         the same work in both
+  traceloom diff --baseline old-*.prof --candidate new-*.prof --fail-over 5%   for a build server")]
+    Diff(figures::Diff),
+
+    /// Say what is worth a look: long spans, hot names, spikes, growth, storms; with evidence and a query.
+    #[command(after_help = "\
+Examples:
+  traceloom advise capture.prof
+  traceloom advise --long 16ms --hot 5% capture.prof            for a game
+  traceloom advise --json service.mlyze | jq '.advice[].query'")]
+    Advise(figures::Advise),
 
     /// Draw where the time goes, or the memory: a flame graph.
     #[command(after_help = "\

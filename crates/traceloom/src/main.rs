@@ -8,6 +8,7 @@ mod fields;
 mod input;
 mod output;
 mod progress;
+mod table;
 mod units;
 
 use std::process::ExitCode;

@@ -1,6 +1,9 @@
 //! Tables for people: columns as wide as their widest cell.
 
-use std::io::{self, Write};
+use std::{
+    fmt,
+    io::{self, Write},
+};
 
 use crate::output::Styles;
 
@@ -76,6 +79,32 @@ fn cut(cell: String) -> String {
     clean.chars().take(WIDEST - 1).chain(['…']).collect()
 }
 
+/// A time in the unit that fits it, to four digits; for tables, where more would hide what matters.
+pub(crate) struct Rounded(pub(crate) f64);
+
+impl fmt::Display for Rounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = self.0.abs();
+        let (unit, scale) = match size {
+            // What would be rounded to four digits before the point belongs to the next unit.
+            _ if size < 999.95 => ("ns", 1.0),
+            _ if size < 999.95e3 => ("µs", 1e3),
+            _ if size < 999.95e6 => ("ms", 1e6),
+            _ => ("s", 1e9),
+        };
+        let value = self.0 / scale;
+        let digits = match value.abs() {
+            below if below < 9.9995 => 3,
+            below if below < 99.995 => 2,
+            below if below < 999.95 => 1,
+            _ => 0,
+        };
+        let text = format!("{value:.digits$}");
+        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        write!(f, "{text} {unit}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +120,17 @@ mod tests {
         let widths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
         assert_eq!(widths, [2 + 60 + 2 + 5; 3]);
         assert!(text.contains("a\u{fffd}b") && text.contains('…'), "{text}");
+    }
+
+    #[test]
+    fn times_have_four_digits() {
+        let text = |ns| Rounded(ns).to_string();
+        assert_eq!(text(0.0), "0 ns");
+        assert_eq!(text(12.5), "12.5 ns");
+        assert_eq!(text(1_234_567.0), "1.235 ms");
+        assert_eq!(text(999_960.0), "1 ms");
+        assert_eq!(text(-21_471.0), "-21.47 µs");
+        assert_eq!(text(61e9), "61 s");
+        assert_eq!(text(12_345e9), "12345 s");
     }
 }

@@ -6,8 +6,8 @@ use crate::{group::Group, names::NONE};
 
 /// What tells a group apart; [`NONE`] for what does not.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub(super) struct Key {
-    pub(super) name: u32,
+pub(crate) struct Key {
+    pub(crate) name: u32,
     pub(super) thread: u32,
     pub(super) file: u32,
     pub(super) line: u32,
@@ -24,7 +24,7 @@ impl Key {
 
 /// All groups.
 #[derive(Debug)]
-pub(super) struct Groups {
+pub(crate) struct Groups {
     pub(super) list: Vec<(Key, Group)>,
     /// The group of a name that nothing else tells apart.
     by_name: Vec<u32>,
@@ -40,14 +40,14 @@ pub(super) const OTHER: Key =
     Key { name: NONE, thread: NONE, file: NONE, line: NONE, category: NONE, parent: NONE, frame: NONE };
 
 impl Groups {
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         let list = vec![(OTHER, Group::default())];
         Self { list, by_name: Vec::new(), by_key: HashMap::new(), last: (OTHER, 0), most, merged: 0 }
     }
 
     /// The group of a name that nothing else tells apart: an index.
     #[inline]
-    pub(super) fn of_name(&mut self, name: u32) -> &mut Group {
+    pub(crate) fn of_name(&mut self, name: u32) -> &mut Group {
         let place = match self.by_name.get(name as usize) {
             Some(place) if *place != NONE => *place,
             _ => self.add_name(name),
@@ -101,7 +101,7 @@ impl Groups {
     }
 
     /// The groups that hold anything.
-    pub(super) fn into_filled(self) -> impl Iterator<Item = (Key, Group)> {
+    pub(crate) fn into_filled(self) -> impl Iterator<Item = (Key, Group)> {
         self.list.into_iter().filter(|(_, group)| group.calls + group.unclosed > 0)
     }
 }

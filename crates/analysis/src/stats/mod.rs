@@ -12,9 +12,8 @@ mod values;
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
 use traceloom_bytes::Result;
-use traceloom_ingest::{Trace, ingest};
 use traceloom_model::{
-    Columns, Filter, Flow, Table, TableSink, calls, counters, events, spans, switches, threads, traces,
+    Columns, Filter, Flow, Table, TableSink, TableSource, calls, counters, events, spans, switches, threads, traces,
 };
 
 pub use self::{
@@ -25,8 +24,9 @@ pub use self::{
     },
     survey::Survey,
 };
+pub(crate) use self::keys::Groups;
 use self::{
-    keys::{Groups, Key},
+    keys::Key,
     relation::Pairs,
     rows::Sums,
     survey::{Frame, Places},
@@ -39,18 +39,17 @@ use crate::{
     threads::Threads,
 };
 
-/// Statistics of traces, together.
-pub fn of_traces(traces: &[Trace], options: &Options, how: &traceloom_ingest::Options) -> Result<Report> {
-    let filter = Filter { from_ns: options.from_ns, to_ns: options.to_ns.saturating_sub(1), ..Filter::default() };
-    let narrowed = traceloom_ingest::Options { filter, ..how.clone() };
+/// Statistics of traces, together; each source is one trace.
+pub fn of_traces(traces: &[impl TableSource], options: &Options) -> Result<Report> {
+    let narrow = Filter { from_ns: options.from_ns, to_ns: options.to_ns.saturating_sub(1), ..Filter::default() };
     let mut stats = Stats::new(options.clone());
     for trace in traces {
         stats.begin();
         if let Some(mut survey) = stats.survey() {
-            ingest(trace, how, &mut survey)?;
+            trace.pour(&Filter::default(), &mut survey)?;
             stats.surveyed(survey);
         }
-        ingest(trace, &narrowed, &mut stats)?;
+        trace.pour(&narrow, &mut stats)?;
     }
     Ok(stats.finish())
 }

@@ -66,11 +66,10 @@ fn add_up(gathered: &mut Gathered, stacks: &mut Stacks, loss: &mut Loss) -> Resu
         }
         count_oddities(&span, loss);
         let name = looks.get(span.look)?.name;
-        let placed = nest.begin(
-            &span,
-            Open { stack: 0, begin_ns: span.ts_ns, children_ns: 0 },
-            |_, end_ns, open| stacks.end(&open, end_ns),
-        )?;
+        let placed =
+            nest.begin(&span, Open { stack: 0, begin_ns: span.ts_ns, children_ns: 0 }, |_, end_ns, open| {
+                stacks.end(&open, end_ns)
+            })?;
         let around = nest.open(placed.lane).rev().nth(1).map(|open| open.stack);
         let stack = stacks.find(around.map_or(Parent::Thread(span.thread), Parent::Stack), name)?;
         nest.edit_open(placed.lane, |outer, own| {

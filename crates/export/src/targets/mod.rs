@@ -1,6 +1,7 @@
 //! The list of targets.
 
 mod folded;
+mod perfetto;
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use traceloom_bytes::{Error, Result};
 use crate::Target;
 
 /// All targets, by id.
-pub static TARGETS: &[&dyn Target] = &[&folded::Folded];
+pub static TARGETS: &[&dyn Target] = &[&folded::Folded, &perfetto::Perfetto];
 
 /// The target of an id.
 pub fn by_id(id: &str) -> Result<&'static dyn Target> {
@@ -24,9 +25,9 @@ pub fn by_id(id: &str) -> Result<&'static dyn Target> {
 pub fn by_path(path: &Path) -> Option<(&'static dyn Target, bool)> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     let found = |name: &str| {
-        let endings = TARGETS.iter().flat_map(|target| {
-            target.descriptor().extensions.iter().map(move |extension| (*extension, *target))
-        });
+        let endings = TARGETS
+            .iter()
+            .flat_map(|target| target.descriptor().extensions.iter().map(move |extension| (*extension, *target)));
         let ends = |extension: &str| name.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'));
         endings.filter(|(extension, _)| ends(extension)).max_by_key(|(extension, _)| extension.len())
     };

@@ -7,7 +7,8 @@
 pub fn push_text(out: &mut Vec<u8>, text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_formula = matches!(bytes.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'));
-    let quotes = is_formula || bytes.iter().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) || has_edge_space(bytes);
+    let quotes =
+        is_formula || bytes.iter().any(|byte| matches!(byte, b'"' | b',' | b'\n' | b'\r')) || has_edge_space(bytes);
     if !quotes {
         out.extend_from_slice(bytes);
         return false;

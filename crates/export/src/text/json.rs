@@ -166,7 +166,15 @@ mod tests {
     #[test]
     fn any_text_reads_back_and_ends_no_script() {
         let all: String = (0..0x300).filter_map(char::from_u32).collect();
-        for text in ["", "plain", "\"\\\n\r\t\0\u{1f}", "</script><!-- <a>", "\u{2028}\u{2029}\u{e2}€", "a\u{feff}\u{1f600}", &all] {
+        for text in [
+            "",
+            "plain",
+            "\"\\\n\r\t\0\u{1f}",
+            "</script><!-- <a>",
+            "\u{2028}\u{2029}\u{e2}€",
+            "a\u{feff}\u{1f600}",
+            &all,
+        ] {
             let mut out = Vec::new();
             push_string(&mut out, text);
             assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);

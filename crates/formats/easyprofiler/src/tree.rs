@@ -31,7 +31,8 @@ impl Nesting {
     }
 
     /// Nests the next block of the thread, in file order.
-    #[inline]
+    // Called, it would hand its result over in memory.
+    #[inline(always)]
     pub fn push(&mut self, begin: u64, end: u64) -> Result<Nested> {
         let mut nested = Nested::default();
         if let Some(last) = self.roots.last()

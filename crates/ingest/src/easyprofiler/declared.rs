@@ -23,24 +23,23 @@ pub(super) struct Declared {
 /// The descriptors so far, holes included: records refer to their places.
 #[derive(Debug)]
 pub(super) struct Declarations {
+    /// The last is what a record has whose descriptor is not there.
     list: Vec<Declared>,
-    /// What a record has whose descriptor is not there.
-    missing: Declared,
 }
 
 impl Declarations {
     pub(super) fn new(strings: &mut Strings) -> Self {
         let missing = Declared { id: None, name: strings.intern(""), file: None, line: None, color: None };
-        Self { list: Vec::new(), missing }
+        Self { list: vec![missing] }
     }
 
     #[inline]
     pub(super) fn get(&self, index: u32) -> &Declared {
-        self.list.get(index as usize).unwrap_or(&self.missing)
+        &self.list[(index as usize).min(self.list.len() - 1)]
     }
 
     pub(super) fn hole(&mut self) {
-        self.list.push(self.missing);
+        self.list.extend_from_within(self.list.len() - 1..);
     }
 
     pub(super) fn push(
@@ -49,12 +48,13 @@ impl Declarations {
         args: &mut Args,
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
-        let id = self.list.len() as i64;
+        let place = self.list.len() - 1;
+        let id = place as i64;
         let name = tables.strings.intern(&text(descriptor.name.text));
         let file = (!descriptor.file.text.is_empty()).then(|| tables.strings.intern(&text(descriptor.file.text)));
         let line = u32::try_from(descriptor.line).ok();
         let color = Some(descriptor.color);
-        self.list.push(Declared { id: Some(id), name, file, line, color });
+        self.list.insert(place, Declared { id: Some(id), name, file, line, color });
         if tables.wants(Table::Definitions) {
             tables.push(Definition {
                 id,

@@ -13,44 +13,46 @@ pub(super) struct Place {
     pub(super) children_ns: u64,
 }
 
-/// Gives every record its place.
-#[derive(Debug)]
-pub(super) enum Places<'t> {
-    /// Nobody wants to know.
-    Unknown,
-    /// The time of the children: known when the record comes, because they come before it.
-    Nested(Nestings),
-    /// Parents and depths too: they come after, so the file has been read once before.
-    Known(Nodes<'t>),
-}
-
-impl Places<'_> {
+/// Gives every record its place; `thread` comes before the first record of a section.
+///
+/// A type for each answer, because a choice made anew for every record is felt.
+pub(super) trait Places {
     /// The following records belong to this thread.
-    pub(super) fn thread(&mut self, id: i64) {
-        if let Self::Nested(nestings) = self {
-            nestings.thread(id as usize);
-        }
-    }
+    fn thread(&mut self, id: i64);
 
     /// The place of the next record of the file.
-    #[inline]
-    pub(super) fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<Place> {
-        match self {
-            Self::Unknown => Ok(Place::default()),
-            Self::Nested(nestings) => nestings.next(begin_ns, end_ns),
-            Self::Known(nodes) => known(nodes),
-        }
+    fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<Place>;
+}
+
+/// Nobody wants to know.
+#[derive(Debug)]
+pub(super) struct Unknown;
+
+impl Places for Unknown {
+    fn thread(&mut self, _id: i64) {}
+
+    #[inline(always)]
+    fn next(&mut self, _begin_ns: u64, _end_ns: u64) -> Result<Place> {
+        Ok(Place::default())
     }
 }
 
-#[inline]
-fn known(nodes: &mut Nodes<'_>) -> Result<Place> {
-    // Nodes run out only where the file has grown meanwhile.
-    let Some(node) = nodes.next().transpose()? else { return Ok(Place::default()) };
-    Ok(Place { parent_id: node.parent.map(i64::from), depth: node.depth, children_ns: node.children_ns })
+/// Parents and depths too: parents come after their children, so the file has been read once before.
+#[derive(Debug)]
+pub(super) struct Known<'t>(pub(super) Nodes<'t>);
+
+impl Places for Known<'_> {
+    fn thread(&mut self, _id: i64) {}
+
+    #[inline(always)]
+    fn next(&mut self, _begin_ns: u64, _end_ns: u64) -> Result<Place> {
+        // Nodes run out only where the file has grown meanwhile.
+        let Some(node) = self.0.next().transpose()? else { return Ok(Place::default()) };
+        Ok(Place { parent_id: node.parent.map(i64::from), depth: node.depth, children_ns: node.children_ns })
+    }
 }
 
-/// The nesting of every thread.
+/// The time of the children alone: known when the record comes, because they come before it.
 #[derive(Debug)]
 pub(super) struct Nestings {
     arena: Arena,
@@ -62,15 +64,17 @@ impl Nestings {
     pub(super) fn new(limits: &Limits) -> Self {
         Self { arena: Arena::new(limits.tree_bytes), list: Vec::new(), current: 0 }
     }
+}
 
-    fn thread(&mut self, index: usize) {
-        self.current = index;
-        while self.list.len() <= index {
+impl Places for Nestings {
+    fn thread(&mut self, id: i64) {
+        self.current = id as usize;
+        while self.list.len() <= self.current {
             self.list.push(Nesting::new(&self.arena));
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<Place> {
         let Some(nesting) = self.list.get_mut(self.current) else { return Ok(Place::default()) };
         let children_ns = nesting.push(begin_ns, end_ns)?.children_ns;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use traceloom_easyprofiler::Thread;
-use traceloom_model::{Filter, Halt, Tables, threads::Thread as Row, trackers::Symbol};
+use traceloom_model::{Halt, Tables, threads::Thread as Row, trackers::Symbol};
 
 use crate::shared::text;
 
@@ -50,7 +50,12 @@ impl Threads {
             known.name = (!name.is_empty()).then(|| tables.strings.intern(&text(name)));
         }
         let id = self.current as i64;
-        Current { id, is_taken: takes(tables.filter(), id), last_end_ns: known.last_end_ns }
+        Current { id, is_taken: tables.filter().takes_thread(id), last_end_ns: known.last_end_ns }
+    }
+
+    /// Whether none has come yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     /// Pushes the rows, when all names are known.
@@ -71,8 +76,4 @@ impl Threads {
         }
         Ok(())
     }
-}
-
-fn takes(filter: &Filter, id: i64) -> bool {
-    filter.takes_thread(id)
 }

@@ -4,6 +4,8 @@
 //! in the order of the file; bookmarks count on from there. An event or value that takes time, or that others lie
 //! inside of, is a span as well: otherwise the tree would have gaps.
 
+use std::borrow::Cow;
+
 use traceloom_bytes::{Findings, Records};
 use traceloom_easyprofiler::{Block, Bookmark, Clock, Reader, Record, Switch, Value, raw::BlockType};
 use traceloom_model::{
@@ -17,7 +19,7 @@ use traceloom_model::{
 use super::{
     declared::{Declarations, Declared},
     header::{self, Origin},
-    places::{self, Nestings, Place, Places},
+    places::{self, Known, Nestings, Place, Places, Unknown},
     threads::{Current, Threads},
     values::{Moment, Values},
 };
@@ -28,21 +30,26 @@ use crate::{
 
 pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
     let plan = Plan::of(tables);
+    if plan.wants_tree {
+        let tree = places::tree(input)?;
+        return fill(input, plan, Known(tree.nodes()), tables);
+    }
+    match plan.wants_self {
+        true => fill(input, plan, Nestings::new(&input.options.read.limits), tables),
+        false => fill(input, plan, Unknown, tables),
+    }
+}
+
+fn fill(input: &Input<'_>, plan: Plan, places: impl Places, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
     let mut reader = traceloom_easyprofiler::open(input.source.clone(), &input.options.read)?;
+    if tables.wants(Table::Findings) {
+        reader.check_depth();
+    }
     header::push(reader.header(), tables)?;
     let origin = match plan.reads_times {
         true => Origin::of(reader.header(), &reader.clock(), input)?,
         false => Origin::default(),
     };
-    let tree = plan.wants_tree.then(|| places::tree(input)).transpose()?;
-    let places = match &tree {
-        Some(tree) => Places::Known(tree.nodes()),
-        None if plan.wants_self => Places::Nested(Nestings::new(&input.options.read.limits)),
-        None => Places::Unknown,
-    };
-    if tables.wants(Table::Findings) {
-        reader.check_depth();
-    }
     let mut walk = Walk::new(plan, reader.clock(), origin, places, tables);
     if plan.reads_descriptors {
         walk.run(&mut reader, tables)?;
@@ -100,11 +107,11 @@ impl Plan {
 }
 
 /// The state of one walk over the file.
-struct Walk<'t> {
+struct Walk<P> {
     plan: Plan,
     clock: Clock,
     times: Times,
-    places: Places<'t>,
+    places: P,
     declared: Declarations,
     threads: Threads,
     thread: Current,
@@ -141,8 +148,8 @@ struct Interval {
     dur_ns: i64,
 }
 
-impl<'t> Walk<'t> {
-    fn new(plan: Plan, clock: Clock, origin: Origin, places: Places<'t>, tables: &mut Tables<'_>) -> Self {
+impl<P: Places> Walk<P> {
+    fn new(plan: Plan, clock: Clock, origin: Origin, places: P, tables: &mut Tables<'_>) -> Self {
         let strings = &mut tables.strings;
         Self {
             plan,
@@ -166,10 +173,10 @@ impl<'t> Walk<'t> {
             while let Some(block) = reader.next_sound_block() {
                 self.block(&block, tables)?;
             }
-            match reader.next()?.map(|located| located.record) {
-                None => return Ok(()),
-                Some(Record::Thread(_)) if !self.plan.reads_records => return Ok(()),
-                Some(record) => self.other(&record, tables)?,
+            let Some(located) = reader.next()? else { return Ok(()) };
+            match &located.record {
+                Record::Thread(_) if !self.plan.reads_records => return Ok(()),
+                record => self.other(record, tables)?,
             }
         }
     }
@@ -186,9 +193,9 @@ impl<'t> Walk<'t> {
             Record::Block(block) => self.odd_block(block, tables)?,
             Record::Value(value) => self.value(value, tables)?,
             Record::Bookmark(bookmark) => self.bookmark(bookmark, tables)?,
-            // A descriptor that is too short takes its place in the list all the same; behind them it changes nothing.
-            Record::Hole | Record::Malformed(_) => self.declared.hole(),
-            Record::Blocks(_) | Record::Mark(_) | Record::Residue(_) => {}
+            // A descriptor that is too short takes its place in the list all the same.
+            Record::Hole | Record::Malformed(_) | Record::Residue(_) if self.threads.is_empty() => self.declared.hole(),
+            Record::Hole | Record::Malformed(_) | Record::Residue(_) | Record::Blocks(_) | Record::Mark(_) => {}
         }
         Ok(())
     }
@@ -205,7 +212,7 @@ impl<'t> Walk<'t> {
         let place = self.places.next(interval.begin_ns, interval.end_ns)?;
         let id = self.number();
         if block.block_type != BlockType::BLOCK {
-            return self.event(id, block, &interval, &place, tables);
+            return self.event(id, block.descriptor, block.name.text, interval, place, tables);
         }
         self.thread.last_end_ns = interval.end_ns;
         if !self.plan.wants_spans || !self.takes(interval.ts_ns, tables) {
@@ -231,15 +238,16 @@ impl<'t> Walk<'t> {
     fn event(
         &mut self,
         id: i64,
-        event: &Block<'_>,
-        interval: &Interval,
-        place: &Place,
+        descriptor: u32,
+        name: &[u8],
+        interval: Interval,
+        place: Place,
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
-        let declared = *self.declared.get(event.descriptor);
-        let runtime = text(event.name.text);
+        let declared = *self.declared.get(descriptor);
+        let runtime = text(name);
         let name = if runtime.is_empty() { declared.name.into() } else { Named::Text(&runtime) };
-        self.span_of_point(id, interval, place, &declared, name, tables)?;
+        self.span_of_point(id, &interval, &place, &declared, name, tables)?;
         if !self.plan.wants_events || !self.takes(interval.ts_ns, tables) {
             return Ok(());
         }
@@ -334,18 +342,21 @@ impl<'t> Walk<'t> {
         }
         let id = self.number();
         let shown = text(bookmark.text.text);
+        let is_exact = matches!(shown, Cow::Borrowed(_));
         // It belongs to no thread: who asks for some threads does not ask for it.
-        if tables.filter().threads.is_none() && tables.filter().takes_time(ts_ns) {
-            tables.push(Event {
-                id,
-                ts_ns,
-                thread_id: None,
-                span_id: None,
-                name: Named::Text(&shown),
-                category: self.words.bookmark.into(),
-                definition_id: None,
-            })?;
+        if tables.filter().threads.is_some() || !tables.filter().takes_time(ts_ns) {
+            self.args.skip(if is_exact { 1 } else { 2 });
+            return Ok(());
         }
+        tables.push(Event {
+            id,
+            ts_ns,
+            thread_id: None,
+            span_id: None,
+            name: Named::Text(&shown),
+            category: self.words.bookmark.into(),
+            definition_id: None,
+        })?;
         let argument = |key: &'static str, kind: &'static str, value| Argument {
             owner_table: Table::Events,
             owner_id: id,
@@ -355,9 +366,9 @@ impl<'t> Walk<'t> {
             value,
         };
         self.args.push(&argument("color", "uint32", Datum::Unsigned(bookmark.color.into())), tables)?;
-        match std::str::from_utf8(bookmark.text.text) {
-            Ok(_) => Ok(()),
-            Err(_) => self.args.push(&argument("text", "string", Datum::Bytes(bookmark.text.text)), tables),
+        match is_exact {
+            true => Ok(()),
+            false => self.args.push(&argument("text", "string", Datum::Replaced(&shown, bookmark.text.text)), tables),
         }
     }
 

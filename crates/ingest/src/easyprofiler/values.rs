@@ -1,5 +1,7 @@
 //! Values: rows of `counters`, with their exact contents in `args`.
 
+use std::borrow::Cow;
+
 use traceloom_easyprofiler::{Element, Value, raw::DataType};
 use traceloom_model::{
     Halt, Named, Table, Tables,
@@ -54,8 +56,9 @@ impl Values {
             let before_nul = value.data.split(|byte| *byte == 0).next().unwrap_or_default();
             let shown = text(before_nul);
             let stored = value.data.strip_suffix(b"\0").unwrap_or(value.data);
-            let is_exact = stored.len() == before_nul.len() && std::str::from_utf8(before_nul).is_ok();
-            let exact = if is_exact { Datum::Text(&shown) } else { Datum::Bytes(value.data) };
+            // A text with more behind its NUL, or with bytes that are no text, is only exact as bytes.
+            let is_exact = stored.len() == before_nul.len() && matches!(shown, Cow::Borrowed(_));
+            let exact = if is_exact { Datum::Text(&shown) } else { Datum::Replaced(&shown, value.data) };
             let cell = Cell { number: None, text: Some(&shown), idx: None, exact };
             return self.push_cell(value, &cell, moment, args, tables);
         }
@@ -83,18 +86,19 @@ impl Values {
     ) -> Result<(), Halt> {
         let id = self.next_id;
         self.next_id += 1;
-        if moment.is_taken {
-            tables.push(Counter {
-                id,
-                ts_ns: moment.ts_ns,
-                thread_id: Some(moment.thread_id),
-                name: moment.name.into(),
-                value_id: Some(value.value_id),
-                value: cell.number,
-                text: cell.text,
-            })?;
+        if !moment.is_taken {
+            args.skip(1);
+            return Ok(());
         }
-        // Arguments are numbered as they are pushed: leaving some out would change the ids of the others.
+        tables.push(Counter {
+            id,
+            ts_ns: moment.ts_ns,
+            thread_id: Some(moment.thread_id),
+            name: moment.name.into(),
+            value_id: Some(value.value_id),
+            value: cell.number,
+            text: cell.text,
+        })?;
         if !tables.wants(Table::Args) {
             return Ok(());
         }

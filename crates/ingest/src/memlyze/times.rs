@@ -2,9 +2,10 @@
 
 use traceloom_model::trackers::{Clock, Extent};
 
-/// The times of the events. The origin is the start of the recording, which is the 0 of their own clock.
+/// The times of the events. The origin is the start of the recording: the file counts from there.
 #[derive(Debug)]
 pub(super) struct Times {
+    /// Asked only for what does not fit.
     clock: Clock,
     extent: Extent,
 }
@@ -17,7 +18,10 @@ impl Times {
     /// The time of an event that is read now.
     #[inline]
     pub(super) fn pass(&mut self, time_us: u64) -> i64 {
-        let ts_ns = self.clock.ts_ns(i128::from(time_us) * 1000);
+        let ts_ns = match checked_ns(time_us) {
+            Some(ns) => ns,
+            None => self.clock.ts_ns(i128::from(time_us) * 1000),
+        };
         self.extent.add(ts_ns);
         ts_ns
     }
@@ -34,5 +38,10 @@ impl Times {
 /// A time that was passed before, or a duration.
 #[inline]
 pub(super) fn ns(us: u64) -> i64 {
-    i64::try_from(us).ok().and_then(|us| us.checked_mul(1000)).unwrap_or(i64::MAX)
+    checked_ns(us).unwrap_or(i64::MAX)
+}
+
+#[inline]
+fn checked_ns(us: u64) -> Option<i64> {
+    i64::try_from(us).ok()?.checked_mul(1000)
 }

@@ -86,7 +86,9 @@ impl Processes {
             let start_ts_ns = entry.start.map(|_| clock.ts_ns(start_ns));
             let end_ts_ns = entry.end.map(|end| clock.ts_ns(unix_ns(end)));
             let last_ns = Some(entry.virtual_ns).filter(|ran_ns| *ran_ns > 0);
-            let last_ts_ns = last_ns.map(|ran_ns| clock.ts_ns(start_ns + i128::from(ran_ns)));
+            // A clock that ran as far as it can would have run further.
+            let beyond = i128::from(entry.virtual_ns == i64::MAX);
+            let last_ts_ns = last_ns.map(|ran_ns| clock.ts_ns(start_ns + i128::from(ran_ns) + beyond));
             [start_ts_ns, end_ts_ns, last_ts_ns].into_iter().flatten().for_each(|ts_ns| extent.add(ts_ns));
             let id = i64::from(number);
             tables.push(Process {

@@ -26,7 +26,7 @@ pub(super) struct Rows<'a> {
     pub(super) defined: &'a [Defined],
     pub(super) processes: &'a Processes,
     pub(super) origin_ns: i128,
-    pub(super) clock: &'a mut Clock,
+    pub(super) clock: Clock,
 }
 
 impl Rows<'_> {

@@ -78,12 +78,7 @@ impl Plan {
     }
 }
 
-fn read_all(
-    input: &Input<'_>,
-    plan: Plan,
-    mut reader: Reader,
-    tables: &mut Tables<'_>,
-) -> Result<Findings, Halt> {
+fn read_all(input: &Input<'_>, plan: Plan, mut reader: Reader, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
     let arena = Arena::new(input.options.read.limits.tree_bytes);
     let mut walk = Walk::new(plan, input, &arena, tables)?;
     let result = reader.walk(&mut walk);
@@ -125,6 +120,8 @@ fn push_rest(
         defined = sums::defined(profile, &names, &files);
     }
     if let Some(calls) = recorder.calls {
+        // Times of calls that do not fit are those of a process that does not, which has been reported.
+        let clock = *clock;
         let mut rows = Rows { names: &names, defined: &defined, processes: &processes, origin_ns, clock };
         rows.push(calls, arena, &input.options.read.limits, tables)?;
     }

@@ -82,9 +82,7 @@ impl<'d> Rows<'d> {
     fn take(&mut self, record: &Record<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         match record {
             Record::Comment(text) => self.attribute("comment", Some(text), tables),
-            Record::Attribute(pair) | Record::Property(pair) => {
-                self.attribute(&text_of(pair.key), pair.value, tables)
-            }
+            Record::Attribute(pair) | Record::Property(pair) => self.attribute(&text_of(pair.key), pair.value, tables),
             Record::Option(pair) => self.attribute(&format!("option.{}", text_of(pair.key)), pair.value, tables),
             Record::Line(line) => self.line(line, tables),
             Record::Visit(visit) => self.visit(visit, tables),

@@ -50,11 +50,19 @@ struct Plan {
 impl Plan {
     fn of(tables: &Tables<'_>) -> Self {
         let any = |of: &[Table]| of.iter().any(|table| tables.wants(*table));
-        let figures = [Table::Args, Table::Attributes, Table::Calls, Table::LineTimes, Table::Sources, Table::Spans];
-        let others = [Table::Definitions, Table::Files, Table::Findings, Table::Processes];
+        // What is wrong with times is known when they have been turned into rows.
+        let figures = [
+            Table::Args,
+            Table::Attributes,
+            Table::Calls,
+            Table::Findings,
+            Table::LineTimes,
+            Table::Sources,
+            Table::Spans,
+        ];
+        let others = [Table::Args, Table::Definitions, Table::Files, Table::Processes];
         let names = [
-            (Table::Args, &["id"][..]),
-            (Table::Calls, &["caller", "callee", "file"]),
+            (Table::Calls, &["caller", "callee", "file"][..]),
             (Table::LineTimes, &["file_id", "file"]),
             (Table::Spans, &["file"]),
         ];
@@ -63,7 +71,7 @@ impl Plan {
         let facts = ["producer", "start_native_ns", "unix_origin_ns"];
         Self {
             reads_head: tables.wants_any(Table::Traces, &facts),
-            reads_declared: wants_names || wants_extent || any(&others) || tables.wants(Table::Args),
+            reads_declared: wants_names || wants_extent || any(&others),
             reads_figures: any(&figures),
         }
     }

@@ -56,7 +56,8 @@ impl Arguments {
         kinds: &Kinds,
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
-        let pair = (event.kind.role == Role::ScopeAppend).then(|| event.args.get("name").zip(event.kind.argument("value")));
+        let pair =
+            (event.kind.role == Role::ScopeAppend).then(|| event.args.get("name").zip(event.kind.argument("value")));
         let Some((name, place)) = pair.flatten() else { return self.push(event, owner, kind, kinds, tables) };
         let Some((value, label)) = event.args.nth(place).zip(kinds.arguments(kind).get(place)) else { return Ok(()) };
         let key = name.as_text().map_or(Cow::Borrowed(NO_NAME), |name| name.to_str());

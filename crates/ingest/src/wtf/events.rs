@@ -183,7 +183,7 @@ impl<'t> Mapper<'t> {
                 ..bare_span(id, event.zone, seen.ts_ns)
             })?;
         }
-        if self.wants.links {
+        if self.wants.links && kind.is_flow {
             self.push_link(event, seen, tables)?;
         }
         if self.wants.args {
@@ -227,7 +227,7 @@ impl<'t> Mapper<'t> {
                 definition_id: Some(event.kind.index.into()),
             })?;
         }
-        if self.wants.links {
+        if self.wants.links && kind.is_flow {
             self.push_link(event, seen, tables)?;
         }
         if self.wants.args {

@@ -1,6 +1,8 @@
 //! What the file header says: attributes, the process, the row of the trace.
 
-use traceloom_model::{Halt, Table, Tables, attributes::Attribute, processes::Process, trackers::Clock, trackers::Extent};
+use traceloom_model::{
+    Halt, Table, Tables, attributes::Attribute, processes::Process, trackers::Clock, trackers::Extent,
+};
 use traceloom_wtf::{FileInfo, HAS_HIGH_RESOLUTION_TIMES, Header, TIMES_AS_COUNT};
 
 use crate::{

@@ -14,6 +14,8 @@ pub(super) struct Kind {
     arguments: usize,
     /// Whether each of its arguments is one row in every event.
     pub(super) is_flat: bool,
+    /// Whether its events are steps of flows.
+    pub(super) is_flow: bool,
 }
 
 /// Name and type of an argument.
@@ -54,6 +56,7 @@ impl Kinds {
             first_argument,
             arguments: signature.len(),
             is_flat: !signature.iter().any(|argument| matches!(argument.kind, ArgumentType::Array(_))),
+            is_flow: matches!(kind.role, Role::FlowBranch | Role::FlowExtend | Role::FlowTerminate),
         };
         // The reader bounds the number of types.
         let index = kind.index as usize;

@@ -14,7 +14,9 @@ use crate::rows::{self, CallSum, CallSums, SpanRow};
 
 /// Text of a golden: as it is, or its bytes in hexadecimal.
 pub(crate) fn text(value: &Json) -> String {
-    let bytes = |hex: &str| (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hex")).collect();
+    let bytes = |hex: &str| {
+        (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hex")).collect()
+    };
     match (value["u"].as_str(), value["x"].as_str()) {
         (Some(text), _) => text.to_owned(),
         (_, Some(hex)) => {
@@ -116,7 +118,8 @@ pub(crate) fn check_calls(summary: &Json, found: &CallSums, place: &str) {
             sum.by.extend(list(&calls["by"]).iter().map(text).filter(|name| !name.is_empty()));
         }
     }
-    let placed: CallSums = found.iter().filter(|((.., line), _)| line.is_some()).map(|(key, sum)| (key.clone(), sum.clone())).collect();
+    let placed: CallSums =
+        found.iter().filter(|((.., line), _)| line.is_some()).map(|(key, sum)| (key.clone(), sum.clone())).collect();
     assert_eq!(placed.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{place}");
     for (key, sum) in &placed {
         assert_same_calls(sum, &expected[key], &format!("{key:?} of {place}"));

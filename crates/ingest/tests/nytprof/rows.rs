@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use traceloom_model::{
-    Batches, Table, args, attributes, calls, definitions, files, line_times, processes, sources, spans, traces,
+    Batches, Table, args, attributes, calls, definitions, files, frames, line_times, processes, sources, spans, stacks,
+    traces,
 };
 
 /// A span.
@@ -161,6 +162,25 @@ pub(crate) fn args(batches: &Batches, owner: Table) -> HashMap<(i64, String), St
         }
     }
     rows
+}
+
+/// The functions of each stack, the innermost first.
+pub(crate) fn stacks(batches: &Batches) -> BTreeSet<Vec<String>> {
+    let (mut functions, mut stacks) = (HashMap::new(), HashMap::new());
+    for batch in batches.table(Table::Frames) {
+        let view = frames::View::of(batch);
+        functions.extend((0..view.rows).map(|row| (view.id.get(row), view.function.get(row).to_owned())));
+    }
+    for batch in batches.table(Table::Stacks) {
+        let view = stacks::View::of(batch);
+        let stack = |row| (view.id.get(row), (view.parent_id.get(row), view.frame_id.get(row)));
+        stacks.extend((0..view.rows).map(stack));
+    }
+    let path = |id: &i64| {
+        let around = std::iter::successors(Some(*id), |id| stacks[id].0);
+        around.map(|id| functions[&stacks[&id].1].clone()).collect()
+    };
+    stacks.keys().map(path).collect()
 }
 
 /// The origin as time of day, the first and the last time.

@@ -1,5 +1,6 @@
 //! Tables of traces that are made for one question each.
 
+use serde_json::{Value as Json, json};
 use traceloom_bytes::{Mode, Source};
 use traceloom_ingest::{Options, Trace, ingest};
 use traceloom_model::{Batches, Table, Wanted, findings, resources, traces};
@@ -9,7 +10,10 @@ use traceloom_wtf::{
     sample,
 };
 
-use super::{common, composed, rows::Rows};
+use super::{
+    common, composed,
+    rows::{Arg, Rows, object},
+};
 
 /// A file with one zone.
 pub(crate) struct Made {
@@ -49,7 +53,7 @@ fn text(text: &str) -> Value<'_> {
     Value::Text(Some(Text::utf8(text.as_bytes())))
 }
 
-fn json(text: &str) -> Value<'_> {
+fn any(text: &str) -> Value<'_> {
     Value::Any(Some(Text::utf8(text.as_bytes())))
 }
 
@@ -61,12 +65,16 @@ fn scopes_tell_their_own_time_and_stay_open_if_nothing_ends_them() {
         made.put(time, kind, []);
     }
     let rows = made.rows();
-    let told: Vec<_> = rows.spans.iter().map(|span| (span.id, span.parent, span.depth, span.ts, span.dur, span.own)).collect();
-    assert_eq!(told, [
-        (0, None, 0, 10_000, None, None),
-        (1, Some(0), 1, 12_000, Some(10_000), Some(7_000)),
-        (2, Some(1), 2, 15_000, Some(3_000), Some(3_000)),
-    ]);
+    let told: Vec<_> =
+        rows.spans.iter().map(|span| (span.id, span.parent, span.depth, span.ts, span.dur, span.own)).collect();
+    assert_eq!(
+        told,
+        [
+            (0, None, 0, 10_000, None, None),
+            (1, Some(0), 1, 12_000, Some(10_000), Some(7_000)),
+            (2, Some(1), 2, 15_000, Some(3_000), Some(3_000)),
+        ]
+    );
     let orphans: Vec<_> = rows.events.iter().map(|event| (event.ts, &*event.category, event.span)).collect();
     assert_eq!(orphans, [(5_000, "leave", None)]);
     assert_eq!(rows.times, [Some(5_000), Some(22_000)]);
@@ -78,28 +86,34 @@ fn appended_data_belongs_to_the_scope_around_it_or_to_its_event() {
     let (leave, append) = (made.builtin("wtf.scope#leave"), made.builtin("wtf.scope#appendData"));
     let scope = made.define("s", EventClass::SCOPE, 0, "uint32 n");
     let all = made.define("more", EventClass::INSTANCE, 16, "int8 a, uint16[] b");
-    made.put(1, append, [text("lost"), json("1")]);
+    made.put(1, append, [text("lost"), any("1")]);
     made.put(2, scope, [Value::Uint(7)]);
-    made.put(3, append, [text("k"), json("[1,{\"x\":null}]")]);
-    made.put(4, append, [Value::Text(None), json("true")]);
+    made.put(3, append, [text("k"), any("[1,{\"x\":null}]")]);
+    made.put(4, append, [Value::Text(None), any("true")]);
     made.put(5, all, [Value::Int(-3), Value::Array(Some(Array::new(Element::Uint16, &[1, 0, 2, 1])))]);
     made.put(6, leave, []);
     let rows = made.rows();
     let shown = |table, id| -> Vec<String> {
         let args = rows.args_of(table, id).iter();
-        let value = |arg: &super::rows::Arg| format!("{:?}{:?}{:?}", arg.int, arg.unsigned, arg.text);
+        let value = |arg: &Arg| format!("{:?}{:?}{:?}", arg.int, arg.unsigned, arg.text);
         args.map(|arg| format!("{} {:?} {} {}", arg.kind, arg.idx, arg.key, value(arg))).collect()
     };
-    assert_eq!(shown(Table::Spans, 0), [
-        "uint32 None n NoneSome(7)None",
-        "any None k NoneNoneSome(\"[1,{\\\"x\\\":null}]\")",
-        "any None null NoneNoneSome(\"true\")",
-        "int8 None a Some(-3)NoneNone",
-        "uint16[] Some(0) b NoneSome(1)None",
-        "uint16[] Some(1) b NoneSome(258)None",
-    ]);
+    assert_eq!(
+        shown(Table::Spans, 0),
+        [
+            "uint32 None n NoneSome(7)None",
+            "any None k NoneNoneSome(\"[1,{\\\"x\\\":null}]\")",
+            "any None null NoneNoneSome(\"true\")",
+            "int8 None a Some(-3)NoneNone",
+            "uint16[] Some(0) b NoneSome(1)None",
+            "uint16[] Some(1) b NoneSome(258)None",
+        ]
+    );
     let [root, inner @ ..] = rows.events.as_slice() else { panic!("the events are there") };
-    assert_eq!(shown(Table::Events, root.id), ["ascii None name NoneNoneSome(\"lost\")", "any None value NoneNoneSome(\"1\")"]);
+    assert_eq!(
+        shown(Table::Events, root.id),
+        ["ascii None name NoneNoneSome(\"lost\")", "any None value NoneNoneSome(\"1\")"]
+    );
     for event in inner {
         assert_eq!((&*event.category, event.span, shown(Table::Events, event.id).len()), ("append", Some(0), 0));
     }
@@ -108,30 +122,38 @@ fn appended_data_belongs_to_the_scope_around_it_or_to_its_event() {
 #[test]
 fn values_are_exact() {
     let mut made = Made::new(&FileInfo::default());
-    let kind = made.define("v", EventClass::INSTANCE, 0, "wchar w, char c, int32[] e, int32[] n, utf8 t, ascii z");
+    let kind = made.define("v", EventClass::INSTANCE, 0, "wchar w, char c, int32[] e, int32[] n, ascii z");
     let empty = Array::new(Element::Int32, &[]);
-    let bad = Text::utf8(b"a\xffb");
-    let values = [
-        Value::Wchar(0xd83d),
-        Value::Char(0xe9),
-        Value::Array(Some(empty)),
-        Value::Array(None),
-        Value::Text(Some(bad)),
-        Value::Text(None),
-    ];
+    let values =
+        [Value::Wchar(0xd83d), Value::Char(0xe9), Value::Array(Some(empty)), Value::Array(None), Value::Text(None)];
     made.put(1, kind, values);
     let rows = made.rows();
     let id = rows.events[0].id;
-    let told: Vec<_> =
-        rows.args_of(Table::Events, id).iter().map(|arg| (arg.idx, arg.text.as_deref(), arg.bytes.as_deref())).collect();
-    assert_eq!(told, [
-        (None, Some("\u{fffd}"), Some(&[0x3d, 0xd8][..])),
-        (None, Some("é"), None),
-        (None, None, Some(&[][..])),
-        (None, None, None),
-        (None, Some("a\u{fffd}b"), Some(&b"a\xffb"[..])),
-        (None, None, None),
-    ]);
+    let told: Vec<_> = rows
+        .args_of(Table::Events, id)
+        .iter()
+        .map(|arg| (arg.idx, arg.text.as_deref(), arg.bytes.as_deref()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (None, Some("\u{fffd}"), Some(&[0x3d, 0xd8][..])),
+            (None, Some("é"), None),
+            (None, None, Some(&[][..])),
+            (None, None, None),
+            (None, None, None),
+        ]
+    );
+}
+
+#[test]
+fn bytes_that_are_no_text_are_kept() {
+    let trace = common::trace(&common::fixtures().join("wtf/hc-string-invalid-utf8.wtf-trace"));
+    let rows = Rows::of(&common::tables(&trace).0);
+    let odd: Vec<_> =
+        rows.args.values().flatten().filter_map(|arg| Some((arg.text.as_deref()?, arg.bytes.as_ref()?))).collect();
+    let [(text, bytes)] = odd.as_slice() else { panic!("{odd:?}") };
+    assert!(text.contains('\u{fffd}') && *text == String::from_utf8_lossy(bytes), "{text} {bytes:?}");
 }
 
 #[test]
@@ -140,7 +162,7 @@ fn frames_and_ranges_cross_scopes() {
     let [start, end] = ["Start", "End"].map(|side| made.builtin(&format!("wtf.timing#frame{side}")));
     let [begin, finish] = ["begin", "end"].map(|side| made.builtin(&format!("wtf.timeRange#{side}")));
     made.put(10, start, [Value::Uint(4)]);
-    made.put(11, begin, [Value::Uint(1), text("load"), json("{}")]);
+    made.put(11, begin, [Value::Uint(1), text("load"), any("{}")]);
     made.put(20, end, [Value::Uint(4)]);
     made.put(21, end, [Value::Uint(5)]);
     made.put(22, start, [Value::Uint(6)]);
@@ -150,12 +172,15 @@ fn frames_and_ranges_cross_scopes() {
     let told: Vec<_> =
         rows.spans.iter().map(|span| (span.id, &*span.name, &*span.category, span.ts, span.dur, span.own)).collect();
     // The frame of which only the end is known has a number, but no row.
-    assert_eq!(told, [
-        (1 << 32, "frame", "frame", 10_000, Some(10_000), None),
-        ((1 << 32) + 2, "frame", "frame", 22_000, None, None),
-        (2 << 32, "load", "range", 11_000, Some(19_000), None),
-        ((2 << 32) + 1, "range", "range", 31_000, None, None),
-    ]);
+    assert_eq!(
+        told,
+        [
+            (1 << 32, "frame", "frame", 10_000, Some(10_000), None),
+            ((1 << 32) + 2, "frame", "frame", 22_000, None, None),
+            (2 << 32, "load", "range", 11_000, Some(19_000), None),
+            ((2 << 32) + 1, "range", "range", 31_000, None, None),
+        ]
+    );
     let categories: Vec<_> = rows.events.iter().map(|event| &*event.category).collect();
     assert_eq!(categories, ["frame", "range", "frame", "frame", "frame", "range", "range"]);
 }
@@ -222,4 +247,17 @@ fn strict_refuses_what_the_original_refuses() {
     options.read.mode = Mode::Strict;
     let error = ingest(&trace, &options, &mut sink).expect_err("the original does not load it");
     assert!(error.to_string().contains("hc-zone-set-unknown"), "{error}");
+}
+
+/// The original decodes all events of a name by its first signature; each has its own here.
+#[test]
+fn types_of_one_name_stay_apart() {
+    let trace = common::trace(&common::fixtures().join("wtf/cpp-samename.wtf-trace"));
+    let rows = Rows::of(&common::tables(&trace).0);
+    let args = rows.events.iter().map(|event| object(rows.args_of(Table::Events, event.id)));
+    let told: Vec<_> = rows.events.iter().zip(args).map(|(event, args)| (&*event.name, args.into())).collect();
+    let expected = (0..3).flat_map(|n| {
+        [("sn#e", json!({"a": n})), ("sn#e", json!({"a": n, "b": "x", "c": 7})), ("sn#after", json!({}))]
+    });
+    assert_eq!(told, expected.collect::<Vec<(&str, Json)>>());
 }

@@ -207,7 +207,8 @@ pub(crate) fn object(args: &[Arg]) -> Map<String, Json> {
     let mut rest = args;
     while let Some(first) = rest.first() {
         // An array goes on as long as its numbers do.
-        let more = rest.iter().zip(0..).skip(1).take_while(|(arg, place)| arg.idx == Some(*place) && first.idx.is_some());
+        let more =
+            rest.iter().zip(0..).skip(1).take_while(|(arg, place)| arg.idx == Some(*place) && first.idx.is_some());
         let (one, after) = rest.split_at(1 + more.count());
         object.insert(first.key.clone(), value(one));
         rest = after;

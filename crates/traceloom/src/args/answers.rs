@@ -8,6 +8,21 @@ use super::Reading;
 use crate::units::{Range, parse_range, parse_time};
 
 #[derive(Args, Debug)]
+pub(crate) struct View {
+    /// Traces, on one time axis.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Only print the address.
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// The port to listen on; any free one where it is 0.
+    #[arg(long, default_value_t = 0, value_name = "PORT")]
+    pub(crate) port: u16,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Flame {
     /// Traces, added together.
     #[arg(required = true, value_name = "FILE")]

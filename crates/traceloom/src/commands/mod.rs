@@ -1,8 +1,10 @@
 //! One module a verb.
 
+mod advise;
 mod check;
 mod convert;
 mod demo;
+mod diff;
 mod dump;
 mod edit;
 mod flame;
@@ -10,6 +12,8 @@ mod info;
 mod log;
 mod memory;
 mod resources;
+mod stats;
+mod view;
 
 use std::io::Write;
 
@@ -24,6 +28,7 @@ use crate::{
 /// Runs a verb.
 pub(crate) fn run(command: Command) -> Result<Outcome> {
     match command {
+        Command::View(arguments) => view::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
@@ -32,6 +37,9 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Slice(arguments) => edit::slice(&arguments),
         Command::Merge(arguments) => edit::merge(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
+        Command::Advise(arguments) => advise::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
         Command::Memory(arguments) => memory::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),

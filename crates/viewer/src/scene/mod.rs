@@ -13,7 +13,7 @@ pub(crate) use self::{
     build::Builder,
     names::NameTable,
     points::{Point, Points},
-    series::{Sample, Series},
+    series::Series,
 };
 
 /// All traces that are shown, on one axis.

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value as Json, json};
 use traceloom_analysis::stats::{Report, SpanRow};
 
-use crate::args;
+use crate::args::figures::Stats as Arguments;
 
-pub(super) fn report(report: &Report, arguments: &args::Stats) -> Json {
+pub(super) fn report(report: &Report, arguments: &Arguments) -> Json {
     let limit = arguments.limit.unwrap_or(usize::MAX);
     let mut object = json!({
         "extent_ns": report.extent_ns,

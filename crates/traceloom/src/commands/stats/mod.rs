@@ -8,13 +8,12 @@ use std::io::Write;
 use traceloom_analysis::stats::{self, Options, Pairing};
 use traceloom_bytes::Result;
 
-use crate::{Outcome, args, input::open_tables, output::stdout};
+use crate::{Outcome, args::figures::Stats as Arguments, input::open_tables, output::stdout};
 
 /// Runs the verb.
-pub(crate) fn run(arguments: &args::Stats) -> Result<Outcome> {
-    let how = traceloom_ingest::Options::default();
-    let traces = open_tables(&arguments.files, &arguments.reading, &how)?;
-    let report = stats::of_traces(&traces, &options(arguments), &how)?;
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let traces = open_tables(&arguments.files, &arguments.reading)?;
+    let report = stats::of_traces(traces.traces(), &options(arguments))?;
     let mut out = stdout();
     match arguments.json {
         true => writeln!(out, "{}", json::report(&report, arguments))?,
@@ -24,7 +23,7 @@ pub(crate) fn run(arguments: &args::Stats) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn options(arguments: &args::Stats) -> Options {
+fn options(arguments: &Arguments) -> Options {
     let defaults = Options::default();
     let range = arguments.range.as_ref();
     let relation = arguments.value.clone().zip(arguments.inside.clone());

@@ -6,13 +6,13 @@ use traceloom_analysis::stats::{EventRow, Histogram, Relation, Report, SpanRow, 
 use traceloom_bytes::Result;
 
 use crate::{
-    args,
+    args::figures::Stats as Arguments,
     output::Styles,
-    table::TextTable,
-    units::{Nanoseconds, Rounded},
+    table::{Rounded, TextTable},
+    units::Nanoseconds,
 };
 
-pub(super) fn write(out: &mut dyn Write, report: &Report, arguments: &args::Stats) -> Result<()> {
+pub(super) fn write(out: &mut dyn Write, report: &Report, arguments: &Arguments) -> Result<()> {
     if let Some(name) = &arguments.histogram {
         return histogram(out, name, report);
     }
@@ -33,7 +33,9 @@ pub(super) fn write(out: &mut dyn Write, report: &Report, arguments: &args::Stat
 
 fn spans(out: &mut dyn Write, report: &Report, limit: usize) -> Result<bool> {
     let rows = &report.spans;
-    let Some(first) = rows.first() else { return Ok(true) };
+    if rows.is_empty() {
+        return Ok(true);
+    }
     let more = Extra::of(rows);
     let mut table = more.heads(TextTable::new().text("name"));
     table = table.numbers(&["calls", "total", "self", "share", "min", "mean", "p50", "p95", "p99", "max"]);
@@ -57,7 +59,6 @@ fn spans(out: &mut dyn Write, report: &Report, limit: usize) -> Result<bool> {
         table.row(cells);
     }
     head(out, "spans", &format!("{} names, {} of their own time", rows.len(), Nanoseconds(report.self_ns)), &table)?;
-    let _ = first;
     notes(out, report, limit)?;
     Ok(false)
 }

@@ -1,0 +1,197 @@
+//! What one run says about each name, line and function.
+
+use arrow_array::RecordBatch;
+use hashbrown::HashMap;
+use traceloom_model::{
+    Columns, Flow, Table, TableSink, allocations, calls, frames, line_times, spans, stacks,
+};
+
+use super::report::Kind;
+use crate::{
+    group::{Group, whole},
+    names::{Mapped, NONE, Names, number},
+    quantile::Budget,
+    stats::Groups,
+};
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub(super) struct Key {
+    pub(super) kind: Kind,
+    pub(super) name: u32,
+    /// [`NONE`] where it is no line.
+    pub(super) line: u32,
+}
+
+/// The figures of one run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Figures {
+    pub(super) calls: u64,
+    /// Nanoseconds, or bytes.
+    pub(super) total: u64,
+    pub(super) own: u64,
+    /// The median, and what 95 and 99 of 100 are not longer than.
+    pub(super) quantiles: Option<[f64; 3]>,
+    /// Standard deviation of the single durations.
+    pub(super) deviation: Option<f64>,
+}
+
+impl Figures {
+    fn add(&mut self, calls: u64, total: u64, own: u64) {
+        self.calls = self.calls.saturating_add(calls);
+        self.total = self.total.saturating_add(total);
+        self.own = self.own.saturating_add(own);
+    }
+
+    fn of(group: &mut Group) -> Self {
+        Self {
+            calls: group.calls,
+            total: group.total_ns,
+            own: group.self_ns,
+            quantiles: group.samples.quantiles([0.5, 0.95, 0.99]),
+            deviation: deviation(group),
+        }
+    }
+}
+
+fn deviation(group: &Group) -> Option<f64> {
+    let (mean, mut squares, mut count) = (group.mean_ns(), 0.0, 0);
+    group.samples.for_each(|sample, times| {
+        squares += (sample - mean).powi(2) * times as f64;
+        count += times;
+    });
+    (count > 1).then(|| (squares / (count - 1) as f64).sqrt())
+}
+
+/// Takes the tables of one run.
+#[derive(Debug)]
+pub(super) struct Run<'n> {
+    names: &'n mut Names,
+    columns: [Mapped; 4],
+    groups: Groups,
+    budget: Budget,
+    calls: HashMap<u32, Figures>,
+    lines: HashMap<(u32, u32), Figures>,
+    /// Allocations by stack.
+    memory: HashMap<Option<i64>, (u64, u64)>,
+    frame_of_stack: HashMap<i64, i64>,
+    function_of_frame: HashMap<i64, u32>,
+}
+
+impl<'n> Run<'n> {
+    pub(super) fn new(names: &'n mut Names, groups: usize, sample_bytes: usize) -> Self {
+        Self {
+            names,
+            columns: Default::default(),
+            groups: Groups::new(groups),
+            budget: Budget::new(sample_bytes),
+            calls: HashMap::new(),
+            lines: HashMap::new(),
+            memory: HashMap::new(),
+            frame_of_stack: HashMap::new(),
+            function_of_frame: HashMap::new(),
+        }
+    }
+
+    /// The figures by key; samples are gone afterwards.
+    pub(super) fn finish(mut self) -> HashMap<Key, Figures> {
+        let mut all = HashMap::new();
+        let of_name = |name| Key { kind: Kind::Name, name, line: NONE };
+        let groups = std::mem::replace(&mut self.groups, Groups::new(0));
+        for (key, mut group) in groups.into_filled().filter(|(_, group)| group.calls > 0) {
+            all.insert(of_name(key.name), Figures::of(&mut group));
+        }
+        // Sums say the same again where the calls themselves are there.
+        if all.is_empty() {
+            all.extend(self.calls.drain().map(|(name, figures)| (of_name(name), figures)));
+        }
+        let lines = self.lines.drain();
+        all.extend(lines.map(|((name, line), figures)| (Key { kind: Kind::Line, name, line }, figures)));
+        self.allocated(&mut all);
+        all
+    }
+
+    fn allocated(self, all: &mut HashMap<Key, Figures>) {
+        for (stack, (count, bytes)) in self.memory {
+            let frame = stack.and_then(|stack| self.frame_of_stack.get(&stack));
+            let function = frame.and_then(|frame| self.function_of_frame.get(frame));
+            let name = function.copied().unwrap_or_else(|| self.names.intern("(unknown)"));
+            all.entry(Key { kind: Kind::Memory, name, line: NONE }).or_default().add(count, bytes, bytes);
+        }
+    }
+
+    fn spans(&mut self, view: &spans::View<'_>) {
+        let numbers = self.columns[0].of(view.name.values(), self.names);
+        for (row, key) in view.name.keys().iter().enumerate() {
+            let group = self.groups.of_name(numbers[*key as usize]);
+            group.add(view.dur_ns.get(row), view.self_ns.get(row), &mut self.budget);
+        }
+    }
+
+    fn sums(&mut self, view: &calls::View<'_>) {
+        let numbers = self.columns[1].of(view.callee.values(), self.names);
+        for (row, key) in view.callee.keys().iter().enumerate() {
+            let figures = self.calls.entry(numbers[*key as usize]).or_default();
+            figures.add(view.count.get(row), whole(view.incl_ns.get(row)), whole(view.excl_ns.get(row)));
+        }
+    }
+
+    fn lines(&mut self, view: &line_times::View<'_>) {
+        let numbers = self.columns[2].of(view.file.values(), self.names);
+        for (row, key) in view.file.keys().iter().enumerate() {
+            if view.level.get(row) != "line" {
+                continue;
+            }
+            let incl_ns = whole(view.incl_ns.get(row));
+            let own = view.excl_ns.get(row).map_or(incl_ns, whole);
+            let figures = self.lines.entry((numbers[*key as usize], view.line.get(row))).or_default();
+            figures.add(view.calls.get(row), incl_ns, own);
+        }
+    }
+
+    fn allocations(&mut self, view: &allocations::View<'_>) {
+        for row in 0..view.rows {
+            let sums = self.memory.entry(view.stack_id.get(row)).or_default();
+            *sums = (sums.0 + 1, sums.1.saturating_add(view.size_bytes.get(row)));
+        }
+    }
+
+    fn frames(&mut self, view: &frames::View<'_>) {
+        let numbers = self.columns[3].of(view.function.values(), self.names);
+        for (row, key) in view.function.keys().iter().enumerate() {
+            self.function_of_frame.insert(view.id.get(row), number(numbers, Some(*key)));
+        }
+    }
+
+    fn stacks(&mut self, view: &stacks::View<'_>) {
+        self.frame_of_stack.extend((0..view.rows).map(|row| (view.id.get(row), view.frame_id.get(row))));
+    }
+}
+
+impl TableSink for Run<'_> {
+    fn wants(&self, table: Table) -> Columns {
+        let columns: &[&str] = match table {
+            Table::Spans => &["dur_ns", "self_ns", "name"],
+            Table::Calls => &["callee", "count", "incl_ns", "excl_ns"],
+            Table::LineTimes => &["file", "line", "level", "calls", "incl_ns", "excl_ns"],
+            Table::Allocations => &["size_bytes", "stack_id"],
+            Table::Frames => &["id", "function"],
+            Table::Stacks => &["id", "frame_id"],
+            _ => return Columns::NONE,
+        };
+        Columns::named(table, columns)
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+        match table {
+            Table::Spans => self.spans(&spans::View::of(&batch)),
+            Table::Calls => self.sums(&calls::View::of(&batch)),
+            Table::LineTimes => self.lines(&line_times::View::of(&batch)),
+            Table::Allocations => self.allocations(&allocations::View::of(&batch)),
+            Table::Frames => self.frames(&frames::View::of(&batch)),
+            Table::Stacks => self.stacks(&stacks::View::of(&batch)),
+            _ => {}
+        }
+        Flow::Continue
+    }
+}

@@ -1,0 +1,96 @@
+//! Arguments as debug annotations.
+
+use traceloom_bytes::Result;
+use traceloom_model::Table;
+
+use super::{
+    fields::{annotation, event},
+    packets::Packets,
+    wire::Wire,
+};
+use crate::{Args, Datum, NameId, NamePool, text::push_hex};
+
+/// Annotations of one event, reused from event to event.
+#[derive(Debug, Default)]
+pub(super) struct Annotations {
+    /// The annotation under construction.
+    open: Wire,
+    /// The array that it is, if it is one.
+    array: Option<NameId>,
+    scratch: Vec<u8>,
+}
+
+impl Annotations {
+    /// Adds the arguments of a row to the event.
+    pub(super) fn add(
+        &mut self,
+        args: &mut Args,
+        (table, trace, id): (Table, usize, i64),
+        names: &mut NamePool,
+        packets: &mut Packets<'_>,
+    ) -> Result<()> {
+        if args.is_empty() {
+            return Ok(());
+        }
+        args.visit(table, trace, id, |arg| {
+            // Elements of an array come one after the other.
+            if arg.idx.is_none() || self.array != Some(arg.key) {
+                self.close(packets);
+                packets.key(&mut self.open, arg.key, names)?;
+            }
+            match arg.idx {
+                None => {
+                    put_value(&mut self.open, arg.value, &mut self.scratch);
+                    self.close(packets);
+                }
+                Some(_) => {
+                    self.array = Some(arg.key);
+                    let Self { open, scratch, .. } = self;
+                    open.message(annotation::ARRAY_VALUES, |wire| put_value(wire, arg.value, scratch));
+                }
+            }
+            Ok(())
+        })?;
+        self.close(packets);
+        Ok(())
+    }
+
+    /// Adds one text.
+    pub(super) fn add_text(&mut self, name: &str, text: &str, packets: &mut Packets<'_>) {
+        packets.event.message(event::DEBUG_ANNOTATIONS, |wire| {
+            wire.text(annotation::NAME, name);
+            wire.text(annotation::STRING_VALUE, text);
+        });
+    }
+
+    /// Adds one number.
+    pub(super) fn add_uint(&mut self, name: &str, number: u64, packets: &mut Packets<'_>) {
+        packets.event.message(event::DEBUG_ANNOTATIONS, |wire| {
+            wire.text(annotation::NAME, name);
+            wire.uint(annotation::UINT_VALUE, number);
+        });
+    }
+
+    fn close(&mut self, packets: &mut Packets<'_>) {
+        self.array = None;
+        if self.open.len() > 0 {
+            packets.event.bytes(event::DEBUG_ANNOTATIONS, &self.open.bytes);
+            self.open.clear();
+        }
+    }
+}
+
+fn put_value(wire: &mut Wire, value: Datum<'_>, scratch: &mut Vec<u8>) {
+    match value {
+        Datum::Bytes(bytes) => {
+            scratch.clear();
+            push_hex(scratch, bytes);
+            wire.bytes(annotation::STRING_VALUE, scratch);
+        }
+        Datum::Float(number) => wire.double(annotation::DOUBLE_VALUE, number),
+        Datum::Int(number) => wire.int(annotation::INT_VALUE, number),
+        Datum::Null => wire.text(annotation::STRING_VALUE, "null"),
+        Datum::Text(text) => wire.text(annotation::STRING_VALUE, text),
+        Datum::Unsigned(number) => wire.uint(annotation::UINT_VALUE, number),
+    }
+}

