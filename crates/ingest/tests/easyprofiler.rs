@@ -16,8 +16,8 @@ use traceloom_easyprofiler::{
 };
 use traceloom_ingest::{Options, Trace, ingest, open};
 use traceloom_model::{
-    Batches, Columns, Filter, Flow, Integrity, Table, TableSink, Wanted, args, definitions, events, spans, switches, threads,
-    traces,
+    Batches, Columns, Filter, Flow, Integrity, Table, TableSink, Wanted, args, definitions, events, spans, switches,
+    threads, traces,
 };
 
 /// The tables that these files can fill.
@@ -113,7 +113,8 @@ fn a_cut_file_keeps_what_is_before_the_cut() {
 
 #[test]
 fn a_column_alone_is_that_column_of_the_table() {
-    for name in ["v210_nested_threads", "v210_values", "v210_gui_saved_bookmarks", "v210_live_capture", "v120_switches"] {
+    for name in ["v210_nested_threads", "v210_values", "v210_gui_saved_bookmarks", "v210_live_capture", "v120_switches"]
+    {
         let trace = trace(&fixtures().join("easyprofiler").join(name).with_extension("prof"));
         let full = tables(&trace).0;
         for table in FILLED.into_iter().filter(|table| *table != Table::Findings) {
@@ -164,7 +165,10 @@ fn a_filter_drops_only_rows_outside() {
         let mut rows = Vec::new();
         for batch in batches.table(Table::Args) {
             let view = args::View::of(batch);
-            rows.extend((0..view.rows).map(|row| (view.id.get(row), view.owner_id.get(row), view.float_value.get(row).map(f64::to_bits))));
+            rows.extend(
+                (0..view.rows)
+                    .map(|row| (view.id.get(row), view.owner_id.get(row), view.float_value.get(row).map(f64::to_bits))),
+            );
         }
         rows
     };
@@ -231,7 +235,8 @@ fn an_event_that_others_lie_inside_of_is_a_span_too() {
     let batch = batches.table(Table::Spans).next().unwrap();
     let view = spans::View::of(batch);
     let row = |row| (view.id.get(row), view.parent_id.get(row), view.depth.get(row), view.self_ns.get(row));
-    let expected = [(0, Some(1), 2, Some(100)), (1, Some(3), 1, Some(0)), (2, Some(3), 1, Some(40)), (3, None, 0, Some(270))];
+    let expected =
+        [(0, Some(1), 2, Some(100)), (1, Some(3), 1, Some(0)), (2, Some(3), 1, Some(40)), (3, None, 0, Some(270))];
     assert_eq!((0..view.rows).map(row).collect::<Vec<_>>(), expected);
     let batch = batches.table(Table::Events).next().unwrap();
     let view = events::View::of(batch);
@@ -318,7 +323,17 @@ fn of_records(cpu_frequency: i64, begin_time: u64, records: &[Record<'_>]) -> Tr
     let descriptor = |id, block_type| {
         let (name, file) = (Name::new(b"name"), Name::new(b"a.cpp"));
         let (status, odd_size, odd_name_size) = (Status::ON, None, None);
-        Record::Descriptor(Descriptor { id, line: -1, color: 2, block_type, status, name, file, odd_size, odd_name_size })
+        Record::Descriptor(Descriptor {
+            id,
+            line: -1,
+            color: 2,
+            block_type,
+            status,
+            name,
+            file,
+            odd_size,
+            odd_name_size,
+        })
     };
     let mut all = vec![descriptor(0, BlockType::BLOCK), descriptor(1, BlockType::EVENT)];
     all.extend(records);

@@ -2,9 +2,7 @@
 
 use std::{hash::BuildHasher, sync::Arc};
 
-use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Int32Array, StringArray, cast::AsArray, types::Int32Type,
-};
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, StringArray, cast::AsArray, types::Int32Type};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::{
