@@ -408,3 +408,10 @@ fn cut_and_damaged_files_give_whole_tables() {
         }
     }
 }
+
+#[test]
+fn strict_mode_refuses_what_is_broken() {
+    let folder = common::fixtures().join("cnanolog");
+    assert!(!checks::is_refused(&folder.join("head_types.clog")));
+    assert!(checks::is_refused(&folder.join("invalid/entry_overrun.clog")));
+}

@@ -493,3 +493,10 @@ fn cut_and_damaged_files_give_whole_tables() {
         }
     }
 }
+
+#[test]
+fn strict_mode_refuses_what_is_broken() {
+    let folder = common::fixtures().join("memlyze");
+    assert!(!checks::is_refused(&folder.join("spec_basic.mlyze")));
+    assert!(checks::is_refused(&folder.join("invalid/unknown_event4.mlyze")));
+}

@@ -131,10 +131,8 @@ fn every_profile_can_be_read_or_is_refused() {
         }
         let (_, verdict) = common::tables(&trace);
         assert!(verdict.overlaps.is_empty() || is_synthetic(&path), "{}: {:?}", path.display(), verdict.overlaps);
-        if checks::is_small(&path) {
-            checks::columns_do_not_depend_on_each_other(&trace, &batches);
-            checks::tables_do_not_depend_on_each_other(&trace, &batches);
-        }
+        checks::columns_do_not_depend_on_each_other(&trace, &batches);
+        checks::tables_do_not_depend_on_each_other(&trace, &batches);
         read += 1;
     }
     assert!(read > 90, "{read} profiles");

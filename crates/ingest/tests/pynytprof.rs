@@ -262,7 +262,7 @@ fn every_profile_can_be_read_or_is_refused() {
 
 #[test]
 fn a_part_is_the_same_as_in_the_whole() {
-    for path in profiles(&common::fixtures().join("nytprof")).into_iter().filter(|path| checks::is_small(path)) {
+    for path in profiles(&common::fixtures().join("nytprof")) {
         let trace = common::trace(&path);
         let (all, _) = common::tables(&trace);
         checks::columns_do_not_depend_on_each_other(&trace, &all);

@@ -138,6 +138,41 @@ fn cut_files_fit_together() {
     assert!(cuts > 900, "{cuts} cuts");
 }
 
+/// Whatever a file claims, its tables fit together.
+#[test]
+fn damaged_files_fit_together() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut read = 0;
+    for path in traces() {
+        let bytes = std::fs::read(&path).expect("the fixture is there");
+        for _ in 0..12 {
+            let mut bytes = bytes.clone();
+            for _ in 0..1 + random.below(6) {
+                let at = random.below(bytes.len().max(1));
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte = random.below(256) as u8;
+                }
+            }
+            let Some(trace) = readable(&path, Source::bytes(bytes)) else { continue };
+            common::tables(&trace);
+            read += 1;
+        }
+    }
+    assert!(read > 700, "{read} files");
+}
+
+/// The same numbers in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end as u64) as usize
+    }
+}
+
 /// All columns of a table put together alone, each column alone, and the whole: the same values.
 #[test]
 fn a_part_is_a_part_of_the_whole() {

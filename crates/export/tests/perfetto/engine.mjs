@@ -79,6 +79,9 @@ async function start() {
     console: { log: say, warn: say, error: say, info: say, debug: say },
     WebAssembly, URL, TextDecoder, TextEncoder, Response, performance, crypto: globalThis.crypto,
     setTimeout, clearTimeout, queueMicrotask,
+    // WebAssembly throws errors and makes arrays of this realm; the engine must take them for its own.
+    Error, RangeError, TypeError, Promise, BigInt, ArrayBuffer, Int8Array, Int16Array, Int32Array, Uint8Array, Uint16Array,
+    Uint32Array, Float32Array, Float64Array, BigInt64Array, BigUint64Array,
   };
   vm.createContext(context);
   vm.runInContext(fs.readFileSync(path.join(folder, 'engine_bundle.js'), 'utf8'), context);

@@ -8,7 +8,7 @@ use traceloom_model::{
     trackers::{Strings, Symbol},
 };
 use traceloom_nytprof::{
-    Pair, Record, SrcLine, SubReturn, TimeLine, Visit, aggregate::Loader, leading_number, text_of,
+    Pair, Record, SrcLine, SubCallers, SubReturn, TimeLine, Visit, aggregate::Loader, leading_number, text_of,
 };
 
 use super::{
@@ -137,13 +137,7 @@ impl<'w, 's> Walk<'w, 's> {
             Record::SubReturn(left) => self.leave(left)?,
             Record::NewFid(file) => self.files.define(file, &mut self.tables.strings)?,
             Record::SrcLine(source) => self.source(source)?,
-            Record::SubCallers(calls) => {
-                // Without a place and without calls it only says that the sub is not written in Perl.
-                if self.plan.wants_calls && !self.plan.merges_evals && (calls.fid != 0 || calls.count != 0) {
-                    push_call(self.next_call, calls, &self.files, self.tables)?;
-                    self.next_call += 1;
-                }
-            }
+            Record::SubCallers(calls) => self.callers(calls)?,
             Record::PidStart(start) => {
                 self.end_process()?;
                 self.processes.begin(start, &self.limits)?;
@@ -246,6 +240,16 @@ impl<'w, 's> Walk<'w, 's> {
         }
         let (owner_table, key, kind) = (Table::Spans, key.into(), kind.into());
         self.args.push(&Argument { owner_table, owner_id, key, idx: None, kind, value }, self.tables)
+    }
+
+    fn callers(&mut self, calls: &SubCallers<'_>) -> Result<(), Halt> {
+        // Without a place and without calls it only says that the sub is not written in Perl.
+        let says_calls = calls.fid != 0 || calls.count != 0;
+        if self.plan.wants_calls && !self.plan.merges_evals && says_calls {
+            push_call(self.next_call, calls, &self.files, self.tables)?;
+            self.next_call += 1;
+        }
+        Ok(())
     }
 
     fn source(&mut self, source: &SrcLine<'_>) -> Result<(), Halt> {

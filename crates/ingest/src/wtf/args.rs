@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use traceloom_model::{Halt, Named, Table, Tables};
-use traceloom_wtf::{Event, Role, Text, Value};
+use traceloom_wtf::{Event, Role, Value};
 
 use super::kinds::{Kind, Kinds};
 use crate::shared::{Args, Argument, Datum};
@@ -119,20 +119,16 @@ impl Arguments {
             },
             Value::Text(Some(stored)) | Value::Any(Some(stored)) => {
                 text = stored.to_str();
-                exact(stored, &text)
+                // Made anew, it may be exact all the same: older files have other encodings.
+                match matches!(text, Cow::Owned(_)) && text.contains(char::REPLACEMENT_CHARACTER) {
+                    true => Datum::Replaced(&text, stored.bytes),
+                    false => Datum::Text(&text),
+                }
             }
             Value::Array(Some(_)) => Datum::Bytes(&[]),
             Value::Text(None) | Value::Any(None) | Value::Array(None) => Datum::Null,
         };
         let argument = Argument { owner_table: owner.table, owner_id: owner.id, key, idx, kind, value };
         self.rows.push(&argument, tables)
-    }
-}
-
-/// A text, with its bytes where they could not all be understood.
-fn exact<'a>(stored: Text<'a>, text: &'a Cow<'_, str>) -> Datum<'a> {
-    match text {
-        Cow::Owned(text) if text.contains(char::REPLACEMENT_CHARACTER) => Datum::Replaced(text, stored.bytes),
-        text => Datum::Text(text),
     }
 }

@@ -24,11 +24,6 @@ pub fn folders(format: &str) -> Vec<PathBuf> {
     [Some(crate::common::fixtures()), corpus].into_iter().flatten().map(folder).collect()
 }
 
-/// Whether a file is small enough to be looked at in every way.
-pub fn is_small(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| metadata.len() < 1 << 20)
-}
-
 /// Each column alone is the same as in the whole table.
 pub fn columns_do_not_depend_on_each_other(trace: &Trace, all: &Batches) {
     for table in Table::ALL {
@@ -73,6 +68,13 @@ pub fn tables_if_any(path: &Path, source: Source, format: &str) -> Option<(Trace
     ingest(&trace, &options, &mut header).ok()?;
     let (batches, _) = crate::common::tables(&trace);
     Some((trace, batches))
+}
+
+/// Whether a file is refused in strict mode, at the latest when its findings are asked for.
+pub fn is_refused(path: &Path) -> bool {
+    let options = Options { read: traceloom_bytes::Options::strict(), ..Options::default() };
+    let lenient = crate::common::trace(path);
+    ingest(&lenient, &options, &mut Batches::of(Wanted::everything())).is_err()
 }
 
 /// A file as it is, cut at some places, and with a byte changed at some places; each with what was done.

@@ -1,7 +1,7 @@
 //! Fixtures with their tables.
 
 // Each test file uses a part of it.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use std::{
     fs,

@@ -51,8 +51,10 @@ pub(crate) fn attributes(batches: &Batches) -> BTreeMap<String, Option<String>> 
     rows
 }
 
-/// By id: name, parent, its line, flags.
-pub(crate) fn files(batches: &Batches) -> BTreeMap<i64, (String, Option<i64>, Option<u32>, Option<u64>)> {
+/// Name, parent, its line, flags.
+pub(crate) type FileRow = (String, Option<i64>, Option<u32>, Option<u64>);
+
+pub(crate) fn files(batches: &Batches) -> BTreeMap<i64, FileRow> {
     let mut rows = BTreeMap::new();
     for batch in batches.table(Table::Files) {
         let view = files::View::of(batch);
@@ -75,8 +77,11 @@ pub(crate) fn sources(batches: &Batches) -> Vec<(i64, u32, String)> {
     rows
 }
 
-/// By file, level and line: calls, time with and without what was called.
-pub(crate) fn line_times(batches: &Batches) -> BTreeMap<(Option<i64>, String, u32), (u64, i64, Option<i64>)> {
+/// File, level and line.
+pub(crate) type LineKey = (Option<i64>, String, u32);
+
+/// Calls, time with and without what was called.
+pub(crate) fn line_times(batches: &Batches) -> BTreeMap<LineKey, (u64, i64, Option<i64>)> {
     let mut rows = BTreeMap::new();
     for batch in batches.table(Table::LineTimes) {
         let view = line_times::View::of(batch);
@@ -120,8 +125,10 @@ pub(crate) fn calls(batches: &Batches) -> CallSums {
     sums
 }
 
-/// By name: id, file, first and last line.
-pub(crate) fn subs(batches: &Batches) -> BTreeMap<String, (i64, Option<String>, Option<u32>, Option<u32>)> {
+/// Id, file, first and last line.
+pub(crate) type SubRow = (i64, Option<String>, Option<u32>, Option<u32>);
+
+pub(crate) fn subs(batches: &Batches) -> BTreeMap<String, SubRow> {
     let mut rows = BTreeMap::new();
     for batch in batches.table(Table::Definitions) {
         let view = definitions::View::of(batch);

@@ -1,0 +1,3 @@
+//! SQL over traces.
+
+#![forbid(unsafe_code)]
