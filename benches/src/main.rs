@@ -1,5 +1,6 @@
 //! Prints ratios: our codecs against the baseline, in one run, in CPU time.
 
+mod analysis;
 mod cnanolog;
 mod easyprofiler;
 mod measure;
@@ -22,6 +23,7 @@ struct Bench {
 }
 
 static BENCHES: &[Bench] = &[
+    Bench { id: "analysis", make: easyprofiler::make, run: analysis::run },
     Bench { id: "cnanolog", make: cnanolog::make, run: cnanolog::run },
     Bench { id: "easyprofiler", make: easyprofiler::make, run: easyprofiler::run },
     Bench { id: "memlyze", make: memlyze::make, run: memlyze::run },

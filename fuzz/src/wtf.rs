@@ -53,8 +53,8 @@ impl Format for Wtf {
     }
 
     fn restore_magic(bytes: &mut [u8], seed: u32) {
-        // Text has no magic: what begins like it is left alone.
-        if bytes.first().is_some_and(|first| matches!(first, b'{' | b'[')) {
+        // Text has no magic, with or without a length before it: what begins like it is left alone.
+        if [0, 4].iter().any(|at| matches!(bytes.get(*at), Some(b'{' | b'['))) {
             return;
         }
         let little = [MAGIC.to_le_bytes(), FORMAT_VERSION.to_le_bytes()];

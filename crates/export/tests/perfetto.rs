@@ -31,7 +31,8 @@ const PROBLEMS: &str = "SELECT name, value FROM stats WHERE severity IN ('error'
 #[derive(Debug, Default, PartialEq)]
 struct Numbers {
     slices: BTreeMap<(String, String), (i64, i64, i64)>,
-    counters: BTreeMap<String, (i64, f64)>,
+    /// How many, and their sum, to nine digits: the order of a sum of floats shows in the last ones.
+    counters: BTreeMap<String, (i64, String)>,
     logs: BTreeMap<String, i64>,
     args: i64,
     depths: BTreeMap<i64, i64>,
@@ -42,6 +43,7 @@ fn expected(trace: &Trace) -> Numbers {
     let mut batches = Batches::of(Wanted::everything());
     trace.pour(&Filter::default(), &mut batches).unwrap();
     let mut numbers = Numbers::default();
+    let mut sums: BTreeMap<String, (i64, f64)> = BTreeMap::new();
     let mut slice = |name: &str, category: &str, dur: Option<i64>| {
         let entry = numbers.slices.entry((name.to_owned(), category.to_owned())).or_default();
         *entry = (entry.0 + 1, entry.1 + dur.unwrap_or(0), entry.2 + i64::from(dur.is_none()));
@@ -78,7 +80,7 @@ fn expected(trace: &Trace) -> Numbers {
                     numbers.args += 1;
                 }
                 Some(value) => {
-                    let entry = numbers.counters.entry(view.name.get(row).to_owned()).or_default();
+                    let entry = sums.entry(view.name.get(row).to_owned()).or_default();
                     *entry = (entry.0 + 1, entry.1 + value);
                 }
             }
@@ -88,12 +90,17 @@ fn expected(trace: &Trace) -> Numbers {
         let shown = |row: &usize| matches!(view.owner_table.get(*row), "spans" | "events" | "logs");
         numbers.args += (0..view.rows).filter(shown).count() as i64;
     }
-    add_memory(&batches, &mut numbers);
+    add_memory(&batches, &mut sums);
+    numbers.counters = sums.into_iter().map(|(name, (count, sum))| (name, (count, digits(sum)))).collect();
     numbers
 }
 
+fn digits(number: f64) -> String {
+    if number.is_finite() { format!("{number:.9e}") } else { "not finite".to_owned() }
+}
+
 /// The curve of the memory in use, one value for each time at which it changes.
-fn add_memory(batches: &Batches, numbers: &mut Numbers) {
+fn add_memory(batches: &Batches, sums: &mut BTreeMap<String, (i64, f64)>) {
     let mut changes: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
     for view in batches.table(Table::Allocations).map(allocations::View::of) {
         for row in 0..view.rows {
@@ -110,7 +117,7 @@ fn add_memory(batches: &Batches, numbers: &mut Numbers) {
     for (size, count) in changes.into_values() {
         (bytes, pieces) = (bytes + size, pieces + count);
         for (name, value) in [("memory in use", bytes), ("live allocations", pieces)] {
-            let entry = numbers.counters.entry(name.to_owned()).or_default();
+            let entry = sums.entry(name.to_owned()).or_default();
             *entry = (entry.0 + 1, entry.1 + value as f64);
         }
     }
@@ -121,7 +128,8 @@ fn found(answers: &Json) -> Numbers {
     let rows = |query: usize| answers[query].as_array().unwrap().iter();
     let text = |cell: &Json| cell.as_str().unwrap_or("").to_owned();
     let int = |cell: &Json| cell.as_i64().unwrap_or_else(|| panic!("{cell} is no integer"));
-    let float = |cell: &Json| cell.as_f64().unwrap_or_else(|| panic!("{cell} is no number"));
+    // What is no number has no JSON.
+    let float = |cell: &Json| digits(cell.as_f64().unwrap_or(f64::NAN));
     Numbers {
         slices: rows(0)
             .map(|row| ((text(&row[0]), text(&row[1])), (int(&row[2]), int(&row[3]), int(&row[4]))))

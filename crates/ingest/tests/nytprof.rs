@@ -129,6 +129,9 @@ fn every_profile_can_be_read_or_is_refused() {
         for table in [Table::Traces, Table::Processes, Table::Threads] {
             assert!(batches.rows(table) > 0, "{} of {}", table.name(), path.display());
         }
+        let checked = trace.opened.format.check(&trace.opened.source, &Default::default()).expect("it can be read");
+        let told = checked.kept().iter().map(|f| (f.rule.code.to_owned(), Some(f.position.offset), f.message()));
+        assert_eq!(rows::findings(&batches), told.collect::<Vec<_>>(), "{}", path.display());
         let (_, verdict) = common::tables(&trace);
         assert!(verdict.overlaps.is_empty() || is_synthetic(&path), "{}: {:?}", path.display(), verdict.overlaps);
         checks::columns_do_not_depend_on_each_other(&trace, &batches);

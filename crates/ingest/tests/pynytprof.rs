@@ -253,11 +253,34 @@ fn every_profile_can_be_read_or_is_refused() {
     let mut read = 0;
     for path in profiles(&common::fixtures().join("nytprof")) {
         let source = Source::open(&path, &Limits::default()).expect("the fixture is there");
-        let Some((_, batches)) = checks::tables_if_any(&path, source, "pynytprof") else { continue };
+        let Some((trace, batches)) = checks::tables_if_any(&path, source, "pynytprof") else { continue };
         assert_eq!(batches.rows(Table::Traces), 1, "{}", path.display());
+        let checked = trace.opened.format.check(&trace.opened.source, &Default::default()).expect("it can be read");
+        let told = checked.kept().iter().map(|f| (f.rule.code.to_owned(), Some(f.position.offset), f.message()));
+        assert_eq!(rows::findings(&batches), told.collect::<Vec<_>>(), "{}", path.display());
         read += 1;
     }
     assert!(read >= 20, "{read} profiles");
+}
+
+#[test]
+fn damage_makes_no_tables_that_do_not_fit_together() {
+    for name in ["seed-utf8", "tracer-py", "head-py", "variant-range-defs"] {
+        let path = common::fixtures().join("nytprof/pynytprof").join(name).with_extension("nytprof");
+        let bytes = std::fs::read(&path).expect("the fixture is there");
+        let mut random = 0x2545_f491_4f6c_dd1d_u64;
+        for round in 0..200 {
+            let mut bytes = bytes.clone();
+            for _ in 0..=round % 4 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let at = (random >> 33) as usize % bytes.len();
+                bytes[at] = (random >> 20) as u8;
+            }
+            bytes.truncate(if round % 5 == 0 { (random >> 35) as usize % bytes.len() } else { bytes.len() });
+            // The check is inside.
+            checks::tables_if_any(&path, Source::bytes(bytes), "pynytprof");
+        }
+    }
 }
 
 #[test]

@@ -89,9 +89,14 @@ Examples:
   traceloom check --strict --json *.prof")]
     Check(Check),
 
-    /// Write a trace anew: byte for byte, cleaned, or as another version.
+    /// Write a trace anew: for another tool, in another format, as another version, or byte for byte.
     #[command(after_help = "\
 Examples:
+  traceloom convert game.prof game.pftrace                     for ui.perfetto.dev
+  traceloom convert --to speedscope nytprof.out calls.json     for speedscope.app
+  traceloom convert --range 1s..2s game.prof - --to chrome     a part of it, to standard output
+  traceloom convert game.prof game.wtf-trace                   into another of the formats; says what is lost
+  traceloom convert --list                                     everything that can be written
   traceloom convert old.prof.gz old.prof                       unpack, byte for byte
   traceloom convert --canonical odd.prof clean.prof            drop what no clean writer writes
   traceloom convert --to easyprofiler:1.3.0 new.prof old.prof  for an older tool; says what is lost")]
@@ -251,18 +256,24 @@ pub(crate) struct Check {
 
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// The trace; `-` is standard input.
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
-    /// Where to write; `-` is standard output.
-    #[arg(value_name = "OUT")]
-    pub(crate) output: PathBuf,
-    /// Format and variant to write, such as `easyprofiler:1.3.0`.
+    /// Traces, and last where to write; `-` is standard input or output. Several traces become one.
+    #[arg(required_unless_present = "list", num_args = 2.., value_name = "IN… OUT")]
+    pub(crate) files: Vec<PathBuf>,
+    /// What to write, such as `perfetto` or `easyprofiler:1.3.0`; where it is not said, the ending of OUT decides.
     #[arg(long, value_name = "ID[:VARIANT]")]
     pub(crate) to: Option<String>,
     /// Write it as a clean writer would: counts right, no surplus bytes.
     #[arg(long)]
     pub(crate) canonical: bool,
+    /// Only this stretch, such as `1.5s..1.7s`; what reaches into it is kept whole.
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_range, allow_hyphen_values = true)]
+    pub(crate) range: Option<Range>,
+    /// Only this thread, by number or name; may be given several times.
+    #[arg(long = "thread", value_name = "THREAD")]
+    pub(crate) threads: Vec<String>,
+    /// Show what can be written, and which tables each of them holds.
+    #[arg(long)]
+    pub(crate) list: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

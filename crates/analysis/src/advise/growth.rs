@@ -31,7 +31,11 @@ impl Growth {
         let numbers = self.column.of(view.name.values(), names);
         for (row, key) in view.name.keys().iter().enumerate() {
             if let Some(value) = view.value.get(row).filter(|value| value.is_finite()) {
-                let timeline = self.values.entry(numbers[*key as usize]).or_insert_with(|| Timeline::new(Cell::lowest));
+                let name = numbers[*key as usize];
+                if self.values.len() >= MOST_SERIES && !self.values.contains_key(&name) {
+                    continue;
+                }
+                let timeline = self.values.entry(name).or_insert_with(|| Timeline::new(Cell::lowest));
                 let cell = timeline.at(view.ts_ns.get(row));
                 *cell = cell.lowest(Cell { count: 1, value });
             }
@@ -76,6 +80,8 @@ impl Growth {
     }
 }
 
+/// Values that are looked at: a file can name any number of them.
+const MOST_SERIES: usize = 4096;
 const CELLS: usize = 256;
 const WINDOWS: usize = 8;
 

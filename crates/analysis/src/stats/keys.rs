@@ -70,6 +70,9 @@ impl Groups {
 
     /// The group of a key.
     pub(super) fn of_key(&mut self, key: Key) -> &mut Group {
+        if key == Key::of_name(key.name) {
+            return self.of_name(key.name);
+        }
         if self.last.0 != key {
             let place = match self.by_key.get(&key) {
                 Some(place) => *place,
@@ -121,9 +124,19 @@ mod tests {
         assert_eq!((groups.merged, groups.list.len()), (3, 3));
         let mut groups = Groups::new(1);
         for name in [7, 7, 8, 8, 7] {
-            groups.of_key(Key::of_name(name)).add(Some(5), None, &mut budget);
+            groups.of_key(Key { thread: 1, ..Key::of_name(name) }).add(Some(5), None, &mut budget);
         }
         let calls: Vec<_> = groups.into_filled().map(|(key, group)| (key.name, group.calls)).collect();
         assert_eq!(calls, [(NONE, 2), (7, 3)]);
+    }
+
+    #[test]
+    fn a_name_alone_is_one_group_whatever_it_was_found_by() {
+        let mut groups = Groups::new(8);
+        for group in [0, 1] {
+            let group = if group == 0 { groups.of_name(3) } else { groups.of_key(Key::of_name(3)) };
+            group.add(Some(5), None, &mut Budget::default());
+        }
+        assert_eq!(groups.into_filled().map(|(_, group)| group.calls).collect::<Vec<_>>(), [2]);
     }
 }

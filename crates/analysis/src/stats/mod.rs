@@ -189,42 +189,43 @@ impl Stats {
     }
 
     fn told_apart(&mut self, view: &spans::View<'_>) {
-        let (trace, traces) = (self.trace(), self.options.clone());
-        let Self { names, columns, groups, budget, threads, places, .. } = self;
+        let trace = self.trace();
+        let Self { options, names, columns, groups, budget, threads, places, is_plain, .. } = self;
         let span_names = columns.span.of(view.name.values(), names);
         let files = columns.file.of(view.file.values(), names);
         let categories = columns.category.of(view.category.values(), names);
-        let (has, is_line) = (|by| traces.has(by), traces.has(By::Line));
+        let [by_category, by_file, by_frame, by_line, by_parent, by_thread] =
+            [By::Category, By::File, By::Frame, By::Line, By::Parent, By::Thread].map(|by| options.has(by));
         for row in 0..view.rows {
             let name = span_names[view.name.keys()[row] as usize];
-            let ts_ns = if self.is_plain { 0 } else { view.ts_ns.get(row) };
-            if !self.is_plain && !takes(&traces, names, name, ts_ns) {
+            let ts_ns = if *is_plain { 0 } else { view.ts_ns.get(row) };
+            if !*is_plain && !takes(options, names, name, ts_ns) {
                 continue;
             }
             let thread_id = view.thread_id.get(row);
             let category = categories[view.category.keys()[row] as usize];
             let mut key = Key::of_name(name);
-            if has(By::Category) || is_overlay(names.get(category)) {
+            if by_category || is_overlay(names.get(category)) {
                 key.category = category;
             }
-            if has(By::Thread) {
+            if by_thread {
                 key.thread = threads.number(trace, thread_id);
             }
-            if has(By::File) || is_line {
+            if by_file || by_line {
                 key.file = number(files, view.file.key(row));
             }
-            if is_line {
+            if by_line {
                 key.line = view.line.get(row).unwrap_or(NONE);
             }
-            if has(By::Parent) {
+            if by_parent {
                 key.parent = places.parent(view.parent_id.get(row));
             }
-            if has(By::Frame) {
+            if by_frame {
                 let frame = places.frame(thread_id, ts_ns);
                 key.frame = if frame == NONE { NONE } else { self.first_frame + frame };
             }
             groups.of_key(key).add(view.dur_ns.get(row), view.self_ns.get(row), budget);
-            if let Some((pairs, pairing)) = self.pairs.as_mut().zip(traces.relation.as_ref())
+            if let Some((pairs, pairing)) = self.pairs.as_mut().zip(options.relation.as_ref())
                 && names.get(name) == Some(&pairing.span)
                 && let Some(dur_ns) = view.dur_ns.get(row)
             {

@@ -71,12 +71,12 @@ async function start() {
     open(_, url) { this.url = url; }
     send() { this.response = new Uint8Array(bytesOf(this.url)).buffer; }
   }
-  const say = (...words) => { if (process.env.ENGINE_VERBOSE) console.error(...words); };
+  const log = (...words) => { if (process.env.ENGINE_VERBOSE) console.error(...words); };
   const self = { location: { href: 'http://localhost/engine_bundle.js' } };
   const context = {
     self, location: self.location, WorkerGlobalScope: class {}, importScripts() {}, XMLHttpRequest,
     fetch: async (url) => new Response(bytesOf(url), { headers: { 'content-type': 'application/wasm' } }),
-    console: { log: say, warn: say, error: say, info: say, debug: say },
+    console: { log, warn: log, error: log, info: log, debug: log },
     WebAssembly, URL, TextDecoder, TextEncoder, Response, performance, crypto: globalThis.crypto,
     setTimeout, clearTimeout, queueMicrotask,
     // WebAssembly throws errors and makes arrays of this realm; the engine must take them for its own.
@@ -160,6 +160,12 @@ function json(value) {
   return JSON.stringify(value) ?? 'null';
 }
 
+/// Writes at once: what a pipe has not taken at exit would be lost.
+function say(line) {
+  const bytes = Buffer.from(line);
+  for (let at = 0; at < bytes.length;) at += fs.writeSync(1, bytes, at);
+}
+
 await start();
 for await (const line of readline.createInterface({ input: process.stdin })) {
   const { file, queries } = JSON.parse(line);
@@ -171,6 +177,6 @@ for await (const line of readline.createInterface({ input: process.stdin })) {
   } catch (failure) {
     error = String(failure.message ?? failure);
   }
-  console.log(`{"file":${json(file)},"error":${json(error)},"answers":${json(answers)}}`);
+  say(`{"file":${json(file)},"error":${json(error)},"answers":${json(answers)}}\n`);
 }
 process.exit(0);

@@ -17,6 +17,8 @@ use crate::{
 };
 
 const VERSION: u32 = 1;
+/// The header's length stands before it.
+const LENGTH_BYTES: u64 = 4;
 /// Wire ids of the functions come after those of the loader.
 const LEAVE_WIRE_ID: u32 = 2;
 const FIRST_FUNCTION: u32 = 3;
@@ -192,8 +194,9 @@ impl Calls {
         if self.is_done {
             return Ok(None);
         }
-        let place = self.window.offset();
-        if self.wire_ids.is_empty() {
+        let start = self.window.offset();
+        let is_first = self.wire_ids.is_empty();
+        if is_first {
             self.define();
         }
         let size = 4 * (1 + self.attributes);
@@ -215,9 +218,16 @@ impl Calls {
             self.window.consume(size);
             self.call(id, sample, offset, findings)?;
         }
+        let text_end = self.window.offset();
+        let place = match text_end > start {
+            true => start,
+            // Where no call follows, the functions are all there is to tell, and they stand in the header.
+            false if is_first => LENGTH_BYTES,
+            false => return Ok(None),
+        };
         let chunk = self.buffer.to_chunk(0, (NO_TIME, NO_TIME))?;
         self.buffer.clear();
-        Ok(Some(Image { text_end: self.window.offset(), place, chunk: Some(chunk), strings: None, is_wide: true }))
+        Ok(Some(Image { text_end, place, chunk: Some(chunk), strings: None, is_wide: true }))
     }
 
     fn define(&mut self) {

@@ -1,12 +1,12 @@
-//! The scopes of damaged files.
+//! The scopes of damaged files, and calls where there are none.
 
 mod support;
 
-use std::fs;
+use std::{fs, path::Path};
 
 use support::traces;
-use traceloom_bytes::{Options, Source};
-use traceloom_wtf::derive::Tree;
+use traceloom_bytes::{Options, Records, Source};
+use traceloom_wtf::{Record, derive::Tree, open};
 
 #[test]
 fn trees_of_damaged_files_are_survived() {
@@ -34,4 +34,33 @@ fn trees_of_damaged_files_are_survived() {
             let _ = Tree::build(&Source::bytes(damaged), &Options::default(), true);
         }
     }
+}
+
+/// Fails unless the bytes that are lent as they stand are the file, and all that is made of them stands among them.
+fn assert_adds_up(bytes: &[u8], what: &str) {
+    let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
+    let mut lent = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        match located.record {
+            Record::Raw(raw) => lent.extend_from_slice(raw),
+            _ => assert!(located.offset < lent.len() as u64, "{what}: a record at {}", located.offset),
+        }
+    }
+    assert!(lent == bytes, "{what}: {} of {} bytes are lent", lent.len(), bytes.len());
+}
+
+#[test]
+fn calls_add_up_however_many_there_are() {
+    let plain = fs::read(&traces()["hc-calls-plain.wtf-calls"]).unwrap();
+    let header_bytes = 4 + u32::from_le_bytes(*plain.first_chunk().unwrap()) as usize;
+    let header = &plain[..header_bytes.next_multiple_of(4)];
+    // Batches have 4096 records.
+    for count in [0, 1, 4095, 4096, 4097, 8192] {
+        let records = [1000i32, -1000].into_iter().cycle().take(count).flat_map(i32::to_le_bytes);
+        let bytes: Vec<u8> = header.iter().copied().chain(records).collect();
+        assert_adds_up(&bytes, &format!("{count} calls"));
+        assert_adds_up(&[&bytes[..], &[9, 9, 9]].concat(), &format!("{count} calls and a tail"));
+    }
+    let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/wtf/found/calls-cut-in-header.wtf-calls");
+    assert_adds_up(&fs::read(found).unwrap(), "a cut header");
 }

@@ -4,7 +4,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 use std::{
-    env, fs, io,
+    env, io,
     path::{Path, PathBuf},
     sync::{
         Arc,

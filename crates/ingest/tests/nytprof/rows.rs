@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use traceloom_model::{
-    Batches, Table, args, attributes, calls, definitions, files, frames, line_times, processes, sources, spans, stacks,
+    Batches, Table, args, attributes, calls, definitions, files, findings, frames, line_times, processes, sources, spans, stacks,
     traces,
 };
 
@@ -188,6 +188,17 @@ pub(crate) fn stacks(batches: &Batches) -> BTreeSet<Vec<String>> {
         around.map(|id| functions[&stacks[&id].1].clone()).collect()
     };
     stacks.keys().map(path).collect()
+}
+
+/// Codes, places and sentences, without what only tables find.
+pub(crate) fn findings(batches: &Batches) -> Vec<(String, Option<u64>, String)> {
+    let mut rows = Vec::new();
+    for batch in batches.table(Table::Findings) {
+        let view = findings::View::of(batch);
+        let row = |row| (view.code.get(row).to_owned(), view.position.get(row), view.message.get(row).to_owned());
+        rows.extend((0..view.rows).map(row).filter(|(code, ..)| !code.starts_with("tables.")));
+    }
+    rows
 }
 
 /// The origin as time of day, the first and the last time.

@@ -13,7 +13,7 @@ table! {
         span_id: Maybe<Int> => Spans,
         /// Its name; for a bookmark its text.
         name: Name,
-        /// `event`, `bookmark`, `instance`, `mark`, `gc`, `marker`, or as the format calls it.
+        /// `event` or `bookmark` (EasyProfiler); `instance`, `mark`, `append`, `flow`, `frame`, `range`, `leave` (WTF); `gc` or `marker` (Memlyze).
         category: Name,
         /// What declared it.
         definition_id: Maybe<Int> => Definitions,

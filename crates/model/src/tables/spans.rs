@@ -17,7 +17,7 @@ table! {
         ts_ns: Int,
         /// How long it took; NULL where it was never closed.
         dur_ns: Maybe<Int>,
-        /// What its children leave of that; NULL where it was never closed.
+        /// What its children leave of that; NULL where it was never closed, and for frames and ranges, which lie over other spans.
         self_ns: Maybe<Int>,
         /// Its name.
         name: Name,

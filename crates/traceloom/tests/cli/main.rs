@@ -1,6 +1,7 @@
 //! The program as a user runs it.
 
 mod edit;
+mod figures;
 mod inspect;
 mod log;
 mod program;
@@ -43,6 +44,12 @@ impl Folder {
 
     fn path(&self, name: &str) -> String {
         self.0.path().join(name).to_str().expect("the path is UTF-8").to_owned()
+    }
+
+    /// What is in a folder inside.
+    fn names_in(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).expect("the folder is there");
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
     }
 
     fn names(&self) -> Vec<String> {

@@ -83,10 +83,12 @@ fn notes(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
 
 /// The columns that tell groups apart.
 struct Extra {
-    shown: Vec<(&'static str, fn(&SpanRow) -> Option<String>)>,
+    shown: Vec<(&'static str, Shown)>,
 }
 
-static EXTRAS: &[(&str, fn(&SpanRow) -> Option<String>)] = &[
+type Shown = fn(&SpanRow) -> Option<String>;
+
+static EXTRAS: &[(&str, Shown)] = &[
     ("thread", |row| row.thread.clone()),
     ("place", |row| match (&row.file, row.line) {
         (Some(file), Some(line)) => Some(format!("{file}:{line}")),
@@ -99,7 +101,7 @@ static EXTRAS: &[(&str, fn(&SpanRow) -> Option<String>)] = &[
 
 impl Extra {
     fn of(rows: &[SpanRow]) -> Self {
-        let is_used = |(_, cell): &&(&'static str, fn(&SpanRow) -> Option<String>)| rows.iter().any(|row| cell(row).is_some());
+        let is_used = |(_, cell): &&(&'static str, Shown)| rows.iter().any(|row| cell(row).is_some());
         Self { shown: EXTRAS.iter().filter(is_used).copied().collect() }
     }
 

@@ -1,0 +1,55 @@
+//! Traces made row by row.
+
+use traceloom_bytes::Result;
+use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables, spans::Span, threads::Thread, traces::Trace};
+
+/// A trace whose rows a function pushes.
+pub struct Made<F>(pub F);
+
+impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Made<F> {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        let mut tables = Tables::new(1, filter.clone(), sink);
+        (self.0)(&mut tables).and_then(|()| tables.finish()).or_else(Halt::into_result)
+    }
+}
+
+/// An outermost span on a thread.
+pub fn span<'a>(id: i64, thread_id: i64, name: &'a str, ts_ns: i64, dur_ns: i64) -> Span<'a> {
+    Span {
+        id,
+        parent_id: None,
+        thread_id,
+        depth: 0,
+        ts_ns,
+        dur_ns: Some(dur_ns),
+        self_ns: Some(dur_ns),
+        name: name.into(),
+        category: "block".into(),
+        definition_id: None,
+        file: None,
+        line: None,
+        color: None,
+    }
+}
+
+pub fn thread(id: i64, name: &str) -> Thread<'_> {
+    Thread { id, tid: Some(100 + id as u64), process_id: 0, name: Some(name.into()), kind: None, location: None }
+}
+
+pub fn trace(last_ts_ns: i64) -> Trace<'static> {
+    Trace {
+        id: 0,
+        path: "made",
+        format: "made".into(),
+        version: "1",
+        producer: None,
+        clock: "monotonic".into(),
+        clock_hz: None,
+        start_ticks: None,
+        start_native_ns: 0,
+        unix_origin_ns: None,
+        first_ts_ns: Some(0),
+        last_ts_ns: Some(last_ts_ns),
+        bytes: 0,
+    }
+}

@@ -1,0 +1,96 @@
+//! Statistics of the Web Tracing Framework corpus, equal to those of the original but for its known errors.
+
+use std::{collections::BTreeMap, fs, path::PathBuf};
+
+use serde_json::Value as Json;
+use traceloom_analysis::stats::{self, Options, Report};
+use traceloom_ingest::open;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/wtf")
+}
+
+fn report(path: &PathBuf) -> Report {
+    let trace = open(path, None, &traceloom_ingest::Options::default()).expect("the fixture opens");
+    stats::of_traces(&[trace], &Options::default()).expect("the fixture is read")
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Figures {
+    count: u64,
+    total_us: u64,
+    own_us: u64,
+}
+
+/// The original's table, with the last event of each zone, which it forgets.
+fn expected(golden: &Json) -> BTreeMap<(String, u64), Figures> {
+    let mut all: BTreeMap<(String, u64), Figures> = BTreeMap::new();
+    let number = |json: &Json, key: &str| json[key].as_u64().unwrap_or(0);
+    for row in golden["statistics"].as_array().expect("statistics") {
+        let name = row["name"].as_str().expect("a name").to_owned();
+        let figures =
+            Figures { count: number(row, "count"), total_us: number(row, "totalUs"), own_us: number(row, "ownUs") };
+        all.insert((name, number(row, "class")), figures);
+    }
+    let types = golden["eventTypes"].as_array().expect("types");
+    for zone in golden["zones"].as_array().expect("zones") {
+        let Some(event) = zone["events"].as_array().and_then(|events| events.last()) else { continue };
+        let kind = types.iter().find(|kind| kind["id"] == event["type"]).expect("the type");
+        let (class, is_closed) = (number(kind, "class"), event.get("end").is_some());
+        if number(kind, "flags") & 8 != 0 || (class == 1 && !is_closed) {
+            continue;
+        }
+        let figures = all.entry((kind["name"].as_str().expect("a name").to_owned(), class)).or_default();
+        figures.count += 1;
+        if is_closed {
+            figures.total_us += number(event, "end") - number(event, "t");
+            figures.own_us += number(event, "own");
+        }
+    }
+    all
+}
+
+/// Where the original is wrong in other ways than to forget the last event; each with its reason.
+const DIFFERS: [(&str, &str); 0] = [];
+
+#[test]
+fn statistics_are_those_of_the_original() {
+    let (mut files, mut names) = (0, 0);
+    let mut differences = Vec::new();
+    for entry in fs::read_dir(folder()).expect("the corpus") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|ending| ending != "json") {
+            continue;
+        }
+        let golden: Json = serde_json::from_slice(&fs::read(&path).expect("a golden")).expect("JSON");
+        let file = ["wtf-trace", "wtf-json", "wtf-calls"].map(|ending| path.with_extension(ending));
+        let Some(file) = file.into_iter().find(|file| file.exists()) else { continue };
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        if golden["ok"] != true || golden["crashed"] == true || DIFFERS.iter().any(|(file, _)| *file == name) {
+            continue;
+        }
+        // Where times are counts, one of them stands for one nanosecond.
+        let unit_ns = if golden["header"]["flags"].as_u64().unwrap_or(0) & 2 != 0 { 1 } else { 1000 };
+        let report = report(&file);
+        for ((event, class), expected) in expected(&golden) {
+            names += 1;
+            let found = match class {
+                1 => report.spans.iter().find(|row| row.name == event && row.category.is_none()).map(|row| Figures {
+                    count: row.calls,
+                    total_us: row.total_ns / unit_ns,
+                    own_us: row.self_ns / unit_ns,
+                }),
+                _ => {
+                    let of_name = report.events.iter().filter(|row| row.name == event);
+                    Some(Figures { count: of_name.map(|row| row.count).sum(), ..Figures::default() })
+                }
+            };
+            if found != Some(expected) {
+                differences.push(format!("{name}: {event}: {found:?}, not {expected:?}"));
+            }
+        }
+        files += 1;
+    }
+    assert!(differences.is_empty(), "{differences:#?}");
+    assert!(files > 50 && names > 100, "{names} names of {files} files compared");
+}

@@ -1,0 +1,298 @@
+//! From an error of the engine to a place in the query and a name that was probably meant.
+
+use std::fmt;
+
+use datafusion::{
+    common::{DataFusionError, SchemaError, Span},
+    sql::sqlparser::{
+        dialect::GenericDialect,
+        tokenizer::{Token, Tokenizer},
+    },
+};
+use traceloom_bytes::Error;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum Failure {
+    /// The question cannot be answered as it stands.
+    Query(Box<Problem>),
+    /// A trace cannot be read.
+    Trace(Error),
+}
+
+/// What is wrong with a question.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Problem {
+    /// The question.
+    pub sql: String,
+    /// What is wrong.
+    pub message: String,
+    /// Where, if that is one place.
+    pub place: Option<Place>,
+    /// What to do instead.
+    pub help: Vec<String>,
+}
+
+/// A stretch of one line of a question; all from 1, the end behind the last character.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Place {
+    /// The line.
+    pub line: usize,
+    /// The first character.
+    pub column: usize,
+    /// Behind the last character.
+    pub end_column: usize,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Query(problem) => problem.fmt(f),
+            Self::Trace(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Trace(error)
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Query(problem) => Self::usage(problem.to_string()),
+            Failure::Trace(error) => error,
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if let Some(Place { line, column, end_column }) = self.place
+            && let Some(text) = self.sql.lines().nth(line.wrapping_sub(1))
+        {
+            let number = line.to_string();
+            let (margin, text) = (" ".repeat(number.len()), text.replace('\t', " "));
+            let marks = "^".repeat(end_column.saturating_sub(column).max(1));
+            write!(f, "\n{margin} |\n{number} | {text}\n{margin} | {}{marks}", " ".repeat(column.saturating_sub(1)))?;
+        }
+        self.help.iter().try_for_each(|help| write!(f, "\nhelp: {help}"))
+    }
+}
+
+/// Names that a question may use.
+pub(crate) struct Known {
+    pub(crate) tables: Vec<String>,
+    pub(crate) functions: Vec<String>,
+    /// What the memory is limited to.
+    pub(crate) memory_bytes: u64,
+}
+
+/// Explains an error of the engine.
+pub(crate) fn explain(sql: &str, error: DataFusionError, known: &Known) -> Failure {
+    match trace_error(error) {
+        Ok(error) => Failure::Trace(error),
+        Err(error) => Failure::Query(Box::new(Explanation::of(sql, &error).finish(&error, known))),
+    }
+}
+
+/// The error of a trace, which travelled through the engine.
+fn trace_error(error: DataFusionError) -> Result<Error, DataFusionError> {
+    match error {
+        DataFusionError::External(inner) => match inner.downcast::<Error>() {
+            Ok(error) => Ok(*error),
+            Err(inner) => match inner.downcast::<DataFusionError>() {
+                Ok(error) => trace_error(*error),
+                Err(inner) => Err(DataFusionError::External(inner)),
+            },
+        },
+        DataFusionError::Context(text, inner) => trace_error(*inner).map_err(|inner| inner.context(text)),
+        DataFusionError::Shared(inner) => match std::sync::Arc::try_unwrap(inner) {
+            Ok(error) => trace_error(error),
+            Err(inner) => match inner.find_root() {
+                DataFusionError::External(root) if root.is::<Error>() => Ok(Error::unrecognized(root.to_string())),
+                _ => Err(DataFusionError::Shared(inner)),
+            },
+        },
+        error => Err(error),
+    }
+}
+
+struct Explanation<'q> {
+    sql: &'q str,
+    message: String,
+    place: Option<Place>,
+    help: Vec<String>,
+}
+
+impl<'q> Explanation<'q> {
+    /// What the engine itself says.
+    fn of(sql: &'q str, error: &DataFusionError) -> Self {
+        let Some(diagnostic) = error.diagnostic() else {
+            return Self { sql, message: error.strip_backtrace(), place: None, help: Vec::new() };
+        };
+        let message = diagnostic.message.clone();
+        // What it says about names that are near, we say ourselves.
+        let notes = diagnostic.notes.iter().map(|note| &note.message).chain(diagnostic.helps.iter().map(|help| &help.message));
+        let help = notes.filter(|note| !note.to_lowercase().starts_with("possible ")).map(|note| types(note)).collect();
+        Self { sql, message, place: diagnostic.span.and_then(place), help }
+    }
+
+    fn finish(mut self, error: &DataFusionError, known: &Known) -> Problem {
+        if let DataFusionError::SchemaError(schema, _) = error.find_root()
+            && let SchemaError::FieldNotFound { field, valid_fields } = schema.as_ref()
+        {
+            self.message = format!("there is no column '{}'", field.name);
+            // GROUP BY and ORDER BY come without a place.
+            self.place = self.place.or_else(|| word(self.sql, &field.name));
+            self.suggest(&field.name, valid_fields.iter().map(|column| column.name.as_str()));
+        } else if let Some(name) = between(&self.message, "table '", "' not found") {
+            let name = name.rsplit('.').next().unwrap_or_default().to_owned();
+            self.message = format!("there is no table '{name}'");
+            self.suggest(&name, known.tables.iter().map(String::as_str));
+        } else if let Some(name) = between(&self.message, "nvalid function '", "'").or(between(&self.message, "able function '", "'")) {
+            let name = name.to_owned();
+            self.message = format!("there is no function '{name}'");
+            self.place = self.place.or_else(|| word(self.sql, &name));
+            self.suggest(&name, known.functions.iter().map(String::as_str));
+        } else {
+            self.reword(error, known);
+        }
+        if self.place.is_none() {
+            self.place = written_place(&self.message);
+        }
+        if let Some((message, _)) = self.message.rsplit_once(" at Line: ") {
+            self.message = message.to_owned();
+        }
+        Problem { sql: self.sql.to_owned(), message: self.message, place: self.place, help: self.help }
+    }
+
+    fn suggest<'a>(&mut self, name: &str, all: impl Iterator<Item = &'a str>) {
+        if let Some(nearest) = nearest(name, all) {
+            self.help.push(format!("did you mean `{nearest}`?"));
+        }
+    }
+
+    /// Says in words of this program what the engine says in its own.
+    fn reword(&mut self, error: &DataFusionError, known: &Known) {
+        let message = std::mem::take(&mut self.message);
+        if let Some(call) = between(&message, "name and argument types '", "'. You might") {
+            let name = call.split('(').next().unwrap_or_default();
+            self.message = format!("'{name}' does not take such arguments: {}", types(call));
+            self.place = self.place.or_else(|| word(self.sql, name));
+        } else if let DataFusionError::ResourcesExhausted(_) = error.find_root() {
+            self.message = format!("the question needs more memory than its {} MB", known.memory_bytes >> 20);
+            self.help.push("give it more with --memory, or ask for fewer rows and columns".to_owned());
+        } else if let Some(what) = ["DDL", "DML", "Statement"].iter().find_map(|kind| between(&message, &format!("{kind} not supported: "), "")) {
+            self.message = format!("only questions are allowed, and this is none: {what}");
+        } else {
+            self.message = types(plain(&message));
+        }
+    }
+}
+
+/// Without the words that say where in the engine it came up.
+fn plain(message: &str) -> &str {
+    static PREFIXES: &[&str] = &[
+        "Error during planning: ",
+        "Schema error: ",
+        "SQL error: ",
+        "Execution error: ",
+        "Arrow error: ",
+        "External error: ",
+        "Internal error: ",
+        "Optimizer rule ",
+        "type_coercion\ncaused by\n",
+        "ParserError(\"",
+        "TokenizerError(\"",
+    ];
+    let message = message.split("\nThis issue was likely caused by a bug").next().unwrap_or_default();
+    let message = message.rsplit("caused by\n").next().unwrap_or_default();
+    match PREFIXES.iter().find_map(|prefix| message.strip_prefix(prefix)) {
+        Some(rest) => plain(rest),
+        None => message.trim_end_matches("\")").trim_end(),
+    }
+}
+
+/// Types in the words of the reference of tables.
+fn types(text: &str) -> String {
+    [("Dictionary(Int32, Utf8)", "name"), ("Utf8View", "text"), ("LargeUtf8", "text"), ("Utf8", "text")]
+        .iter()
+        .fold(text.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
+}
+
+fn place(span: Span) -> Option<Place> {
+    let line = usize::try_from(span.start.line).ok().filter(|line| *line > 0)?;
+    let column = usize::try_from(span.start.column).ok().filter(|column| *column > 0)?;
+    let end = usize::try_from(span.end.column).ok().filter(|_| span.end.line == span.start.line);
+    Some(Place { line, column, end_column: end.unwrap_or(column + 1).max(column + 1) })
+}
+
+/// The first word of a question that is this name.
+fn word(sql: &str, name: &str) -> Option<Place> {
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location().ok()?;
+    tokens.iter().find_map(|token| match &token.token {
+        Token::Word(word) if word.value.eq_ignore_ascii_case(name) => place(Span::try_from_sqlparser_span(token.span)?),
+        _ => None,
+    })
+}
+
+/// The parser writes its place into the text only.
+fn written_place(message: &str) -> Option<Place> {
+    let (_, rest) = message.rsplit_once("at Line: ")?;
+    let (line, rest) = rest.split_once(", Column: ")?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let column = rest.get(..digits)?.parse().ok()?;
+    Some(Place { line: line.parse().ok()?, column, end_column: column + 1 })
+}
+
+/// The text between two others; to the end where the second is empty.
+fn between<'t>(text: &'t str, before: &str, behind: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(before)?;
+    if behind.is_empty() { Some(rest) } else { rest.split_once(behind).map(|(found, _)| found) }
+}
+
+/// The name that needs the fewest changes, if there is one near enough.
+pub(crate) fn nearest<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let near = all.map(|other| (distance(&name, other), other)).filter(|(distance, other)| *distance <= 1 + other.len() / 3);
+    near.min().map(|(_, other)| other)
+}
+
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (index, x) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
+        for (column, y) in other.iter().enumerate() {
+            let next = (diagonal + usize::from(x != *y)).min(row[column] + 1).min(row[column + 1] + 1);
+            diagonal = std::mem::replace(&mut row[column + 1], next);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_wins_if_it_is_near() {
+        let tables = ["spans", "stacks", "logs"];
+        assert_eq!(nearest("span", tables.into_iter()), Some("spans"));
+        assert_eq!(nearest("LOGS", tables.into_iter()), Some("logs"));
+        assert_eq!(nearest("allocations", tables.into_iter()), None);
+    }
+
+    #[test]
+    fn the_place_is_marked() {
+        let place = Some(Place { line: 2, column: 6, end_column: 10 });
+        let problem = Problem { sql: "select 1\nfrom span".into(), message: "no".into(), place, help: vec!["so".into()] };
+        assert_eq!(problem.to_string(), "no\n  |\n2 | from span\n  |      ^^^^\nhelp: so");
+    }
+}

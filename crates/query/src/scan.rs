@@ -1,0 +1,299 @@
+//! A table of traces that are read in place: each scan is a pass over the files.
+
+use std::{fmt, pin::Pin, sync::Arc};
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::SchemaRef;
+use datafusion::{
+    catalog::{Session, TableProvider},
+    common::{DataFusionError, Result, Statistics, stats::Precision, tree_node::TreeNodeRecursion},
+    execution::{SendableRecordBatchStream, TaskContext},
+    logical_expr::{Expr, TableProviderFilterPushDown, TableType},
+    physical_expr::{EquivalenceProperties, PhysicalExpr},
+    physical_plan::{
+        DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+        execution_plan::{Boundedness, EmissionType},
+        metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet},
+        stream::RecordBatchReceiverStreamBuilder,
+        union::UnionExec,
+    },
+};
+use tokio::sync::mpsc::Sender;
+use traceloom_model::{Columns, Flow, Table, TableSink, TableSource};
+
+use crate::{bounds::Bounds, shift};
+
+/// One trace as a scan sees it.
+pub(crate) struct Part {
+    pub(crate) source: Arc<dyn TableSource + Send + Sync>,
+    pub(crate) trace_id: u64,
+    /// Length of the file, from which the engine guesses how large a table is.
+    pub(crate) bytes: u64,
+    /// What its times are moved by.
+    pub(crate) shift_ns: i64,
+}
+
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Part").field("trace_id", &self.trace_id).field("shift_ns", &self.shift_ns).finish_non_exhaustive()
+    }
+}
+
+/// One table of all inputs: traces, and what a store has of it.
+#[derive(Debug)]
+pub(crate) struct TraceTable {
+    pub(crate) table: Table,
+    pub(crate) parts: Vec<Arc<Part>>,
+    pub(crate) stored: Option<Arc<dyn TableProvider>>,
+}
+
+/// What `async_trait` makes of a method; written out, because the proof that such a future may cross threads takes the
+/// compiler seconds for each method.
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+impl TableProvider for TraceTable {
+    fn schema(&self) -> SchemaRef {
+        self.table.schema()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        // A store leaves out groups of rows by any filter; whatever is pushed down stays above as well.
+        let useful = |filter: &&Expr| self.stored.is_some() || Bounds::default().take(filter);
+        let push = |filter| match useful(filter) {
+            true => TableProviderFilterPushDown::Inexact,
+            false => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(push).collect())
+    }
+
+    fn scan<'s, 'a, 'p, 'f, 'async_trait>(
+        &'s self,
+        state: &'a dyn Session,
+        projection: Option<&'p Vec<usize>>,
+        filters: &'f [Expr],
+        limit: Option<usize>,
+    ) -> Boxed<'async_trait, Result<Arc<dyn ExecutionPlan>>>
+    where
+        's: 'async_trait,
+        'a: 'async_trait,
+        'p: 'async_trait,
+        'f: 'async_trait,
+        Self: 'async_trait,
+    {
+        let own = self.plan(state.config().target_partitions(), projection, filters, limit);
+        let Some(stored) = &self.stored else { return Box::pin(std::future::ready(own)) };
+        let stored = stored.scan(state, projection, filters, limit);
+        match self.parts.is_empty() {
+            true => stored,
+            false => Box::pin(async move { UnionExec::try_new(vec![own?, stored.await?]) }),
+        }
+    }
+}
+
+impl TraceTable {
+    fn plan(
+        &self,
+        most_partitions: usize,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let mut bounds = Bounds::default();
+        for filter in filters {
+            bounds.take(filter);
+        }
+        let projection = projection.cloned().unwrap_or_else(|| (0..self.table.columns().len()).collect());
+        let parts: Vec<_> = self.parts.iter().filter(|part| bounds.takes_trace(part.trace_id)).cloned().collect();
+        // Each part at work holds its parser: not more of them at a time than there are processors.
+        let partitions = parts.len().clamp(1, most_partitions.max(1));
+        let schema = Arc::new(self.table.schema().project(&projection)?);
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(Arc::clone(&schema)),
+            Partitioning::UnknownPartitioning(partitions),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        let request = Arc::new(Request { table: self.table, projection, bounds, limit, schema });
+        let metrics = ExecutionPlanMetricsSet::new();
+        Ok(Arc::new(TraceExec { parts, request, properties: Arc::new(properties), metrics }))
+    }
+}
+
+/// What a scan is asked for.
+#[derive(Debug)]
+struct Request {
+    table: Table,
+    projection: Vec<usize>,
+    bounds: Bounds,
+    limit: Option<usize>,
+    schema: SchemaRef,
+}
+
+impl Request {
+    /// The columns that a source has to make.
+    fn columns(&self, shift_ns: i64) -> Columns {
+        match self.table {
+            // Columns of the origin depend on each other when it moves.
+            Table::Traces if shift_ns != 0 => Columns::ALL,
+            // Rows are counted where no column is asked for, and one is needed to have rows at all.
+            _ if self.projection.is_empty() => Columns::of([0]),
+            _ => Columns::of(self.projection.iter().copied()),
+        }
+    }
+}
+
+/// Batches that may wait between a parser and the engine: enough that neither waits for every one.
+const WAITING: usize = 4;
+
+#[derive(Debug)]
+struct TraceExec {
+    parts: Vec<Arc<Part>>,
+    request: Arc<Request>,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl TraceExec {
+    /// The parts of a partition, in the order given.
+    fn share(&self, partition: usize) -> Vec<Arc<Part>> {
+        let partitions = self.properties.partitioning.partition_count();
+        self.parts.iter().skip(partition).step_by(partitions).cloned().collect()
+    }
+
+    /// A guess is enough: it decides which side of a join is held in memory.
+    fn rows(&self, parts: &[Arc<Part>]) -> Precision<usize> {
+        let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
+        match self.request.table {
+            Table::Traces => Precision::Exact(parts.len()),
+            Table::Attributes | Table::Processes | Table::Threads | Table::Files | Table::Resources => {
+                Precision::Inexact(20 * parts.len())
+            }
+            Table::Definitions | Table::Frames | Table::Stacks | Table::Findings => Precision::Inexact(bytes as usize / 1000),
+            _ => Precision::Inexact(bytes as usize / 40),
+        }
+    }
+}
+
+impl DisplayAs for TraceExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Request { table, bounds, limit, schema, .. } = self.request.as_ref();
+        let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        write!(f, "TraceExec: {}, traces={}, columns=[{}]", table.name(), self.parts.len(), columns.join(", "))?;
+        write!(f, "{bounds}")?;
+        limit.map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
+    }
+}
+
+impl ExecutionPlan for TraceExec {
+    fn name(&self) -> &str {
+        "TraceExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let mut builder = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.request.schema), WAITING);
+        let (parts, request, out) = (self.share(partition), Arc::clone(&self.request), builder.tx());
+        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        builder.spawn_blocking(move || pour(&parts, &request, out, rows));
+        Ok(builder.build())
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
+        let mut statistics = Statistics::new_unknown(&self.request.schema);
+        statistics.num_rows = match partition {
+            Some(partition) => self.rows(&self.share(partition)),
+            None => self.rows(&self.parts),
+        };
+        Ok(Arc::new(statistics))
+    }
+}
+
+/// Reads parts one after the other until nobody takes their rows any more.
+fn pour(parts: &[Arc<Part>], request: &Request, out: Sender<Result<RecordBatch>>, rows: Count) -> Result<()> {
+    let mut left = request.limit.unwrap_or(usize::MAX);
+    for part in parts {
+        let mut sink = Sink { request, part, out: &out, rows: &rows, left, failure: None };
+        let filter = request.bounds.filter(part.shift_ns);
+        part.source.pour(&filter, &mut sink).map_err(|error| DataFusionError::External(Box::new(error)))?;
+        if let Some(failure) = sink.failure {
+            return Err(failure);
+        }
+        left = sink.left;
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+struct Sink<'a> {
+    request: &'a Request,
+    part: &'a Part,
+    out: &'a Sender<Result<RecordBatch>>,
+    rows: &'a Count,
+    /// Rows that are still wanted.
+    left: usize,
+    failure: Option<DataFusionError>,
+}
+
+impl Sink<'_> {
+    /// The batch as the engine asked for it: columns in its order, times moved.
+    fn arranged(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        let (request, rows) = (self.request, batch.num_rows().min(self.left));
+        let batch = shift::batch(request.table, batch, self.part.shift_ns)?.slice(0, rows);
+        let number = |field: &Arc<arrow_schema::Field>| batch.schema_ref().index_of(field.name());
+        let order = request.schema.fields().iter().map(number).collect::<Result<Vec<_>, _>>()?;
+        let columns = order.iter().map(|number| Arc::clone(batch.column(*number))).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(Arc::clone(&request.schema), columns, &options)?)
+    }
+}
+
+impl TableSink for Sink<'_> {
+    fn wants(&self, table: Table) -> Columns {
+        if table == self.request.table { self.request.columns(self.part.shift_ns) } else { Columns::NONE }
+    }
+
+    fn batch(&mut self, _: Table, batch: RecordBatch) -> Flow {
+        let batch = match self.arranged(batch) {
+            Ok(batch) => batch,
+            Err(error) => {
+                self.failure = Some(error);
+                return Flow::Stop;
+            }
+        };
+        self.left -= batch.num_rows();
+        self.rows.add(batch.num_rows());
+        // The other end is gone where the engine has enough.
+        if self.out.blocking_send(Ok(batch)).is_err() {
+            self.left = 0;
+        }
+        if self.left == 0 { Flow::Stop } else { Flow::Continue }
+    }
+}
