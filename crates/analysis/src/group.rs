@@ -1,5 +1,7 @@
 //! What is added up for one group of spans.
 
+use arrow_array::{Array, RecordBatch, cast::AsArray, types::Int64Type};
+
 use crate::quantile::{Budget, Samples};
 
 /// Calls, times and samples of one group.
@@ -38,7 +40,12 @@ impl Group {
             self.unclosed += 1;
             return;
         };
-        let (dur_ns, self_ns) = (whole(dur_ns), whole(self_ns.unwrap_or(dur_ns)));
+        self.add_closed(whole(dur_ns), whole(self_ns.unwrap_or(dur_ns)), budget);
+    }
+
+    /// Adds a span that was closed.
+    #[inline]
+    pub(crate) fn add_closed(&mut self, dur_ns: u64, self_ns: u64, budget: &mut Budget) {
         self.calls += 1;
         self.total_ns = self.total_ns.saturating_add(dur_ns);
         self.self_ns = self.self_ns.saturating_add(self_ns);
@@ -61,4 +68,10 @@ pub(crate) fn whole(ns: i64) -> u64 {
 
 pub(crate) fn mean(total: u64, count: u64) -> f64 {
     if count == 0 { 0.0 } else { total as f64 / count as f64 }
+}
+
+/// A column of numbers of which none is NULL.
+pub(crate) fn dense<'b>(batch: &'b RecordBatch, column: &str) -> Option<&'b [i64]> {
+    let array = batch.column_by_name(column)?.as_primitive_opt::<Int64Type>()?;
+    (array.null_count() == 0).then(|| &**array.values())
 }

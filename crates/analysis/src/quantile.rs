@@ -38,7 +38,7 @@ impl Scale {
     fn bucket(self, key: u64) -> u32 {
         match self {
             Self::Float => (key >> FLOAT_SHIFT) as u32,
-            Self::Whole => log_bucket::<10>(key),
+            Self::Whole => log_bucket(key),
         }
     }
 
@@ -47,9 +47,8 @@ impl Scale {
         match self {
             Self::Float => float_of((u64::from(bucket) << FLOAT_SHIFT) | (1 << (FLOAT_SHIFT - 1))),
             Self::Whole => {
-                let shift = (bucket >> 10).saturating_sub(1);
-                let low = u64::from(bucket - (shift << 10)) << shift;
-                (low + ((1_u64 << shift) - 1) / 2) as f64
+                let (low, width) = log_range(bucket);
+                (low + (width - 1) / 2) as f64
             }
         }
     }
@@ -75,11 +74,19 @@ fn float_of(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }
 
-/// Buckets that are exact below `2 << BITS` and then `1 << BITS` to each doubling.
+/// Buckets are exact below `2 << BITS`, and then there are `1 << BITS` of them to each doubling.
+const BITS: u32 = 10;
+
 #[inline]
-fn log_bucket<const BITS: u32>(value: u64) -> u32 {
+fn log_bucket(value: u64) -> u32 {
     let shift = (63 - BITS).saturating_sub(value.leading_zeros());
     (shift << BITS) + (value >> shift) as u32
+}
+
+/// The least value of a bucket, and how many there are.
+fn log_range(bucket: u32) -> (u64, u64) {
+    let shift = (bucket >> BITS).saturating_sub(1);
+    (u64::from(bucket - (shift << BITS)) << shift, 1 << shift)
 }
 
 /// The samples of one group.
@@ -263,47 +270,58 @@ fn select<T: Copy + Ord + Into<u64>, const N: usize>(
     }))
 }
 
-/// Finds samples by rank. Many samples are counted by coarse buckets first, so that only the bucket that holds the
-/// rank is looked at closely.
+/// Finds samples by rank. Many samples are counted by bucket first, so that only the bucket that holds the rank is
+/// looked at closely; buckets are narrow, so that it holds few of them.
 struct Finder<'s, T> {
     samples: &'s mut [T],
-    /// Samples up to and with each bucket; empty where nothing was counted.
-    ends: Vec<usize>,
-    bucket: Option<usize>,
+    /// Samples in each bucket; empty where nothing was counted.
+    counts: Vec<u32>,
+    /// The bucket looked at last, and the samples before it.
+    bucket: Option<(u32, usize)>,
     members: Vec<T>,
 }
 
 impl<'s, T: Copy + Ord + Into<u64>> Finder<'s, T> {
     fn whole(samples: &'s mut [T]) -> Self {
-        Self { samples, ends: Vec::new(), bucket: None, members: Vec::new() }
+        Self { samples, counts: Vec::new(), bucket: None, members: Vec::new() }
     }
 
     fn counted(samples: &'s mut [T]) -> Self {
-        let mut ends = vec![0; log_bucket::<7>(u64::MAX) as usize + 1];
+        let most = samples.iter().copied().max().map_or(0, Into::into);
+        let mut counts = vec![0; log_bucket(most) as usize + 1];
         for sample in samples.iter() {
-            ends[log_bucket::<7>((*sample).into()) as usize] += 1;
+            counts[log_bucket((*sample).into()) as usize] += 1;
         }
-        let mut sum = 0;
-        for end in &mut ends {
-            sum += *end;
-            *end = sum;
-        }
-        Self { samples, ends, bucket: None, members: Vec::new() }
+        Self { samples, counts, bucket: None, members: Vec::new() }
     }
 
     fn at(&mut self, rank: usize) -> u64 {
-        if self.ends.is_empty() {
+        if self.counts.is_empty() {
             return (*self.samples.select_nth_unstable(rank).1).into();
         }
-        let bucket = self.ends.partition_point(|end| *end <= rank);
-        if self.bucket != Some(bucket) {
+        let (bucket, before) = self.bucket_of(rank);
+        if self.bucket != Some((bucket, before)) {
+            let (low, width) = log_range(bucket);
+            let is_member = |sample: &&T| (**sample).into().wrapping_sub(low) < width;
             self.members.clear();
-            let of_bucket = |sample: &&T| log_bucket::<7>((**sample).into()) as usize == bucket;
-            self.members.extend(self.samples.iter().filter(of_bucket));
-            self.bucket = Some(bucket);
+            self.members.reserve_exact(self.counts[bucket as usize] as usize);
+            self.members.extend(self.samples.iter().filter(is_member));
+            self.bucket = Some((bucket, before));
         }
-        let before = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
         (*self.members.select_nth_unstable(rank - before).1).into()
+    }
+
+    /// The bucket that holds a rank, and the samples before it.
+    fn bucket_of(&self, rank: usize) -> (u32, usize) {
+        let mut before = 0;
+        for (bucket, count) in (0..).zip(&self.counts) {
+            let count = *count as usize;
+            if rank < before + count {
+                return (bucket, before);
+            }
+            before += count;
+        }
+        (self.counts.len() as u32 - 1, before)
     }
 }
 

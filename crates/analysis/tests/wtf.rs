@@ -50,8 +50,17 @@ fn expected(golden: &Json) -> BTreeMap<(String, u64), Figures> {
     all
 }
 
-/// Where the original is wrong in other ways than to forget the last event; each with its reason.
-const DIFFERS: [(&str, &str); 0] = [];
+/// Where the original is wrong in other ways than to forget the last event: the file, the name, and what is right.
+const DIFFERS: [(&str, &str, Figures); 2] = [
+    // A scope that ends at 0 is closed; the original takes 0 for no end.
+    ("hc-scope-at-zero.wtf-trace", "a#scope", Figures { count: 2, total_us: 5, own_us: 5 }),
+    // Times go on past 2^32; the original sorts what comes then before all else and loses the scope that is open.
+    ("js-timewrap.wtf-trace", "tw#s", Figures { count: 20, total_us: 10_000, own_us: 10_000 }),
+];
+
+/// Names that were given to a generic scope, and what the original makes of them: it reads them as signatures.
+const GIVEN: [(&str, &str); 3] =
+    [("invalid_0", "bad{name}"), ("namewithspaces", "name with spaces"), ("typed.name", "typed.name(uint8 a)")];
 
 #[test]
 fn statistics_are_those_of_the_original() {
@@ -66,14 +75,20 @@ fn statistics_are_those_of_the_original() {
         let file = ["wtf-trace", "wtf-json", "wtf-calls"].map(|ending| path.with_extension(ending));
         let Some(file) = file.into_iter().find(|file| file.exists()) else { continue };
         let name = file.file_name().expect("a name").to_string_lossy().into_owned();
-        if golden["ok"] != true || golden["crashed"] == true || DIFFERS.iter().any(|(file, _)| *file == name) {
+        if golden["ok"] != true || golden["crashed"] == true {
             continue;
         }
         // Where times are counts, one of them stands for one nanosecond.
         let unit_ns = if golden["header"]["flags"].as_u64().unwrap_or(0) & 2 != 0 { 1 } else { 1000 };
         let report = report(&file);
-        for ((event, class), expected) in expected(&golden) {
+        for ((event, class), mut expected) in expected(&golden) {
             names += 1;
+            if let Some((.., right)) = DIFFERS.iter().find(|(file, of, _)| *file == name && *of == event) {
+                assert_ne!(expected, *right, "{name}: the golden has it right");
+                expected = *right;
+            }
+            let given = GIVEN.iter().find(|(made, _)| *made == event);
+            let event = given.map_or(event.as_str(), |(_, given)| given);
             let found = match class {
                 1 => report.spans.iter().find(|row| row.name == event && row.category.is_none()).map(|row| Figures {
                     count: row.calls,

@@ -19,9 +19,12 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod cells;
+mod flows;
 mod gather;
 mod looks;
 mod loss;
+mod memory;
 mod names;
 mod nest;
 mod numbering;
@@ -40,9 +43,12 @@ mod fixture;
 
 pub use crate::{
     args::{Arg, ArgStore, Args, Datum},
+    cells::{AnyColumn, Cell, Taken},
+    flows::{FlowEnd, Flows},
     gather::Gathered,
     looks::{Look, LookId, Looks},
     loss::{lose_table, phrase},
+    memory::{InUse, memory_in_use},
     names::{KeyMap, NameId, NamePool},
     nest::{Nest, Placed},
     numbering::{NumberedProcess, NumberedThread, Numbering},

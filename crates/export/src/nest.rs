@@ -10,12 +10,14 @@ const MOST_LANES: usize = 32;
 /// The open spans of one layer of one thread.
 ///
 /// Spans come in the order of [`crate::SpanOrder`]. One that reaches out of the span around it, which happens in
-/// damaged files and among ranges of time, goes to a lane of its own: in each lane begins and ends match.
+/// damaged files and among ranges of time, goes to a lane of its own: in each lane begins and ends match. So does one
+/// that is deeper than the tool can show.
 ///
 /// `(begin* finish)*`: finish at the end of each layer of each thread.
 #[derive(Debug)]
 pub struct Nest<T> {
     lanes: Vec<Vec<Open<T>>>,
+    most_deep: usize,
 }
 
 #[derive(Debug)]
@@ -36,11 +38,16 @@ pub struct Placed {
 
 impl<T> Default for Nest<T> {
     fn default() -> Self {
-        Self { lanes: vec![Vec::new()] }
+        Self::deep(usize::MAX)
     }
 }
 
 impl<T> Nest<T> {
+    /// With at most this many spans within each other in a lane, the last one excepted.
+    pub fn deep(most_deep: usize) -> Self {
+        Self { lanes: vec![Vec::new()], most_deep }
+    }
+
     /// A span begins; `ended` is told, innermost first, of those before it that have ended in the lanes looked at.
     #[inline]
     pub fn begin(
@@ -56,12 +63,12 @@ impl<T> Nest<T> {
             while let Some(open) = stack.pop_if(|open| has_ended(open, span)) {
                 ended(lane, open.end_ns, open.item)?;
             }
-            match stack.last() {
-                Some(around) if around.end_ns < end_ns && lane + 1 == MOST_LANES => end_ns = around.end_ns,
-                Some(around) if around.end_ns < end_ns => {}
-                _ => break,
-            }
+            let Some(around) = stack.last() else { break };
             if lane + 1 == MOST_LANES {
+                end_ns = end_ns.min(around.end_ns);
+                break;
+            }
+            if end_ns <= around.end_ns && stack.len() < self.most_deep {
                 break;
             }
             lane += 1;
@@ -170,6 +177,14 @@ mod tests {
             events(&spans),
             ["+0@0/0", "+1@5/1", "+2@6/0", "-2@8/0", "-0@10/0", "+3@20/0", "-3@21/0", "-1@15/1"]
         );
+    }
+
+    #[test]
+    fn what_is_too_deep_goes_to_a_lane_of_its_own() {
+        let mut nest = Nest::deep(2);
+        let lanes: Vec<usize> =
+            (0..5).map(|depth| nest.begin(&span(0, depth, 0, 9), (), |_, _, ()| Ok(())).unwrap().lane).collect();
+        assert_eq!(lanes, [0, 0, 1, 1, 2]);
     }
 
     #[test]

@@ -26,6 +26,16 @@ pub enum Layer {
 impl Layer {
     const ALL: [Self; 4] = [Self::Stack, Self::Frames, Self::Ranges, Self::Switches];
 
+    /// What people call what lies in it beside the thread itself.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stack => "overlapping or too deep",
+            Self::Frames => "frames",
+            Self::Ranges => "ranges",
+            Self::Switches => "not running",
+        }
+    }
+
     fn of_category(category: &str) -> Self {
         match category {
             "frame" => Self::Frames,
@@ -165,6 +175,7 @@ impl SpanSorter {
             if !roster.thread(thread).is_taken || !span_is_taken(&self.slice, ts_ns, dur_ns) {
                 continue;
             }
+            roster.note(thread, ts_ns);
             let category = match view.category.keys().get(row) {
                 Some(key) => self.categories.get(*key, pool)?,
                 None => pool.intern("")?,

@@ -104,6 +104,8 @@ pub struct Roster {
     /// All processes.
     pub processes: Vec<Process>,
     threads: Vec<Thread>,
+    /// The earliest time of a span of each trace, where it is negative.
+    early: Vec<i64>,
     trace_numbers: HashMap<u64, usize>,
     process_numbers: HashMap<(usize, i64), usize>,
     thread_numbers: HashMap<(usize, i64), u32>,
@@ -183,6 +185,22 @@ impl Roster {
         self.processes.get(self.process_number_of(index)?)
     }
 
+    /// Takes note of a time that may be before the first one that the trace knows of.
+    #[inline]
+    pub(crate) fn note(&mut self, index: ThreadIndex, ts_ns: i64) {
+        if ts_ns < 0 {
+            let trace = self.threads[index.index()].trace;
+            let early = &mut self.early[trace];
+            *early = ts_ns.min(*early);
+        }
+    }
+
+    /// The earliest time of a trace, 0 where none is negative.
+    pub(crate) fn earliest(&self, trace: usize) -> i64 {
+        let first = self.traces[trace].first_ts_ns.unwrap_or(0);
+        first.min(self.early.get(trace).copied().unwrap_or(0)).min(0)
+    }
+
     /// The number of a trace.
     #[inline]
     pub fn trace_number(&mut self, trace_id: u64) -> Result<usize> {
@@ -194,9 +212,10 @@ impl Roster {
 
     fn find_trace(&mut self, trace_id: u64) -> Result<usize> {
         check(self.traces.len(), self.most)?;
-        let traces = &mut self.traces;
+        let (traces, early) = (&mut self.traces, &mut self.early);
         let number = *self.trace_numbers.entry(trace_id).or_insert_with(|| {
             traces.push(Trace { trace_id, ..Trace::default() });
+            early.push(0);
             traces.len() - 1
         });
         self.last_trace = Some((trace_id, number));

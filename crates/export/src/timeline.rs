@@ -12,10 +12,10 @@ pub struct Timeline {
 impl Timeline {
     /// Traces that all know the time of day are put side by side by it; others begin together.
     pub fn new(roster: &Roster) -> Self {
-        let earliest = |trace: &Trace| trace.first_ts_ns.unwrap_or(0).min(0);
         let all_know = !roster.traces.is_empty() && roster.traces.iter().all(|trace| trace.unix_origin_ns.is_some());
         let origin = |trace: &Trace| if all_know { trace.unix_origin_ns.unwrap_or(0) } else { 0 };
-        let starts = roster.traces.iter().map(|trace| origin(trace).saturating_add(earliest(trace)));
+        let starts = roster.traces.iter().enumerate();
+        let starts = starts.map(|(number, trace)| origin(trace).saturating_add(roster.earliest(number)));
         let start = starts.min().unwrap_or(0);
         let shifts = roster.traces.iter().map(|trace| origin(trace).saturating_sub(start)).collect();
         Self { shifts, unix_origin_ns: all_know.then_some(start) }

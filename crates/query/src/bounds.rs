@@ -138,7 +138,14 @@ fn column(expr: &Expr) -> Option<&str> {
 }
 
 fn literal(expr: &Expr) -> Option<i128> {
-    let Expr::Literal(value, _) = expr else { return None };
+    match expr {
+        Expr::Literal(value, _) => whole(value),
+        _ => None,
+    }
+}
+
+/// A whole number of any width.
+pub(crate) fn whole(value: &ScalarValue) -> Option<i128> {
     match value {
         ScalarValue::Int64(value) => value.map(i128::from),
         ScalarValue::Int32(value) => value.map(i128::from),

@@ -1,3 +1,39 @@
-//! SQL over traces.
+//! SQL over traces, read in place, and over stores.
+//!
+//! ```no_run
+//! use traceloom_query::{Options, Session};
+//!
+//! let session = Session::open(&["game.prof".into()], &Options::default())?;
+//! let mut answer = session.ask("select name, count(*) from spans group by name")?;
+//! while let Some(batch) = answer.next()? {
+//!     println!("{} rows", batch.num_rows());
+//! }
+//! # Ok::<(), traceloom_query::Failure>(())
+//! ```
+//!
+//! Everything here blocks and nothing is generic: whoever uses it does not compile the engine again.
 
 #![forbid(unsafe_code)]
+
+mod align;
+mod answer;
+mod bounds;
+mod errors;
+mod functions;
+mod inputs;
+mod names;
+mod output;
+mod rule;
+mod scan;
+mod session;
+mod shift;
+mod views;
+
+pub use crate::{
+    align::{Alignment, Offset},
+    answer::Answer,
+    errors::{Failure, Place, Problem},
+    inputs::{Input, resolve},
+    output::{Cells, Format, Writer},
+    session::{Options, Relation, Session, Watch},
+};

@@ -8,7 +8,7 @@ use traceloom_model::{
 
 use super::report::Kind;
 use crate::{
-    group::{Group, whole},
+    group::{Group, dense, whole},
     names::{Mapped, NONE, Names, number},
     quantile::Budget,
     stats::Groups,
@@ -120,8 +120,16 @@ impl<'n> Run<'n> {
         }
     }
 
-    fn spans(&mut self, view: &spans::View<'_>) {
+    fn spans(&mut self, batch: &RecordBatch) {
+        let view = spans::View::of(batch);
         let numbers = self.columns[0].of(view.name.values(), self.names);
+        if let Some((durs, owns)) = dense(batch, "dur_ns").zip(dense(batch, "self_ns")) {
+            for (key, (dur_ns, self_ns)) in view.name.keys().iter().zip(durs.iter().zip(owns)) {
+                let group = self.groups.of_name(numbers[*key as usize]);
+                group.add_closed(whole(*dur_ns), whole(*self_ns), &mut self.budget);
+            }
+            return;
+        }
         for (row, key) in view.name.keys().iter().enumerate() {
             let group = self.groups.of_name(numbers[*key as usize]);
             group.add(view.dur_ns.get(row), view.self_ns.get(row), &mut self.budget);
@@ -184,7 +192,7 @@ impl TableSink for Run<'_> {
 
     fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
         match table {
-            Table::Spans => self.spans(&spans::View::of(&batch)),
+            Table::Spans => self.spans(&batch),
             Table::Calls => self.sums(&calls::View::of(&batch)),
             Table::LineTimes => self.lines(&line_times::View::of(&batch)),
             Table::Allocations => self.allocations(&allocations::View::of(&batch)),

@@ -13,7 +13,8 @@ use arrow_array::RecordBatch;
 use hashbrown::HashMap;
 use traceloom_bytes::Result;
 use traceloom_model::{
-    Columns, Filter, Flow, Table, TableSink, TableSource, calls, counters, events, spans, switches, threads, traces,
+    Columns, Filter, Flow, Table, TableSink, TableSource, calls, counters, events, spans, switches, threads,
+    trackers::Extent,
 };
 
 pub use self::{
@@ -33,7 +34,7 @@ use self::{
     values::Values,
 };
 use crate::{
-    group::whole,
+    group::{dense, whole},
     names::{Mapped, NONE, Names, number},
     quantile::Budget,
     threads::Threads,
@@ -74,6 +75,8 @@ pub struct Stats {
     frames: Vec<Frame>,
     first_frame: u32,
     traces: u32,
+    /// From the first to the last time of this trace, and how long the traces before were.
+    extent: Extent,
     extent_ns: u64,
     /// Only the names tell spans apart, and all of them count.
     is_plain: bool,
@@ -111,6 +114,7 @@ impl Stats {
             frames: Vec::new(),
             first_frame: 0,
             traces: 0,
+            extent: Extent::default(),
             extent_ns: 0,
             is_plain,
             options,
@@ -120,6 +124,7 @@ impl Stats {
     /// The next trace comes.
     pub fn begin(&mut self) {
         self.traces += 1;
+        self.close_extent();
         self.places = Places::default();
     }
 
@@ -137,60 +142,81 @@ impl Stats {
     }
 
     /// The answer.
-    pub fn finish(self) -> Report {
+    pub fn finish(mut self) -> Report {
+        self.close_extent();
         rows::report(self)
+    }
+
+    fn close_extent(&mut self) {
+        let extent = std::mem::take(&mut self.extent);
+        let length = extent.first().zip(extent.last()).map(|(first, last)| whole(last.saturating_sub(first)));
+        self.extent_ns = self.extent_ns.saturating_add(length.unwrap_or(0));
     }
 
     fn trace(&self) -> u32 {
         self.traces.saturating_sub(1)
     }
 
-    fn spans(&mut self, view: &spans::View<'_>) {
-        self.threads(view);
-        let categories = self.columns.category.of(view.category.values(), &mut self.names);
-        let is_overlaid = categories.iter().any(|category| is_overlay(self.names.get(*category)));
-        match self.is_plain && !is_overlaid {
-            true => self.plain_spans(view),
-            false => self.told_apart(view),
-        }
-    }
-
-    /// What each thread did; ids of one thread come together.
-    fn threads(&mut self, view: &spans::View<'_>) {
-        let trace = self.trace();
+    fn spans(&mut self, batch: &RecordBatch) {
+        let view = spans::View::of(batch);
         let categories = self.columns.category.of(view.category.values(), &mut self.names);
         let overlays: Vec<bool> = categories.iter().map(|category| is_overlay(self.names.get(*category))).collect();
-        let ids = view.thread_id.values();
-        let mut row = 0;
-        for run in ids.chunk_by(|one, other| one == other) {
-            let rows = row..row + run.len();
-            row = rows.end;
-            let counted = rows.filter(|row| {
-                !overlays[view.category.keys()[*row] as usize]
-                    && (self.is_plain || (self.options.from_ns..self.options.to_ns).contains(&view.ts_ns.get(*row)))
-            });
-            let (mut spans, mut busy_ns) = (0, 0_u64);
-            for row in counted {
-                spans += 1;
-                busy_ns = busy_ns.saturating_add(whole(view.self_ns.get(row).unwrap_or(0)));
+        let has_overlays = overlays.contains(&true);
+        let closed = dense(batch, "dur_ns").zip(dense(batch, "self_ns"));
+        match closed.filter(|_| self.is_plain && !has_overlays) {
+            Some((durs, owns)) => self.plain_spans(&view, durs, owns),
+            None => {
+                self.told_apart(&view);
+                self.busy(&view, &overlays);
             }
-            let thread = self.threads.at(trace, run[0]);
-            thread.spans += spans;
-            thread.busy_ns = thread.busy_ns.saturating_add(busy_ns);
         }
     }
 
-    fn plain_spans(&mut self, view: &spans::View<'_>) {
-        let numbers = self.columns.span.of(view.name.values(), &mut self.names);
-        for (row, key) in view.name.keys().iter().enumerate() {
-            let group = self.groups.of_name(numbers[*key as usize]);
-            group.add(view.dur_ns.get(row), view.self_ns.get(row), &mut self.budget);
+    /// The common case, in one pass: only names tell spans apart, and all are closed.
+    fn plain_spans(&mut self, view: &spans::View<'_>, durs: &[i64], owns: &[i64]) {
+        let trace = self.trace();
+        let Self { names, columns, groups, budget, threads, extent, .. } = self;
+        let numbers = columns.span.of(view.name.values(), names);
+        let mut row = 0;
+        // Rows of one thread come together.
+        for run in view.thread_id.values().chunk_by(|one, other| one == other) {
+            let rows = row..row + run.len();
+            row = rows.end;
+            let mut busy_ns = 0_u64;
+            let times = durs[rows.clone()].iter().zip(&owns[rows.clone()]);
+            for (key, (dur_ns, self_ns)) in view.name.keys()[rows].iter().zip(times) {
+                let self_ns = whole(*self_ns);
+                busy_ns = busy_ns.saturating_add(self_ns);
+                groups.of_name(numbers[*key as usize]).add_closed(whole(*dur_ns), self_ns, budget);
+            }
+            let thread = threads.at(trace, run[0]);
+            thread.spans += run.len() as u64;
+            thread.busy_ns = thread.busy_ns.saturating_add(busy_ns);
+        }
+        let ends = view.ts_ns.values().iter().zip(durs).map(|(ts_ns, dur_ns)| ts_ns.saturating_add(*dur_ns));
+        let (first, last) = (view.ts_ns.values().iter().min(), ends.max());
+        first.into_iter().chain(last.as_ref()).for_each(|ts_ns| extent.add(*ts_ns));
+    }
+
+    /// What each thread did, and when.
+    fn busy(&mut self, view: &spans::View<'_>, overlays: &[bool]) {
+        let trace = self.trace();
+        for row in 0..view.rows {
+            let ts_ns = view.ts_ns.get(row);
+            if overlays[view.category.keys()[row] as usize] || !self.options.takes_time(ts_ns) {
+                continue;
+            }
+            let thread = self.threads.at(trace, view.thread_id.get(row));
+            thread.spans += 1;
+            thread.busy_ns = thread.busy_ns.saturating_add(whole(view.self_ns.get(row).unwrap_or(0)));
+            self.extent.add(ts_ns);
+            self.extent.add(ts_ns.saturating_add(view.dur_ns.get(row).unwrap_or(0)));
         }
     }
 
     fn told_apart(&mut self, view: &spans::View<'_>) {
         let trace = self.trace();
-        let Self { options, names, columns, groups, budget, threads, places, is_plain, .. } = self;
+        let Self { options, names, columns, groups, budget, threads, places, .. } = self;
         let span_names = columns.span.of(view.name.values(), names);
         let files = columns.file.of(view.file.values(), names);
         let categories = columns.category.of(view.category.values(), names);
@@ -198,8 +224,8 @@ impl Stats {
             [By::Category, By::File, By::Frame, By::Line, By::Parent, By::Thread].map(|by| options.has(by));
         for row in 0..view.rows {
             let name = span_names[view.name.keys()[row] as usize];
-            let ts_ns = if *is_plain { 0 } else { view.ts_ns.get(row) };
-            if !*is_plain && !takes(options, names, name, ts_ns) {
+            let ts_ns = view.ts_ns.get(row);
+            if !takes(options, names, name, ts_ns) {
                 continue;
             }
             let thread_id = view.thread_id.get(row);
@@ -262,6 +288,7 @@ impl Stats {
             let thread = view.thread_id.get(row).filter(|_| by_thread);
             let thread = thread.map_or(NONE, |thread_id| self.threads.number(trace, thread_id));
             *self.events.entry((name, category, thread)).or_default() += 1;
+            self.extent.add(ts_ns);
         }
     }
 
@@ -276,7 +303,7 @@ impl Stats {
     fn switches(&mut self, view: &switches::View<'_>) {
         let trace = self.trace();
         for row in 0..view.rows {
-            if !(self.options.from_ns..self.options.to_ns).contains(&view.ts_ns.get(row)) {
+            if !self.options.takes_time(view.ts_ns.get(row)) {
                 continue;
             }
             let thread = self.threads.at(trace, view.thread_id.get(row));
@@ -284,32 +311,22 @@ impl Stats {
             thread.off_cpu_ns = thread.off_cpu_ns.saturating_add(whole(view.dur_ns.get(row)));
         }
     }
-
-    fn traces(&mut self, view: &traces::View<'_>) {
-        for row in 0..view.rows {
-            let (first, last) = (view.first_ts_ns.get(row), view.last_ts_ns.get(row));
-            let within = first.zip(last).map(|(first, last)| (first.max(self.options.from_ns), last.min(self.options.to_ns)));
-            self.extent_ns += within.map_or(0, |(first, last)| whole(last.saturating_sub(first)));
-        }
-    }
 }
 
 impl TableSink for Stats {
     fn wants(&self, table: Table) -> Columns {
         let mut columns: Vec<&str> = match table {
-            Table::Spans => vec!["thread_id", "dur_ns", "self_ns", "name", "category"],
+            Table::Spans => vec!["thread_id", "ts_ns", "dur_ns", "self_ns", "name", "category"],
             Table::Counters => vec!["ts_ns", "thread_id", "name", "value"],
             Table::Events => vec!["ts_ns", "thread_id", "name", "category"],
             Table::Switches => vec!["ts_ns", "dur_ns", "thread_id"],
             Table::Threads => vec!["id", "tid", "name"],
             Table::Calls => vec!["callee", "count", "incl_ns", "excl_ns"],
-            Table::Traces => vec!["first_ts_ns", "last_ts_ns"],
             _ => return Columns::NONE,
         };
         if table == Table::Spans {
             let has = |by| self.options.has(by);
             let more = [
-                (!self.is_plain, "ts_ns"),
                 (has(By::File) || has(By::Line), "file"),
                 (has(By::Line), "line"),
                 (has(By::Parent), "parent_id"),
@@ -321,13 +338,12 @@ impl TableSink for Stats {
 
     fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
         match table {
-            Table::Spans => self.spans(&spans::View::of(&batch)),
+            Table::Spans => self.spans(&batch),
             Table::Counters => self.counters(&counters::View::of(&batch)),
             Table::Events => self.events(&events::View::of(&batch)),
             Table::Switches => self.switches(&switches::View::of(&batch)),
             Table::Threads => self.threads.name(self.traces.saturating_sub(1), &threads::View::of(&batch)),
             Table::Calls => self.calls(&calls::View::of(&batch)),
-            Table::Traces => self.traces(&traces::View::of(&batch)),
             _ => {}
         }
         Flow::Continue
@@ -340,6 +356,6 @@ fn is_overlay(category: Option<&str>) -> bool {
 }
 
 fn takes(options: &Options, names: &Names, name: u32, ts_ns: i64) -> bool {
-    (options.from_ns..options.to_ns).contains(&ts_ns)
+    options.takes_time(ts_ns)
         && (options.names.is_empty() || names.get(name).is_some_and(|name| options.names.iter().any(|one| one == name)))
 }

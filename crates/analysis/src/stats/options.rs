@@ -40,6 +40,10 @@ impl Default for Options {
 }
 
 impl Options {
+    pub(crate) fn takes_time(&self, ts_ns: i64) -> bool {
+        (self.from_ns..self.to_ns).contains(&ts_ns)
+    }
+
     pub(crate) fn has(&self, by: By) -> bool {
         self.by.contains(&by)
     }

@@ -4,7 +4,7 @@ use traceloom_bytes::Result;
 use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables, spans::Span, threads::Thread, traces::Trace};
 
 /// A trace whose rows a function pushes.
-pub struct Made<F>(pub F);
+pub(crate) struct Made<F>(pub(crate) F);
 
 impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Made<F> {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
@@ -14,7 +14,7 @@ impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Made<F> {
 }
 
 /// An outermost span on a thread.
-pub fn span<'a>(id: i64, thread_id: i64, name: &'a str, ts_ns: i64, dur_ns: i64) -> Span<'a> {
+pub(crate) fn span<'a>(id: i64, thread_id: i64, name: &'a str, ts_ns: i64, dur_ns: i64) -> Span<'a> {
     Span {
         id,
         parent_id: None,
@@ -32,11 +32,11 @@ pub fn span<'a>(id: i64, thread_id: i64, name: &'a str, ts_ns: i64, dur_ns: i64)
     }
 }
 
-pub fn thread(id: i64, name: &str) -> Thread<'_> {
+pub(crate) fn thread(id: i64, name: &str) -> Thread<'_> {
     Thread { id, tid: Some(100 + id as u64), process_id: 0, name: Some(name.into()), kind: None, location: None }
 }
 
-pub fn trace(last_ts_ns: i64) -> Trace<'static> {
+pub(crate) fn trace(last_ts_ns: i64) -> Trace<'static> {
     Trace {
         id: 0,
         path: "made",

@@ -1,6 +1,9 @@
 //! The list of targets.
 
+mod chrome;
+mod csv;
 mod folded;
+mod json;
 mod perfetto;
 
 use std::path::Path;
@@ -10,7 +13,7 @@ use traceloom_bytes::{Error, Result};
 use crate::Target;
 
 /// All targets, by id.
-pub static TARGETS: &[&dyn Target] = &[&folded::Folded, &perfetto::Perfetto];
+pub static TARGETS: &[&dyn Target] = &[&chrome::Chrome, &csv::Csv, &folded::Folded, &json::Json, &perfetto::Perfetto];
 
 /// The target of an id.
 pub fn by_id(id: &str) -> Result<&'static dyn Target> {

@@ -137,6 +137,12 @@ impl Writer {
         self
     }
 
+    /// Forgets what came before: the next value needs no comma.
+    pub fn restart(&mut self) -> &mut Self {
+        self.needs_comma = false;
+        self
+    }
+
     fn open(&mut self, bracket: u8) -> &mut Self {
         self.comma();
         self.out.push(bracket);

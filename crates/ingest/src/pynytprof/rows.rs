@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use traceloom_bytes::{Records, Result};
 use traceloom_model::{
-    Halt, Table, Tables,
+    Halt, Named, Table, Tables,
     attributes::Attribute,
     calls::Call,
     line_times::LineTime,
@@ -41,6 +41,7 @@ pub(super) struct Rows<'d> {
     next_visit: i64,
     visited_ns: u64,
     text: String,
+    caller_text: String,
 }
 
 /// Words that rows repeat.
@@ -68,6 +69,7 @@ impl<'d> Rows<'d> {
             next_visit: 0,
             visited_ns: 0,
             text: String::new(),
+            caller_text: String::new(),
         }
     }
 
@@ -172,22 +174,19 @@ impl<'d> Rows<'d> {
     }
 
     fn edge(&mut self, edge: &Edge, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        let caller = self.sub(edge.caller_sid, tables);
-        let callee = self.sub(edge.callee_sid, tables);
-        let times = [edge.ticks, edge.sub_ticks];
-        self.call((Some(caller), callee), None, edge.calls, times, tables)
+        let sids = (Some(edge.caller_sid), edge.callee_sid);
+        self.call(sids, None, edge.calls, [edge.ticks, edge.sub_ticks], tables)
     }
 
     /// The tool stores no number of calls with a place.
     fn place(&mut self, place: &Place, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        let callee = self.sub(place.sid, tables);
         let at = Some((place.fid, place.line));
-        self.call((None, callee), at, 1, [place.inc_ticks, place.exc_ticks], tables)
+        self.call((None, place.sid), at, 1, [place.inc_ticks, place.exc_ticks], tables)
     }
 
     fn call(
         &mut self,
-        (caller, callee): (Option<Symbol>, Symbol),
+        (caller_sid, callee_sid): (Option<u32>, u32),
         place: Option<(u32, u32)>,
         count: u32,
         ticks: [u64; 2],
@@ -196,11 +195,12 @@ impl<'d> Rows<'d> {
         let id = self.next_call;
         self.next_call += 1;
         let [incl_ns, excl_ns] = ticks.map(|ticks| self.ns(ticks));
+        let Self { declared, text, caller_text, .. } = self;
         tables.push(Call {
             id,
-            caller: caller.map(Into::into),
-            callee: callee.into(),
-            file: place.and_then(|(fid, _)| self.declared.files.name(fid)).map(Into::into),
+            caller: caller_sid.map(|sid| sub_name(declared, sid, caller_text)),
+            callee: sub_name(declared, callee_sid, text),
+            file: place.and_then(|(fid, _)| declared.files.name(fid)).map(Into::into),
             line: place.map(|(_, line)| line),
             count: count.into(),
             incl_ns,
@@ -208,16 +208,6 @@ impl<'d> Rows<'d> {
             recursive_ns: None,
             max_depth: None,
         })
-    }
-
-    /// The name of a sub; the tool's own command line stores none, only numbers.
-    fn sub(&mut self, sid: u32, tables: &mut Tables<'_>) -> Symbol {
-        if let Some(name) = self.declared.sub_name(sid) {
-            return name;
-        }
-        self.text.clear();
-        _ = write!(self.text, "sub {sid}");
-        tables.strings.intern(&self.text)
     }
 
     fn ns(&mut self, ticks: u64) -> i64 {
@@ -237,4 +227,14 @@ impl<'d> Rows<'d> {
         self.next_attribute += 1;
         tables.push(Attribute { id, key: key.into(), value: value.map(text_of).as_deref() })
     }
+}
+
+/// The name of a sub; the tool's own command line stores none, only numbers.
+fn sub_name<'t>(declared: &Declared, sid: u32, text: &'t mut String) -> Named<'t> {
+    if let Some(name) = declared.sub_name(sid) {
+        return name.into();
+    }
+    text.clear();
+    _ = write!(text, "sub {sid}");
+    Named::Text(text)
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use traceloom_model::{
-    Batches, Table, args, attributes, calls, definitions, files, findings, frames, line_times, processes, sources, spans, stacks,
-    traces,
+    Batches, Table, args, attributes, calls, definitions, files, findings, frames, line_times, processes, sources,
+    spans, stacks, traces,
 };
 
 /// A span.

@@ -17,6 +17,8 @@ pub(super) struct Annotations {
     open: Wire,
     /// The array that it is, if it is one.
     array: Option<NameId>,
+    /// Keys of the event, to tell equal ones apart: Perfetto would keep one of them only.
+    keys: Vec<NameId>,
     scratch: Vec<u8>,
 }
 
@@ -32,11 +34,19 @@ impl Annotations {
         if args.is_empty() {
             return Ok(());
         }
+        self.keys.clear();
         args.visit(table, trace, id, |arg| {
             // Elements of an array come one after the other.
             if arg.idx.is_none() || self.array != Some(arg.key) {
                 self.close(packets);
-                packets.key(&mut self.open, arg.key, names)?;
+                match self.keys.iter().filter(|key| **key == arg.key).count() {
+                    0 => packets.key(&mut self.open, arg.key, names)?,
+                    before => {
+                        let name = format!("{} ({})", names.get(arg.key)?, before + 1);
+                        self.open.text(annotation::NAME, &name);
+                    }
+                }
+                self.keys.push(arg.key);
             }
             match arg.idx {
                 None => {

@@ -5,7 +5,6 @@
 
 mod annotations;
 mod fields;
-mod flows;
 mod memory;
 mod packets;
 mod points;
@@ -18,8 +17,8 @@ use std::io::Write;
 use traceloom_bytes::{Loss, Result};
 use traceloom_model::{Table, TableSource};
 
-use self::{flows::Flows, packets::Packets, tracks::Tracks};
-use crate::{Descriptor, Gathered, Need, Options, Target, Timeline};
+use self::{packets::Packets, tracks::Tracks};
+use crate::{Descriptor, Flows, Gathered, Need, Options, Target, Timeline};
 
 /// Perfetto.
 #[derive(Debug)]

@@ -3,14 +3,11 @@
 use traceloom_bytes::{Loss, Result};
 use traceloom_model::Table;
 
-use super::{
-    annotations::Annotations,
-    fields::event,
-    flows::{End, Flows},
-    packets::Packets,
-    tracks::Tracks,
-};
-use crate::{Gathered, Layer, Nest, Ordered, Timeline};
+use super::{annotations::Annotations, fields::event, packets::Packets, tracks::Tracks};
+use crate::{FlowEnd, Flows, Gathered, Layer, Nest, Ordered, Timeline};
+
+/// Perfetto does not take slices that are more than 512 deep.
+const MOST_DEEP: usize = 500;
 
 /// Writes all slices.
 pub(super) fn write(
@@ -23,7 +20,7 @@ pub(super) fn write(
 ) -> Result<()> {
     let Gathered { roster, names, looks, spans, args, .. } = gathered;
     let mut annotations = Annotations::default();
-    let mut nest = Nest::default();
+    let mut nest = Nest::deep(MOST_DEEP);
     let mut open = LeftOpen::default();
     let (mut current, mut trace) = (None, 0);
     for span in spans.iter(roster)? {
@@ -67,7 +64,7 @@ fn owner_table(span: &Ordered) -> Table {
     }
 }
 
-fn put_flows(ends: &[End], packets: &mut Packets<'_>) {
+fn put_flows(ends: &[FlowEnd], packets: &mut Packets<'_>) {
     for end in ends {
         let field = if end.arrives { event::TERMINATING_FLOW_IDS } else { event::FLOW_IDS };
         packets.event.fixed64(field, end.id);

@@ -121,7 +121,7 @@ impl Tracks {
             packets.track(|wire| {
                 wire.uint(descriptor::UUID, uuid);
                 wire.uint(descriptor::PARENT_UUID, parent);
-                wire.text(descriptor::NAME, lane_name(layer));
+                wire.text(descriptor::NAME, layer.name());
             })?;
             self.lanes.push(uuid);
         }
@@ -169,14 +169,5 @@ impl Tracks {
     fn uuid(&mut self) -> u64 {
         self.next += 1;
         self.next - 1
-    }
-}
-
-fn lane_name(layer: Layer) -> &'static str {
-    match layer {
-        Layer::Stack => "overlapping",
-        Layer::Frames => "frames",
-        Layer::Ranges => "ranges",
-        Layer::Switches => "not running",
     }
 }

@@ -1,7 +1,7 @@
-//! Links between spans as flows.
+//! Links between spans as arrows.
 //!
-//! Perfetto draws an arrow from the slice that a flow leaves to the next one in time that it reaches. Each link is a
-//! flow of its own, so that it is exactly one arrow; that needs two slices, the first of which begins earlier.
+//! Timelines draw an arrow from the span that a flow leaves to the next one in time that it reaches. Each link is a flow
+//! of its own here, so that it is exactly one arrow; that needs two spans, the first of which begins earlier.
 
 use hashbrown::HashMap;
 use traceloom_bytes::{Error, Loss, Result};
@@ -14,19 +14,19 @@ type Key = (usize, i64);
 
 /// The ends of flows, by span.
 #[derive(Debug, Default)]
-pub(super) struct Flows {
-    ends: HashMap<Key, Vec<End>>,
+pub struct Flows {
+    ends: HashMap<Key, Vec<FlowEnd>>,
     /// Flows so far.
     count: u64,
 }
 
 /// One end of a flow.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
+pub struct FlowEnd {
     /// The flow's number.
-    pub(super) id: u64,
+    pub id: u64,
     /// Whether the flow comes here, and does not leave.
-    pub(super) arrives: bool,
+    pub arrives: bool,
 }
 
 struct Link {
@@ -37,12 +37,7 @@ struct Link {
 
 impl Flows {
     /// Reads the links and finds out which of them are arrows.
-    pub(super) fn new(
-        source: &dyn TableSource,
-        gathered: &mut Gathered,
-        options: &Options,
-        loss: &mut Loss,
-    ) -> Result<Self> {
+    pub fn new(source: &dyn TableSource, gathered: &mut Gathered, options: &Options, loss: &mut Loss) -> Result<Self> {
         if gathered.rows(Table::Links) == 0 {
             return Ok(Self::default());
         }
@@ -64,13 +59,13 @@ impl Flows {
     fn add(&mut self, link: &Link) {
         self.count += 1;
         let id = self.count;
-        self.ends.entry(link.from).or_default().push(End { id, arrives: false });
-        self.ends.entry(link.to).or_default().push(End { id, arrives: true });
+        self.ends.entry(link.from).or_default().push(FlowEnd { id, arrives: false });
+        self.ends.entry(link.to).or_default().push(FlowEnd { id, arrives: true });
     }
 
     /// The flows of a span.
     #[inline]
-    pub(super) fn of(&self, trace: usize, span: &Ordered) -> &[End] {
+    pub fn of(&self, trace: usize, span: &Ordered) -> &[FlowEnd] {
         if self.ends.is_empty() || span.layer == Layer::Switches {
             return &[];
         }

@@ -1,0 +1,153 @@
+//! One event after the other.
+
+use std::io::Write;
+
+use traceloom_bytes::Result;
+
+use crate::{
+    Arg, Args, Datum, NameId, NamePool,
+    text::{json::Writer, number::push_micros, push_hex},
+};
+use traceloom_model::Table;
+
+/// Bytes collected before they go out.
+const BUFFER_BYTES: usize = 256 << 10;
+/// Integers up to here are exact in programs that read every number as a double.
+const EXACT: u64 = 1 << 53;
+
+/// The process and the thread that an event belongs to.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Lane {
+    pub(super) pid: u32,
+    pub(super) tid: u32,
+}
+
+/// Writes the array of events.
+pub(super) struct Events<'o> {
+    out: &'o mut dyn Write,
+    /// The event under construction, behind those that wait.
+    pub(super) json: Writer,
+    is_first: bool,
+    /// Keys of the arguments of this event, to tell equal ones apart.
+    keys: Vec<NameId>,
+    array: Option<NameId>,
+}
+
+impl<'o> Events<'o> {
+    pub(super) fn new(out: &'o mut dyn Write) -> Self {
+        let mut json = Writer::default();
+        json.out.extend_from_slice(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+        Self { out, json, is_first: true, keys: Vec::new(), array: None }
+    }
+
+    /// Begins an event of a phase.
+    pub(super) fn begin(&mut self, phase: char, lane: Lane, ts_ns: u64) {
+        self.begin_timeless(phase, lane);
+        self.json.out.extend_from_slice(b",\"ts\":");
+        push_micros(&mut self.json.out, ts_ns as i64);
+    }
+
+    /// Begins an event that has no time.
+    pub(super) fn begin_timeless(&mut self, phase: char, lane: Lane) {
+        if !std::mem::replace(&mut self.is_first, false) {
+            self.json.out.extend_from_slice(b",\n");
+        }
+        self.json.restart().begin_object();
+        self.json.key("ph").string(phase.encode_utf8(&mut [0; 4]));
+        self.json.key("pid").unsigned(lane.pid.into()).key("tid").unsigned(lane.tid.into());
+    }
+
+    /// How long the event took.
+    pub(super) fn duration(&mut self, dur_ns: u64) {
+        self.json.out.extend_from_slice(b",\"dur\":");
+        push_micros(&mut self.json.out, dur_ns as i64);
+    }
+
+    /// Ends the event.
+    pub(super) fn end(&mut self) -> Result<()> {
+        self.json.end_object();
+        if self.json.out.len() >= BUFFER_BYTES {
+            self.out.write_all(&self.json.out)?;
+            self.json.out.clear();
+        }
+        Ok(())
+    }
+
+    /// A name for a process or a thread.
+    pub(super) fn metadata(&mut self, what: &str, lane: Lane, name: &str) -> Result<()> {
+        self.begin_timeless('M', lane);
+        self.json.key("name").string(what).key("args").begin_object().key("name").string(name).end_object();
+        self.end()
+    }
+
+    /// The arguments of a row, inside of `args`.
+    pub(super) fn args(
+        &mut self,
+        args: &mut Args,
+        (table, trace, id): (Table, usize, i64),
+        names: &mut NamePool,
+    ) -> Result<()> {
+        if args.is_empty() {
+            return Ok(());
+        }
+        self.keys.clear();
+        args.visit(table, trace, id, |arg| self.arg(&arg, names))?;
+        self.close_array();
+        Ok(())
+    }
+
+    fn arg(&mut self, arg: &Arg<'_>, names: &mut NamePool) -> Result<()> {
+        if arg.idx.is_none() || self.array != Some(arg.key) {
+            self.close_array();
+            let before = self.keys.iter().filter(|key| **key == arg.key).count();
+            self.keys.push(arg.key);
+            let name = names.get(arg.key)?;
+            match before {
+                0 => self.json.key(name),
+                _ => self.json.key(&format!("{name} ({})", before + 1)),
+            };
+            if arg.idx.is_some() {
+                self.array = Some(arg.key);
+                self.json.begin_array();
+            }
+        }
+        put_value(&mut self.json, arg.value);
+        Ok(())
+    }
+
+    fn close_array(&mut self) {
+        if self.array.take().is_some() {
+            self.json.end_array();
+        }
+    }
+
+    /// Ends the array and the object.
+    pub(super) fn finish(mut self, unix_origin_ns: Option<i64>) -> Result<()> {
+        self.json.out.extend_from_slice(b"\n]");
+        if let Some(unix_ns) = unix_origin_ns {
+            self.json.out.extend_from_slice(b",\"otherData\":{\"unix_origin_ns\":\"");
+            crate::text::number::push_i64(&mut self.json.out, unix_ns);
+            self.json.out.extend_from_slice(b"\"}");
+        }
+        self.json.out.extend_from_slice(b"}\n");
+        self.out.write_all(&self.json.out)?;
+        Ok(())
+    }
+}
+
+fn put_value(json: &mut Writer, value: Datum<'_>) {
+    match value {
+        Datum::Bytes(bytes) => {
+            let mut hex = Vec::new();
+            push_hex(&mut hex, bytes);
+            json.string(&String::from_utf8_lossy(&hex))
+        }
+        Datum::Float(number) => json.float(number),
+        Datum::Int(number) if number.unsigned_abs() <= EXACT => json.int(number),
+        Datum::Int(number) => json.string(&number.to_string()),
+        Datum::Null => json.null(),
+        Datum::Text(text) => json.string(text),
+        Datum::Unsigned(number) if number <= EXACT => json.unsigned(number),
+        Datum::Unsigned(number) => json.string(&number.to_string()),
+    };
+}

@@ -1,0 +1,84 @@
+//! Where events go: Chrome knows processes and threads only, so what lies beside a thread is a thread of its own.
+
+use hashbrown::HashMap;
+use traceloom_bytes::{Loss, Result};
+
+use super::events::{Events, Lane};
+use crate::{Layer, NameId, Numbering, Roster, ThreadIndex};
+
+/// Gives everything its process and thread.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    numbering: Numbering,
+    /// Lanes of the layer of the thread that is at work.
+    lanes: Vec<Lane>,
+    /// Counters of one name in one process that differ otherwise, numbered from 1.
+    counters: HashMap<(u32, NameId, Option<u32>), Vec<(Option<i64>, Option<u64>)>>,
+}
+
+impl Lanes {
+    /// Names processes and the threads that are taken.
+    pub(super) fn new(roster: &Roster, events: &mut Events<'_>, loss: &mut Loss) -> Result<Self> {
+        let lanes = Self { numbering: Numbering::new(roster, loss), lanes: Vec::new(), counters: HashMap::new() };
+        for process in &lanes.numbering.processes {
+            events.metadata("process_name", Lane { pid: process.pid, tid: 0 }, &process.name)?;
+        }
+        for (index, thread) in (0..).zip(roster.threads()).filter(|(_, thread)| thread.is_taken) {
+            events.metadata("thread_name", lanes.thread(ThreadIndex(index)), &thread.label())?;
+        }
+        Ok(lanes)
+    }
+
+    /// A thread.
+    pub(super) fn thread(&self, index: ThreadIndex) -> Lane {
+        let thread = self.numbering.thread(index);
+        Lane { pid: self.numbering.processes[thread.process].pid, tid: thread.tid }
+    }
+
+    /// The first process of a trace.
+    pub(super) fn process(&self, trace: usize) -> Lane {
+        let process = &self.numbering.processes[self.numbering.first_process(trace)];
+        Lane { pid: process.pid, tid: process.pid }
+    }
+
+    /// Turns to another layer or thread.
+    pub(super) fn turn_to(&mut self, thread: ThreadIndex, layer: Layer) {
+        self.lanes.clear();
+        if layer == Layer::Stack {
+            self.lanes.push(self.thread(thread));
+        }
+    }
+
+    /// A lane of the layer, which gets a name when it is first used.
+    pub(super) fn need(
+        &mut self,
+        lane: usize,
+        thread: ThreadIndex,
+        layer: Layer,
+        roster: &Roster,
+        events: &mut Events<'_>,
+    ) -> Result<Lane> {
+        while self.lanes.len() <= lane {
+            let fresh = Lane { pid: self.thread(thread).pid, tid: self.numbering.fresh() };
+            let name = format!("{} ({})", roster.thread(thread).label(), layer.name());
+            events.metadata("thread_name", fresh, &name)?;
+            self.lanes.push(fresh);
+        }
+        Ok(self.lanes[lane])
+    }
+
+    /// Which of the counters of one name this is, from 0: Chrome tells them apart by process and name only.
+    pub(super) fn counter(
+        &mut self,
+        (pid, name, idx): (u32, NameId, Option<u32>),
+        thread_id: Option<i64>,
+        value_id: Option<u64>,
+    ) -> usize {
+        let known = self.counters.entry((pid, name, idx)).or_default();
+        let key = (thread_id, value_id);
+        known.iter().position(|other| *other == key).unwrap_or_else(|| {
+            known.push(key);
+            known.len() - 1
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! JSON lines: one object a row.
+
+use std::io::Write;
+
+use traceloom_bytes::{Loss, Result};
+use traceloom_model::{Columns, Table, TableSource, Wanted};
+
+use super::csv::table_variants;
+use crate::{
+    AnyColumn, Cell, Descriptor, Options, Roster, Taken, Target, Variant,
+    loss::{counted_columns, counts},
+    lose_table, pour,
+    text::{json::Writer, push_hex},
+};
+
+/// JSON lines.
+#[derive(Debug)]
+pub(super) struct Json;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    id: "json",
+    name: "JSON lines",
+    about: "jq and data tools: one object a row, with its table, or of the one table named after the colon",
+    extensions: &["jsonl", "ndjson"],
+    variants: &table_variants(Variant { id: "all", about: "every row of every table, with the name of its table" }),
+    // All of them, or the one that is named.
+    needs: &[],
+    is_text: true,
+};
+
+impl Target for Json {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+        let named = Table::by_name(DESCRIPTOR.variant(options)?);
+        let shows = |table: Table| named.is_none_or(|named| named == table);
+        let mut roster = Roster::new(source, &options.slice, &options.limits)?;
+        let filter = roster.filter();
+        let wanted = Table::ALL.into_iter().fold(Wanted::nothing(), |wanted, table| match shows(table) {
+            true => wanted.and(table, Columns::ALL),
+            false if counts(table) => wanted.and(table, counted_columns(table)),
+            false => wanted,
+        });
+        let (mut loss, mut json) = (Loss::default(), Writer::default());
+        pour(source, &filter, wanted, |table, batch| {
+            if !shows(table) {
+                lose_table(&mut loss, table, batch, &options.slice);
+                return Ok(());
+            }
+            let columns = AnyColumn::all(batch);
+            let taken = Taken::new(batch, &options.slice);
+            for row in 0..batch.num_rows() {
+                if taken.takes(row, &mut roster, table)? {
+                    put_row(table, named.is_none(), &columns, row, &mut json);
+                }
+            }
+            out.write_all(&json.out)?;
+            json.out.clear();
+            Ok(())
+        })?;
+        Ok(loss)
+    }
+}
+
+fn put_row(table: Table, with_table: bool, columns: &[AnyColumn<'_>], row: usize, json: &mut Writer) {
+    json.begin_object();
+    if with_table {
+        json.key("table").string(table.name());
+    }
+    for (column, def) in columns.iter().zip(table.columns()) {
+        json.key(def.name);
+        match column.get(row) {
+            Cell::Bytes(bytes) => {
+                let mut hex = Vec::new();
+                push_hex(&mut hex, bytes);
+                json.string(&String::from_utf8_lossy(&hex))
+            }
+            Cell::Float(number) => json.float(number),
+            Cell::Int(number) => json.int(number),
+            Cell::Null => json.null(),
+            Cell::Text(text) => json.string(text),
+            Cell::Unsigned(number) => json.unsigned(number),
+        };
+    }
+    json.end_object().end_line();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Synthetic, written};
+
+    #[test]
+    fn every_row_of_every_table_is_a_line() {
+        let trace = Synthetic::spans(&[("</script>\"\n", 0, 0, None, i64::MIN, None)]);
+        let (lines, loss) = written(&Json, &trace);
+        assert!(loss.is_empty());
+        let lines: Vec<serde_json::Value> =
+            lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(|line| serde_json::from_slice(line).unwrap()).collect();
+        let span = lines.iter().find(|line| line["table"] == "spans").unwrap();
+        assert_eq!((span["name"].as_str(), span["ts_ns"].as_i64()), (Some("</script>\"\n"), Some(i64::MIN)));
+        assert!(span["dur_ns"].is_null() && lines.len() == 4);
+    }
+
+    #[test]
+    fn one_table_has_its_columns_only_and_the_rest_is_lost() {
+        let trace = Synthetic::spans(&[("a", 0, 0, None, 0, Some(1))]);
+        let options = Options { variant: Some("processes".to_owned()), ..Options::default() };
+        let mut out = Vec::new();
+        let loss = Json.write(&trace, &options, &mut out).unwrap();
+        let line: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!((line["pid"].as_u64(), line.get("table")), (Some(42), None));
+        assert_eq!(loss.entries().map(|(what, count, _)| (what, count)).collect::<Vec<_>>(), [("spans", 1), ("threads", 1)]);
+    }
+}

@@ -1,0 +1,133 @@
+//! Brings traces of one run onto one axis of time.
+//!
+//! A log of CNanoLog pairs the processor's counter with the time of day; a capture of EasyProfiler has the same counter
+//! and no time of day. What both were running on is then known to a tick.
+
+use std::{path::PathBuf, sync::Arc};
+
+use arrow_array::RecordBatch;
+use traceloom_bytes::{Error, Result};
+use traceloom_ingest::Trace;
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, traces::View};
+
+use crate::Options;
+
+/// The user's word on when a trace began.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Offset {
+    /// The trace, as it was named.
+    pub path: PathBuf,
+    /// What is added to all of its times.
+    pub offset_ns: i64,
+}
+
+/// A trace whose times were moved.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Alignment {
+    /// The trace.
+    pub trace_id: u64,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What was added to all of its times.
+    pub shift_ns: i64,
+    /// The trace whose axis it is on now; none where the user said so.
+    pub with: Option<PathBuf>,
+}
+
+/// Finds out which traces to move, and by how much.
+pub(crate) fn align(traces: &[Arc<Trace>], options: &Options) -> Result<Vec<Alignment>> {
+    let mut alignments = Vec::new();
+    for offset in &options.offsets {
+        let trace = traces.iter().find(|trace| trace.path == offset.path);
+        let trace = trace.ok_or_else(|| Error::usage("an offset is given for it, and it is not among the traces").in_file(&offset.path))?;
+        alignments.retain(|known: &Alignment| known.trace_id != trace.id);
+        alignments.push(Alignment { trace_id: trace.id, path: trace.path.clone(), shift_ns: offset.offset_ns, with: None });
+    }
+    let has = |format: &str| traces.iter().any(|trace| trace.format() == format);
+    // The facts cost a pass over the files: not without hope.
+    if options.is_aligned && has(CLOCK) && traces.iter().any(|trace| trace.format() != CLOCK) {
+        by_counter(traces, &mut alignments)?;
+    }
+    Ok(alignments)
+}
+
+/// The format that knows both the counter and the time of day.
+const CLOCK: &str = "cnanolog";
+/// Both programs measure the counter's frequency, each a little wrong.
+const TOLERANCE: f64 = 0.01;
+
+fn by_counter(traces: &[Arc<Trace>], alignments: &mut Vec<Alignment>) -> Result<()> {
+    let facts: Vec<Option<Counter>> = traces.iter().map(|trace| Counter::of(trace)).collect::<Result<_>>()?;
+    let clocks = || traces.iter().zip(&facts).filter_map(|(trace, fact)| Some((trace, (*fact)?))).filter(|(_, fact)| fact.has_time_of_day);
+    for (trace, fact) in traces.iter().zip(&facts) {
+        let Some(fact) = fact.filter(|fact| !fact.has_time_of_day) else { continue };
+        if alignments.iter().any(|known| known.trace_id == trace.id) {
+            continue;
+        }
+        let found = clocks().find_map(|(clock, reference)| Some((clock, fact.shift_ns(&reference)?)));
+        if let Some((clock, shift_ns)) = found {
+            // The clock may have been moved by the user.
+            let moved = alignments.iter().find(|known| known.trace_id == clock.id).map_or(0, |known| known.shift_ns);
+            let (path, with) = (trace.path.clone(), Some(clock.path.clone()));
+            alignments.push(Alignment { trace_id: trace.id, path, shift_ns: shift_ns.saturating_add(moved), with });
+        }
+    }
+    Ok(())
+}
+
+/// A trace on the processor's counter.
+#[derive(Clone, Copy, Debug)]
+struct Counter {
+    hz: u64,
+    start_ticks: u64,
+    first_ts_ns: i64,
+    last_ts_ns: i64,
+    has_time_of_day: bool,
+}
+
+impl Counter {
+    fn of(trace: &Trace) -> Result<Option<Self>> {
+        let mut row = Row(None);
+        trace.pour(&Filter::default(), &mut row)?;
+        Ok(row.0)
+    }
+
+    /// What brings this trace onto the axis of the other; none where they cannot be of one run.
+    ///
+    /// Counters of two machines differ by anything: traces of one run overlap.
+    fn shift_ns(&self, reference: &Self) -> Option<i64> {
+        let ratio = self.hz as f64 / reference.hz as f64;
+        if (ratio - 1.0).abs() > TOLERANCE {
+            return None;
+        }
+        let ticks = i128::from(self.start_ticks) - i128::from(reference.start_ticks);
+        let shift = i64::try_from(ticks * 1_000_000_000 / i128::from(reference.hz)).ok()?;
+        let (first, last) = (self.first_ts_ns.saturating_add(shift), self.last_ts_ns.saturating_add(shift));
+        (first <= reference.last_ts_ns && reference.first_ts_ns <= last).then_some(shift)
+    }
+}
+
+/// Reads the one row of the table of traces.
+struct Row(Option<Counter>);
+
+impl TableSink for Row {
+    fn wants(&self, table: Table) -> Columns {
+        if table == Table::Traces { Columns::ALL } else { Columns::NONE }
+    }
+
+    fn batch(&mut self, _: Table, batch: RecordBatch) -> Flow {
+        let view = View::of(&batch);
+        if view.rows > 0 && view.clock.get(0) == "tsc" {
+            self.0 = (|| {
+                Some(Counter {
+                    hz: view.clock_hz.get(0).filter(|hz| *hz > 0)?,
+                    start_ticks: view.start_ticks.get(0)?,
+                    first_ts_ns: view.first_ts_ns.get(0)?,
+                    last_ts_ns: view.last_ts_ns.get(0)?,
+                    has_time_of_day: view.unix_origin_ns.get(0).is_some(),
+                })
+            })();
+        }
+        Flow::Stop
+    }
+}

@@ -1,0 +1,81 @@
+//! The rows of an answer, as they come.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use datafusion::{
+    common::{DataFusionError, Result},
+    execution::SendableRecordBatchStream,
+    logical_expr::LogicalPlan,
+    physical_plan::execute_stream,
+    prelude::SessionContext,
+};
+use futures::StreamExt;
+
+use crate::{Failure, Session};
+
+/// An answer: its columns at once, its rows as they come. What nobody takes is not made.
+pub struct Answer<'s> {
+    session: &'s Session,
+    sql: String,
+    schema: SchemaRef,
+    stream: SendableRecordBatchStream,
+    /// The plan, as long as no row was given away and it can be run in another way.
+    again: Option<LogicalPlan>,
+}
+
+impl std::fmt::Debug for Answer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answer").field("sql", &self.sql).field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl<'s> Answer<'s> {
+    pub(crate) fn new(session: &'s Session, sql: &str, plan: LogicalPlan) -> Result<Self> {
+        let stream = start(session, &session.context, &plan)?;
+        Ok(Self { session, sql: sql.to_owned(), schema: stream.schema(), stream, again: Some(plan) })
+    }
+
+    /// Its columns.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// The next rows; none at the end.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
+        loop {
+            match self.session.runtime.block_on(self.stream.next()) {
+                Some(Ok(batch)) if batch.num_rows() == 0 => {}
+                Some(Ok(batch)) => {
+                    self.again = None;
+                    return Ok(Some(batch));
+                }
+                Some(Err(error)) => self.start_over(error).map_err(|error| self.session.failure(&self.sql, error))?,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// A join by hash is the fastest and holds one side in memory; where that is too much, one by sorting goes to
+    /// temporary files.
+    fn start_over(&mut self, error: DataFusionError) -> Result<()> {
+        let is_memory = matches!(error.find_root(), DataFusionError::ResourcesExhausted(_));
+        let Some(plan) = self.again.take().filter(|_| is_memory) else { return Err(error) };
+        let mut config = self.session.context.copied_config();
+        config.options_mut().optimizer.prefer_hash_join = false;
+        let state = datafusion::execution::SessionStateBuilder::new_from_existing(self.session.context.state());
+        let context = SessionContext::new_with_state(state.with_config(config).build());
+        self.stream = start(self.session, &context, &plan)?;
+        Ok(())
+    }
+}
+
+fn start(session: &Session, context: &SessionContext, plan: &LogicalPlan) -> Result<SendableRecordBatchStream> {
+    let state = context.state();
+    session.runtime.block_on(async {
+        let plan = state.create_physical_plan(plan).await?;
+        execute_stream(plan, context.task_ctx())
+    })
+}

@@ -1,0 +1,260 @@
+//! A table made of the spans and of an index over them: one pass fills the index, a second gives the rows.
+
+use std::{fmt, pin::Pin, sync::Arc};
+
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema, SchemaRef};
+use datafusion::{
+    arrow::compute::filter_record_batch,
+    catalog::{Session, TableProvider},
+    common::{Result, internal_err, tree_node::TreeNodeRecursion},
+    execution::{
+        SendableRecordBatchStream, TaskContext,
+        memory_pool::{MemoryConsumer, MemoryReservation},
+    },
+    logical_expr::{Expr, TableProviderFilterPushDown, TableType},
+    physical_expr::{EquivalenceProperties, PhysicalExpr},
+    physical_plan::{
+        DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+        coalesce_partitions::CoalescePartitionsExec,
+        execution_plan::{Boundedness, EmissionType},
+        stream::RecordBatchStreamAdapter,
+    },
+};
+use futures::{StreamExt, TryStreamExt};
+
+/// What makes an index.
+pub(super) trait Lookup: fmt::Debug + Send + Sync {
+    /// What the plan of a query calls it.
+    fn name(&self) -> &'static str;
+
+    /// Columns of the spans that the index is made of.
+    fn key_columns(&self) -> &'static [&'static str];
+
+    /// Columns of the spans that a row is looked up by.
+    fn row_columns(&self) -> &'static [&'static str];
+
+    /// Columns that it adds to a row.
+    fn added(&self) -> Vec<Field>;
+
+    /// The trace of interest; all where none is named.
+    fn trace_id(&self) -> Option<u64>;
+
+    /// An empty index.
+    fn index(&self) -> Box<dyn Index>;
+}
+
+/// An index over spans: `take* finish find*`.
+pub(super) trait Index: Send + Sync {
+    /// Takes spans in, their key columns.
+    fn take(&mut self, spans: &RecordBatch) -> Result<()>;
+
+    /// All spans were seen.
+    fn finish(&mut self);
+
+    /// Looks rows up: which of them to keep, and the columns that are added to all of them.
+    fn find(&self, rows: &RecordBatch) -> Result<(Option<BooleanArray>, Vec<ArrayRef>)>;
+
+    /// Memory held.
+    fn bytes(&self) -> usize;
+}
+
+/// The table.
+#[derive(Debug)]
+pub(super) struct LookupTable {
+    spans: Arc<dyn TableProvider>,
+    lookup: Arc<dyn Lookup>,
+    schema: SchemaRef,
+}
+
+impl LookupTable {
+    pub(super) fn new(spans: &Arc<dyn TableProvider>, lookup: Arc<dyn Lookup>) -> Self {
+        let added = lookup.added();
+        let fields = spans.schema().fields().iter().cloned().chain(added.into_iter().map(Arc::new)).collect::<Vec<_>>();
+        Self { spans: Arc::clone(spans), lookup, schema: Arc::new(Schema::new(fields)) }
+    }
+
+    fn columns(&self, names: &[&str]) -> Result<Vec<usize>> {
+        let schema = self.spans.schema();
+        Ok(names.iter().map(|name| schema.index_of(name)).collect::<Result<Vec<_>, _>>()?)
+    }
+
+    /// Columns of the spans that the rows need: those asked for, and those looked up by.
+    fn row_columns(&self, projection: &[usize]) -> Result<Vec<usize>> {
+        let spans = self.spans.schema().fields().len();
+        let mut columns: Vec<usize> = projection.iter().copied().filter(|number| *number < spans).collect();
+        columns.extend(self.columns(self.lookup.row_columns())?);
+        columns.sort_unstable();
+        columns.dedup();
+        Ok(columns)
+    }
+
+    async fn plan(&self, state: &dyn Session, projection: Option<&Vec<usize>>, filters: &[Expr]) -> Result<Arc<dyn ExecutionPlan>> {
+        let all: Vec<usize> = (0..self.schema.fields().len()).collect();
+        let projection = projection.unwrap_or(&all);
+        let only = self.lookup.trace_id().map(|id| datafusion::prelude::col("trace_id").eq(datafusion::prelude::lit(id)));
+        let keys = self.columns(self.lookup.key_columns())?;
+        let keys = self.spans.scan(state, Some(&keys), only.as_slice(), None).await?;
+        let filters: Vec<Expr> = filters.iter().cloned().chain(only).collect();
+        let rows = self.spans.scan(state, Some(&self.row_columns(projection)?), &filters, None).await?;
+        let schema = Arc::new(self.schema.project(projection)?);
+        Ok(Arc::new(LookupExec::new(single(keys), single(rows), Arc::clone(&self.lookup), schema)))
+    }
+}
+
+fn single(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    match plan.properties().partitioning.partition_count() {
+        1 => plan,
+        _ => Arc::new(CoalescePartitionsExec::new(plan)),
+    }
+}
+
+impl TableProvider for LookupTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Temporary
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        // What is said about an added column is nothing that a scan of the spans knows.
+        let added = self.lookup.added();
+        let is_ours = |filter: &&&Expr| filter.column_refs().iter().any(|column| added.iter().any(|field| *field.name() == column.name));
+        let spans: Vec<&Expr> = filters.iter().filter(|filter| !is_ours(filter)).copied().collect();
+        let mut pushed = self.spans.supports_filters_pushdown(&spans)?.into_iter();
+        let push = |filter: &&Expr| match is_ours(&filter) {
+            true => Some(TableProviderFilterPushDown::Unsupported),
+            false => pushed.next(),
+        };
+        Ok(filters.iter().map_while(push).collect())
+    }
+
+    fn scan<'s, 'a, 'p, 'f, 'async_trait>(
+        &'s self,
+        state: &'a dyn Session,
+        projection: Option<&'p Vec<usize>>,
+        filters: &'f [Expr],
+        _limit: Option<usize>,
+    ) -> Pin<Box<dyn Future<Output = Result<Arc<dyn ExecutionPlan>>> + Send + 'async_trait>>
+    where
+        's: 'async_trait,
+        'a: 'async_trait,
+        'p: 'async_trait,
+        'f: 'async_trait,
+        Self: 'async_trait,
+    {
+        Box::pin(self.plan(state, projection, filters))
+    }
+}
+
+#[derive(Debug)]
+struct LookupExec {
+    keys: Arc<dyn ExecutionPlan>,
+    rows: Arc<dyn ExecutionPlan>,
+    lookup: Arc<dyn Lookup>,
+    schema: SchemaRef,
+    properties: Arc<PlanProperties>,
+}
+
+impl LookupExec {
+    fn new(keys: Arc<dyn ExecutionPlan>, rows: Arc<dyn ExecutionPlan>, lookup: Arc<dyn Lookup>, schema: SchemaRef) -> Self {
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(Arc::clone(&schema)),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        Self { keys, rows, lookup, schema, properties: Arc::new(properties) }
+    }
+}
+
+impl DisplayAs for LookupExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LookupExec: {}", self.lookup.name())
+    }
+}
+
+impl ExecutionPlan for LookupExec {
+    fn name(&self) -> &str {
+        "LookupExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.keys, &self.rows]
+    }
+
+    /// Rows spread over several streams would each ask for the index.
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false, false]
+    }
+
+    fn required_input_distribution(&self) -> Vec<datafusion::physical_plan::Distribution> {
+        vec![datafusion::physical_plan::Distribution::SinglePartition; 2]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 2]>::try_from(children) {
+            Ok([keys, rows]) => Ok(Arc::new(Self::new(keys, rows, Arc::clone(&self.lookup), Arc::clone(&self.schema)))),
+            Err(_) => internal_err!("a lookup has two inputs"),
+        }
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let keys = self.keys.execute(partition, Arc::clone(&context))?;
+        let rows = self.rows.execute(partition, Arc::clone(&context))?;
+        let reservation = MemoryConsumer::new(self.lookup.name()).register(context.memory_pool());
+        let (index, schema) = (self.lookup.index(), Arc::clone(&self.schema));
+        let added: Vec<String> = self.lookup.added().iter().map(|field| field.name().clone()).collect();
+        let ready = futures::stream::once(filled(keys, index, reservation));
+        let stream = ready.map_ok(move |(index, reservation)| {
+            let (schema, added) = (Arc::clone(&schema), added.clone());
+            rows.and_then(move |batch| {
+                // The index counts as memory as long as somebody looks up.
+                let _ = &reservation;
+                std::future::ready(joined(index.as_ref(), &batch, &schema, &added))
+            })
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream.try_flatten())))
+    }
+}
+
+type Filled = (Box<dyn Index>, MemoryReservation);
+
+async fn filled(mut keys: SendableRecordBatchStream, mut index: Box<dyn Index>, reservation: MemoryReservation) -> Result<Filled> {
+    while let Some(batch) = keys.next().await {
+        index.take(&batch?)?;
+        reservation.try_resize(index.bytes())?;
+    }
+    index.finish();
+    Ok((index, reservation))
+}
+
+/// The rows with what is added, as they were asked for.
+fn joined(index: &dyn Index, rows: &RecordBatch, schema: &SchemaRef, added: &[String]) -> Result<RecordBatch> {
+    let (keep, columns) = index.find(rows)?;
+    let column = |name: &String| match added.iter().position(|known| known == name) {
+        Some(number) => columns.get(number),
+        None => rows.column_by_name(name),
+    };
+    let arrays: Option<Vec<ArrayRef>> = schema.fields().iter().map(|field| column(field.name()).cloned()).collect();
+    let Some(arrays) = arrays else { return internal_err!("a lookup lacks a column") };
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+    let batch = RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)?;
+    match keep {
+        Some(keep) => Ok(filter_record_batch(&batch, &keep)?),
+        None => Ok(batch),
+    }
+}

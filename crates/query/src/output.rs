@@ -1,0 +1,171 @@
+//! Writes the rows of an answer in a form that programs read, or gives its cells for people.
+
+use std::{
+    fmt,
+    io::{self, Write},
+    sync::{Arc, Mutex},
+};
+
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use datafusion::{
+    arrow::{
+        csv,
+        ipc::writer::FileWriter,
+        json::LineDelimitedWriter,
+        util::display::{ArrayFormatter, FormatOptions},
+    },
+    parquet::{
+        arrow::ArrowWriter,
+        basic::{Compression, ZstdLevel},
+        errors::ParquetError,
+        file::properties::WriterProperties,
+    },
+};
+use traceloom_bytes::{Error, Result};
+
+/// A form that programs read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Format {
+    /// An Arrow file.
+    Arrow,
+    /// Comma-separated values with a head.
+    Csv,
+    /// One JSON object a row and line.
+    Json,
+    /// A Parquet file.
+    Parquet,
+}
+
+/// Writes batches of one schema: `write* finish`.
+pub struct Writer<'w> {
+    out: &'w mut dyn Write,
+    made: Made,
+    encoder: Encoder,
+}
+
+impl fmt::Debug for Writer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").finish_non_exhaustive()
+    }
+}
+
+enum Encoder {
+    Arrow(Box<FileWriter<Made>>),
+    Csv(csv::Writer<Made>),
+    Json(LineDelimitedWriter<Made>),
+    Parquet(Box<ArrowWriter<Made>>),
+}
+
+impl<'w> Writer<'w> {
+    /// Writes into `out`; what the format needs first is written at once.
+    pub fn new(format: Format, schema: &SchemaRef, out: &'w mut dyn Write) -> Result<Self> {
+        let made = Made::default();
+        let encoder = match format {
+            Format::Arrow => Encoder::Arrow(Box::new(FileWriter::try_new(made.clone(), schema).map_err(of_arrow)?)),
+            Format::Csv => {
+                let mut writer = csv::WriterBuilder::new().with_header(true).build(made.clone());
+                // Without rows there would be no head.
+                writer.write(&RecordBatch::new_empty(Arc::clone(schema))).map_err(of_arrow)?;
+                Encoder::Csv(writer)
+            }
+            Format::Json => Encoder::Json(LineDelimitedWriter::new(made.clone())),
+            Format::Parquet => {
+                let level = ZstdLevel::try_new(3).map_err(of_parquet)?;
+                let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
+                let writer = ArrowWriter::try_new(made.clone(), Arc::clone(schema), Some(properties)).map_err(of_parquet)?;
+                Encoder::Parquet(Box::new(writer))
+            }
+        };
+        let mut writer = Self { out, made, encoder };
+        writer.hand_on()?;
+        Ok(writer)
+    }
+
+    /// Writes rows.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        match &mut self.encoder {
+            Encoder::Arrow(writer) => writer.write(batch).map_err(of_arrow)?,
+            Encoder::Csv(writer) => writer.write(batch).map_err(of_arrow)?,
+            Encoder::Json(writer) => writer.write(batch).map_err(of_arrow)?,
+            Encoder::Parquet(writer) => writer.write(batch).map_err(of_parquet)?,
+        }
+        self.hand_on()
+    }
+
+    /// Writes what comes last.
+    pub fn finish(mut self) -> Result<()> {
+        match &mut self.encoder {
+            Encoder::Arrow(writer) => writer.finish().map_err(of_arrow)?,
+            Encoder::Csv(_) => {}
+            Encoder::Json(writer) => writer.finish().map_err(of_arrow)?,
+            Encoder::Parquet(writer) => drop(writer.finish().map_err(of_parquet)?),
+        }
+        self.hand_on()?;
+        Ok(self.out.flush()?)
+    }
+
+    fn hand_on(&mut self) -> Result<()> {
+        let bytes = self.made.0.lock().map(|mut made| std::mem::take(&mut *made)).unwrap_or_default();
+        Ok(self.out.write_all(&bytes)?)
+    }
+}
+
+/// Bytes on their way from an encoder, which wants to own what it writes to, to an output that is lent.
+#[derive(Clone, Default)]
+struct Made(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Made {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.lock() {
+            Ok(mut made) => made.extend_from_slice(bytes),
+            Err(_) => return Err(io::Error::other("another writer failed")),
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn of_arrow(error: ArrowError) -> Error {
+    match error {
+        ArrowError::IoError(_, error) => error.into(),
+        error => io::Error::other(error).into(),
+    }
+}
+
+fn of_parquet(error: ParquetError) -> Error {
+    io::Error::other(error).into()
+}
+
+/// The cells of an answer as texts.
+#[derive(Debug)]
+pub struct Cells {
+    schema: SchemaRef,
+}
+
+impl Cells {
+    /// For answers with these columns.
+    pub fn new(schema: SchemaRef) -> Self {
+        Self { schema }
+    }
+
+    /// Names of the columns, and whether each is of numbers.
+    pub fn heads(&self) -> Vec<(String, bool)> {
+        self.schema.fields().iter().map(|field| (field.name().clone(), is_number(field.data_type()))).collect()
+    }
+
+    /// The rows of a batch; NULL is an empty text.
+    pub fn rows(&self, batch: &RecordBatch) -> Result<Vec<Vec<String>>> {
+        let options = FormatOptions::default().with_display_error(true);
+        let formatters = batch.columns().iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options));
+        let formatters = formatters.collect::<Result<Vec<_>, _>>().map_err(of_arrow)?;
+        Ok((0..batch.num_rows()).map(|row| formatters.iter().map(|cells| cells.value(row).to_string()).collect()).collect())
+    }
+}
+
+fn is_number(kind: &DataType) -> bool {
+    kind.is_numeric()
+}

@@ -1,0 +1,266 @@
+//! Inputs as tables, and questions to them.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use datafusion::{
+    catalog::TableProvider,
+    common::DataFusionError,
+    execution::{
+        SessionStateBuilder,
+        memory_pool::{FairSpillPool, MemoryPool},
+        runtime_env::RuntimeEnvBuilder,
+    },
+    logical_expr::LogicalPlan,
+    prelude::{SQLOptions, SessionConfig, SessionContext},
+};
+use tokio::runtime::Runtime;
+use traceloom_bytes::{Error, Result, Source};
+use traceloom_ingest::{Trace, ingest};
+use traceloom_model::{Filter, Table, TableSink, TableSource};
+
+use crate::{
+    Answer, Failure,
+    align::{self, Alignment, Offset},
+    errors::{Known, explain},
+    functions,
+    inputs::{Input, resolve},
+    rule::GroupByNumber,
+    scan::{Part, TraceTable},
+    views,
+};
+
+/// Lets the caller see what is read of a file: gives the same source back.
+pub type Watch = fn(Source, &Path) -> Result<Source>;
+
+/// How questions are answered.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The format of all traces, where it should not be guessed.
+    pub from: Option<String>,
+    /// What sorting, grouping and joining may hold in memory; beyond that they go to temporary files.
+    pub memory_bytes: u64,
+    /// Processors to use; all where none is named.
+    pub threads: Option<usize>,
+    /// Times of traces to move.
+    pub offsets: Vec<Offset>,
+    /// Whether traces that share a processor's counter are brought onto one axis.
+    pub is_aligned: bool,
+    /// Sees what is read.
+    pub watch: Option<Watch>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { from: None, memory_bytes: 1 << 30, threads: None, offsets: Vec::new(), is_aligned: true, watch: None }
+    }
+}
+
+/// A table or view, as data.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Relation {
+    /// What SQL calls it.
+    pub name: String,
+    /// Its columns.
+    pub columns: Vec<String>,
+}
+
+/// Traces and stores, ready for questions.
+pub struct Session {
+    pub(crate) context: SessionContext,
+    pub(crate) runtime: Runtime,
+    pub(crate) memory_bytes: u64,
+    pub(crate) origins: functions::Origins,
+    alignments: Vec<Alignment>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("alignments", &self.alignments).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Opens files, folders of traces, patterns such as `*.prof`, and stores.
+    pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self> {
+        let mut traces = Vec::new();
+        for input in resolve(paths)? {
+            match input {
+                Input::Trace { path, is_named } => match open(&path, options) {
+                    Ok(trace) => traces.push(trace),
+                    // A folder may hold other files as well.
+                    Err(error) if !is_named && matches!(error.kind(), traceloom_bytes::ErrorKind::Unrecognized(_)) => {}
+                    Err(error) => return Err(error),
+                },
+            }
+        }
+        if traces.is_empty() {
+            return Err(Error::usage("there is no trace in what was named"));
+        }
+        Self::new(traces, options)
+    }
+
+    /// Takes traces that are open already; one that comes twice is taken once, because its ids would.
+    pub fn new(traces: Vec<Trace>, options: &Options) -> Result<Self> {
+        let mut known: Vec<Arc<Trace>> = Vec::new();
+        for trace in traces {
+            if known.iter().all(|other| other.id != trace.id) {
+                known.push(Arc::new(trace));
+            }
+        }
+        let alignments = align::align(&known, options)?;
+        let runtime = runtime(options)?;
+        let context = context(options).map_err(internal)?;
+        let session =
+            Self { context, runtime, memory_bytes: options.memory_bytes, origins: functions::Origins::default(), alignments };
+        session.register(&known).map_err(internal)?;
+        Ok(session)
+    }
+
+    fn register(&self, traces: &[Arc<Trace>]) -> datafusion::common::Result<()> {
+        let raw = self.parts(traces, |trace| Arc::clone(trace) as Arc<dyn TableSource + Send + Sync>);
+        let merged = self.parts(traces, |trace| Arc::new(Merged(Arc::clone(trace))) as Arc<dyn TableSource + Send + Sync>);
+        for table in Table::ALL {
+            self.register_table(table.name(), table, &raw)?;
+        }
+        self.register_table("line_times_merged", Table::LineTimes, &merged)?;
+        self.register_table("calls_merged", Table::Calls, &merged)?;
+        let spans: Arc<dyn TableProvider> = Arc::new(TraceTable { table: Table::Spans, parts: raw, stored: None });
+        functions::register(&self.context, &spans, &self.origins);
+        self.runtime.block_on(views::register(&self.context))
+    }
+
+    fn parts(&self, traces: &[Arc<Trace>], source: impl Fn(&Arc<Trace>) -> Arc<dyn TableSource + Send + Sync>) -> Vec<Arc<Part>> {
+        let shift = |trace: &Trace| self.alignments.iter().find(|known| known.trace_id == trace.id).map_or(0, |known| known.shift_ns);
+        let part = |trace: &Arc<Trace>| Part {
+            source: source(trace),
+            trace_id: trace.id,
+            bytes: trace.opened.source.len().unwrap_or(0),
+            shift_ns: shift(trace),
+        };
+        traces.iter().map(|trace| Arc::new(part(trace))).collect()
+    }
+
+    fn register_table(&self, name: &str, table: Table, parts: &[Arc<Part>]) -> datafusion::common::Result<()> {
+        let provider: Arc<dyn TableProvider> = Arc::new(TraceTable { table, parts: parts.to_vec(), stored: None });
+        self.context.register_table(name, provider).map(drop)
+    }
+
+    /// Traces whose times were moved, and why.
+    pub fn alignments(&self) -> &[Alignment] {
+        &self.alignments
+    }
+
+    /// Begins to answer a question.
+    ///
+    /// Nothing but a question is allowed: no statement that makes, changes or writes anything.
+    pub fn ask(&self, sql: &str) -> Result<Answer<'_>, Failure> {
+        self.plan(sql).and_then(|plan| Answer::new(self, sql, plan)).map_err(|error| self.failure(sql, error))
+    }
+
+    /// How the engine would answer.
+    pub fn explain(&self, sql: &str) -> Result<String, Failure> {
+        let failed = |error| self.failure(sql, error);
+        let plan = self.plan(sql).map_err(failed)?;
+        let plan = self.runtime.block_on(self.context.state().create_physical_plan(&plan)).map_err(failed)?;
+        Ok(datafusion::physical_plan::displayable(plan.as_ref()).indent(false).to_string())
+    }
+
+    /// Tables and views, for completion and for help.
+    pub fn relations(&self) -> Vec<Relation> {
+        let state = self.context.state();
+        let schema = state.schema_for_ref("spans").ok();
+        let names = schema.as_ref().map(|schema| schema.table_names()).unwrap_or_default();
+        let columns = |name: &str| -> Vec<String> {
+            let provider = schema.as_ref().and_then(|schema| self.runtime.block_on(schema.table(name)).ok().flatten());
+            let schema = provider.map(|provider| provider.schema());
+            schema.map(|schema| schema.fields().iter().map(|field| field.name().clone()).collect()).unwrap_or_default()
+        };
+        let mut relations: Vec<_> = names.into_iter().map(|name| Relation { columns: columns(&name), name }).collect();
+        relations.sort_by(|one, other| one.name.cmp(&other.name));
+        relations
+    }
+
+    /// Names of all functions.
+    pub fn functions(&self) -> Vec<String> {
+        let state = self.context.state();
+        let scalar = state.scalar_functions().keys();
+        let others = state.aggregate_functions().keys().chain(state.window_functions().keys()).chain(state.table_functions().keys());
+        let mut names: Vec<String> = scalar.chain(others).cloned().collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn plan(&self, sql: &str) -> Result<LogicalPlan, DataFusionError> {
+        let state = self.context.state();
+        let plan = self.runtime.block_on(state.create_logical_plan(sql))?;
+        SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false).verify_plan(&plan)?;
+        if functions::needs_origins(&plan)? {
+            self.origins.fill(self)?;
+        }
+        Ok(plan)
+    }
+
+    pub(crate) fn failure(&self, sql: &str, error: DataFusionError) -> Failure {
+        let tables = self.relations().into_iter().map(|relation| relation.name).collect();
+        explain(sql, error, &Known { tables, functions: self.functions(), memory_bytes: self.memory_bytes })
+    }
+}
+
+/// Opens a trace that a session may read.
+fn open(path: &Path, options: &Options) -> Result<Trace> {
+    let reading = traceloom_ingest::Options::default();
+    let source = Source::open(path, &reading.read.limits)?;
+    let mut trace = Trace::new(path, source, options.from.as_deref(), &reading)?;
+    if let Some(watch) = options.watch {
+        trace.opened.source = watch(trace.opened.source, path)?;
+    }
+    Ok(trace)
+}
+
+fn runtime(options: &Options) -> Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(threads(options)).thread_name("query").enable_time();
+    Ok(builder.build()?)
+}
+
+fn threads(options: &Options) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    options.threads.unwrap_or_else(all).max(1)
+}
+
+fn context(options: &Options) -> datafusion::common::Result<SessionContext> {
+    let config = SessionConfig::new()
+        .with_target_partitions(threads(options))
+        .with_information_schema(true)
+        .set_bool("datafusion.sql_parser.collect_spans", true);
+    let memory = usize::try_from(options.memory_bytes).unwrap_or(usize::MAX);
+    let pool: Arc<dyn MemoryPool> = Arc::new(FairSpillPool::new(memory));
+    let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(&pool)).build_arc()?;
+    let state = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(runtime)
+        .with_default_features()
+        .with_optimizer_rule(Arc::new(GroupByNumber { pool }))
+        .build();
+    Ok(SessionContext::new_with_state(state))
+}
+
+/// What fails before there is a question is no fault of the caller's.
+fn internal(error: DataFusionError) -> Error {
+    Error::usage(format!("the engine cannot start: {}", error.strip_backtrace()))
+}
+
+/// A trace whose evals of one place are added together.
+struct Merged(Arc<Trace>);
+
+impl TableSource for Merged {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        let options = traceloom_ingest::Options { filter: filter.clone(), merge_evals: true, ..self.0.options.clone() };
+        ingest(&self.0, &options, sink)
+    }
+}

@@ -1,0 +1,99 @@
+//! How the columns of a table lie in a Parquet file.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
+
+use arrow_array::RecordBatch;
+use arrow_schema::DataType;
+use parquet::{
+    arrow::ArrowWriter,
+    basic::{Compression, Encoding, ZstdLevel},
+    file::{
+        metadata::SortingColumn,
+        properties::{WriterProperties, WriterPropertiesBuilder},
+    },
+    schema::types::ColumnPath,
+};
+use traceloom_bytes::{Error, Result};
+use traceloom_model::{ColumnDef, Table};
+
+use super::{failed, sorted_by, write::Options};
+
+/// A Parquet file under construction.
+pub(super) struct TableWriter {
+    path: PathBuf,
+    writer: ArrowWriter<File>,
+    rows: u64,
+}
+
+impl TableWriter {
+    pub(super) fn create(path: PathBuf, table: Table, options: &Options) -> Result<Self> {
+        let file = File::create_new(&path).map_err(|error| Error::from(error).in_file(&path))?;
+        let writer = ArrowWriter::try_new(file, table.schema(), Some(properties(table, options)));
+        let writer = writer.map_err(|error| failed(&path, error))?;
+        Ok(Self { path, writer, rows: 0 })
+    }
+
+    /// Adds rows, which come in order.
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.rows += batch.num_rows() as u64;
+        self.writer.write(batch).map_err(|error| failed(&self.path, error))
+    }
+
+    /// Ends it, safe on the disk; gives its rows and bytes.
+    pub(super) fn finish(mut self) -> Result<(u64, u64)> {
+        self.writer.finish().map_err(|error| failed(&self.path, error))?;
+        let in_file = |error: std::io::Error| Error::from(error).in_file(&self.path);
+        let file = self.writer.inner();
+        file.sync_all().map_err(in_file)?;
+        Ok((self.rows, file.metadata().map_err(in_file)?.len()))
+    }
+}
+
+/// The schema is exactly that of the tables; the order of rows is written down for engines that can use it.
+fn properties(table: Table, options: &Options) -> WriterProperties {
+    let number = |name: &&str| table.columns().iter().position(|column| column.name == *name);
+    let sorting = sorted_by(table).iter().filter_map(number);
+    let sorting = sorting.map(|number| SortingColumn { column_idx: number as i32, descending: false, nulls_first: true });
+    let level = ZstdLevel::try_new(1).unwrap_or_default();
+    let properties = WriterProperties::builder()
+        .set_created_by(concat!("traceloom ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(level))
+        .set_sorting_columns(Some(sorting.collect()))
+        .set_max_row_group_row_count(Some(options.row_group_rows.max(1)))
+        .set_max_row_group_bytes(Some(options.row_group_bytes.max(1)));
+    table.columns().iter().fold(properties, encode).build()
+}
+
+/// Names and numbers that recur have a dictionary. What grows from row to row is written as differences; for what is different in each
+/// row a dictionary would only be built to be thrown away.
+fn encode(properties: WriterPropertiesBuilder, column: &ColumnDef) -> WriterPropertiesBuilder {
+    let path = || ColumnPath::from(column.name);
+    match column.name {
+        "id" | "ts_ns" | "owner_id" => properties
+            .set_column_dictionary_enabled(path(), false)
+            .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
+        "address" => properties.set_column_dictionary_enabled(path(), false),
+        name if name.ends_with("_ns") => properties.set_column_dictionary_enabled(path(), false),
+        _ if matches!((column.data_type)(), DataType::Binary | DataType::Float64) => {
+            properties.set_column_dictionary_enabled(path(), false)
+        }
+        _ => properties,
+    }
+}
+
+/// Writes all rows of a table to a file.
+pub(super) fn write_table(
+    path: &Path,
+    table: Table,
+    batches: impl Iterator<Item = Result<RecordBatch>>,
+    options: &Options,
+) -> Result<(u64, u64)> {
+    let mut writer = TableWriter::create(path.to_owned(), table, options)?;
+    for batch in batches {
+        writer.write(&batch?)?;
+    }
+    writer.finish()
+}

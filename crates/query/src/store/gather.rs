@@ -1,0 +1,253 @@
+//! Rows of several batches as one batch, in any order.
+
+use std::{hash::BuildHasher, sync::Arc};
+
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray, cast::AsArray, types::Int32Type,
+};
+use arrow_schema::{ArrowError, SchemaRef};
+use arrow_select::interleave::interleave;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+
+/// A batch by its slot, and a row in it.
+pub(super) type Place = (usize, usize);
+
+/// Batches in slots, and the way of their rows into new ones.
+#[derive(Debug)]
+pub(super) struct Gather {
+    schema: SchemaRef,
+    slots: Vec<RecordBatch>,
+    /// One for each column that is dictionary-encoded.
+    names: Vec<Option<Names>>,
+}
+
+impl Gather {
+    /// From these batches.
+    pub(super) fn new(schema: SchemaRef, slots: Vec<RecordBatch>) -> Self {
+        let is_name = |number: usize| matches!(schema.field(number).data_type(), arrow_schema::DataType::Dictionary(..));
+        let names = (0..schema.fields().len())
+            .map(|number| is_name(number).then(|| Names::new(slots.iter().map(|batch| batch.column(number)))))
+            .collect();
+        Self { schema, slots, names }
+    }
+
+    /// Puts another batch into a slot.
+    pub(super) fn replace(&mut self, slot: usize, batch: RecordBatch) {
+        for (names, column) in self.names.iter_mut().zip(batch.columns()) {
+            if let Some(names) = names {
+                names.replace(slot, column);
+            }
+        }
+        self.slots[slot] = batch;
+    }
+
+    /// A batch of these rows.
+    pub(super) fn rows(&mut self, places: &[Place]) -> Result<RecordBatch, ArrowError> {
+        let slots = &self.slots;
+        let columns = self.names.iter_mut().enumerate().map(|(number, names)| {
+            let arrays: Vec<&dyn Array> = slots.iter().map(|batch| batch.column(number).as_ref()).collect();
+            match names {
+                Some(names) => Ok(names.rows(&arrays, places)),
+                None => interleave(&arrays, places),
+            }
+        });
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        RecordBatch::try_new(Arc::clone(&self.schema), columns)
+    }
+}
+
+/// The dictionary that is written starts anew when it is this long.
+const ENTRIES: usize = 1 << 15;
+const ENTRY_BYTES: usize = 1 << 20;
+
+/// Brings the dictionaries of all slots into one. A text is looked up once for each dictionary that has it, never for a row.
+#[derive(Debug)]
+struct Names {
+    /// The dictionary of each slot, as a number in `inputs`.
+    of_slot: Vec<usize>,
+    inputs: Vec<Input>,
+    /// Numbers in `inputs` by where the texts lie in memory: batches of one origin share them.
+    by_address: HashMap<(usize, usize), usize>,
+    by_text: HashTable<i32>,
+    hasher: DefaultHashBuilder,
+    texts: String,
+    ends: Vec<usize>,
+    /// The values of the last batch, good for the next one unless texts were added.
+    values: Option<Arc<StringArray>>,
+}
+
+#[derive(Debug)]
+struct Input {
+    /// Kept, so that its address is not given to another one.
+    values: StringArray,
+    /// The key in the common dictionary, where it is known.
+    keys: Vec<i32>,
+}
+
+const NO_KEY: i32 = -1;
+
+impl Names {
+    fn new<'a>(columns: impl Iterator<Item = &'a ArrayRef>) -> Self {
+        let mut names = Self {
+            of_slot: Vec::new(),
+            inputs: Vec::new(),
+            by_address: HashMap::new(),
+            by_text: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            texts: String::new(),
+            ends: Vec::new(),
+            values: None,
+        };
+        for column in columns {
+            let input = names.input(column);
+            names.of_slot.push(input);
+        }
+        names
+    }
+
+    fn replace(&mut self, slot: usize, column: &ArrayRef) {
+        // Dictionaries that no slot has any more are forgotten now and then, with all keys.
+        if self.inputs.len() > 2 * self.of_slot.len() + 16 {
+            self.forget_inputs();
+        }
+        self.of_slot[slot] = self.input(column);
+    }
+
+    /// The number of the dictionary of a column.
+    fn input(&mut self, column: &ArrayRef) -> usize {
+        let values = column.as_dictionary::<Int32Type>().values().as_string::<i32>();
+        let address = (values.value_offsets().as_ptr().addr(), values.len());
+        *self.by_address.entry(address).or_insert_with(|| {
+            self.inputs.push(Input { values: values.clone(), keys: vec![NO_KEY; values.len()] });
+            self.inputs.len() - 1
+        })
+    }
+
+    fn forget_inputs(&mut self) {
+        let mut old: Vec<Option<Input>> = std::mem::take(&mut self.inputs).into_iter().map(Some).collect();
+        let mut moved = vec![0; old.len()];
+        for input in &mut self.of_slot {
+            if let Some(kept) = old[*input].take() {
+                moved[*input] = self.inputs.len();
+                self.inputs.push(kept);
+            }
+            *input = moved[*input];
+        }
+        self.by_address.clear();
+        for (number, input) in self.inputs.iter().enumerate() {
+            let address = (input.values.value_offsets().as_ptr().addr(), input.values.len());
+            self.by_address.insert(address, number);
+        }
+    }
+
+    fn rows(&mut self, arrays: &[&dyn Array], places: &[Place]) -> ArrayRef {
+        if self.ends.len() > ENTRIES || self.texts.len() > ENTRY_BYTES {
+            self.start_anew();
+        }
+        let slots: Vec<&Int32Array> = arrays.iter().map(|array| array.as_dictionary::<Int32Type>().keys()).collect();
+        let keys: Int32Array = places
+            .iter()
+            .map(|&(slot, row)| {
+                let keys = slots[slot];
+                keys.is_valid(row).then(|| self.key(self.of_slot[slot], keys.value(row)))
+            })
+            .collect();
+        Arc::new(DictionaryArray::new(keys, self.values()))
+    }
+
+    #[inline]
+    fn key(&mut self, input: usize, key: i32) -> i32 {
+        match self.inputs[input].keys[key as usize] {
+            NO_KEY => self.find_key(input, key),
+            known => known,
+        }
+    }
+
+    #[cold]
+    fn find_key(&mut self, input: usize, key: i32) -> i32 {
+        let Self { inputs, by_text, hasher, texts, ends, values, .. } = self;
+        let Input { values: inputs_values, keys } = &mut inputs[input];
+        let text = inputs_values.value(key as usize);
+        let of = |key: i32, texts: &str, ends: &[usize]| {
+            let begin = (key as usize).checked_sub(1).map_or(0, |before| ends[before]);
+            begin..ends[key as usize].min(texts.len())
+        };
+        let hash = hasher.hash_one(text);
+        let found = by_text.find(hash, |known| &texts[of(*known, texts, ends)] == text).copied();
+        let common = found.unwrap_or_else(|| {
+            texts.push_str(text);
+            ends.push(texts.len());
+            *values = None;
+            let added = ends.len() as i32 - 1;
+            by_text.insert_unique(hash, added, |known| hasher.hash_one(&texts[of(*known, texts, ends)]));
+            added
+        });
+        keys[key as usize] = common;
+        common
+    }
+
+    fn values(&mut self) -> Arc<StringArray> {
+        let Self { values, texts, ends, .. } = self;
+        let values = values.get_or_insert_with(|| {
+            let begins = std::iter::once(0).chain(ends.iter().copied());
+            Arc::new(StringArray::from_iter_values(begins.zip(ends.iter()).map(|(begin, end)| &texts[begin..*end])))
+        });
+        Arc::clone(values)
+    }
+
+    fn start_anew(&mut self) {
+        self.inputs.iter_mut().for_each(|input| input.keys.fill(NO_KEY));
+        self.by_text.clear();
+        self.texts.clear();
+        self.ends.clear();
+        self.values = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::{DataType, Field, Schema};
+
+    use super::*;
+
+    fn batch(names: &[Option<&str>]) -> RecordBatch {
+        let names: DictionaryArray<Int32Type> = names.iter().copied().collect();
+        RecordBatch::try_new(schema(), vec![Arc::new(names)]).expect("a column of the schema")
+    }
+
+    fn schema() -> SchemaRef {
+        let names = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        Arc::new(Schema::new(vec![Field::new("name", names, true)]))
+    }
+
+    fn texts(batch: &RecordBatch) -> Vec<Option<String>> {
+        let column = batch.column(0).as_dictionary::<Int32Type>();
+        let column = column.downcast_dict::<StringArray>().expect("names are texts");
+        column.into_iter().map(|text| text.map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn names_of_different_dictionaries_meet() {
+        let slots = vec![batch(&[Some("a"), Some("b"), None]), batch(&[Some("b"), Some("c"), Some("")])];
+        let mut gather = Gather::new(schema(), slots);
+        let rows = gather.rows(&[(1, 0), (0, 1), (0, 2), (1, 2), (0, 0), (1, 1)]).expect("rows that are there");
+        let expected = [Some("b"), Some("b"), None, Some(""), Some("a"), Some("c")];
+        assert_eq!(texts(&rows), expected.map(|text| text.map(str::to_owned)));
+        assert_eq!(rows.column(0).as_dictionary::<Int32Type>().values().len(), 4);
+    }
+
+    #[test]
+    fn slots_may_change_for_ever() {
+        let mut gather = Gather::new(schema(), vec![batch(&[Some("x")]), batch(&[Some("kept")])]);
+        for number in 0..100 {
+            let new: Vec<_> = (0..1000).map(|name| format!("{:0>40}", number * 1000 + name)).collect();
+            gather.replace(0, batch(&new.iter().map(|name| Some(name.as_str())).collect::<Vec<_>>()));
+            let places: Vec<_> = std::iter::once((1, 0)).chain((0..1000).map(|row| (0, row))).collect();
+            let rows = gather.rows(&places).expect("rows that are there");
+            let expected = std::iter::once("kept".to_owned()).chain(new).map(Some);
+            assert_eq!(texts(&rows), expected.collect::<Vec<_>>());
+            let names = gather.names[0].as_ref().expect("the column has names");
+            assert!(names.inputs.len() < 32 && names.texts.len() < ENTRY_BYTES + 50_000);
+        }
+    }
+}

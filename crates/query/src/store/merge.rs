@@ -1,0 +1,109 @@
+//! Sorted streams of batches as one.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use traceloom_bytes::Result;
+use traceloom_model::BATCH_ROWS;
+
+use super::{
+    gather::{Gather, Place},
+    keys::{Key, Keys},
+    runs::BoxedBatches,
+};
+
+/// Merges streams; holds one batch of each.
+pub(super) struct Merge {
+    cursors: Vec<Cursor>,
+    gather: Gather,
+    /// The next row of each stream that has one.
+    heap: BinaryHeap<Reverse<(Key, usize)>>,
+    places: Vec<Place>,
+}
+
+/// A stream and where it is.
+struct Cursor {
+    batches: BoxedBatches,
+    keys: Keys,
+    row: usize,
+}
+
+impl Merge {
+    /// Begins to read all streams.
+    pub(super) fn new(schema: SchemaRef, streams: Vec<BoxedBatches>) -> Result<Self> {
+        let (mut cursors, mut slots) = (Vec::new(), Vec::new());
+        for mut batches in streams {
+            if let Some(batch) = next_filled(&mut batches)? {
+                cursors.push(Cursor { batches, keys: Keys::of(&batch)?, row: 0 });
+                slots.push(batch);
+            }
+        }
+        let heap = cursors.iter().enumerate().map(|(slot, cursor)| Reverse((cursor.keys.get(0), slot))).collect();
+        Ok(Self { cursors, gather: Gather::new(schema, slots), heap, places: Vec::with_capacity(BATCH_ROWS) })
+    }
+
+    /// The next batch.
+    fn merged(&mut self) -> Result<Option<RecordBatch>> {
+        while let Some(Reverse((_, slot))) = self.heap.pop() {
+            let limit = self.heap.peek().map(|Reverse((key, _))| *key);
+            let cursor = &mut self.cursors[slot];
+            // Rows that come before all other streams are taken in one go.
+            let next = loop {
+                let row = cursor.row;
+                if row == cursor.keys.len() {
+                    break None;
+                }
+                let key = cursor.keys.get(row);
+                if self.places.len() == BATCH_ROWS || limit.is_some_and(|limit| key > limit) {
+                    break Some(key);
+                }
+                self.places.push((slot, row));
+                cursor.row += 1;
+            };
+            match next {
+                Some(key) => {
+                    self.heap.push(Reverse((key, slot)));
+                    if self.places.len() == BATCH_ROWS {
+                        return self.flush();
+                    }
+                }
+                // The batch goes away: what was taken of it has to be copied before.
+                None => {
+                    let batch = self.flush()?;
+                    self.refill(slot)?;
+                    return Ok(batch);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn flush(&mut self) -> Result<Option<RecordBatch>> {
+        let batch = self.gather.rows(&self.places).map_err(std::io::Error::other)?;
+        self.places.clear();
+        Ok(Some(batch))
+    }
+
+    fn refill(&mut self, slot: usize) -> Result<()> {
+        let cursor = &mut self.cursors[slot];
+        if let Some(batch) = next_filled(&mut cursor.batches)? {
+            (cursor.keys, cursor.row) = (Keys::of(&batch)?, 0);
+            self.heap.push(Reverse((cursor.keys.get(0), slot)));
+            self.gather.replace(slot, batch);
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Merge {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.merged().transpose()
+    }
+}
+
+fn next_filled(batches: &mut BoxedBatches) -> Result<Option<RecordBatch>> {
+    batches.find(|batch| !matches!(batch, Ok(batch) if batch.num_rows() == 0)).transpose()
+}

@@ -1,0 +1,126 @@
+//! Traces as sorted Parquet files, which any engine reads.
+//!
+//! A store is a folder: `manifest.json`, and one folder a table with one file for each time that traces were added. The manifest is the
+//! truth: a file that it does not name is not part of the store. Files never change, so who reads a store while
+//! somebody adds to it sees it as it was.
+
+mod columns;
+mod gather;
+mod keys;
+mod manifest;
+mod merge;
+mod pour;
+mod runs;
+mod shelf;
+mod sort;
+mod staging;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use arrow_schema::ArrowError;
+use parquet::errors::ParquetError;
+use traceloom_bytes::{Error, Result};
+use traceloom_model::Table;
+
+pub use self::{
+    manifest::StoredTrace,
+    shelf::Shelf,
+    write::{Options, Report, Skipped, Step, write},
+};
+use self::{manifest::Manifest, staging::MANIFEST};
+
+/// A store that is there.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    manifest: Manifest,
+}
+
+impl Store {
+    /// The store in this folder; none where there is no store.
+    pub fn open(path: &Path) -> Result<Option<Self>> {
+        if !path.join(MANIFEST).is_file() {
+            return Ok(None);
+        }
+        let manifest = Manifest::read(&path.join(MANIFEST))?;
+        let store = Self { folder: path.to_owned(), manifest };
+        store.check_sizes()?;
+        Ok(Some(store))
+    }
+
+    /// The files of a table, oldest first. Each is sorted as [`sorted_by`] says.
+    pub fn files(&self, table: impl Into<Shelf>) -> Vec<PathBuf> {
+        let shelf = table.into();
+        self.manifest.files(shelf).iter().map(|file| self.folder.join(file.path(shelf))).collect()
+    }
+
+    /// Number of rows of a table.
+    pub fn rows(&self, table: impl Into<Shelf>) -> u64 {
+        self.manifest.files(table.into()).iter().map(|file| file.rows).fold(0, u64::saturating_add)
+    }
+
+    /// The traces in it, oldest first.
+    pub fn traces(&self) -> &[StoredTrace] {
+        &self.manifest.traces
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A file that was cut short or swapped is told before somebody wonders about its rows.
+    fn check_sizes(&self) -> Result<()> {
+        for shelf in Shelf::all() {
+            for (file, path) in self.manifest.files(shelf).iter().zip(self.files(shelf)) {
+                let bytes = std::fs::metadata(&path).map_err(|error| Error::from(error).in_file(&path))?.len();
+                if bytes != file.bytes {
+                    let message = format!("has {bytes} bytes, the manifest of the store says {}", file.bytes);
+                    return Err(Error::unrecognized(message).in_file(&path));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The columns that each file of a table is sorted by, NULL first.
+pub fn sorted_by(table: Table) -> &'static [&'static str] {
+    match table.columns().iter().any(|column| column.name == "ts_ns") {
+        true => &["trace_id", "ts_ns", "id"],
+        false => &["trace_id", "id"],
+    }
+}
+
+/// A failure of the libraries while a file is written or spilled.
+fn failed(path: &Path, error: impl Into<Failure>) -> Error {
+    let error = match error.into() {
+        Failure::Arrow(ArrowError::IoError(_, error)) => error,
+        Failure::Arrow(error) => std::io::Error::other(error),
+        Failure::Parquet(ParquetError::External(error)) => match error.downcast::<std::io::Error>() {
+            Ok(error) => *error,
+            Err(error) => std::io::Error::other(error),
+        },
+        Failure::Parquet(error) => std::io::Error::other(error),
+    };
+    Error::from(error).in_file(path)
+}
+
+/// What the libraries fail with.
+enum Failure {
+    Arrow(ArrowError),
+    Parquet(ParquetError),
+}
+
+impl From<ArrowError> for Failure {
+    fn from(error: ArrowError) -> Self {
+        Self::Arrow(error)
+    }
+}
+
+impl From<ParquetError> for Failure {
+    fn from(error: ParquetError) -> Self {
+        Self::Parquet(error)
+    }
+}

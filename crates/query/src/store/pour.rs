@@ -1,0 +1,140 @@
+//! The tables of a store for whoever takes tables: trace by trace, as from the files that it was made of.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+use arrow_schema::ArrowError;
+use parquet::{
+    arrow::{
+        ProjectionMask,
+        arrow_reader::{
+            ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+            RowSelection, RowSelector,
+        },
+    },
+    errors::ParquetError,
+    file::{
+        metadata::{PageIndexPolicy, RowGroupMetaData},
+        statistics::Statistics,
+    },
+};
+use traceloom_bytes::{Error, Result};
+use traceloom_model::{BATCH_ROWS, Columns, Filter, Flow, Table, TableSink, TableSource};
+
+use super::{Shelf, Store, manifest::file_name};
+
+impl TableSource for Store {
+    /// Rows come in the order of the store, which is that of their times.
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        let wanted = Table::ALL.map(|table| (table, sink.wants(table)));
+        // The traces of a file lie one after the other, in the order of the manifest.
+        let mut files: BTreeMap<(Table, u32), TableFile> = BTreeMap::new();
+        for trace in self.traces() {
+            for (table, columns) in wanted.into_iter().filter(|(_, columns)| !columns.is_empty()) {
+                let rows = trace.rows_of(table);
+                if rows == 0 {
+                    continue;
+                }
+                let file = match files.entry((table, trace.run)) {
+                    std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
+                    std::collections::btree_map::Entry::Vacant(new) => {
+                        let name = file_name(Shelf::from(table), trace.run);
+                        new.insert(TableFile::open(self.path().join(name), table)?)
+                    }
+                };
+                if file.pour(rows, columns, filter, sink)? == Flow::Stop {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A file, and how far it was read.
+struct TableFile {
+    path: PathBuf,
+    table: Table,
+    metadata: ArrowReaderMetadata,
+    offset: u64,
+}
+
+impl TableFile {
+    fn open(path: PathBuf, table: Table) -> Result<Self> {
+        let options = ArrowReaderOptions::new().with_schema(table.schema()).with_page_index_policy(PageIndexPolicy::Optional);
+        let metadata = ArrowReaderMetadata::load(&open(&path)?, options).map_err(|error| broken(&path, &error))?;
+        Ok(Self { path, table, metadata, offset: 0 })
+    }
+
+    /// Gives the next rows.
+    fn pour(&mut self, rows: u64, columns: Columns, filter: &Filter, sink: &mut dyn TableSink) -> Result<Flow> {
+        let range = self.offset..self.offset.saturating_add(rows);
+        self.offset = range.end;
+        let reader = self.reader(range, columns, filter)?;
+        for batch in reader {
+            let batch = batch.map_err(|error: ArrowError| broken(&self.path, &error))?;
+            if batch.num_rows() > 0 && sink.batch(self.table, batch) == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn reader(&self, range: Range<u64>, columns: Columns, filter: &Filter) -> Result<ParquetRecordBatchReader> {
+        let (groups, selection) = self.select(range, filter);
+        let numbers = (0..self.table.columns().len()).filter(|number| columns.has(*number));
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), numbers);
+        ParquetRecordBatchReaderBuilder::new_with_metadata(open(&self.path)?, self.metadata.clone())
+            .with_projection(mask)
+            .with_row_groups(groups)
+            .with_row_selection(selection)
+            .with_batch_size(BATCH_ROWS)
+            .build()
+            .map_err(|error: ParquetError| broken(&self.path, &error))
+    }
+
+    /// The row groups that hold some of these rows and times of interest, and the rows in them.
+    fn select(&self, range: Range<u64>, filter: &Filter) -> (Vec<usize>, RowSelection) {
+        let ts_ns = self.table.columns().iter().position(|column| column.name == "ts_ns");
+        let (mut groups, mut selectors) = (Vec::new(), Vec::new());
+        let mut begin = 0_u64;
+        for (number, group) in self.metadata.metadata().row_groups().iter().enumerate() {
+            let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+            let end = begin.saturating_add(rows);
+            let (from, to) = (range.start.clamp(begin, end), range.end.clamp(begin, end));
+            if from < to && ts_ns.is_none_or(|column| may_match(group, column, filter)) {
+                groups.push(number);
+                let skip = |rows: u64| RowSelector::skip(rows as usize);
+                selectors.extend([skip(from - begin), RowSelector::select((to - from) as usize), skip(end - to)]);
+            }
+            begin = end;
+        }
+        (groups, RowSelection::from(selectors))
+    }
+}
+
+/// Whether a row group has times of interest; what has no statistics may have.
+fn may_match(group: &RowGroupMetaData, column: usize, filter: &Filter) -> bool {
+    let Some(Statistics::Int64(times)) = group.columns().get(column).and_then(|column| column.statistics()) else {
+        return true;
+    };
+    // A row without a time has no place on the axis; it is for the sink to say whether it matters.
+    if times.null_count_opt() != Some(0) {
+        return true;
+    }
+    let begins_late = times.min_opt().is_some_and(|first| *first > filter.to_ns);
+    let ends_early = times.max_opt().is_some_and(|last| *last < filter.from_ns);
+    !begins_late && !ends_early
+}
+
+fn open(path: &Path) -> Result<File> {
+    File::open(path).map_err(|error| Error::from(error).in_file(path))
+}
+
+fn broken(path: &Path, error: &dyn std::fmt::Display) -> Error {
+    Error::unrecognized(format!("is no file of this table: {error}")).in_file(path)
+}

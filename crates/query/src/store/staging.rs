@@ -1,0 +1,189 @@
+//! The folder in which a store or an addition grows until it is complete.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use traceloom_bytes::{Error, Result};
+
+use super::{
+    Shelf,
+    manifest::{Manifest, file_name},
+};
+
+/// What makes a folder a store.
+pub(super) const MANIFEST: &str = "manifest.json";
+
+/// Where an addition grows, inside the store. What starts with a dot is passed over by who lists the files of a folder.
+const INSIDE: &str = ".writing";
+const LOCK: &str = "lock";
+const RUNS: &str = "runs";
+
+/// A folder that only this process writes to, and that is gone afterwards.
+///
+/// A new store grows beside its place and is moved there as a whole. An addition grows inside: its files are moved to
+/// where nobody looks for them yet, and then the new manifest takes the place of the old one.
+#[derive(Debug)]
+pub(super) struct Staging {
+    out: PathBuf,
+    folder: PathBuf,
+    is_inside: bool,
+    /// Held until the end; a process that dies lets go of it.
+    _lock: File,
+}
+
+impl Staging {
+    /// Begins to write `out`, which is a store, an empty folder, or not there.
+    pub(super) fn begin(out: &Path) -> Result<Self> {
+        let is_inside = out.join(MANIFEST).is_file();
+        let folder = match is_inside {
+            true => out.join(INSIDE),
+            false => beside(out)?,
+        };
+        make_folder(&folder)?;
+        let lock = lock(&folder, out)?;
+        let staging = Self { out: out.to_owned(), folder, is_inside, _lock: lock };
+        staging.clear().map_err(|error| Error::from(error).in_file(&staging.folder))?;
+        make_folder(&staging.runs())?;
+        Ok(staging)
+    }
+
+    /// For sorted runs.
+    pub(super) fn runs(&self) -> PathBuf {
+        self.folder.join(RUNS)
+    }
+
+    /// Where the file of a table grows.
+    pub(super) fn file(&self, shelf: Shelf, run: u32) -> Result<PathBuf> {
+        make_folder(&self.folder.join(shelf.name()))?;
+        Ok(self.folder.join(file_name(shelf, run)))
+    }
+
+    /// Moves the files of a run to their place; this is the moment at which the store changes.
+    pub(super) fn commit(self, manifest: &Manifest, run: u32) -> Result<()> {
+        write_synced(&self.folder.join(MANIFEST), &manifest.to_json()?)?;
+        match self.is_inside {
+            true => self.add_files(manifest, run),
+            false => self.move_store(),
+        }
+    }
+
+    fn move_store(&self) -> Result<()> {
+        let in_folder = |error: io::Error| Error::from(error).in_file(&self.folder);
+        fs::remove_dir_all(self.runs()).map_err(in_folder)?;
+        fs::remove_file(self.folder.join(LOCK)).map_err(in_folder)?;
+        // Removes an empty folder and nothing else, so that all systems can put another one there.
+        drop(fs::remove_dir(&self.out));
+        fs::rename(&self.folder, &self.out).map_err(|error| Error::from(error).in_file(&self.out))
+    }
+
+    fn add_files(&self, manifest: &Manifest, run: u32) -> Result<()> {
+        let mut shelves = Shelf::all().filter(|shelf| manifest.files(*shelf).iter().any(|file| file.run == run));
+        let mut moved = Vec::new();
+        let outcome = shelves.try_for_each(|shelf| {
+            make_folder(&self.out.join(shelf.name()))?;
+            let place = self.out.join(file_name(shelf, run));
+            rename(&self.folder.join(file_name(shelf, run)), &place)?;
+            moved.push(place);
+            Ok(())
+        });
+        let outcome = outcome.and_then(|()| rename(&self.folder.join(MANIFEST), &self.out.join(MANIFEST)));
+        if outcome.is_err() {
+            // Nobody has seen them: the manifest is still the old one.
+            moved.iter().for_each(|path| drop(fs::remove_file(path)));
+        }
+        outcome
+    }
+
+    /// Removes files that an interrupted addition moved to their place before its manifest.
+    pub(super) fn remove_orphans(&self, run: u32) -> Result<()> {
+        for shelf in Shelf::all() {
+            let path = self.out.join(file_name(shelf, run));
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::from(error).in_file(&path)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what an interrupted process left.
+    fn clear(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            match entry.file_type()?.is_dir() {
+                true => fs::remove_dir_all(entry.path())?,
+                false if entry.file_name() != LOCK => fs::remove_file(entry.path())?,
+                false => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // Gone already where it became the store. What cannot be removed is removed by the next who writes.
+        drop(fs::remove_dir_all(&self.folder));
+    }
+}
+
+/// The folder beside the place of a new store.
+fn beside(out: &Path) -> Result<PathBuf> {
+    let in_out = |error: io::Error| Error::from(error).in_file(out);
+    match fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
+        Ok(true) => {
+            return Err(Error::usage("is a folder with other things in it and no store").in_file(out));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(Error::usage("is a file; a store is a folder").in_file(out));
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(in_out(error)),
+        Ok(false) | Err(_) => {}
+    }
+    let name = out.file_name().ok_or_else(|| Error::usage("is no name for a store").in_file(out))?;
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(INSIDE);
+    Ok(out.with_file_name(hidden))
+}
+
+/// Makes a folder unless it is there; a link to one is not taken for it, because it may lead out of the store.
+fn make_folder(path: &Path) -> Result<()> {
+    let in_path = |error: io::Error| Error::from(error).in_file(path);
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            match fs::symlink_metadata(path).map_err(in_path)?.is_dir() {
+                true => Ok(()),
+                false => Err(Error::usage("is in the way of a folder of the store").in_file(path)),
+            }
+        }
+        outcome => outcome.map_err(in_path),
+    }
+}
+
+fn lock(folder: &Path, out: &Path) -> Result<File> {
+    let path = folder.join(LOCK);
+    let in_path = |error: io::Error| Error::from(error).in_file(&path);
+    let file = File::options().write(true).create(true).truncate(false).open(&path).map_err(in_path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::usage("is being written by another process").in_file(out)),
+        Err(TryLockError::Error(error)) => Err(in_path(error)),
+    }
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
+    let write = || {
+        let mut file = File::create_new(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|error| Error::from(error).in_file(path))
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|error| Error::from(error).in_file(to))
+}

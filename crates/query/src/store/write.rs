@@ -1,0 +1,199 @@
+//! Traces into a store.
+
+use std::{collections::BTreeMap, path::Path};
+
+use arrow_array::RecordBatch;
+use traceloom_bytes::{Error, Result};
+use traceloom_ingest::{Trace, ingest};
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink};
+
+use super::{
+    Shelf, Store, columns,
+    manifest::{Manifest, StoredFile, StoredTrace},
+    sort::Sorter,
+    staging::Staging,
+};
+
+/// How to write a store.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Rows held in memory, in bytes; what is more is sorted on the disk.
+    pub memory_bytes: usize,
+    /// Rows of a row group: what engines skip or read as a whole.
+    pub row_group_rows: usize,
+    /// Bytes of a row group, whichever comes first.
+    pub row_group_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { memory_bytes: 128 << 20, row_group_rows: 1 << 20, row_group_bytes: 64 << 20 }
+    }
+}
+
+/// What is done next.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// A trace is read.
+    Reading(&'a Path),
+    /// A table is sorted and written.
+    Writing(Shelf),
+}
+
+/// What became of the traces.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Traces that are new in the store.
+    pub added: Vec<StoredTrace>,
+    /// Traces that were there.
+    pub skipped: Vec<Skipped>,
+    /// Rows added.
+    pub rows: u64,
+    /// Bytes of the files added.
+    pub bytes: u64,
+}
+
+/// A trace that the store has.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Skipped {
+    /// What `trace_id` holds.
+    pub trace_id: u64,
+    /// What it is called now.
+    pub path: String,
+    /// What it was called when it was added.
+    pub stored_path: String,
+}
+
+/// Adds traces to the store at `out`, which is made if it is not there. A trace that the store has is skipped, whatever it is called.
+///
+/// All or nothing: where this fails or the process dies, the store is as it was.
+pub fn write(traces: &[Trace], out: &Path, options: &Options, progress: &mut dyn FnMut(Step<'_>)) -> Result<Report> {
+    let staging = Staging::begin(out)?;
+    let mut manifest = Store::open(out)?.map(|store| store.manifest).unwrap_or_default();
+    let run = manifest.next_run()?;
+    let is_first = manifest == Manifest::default();
+    let mut report = Report::default();
+    let fresh = select(traces, &manifest, &mut report.skipped);
+    if fresh.is_empty() && !is_first {
+        return Ok(report);
+    }
+    staging.remove_orphans(run)?;
+    let mut intake = Intake::new(&staging.runs(), options.memory_bytes);
+    for trace in fresh {
+        progress(Step::Reading(&trace.path));
+        report.added.push(intake.take(trace, run)?);
+    }
+    for (shelf, sorter) in Shelf::all().zip(intake.sorters) {
+        // Every table is there from the first run on, so that other engines see its columns.
+        if is_first || report.added.iter().any(|trace| trace.rows_of(shelf) > 0) {
+            progress(Step::Writing(shelf));
+            let path = staging.file(shelf, run)?;
+            let (rows, bytes) = columns::write_table(&path, shelf.table(), sorter.finish()?, options)?;
+            manifest.add(shelf, StoredFile::new(shelf, run, rows, bytes));
+            (report.rows, report.bytes) = (report.rows + rows, report.bytes + bytes);
+        }
+    }
+    manifest.traces.extend(report.added.iter().cloned());
+    staging.commit(&manifest, run)?;
+    Ok(report)
+}
+
+/// The traces that the store does not have, each once, in the order of its files.
+fn select<'t>(traces: &'t [Trace], manifest: &Manifest, skipped: &mut Vec<Skipped>) -> Vec<&'t Trace> {
+    let mut known: BTreeMap<u64, String> =
+        manifest.traces.iter().map(|trace| (trace.trace_id, trace.path.clone())).collect();
+    let mut fresh = Vec::new();
+    for trace in traces {
+        let path = trace.path.to_string_lossy().into_owned();
+        match known.get(&trace.id) {
+            Some(stored) => skipped.push(Skipped { trace_id: trace.id, path, stored_path: stored.clone() }),
+            None => {
+                known.insert(trace.id, path);
+                fresh.push(trace);
+            }
+        }
+    }
+    fresh.sort_by_key(|trace| trace.id);
+    fresh
+}
+
+/// Takes all tables, and puts those on the disk that get too large.
+struct Intake {
+    /// In the order of all shelves.
+    sorters: Vec<Sorter>,
+    memory_bytes: usize,
+    bytes: usize,
+    rows: Vec<u64>,
+    /// Whether the tables that come have evals added together.
+    is_merged: bool,
+    error: Option<Error>,
+}
+
+impl Intake {
+    fn new(runs: &Path, memory_bytes: usize) -> Self {
+        let sorters: Vec<_> = Shelf::all().map(|shelf| Sorter::new(shelf, runs)).collect();
+        let rows = vec![0; sorters.len()];
+        Self { sorters, memory_bytes, bytes: 0, rows, is_merged: false, error: None }
+    }
+
+    /// Takes a whole trace; gives what the manifest says about it.
+    fn take(&mut self, trace: &Trace, run: u32) -> Result<StoredTrace> {
+        self.rows.fill(0);
+        self.read(trace, false)?;
+        // Most formats have neither table, and are read once.
+        if Shelf::MERGED.iter().any(|shelf| self.rows[shelf.table() as usize] > 0) {
+            self.read(trace, true)?;
+        }
+        let counts = Shelf::all().zip(&self.rows).filter(|(_, rows)| **rows > 0);
+        Ok(StoredTrace {
+            trace_id: trace.id,
+            path: trace.path.to_string_lossy().into_owned(),
+            format: trace.format().to_owned(),
+            run,
+            rows: counts.map(|(shelf, rows)| (shelf.name().to_owned(), *rows)).collect(),
+        })
+    }
+
+    fn read(&mut self, trace: &Trace, is_merged: bool) -> Result<()> {
+        self.is_merged = is_merged;
+        let options = traceloom_ingest::Options { filter: Filter::default(), merge_evals: is_merged, ..trace.options.clone() };
+        ingest(trace, &options, self)?;
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    fn shelf(&self, table: Table) -> Option<usize> {
+        match self.is_merged {
+            true => Shelf::all().position(|shelf| shelf.is_merged() && shelf.table() == table),
+            false => Some(table as usize),
+        }
+    }
+
+    /// Empties the largest tables until there is room.
+    fn make_room(&mut self) -> Result<()> {
+        while self.bytes > self.memory_bytes {
+            let Some(largest) = self.sorters.iter_mut().max_by_key(|sorter| sorter.bytes()) else { break };
+            self.bytes -= largest.bytes();
+            largest.spill()?;
+        }
+        Ok(())
+    }
+}
+
+impl TableSink for Intake {
+    fn wants(&self, table: Table) -> Columns {
+        self.shelf(table).map_or(Columns::NONE, |_| Columns::ALL)
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+        let Some(shelf) = self.shelf(table) else { return Flow::Continue };
+        self.rows[shelf] += batch.num_rows() as u64;
+        self.bytes += self.sorters[shelf].push(batch);
+        match self.make_room() {
+            Ok(()) => Flow::Continue,
+            Err(error) => {
+                self.error = Some(error);
+                Flow::Stop
+            }
+        }
+    }
+}
