@@ -8,6 +8,7 @@ pub mod advise;
 pub mod diff;
 pub mod flame;
 mod group;
+pub mod lines;
 pub mod lod;
 pub mod memory;
 mod names;

@@ -27,6 +27,13 @@ impl Timeline {
         self.shifts.get(trace).map_or(ts_ns, |shift| ts_ns.saturating_add(*shift)).max(0).unsigned_abs()
     }
 
+    /// Whether an interval reaches beyond what the output can count, so that it is cut there.
+    #[inline]
+    pub fn is_far(&self, trace: usize, begin_ns: i64, end_ns: i64) -> bool {
+        let shift = self.shifts.get(trace).copied().unwrap_or(0);
+        begin_ns.checked_add(shift).is_none_or(|begin| begin < 0) || end_ns.checked_add(shift).is_none()
+    }
+
     /// The time of day of the output's 0, where the traces know it.
     pub fn unix_origin_ns(&self) -> Option<i64> {
         self.unix_origin_ns
@@ -61,5 +68,6 @@ mod tests {
         assert_eq!((timeline.at(0, 7), timeline.at(1, 7), timeline.unix_origin_ns()), (7, 7, None));
         let timeline = Timeline::new(&roster(&[(None, i64::MIN)]));
         assert_eq!((timeline.at(0, i64::MIN), timeline.at(0, i64::MAX)), (0, i64::MAX.unsigned_abs()));
+        assert!(timeline.is_far(0, 0, 1) && !timeline.is_far(0, -7, -7));
     }
 }

@@ -27,6 +27,7 @@ mod rule;
 mod scan;
 mod session;
 mod shift;
+pub mod store;
 mod views;
 
 pub use crate::{

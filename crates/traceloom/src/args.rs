@@ -189,6 +189,19 @@ Examples:
   traceloom memory --json service.mlyze | jq .peak.bytes")]
     Memory(answers::Memory),
 
+    /// Ask questions in SQL, of one trace or many.
+    ///
+    /// Without a question it prompts for them. All formats fill the same tables: `traceloom query FILE 'show tables'` lists
+    /// them.
+    #[command(after_help = "\
+Examples:
+  traceloom query game.prof 'select name, count(*), sum(dur_ns) from spans group by name order by 3 desc limit 20'
+  traceloom query 'runs/*.prof' --file slow-frames.sql --format csv > slow.csv
+  traceloom query game.prof service.clog 'select s.name, l.message from logs l join spans s
+    on l.ts_ns between s.ts_ns and s.ts_ns + s.dur_ns'        both on one time axis
+  traceloom query game.prof                                   a prompt")]
+    Query(answers::Query),
+
     /// Write a sample trace of each format and show what to do with it.
     #[command(after_help = "\
 Example:

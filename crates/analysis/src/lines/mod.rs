@@ -10,7 +10,7 @@ mod profile;
 
 use std::collections::BTreeMap;
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, cast::AsArray, types::UInt64Type};
 use traceloom_model::{
     Columns, Flow, Table, TableSink, attributes, calls, definitions, files, line_times, sources, traces,
 };
@@ -80,36 +80,31 @@ impl TableSink for Lines {
     }
 
     fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
-        match table {
-            Table::Attributes => {
-                let view = attributes::View::of(&batch);
-                self.of(view.trace_id.get_first(view.rows)).take_attributes(&view);
-            }
-            Table::Calls => {
-                let view = calls::View::of(&batch);
-                self.of(view.trace_id.get_first(view.rows)).take_calls(&view);
-            }
-            Table::Definitions => {
-                let view = definitions::View::of(&batch);
-                self.of(view.trace_id.get_first(view.rows)).take_definitions(&view);
-            }
-            Table::Files => {
-                let view = files::View::of(&batch);
-                self.of(view.trace_id.get_first(view.rows)).take_files(&view);
-            }
-            Table::LineTimes => {
-                let view = line_times::View::of(&batch);
-                self.of(view.trace_id.get_first(view.rows)).take_line_times(&view);
-            }
-            Table::Sources => {
-                let view = sources::View::of(&batch);
-                self.of(view.trace_id.get_first(view.rows)).take_sources(&view);
-            }
-            _ => {
-                let view = traces::View::of(&batch);
-                self.of(view.trace_id.get_first(view.rows)).take_trace(&view);
+        for (trace_id, part) in by_trace(&batch) {
+            let collected = self.traces.entry(trace_id).or_default();
+            match table {
+                Table::Attributes => collected.take_attributes(&attributes::View::of(&part)),
+                Table::Calls => collected.take_calls(&calls::View::of(&part)),
+                Table::Definitions => collected.take_definitions(&definitions::View::of(&part)),
+                Table::Files => collected.take_files(&files::View::of(&part)),
+                Table::LineTimes => collected.take_line_times(&line_times::View::of(&part)),
+                Table::Sources => collected.take_sources(&sources::View::of(&part)),
+                _ => collected.take_trace(&traces::View::of(&part)),
             }
         }
         Flow::Continue
     }
+}
+
+/// The rows of each trace; a batch of a mapper has one, that of a store may have several.
+fn by_trace(batch: &RecordBatch) -> Vec<(u64, RecordBatch)> {
+    let column = batch.column_by_name("trace_id").and_then(|column| column.as_primitive_opt::<UInt64Type>());
+    let ids: &[u64] = column.map_or(&[], |column| column.values());
+    let mut begin = 0;
+    let runs = ids.chunk_by(|one, other| one == other).map(|run| {
+        let part = batch.slice(begin, run.len());
+        begin += run.len();
+        (run[0], part)
+    });
+    runs.collect()
 }

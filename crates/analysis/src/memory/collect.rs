@@ -84,6 +84,8 @@ impl Collected {
                     site.live_bytes = site.live_bytes.saturating_add(bytes);
                     site.oldest_live_ns = Some(site.oldest_live_ns.map_or(ts_ns, |oldest| oldest.min(ts_ns)));
                 }
+                // The tracer knows no addresses, so nothing can be said of it.
+                "unknown" => {}
                 fate => {
                     let lifetime = view.lifetime_ns.get(row).unwrap_or(0).max(0) as u64;
                     site.freed += 1;

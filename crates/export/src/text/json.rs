@@ -18,6 +18,8 @@ pub fn push_escaped(out: &mut Vec<u8>, text: &str) {
     for (index, byte) in bytes.iter().enumerate() {
         let short: &[u8] = match byte {
             b'"' => b"\\\"",
+            // Perfetto's reader takes the quote after a backslash for a part of the text, even if the backslash is one.
+            b'\\' if index + 1 == bytes.len() => b"\\u005c",
             b'\\' => b"\\\\",
             b'\n' => b"\\n",
             b'\r' => b"\\r",
@@ -175,7 +177,7 @@ mod tests {
         for text in [
             "",
             "plain",
-            "\"\\\n\r\t\0\u{1f}",
+            "\"\\\n\r\t\0\u{1f}", "C:\\dir\\",
             "</script><!-- <a>",
             "\u{2028}\u{2029}\u{e2}€",
             "a\u{feff}\u{1f600}",

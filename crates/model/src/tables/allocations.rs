@@ -18,7 +18,8 @@ table! {
         size_bytes: Unsigned,
         /// Who.
         stack_id: Maybe<Int> => Stacks,
-        /// `freed`, `reused` (the address was given out again without a free) or `live` (at the end).
+        /// `freed`, `reused` (the address was given out again without a free), `live` (at the end), or `unknown` where the
+        /// tracer knows no addresses.
         fate: Name,
         /// When it was freed, or given out again.
         freed_ts_ns: Maybe<Int>,

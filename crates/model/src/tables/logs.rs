@@ -9,7 +9,7 @@ table! {
         ts_ns: Maybe<Int>,
         /// Its thread, where it has one.
         thread_id: Maybe<Int> => Threads,
-        /// Level, as a number of the format.
+        /// Level, as a number of the format; -1 where the site is unknown.
         level: Int,
         /// Level for people.
         level_name: Name,

@@ -196,7 +196,7 @@ mod tests {
             let view = traceloom_model::attributes::View::of(&batch);
             let row = |row: usize| {
                 let id = view.id.get(row);
-                assert_eq!(view.value.get(row), id.to_string());
+                assert_eq!(view.value.get(row), Some(id.to_string().as_str()));
                 assert_eq!(view.key.get(row), if id % 3 == 0 { "third" } else { "other" });
                 (view.trace_id.get(row), id)
             };

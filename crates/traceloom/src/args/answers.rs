@@ -1,6 +1,6 @@
 //! Arguments of the verbs that answer questions.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -96,4 +96,87 @@ pub(crate) struct Memory {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+#[cfg_attr(not(feature = "sql"), allow(dead_code))]
+pub(crate) struct Query {
+    /// Traces, folders of traces, quoted patterns such as `'*.prof'`, stores; last the question, unless it comes from
+    /// elsewhere.
+    #[arg(required = true, value_name = "FILE… SQL")]
+    pub(crate) words: Vec<OsString>,
+    /// A file with the question; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// How the answer is written.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: QueryFormat,
+    /// Where to write; standard output where none is named.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// Say how the question would be answered instead.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Move the times of a trace, as in `game.prof=+1.5s`; may be given several times.
+    #[arg(long = "offset", value_name = "FILE=±TIME", value_parser = parse_offset)]
+    pub(crate) offsets: Vec<(PathBuf, i64)>,
+    /// Leave times as they are in each file, even where traces share a processor's counter.
+    #[arg(long)]
+    pub(crate) no_align: bool,
+    /// What sorting, grouping and joining may hold in memory, such as `512MB`; beyond that they use temporary files.
+    #[arg(long, value_name = "SIZE", default_value = "1GB", value_parser = parse_size)]
+    pub(crate) memory: u64,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// How the rows of an answer are written.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub(crate) enum QueryFormat {
+    /// For people.
+    #[default]
+    Table,
+    /// Comma-separated values with a head.
+    Csv,
+    /// One JSON object a row.
+    Json,
+    /// A Parquet file.
+    Parquet,
+    /// An Arrow file.
+    Arrow,
+}
+
+/// Reads `game.prof=+1.5s`.
+fn parse_offset(text: &str) -> Result<(PathBuf, i64), String> {
+    let (path, time) = text.rsplit_once('=').ok_or_else(|| format!("`{text}` is no offset: write `game.prof=+1.5s`"))?;
+    Ok((path.into(), parse_time(time.strip_prefix('+').unwrap_or(time))?))
+}
+
+/// Reads `512MB`, `2GB` or a number of bytes.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no size: write `512MB` or `2GB`");
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let shift = match unit {
+        "" | "B" => 0,
+        "kB" | "KB" | "k" => 10,
+        "MB" | "M" => 20,
+        "GB" | "G" => 30,
+        _ => return Err(wrong()),
+    };
+    number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift)).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_and_sizes_are_read() {
+        assert_eq!(parse_offset("a=b.prof=+1.5s"), Ok(("a=b.prof".into(), 1_500_000_000)));
+        assert_eq!(parse_offset("x.prof=-2ms"), Ok(("x.prof".into(), -2_000_000)));
+        assert!(parse_offset("x.prof").is_err());
+        assert_eq!(parse_size("512MB"), Ok(512 << 20));
+        assert!(parse_size("MB").is_err() && parse_size("1TB").is_err() && parse_size("99999999999GB").is_err());
+    }
 }

@@ -70,7 +70,7 @@ impl Text<'_> {
         if self.report.knows_noise() {
             return Ok(writeln!(
                 self.out,
-                "{before} runs before, {after} after; what is said to differ would do so by chance in 5 of 100 cases at most"
+                "{before} runs before, {after} after; of what is said to differ, about 5 in 100 do so by chance at most"
             )?);
         }
         Ok(writeln!(

@@ -11,6 +11,8 @@ mod flame;
 mod info;
 mod log;
 mod memory;
+#[cfg(feature = "sql")]
+mod query;
 mod resources;
 mod stats;
 mod view;
@@ -42,6 +44,10 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
         Command::Memory(arguments) => memory::run(&arguments),
+        #[cfg(feature = "sql")]
+        Command::Query(arguments) => query::run(&arguments),
+        #[cfg(not(feature = "sql"))]
+        Command::Query(_) => Err(Error::usage("built without SQL: `cargo install traceloom` builds it with the feature `sql`")),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => {
             let mut script = Vec::new();

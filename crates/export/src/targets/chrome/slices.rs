@@ -33,6 +33,9 @@ pub(super) fn write(
             lanes.turn_to(span.thread, span.layer);
         }
         let placed = nest.begin(&span, (), |_, _, ()| Ok(()))?;
+        if timeline.is_far(trace, span.ts_ns, span.end_ns) {
+            loss.lose("times too far away", || format!("spans {}", span.id));
+        }
         if placed.end_ns != span.end_ns {
             loss.lose("ends of spans of which too many overlap", || format!("spans {}", span.id));
         }

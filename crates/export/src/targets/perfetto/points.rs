@@ -118,6 +118,8 @@ impl Points<'_, '_> {
     fn text(&mut self, track: u64, name: crate::NameId, text: Option<&str>, owner: (Table, usize, i64)) -> Result<()> {
         self.packets.begin(event::TYPE_INSTANT, track);
         self.packets.name(name, self.names)?;
+        let category = self.names.intern("value")?;
+        self.packets.category(category, self.names)?;
         match text {
             Some(text) => {
                 self.annotations.add_text("value", text, self.packets);

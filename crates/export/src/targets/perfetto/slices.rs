@@ -37,6 +37,9 @@ pub(super) fn write(
         let placed = nest.begin(&span, span.dur_ns.is_none(), |lane, end_ns, is_open| {
             open.end(lane, is_open, timeline.at(trace, end_ns), tracks, packets, loss)
         })?;
+        if timeline.is_far(trace, span.ts_ns, span.end_ns) {
+            loss.lose("times too far away", || format!("spans {}", span.id));
+        }
         if placed.end_ns != span.end_ns {
             loss.lose("ends of spans of which too many overlap", || format!("spans {}", span.id));
         }

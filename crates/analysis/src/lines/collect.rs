@@ -1,0 +1,179 @@
+//! From tables to a profile.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use traceloom_model::{attributes, calls, definitions, files, line_times, sources, traces};
+
+use super::{Caller, Cost, File, Figures, Profile, Sub, SubKind};
+use crate::names::{Mapped, NONE, Names, number};
+
+/// The tables of one trace.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    profile: Profile,
+    names: Names,
+    callers: Mapped,
+    callees: Mapped,
+    call_files: Mapped,
+    calls: HashMap<CallKey, Figures>,
+    definitions: Vec<Definition>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+struct CallKey {
+    callee: u32,
+    caller: u32,
+    file: u32,
+    line: Option<u32>,
+}
+
+#[derive(Debug)]
+struct Definition {
+    name: String,
+    file: Option<String>,
+    first_line: Option<u32>,
+    last_line: Option<u32>,
+}
+
+/// The number of what belongs to no file.
+const NO_FILE: i64 = -1;
+
+impl Collected {
+    pub(super) fn take_trace(&mut self, view: &traces::View<'_>) {
+        for row in 0..view.rows {
+            self.profile.path = view.path.get(row).to_owned();
+            self.profile.format = view.format.get(row).to_owned();
+        }
+    }
+
+    pub(super) fn take_attributes(&mut self, view: &attributes::View<'_>) {
+        for row in 0..view.rows {
+            let value = view.value.get(row).unwrap_or_default().to_owned();
+            self.profile.attributes.insert(view.key.get(row).to_owned(), value);
+        }
+    }
+
+    pub(super) fn take_files(&mut self, view: &files::View<'_>) {
+        for row in 0..view.rows {
+            let file = self.profile.files.entry(view.id.get(row)).or_default();
+            file.name = view.name.get(row).to_owned();
+            file.parent = view.parent_file_id.get(row).zip(view.parent_line.get(row));
+            file.flags = view.flags.get(row);
+        }
+    }
+
+    pub(super) fn take_sources(&mut self, view: &sources::View<'_>) {
+        for row in 0..view.rows {
+            let file = self.profile.files.entry(view.file_id.get(row)).or_default();
+            file.source.insert(view.line.get(row), view.text.get(row).to_owned());
+        }
+    }
+
+    pub(super) fn take_line_times(&mut self, view: &line_times::View<'_>) {
+        for row in 0..view.rows {
+            let file = self.profile.files.entry(view.file_id.get(row).unwrap_or(NO_FILE)).or_default();
+            let lines = match view.level.get(row) {
+                "block" => &mut file.blocks,
+                "sub" => &mut file.sub_lines,
+                _ => &mut file.lines,
+            };
+            let cost =
+                Cost { count: view.calls.get(row), incl_ns: view.incl_ns.get(row), excl_ns: view.excl_ns.get(row) };
+            lines.entry(view.line.get(row)).or_default().add(&cost);
+        }
+    }
+
+    pub(super) fn take_calls(&mut self, view: &calls::View<'_>) {
+        let callees = self.callees.of(view.callee.values(), &mut self.names);
+        let callers = self.callers.of(view.caller.values(), &mut self.names);
+        let files = self.call_files.of(view.file.values(), &mut self.names);
+        for row in 0..view.rows {
+            let callee = callees.get(view.callee.keys()[row] as usize).copied().unwrap_or(NONE);
+            let caller = number(callers, view.caller.key(row));
+            let file = number(files, view.file.key(row));
+            let figures = Figures {
+                count: view.count.get(row),
+                incl_ns: view.incl_ns.get(row),
+                excl_ns: view.excl_ns.get(row),
+                recursive_ns: view.recursive_ns.get(row).unwrap_or(0),
+                depth: view.max_depth.get(row).unwrap_or(0),
+            };
+            self.calls.entry(CallKey { callee, caller, file, line: view.line.get(row) }).or_default().add(&figures);
+        }
+    }
+
+    pub(super) fn take_definitions(&mut self, view: &definitions::View<'_>) {
+        for row in (0..view.rows).filter(|row| view.kind.get(*row) == "sub") {
+            self.definitions.push(Definition {
+                name: view.name.get(row).to_owned(),
+                file: view.file.get(row).map(str::to_owned),
+                first_line: view.line.get(row),
+                last_line: view.last_line.get(row),
+            });
+        }
+    }
+
+    /// Puts everything in its place.
+    pub(super) fn finish(mut self, trace_id: u64) -> Profile {
+        self.profile.trace_id = trace_id;
+        if let Some(file) = self.profile.files.get_mut(&NO_FILE) {
+            file.name = "(unknown)".to_owned();
+        }
+        self.link_evals();
+        let numbers = self.file_numbers();
+        for definition in std::mem::take(&mut self.definitions) {
+            let sub = self.profile.subs.entry(definition.name).or_default();
+            sub.file = definition.file.and_then(|name| numbers.get(name.as_str()).copied());
+            (sub.first_line, sub.last_line) = (definition.first_line, definition.last_line);
+        }
+        for (key, figures) in std::mem::take(&mut self.calls) {
+            let Some(callee) = self.names.get(key.callee) else { continue };
+            let file = self.names.get(key.file).and_then(|name| numbers.get(name).copied());
+            let by = self.names.get(key.caller).map(str::to_owned);
+            let sub = self.profile.subs.entry(callee.to_owned()).or_default();
+            sub.total.add(&figures);
+            sub.callers.push(Caller { file, line: key.line, by, figures });
+        }
+        for (name, sub) in &mut self.profile.subs {
+            sub.kind = kind_of(name, sub);
+            sort_callers(sub);
+        }
+        self.profile
+    }
+
+    fn link_evals(&mut self) {
+        let parents: Vec<_> =
+            self.profile.files.iter().filter_map(|(id, file)| file.parent.map(|(parent, _)| (parent, *id))).collect();
+        for (parent, eval) in parents {
+            match self.profile.files.get_mut(&parent) {
+                Some(file) => file.evals.push(eval),
+                None => _ = self.profile.files.get_mut(&eval).map(|file| file.parent = None),
+            }
+        }
+    }
+
+    /// Tables name the files of calls and subs; of several with one name the first is meant.
+    fn file_numbers(&self) -> BTreeMap<String, i64> {
+        let mut numbers = BTreeMap::new();
+        for (id, file) in self.profile.files.iter().filter(|(id, _)| **id != NO_FILE) {
+            numbers.entry(file.name.clone()).or_insert(*id);
+        }
+        numbers
+    }
+}
+
+pub(super) fn sort_callers(sub: &mut Sub) {
+    sub.callers.sort_by(|one, other| (one.file, one.line, &one.by).cmp(&(other.file, other.line, &other.by)));
+}
+
+/// What has no lines is not written in the language of the program, unless nothing ever said where it is.
+fn kind_of(name: &str, sub: &Sub) -> SubKind {
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
+    let operator = name.strip_prefix("CORE::").or_else(|| name.rsplit_once("::CORE:").map(|(_, operator)| operator));
+    match sub.first_line.or(sub.last_line) {
+        None if operator.is_some_and(is_word) => SubKind::Opcode,
+        None if sub.file.is_some() => SubKind::Xsub,
+        _ => SubKind::Perl,
+    }
+}

@@ -1,0 +1,308 @@
+//! A profile as reports show it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one trace knows about its lines and subs.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// The trace.
+    pub trace_id: u64,
+    /// Where it was.
+    pub path: String,
+    /// Its format.
+    pub format: String,
+    /// What the file says about itself.
+    pub attributes: BTreeMap<String, String>,
+    /// Files and string evals by their number; a negative one stands for what belongs to no file.
+    pub files: BTreeMap<i64, File>,
+    /// Subs by name.
+    pub subs: BTreeMap<String, Sub>,
+}
+
+/// A source file or a string eval.
+#[derive(Clone, Debug, Default)]
+pub struct File {
+    /// Path or name.
+    pub name: String,
+    /// Of an eval: the file and the line that it was called from.
+    pub parent: Option<(i64, u32)>,
+    /// Flags, as a number of the format.
+    pub flags: Option<u64>,
+    /// Source text by line.
+    pub source: BTreeMap<u32, String>,
+    /// Statements by line.
+    pub lines: BTreeMap<u32, Cost>,
+    /// Statements by first line of the block.
+    pub blocks: BTreeMap<u32, Cost>,
+    /// Statements by first line of the sub.
+    pub sub_lines: BTreeMap<u32, Cost>,
+    /// String evals in it.
+    pub evals: Vec<i64>,
+    /// Evals whose figures were added to those of this one.
+    pub merged: Vec<i64>,
+}
+
+/// By what statements are added up.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Level {
+    /// By first line of the block.
+    Block,
+    /// By line.
+    #[default]
+    Line,
+    /// By first line of the sub.
+    Sub,
+}
+
+impl Level {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Line => "line",
+            Self::Sub => "sub",
+        }
+    }
+}
+
+/// What statements cost.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Cost {
+    /// How often one ran.
+    pub count: u64,
+    /// Time; with what was called, where the profiler tells these apart.
+    pub incl_ns: i64,
+    /// Time without what was called.
+    pub excl_ns: Option<i64>,
+}
+
+impl Cost {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.incl_ns = self.incl_ns.saturating_add(other.incl_ns);
+        self.excl_ns = match (self.excl_ns, other.excl_ns) {
+            (Some(one), Some(other)) => Some(one.saturating_add(other)),
+            (one, other) => one.or(other),
+        };
+    }
+
+    /// The time that is its own, where that is known.
+    pub fn own_ns(&self) -> i64 {
+        self.excl_ns.unwrap_or(self.incl_ns)
+    }
+}
+
+/// What calls cost.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Figures {
+    /// Calls.
+    pub count: u64,
+    /// Time in the sub and what it called, of outermost calls.
+    pub incl_ns: i64,
+    /// Time in the sub alone.
+    pub excl_ns: i64,
+    /// Time in the sub and what it called, of recursive calls.
+    pub recursive_ns: i64,
+    /// Deepest recursion.
+    pub depth: u64,
+}
+
+impl Figures {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.recursive_ns = self.recursive_ns.saturating_add(other.recursive_ns);
+        self.add_but_recursion(other);
+    }
+
+    /// Recursive times of evals that were merged overlap, so the larger one is kept, as the original does.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.recursive_ns = self.recursive_ns.max(other.recursive_ns);
+        self.add_but_recursion(other);
+    }
+
+    fn add_but_recursion(&mut self, other: &Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.incl_ns = self.incl_ns.saturating_add(other.incl_ns);
+        self.excl_ns = self.excl_ns.saturating_add(other.excl_ns);
+        self.depth = self.depth.max(other.depth);
+    }
+}
+
+/// What a sub is written in.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum SubKind {
+    /// An operator of the interpreter, timed like a sub.
+    Opcode,
+    /// The language of the program.
+    #[default]
+    Perl,
+    /// Something that has no source lines.
+    Xsub,
+}
+
+impl SubKind {
+    /// The word that the original uses.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Opcode => "opcode",
+            Self::Perl => "perl",
+            Self::Xsub => "xsub",
+        }
+    }
+}
+
+/// A sub, added up over its callers.
+#[derive(Clone, Debug, Default)]
+pub struct Sub {
+    /// The file with its source.
+    pub file: Option<i64>,
+    /// First line.
+    pub first_line: Option<u32>,
+    /// Last line.
+    pub last_line: Option<u32>,
+    /// What it is written in.
+    pub kind: SubKind,
+    /// All calls.
+    pub total: Figures,
+    /// Calls by file, line and caller, sorted.
+    pub callers: Vec<Caller>,
+    /// Subs whose figures were added to those of this one.
+    pub merged: Vec<String>,
+}
+
+/// Calls of one caller from one place.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Caller {
+    /// File of the calls, where it is known.
+    pub file: Option<i64>,
+    /// Line of the calls.
+    pub line: Option<u32>,
+    /// The calling sub.
+    pub by: Option<String>,
+    /// What they cost.
+    pub figures: Figures,
+}
+
+/// Calls from one place, whoever called.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Place<'p> {
+    /// File of the calls, where it is known.
+    pub file: Option<i64>,
+    /// Line of the calls.
+    pub line: Option<u32>,
+    /// The calling subs, sorted.
+    pub by: Vec<&'p str>,
+    /// What they cost.
+    pub figures: Figures,
+}
+
+impl Sub {
+    /// Calls by place, sorted by file and line.
+    pub fn places(&self) -> impl Iterator<Item = Place<'_>> {
+        self.callers.chunk_by(|one, other| (one.file, one.line) == (other.file, other.line)).map(|callers| {
+            let mut place = Place { file: callers[0].file, line: callers[0].line, ..Place::default() };
+            for caller in callers {
+                place.by.extend(caller.by.as_deref());
+                place.figures.add(&caller.figures);
+            }
+            place
+        })
+    }
+
+    /// Whether it was called.
+    pub fn is_called(&self) -> bool {
+        self.total.count > 0
+    }
+}
+
+impl File {
+    /// Whether it is a string eval.
+    pub const fn is_eval(&self) -> bool {
+        self.parent.is_some()
+    }
+
+    /// Statements by line of a level.
+    pub const fn costs(&self, level: Level) -> &BTreeMap<u32, Cost> {
+        match level {
+            Level::Block => &self.blocks,
+            Level::Line => &self.lines,
+            Level::Sub => &self.sub_lines,
+        }
+    }
+
+    /// All statements.
+    pub fn total(&self) -> Cost {
+        let mut total = Cost::default();
+        self.lines.values().for_each(|cost| total.add(cost));
+        total
+    }
+}
+
+impl Profile {
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.subs.is_empty() && self.files.values().all(|file| file.lines.is_empty() && file.source.is_empty())
+    }
+
+    /// Whether statements are also added up by block and sub.
+    pub fn has_blocks(&self) -> bool {
+        self.files.values().any(|file| !file.blocks.is_empty() || !file.sub_lines.is_empty())
+    }
+
+    /// The evals in a file and in its evals, and so on; none is met twice, whatever the file says.
+    pub fn evals_below(&self, file: i64) -> Vec<i64> {
+        let mut below = Vec::new();
+        let mut seen = BTreeSet::from([file]);
+        let mut open = vec![file];
+        while let Some(at) = open.pop() {
+            for eval in self.files.get(&at).into_iter().flat_map(|file| &file.evals) {
+                if seen.insert(*eval) {
+                    below.push(*eval);
+                    open.push(*eval);
+                }
+            }
+        }
+        below
+    }
+
+    /// Where code of a file was written: out of all evals, into the file that holds the outermost.
+    pub fn outermost(&self, file: i64, line: u32) -> (i64, u32) {
+        let mut at = (file, line);
+        // The bound is for files that are each other's parents.
+        for _ in 0..self.files.len() {
+            match self.files.get(&at.0).and_then(|file| file.parent) {
+                Some(parent) => at = parent,
+                None => break,
+            }
+        }
+        at
+    }
+
+    /// Names of the subs whose source is in a file, by first line; those without lines have none.
+    pub fn defined_in(&self, file: i64) -> BTreeMap<Option<u32>, Vec<&str>> {
+        let mut by_line: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (name, sub) in self.subs.iter().filter(|(_, sub)| sub.file == Some(file)) {
+            by_line.entry(sub.first_line).or_default().push(name.as_str());
+        }
+        by_line
+    }
+
+    /// Calls made in a file, by line and then by called sub.
+    pub fn calls_in(&self, file: i64) -> BTreeMap<u32, BTreeMap<&str, Figures>> {
+        let mut by_line: BTreeMap<_, BTreeMap<_, Figures>> = BTreeMap::new();
+        for (name, sub) in &self.subs {
+            let begin = sub.callers.partition_point(|caller| caller.file < Some(file));
+            for caller in sub.callers[begin..].iter().take_while(|caller| caller.file == Some(file)) {
+                let called = by_line.entry(caller.line.unwrap_or(0)).or_default();
+                called.entry(name.as_str()).or_default().add(&caller.figures);
+            }
+        }
+        by_line
+    }
+
+    /// Gives a file its source where none was stored.
+    pub fn add_source(&mut self, file: i64, text: &str) {
+        if let Some(file) = self.files.get_mut(&file).filter(|file| file.source.is_empty()) {
+            file.source = (1..).zip(text.lines().map(str::to_owned)).collect();
+        }
+    }
+}

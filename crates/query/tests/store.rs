@@ -1,0 +1,12 @@
+//! Stores: what is in them, who can read them, and what happens to them when something goes wrong.
+
+#[path = "store/common.rs"]
+mod common;
+#[path = "store/contents.rs"]
+mod contents;
+#[path = "store/engines.rs"]
+mod engines;
+#[path = "store/safety.rs"]
+mod safety;
+#[path = "store/sql.rs"]
+mod sql;

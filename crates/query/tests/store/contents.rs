@@ -1,0 +1,194 @@
+//! What is in a store is what was in the traces.
+
+use std::fs::File;
+
+use parquet::{
+    basic::Compression,
+    file::reader::{FileReader, SerializedFileReader},
+};
+use traceloom_ingest::Trace;
+use traceloom_model::{Batches, Columns, Filter, Flow, Table, TableSink, TableSource, Wanted};
+use traceloom_query::store::{self, Options, Shelf, Store};
+
+use crate::common::{FIXTURES, listing, rows, traces, write};
+
+fn open(path: &std::path::Path) -> Store {
+    Store::open(path).unwrap_or_else(|error| panic!("{error}")).expect("there is a store")
+}
+
+/// The rows of a store are those of the traces, in order.
+fn assert_same_rows(store: &Store, traces: &[Trace]) {
+    for table in Table::ALL {
+        let sources: Vec<&dyn TableSource> = traces.iter().map(|trace| trace as &dyn TableSource).collect();
+        let mut expected = rows(&sources, table);
+        expected.sort();
+        let stored = rows(&[store], table);
+        assert_eq!(stored.len(), expected.len(), "rows of {}", table.name());
+        assert_eq!(store.rows(table), expected.len() as u64, "rows of {} in the manifest", table.name());
+        for (stored, expected) in stored.iter().zip(&expected) {
+            assert_eq!(stored, expected, "a row of {}", table.name());
+        }
+    }
+}
+
+#[test]
+fn every_table_of_every_format_is_the_same() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (out, traces) = (folder.path().join("store"), traces(&FIXTURES));
+    let report = write(&traces, &out);
+    assert_eq!(report.added.len(), FIXTURES.len());
+    assert!(report.skipped.is_empty() && report.rows > 5000, "{} rows", report.rows);
+    let store = open(&out);
+    assert_same_rows(&store, &traces);
+    let filled = Table::ALL.iter().filter(|table| store.rows(**table) > 0).count();
+    assert!(filled >= 18, "only {filled} tables have rows");
+    assert!(Shelf::all().all(|shelf| store.files(shelf).len() == 1), "every table has a file");
+    assert_eq!(listing(&out).len(), Shelf::all().count() + 1, "nothing but the tables and the manifest");
+}
+
+#[test]
+fn sorting_on_the_disk_gives_the_same() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (out, traces) = (folder.path().join("store"), traces(&FIXTURES));
+    let options = Options { memory_bytes: 1, row_group_rows: 100, ..Options::default() };
+    store::write(&traces, &out, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let store = open(&out);
+    assert_same_rows(&store, &traces);
+    let file = File::open(&store.files(Table::Logs)[0]).expect("the file is there");
+    let reader = SerializedFileReader::new(file).expect("a Parquet file");
+    assert!(reader.num_row_groups() > 3);
+}
+
+#[test]
+fn evals_of_one_place_are_there_both_ways() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (out, mut traces) = (folder.path().join("store"), traces(&["nytprof/evals-c0.nytprof"]));
+    write(&traces, &out);
+    let store = open(&out);
+    traces[0].options.merge_evals = true;
+    for shelf in Shelf::MERGED {
+        let merged = rows(&[&traces[0]], shelf.table());
+        assert_eq!(store.rows(shelf), merged.len() as u64, "{}", shelf.name());
+    }
+    let [lines, _] = Shelf::MERGED;
+    assert_ne!(store.rows(lines), store.rows(Table::LineTimes), "the fixture has evals to merge");
+}
+
+#[test]
+fn files_say_how_they_are_sorted() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("store");
+    write(&traces(&["easyprofiler/v210_values.prof"]), &out);
+    let store = open(&out);
+    for table in Table::ALL {
+        let file = File::open(&store.files(table)[0]).expect("the file is there");
+        let reader = SerializedFileReader::new(file).expect("a Parquet file");
+        for group in reader.metadata().row_groups() {
+            let sorting = group.sorting_columns().expect("the order is written down");
+            let name = |number: i32| table.columns()[number as usize].name;
+            let names: Vec<_> = sorting.iter().map(|column| name(column.column_idx)).collect();
+            assert_eq!(names, store::sorted_by(table));
+            assert!(group.columns().iter().all(|column| column.statistics().is_some()), "{}", table.name());
+            assert!(group.columns().iter().all(|column| matches!(column.compression(), Compression::ZSTD(_))));
+        }
+    }
+}
+
+#[test]
+fn another_run_adds_only_what_is_new() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("store");
+    let all = traces(&FIXTURES);
+    let (first, second) = all.split_at(6);
+    write(first, &out);
+    let before = listing(&out);
+    // A copy under another name is the same trace.
+    let copy = folder.path().join("copy.prof");
+    std::fs::copy(&first[0].path, &copy).expect("a copy");
+    let copy = traceloom_ingest::open(&copy, None, &traceloom_ingest::Options::default()).expect("the copy opens");
+    let again = write(&[copy], &out);
+    assert!(again.added.is_empty() && again.rows == 0);
+    assert_eq!(again.skipped[0].stored_path, first[0].path.to_string_lossy());
+    assert!(again.skipped[0].path.ends_with("copy.prof"));
+    assert_eq!(listing(&out), before, "nothing was written");
+
+    let more = write(&all, &out);
+    assert_eq!((more.added.len(), more.skipped.len()), (second.len(), first.len()));
+    let store = open(&out);
+    assert_same_contents(&store, &all);
+    let after = listing(&out);
+    let kept = |(path, bytes): &(std::path::PathBuf, Vec<u8>)| {
+        path.ends_with("manifest.json") || after.iter().any(|(other, now)| (other, now) == (path, bytes))
+    };
+    assert!(before.iter().all(kept), "files never change");
+    assert_eq!(store.files(Table::Spans).len(), 2);
+    assert_eq!(store.files(Table::Allocations).len(), 1, "no file for a table without new rows");
+}
+
+/// The same rows, wherever they are.
+fn assert_same_contents(store: &Store, traces: &[Trace]) {
+    for table in Table::ALL {
+        let sources: Vec<&dyn TableSource> = traces.iter().map(|trace| trace as &dyn TableSource).collect();
+        let (mut expected, mut stored) = (rows(&sources, table), rows(&[store], table));
+        expected.sort();
+        stored.sort();
+        assert_eq!(stored, expected, "{}", table.name());
+    }
+}
+
+#[test]
+fn a_trace_that_comes_twice_is_taken_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("store");
+    let name = "cnanolog/head_server.clog";
+    let report = write(&traces(&[name, name]), &out);
+    assert_eq!((report.added.len(), report.skipped.len()), (1, 1));
+    assert_eq!(open(&out).traces().len(), 1);
+}
+
+#[test]
+fn times_and_columns_that_nobody_wants_are_left_out() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (out, traces) = (folder.path().join("store"), traces(&["memlyze/killed.mlyze", "memlyze/api_medium.mlyze"]));
+    let options = Options { row_group_rows: 50, ..Options::default() };
+    store::write(&traces, &out, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let store = open(&out);
+    let all = rows(&[&store], Table::Allocations);
+    let mut times: Vec<_> = all.iter().filter_map(|((_, ts_ns, _), _)| *ts_ns).collect();
+    times.sort_unstable();
+    let (from_ns, to_ns) = (times[times.len() / 2], times[times.len() / 2 + times.len() / 10]);
+    let filter = Filter { from_ns, to_ns, ..Filter::default() };
+    let wanted = Wanted::nothing().and(Table::Allocations, Columns::named(Table::Allocations, &["ts_ns", "size_bytes"]));
+    let mut batches = Batches::of(wanted);
+    store.pour(&filter, &mut batches).expect("the store can be read");
+    let mut found = Vec::new();
+    for batch in batches.table(Table::Allocations) {
+        assert_eq!(batch.num_columns(), 2);
+        found.extend_from_slice(traceloom_model::allocations::View::of(batch).ts_ns.values());
+    }
+    assert!(found.len() < all.len(), "{} of {} rows came", found.len(), all.len());
+    found.retain(|ts_ns| filter.takes_time(*ts_ns));
+    found.sort_unstable();
+    times.retain(|ts_ns| filter.takes_time(*ts_ns));
+    assert_eq!(found, times);
+}
+
+#[test]
+fn a_stop_ends_the_reading() {
+    struct One(usize);
+    impl TableSink for One {
+        fn wants(&self, _table: Table) -> Columns {
+            Columns::ALL
+        }
+        fn batch(&mut self, _table: Table, _batch: arrow_array::RecordBatch) -> Flow {
+            self.0 += 1;
+            Flow::Stop
+        }
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("store");
+    write(&traces(&FIXTURES), &out);
+    let mut sink = One(0);
+    open(&out).pour(&Filter::default(), &mut sink).expect("a stop is no error");
+    assert_eq!(sink.0, 1);
+}
