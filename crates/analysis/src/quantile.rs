@@ -94,6 +94,49 @@ fn log_range(bucket: u32) -> (u64, u64) {
 pub(crate) struct Samples {
     scale: Scale,
     kept: Kept,
+    /// Sums of the samples that are not kept one by one.
+    dropped: Sums,
+}
+
+/// How many samples there are, what they add up to, and how far they reach; of whole numbers only.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Sums {
+    pub(crate) count: u64,
+    pub(crate) total: u64,
+    pub(crate) min: u64,
+    pub(crate) max: u64,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self { count: 0, total: 0, min: u64::MAX, max: 0 }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, sample: u64) {
+        self.count += 1;
+        self.total = self.total.saturating_add(sample);
+        self.min = self.min.min(sample);
+        self.max = self.max.max(sample);
+    }
+
+    /// Of numbers so short that many of them add up without a check.
+    fn of_narrow(samples: &[u32]) -> Self {
+        let mut sums = Self { count: samples.len() as u64, ..Self::default() };
+        for chunk in samples.chunks(1 << 16) {
+            sums.total = sums.total.saturating_add(chunk.iter().map(|sample| u64::from(*sample)).sum());
+            sums.min = sums.min.min(chunk.iter().min().map_or(u64::MAX, |least| u64::from(*least)));
+            sums.max = sums.max.max(chunk.iter().max().map_or(0, |most| u64::from(*most)));
+        }
+        sums
+    }
+
+    fn of_wide(samples: &[u64]) -> Self {
+        let mut sums = Self::default();
+        samples.iter().for_each(|sample| sums.add(*sample));
+        sums
+    }
 }
 
 #[derive(Debug)]
@@ -118,7 +161,7 @@ const FIRST_ROOM: usize = 4;
 impl Samples {
     /// None yet, of floats.
     pub(crate) fn of_floats() -> Self {
-        Self { scale: Scale::Float, kept: Kept::Wide(Vec::new()) }
+        Self { scale: Scale::Float, kept: Kept::Wide(Vec::new()), dropped: Sums::default() }
     }
 
     /// Adds a sample.
@@ -136,7 +179,7 @@ impl Samples {
     fn push_slowly(&mut self, key: u64, budget: &mut Budget) {
         let scale = self.scale;
         match &mut self.kept {
-            Kept::Lost => {}
+            Kept::Lost => self.dropped.add(key),
             Kept::Narrow(samples) => match u32::try_from(key) {
                 Ok(narrow) if make_room(samples, budget) => samples.push(narrow),
                 Ok(_) => self.sketch(key, budget),
@@ -147,6 +190,7 @@ impl Samples {
                 false => self.sketch(key, budget),
             },
             Kept::Sketch(counts) => {
+                self.dropped.add(key);
                 if let Some(count) = counts.get_mut(&scale.bucket(key)) {
                     *count += 1;
                 } else if let Some(left) = budget.sketches.checked_sub(SKETCH_ENTRY) {
@@ -181,6 +225,8 @@ impl Samples {
         let mut counts: HashMap<u32, u64> = HashMap::new();
         let mut count = |key: u64| *counts.entry(scale.bucket(key)).or_default() += 1;
         count(key);
+        self.dropped = self.sums();
+        self.dropped.add(key);
         match std::mem::replace(&mut self.kept, Kept::Lost) {
             Kept::Narrow(samples) => {
                 samples.iter().for_each(|sample| count(u64::from(*sample)));
@@ -195,6 +241,24 @@ impl Samples {
         if let Some(left) = budget.sketches.checked_sub(counts.len() * SKETCH_ENTRY) {
             budget.sketches = left;
             self.kept = Kept::Sketch(counts);
+        }
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        match &self.kept {
+            Kept::Lost | Kept::Sketch(_) => self.dropped.count == 0,
+            Kept::Narrow(samples) => samples.is_empty(),
+            Kept::Wide(samples) => samples.is_empty(),
+        }
+    }
+
+    /// The sums of all samples; exact even where the samples are not kept.
+    pub(crate) fn sums(&self) -> Sums {
+        match &self.kept {
+            Kept::Lost | Kept::Sketch(_) => self.dropped,
+            Kept::Narrow(samples) => Sums::of_narrow(samples),
+            Kept::Wide(samples) => Sums::of_wide(samples),
         }
     }
 
@@ -254,74 +318,62 @@ fn select<T: Copy + Ord + Into<u64>, const N: usize>(
     scale: Scale,
     shares: [f64; N],
 ) -> Option<[f64; N]> {
-    if samples.is_empty() {
-        return None;
-    }
-    let count = samples.len();
-    let mut finder = if count <= FEW { Finder::whole(samples) } else { Finder::counted(samples) };
-    Some(shares.map(|share| {
-        let (rank, part) = place(share, count);
-        let low = scale.value(finder.at(rank));
+    let last = samples.len().checked_sub(1)?;
+    let places = shares.map(|share| place(share, samples.len()));
+    let mut ranked = match samples.len() {
+        ..=FEW => Ranked { members: samples.to_vec(), skipped: Vec::new() },
+        _ => Ranked::of(samples, places.iter().flat_map(|(rank, _)| [*rank, (rank + 1).min(last)])),
+    };
+    Some(places.map(|(rank, part)| {
+        let low = scale.value(ranked.at(rank));
         if part == 0.0 {
             return low;
         }
-        let high = scale.value(finder.at(rank + 1));
+        let high = scale.value(ranked.at(rank + 1));
         low + (high - low) * part
     }))
 }
 
-/// Finds samples by rank. Many samples are counted by bucket first, so that only the bucket that holds the rank is
-/// looked at closely; buckets are narrow, so that it holds few of them.
-struct Finder<'s, T> {
-    samples: &'s mut [T],
-    /// Samples in each bucket; empty where nothing was counted.
-    counts: Vec<u32>,
-    /// The bucket looked at last, and the samples before it.
-    bucket: Option<(u32, usize)>,
+/// Those samples of many that the ranks asked for are among.
+///
+/// All samples are counted by bucket, which says what buckets the ranks lie in; buckets are narrow, so that few samples
+/// are in them, and only those are looked at closely.
+struct Ranked<T> {
     members: Vec<T>,
+    /// From which rank on how many samples are left out before it.
+    skipped: Vec<(usize, usize)>,
 }
 
-impl<'s, T: Copy + Ord + Into<u64>> Finder<'s, T> {
-    fn whole(samples: &'s mut [T]) -> Self {
-        Self { samples, counts: Vec::new(), bucket: None, members: Vec::new() }
-    }
-
-    fn counted(samples: &'s mut [T]) -> Self {
+impl<T: Copy + Ord + Into<u64>> Ranked<T> {
+    fn of(samples: &[T], ranks: impl Iterator<Item = usize>) -> Self {
         let most = samples.iter().copied().max().map_or(0, Into::into);
-        let mut counts = vec![0; log_bucket(most) as usize + 1];
-        for sample in samples.iter() {
+        let mut counts = vec![0_u32; log_bucket(most) as usize + 1];
+        for sample in samples {
             counts[log_bucket((*sample).into()) as usize] += 1;
         }
-        Self { samples, counts, bucket: None, members: Vec::new() }
+        let mut ranks: Vec<usize> = ranks.collect();
+        ranks.sort_unstable();
+        let mut wanted = vec![false; counts.len()];
+        let (mut before, mut members, mut skipped) = (0, 0, Vec::new());
+        let mut ranks = ranks.into_iter().peekable();
+        for (count, wanted) in counts.iter().zip(&mut wanted) {
+            let end = before + *count as usize;
+            if ranks.peek().is_some_and(|rank| *rank < end) {
+                *wanted = true;
+                skipped.push((before, before - members));
+                members += *count as usize;
+                while ranks.next_if(|rank| *rank < end).is_some() {}
+            }
+            before = end;
+        }
+        let mut kept = Vec::with_capacity(members);
+        kept.extend(samples.iter().filter(|sample| wanted[log_bucket((**sample).into()) as usize]));
+        Self { members: kept, skipped }
     }
 
     fn at(&mut self, rank: usize) -> u64 {
-        if self.counts.is_empty() {
-            return (*self.samples.select_nth_unstable(rank).1).into();
-        }
-        let (bucket, before) = self.bucket_of(rank);
-        if self.bucket != Some((bucket, before)) {
-            let (low, width) = log_range(bucket);
-            let is_member = |sample: &&T| (**sample).into().wrapping_sub(low) < width;
-            self.members.clear();
-            self.members.reserve_exact(self.counts[bucket as usize] as usize);
-            self.members.extend(self.samples.iter().filter(is_member));
-            self.bucket = Some((bucket, before));
-        }
-        (*self.members.select_nth_unstable(rank - before).1).into()
-    }
-
-    /// The bucket that holds a rank, and the samples before it.
-    fn bucket_of(&self, rank: usize) -> (u32, usize) {
-        let mut before = 0;
-        for (bucket, count) in (0..).zip(&self.counts) {
-            let count = *count as usize;
-            if rank < before + count {
-                return (bucket, before);
-            }
-            before += count;
-        }
-        (self.counts.len() as u32 - 1, before)
+        let skipped = self.skipped.iter().rev().find(|(from, _)| *from <= rank).map_or(0, |(_, skipped)| *skipped);
+        (*self.members.select_nth_unstable(rank - skipped).1).into()
     }
 }
 
@@ -390,6 +442,17 @@ mod tests {
             let [found] = kept.quantiles([share]).expect("the sketch fits");
             let exact = truth(&samples, share);
             assert!((found - exact).abs() <= exact / 1000.0, "{share}: {found} for {exact}");
+        }
+    }
+
+    #[test]
+    fn sums_are_exact_whatever_is_kept() {
+        let samples = scattered(10_000);
+        let (count, total) = (samples.len() as u64, samples.iter().sum());
+        let (min, max) = (samples.iter().min().copied(), samples.iter().max().copied());
+        for budget_bytes in [0, 1 << 10, 1 << 16, 1 << 30] {
+            let sums = filled(samples.iter().copied(), budget_bytes).sums();
+            assert_eq!((sums.count, sums.total, Some(sums.min), Some(sums.max)), (count, total, min, max));
         }
     }
 

@@ -5,14 +5,12 @@ mod support;
 use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
-use traceloom_bytes::Result;
 use traceloom_export::{Options, TARGETS, by_id, write};
 use traceloom_model::{
-    Filter, Halt, Table, TableSink, TableSource, Tables, args::Arg, events::Event, logs::Log, processes::Process,
-    spans::Span, threads::Thread, traces::Trace,
+    Halt, Table, Tables, args::Arg, events::Event, logs::Log, processes::Process, spans::Span, threads::Thread,
 };
 
-use support::{ask, engine_or_skip, place};
+use support::{Synthetic, ask, engine_or_skip, place, push_trace, span};
 
 const NAMES: [&str; 14] = [
     "plain",
@@ -32,15 +30,6 @@ const NAMES: [&str; 14] = [
 ];
 
 /// One span, event and log entry of each name, with an argument.
-struct Hostile;
-
-impl TableSource for Hostile {
-    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-        let mut tables = Tables::new(1, filter.clone(), sink);
-        fill(&mut tables).and_then(|()| tables.finish()).or_else(Halt::into_result)
-    }
-}
-
 fn fill(tables: &mut Tables<'_>) -> Result<(), Halt> {
     for (id, name) in (0..).zip(NAMES) {
         push_span(id, name, tables)?;
@@ -48,44 +37,27 @@ fn fill(tables: &mut Tables<'_>) -> Result<(), Halt> {
         let (ts_ns, category) = (id * 100, "event".into());
         tables.push(Event { id, ts_ns, thread_id, span_id, name: name.into(), category, definition_id })?;
         let (ts_ns, level_name, file, line, format) = (Some(id * 100), "INFO".into(), Some(name.into()), Some(1), None);
-        tables.push(Log { id, ts_ns, thread_id, level: 1, level_name, file, line, format, message: name, definition_id })?;
+        tables.push(Log {
+            id,
+            ts_ns,
+            thread_id,
+            level: 1,
+            level_name,
+            file,
+            line,
+            format,
+            message: name,
+            definition_id,
+        })?;
     }
     let name = Some(NAMES[4].into());
     tables.push(Thread { id: 0, tid: Some(7), process_id: 0, name, kind: None, location: None })?;
     tables.push(Process { id: 0, pid: Some(7), ppid: None, name, start_ts_ns: None, end_ts_ns: None })?;
-    tables.push(Trace {
-        id: 0,
-        path: NAMES[1],
-        format: "easyprofiler".into(),
-        version: "",
-        producer: None,
-        clock: "tsc".into(),
-        clock_hz: None,
-        start_ticks: None,
-        start_native_ns: 0,
-        unix_origin_ns: None,
-        first_ts_ns: Some(0),
-        last_ts_ns: Some(10_000),
-        bytes: 0,
-    })
+    push_trace(NAMES[1], 10_000, tables)
 }
 
 fn push_span(id: i64, name: &str, tables: &mut Tables<'_>) -> Result<(), Halt> {
-    tables.push(Span {
-        id,
-        parent_id: None,
-        thread_id: 0,
-        depth: 0,
-        ts_ns: id * 100,
-        dur_ns: Some(50),
-        self_ns: Some(50),
-        name: name.into(),
-        category: "block".into(),
-        definition_id: None,
-        file: Some(name.into()),
-        line: None,
-        color: None,
-    })?;
+    tables.push(Span { file: Some(name.into()), ..span(id, 0, None, id * 100, Some(50), name) })?;
     tables.push(Arg {
         id,
         owner_table: Table::Spans.name().into(),
@@ -104,7 +76,7 @@ fn push_span(id: i64, name: &str, tables: &mut Tables<'_>) -> Result<(), Halt> {
 fn written(target: &str, variant: Option<&str>) -> Vec<u8> {
     let mut out = Vec::new();
     let options = Options { variant: variant.map(str::to_owned), ..Options::default() };
-    write(by_id(target).unwrap(), &Hostile, &options, &mut out).unwrap();
+    write(by_id(target).unwrap(), &Synthetic(fill), &options, &mut out).unwrap();
     out
 }
 

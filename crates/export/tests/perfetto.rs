@@ -208,7 +208,8 @@ fn compare(target: &str, extension: &str, gzip: bool) {
         if extension != "pftrace" {
             as_chrome(&mut expected);
         }
-        let lost = loss.entries().filter(|(what, ..)| what.starts_with("flows ")).map(|(_, count, _)| count).sum::<u64>();
+        let lost =
+            loss.entries().filter(|(what, ..)| what.starts_with("flows ")).map(|(_, count, _)| count).sum::<u64>();
         expected.flows -= lost as i64;
         flows += expected.flows;
         differences(name, &found(answers), &expected, &mut wrong);

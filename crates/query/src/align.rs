@@ -10,7 +10,7 @@ use traceloom_bytes::{Error, Result};
 use traceloom_ingest::Trace;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, traces::View};
 
-use crate::Options;
+use crate::{Options, shift::Moved};
 
 /// The user's word on when a trace began.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -32,6 +32,14 @@ pub struct Alignment {
     pub shift_ns: i64,
     /// The trace whose axis it is on now; none where the user said so.
     pub with: Option<PathBuf>,
+    /// The time of day of its origin, from that trace.
+    unix_origin_ns: Option<i64>,
+}
+
+impl Alignment {
+    pub(crate) fn moved(&self) -> Moved {
+        Moved { shift_ns: self.shift_ns, unix_origin_ns: self.unix_origin_ns }
+    }
 }
 
 /// Finds out which traces to move, and by how much.
@@ -41,7 +49,8 @@ pub(crate) fn align(traces: &[Arc<Trace>], options: &Options) -> Result<Vec<Alig
         let trace = traces.iter().find(|trace| trace.path == offset.path);
         let trace = trace.ok_or_else(|| Error::usage("an offset is given for it, and it is not among the traces").in_file(&offset.path))?;
         alignments.retain(|known: &Alignment| known.trace_id != trace.id);
-        alignments.push(Alignment { trace_id: trace.id, path: trace.path.clone(), shift_ns: offset.offset_ns, with: None });
+        let (path, shift_ns) = (trace.path.clone(), offset.offset_ns);
+        alignments.push(Alignment { trace_id: trace.id, path, shift_ns, with: None, unix_origin_ns: None });
     }
     let has = |format: &str| traces.iter().any(|trace| trace.format() == format);
     // The facts cost a pass over the files: not without hope.
@@ -58,18 +67,19 @@ const TOLERANCE: f64 = 0.01;
 
 fn by_counter(traces: &[Arc<Trace>], alignments: &mut Vec<Alignment>) -> Result<()> {
     let facts: Vec<Option<Counter>> = traces.iter().map(|trace| Counter::of(trace)).collect::<Result<_>>()?;
-    let clocks = || traces.iter().zip(&facts).filter_map(|(trace, fact)| Some((trace, (*fact)?))).filter(|(_, fact)| fact.has_time_of_day);
+    let clocks = || traces.iter().zip(&facts).filter_map(|(trace, fact)| Some((trace, (*fact)?))).filter(|(_, fact)| fact.unix_origin_ns.is_some());
     for (trace, fact) in traces.iter().zip(&facts) {
-        let Some(fact) = fact.filter(|fact| !fact.has_time_of_day) else { continue };
+        let Some(fact) = fact.filter(|fact| fact.unix_origin_ns.is_none()) else { continue };
         if alignments.iter().any(|known| known.trace_id == trace.id) {
             continue;
         }
-        let found = clocks().find_map(|(clock, reference)| Some((clock, fact.shift_ns(&reference)?)));
-        if let Some((clock, shift_ns)) = found {
+        let found = clocks().find_map(|(clock, reference)| Some((clock, reference.unix_origin_ns?, fact.shift_ns(&reference)?)));
+        if let Some((clock, unix_origin_ns, shift_ns)) = found {
             // The clock may have been moved by the user.
             let moved = alignments.iter().find(|known| known.trace_id == clock.id).map_or(0, |known| known.shift_ns);
             let (path, with) = (trace.path.clone(), Some(clock.path.clone()));
-            alignments.push(Alignment { trace_id: trace.id, path, shift_ns: shift_ns.saturating_add(moved), with });
+            let (shift_ns, unix_origin_ns) = (shift_ns.saturating_add(moved), unix_origin_ns.checked_sub(moved));
+            alignments.push(Alignment { trace_id: trace.id, path, shift_ns, with, unix_origin_ns });
         }
     }
     Ok(())
@@ -82,7 +92,7 @@ struct Counter {
     start_ticks: u64,
     first_ts_ns: i64,
     last_ts_ns: i64,
-    has_time_of_day: bool,
+    unix_origin_ns: Option<i64>,
 }
 
 impl Counter {
@@ -124,7 +134,7 @@ impl TableSink for Row {
                     start_ticks: view.start_ticks.get(0)?,
                     first_ts_ns: view.first_ts_ns.get(0)?,
                     last_ts_ns: view.last_ts_ns.get(0)?,
-                    has_time_of_day: view.unix_origin_ns.get(0).is_some(),
+                    unix_origin_ns: view.unix_origin_ns.get(0),
                 })
             })();
         }

@@ -46,7 +46,7 @@ impl<'s> Answer<'s> {
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
         loop {
-            match self.session.runtime.block_on(self.stream.next()) {
+            match self.session.wait(self.stream.next()) {
                 Some(Ok(batch)) if batch.num_rows() == 0 => {}
                 Some(Ok(batch)) => {
                     self.again = None;
@@ -74,7 +74,7 @@ impl<'s> Answer<'s> {
 
 fn start(session: &Session, context: &SessionContext, plan: &LogicalPlan) -> Result<SendableRecordBatchStream> {
     let state = context.state();
-    session.runtime.block_on(async {
+    session.wait(async {
         let plan = state.create_physical_plan(plan).await?;
         execute_stream(plan, context.task_ctx())
     })

@@ -1,12 +1,16 @@
-//! What a user names: files, patterns, folders.
+//! What a user names: files, patterns, folders, stores.
 
 use std::path::{Path, PathBuf};
 
 use traceloom_bytes::{Error, Result};
 
+use crate::store::Store;
+
 /// One thing to read.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Debug)]
 pub enum Input {
+    /// A store.
+    Store(Store),
     /// A trace, or a file that may be one.
     Trace {
         /// Where it is.
@@ -16,7 +20,7 @@ pub enum Input {
     },
 }
 
-/// Turns names into inputs: a pattern (`*`, `?`, `[…]`) gives the files that it matches, a folder the files in it.
+/// Turns names into inputs: a pattern (`*`, `?`, `[…]`) gives what it matches, a folder the files in it unless it is a store.
 pub fn resolve(paths: &[PathBuf]) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for path in paths {
@@ -45,17 +49,20 @@ fn matching(pattern: &str) -> Result<Vec<Input>> {
     Ok(inputs)
 }
 
-/// The files of a folder, in order of their names; not those of folders in it.
+/// The store that a folder is, or its files in order of their names; not those of folders in it.
 fn inside(folder: &Path) -> Result<Vec<Input>> {
+    if let Some(store) = Store::open(folder)? {
+        return Ok(vec![Input::Store(store)]);
+    }
     let in_folder = |error: std::io::Error| Error::from(error).in_file(folder);
-    let mut inputs = Vec::new();
+    let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(in_folder)? {
         let path = entry.map_err(in_folder)?.path();
         let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         if path.is_file() && !is_hidden {
-            inputs.push(Input::Trace { path, is_named: false });
+            paths.push(path);
         }
     }
-    inputs.sort();
-    Ok(inputs)
+    paths.sort();
+    Ok(paths.into_iter().map(|path| Input::Trace { path, is_named: false }).collect())
 }

@@ -28,6 +28,8 @@ mod scan;
 mod session;
 mod shift;
 pub mod store;
+mod stored;
+pub mod store;
 mod views;
 
 pub use crate::{

@@ -21,7 +21,10 @@ use datafusion::{
 use tokio::sync::mpsc::Sender;
 use traceloom_model::{Columns, Flow, Table, TableSink, TableSource};
 
-use crate::{bounds::Bounds, shift};
+use crate::{
+    bounds::Bounds,
+    shift::{self, Moved},
+};
 
 /// One trace as a scan sees it.
 pub(crate) struct Part {
@@ -29,13 +32,13 @@ pub(crate) struct Part {
     pub(crate) trace_id: u64,
     /// Length of the file, from which the engine guesses how large a table is.
     pub(crate) bytes: u64,
-    /// What its times are moved by.
-    pub(crate) shift_ns: i64,
+    /// Where its origin is now.
+    pub(crate) moved: Moved,
 }
 
 impl fmt::Debug for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Part").field("trace_id", &self.trace_id).field("shift_ns", &self.shift_ns).finish_non_exhaustive()
+        f.debug_struct("Part").field("trace_id", &self.trace_id).field("moved", &self.moved).finish_non_exhaustive()
     }
 }
 
@@ -135,10 +138,10 @@ struct Request {
 
 impl Request {
     /// The columns that a source has to make.
-    fn columns(&self, shift_ns: i64) -> Columns {
+    fn columns(&self, moved: Moved) -> Columns {
         match self.table {
             // Columns of the origin depend on each other when it moves.
-            Table::Traces if shift_ns != 0 => Columns::ALL,
+            Table::Traces if !moved.is_not() => Columns::ALL,
             // Rows are counted where no column is asked for, and one is needed to have rows at all.
             _ if self.projection.is_empty() => Columns::of([0]),
             _ => Columns::of(self.projection.iter().copied()),
@@ -239,7 +242,7 @@ fn pour(parts: &[Arc<Part>], request: &Request, out: Sender<Result<RecordBatch>>
     let mut left = request.limit.unwrap_or(usize::MAX);
     for part in parts {
         let mut sink = Sink { request, part, out: &out, rows: &rows, left, failure: None };
-        let filter = request.bounds.filter(part.shift_ns);
+        let filter = request.bounds.filter(part.moved.shift_ns);
         part.source.pour(&filter, &mut sink).map_err(|error| DataFusionError::External(Box::new(error)))?;
         if let Some(failure) = sink.failure {
             return Err(failure);
@@ -266,7 +269,7 @@ impl Sink<'_> {
     /// The batch as the engine asked for it: columns in its order, times moved.
     fn arranged(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let (request, rows) = (self.request, batch.num_rows().min(self.left));
-        let batch = shift::batch(request.table, batch, self.part.shift_ns)?.slice(0, rows);
+        let batch = shift::batch(request.table, batch, self.part.moved)?.slice(0, rows);
         let number = |field: &Arc<arrow_schema::Field>| batch.schema_ref().index_of(field.name());
         let order = request.schema.fields().iter().map(number).collect::<Result<Vec<_>, _>>()?;
         let columns = order.iter().map(|number| Arc::clone(batch.column(*number))).collect();
@@ -277,7 +280,7 @@ impl Sink<'_> {
 
 impl TableSink for Sink<'_> {
     fn wants(&self, table: Table) -> Columns {
-        if table == self.request.table { self.request.columns(self.part.shift_ns) } else { Columns::NONE }
+        if table == self.request.table { self.request.columns(self.part.moved) } else { Columns::NONE }
     }
 
     fn batch(&mut self, _: Table, batch: RecordBatch) -> Flow {

@@ -30,6 +30,8 @@ use crate::{
     inputs::{Input, resolve},
     rule::GroupByNumber,
     scan::{Part, TraceTable},
+    store::{Shelf, Store},
+    stored,
     views,
 };
 
@@ -71,7 +73,8 @@ pub struct Relation {
 /// Traces and stores, ready for questions.
 pub struct Session {
     pub(crate) context: SessionContext,
-    pub(crate) runtime: Runtime,
+    /// There until the session ends.
+    runtime: Option<Runtime>,
     pub(crate) memory_bytes: u64,
     pub(crate) origins: functions::Origins,
     alignments: Vec<Alignment>,
@@ -86,9 +89,10 @@ impl fmt::Debug for Session {
 impl Session {
     /// Opens files, folders of traces, patterns such as `*.prof`, and stores.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self> {
-        let mut traces = Vec::new();
+        let (mut traces, mut stores) = (Vec::new(), Vec::new());
         for input in resolve(paths)? {
             match input {
+                Input::Store(store) => stores.push(store),
                 Input::Trace { path, is_named } => match open(&path, options) {
                     Ok(trace) => traces.push(trace),
                     // A folder may hold other files as well.
@@ -97,56 +101,54 @@ impl Session {
                 },
             }
         }
-        if traces.is_empty() {
+        if traces.is_empty() && stores.is_empty() {
             return Err(Error::usage("there is no trace in what was named"));
         }
-        Self::new(traces, options)
+        Self::new(traces, stores, options)
     }
 
-    /// Takes traces that are open already; one that comes twice is taken once, because its ids would.
-    pub fn new(traces: Vec<Trace>, options: &Options) -> Result<Self> {
-        let mut known: Vec<Arc<Trace>> = Vec::new();
-        for trace in traces {
-            if known.iter().all(|other| other.id != trace.id) {
-                known.push(Arc::new(trace));
-            }
-        }
+    /// Takes traces and stores that are open already; a trace that comes twice is taken once, because its ids would.
+    pub fn new(traces: Vec<Trace>, stores: Vec<Store>, options: &Options) -> Result<Self> {
+        let mut seen = stored::trace_ids(&stores)?;
+        let known: Vec<Arc<Trace>> = traces.into_iter().filter(|trace| seen.insert(trace.id)).map(Arc::new).collect();
         let alignments = align::align(&known, options)?;
         let runtime = runtime(options)?;
         let context = context(options).map_err(internal)?;
         let session =
-            Self { context, runtime, memory_bytes: options.memory_bytes, origins: functions::Origins::default(), alignments };
-        session.register(&known).map_err(internal)?;
+            Self { context, runtime: Some(runtime), memory_bytes: options.memory_bytes, origins: functions::Origins::default(), alignments };
+        session.register(&known, &stores).map_err(internal)?;
         Ok(session)
     }
 
-    fn register(&self, traces: &[Arc<Trace>]) -> datafusion::common::Result<()> {
+    fn register(&self, traces: &[Arc<Trace>], stores: &[Store]) -> datafusion::common::Result<()> {
         let raw = self.parts(traces, |trace| Arc::clone(trace) as Arc<dyn TableSource + Send + Sync>);
         let merged = self.parts(traces, |trace| Arc::new(Merged(Arc::clone(trace))) as Arc<dyn TableSource + Send + Sync>);
-        for table in Table::ALL {
-            self.register_table(table.name(), table, &raw)?;
+        for shelf in Shelf::all() {
+            let parts = if shelf.is_merged() { &merged } else { &raw };
+            let stored = stored::table(stores, shelf, &self.context)?;
+            let table: Arc<dyn TableProvider> = Arc::new(TraceTable { table: shelf.table(), parts: parts.clone(), stored });
+            if shelf.name() == Table::Spans.name() {
+                functions::register(&self.context, &table, &self.origins);
+            }
+            self.context.register_table(shelf.name(), table)?;
         }
-        self.register_table("line_times_merged", Table::LineTimes, &merged)?;
-        self.register_table("calls_merged", Table::Calls, &merged)?;
-        let spans: Arc<dyn TableProvider> = Arc::new(TraceTable { table: Table::Spans, parts: raw, stored: None });
-        functions::register(&self.context, &spans, &self.origins);
-        self.runtime.block_on(views::register(&self.context))
+        self.wait(views::register(&self.context))
+    }
+
+    /// Waits for work of the engine.
+    pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.as_ref().expect("it is taken when the session ends").block_on(work)
     }
 
     fn parts(&self, traces: &[Arc<Trace>], source: impl Fn(&Arc<Trace>) -> Arc<dyn TableSource + Send + Sync>) -> Vec<Arc<Part>> {
-        let shift = |trace: &Trace| self.alignments.iter().find(|known| known.trace_id == trace.id).map_or(0, |known| known.shift_ns);
+        let moved = |trace: &Trace| self.alignments.iter().find(|known| known.trace_id == trace.id).map(Alignment::moved);
         let part = |trace: &Arc<Trace>| Part {
             source: source(trace),
             trace_id: trace.id,
             bytes: trace.opened.source.len().unwrap_or(0),
-            shift_ns: shift(trace),
+            moved: moved(trace).unwrap_or_default(),
         };
         traces.iter().map(|trace| Arc::new(part(trace))).collect()
-    }
-
-    fn register_table(&self, name: &str, table: Table, parts: &[Arc<Part>]) -> datafusion::common::Result<()> {
-        let provider: Arc<dyn TableProvider> = Arc::new(TraceTable { table, parts: parts.to_vec(), stored: None });
-        self.context.register_table(name, provider).map(drop)
     }
 
     /// Traces whose times were moved, and why.
@@ -165,7 +167,7 @@ impl Session {
     pub fn explain(&self, sql: &str) -> Result<String, Failure> {
         let failed = |error| self.failure(sql, error);
         let plan = self.plan(sql).map_err(failed)?;
-        let plan = self.runtime.block_on(self.context.state().create_physical_plan(&plan)).map_err(failed)?;
+        let plan = self.wait(self.context.state().create_physical_plan(&plan)).map_err(failed)?;
         Ok(datafusion::physical_plan::displayable(plan.as_ref()).indent(false).to_string())
     }
 
@@ -175,7 +177,7 @@ impl Session {
         let schema = state.schema_for_ref("spans").ok();
         let names = schema.as_ref().map(|schema| schema.table_names()).unwrap_or_default();
         let columns = |name: &str| -> Vec<String> {
-            let provider = schema.as_ref().and_then(|schema| self.runtime.block_on(schema.table(name)).ok().flatten());
+            let provider = schema.as_ref().and_then(|schema| self.wait(schema.table(name)).ok().flatten());
             let schema = provider.map(|provider| provider.schema());
             schema.map(|schema| schema.fields().iter().map(|field| field.name().clone()).collect()).unwrap_or_default()
         };
@@ -197,7 +199,7 @@ impl Session {
 
     fn plan(&self, sql: &str) -> Result<LogicalPlan, DataFusionError> {
         let state = self.context.state();
-        let plan = self.runtime.block_on(state.create_logical_plan(sql))?;
+        let plan = self.wait(state.create_logical_plan(sql))?;
         SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false).verify_plan(&plan)?;
         if functions::needs_origins(&plan)? {
             self.origins.fill(self)?;
@@ -208,6 +210,15 @@ impl Session {
     pub(crate) fn failure(&self, sql: &str, error: DataFusionError) -> Failure {
         let tables = self.relations().into_iter().map(|relation| relation.name).collect();
         explain(sql, error, &Known { tables, functions: self.functions(), memory_bytes: self.memory_bytes })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // A parser that nobody listens to any more stops by itself: nobody waits for it.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

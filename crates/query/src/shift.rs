@@ -12,18 +12,38 @@ use traceloom_model::Table;
 
 const NANOS: i128 = 1_000_000_000;
 
-/// The batch with all its times moved by `shift_ns`.
+/// Where the origin of a trace is now.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Moved {
+    /// What its times are moved by.
+    pub(crate) shift_ns: i64,
+    /// The time of day of the new origin, known from another trace.
+    pub(crate) unix_origin_ns: Option<i64>,
+}
+
+impl Moved {
+    /// Whether everything is as the file has it.
+    pub(crate) fn is_not(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// The batch with all its times moved.
 ///
 /// What the table of traces says about the origin moves the other way, so that `start_native_ns + ts_ns` and
 /// `unix_origin_ns + ts_ns` stay what they were; a batch of it has all its columns.
-pub(crate) fn batch(table: Table, batch: RecordBatch, shift_ns: i64) -> Result<RecordBatch> {
-    if shift_ns == 0 {
+pub(crate) fn batch(table: Table, batch: RecordBatch, moved: Moved) -> Result<RecordBatch> {
+    if moved.is_not() {
         return Ok(batch);
     }
+    let Moved { shift_ns, unix_origin_ns } = moved;
     let move_column = |(number, column): (usize, &ArrayRef)| {
         let name = batch.schema_ref().field(number).name().as_str();
         match name {
             _ if name.ends_with("ts_ns") => times(column, |ns| ns.saturating_add(shift_ns)),
+            "unix_origin_ns" if table == Table::Traces && unix_origin_ns.is_some() => {
+                Arc::new(arrow_array::Int64Array::from(vec![unix_origin_ns; column.len()]))
+            }
             "start_native_ns" | "unix_origin_ns" if table == Table::Traces => times(column, |ns| ns.saturating_sub(shift_ns)),
             "start_ticks" if table == Table::Traces => ticks(column, batch.column_by_name("clock_hz"), shift_ns),
             _ => Arc::clone(column),

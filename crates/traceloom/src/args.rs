@@ -96,6 +96,7 @@ Examples:
   traceloom convert --to speedscope nytprof.out calls.json     for speedscope.app
   traceloom convert --range 1s..2s game.prof - --to chrome     a part of it, to standard output
   traceloom convert game.prof game.wtf-trace                   into another of the formats; says what is lost
+  traceloom convert *.prof runs/ --to parquet                  a store of Parquet files; again, it adds what is new
   traceloom convert --list                                     everything that can be written
   traceloom convert old.prof.gz old.prof                       unpack, byte for byte
   traceloom convert --canonical odd.prof clean.prof            drop what no clean writer writes

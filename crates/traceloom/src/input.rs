@@ -22,6 +22,11 @@ pub(crate) fn open_trace(path: &Path, reading: &Reading, options: &Options) -> R
 
 /// Opens traces whose tables are wanted, with a progress bar where that takes long.
 pub(crate) fn open_tables(paths: &[PathBuf], reading: &Reading) -> Result<TraceSet> {
+    Ok(TraceSet::new(open_traces(paths, reading)?))
+}
+
+/// The same, with all that were named, even twice.
+pub(crate) fn open_traces(paths: &[PathBuf], reading: &Reading) -> Result<Vec<Trace>> {
     let options = traceloom_ingest::Options::default();
     let open = |path: &PathBuf| {
         let source = Source::open(path, &options.read.limits)?;
@@ -29,7 +34,7 @@ pub(crate) fn open_tables(paths: &[PathBuf], reading: &Reading) -> Result<TraceS
         trace.opened.source = progress::watch(trace.opened.source, path)?;
         Ok(trace)
     };
-    Ok(TraceSet::new(paths.iter().map(open).collect::<Result<Vec<_>>>()?))
+    paths.iter().map(open).collect()
 }
 
 /// The name to print for a path.

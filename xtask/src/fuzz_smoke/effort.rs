@@ -13,7 +13,7 @@ pub(super) enum Effort {
 const SEED: u32 = 5;
 /// Where a machine is so slow that the runs take longer, it does fewer of them.
 const MOST_SECONDS: u32 = 60;
-/// Three to six seconds each, on two cores of 2020 and nothing else to do.
+/// Two to five seconds of a processor each.
 const RUNS: &[(&str, u32)] = &[
     ("cnanolog_edit", 2_000),
     ("cnanolog_read", 12_000),

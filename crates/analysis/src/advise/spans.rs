@@ -230,10 +230,11 @@ fn spike(
     names: &Names,
     threads: &Threads,
 ) -> Option<Advice> {
-    let [median] = group.samples.quantiles([0.5]).filter(|_| group.calls >= ENOUGH_FRAMES)?;
+    let [median] = group.samples.quantiles([0.5])?;
+    let sums = group.sums();
     let limit_ns = median * options.spike;
-    let ratio = group.max_ns as f64 / median;
-    if ratio <= options.spike || !ratio.is_finite() {
+    let ratio = sums.max as f64 / median;
+    if sums.count < ENOUGH_FRAMES || ratio <= options.spike || !ratio.is_finite() {
         return None;
     }
     let mut count = 0;
@@ -247,7 +248,7 @@ fn spike(
     };
     Some(Advice {
         rule: Rule::FrameSpike,
-        weight: match group.max_ns {
+        weight: match sums.max {
             ..=UNSEEN_NS => Weight::Low,
             max_ns if max_ns > options.long_ns => Weight::High,
             _ => Weight::Medium,

@@ -8,7 +8,7 @@ use traceloom_model::{
 
 use super::report::Kind;
 use crate::{
-    group::{Group, dense, whole},
+    group::{Group, dense, mean, whole},
     names::{Mapped, NONE, Names, number},
     quantile::Budget,
     stats::Groups,
@@ -44,18 +44,19 @@ impl Figures {
     }
 
     fn of(group: &mut Group) -> Self {
+        let sums = group.sums();
         Self {
-            calls: group.calls,
-            total: group.total_ns,
+            calls: sums.count,
+            total: sums.total,
             own: group.self_ns,
             quantiles: group.samples.quantiles([0.5, 0.95, 0.99]),
-            deviation: deviation(group),
+            deviation: deviation(group, mean(sums.total, sums.count)),
         }
     }
 }
 
-fn deviation(group: &Group) -> Option<f64> {
-    let (mean, mut squares, mut count) = (group.mean_ns(), 0.0, 0);
+fn deviation(group: &Group, mean: f64) -> Option<f64> {
+    let (mut squares, mut count) = (0.0, 0);
     group.samples.for_each(|sample, times| {
         squares += (sample - mean).powi(2) * times as f64;
         count += times;
@@ -98,7 +99,7 @@ impl<'n> Run<'n> {
         let mut all = HashMap::new();
         let of_name = |name| Key { kind: Kind::Name, name, line: NONE };
         let groups = std::mem::replace(&mut self.groups, Groups::new(0));
-        for (key, mut group) in groups.into_filled().filter(|(_, group)| group.calls > 0) {
+        for (key, mut group) in groups.into_filled().filter(|(_, group)| !group.samples.is_empty()) {
             all.insert(of_name(key.name), Figures::of(&mut group));
         }
         // Sums say the same again where the calls themselves are there.

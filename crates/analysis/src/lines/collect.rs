@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use traceloom_model::{attributes, calls, definitions, files, line_times, sources, traces};
+use traceloom_model::{args, attributes, calls, definitions, files, line_times, sources, traces};
 
-use super::{Caller, Cost, File, Figures, Profile, Sub, SubKind};
+use super::{Caller, Cost, Figures, Profile, Sub, SubKind};
 use crate::names::{Mapped, NONE, Names, number};
 
 /// The tables of one trace.
@@ -18,6 +18,8 @@ pub(super) struct Collected {
     call_files: Mapped,
     calls: HashMap<CallKey, Figures>,
     definitions: Vec<Definition>,
+    /// What subs are written in, by the number of the definition.
+    kinds: HashMap<i64, SubKind>,
 }
 
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -30,6 +32,7 @@ struct CallKey {
 
 #[derive(Debug)]
 struct Definition {
+    id: i64,
     name: String,
     file: Option<String>,
     first_line: Option<u32>,
@@ -103,9 +106,19 @@ impl Collected {
         }
     }
 
+    pub(super) fn take_args(&mut self, view: &args::View<'_>) {
+        for row in 0..view.rows {
+            if view.owner_table.get(row) == "definitions" && view.key.get(row) == "kind" {
+                let kind = view.text_value.get(row).and_then(SubKind::of);
+                self.kinds.extend(kind.map(|kind| (view.owner_id.get(row), kind)));
+            }
+        }
+    }
+
     pub(super) fn take_definitions(&mut self, view: &definitions::View<'_>) {
         for row in (0..view.rows).filter(|row| view.kind.get(*row) == "sub") {
             self.definitions.push(Definition {
+                id: view.id.get(row),
                 name: view.name.get(row).to_owned(),
                 file: view.file.get(row).map(str::to_owned),
                 first_line: view.line.get(row),
@@ -126,6 +139,7 @@ impl Collected {
             let sub = self.profile.subs.entry(definition.name).or_default();
             sub.file = definition.file.and_then(|name| numbers.get(name.as_str()).copied());
             (sub.first_line, sub.last_line) = (definition.first_line, definition.last_line);
+            sub.kind = self.kinds.get(&definition.id).copied().unwrap_or_default();
         }
         for (key, figures) in std::mem::take(&mut self.calls) {
             let Some(callee) = self.names.get(key.callee) else { continue };
@@ -135,10 +149,7 @@ impl Collected {
             sub.total.add(&figures);
             sub.callers.push(Caller { file, line: key.line, by, figures });
         }
-        for (name, sub) in &mut self.profile.subs {
-            sub.kind = kind_of(name, sub);
-            sort_callers(sub);
-        }
+        self.profile.subs.values_mut().for_each(sort_callers);
         self.profile
     }
 
@@ -165,15 +176,4 @@ impl Collected {
 
 pub(super) fn sort_callers(sub: &mut Sub) {
     sub.callers.sort_by(|one, other| (one.file, one.line, &one.by).cmp(&(other.file, other.line, &other.by)));
-}
-
-/// What has no lines is not written in the language of the program, unless nothing ever said where it is.
-fn kind_of(name: &str, sub: &Sub) -> SubKind {
-    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
-    let operator = name.strip_prefix("CORE::").or_else(|| name.rsplit_once("::CORE:").map(|(_, operator)| operator));
-    match sub.first_line.or(sub.last_line) {
-        None if operator.is_some_and(is_word) => SubKind::Opcode,
-        None if sub.file.is_some() => SubKind::Xsub,
-        _ => SubKind::Perl,
-    }
 }

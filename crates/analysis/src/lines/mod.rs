@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use arrow_array::{RecordBatch, cast::AsArray, types::UInt64Type};
 use traceloom_model::{
-    Columns, Flow, Table, TableSink, attributes, calls, definitions, files, line_times, sources, traces,
+    Columns, Flow, Table, TableSink, args, attributes, calls, definitions, files, line_times, sources, traces,
 };
 
 use self::collect::Collected;
@@ -73,7 +73,10 @@ impl TableSink for Lines {
     fn wants(&self, table: Table) -> Columns {
         match table {
             Table::Attributes | Table::Calls | Table::Files | Table::LineTimes | Table::Sources => Columns::ALL,
-            Table::Definitions => Columns::named(table, &["trace_id", "kind", "name", "file", "line", "last_line"]),
+            Table::Args => Columns::named(table, &["trace_id", "owner_table", "owner_id", "key", "text_value"]),
+            Table::Definitions => {
+                Columns::named(table, &["trace_id", "id", "kind", "name", "file", "line", "last_line"])
+            }
             Table::Traces => Columns::named(table, &["trace_id", "path", "format"]),
             _ => Columns::NONE,
         }
@@ -83,6 +86,7 @@ impl TableSink for Lines {
         for (trace_id, part) in by_trace(&batch) {
             let collected = self.traces.entry(trace_id).or_default();
             match table {
+                Table::Args => collected.take_args(&args::View::of(&part)),
                 Table::Attributes => collected.take_attributes(&attributes::View::of(&part)),
                 Table::Calls => collected.take_calls(&calls::View::of(&part)),
                 Table::Definitions => collected.take_definitions(&definitions::View::of(&part)),

@@ -140,6 +140,11 @@ pub enum SubKind {
 }
 
 impl SubKind {
+    /// From the word.
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Opcode, Self::Perl, Self::Xsub].into_iter().find(|kind| kind.as_str() == word)
+    }
+
     /// The word that the original uses.
     pub const fn as_str(self) -> &'static str {
         match self {

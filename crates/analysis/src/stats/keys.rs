@@ -105,7 +105,7 @@ impl Groups {
 
     /// The groups that hold anything.
     pub(crate) fn into_filled(self) -> impl Iterator<Item = (Key, Group)> {
-        self.list.into_iter().filter(|(_, group)| group.calls + group.unclosed > 0)
+        self.list.into_iter().filter(|(_, group)| !group.is_empty())
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
         for name in [7, 7, 8, 8, 7] {
             groups.of_key(Key { thread: 1, ..Key::of_name(name) }).add(Some(5), None, &mut budget);
         }
-        let calls: Vec<_> = groups.into_filled().map(|(key, group)| (key.name, group.calls)).collect();
+        let calls: Vec<_> = groups.into_filled().map(|(key, group)| (key.name, group.sums().count)).collect();
         assert_eq!(calls, [(NONE, 2), (7, 3)]);
     }
 
@@ -137,6 +137,6 @@ mod tests {
             let group = if group == 0 { groups.of_name(3) } else { groups.of_key(Key::of_name(3)) };
             group.add(Some(5), None, &mut Budget::default());
         }
-        assert_eq!(groups.into_filled().map(|(_, group)| group.calls).collect::<Vec<_>>(), [2]);
+        assert_eq!(groups.into_filled().map(|(_, group)| group.sums().count).collect::<Vec<_>>(), [2]);
     }
 }

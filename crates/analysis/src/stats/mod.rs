@@ -178,8 +178,7 @@ impl Stats {
         let Self { names, columns, groups, budget, threads, extent, .. } = self;
         let numbers = columns.span.of(view.name.values(), names);
         let mut row = 0;
-        // Rows of one thread come together.
-        for run in view.thread_id.values().chunk_by(|one, other| one == other) {
+        for run in runs(view.thread_id.values()) {
             let rows = row..row + run.len();
             row = rows.end;
             let mut busy_ns = 0_u64;
@@ -193,9 +192,14 @@ impl Stats {
             thread.spans += run.len() as u64;
             thread.busy_ns = thread.busy_ns.saturating_add(busy_ns);
         }
-        let ends = view.ts_ns.values().iter().zip(durs).map(|(ts_ns, dur_ns)| ts_ns.saturating_add(*dur_ns));
-        let (first, last) = (view.ts_ns.values().iter().min(), ends.max());
-        first.into_iter().chain(last.as_ref()).for_each(|ts_ns| extent.add(*ts_ns));
+        let begins = view.ts_ns.values();
+        let (first, last) = begins.iter().zip(durs).fold((i64::MAX, i64::MIN), |(first, last), (ts_ns, dur_ns)| {
+            (first.min(*ts_ns), last.max(ts_ns.saturating_add(*dur_ns)))
+        });
+        if !begins.is_empty() {
+            extent.add(first);
+            extent.add(last);
+        }
     }
 
     /// What each thread did, and when.
@@ -348,6 +352,14 @@ impl TableSink for Stats {
         }
         Flow::Continue
     }
+}
+
+/// Rows of one thread come together; most batches hold one thread only, and to see that takes no branch for each row.
+fn runs(threads: &[i64]) -> impl Iterator<Item = &[i64]> {
+    let first = threads.first().copied().unwrap_or(0);
+    let differs = threads.iter().fold(0, |differs, thread| differs | (thread ^ first)) != 0;
+    let (whole, mixed) = if differs { (None, threads) } else { (Some(threads), &[][..]) };
+    whole.into_iter().filter(|run| !run.is_empty()).chain(mixed.chunk_by(|one, other| one == other))
 }
 
 /// Frames and ranges lie across the spans of the threads: their time is counted there already.

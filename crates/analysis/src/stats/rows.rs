@@ -71,9 +71,9 @@ pub(super) fn report(stats: Stats) -> Report {
 
 /// The durations of a name; where several groups have it, those of the one with most calls.
 fn of_name(groups: &[(Key, Group)], names: &Names, wanted: &str) -> Option<Histogram> {
-    let of_name = groups.iter().filter(|(key, group)| names.get(key.name) == Some(wanted) && group.calls > 0);
-    let (_, group) = of_name.max_by_key(|(_, group)| group.calls)?;
-    Some(Histogram::of(&group.samples, group.min_ns, group.max_ns))
+    let of_name = groups.iter().filter(|(key, group)| names.get(key.name) == Some(wanted) && !group.samples.is_empty());
+    let (sums, group) = of_name.map(|(_, group)| (group.sums(), group)).max_by_key(|(sums, _)| sums.count)?;
+    Some(Histogram::of(&group.samples, sums.min, sums.max))
 }
 
 struct Namer<'a> {
@@ -86,7 +86,7 @@ impl Namer<'_> {
     fn row(&self, key: &Key, group: &mut Group) -> SpanRow {
         let text = |number| self.names.get(number).map(str::to_owned);
         let thread = self.thread(key.thread);
-        let quantiles = group.samples.quantiles([0.5, 0.95, 0.99]);
+        let (sums, quantiles) = (group.sums(), group.samples.quantiles([0.5, 0.95, 0.99]));
         SpanRow {
             name: if *key == OTHER { "(other)".to_owned() } else { text(key.name).unwrap_or_default() },
             thread: thread.map(Thread::label),
@@ -100,16 +100,16 @@ impl Namer<'_> {
                 name: text(frame.name).unwrap_or_default(),
                 ts_ns: frame.ts_ns,
             }),
-            calls: group.calls,
+            calls: sums.count,
             unclosed: group.unclosed,
-            total_ns: group.total_ns,
+            total_ns: sums.total,
             self_ns: group.self_ns,
-            min_ns: if group.calls == 0 { 0 } else { group.min_ns },
-            mean_ns: group.mean_ns(),
+            min_ns: if sums.count == 0 { 0 } else { sums.min },
+            mean_ns: mean(sums.total, sums.count),
             p50_ns: quantiles.map(|[p50, ..]| p50),
             p95_ns: quantiles.map(|[_, p95, _]| p95),
             p99_ns: quantiles.map(|[.., p99]| p99),
-            max_ns: group.max_ns,
+            max_ns: sums.max,
             share: None,
             is_exact: group.samples.is_exact(),
         }

@@ -6,9 +6,9 @@ use traceloom_bytes::{Loss, Result};
 use traceloom_model::{Columns, Filter, Table, TableSource, Wanted};
 
 use crate::{
-    AnyColumn, Cell, Descriptor, Options, Roster, Taken, Target, Variant,
+    AnyColumn, Cell, Descriptor, Options, Roster, Taken, Target, Variant, lose_table,
     loss::{counted_columns, counts},
-    lose_table, phrase, pour,
+    phrase, pour,
     text::{
         csv::push_text,
         number::{push_f64, push_i64, push_u64},
@@ -48,15 +48,8 @@ pub(super) const fn table_variants(default: Variant) -> [Variant; Table::ALL.len
 }
 
 /// Tables that can be meant where none is named, the best first.
-const MAIN: [Table; 7] = [
-    Table::Spans,
-    Table::Logs,
-    Table::Allocations,
-    Table::Calls,
-    Table::LineTimes,
-    Table::Events,
-    Table::Counters,
-];
+const MAIN: [Table; 7] =
+    [Table::Spans, Table::Logs, Table::Allocations, Table::Calls, Table::LineTimes, Table::Events, Table::Counters];
 
 impl Target for Csv {
     fn descriptor(&self) -> &'static Descriptor {
@@ -151,11 +144,15 @@ mod tests {
 
     #[test]
     fn the_first_table_with_rows_is_written_and_texts_do_no_harm() {
-        let trace = Synthetic::spans(&[("=cmd|' /C calc'!A0", 0, 0, None, -5, Some(9)), ("a,\"b\"", 1, 0, None, 7, None)]);
+        let trace =
+            Synthetic::spans(&[("=cmd|' /C calc'!A0", 0, 0, None, -5, Some(9)), ("a,\"b\"", 1, 0, None, 7, None)]);
         let (csv, loss) = written(&Csv, &trace);
         let csv = String::from_utf8(csv).unwrap();
         let lines: Vec<&str> = csv.lines().collect();
-        assert_eq!(lines[0], "trace_id,id,parent_id,thread_id,depth,ts_ns,dur_ns,self_ns,name,category,definition_id,file,line,color");
+        assert_eq!(
+            lines[0],
+            "trace_id,id,parent_id,thread_id,depth,ts_ns,dur_ns,self_ns,name,category,definition_id,file,line,color"
+        );
         assert_eq!(lines[1], "7,0,,0,0,-5,9,9,\"'=cmd|' /C calc'!A0\",block,,,,");
         assert_eq!(lines[2], "7,1,,0,0,7,,,\"a,\"\"b\"\"\",block,,,,");
         let counts: Vec<_> = loss.entries().map(|(what, count, _)| (what, count)).collect();

@@ -7,9 +7,9 @@ use traceloom_model::{Columns, Table, TableSource, Wanted};
 
 use super::csv::table_variants;
 use crate::{
-    AnyColumn, Cell, Descriptor, Options, Roster, Taken, Target, Variant,
+    AnyColumn, Cell, Descriptor, Options, Roster, Taken, Target, Variant, lose_table,
     loss::{counted_columns, counts},
-    lose_table, pour,
+    pour,
     text::{json::Writer, push_hex},
 };
 
@@ -97,8 +97,11 @@ mod tests {
         let trace = Synthetic::spans(&[("</script>\"\n", 0, 0, None, i64::MIN, None)]);
         let (lines, loss) = written(&Json, &trace);
         assert!(loss.is_empty());
-        let lines: Vec<serde_json::Value> =
-            lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(|line| serde_json::from_slice(line).unwrap()).collect();
+        let lines: Vec<serde_json::Value> = lines
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect();
         let span = lines.iter().find(|line| line["table"] == "spans").unwrap();
         assert_eq!((span["name"].as_str(), span["ts_ns"].as_i64()), (Some("</script>\"\n"), Some(i64::MIN)));
         assert!(span["dur_ns"].is_null() && lines.len() == 4);
@@ -112,6 +115,9 @@ mod tests {
         let loss = Json.write(&trace, &options, &mut out).unwrap();
         let line: serde_json::Value = serde_json::from_slice(&out).unwrap();
         assert_eq!((line["pid"].as_u64(), line.get("table")), (Some(42), None));
-        assert_eq!(loss.entries().map(|(what, count, _)| (what, count)).collect::<Vec<_>>(), [("spans", 1), ("threads", 1)]);
+        assert_eq!(
+            loss.entries().map(|(what, count, _)| (what, count)).collect::<Vec<_>>(),
+            [("spans", 1), ("threads", 1)]
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! The list of targets.
 
+mod callgrind;
 mod chrome;
 mod csv;
 mod folded;
@@ -13,7 +14,8 @@ use traceloom_bytes::{Error, Result};
 use crate::Target;
 
 /// All targets, by id.
-pub static TARGETS: &[&dyn Target] = &[&chrome::Chrome, &csv::Csv, &folded::Folded, &json::Json, &perfetto::Perfetto];
+pub static TARGETS: &[&dyn Target] =
+    &[&callgrind::Callgrind, &chrome::Chrome, &csv::Csv, &folded::Folded, &json::Json, &perfetto::Perfetto];
 
 /// The target of an id.
 pub fn by_id(id: &str) -> Result<&'static dyn Target> {

@@ -177,7 +177,8 @@ mod tests {
         for text in [
             "",
             "plain",
-            "\"\\\n\r\t\0\u{1f}", "C:\\dir\\",
+            "\"\\\n\r\t\0\u{1f}",
+            "C:\\dir\\",
             "</script><!-- <a>",
             "\u{2028}\u{2029}\u{e2}€",
             "a\u{feff}\u{1f600}",

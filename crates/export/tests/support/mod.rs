@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 use traceloom_bytes::Loss;
 use traceloom_export::Target;
 use traceloom_ingest::{Options, Trace, open};
-use traceloom_model::{Batches, Filter, TableSource, Wanted};
+use traceloom_model::{Batches, Filter, Halt, TableSink, TableSource, Tables, Wanted, spans::Span, traces};
 
 /// Traces of each format that the tests take: the longest, which have the most in them.
 const MOST: usize = 16;
@@ -67,7 +67,7 @@ pub(crate) fn place(name: &str) -> PathBuf {
 }
 
 /// Writes a target into a file; gives what is lost.
-pub(crate) fn write(target: &dyn Target, trace: &Trace, gzip: bool, file: &Path) -> Loss {
+pub(crate) fn write(target: &dyn Target, trace: &dyn TableSource, gzip: bool, file: &Path) -> Loss {
     let mut out = std::io::BufWriter::new(fs::File::create(file).unwrap());
     let options = traceloom_export::Options { gzip, ..Default::default() };
     let loss = traceloom_export::write(target, trace, &options, &mut out)
@@ -136,4 +136,62 @@ pub(crate) fn ask(engine: &Path, files: &[PathBuf], queries: &[&str]) -> BTreeMa
     let text = String::from_utf8(out.stdout).unwrap();
     let answers = text.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
     answers.map(|answer| (PathBuf::from(answer["file"].as_str().unwrap()), answer)).collect()
+}
+
+/// Tables made by hand.
+pub(crate) struct Synthetic<F>(pub(crate) F);
+
+impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Synthetic<F> {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> traceloom_bytes::Result<()> {
+        let mut tables = Tables::new(1, filter.clone(), sink);
+        (self.0)(&mut tables).and_then(|()| tables.finish()).or_else(Halt::into_result)
+    }
+}
+
+/// The row of a trace that lasts so long.
+pub(crate) fn push_trace(path: &str, last_ts_ns: i64, tables: &mut Tables<'_>) -> Result<(), Halt> {
+    tables.push(traces::Trace {
+        id: 0,
+        path,
+        format: "easyprofiler".into(),
+        version: "",
+        producer: None,
+        clock: "tsc".into(),
+        clock_hz: None,
+        start_ticks: None,
+        start_native_ns: 0,
+        unix_origin_ns: None,
+        first_ts_ns: Some(0),
+        last_ts_ns: Some(last_ts_ns),
+        bytes: 0,
+    })
+}
+
+/// A span of thread 0 without more than its time.
+pub(crate) fn span(
+    id: i64,
+    depth: u32,
+    parent_id: Option<i64>,
+    ts_ns: i64,
+    dur_ns: Option<i64>,
+    name: &str,
+) -> Span<'_> {
+    let (definition_id, file, line, color) = Default::default();
+    let (name, category) = (name.into(), "block".into());
+    let self_ns = dur_ns;
+    Span {
+        id,
+        parent_id,
+        thread_id: 0,
+        depth,
+        ts_ns,
+        dur_ns,
+        self_ns,
+        name,
+        category,
+        definition_id,
+        file,
+        line,
+        color,
+    }
 }

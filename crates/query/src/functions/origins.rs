@@ -33,7 +33,7 @@ impl Origins {
             return Ok(());
         }
         let state = session.context.state();
-        let batches = session.runtime.block_on(async {
+        let batches = session.wait(async {
             let plan = state.create_logical_plan("select trace_id, unix_origin_ns from traces where unix_origin_ns is not null").await?;
             collect(state.create_physical_plan(&plan).await?, session.context.task_ctx()).await
         })?;

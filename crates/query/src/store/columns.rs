@@ -56,7 +56,8 @@ impl TableWriter {
 fn properties(table: Table, options: &Options) -> WriterProperties {
     let number = |name: &&str| table.columns().iter().position(|column| column.name == *name);
     let sorting = sorted_by(table).iter().filter_map(number);
-    let sorting = sorting.map(|number| SortingColumn { column_idx: number as i32, descending: false, nulls_first: true });
+    let sorting =
+        sorting.map(|number| SortingColumn { column_idx: number as i32, descending: false, nulls_first: true });
     let level = ZstdLevel::try_new(1).unwrap_or_default();
     let properties = WriterProperties::builder()
         .set_created_by(concat!("traceloom ", env!("CARGO_PKG_VERSION")).to_owned())

@@ -24,7 +24,8 @@ pub(super) struct Gather {
 impl Gather {
     /// From these batches.
     pub(super) fn new(schema: SchemaRef, slots: Vec<RecordBatch>) -> Self {
-        let is_name = |number: usize| matches!(schema.field(number).data_type(), arrow_schema::DataType::Dictionary(..));
+        let is_name =
+            |number: usize| matches!(schema.field(number).data_type(), arrow_schema::DataType::Dictionary(..));
         let names = (0..schema.fields().len())
             .map(|number| is_name(number).then(|| Names::new(slots.iter().map(|batch| batch.column(number)))))
             .collect();

@@ -99,10 +99,12 @@ impl Manifest {
     /// Takes the numbers out of the names, and no other name than the program gives.
     fn number_files(&mut self) -> Result<()> {
         for (name, files) in &mut self.tables {
-            let shelf = Shelf::by_name(name).ok_or_else(|| Error::unrecognized(format!("names an unknown table, {name:?}")))?;
+            let shelf =
+                Shelf::by_name(name).ok_or_else(|| Error::unrecognized(format!("names an unknown table, {name:?}")))?;
             for stored in files {
                 let number = stored.file.rsplit('/').next().and_then(|file| file.strip_suffix(".parquet"));
-                let run = number.and_then(|number| number.parse().ok()).filter(|run| file_name(shelf, *run) == stored.file);
+                let run =
+                    number.and_then(|number| number.parse().ok()).filter(|run| file_name(shelf, *run) == stored.file);
                 let message = || format!("names a file that no store has, {:?}", stored.file);
                 stored.run = run.ok_or_else(|| Error::unrecognized(message()))?;
             }
@@ -131,7 +133,9 @@ impl Manifest {
             }
         }
         match of_traces.into_iter().find(|(_, rows)| *rows > 0) {
-            Some(((table, run), _)) => Err(Error::unrecognized(format!("names no file for the rows of {table:?} in run {run}"))),
+            Some(((table, run), _)) => {
+                Err(Error::unrecognized(format!("names no file for the rows of {table:?} in run {run}")))
+            }
             None => Ok(()),
         }
     }

@@ -23,12 +23,12 @@ use parquet::errors::ParquetError;
 use traceloom_bytes::{Error, Result};
 use traceloom_model::Table;
 
+use self::{manifest::Manifest, staging::MANIFEST};
 pub use self::{
     manifest::StoredTrace,
     shelf::Shelf,
     write::{Options, Report, Skipped, Step, write},
 };
-use self::{manifest::Manifest, staging::MANIFEST};
 
 /// A store that is there.
 #[derive(Debug)]

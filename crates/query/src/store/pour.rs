@@ -65,7 +65,8 @@ struct TableFile {
 
 impl TableFile {
     fn open(path: PathBuf, table: Table) -> Result<Self> {
-        let options = ArrowReaderOptions::new().with_schema(table.schema()).with_page_index_policy(PageIndexPolicy::Optional);
+        let options =
+            ArrowReaderOptions::new().with_schema(table.schema()).with_page_index_policy(PageIndexPolicy::Optional);
         let metadata = ArrowReaderMetadata::load(&open(&path)?, options).map_err(|error| broken(&path, &error))?;
         Ok(Self { path, table, metadata, offset: 0 })
     }

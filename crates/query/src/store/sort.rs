@@ -136,9 +136,10 @@ fn sorted(schema: &SchemaRef, batches: Vec<RecordBatch>, bytes: usize) -> Result
     if keys.iter().flat_map(Keys::iter).is_sorted() {
         return Ok(Box::new(batches.into_iter().map(Ok)));
     }
-    let places = keys.iter().enumerate().flat_map(|(slot, keys)| {
-        keys.iter().enumerate().map(move |(row, key)| (key, slot as u32, row as u32))
-    });
+    let places = keys
+        .iter()
+        .enumerate()
+        .flat_map(|(slot, keys)| keys.iter().enumerate().map(move |(row, key)| (key, slot as u32, row as u32)));
     let mut order: Vec<(Key, u32, u32)> = places.collect();
     order.sort_unstable();
     drop(keys);

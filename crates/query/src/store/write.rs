@@ -156,7 +156,8 @@ impl Intake {
 
     fn read(&mut self, trace: &Trace, is_merged: bool) -> Result<()> {
         self.is_merged = is_merged;
-        let options = traceloom_ingest::Options { filter: Filter::default(), merge_evals: is_merged, ..trace.options.clone() };
+        let options =
+            traceloom_ingest::Options { filter: Filter::default(), merge_evals: is_merged, ..trace.options.clone() };
         ingest(trace, &options, self)?;
         self.error.take().map_or(Ok(()), Err)
     }

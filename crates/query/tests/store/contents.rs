@@ -158,7 +158,8 @@ fn times_and_columns_that_nobody_wants_are_left_out() {
     times.sort_unstable();
     let (from_ns, to_ns) = (times[times.len() / 2], times[times.len() / 2 + times.len() / 10]);
     let filter = Filter { from_ns, to_ns, ..Filter::default() };
-    let wanted = Wanted::nothing().and(Table::Allocations, Columns::named(Table::Allocations, &["ts_ns", "size_bytes"]));
+    let wanted =
+        Wanted::nothing().and(Table::Allocations, Columns::named(Table::Allocations, &["ts_ns", "size_bytes"]));
     let mut batches = Batches::of(wanted);
     store.pour(&filter, &mut batches).expect("the store can be read");
     let mut found = Vec::new();

@@ -131,7 +131,9 @@ fn names_do_not_lead_out_of_the_store() {
     let out = folder.path().join("inner/store");
     fs::create_dir(folder.path().join("inner")).expect("a folder");
     let bytes = fs::read(fixture("easyprofiler/v210_values.prof")).expect("the fixture is there");
-    for (number, name) in ["../../../evil.prof", "/evil.prof", "spans/0001.parquet", "", "a\0b\n.prof"].iter().enumerate() {
+    for (number, name) in
+        ["../../../evil.prof", "/evil.prof", "spans/0001.parquet", "", "a\0b\n.prof"].iter().enumerate()
+    {
         let mut bytes = bytes.clone();
         bytes.extend(vec![0; number]);
         let trace = Trace::new(Path::new(name), Source::bytes(bytes), Some("easyprofiler"), &Options::default());

@@ -12,7 +12,8 @@ use traceloom_open::{FORMATS, Format};
 
 use crate::{
     Outcome, args,
-    input::{display_name, open_tables, open_trace},
+    commands::store,
+    input::{display_name, open_trace},
     output::{self, Styles, report_loss, warn, write_file},
 };
 
@@ -24,9 +25,13 @@ pub(crate) fn run(arguments: &args::Convert) -> Result<Outcome> {
     let Some((output, inputs)) = arguments.files.split_last() else {
         return Err(Error::usage("name a trace and where to write"));
     };
+    if store::is_wanted(arguments.to.as_deref(), output) {
+        return store::add(inputs, output, arguments);
+    }
     let wish = Wish::new(arguments, output)?;
     if let [input] = inputs
         && !wish.is_partial
+        && !store::is_store(input)
         && let Some(outcome) = within_format(input, output, &wish, arguments)?
     {
         return Ok(outcome);
@@ -119,7 +124,7 @@ fn through_tables(inputs: &[PathBuf], output: &Path, wish: &Wish<'_>, arguments:
     if output == Path::new("-") && !target.descriptor().is_text && io::stdout().is_terminal() {
         return Err(Error::usage("will not write bytes to a terminal; name a file"));
     }
-    let traces = open_tables(inputs, &arguments.reading)?;
+    let tables = store::open_source(inputs, &arguments.reading)?;
     let range = arguments.range;
     let slice = Slice {
         from_ns: range.and_then(|range| range.from_ns),
@@ -133,7 +138,7 @@ fn through_tables(inputs: &[PathBuf], output: &Path, wish: &Wish<'_>, arguments:
         ..traceloom_export::Options::default()
     };
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-    let loss = write_file(output, &inputs, |out| traceloom_export::write(target, &traces, &options, out))?;
+    let loss = write_file(output, &inputs, |out| traceloom_export::write(target, &*tables, &options, out))?;
     report_loss(&loss);
     Ok(Outcome::Fine)
 }
@@ -153,6 +158,8 @@ fn list() -> Result<Outcome> {
             writeln!(out, "    variants: {}", variants.collect::<Vec<_>>().join(", "))?;
         }
     }
+    let (id, about) = (store::ID, store::ABOUT);
+    writeln!(out, "{name}{id}{name:#}  {dim}a folder{dim:#}\n    {about}\n    holds: every table")?;
     out.flush()?;
     Ok(Outcome::Fine)
 }

@@ -15,6 +15,7 @@ mod memory;
 mod query;
 mod resources;
 mod stats;
+mod store;
 mod view;
 
 use std::io::Write;

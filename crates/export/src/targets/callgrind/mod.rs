@@ -1,0 +1,151 @@
+//! Callgrind: functions, what they cost, and who calls whom.
+//!
+//! Where the profiler added up calls itself, as NYTProf does, these sums are taken, because they know the lines of the
+//! calls; spans are added up for all other traces, and where only a part of the trace is asked for.
+
+mod graph;
+mod lines;
+mod sums;
+pub(super) mod tree;
+
+use std::io::Write;
+
+use hashbrown::HashSet;
+use traceloom_bytes::{Loss, Result, Slice};
+use traceloom_model::{Table, TableSource};
+
+use self::{graph::Graph, lines::push_name, tree::CallTree};
+use crate::{Descriptor, Gathered, Need, Options, Target, Variant, phrase};
+
+/// Callgrind.
+#[derive(Debug)]
+pub(super) struct Callgrind;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    id: "callgrind",
+    name: "Callgrind",
+    about: "KCachegrind, QCachegrind, callgrind_annotate: functions and calls with their time",
+    extensions: &["callgrind", "callgrind.out", "cachegrind"],
+    variants: &[
+        Variant { id: "best", about: "the profiler's own sums of calls where the trace has them, else its spans" },
+        Variant { id: "calls", about: "the profiler's own sums of calls" },
+        Variant { id: "spans", about: "spans, added up" },
+    ],
+    needs: &[
+        Need::of(Table::Traces, &[]),
+        Need::of(Table::Processes, &[]),
+        Need::of(Table::Threads, &[]),
+        Need::by_begin(
+            Table::Spans,
+            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"],
+        ),
+        Need::of(Table::Calls, &[]),
+        Need::of(Table::Definitions, &["kind", "name", "file", "line"]),
+        Need::of(Table::Files, &["name"]),
+    ],
+    is_text: true,
+};
+
+impl Target for Callgrind {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+        let mut loss = Loss::default();
+        let variant = DESCRIPTOR.variant(options)?;
+        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
+        let mut graph = Graph::new(options.limits.entries);
+        // Sums are of the whole trace.
+        let takes_sums = variant == "calls" || variant == "best" && options.slice == Slice::default();
+        let summed = if takes_sums {
+            sums::add(source, &mut gathered, &mut graph, options.limits.entries, &mut loss)?
+        } else {
+            (0..gathered.rows(Table::Calls)).for_each(|id| loss.lose(phrase(Table::Calls), || format!("calls {id}")));
+            HashSet::new()
+        };
+        let takes = |trace: usize| variant != "calls" && !summed.contains(&trace);
+        let tree = CallTree::new(&mut gathered, options.limits.entries, takes, &mut loss)?;
+        graph.add_tree(&tree, &mut gathered)?;
+        write_head(&gathered, &mut loss, out)?;
+        graph.write(&mut gathered.names, &mut loss, out)?;
+        Ok(loss)
+    }
+}
+
+fn write_head(gathered: &Gathered, loss: &mut Loss, out: &mut dyn Write) -> Result<()> {
+    let mut head = b"# callgrind format\nversion: 1\ncreator: traceloom\ncmd: ".to_vec();
+    let paths: Vec<&str> = gathered.roster.traces.iter().map(|trace| trace.path.as_str()).collect();
+    push_name(&mut head, &paths.join(" "), loss);
+    head.extend_from_slice(b"\npositions: line\nevent: ns : nanoseconds\nevents: ns\n");
+    Ok(out.write_all(&head)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Synthetic, push_main, written};
+    use traceloom_model::{calls::Call, definitions::Definition, trackers::Extent};
+
+    fn body(trace: &Synthetic) -> (String, Loss) {
+        let (text, loss) = written(&Callgrind, trace);
+        let text = String::from_utf8(text).unwrap();
+        let (head, body) = text.split_once("events: ns\n").unwrap();
+        assert!(head.starts_with("# callgrind format\nversion: 1\n") && head.contains("cmd: game.prof\n"), "{head}");
+        (body.to_owned(), loss)
+    }
+
+    #[test]
+    fn spans_become_calls_and_recursion_counts_once() {
+        let trace = Synthetic::spans(&[
+            ("b", 1, 1, Some(0), 10, Some(5)),
+            ("a", 2, 1, Some(0), 20, Some(30)),
+            ("a", 0, 0, None, 0, Some(100)),
+            ("(3) x\ny", 3, 0, None, 200, Some(1)),
+        ]);
+        let (text, loss) = body(&trace);
+        let functions: Vec<&str> = text.trim().split("\n\n").collect();
+        assert_eq!(
+            functions,
+            [
+                "fl=(1) ???\nfn=(1) a\n0 95\ncfi=(1)\ncfn=(1)\ncalls=1 0\n0 0\ncfi=(1)\ncfn=(2) b\ncalls=1 0\n0 5",
+                "fl=(1)\nfn=(2)\n0 5",
+                "fl=(1)\nfn=(3) (3) x y\n0 1",
+                "fl=(6) (threads)\nfn=(4) main\ncfi=(1)\ncfn=(1)\ncalls=1 0\n0 100\ncfi=(1)\ncfn=(3)\ncalls=1 0\n0 1",
+                "totals: 101",
+            ],
+            "{text}"
+        );
+        assert!(loss.entries().any(|(what, count, _)| what == "line breaks and the like in names" && count == 1));
+    }
+
+    #[test]
+    fn sums_of_calls_are_taken_where_there_are_some() {
+        let trace = Synthetic::new(|tables| {
+            let (last_line, color, level, flags, status, args) = Default::default();
+            let (kind, name, file, line) = ("sub".into(), "main::f".into(), Some("a.pl".into()), Some(3));
+            tables.push(Definition { id: 0, kind, name, file, line, last_line, color, level, flags, status, args })?;
+            let call = |id, caller: Option<&'static str>, line, count, incl_ns, excl_ns| Call {
+                id,
+                caller: caller.map(Into::into),
+                callee: "main::f".into(),
+                file: Some("a.pl".into()),
+                line: Some(line),
+                count,
+                incl_ns,
+                excl_ns,
+                recursive_ns: None,
+                max_depth: None,
+            };
+            tables.push(call(0, Some("main::RUNTIME"), 9, 2, 50, 40))?;
+            tables.push(call(1, Some("main::f"), 4, 1, 0, 10))?;
+            crate::fixture::push_span(tables, 0, "call", ("main::f", 0, 0, None, 0, Some(1)))?;
+            push_main(tables, Extent::default())
+        });
+        let (text, _) = body(&trace);
+        assert!(text.contains("main::f\n3 50\ncfi=(4)\ncfn=(1)\ncalls=1 3\n4 0\n"), "{text}");
+        assert!(text.contains("main::RUNTIME\ncfi=(4)\ncfn=(1)\ncalls=2 3\n9 50\n"), "{text}");
+        assert!(!text.contains("(threads)"), "a thread of which nothing is shown is not shown: {text}");
+        assert!(text.ends_with("totals: 50\n"), "{text}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Questions and their answers as text.
+
+// Each test file uses a part of it.
+#![allow(dead_code, unreachable_pub)]
+
+use std::path::{Path, PathBuf};
+
+use traceloom_cnanolog::{Arg, Entry, Header, Record, Section, Site, Tally, create, put_packed, raw};
+use traceloom_query::{Cells, Options, Session};
+
+/// The folder of all fixtures.
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+}
+
+/// A session over fixtures.
+pub fn session(names: &[&str]) -> Session {
+    let paths: Vec<PathBuf> = names.iter().map(|name| fixtures().join(name)).collect();
+    Session::open(&paths, &Options::default()).unwrap_or_else(|error| panic!("{names:?}: {error}"))
+}
+
+/// The head and the rows of an answer, one a line; or why there is none.
+pub fn answer(session: &Session, sql: &str) -> Result<Vec<String>, String> {
+    let mut answer = session.ask(sql).map_err(|failure| failure.to_string())?;
+    let cells = Cells::new(answer.schema());
+    let mut lines = vec![cells.heads().into_iter().map(|(head, _)| head).collect::<Vec<_>>().join(" | ")];
+    while let Some(batch) = answer.next().map_err(|failure| failure.to_string())? {
+        let rows = cells.rows(&batch).expect("cells have texts");
+        lines.extend(rows.iter().map(|row| row.join(" | ").replace('\n', "\\n").trim_end().to_owned()));
+    }
+    Ok(lines)
+}
+
+/// The rows of an answer that must be there.
+pub fn rows(session: &Session, sql: &str) -> Vec<String> {
+    let mut lines = answer(session, sql).unwrap_or_else(|error| panic!("{sql}\n{error}"));
+    lines.remove(0);
+    lines
+}
+
+/// Whether goldens are renewed.
+pub fn is_blessing() -> bool {
+    std::env::var_os("TRACELOOM_BLESS").is_some()
+}
+
+/// Ticks in a second of the sample that `traceloom_easyprofiler::sample` makes, and when it begins.
+pub const SAMPLE_HZ: u64 = 10_000_000;
+pub const SAMPLE_BEGIN: u64 = 5 * SAMPLE_HZ;
+
+/// A log of the same processor as the sample capture: `messages` are ticks after its begin, and a number.
+pub fn log(start_ticks: u64, hz: u64, messages: &[(u64, i32)]) -> Vec<u8> {
+    let mut header = Header {
+        timestamp_frequency: hz,
+        start_timestamp: start_ticks,
+        start_time_sec: 1_767_607_200,
+        ..Header::new(traceloom_bytes::ByteOrder::Little)
+    };
+    let records = |each: &mut dyn FnMut(&Record<'_>)| {
+        for (ticks, number) in messages {
+            let mut data = Vec::new();
+            put_packed([Arg::Int32(*number)], &mut data);
+            each(&Record::Entry(Entry::new(0, Some(start_ticks + ticks), &data)));
+        }
+        let (file, format) = (&b"src/net.c"[..], &b"packet %d is late"[..]);
+        let mut arg_types = [0; raw::SLOTS_LIBRARY];
+        arg_types[0] = raw::ArgType::INT32.0;
+        let total_size = (16 + 14 + raw::SLOTS_LIBRARY + file.len() + format.len()) as u32;
+        each(&Record::Dictionary(Section { magic: raw::CNANOLOG_DICT_MAGIC, count: 1, total_size, reserved: 0 }));
+        each(&Record::Site(Site { id: 0, level: 1, num_args: 1, line: 7, arg_types: &arg_types, file, format }));
+    };
+    let mut tally = Tally::new(&header);
+    records(&mut |record| tally.count(record));
+    tally.fill(&mut header).expect("it fits");
+    let mut writer = create(Vec::new(), &header).expect("memory takes it");
+    records(&mut |record| writer.write(record).expect("memory takes it"));
+    writer.finish().expect("memory takes it").0
+}

@@ -1,0 +1,224 @@
+//! What a session promises: it reads no more than it must, stays within its memory, changes nothing, and explains itself.
+
+mod common;
+
+use std::{
+    io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use traceloom_bytes::{ReadAt, Source};
+use traceloom_ingest::{Options as Reading, Trace};
+use traceloom_query::{Failure, Offset, Options, Place, Problem, Session};
+
+fn sample(frames: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    traceloom_easyprofiler::sample::write(&mut bytes, frames).expect("memory takes it");
+    bytes
+}
+
+fn trace(name: &str, source: Source) -> Trace {
+    Trace::new(Path::new(name), source, None, &Reading::default()).expect("it is a trace")
+}
+
+fn session_of(traces: Vec<Trace>, options: &Options) -> Session {
+    Session::new(traces, Vec::new(), options).expect("the session starts")
+}
+
+/// Counts the bytes that are read.
+struct Counted {
+    bytes: Vec<u8>,
+    read: Arc<AtomicU64>,
+}
+
+impl ReadAt for Counted {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.bytes.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|offset| self.bytes.get(offset..)).unwrap_or_default();
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+#[test]
+fn a_limit_stops_the_parse() {
+    let bytes = sample(200_000);
+    let (len, read) = (bytes.len() as u64, Arc::new(AtomicU64::new(0)));
+    let session = session_of(vec![trace("big.prof", Source::custom(Counted { bytes, read: Arc::clone(&read) }))], &Options::default());
+    read.store(0, Ordering::Relaxed);
+    assert_eq!(common::rows(&session, "select name, dur_ns from spans limit 3").len(), 3);
+    let for_three = read.load(Ordering::Relaxed);
+    assert!(for_three < len / 10, "{for_three} of {len} bytes for three rows");
+    // Whoever takes no more rows stops it too.
+    read.store(0, Ordering::Relaxed);
+    let mut answer = session.ask("select name, dur_ns from spans").expect("a good question");
+    assert!(answer.next().expect("rows").is_some());
+    drop(answer);
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let for_one = read.load(Ordering::Relaxed);
+    assert!(for_one < len / 2, "{for_one} of {len} bytes for one batch");
+}
+
+#[test]
+fn a_plan_shows_what_is_pushed_down() {
+    let session = session_of(vec![trace("a.prof", Source::bytes(sample(10)))], &Options::default());
+    let plan = session
+        .explain("select name from spans where ts_ns between 5 and time_ns('1ms') and thread_id in (0, 1) and dur_ns > 3")
+        .expect("a good question");
+    let scan = plan.lines().find(|line| line.contains("TraceExec")).expect("a scan");
+    assert!(scan.contains("columns=[thread_id, ts_ns, dur_ns, name], ts_ns>=5, ts_ns<=1000000, thread_id=[0, 1]"), "{scan}");
+    let plan = session.explain("select count(*) from spans").expect("a good question");
+    assert!(plan.contains("columns=[]"), "{plan}");
+}
+
+#[test]
+fn a_filter_changes_no_answer() {
+    let session = session_of(vec![trace("a.prof", Source::bytes(sample(50)))], &Options::default());
+    let all = common::rows(&session, "select thread_id, ts_ns, id from spans order by 1, 2, 3");
+    let inside = |line: &&String| {
+        let cells: Vec<i64> = line.split(" | ").map(|cell| cell.parse().expect("a number")).collect();
+        cells[0] == 0 && (100_000_000..200_000_000).contains(&cells[1])
+    };
+    let expected: Vec<_> = all.iter().filter(inside).cloned().collect();
+    let sql = "select thread_id, ts_ns, id from spans where thread_id = 0 and ts_ns >= 100000000 and ts_ns < 200000000 order by 1, 2, 3";
+    assert!(!expected.is_empty() && expected.len() < all.len());
+    assert_eq!(common::rows(&session, sql), expected);
+}
+
+#[test]
+fn sorting_and_joining_stay_within_their_memory() {
+    let options = Options { memory_bytes: 24 << 20, threads: Some(2), ..Options::default() };
+    let session = session_of(vec![trace("a.prof", Source::bytes(sample(20_000)))], &options);
+    let count = common::rows(&session, "select count(*) from spans");
+    assert_eq!(common::rows(&session, "select count(*) from (select * from spans order by dur_ns, id limit 100000000)"), count);
+    // One side of this join is larger than the memory.
+    assert_eq!(common::rows(&session, "select count(*) from spans a join spans b on a.id = b.id and a.trace_id = b.trace_id"), count);
+    let tight = Options { memory_bytes: 1 << 20, threads: Some(1), ..Options::default() };
+    let session = session_of(vec![trace("a.prof", Source::bytes(sample(20_000)))], &tight);
+    let error = common::answer(&session, "select percentile(dur_ns, 0.5) from spans").expect_err("too much");
+    assert!(error.starts_with("the question needs more memory than its 1 MB"), "{error}");
+}
+
+#[test]
+fn only_questions_are_allowed() {
+    let session = session_of(vec![trace("a.prof", Source::bytes(sample(1)))], &Options::default());
+    for sql in [
+        "create table x as select 1",
+        "create view x as select 1",
+        "create external table x stored as csv location '/etc/passwd'",
+        "drop table spans",
+        "insert into spans select * from spans",
+        "delete from spans",
+        "copy (select 1) to '/tmp/x.csv'",
+        "set datafusion.execution.batch_size = 1",
+        "explain analyze insert into spans select * from spans",
+    ] {
+        match session.ask(sql) {
+            Err(Failure::Query(problem)) => assert!(problem.message.contains("only questions"), "{sql}: {problem}"),
+            other => panic!("{sql}: {other:?}"),
+        }
+    }
+    assert!(!common::rows(&session, "show tables").is_empty());
+    assert!(!common::rows(&session, "describe spans").is_empty());
+    assert!(!common::rows(&session, "explain select 1").is_empty());
+}
+
+fn problem(session: &Session, sql: &str) -> Problem {
+    match session.ask(sql).map(|mut answer| answer.next()) {
+        Err(Failure::Query(problem)) | Ok(Err(Failure::Query(problem))) => *problem,
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+#[test]
+fn mistakes_are_marked_and_mended() {
+    let session = session_of(vec![trace("a.prof", Source::bytes(sample(1)))], &Options::default());
+    let place = |line, column, end_column| Some(Place { line, column, end_column });
+    let cases = [
+        ("select nmae from spans", place(1, 8, 12), "there is no column 'nmae'", "`name`"),
+        ("select name\nfrom span", place(2, 6, 10), "there is no table 'span'", "`spans`"),
+        ("select name from spans group by nme", place(1, 33, 36), "there is no column 'nme'", "`name`"),
+        ("select persentile(dur_ns, 0.5) from spans", place(1, 8, 18), "there is no function 'persentile'", "`percentile`"),
+        ("select name from spans wher x", place(1, 29, 30), "Expected", ""),
+        ("select sum(name) from spans", place(1, 8, 11), "'sum' does not take such arguments: sum(name)", ""),
+        ("select 'abc from spans", place(1, 8, 9), "Unterminated", ""),
+        ("select * from spans_at('soon')", None, "'soon' is no time", ""),
+        ("select percentile(dur_ns, 2) from spans", None, "the share of percentile", ""),
+        ("select * from descendant(1)", None, "there is no function 'descendant'", "`descendants`"),
+    ];
+    for (sql, place, message, help) in cases {
+        let problem = problem(&session, sql);
+        assert!(problem.message.contains(message), "{sql}: {problem}");
+        assert!(problem.help.join(" ").contains(help), "{sql}: {problem}");
+        if place.is_some() {
+            assert_eq!(problem.place, place, "{sql}: {problem}");
+        }
+        let shown = problem.to_string().to_lowercase();
+        assert!(!shown.contains("bug") && !shown.contains("datafusion"), "{sql}: {problem}");
+    }
+}
+
+#[test]
+fn one_trace_twice_is_one_trace() {
+    let twice = || vec![trace("a.prof", Source::bytes(sample(5))), trace("copy.prof", Source::bytes(sample(5)))];
+    let session = session_of(twice(), &Options::default());
+    assert_eq!(common::rows(&session, "select path from traces"), ["a.prof"]);
+    let two = vec![trace("a.prof", Source::bytes(sample(5))), trace("b.prof", Source::bytes(sample(6)))];
+    let session = session_of(two, &Options::default());
+    let counts = common::rows(&session, "select t.path, count(*) from traces t join spans s on s.trace_id = t.trace_id group by 1 order by 1");
+    assert_eq!(counts.len(), 2, "{counts:?}");
+}
+
+#[test]
+fn times_move_and_moments_stay() {
+    let files = || vec![trace("a.prof", Source::bytes(sample(5)))];
+    let facts = "select min(ts_ns), max(ts_ns) from spans";
+    let origin = "select start_native_ns + first_ts_ns, start_native_ns, start_ticks, clock_hz from traces";
+    let (plain, moved) = (
+        session_of(files(), &Options::default()),
+        session_of(files(), &Options { offsets: vec![Offset { path: "a.prof".into(), offset_ns: -1_000_000 }], ..Options::default() }),
+    );
+    let numbers = |session: &Session, sql| -> Vec<i64> {
+        common::rows(session, sql)[0].split(" | ").map(|cell| cell.parse().expect("a number")).collect()
+    };
+    let (before, after) = (numbers(&plain, facts), numbers(&moved, facts));
+    assert_eq!(after, before.iter().map(|ts_ns| ts_ns - 1_000_000).collect::<Vec<_>>());
+    let (before, after) = (numbers(&plain, origin), numbers(&moved, origin));
+    assert_eq!(after, [before[0], before[1] + 1_000_000, before[2] + 10_000, before[3]]);
+    // A bound is one of the times that the user sees.
+    let first = numbers(&moved, facts)[0];
+    assert_eq!(numbers(&moved, &format!("select count(*) from spans where ts_ns <= {first}")), [1]);
+    let unknown = Options { offsets: vec![Offset { path: "b.prof".into(), offset_ns: 1 }], ..Options::default() };
+    assert!(Session::new(files(), Vec::new(), &unknown).is_err());
+}
+
+#[test]
+fn a_capture_and_a_log_of_one_run_share_an_axis() {
+    let capture = || trace("game.prof", Source::bytes(sample(120)));
+    let begin = common::SAMPLE_BEGIN + 1_000_000;
+    let log = |hz, begin| trace("service.clog", Source::bytes(common::log(begin, hz, &[(420_000, 1), (2_345_000, 2)])));
+    let session = session_of(vec![capture(), log(common::SAMPLE_HZ, begin)], &Options::default());
+    let [known] = session.alignments() else { panic!("{:?}", session.alignments()) };
+    // The log's origin is its start: the capture began a tenth of a second before.
+    assert_eq!((known.shift_ns, known.with.as_deref()), (-100_000_000, Some(Path::new("service.clog"))));
+    let sql = "select l.message, s.ts_ns <= l.ts_ns and l.ts_ns < s.ts_ns + s.dur_ns, s.id from logs l \
+               join spans s on s.ts_ns <= l.ts_ns and l.ts_ns < s.ts_ns + s.dur_ns and s.name = 'Frame' order by 1";
+    let rows = common::rows(&session, sql);
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert_eq!(common::rows(&session, "select count(unix_origin_ns), count(distinct unix_origin_ns) from traces"), ["2 | 1"]);
+    // Left alone, on another machine, or hours apart, nothing is moved.
+    let alone = Options { is_aligned: false, ..Options::default() };
+    assert!(session_of(vec![capture(), log(common::SAMPLE_HZ, begin)], &alone).alignments().is_empty());
+    for other in [log(common::SAMPLE_HZ * 2, begin), log(common::SAMPLE_HZ, begin + 3600 * common::SAMPLE_HZ)] {
+        assert!(session_of(vec![capture(), other], &Options::default()).alignments().is_empty());
+    }
+}
