@@ -21,11 +21,10 @@ pub(crate) fn run() -> Result<bool> {
     let resting = peak_bytes();
     stats(&before)?;
     let counted = peak_bytes();
-    let [base, counting, comparing] = cpu_times([
-        &mut || baseline(&source),
-        &mut || stats(&before).map(drop),
-        &mut || diff::of_traces(&before, &after, &diff::Options::default()).map(drop),
-    ])?;
+    let [base, counting, comparing] =
+        cpu_times([&mut || baseline(&source), &mut || stats(&before).map(drop), &mut || {
+            diff::of_traces(&before, &after, &diff::Options::default()).map(drop)
+        }])?;
     println!("  baseline: {:.1} ms", base.as_secs_f64() * 1e3);
     let mut met = row("stats", counting.div_duration_f64(base), "x baseline", 8.0);
     met &= row("diff of two such files", comparing.div_duration_f64(base), "x baseline", 20.0);

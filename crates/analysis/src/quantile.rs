@@ -121,20 +121,9 @@ impl Sums {
         self.max = self.max.max(sample);
     }
 
-    /// Of numbers so short that many of them add up without a check.
-    fn of_narrow(samples: &[u32]) -> Self {
-        let mut sums = Self { count: samples.len() as u64, ..Self::default() };
-        for chunk in samples.chunks(1 << 16) {
-            sums.total = sums.total.saturating_add(chunk.iter().map(|sample| u64::from(*sample)).sum());
-            sums.min = sums.min.min(chunk.iter().min().map_or(u64::MAX, |least| u64::from(*least)));
-            sums.max = sums.max.max(chunk.iter().max().map_or(0, |most| u64::from(*most)));
-        }
-        sums
-    }
-
-    fn of_wide(samples: &[u64]) -> Self {
+    fn of<T: Copy + Into<u64>>(samples: &[T]) -> Self {
         let mut sums = Self::default();
-        samples.iter().for_each(|sample| sums.add(*sample));
+        samples.iter().for_each(|sample| sums.add((*sample).into()));
         sums
     }
 }
@@ -171,6 +160,7 @@ impl Samples {
             Kept::Narrow(samples) if key <= u64::from(u32::MAX) && samples.len() < samples.capacity() => {
                 samples.push(key as u32);
             }
+            Kept::Wide(samples) if samples.len() < samples.capacity() => samples.push(key),
             _ => self.push_slowly(key, budget),
         }
     }
@@ -257,8 +247,8 @@ impl Samples {
     pub(crate) fn sums(&self) -> Sums {
         match &self.kept {
             Kept::Lost | Kept::Sketch(_) => self.dropped,
-            Kept::Narrow(samples) => Sums::of_narrow(samples),
-            Kept::Wide(samples) => Sums::of_wide(samples),
+            Kept::Narrow(samples) => Sums::of(samples),
+            Kept::Wide(samples) => Sums::of(samples),
         }
     }
 
@@ -271,13 +261,17 @@ impl Samples {
     ///
     /// Between two samples the value is in proportion, so that the median of an even number of samples is the mean
     /// of the middle two.
-    pub(crate) fn quantiles<const N: usize>(&mut self, shares: [f64; N]) -> Option<[f64; N]> {
-        let scale = self.scale;
-        match &mut self.kept {
-            Kept::Lost => None,
-            Kept::Narrow(samples) => select(samples, scale, shares),
-            Kept::Wide(samples) => select(samples, scale, shares),
-            Kept::Sketch(counts) => Some(from_counts(counts, scale, shares)),
+    pub(crate) fn quantiles<const N: usize>(&self, shares: [f64; N]) -> Option<[f64; N]> {
+        self.summary(shares).1
+    }
+
+    /// Sums and quantiles, both from one look at the samples.
+    pub(crate) fn summary<const N: usize>(&self, shares: [f64; N]) -> (Sums, Option<[f64; N]>) {
+        match &self.kept {
+            Kept::Lost => (self.dropped, None),
+            Kept::Narrow(samples) => select(samples, self.scale, shares),
+            Kept::Wide(samples) => select(samples, self.scale, shares),
+            Kept::Sketch(counts) => (self.dropped, Some(from_counts(counts, self.scale, shares))),
         }
     }
 
@@ -313,25 +307,36 @@ fn place(share: f64, count: usize) -> (usize, f64) {
 /// Below this a selection in place is quicker than counting first.
 const FEW: usize = 4096;
 
-fn select<T: Copy + Ord + Into<u64>, const N: usize>(
-    samples: &mut [T],
-    scale: Scale,
-    shares: [f64; N],
-) -> Option<[f64; N]> {
-    let last = samples.len().checked_sub(1)?;
+fn select<T: Sample, const N: usize>(samples: &[T], scale: Scale, shares: [f64; N]) -> (Sums, Option<[f64; N]>) {
+    let Some(last) = samples.len().checked_sub(1) else { return (Sums::default(), None) };
     let places = shares.map(|share| place(share, samples.len()));
-    let mut ranked = match samples.len() {
-        ..=FEW => Ranked { members: samples.to_vec(), skipped: Vec::new() },
+    let (sums, mut ranked) = match samples.len() {
+        ..=FEW => (Sums::of(samples), Ranked { members: samples.to_vec(), skipped: Vec::new() }),
         _ => Ranked::of(samples, places.iter().flat_map(|(rank, _)| [*rank, (rank + 1).min(last)])),
     };
-    Some(places.map(|(rank, part)| {
+    let quantiles = places.map(|(rank, part)| {
         let low = scale.value(ranked.at(rank));
         if part == 0.0 {
             return low;
         }
         let high = scale.value(ranked.at(rank + 1));
         low + (high - low) * part
-    }))
+    });
+    (sums, Some(quantiles))
+}
+
+/// A kept sample.
+trait Sample: Copy + Ord + Into<u64> {
+    /// The largest that there can be.
+    const MOST: Self;
+}
+
+impl Sample for u32 {
+    const MOST: Self = Self::MAX;
+}
+
+impl Sample for u64 {
+    const MOST: Self = Self::MAX;
 }
 
 /// Those samples of many that the ranks asked for are among.
@@ -344,12 +349,13 @@ struct Ranked<T> {
     skipped: Vec<(usize, usize)>,
 }
 
-impl<T: Copy + Ord + Into<u64>> Ranked<T> {
-    fn of(samples: &[T], ranks: impl Iterator<Item = usize>) -> Self {
-        let most = samples.iter().copied().max().map_or(0, Into::into);
-        let mut counts = vec![0_u32; log_bucket(most) as usize + 1];
-        for sample in samples {
-            counts[log_bucket((*sample).into()) as usize] += 1;
+impl<T: Sample> Ranked<T> {
+    fn of(samples: &[T], ranks: impl Iterator<Item = usize>) -> (Sums, Self) {
+        let mut counts = vec![0_u32; log_bucket(T::MOST.into()) as usize + 1];
+        let mut sums = Sums::default();
+        for sample in samples.iter().map(|sample| (*sample).into()) {
+            counts[log_bucket(sample) as usize] += 1;
+            sums.add(sample);
         }
         let mut ranks: Vec<usize> = ranks.collect();
         ranks.sort_unstable();
@@ -368,7 +374,7 @@ impl<T: Copy + Ord + Into<u64>> Ranked<T> {
         }
         let mut kept = Vec::with_capacity(members);
         kept.extend(samples.iter().filter(|sample| wanted[log_bucket((**sample).into()) as usize]));
-        Self { members: kept, skipped }
+        (sums, Self { members: kept, skipped })
     }
 
     fn at(&mut self, rank: usize) -> u64 {
@@ -420,7 +426,7 @@ mod tests {
     fn few_and_many_samples_have_exact_quantiles() {
         for count in [1, 2, 3, 10, 4096, 4097, 100_000] {
             let samples = scattered(count);
-            let mut kept = filled(samples.iter().copied(), 1 << 30);
+            let kept = filled(samples.iter().copied(), 1 << 30);
             let shares = [0.0, 0.5, 0.95, 0.99, 1.0];
             assert_eq!(kept.quantiles(shares), Some(shares.map(|share| truth(&samples, share))), "{count}");
             assert!(kept.is_exact());
@@ -436,7 +442,7 @@ mod tests {
     #[test]
     fn beyond_the_budget_the_error_is_below_a_thousandth() {
         let samples: Vec<u64> = scattered(200_000).iter().map(|sample| 1_000_000 + sample % 3_000_000).collect();
-        let mut kept = filled(samples.iter().copied(), 1 << 19);
+        let kept = filled(samples.iter().copied(), 1 << 19);
         assert!(!kept.is_exact());
         for share in [0.01, 0.5, 0.95, 0.99] {
             let [found] = kept.quantiles([share]).expect("the sketch fits");

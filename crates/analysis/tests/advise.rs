@@ -42,7 +42,11 @@ fn long_spans_weigh_by_the_longest() {
 fn hot_names_are_those_with_much_time_of_their_own() {
     let all = advice(|tables| {
         let outer = Span { self_ns: Some(5 * MS), ..span(0, 0, "frame", 0, 100 * MS) };
-        let inner = |id, name, ts_ns: i64, dur_ns: i64| Span { depth: 1, parent_id: Some(0), ..span(id, 0, name, ts_ns * MS, dur_ns * MS) };
+        let inner = |id, name, ts_ns: i64, dur_ns: i64| Span {
+            depth: 1,
+            parent_id: Some(0),
+            ..span(id, 0, name, ts_ns * MS, dur_ns * MS)
+        };
         tables.push(outer)?;
         tables.push(inner(1, "a", 0, 50))?;
         tables.push(inner(2, "b", 50, 25))?;
@@ -50,8 +54,10 @@ fn hot_names_are_those_with_much_time_of_their_own() {
         tables.push(inner(4, "d", 87, 8))?;
         tables.push(trace(100 * MS))
     });
-    let hot: Vec<_> =
-        of_rule(&all, Rule::HotName).iter().map(|advice| (advice.subject.as_str(), advice.weight, advice.value)).collect();
+    let hot: Vec<_> = of_rule(&all, Rule::HotName)
+        .iter()
+        .map(|advice| (advice.subject.as_str(), advice.weight, advice.value))
+        .collect();
     assert_eq!(hot, [("a", Weight::High, 0.5), ("b", Weight::Medium, 0.25), ("c", Weight::Low, 0.12)]);
 }
 

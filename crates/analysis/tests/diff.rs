@@ -103,7 +103,8 @@ fn runs_that_scatter_more_than_they_differ_are_the_same() {
 
 #[test]
 fn more_calls_show_in_the_total_and_not_in_the_mean() {
-    let calls = |count: i64| Any(source(move |tables| (0..count).try_for_each(|id| tables.push(span(id, 0, "f", id, 10)))));
+    let calls =
+        |count: i64| Any(source(move |tables| (0..count).try_for_each(|id| tables.push(span(id, 0, "f", id, 10)))));
     let judged = |metric| {
         let report = compare(&[calls(100)], &[calls(150)], &Options { metric, ..Options::default() });
         (report.rows[0].verdict, report.rows[0].change)

@@ -186,9 +186,15 @@ fn parents_and_frames_tell_calls_apart() {
     let golden = golden_of(file);
     let parents = report(file, &Options { by: vec![By::Parent], ..Options::default() });
     for row in &parents.spans {
-        let of_parent = blocks(&golden, &row.name)
-            .filter(|(_, parent, _)| parent.map(|parent| text(parent, "name")) == row.parent);
-        assert_eq!(row.total_ns, of_parent.map(|(duration, ..)| duration).sum::<u64>(), "{} in {:?}", row.name, row.parent);
+        let of_parent =
+            blocks(&golden, &row.name).filter(|(_, parent, _)| parent.map(|parent| text(parent, "name")) == row.parent);
+        assert_eq!(
+            row.total_ns,
+            of_parent.map(|(duration, ..)| duration).sum::<u64>(),
+            "{} in {:?}",
+            row.name,
+            row.parent
+        );
     }
     let frames = report(file, &Options { by: vec![By::Thread, By::Frame], ..Options::default() });
     let roots = golden["threads"].as_array().expect("threads").iter().flat_map(|thread| {
@@ -198,9 +204,10 @@ fn parents_and_frames_tell_calls_apart() {
     for root in roots {
         let (begin, end) = (root["begin"].as_u64(), root["end"].as_u64());
         let ts_ns = begin.zip(golden["begin_ns"].as_u64()).map(|(begin, origin)| begin as i64 - origin as i64);
-        let mut of_frame = frames.spans.iter().filter(|row| {
-            row.name == text(root, "name") && row.frame.as_ref().map(|frame| frame.ts_ns) == ts_ns
-        });
+        let mut of_frame = frames
+            .spans
+            .iter()
+            .filter(|row| row.name == text(root, "name") && row.frame.as_ref().map(|frame| frame.ts_ns) == ts_ns);
         let row = of_frame.next().expect("the frame has a row of its own");
         assert_eq!(Some(row.total_ns), end.zip(begin).map(|(end, begin)| end - begin));
         count += 1;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::Value as Json;
-use traceloom_analysis::lines::{Cost, Figures, Level, Lines, Options, Profile, packages};
+use traceloom_analysis::lines::{Cost, Figures, Level, Lines, Options, Profile};
 use traceloom_ingest::open;
 use traceloom_model::{Filter, TableSource};
 

@@ -193,10 +193,14 @@ impl ArgStore {
         }
         let mut index = Store::new(self.limit_bytes);
         let (mut firsts, mut entries, mut bytes) = (Vec::new(), 0_u64, Vec::new());
+        let mut owners = [false; Table::ALL.len()];
         for place in self.places.finish()?.iter()? {
             let place = place?;
             if entries.is_multiple_of(BLOCK) {
                 firsts.push(place.owner);
+            }
+            if let Some(owns) = owners.get_mut(place.owner.table as usize) {
+                *owns = true;
             }
             bytes.clear();
             place.put(&mut bytes);
@@ -204,7 +208,17 @@ impl ArgStore {
             entries += 1;
         }
         let (block, record) = Default::default();
-        Ok(Args { index, entries, firsts, block_number: usize::MAX, block, values: self.values, record })
+        Ok(Args {
+            index,
+            entries,
+            firsts,
+            owners,
+            next: 0,
+            block_number: usize::MAX,
+            block,
+            values: self.values,
+            record,
+        })
     }
 }
 
@@ -226,8 +240,12 @@ pub struct Args {
     entries: u64,
     /// The first owner of each block of the index.
     firsts: Vec<Owner>,
+    /// Tables that own any.
+    owners: [bool; Table::ALL.len()],
     block_number: usize,
     block: Vec<Place>,
+    /// The place in the block behind the last one found: rows are asked for nearly in their order.
+    next: usize,
     values: Store,
     record: Vec<u8>,
 }
@@ -246,10 +264,13 @@ impl Args {
         id: i64,
         mut visit: impl FnMut(Arg<'_>) -> Result<()>,
     ) -> Result<()> {
-        if self.is_empty() {
+        if !self.owners[table as usize] {
             return Ok(());
         }
         let owner = Owner { table: table as u32, trace: trace as u32, id };
+        if let Some(place) = self.likely(owner) {
+            return self.visit_place(place, &mut visit);
+        }
         // Arguments of one owner that did not come together have several entries, which may fill several blocks.
         let mut number = self.firsts.partition_point(|first| *first < owner).saturating_sub(1);
         while self.firsts.get(number).is_some_and(|first| *first <= owner) {
@@ -260,13 +281,27 @@ impl Args {
                 if place.owner != owner {
                     return Ok(());
                 }
-                self.record.resize(place.len as usize, 0);
-                self.values.read(place.offset, &mut self.record)?;
-                visit_record(&self.record, &mut visit)?;
+                self.next = index + 1;
+                self.visit_place(place, &mut visit)?;
             }
             number += 1;
         }
         Ok(())
+    }
+
+    /// The entry of an owner, where it is the next one and the only one.
+    #[inline]
+    fn likely(&mut self, owner: Owner) -> Option<Place> {
+        let place = *self.block.get(self.next).filter(|place| place.owner == owner)?;
+        self.block.get(self.next + 1).filter(|after| after.owner != owner)?;
+        self.next += 1;
+        Some(place)
+    }
+
+    fn visit_place(&mut self, place: Place, visit: &mut impl FnMut(Arg<'_>) -> Result<()>) -> Result<()> {
+        self.record.resize(place.len as usize, 0);
+        self.values.read(place.offset, &mut self.record)?;
+        visit_record(&self.record, visit)
     }
 
     #[inline]

@@ -5,9 +5,9 @@
 
 use hashbrown::HashMap;
 use traceloom_bytes::{Error, Loss, Result};
-use traceloom_model::{Columns, Table, TableSource, Wanted, links};
+use traceloom_model::{Table, TableSource, links};
 
-use crate::{Gathered, Layer, Options, Ordered, pour};
+use crate::{Gathered, Layer, Options, Ordered};
 
 /// A span as the rows of `links` know it: the number of its trace, and its id.
 type Key = (usize, i64);
@@ -76,9 +76,9 @@ impl Flows {
 fn read(source: &dyn TableSource, gathered: &mut Gathered, options: &Options, loss: &mut Loss) -> Result<Vec<Link>> {
     let mut list = Vec::new();
     let most = options.limits.entries;
-    let filter = gathered.filter().clone();
+    let rest = gathered.rest();
     let roster = &mut gathered.roster;
-    pour(source, &filter, Wanted::nothing().and(Table::Links, Columns::ALL), |_, batch| {
+    rest.pour(source, &[Table::Links], |_, batch| {
         let view = links::View::of(batch);
         for row in 0..view.rows {
             if list.len() >= most {

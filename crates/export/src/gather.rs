@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 use traceloom_bytes::{Arena, Loss, Result, Slice};
-use traceloom_model::{Filter, Table, TableSource, args, spans, switches};
+use traceloom_model::{Filter, Table, TableSource, Wanted, args, spans, switches};
 
 use crate::{
     ArgStore, Args, Descriptor, Looks, NamePool, Options, Roster, SpanOrder, SpanSorter, lose_table,
@@ -24,7 +24,7 @@ pub struct Gathered {
     /// Arguments of rows of the tables that the target shows, where it shows arguments.
     pub args: Args,
     rows: [u64; Table::ALL.len()],
-    filter: Filter,
+    rest: Rest,
 }
 
 impl Gathered {
@@ -35,26 +35,71 @@ impl Gathered {
         for table in Table::ALL {
             let need = descriptor.needs.iter().find(|need| need.table == table);
             wanted = match (table, need) {
-                (Table::Spans | Table::Switches | Table::Args, Some(need)) => wanted.and(table, need.columns()),
-                (_, Some(_)) => wanted.and(table, counted_columns(table)),
+                (_, Some(need)) => wanted.and(table, need.columns()),
                 (_, None) if counts(table) => wanted.and(table, counted_columns(table)),
                 _ => wanted,
             };
         }
         let filter = roster.filter();
-        let mut pass = Pass::new(roster, options, descriptor, loss);
+        let rest = Rest { wanted: descriptor.wanted(), filter, kept: Some(Vec::new()), kept_bytes: 0 };
+        let mut pass = Pass::new(roster, rest, options, descriptor, loss);
+        let filter = pass.rest.filter.clone();
         pour(source, &filter, wanted, |table, batch| pass.take(table, batch))?;
-        pass.finish(filter)
+        pass.finish()
     }
 
-    /// Number of rows of a table. Of those that are not gathered too, so that a pass over nothing can be left out.
+    /// Number of rows of a table.
     pub fn rows(&self, table: Table) -> u64 {
         self.rows[table as usize]
     }
 
     /// What a further pass may leave out.
     pub fn filter(&self) -> &Filter {
-        &self.filter
+        &self.rest.filter
+    }
+
+    /// The tables that the target shows and that were not gathered.
+    pub fn rest(&self) -> Rest {
+        self.rest.clone()
+    }
+}
+
+/// Tables that were not gathered, as the target declares them: kept while they are small, else poured once more.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    wanted: Wanted,
+    filter: Filter,
+    kept: Option<Vec<(Table, RecordBatch)>>,
+    kept_bytes: usize,
+}
+
+impl Rest {
+    /// Gives the batches of some of these tables.
+    pub fn pour(
+        &self,
+        source: &dyn TableSource,
+        tables: &[Table],
+        mut take: impl FnMut(Table, &RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        match &self.kept {
+            Some(kept) => {
+                let mut wanted = kept.iter().filter(|(table, _)| tables.contains(table));
+                wanted.try_for_each(|(table, batch)| take(*table, batch))
+            }
+            None => {
+                let columns = |wanted: Wanted, table: &Table| wanted.and(*table, self.wanted.columns(*table));
+                pour(source, &self.filter, tables.iter().fold(Wanted::nothing(), columns), take)
+            }
+        }
+    }
+
+    fn keep(&mut self, table: Table, batch: &RecordBatch, most_bytes: usize) {
+        let Some(kept) = &mut self.kept else { return };
+        self.kept_bytes += batch.get_array_memory_size();
+        match self.kept_bytes <= most_bytes {
+            true => kept.push((table, batch.clone())),
+            false => self.kept = None,
+        }
     }
 }
 
@@ -65,13 +110,15 @@ struct Pass<'a> {
     spans: SpanSorter,
     args: ArgStore,
     rows: [u64; Table::ALL.len()],
+    rest: Rest,
+    most_kept_bytes: usize,
     descriptor: &'a Descriptor,
     slice: &'a Slice,
     loss: &'a mut Loss,
 }
 
 impl<'a> Pass<'a> {
-    fn new(roster: Roster, options: &'a Options, descriptor: &'a Descriptor, loss: &'a mut Loss) -> Self {
+    fn new(roster: Roster, rest: Rest, options: &'a Options, descriptor: &'a Descriptor, loss: &'a mut Loss) -> Self {
         let arena = Arena::new(options.limits.tree_bytes);
         let owners: Vec<Table> = descriptor.needs.iter().map(|need| need.table).collect();
         Self {
@@ -81,6 +128,8 @@ impl<'a> Pass<'a> {
             spans: SpanSorter::new(&arena, &options.slice),
             args: ArgStore::new(&owners, &arena, options.limits.tree_bytes / 4),
             rows: [0; Table::ALL.len()],
+            rest,
+            most_kept_bytes: usize::try_from(options.limits.tree_bytes / 16).unwrap_or(usize::MAX),
             descriptor,
             slice: &options.slice,
             loss,
@@ -106,13 +155,16 @@ impl<'a> Pass<'a> {
                     });
                 })
             }
-            _ => Ok(()),
+            _ => {
+                self.rest.keep(table, batch, self.most_kept_bytes);
+                Ok(())
+            }
         }
     }
 
-    fn finish(self, filter: Filter) -> Result<Gathered> {
-        let Self { roster, names, looks, rows, .. } = self;
+    fn finish(self) -> Result<Gathered> {
+        let Self { roster, names, looks, rows, rest, .. } = self;
         let (spans, args) = (self.spans.finish()?, self.args.finish()?);
-        Ok(Gathered { roster, names, looks, spans, args, rows, filter })
+        Ok(Gathered { roster, names, looks, spans, args, rows, rest })
     }
 }

@@ -45,7 +45,7 @@ pub use crate::{
     args::{Arg, ArgStore, Args, Datum},
     cells::{AnyColumn, Cell, Taken},
     flows::{FlowEnd, Flows},
-    gather::Gathered,
+    gather::{Gathered, Rest},
     looks::{Look, LookId, Looks},
     loss::{lose_table, phrase},
     memory::{InUse, memory_in_use},

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use traceloom_bytes::{Arena, Cursor, Entry, Loss, Result};
-use traceloom_model::{Columns, Table, TableSource, Wanted, allocations, frees};
+use traceloom_model::{Table, TableSource, allocations, frees};
 
-use crate::{Gathered, Options, Sorted, Sorter, pour, span_is_taken};
+use crate::{Gathered, Options, Sorted, Sorter, span_is_taken};
 
 /// What is in use from a moment on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -22,6 +22,7 @@ pub struct InUse {
 
 /// Tells what is in use, trace by trace, at each time at which it changes.
 ///
+/// The target declares `ts_ns`, `thread_id`, `size_bytes` and `freed_ts_ns` of `allocations`, and `allocation_id` of `frees`.
 /// Where each piece is and who took it is counted as lost, and so are frees of memory that nobody is known to have taken.
 pub fn memory_in_use(
     source: &dyn TableSource,
@@ -97,13 +98,9 @@ fn read(
     loss: &mut Loss,
 ) -> Result<Sorted<Change>> {
     let mut sorter = Sorter::new(&Arena::new(options.limits.tree_bytes));
-    let allocations = ["trace_id", "id", "ts_ns", "thread_id", "size_bytes", "freed_ts_ns"];
-    let wanted = Wanted::nothing()
-        .and(Table::Allocations, Columns::named(Table::Allocations, &allocations))
-        .and(Table::Frees, Columns::named(Table::Frees, &["trace_id", "id", "allocation_id"]));
-    let filter = gathered.filter().clone();
+    let rest = gathered.rest();
     let roster = &mut gathered.roster;
-    pour(source, &filter, wanted, |table, batch| {
+    rest.pour(source, &[Table::Allocations, Table::Frees], |table, batch| {
         if table == Table::Frees {
             return count_lost_frees(&frees::View::of(batch), loss);
         }

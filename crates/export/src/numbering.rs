@@ -43,8 +43,17 @@ impl Numbering {
     pub fn new(roster: &Roster, loss: &mut Loss) -> Self {
         let (processes, threads, firsts) = Default::default();
         let mut numbering = Self { processes, threads, firsts, taken: HashSet::new(), next: 1 };
-        numbering.number_processes(roster, loss);
-        numbering.number_threads(roster, loss);
+        // What the traces say comes first, so that no number made up stands in the way of a real one.
+        let pids: Vec<Option<u32>> = roster.processes.iter().map(|process| numbering.claim(process.pid)).collect();
+        let tids: Vec<Option<u32>> = (0..)
+            .zip(roster.threads())
+            .map(|(index, thread)| {
+                let process = roster.process_number_of(ThreadIndex(index));
+                numbering.claim_thread(thread, process.and_then(|process| pids[process]))
+            })
+            .collect();
+        numbering.number_processes(roster, pids, loss);
+        numbering.number_threads(roster, tids, loss);
         numbering
     }
 
@@ -66,9 +75,8 @@ impl Numbering {
         self.next
     }
 
-    fn number_processes(&mut self, roster: &Roster, loss: &mut Loss) {
-        let wanted: Vec<Option<u32>> = roster.processes.iter().map(|process| self.claim(process.pid)).collect();
-        for (process, pid) in roster.processes.iter().zip(wanted) {
+    fn number_processes(&mut self, roster: &Roster, pids: Vec<Option<u32>>, loss: &mut Loss) {
+        for (process, pid) in roster.processes.iter().zip(pids) {
             let pid = pid.unwrap_or_else(|| self.give("numbers of processes", process.pid, loss));
             let name = process_name(process, &roster.traces[process.trace]);
             self.processes.push(NumberedProcess { pid, name, trace: process.trace });
@@ -87,23 +95,12 @@ impl Numbering {
         }
     }
 
-    fn number_threads(&mut self, roster: &Roster, loss: &mut Loss) {
-        let processes: Vec<usize> =
-            (0..roster.threads().len() as u32).map(|index| self.process_of(roster, ThreadIndex(index))).collect();
-        let wanted: Vec<Option<u32>> = roster
-            .threads()
-            .iter()
-            .zip(&processes)
-            .map(|(thread, process)| self.claim_thread(thread, *process))
-            .collect();
-        for ((thread, tid), process) in roster.threads().iter().zip(wanted).zip(processes) {
+    fn number_threads(&mut self, roster: &Roster, tids: Vec<Option<u32>>, loss: &mut Loss) {
+        for ((index, thread), tid) in (0..).zip(roster.threads()).zip(tids) {
+            let process = roster.process_number_of(ThreadIndex(index)).unwrap_or(self.firsts[thread.trace]);
             let tid = tid.unwrap_or_else(|| self.give("numbers of threads", thread.tid, loss));
             self.threads.push(NumberedThread { tid, process });
         }
-    }
-
-    fn process_of(&self, roster: &Roster, index: ThreadIndex) -> usize {
-        roster.process_number_of(index).unwrap_or(self.firsts[roster.thread(index).trace])
     }
 
     fn claim(&mut self, number: Option<u64>) -> Option<u32> {
@@ -112,12 +109,9 @@ impl Numbering {
     }
 
     /// The main thread of a process has the number of the process.
-    fn claim_thread(&mut self, thread: &Thread, process: usize) -> Option<u32> {
-        let pid = self.processes[process].pid;
-        match thread.tid {
-            Some(tid) if tid == u64::from(pid) => Some(pid),
-            tid => self.claim(tid),
-        }
+    fn claim_thread(&mut self, thread: &Thread, pid: Option<u32>) -> Option<u32> {
+        let is_main = pid.is_some() && thread.tid == pid.map(u64::from);
+        if is_main { pid } else { self.claim(thread.tid) }
     }
 
     fn give(&mut self, what: &'static str, replaced: Option<u64>, loss: &mut Loss) -> u32 {

@@ -143,7 +143,10 @@ impl Entry for Row {
 /// Takes spans as they come.
 #[derive(Debug)]
 pub struct SpanSorter {
-    sorter: Sorter<Row>,
+    /// Blocks, calls and scopes, which come nearly in order.
+    stack: Sorter<Row>,
+    /// The other layers, which come at another time: among the rows of the first they would all be far from their place.
+    beside: Sorter<Row>,
     names: KeyMap,
     categories: KeyMap,
     files: KeyMap,
@@ -155,7 +158,15 @@ impl SpanSorter {
     /// Empty; takes what reaches into the slice.
     pub fn new(arena: &Arena, slice: &Slice) -> Self {
         let (names, categories, files, switch_names) = Default::default();
-        Self { sorter: Sorter::new(arena), names, categories, files, switch_names, slice: slice.clone() }
+        Self {
+            stack: Sorter::new(arena),
+            beside: Sorter::new(arena),
+            names,
+            categories,
+            files,
+            switch_names,
+            slice: slice.clone(),
+        }
     }
 
     /// Takes a batch.
@@ -196,7 +207,8 @@ impl SpanSorter {
                 true => Layer::Stack,
                 false => Layer::of_category(view.category.get(row)),
             };
-            self.sorter.push(Row {
+            let sorter = if layer == Layer::Stack { &mut self.stack } else { &mut self.beside };
+            sorter.push(Row {
                 ts_ns,
                 dur_ns: dur_ns.map_or(OPEN, |dur| dur.max(0)),
                 id: view.id.get(row),
@@ -228,7 +240,7 @@ impl SpanSorter {
             }
             let name = self.switch_names.get(view.name.keys().get(row).copied().unwrap_or(-1), pool)?;
             let look = Look { name, category, definition_id: None, file: None, line: None, color: None };
-            self.sorter.push(Row {
+            self.beside.push(Row {
                 ts_ns,
                 dur_ns: dur_ns.max(0),
                 id: view.id.get(row),
@@ -244,7 +256,7 @@ impl SpanSorter {
 
     /// All spans in order.
     pub fn finish(self) -> Result<SpanOrder> {
-        Ok(SpanOrder { sorted: self.sorter.finish()? })
+        Ok(SpanOrder { sorted: self.stack.finish()?.join(self.beside.finish()?) })
     }
 }
 
@@ -269,7 +281,7 @@ impl SpanOrder {
     pub fn iter(&self, roster: &Roster) -> Result<SpanIter<'_>> {
         let last = |thread: &crate::Thread| roster.traces[thread.trace].last_ts_ns.unwrap_or(i64::MIN);
         let last_ts_ns = roster.threads().iter().map(last).collect();
-        Ok(SpanIter { merge: self.sorted.iter()?, ahead: None, tied: Vec::new(), next_tied: 0, last_ts_ns })
+        Ok(SpanIter { merge: self.sorted.iter()?, rows: Vec::new(), next: 0, untied: 0, last_ts_ns })
     }
 }
 
@@ -277,52 +289,47 @@ impl SpanOrder {
 #[derive(Debug)]
 pub struct SpanIter<'a> {
     merge: Merge<'a, Row>,
-    ahead: Option<Row>,
-    /// Spans that begin at the same time, in order; those before `next_tied` are gone.
-    tied: Vec<Row>,
-    next_tied: usize,
+    /// Rows that are ready; those before `next` are gone, and those before `untied` are in their final order.
+    rows: Vec<Row>,
+    next: usize,
+    untied: usize,
     /// The end of the trace, for each thread.
     last_ts_ns: Vec<i64>,
 }
 
+/// Rows taken at once.
+const BLOCK: usize = 1 << 10;
 /// Spans of one begin that are put in order by their parents; of more, the rest stays in the order of depth.
 const MOST_TIED: usize = 1 << 20;
 
 impl SpanIter<'_> {
-    #[inline]
-    fn next_row(&mut self) -> Result<Option<Row>> {
-        if let Some(row) = self.tied.get(self.next_tied) {
-            self.next_tied += 1;
-            return Ok(Some(*row));
-        }
-        let first = match self.ahead.take() {
-            Some(row) => row,
-            None => match self.merge.next() {
-                Some(row) => row?,
-                None => return Ok(None),
-            },
-        };
-        self.ahead = self.merge.next().transpose()?;
-        match self.ahead {
-            Some(ahead) if ahead.place() == first.place() => self.untie(first).map(Some),
-            _ => Ok(Some(first)),
-        }
-    }
-
+    /// Puts the rows that begin with the next one into order; false at the end.
     #[cold]
-    fn untie(&mut self, first: Row) -> Result<Row> {
-        self.tied.clear();
-        self.tied.push(first);
-        while let Some(ahead) = self.ahead.filter(|ahead| ahead.place() == first.place()) {
-            if self.tied.len() >= MOST_TIED {
+    fn advance(&mut self) -> Result<bool> {
+        let mut tied_end = self.tied_end();
+        // The last rows may go on beyond what is here.
+        while tied_end == self.rows.len() && tied_end - self.next < MOST_TIED {
+            self.rows.drain(..self.next);
+            self.next = 0;
+            let before = self.rows.len();
+            self.merge.fill(&mut self.rows, BLOCK)?;
+            tied_end = self.tied_end();
+            if self.rows.len() == before {
                 break;
             }
-            self.tied.push(ahead);
-            self.ahead = self.merge.next().transpose()?;
         }
-        untie(&mut self.tied);
-        self.next_tied = 1;
-        Ok(self.tied[0])
+        if let Some(tied) = self.rows.get_mut(self.next..tied_end).filter(|tied| tied.len() > 1) {
+            untie(tied);
+        }
+        self.untied = tied_end;
+        Ok(self.next < self.rows.len())
+    }
+
+    /// Where the rows that begin with the next one end.
+    fn tied_end(&self) -> usize {
+        let rest = &self.rows[self.next..];
+        let len = rest.first().map_or(0, |first| rest.iter().take_while(|row| row.place() == first.place()).count());
+        self.next + len
     }
 
     fn ordered(&self, row: &Row) -> Ordered {
@@ -353,7 +360,23 @@ impl Iterator for SpanIter<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_row().map(|row| row.map(|row| self.ordered(&row))).transpose()
+        if self.next == self.untied {
+            let is_alone =
+                matches!(self.rows.get(self.next..self.next + 2), Some([one, two]) if one.place() != two.place());
+            // A row that begins alone, and is not the last one here, is where it should be.
+            if is_alone {
+                self.untied += 1;
+            } else {
+                match self.advance() {
+                    Ok(true) => {}
+                    Ok(false) => return None,
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+        }
+        let row = self.ordered(&self.rows[self.next]);
+        self.next += 1;
+        Some(Ok(row))
     }
 }
 
@@ -361,7 +384,7 @@ impl Iterator for SpanIter<'_> {
 ///
 /// Depth alone does not do: of two siblings that begin together the first took no time, and its children come
 /// before the second. The rows are in the order of depth and id.
-fn untie(rows: &mut Vec<Row>) {
+fn untie(rows: &mut [Row]) {
     let is_chain = rows.windows(2).all(|pair| pair[1].parent_id == pair[0].id);
     if is_chain {
         return;
@@ -387,7 +410,7 @@ fn untie(rows: &mut Vec<Row>) {
     }
     // A parent is always less deep, so there are no circles and nobody is left out.
     debug_assert_eq!(walked.len(), rows.len());
-    *rows = walked;
+    rows.copy_from_slice(&walked);
 }
 
 #[cfg(test)]

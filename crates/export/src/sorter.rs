@@ -1,9 +1,6 @@
 //! Sorting more than fits into memory: sorted runs, merged when they are read.
 
-use std::{
-    cmp::Reverse,
-    collections::{BinaryHeap, binary_heap::PeekMut},
-};
+use std::{cmp::Reverse, collections::BinaryHeap};
 
 use traceloom_bytes::{Arena, Entry, Result, Spill, SpillIter};
 
@@ -94,6 +91,13 @@ impl<T: Entry + Ord> Sorted<T> {
         self.runs.is_empty()
     }
 
+    /// Both together in one order.
+    #[must_use]
+    pub fn join(mut self, other: Self) -> Self {
+        self.runs.extend(other.runs);
+        self
+    }
+
     /// Walks from the least to the greatest.
     pub fn iter(&self) -> Result<Merge<'_, T>> {
         let mut waiting = BinaryHeap::with_capacity(self.runs.len());
@@ -103,14 +107,17 @@ impl<T: Entry + Ord> Sorted<T> {
                 waiting.push(Reverse((head?, run)));
             }
         }
-        Ok(Merge { waiting, rests })
+        let current = waiting.pop();
+        Ok(Merge { current, waiting, rests })
     }
 }
 
 /// Entries of a [`Sorted`] from the least to the greatest.
 #[derive(Debug)]
 pub struct Merge<'a, T> {
-    /// The next entry of each run that is not at its end.
+    /// The next entry of all, and its run. Most often the run has the one after it as well.
+    current: Option<Reverse<(T, usize)>>,
+    /// The next entry of each other run that is not at its end.
     waiting: BinaryHeap<Reverse<(T, usize)>>,
     rests: Vec<SpillIter<'a, T>>,
 }
@@ -120,15 +127,35 @@ impl<T: Entry + Ord> Iterator for Merge<'_, T> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        // Changed in place, the top sinks only where another run has the next entry, which is rare.
-        let mut top = self.waiting.peek_mut()?;
-        let Reverse((entry, run)) = *top;
-        match self.rests[run].next() {
-            Some(Ok(next)) => *top = Reverse((next, run)),
+        let Reverse((entry, run)) = self.current?;
+        self.current = match self.rests[run].next() {
+            Some(Ok(next)) => Some(self.first_of(Reverse((next, run)))),
             Some(Err(error)) => return Some(Err(error)),
-            None => drop(PeekMut::pop(top)),
-        }
+            None => self.waiting.pop(),
+        };
         Some(Ok(entry))
+    }
+}
+
+impl<T: Entry + Ord> Merge<'_, T> {
+    /// Appends up to `most` entries; none at the end.
+    pub fn fill(&mut self, entries: &mut Vec<T>, most: usize) -> Result<()> {
+        for _ in 0..most {
+            match self.next() {
+                Some(entry) => entries.push(entry?),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn first_of(&mut self, next: Reverse<(T, usize)>) -> Reverse<(T, usize)> {
+        match self.waiting.peek_mut() {
+            // The greatest of the heap is the least entry.
+            Some(mut other) if *other > next => std::mem::replace(&mut *other, next),
+            _ => next,
+        }
     }
 }
 

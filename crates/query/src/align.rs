@@ -47,33 +47,42 @@ pub(crate) fn align(traces: &[Arc<Trace>], options: &Options) -> Result<Vec<Alig
     let mut alignments = Vec::new();
     for offset in &options.offsets {
         let trace = traces.iter().find(|trace| trace.path == offset.path);
-        let trace = trace.ok_or_else(|| Error::usage("an offset is given for it, and it is not among the traces").in_file(&offset.path))?;
+        let trace = trace.ok_or_else(|| {
+            Error::usage("an offset is given for it, and it is not among the traces").in_file(&offset.path)
+        })?;
         alignments.retain(|known: &Alignment| known.trace_id != trace.id);
         let (path, shift_ns) = (trace.path.clone(), offset.offset_ns);
         alignments.push(Alignment { trace_id: trace.id, path, shift_ns, with: None, unix_origin_ns: None });
     }
-    let has = |format: &str| traces.iter().any(|trace| trace.format() == format);
     // The facts cost a pass over the files: not without hope.
-    if options.is_aligned && has(CLOCK) && traces.iter().any(|trace| trace.format() != CLOCK) {
+    let has = |format: &str| traces.iter().any(|trace| trace.format() == format);
+    if options.is_aligned && COUNTING.iter().all(|format| has(format)) {
         by_counter(traces, &mut alignments)?;
     }
     Ok(alignments)
 }
 
-/// The format that knows both the counter and the time of day.
-const CLOCK: &str = "cnanolog";
+/// The formats that have the processor's counter; the first knows the time of day as well.
+const COUNTING: [&str; 2] = ["cnanolog", "easyprofiler"];
 /// Both programs measure the counter's frequency, each a little wrong.
 const TOLERANCE: f64 = 0.01;
 
 fn by_counter(traces: &[Arc<Trace>], alignments: &mut Vec<Alignment>) -> Result<()> {
     let facts: Vec<Option<Counter>> = traces.iter().map(|trace| Counter::of(trace)).collect::<Result<_>>()?;
-    let clocks = || traces.iter().zip(&facts).filter_map(|(trace, fact)| Some((trace, (*fact)?))).filter(|(_, fact)| fact.unix_origin_ns.is_some());
+    let clocks = || {
+        traces
+            .iter()
+            .zip(&facts)
+            .filter_map(|(trace, fact)| Some((trace, (*fact)?)))
+            .filter(|(_, fact)| fact.unix_origin_ns.is_some())
+    };
     for (trace, fact) in traces.iter().zip(&facts) {
         let Some(fact) = fact.filter(|fact| fact.unix_origin_ns.is_none()) else { continue };
         if alignments.iter().any(|known| known.trace_id == trace.id) {
             continue;
         }
-        let found = clocks().find_map(|(clock, reference)| Some((clock, reference.unix_origin_ns?, fact.shift_ns(&reference)?)));
+        let found = clocks()
+            .find_map(|(clock, reference)| Some((clock, reference.unix_origin_ns?, fact.shift_ns(&reference)?)));
         if let Some((clock, unix_origin_ns, shift_ns)) = found {
             // The clock may have been moved by the user.
             let moved = alignments.iter().find(|known| known.trace_id == clock.id).map_or(0, |known| known.shift_ns);
@@ -97,6 +106,9 @@ struct Counter {
 
 impl Counter {
     fn of(trace: &Trace) -> Result<Option<Self>> {
+        if !COUNTING.contains(&trace.format()) {
+            return Ok(None);
+        }
         let mut row = Row(None);
         trace.pour(&Filter::default(), &mut row)?;
         Ok(row.0)

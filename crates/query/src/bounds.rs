@@ -31,7 +31,9 @@ impl Bounds {
             }
             Expr::BinaryExpr(comparison) => self.compare(comparison),
             Expr::Between(Between { expr, negated: false, low, high }) => {
-                let (Some(column), Some(low), Some(high)) = (column(expr), literal(low), literal(high)) else { return false };
+                let (Some(column), Some(low), Some(high)) = (column(expr), literal(low), literal(high)) else {
+                    return false;
+                };
                 self.cut(column, Operator::GtEq, low) && self.cut(column, Operator::LtEq, high)
             }
             Expr::InList(InList { expr, list, negated: false }) => {
@@ -169,7 +171,8 @@ mod tests {
 
     #[test]
     fn times_are_cut_from_both_sides() {
-        let (bounds, all) = bounds(&[col("ts_ns").gt(lit(10_i64)), lit(100_i64).gt(col("ts_ns")), col("ts_ns").lt_eq(lit(70_i64))]);
+        let (bounds, all) =
+            bounds(&[col("ts_ns").gt(lit(10_i64)), lit(100_i64).gt(col("ts_ns")), col("ts_ns").lt_eq(lit(70_i64))]);
         assert!(all);
         assert_eq!((bounds.filter.from_ns, bounds.filter.to_ns), (11, 70));
         let moved = bounds.filter(1000);
@@ -184,8 +187,10 @@ mod tests {
 
     #[test]
     fn lists_are_intersected() {
-        let three = col("thread_id").eq(lit(1_i64)).or(col("thread_id").eq(lit(2_i64))).or(col("thread_id").eq(lit(3_i64)));
-        let (bounds, all) = bounds(&[three, in_list(col("thread_id"), vec![lit(2_i64), lit(3_i64), lit(9_i64)], false)]);
+        let three =
+            col("thread_id").eq(lit(1_i64)).or(col("thread_id").eq(lit(2_i64))).or(col("thread_id").eq(lit(3_i64)));
+        let (bounds, all) =
+            bounds(&[three, in_list(col("thread_id"), vec![lit(2_i64), lit(3_i64), lit(9_i64)], false)]);
         assert!(all);
         assert_eq!(bounds.filter.threads, Some(vec![2, 3]));
     }
@@ -200,7 +205,12 @@ mod tests {
     #[test]
     fn what_is_not_understood_cuts_nothing() {
         let or = col("thread_id").eq(lit(1_i64)).or(col("ts_ns").eq(lit(1_i64)));
-        let others = [or, col("ts_ns").not_eq(lit(1_i64)), col("dur_ns").gt(lit(1_i64)), in_list(col("thread_id"), vec![lit(1_i64)], true)];
+        let others = [
+            or,
+            col("ts_ns").not_eq(lit(1_i64)),
+            col("dur_ns").gt(lit(1_i64)),
+            in_list(col("thread_id"), vec![lit(1_i64)], true),
+        ];
         for other in others {
             assert_eq!(bounds(std::slice::from_ref(&other)), (Bounds::default(), false), "{other}");
         }

@@ -136,10 +136,17 @@ impl<'q> Explanation<'q> {
         let Some(diagnostic) = error.diagnostic() else {
             return Self { sql, message: error.strip_backtrace(), place: None, help: Vec::new() };
         };
-        let message = diagnostic.message.clone();
+        let notes =
+            diagnostic.notes.iter().map(|note| &note.message).chain(diagnostic.helps.iter().map(|help| &help.message));
+        let notes: Vec<String> = notes.map(|note| types(note)).collect();
+        let kinds: Vec<&str> = notes.iter().filter_map(|note| note.strip_prefix("has type ")).collect();
+        let message = match kinds.is_empty() {
+            true => diagnostic.message.clone(),
+            false => format!("{}: {}", diagnostic.message, kinds.join(" and ")),
+        };
         // What it says about names that are near, we say ourselves.
-        let notes = diagnostic.notes.iter().map(|note| &note.message).chain(diagnostic.helps.iter().map(|help| &help.message));
-        let help = notes.filter(|note| !note.to_lowercase().starts_with("possible ")).map(|note| types(note)).collect();
+        let is_help = |note: &&String| !note.to_lowercase().starts_with("possible ") && !note.starts_with("has type ");
+        let help = notes.iter().filter(is_help).cloned().collect();
         Self { sql, message, place: diagnostic.span.and_then(place), help }
     }
 
@@ -155,7 +162,9 @@ impl<'q> Explanation<'q> {
             let name = name.rsplit('.').next().unwrap_or_default().to_owned();
             self.message = format!("there is no table '{name}'");
             self.suggest(&name, known.tables.iter().map(String::as_str));
-        } else if let Some(name) = between(&self.message, "nvalid function '", "'").or(between(&self.message, "able function '", "'")) {
+        } else if let Some(name) =
+            between(&self.message, "nvalid function '", "'").or(between(&self.message, "able function '", "'"))
+        {
             let name = name.to_owned();
             self.message = format!("there is no function '{name}'");
             self.place = self.place.or_else(|| word(self.sql, &name));
@@ -188,7 +197,10 @@ impl<'q> Explanation<'q> {
         } else if let DataFusionError::ResourcesExhausted(_) = error.find_root() {
             self.message = format!("the question needs more memory than its {} MB", known.memory_bytes >> 20);
             self.help.push("give it more with --memory, or ask for fewer rows and columns".to_owned());
-        } else if let Some(what) = ["DDL", "DML", "Statement"].iter().find_map(|kind| between(&message, &format!("{kind} not supported: "), "")) {
+        } else if let Some(what) = ["DDL", "DML", "Statement"]
+            .iter()
+            .find_map(|kind| between(&message, &format!("{kind} not supported: "), ""))
+        {
             self.message = format!("only questions are allowed, and this is none: {what}");
         } else {
             self.message = types(plain(&message));
@@ -221,9 +233,17 @@ fn plain(message: &str) -> &str {
 
 /// Types in the words of the reference of tables.
 fn types(text: &str) -> String {
-    [("Dictionary(Int32, Utf8)", "name"), ("Utf8View", "text"), ("LargeUtf8", "text"), ("Utf8", "text")]
-        .iter()
-        .fold(text.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
+    static WORDS: &[(&str, &str)] = &[
+        ("Dictionary(Int32, Utf8)", "name"),
+        ("Utf8View", "text"),
+        ("LargeUtf8", "text"),
+        ("Utf8", "text"),
+        ("UInt64", "unsigned"),
+        ("UInt32", "unsigned"),
+        ("Int64", "integer"),
+        ("Float64", "float"),
+    ];
+    WORDS.iter().fold(text.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
 }
 
 fn place(span: Span) -> Option<Place> {
@@ -260,8 +280,10 @@ fn between<'t>(text: &'t str, before: &str, behind: &str) -> Option<&'t str> {
 /// The name that needs the fewest changes, if there is one near enough.
 pub(crate) fn nearest<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
-    let near = all.map(|other| (distance(&name, other), other)).filter(|(distance, other)| *distance <= 1 + other.len() / 3);
-    near.min().map(|(_, other)| other)
+    // A letter is rather left out than put in.
+    let rank = |other: &'a str| (distance(&name, other), other.len() < name.len(), other);
+    let near = all.map(rank).filter(|(distance, _, other)| *distance <= 1 + other.len() / 3);
+    near.min().map(|(_, _, other)| other)
 }
 
 fn distance(one: &str, other: &str) -> usize {
@@ -287,12 +309,14 @@ mod tests {
         assert_eq!(nearest("span", tables.into_iter()), Some("spans"));
         assert_eq!(nearest("LOGS", tables.into_iter()), Some("logs"));
         assert_eq!(nearest("allocations", tables.into_iter()), None);
+        assert_eq!(nearest("cont", ["cot", "count"].into_iter()), Some("count"));
     }
 
     #[test]
     fn the_place_is_marked() {
         let place = Some(Place { line: 2, column: 6, end_column: 10 });
-        let problem = Problem { sql: "select 1\nfrom span".into(), message: "no".into(), place, help: vec!["so".into()] };
+        let problem =
+            Problem { sql: "select 1\nfrom span".into(), message: "no".into(), place, help: vec!["so".into()] };
         assert_eq!(problem.to_string(), "no\n  |\n2 | from span\n  |      ^^^^\nhelp: so");
     }
 }

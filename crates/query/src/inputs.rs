@@ -37,7 +37,7 @@ fn matching(pattern: &str) -> Result<Vec<Input>> {
     let wrong = |error: glob::PatternError| Error::usage(format!("`{pattern}` is no pattern: {}", error.msg));
     let mut inputs = Vec::new();
     for path in glob::glob(pattern).map_err(wrong)? {
-        let path = path.map_err(|error| Error::from(error.into_error()))?;
+        let path = path.map_err(|error| Error::from(std::io::Error::from(error)))?;
         match path.is_dir() {
             true => inputs.extend(inside(&path)?),
             false => inputs.push(Input::Trace { path, is_named: true }),

@@ -29,7 +29,6 @@ mod session;
 mod shift;
 pub mod store;
 mod stored;
-pub mod store;
 mod views;
 
 pub use crate::{

@@ -73,7 +73,8 @@ impl<'w> Writer<'w> {
             Format::Parquet => {
                 let level = ZstdLevel::try_new(3).map_err(of_parquet)?;
                 let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
-                let writer = ArrowWriter::try_new(made.clone(), Arc::clone(schema), Some(properties)).map_err(of_parquet)?;
+                let writer =
+                    ArrowWriter::try_new(made.clone(), Arc::clone(schema), Some(properties)).map_err(of_parquet)?;
                 Encoder::Parquet(Box::new(writer))
             }
         };
@@ -162,7 +163,9 @@ impl Cells {
         let options = FormatOptions::default().with_display_error(true);
         let formatters = batch.columns().iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options));
         let formatters = formatters.collect::<Result<Vec<_>, _>>().map_err(of_arrow)?;
-        Ok((0..batch.num_rows()).map(|row| formatters.iter().map(|cells| cells.value(row).to_string()).collect()).collect())
+        Ok((0..batch.num_rows())
+            .map(|row| formatters.iter().map(|cells| cells.value(row).to_string()).collect())
+            .collect())
     }
 }
 

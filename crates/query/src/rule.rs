@@ -18,8 +18,8 @@ use datafusion::{
     common::{Result, exec_err, internal_err, tree_node::Transformed},
     execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation},
     logical_expr::{
-        Aggregate, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Projection, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
-        ScalarUDFImpl, Signature, Volatility,
+        Aggregate, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Projection, ReturnFieldArgs, ScalarFunctionArgs,
+        ScalarUDF, ScalarUDFImpl, Signature, Volatility,
     },
     optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule},
 };
@@ -76,13 +76,14 @@ fn rewritten(aggregate: &Aggregate, pairs: &[Option<Pair>]) -> Result<LogicalPla
     };
     let groups = aggregate.group_expr.iter().zip(pairs).map(number).collect();
     let inner = Aggregate::try_new(Arc::clone(&aggregate.input), groups, aggregate.aggr_expr.clone())?;
-    let outer = inner.schema.iter().zip(aggregate.schema.iter()).enumerate().map(|(index, (new, (qualifier, field)))| {
-        let column = Expr::Column(new.into());
-        match pairs.get(index) {
-            Some(Some(pair)) => pair.resolve.call(vec![column]).alias_qualified(qualifier.cloned(), field.name()),
-            _ => column,
-        }
-    });
+    let outer =
+        inner.schema.iter().zip(aggregate.schema.iter()).enumerate().map(|(index, (new, (qualifier, field)))| {
+            let column = Expr::Column(new.into());
+            match pairs.get(index) {
+                Some(Some(pair)) => pair.resolve.call(vec![column]).alias_qualified(qualifier.cloned(), field.name()),
+                _ => column,
+            }
+        });
     let outer = outer.collect();
     let inner = Arc::new(LogicalPlan::Aggregate(inner));
     Ok(LogicalPlan::Projection(Projection::try_new_with_schema(outer, inner, Arc::clone(&aggregate.schema))?))
@@ -138,7 +139,9 @@ impl Interner {
     }
 
     fn intern(&self, array: &ArrayRef) -> Result<UInt32Array> {
-        let Some(names) = array.as_dictionary_opt::<Int32Type>() else { return internal_err!("names are a dictionary") };
+        let Some(names) = array.as_dictionary_opt::<Int32Type>() else {
+            return internal_err!("names are a dictionary");
+        };
         let numbers = self.numbers(names.values())?;
         let keys = names.keys();
         // The key of a NULL may be anything.

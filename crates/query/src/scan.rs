@@ -175,7 +175,9 @@ impl TraceExec {
             Table::Attributes | Table::Processes | Table::Threads | Table::Files | Table::Resources => {
                 Precision::Inexact(20 * parts.len())
             }
-            Table::Definitions | Table::Frames | Table::Stacks | Table::Findings => Precision::Inexact(bytes as usize / 1000),
+            Table::Definitions | Table::Frames | Table::Stacks | Table::Findings => {
+                Precision::Inexact(bytes as usize / 1000)
+            }
             _ => Precision::Inexact(bytes as usize / 40),
         }
     }
@@ -298,5 +300,72 @@ impl TableSink for Sink<'_> {
             self.left = 0;
         }
         if self.left == 0 { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use datafusion::prelude::SessionContext;
+    use traceloom_model::Filter;
+
+    use super::*;
+
+    /// Gives no rows and remembers what it was asked for.
+    #[derive(Default)]
+    struct Recording(Mutex<Vec<(Vec<(Table, Columns)>, Filter)>>);
+
+    impl TableSource for Recording {
+        fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> traceloom_bytes::Result<()> {
+            let wanted = Table::ALL.into_iter().map(|table| (table, sink.wants(table)));
+            let wanted = wanted.filter(|(_, columns)| !columns.is_empty()).collect();
+            self.0.lock().expect("one at a time").push((wanted, filter.clone()));
+            Ok(())
+        }
+    }
+
+    /// What a question asks of a trace that is moved by this much.
+    fn asked(sql: &str, shift_ns: i64) -> Vec<(Vec<(Table, Columns)>, Filter)> {
+        let recording = Arc::new(Recording::default());
+        let source = Arc::clone(&recording) as Arc<dyn TableSource + Send + Sync>;
+        let moved = Moved { shift_ns, unix_origin_ns: None };
+        let parts = vec![Arc::new(Part { source, trace_id: 7, bytes: 1000, moved })];
+        let context = SessionContext::new();
+        for table in [Table::Spans, Table::Traces] {
+            let provider = TraceTable { table, parts: parts.clone(), stored: None };
+            context.register_table(table.name(), Arc::new(provider)).expect("a new name");
+        }
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("a thread");
+        let rows = runtime.block_on(async { context.sql(sql).await?.collect().await }).expect("a good question");
+        assert!(rows.iter().all(|batch| batch.num_rows() <= 1));
+        let asked = std::mem::take(&mut *recording.0.lock().expect("one at a time"));
+        asked
+    }
+
+    #[test]
+    fn a_source_is_asked_for_what_the_question_needs() {
+        let columns = |names: &[&str]| vec![(Table::Spans, Columns::named(Table::Spans, names))];
+        let sql =
+            "select name, sum(dur_ns) from spans where ts_ns >= 10 and ts_ns < 20 and thread_id = 3 group by name";
+        let filter = Filter { from_ns: 10, to_ns: 19, threads: Some(vec![3]) };
+        assert_eq!(asked(sql, 0), [(columns(&["thread_id", "ts_ns", "dur_ns", "name"]), filter.clone())]);
+        // A bound is a time that the user sees; the source has its own.
+        let there = Filter { from_ns: -90, to_ns: -81, ..filter };
+        assert_eq!(asked(sql, 100), [(columns(&["thread_id", "ts_ns", "dur_ns", "name"]), there)]);
+        assert_eq!(asked("select count(*) from spans", 0), [(columns(&["trace_id"]), Filter::default())]);
+    }
+
+    #[test]
+    fn other_traces_are_not_read() {
+        assert_eq!(asked("select count(*) from spans where trace_id = 8", 0), []);
+        assert_eq!(asked("select count(*) from spans where trace_id = 7", 0).len(), 1);
+    }
+
+    #[test]
+    fn a_moved_origin_needs_all_that_is_said_about_it() {
+        assert_eq!(asked("select path from traces", 5)[0].0, [(Table::Traces, Columns::ALL)]);
+        let path = Columns::named(Table::Traces, &["path"]);
+        assert_eq!(asked("select path from traces", 0)[0].0, [(Table::Traces, path)]);
     }
 }

@@ -18,7 +18,7 @@ use datafusion::{
     prelude::{SQLOptions, SessionConfig, SessionContext},
 };
 use tokio::runtime::Runtime;
-use traceloom_bytes::{Error, Result, Source};
+use traceloom_bytes::{Error, ErrorKind, Result, Source};
 use traceloom_ingest::{Trace, ingest};
 use traceloom_model::{Filter, Table, TableSink, TableSource};
 
@@ -31,8 +31,7 @@ use crate::{
     rule::GroupByNumber,
     scan::{Part, TraceTable},
     store::{Shelf, Store},
-    stored,
-    views,
+    stored, views,
 };
 
 /// Lets the caller see what is read of a file: gives the same source back.
@@ -78,6 +77,7 @@ pub struct Session {
     pub(crate) memory_bytes: u64,
     pub(crate) origins: functions::Origins,
     alignments: Vec<Alignment>,
+    skipped: Vec<Error>,
 }
 
 impl fmt::Debug for Session {
@@ -89,14 +89,16 @@ impl fmt::Debug for Session {
 impl Session {
     /// Opens files, folders of traces, patterns such as `*.prof`, and stores.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self> {
-        let (mut traces, mut stores) = (Vec::new(), Vec::new());
+        let (mut traces, mut stores, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
         for input in resolve(paths)? {
             match input {
                 Input::Store(store) => stores.push(store),
                 Input::Trace { path, is_named } => match open(&path, options) {
                     Ok(trace) => traces.push(trace),
                     // A folder may hold other files as well.
-                    Err(error) if !is_named && matches!(error.kind(), traceloom_bytes::ErrorKind::Unrecognized(_)) => {}
+                    Err(error) if !is_named && !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Usage(_)) => {
+                        skipped.push(error)
+                    }
                     Err(error) => return Err(error),
                 },
             }
@@ -104,7 +106,9 @@ impl Session {
         if traces.is_empty() && stores.is_empty() {
             return Err(Error::usage("there is no trace in what was named"));
         }
-        Self::new(traces, stores, options)
+        let mut session = Self::new(traces, stores, options)?;
+        session.skipped = skipped;
+        Ok(session)
     }
 
     /// Takes traces and stores that are open already; a trace that comes twice is taken once, because its ids would.
@@ -114,19 +118,27 @@ impl Session {
         let alignments = align::align(&known, options)?;
         let runtime = runtime(options)?;
         let context = context(options).map_err(internal)?;
-        let session =
-            Self { context, runtime: Some(runtime), memory_bytes: options.memory_bytes, origins: functions::Origins::default(), alignments };
+        let session = Self {
+            context,
+            runtime: Some(runtime),
+            memory_bytes: options.memory_bytes,
+            origins: functions::Origins::default(),
+            alignments,
+            skipped: Vec::new(),
+        };
         session.register(&known, &stores).map_err(internal)?;
         Ok(session)
     }
 
     fn register(&self, traces: &[Arc<Trace>], stores: &[Store]) -> datafusion::common::Result<()> {
         let raw = self.parts(traces, |trace| Arc::clone(trace) as Arc<dyn TableSource + Send + Sync>);
-        let merged = self.parts(traces, |trace| Arc::new(Merged(Arc::clone(trace))) as Arc<dyn TableSource + Send + Sync>);
+        let merged =
+            self.parts(traces, |trace| Arc::new(Merged(Arc::clone(trace))) as Arc<dyn TableSource + Send + Sync>);
         for shelf in Shelf::all() {
             let parts = if shelf.is_merged() { &merged } else { &raw };
-            let stored = stored::table(stores, shelf, &self.context)?;
-            let table: Arc<dyn TableProvider> = Arc::new(TraceTable { table: shelf.table(), parts: parts.clone(), stored });
+            let stored = stored::table(stores, shelf)?;
+            let table: Arc<dyn TableProvider> =
+                Arc::new(TraceTable { table: shelf.table(), parts: parts.clone(), stored });
             if shelf.name() == Table::Spans.name() {
                 functions::register(&self.context, &table, &self.origins);
             }
@@ -140,8 +152,13 @@ impl Session {
         self.runtime.as_ref().expect("it is taken when the session ends").block_on(work)
     }
 
-    fn parts(&self, traces: &[Arc<Trace>], source: impl Fn(&Arc<Trace>) -> Arc<dyn TableSource + Send + Sync>) -> Vec<Arc<Part>> {
-        let moved = |trace: &Trace| self.alignments.iter().find(|known| known.trace_id == trace.id).map(Alignment::moved);
+    fn parts(
+        &self,
+        traces: &[Arc<Trace>],
+        source: impl Fn(&Arc<Trace>) -> Arc<dyn TableSource + Send + Sync>,
+    ) -> Vec<Arc<Part>> {
+        let moved =
+            |trace: &Trace| self.alignments.iter().find(|known| known.trace_id == trace.id).map(Alignment::moved);
         let part = |trace: &Arc<Trace>| Part {
             source: source(trace),
             trace_id: trace.id,
@@ -154,6 +171,11 @@ impl Session {
     /// Traces whose times were moved, and why.
     pub fn alignments(&self) -> &[Alignment] {
         &self.alignments
+    }
+
+    /// Files of folders that cannot be read as traces, and why.
+    pub fn skipped(&self) -> &[Error] {
+        &self.skipped
     }
 
     /// Begins to answer a question.
@@ -190,7 +212,11 @@ impl Session {
     pub fn functions(&self) -> Vec<String> {
         let state = self.context.state();
         let scalar = state.scalar_functions().keys();
-        let others = state.aggregate_functions().keys().chain(state.window_functions().keys()).chain(state.table_functions().keys());
+        let others = state
+            .aggregate_functions()
+            .keys()
+            .chain(state.window_functions().keys())
+            .chain(state.table_functions().keys());
         let mut names: Vec<String> = scalar.chain(others).cloned().collect();
         names.sort();
         names.dedup();
@@ -200,7 +226,11 @@ impl Session {
     fn plan(&self, sql: &str) -> Result<LogicalPlan, DataFusionError> {
         let state = self.context.state();
         let plan = self.wait(state.create_logical_plan(sql))?;
-        SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false).verify_plan(&plan)?;
+        SQLOptions::new()
+            .with_allow_ddl(false)
+            .with_allow_dml(false)
+            .with_allow_statements(false)
+            .verify_plan(&plan)?;
         if functions::needs_origins(&plan)? {
             self.origins.fill(self)?;
         }

@@ -44,7 +44,9 @@ pub(crate) fn batch(table: Table, batch: RecordBatch, moved: Moved) -> Result<Re
             "unix_origin_ns" if table == Table::Traces && unix_origin_ns.is_some() => {
                 Arc::new(arrow_array::Int64Array::from(vec![unix_origin_ns; column.len()]))
             }
-            "start_native_ns" | "unix_origin_ns" if table == Table::Traces => times(column, |ns| ns.saturating_sub(shift_ns)),
+            "start_native_ns" | "unix_origin_ns" if table == Table::Traces => {
+                times(column, |ns| ns.saturating_sub(shift_ns))
+            }
             "start_ticks" if table == Table::Traces => ticks(column, batch.column_by_name("clock_hz"), shift_ns),
             _ => Arc::clone(column),
         }

@@ -9,7 +9,6 @@ use datafusion::{
         file_format::parquet::ParquetFormat,
         listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl},
     },
-    prelude::SessionContext,
 };
 use traceloom_bytes::Error;
 
@@ -21,7 +20,9 @@ pub(crate) fn trace_ids(stores: &[Store]) -> Result<HashSet<u64>, Error> {
     for store in stores {
         for trace in store.traces() {
             if !seen.insert(trace.trace_id) {
-                return Err(Error::usage(format!("{} is in another of the stores as well", trace.path)).in_file(store.path()));
+                return Err(
+                    Error::usage(format!("{} is in another of the stores as well", trace.path)).in_file(store.path())
+                );
             }
         }
     }
@@ -29,20 +30,21 @@ pub(crate) fn trace_ids(stores: &[Store]) -> Result<HashSet<u64>, Error> {
 }
 
 /// What all stores have of a table; none where they have nothing.
-pub(crate) fn table(stores: &[Store], shelf: Shelf, context: &SessionContext) -> Result<Option<Arc<dyn TableProvider>>> {
+pub(crate) fn table(stores: &[Store], shelf: Shelf) -> Result<Option<Arc<dyn TableProvider>>> {
     let mut urls = Vec::new();
     for path in stores.iter().flat_map(|store| store.files(shelf)) {
         let path = std::path::absolute(&path)?;
-        let text = path.to_str().ok_or_else(|| plan_datafusion_err!("{} is no name that the engine takes", path.display()))?;
+        let text =
+            path.to_str().ok_or_else(|| plan_datafusion_err!("{} is no name that the engine takes", path.display()))?;
         urls.push(ListingTableUrl::parse(url(text))?);
     }
     if urls.is_empty() {
         return Ok(None);
     }
-    let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
-        .with_file_extension(".parquet")
-        .with_target_partitions(context.copied_config().target_partitions());
-    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(shelf.table().schema());
+    let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension(".parquet");
+    let config = ListingTableConfig::new_with_multi_paths(urls)
+        .with_listing_options(options)
+        .with_schema(shelf.table().schema());
     Ok(Some(Arc::new(ListingTable::try_new(config)?)))
 }
 

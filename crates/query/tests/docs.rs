@@ -30,7 +30,17 @@ fn every_function_and_view_has_an_example() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sql.md");
     let page = fs::read_to_string(path).expect("the page is there");
     let examples: String = page.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    let ours = ["ancestors(", "bucket(", "descendants(", "human_time(", "per_frame(", "percentile(", "spans_at(", "time_ns(", "unix_time("];
+    let ours = [
+        "ancestors(",
+        "bucket(",
+        "descendants(",
+        "human_time(",
+        "per_frame(",
+        "percentile(",
+        "spans_at(",
+        "time_ns(",
+        "unix_time(",
+    ];
     let views = ["spans_closed", "spans_named", "allocation_sites", "line_times_merged", "calls_merged"];
     for name in ours.iter().chain(&views) {
         assert!(examples.contains(name), "{name} has no example");
@@ -52,7 +62,8 @@ fn replayed(page: &str) -> String {
         }
         let sql: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         let sql = sql.join("\n");
-        let answer = common::answer(session.as_ref().expect("`open` comes first"), &sql).unwrap_or_else(|error| panic!("{error}"));
+        let answer = common::answer(session.as_ref().expect("`open` comes first"), &sql)
+            .unwrap_or_else(|error| panic!("{error}"));
         out += &format!("{sql}\n```\n\n```text\n{}\n```\n", answer.join("\n"));
         // The answer that the page has now.
         assert_eq!((lines.next(), lines.next()), (Some(""), Some("```text")), "no answer behind\n{sql}");
@@ -66,7 +77,7 @@ fn open(names: &str) -> Session {
         "sample" => made(vec![("game.prof", capture())]),
         "run" => {
             // The log begins a tenth of a second after the capture.
-            let log = common::log(common::SAMPLE_BEGIN + 1_000_000, common::SAMPLE_HZ, &[(420_000, 1), (2_345_000, 2)]);
+            let log = common::log(common::SAMPLE_BEGIN + 1_000_000, common::SAMPLE_HZ, &[(10_000, 1), (2_345_000, 2)]);
             made(vec![("game.prof", capture()), ("service.clog", log)])
         }
         names => common::session(&names.split_whitespace().collect::<Vec<_>>()),

@@ -12,7 +12,8 @@ use traceloom_query::Session;
 #[test]
 fn answers_are_as_written_down() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slt");
-    let mut files: Vec<_> = fs::read_dir(folder).expect("the folder is there").map(|entry| entry.expect("an entry").path()).collect();
+    let mut files: Vec<_> =
+        fs::read_dir(folder).expect("the folder is there").map(|entry| entry.expect("an entry").path()).collect();
     files.sort();
     let mut problems = Vec::new();
     for path in files {

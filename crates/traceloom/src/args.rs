@@ -182,6 +182,20 @@ Examples:
   traceloom flame --format folded game.prof | head")]
     Flame(answers::Flame),
 
+    /// Show what each line cost, beside the source, with callers and callees.
+    ///
+    /// From what a line profiler added up. A hot line is far above the median of its file: green, cyan, yellow and red
+    /// are up to half, one, two and more deviations.
+    #[command(after_help = "\
+Examples:
+  traceloom lines nytprof.out
+  traceloom lines --file Inventory.pm --source-dir lib nytprof.out
+  traceloom lines --subs --limit 50 nytprof.out
+  traceloom lines --csv -o report nytprof.out                   as nytprofcsv
+  traceloom lines --callgrind nytprof.out -o nytprof.callgrind  for KCachegrind
+  traceloom lines --dot nytprof.out | dot -Tsvg > calls.svg")]
+    Lines(answers::Lines),
+
     /// Show how much memory was in use, who took it, and what never came back.
     #[command(after_help = "\
 Examples:

@@ -35,8 +35,11 @@ impl Logs {
         let files = files.of(view.file.values(), names);
         for row in 0..view.rows {
             let Some(ts_ns) = view.ts_ns.get(row) else { continue };
-            let key =
-                (number(&formats, view.format.key(row)), number(files, view.file.key(row)), view.line.get(row).unwrap_or(NONE));
+            let key = (
+                number(&formats, view.format.key(row)),
+                number(files, view.file.key(row)),
+                view.line.get(row).unwrap_or(NONE),
+            );
             let place = self.places.entry(key).or_default();
             let second = ts_ns.div_euclid(SECOND_NS);
             if place.second != second {

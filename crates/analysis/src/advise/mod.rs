@@ -8,8 +8,8 @@ mod spans;
 use arrow_array::RecordBatch;
 use traceloom_bytes::Result;
 use traceloom_model::{
-    Columns, Filter, Flow, Table, TableSink, TableSource, allocations, calls, counters, logs as log_table, spans as span_table,
-    switches, threads, traces,
+    Columns, Filter, Flow, Table, TableSink, TableSource, allocations, calls, counters, logs as log_table,
+    spans as span_table, switches, threads, traces,
 };
 
 pub use self::report::{Advice, Evidence, Rule, Unit, Weight};

@@ -142,7 +142,7 @@ impl Spans {
         all.extend(self.long.iter().map(|(name, longest)| long(*name, longest, options, names, threads)));
         let Frames { series, are_named } = self.frames;
         let frames = series.into_iter().filter(|((thread, _), _)| thread.is_none() == are_named);
-        all.extend(frames.filter_map(|(key, (group, longest))| spike(key, group, &longest, options, names, threads)));
+        all.extend(frames.filter_map(|(key, (group, longest))| spike(key, &group, &longest, options, names, threads)));
         all
     }
 }
@@ -224,14 +224,14 @@ const UNSEEN_NS: u64 = 16_666_667;
 
 fn spike(
     (thread, name): (Option<u32>, u32),
-    mut group: Group,
+    group: &Group,
     longest: &Longest,
     options: &Options,
     names: &Names,
     threads: &Threads,
 ) -> Option<Advice> {
-    let [median] = group.samples.quantiles([0.5])?;
-    let sums = group.sums();
+    let (sums, quantiles) = group.samples.summary([0.5]);
+    let [median] = quantiles?;
     let limit_ns = median * options.spike;
     let ratio = sums.max as f64 / median;
     if sums.count < ENOUGH_FRAMES || ratio <= options.spike || !ratio.is_finite() {

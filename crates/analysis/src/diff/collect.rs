@@ -2,9 +2,7 @@
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_model::{
-    Columns, Flow, Table, TableSink, allocations, calls, frames, line_times, spans, stacks,
-};
+use traceloom_model::{Columns, Flow, Table, TableSink, allocations, calls, frames, line_times, spans, stacks};
 
 use super::report::Kind;
 use crate::{
@@ -43,13 +41,13 @@ impl Figures {
         self.own = self.own.saturating_add(own);
     }
 
-    fn of(group: &mut Group) -> Self {
-        let sums = group.sums();
+    fn of(group: &Group) -> Self {
+        let (sums, quantiles) = group.samples.summary([0.5, 0.95, 0.99]);
         Self {
             calls: sums.count,
             total: sums.total,
             own: group.self_ns,
-            quantiles: group.samples.quantiles([0.5, 0.95, 0.99]),
+            quantiles,
             deviation: deviation(group, mean(sums.total, sums.count)),
         }
     }
@@ -99,8 +97,8 @@ impl<'n> Run<'n> {
         let mut all = HashMap::new();
         let of_name = |name| Key { kind: Kind::Name, name, line: NONE };
         let groups = std::mem::replace(&mut self.groups, Groups::new(0));
-        for (key, mut group) in groups.into_filled().filter(|(_, group)| !group.samples.is_empty()) {
-            all.insert(of_name(key.name), Figures::of(&mut group));
+        for (key, group) in groups.into_filled().filter(|(_, group)| !group.samples.is_empty()) {
+            all.insert(of_name(key.name), Figures::of(&group));
         }
         // Sums say the same again where the calls themselves are there.
         if all.is_empty() {

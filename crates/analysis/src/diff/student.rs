@@ -25,11 +25,9 @@ pub(super) fn welch(before: &[f64], after: &[f64]) -> Option<Welch> {
         let p = if difference == 0.0 { 1.0 } else { 0.0 };
         return Some(Welch { p, margin: 0.0, effect: None });
     }
-    let freedom =
-        (part_a + part_b).powi(2) / (part_a.powi(2) / (count_a - 1.0) + part_b.powi(2) / (count_b - 1.0));
+    let freedom = (part_a + part_b).powi(2) / (part_a.powi(2) / (count_a - 1.0) + part_b.powi(2) / (count_b - 1.0));
     let p = two_sided(difference / error, freedom);
-    let pooled =
-        (((count_a - 1.0) * var_a + (count_b - 1.0) * var_b) / (count_a + count_b - 2.0)).sqrt();
+    let pooled = (((count_a - 1.0) * var_a + (count_b - 1.0) * var_b) / (count_a + count_b - 2.0)).sqrt();
     let correction = 1.0 - 3.0 / (4.0 * (count_a + count_b) - 9.0);
     let effect = Some(difference / pooled * correction).filter(|effect| effect.is_finite());
     Some(Welch { p, margin: critical(0.05, freedom) * error, effect })

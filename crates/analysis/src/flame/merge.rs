@@ -41,7 +41,12 @@ struct Thread {
 pub(crate) struct Subtree {
     nodes: Vec<Node>,
     roots: Vec<usize>,
+    /// Children of frames that have many, by frame and name.
+    many: HashMap<(Option<usize>, u32), usize>,
 }
+
+/// So many children are looked through one after the other; a file with a name for each span has more.
+const FEW: usize = 16;
 
 #[derive(Debug, Default)]
 struct Node {
@@ -110,20 +115,33 @@ impl Subtree {
     }
 
     fn child(&mut self, parent: Option<usize>, name: u32) -> usize {
+        let next = self.nodes.len();
         let children = match parent {
             Some(parent) => &self.nodes[parent].children,
             None => &self.roots,
         };
-        if let Some(known) = children.iter().find(|child| self.nodes[**child].name == name) {
+        let known = match children.len() {
+            0..=FEW => children.iter().find(|child| self.nodes[**child].name == name),
+            _ => self.many.get(&(parent, name)),
+        };
+        if let Some(known) = known {
             return *known;
         }
-        let child = self.nodes.len();
         self.nodes.push(Node { name, ..Node::default() });
-        match parent {
-            Some(parent) => self.nodes[parent].children.push(child),
-            None => self.roots.push(child),
+        let children = match parent {
+            Some(parent) => &mut self.nodes[parent].children,
+            None => &mut self.roots,
+        };
+        children.push(next);
+        match children.len() {
+            0..=FEW => {}
+            many if many == FEW + 1 => {
+                let children = children.clone();
+                self.many.extend(children.into_iter().map(|child| ((parent, self.nodes[child].name), child)));
+            }
+            _ => _ = self.many.insert((parent, name), next),
         }
-        child
+        next
     }
 
     fn absorb(&mut self, below: Option<usize>, other: &Subtree) {
@@ -182,6 +200,14 @@ mod tests {
             vec![(vec![7], 95, 2), (vec![7, 8], 15, 2), (vec![7, 9], 25, 1), (vec![7, 9, 8], 15, 1)];
         assert_eq!(stacks(&parents_first), expected);
         assert_eq!(stacks(&children_first), expected);
+    }
+
+    #[test]
+    fn many_siblings_are_told_apart() {
+        let roots: Vec<_> = (0..200_000).map(|id| (i64::from(id), None, id % 100_000, 1)).collect();
+        let found = stacks(&roots);
+        assert_eq!(found.len(), 100_000);
+        assert!(found.iter().all(|(stack, own, count)| (stack.len(), *own, *count) == (1, 2, 2)));
     }
 
     #[test]

@@ -29,7 +29,8 @@ pub(super) struct Collected {
     sites: Sites,
     lifetimes: [(u64, u64); BOUNDS_NS.len()],
     extent: Option<(i64, i64)>,
-    has_address: bool,
+    /// Whether any allocation has a fate.
+    has_fates: bool,
     /// Bytes by site and time, to be put into quarters.
     steps: HashMap<(super::sites::StackKey, i64), u64>,
     step_ns: i64,
@@ -46,7 +47,7 @@ impl Collected {
             sites: Sites::default(),
             lifetimes: Default::default(),
             extent: None,
-            has_address: false,
+            has_fates: false,
             steps: HashMap::new(),
             step_ns: 1,
         }
@@ -60,15 +61,13 @@ impl Collected {
     fn take_allocations(&mut self, view: &allocations::View<'_>) {
         for row in 0..view.rows {
             let (id, ts_ns, bytes) = (view.id.get(row), view.ts_ns.get(row), view.size_bytes.get(row));
-            let signed = i64::try_from(bytes).unwrap_or(i64::MAX);
             self.seen(ts_ns);
-            self.has_address |= view.address.get(row) != 0;
             self.totals.allocations += 1;
             self.totals.allocated_bytes = self.totals.allocated_bytes.saturating_add(bytes);
-            self.usage.add(id, ts_ns, signed);
+            self.usage.take(id, ts_ns, bytes);
             let end = view.end_id.get(row);
             if let (Some(end), Some(freed_ns)) = (end, view.freed_ts_ns.get(row)) {
-                self.usage.add(end, freed_ns, -signed);
+                self.usage.give_back(end, freed_ns, bytes);
             }
             let is_temporary = end == Some(id + 1) && view.fate.get(row) == "freed";
             let key = (view.trace_id.get(row), view.stack_id.get(row));
@@ -85,7 +84,7 @@ impl Collected {
                     site.oldest_live_ns = Some(site.oldest_live_ns.map_or(ts_ns, |oldest| oldest.min(ts_ns)));
                 }
                 // The tracer knows no addresses, so nothing can be said of it.
-                "unknown" => {}
+                "unknown" => continue,
                 fate => {
                     let lifetime = view.lifetime_ns.get(row).unwrap_or(0).max(0) as u64;
                     site.freed += 1;
@@ -101,6 +100,7 @@ impl Collected {
                     self.lifetimes[bound].1 = self.lifetimes[bound].1.saturating_add(bytes);
                 }
             }
+            self.has_fates = true;
         }
     }
 
@@ -143,13 +143,18 @@ impl Collected {
             let sum = &mut self.sites.site(*key).quarters[quarter(step.saturating_mul(self.step_ns))];
             *sum = sum.saturating_add(*bytes);
         }
+        let is_growth_only = self.totals.allocations > 0 && !self.has_fates;
+        if is_growth_only {
+            // Nothing could be matched, so that nothing is odd about these.
+            self.totals.unknown_frees = 0;
+        }
         let lifetimes = self.lifetimes.iter().zip(BOUNDS_NS);
         let lifetimes = lifetimes.map(|((count, bytes), below_ns)| Lifetimes { below_ns, count: *count, bytes: *bytes });
         let report = Report {
             totals: self.totals,
             curve: self.usage.curve(first_ns, last_ns, options.points),
             lifetimes: lifetimes.collect(),
-            is_growth_only: self.totals.allocations > 0 && !self.has_address,
+            is_growth_only,
             is_coarse: self.usage.is_coarse(),
             sites: self.sites.finish(),
             ..Report::default()

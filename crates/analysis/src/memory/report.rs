@@ -57,7 +57,7 @@ pub struct Totals {
 impl Totals {
     /// Bytes allocated in a second.
     pub fn churn_bytes_per_second(&self) -> f64 {
-        let seconds = (self.last_ns - self.first_ns).max(0) as f64 / 1e9;
+        let seconds = self.last_ns.saturating_sub(self.first_ns).max(0) as f64 / 1e9;
         if seconds > 0.0 { self.allocated_bytes as f64 / seconds } else { 0.0 }
     }
 }

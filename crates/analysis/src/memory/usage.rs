@@ -15,7 +15,8 @@ pub(super) struct Usage {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    bytes: i64,
+    /// What changes, modulo 2^64: less is a large number, and sums come out right all the same.
+    bytes: u64,
     ts_ns: i64,
 }
 
@@ -25,8 +26,17 @@ impl Usage {
         Self { slots: Vec::new(), most_slots, shift: 0 }
     }
 
-    /// An event changes what is in use.
-    pub(super) fn add(&mut self, event: i64, ts_ns: i64, bytes: i64) {
+    /// An event takes memory.
+    pub(super) fn take(&mut self, event: i64, ts_ns: i64, bytes: u64) {
+        self.add(event, ts_ns, bytes);
+    }
+
+    /// An event gives it back.
+    pub(super) fn give_back(&mut self, event: i64, ts_ns: i64, bytes: u64) {
+        self.add(event, ts_ns, bytes.wrapping_neg());
+    }
+
+    fn add(&mut self, event: i64, ts_ns: i64, bytes: u64) {
         let Ok(event) = usize::try_from(event) else { return };
         while event >> self.shift >= self.most_slots {
             self.coarsen();
@@ -36,14 +46,14 @@ impl Usage {
             self.slots.resize(slot + 1, Slot { bytes: 0, ts_ns: i64::MIN });
         }
         let slot = &mut self.slots[slot];
-        slot.bytes = slot.bytes.saturating_add(bytes);
+        slot.bytes = slot.bytes.wrapping_add(bytes);
         slot.ts_ns = slot.ts_ns.max(ts_ns);
     }
 
     fn coarsen(&mut self) {
         self.shift += 1;
         let pairs = self.slots.chunks(2).map(|pair| {
-            let bytes = pair.iter().fold(0, |sum: i64, slot| sum.saturating_add(slot.bytes));
+            let bytes = pair.iter().fold(0, |sum: u64, slot| sum.wrapping_add(slot.bytes));
             Slot { bytes, ts_ns: pair.iter().map(|slot| slot.ts_ns).max().unwrap_or(i64::MIN) }
         });
         self.slots = pairs.collect();
@@ -90,10 +100,10 @@ impl Usage {
     }
 
     fn running(&self) -> impl Iterator<Item = (u64, i64)> {
-        let mut used = 0_i64;
+        let mut used = 0_u64;
         self.slots.iter().map(move |slot| {
-            used = used.saturating_add(slot.bytes);
-            (used.max(0) as u64, slot.ts_ns)
+            used = used.wrapping_add(slot.bytes);
+            (used, slot.ts_ns)
         })
     }
 }
@@ -105,16 +115,17 @@ mod tests {
     #[test]
     fn the_peak_is_between_events_of_one_time() {
         let mut usage = Usage::new(&Options::default());
-        for (event, bytes) in [(0, 10), (1, 20), (2, -10), (3, 5)] {
-            usage.add(event, 100, bytes);
-        }
+        usage.take(0, 100, 10);
+        usage.take(1, 100, 20);
+        usage.give_back(2, 100, 10);
+        usage.take(3, 100, 5);
         assert_eq!(usage.peak(), (1, 100, 30));
     }
 
     #[test]
     fn too_many_events_are_added_together() {
         let mut usage = Usage::new(&Options { order_bytes: 64, ..Options::default() });
-        (0..1000).for_each(|event| usage.add(event, event, 1));
+        (0..1000).for_each(|event| usage.take(event, event, 1));
         assert!(usage.is_coarse());
         assert_eq!(usage.peak().2, 1000);
     }
@@ -122,9 +133,10 @@ mod tests {
     #[test]
     fn the_curve_has_the_extremes_of_each_stretch() {
         let mut usage = Usage::new(&Options::default());
-        for (event, ts_ns, bytes) in [(0, 0, 10), (1, 5, 90), (2, 6, -95), (3, 99, 1)] {
-            usage.add(event, ts_ns, bytes);
-        }
+        usage.take(0, 0, 10);
+        usage.take(1, 5, 90);
+        usage.give_back(2, 6, 95);
+        usage.take(3, 99, 1);
         let curve = usage.curve(0, 99, 10);
         assert_eq!(curve.len(), 10);
         assert_eq!(curve[0], Curve { ts_ns: 0, used_bytes: 5, most_bytes: 100 });

@@ -68,7 +68,9 @@ mod tests {
 
     #[test]
     fn every_duration_is_in_one_bin() {
-        for durations in [vec![5], vec![0, 0, 0], vec![100, 101, 150, 199], vec![0, 10, 1_000, 5_000_000, u64::from(u32::MAX) * 9]] {
+        for durations in
+            [vec![5], vec![0, 0, 0], vec![100, 101, 150, 199], vec![0, 10, 1_000, 5_000_000, u64::from(u32::MAX) * 9]]
+        {
             let histogram = histogram(&durations);
             assert_eq!(histogram.bins.iter().map(|bin| bin.count).sum::<u64>(), durations.len() as u64);
             assert!(histogram.bins.windows(2).all(|pair| pair[0].to_ns == pair[1].from_ns), "{histogram:?}");

@@ -14,18 +14,15 @@ use hashbrown::HashMap;
 use traceloom_bytes::Result;
 use traceloom_model::{
     Columns, Filter, Flow, Table, TableSink, TableSource, calls, counters, events, spans, switches, threads,
-    trackers::Extent,
 };
 
+pub(crate) use self::keys::Groups;
 pub use self::{
     histogram::{Bin, Histogram},
     options::{By, Options, Pairing, Sort},
-    report::{
-        CallRow, Complexity, EventRow, Fit, FrameOf, Relation, Report, SpanRow, ThreadRow, ValueRow,
-    },
+    report::{CallRow, Complexity, EventRow, Fit, FrameOf, Relation, Report, SpanRow, ThreadRow, ValueRow},
     survey::Survey,
 };
-pub(crate) use self::keys::Groups;
 use self::{
     keys::Key,
     relation::Pairs,
@@ -75,9 +72,6 @@ pub struct Stats {
     frames: Vec<Frame>,
     first_frame: u32,
     traces: u32,
-    /// From the first to the last time of this trace, and how long the traces before were.
-    extent: Extent,
-    extent_ns: u64,
     /// Only the names tell spans apart, and all of them count.
     is_plain: bool,
 }
@@ -114,8 +108,6 @@ impl Stats {
             frames: Vec::new(),
             first_frame: 0,
             traces: 0,
-            extent: Extent::default(),
-            extent_ns: 0,
             is_plain,
             options,
         }
@@ -124,7 +116,6 @@ impl Stats {
     /// The next trace comes.
     pub fn begin(&mut self) {
         self.traces += 1;
-        self.close_extent();
         self.places = Places::default();
     }
 
@@ -142,15 +133,8 @@ impl Stats {
     }
 
     /// The answer.
-    pub fn finish(mut self) -> Report {
-        self.close_extent();
+    pub fn finish(self) -> Report {
         rows::report(self)
-    }
-
-    fn close_extent(&mut self) {
-        let extent = std::mem::take(&mut self.extent);
-        let length = extent.first().zip(extent.last()).map(|(first, last)| whole(last.saturating_sub(first)));
-        self.extent_ns = self.extent_ns.saturating_add(length.unwrap_or(0));
     }
 
     fn trace(&self) -> u32 {
@@ -175,7 +159,7 @@ impl Stats {
     /// The common case, in one pass: only names tell spans apart, and all are closed.
     fn plain_spans(&mut self, view: &spans::View<'_>, durs: &[i64], owns: &[i64]) {
         let trace = self.trace();
-        let Self { names, columns, groups, budget, threads, extent, .. } = self;
+        let Self { names, columns, groups, budget, threads, .. } = self;
         let numbers = columns.span.of(view.name.values(), names);
         let mut row = 0;
         for run in runs(view.thread_id.values()) {
@@ -192,35 +176,25 @@ impl Stats {
             thread.spans += run.len() as u64;
             thread.busy_ns = thread.busy_ns.saturating_add(busy_ns);
         }
-        let begins = view.ts_ns.values();
-        let (first, last) = begins.iter().zip(durs).fold((i64::MAX, i64::MIN), |(first, last), (ts_ns, dur_ns)| {
-            (first.min(*ts_ns), last.max(ts_ns.saturating_add(*dur_ns)))
-        });
-        if !begins.is_empty() {
-            extent.add(first);
-            extent.add(last);
-        }
     }
 
-    /// What each thread did, and when.
+    /// What each thread did.
     fn busy(&mut self, view: &spans::View<'_>, overlays: &[bool]) {
         let trace = self.trace();
         for row in 0..view.rows {
-            let ts_ns = view.ts_ns.get(row);
-            if overlays[view.category.keys()[row] as usize] || !self.options.takes_time(ts_ns) {
+            let is_in = self.is_plain || self.options.takes_time(view.ts_ns.get(row));
+            if !is_in || overlays[view.category.keys()[row] as usize] {
                 continue;
             }
             let thread = self.threads.at(trace, view.thread_id.get(row));
             thread.spans += 1;
             thread.busy_ns = thread.busy_ns.saturating_add(whole(view.self_ns.get(row).unwrap_or(0)));
-            self.extent.add(ts_ns);
-            self.extent.add(ts_ns.saturating_add(view.dur_ns.get(row).unwrap_or(0)));
         }
     }
 
     fn told_apart(&mut self, view: &spans::View<'_>) {
         let trace = self.trace();
-        let Self { options, names, columns, groups, budget, threads, places, .. } = self;
+        let Self { options, names, columns, groups, budget, threads, places, is_plain, .. } = self;
         let span_names = columns.span.of(view.name.values(), names);
         let files = columns.file.of(view.file.values(), names);
         let categories = columns.category.of(view.category.values(), names);
@@ -228,8 +202,8 @@ impl Stats {
             [By::Category, By::File, By::Frame, By::Line, By::Parent, By::Thread].map(|by| options.has(by));
         for row in 0..view.rows {
             let name = span_names[view.name.keys()[row] as usize];
-            let ts_ns = view.ts_ns.get(row);
-            if !takes(options, names, name, ts_ns) {
+            let ts_ns = if *is_plain { 0 } else { view.ts_ns.get(row) };
+            if !*is_plain && !takes(options, names, name, ts_ns) {
                 continue;
             }
             let thread_id = view.thread_id.get(row);
@@ -283,17 +257,24 @@ impl Stats {
         let numbers = self.columns.event.of(view.name.values(), &mut self.names);
         let categories = self.columns.event_category.of(view.category.values(), &mut self.names);
         let by_thread = self.options.has(By::Thread);
+        let is_whole = self.is_plain;
+        // Events of one name often come together.
+        let (mut last, mut count) = ((NONE, NONE, NONE), 0);
         for row in 0..view.rows {
-            let (name, ts_ns) = (numbers[view.name.keys()[row] as usize], view.ts_ns.get(row));
-            if !takes(&self.options, &self.names, name, ts_ns) {
+            let name = numbers[view.name.keys()[row] as usize];
+            if !is_whole && !takes(&self.options, &self.names, name, view.ts_ns.get(row)) {
                 continue;
             }
             let category = categories[view.category.keys()[row] as usize];
             let thread = view.thread_id.get(row).filter(|_| by_thread);
             let thread = thread.map_or(NONE, |thread_id| self.threads.number(trace, thread_id));
-            *self.events.entry((name, category, thread)).or_default() += 1;
-            self.extent.add(ts_ns);
+            if last != (name, category, thread) {
+                *self.events.entry(last).or_default() += std::mem::take(&mut count);
+                last = (name, category, thread);
+            }
+            count += 1;
         }
+        *self.events.entry(last).or_default() += count;
     }
 
     fn calls(&mut self, view: &calls::View<'_>) {
@@ -307,7 +288,7 @@ impl Stats {
     fn switches(&mut self, view: &switches::View<'_>) {
         let trace = self.trace();
         for row in 0..view.rows {
-            if !self.options.takes_time(view.ts_ns.get(row)) {
+            if !self.is_plain && !self.options.takes_time(view.ts_ns.get(row)) {
                 continue;
             }
             let thread = self.threads.at(trace, view.thread_id.get(row));
@@ -319,25 +300,29 @@ impl Stats {
 
 impl TableSink for Stats {
     fn wants(&self, table: Table) -> Columns {
-        let mut columns: Vec<&str> = match table {
-            Table::Spans => vec!["thread_id", "ts_ns", "dur_ns", "self_ns", "name", "category"],
-            Table::Counters => vec!["ts_ns", "thread_id", "name", "value"],
-            Table::Events => vec!["ts_ns", "thread_id", "name", "category"],
-            Table::Switches => vec!["ts_ns", "dur_ns", "thread_id"],
-            Table::Threads => vec!["id", "tid", "name"],
-            Table::Calls => vec!["callee", "count", "incl_ns", "excl_ns"],
+        let has = |by| self.options.has(by);
+        let (is_part, is_paired) = (!self.is_plain, self.pairs.is_some());
+        let columns: &[(&str, bool)] = match table {
+            Table::Spans => &[
+                ("thread_id", true),
+                ("dur_ns", true),
+                ("self_ns", true),
+                ("name", true),
+                ("category", true),
+                ("ts_ns", is_part),
+                ("file", has(By::File) || has(By::Line)),
+                ("line", has(By::Line)),
+                ("parent_id", has(By::Parent)),
+            ],
+            Table::Counters => &[("ts_ns", true), ("thread_id", is_paired), ("name", true), ("value", true)],
+            Table::Events => &[("ts_ns", is_part), ("thread_id", has(By::Thread)), ("name", true), ("category", true)],
+            Table::Switches => &[("ts_ns", is_part), ("dur_ns", true), ("thread_id", true)],
+            Table::Threads => &[("id", true), ("tid", true), ("name", true)],
+            Table::Calls => &[("callee", true), ("count", true), ("incl_ns", true), ("excl_ns", true)],
             _ => return Columns::NONE,
         };
-        if table == Table::Spans {
-            let has = |by| self.options.has(by);
-            let more = [
-                (has(By::File) || has(By::Line), "file"),
-                (has(By::Line), "line"),
-                (has(By::Parent), "parent_id"),
-            ];
-            columns.extend(more.iter().filter(|(wanted, _)| *wanted).map(|(_, column)| column));
-        }
-        Columns::named(table, &columns)
+        let wanted: Vec<&str> = columns.iter().filter(|(_, wanted)| *wanted).map(|(column, _)| *column).collect();
+        Columns::named(table, &wanted)
     }
 
     fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {

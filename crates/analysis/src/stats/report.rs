@@ -19,8 +19,6 @@ pub struct Report {
     pub histogram: Option<Histogram>,
     /// The values and durations that were asked for.
     pub relation: Option<Relation>,
-    /// From the first to the last time of a span or event, over all traces.
-    pub extent_ns: u64,
     /// Time of all spans, without what lies inside others: the whole that shares are parts of.
     pub self_ns: u64,
     /// Spans that were counted together as `(other)`, because there are too many groups.

@@ -34,27 +34,34 @@ impl Sums {
 }
 
 pub(super) fn report(stats: Stats) -> Report {
-    let Stats { options, names, groups, threads, values, events, calls, pairs, frames, extent_ns, .. } = stats;
+    let Stats { options, names, groups, threads, values, events, calls, pairs, frames, .. } = stats;
     let namer = Namer { names: &names, threads: &threads, frames: &frames };
     let merged = groups.merged;
-    let mut groups: Vec<(Key, Group)> = groups.into_filled().collect();
+    let groups: Vec<(Key, Group)> = groups.into_filled().collect();
     let wanted = options.histogram.as_deref();
     let histogram = wanted.and_then(|wanted| of_name(&groups, &names, wanted));
     let is_part = |key: &Key| !super::is_overlay(names.get(key.category));
-    let self_ns = groups.iter().filter(|(key, _)| is_part(key)).map(|(_, group)| group.self_ns).fold(0, u64::saturating_add);
-    let mut spans: Vec<SpanRow> = groups.iter_mut().map(|(key, group)| namer.row(key, group)).collect();
+    let self_ns =
+        groups.iter().filter(|(key, _)| is_part(key)).map(|(_, group)| group.self_ns).fold(0, u64::saturating_add);
+    let mut spans: Vec<SpanRow> = groups.iter().map(|(key, group)| namer.row(key, group)).collect();
     for (row, (key, _)) in spans.iter_mut().zip(&groups) {
         row.share = is_part(key).then(|| part(row.self_ns, self_ns));
     }
     sort(&mut spans, options.sort);
     let mut calls: Vec<CallRow> = namer.calls(&calls);
     calls.sort_by(|one, other| other.self_ns.cmp(&one.self_ns).then_with(|| one.name.cmp(&other.name)));
-    let mut events: Vec<EventRow> = events.into_iter().map(|(key, count)| namer.event(key, count)).collect();
+    let events = events.into_iter().filter(|(_, count)| *count > 0);
+    let mut events: Vec<EventRow> = events.map(|(key, count)| namer.event(key, count)).collect();
     events.sort_by(|one, other| {
-        other.count.cmp(&one.count).then_with(|| (&one.name, &one.category, one.tid).cmp(&(&other.name, &other.category, other.tid)))
+        other
+            .count
+            .cmp(&one.count)
+            .then_with(|| (&one.name, &one.category, one.tid).cmp(&(&other.name, &other.category, other.tid)))
     });
     let mut rows: Vec<ThreadRow> = threads.list.iter().map(thread_row).collect();
-    rows.sort_by(|one, other| other.busy_ns.cmp(&one.busy_ns).then_with(|| (one.trace, one.tid).cmp(&(other.trace, other.tid))));
+    rows.sort_by(|one, other| {
+        other.busy_ns.cmp(&one.busy_ns).then_with(|| (one.trace, one.tid).cmp(&(other.trace, other.tid)))
+    });
     Report {
         spans,
         calls,
@@ -63,7 +70,6 @@ pub(super) fn report(stats: Stats) -> Report {
         threads: rows,
         histogram,
         relation: pairs.map(super::relation::Pairs::finish),
-        extent_ns,
         self_ns,
         merged,
     }
@@ -83,10 +89,10 @@ struct Namer<'a> {
 }
 
 impl Namer<'_> {
-    fn row(&self, key: &Key, group: &mut Group) -> SpanRow {
+    fn row(&self, key: &Key, group: &Group) -> SpanRow {
         let text = |number| self.names.get(number).map(str::to_owned);
         let thread = self.thread(key.thread);
-        let (sums, quantiles) = (group.sums(), group.samples.quantiles([0.5, 0.95, 0.99]));
+        let (sums, quantiles) = group.samples.summary([0.5, 0.95, 0.99]);
         SpanRow {
             name: if *key == OTHER { "(other)".to_owned() } else { text(key.name).unwrap_or_default() },
             thread: thread.map(Thread::label),

@@ -151,7 +151,8 @@ mod tests {
     #[test]
     fn a_time_belongs_to_the_frame_that_was_on() {
         let frame = |thread_id, ts_ns, end_ns| Frame { thread_id, ts_ns, end_ns, name: 0 };
-        let survey = Survey { outermost: vec![frame(2, 0, 100), frame(1, 50, 60), frame(1, 10, 20)], ..Survey::default() };
+        let survey =
+            Survey { outermost: vec![frame(2, 0, 100), frame(1, 50, 60), frame(1, 10, 20)], ..Survey::default() };
         let (places, _) = survey.finish();
         assert_eq!(places.frame(1, 10), 0);
         assert_eq!(places.frame(1, 30), NONE);

@@ -94,7 +94,7 @@ impl Values {
 
     /// One row for each name, in the order of the alphabet.
     pub(super) fn finish(self, names: &Names) -> Vec<ValueRow> {
-        let rows = self.series.into_iter().map(|(name, mut series)| {
+        let rows = self.series.into_iter().map(|(name, series)| {
             let quantiles = series.samples.quantiles([0.5, 0.95, 0.99]);
             let some = |value: f64| (series.count > 0).then_some(value);
             ValueRow {

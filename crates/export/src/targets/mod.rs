@@ -3,9 +3,13 @@
 mod callgrind;
 mod chrome;
 mod csv;
+mod firefox;
 mod folded;
 mod json;
 mod perfetto;
+mod pprof;
+mod speedscope;
+mod wtf;
 
 use std::path::Path;
 
@@ -14,8 +18,18 @@ use traceloom_bytes::{Error, Result};
 use crate::Target;
 
 /// All targets, by id.
-pub static TARGETS: &[&dyn Target] =
-    &[&callgrind::Callgrind, &chrome::Chrome, &csv::Csv, &folded::Folded, &json::Json, &perfetto::Perfetto];
+pub static TARGETS: &[&dyn Target] = &[
+    &callgrind::Callgrind,
+    &chrome::Chrome,
+    &csv::Csv,
+    &firefox::Firefox,
+    &folded::Folded,
+    &json::Json,
+    &perfetto::Perfetto,
+    &pprof::Pprof,
+    &speedscope::Speedscope,
+    &wtf::Wtf,
+];
 
 /// The target of an id.
 pub fn by_id(id: &str) -> Result<&'static dyn Target> {

@@ -26,8 +26,12 @@ impl TableFunctionImpl for PerFrame {
     fn call_with_args(&self, args: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
         let name = match args.exprs() {
             [] => None,
-            [Expr::Literal(value, _)] if value.try_as_str().flatten().is_some() => value.try_as_str().flatten().map(str::to_owned),
-            _ => return plan_err!("per_frame takes the name of the spans that are frames, such as 'Frame', or nothing"),
+            [Expr::Literal(value, _)] if value.try_as_str().flatten().is_some() => {
+                value.try_as_str().flatten().map(str::to_owned)
+            }
+            _ => {
+                return plan_err!("per_frame takes the name of the spans that are frames, such as 'Frame', or nothing");
+            }
         };
         Ok(Arc::new(LookupTable::new(&self.spans, Arc::new(Query { name }))))
     }
@@ -81,7 +85,9 @@ struct Frames {
 
 impl Index for Frames {
     fn take(&mut self, spans: &RecordBatch) -> Result<()> {
-        let Some(names) = spans.column_by_name(self.column) else { return internal_err!("spans have a {}", self.column) };
+        let Some(names) = spans.column_by_name(self.column) else {
+            return internal_err!("spans have a {}", self.column);
+        };
         let names = names.as_dictionary::<Int32Type>();
         let entries = names.values().as_string::<i32>();
         let wanted: Vec<bool> = (0..entries.len()).map(|entry| entries.value(entry) == self.wanted).collect();
@@ -146,6 +152,9 @@ mod tests {
     fn a_time_between_frames_is_in_none() {
         let frames = [(10, Some(5)), (20, Some(0)), (30, None)];
         let of = |ts_ns| frame_at(&frames, ts_ns);
-        assert_eq!([9, 10, 14, 15, 20, 21, 30, i64::MAX].map(of), [None, Some(0), Some(0), None, Some(1), None, Some(2), Some(2)]);
+        assert_eq!(
+            [9, 10, 14, 15, 20, 21, 30, i64::MAX].map(of),
+            [None, Some(0), Some(0), None, Some(1), None, Some(2), Some(2)]
+        );
     }
 }

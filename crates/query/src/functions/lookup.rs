@@ -7,7 +7,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use datafusion::{
     arrow::compute::filter_record_batch,
     catalog::{Session, TableProvider},
-    common::{Result, internal_err, tree_node::TreeNodeRecursion},
+    common::{DataFusionError, Result, internal_err, tree_node::TreeNodeRecursion},
     execution::{
         SendableRecordBatchStream, TaskContext,
         memory_pool::{MemoryConsumer, MemoryReservation},
@@ -89,10 +89,16 @@ impl LookupTable {
         Ok(columns)
     }
 
-    async fn plan(&self, state: &dyn Session, projection: Option<&Vec<usize>>, filters: &[Expr]) -> Result<Arc<dyn ExecutionPlan>> {
+    async fn plan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
         let projection = projection.unwrap_or(&all);
-        let only = self.lookup.trace_id().map(|id| datafusion::prelude::col("trace_id").eq(datafusion::prelude::lit(id)));
+        let only =
+            self.lookup.trace_id().map(|id| datafusion::prelude::col("trace_id").eq(datafusion::prelude::lit(id)));
         let keys = self.columns(self.lookup.key_columns())?;
         let keys = self.spans.scan(state, Some(&keys), only.as_slice(), None).await?;
         let filters: Vec<Expr> = filters.iter().cloned().chain(only).collect();
@@ -121,7 +127,9 @@ impl TableProvider for LookupTable {
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         // What is said about an added column is nothing that a scan of the spans knows.
         let added = self.lookup.added();
-        let is_ours = |filter: &&&Expr| filter.column_refs().iter().any(|column| added.iter().any(|field| *field.name() == column.name));
+        let is_ours = |filter: &&&Expr| {
+            filter.column_refs().iter().any(|column| added.iter().any(|field| *field.name() == column.name))
+        };
         let spans: Vec<&Expr> = filters.iter().filter(|filter| !is_ours(filter)).copied().collect();
         let mut pushed = self.spans.supports_filters_pushdown(&spans)?.into_iter();
         let push = |filter: &&Expr| match is_ours(&filter) {
@@ -159,7 +167,12 @@ struct LookupExec {
 }
 
 impl LookupExec {
-    fn new(keys: Arc<dyn ExecutionPlan>, rows: Arc<dyn ExecutionPlan>, lookup: Arc<dyn Lookup>, schema: SchemaRef) -> Self {
+    fn new(
+        keys: Arc<dyn ExecutionPlan>,
+        rows: Arc<dyn ExecutionPlan>,
+        lookup: Arc<dyn Lookup>,
+        schema: SchemaRef,
+    ) -> Self {
         let properties = PlanProperties::new(
             EquivalenceProperties::new(Arc::clone(&schema)),
             Partitioning::UnknownPartitioning(1),
@@ -214,18 +227,18 @@ impl ExecutionPlan for LookupExec {
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let keys = self.keys.execute(partition, Arc::clone(&context))?;
-        let rows = self.rows.execute(partition, Arc::clone(&context))?;
         let reservation = MemoryConsumer::new(self.lookup.name()).register(context.memory_pool());
-        let (index, schema) = (self.lookup.index(), Arc::clone(&self.schema));
+        let (index, schema, rows) = (self.lookup.index(), Arc::clone(&self.schema), Arc::clone(&self.rows));
         let added: Vec<String> = self.lookup.added().iter().map(|field| field.name().clone()).collect();
-        let ready = futures::stream::once(filled(keys, index, reservation));
-        let stream = ready.map_ok(move |(index, reservation)| {
-            let (schema, added) = (Arc::clone(&schema), added.clone());
-            rows.and_then(move |batch| {
+        let stream = futures::stream::once(async move {
+            let (index, reservation) = filled(keys, index, reservation).await?;
+            // Not before: two parsers at once would hold twice the memory.
+            let rows = rows.execute(partition, context)?;
+            Ok::<_, DataFusionError>(rows.map(move |batch| {
                 // The index counts as memory as long as somebody looks up.
                 let _ = &reservation;
-                std::future::ready(joined(index.as_ref(), &batch, &schema, &added))
-            })
+                joined(index.as_ref(), &batch?, &schema, &added)
+            }))
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), stream.try_flatten())))
     }
@@ -233,7 +246,11 @@ impl ExecutionPlan for LookupExec {
 
 type Filled = (Box<dyn Index>, MemoryReservation);
 
-async fn filled(mut keys: SendableRecordBatchStream, mut index: Box<dyn Index>, reservation: MemoryReservation) -> Result<Filled> {
+async fn filled(
+    mut keys: SendableRecordBatchStream,
+    mut index: Box<dyn Index>,
+    reservation: MemoryReservation,
+) -> Result<Filled> {
     while let Some(batch) = keys.next().await {
         index.take(&batch?)?;
         reservation.try_resize(index.bytes())?;

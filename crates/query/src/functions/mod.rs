@@ -35,7 +35,9 @@ pub(crate) fn register(context: &SessionContext, spans: &Arc<dyn TableProvider>,
 
 /// Nanoseconds from a literal: a number of them, or a text such as `1.5s`.
 fn time_literal(function: &str, expr: &Expr) -> Result<i64> {
-    let Expr::Literal(value, _) = expr else { return plan_err!("{function} takes a time, such as '1.5s' or 1500000000") };
+    let Expr::Literal(value, _) = expr else {
+        return plan_err!("{function} takes a time, such as '1.5s' or 1500000000");
+    };
     if let Some(text) = value.try_as_str().flatten() {
         return scalar::parse_time(text);
     }

@@ -13,9 +13,12 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, TimeUnit};
 use datafusion::{
-    common::{Result, plan_err, tree_node::{TreeNode, TreeNodeRecursion}},
+    common::{
+        Result, plan_err,
+        tree_node::{TreeNode, TreeNodeRecursion},
+    },
     logical_expr::{ColumnarValue, Expr, LogicalPlan, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility},
-    physical_plan::{collect},
+    physical_plan::collect,
 };
 
 use crate::Session;
@@ -34,12 +37,15 @@ impl Origins {
         }
         let state = session.context.state();
         let batches = session.wait(async {
-            let plan = state.create_logical_plan("select trace_id, unix_origin_ns from traces where unix_origin_ns is not null").await?;
+            let plan = state
+                .create_logical_plan("select trace_id, unix_origin_ns from traces where unix_origin_ns is not null")
+                .await?;
             collect(state.create_physical_plan(&plan).await?, session.context.task_ctx()).await
         })?;
         let mut origins = HashMap::new();
         for batch in &batches {
-            let (ids, times) = (batch.column(0).as_primitive::<UInt64Type>(), batch.column(1).as_primitive::<Int64Type>());
+            let (ids, times) =
+                (batch.column(0).as_primitive::<UInt64Type>(), batch.column(1).as_primitive::<Int64Type>());
             origins.extend(ids.values().iter().copied().zip(times.values().iter().copied()));
         }
         // Another thread may have been faster, with the same answer.

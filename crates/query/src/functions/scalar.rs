@@ -6,7 +6,7 @@ use std::{
 };
 
 use arrow_array::{
-    Array, Int64Array,
+    Int64Array,
     builder::StringBuilder,
     cast::AsArray,
     types::{Float64Type, Int64Type},

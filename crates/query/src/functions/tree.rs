@@ -38,7 +38,12 @@ impl TableFunctionImpl for Relatives {
         let (trace_id, span_id) = match numbers.as_deref() {
             Some([span_id]) => (None, i64::try_from(*span_id)),
             Some([trace_id, span_id]) => (u64::try_from(*trace_id).ok(), i64::try_from(*span_id)),
-            _ => return plan_err!("{} takes the id of a span, behind that of its trace where there are several", self.way.name()),
+            _ => {
+                return plan_err!(
+                    "{} takes the id of a span, behind that of its trace where there are several",
+                    self.way.name()
+                );
+            }
         };
         let Ok(span_id) = span_id else { return plan_err!("no span has such an id") };
         Ok(Arc::new(LookupTable::new(&self.spans, Arc::new(Query { way: self.way, trace_id, span_id }))))
@@ -83,7 +88,13 @@ impl Lookup for Query {
     }
 
     fn index(&self) -> Box<dyn Index> {
-        Box::new(Tree { way: self.way, only: self.trace_id, span_id: self.span_id, parents: HashMap::new(), found: HashMap::new() })
+        Box::new(Tree {
+            way: self.way,
+            only: self.trace_id,
+            span_id: self.span_id,
+            parents: HashMap::new(),
+            found: HashMap::new(),
+        })
     }
 }
 

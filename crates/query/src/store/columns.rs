@@ -77,7 +77,7 @@ fn encode(properties: WriterPropertiesBuilder, column: &ColumnDef) -> WriterProp
             .set_column_dictionary_enabled(path(), false)
             .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
         "address" => properties.set_column_dictionary_enabled(path(), false),
-        name if name.ends_with("_ns") => properties.set_column_dictionary_enabled(path(), false),
+        name if name.ends_with("_ns") => properties.set_column_dictionary_enabled(path(), false).set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
         _ if matches!((column.data_type)(), DataType::Binary | DataType::Float64) => {
             properties.set_column_dictionary_enabled(path(), false)
         }

@@ -50,7 +50,8 @@ impl Sorter {
 
     /// Adds rows; gives the bytes by which it grew.
     pub(super) fn push(&mut self, batch: RecordBatch) -> usize {
-        let bytes = batch.get_array_memory_size();
+        // A row needs its place as well when it is sorted, which may be more than the row.
+        let bytes = batch.get_array_memory_size() + batch.num_rows() * size_of::<Ordered>();
         self.waiting.push(batch);
         self.bytes += bytes;
         bytes
@@ -130,6 +131,9 @@ impl Sorter {
     }
 }
 
+/// A key, and the slot and row that it is of.
+type Ordered = (Key, u32, u32);
+
 /// These batches in order; as they are where they are in order.
 fn sorted(schema: &SchemaRef, batches: Vec<RecordBatch>, bytes: usize) -> Result<BoxedBatches> {
     let keys = batches.iter().map(Keys::of).collect::<Result<Vec<_>>>()?;
@@ -140,7 +144,7 @@ fn sorted(schema: &SchemaRef, batches: Vec<RecordBatch>, bytes: usize) -> Result
         .iter()
         .enumerate()
         .flat_map(|(slot, keys)| keys.iter().enumerate().map(move |(row, key)| (key, slot as u32, row as u32)));
-    let mut order: Vec<(Key, u32, u32)> = places.collect();
+    let mut order: Vec<Ordered> = places.collect();
     order.sort_unstable();
     drop(keys);
     // Long texts make few rows: a stream that is merged later is held in memory batch by batch.

@@ -26,9 +26,14 @@ pub fn answer(session: &Session, sql: &str) -> Result<Vec<String>, String> {
     let mut lines = vec![cells.heads().into_iter().map(|(head, _)| head).collect::<Vec<_>>().join(" | ")];
     while let Some(batch) = answer.next().map_err(|failure| failure.to_string())? {
         let rows = cells.rows(&batch).expect("cells have texts");
-        lines.extend(rows.iter().map(|row| row.join(" | ").replace('\n', "\\n").trim_end().to_owned()));
+        lines.extend(rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect::<Vec<_>>().join(" | ")));
     }
     Ok(lines)
+}
+
+/// One line, and something to be seen.
+fn shown(cell: &str) -> String {
+    if cell.is_empty() { "NULL".to_owned() } else { cell.replace('\n', "\\n") }
 }
 
 /// The rows of an answer that must be there.
@@ -58,7 +63,7 @@ pub fn log(start_ticks: u64, hz: u64, messages: &[(u64, i32)]) -> Vec<u8> {
     let records = |each: &mut dyn FnMut(&Record<'_>)| {
         for (ticks, number) in messages {
             let mut data = Vec::new();
-            put_packed([Arg::Int32(*number)], &mut data);
+            put_packed([Arg::Int32(*number)].into_iter(), &mut data);
             each(&Record::Entry(Entry::new(0, Some(start_ticks + ticks), &data)));
         }
         let (file, format) = (&b"src/net.c"[..], &b"packet %d is late"[..]);

@@ -78,6 +78,66 @@ pub(crate) enum FlameWeight {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Lines {
+    /// The profile, of NYTProf or Pynytprof.
+    #[arg(value_name = "TRACE")]
+    pub(crate) trace: PathBuf,
+    /// List this file of the program, by its name or a part of it; else the one that took the most time.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) file: Option<String>,
+    /// List all files.
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) all: bool,
+    /// By what statements are added up; blocks and subs only where the profiler was told to tell them apart.
+    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
+    pub(crate) level: LineLevel,
+    /// Where the source is, for what is not stored in the profile.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) source_dir: Option<PathBuf>,
+    /// Keep string evals of one place apart that are the same but for their number.
+    #[arg(long)]
+    pub(crate) separate_evals: bool,
+    /// List the subs: calls, time, recursion, where they are written.
+    #[arg(long, group = "shape")]
+    pub(crate) subs: bool,
+    /// List the packages.
+    #[arg(long, group = "shape")]
+    pub(crate) packages: bool,
+    /// The call graph, for Graphviz.
+    #[arg(long, group = "shape", conflicts_with = "json")]
+    pub(crate) dot: bool,
+    /// What nytprofcsv writes: a file for each file of the program, into the folder that `-o` names.
+    #[arg(long, group = "shape", conflicts_with = "json")]
+    pub(crate) csv: bool,
+    /// What nytprofcg writes, for KCachegrind.
+    #[arg(long, group = "shape", conflicts_with = "json")]
+    pub(crate) callgrind: bool,
+    /// Rows of each list.
+    #[arg(long, default_value_t = 15, value_name = "N")]
+    pub(crate) limit: usize,
+    /// Where to write; standard output where none is named.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// One JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// By what statements are added up.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub(crate) enum LineLevel {
+    /// By line.
+    #[default]
+    Line,
+    /// By first line of the block.
+    Block,
+    /// By first line of the sub.
+    Sub,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Memory {
     /// Traces with allocations.
     #[arg(required = true, value_name = "FILE")]

@@ -94,10 +94,15 @@ impl Text<'_> {
             .collect();
         let (name, head) = (Styles::NAME, heading(kind));
         writeln!(self.out, "{name}{head}{name:#}: {}", summary.join(", "))?;
-        let mut table = TextTable::new()
-            .text("")
-            .text("name")
-            .numbers(&["before", "after", "change", "noise", "effect", "calls before", "calls after"]);
+        let mut table = TextTable::new().text("").text("name").numbers(&[
+            "before",
+            "after",
+            "change",
+            "noise",
+            "effect",
+            "calls before",
+            "calls after",
+        ]);
         let shown = of_kind.iter().filter(|row| self.arguments.all || row.verdict != Verdict::Same);
         for row in shown.take(self.arguments.limit.unwrap_or(usize::MAX)) {
             table.row(self.cells(row));
@@ -171,9 +176,8 @@ fn to_json(report: &Report, arguments: &Arguments, failed: usize) -> Json {
 }
 
 fn row_json(row: &Row) -> Json {
-    let side = |side: Option<Side>| {
-        side.map(|side| json!({"value": side.value, "calls": side.calls, "total": side.total}))
-    };
+    let side =
+        |side: Option<Side>| side.map(|side| json!({"value": side.value, "calls": side.calls, "total": side.total}));
     let (noise, between) = match row.noise {
         Noise::BetweenRuns(noise) => (Some(noise), Some("runs")),
         Noise::Unknown => (None, None),

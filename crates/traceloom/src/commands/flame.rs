@@ -43,18 +43,32 @@ fn options(arguments: &Arguments) -> Options {
     Options { weight, is_reversed: arguments.reversed, by_thread: arguments.by_thread }
 }
 
-/// Lines of `outer;inner weight`. A name cannot hold what separates names, nor a line break.
-fn folded(tree: &Tree) -> impl Iterator<Item = String> {
-    let stacks = tree.stacks();
-    let lines = stacks.into_iter().map(|stack| {
-        let frames: Vec<String> = stack.frames.iter().map(|frame| frame.replace([';', '\n', '\r'], "?")).collect();
-        format!("{} {}", frames.join(";"), stack.own)
-    });
-    lines.collect::<Vec<_>>().into_iter()
+/// Lines of `outer;inner weight`.
+fn folded(tree: &Tree, name: fn(&str) -> String) -> Vec<String> {
+    let line = |frames: Vec<&str>, own: u64| {
+        let frames: Vec<String> = frames.into_iter().map(name).collect();
+        format!("{} {own}", frames.join(";"))
+    };
+    tree.stacks().into_iter().map(|stack| line(stack.frames, stack.own)).collect()
+}
+
+/// A name cannot hold what separates names, nor what separates lines or steers a terminal.
+fn one_word(name: &str) -> String {
+    name.chars().map(|c| if c == ';' || c.is_control() { '?' } else { c }).collect()
+}
+
+/// Nor, in a picture, what XML cannot hold. Two numbers at the end of a line would be taken for a comparison, so a number
+/// at the end of a name hangs on to the rest of it.
+fn picture_word(name: &str) -> String {
+    let name = one_word(name).replace(['\u{fffe}', '\u{ffff}'], "?");
+    match name.rsplit_once(' ') {
+        Some((rest, last)) if last.parse::<f64>().is_ok() => format!("{rest}\u{a0}{last}"),
+        _ => name,
+    }
 }
 
 fn write_folded(tree: &Tree, out: &mut dyn Write) -> Result<()> {
-    folded(tree).try_for_each(|line| Ok(writeln!(out, "{line}")?))
+    folded(tree, one_word).iter().try_for_each(|line| Ok(writeln!(out, "{line}")?))
 }
 
 fn write_svg(tree: &Tree, arguments: &Arguments, out: &mut dyn Write) -> Result<()> {
@@ -72,7 +86,20 @@ fn write_svg(tree: &Tree, arguments: &Arguments, out: &mut dyn Write) -> Result<
     };
     // The same name has the same colour in every picture.
     options.hash = true;
-    let lines: Vec<String> = folded(tree).collect();
+    let lines = folded(tree, picture_word);
     inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out)
         .map_err(|error| Error::from(std::io::Error::other(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_break_lines_or_pictures() {
+        assert_eq!(one_word("a;b\nc\u{1}"), "a?b?c?");
+        assert_eq!(picture_word("thread 12"), "thread\u{a0}12");
+        assert_eq!(picture_word("a b"), "a b");
+        assert_eq!(picture_word("\u{ffff}"), "?");
+    }
 }

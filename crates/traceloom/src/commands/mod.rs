@@ -9,6 +9,7 @@ mod dump;
 mod edit;
 mod flame;
 mod info;
+mod lines;
 mod log;
 mod memory;
 #[cfg(feature = "sql")]
@@ -44,6 +45,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
+        Command::Lines(arguments) => lines::run(&arguments),
         Command::Memory(arguments) => memory::run(&arguments),
         #[cfg(feature = "sql")]
         Command::Query(arguments) => query::run(&arguments),

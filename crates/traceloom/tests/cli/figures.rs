@@ -31,7 +31,9 @@ fn stats_of_a_capture() {
 #[test]
 fn stats_tell_groups_apart() {
     let file = fixture("v210_nested_threads.prof");
-    for (by, key) in [("thread", "thread"), ("parent", "parent"), ("frame", "frame"), ("category", "category"), ("line", "line")] {
+    for (by, key) in
+        [("thread", "thread"), ("parent", "parent"), ("frame", "frame"), ("category", "category"), ("line", "line")]
+    {
         let rows = json(&["stats", "--json", "--by", by, &file]);
         assert!(rows["spans"][0].get(key).is_some() || by == "parent", "{by}: {rows}");
     }
@@ -139,7 +141,16 @@ fn advice_comes_with_evidence_and_a_query() {
         assert!(one["query"].as_str().is_some_and(|query| query.starts_with("SELECT ")), "{one}");
         assert!(one["evidence"].as_array().is_some_and(|evidence| !evidence.is_empty()), "{one}");
     }
-    let nothing = traceloom(&["advise", "--hot", "1000%", "--long", "1h", "--imbalance", "1000", &fixture("v210_one_block.prof")]);
+    let nothing = traceloom(&[
+        "advise",
+        "--hot",
+        "1000%",
+        "--long",
+        "1h",
+        "--imbalance",
+        "1000",
+        &fixture("v210_one_block.prof"),
+    ]);
     assert!(relative(&stdout(&nothing)).contains("nothing stands out"), "{}", stdout(&nothing));
     assert_eq!(traceloom(&["advise", &fixture_of("wtf", "js-mix.wtf-trace")]).status.code(), Some(0));
 }

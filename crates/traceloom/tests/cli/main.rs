@@ -1,10 +1,15 @@
 //! The program as a user runs it.
 
+mod answers;
 mod edit;
 mod figures;
 mod inspect;
+mod lines;
 mod log;
 mod program;
+#[cfg(feature = "sql")]
+mod query;
+mod store;
 
 use std::{
     fs,

@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use hashbrown::HashMap;
-use traceloom_bytes::{Error, Loss, Result};
+use traceloom_bytes::{Loss, Result};
 
 use super::{
+    frames::check,
     lines::Lines,
     tree::{Below, CallTree},
 };
@@ -53,11 +54,6 @@ impl Graph {
         }))
     }
 
-    /// The file of a function.
-    pub(super) fn file(&self, function: u32) -> Option<NameId> {
-        self.functions.get(function as usize).and_then(|(_, file)| *file)
-    }
-
     /// A line costs time of its own.
     pub(super) fn cost(&mut self, place: Place, self_ns: u64) -> Result<()> {
         check("lines", self.costs.len(), self.most)?;
@@ -80,8 +76,8 @@ impl Graph {
     /// The time of a call within a call of the same function is in that of the outer one, so the inner costs nothing:
     /// the sum over all calls of a function is the time during which it was on the stack.
     pub(super) fn add_tree(&mut self, tree: &CallTree, gathered: &mut Gathered) -> Result<()> {
-        let mut places = Vec::with_capacity(tree.frames.len());
-        for frame in &tree.frames {
+        let mut places = Vec::with_capacity(tree.frames.all.len());
+        for frame in &tree.frames.all {
             let function = self.function(frame.name, frame.file)?;
             places.push(Place { function, line: frame.line.unwrap_or(0) });
         }
@@ -156,12 +152,5 @@ impl Graph {
         }
         lines.totals(sum);
         lines.take(out)
-    }
-}
-
-fn check(what: &'static str, held: usize, most: usize) -> Result<()> {
-    match held < most.min(u32::MAX as usize) {
-        true => Ok(()),
-        false => Err(Error::limit(what, held as u64 + 1, most as u64)),
     }
 }

@@ -3,6 +3,7 @@
 //! Where the profiler added up calls itself, as NYTProf does, these sums are taken, because they know the lines of the
 //! calls; spans are added up for all other traces, and where only a part of the trace is asked for.
 
+pub(super) mod frames;
 mod graph;
 mod lines;
 mod sums;

@@ -1,17 +1,10 @@
 //! Spans added up by call stack, for targets that know no times of day.
 
 use hashbrown::HashMap;
-use traceloom_bytes::{Error, Loss, Result};
+use traceloom_bytes::{Loss, Result};
 
-use crate::{Gathered, Layer, Look, LookId, NameId, Nest, Ordered, ThreadIndex};
-
-/// A place in a program.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub(in crate::targets) struct Frame {
-    pub(in crate::targets) name: NameId,
-    pub(in crate::targets) file: Option<NameId>,
-    pub(in crate::targets) line: Option<u32>,
-}
+use super::frames::{Frames, check};
+use crate::{Gathered, Layer, Nest, Ordered, ThreadIndex};
 
 /// What a stack stands on.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -24,7 +17,8 @@ pub(in crate::targets) enum Below {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::targets) struct Node {
     pub(in crate::targets) below: Below,
-    /// A number of [`CallTree::frames`].
+    pub(in crate::targets) thread: ThreadIndex,
+    /// A number of [`Frames::all`].
     pub(in crate::targets) frame: u32,
     /// Spans that had this stack.
     pub(in crate::targets) count: u64,
@@ -33,14 +27,11 @@ pub(in crate::targets) struct Node {
 }
 
 /// Distinct stacks of spans. A node comes after the one that it stands on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::targets) struct CallTree {
     pub(in crate::targets) nodes: Vec<Node>,
-    pub(in crate::targets) frames: Vec<Frame>,
+    pub(in crate::targets) frames: Frames,
     numbers: HashMap<(Below, u32), u32>,
-    frame_numbers: HashMap<Frame, u32>,
-    /// The frame of each look among the first ones.
-    frames_of_looks: Vec<u32>,
     most: usize,
 }
 
@@ -52,10 +43,6 @@ struct Open {
     children_ns: i64,
 }
 
-const NO_FRAME: u32 = u32::MAX;
-/// Looks whose frames are found without hashing.
-const QUICK_LOOKS: usize = 1 << 18;
-
 impl CallTree {
     /// Adds up the spans of the traces that are taken, by their numbers in the roster.
     pub(in crate::targets) fn new(
@@ -64,7 +51,7 @@ impl CallTree {
         takes: impl Fn(usize) -> bool,
         loss: &mut Loss,
     ) -> Result<Self> {
-        let mut tree = Self { most, ..Self::default() };
+        let mut tree = Self { nodes: Vec::new(), frames: Frames::new(most), numbers: HashMap::new(), most };
         let Gathered { roster, looks, spans, .. } = gathered;
         let mut nest = Nest::default();
         let mut current = None;
@@ -84,7 +71,7 @@ impl CallTree {
             if span.dur_ns.is_none() {
                 loss.lose("that spans were never closed", || format!("spans {}", span.id));
             }
-            let frame = tree.frame(span.look, || looks.get(span.look))?;
+            let frame = tree.frames.of_look(span.look, looks)?;
             tree.begin(&span, frame, &mut nest, loss)?;
         }
         nest.finish(|_, end_ns, open| tree.end(&open, end_ns))?;
@@ -98,7 +85,8 @@ impl CallTree {
             loss.lose("ends of spans of which too many overlap", || format!("spans {}", span.id));
         }
         let around = nest.open(placed.lane).rev().nth(1).map(|open| open.node);
-        let node = self.node(around.map_or(Below::Thread(span.thread), Below::Node), frame)?;
+        let below = around.map_or(Below::Thread(span.thread), Below::Node);
+        let node = self.node(below, span.thread, frame)?;
         nest.edit_open(placed.lane, |outer, own| {
             own.node = node;
             if let Some(outer) = outer {
@@ -117,42 +105,28 @@ impl CallTree {
         Ok(())
     }
 
-    #[inline]
-    fn frame(&mut self, id: LookId, look: impl FnOnce() -> Result<Look>) -> Result<u32> {
-        match self.frames_of_looks.get(id.index()) {
-            Some(frame) if *frame != NO_FRAME => Ok(*frame),
-            _ => self.find_frame(id, look()?),
-        }
-    }
-
-    fn find_frame(&mut self, id: LookId, look: Look) -> Result<u32> {
-        let number = self.add_frame(Frame { name: look.name, file: look.file, line: look.line })?;
-        if id.index() < QUICK_LOOKS {
-            if self.frames_of_looks.len() <= id.index() {
-                self.frames_of_looks.resize(id.index() + 1, NO_FRAME);
-            }
-            self.frames_of_looks[id.index()] = number;
-        }
-        Ok(number)
-    }
-
-    /// The number of a frame.
-    pub(in crate::targets) fn add_frame(&mut self, frame: Frame) -> Result<u32> {
-        check("places in the program", self.frames.len(), self.most)?;
-        let frames = &mut self.frames;
-        Ok(*self.frame_numbers.entry(frame).or_insert_with(|| {
-            frames.push(frame);
-            frames.len() as u32 - 1
-        }))
-    }
-
-    fn node(&mut self, below: Below, frame: u32) -> Result<u32> {
+    fn node(&mut self, below: Below, thread: ThreadIndex, frame: u32) -> Result<u32> {
         check("distinct stacks", self.nodes.len(), self.most)?;
         let nodes = &mut self.nodes;
         Ok(*self.numbers.entry((below, frame)).or_insert_with(|| {
-            nodes.push(Node { below, frame, count: 0, self_ns: 0 });
+            nodes.push(Node { below, thread, frame, count: 0, self_ns: 0 });
             nodes.len() as u32 - 1
         }))
+    }
+
+    /// The frames of a node, innermost first, at most so many; tells whether some are missing.
+    pub(in crate::targets) fn path(&self, node: u32, most: usize, path: &mut Vec<u32>) -> bool {
+        path.clear();
+        let mut below = Below::Node(node);
+        while let Below::Node(number) = below {
+            if path.len() == most {
+                return true;
+            }
+            let node = &self.nodes[number as usize];
+            path.push(node.frame);
+            below = node.below;
+        }
+        false
     }
 
     /// The time of each node with all that stands on it.
@@ -198,13 +172,5 @@ impl CallTree {
                 }
             }
         }
-    }
-}
-
-/// Numbers are 32 bits wide, and the last one means none.
-fn check(what: &'static str, held: usize, most: usize) -> Result<()> {
-    match held < most.min(NO_FRAME as usize) {
-        true => Ok(()),
-        false => Err(Error::limit(what, held as u64 + 1, most as u64)),
     }
 }

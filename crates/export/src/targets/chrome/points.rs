@@ -1,15 +1,17 @@
 //! What has a time and no duration: events, values of counters, log entries.
 
 use traceloom_bytes::{Loss, Result};
-use traceloom_model::{Table, TableSource, Wanted, counters, events as instants, logs};
+use traceloom_model::{Table, TableSource, counters, events as instants, logs};
 
 use super::{
-    DESCRIPTOR,
     events::{Events, Lane},
     lanes::Lanes,
     slices::put_source,
 };
-use crate::{Args, Datum, Gathered, KeyMap, NamePool, Options, Roster, Timeline, pour, span_is_taken};
+use crate::{Args, Datum, Gathered, KeyMap, NamePool, Options, Roster, Timeline, span_is_taken};
+
+/// The tables of points.
+const TABLES: [Table; 3] = [Table::Events, Table::Counters, Table::Logs];
 
 /// Writes all points.
 pub(super) fn write(
@@ -21,18 +23,15 @@ pub(super) fn write(
     events: &mut Events<'_>,
     loss: &mut Loss,
 ) -> Result<()> {
-    let present: Vec<Table> =
-        [Table::Events, Table::Counters, Table::Logs].into_iter().filter(|table| gathered.rows(*table) > 0).collect();
-    if present.is_empty() {
+    let rest = gathered.rest();
+    let tables: Vec<Table> = TABLES.into_iter().filter(|table| gathered.rows(*table) > 0).collect();
+    if tables.is_empty() {
         return Ok(());
     }
-    let all = DESCRIPTOR.wanted();
-    let wanted = present.iter().fold(Wanted::nothing(), |wanted, table| wanted.and(*table, all.columns(*table)));
-    let filter = gathered.filter().clone();
     let Gathered { roster, names, args, .. } = gathered;
     let (counter_names, log_files) = Default::default();
     let mut points = Points { roster, names, args, options, timeline, lanes, events, loss, counter_names, log_files };
-    pour(source, &filter, wanted, |table, batch| match table {
+    rest.pour(source, &tables, |table, batch| match table {
         Table::Events => points.instants(&instants::View::of(batch)),
         Table::Counters => points.counters(&counters::View::of(batch)),
         Table::Logs => points.logs(&logs::View::of(batch)),

@@ -10,7 +10,7 @@ mod packets;
 mod points;
 mod slices;
 mod tracks;
-mod wire;
+pub(super) mod wire;
 
 use std::io::Write;
 

@@ -1,16 +1,19 @@
 //! What has a time and no duration: events, values of counters, log entries.
 
 use traceloom_bytes::{Loss, Result, Slice};
-use traceloom_model::{Table, TableSource, Wanted, counters, events, logs};
+use traceloom_model::{Table, TableSource, counters, events, logs};
 
 use super::{
-    DESCRIPTOR, Place,
+    Place,
     annotations::Annotations,
     fields::{event, log},
     packets::Packets,
     tracks::{CounterKey, Tracks, Unit},
 };
-use crate::{Args, Datum, Gathered, KeyMap, NamePool, Roster, pour, span_is_taken};
+use crate::{Args, Datum, Gathered, KeyMap, NamePool, Roster, span_is_taken};
+
+/// The tables of points.
+const TABLES: [Table; 3] = [Table::Events, Table::Counters, Table::Logs];
 
 /// Writes all points.
 pub(super) fn write(
@@ -21,20 +24,16 @@ pub(super) fn write(
     packets: &mut Packets<'_>,
     loss: &mut Loss,
 ) -> Result<()> {
-    let tables = [Table::Events, Table::Counters, Table::Logs];
-    let wanted = tables.into_iter().filter(|table| gathered.rows(*table) > 0);
-    let all = DESCRIPTOR.wanted();
-    let wanted: Vec<Table> = wanted.collect();
-    if wanted.is_empty() {
+    let rest = gathered.rest();
+    let tables: Vec<Table> = TABLES.into_iter().filter(|table| gathered.rows(*table) > 0).collect();
+    if tables.is_empty() {
         return Ok(());
     }
-    let wanted = wanted.iter().fold(Wanted::nothing(), |wanted, table| wanted.and(*table, all.columns(*table)));
-    let filter = gathered.filter().clone();
     let Gathered { roster, names, args, .. } = gathered;
     let keys = Keys::default();
     let mut points =
         Points { roster, names, args, place, tracks, packets, loss, keys, annotations: Annotations::default() };
-    pour(source, &filter, wanted, |table, batch| match table {
+    rest.pour(source, &tables, |table, batch| match table {
         Table::Events => points.events(&events::View::of(batch)),
         Table::Counters => points.counters(&counters::View::of(batch)),
         Table::Logs => points.logs(&logs::View::of(batch)),

@@ -2,8 +2,8 @@
 
 /// A message under construction.
 #[derive(Debug, Default)]
-pub(super) struct Wire {
-    pub(super) bytes: Vec<u8>,
+pub(in crate::targets) struct Wire {
+    pub(in crate::targets) bytes: Vec<u8>,
 }
 
 const VARINT: u32 = 0;
@@ -11,16 +11,16 @@ const FIXED64: u32 = 1;
 const BYTES: u32 = 2;
 
 impl Wire {
-    pub(super) fn clear(&mut self) {
+    pub(in crate::targets) fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::targets) fn len(&self) -> usize {
         self.bytes.len()
     }
 
     #[inline]
-    pub(super) fn varint(&mut self, mut number: u64) {
+    pub(in crate::targets) fn varint(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.bytes.push(number as u8 | 0x80);
             number >>= 7;
@@ -34,39 +34,39 @@ impl Wire {
     }
 
     #[inline]
-    pub(super) fn uint(&mut self, field: u32, number: u64) {
+    pub(in crate::targets) fn uint(&mut self, field: u32, number: u64) {
         self.tag(field, VARINT);
         self.varint(number);
     }
 
-    pub(super) fn int(&mut self, field: u32, number: i64) {
+    pub(in crate::targets) fn int(&mut self, field: u32, number: i64) {
         self.uint(field, number as u64);
     }
 
-    pub(super) fn fixed64(&mut self, field: u32, number: u64) {
+    pub(in crate::targets) fn fixed64(&mut self, field: u32, number: u64) {
         self.tag(field, FIXED64);
         self.bytes.extend_from_slice(&number.to_le_bytes());
     }
 
-    pub(super) fn double(&mut self, field: u32, number: f64) {
+    pub(in crate::targets) fn double(&mut self, field: u32, number: f64) {
         self.fixed64(field, number.to_bits());
     }
 
     /// A text, or a message that is complete.
     #[inline]
-    pub(super) fn bytes(&mut self, field: u32, bytes: &[u8]) {
+    pub(in crate::targets) fn bytes(&mut self, field: u32, bytes: &[u8]) {
         self.tag(field, BYTES);
         self.varint(bytes.len() as u64);
         self.bytes.extend_from_slice(bytes);
     }
 
-    pub(super) fn text(&mut self, field: u32, text: &str) {
+    pub(in crate::targets) fn text(&mut self, field: u32, text: &str) {
         self.bytes(field, text.as_bytes());
     }
 
     /// A message inside of this one.
     #[inline]
-    pub(super) fn message<R>(&mut self, field: u32, fill: impl FnOnce(&mut Self) -> R) -> R {
+    pub(in crate::targets) fn message<R>(&mut self, field: u32, fill: impl FnOnce(&mut Self) -> R) -> R {
         self.tag(field, BYTES);
         // Nearly all lengths take one byte; a longer one moves the message up.
         let begin = self.bytes.len();

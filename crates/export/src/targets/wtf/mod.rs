@@ -70,16 +70,26 @@ impl Target for Wtf {
             sorter: crate::Sorter::new(&Arena::new(options.limits.tree_bytes)),
             details: Store::new(options.limits.tree_bytes / 4),
         };
-        let mut places = points::referred(source, &gathered, options)?;
-        spans::push(&mut gathered, &mut zones, &mut signatures, &mut places, &mut steps, &mut loss)?;
-        points::push(source, &mut gathered, options, &places, &mut zones, &mut signatures, &mut steps, &mut loss)?;
-
         let timeline = Timeline::new(&gathered.roster);
+        let mut places = points::referred(source, &gathered, options)?;
+        spans::push(&mut gathered, &timeline, &mut zones, &mut signatures, &mut places, &mut steps, &mut loss)?;
+        points::push(
+            source,
+            &mut gathered,
+            options,
+            &timeline,
+            &places,
+            &mut zones,
+            &mut signatures,
+            &mut steps,
+            &mut loss,
+        )?;
+
         let info = header::info(source, &gathered, &timeline, &mut loss)?;
         let mut composer = Composer::new(out, form, &info)?;
         header::put_resources(source, &gathered, &mut composer)?;
         let unit_ns = if info.times_as_count() { 1 } else { 1000 };
-        let output = Output::new(composer, &zones, signatures, &timeline, unit_ns)?;
+        let output = Output::new(composer, &zones, signatures, unit_ns)?;
         output.write(steps, &mut gathered, &mut loss)?;
         Ok(loss)
     }

@@ -11,7 +11,7 @@ use super::{
     value::{Items, source_items},
     zones::Zones,
 };
-use crate::{Datum, Gathered, Layer, NameId, Nest, Ordered};
+use crate::{Datum, Gathered, Layer, NameId, Nest, Ordered, Timeline};
 
 /// Where a span stands that events refer to, by the number of its trace and its id.
 pub(super) type Places = HashMap<(usize, i64), Option<Place>>;
@@ -33,6 +33,7 @@ struct Open {
 /// Pushes the begins and ends of all spans, and learns the signatures of their names.
 pub(super) fn push(
     gathered: &mut Gathered,
+    timeline: &Timeline,
     zones: &mut Zones,
     signatures: &mut Signatures,
     places: &mut Places,
@@ -40,15 +41,16 @@ pub(super) fn push(
     loss: &mut Loss,
 ) -> Result<()> {
     let Gathered { roster, names, looks, spans, args, .. } = gathered;
-    let mut walk = Walk { trace: 0, number: 0, last_enter_ns: None, places, steps, loss };
+    let mut walk = Walk { trace: 0, number: 0, last_enter_ns: None, timeline, places, steps, loss };
     let mut nest: Nest<Open> = Nest::deep(MOST_LEVELS as usize - 1);
     let (mut current, mut items, mut colours) = (None, Items::default(), Vec::new());
     let (mut next_frame, mut next_range) = (0, 0);
     let alone = roster.traces.len() == 1;
     for span in spans.iter(roster)? {
         let span = span?;
-        if current.replace((span.thread, span.layer)) != Some((span.thread, span.layer)) {
-            walk.finish(&mut nest, current.map_or(span.thread, |(thread, _)| thread), zones)?;
+        let before: Option<(crate::ThreadIndex, Layer)> = current.replace((span.thread, span.layer));
+        if before != current {
+            walk.finish(&mut nest, before.map_or(span.thread, |(thread, _)| thread), zones)?;
             walk.trace = roster.thread(span.thread).trace;
             walk.last_enter_ns = None;
         }
@@ -107,6 +109,7 @@ struct Walk<'a> {
     number: u64,
     /// When the last scope of the thread began: ends at the same moment come after it.
     last_enter_ns: Option<i64>,
+    timeline: &'a Timeline,
     places: &'a mut Places,
     steps: &'a mut Steps,
     loss: &'a mut Loss,
@@ -190,7 +193,7 @@ impl Walk<'_> {
 
     fn moment(&mut self, ts_ns: i64, zone: u32, phase: u8) -> Moment {
         self.number += 2;
-        Moment { ts_ns, zone, phase, number: self.number }
+        Moment { ts_ns: self.timeline.at(self.trace, ts_ns).cast_signed(), zone, phase, number: self.number }
     }
 
     fn push(&mut self, step: Step) -> Result<()> {

@@ -24,7 +24,7 @@ pub(super) enum What {
     RangeEnd,
     /// A row of `events` happens.
     Event,
-    /// So does one that the format has a type of its own for.
+    /// So does one that the format has a type of its own for; `detail` is 1 for a mark.
     BuiltinEvent,
     /// So does one that divides the trace.
     Mark,
@@ -84,7 +84,7 @@ pub(super) struct Step {
 
 impl Ord for Step {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.moment.cmp(&other.moment)
+        (self.moment, self.id).cmp(&(other.moment, other.id))
     }
 }
 

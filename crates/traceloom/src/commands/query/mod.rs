@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom_bytes::{Error, Result};
+use traceloom_bytes::{Error, ErrorKind, Result};
 use traceloom_query::{Format, Offset, Options, Session};
 
 use crate::{
@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         return Err(Error::usage("which traces? Name files, folders or patterns before the question"));
     }
     let session = Session::open(&files, &options(arguments))?;
+    say_skipped(&session);
     say_alignments(&session);
     match sql {
         Some(sql) => answer(&session, &sql, arguments)?,
@@ -119,6 +120,20 @@ impl QueryFormat {
     }
 }
 
+/// Says which files of folders were left out; those that are no traces at all are only counted.
+fn say_skipped(session: &Session) {
+    let style = output::Styles::WARNING;
+    let is_other = |error: &&Error| matches!(error.kind(), ErrorKind::Unrecognized(_));
+    for error in session.skipped().iter().filter(|error| !is_other(error)) {
+        anstream::eprintln!("{style}warning:{style:#} left out: {error}");
+    }
+    match session.skipped().iter().filter(is_other).count() {
+        0 => {}
+        1 => anstream::eprintln!("1 file is no trace"),
+        count => anstream::eprintln!("{count} files are no traces"),
+    }
+}
+
 /// Says which traces were moved, and by how much.
 fn say_alignments(session: &Session) {
     for known in session.alignments() {
@@ -127,7 +142,9 @@ fn say_alignments(session: &Session) {
         match &known.with {
             Some(with) => {
                 let (path, with) = (known.path.display(), with.display());
-                anstream::eprintln!("{path}: times moved by {sign}{shift} onto the axis of {with}, whose counter it shares");
+                anstream::eprintln!(
+                    "{path}: times moved by {sign}{shift} onto the axis of {with}, whose counter it shares"
+                );
             }
             None => anstream::eprintln!("{}: times moved by {sign}{shift}", known.path.display()),
         }

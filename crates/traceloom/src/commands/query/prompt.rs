@@ -88,11 +88,14 @@ fn respond(session: &Session, names: &Names, line: &str) -> Result<()> {
         (".tables", _) => names.relations.iter().try_for_each(|relation| writeln!(out, "  {}", relation.name))?,
         (".functions", _) => writeln!(out, "  {}", names.functions.join(" "))?,
         (".columns", table) => {
-            let columns = names.columns(table.trim()).ok_or_else(|| Error::usage(format!("there is no table '{table}'")))?;
+            let columns =
+                names.columns(table.trim()).ok_or_else(|| Error::usage(format!("there is no table '{table}'")))?;
             columns.iter().try_for_each(|column| writeln!(out, "  {column}"))?;
         }
         (".explain", sql) => write!(out, "{}", session.explain(sql)?)?,
-        (word, _) if word.starts_with('.') => return Err(Error::usage(format!("there is no {word}; `.help` tells what there is"))),
+        (word, _) if word.starts_with('.') => {
+            return Err(Error::usage(format!("there is no {word}; `.help` tells what there is")));
+        }
         _ => {
             let begin = Instant::now();
             let rows = rows::write(&mut session.ask(line)?, &mut out)?;
@@ -112,9 +115,44 @@ struct Names {
 }
 
 static KEYWORDS: &[&str] = &[
-    "and", "as", "asc", "between", "by", "case", "count(", "cross join", "desc", "distinct", "else", "end", "exists", "explain", "from",
-    "group by", "having", "in", "is not null", "is null", "join", "left join", "like", "limit", "not", "null", "on", "or", "order by",
-    "over", "partition by", "select", "then", "union all", "using", "when", "where", "with",
+    "and",
+    "as",
+    "asc",
+    "between",
+    "by",
+    "case",
+    "count(",
+    "cross join",
+    "desc",
+    "distinct",
+    "else",
+    "end",
+    "exists",
+    "explain",
+    "from",
+    "group by",
+    "having",
+    "in",
+    "is not null",
+    "is null",
+    "join",
+    "left join",
+    "like",
+    "limit",
+    "not",
+    "null",
+    "on",
+    "or",
+    "order by",
+    "over",
+    "partition by",
+    "select",
+    "then",
+    "union all",
+    "using",
+    "when",
+    "where",
+    "with",
 ];
 
 impl Names {
@@ -151,9 +189,9 @@ impl Completer for Names {
 
     fn complete(&self, line: &str, position: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
         let line = line.get(..position).unwrap_or_default();
-        let begin = line.rfind(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').map_or(0, |at| {
-            at + line.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
-        });
+        let begin = line
+            .rfind(|c: char| !c.is_alphanumeric() && c != '_' && c != '.')
+            .map_or(0, |at| at + line.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8));
         let (before, word) = line.split_at_checked(begin).unwrap_or(("", line));
         Ok((begin, self.candidates(before, word)))
     }

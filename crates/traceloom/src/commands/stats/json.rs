@@ -8,7 +8,6 @@ use crate::args::figures::Stats as Arguments;
 pub(super) fn report(report: &Report, arguments: &Arguments) -> Json {
     let limit = arguments.limit.unwrap_or(usize::MAX);
     let mut object = json!({
-        "extent_ns": report.extent_ns,
         "self_ns": report.self_ns,
         "merged": report.merged,
         "spans": report.spans.iter().take(limit).map(span).collect::<Vec<_>>(),
@@ -51,7 +50,8 @@ pub(super) fn report(report: &Report, arguments: &Arguments) -> Json {
 fn span(row: &SpanRow) -> Json {
     let mut object = Map::new();
     object.insert("name".to_owned(), row.name.as_str().into());
-    let frame = row.frame.as_ref().map(|frame| json!({"number": frame.number, "name": frame.name, "ts_ns": frame.ts_ns}));
+    let frame =
+        row.frame.as_ref().map(|frame| json!({"number": frame.number, "name": frame.name, "ts_ns": frame.ts_ns}));
     let more = [
         ("thread", row.thread.clone().map(Json::from)),
         ("tid", row.tid.map(Json::from)),

@@ -137,9 +137,8 @@ fn calls(out: &mut dyn Write, report: &Report, limit: usize) -> Result<bool> {
 }
 
 fn values(out: &mut dyn Write, rows: &[ValueRow], limit: usize) -> Result<bool> {
-    let mut table = TextTable::new()
-        .text("name")
-        .numbers(&["count", "min", "mean", "p50", "p95", "p99", "max", "first", "last"]);
+    let mut table =
+        TextTable::new().text("name").numbers(&["count", "min", "mean", "p50", "p95", "p99", "max", "first", "last"]);
     for row in rows.iter().take(limit) {
         let number = |value: Option<f64>| value.map_or_else(String::new, plain);
         let mut cells = vec![row.name.clone(), (row.count + row.others).to_string()];
@@ -188,20 +187,13 @@ fn events(out: &mut dyn Write, rows: &[EventRow], limit: usize) -> Result<bool> 
 
 fn threads(out: &mut dyn Write, report: &Report) -> Result<bool> {
     let rows = report.threads.iter().filter(|row| row.spans + row.switches > 0);
-    let mut table = TextTable::new()
-        .text("name")
-        .numbers(&["tid", "spans", "busy", "of the trace", "switches", "off CPU"]);
+    let mut table = TextTable::new().text("name").numbers(&["tid", "spans", "busy", "switches", "off CPU"]);
     for row in rows {
-        let part = match report.extent_ns {
-            0 => String::new(),
-            extent => format!("{:.1} %", row.busy_ns as f64 / extent as f64 * 100.0),
-        };
         table.row(vec![
             row.name.clone(),
             row.tid.map_or_else(String::new, |tid| tid.to_string()),
             row.spans.to_string(),
             Rounded(row.busy_ns as f64).to_string(),
-            part,
             row.switches.to_string(),
             Rounded(row.off_cpu_ns as f64).to_string(),
         ]);
@@ -209,7 +201,7 @@ fn threads(out: &mut dyn Write, report: &Report) -> Result<bool> {
     if table.is_empty() {
         return Ok(true);
     }
-    head(out, "threads", &format!("in {}", Nanoseconds(report.extent_ns)), &table)?;
+    head(out, "threads", &report.threads.len().to_string(), &table)?;
     Ok(false)
 }
 
@@ -259,7 +251,12 @@ fn relation(out: &mut dyn Write, value: &str, span: &str, relation: Option<&Rela
     writeln!(out, "  correlation   {:.3}", fit.correlation)?;
     writeln!(out, "  straight line {} + {} for each unit", signed(fit.intercept_ns), signed(fit.slope_ns))?;
     match fit.r2 {
-        Some(r2) => writeln!(out, "  grows like    {}, which explains {:.0} % of the scatter", fit.complexity.as_str(), r2 * 100.0)?,
+        Some(r2) => writeln!(
+            out,
+            "  grows like    {}, which explains {:.0} % of the scatter",
+            fit.complexity.as_str(),
+            r2 * 100.0
+        )?,
         None => writeln!(out, "  grows like    {}: no law explains a third of the scatter", fit.complexity.as_str())?,
     }
     Ok(())

@@ -1,0 +1,82 @@
+//! What the tooltip of a marker says, as one line of text.
+
+use std::fmt::Write;
+
+use traceloom_bytes::Result;
+use traceloom_model::Table;
+
+use crate::{Arg, Args, Datum, Gathered, NamePool, text::push_hex};
+
+/// A text under construction.
+#[derive(Debug, Default)]
+pub(super) struct Details {
+    text: String,
+    taken: String,
+}
+
+impl Details {
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Adds a value.
+    pub(super) fn add(&mut self, key: &str, idx: Option<u32>, value: &str) {
+        if !self.text.is_empty() {
+            self.text.push_str(", ");
+        }
+        self.text.push_str(key);
+        if let Some(idx) = idx {
+            // Writing into memory cannot fail.
+            let _ = write!(self.text, "[{idx}]");
+        }
+        self.text.push('=');
+        self.text.push_str(value);
+    }
+
+    /// Adds the place in the source.
+    pub(super) fn source(&mut self, file: &str, line: Option<u32>) {
+        match line {
+            Some(line) => self.add("source", None, &format!("{file}:{line}")),
+            None => self.add("source", None, file),
+        }
+    }
+
+    /// Adds the arguments of a row.
+    pub(super) fn args(&mut self, table: Table, trace: usize, id: i64, gathered: &mut Gathered) -> Result<()> {
+        self.args_of(table, trace, id, &mut gathered.args, &mut gathered.names)
+    }
+
+    /// Adds the arguments of a row.
+    pub(super) fn args_of(
+        &mut self,
+        table: Table,
+        trace: usize,
+        id: i64,
+        args: &mut Args,
+        names: &mut NamePool,
+    ) -> Result<()> {
+        args.visit(table, trace, id, |arg: Arg<'_>| {
+            let key = names.get(arg.key)?;
+            match arg.value {
+                Datum::Text(text) => self.add(key, arg.idx, text),
+                Datum::Int(number) => self.add(key, arg.idx, &number.to_string()),
+                Datum::Unsigned(number) => self.add(key, arg.idx, &number.to_string()),
+                Datum::Float(number) => self.add(key, arg.idx, &number.to_string()),
+                Datum::Null => self.add(key, arg.idx, "null"),
+                Datum::Bytes(bytes) => {
+                    let mut hex = Vec::new();
+                    push_hex(&mut hex, bytes);
+                    self.add(key, arg.idx, &String::from_utf8_lossy(&hex));
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The text; the next one is empty.
+    pub(super) fn take(&mut self) -> &str {
+        std::mem::swap(&mut self.text, &mut self.taken);
+        self.text.clear();
+        &self.taken
+    }
+}

@@ -1,0 +1,271 @@
+//! Firefox Profiler: threads with samples and markers, and the memory in use.
+//!
+//! Spans of a thread's stack are samples, each as heavy as the time that the stack stayed, and markers, which have the
+//! arguments. Everything else that has a time is a marker. The page brings older versions of its format up to date;
+//! this is version 48, in which threads share nothing, so that they can be written one by one.
+
+mod column;
+mod details;
+mod points;
+mod spans;
+mod thread;
+
+use std::io::Write;
+
+use traceloom_bytes::{Loss, Result};
+use traceloom_model::{Table, TableSource};
+
+use self::{
+    column::Column,
+    points::Points,
+    spans::Spans,
+    thread::{Identity, Marker, Tables},
+};
+use crate::{Descriptor, Gathered, Need, Numbering, Options, Target, ThreadIndex, Timeline, memory_in_use};
+
+/// Firefox Profiler.
+#[derive(Debug)]
+pub(super) struct Firefox;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    id: "firefox",
+    name: "Firefox Profiler",
+    about: "Firefox Profiler: call trees, stack and marker charts, memory in use",
+    extensions: &["firefox.json", "profile.json"],
+    variants: &[],
+    needs: &[
+        Need::of(Table::Traces, &[]),
+        Need::of(Table::Processes, &[]),
+        Need::of(Table::Threads, &[]),
+        Need::by_begin(
+            Table::Spans,
+            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"],
+        ),
+        Need::by_begin(Table::Switches, &["ts_ns", "dur_ns", "thread_id", "target_tid", "name"]),
+        Need::of(Table::Events, &["ts_ns", "thread_id", "name", "category"]),
+        Need::of(Table::Counters, &["ts_ns", "thread_id", "name", "value", "text"]),
+        Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "message"]),
+        Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "freed_ts_ns"]),
+        Need::of(Table::Frees, &["allocation_id"]),
+        Need::of(Table::Args, &[]),
+    ],
+    is_text: true,
+};
+
+/// What does not depend on the trace. A category in grey has to be there.
+const META: &str = r#""interval":0.001,"processType":0,"product":"traceloom","stackwalk":0,"version":28,
+"preprocessedProfileVersion":48,"symbolicationNotSupported":true,"usesOnlyOneStackType":true,
+"doesNotUseFrameImplementation":true,"sourceCodeIsNotOnSearchfox":true,"extensions":{"id":[],"name":[],"baseURL":[],"length":0},
+"categories":[{"name":"Other","color":"grey","subcategories":["Other"]}],
+"markerSchema":[{"name":"traceloom","display":["marker-chart","marker-table"],"chartLabel":"{marker.name}",
+"tooltipLabel":"{marker.name}","tableLabel":"{marker.data.details}","data":[
+{"key":"kind","label":"Kind","format":"string","searchable":true},
+{"key":"details","label":"Details","format":"string","searchable":true}]}]"#;
+
+impl Target for Firefox {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+        let mut loss = Loss::default();
+        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
+        let timeline = Timeline::new(&gathered.roster);
+        let mut points = Points::read(source, &mut gathered, options, &timeline, &mut loss)?;
+        let numbering = Numbering::new(&gathered.roster, &mut loss);
+        let start_ms = timeline.unix_origin_ns().unwrap_or(0) / 1_000_000;
+        write!(out, r#"{{"meta":{{"startTime":{start_ms},{META}}},"libs":[],"pages":[],"threads":["#)?;
+        write_threads(&mut gathered, &mut points, &timeline, &numbering, options, &mut loss, out)?;
+        out.write_all(br#"],"counters":["#)?;
+        write_memory(source, &mut gathered, options, &timeline, &numbering, &mut loss, out)?;
+        out.write_all(b"]}\n")?;
+        Ok(loss)
+    }
+}
+
+fn write_threads(
+    gathered: &mut Gathered,
+    points: &mut Points,
+    timeline: &Timeline,
+    numbering: &Numbering,
+    options: &Options,
+    loss: &mut Loss,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let Gathered { roster, names, looks, spans, args, .. } = gathered;
+    let mut spans = spans.iter(roster)?.peekable();
+    let mut sorted = points.sorted.iter()?.peekable();
+    let (mut is_first, mut seen) = (true, vec![false; numbering.processes.len()]);
+    let mut text = Vec::new();
+    for (thread, index) in roster.threads().iter().zip(0..).filter(|(thread, _)| thread.is_taken) {
+        let mut tables = Tables::new(options.limits.entries);
+        let mut writer = Spans::new(thread.trace, timeline, looks, names, args, loss);
+        while let Some(span) = spans.next_if(|span| span.as_ref().map_or(true, |span| span.thread.0 == index)) {
+            writer.take(&span?, &mut tables)?;
+        }
+        writer.finish(&mut tables)?;
+        while let Some(point) = sorted.next_if(|point| point.as_ref().map_or(true, |point| point.thread == index)) {
+            let point = point?;
+            text.resize(point.details.1 as usize, 0);
+            points.texts.read(point.details.0, &mut text)?;
+            let marker = Marker { name: point.name, category: point.category, start_ns: point.at_ns, end_ns: None };
+            tables.marker(&marker, &String::from_utf8_lossy(&text), names)?;
+        }
+        if !std::mem::take(&mut is_first) {
+            out.write_all(b",")?;
+        }
+        let numbered = numbering.thread(ThreadIndex(index));
+        let process = &numbering.processes[numbered.process];
+        let is_main = !std::mem::replace(&mut seen[numbered.process], true);
+        let (name, process_name) = (&thread.label(), &process.name);
+        tables.write(&Identity { name, process_name, pid: process.pid, tid: numbered.tid, is_main }, names, out)?;
+    }
+    Ok(())
+}
+
+/// The curve of each trace, as changes.
+struct Curve {
+    trace: usize,
+    times: Column,
+    changes: Column,
+    length: u64,
+    bytes: i64,
+}
+
+fn write_memory(
+    source: &dyn TableSource,
+    gathered: &mut Gathered,
+    options: &Options,
+    timeline: &Timeline,
+    numbering: &Numbering,
+    loss: &mut Loss,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mains: Vec<Option<usize>> = (0..gathered.roster.traces.len())
+        .map(|trace| {
+            gathered.roster.threads().iter().filter(|thread| thread.is_taken).position(|thread| thread.trace == trace)
+        })
+        .collect();
+    let mut current: Option<Curve> = None;
+    let mut is_first = true;
+    let mut finish = |curve: Option<Curve>| -> Result<()> {
+        let Some(mut curve) = curve else { return Ok(()) };
+        let Some(main) = mains.get(curve.trace).copied().flatten() else { return Ok(()) };
+        let pid = numbering.processes[numbering.first_process(curve.trace)].pid;
+        let comma = if std::mem::take(&mut is_first) { "" } else { "," };
+        write!(out, r#"{comma}{{"name":"malloc","category":"Memory","description":"memory in use","pid":"{pid}","#)?;
+        write!(out, r#""mainThreadIndex":{main},"samples":{{"length":{}"#, curve.length)?;
+        curve.times.write("time", false, out)?;
+        curve.changes.write("count", false, out)?;
+        Ok(out.write_all(b"}}")?)
+    };
+    memory_in_use(source, gathered, options, loss, |now| {
+        if current.as_ref().is_some_and(|curve| curve.trace != now.trace) {
+            finish(current.take())?;
+        }
+        let curve = current.get_or_insert_with(|| {
+            let (times, changes) = Default::default();
+            Curve { trace: now.trace, times, changes, length: 0, bytes: 0 }
+        });
+        curve.length += 1;
+        curve.times.millis(timeline.at(now.trace, now.ts_ns))?;
+        curve.changes.signed(now.bytes.saturating_sub(curve.bytes))?;
+        curve.bytes = now.bytes;
+        Ok(())
+    })?;
+    finish(current)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+    use traceloom_model::{allocations::Allocation, events::Event, logs::Log, trackers::Extent};
+
+    use super::*;
+    use crate::fixture::{Synthetic, push_main, push_span, push_thread, written};
+
+    fn profile(trace: &Synthetic) -> (Json, Loss) {
+        let (text, loss) = written(&Firefox, trace);
+        (serde_json::from_slice(&text).unwrap(), loss)
+    }
+
+    #[test]
+    fn spans_become_samples_by_stack_and_markers() {
+        let trace = Synthetic::spans(&[
+            ("b", 1, 1, Some(0), 1_000_000, Some(500_000)),
+            ("a\"</script>", 0, 0, None, 0, Some(3_000_000)),
+            ("c", 2, 0, None, 4_000_000, Some(1)),
+        ]);
+        let (json, loss) = profile(&trace);
+        let thread = &json["threads"][0];
+        assert_eq!((&thread["name"], &thread["pid"], &thread["tid"]), (&json!("main"), &json!("42"), &json!(100)));
+        let samples = &thread["samples"];
+        assert_eq!(samples["stack"], json!([0, 1, 0, null, 2, null]));
+        assert_eq!(samples["time"], json!([0, 1, 1.5, 3, 4, 4.000001]));
+        assert_eq!(samples["weight"], json!([1, 0.5, 1.5, 1, 0.000001, 0]));
+        assert_eq!(thread["stackTable"]["prefix"], json!([null, 0, null]));
+        let texts = thread["stringArray"].as_array().unwrap();
+        let markers = &thread["markers"];
+        let names: Vec<&Json> =
+            markers["name"].as_array().unwrap().iter().map(|name| &texts[name.as_u64().unwrap() as usize]).collect();
+        assert_eq!(names, ["a\"</script>", "b", "c"]);
+        assert_eq!((&markers["startTime"], &markers["endTime"]), (&json!([0, 1, 4]), &json!([3, 1.5, 4.000001])));
+        assert_eq!(markers["phase"], json!([1, 1, 1]));
+        for table in ["samples", "markers", "stackTable", "frameTable", "funcTable"] {
+            let length = thread[table]["length"].as_u64().unwrap() as usize;
+            for (key, column) in thread[table].as_object().unwrap() {
+                assert!(column.as_array().is_none_or(|column| column.len() == length), "{table} {key}");
+            }
+        }
+        assert!(loss.is_empty(), "{loss:?}");
+    }
+
+    #[test]
+    fn points_go_to_their_threads_and_memory_is_a_counter() {
+        let trace = Synthetic::new(|tables| {
+            push_thread(tables, 1, "worker")?;
+            push_span(tables, 1, "frame", ("frame", 0, 0, None, 0, None))?;
+            let (span_id, definition_id, file, line, format) = Default::default();
+            let (name, category) = ("tick".into(), "event".into());
+            tables.push(Event { id: 0, ts_ns: 7, thread_id: Some(1), span_id, name, category, definition_id })?;
+            let (level_name, message) = ("INFO".into(), "a=b\n");
+            let (id, ts_ns, thread_id, level) = (0, None, None, 1);
+            tables.push(Log { id, ts_ns, thread_id, level, level_name, file, line, format, message, definition_id })?;
+            for (id, freed_ts_ns) in [(0, Some(9)), (1, None)] {
+                let (thread_id, stack_id, end_id, lifetime_ns) = Default::default();
+                let (ts_ns, address, size_bytes, fate) = (id, 16, 100, "live".into());
+                tables.push(Allocation {
+                    id,
+                    ts_ns,
+                    thread_id,
+                    address,
+                    size_bytes,
+                    stack_id,
+                    fate,
+                    freed_ts_ns,
+                    end_id,
+                    lifetime_ns,
+                })?;
+            }
+            let mut extent = Extent::default();
+            [0, 40].into_iter().for_each(|ts_ns| extent.add(ts_ns));
+            push_main(tables, extent)
+        });
+        let (json, loss) = profile(&trace);
+        let thread = |name: &str| {
+            json["threads"].as_array().unwrap().iter().find(|thread| thread["name"] == name).unwrap().clone()
+        };
+        // What has no thread goes to the first one.
+        let worker = thread("worker");
+        assert_eq!(worker["markers"]["startTime"], json!([0, 0, 0.000007]));
+        assert_eq!((&worker["markers"]["phase"], &worker["samples"]["length"]), (&json!([1, 0, 0]), &json!(0)));
+        assert_eq!(worker["markers"]["data"][1]["details"], "message=a=b\n");
+        assert_eq!(thread("main")["markers"]["length"], 0);
+        let counter = &json["counters"][0]["samples"];
+        assert_eq!((&counter["time"], &counter["count"]), (&json!([0, 0.000001, 0.000009]), &json!([100, 100, -100])));
+        let lost: Vec<&str> = loss.entries().map(|(what, _, _)| what).collect();
+        for what in ["that spans were never closed", "that log entries have no time"] {
+            assert!(lost.contains(&what), "{what} in {lost:?}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! pprof: stacks with what they cost, as compressed protobuf.
+
+pub(super) mod heap;
+mod profile;
+
+use std::io::Write;
+
+use flate2::{Compression, write::GzEncoder};
+use traceloom_bytes::{Loss, Result};
+use traceloom_model::{Table, TableSource};
+
+use self::{
+    heap::{Heap, MOST_DEEP, Site},
+    profile::Profile,
+};
+use super::callgrind::{frames::Frames, tree::CallTree};
+use crate::{Descriptor, Gathered, NameId, Need, Options, Target, Variant, phrase};
+
+/// pprof.
+#[derive(Debug)]
+pub(super) struct Pprof;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    id: "pprof",
+    name: "pprof",
+    about: "go tool pprof and all that reads its files: time or allocations by call stack",
+    extensions: &["pb.gz", "pprof"],
+    variants: &[
+        Variant { id: "best", about: "time where the trace has spans, else allocations" },
+        Variant { id: "allocations", about: "objects and bytes, allocated and in use" },
+        Variant { id: "time", about: "calls and time of spans" },
+    ],
+    needs: &[
+        Need::of(Table::Traces, &[]),
+        Need::of(Table::Threads, &[]),
+        Need::by_begin(
+            Table::Spans,
+            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"],
+        ),
+        Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "stack_id", "fate"]),
+        Need::of(Table::Frees, &["allocation_id"]),
+        Need::of(Table::Stacks, &[]),
+        Need::of(Table::Frames, &[]),
+        Need::of(Table::Files, &["name"]),
+    ],
+    is_text: false,
+};
+
+impl Target for Pprof {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+        let mut loss = Loss::default();
+        let variant = DESCRIPTOR.variant(options)?;
+        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
+        let mut encoder = GzEncoder::new(out, Compression::new(6));
+        let has_time = !gathered.spans.is_empty() || gathered.rows(Table::Allocations) == 0;
+        if variant == "time" || variant == "best" && has_time {
+            lose_rows(&gathered, &[Table::Allocations, Table::Frees, Table::Stacks, Table::Frames], &mut loss);
+            write_time(&mut gathered, options, &mut encoder, &mut loss)?;
+        } else {
+            lose_rows(&gathered, &[Table::Spans], &mut loss);
+            write_allocations(source, &mut gathered, options, &mut encoder, &mut loss)?;
+        }
+        encoder.finish()?;
+        Ok(loss)
+    }
+}
+
+/// Counts what the variant does not show.
+fn lose_rows(gathered: &Gathered, tables: &[Table], loss: &mut Loss) {
+    for table in tables {
+        (0..gathered.rows(*table)).for_each(|_| loss.lose(phrase(*table), || format!("rows of {}", table.name())));
+    }
+}
+
+fn write_time(gathered: &mut Gathered, options: &Options, out: &mut dyn Write, loss: &mut Loss) -> Result<()> {
+    let tree = CallTree::new(gathered, options.limits.entries, |_| true, loss)?;
+    let Gathered { roster, names, .. } = gathered;
+    let labels: Vec<NameId> =
+        roster.threads().iter().map(|thread| names.intern(&thread.label())).collect::<Result<_>>()?;
+    let mut profile = Profile::new(out, names)?;
+    profile.head(&[("calls", "count"), ("time", "nanoseconds")], "time", roster)?;
+    let mut path = Vec::new();
+    for (node, number) in tree.nodes.iter().zip(0..) {
+        if tree.path(number, MOST_DEEP, &mut path) {
+            loss.lose("outer parts of deep call stacks", || format!("of {MOST_DEEP} frames and more"));
+        }
+        profile.sample(&path, &[node.count, node.self_ns], Some(labels[node.thread.index()]), loss)?;
+    }
+    profile.finish(&tree.frames)
+}
+
+fn write_allocations(
+    source: &dyn TableSource,
+    gathered: &mut Gathered,
+    options: &Options,
+    out: &mut dyn Write,
+    loss: &mut Loss,
+) -> Result<()> {
+    let mut frames = Frames::new(options.limits.entries);
+    let heap = Heap::new(source, gathered, options, &mut frames, loss)?;
+    let Gathered { roster, names, .. } = gathered;
+    let mut profile = Profile::new(out, names)?;
+    let kinds =
+        [("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"), ("inuse_space", "bytes")];
+    profile.head(&kinds, "alloc_space", roster)?;
+    let mut path = Vec::new();
+    for site in heap.sites.iter().filter(|site| site.allocated.objects > 0) {
+        if heap.path(site, MOST_DEEP, &mut path) {
+            loss.lose("outer parts of deep call stacks", || format!("of {MOST_DEEP} frames and more"));
+        }
+        let Site { allocated, live, .. } = site;
+        let values = [allocated.objects, allocated.bytes, live.objects, live.bytes];
+        profile.sample(&path, &values, None, loss)?;
+    }
+    profile.finish(&frames)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use flate2::read::GzDecoder;
+
+    use super::*;
+    use crate::fixture::{Synthetic, written};
+
+    /// Fields of a message: number, and the number or the bytes that it holds.
+    fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {
+        fn varint(bytes: &mut &[u8]) -> u64 {
+            let end = bytes.iter().position(|byte| byte & 0x80 == 0).unwrap();
+            let (number, rest) = bytes.split_at(end + 1);
+            *bytes = rest;
+            number.iter().rev().fold(0, |sum, byte| sum << 7 | u64::from(byte & 0x7f))
+        }
+        let mut fields = Vec::new();
+        while !bytes.is_empty() {
+            let tag = varint(&mut bytes);
+            let number = varint(&mut bytes);
+            let mut part = Vec::new();
+            if tag & 7 == 2 {
+                let (head, rest) = bytes.split_at(number as usize);
+                (part, bytes) = (head.to_vec(), rest);
+            }
+            fields.push((tag >> 3, number, part));
+        }
+        fields
+    }
+
+    #[test]
+    fn stacks_have_calls_and_self_times() {
+        let trace = Synthetic::spans(&[
+            ("b", 1, 1, Some(0), 10, Some(5)),
+            ("b", 2, 1, Some(0), 20, Some(300)),
+            ("a", 0, 0, None, 0, Some(1000)),
+        ]);
+        let (bytes, loss) = written(&Pprof, &trace);
+        let mut message = Vec::new();
+        GzDecoder::new(bytes.as_slice()).read_to_end(&mut message).unwrap();
+        let fields = fields(&message);
+        let parts = |field| fields.iter().filter(move |(number, ..)| *number == field).map(|(_, _, part)| part);
+        let texts: Vec<&str> = parts(6).map(|text| std::str::from_utf8(text).unwrap()).collect();
+        assert_eq!(texts[0], "");
+        for text in ["calls", "count", "time", "nanoseconds", "a", "b", "main", "thread"] {
+            assert_eq!(texts.iter().filter(|other| **other == text).count(), 1, "{text} in {texts:?}");
+        }
+        let samples: Vec<_> = parts(2).map(|sample| super::tests::fields(sample)).collect();
+        // Locations innermost first; 695 and 305 as numbers of two bytes.
+        assert_eq!((&samples[0][0].2, &samples[0][1].2), (&vec![1], &vec![1, 0xb7, 5]));
+        assert_eq!((&samples[1][0].2, &samples[1][1].2), (&vec![2, 1], &vec![2, 0xb1, 2]));
+        assert_eq!((parts(4).count(), parts(5).count()), (2, 2));
+        assert!(loss.is_empty(), "{loss:?}");
+    }
+}

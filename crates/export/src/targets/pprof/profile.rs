@@ -1,0 +1,169 @@
+//! The messages of the format.
+
+use std::io::Write;
+
+use hashbrown::HashMap;
+use traceloom_bytes::{Loss, Result};
+
+use crate::{
+    NameId, NamePool, Roster, Timeline,
+    targets::{callgrind::frames::Frames, perfetto::wire::Wire},
+};
+
+/// Numbers of the fields of `profile.proto`.
+mod field {
+    pub(super) const SAMPLE_TYPE: u32 = 1;
+    pub(super) const SAMPLE: u32 = 2;
+    pub(super) const LOCATION: u32 = 4;
+    pub(super) const FUNCTION: u32 = 5;
+    pub(super) const STRING_TABLE: u32 = 6;
+    pub(super) const TIME_NANOS: u32 = 9;
+    pub(super) const DURATION_NANOS: u32 = 10;
+    pub(super) const COMMENT: u32 = 13;
+    pub(super) const DEFAULT_SAMPLE_TYPE: u32 = 14;
+}
+
+/// Bytes written at once.
+const FULL: usize = 64 << 10;
+
+/// A profile on its way out. Texts are numbered as they are met and written at the end.
+pub(super) struct Profile<'a> {
+    wire: Wire,
+    packed: Wire,
+    out: &'a mut dyn Write,
+    names: &'a mut NamePool,
+    numbers: HashMap<NameId, u64>,
+    texts: Vec<NameId>,
+    /// The text that labels of threads have for a key.
+    thread_key: u64,
+}
+
+impl<'a> Profile<'a> {
+    pub(super) fn new(out: &'a mut dyn Write, names: &'a mut NamePool) -> Result<Self> {
+        let (wire, packed, numbers, texts) = Default::default();
+        let mut profile = Self { wire, packed, out, names, numbers, texts, thread_key: 0 };
+        // The first text has to be the empty one.
+        profile.text("")?;
+        profile.thread_key = profile.text("thread")?;
+        Ok(profile)
+    }
+
+    /// What the values of samples are, which of them to show first, and when it was.
+    pub(super) fn head(&mut self, kinds: &[(&str, &str)], first: &str, roster: &Roster) -> Result<()> {
+        for (kind, unit) in kinds {
+            let (kind, unit) = (self.text(kind)?, self.text(unit)?);
+            self.wire.message(field::SAMPLE_TYPE, |wire| {
+                wire.uint(1, kind);
+                wire.uint(2, unit);
+            });
+        }
+        let first = self.text(first)?;
+        self.wire.uint(field::DEFAULT_SAMPLE_TYPE, first);
+        for trace in &roster.traces {
+            let path = self.text(&trace.path)?;
+            self.wire.uint(field::COMMENT, path);
+        }
+        let timeline = Timeline::new(roster);
+        if let Some(origin_ns) = timeline.unix_origin_ns() {
+            self.wire.int(field::TIME_NANOS, origin_ns);
+        }
+        let ends = roster.traces.iter().enumerate().filter_map(|(number, trace)| {
+            let end = trace.last_ts_ns?;
+            Some(timeline.at(number, end))
+        });
+        let begins = roster.traces.iter().enumerate().filter_map(|(number, trace)| {
+            let begin = trace.first_ts_ns?;
+            Some(timeline.at(number, begin))
+        });
+        let duration_ns = ends.max().unwrap_or(0).saturating_sub(begins.min().unwrap_or(0));
+        self.wire.uint(field::DURATION_NANOS, duration_ns);
+        Ok(())
+    }
+
+    /// A stack, innermost frame first, with its values and its thread.
+    pub(super) fn sample(
+        &mut self,
+        path: &[u32],
+        values: &[u64],
+        thread: Option<NameId>,
+        loss: &mut Loss,
+    ) -> Result<()> {
+        let label = thread.map(|thread| (self.thread_key, self.number(thread)));
+        let Self { wire, packed, .. } = self;
+        wire.message(field::SAMPLE, |wire| {
+            packed.clear();
+            path.iter().for_each(|frame| packed.varint(u64::from(*frame) + 1));
+            wire.bytes(1, &packed.bytes);
+            packed.clear();
+            for value in values {
+                if i64::try_from(*value).is_err() {
+                    loss.lose("sums that are too large", || value.to_string());
+                }
+                packed.varint((*value).min(i64::MAX.unsigned_abs()));
+            }
+            wire.bytes(2, &packed.bytes);
+            if let Some((key, text)) = label {
+                wire.message(3, |wire| {
+                    wire.uint(1, key);
+                    wire.uint(2, text);
+                });
+            }
+        });
+        self.flush_when_full()
+    }
+
+    /// Writes frames and texts.
+    pub(super) fn finish(mut self, frames: &Frames) -> Result<()> {
+        let mut functions: HashMap<(NameId, Option<NameId>), u64> = HashMap::new();
+        for (frame, location) in frames.all.iter().zip(1..) {
+            let next = functions.len() as u64 + 1;
+            let function = *functions.entry((frame.name, frame.file)).or_insert(next);
+            if function == next {
+                let (name, file) = (self.number(frame.name), frame.file.map(|file| self.number(file)));
+                self.wire.message(field::FUNCTION, |wire| {
+                    wire.uint(1, function);
+                    wire.uint(2, name);
+                    wire.uint(3, name);
+                    file.into_iter().for_each(|file| wire.uint(4, file));
+                    frame.line.into_iter().for_each(|line| wire.uint(5, line.into()));
+                });
+            }
+            self.wire.message(field::LOCATION, |wire| {
+                wire.uint(1, location);
+                wire.message(4, |wire| {
+                    wire.uint(1, function);
+                    frame.line.into_iter().for_each(|line| wire.uint(2, line.into()));
+                });
+            });
+            self.flush_when_full()?;
+        }
+        for text in std::mem::take(&mut self.texts) {
+            self.wire.text(field::STRING_TABLE, self.names.get(text)?);
+            self.flush_when_full()?;
+        }
+        self.flush()
+    }
+
+    fn text(&mut self, text: &str) -> Result<u64> {
+        let id = self.names.intern(text)?;
+        Ok(self.number(id))
+    }
+
+    fn number(&mut self, id: NameId) -> u64 {
+        let texts = &mut self.texts;
+        *self.numbers.entry(id).or_insert_with(|| {
+            texts.push(id);
+            texts.len() as u64 - 1
+        })
+    }
+
+    fn flush_when_full(&mut self) -> Result<()> {
+        if self.wire.len() >= FULL { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.out.write_all(&self.wire.bytes)?;
+        self.wire.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! Begins and ends of spans.
+
+use traceloom_bytes::{Loss, Result};
+
+use super::out::Out;
+use crate::{
+    Gathered, Layer, Nest, Ordered, ThreadIndex, Timeline, targets::callgrind::frames::Frames, text::number::push_u64,
+};
+
+/// The page counts in floating-point numbers, which are exact up to here.
+const EXACT: u64 = 1 << 53;
+
+/// Writes a profile for each layer of each thread.
+///
+/// What overlaps lies in lanes beside each other, each of which is a profile too. A pass writes one lane of all
+/// threads, so that nothing has to be held; nearly all traces have one lane only.
+pub(super) fn write(
+    gathered: &mut Gathered,
+    timeline: &Timeline,
+    frames: &mut Frames,
+    out: &mut Out<'_>,
+    loss: &mut Loss,
+) -> Result<()> {
+    let mut lane = 0;
+    while write_lane(lane, gathered, timeline, frames, out, loss)? {
+        lane += 1;
+    }
+    Ok(())
+}
+
+/// Writes one lane of all layers; tells whether there is another lane.
+fn write_lane(
+    wanted: usize,
+    gathered: &mut Gathered,
+    timeline: &Timeline,
+    frames: &mut Frames,
+    out: &mut Out<'_>,
+    loss: &mut Loss,
+) -> Result<bool> {
+    let Gathered { roster, looks, spans, .. } = gathered;
+    let mut nest = Nest::default();
+    let mut profile = Profile { wanted, is_begun: false, start: 0, end: 0, out, timeline, trace: 0 };
+    let (mut current, mut has_more) = (None, false);
+    for span in spans.iter(roster)? {
+        let span = span?;
+        if current.replace((span.thread, span.layer)) != Some((span.thread, span.layer)) {
+            nest.finish(|lane, end_ns, frame| profile.end(lane, end_ns, frame))?;
+            profile.finish();
+            profile.trace = roster.thread(span.thread).trace;
+        }
+        let frame = frames.of_look(span.look, looks)?;
+        let placed = nest.begin(&span, frame, |lane, end_ns, frame| profile.end(lane, end_ns, frame))?;
+        has_more |= placed.lane > wanted;
+        if placed.lane == wanted {
+            profile.count_losses(&span, placed.end_ns, loss);
+            profile.begin(&span, frame, |thread, layer| {
+                let label = roster.thread(thread).label();
+                let is_plain = layer == Layer::Stack && wanted == 0;
+                if is_plain { label } else { format!("{label} ({})", layer.name()) }
+            })?;
+        }
+    }
+    nest.finish(|lane, end_ns, frame| profile.end(lane, end_ns, frame))?;
+    profile.finish();
+    Ok(has_more)
+}
+
+/// The profile that is being written.
+struct Profile<'a, 'o> {
+    wanted: usize,
+    is_begun: bool,
+    start: u64,
+    end: u64,
+    out: &'a mut Out<'o>,
+    timeline: &'a Timeline,
+    trace: usize,
+}
+
+impl Profile<'_, '_> {
+    #[inline]
+    fn begin(&mut self, span: &Ordered, frame: u32, name: impl FnOnce(ThreadIndex, Layer) -> String) -> Result<()> {
+        let at = self.timeline.at(self.trace, span.ts_ns);
+        if !self.is_begun {
+            self.is_begun = true;
+            (self.start, self.end) = (at, at);
+            let json = &mut self.out.json;
+            json.begin_object().key("type").string("evented").key("name").string(&name(span.thread, span.layer));
+            json.key("unit").string("nanoseconds").key("events").begin_array();
+        }
+        self.event(br#"{"type":"O","frame":"#, frame, at)
+    }
+
+    #[inline]
+    fn end(&mut self, lane: usize, end_ns: i64, frame: u32) -> Result<()> {
+        if lane != self.wanted {
+            return Ok(());
+        }
+        // Rounding never takes a time back, so that ends stay behind what they end.
+        let at = self.timeline.at(self.trace, end_ns).max(self.end);
+        self.event(br#"{"type":"C","frame":"#, frame, at)
+    }
+
+    #[inline]
+    fn event(&mut self, begin: &[u8], frame: u32, at: u64) -> Result<()> {
+        self.end = at;
+        let out = &mut self.out.json.raw(begin).out;
+        push_u64(out, frame.into());
+        out.extend_from_slice(br#","at":"#);
+        push_u64(out, at);
+        out.push(b'}');
+        self.out.flush_when_full()
+    }
+
+    fn finish(&mut self) {
+        if std::mem::take(&mut self.is_begun) {
+            let json = &mut self.out.json;
+            json.end_array().key("startValue").unsigned(self.start).key("endValue").unsigned(self.end).end_object();
+        }
+    }
+
+    fn count_losses(&self, span: &Ordered, end_ns: i64, loss: &mut Loss) {
+        if span.dur_ns.is_none() {
+            loss.lose("that spans were never closed", || format!("spans {}", span.id));
+        }
+        if let Some(tid) = span.target_tid {
+            loss.lose("which thread ran instead", || format!("thread {tid} in switches {}", span.id));
+        }
+        if end_ns != span.end_ns {
+            loss.lose("ends of spans of which too many overlap", || format!("spans {}", span.id));
+        }
+        if self.timeline.is_far(self.trace, span.ts_ns, span.end_ns) {
+            loss.lose("times too far away", || format!("spans {}", span.id));
+        } else if self.timeline.at(self.trace, span.end_ns) > EXACT {
+            loss.lose("last digits of large times", || format!("spans {}", span.id));
+        }
+    }
+}

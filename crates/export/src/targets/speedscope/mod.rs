@@ -1,0 +1,190 @@
+//! speedscope: threads as sequences of begins and ends, allocations as stacks with weights.
+
+mod allocations;
+mod events;
+mod out;
+
+use std::io::Write;
+
+use traceloom_bytes::{Loss, Result};
+use traceloom_model::{Table, TableSource};
+
+use self::out::Out;
+use super::callgrind::frames::Frames;
+use crate::{Descriptor, Gathered, NamePool, Need, Options, Target, Timeline};
+
+/// speedscope.
+#[derive(Debug)]
+pub(super) struct Speedscope;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    id: "speedscope",
+    name: "speedscope",
+    about: "speedscope: a profile for each thread, and allocations by call stack",
+    extensions: &["speedscope.json", "speedscope"],
+    variants: &[],
+    needs: &[
+        Need::of(Table::Traces, &[]),
+        Need::of(Table::Processes, &[]),
+        Need::of(Table::Threads, &[]),
+        Need::by_begin(
+            Table::Spans,
+            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"],
+        ),
+        Need::by_begin(Table::Switches, &["ts_ns", "dur_ns", "thread_id", "target_tid", "name"]),
+        Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "stack_id", "fate"]),
+        Need::of(Table::Frees, &["allocation_id"]),
+        Need::of(Table::Stacks, &[]),
+        Need::of(Table::Frames, &[]),
+        Need::of(Table::Files, &["name"]),
+    ],
+    is_text: true,
+};
+
+impl Target for Speedscope {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+        let mut loss = Loss::default();
+        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
+        let timeline = Timeline::new(&gathered.roster);
+        let mut frames = Frames::new(options.limits.entries);
+        let mut out = Out::new(out);
+        write_head(&gathered, &mut out);
+        out.json.key("profiles").begin_array();
+        events::write(&mut gathered, &timeline, &mut frames, &mut out, &mut loss)?;
+        allocations::write(source, &mut gathered, options, &mut frames, &mut out, &mut loss)?;
+        out.json.end_array();
+        // Profiles name frames by number; which there are is known at the end.
+        write_frames(&frames, &mut gathered.names, &mut out)?;
+        out.json.end_object();
+        out.finish()?;
+        Ok(loss)
+    }
+}
+
+fn write_head(gathered: &Gathered, out: &mut Out<'_>) {
+    let paths: Vec<&str> = gathered.roster.traces.iter().map(|trace| trace.path.as_str()).collect();
+    let json = &mut out.json;
+    json.begin_object().key("$schema").string("https://www.speedscope.app/file-format-schema.json");
+    json.key("exporter").string("traceloom").key("name").string(&paths.join(", "));
+}
+
+fn write_frames(frames: &Frames, names: &mut NamePool, out: &mut Out<'_>) -> Result<()> {
+    out.json.key("shared").begin_object().key("frames").begin_array();
+    for frame in &frames.all {
+        out.json.begin_object().key("name");
+        let name = names.get(frame.name)?;
+        out.json.string(if name.is_empty() { "(no name)" } else { name });
+        if let Some(file) = frame.file {
+            out.json.key("file").string(names.get(file)?);
+        }
+        if let Some(line) = frame.line {
+            out.json.key("line").unsigned(line.into());
+        }
+        out.json.end_object();
+        out.flush_when_full()?;
+    }
+    out.json.end_array().end_object();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+    use traceloom_model::{
+        allocations::Allocation, frames::Frame as FrameRow, stacks::Stack as StackRow, trackers::Extent,
+    };
+
+    use super::*;
+    use crate::fixture::{Synthetic, push_main, push_span, push_thread, written};
+
+    fn profile(trace: &Synthetic) -> (Json, Loss) {
+        let (text, loss) = written(&Speedscope, trace);
+        (serde_json::from_slice(&text).unwrap(), loss)
+    }
+
+    #[test]
+    fn spans_become_begins_and_ends_that_match() {
+        let trace = Synthetic::spans(&[
+            ("b", 1, 1, Some(0), 10, Some(5)),
+            ("a\"</script>", 0, 0, None, 0, Some(100)),
+            ("c", 2, 1, Some(0), 90, Some(20)),
+        ]);
+        let (json, loss) = profile(&trace);
+        assert_eq!(json["shared"]["frames"], json!([{"name": "a\"</script>"}, {"name": "b"}, {"name": "c"}]));
+        let event = |kind: &str, frame: u32, at: u32| json!({"type": kind, "frame": frame, "at": at});
+        let [first, beside] = [0, 1].map(|number| &json["profiles"][number]);
+        assert_eq!((&first["type"], &first["unit"]), (&json!("evented"), &json!("nanoseconds")));
+        assert_eq!((&first["startValue"], &first["endValue"]), (&json!(0), &json!(100)));
+        assert_eq!(first["name"], "main");
+        let events = [event("O", 0, 0), event("O", 1, 10), event("C", 1, 15), event("C", 0, 100)];
+        assert_eq!(first["events"], json!(events));
+        assert_eq!(beside["name"], "main (overlapping or too deep)");
+        assert_eq!(beside["events"], json!([event("O", 2, 90), event("C", 2, 110)]));
+        assert_eq!(json["profiles"].as_array().unwrap().len(), 2);
+        assert!(loss.is_empty(), "{loss:?}");
+    }
+
+    #[test]
+    fn each_thread_and_layer_is_a_profile_and_open_spans_end_with_the_trace() {
+        let trace = Synthetic::new(|tables| {
+            push_thread(tables, 1, "worker")?;
+            push_span(tables, 0, "scope", ("x", 0, 0, None, 5, None))?;
+            push_span(tables, 1, "scope", ("y", 1, 0, None, 7, Some(1)))?;
+            push_span(tables, 1, "frame", ("frame", 2, 0, None, 0, Some(9)))?;
+            let mut extent = Extent::default();
+            [0, 40].into_iter().for_each(|ts_ns| extent.add(ts_ns));
+            push_main(tables, extent)
+        });
+        let (json, loss) = profile(&trace);
+        let profiles = json["profiles"].as_array().unwrap();
+        let mut names: Vec<&str> = profiles.iter().map(|profile| profile["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["main", "worker", "worker (frames)"]);
+        let main = profiles.iter().find(|profile| profile["name"] == "main").unwrap();
+        assert_eq!((&main["startValue"], &main["endValue"]), (&json!(5), &json!(40)));
+        let lost: Vec<_> = loss.entries().map(|(what, count, _)| (what, count)).collect();
+        assert_eq!(lost, [("that spans were never closed", 1)]);
+    }
+
+    #[test]
+    fn allocations_become_stacks_with_weights() {
+        let trace = Synthetic::new(|tables| {
+            for (id, function) in [(0, "main"), (1, "make")] {
+                tables.push(FrameRow { id, function: function.into(), file: Some("a.py".into()), line: Some(3) })?;
+                tables.push(StackRow { id, parent_id: (id == 1).then_some(0), frame_id: id, depth: id as u32 })?;
+            }
+            for (id, stack_id, fate) in [(0, Some(1), "live"), (1, Some(1), "freed"), (2, None, "freed")] {
+                let (thread_id, freed_ts_ns, end_id, lifetime_ns) = Default::default();
+                let (ts_ns, address, size_bytes, fate) = (id, 16, 100 + id as u64, fate.into());
+                tables.push(Allocation {
+                    id,
+                    ts_ns,
+                    thread_id,
+                    address,
+                    size_bytes,
+                    stack_id,
+                    fate,
+                    freed_ts_ns,
+                    end_id,
+                    lifetime_ns,
+                })?;
+            }
+            push_main(tables, Extent::default())
+        });
+        let (json, _) = profile(&trace);
+        let named = |name: &str| {
+            json["profiles"].as_array().unwrap().iter().find(|profile| profile["name"] == name).unwrap().clone()
+        };
+        let bytes = named("allocated bytes");
+        assert_eq!((&bytes["type"], &bytes["unit"]), (&json!("sampled"), &json!("bytes")));
+        assert_eq!((&bytes["samples"], &bytes["weights"]), (&json!([[0, 1], [2]]), &json!([201, 102])));
+        assert_eq!((&bytes["startValue"], &bytes["endValue"]), (&json!(0), &json!(303)));
+        assert_eq!(named("allocations")["weights"], json!([2, 1]));
+        assert_eq!(named("live bytes")["weights"], json!([100]));
+        assert_eq!(json["shared"]["frames"][1], json!({"name": "make", "file": "a.py", "line": 3}));
+    }
+}

@@ -1,0 +1,38 @@
+//! JSON on its way out.
+
+use std::io::Write;
+
+use traceloom_bytes::Result;
+
+use crate::text::json::Writer;
+
+/// Bytes written at once.
+const FULL: usize = 64 << 10;
+
+/// A JSON writer that is emptied now and then.
+pub(super) struct Out<'a> {
+    pub(super) json: Writer,
+    out: &'a mut dyn Write,
+}
+
+impl<'a> Out<'a> {
+    pub(super) fn new(out: &'a mut dyn Write) -> Self {
+        Self { json: Writer::default(), out }
+    }
+
+    #[inline]
+    pub(super) fn flush_when_full(&mut self) -> Result<()> {
+        if self.json.out.len() >= FULL { self.flush() } else { Ok(()) }
+    }
+
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.json.out.push(b'\n');
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.out.write_all(&self.json.out)?;
+        self.json.out.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,44 @@
+//! Traces become traces of the other formats, and are read again as what they were.
+
+mod support;
+
+#[path = "between/picture.rs"]
+mod picture;
+#[path = "between/wtf.rs"]
+mod wtf;
+
+use std::path::Path;
+
+use traceloom_bytes::{Loss, Source};
+use traceloom_export::{Options, by_id, write};
+use traceloom_ingest::Trace;
+use traceloom_model::TableSource;
+
+use picture::Picture;
+
+/// A trace in another format.
+struct Converted {
+    bytes: Vec<u8>,
+    loss: Loss,
+    picture: Picture,
+}
+
+/// Converts a trace; the original's rules accept the result, and it is read again.
+fn convert(source: &dyn TableSource, target: &str, variant: Option<&str>, name: &str) -> Converted {
+    let mut bytes = Vec::new();
+    let options = Options { variant: variant.map(str::to_owned), ..Options::default() };
+    let loss = write(by_id(target).unwrap(), source, &options, &mut bytes)
+        .unwrap_or_else(|error| panic!("{name} as {target}: {error}"));
+    let format = traceloom_open::by_id(target).unwrap();
+    let strict = traceloom_bytes::Options::strict();
+    let findings = format.check(&Source::bytes(bytes.clone()), &strict);
+    findings.unwrap_or_else(|error| panic!("{name} as {target}: {error}"));
+    let path = Path::new(name);
+    let trace = Trace::new(path, Source::bytes(bytes.clone()), Some(target), &Default::default()).unwrap();
+    let picture = Picture::of(&trace);
+    Converted { bytes, loss, picture }
+}
+
+fn loses(loss: &Loss, what: &str) -> bool {
+    loss.entries().any(|(entry, ..)| entry == what)
+}

@@ -1,0 +1,210 @@
+//! What a trace shows, in a form in which traces of several formats can be compared.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+use traceloom_model::{
+    Batches, Filter, Table, TableSource, Wanted, args, counters, events, logs, spans, threads, traces,
+};
+
+/// Arguments by key; each is a list, of one element where it is no array.
+pub(crate) type Arguments = BTreeMap<String, Vec<String>>;
+
+/// A span as people see it.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Span {
+    pub(crate) thread: String,
+    pub(crate) category: String,
+    pub(crate) ts_ns: i64,
+    pub(crate) end_ns: Option<i64>,
+    pub(crate) depth: u32,
+    pub(crate) name: String,
+    pub(crate) source: Option<(String, Option<u32>)>,
+    pub(crate) args: Arguments,
+}
+
+/// Something without a duration.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Point {
+    pub(crate) thread: Option<String>,
+    pub(crate) category: String,
+    pub(crate) ts_ns: i64,
+    pub(crate) name: String,
+    pub(crate) args: Arguments,
+}
+
+/// A log entry.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct Log {
+    pub(crate) thread: Option<String>,
+    pub(crate) ts_ns: Option<i64>,
+    pub(crate) level: String,
+    pub(crate) source: Option<(String, Option<u32>)>,
+    pub(crate) format: Option<String>,
+    pub(crate) message: String,
+    pub(crate) args: Arguments,
+}
+
+/// A trace.
+#[derive(Debug, Default)]
+pub(crate) struct Picture {
+    pub(crate) clock: String,
+    /// The earliest time, 0 where none is negative.
+    pub(crate) start_ns: i64,
+    pub(crate) last_ns: i64,
+    pub(crate) threads: Vec<String>,
+    pub(crate) spans: Vec<Span>,
+    pub(crate) events: Vec<Point>,
+    pub(crate) counters: Vec<Point>,
+    pub(crate) logs: Vec<Log>,
+}
+
+impl Picture {
+    pub(crate) fn of(source: &dyn TableSource) -> Self {
+        let mut batches = Batches::of(Wanted::everything());
+        source.pour(&Filter::default(), &mut batches).unwrap();
+        let mut picture = Self::default();
+        for batch in batches.table(Table::Traces) {
+            let view = traces::View::of(batch);
+            picture.clock = view.clock.get(0).to_owned();
+            picture.start_ns = view.first_ts_ns.get(0).unwrap_or(0).min(0);
+            picture.last_ns = view.last_ts_ns.get(0).unwrap_or(0);
+        }
+        let (threads, args) = (threads_of(&batches), args_of(&batches));
+        picture.threads = threads.values().cloned().collect();
+        let label = |id: i64| threads.get(&id).cloned().unwrap_or_else(|| format!("thread #{id}"));
+        let args = |table: &str, id: i64| args.get(&(table.to_owned(), id)).cloned().unwrap_or_default();
+        for batch in batches.table(Table::Spans) {
+            let view = spans::View::of(batch);
+            picture.spans.extend((0..view.rows).map(|row| Span {
+                thread: label(view.thread_id.get(row)),
+                category: view.category.get(row).to_owned(),
+                ts_ns: view.ts_ns.get(row),
+                end_ns: view.dur_ns.get(row).map(|dur| view.ts_ns.get(row) + dur.max(0)),
+                depth: view.depth.get(row),
+                name: view.name.get(row).to_owned(),
+                source: view.file.get(row).map(|file| (file.to_owned(), view.line.get(row))),
+                args: args("spans", view.id.get(row)),
+            }));
+        }
+        for batch in batches.table(Table::Events) {
+            let view = events::View::of(batch);
+            picture.events.extend((0..view.rows).map(|row| Point {
+                thread: view.thread_id.get(row).map(label),
+                category: view.category.get(row).to_owned(),
+                ts_ns: view.ts_ns.get(row),
+                name: view.name.get(row).to_owned(),
+                args: args("events", view.id.get(row)),
+            }));
+        }
+        for batch in batches.table(Table::Counters) {
+            let view = counters::View::of(batch);
+            picture.counters.extend((0..view.rows).map(|row| Point {
+                thread: view.thread_id.get(row).map(label),
+                category: "counter".to_owned(),
+                ts_ns: view.ts_ns.get(row),
+                name: view.name.get(row).to_owned(),
+                args: args("counters", view.id.get(row)),
+            }));
+        }
+        for batch in batches.table(Table::Logs) {
+            let view = logs::View::of(batch);
+            picture.logs.extend((0..view.rows).map(|row| Log {
+                thread: view.thread_id.get(row).map(label),
+                ts_ns: view.ts_ns.get(row),
+                level: view.level_name.get(row).to_owned(),
+                source: view.file.get(row).map(|file| (file.to_owned(), view.line.get(row))),
+                format: view.format.get(row).map(str::to_owned),
+                message: view.message.get(row).to_owned(),
+                args: args("logs", view.id.get(row)),
+            }));
+        }
+        picture
+    }
+}
+
+fn threads_of(batches: &Batches) -> BTreeMap<i64, String> {
+    let mut threads = BTreeMap::new();
+    for batch in batches.table(Table::Threads) {
+        let view = threads::View::of(batch);
+        for row in 0..view.rows {
+            let id = view.id.get(row);
+            let label = match (view.name.get(row), view.tid.get(row)) {
+                (Some(name), _) if !name.is_empty() => name.to_owned(),
+                (_, Some(tid)) => format!("thread {tid}"),
+                _ => format!("thread #{id}"),
+            };
+            threads.insert(id, label);
+        }
+    }
+    threads
+}
+
+fn args_of(batches: &Batches) -> BTreeMap<(String, i64), Arguments> {
+    let mut all: BTreeMap<(String, i64), Arguments> = BTreeMap::new();
+    for batch in batches.table(Table::Args) {
+        let view = args::View::of(batch);
+        for row in 0..view.rows {
+            let owner = all.entry((view.owner_table.get(row).to_owned(), view.owner_id.get(row))).or_default();
+            let values = owner.entry(view.key.get(row).to_owned()).or_default();
+            if let Some(text) = view.text_value.get(row) {
+                match view.r#type.get(row) {
+                    "any" => values.extend(plain(text)),
+                    _ => values.push(text.to_owned()),
+                }
+            } else if let Some(number) = view.int_value.get(row) {
+                values.push(number.to_string());
+            } else if let Some(number) = view.uint_value.get(row) {
+                values.push(number.to_string());
+            } else if let Some(number) = view.float_value.get(row) {
+                values.push(format!("{number:?}"));
+            } else if let Some(bytes) = view.bytes_value.get(row) {
+                values.extend(bytes.iter().map(u8::to_string));
+            } else {
+                values.push("null".to_owned());
+            }
+        }
+    }
+    all
+}
+
+/// A JSON value as the list that the same value is with a type; an object stays as it is.
+pub(crate) fn plain(text: &str) -> Vec<String> {
+    if let Some(number) = exact(text) {
+        return vec![number];
+    }
+    if let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+        // Numbers only: the digits that the text has count, and the JSON parser rounds.
+        let numbers: Option<Vec<String>> = inner.split(',').map(exact).collect();
+        if let Some(numbers) = numbers {
+            return numbers;
+        }
+    }
+    match serde_json::from_str::<Json>(text) {
+        Ok(Json::Array(list)) => list.iter().map(flat).collect(),
+        Ok(Json::Object(_)) | Err(_) => vec![text.to_owned()],
+        Ok(value) => vec![flat(&value)],
+    }
+}
+
+fn exact(text: &str) -> Option<String> {
+    if text.parse::<i128>().is_ok() {
+        return Some(text.to_owned());
+    }
+    text.parse::<f64>().ok().map(|number| format!("{number:?}"))
+}
+
+fn flat(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Puts the members of an object among the arguments.
+pub(crate) fn spread(args: &mut Arguments, key: &str) {
+    let Some([text]) = args.get(key).map(Vec::as_slice) else { return };
+    if let Ok(Json::Object(members)) = serde_json::from_str::<Json>(text) {
+        args.remove(key);
+        for (key, value) in members {
+            args.insert(key, plain(&value.to_string()));
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Into the Web Tracing Framework's format.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use serde_json::Value as Json;
+use traceloom_bytes::Loss;
+use traceloom_model::{Table, args::Arg, events::Event, spans::Span as Row, threads::Thread};
+
+use crate::{
+    Converted, convert, loses,
+    picture::{Arguments, Picture, Point, Span, spread},
+    support::{Synthetic, place, push_trace, span, traces},
+};
+
+/// What the spans of the result should be.
+fn expected_spans(from: &Picture, is_wtf: bool, loss: &Loss) -> Vec<Span> {
+    let closes = loses(loss, "that spans were never closed");
+    let time = |ns: i64| time(from, ns);
+    let mut spans: Vec<Span> = from.spans.clone();
+    for span in &mut spans {
+        let is_flat = matches!(&*span.category, "frame" | "range");
+        span.end_ns = span.end_ns.or(closes.then_some(from.last_ns)).map(time);
+        span.ts_ns = time(span.ts_ns);
+        span.name = name(&span.name, "unnamed.scope");
+        if !is_flat {
+            span.category = "scope".to_owned();
+        }
+        if !is_wtf {
+            span.args.extend(source(span.source.take()));
+        }
+    }
+    spans.sort_unstable();
+    spans
+}
+
+fn expected_events(from: &Picture, is_wtf: bool) -> Vec<Point> {
+    let process = "process";
+    let told = |point: &&Point| {
+        let by_spans = matches!(&*point.category, "frame" | "range" | "append" | "leave");
+        !(is_wtf && by_spans)
+    };
+    let mut points: Vec<Point> = from.events.iter().filter(told).chain(&from.counters).cloned().collect();
+    for log in from.logs.iter().cloned() {
+        let mut args = log.args;
+        args.extend(source(log.source));
+        args.insert("level".to_owned(), vec![log.level]);
+        args.insert("message".to_owned(), vec![log.message]);
+        let (name, category) = (log.format.unwrap_or_else(|| "log".to_owned()), "log".to_owned());
+        let ts_ns = log.ts_ns.unwrap_or(0);
+        points.push(Point { thread: log.thread, category, ts_ns, name, args });
+    }
+    for point in &mut points {
+        point.ts_ns = time(from, point.ts_ns);
+        // A mark may have an empty name, an event type may not.
+        let is_mark = matches!(&*point.category, "bookmark" | "marker" | "mark");
+        point.name = name(&point.name, if is_mark { "" } else { "unnamed.instance" });
+        point.thread.get_or_insert_with(|| process.to_owned());
+    }
+    comparable(points)
+}
+
+/// Generic types have the name among the arguments, and all others in one.
+fn comparable(mut points: Vec<Point>) -> Vec<Point> {
+    for point in &mut points {
+        point.category.clear();
+        // No argument's name begins with a digit there.
+        let args = std::mem::take(&mut point.args).into_iter();
+        point.args = args.map(|(key, value)| (without_mark(&key).to_owned(), value)).collect();
+        point.args.remove("name");
+        spread(&mut point.args, "value");
+        spread(&mut point.args, "args");
+        if point.args.get("value").is_some_and(|value| value == &["null"]) {
+            point.args.remove("value");
+        }
+        if point.args.get("args").is_some_and(|value| value == &["null"]) {
+            point.args.remove("args");
+        }
+    }
+    points.sort_unstable();
+    points
+}
+
+fn without_mark(key: &str) -> &str {
+    key.strip_prefix('_').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())).unwrap_or(key)
+}
+
+/// Microseconds from the earliest time.
+fn time(from: &Picture, ns: i64) -> i64 {
+    let unit = if from.clock == "count" { 1 } else { 1000 };
+    (ns - from.start_ns) / unit * unit
+}
+
+fn name(name: &str, empty: &str) -> String {
+    match name {
+        "" => empty.to_owned(),
+        name => name.replace('\0', "\u{fffd}"),
+    }
+}
+
+fn source(source: Option<(String, Option<u32>)>) -> Arguments {
+    let Some((file, line)) = source else { return Arguments::default() };
+    let line = line.map(|line| ("source_line".to_owned(), vec![line.to_string()]));
+    [("source_file".to_owned(), vec![file.replace('\0', "\u{fffd}")])].into_iter().chain(line).collect()
+}
+
+/// Compares the result with what it was made of.
+fn assert_same(from: &Picture, is_wtf: bool, to: &Converted, what: &str) {
+    let mut spans = to.picture.spans.clone();
+    let overlaps = to.picture.threads.iter().any(|thread| thread.contains("(overlapping"));
+    let mut expected = expected_spans(from, is_wtf, &to.loss);
+    for span in spans.iter_mut().chain(&mut expected) {
+        // Appended without a name, data goes by the word that the original uses; both sides know it as that.
+        if overlaps {
+            span.depth = 0;
+            span.thread = span.thread.replace(" (overlapping or too deep)", "");
+        }
+        span.args.remove("name");
+    }
+    spans.sort_unstable();
+    expected.sort_unstable();
+    assert_equal(&spans, &expected, what);
+
+    let is_told = |point: &&Point| !matches!(&*point.category, "frame" | "range" | "append");
+    let events = comparable(to.picture.events.iter().filter(is_told).cloned().collect());
+    let mut expected = expected_events(from, is_wtf);
+    let whole = |point: &mut Point| {
+        if !from.threads.contains(point.thread.as_ref().unwrap()) {
+            point.thread = None;
+        }
+    };
+    expected.iter_mut().for_each(whole);
+    let mut events = events;
+    events.iter_mut().for_each(whole);
+    events.sort_unstable();
+    expected.sort_unstable();
+    assert_equal(&events, &expected, what);
+    for thread in &from.threads {
+        assert!(to.picture.threads.contains(&thread.replace('\0', "\u{fffd}")), "{what}: thread {thread:?}");
+    }
+}
+
+fn assert_equal<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], what: &str) {
+    let difference = found.iter().zip(expected).position(|(found, expected)| found != expected);
+    if let Some(place) = difference {
+        panic!("{what}: {place}\nfound {:#?}\nnot {:#?}", found[place], expected[place]);
+    }
+    assert_eq!(found.len(), expected.len(), "{what}");
+}
+
+#[test]
+fn traces_of_every_format_keep_spans_events_and_arguments() {
+    let (mut spans, mut points) = (0, 0);
+    for (name, trace) in traces() {
+        let from = Picture::of(&trace);
+        let to = convert(&trace, "wtf", None, &name);
+        assert_same(&from, trace.format() == "wtf", &to, &name);
+        spans += to.picture.spans.len();
+        points += to.picture.events.len();
+    }
+    assert!(spans > 10_000 && points > 5_000, "{spans} spans and {points} events");
+}
+
+#[test]
+fn text_forms_hold_the_same() {
+    let (name, trace) = traces().into_iter().find(|(_, trace)| trace.format() == "easyprofiler").unwrap();
+    let from = Picture::of(&trace);
+    for variant in ["json", "json-partial", "json-events"] {
+        let mut bytes = Vec::new();
+        let options = traceloom_export::Options { variant: Some(variant.to_owned()), ..Default::default() };
+        let target = traceloom_export::by_id("wtf").unwrap();
+        let loss = traceloom_export::write(target, &trace, &options, &mut bytes).unwrap();
+        let source = traceloom_bytes::Source::bytes(bytes.clone());
+        let read = traceloom_ingest::Trace::new(Path::new("text"), source, Some("wtf"), &Default::default()).unwrap();
+        let picture = Picture::of(&read);
+        assert_same(&from, false, &Converted { bytes, loss, picture }, &format!("{name} as {variant}"));
+    }
+}
+
+/// Names that were made to do harm, and names that mean something to the loader.
+const NAMES: [&str; 12] = [
+    "plain",
+    "\"quoted\" \\ back\\slash\\",
+    "line\nfeed\r\ttab",
+    "\u{1}\u{1b}[31m\u{7f}",
+    "</script><script>alert(1)</script>",
+    "=cmd|' /C calc'!A0",
+    "int main(int argc, char** argv)",
+    "a#b:c(uint32 x",
+    "größe😀\u{2028}\u{feff}",
+    "__proto__",
+    "wtf.scope#leave",
+    "wtf.event#define",
+];
+
+fn hostile(tables: &mut traceloom_model::Tables<'_>) -> Result<(), traceloom_model::Halt> {
+    for (id, name) in (0..).zip(NAMES) {
+        tables.push(Row {
+            line: Some(7),
+            file: Some(name.into()),
+            ..span(id, 0, None, id * 5000, Some(4000), name)
+        })?;
+        let (thread_id, span_id, definition_id) = (Some(0), Some(id), None);
+        let (ts_ns, category) = (id * 5000, "event".into());
+        let name = format!("event {name}");
+        let name = name.as_str().into();
+        tables.push(Event { id, ts_ns, thread_id, span_id, name, category, definition_id })?;
+        for (place, table) in [Table::Spans, Table::Events].into_iter().enumerate() {
+            let (int_value, uint_value, float_value, bytes_value, idx) = Default::default();
+            tables.push(Arg {
+                id: id * 2 + place as i64,
+                owner_table: table.name().into(),
+                owner_id: id,
+                key: NAMES[id as usize].into(),
+                idx,
+                r#type: "string".into(),
+                int_value,
+                uint_value,
+                float_value,
+                text_value: Some(NAMES[id as usize]),
+                bytes_value,
+            })?;
+        }
+    }
+    let name = Some(NAMES[4].into());
+    tables.push(Thread { id: 0, tid: Some(7), process_id: 0, name, kind: None, location: None })?;
+    push_trace(NAMES[1], 100_000, tables)
+}
+
+#[test]
+fn hostile_names_come_through() {
+    let trace = Synthetic(hostile);
+    let from = Picture::of(&trace);
+    let to = convert(&trace, "wtf", None, "hostile");
+    let mut found: Vec<_> = to.picture.spans.iter().map(|span| (span.ts_ns, span.name.clone())).collect();
+    let mut expected: Vec<_> = from.spans.iter().map(|span| (span.ts_ns, span.name.clone())).collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    let mut events: Vec<_> = to.picture.events.iter().filter(|event| event.category == "instance").collect();
+    events.sort_unstable_by_key(|event| event.ts_ns);
+    for (event, name) in events.iter().zip(NAMES) {
+        assert_eq!(event.name, format!("event {name}"));
+    }
+    for span in &to.picture.spans {
+        let name = &span.name;
+        let file = vec![name.clone()];
+        assert_eq!((span.args.get("source_file"), span.args.get(name)), (Some(&file), Some(&file)), "{name}");
+    }
+    let Some(folder) = original_or_skip() else { return };
+    let loaded = load(&folder, "hostile", &[("hostile".to_owned(), to)]);
+    assert_eq!(loaded, 12);
+}
+
+/// The folder in which the original is installed, or why it cannot be.
+fn original() -> Result<PathBuf, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wtf-npm");
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let runs = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
+    if !runs("node") {
+        return Err("node is not installed".to_owned());
+    }
+    if folder.join("node_modules/tracing-framework/build-out").is_dir() {
+        return Ok(folder);
+    }
+    if !runs("npm") {
+        return Err("npm is not installed".to_owned());
+    }
+    fs::copy(scripts().join("package.json"), folder.join("package.json")).map_err(|error| error.to_string())?;
+    let install = ["install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"];
+    let out = Command::new("npm").args(install).current_dir(&folder).output().map_err(|error| error.to_string())?;
+    match out.status.success() {
+        true => Ok(folder),
+        false => Err(format!("npm install failed: {}", String::from_utf8_lossy(&out.stderr))),
+    }
+}
+
+/// The loader script is that of the format's own tests.
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/tests/npm")
+}
+
+fn original_or_skip() -> Option<PathBuf> {
+    static ORIGINAL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    match ORIGINAL.get_or_init(original) {
+        Ok(folder) => Some(folder.clone()),
+        Err(reason) => {
+            assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
+            eprintln!("skipped: {reason}");
+            None
+        }
+    }
+}
+
+/// The original loads files and has the scopes that we read from them, with the same times; gives how many.
+fn load(folder: &Path, name: &str, files: &[(String, Converted)]) -> usize {
+    let place = place(&format!("between-wtf-{name}"));
+    let paths: Vec<PathBuf> = files.iter().map(|(name, _)| place.join(format!("{name}.wtf-trace"))).collect();
+    for (path, (_, converted)) in paths.iter().zip(files) {
+        fs::write(path, &converted.bytes).unwrap();
+    }
+    let script = scripts().join("load.js");
+    let out = Command::new("node").arg(script).arg(folder).args(&paths).output().unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    let answers = text.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+    let answers: BTreeMap<_, _> =
+        answers.map(|answer| (PathBuf::from(answer["file"].as_str().unwrap()), answer)).collect();
+    let mut count = 0;
+    for (path, (name, converted)) in paths.iter().zip(files) {
+        let answer = answers.get(path).unwrap_or_else(|| panic!("{name}: the original says nothing"));
+        assert_eq!(answer["ok"], true, "{name}: {answer}");
+        let mut found: Vec<(String, i64, u64)> = Vec::new();
+        for zone in answer["zones"].as_array().unwrap() {
+            let scopes = zone["events"].as_array().unwrap().iter().filter(|event| event["scope"] == true);
+            found.extend(scopes.map(|event| {
+                let zone = zone["name"].as_str().unwrap_or_default().to_owned();
+                (zone, event["t"].as_i64().unwrap() * 1000, event["depth"].as_u64().unwrap())
+            }));
+        }
+        let scopes = converted.picture.spans.iter().filter(|span| span.category == "scope");
+        let mut expected: Vec<_> =
+            scopes.map(|span| (span.thread.clone(), span.ts_ns, u64::from(span.depth))).collect();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{name}");
+        count += found.len();
+    }
+    count
+}
+
+#[test]
+fn the_original_loads_what_other_formats_become() {
+    let Some(folder) = original_or_skip() else { return };
+    let fits = |picture: &Picture| picture.spans.len() < 20_000 && picture.clock != "count";
+    let files: Vec<(String, Converted)> = traces()
+        .into_iter()
+        .filter(|(_, trace)| trace.format() != "wtf")
+        .map(|(name, trace)| (name.clone(), convert(&trace, "wtf", None, &name)))
+        .filter(|(_, converted)| fits(&converted.picture))
+        .collect();
+    assert!(files.len() > 40, "{} files", files.len());
+    assert!(load(&folder, "formats", &files) > 5_000);
+}

@@ -1,0 +1,140 @@
+//! `flame` and `memory`.
+
+use std::fs;
+
+use serde_json::Value as Json;
+
+use crate::{Folder, assert_snapshot, fixture, fixture_of, stderr, stdout, traceloom};
+
+fn answer(arguments: &[&str]) -> String {
+    let output = traceloom(arguments);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+#[test]
+fn stacks_as_lines() {
+    let file = fixture("v210_nested_threads.prof");
+    assert_snapshot("flame_folded", &answer(&["flame", "--format", "folded", &file]));
+    let by_thread = answer(&["flame", "--format", "folded", "--by-thread", "--by", "count", &file]);
+    assert_snapshot("flame_by_thread", &by_thread);
+    let recursion = fixture_of("nytprof", "recurse-calls2.nytprof");
+    assert_snapshot("flame_calls", &answer(&["flame", "--format", "folded", "--by", "self", "--reversed", &recursion]));
+    let memory = fixture_of("memlyze", "api_small.mlyze");
+    assert_snapshot("flame_bytes", &answer(&["flame", "--format", "folded", "--by", "bytes", &memory]));
+}
+
+#[test]
+fn a_stretch_has_fewer_stacks() {
+    let folder = Folder::new();
+    assert!(traceloom(&["demo", &folder.path("demo")]).status.success());
+    let game = folder.path("demo/game.prof");
+    let total = |text: String| -> u64 {
+        text.lines().filter_map(|line| line.rsplit_once(' ')).filter_map(|(_, weight)| weight.parse::<u64>().ok()).sum()
+    };
+    let whole = total(answer(&["flame", "--format", "folded", &game]));
+    let part = total(answer(&["flame", "--format", "folded", "--range", "0.5s..0.6s", &game]));
+    assert!(part > 0 && part < whole, "{part} of {whole}");
+}
+
+/// Every tag is closed, every reference is one of XML, and no character is one that XML cannot hold.
+fn assert_well_formed(text: &str) {
+    let mut open = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['<', '&']) {
+        rest = &rest[at..];
+        let end = if let Some(data) = rest.strip_prefix("<![CDATA[") {
+            rest.len() - data.len() + data.find("]]>").expect("the data ends") + 3
+        } else if rest.starts_with("<!--") {
+            rest.find("-->").expect("the comment ends") + 3
+        } else if rest.starts_with('&') {
+            let end = rest.find(';').expect("the reference ends") + 1;
+            let name = &rest[1..end - 1];
+            let is_known = ["amp", "lt", "gt", "quot", "apos"].contains(&name) || name.starts_with('#');
+            assert!(is_known, "&{name};");
+            end
+        } else {
+            let end = rest.find('>').expect("the tag ends") + 1;
+            let tag = &rest[1..end - 1];
+            assert!(!tag.contains('<'), "{tag}");
+            let name = |tag: &str| tag.split([' ', '\n', '/']).next().unwrap_or_default().to_owned();
+            match tag.strip_prefix('/') {
+                Some(closed) => assert_eq!(open.pop(), Some(name(closed))),
+                None if tag.ends_with('/') || tag.starts_with(['?', '!']) => {}
+                None => open.push(name(tag)),
+            }
+            end
+        };
+        rest = &rest[end..];
+    }
+    assert_eq!(open, [""; 0]);
+    let odd = text.chars().find(|c| c.is_control() && !['\n', '\r', '\t'].contains(c));
+    assert_eq!(odd, None);
+}
+
+#[test]
+fn pictures_hold_hostile_names() {
+    let folder = Folder::new();
+    assert!(traceloom(&["demo", &folder.path("demo")]).status.success());
+    let mut bytes = fs::read(folder.path("demo/game.prof")).expect("the sample");
+    // Names as long as those that they replace.
+    for (name, hostile) in [(&b"Cull\0"[..], &b"<&\x01>\0"[..]), (b"Frame\0", b"\"]]>;\0")] {
+        let places: Vec<usize> =
+            bytes.windows(name.len()).enumerate().filter(|(_, part)| *part == name).map(|(at, _)| at).collect();
+        assert!(!places.is_empty(), "{name:?}");
+        for at in places {
+            bytes[at..at + name.len()].copy_from_slice(hostile);
+        }
+    }
+    let hostile = folder.path("hostile.prof");
+    fs::write(&hostile, bytes).expect("a file");
+    let folded = answer(&["flame", "--format", "folded", &hostile]);
+    assert!(folded.contains("\"]]>?") && folded.contains("<&?>"), "{folded}");
+    let picture = folder.path("game.svg");
+    assert_eq!(answer(&["flame", &hostile, "-o", &picture]), "");
+    let svg = fs::read_to_string(&picture).expect("the picture");
+    assert_well_formed(&svg);
+    assert!(svg.contains("&lt;&amp;?&gt;") && svg.contains("<svg"), "{}", &svg[..500]);
+    assert_well_formed(&answer(&["flame", "--icicle", "--by", "count", "--by-thread", &hostile]));
+}
+
+#[test]
+fn a_name_that_ends_in_a_number_is_no_comparison() {
+    let plain = answer(&["flame", "--by-thread", &fixture("v210_many_threads.prof")]);
+    assert_well_formed(&plain);
+    assert!(plain.contains("thread\u{a0}"), "threads without a name are called by their number");
+}
+
+#[test]
+fn what_has_no_stacks_is_refused() {
+    let output = traceloom(&["flame", &fixture_of("cnanolog", "head_args16.clog")]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn memory_of_a_trace() {
+    let file = fixture_of("memlyze", "api_small.mlyze");
+    assert_snapshot("memory", &answer(&["memory", "--limit", "3", &file]));
+    assert_snapshot("memory_at", &answer(&["memory", "--limit", "2", "--at", "50ms", &file]));
+    assert_snapshot("memory_growth", &answer(&["memory", &fixture_of("memlyze", "leak.mlyze")]));
+    assert_eq!(traceloom(&["memory", &fixture("v210_values.prof")]).status.code(), Some(2));
+}
+
+#[test]
+fn memory_as_json() {
+    let file = fixture_of("memlyze", "api_medium.mlyze");
+    let json: Json = serde_json::from_str(&answer(&["memory", "--json", &file])).expect("JSON");
+    let golden = fs::read(fixture_of("memlyze", "api_medium.json")).expect("the golden");
+    let golden: Json = serde_json::from_slice(&golden).expect("JSON");
+    let summary = &golden["summary"];
+    for (found, expected) in [
+        (&json["allocations"], "alloc"),
+        (&json["allocated_bytes"], "alloc_bytes"),
+        (&json["frees"], "free"),
+        (&json["live_bytes"], "live_bytes_at_end"),
+        (&json["peak"]["bytes"], "peak_bytes"),
+        (&json["collections"], "gc"),
+    ] {
+        assert_eq!(*found, summary[expected], "{expected}");
+    }
+}
