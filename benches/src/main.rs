@@ -6,6 +6,7 @@ mod easyprofiler;
 mod measure;
 mod memlyze;
 mod nytprof;
+mod query;
 mod tables;
 mod wtf;
 
@@ -28,6 +29,7 @@ static BENCHES: &[Bench] = &[
     Bench { id: "easyprofiler", make: easyprofiler::make, run: easyprofiler::run },
     Bench { id: "memlyze", make: memlyze::make, run: memlyze::run },
     Bench { id: "nytprof", make: nytprof::make, run: nytprof::run },
+    Bench { id: "query", make: easyprofiler::make, run: query::run },
     Bench { id: "tables", make: easyprofiler::make, run: tables::run },
     Bench { id: "wtf", make: wtf::make, run: wtf::run },
 ];

@@ -135,6 +135,12 @@ fn stacks_can_be_turned_round_and_kept_apart_by_thread() {
 }
 
 #[test]
+fn a_stretch_has_what_begins_in_it() {
+    let found = stacks(&nested(), Options { range_ns: Some((5, 50)), ..Options::default() });
+    assert_eq!(found, owned(&[(&["inner"], 50, 3)]), "their parent begins before");
+}
+
+#[test]
 fn allocations_have_stacks_of_their_own() {
     let path = folder().join("../memlyze/api_medium.mlyze");
     let trace = open(&path, None, &traceloom_ingest::Options::default()).expect("the fixture opens");
@@ -143,6 +149,7 @@ fn allocations_have_stacks_of_their_own() {
     let by = |weight| stacks(&trace, Options { weight, ..Options::default() }).iter().map(|stack| stack.1).sum::<u64>();
     assert_eq!(Some(by(Weight::Bytes)), golden["summary"]["alloc_bytes"].as_u64());
     assert_eq!(Some(by(Weight::Count)), golden["summary"]["alloc"].as_u64());
-    let deepest = stacks(&trace, Options { weight: Weight::Bytes, ..Options::default() }).iter().map(|stack| stack.0.len()).max();
+    let deepest =
+        stacks(&trace, Options { weight: Weight::Bytes, ..Options::default() }).iter().map(|stack| stack.0.len()).max();
     assert!(deepest > Some(1), "{deepest:?}");
 }

@@ -1,5 +1,8 @@
 //! Lines, subs and callers of the NYTProf corpus, equal to what the original's loader computes.
 
+#[allow(dead_code, reason = "each test needs a part of it")]
+mod made;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -7,9 +10,11 @@ use std::{
 };
 
 use serde_json::Value as Json;
-use traceloom_analysis::lines::{Cost, Figures, Level, Lines, Options, Profile};
+use traceloom_analysis::lines::{Cost, Figures, Level, Lines, Options, Profile, packages};
 use traceloom_ingest::open;
-use traceloom_model::{Filter, TableSource};
+use traceloom_model::{Filter, TableSource, Tables, files::File, line_times::LineTime};
+
+use crate::made::Made;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/nytprof")
@@ -27,7 +32,8 @@ fn text(value: &Json) -> String {
     if let Some(hex) = value["x"].as_str() {
         let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hexadecimal");
         let bytes: Vec<u8> = (0..hex.len() / 2).map(byte).collect();
-        return String::from_utf8(bytes).unwrap_or_else(|error| error.as_bytes().iter().map(|b| char::from(*b)).collect());
+        return String::from_utf8(bytes)
+            .unwrap_or_else(|error| error.as_bytes().iter().map(|b| char::from(*b)).collect());
     }
     value["u"].as_str().or(value.as_str()).expect("a text").to_owned()
 }
@@ -53,7 +59,12 @@ fn check_lines(golden: &Json, profile: &Profile, place: &str) -> usize {
         let found = profile.files.get(&id).unwrap_or_else(|| panic!("{place}: file {id} is missing"));
         assert_eq!(found.name, text(&file["name"]), "{place}");
         let evals: Vec<i64> = list(&file["evals"]).iter().filter_map(Json::as_i64).collect();
-        assert_eq!(found.evals.iter().collect::<BTreeSet<_>>(), evals.iter().collect(), "evals of {} of {place}", found.name);
+        assert_eq!(
+            found.evals.iter().collect::<BTreeSet<_>>(),
+            evals.iter().collect(),
+            "evals of {} of {place}",
+            found.name
+        );
         let merged: Vec<i64> = list(&file["merged_fids"]).iter().filter_map(Json::as_i64).collect();
         assert_eq!(found.merged, merged, "merged into {} of {place}", found.name);
         for level in [Level::Block, Level::Line, Level::Sub] {
@@ -109,8 +120,10 @@ fn figures(golden: &Json, count: &str, depth: &str) -> Figures {
 }
 
 fn check_subs(golden: &Json, profile: &Profile, place: &str) -> usize {
-    let names: BTreeMap<i64, String> =
-        list(&golden["files"]).iter().map(|file| (file["fid"].as_i64().expect("a number"), text(&file["name"]))).collect();
+    let names: BTreeMap<i64, String> = list(&golden["files"])
+        .iter()
+        .map(|file| (file["fid"].as_i64().expect("a number"), text(&file["name"])))
+        .collect();
     let (mut expected, mut found) = (Calls::new(), Calls::new());
     assert_eq!(
         profile.subs.keys().cloned().collect::<BTreeSet<_>>(),
@@ -155,11 +168,12 @@ fn check_subs(golden: &Json, profile: &Profile, place: &str) -> usize {
 
 /// The same calls, seen from the lines that make them.
 fn check_calls_in_files(golden: &Json, profile: &Profile, place: &str) {
+    let index = profile.index();
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     list(&golden["files"]).iter().for_each(|file| *names.entry(text(&file["name"])).or_default() += 1);
     for file in list(&golden["files"]).iter().filter(|file| names[&text(&file["name"])] == 1) {
         let id = file["fid"].as_i64().expect("a number");
-        let mut found = profile.calls_in(id);
+        let mut found = index.calls_in(id).clone();
         for calls in list(&file["calls"]) {
             let (line, name) = (calls[0].as_u64().expect("a line") as u32, text(&calls[1]));
             let called = found.get_mut(&line).and_then(|called| called.remove(name.as_str()));
@@ -202,4 +216,47 @@ fn figures_are_those_of_the_original() {
     }
     assert!(raw > 45 && merged > 3, "{raw} profiles, {merged} with evals");
     assert!(lines > 1000 && places > 500, "{lines} lines, {places} places of calls");
+}
+
+#[test]
+fn evals_belong_to_the_lines_that_ran_them() {
+    let profile = profile(&folder().join("evals-c0.nytprof"), true);
+    let index = profile.index();
+    let evals = index.evals_in(1);
+    let found: Vec<_> = evals.iter().map(|(line, nested)| (*line, nested.count, nested.different)).collect();
+    assert_eq!(found, [(4, 3, 1), (7, 3, 3), (9, 2, 2), (15, 3, 1), (19, 1, 1)]);
+    assert_eq!(evals[&9].time_ns, 36_200 + 5_000);
+    assert_eq!((index.outermost(9, 1), index.outermost(8, 3), index.outermost(1, 5)), ((1, 9), (1, 9), (1, 5)));
+    let total: i64 = packages(&profile).iter().map(|package| package.excl_ns).sum();
+    assert_eq!(total, profile.subs.values().map(|sub| sub.total.excl_ns).sum::<i64>());
+}
+
+/// Files that are each other's parents, and evals of a file that is not there.
+#[test]
+fn parents_may_lie() {
+    let made = Made(|tables: &mut Tables<'_>| {
+        for (id, parent) in [(1, 2), (2, 1), (3, 3), (4, 99)] {
+            let (name, flags) = ("odd".into(), None);
+            tables.push(File { id, name, parent_file_id: Some(parent), parent_line: Some(7), flags })?;
+            let level = "line".into();
+            let (calls, incl_ns, excl_ns) = (1, 5, Some(5));
+            tables.push(LineTime {
+                id,
+                file_id: Some(id),
+                file: name,
+                line: u32::MAX,
+                level,
+                calls,
+                incl_ns,
+                excl_ns,
+            })?;
+        }
+        Ok(())
+    });
+    let mut lines = Lines::new(Options::default());
+    made.pour(&Filter::default(), &mut lines).expect("it is in memory");
+    let profile = lines.finish().profiles.pop().expect("a profile");
+    assert_eq!(profile.files.values().map(|file| file.total().count).sum::<u64>(), 4);
+    assert_eq!(profile.files[&4].parent, None);
+    assert!(profile.index().evals_in(99).is_empty());
 }

@@ -1,6 +1,10 @@
 //! Statistics of the Web Tracing Framework corpus, equal to those of the original but for its known errors.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value as Json;
 use traceloom_analysis::stats::{self, Options, Report};
@@ -10,7 +14,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/wtf")
 }
 
-fn report(path: &PathBuf) -> Report {
+fn report(path: &Path) -> Report {
     let trace = open(path, None, &traceloom_ingest::Options::default()).expect("the fixture opens");
     stats::of_traces(&[trace], &Options::default()).expect("the fixture is read")
 }

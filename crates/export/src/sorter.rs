@@ -60,12 +60,12 @@ fn sort_nearly_sorted<T: Copy + Ord>(entries: &mut [T]) {
         let entry = entries[index];
         let mut place = index;
         while place > 0 && entry < entries[place - 1] {
+            entries[place] = entries[place - 1];
             place -= 1;
         }
         if place == index {
             continue;
         }
-        entries.copy_within(place..index, place + 1);
         entries[place] = entry;
         match steps_left.checked_sub(index - place) {
             Some(left) => steps_left = left,

@@ -2,6 +2,8 @@
 
 mod support;
 
+#[path = "between/easyprofiler.rs"]
+mod easyprofiler;
 #[path = "between/picture.rs"]
 mod picture;
 #[path = "between/wtf.rs"]

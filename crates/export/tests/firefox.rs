@@ -11,25 +11,165 @@ use std::{
 
 use serde_json::Value as Json;
 use traceloom_export::by_id;
-use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, counters, events, spans, switches};
+use traceloom_model::{
+    Batches, Filter, Table, TableSource, Wanted, counters, events, logs, spans, switches, traces as trace_table,
+};
 
 use support::{place, traces, write};
 
-/// Traces that are loaded: each takes a second or two.
+/// Traces that are loaded, of each format one: each takes a second or two.
 const TRACES: [&str; 5] = [
-    "cnanolog-head_levels.clog",
+    "cnanolog-head_types.clog",
     "easyprofiler-v210_nested_threads.prof",
-    "memlyze-leak.mlyze",
+    "memlyze-api_medium.mlyze",
     "nytprof-recurse-calls2.nytprof",
     "wtf-js-mix.wtf-trace",
 ];
 
+#[derive(Debug, Default, PartialEq)]
+struct Numbers {
+    /// How many markers of a name there are, and how long they are together.
+    markers: BTreeMap<String, (i64, i64)>,
+    /// Time of functions without what they call.
+    own: BTreeMap<String, i64>,
+}
+
+fn expected(batches: &Batches) -> Numbers {
+    let mut numbers = Numbers::default();
+    let mut marker = |name: &str, dur_ns: i64| {
+        let name = if name.is_empty() { "(no name)" } else { name };
+        let entry = numbers.markers.entry(name.to_owned()).or_default();
+        *entry = (entry.0 + 1, entry.1 + dur_ns);
+    };
+    let last = batches.table(Table::Traces).map(trace_table::View::of).find_map(|view| view.last_ts_ns.get(0));
+    let mut own: BTreeMap<i64, (&str, i64)> = BTreeMap::new();
+    let mut children = Vec::new();
+    for view in batches.table(Table::Spans).map(spans::View::of) {
+        for row in 0..view.rows {
+            // Open spans end with the trace.
+            let dur_ns = view.dur_ns.get(row).unwrap_or_else(|| (last.unwrap_or(0) - view.ts_ns.get(row)).max(0));
+            marker(view.name.get(row), dur_ns);
+            if !matches!(view.category.get(row), "frame" | "range") {
+                own.insert(view.id.get(row), (view.name.get(row), dur_ns));
+                children.extend(view.parent_id.get(row).map(|parent| (parent, dur_ns)));
+            }
+        }
+    }
+    for (parent, dur_ns) in children {
+        own.entry(parent).and_modify(|(_, own_ns)| *own_ns -= dur_ns);
+    }
+    own.into_values().for_each(|(name, ns)| *numbers.own.entry(name.to_owned()).or_default() += ns);
+    for view in batches.table(Table::Switches).map(switches::View::of) {
+        (0..view.rows).for_each(|row| marker(view.name.get(row), view.dur_ns.get(row)));
+    }
+    for view in batches.table(Table::Events).map(events::View::of) {
+        (0..view.rows).for_each(|row| marker(view.name.get(row), 0));
+    }
+    for view in batches.table(Table::Counters).map(counters::View::of) {
+        (0..view.rows).for_each(|row| marker(view.name.get(row), 0));
+    }
+    for view in batches.table(Table::Logs).map(logs::View::of) {
+        (0..view.rows).for_each(|_| marker("log", 0));
+    }
+    numbers.own.retain(|_, ns| *ns > 0);
+    numbers
+}
+
+/// The program, with a home of its own.
+struct Profiler {
+    folder: PathBuf,
+}
+
+impl Profiler {
+    fn run(&self, arguments: &[&str]) -> String {
+        let modules = self.folder.join("node_modules");
+        let out = Command::new(modules.join("node/bin/node"))
+            .arg(modules.join("@firefox-devtools/profiler-cli/dist/profiler-cli.js"))
+            .args(arguments)
+            .env("HOME", &self.folder)
+            .output()
+            .unwrap();
+        assert!(out.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    }
+
+    fn ask(&self, arguments: &[&str], thread: &str, session: &str) -> Json {
+        let rest = ["--thread", thread, "--limit", "0", "--json", "--session", session];
+        let text = self.run(&[arguments, rest.as_slice()].concat());
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    fn numbers(&self, file: &Path, session: &str) -> (Numbers, u64) {
+        self.run(&["load", file.to_str().unwrap(), "--session", session]);
+        let list = self.run(&["thread", "list", "--json", "--session", session]);
+        let list: Json = serde_json::from_str(&list).unwrap();
+        let ns = |millis: &Json| (millis.as_f64().unwrap() * 1e6).round() as i64;
+        let mut numbers = Numbers::default();
+        for thread in list["threads"].as_array().unwrap() {
+            let thread = thread["threadHandle"].as_str().unwrap();
+            for kind in self.ask(&["thread", "markers"], thread, session)["byType"].as_array().unwrap() {
+                let count = kind["count"].as_i64().unwrap();
+                let average = kind["durationStats"]["avg"].as_f64().unwrap_or(0.0);
+                let entry = numbers.markers.entry(kind["markerName"].as_str().unwrap().to_owned()).or_default();
+                *entry = (entry.0 + count, entry.1 + (average * 1e6 * count as f64).round() as i64);
+            }
+            for function in self.ask(&["thread", "functions"], thread, session)["functions"].as_array().unwrap() {
+                let name = function["name"].as_str().unwrap().to_owned();
+                *numbers.own.entry(name).or_default() += ns(&function["selfSamples"]);
+            }
+        }
+        numbers.own.retain(|_, ns| *ns > 0);
+        let counters = self.run(&["counter", "list", "--json", "--session", session]);
+        let counters: Json = serde_json::from_str(&counters).unwrap();
+        let samples = counters["counters"].as_array().unwrap().iter().map(|counter| &counter["rangeSampleCount"]);
+        let samples = samples.map(|count| count.as_u64().unwrap()).sum();
+        self.run(&["stop", session]);
+        (numbers, samples)
+    }
+}
+
 #[test]
 fn markers_and_times_are_ours() {
-    let place = place("firefox");
-    let target = by_id("firefox").unwrap();
-    for (name, trace) in traces() {
+    let folder = match modules() {
+        Ok(folder) => folder,
+        Err(reason) => {
+            assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
+            eprintln!("skipped: {reason}");
+            return;
+        }
+    };
+    let (profiler, place, target) = (Profiler { folder }, place("firefox"), by_id("firefox").unwrap());
+    let mut compared = 0;
+    for (name, trace) in traces().into_iter().filter(|(name, _)| TRACES.contains(&name.as_str())) {
         let file = place.join(format!("{name}.firefox.json"));
         write(target, &trace, false, &file);
+        let mut batches = Batches::of(Wanted::everything());
+        trace.pour(&Filter::default(), &mut batches).unwrap();
+        let (found, samples) = profiler.numbers(&file, &format!("traceloom-{compared}"));
+        let expected = expected(&batches);
+        assert_eq!(found, expected, "{name}");
+        assert!(batches.rows(Table::Allocations) == 0 || samples > 1, "{name}: {samples} values of memory in use");
+        compared += 1;
     }
+    assert_eq!(compared, TRACES.len(), "all of them are among the fixtures");
+}
+
+/// The program and the version of Node that it needs.
+fn modules() -> Result<PathBuf, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("firefox-npm");
+    let is_there = |name: &str| folder.join("node_modules").join(name).is_file();
+    if !(is_there("node/bin/node") && is_there("@firefox-devtools/profiler-cli/dist/profiler-cli.js")) {
+        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        // The script of the package `node` puts the program into its place.
+        let out = Command::new("npm")
+            .args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"])
+            .arg(&folder)
+            .args(["@firefox-devtools/profiler-cli@0.10", "node@24"])
+            .output()
+            .map_err(|error| format!("npm is not installed: {error}"))?;
+        if !out.status.success() {
+            return Err(format!("npm install profiler-cli failed: {}", String::from_utf8_lossy(&out.stderr)));
+        }
+    }
+    Ok(folder)
 }

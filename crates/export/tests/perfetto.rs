@@ -169,10 +169,15 @@ fn found(answers: &Json) -> Numbers {
     let int = |cell: &Json| cell.as_i64().unwrap_or_else(|| panic!("{cell} is no integer"));
     // What is no number has no JSON.
     let float = |cell: &Json| digits(cell.as_f64().unwrap_or(f64::NAN));
+    let mut slices = BTreeMap::new();
+    for row in rows(0) {
+        // The engine has a word for no name, which it uses for some.
+        let name = Some(text(&row[0])).filter(|name| name != "[No name]").unwrap_or_default();
+        let entry: &mut (i64, i64, i64) = slices.entry((name, text(&row[1]))).or_default();
+        *entry = (entry.0 + int(&row[2]), entry.1 + int(&row[3]), entry.2 + int(&row[4]));
+    }
     Numbers {
-        slices: rows(0)
-            .map(|row| ((text(&row[0]), text(&row[1])), (int(&row[2]), int(&row[3]), int(&row[4]))))
-            .collect(),
+        slices,
         counters: rows(1).map(|row| (text(&row[0]), (int(&row[1]), float(&row[2])))).collect(),
         logs: rows(2).map(|row| (text(&row[0]), int(&row[1]))).collect(),
         args: int(&answers[3][0][0]),
@@ -239,13 +244,12 @@ fn as_chrome(numbers: &mut Numbers) {
     numbers.depths = None;
 }
 
-/// The engine resolves the escapes of a string only where one of them is a quote, and has a word for no name.
+/// The engine resolves the escapes of a string only where one of them is a quote.
 fn as_read(name: String) -> String {
     let mut escaped = Vec::new();
     push_escaped(&mut escaped, &name);
     let escaped = String::from_utf8(escaped).unwrap();
     match escaped.contains("\\\"") {
-        _ if name.is_empty() => "[No name]".to_owned(),
         true => name,
         false => escaped,
     }

@@ -49,6 +49,8 @@ pub struct NameColumn {
     entries: Vec<Entry>,
     /// The texts of those entries that are not symbols.
     texts: String,
+    /// The key of the last text; of anything else where there is none, which no text equals.
+    last_text: i32,
     /// The values of the last batch, good for the next one unless entries were added.
     values: Option<Arc<StringArray>>,
 }
@@ -84,13 +86,19 @@ impl NameColumn {
     /// The key of a text, and the bytes that it adds.
     #[inline(never)]
     fn key_of_text(&mut self, text: &str) -> (i32, usize) {
+        // Names mostly come in runs.
+        if self.text(self.last_text) == Some(text) {
+            return (self.last_text, 0);
+        }
         let hash = self.hasher.hash_one(text);
         if let Some(key) = self.by_text.find(hash, |key| self.text(*key) == Some(text)) {
+            self.last_text = *key;
             return (*key, 0);
         }
         let begin = self.texts.len();
         self.texts.push_str(text);
         let key = self.add(Entry::Text(begin, self.texts.len()));
+        self.last_text = key;
         let Self { by_text, hasher, entries, texts, .. } = self;
         by_text.insert_unique(hash, key, |key| match entries.get(*key as usize) {
             Some(Entry::Text(begin, end)) => hasher.hash_one(&texts[*begin..*end]),

@@ -171,7 +171,7 @@ impl TraceExec {
     fn rows(&self, parts: &[Arc<Part>]) -> Precision<usize> {
         let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
         match self.request.table {
-            Table::Traces => Precision::Exact(parts.len()),
+            Table::Traces => Precision::Inexact(parts.len()),
             Table::Attributes | Table::Processes | Table::Threads | Table::Files | Table::Resources => {
                 Precision::Inexact(20 * parts.len())
             }

@@ -34,8 +34,24 @@ use crate::{
     stored, views,
 };
 
-/// Lets the caller see what is read of a file: gives the same source back.
-pub type Watch = fn(Source, &Path) -> Result<Source>;
+/// Lets the caller see what is read of a file: gives a source of the same bytes.
+#[derive(Clone)]
+pub struct Watch(Arc<Look>);
+
+type Look = dyn Fn(Source, &Path) -> Result<Source> + Send + Sync;
+
+impl Watch {
+    /// Looks at every file with this.
+    pub fn new(look: impl Fn(Source, &Path) -> Result<Source> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(look))
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
+    }
+}
 
 /// How questions are answered.
 #[derive(Clone, Debug)]
@@ -257,8 +273,8 @@ fn open(path: &Path, options: &Options) -> Result<Trace> {
     let reading = traceloom_ingest::Options::default();
     let source = Source::open(path, &reading.read.limits)?;
     let mut trace = Trace::new(path, source, options.from.as_deref(), &reading)?;
-    if let Some(watch) = options.watch {
-        trace.opened.source = watch(trace.opened.source, path)?;
+    if let Some(Watch(look)) = &options.watch {
+        trace.opened.source = look(trace.opened.source, path)?;
     }
     Ok(trace)
 }

@@ -150,7 +150,7 @@ Examples:
   traceloom stats --by thread,parent --sort p99 --limit 20 capture.prof
   traceloom stats --range 1.5s..1.7s capture.prof               what ran in a spike
   traceloom stats --histogram Frame capture.prof                how frames are distributed
-  traceloom stats --value 'Visible objects' --inside Cull capture.prof   does it depend on the number?
+  traceloom stats --value 'Visible objects' --inside Render capture.prof   does it depend on the number?
   traceloom stats --json capture.prof | jq '.spans[0]'")]
     Stats(figures::Stats),
 

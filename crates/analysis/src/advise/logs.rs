@@ -66,10 +66,11 @@ impl Logs {
                 limit: options.logs as f64,
                 count: place.count,
                 evidence: vec![
-                    Evidence::new(at.unwrap_or_default(), most as f64, Unit::Count).at(second.saturating_mul(SECOND_NS)),
+                    Evidence::new(at.unwrap_or_default(), most as f64, Unit::Count)
+                        .at(second.saturating_mul(SECOND_NS)),
                 ],
                 query: format!(
-                    "SELECT ts_ns / {SECOND_NS} AS second, COUNT(*) AS entries FROM logs WHERE {which} GROUP BY ts_ns / \
+                    "SELECT ts_ns / {SECOND_NS} AS at_s, COUNT(*) AS entries FROM logs WHERE {which} GROUP BY ts_ns / \
                      {SECOND_NS} ORDER BY entries DESC"
                 ),
             }

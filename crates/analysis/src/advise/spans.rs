@@ -208,7 +208,7 @@ fn hot(spans: &Spans, options: &Options, names: &Names, extent_ns: u64) -> Vec<A
                 Evidence::new("the trace".to_owned(), extent_ns as f64, Unit::Nanoseconds),
             ],
             query: format!(
-                "SELECT file, line, COUNT(*) AS rows, SUM({own}) AS own_ns FROM {table} WHERE {column} = {} GROUP BY file, line \
+                "SELECT file, line, COUNT(*) AS calls, SUM({own}) AS own_ns FROM {table} WHERE {column} = {} GROUP BY file, line \
                  ORDER BY own_ns DESC",
                 quoted(name)
             ),

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use traceloom_model::{allocations, frames, stacks};
 
-use super::Tree;
+use super::{Options, Tree};
 use crate::names::Names;
 
 /// Weights by stack, and what the stacks are.
@@ -17,8 +17,8 @@ pub(crate) struct AllocationStacks {
 }
 
 impl AllocationStacks {
-    pub(crate) fn take_rows(&mut self, view: &allocations::View<'_>) {
-        for row in 0..view.rows {
+    pub(crate) fn take_rows(&mut self, view: &allocations::View<'_>, options: &Options) {
+        for row in (0..view.rows).filter(|row| options.takes(view.ts_ns.get(*row))) {
             let weight = self.weights.entry((view.trace_id.get(row), view.stack_id.get(row))).or_default();
             weight.0 = weight.0.saturating_add(view.size_bytes.get(row));
             weight.1 += 1;

@@ -193,11 +193,16 @@ mod tests {
     #[test]
     fn the_order_of_parents_and_children_does_not_matter() {
         // 7 around 8 and 9, and 9 around 8, twice.
-        let parents_first =
-            [(0, None, 7, 100), (1, Some(0), 8, 10), (2, Some(0), 9, 40), (3, Some(2), 8, 15), (4, None, 7, 50), (5, Some(4), 8, 5)];
+        let parents_first = [
+            (0, None, 7, 100),
+            (1, Some(0), 8, 10),
+            (2, Some(0), 9, 40),
+            (3, Some(2), 8, 15),
+            (4, None, 7, 50),
+            (5, Some(4), 8, 5),
+        ];
         let children_first = [1, 3, 2, 0, 5, 4].map(|index: usize| parents_first[index]);
-        let expected =
-            vec![(vec![7], 95, 2), (vec![7, 8], 15, 2), (vec![7, 9], 25, 1), (vec![7, 9, 8], 15, 1)];
+        let expected = vec![(vec![7], 95, 2), (vec![7, 8], 15, 2), (vec![7, 9], 25, 1), (vec![7, 9, 8], 15, 1)];
         assert_eq!(stacks(&parents_first), expected);
         assert_eq!(stacks(&children_first), expected);
     }

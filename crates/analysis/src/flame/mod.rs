@@ -10,8 +10,8 @@ mod tree;
 use arrow_array::RecordBatch;
 use traceloom_model::{Columns, Flow, Table, TableSink, allocations as allocation_rows, frames, spans, stacks};
 
-use self::{allocations::AllocationStacks, merge::Merging};
 pub use self::tree::{Stack, Tree};
+use self::{allocations::AllocationStacks, merge::Merging};
 use crate::names::{Mapped, Names};
 
 /// What the width of a frame means.
@@ -37,6 +37,15 @@ pub struct Options {
     pub is_reversed: bool,
     /// Stacks of different threads stay apart, below a frame for each.
     pub by_thread: bool,
+    /// Only what begins from the first of these times to the last.
+    pub range_ns: Option<(i64, i64)>,
+}
+
+impl Options {
+    /// The filter of a source is a hint, so rows are looked at again.
+    fn takes(&self, ts_ns: i64) -> bool {
+        self.range_ns.is_none_or(|(from_ns, to_ns)| (from_ns..=to_ns).contains(&ts_ns))
+    }
 }
 
 /// Tables are poured into it; see the module.
@@ -83,7 +92,10 @@ impl Flame {
 
     fn thread_name(&self, trace: u64, thread: i64) -> String {
         let known = self.threads.iter().find(|(of, id, _)| (*of, *id) == (trace, thread));
-        known.map(|(_, _, name)| name.clone()).filter(|name| !name.is_empty()).unwrap_or_else(|| format!("thread {thread}"))
+        known
+            .map(|(_, _, name)| name.clone())
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("thread {thread}"))
     }
 
     fn take_spans(&mut self, view: &spans::View<'_>) {
@@ -96,7 +108,7 @@ impl Flame {
                 Weight::Bytes | Weight::Time => (None, view.dur_ns.get(row)),
             };
             // Frames and ranges lie over the spans of a thread and are not part of a stack.
-            if !matches!(view.category.get(row), "frame" | "range") {
+            if self.options.takes(view.ts_ns.get(row)) && !matches!(view.category.get(row), "frame" | "range") {
                 self.spans.add(&merge::Span {
                     thread: (view.trace_id.get(row), view.thread_id.get(row)),
                     id: view.id.get(row),
@@ -116,10 +128,10 @@ impl TableSink for Flame {
         match table {
             Table::Spans if !is_bytes => Columns::named(
                 table,
-                &["trace_id", "id", "parent_id", "thread_id", "name", "category", "dur_ns", "self_ns"],
+                &["trace_id", "id", "parent_id", "thread_id", "ts_ns", "name", "category", "dur_ns", "self_ns"],
             ),
             Table::Threads if self.options.by_thread => Columns::ALL,
-            Table::Allocations => Columns::named(table, &["trace_id", "stack_id", "size_bytes"]),
+            Table::Allocations => Columns::named(table, &["trace_id", "ts_ns", "stack_id", "size_bytes"]),
             Table::Stacks | Table::Frames => Columns::ALL,
             _ => Columns::NONE,
         }
@@ -133,7 +145,7 @@ impl TableSink for Flame {
                 let rows = (0..view.rows).map(|row| (view.trace_id.get(row), view.id.get(row), view.name.get(row)));
                 self.threads.extend(rows.map(|(trace, id, name)| (trace, id, name.unwrap_or_default().to_owned())));
             }
-            Table::Allocations => self.allocations.take_rows(&allocation_rows::View::of(&batch)),
+            Table::Allocations => self.allocations.take_rows(&allocation_rows::View::of(&batch), &self.options),
             Table::Stacks => self.allocations.take_stacks(&stacks::View::of(&batch)),
             Table::Frames => self.allocations.take_frames(&frames::View::of(&batch), &mut self.names),
             _ => {}

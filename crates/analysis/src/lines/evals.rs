@@ -60,7 +60,9 @@ fn settle(profile: &Profile) -> HashMap<i64, i64> {
         let groups = match alike.len() > MOST_SOURCES {
             true => vec![siblings],
             // What has evals of its own is left alone.
-            false => alike.into_values().filter(|ids| ids.iter().all(|id| profile.files[id].evals.is_empty())).collect(),
+            false => {
+                alike.into_values().filter(|ids| ids.iter().all(|id| profile.files[id].evals.is_empty())).collect()
+            }
         };
         for group in groups {
             into.extend(group[1..].iter().map(|donor| (*donor, group[0])));

@@ -5,6 +5,7 @@
 mod collect;
 mod evals;
 mod heat;
+mod index;
 mod packages;
 mod profile;
 
@@ -18,8 +19,9 @@ use traceloom_model::{
 use self::collect::Collected;
 pub use self::{
     heat::{Heat, Spread},
+    index::{CallsByLine, Index, Nested, SubsByLine},
     packages::{Package, package_of, packages},
-    profile::{Caller, Cost, File, Figures, Level, Place, Profile, Sub, SubKind},
+    profile::{Caller, Cost, Figures, File, Level, Place, Profile, Sub, SubKind},
 };
 
 /// How to show a profile.

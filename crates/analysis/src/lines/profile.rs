@@ -1,6 +1,8 @@
 //! A profile as reports show it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+
+use super::Index;
 
 /// What one trace knows about its lines and subs.
 #[derive(Clone, Debug, Default)]
@@ -253,55 +255,9 @@ impl Profile {
         self.files.values().any(|file| !file.blocks.is_empty() || !file.sub_lines.is_empty())
     }
 
-    /// The evals in a file and in its evals, and so on; none is met twice, whatever the file says.
-    pub fn evals_below(&self, file: i64) -> Vec<i64> {
-        let mut below = Vec::new();
-        let mut seen = BTreeSet::from([file]);
-        let mut open = vec![file];
-        while let Some(at) = open.pop() {
-            for eval in self.files.get(&at).into_iter().flat_map(|file| &file.evals) {
-                if seen.insert(*eval) {
-                    below.push(*eval);
-                    open.push(*eval);
-                }
-            }
-        }
-        below
-    }
-
-    /// Where code of a file was written: out of all evals, into the file that holds the outermost.
-    pub fn outermost(&self, file: i64, line: u32) -> (i64, u32) {
-        let mut at = (file, line);
-        // The bound is for files that are each other's parents.
-        for _ in 0..self.files.len() {
-            match self.files.get(&at.0).and_then(|file| file.parent) {
-                Some(parent) => at = parent,
-                None => break,
-            }
-        }
-        at
-    }
-
-    /// Names of the subs whose source is in a file, by first line; those without lines have none.
-    pub fn defined_in(&self, file: i64) -> BTreeMap<Option<u32>, Vec<&str>> {
-        let mut by_line: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for (name, sub) in self.subs.iter().filter(|(_, sub)| sub.file == Some(file)) {
-            by_line.entry(sub.first_line).or_default().push(name.as_str());
-        }
-        by_line
-    }
-
-    /// Calls made in a file, by line and then by called sub.
-    pub fn calls_in(&self, file: i64) -> BTreeMap<u32, BTreeMap<&str, Figures>> {
-        let mut by_line: BTreeMap<_, BTreeMap<_, Figures>> = BTreeMap::new();
-        for (name, sub) in &self.subs {
-            let begin = sub.callers.partition_point(|caller| caller.file < Some(file));
-            for caller in sub.callers[begin..].iter().take_while(|caller| caller.file == Some(file)) {
-                let called = by_line.entry(caller.line.unwrap_or(0)).or_default();
-                called.entry(name.as_str()).or_default().add(&caller.figures);
-            }
-        }
-        by_line
+    /// The same, seen from the files.
+    pub fn index(&self) -> Index<'_> {
+        Index::of(self)
     }
 
     /// Gives a file its source where none was stored.

@@ -92,7 +92,8 @@ impl Alive {
 
     pub(super) fn finish(self, report: &mut Report) {
         // What was taken before and matches nothing now was freed already.
-        let was_taken = |(key, (_, last)): &(&(u64, u64), &(u64, i64))| self.taken.get(*key).is_some_and(|first| first < last);
+        let was_taken =
+            |(key, (_, last)): &(&(u64, u64), &(u64, i64))| self.taken.get(*key).is_some_and(|first| first < last);
         let double: u64 = self.unmatched.iter().filter(was_taken).map(|(_, (count, _))| count).sum();
         // Without addresses all look alike, and none is odd.
         let double = if report.is_growth_only { 0 } else { double };

@@ -149,7 +149,8 @@ impl Collected {
             self.totals.unknown_frees = 0;
         }
         let lifetimes = self.lifetimes.iter().zip(BOUNDS_NS);
-        let lifetimes = lifetimes.map(|((count, bytes), below_ns)| Lifetimes { below_ns, count: *count, bytes: *bytes });
+        let lifetimes =
+            lifetimes.map(|((count, bytes), below_ns)| Lifetimes { below_ns, count: *count, bytes: *bytes });
         let report = Report {
             totals: self.totals,
             curve: self.usage.curve(first_ns, last_ns, options.points),

@@ -3,6 +3,7 @@
 mod callgrind;
 mod chrome;
 mod csv;
+mod easyprofiler;
 mod firefox;
 mod folded;
 mod json;
@@ -22,6 +23,7 @@ pub static TARGETS: &[&dyn Target] = &[
     &callgrind::Callgrind,
     &chrome::Chrome,
     &csv::Csv,
+    &easyprofiler::EasyProfiler,
     &firefox::Firefox,
     &folded::Folded,
     &json::Json,

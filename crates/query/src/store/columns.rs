@@ -68,19 +68,16 @@ fn properties(table: Table, options: &Options) -> WriterProperties {
     table.columns().iter().fold(properties, encode).build()
 }
 
-/// Names and numbers that recur have a dictionary. What grows from row to row is written as differences; for what is different in each
-/// row a dictionary would only be built to be thrown away.
+/// Names and numbers that recur have a dictionary. For what is different in each row one would only be built to be thrown
+/// away: such numbers are written as differences, which are short, and read several times as fast as what only zstd made short.
 fn encode(properties: WriterPropertiesBuilder, column: &ColumnDef) -> WriterPropertiesBuilder {
     let path = || ColumnPath::from(column.name);
-    match column.name {
-        "id" | "ts_ns" | "owner_id" => properties
+    let differs = matches!(column.name, "address" | "id" | "owner_id" | "parent_id" | "span_id");
+    match (column.data_type)() {
+        DataType::Int64 | DataType::UInt64 if differs || column.name.ends_with("_ns") => properties
             .set_column_dictionary_enabled(path(), false)
             .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
-        "address" => properties.set_column_dictionary_enabled(path(), false),
-        name if name.ends_with("_ns") => properties.set_column_dictionary_enabled(path(), false).set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
-        _ if matches!((column.data_type)(), DataType::Binary | DataType::Float64) => {
-            properties.set_column_dictionary_enabled(path(), false)
-        }
+        DataType::Binary | DataType::Float64 => properties.set_column_dictionary_enabled(path(), false),
         _ => properties,
     }
 }

@@ -1,9 +1,9 @@
 //! What a store holds, written down.
 
-use std::{collections::BTreeMap, fs::File, io::Read, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
-use traceloom_bytes::{Error, Result};
+use traceloom_bytes::{Error, Limits, Result, Source};
 
 use super::Shelf;
 
@@ -79,18 +79,19 @@ impl Manifest {
     }
 
     fn parse(path: &Path) -> Result<Self> {
-        let mut text = String::new();
-        File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > MAX_BYTES {
-            return Err(Error::limit("manifest", text.len() as u64, MAX_BYTES));
+        let source = Source::open(path, &Limits::default())?;
+        let length = source.len()?;
+        if length > MAX_BYTES {
+            return Err(Error::limit("manifest", length, MAX_BYTES));
         }
+        let text = source.prefix(length as usize)?;
         let broken = |error: serde_json::Error| Error::unrecognized(format!("is no manifest of a store: {error}"));
-        let Version { version } = serde_json::from_str(&text).map_err(broken)?;
+        let Version { version } = serde_json::from_slice(&text).map_err(broken)?;
         if version != VERSION {
             let message = format!("has version {version}; this program reads version {VERSION}");
             return Err(Error::unrecognized(message));
         }
-        let mut manifest: Self = serde_json::from_str(&text).map_err(broken)?;
+        let mut manifest: Self = serde_json::from_slice(&text).map_err(broken)?;
         manifest.number_files()?;
         manifest.check_rows()?;
         Ok(manifest)

@@ -54,7 +54,8 @@ fn write(out: &mut dyn Write, file: &str, all: &[Advice]) -> Result<()> {
     if all.is_empty() {
         return Ok(writeln!(out, "{bold}{file}{bold:#}: {good}nothing stands out{good:#}")?);
     }
-    writeln!(out, "{bold}{file}{bold:#}: {} things are worth a look", all.len())?;
+    let things = if all.len() == 1 { "one thing is".to_owned() } else { format!("{} things are", all.len()) };
+    writeln!(out, "{bold}{file}{bold:#}: {things} worth a look")?;
     for advice in all {
         let style = match advice.weight {
             Weight::High => Styles::ERROR,

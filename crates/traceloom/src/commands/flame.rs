@@ -16,9 +16,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let traces = input::open_tables(&arguments.files, &arguments.reading)?;
     let mut flame = Flame::new(options(arguments));
     let mut filter = Filter::default();
-    if let Some(range) = arguments.range {
-        filter.from_ns = range.from_ns.unwrap_or(filter.from_ns);
-        filter.to_ns = range.to_ns.unwrap_or(filter.to_ns);
+    if let Some((from_ns, to_ns)) = range_ns(arguments) {
+        (filter.from_ns, filter.to_ns) = (from_ns, to_ns);
     }
     traces.pour(&filter, &mut flame)?;
     let tree = flame.finish();
@@ -40,7 +39,12 @@ fn options(arguments: &Arguments) -> Options {
         FlameWeight::SelfTime => Weight::SelfTime,
         FlameWeight::Time => Weight::Time,
     };
-    Options { weight, is_reversed: arguments.reversed, by_thread: arguments.by_thread }
+    let (is_reversed, by_thread) = (arguments.reversed, arguments.by_thread);
+    Options { weight, is_reversed, by_thread, range_ns: range_ns(arguments) }
+}
+
+fn range_ns(arguments: &Arguments) -> Option<(i64, i64)> {
+    arguments.range.map(|range| (range.from_ns.unwrap_or(i64::MIN), range.to_ns.unwrap_or(i64::MAX)))
 }
 
 /// Lines of `outer;inner weight`.

@@ -7,6 +7,7 @@ use traceloom_analysis::memory::{Moment, Options, Report, Site, memory};
 use traceloom_bytes::{Error, Result};
 use traceloom_model::Filter;
 
+use super::lines::clean;
 use crate::{
     Outcome,
     args::answers::Memory as Arguments,
@@ -43,7 +44,10 @@ impl Text<'_> {
         self.totals()?;
         self.curve()?;
         if self.report.is_growth_only {
-            writeln!(self.out, "\nThe tracer knew no addresses: what was freed cannot be told, only where memory grew.")?;
+            writeln!(
+                self.out,
+                "\nThe tracer knew no addresses: what was freed cannot be told, only where memory grew."
+            )?;
             return self.growth();
         }
         self.moment("at the peak", &self.report.peak)?;
@@ -73,7 +77,9 @@ impl Text<'_> {
             ("odd frees", format!("{} double, {} unknown", totals.double_frees, totals.unknown_frees)),
             ("reused", format!("{} addresses given out again without a free", totals.reused)),
         ];
-        for (name, value) in rows {
+        // Where no fate is known, the rest would look as if nothing was wrong.
+        let told = if self.report.is_growth_only { 1 } else { rows.len() };
+        for (name, value) in rows.into_iter().take(told) {
             writeln!(self.out, "{name:<12} {value}")?;
         }
         Ok(())
@@ -123,7 +129,12 @@ impl Text<'_> {
         for site in by_count.into_iter().take(self.limit) {
             let (bytes, count) = (Bytes(site.bytes).to_string(), site.count);
             let mean = Nanoseconds(site.lifetime_ns.checked_div(site.freed).unwrap_or(0));
-            writeln!(self.out, "{bytes:>10} {count:>8}  {}, {mean} on average, {} temporary", place(site), site.temporary)?;
+            writeln!(
+                self.out,
+                "{bytes:>10} {count:>8}  {}, {mean} on average, {} temporary",
+                place(site),
+                site.temporary
+            )?;
         }
         Ok(())
     }
@@ -162,7 +173,7 @@ fn place(site: &Site) -> String {
     let file = frame.file.as_ref().map(|file| format!(" {file}{line}")).unwrap_or_default();
     let callers: Vec<&str> = site.stack.iter().skip(1).take(3).map(|frame| frame.function.as_str()).collect();
     let callers = if callers.is_empty() { String::new() } else { format!(" < {}", callers.join(" < ")) };
-    format!("{}{file}{callers}", frame.function)
+    clean(&format!("{}{file}{callers}", frame.function))
 }
 
 fn to_json(report: &Report) -> Json {
@@ -200,9 +211,7 @@ fn moment_json(moment: &Moment) -> Json {
 }
 
 fn site_json(site: &Site) -> Json {
-    let frame = |frame: &traceloom_analysis::memory::SiteFrame| {
-        json!({ "function": frame.function, "file": frame.file, "line": frame.line })
-    };
+    let frame = |frame: &traceloom_analysis::memory::SiteFrame| json!({ "function": frame.function, "file": frame.file, "line": frame.line });
     json!({
         "stack": site.stack.iter().map(frame).collect::<Vec<_>>(),
         "count": site.count,

@@ -18,8 +18,8 @@ fn stacks_as_lines() {
     assert_snapshot("flame_folded", &answer(&["flame", "--format", "folded", &file]));
     let by_thread = answer(&["flame", "--format", "folded", "--by-thread", "--by", "count", &file]);
     assert_snapshot("flame_by_thread", &by_thread);
-    let recursion = fixture_of("nytprof", "recurse-calls2.nytprof");
-    assert_snapshot("flame_calls", &answer(&["flame", "--format", "folded", "--by", "self", "--reversed", &recursion]));
+    let calls = fixture_of("nytprof", "excep-c0.nytprof");
+    assert_snapshot("flame_calls", &answer(&["flame", "--format", "folded", "--by", "self", "--reversed", &calls]));
     let memory = fixture_of("memlyze", "api_small.mlyze");
     assert_snapshot("flame_bytes", &answer(&["flame", "--format", "folded", "--by", "bytes", &memory]));
 }

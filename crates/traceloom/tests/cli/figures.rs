@@ -65,7 +65,7 @@ fn stats_of_a_stretch_and_a_histogram() {
 fn a_value_is_compared_with_durations() {
     let demo = demo();
     let game = demo.path("demo/game.prof");
-    let arguments = ["stats", "--json", "--value", "Visible objects", "--inside", "Cull", &game];
+    let arguments = ["stats", "--json", "--value", "Visible objects", "--inside", "Render", &game];
     let relation = &json(&arguments)["relation"];
     assert!(relation["pairs"].as_u64().is_some_and(|pairs| pairs > 10), "{relation}");
     assert_eq!(traceloom(&["stats", "--value", "x", &game]).status.code(), Some(2), "inside of what?");

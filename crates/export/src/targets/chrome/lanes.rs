@@ -13,8 +13,11 @@ pub(super) struct Lanes {
     /// Lanes of the layer of the thread that is at work.
     lanes: Vec<Lane>,
     /// Counters of one name in one process that differ otherwise, numbered from 1.
-    counters: HashMap<(u32, NameId, Option<u32>), Vec<(Option<i64>, Option<u64>)>>,
+    counters: HashMap<(u32, NameId, Option<u32>), Vec<Difference>>,
 }
+
+/// What tells apart counters of one name: their thread, and the number that the producer gives.
+type Difference = (Option<i64>, Option<u64>);
 
 impl Lanes {
     /// Names processes and the threads that are taken.

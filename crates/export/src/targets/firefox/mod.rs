@@ -21,7 +21,7 @@ use self::{
     spans::Spans,
     thread::{Identity, Marker, Tables},
 };
-use crate::{Descriptor, Gathered, Need, Numbering, Options, Target, ThreadIndex, Timeline, memory_in_use};
+use crate::{Descriptor, Gathered, Layer, Need, Numbering, Options, Target, ThreadIndex, Timeline, memory_in_use};
 
 /// Firefox Profiler.
 #[derive(Debug)]
@@ -99,11 +99,23 @@ fn write_threads(
     let mut text = Vec::new();
     for (thread, index) in roster.threads().iter().zip(0..).filter(|(thread, _)| thread.is_taken) {
         let mut tables = Tables::new(options.limits.entries);
+        let numbered = numbering.thread(ThreadIndex(index));
+        let is_main = !std::mem::replace(&mut seen[numbered.process], true);
+        let at = |ts_ns: Option<i64>| ts_ns.map(|ts_ns| timeline.at(thread.trace, ts_ns));
+        if is_main {
+            let next = spans.peek().and_then(|span| span.as_ref().ok()).filter(|span| span.thread.0 == index);
+            let begin = at(next.filter(|span| span.layer == Layer::Stack).map(|span| span.ts_ns));
+            let first = at(roster.traces[thread.trace].first_ts_ns);
+            tables.reach(first.filter(|first| begin.is_none_or(|begin| *first < begin)))?;
+        }
         let mut writer = Spans::new(thread.trace, timeline, looks, names, args, loss);
         while let Some(span) = spans.next_if(|span| span.as_ref().map_or(true, |span| span.thread.0 == index)) {
             writer.take(&span?, &mut tables)?;
         }
         writer.finish(&mut tables)?;
+        if is_main {
+            tables.reach(at(roster.traces[thread.trace].last_ts_ns))?;
+        }
         while let Some(point) = sorted.next_if(|point| point.as_ref().map_or(true, |point| point.thread == index)) {
             let point = point?;
             text.resize(point.details.1 as usize, 0);
@@ -114,9 +126,7 @@ fn write_threads(
         if !std::mem::take(&mut is_first) {
             out.write_all(b",")?;
         }
-        let numbered = numbering.thread(ThreadIndex(index));
         let process = &numbering.processes[numbered.process];
-        let is_main = !std::mem::replace(&mut seen[numbered.process], true);
         let (name, process_name) = (&thread.label(), &process.name);
         tables.write(&Identity { name, process_name, pid: process.pid, tid: numbered.tid, is_main }, names, out)?;
     }
@@ -258,7 +268,7 @@ mod tests {
         // What has no thread goes to the first one.
         let worker = thread("worker");
         assert_eq!(worker["markers"]["startTime"], json!([0, 0, 0.000007]));
-        assert_eq!((&worker["markers"]["phase"], &worker["samples"]["length"]), (&json!([1, 0, 0]), &json!(0)));
+        assert_eq!((&worker["markers"]["phase"], &worker["samples"]["length"]), (&json!([1, 0, 0]), &json!(2)));
         assert_eq!(worker["markers"]["data"][1]["details"], "message=a=b\n");
         assert_eq!(thread("main")["markers"]["length"], 0);
         let counter = &json["counters"][0]["samples"];

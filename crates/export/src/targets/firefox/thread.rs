@@ -52,6 +52,7 @@ pub(super) struct Tables {
     sample_times: Column,
     sample_weights: Column,
     samples: u64,
+    last_ns: Option<u64>,
     marker_names: Column,
     marker_starts: Column,
     marker_ends: Column,
@@ -78,6 +79,7 @@ impl Tables {
             sample_times,
             sample_weights,
             samples: 0,
+            last_ns: None,
             marker_names,
             marker_starts,
             marker_ends,
@@ -103,9 +105,19 @@ impl Tables {
     /// From then on this was the stack, for so long.
     pub(super) fn sample(&mut self, stack: Option<u32>, at_ns: u64, dur_ns: u64) -> Result<()> {
         self.samples += 1;
+        self.last_ns = Some(at_ns);
         self.sample_stacks.maybe(stack)?;
         self.sample_times.millis(at_ns)?;
         self.sample_weights.millis(dur_ns)
+    }
+
+    /// Says that nothing runs at a time after all samples: the page shows the time from the first sample to the last
+    /// one, and would leave out markers and memory in use before and after.
+    pub(super) fn reach(&mut self, at_ns: Option<u64>) -> Result<()> {
+        match at_ns.filter(|at_ns| self.last_ns.is_none_or(|last_ns| last_ns < *at_ns)) {
+            Some(at_ns) => self.sample(None, at_ns, 0),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn marker(&mut self, marker: &Marker, details: &str, names: &mut NamePool) -> Result<()> {

@@ -139,12 +139,50 @@ impl<'o> Packets<'o> {
             packet::SEQ_NEEDS_INCREMENTAL_STATE
         };
         self.is_first = false;
+        let mut head = Head::default();
+        head.uint(packet::TIMESTAMP, ts_ns);
+        head.uint(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+        head.uint(packet::SEQUENCE_FLAGS, flags);
+        head.length(packet::TRACK_EVENT, self.event.len());
+        if self.fresh.len() > 0 || head.len + self.event.len() >= 0x80 {
+            return self.finish_slowly(&head);
+        }
+        self.put_head(head, self.event.len());
+        self.buffer.bytes.extend_from_slice(&self.event.bytes);
+        self.flush_if_full()
+    }
+
+    /// Writes the end of the innermost slice of a track: half of all packets.
+    #[inline]
+    pub(super) fn end(&mut self, ts_ns: u64, track: u64) -> Result<()> {
+        let mut head = Head::default();
+        head.uint(packet::TIMESTAMP, ts_ns);
+        head.uint(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+        head.uint(packet::SEQUENCE_FLAGS, packet::SEQ_NEEDS_INCREMENTAL_STATE);
+        head.length(packet::TRACK_EVENT, 3 + varint_len(track));
+        head.uint(event::TYPE, event::TYPE_SLICE_END);
+        head.uint(event::TRACK_UUID, track);
+        self.put_head(head, 0);
+        self.flush_if_full()
+    }
+
+    /// Puts the frame of a short packet and its first fields.
+    #[inline]
+    fn put_head(&mut self, mut head: Head, rest: usize) {
+        head.bytes[0] = (trace::PACKET << 3 | 2) as u8;
+        head.bytes[1] = (head.len + rest) as u8;
+        let end = self.buffer.len() + Head::FRAME + head.len;
+        // A copy of a length that the compiler knows is much quicker than one of the right length.
+        self.buffer.bytes.extend_from_slice(&head.bytes);
+        self.buffer.bytes.truncate(end);
+    }
+
+    #[cold]
+    fn finish_slowly(&mut self, head: &Head) -> Result<()> {
         let (event, fresh) = (&self.event, &self.fresh);
         self.buffer.message(trace::PACKET, |wire| {
-            wire.uint(packet::TIMESTAMP, ts_ns);
-            wire.uint(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
-            wire.uint(packet::SEQUENCE_FLAGS, flags);
-            wire.bytes(packet::TRACK_EVENT, &event.bytes);
+            wire.bytes.extend_from_slice(&head.bytes[Head::FRAME..Head::FRAME + head.len]);
+            wire.bytes.extend_from_slice(&event.bytes);
             if fresh.len() > 0 {
                 wire.bytes(packet::INTERNED_DATA, &fresh.bytes);
             }
@@ -246,6 +284,56 @@ impl<'o> Packets<'o> {
         self.buffer.clear();
         Ok(())
     }
+}
+
+/// The first fields of a packet, laid out without asking for room, after the two bytes of a short packet's frame.
+#[derive(Debug)]
+struct Head {
+    /// At most two numbers of ten bytes and four of one, each with a tag of one byte.
+    bytes: [u8; 48],
+    len: usize,
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Self { bytes: [0; 48], len: 0 }
+    }
+}
+
+impl Head {
+    /// A tag and a length.
+    const FRAME: usize = 2;
+
+    /// A number; fields below 16 have tags of one byte.
+    #[inline]
+    fn uint(&mut self, field: u32, number: u64) {
+        self.put((field << 3) as u8, number);
+    }
+
+    /// The length of what follows.
+    #[inline]
+    fn length(&mut self, field: u32, len: usize) {
+        self.put((field << 3 | 2) as u8, len as u64);
+    }
+
+    #[inline]
+    fn put(&mut self, tag: u8, mut number: u64) {
+        let mut at = Self::FRAME + self.len;
+        self.bytes[at] = tag;
+        at += 1;
+        while number >= 0x80 {
+            self.bytes[at] = number as u8 | 0x80;
+            at += 1;
+            number >>= 7;
+        }
+        self.bytes[at] = number as u8;
+        self.len = at + 1 - Self::FRAME;
+    }
+}
+
+/// Bytes that a number takes.
+fn varint_len(number: u64) -> usize {
+    (64 - (number | 1).leading_zeros() as usize).div_ceil(7)
 }
 
 /// As many as [`crate::Looks`] keeps in memory.

@@ -95,7 +95,7 @@ impl LeftOpen {
         if is_open || self.by_lane.get(lane).is_some_and(|left| *left > 0) {
             return self.end_oddly(lane, is_open, ts_ns, tracks, packets, loss);
         }
-        end(ts_ns, tracks.lane(lane), packets)
+        packets.end(ts_ns, tracks.lane(lane))
     }
 
     #[cold]
@@ -117,14 +117,8 @@ impl LeftOpen {
         }
         for _ in 0..std::mem::take(&mut self.by_lane[lane]) {
             loss.lose("that spans were never closed", || format!("one that ends at {ts_ns} ns"));
-            end(ts_ns, tracks.lane(lane), packets)?;
+            packets.end(ts_ns, tracks.lane(lane))?;
         }
-        end(ts_ns, tracks.lane(lane), packets)
+        packets.end(ts_ns, tracks.lane(lane))
     }
-}
-
-#[inline]
-fn end(ts_ns: u64, track: u64, packets: &mut Packets<'_>) -> Result<()> {
-    packets.begin(event::TYPE_SLICE_END, track);
-    packets.finish(ts_ns)
 }

@@ -35,6 +35,8 @@ const MARK: &str = "wtf.trace#mark";
 const LEAVE: &str = "wtf.scope#leave";
 /// A name of an event type that may mean something to the loader.
 const RESERVED: &str = "wtf.";
+/// What ends a line in JavaScript: the original puts names of types into programs that it makes, behind `//`.
+const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 /// Types of the program; the format has room for a few more.
 const MOST_TYPES: usize = 60_000;
 
@@ -329,6 +331,7 @@ impl<W: Write> Output<W> {
         let flags = EventFlags(0);
         let is_free = !name.is_empty()
             && !name.starts_with(RESERVED)
+            && !name.contains(LINE_ENDS)
             && self.own_types < MOST_TYPES
             && !self.composer.is_taken(&name, event_class, flags, &args);
         if is_free {

@@ -10,6 +10,7 @@ use traceloom_bytes::Result;
 
 pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "events: Ticks\n")?;
+    let index = profile.index();
     let called = || profile.subs.iter().filter(|(_, sub)| !sub.callers.is_empty());
     for (name, sub) in called() {
         let (file, line, cost) = (file_of(profile, sub), first_line(sub), microseconds(sub.total.excl_ns));
@@ -19,7 +20,7 @@ pub(super) fn write(profile: &Profile, out: &mut dyn Write) -> Result<()> {
         for place in sub.places() {
             let by = if place.by.is_empty() { "__main".to_owned() } else { place.by.join(" or ") };
             // A call inside of an eval is made where the outermost eval stands.
-            let at = place.file.map(|file| profile.outermost(file, place.line.unwrap_or(0)));
+            let at = place.file.map(|file| index.outermost(file, place.line.unwrap_or(0)));
             let file = at.and_then(|(file, _)| profile.files.get(&file)).map_or(UNKNOWN, |file| file.name.as_str());
             let line = at.map_or(0, |(_, line)| line);
             writeln!(out, "fl={}\nfn={}", one_line(file), one_line(&by))?;

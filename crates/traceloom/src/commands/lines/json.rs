@@ -1,7 +1,7 @@
 //! Lines and subs for programs.
 
 use serde_json::{Value as Json, json};
-use traceloom_analysis::lines::{Cost, Figures, Level, Profile, Sub, packages};
+use traceloom_analysis::lines::{Cost, Figures, Index, Level, Profile, Sub, packages};
 
 use super::text;
 use crate::args::answers::Lines as Arguments;
@@ -12,7 +12,8 @@ pub(super) fn profile(profile: &Profile, files: &[i64], arguments: &Arguments) -
     let mut object = json!({ "file": profile.path, "format": profile.format });
     if all {
         object["attributes"] = json!(profile.attributes);
-        object["files"] = files.iter().map(|id| file(profile, *id)).collect();
+        let index = profile.index();
+        object["files"] = files.iter().map(|id| file(profile, &index, *id)).collect();
     }
     if all || arguments.subs {
         object["subs"] = text::subs_by_time(profile).into_iter().map(|(name, one)| sub(profile, name, one)).collect();
@@ -33,9 +34,9 @@ pub(super) fn profile(profile: &Profile, files: &[i64], arguments: &Arguments) -
     object
 }
 
-fn file(profile: &Profile, id: i64) -> Json {
+fn file(profile: &Profile, index: &Index<'_>, id: i64) -> Json {
     let file = &profile.files[&id];
-    let (total, calls) = (file.total(), profile.calls_in(id));
+    let (total, calls) = (file.total(), index.calls_in(id));
     let costs = |level: Level| -> Json { file.costs(level).iter().map(|(line, one)| cost(*line, one)).collect() };
     let calls = calls.iter().flat_map(|(line, called)| {
         called.iter().map(move |(name, figures)| {

@@ -6,10 +6,13 @@ use std::{
 };
 
 use anstyle::Style;
-use traceloom_analysis::lines::{Figures, Heat, Level, Profile, Spread};
+use traceloom_analysis::lines::{Figures, Heat, Index, Level, Profile, Spread};
 use traceloom_bytes::Result;
 
-use super::{clean, text::heading};
+use super::{
+    clean,
+    text::{counted, heading},
+};
 use crate::{output::Styles, table::Rounded};
 
 /// Callers, callees and evals that are named beside a line; the rest is counted.
@@ -18,45 +21,41 @@ const NAMED: usize = 5;
 /// Columns before the source.
 const INDENT: usize = 50;
 
-pub(super) fn write(out: &mut dyn Write, profile: &Profile, id: i64, level: Level) -> Result<()> {
-    Listing::new(profile, id, level).write(out)
+pub(super) fn write(out: &mut dyn Write, profile: &Profile, index: &Index<'_>, id: i64, level: Level) -> Result<()> {
+    Listing::new(profile, index, id, level).write(out)
 }
 
 struct Listing<'p> {
     profile: &'p Profile,
+    index: &'p Index<'p>,
     id: i64,
     level: Level,
-    calls: BTreeMap<u32, BTreeMap<&'p str, Figures>>,
-    subs: BTreeMap<u32, Vec<&'p str>>,
-    evals: BTreeMap<u32, Vec<i64>>,
     times: Spread,
     called: Spread,
 }
 
 impl<'p> Listing<'p> {
-    fn new(profile: &'p Profile, id: i64, level: Level) -> Self {
-        let file = &profile.files[&id];
-        let calls = profile.calls_in(id);
-        let subs = profile.defined_in(id).into_iter().filter_map(|(line, names)| Some((line?, names))).collect();
-        let mut evals: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
-        for eval in &file.evals {
-            if let Some((_, line)) = profile.files.get(eval).and_then(|eval| eval.parent) {
-                evals.entry(line).or_default().push(*eval);
-            }
-        }
-        let times = Spread::of(file.costs(level).values().map(|cost| cost.own_ns() as f64));
-        let called = Spread::of(calls.values().map(|called| sum(called).incl_ns as f64));
-        Self { profile, id, level, calls, subs, evals, times, called }
+    fn new(profile: &'p Profile, index: &'p Index<'p>, id: i64, level: Level) -> Self {
+        let times = Spread::of(profile.files[&id].costs(level).values().map(|cost| cost.own_ns() as f64));
+        let called = Spread::of(index.calls_in(id).values().map(|called| sum(called).incl_ns as f64));
+        Self { profile, index, id, level, times, called }
     }
 
     fn write(&self, out: &mut dyn Write) -> Result<()> {
         let file = &self.profile.files[&self.id];
         let total = file.total();
-        let facts = format!("{} statements, {}", total.count, Rounded(total.own_ns() as f64));
+        let facts = format!("{}, {}", counted(total.count, "statement"), Rounded(total.own_ns() as f64));
         heading(out, &file.name, &facts)?;
         self.write_origin(out)?;
         let dim = Styles::DIM;
-        let head = format!("{:>7}  {:>9}  {:>9}  {:>7}  {:>9}  code", self.level.as_str(), "stmts", "time", "calls", "in subs");
+        let head = format!(
+            "{:>7}  {:>9}  {:>9}  {:>7}  {:>9}  code",
+            self.level.as_str(),
+            "stmts",
+            "time",
+            "calls",
+            "in subs"
+        );
         writeln!(out, "{dim}{head}{dim:#}")?;
         let mut next = 1;
         for line in self.lines() {
@@ -73,8 +72,9 @@ impl<'p> Listing<'p> {
     /// Lines that have text or figures.
     fn lines(&self) -> BTreeSet<u32> {
         let file = &self.profile.files[&self.id];
-        let known = file.source.keys().chain(file.costs(self.level).keys()).chain(self.calls.keys());
-        known.chain(self.subs.keys()).chain(self.evals.keys()).copied().collect()
+        let subs = self.index.defined_in(self.id).keys().flatten();
+        let known = file.source.keys().chain(file.costs(self.level).keys()).chain(self.index.calls_in(self.id).keys());
+        known.chain(subs).chain(self.index.evals_in(self.id).keys()).copied().collect()
     }
 
     fn write_origin(&self, out: &mut dyn Write) -> Result<()> {
@@ -96,13 +96,17 @@ impl<'p> Listing<'p> {
         self.write_callers(out, line)?;
         let file = &self.profile.files[&self.id];
         let cost = file.costs(self.level).get(&line);
-        let calls = self.calls.get(&line).map(sum);
+        let calls = self.index.calls_in(self.id).get(&line).map(sum);
         let count = cost.map(|cost| cost.count.to_string()).unwrap_or_default();
         let time = cost.map(|cost| cost.own_ns() as f64);
         let called = calls.map(|calls| calls.count.to_string()).unwrap_or_default();
         let in_subs = calls.map(|calls| calls.incl_ns as f64);
         let (hot, warm) = (style(time, &self.times), style(in_subs, &self.called));
-        let text = file.source.get(&line).map(|text| clean(&text.replace('\t', "    "))).unwrap_or_default();
+        let text = file
+            .source
+            .get(&line)
+            .map(|text| clean(&text.trim_end_matches('\r').replace('\t', "    ")))
+            .unwrap_or_default();
         let dim = Styles::DIM;
         let cell = |time: Option<f64>| time.map(|time| Rounded(time).to_string()).unwrap_or_default();
         let row = format!(
@@ -122,7 +126,7 @@ impl<'p> Listing<'p> {
 
     /// Who called the subs that begin here.
     fn write_callers(&self, out: &mut dyn Write, line: u32) -> Result<()> {
-        for name in self.subs.get(&line).into_iter().flatten() {
+        for name in self.index.defined_in(self.id).get(&Some(line)).into_iter().flatten() {
             self.write_callers_of(out, name)?;
         }
         Ok(())
@@ -137,11 +141,14 @@ impl<'p> Listing<'p> {
             let by = if place.by.is_empty() { "?".to_owned() } else { place.by.join(" or ") };
             self.note(out, &format!("  {} by {by}{}", told(&place.figures), self.at(place.file, place.line)))?;
         }
-        self.more(out, places.len(), "places")
+        self.more(out, places.len(), "place")
     }
 
     fn more(&self, out: &mut dyn Write, all: usize, of: &str) -> Result<()> {
-        if all > NAMED { self.note(out, &format!("  and from {} more {of}", all - NAMED)) } else { Ok(()) }
+        match all.checked_sub(NAMED).filter(|more| *more > 0) {
+            Some(more) => self.note(out, &format!("  and {}", counted(more as u64, &format!("more {of}")))),
+            None => Ok(()),
+        }
     }
 
     fn at(&self, file: Option<i64>, line: Option<u32>) -> String {
@@ -157,30 +164,27 @@ impl<'p> Listing<'p> {
 
     /// Whom this line calls.
     fn write_callees(&self, out: &mut dyn Write, line: u32) -> Result<()> {
-        let Some(called) = self.calls.get(&line) else { return Ok(()) };
+        let Some(called) = self.index.calls_in(self.id).get(&line) else { return Ok(()) };
         let mut called: Vec<_> = called.iter().collect();
         called.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.incl_ns));
         for (name, figures) in called.iter().take(NAMED) {
             self.note(out, &format!("calls {name}: {}", told(figures)))?;
         }
-        self.more(out, called.len(), "calls")
+        self.more(out, called.len(), "sub")
     }
 
     /// String evals that this line ran.
     fn write_evals(&self, out: &mut dyn Write, line: u32) -> Result<()> {
-        let Some(evals) = self.evals.get(&line) else { return Ok(()) };
-        let below = |id: i64| std::iter::once(id).chain(self.profile.evals_below(id));
-        let files = || evals.iter().flat_map(|id| below(*id)).filter_map(|id| self.profile.files.get(&id));
-        let time: i64 = files().fold(0, |sum, eval| sum.saturating_add(eval.total().own_ns()));
-        let count: usize = files().map(|eval| 1 + eval.merged.len()).sum();
-        let text = format!("{count} string evals, {} different: {} in statements", files().count(), Rounded(time as f64));
-        self.note(out, &text)
+        let Some(evals) = self.index.evals_in(self.id).get(&line) else { return Ok(()) };
+        let alike =
+            if evals.different < evals.count { format!(", {} different", evals.different) } else { String::new() };
+        let time = Rounded(evals.time_ns as f64);
+        self.note(out, &format!("{}{alike}: {time} in statements", counted(evals.count, "string eval")))
     }
 
     /// Subs without lines that belong to the package of this file.
     fn write_without_lines(&self, out: &mut dyn Write) -> Result<()> {
-        let defined = self.profile.defined_in(self.id);
-        for name in defined.get(&None).into_iter().flatten() {
+        for name in self.index.defined_in(self.id).get(&None).into_iter().flatten() {
             self.write_callers_of(out, name)?;
         }
         Ok(())
@@ -198,11 +202,12 @@ fn sum(called: &BTreeMap<&str, Figures>) -> Figures {
 /// Calls and their times in words.
 fn told(figures: &Figures) -> String {
     let Figures { count, incl_ns, excl_ns, recursive_ns, depth } = *figures;
-    let mut text = format!("{count} calls, {}", Rounded(incl_ns as f64));
+    let mut text = format!("{}, {}", counted(count, "call"), Rounded(incl_ns as f64));
     if excl_ns != incl_ns {
         text += &format!(", {} of its own", Rounded(excl_ns as f64));
     }
-    if count > 1 {
+    // The time of recursive calls is in the outermost one, so that a mean would say nothing.
+    if count > 1 && depth == 0 {
         text += &format!(", {} each", Rounded(incl_ns as f64 / count as f64));
     }
     if depth > 0 {

@@ -43,7 +43,7 @@ fn read(arguments: &Arguments) -> Result<Profile> {
     let mut lines = lines::Lines::new(Options { merge_evals: !arguments.separate_evals });
     traces.pour(&Filter::default(), &mut lines)?;
     let profile = lines.finish().profiles.pop();
-    profile.ok_or_else(|| Error::usage("there are no lines in it: no profiler of lines wrote it").in_file(&arguments.trace))
+    profile.ok_or_else(|| Error::usage("there are no lines in it").in_file(&arguments.trace))
 }
 
 fn show(profile: &Profile, arguments: &Arguments) -> Result<()> {
@@ -94,23 +94,23 @@ fn write_to(arguments: &Arguments, work: impl FnOnce(&mut dyn Write) -> Result<(
 
 /// One file for each file and level, into a folder, or one after the other to standard output.
 fn write_csv(profile: &Profile, arguments: &Arguments) -> Result<()> {
-    let folder = &arguments.output;
+    let (index, folder) = (profile.index(), &arguments.output);
     if folder == Path::new("-") {
         return write_to(arguments, |out| {
-            csv::sheets(profile).into_iter().try_for_each(|sheet| {
+            csv::sheets(profile, &index).into_iter().try_for_each(|sheet| {
                 writeln!(out, "== {}", sheet.name())?;
                 Ok(sheet.write(out)?)
             })
         });
     }
     std::fs::create_dir_all(folder).map_err(|error| Error::from(error).in_file(folder))?;
-    csv::sheets(profile).into_iter().try_for_each(|sheet| {
+    csv::sheets(profile, &index).into_iter().try_for_each(|sheet| {
         let path: PathBuf = folder.join(sheet.name());
         output::write_file(&path, &[&arguments.trace], |out| Ok(sheet.write(out)?))
     })
 }
 
 /// Text of the trace for a terminal: nothing in it may steer that.
-fn clean(text: &str) -> String {
+pub(super) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

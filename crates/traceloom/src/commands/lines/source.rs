@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::Read,
+    io::{self, Read},
     path::{Component, Path, PathBuf},
 };
 
@@ -46,7 +46,7 @@ fn read(path: &Path) -> Option<String> {
     let is_source = fs::metadata(path).is_ok_and(|kind| kind.is_file() && kind.len() <= MOST_BYTES);
     let file = is_source.then(|| fs::File::open(path).ok()).flatten()?;
     let mut bytes = Vec::new();
-    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    io::copy(&mut file.take(MOST_BYTES), &mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

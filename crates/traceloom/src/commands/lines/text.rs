@@ -21,7 +21,8 @@ pub(super) fn files_by_time(profile: &Profile) -> Vec<i64> {
 
 /// Subs that were called, the most own time first.
 pub(super) fn subs_by_time(profile: &Profile) -> Vec<(&str, &Sub)> {
-    let mut subs: Vec<_> = profile.subs.iter().filter(|(_, sub)| sub.is_called()).map(|(name, sub)| (name.as_str(), sub)).collect();
+    let mut subs: Vec<_> =
+        profile.subs.iter().filter(|(_, sub)| sub.is_called()).map(|(name, sub)| (name.as_str(), sub)).collect();
     subs.sort_by(|(one, a), (other, b)| b.total.excl_ns.cmp(&a.total.excl_ns).then(one.cmp(other)));
     subs
 }
@@ -36,7 +37,13 @@ pub(super) fn write(out: &mut dyn Write, profile: &Profile, files: &[i64], argum
     if arguments.file.is_none() && !arguments.all {
         write_files(out, profile, arguments.limit)?;
     }
-    files.iter().try_for_each(|id| listing::write(out, profile, *id, super::level(arguments)))
+    let (index, level) = (profile.index(), super::level(arguments));
+    files.iter().try_for_each(|id| listing::write(out, profile, &index, *id, level))
+}
+
+/// So many of them, in words.
+pub(super) fn counted(count: u64, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 pub(super) fn heading(out: &mut dyn Write, name: &str, rest: &str) -> Result<()> {

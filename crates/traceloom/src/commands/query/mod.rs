@@ -1,5 +1,6 @@
 //! `query`: SQL over traces.
 
+mod progress;
 mod prompt;
 mod rows;
 
@@ -13,11 +14,12 @@ use std::{
 use traceloom_bytes::{Error, ErrorKind, Result};
 use traceloom_query::{Format, Offset, Options, Session};
 
+use self::progress::Progress;
 use crate::{
     Outcome,
     args::answers::{Query as Arguments, QueryFormat},
     input::display_name,
-    output, progress,
+    output,
     units::Nanoseconds,
 };
 
@@ -26,24 +28,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     if files.is_empty() {
         return Err(Error::usage("which traces? Name files, folders or patterns before the question"));
     }
-    let session = Session::open(&files, &options(arguments))?;
+    let progress = Progress::new();
+    let session = Session::open(&files, &options(arguments, &progress));
+    progress.clear();
+    let session = session?;
     say_skipped(&session);
     say_alignments(&session);
-    match sql {
-        Some(sql) => answer(&session, &sql, arguments)?,
-        None => prompt::run(&session)?,
-    }
-    Ok(Outcome::Fine)
+    let outcome = match sql {
+        Some(sql) => answer(&session, &sql, arguments, &progress),
+        None => prompt::run(&session, &progress),
+    };
+    // An error is shown where the bar was.
+    progress.clear();
+    outcome.map(|()| Outcome::Fine)
 }
 
-fn options(arguments: &Arguments) -> Options {
+fn options(arguments: &Arguments, progress: &Progress) -> Options {
     let offset = |(path, offset_ns): &(PathBuf, i64)| Offset { path: path.clone(), offset_ns: *offset_ns };
     Options {
         from: arguments.reading.from.clone(),
         memory_bytes: arguments.memory,
         offsets: arguments.offsets.iter().map(offset).collect(),
         is_aligned: !arguments.no_align,
-        watch: Some(progress::watch),
+        watch: Some(progress.watch()),
         ..Options::default()
     }
 }
@@ -84,7 +91,7 @@ fn read(path: &Path) -> Result<String> {
 }
 
 /// Prints the answer to one question.
-fn answer(session: &Session, sql: &str, arguments: &Arguments) -> Result<()> {
+fn answer(session: &Session, sql: &str, arguments: &Arguments, progress: &Progress) -> Result<()> {
     let inputs: Vec<&Path> = arguments.words.iter().map(Path::new).collect();
     if arguments.explain {
         let plan = session.explain(sql)?;
@@ -98,13 +105,13 @@ fn answer(session: &Session, sql: &str, arguments: &Arguments) -> Result<()> {
     match arguments.format.for_programs() {
         None if arguments.output == Path::new("-") => {
             let mut out = output::stdout();
-            rows::write(&mut answer, &mut out)?;
+            rows::write(&mut answer, progress, &mut out)?;
             Ok(out.flush()?)
         }
-        None => output::write_file(&arguments.output, &inputs, |out| {
-            rows::write(&mut answer, &mut anstream::StripStream::new(out)).map(drop)
-        }),
-        Some(format) => output::write_file(&arguments.output, &inputs, |out| rows::write_as(format, &mut answer, out)),
+        None => output::write_file(&arguments.output, &inputs, |out| rows::write_plain(&mut answer, progress, out)),
+        Some(format) => {
+            output::write_file(&arguments.output, &inputs, |out| rows::write_as(format, &mut answer, progress, out))
+        }
     }
 }
 

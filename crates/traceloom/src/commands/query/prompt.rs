@@ -19,7 +19,7 @@ use rustyline::{
 use traceloom_bytes::{Error, Result};
 use traceloom_query::{Relation, Session};
 
-use super::rows;
+use super::{progress::Progress, rows};
 use crate::{
     output::{self, Styles},
     units::Nanoseconds,
@@ -35,7 +35,7 @@ A question ends with `;` and may take several lines. Tab completes names.
 ";
 
 /// Answers questions until there are no more.
-pub(crate) fn run(session: &Session) -> Result<()> {
+pub(crate) fn run(session: &Session, progress: &Progress) -> Result<()> {
     let names = Names { relations: session.relations(), functions: session.functions() };
     let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true).build();
     let mut editor: Editor<Names, FileHistory> = Editor::with_config(config).map_err(failed)?;
@@ -50,7 +50,9 @@ pub(crate) fn run(session: &Session) -> Result<()> {
         match editor.readline("sql> ") {
             Ok(line) if line.trim() == ".quit" => break,
             Ok(line) => {
-                if let (Some(names), Err(error)) = (editor.helper(), respond(session, names, line.trim())) {
+                if let Some(names) = editor.helper()
+                    && let Err(error) = respond(session, names, line.trim(), progress)
+                {
                     crate::report(&error);
                 }
             }
@@ -80,7 +82,7 @@ fn history_file() -> Option<PathBuf> {
     Some(folder.join("history"))
 }
 
-fn respond(session: &Session, names: &Names, line: &str) -> Result<()> {
+fn respond(session: &Session, names: &Names, line: &str, progress: &Progress) -> Result<()> {
     let mut out = output::stdout();
     match line.split_once(char::is_whitespace).unwrap_or((line, "")) {
         ("", _) => {}
@@ -98,7 +100,13 @@ fn respond(session: &Session, names: &Names, line: &str) -> Result<()> {
         }
         _ => {
             let begin = Instant::now();
-            let rows = rows::write(&mut session.ask(line)?, &mut out)?;
+            progress.begin();
+            let rows = session
+                .ask(line)
+                .map_err(Error::from)
+                .and_then(|mut answer| rows::write(&mut answer, progress, &mut out));
+            progress.clear();
+            let rows = rows?;
             out.flush()?;
             let dim = Styles::DIM;
             let taken = Nanoseconds(begin.elapsed().as_millis() as u64 * 1_000_000);

@@ -58,7 +58,7 @@ fn spans(out: &mut dyn Write, report: &Report, limit: usize) -> Result<bool> {
         ]);
         table.row(cells);
     }
-    head(out, "spans", &format!("{} names, {} of their own time", rows.len(), Nanoseconds(report.self_ns)), &table)?;
+    head(out, "spans", &format!("{} rows, {} of their own time", rows.len(), Nanoseconds(report.self_ns)), &table)?;
     notes(out, report, limit)?;
     Ok(false)
 }
