@@ -45,6 +45,27 @@ static NEEDS: &[Need] = &[
         is_optional: true,
     },
     Need { what: "npm", probe: &["npm", "--version"], package: "npm", used_by: &["rust-tests"], is_optional: true },
+    Need {
+        what: "pip",
+        probe: &["python3", "-m", "pip", "--version"],
+        package: "python3-pip",
+        used_by: &["rust-tests"],
+        is_optional: true,
+    },
+    Need {
+        what: "callgrind_annotate",
+        probe: &["callgrind_annotate", "--version"],
+        package: "valgrind",
+        used_by: &["rust-tests"],
+        is_optional: true,
+    },
+    Need {
+        what: "go, which has pprof",
+        probe: &["go", "version"],
+        package: "golang-go",
+        used_by: &["rust-tests"],
+        is_optional: true,
+    },
 ];
 
 impl Need {

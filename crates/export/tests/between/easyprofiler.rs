@@ -52,17 +52,17 @@ fn assert_same(from: &Picture, to: &Converted, name: &str) {
         found.sort_unstable();
         assert_eq!(found, expected, "{name}");
     }
-    let values = |picture: &Picture| {
-        let shift = picture.start_ns;
-        let mut values: Vec<_> = picture
-            .counters
-            .iter()
-            .map(|point| (point.ts_ns - shift, point.name.clone(), point.args.values().flatten().cloned().collect()))
-            .collect();
+    // Each element of an array is a value.
+    let values = |picture: &Picture| -> Vec<(i64, String, String)> {
+        let mut values = Vec::new();
+        for point in &picture.counters {
+            let elements = point.args.values().flatten();
+            values.extend(elements.map(|value| (point.ts_ns - picture.start_ns, point.name.clone(), value.clone())));
+        }
         values.sort_unstable();
         values
     };
-    let (found, expected): (Vec<(i64, String, Vec<String>)>, Vec<_>) = (values(&to.picture), values(from));
+    let (found, expected) = (values(&to.picture), values(from));
     for (found, expected) in found.iter().zip(&expected) {
         assert_eq!(found, expected, "{name}");
     }

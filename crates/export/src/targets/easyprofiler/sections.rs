@@ -50,8 +50,7 @@ impl Sections {
         if let Some(number) = self.by_thread.get(&(thread, layer as u8, lane)) {
             return *number;
         }
-        let beside = if lane > 0 { Layer::Stack } else { layer };
-        let name = format!("{} ({})", roster.thread(thread).label(), beside.name());
+        let name = format!("{} ({})", roster.thread(thread).label(), layer.name());
         let number = self.add(None, name);
         self.by_thread.insert((thread, layer as u8, lane), number);
         number

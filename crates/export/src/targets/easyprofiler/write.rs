@@ -2,7 +2,7 @@
 
 use std::{io::Write, iter::Peekable};
 
-use traceloom_bytes::{ByteOrder, Loss, Result};
+use traceloom_bytes::{ByteOrder, Error, Loss, Result};
 use traceloom_easyprofiler::{
     Block, Bookmark, Descriptor, Header, Name, Record, Switch, Tally, Thread, Value, create,
     raw::{BlockType, DataType, EASY_PROFILER_SIGNATURE, Layout, Status, Version},
@@ -42,8 +42,12 @@ pub(super) fn write(
     header.begin_time = u64::try_from(native).unwrap_or(0).clamp(1, 1 << 62);
     header.end_time = header.begin_time.saturating_add(entries.last_ns);
     let Entries { sorter, texts, kinds, bookmarks, .. } = entries;
+    let sorted = sorter.finish()?;
+    if sorted.len() > u32::MAX.into() {
+        return Err(Error::limit("blocks in one file", sorted.len(), u32::MAX.into()));
+    }
     let mut file = File {
-        sorted: sorter.finish()?,
+        sorted,
         counts: Vec::new(),
         texts,
         kinds,

@@ -121,9 +121,7 @@ fn write_allocations(
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-
-    use flate2::read::GzDecoder;
+    use flate2::write::GzDecoder;
 
     use super::*;
     use crate::fixture::{Synthetic, written};
@@ -158,8 +156,9 @@ mod tests {
             ("a", 0, 0, None, 0, Some(1000)),
         ]);
         let (bytes, loss) = written(&Pprof, &trace);
-        let mut message = Vec::new();
-        GzDecoder::new(bytes.as_slice()).read_to_end(&mut message).unwrap();
+        let mut decoder = GzDecoder::new(Vec::new());
+        decoder.write_all(&bytes).unwrap();
+        let message = decoder.finish().unwrap();
         let fields = fields(&message);
         let parts = |field| fields.iter().filter(move |(number, ..)| *number == field).map(|(_, _, part)| part);
         let texts: Vec<&str> = parts(6).map(|text| std::str::from_utf8(text).unwrap()).collect();

@@ -19,12 +19,15 @@ pub(super) enum Class {
 }
 
 /// The arguments of a name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Signature {
     pub(super) args: Vec<(NameId, ArgumentType)>,
     /// Whether rows have more than these.
     pub(super) has_rest: bool,
 }
+
+/// Names whose signatures are kept: more types than the format has room for would be of no use.
+const MOST_NAMES: usize = 1 << 17;
 
 /// Signatures by name.
 #[derive(Debug, Default)]
@@ -36,6 +39,9 @@ impl Signatures {
     /// Takes note of the arguments of a row.
     pub(super) fn learn(&mut self, class: Class, name: NameId, items: &Items) {
         let list = items.list.as_slice();
+        if self.by_name.len() >= MOST_NAMES && !self.by_name.contains_key(&(class, name)) {
+            return;
+        }
         let signature = self.by_name.entry((class, name)).or_insert_with(|| Signature {
             args: list.iter().map(|item| (item.key, item.kind)).collect(),
             has_rest: false,
@@ -47,7 +53,8 @@ impl Signatures {
 
     /// The signature of a name: of what was learned, the part that has names of arguments that the format takes.
     pub(super) fn get(&self, class: Class, name: NameId, names: &mut NamePool) -> Result<Signature> {
-        let mut signature = self.by_name.get(&(class, name)).cloned().unwrap_or_default();
+        let unknown = || Signature { args: Vec::new(), has_rest: true };
+        let mut signature = self.by_name.get(&(class, name)).cloned().unwrap_or_else(unknown);
         let mut good = 0;
         for (place, (key, _)) in signature.args.iter().enumerate() {
             let is_new = signature.args.iter().take(place).all(|(other, _)| other != key);

@@ -307,6 +307,10 @@ impl<W: Write> Output<W> {
 
     fn kind(&mut self, class: Class, name: NameId, names: &mut NamePool, loss: &mut Loss) -> Result<&Kind> {
         if !self.kinds.contains_key(&(class, name)) {
+            if self.kinds.len() >= 2 * MOST_TYPES {
+                // The names without a type of their own are found again.
+                self.kinds.retain(|_, kind| kind.own.is_some());
+            }
             let kind = self.define(class, name, names, loss)?;
             self.kinds.insert((class, name), kind);
         }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use traceloom_bytes::{ReadAt, Result, Source};
+use traceloom_bytes::{ReadAt, Source};
 use traceloom_query::Watch;
 
 const PATIENCE: Duration = Duration::from_secs(1);
