@@ -7,8 +7,8 @@ use traceloom_model::{
     Halt, Named, Table, Tables,
     args::Arg,
     findings::Finding,
-    trackers::{Clock, Extent, Symbol},
     traces::Trace,
+    trackers::{Clock, Extent, Symbol},
 };
 
 use crate::trace::Input;

@@ -20,7 +20,8 @@ pub use crate::{
     halt::Halt,
     integrity::{Integrity, Verdict},
     kind::{
-        Blob, Blobs, Float, Int, Kind, Maybe, MaybeBlobs, MaybeNumbers, MaybeTexts, Name, Numbers, Text, Texts, Unsigned, Word,
+        Blob, Blobs, Float, Int, Kind, Maybe, MaybeBlobs, MaybeNumbers, MaybeTexts, Name, Numbers, Text, Texts,
+        Unsigned, Word,
     },
     name::{MaybeNames, Named, Names},
     reference::reference,

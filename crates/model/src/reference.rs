@@ -41,5 +41,8 @@ fn about(column: &ColumnDef) -> String {
 
 /// Documentation comments begin each line with a space.
 fn paragraphs(about: &str) -> String {
-    about.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)).fold(String::new(), |text, line| text + line + "\n")
+    about
+        .lines()
+        .map(|line| line.strip_prefix(' ').unwrap_or(line))
+        .fold(String::new(), |text, line| text + line + "\n")
 }

@@ -97,7 +97,8 @@ impl Table {
     /// Its schema.
     pub fn schema(self) -> SchemaRef {
         static SCHEMAS: OnceLock<Vec<SchemaRef>> = OnceLock::new();
-        let schemas = SCHEMAS.get_or_init(|| Self::ALL.iter().map(|table| table.partial_schema(Columns::ALL)).collect());
+        let schemas =
+            SCHEMAS.get_or_init(|| Self::ALL.iter().map(|table| table.partial_schema(Columns::ALL)).collect());
         Arc::clone(&schemas[self as usize])
     }
 

@@ -66,7 +66,10 @@ fn a_batch_holds_the_wanted_columns_only() {
     tables.push(Attribute { id: 0, key: "k".into(), value: None }).expect("nobody wants it");
     tables.finish().expect("the sink takes all");
     let batch: Vec<_> = sink.table(Table::Spans).collect();
-    assert_eq!(batch[0].schema().fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(), ["id", "name"]);
+    assert_eq!(
+        batch[0].schema().fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(),
+        ["id", "name"]
+    );
     assert_eq!(sink.rows(Table::Attributes), 0);
 }
 

@@ -48,7 +48,8 @@ impl Guard {
         let given = request.headers().get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
         match given.is_some_and(|given| is_equal(given.as_bytes(), guard.token.as_bytes())) {
             true => next.run(request).await,
-            false => (StatusCode::UNAUTHORIZED, "the token is missing; open the address that traceloom printed").into_response(),
+            false => (StatusCode::UNAUTHORIZED, "the token is missing; open the address that traceloom printed")
+                .into_response(),
         }
     }
 
@@ -71,7 +72,8 @@ fn is_equal(given: &[u8], expected: &[u8]) -> bool {
 
 /// The page loads nothing from elsewhere and is shown in no frame.
 fn harden(headers: &mut HeaderMap) {
-    let policy = "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
+    let policy =
+        "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

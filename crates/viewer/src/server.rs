@@ -65,7 +65,8 @@ pub fn start(options: Options) -> Result<Viewer> {
 
 fn router(app: App, guard: Guard) -> Router {
     let guard = Arc::new(guard);
-    let api = api::router().with_state(app).layer(middleware::from_fn_with_state(Arc::clone(&guard), Guard::check_token));
+    let api =
+        api::router().with_state(app).layer(middleware::from_fn_with_state(Arc::clone(&guard), Guard::check_token));
     Router::new()
         .nest("/api", api)
         .fallback(assets::serve)

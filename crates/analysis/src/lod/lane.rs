@@ -332,7 +332,10 @@ mod tests {
     fn close_up_every_span_is_there() {
         let lane = lane(10_000);
         let bars = draw(&lane, 5_000, 5_099, 1_000);
-        assert_eq!(bars.iter().map(|bar| bar.begin_ns).collect::<Vec<_>>(), (500..510).map(|n| n * 10).collect::<Vec<_>>());
+        assert_eq!(
+            bars.iter().map(|bar| bar.begin_ns).collect::<Vec<_>>(),
+            (500..510).map(|n| n * 10).collect::<Vec<_>>()
+        );
         assert!(bars.iter().all(|bar| bar.count == 1 && bar.end_ns == bar.begin_ns + 4));
     }
 

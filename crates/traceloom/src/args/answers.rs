@@ -208,7 +208,8 @@ pub(crate) enum QueryFormat {
 
 /// Reads `game.prof=+1.5s`.
 fn parse_offset(text: &str) -> Result<(PathBuf, i64), String> {
-    let (path, time) = text.rsplit_once('=').ok_or_else(|| format!("`{text}` is no offset: write `game.prof=+1.5s`"))?;
+    let (path, time) =
+        text.rsplit_once('=').ok_or_else(|| format!("`{text}` is no offset: write `game.prof=+1.5s`"))?;
     Ok((path.into(), parse_time(time.strip_prefix('+').unwrap_or(time))?))
 }
 

@@ -76,12 +76,7 @@ fn unknown(id: &str) -> Error {
 }
 
 /// The same format in and out, or a dialect of it: record to record, without the tables. None where it is neither.
-fn within_format(
-    input: &Path,
-    output: &Path,
-    wish: &Wish<'_>,
-    arguments: &args::Convert,
-) -> Result<Option<Outcome>> {
+fn within_format(input: &Path, output: &Path, wish: &Wish<'_>, arguments: &args::Convert) -> Result<Option<Outcome>> {
     let options = Options::default();
     let opened = open_trace(input, &arguments.reading, &options)?;
     let (format, source) = (opened.format, &opened.source);

@@ -50,7 +50,9 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         #[cfg(feature = "sql")]
         Command::Query(arguments) => query::run(&arguments),
         #[cfg(not(feature = "sql"))]
-        Command::Query(_) => Err(Error::usage("built without SQL: `cargo install traceloom` builds it with the feature `sql`")),
+        Command::Query(_) => {
+            Err(Error::usage("built without SQL: `cargo install traceloom` builds it with the feature `sql`"))
+        }
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => {
             let mut script = Vec::new();

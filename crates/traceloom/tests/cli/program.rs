@@ -7,7 +7,22 @@ use crate::{assert_snapshot, fixture, stderr, stdout, traceloom};
 #[test]
 fn help_of_every_verb() {
     let mut all = stdout(&traceloom(&["--help"]));
-    for verb in ["info", "dump", "check", "convert", "repair", "slice", "merge", "log", "stats", "diff", "advise", "demo", "completions", "man"] {
+    for verb in [
+        "info",
+        "dump",
+        "check",
+        "convert",
+        "repair",
+        "slice",
+        "merge",
+        "log",
+        "stats",
+        "diff",
+        "advise",
+        "demo",
+        "completions",
+        "man",
+    ] {
         let help = traceloom(&[verb, "--help"]);
         assert!(help.status.success());
         all += &format!("\n---- {verb}\n{}", stdout(&help));

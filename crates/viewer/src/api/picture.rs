@@ -61,7 +61,9 @@ pub(crate) async fn picture(State(app): State<App>, Query(query): Query<WindowQu
         put_lane(&mut bytes, [track, key.kind.into(), key.depth], lane, &query.window(offset));
     }
     for number in tracks {
-        let Some(track) = scene.tracks.get(number as usize).filter(|track| !track.switches.is_empty()) else { continue };
+        let Some(track) = scene.tracks.get(number as usize).filter(|track| !track.switches.is_empty()) else {
+            continue;
+        };
         let window = query.window(offset_of(&scene, track.trace));
         put_lane(&mut bytes, [number, SWITCHES, 0], &track.switches, &window);
     }
@@ -123,7 +125,10 @@ fn counters(scene: &Scene, query: &WindowQuery) -> Vec<Value> {
 
 fn memory(scene: &Scene, query: &WindowQuery) -> Vec<Value> {
     let of_trace = |trace: &crate::scene::TraceInfo| {
-        trace.memory.as_ref().map_or(Value::Null, |series| samples(series, &query.window(trace.offset_ns), trace.offset_ns))
+        trace
+            .memory
+            .as_ref()
+            .map_or(Value::Null, |series| samples(series, &query.window(trace.offset_ns), trace.offset_ns))
     };
     scene.traces.iter().map(of_trace).collect()
 }
@@ -148,7 +153,8 @@ fn logs(scene: &Scene, query: &WindowQuery) -> Vec<Value> {
             _ => shown.push((pixel, number, ts_ns.saturating_add(offset_of(scene, log.trace)), 1)),
         }
     }
-    let rows = shown.iter().map(|(_, number, ts_ns, count)| json!([ts_ns, scene.logs[*number].level_name, count, number]));
+    let rows =
+        shown.iter().map(|(_, number, ts_ns, count)| json!([ts_ns, scene.logs[*number].level_name, count, number]));
     rows.collect()
 }
 

@@ -51,7 +51,8 @@ pub(crate) async fn next(State(app): State<App>, Query(query): Query<NextQuery>)
         let ts = query.ts.saturating_sub(offset);
         let Some(index) = nearest(lane, query.name, ts, query.back) else { continue };
         let begin_ns = lane.begin_ns(index).saturating_add(offset);
-        let is_nearer = best.as_ref().is_none_or(|(known, _)| if query.back { begin_ns > *known } else { begin_ns < *known });
+        let is_nearer =
+            best.as_ref().is_none_or(|(known, _)| if query.back { begin_ns > *known } else { begin_ns < *known });
         if is_nearer {
             let dur_ns = lane.end_ns(index).map(|end| end - lane.begin_ns(index));
             let place = json!({ "track": key.thread_id, "kind": key.kind, "depth": key.depth, "index": index,

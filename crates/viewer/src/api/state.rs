@@ -64,7 +64,8 @@ fn traces(scene: &Scene) -> Vec<Value> {
 fn tracks(scene: &Scene) -> Vec<Value> {
     let mut depths = vec![[0_u32; 3]; scene.tracks.len()];
     for (key, _) in scene.lanes.iter() {
-        if let Some(depth) = depths.get_mut(key.thread_id as usize).and_then(|depths| depths.get_mut(key.kind as usize)) {
+        if let Some(depth) = depths.get_mut(key.thread_id as usize).and_then(|depths| depths.get_mut(key.kind as usize))
+        {
             *depth = (*depth).max(key.depth + 1);
         }
     }

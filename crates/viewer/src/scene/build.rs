@@ -8,7 +8,8 @@ use std::{
 use arrow_array::RecordBatch;
 use traceloom_analysis::lod::{Lane, LaneKey};
 use traceloom_model::{
-    Columns, Flow, Table, TableSink, allocations, counters, events, findings, links, logs, processes, spans, switches, threads,
+    Columns, Flow, Table, TableSink, allocations, counters, events, findings, links, logs, processes, spans, switches,
+    threads,
 };
 
 use super::{Counter, Link, LogLine, Place, Point, Points, Scene, Series, Track, names::Translation};
@@ -262,10 +263,9 @@ fn extend(scene: &mut Scene, trace: u32, begins: &[i64], dur: impl Fn(usize) -> 
 impl TableSink for Builder {
     fn wants(&self, table: Table) -> Columns {
         match table {
-            Table::Spans => Columns::named(
-                table,
-                &["id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "color"],
-            ),
+            Table::Spans => {
+                Columns::named(table, &["id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "color"])
+            }
             Table::Processes
             | Table::Threads
             | Table::Events

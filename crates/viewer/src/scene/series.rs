@@ -32,7 +32,8 @@ impl Series {
             self.samples.sort_by_key(|(ts_ns, _)| *ts_ns);
         }
         self.levels.clear();
-        let mut level: Vec<Sample> = self.samples.chunks_exact(FAN).filter_map(|group| joined(group.iter().map(one))).collect();
+        let mut level: Vec<Sample> =
+            self.samples.chunks_exact(FAN).filter_map(|group| joined(group.iter().map(one))).collect();
         while !level.is_empty() {
             let next = level.chunks_exact(FAN).filter_map(|group| joined(group.iter().copied())).collect();
             self.levels.push(std::mem::replace(&mut level, next));
@@ -51,7 +52,8 @@ impl Series {
     /// One sample for each pixel that has any, and the one that holds before the window.
     pub(crate) fn draw(&self, window: &Window) -> Vec<Sample> {
         let first = self.samples.partition_point(|(ts_ns, _)| *ts_ns < window.from_ns);
-        let mut drawn: Vec<Sample> = first.checked_sub(1).map(|before| one(&self.samples[before])).into_iter().collect();
+        let mut drawn: Vec<Sample> =
+            first.checked_sub(1).map(|before| one(&self.samples[before])).into_iter().collect();
         let mut next = first;
         while let Some((ts_ns, _)) = self.samples.get(next).filter(|(ts_ns, _)| *ts_ns <= window.to_ns) {
             let last = ts_ns.saturating_add(window.pixel_ns);
