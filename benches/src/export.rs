@@ -22,9 +22,7 @@ pub(crate) fn run() -> Result<bool> {
     let limited = Options { limits: Limits { tree_bytes: LIMITED_BYTES, ..Limits::default() }, ..Options::default() };
     let spilled = memory(&trace, &limited)?;
     let resident = memory(&trace, &Options::default())?;
-    let export = |target: &str, options: &Options| {
-        write(by_id(target)?, &trace, options, &mut io::sink()).map(drop)
-    };
+    let export = |target: &str, options: &Options| write(by_id(target)?, &trace, options, &mut io::sink()).map(drop);
     let plain = Options::default();
     let [base, perfetto, spilling, chrome, folded] = cpu_times([
         &mut || baseline(&source),

@@ -3,6 +3,7 @@
 mod analysis;
 mod cnanolog;
 mod easyprofiler;
+mod export;
 mod measure;
 mod memlyze;
 mod nytprof;
@@ -27,6 +28,7 @@ static BENCHES: &[Bench] = &[
     Bench { id: "analysis", make: easyprofiler::make, run: analysis::run },
     Bench { id: "cnanolog", make: cnanolog::make, run: cnanolog::run },
     Bench { id: "easyprofiler", make: easyprofiler::make, run: easyprofiler::run },
+    Bench { id: "export", make: easyprofiler::make, run: export::run },
     Bench { id: "memlyze", make: memlyze::make, run: memlyze::run },
     Bench { id: "nytprof", make: nytprof::make, run: nytprof::run },
     Bench { id: "query", make: easyprofiler::make, run: query::run },

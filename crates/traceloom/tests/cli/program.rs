@@ -8,6 +8,7 @@ use crate::{assert_snapshot, fixture, stderr, stdout, traceloom};
 fn help_of_every_verb() {
     let mut all = stdout(&traceloom(&["--help"]));
     for verb in [
+        "view",
         "info",
         "dump",
         "check",
@@ -17,8 +18,12 @@ fn help_of_every_verb() {
         "merge",
         "log",
         "stats",
+        "flame",
+        "lines",
+        "memory",
         "diff",
         "advise",
+        "query",
         "demo",
         "completions",
         "man",

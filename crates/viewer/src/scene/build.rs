@@ -181,7 +181,6 @@ impl Builder {
             let log = LogLine {
                 trace: self.trace,
                 ts_ns: view.ts_ns.get(row),
-                level: view.level.get(row),
                 level_name: scene.names.number(view.level_name.get(row)),
                 file: view.file.get(row).map(|file| scene.names.number(file)),
                 line: view.line.get(row),

@@ -94,7 +94,6 @@ pub(crate) struct Counter {
 pub(crate) struct LogLine {
     pub(crate) trace: u32,
     pub(crate) ts_ns: Option<i64>,
-    pub(crate) level: i64,
     pub(crate) level_name: u32,
     pub(crate) file: Option<u32>,
     pub(crate) line: Option<u32>,

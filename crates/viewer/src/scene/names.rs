@@ -49,10 +49,6 @@ impl NameTable {
         self.names.get(number as usize).map_or("", String::as_str)
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<u32> {
-        self.numbers.get(name).copied()
-    }
-
     pub(crate) fn color(&self, number: u32) -> Option<u32> {
         self.colors.get(number as usize).copied().flatten()
     }

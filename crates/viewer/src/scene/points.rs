@@ -35,10 +35,6 @@ impl Points {
         self.points.len()
     }
 
-    pub(crate) fn as_slice(&self) -> &[Point] {
-        &self.points
-    }
-
     /// The first event of each pixel, and how many share it.
     pub(crate) fn draw(&self, window: &Window, draw: &mut impl FnMut(&Point, usize)) {
         let mut next = self.points.partition_point(|point| point.ts_ns < window.from_ns);
