@@ -144,10 +144,10 @@ mod tests {
         let look = |number: u32| Look {
             name: NameId::from_raw(number),
             category: NameId::from_raw(number % 3),
-            definition_id: (number % 5 != 0).then_some(-i64::from(number)),
-            file: (number % 7 != 0).then(|| NameId::from_raw(number / 2)),
-            line: (number % 2 != 0).then_some(number),
-            color: (number % 3 != 0).then_some(u32::MAX - number),
+            definition_id: (!number.is_multiple_of(5)).then_some(-i64::from(number)),
+            file: (!number.is_multiple_of(7)).then(|| NameId::from_raw(number / 2)),
+            line: (!number.is_multiple_of(2)).then_some(number),
+            color: (!number.is_multiple_of(3)).then_some(u32::MAX - number),
         };
         let count = RESIDENT as u32 + 1000;
         let ids: Vec<LookId> = (0..count).map(|number| looks.intern(look(number)).unwrap()).collect();
