@@ -165,7 +165,9 @@ mod tests {
 
     fn bounds(conditions: &[Expr]) -> (Bounds, bool) {
         let mut bounds = Bounds::default();
-        let all = conditions.iter().fold(true, |all, condition| bounds.take(condition) && all);
+        // All are taken, also after one that could not be.
+        let taken: Vec<bool> = conditions.iter().map(|condition| bounds.take(condition)).collect();
+        let all = !taken.contains(&false);
         (bounds, all)
     }
 

@@ -52,7 +52,7 @@ impl fmt::Debug for Writer<'_> {
 
 enum Encoder {
     Arrow(Box<FileWriter<Made>>),
-    Csv(csv::Writer<Made>),
+    Csv(Box<csv::Writer<Made>>),
     Json(LineDelimitedWriter<Made>),
     Parquet(Box<ArrowWriter<Made>>),
 }
@@ -67,7 +67,7 @@ impl<'w> Writer<'w> {
                 let mut writer = csv::WriterBuilder::new().with_header(true).build(made.clone());
                 // Without rows there would be no head.
                 writer.write(&RecordBatch::new_empty(Arc::clone(schema))).map_err(of_arrow)?;
-                Encoder::Csv(writer)
+                Encoder::Csv(Box::new(writer))
             }
             Format::Json => Encoder::Json(LineDelimitedWriter::new(made.clone())),
             Format::Parquet => {

@@ -314,7 +314,10 @@ mod tests {
 
     /// Gives no rows and remembers what it was asked for.
     #[derive(Default)]
-    struct Recording(Mutex<Vec<(Vec<(Table, Columns)>, Filter)>>);
+    struct Recording(Mutex<Vec<Asked>>);
+
+    /// Tables with their columns, and the rows.
+    type Asked = (Vec<(Table, Columns)>, Filter);
 
     impl TableSource for Recording {
         fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> traceloom_bytes::Result<()> {
@@ -326,7 +329,7 @@ mod tests {
     }
 
     /// What a question asks of a trace that is moved by this much.
-    fn asked(sql: &str, shift_ns: i64) -> Vec<(Vec<(Table, Columns)>, Filter)> {
+    fn asked(sql: &str, shift_ns: i64) -> Vec<Asked> {
         let recording = Arc::new(Recording::default());
         let source = Arc::clone(&recording) as Arc<dyn TableSource + Send + Sync>;
         let moved = Moved { shift_ns, unix_origin_ns: None };
@@ -339,8 +342,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("a thread");
         let rows = runtime.block_on(async { context.sql(sql).await?.collect().await }).expect("a good question");
         assert!(rows.iter().all(|batch| batch.num_rows() <= 1));
-        let asked = std::mem::take(&mut *recording.0.lock().expect("one at a time"));
-        asked
+        std::mem::take(&mut *recording.0.lock().expect("one at a time"))
     }
 
     #[test]

@@ -113,7 +113,7 @@ impl Session {
                     Ok(trace) => traces.push(trace),
                     // A folder may hold other files as well.
                     Err(error) if !is_named && !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Usage(_)) => {
-                        skipped.push(error)
+                        skipped.push(error);
                     }
                     Err(error) => return Err(error),
                 },

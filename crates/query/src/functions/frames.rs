@@ -117,8 +117,8 @@ impl Index for Frames {
             let number = frame_at(frames, times.value(row))?;
             Some((number as i64, frames[number]))
         };
-        let found: Vec<Option<(i64, (i64, Option<i64>))>> = (0..rows.num_rows()).map(found).collect();
-        let column = |part: fn(&(i64, (i64, Option<i64>))) -> Option<i64>| -> ArrayRef {
+        let found: Vec<Option<Numbered>> = (0..rows.num_rows()).map(found).collect();
+        let column = |part: fn(&Numbered) -> Option<i64>| -> ArrayRef {
             Arc::new(found.iter().map(|found| found.as_ref().and_then(part)).collect::<Int64Array>())
         };
         Ok((None, vec![column(|found| Some(found.0)), column(|found| Some(found.1.0)), column(|found| found.1.1)]))
@@ -128,6 +128,9 @@ impl Index for Frames {
         self.by_trace.values().map(|frames| frames.capacity() * size_of::<(i64, Option<i64>)>()).sum()
     }
 }
+
+/// A frame with its number: its begin and its duration.
+type Numbered = (i64, (i64, Option<i64>));
 
 /// The last frame that has begun, if it is not over. A frame that was never closed lasts to the end.
 fn frame_at(frames: &[(i64, Option<i64>)], ts_ns: i64) -> Option<usize> {
