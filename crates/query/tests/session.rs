@@ -136,7 +136,8 @@ fn grouping_by_a_name_is_grouping_by_its_text() {
         let (mut by_name, nulls) = (by_name, |row: &String| row.starts_with("NULL"));
         // `concat` makes an empty text of NULL, and both are shown as nothing.
         assert_eq!(by_name.iter().filter(|row| nulls(row)).count(), expected.iter().filter(|row| nulls(row)).count());
-        (by_name.sort(), expected.sort());
+        by_name.sort();
+        expected.sort();
         assert_eq!(by_name, expected, "{key}");
     }
     assert_eq!(
