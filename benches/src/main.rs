@@ -8,6 +8,7 @@ mod measure;
 mod memlyze;
 mod nytprof;
 mod query;
+mod store;
 mod tables;
 mod wtf;
 
@@ -32,6 +33,7 @@ static BENCHES: &[Bench] = &[
     Bench { id: "memlyze", make: memlyze::make, run: memlyze::run },
     Bench { id: "nytprof", make: nytprof::make, run: nytprof::run },
     Bench { id: "query", make: easyprofiler::make, run: query::run },
+    Bench { id: "store", make: easyprofiler::make, run: store::run },
     Bench { id: "tables", make: easyprofiler::make, run: tables::run },
     Bench { id: "wtf", make: wtf::make, run: wtf::run },
 ];

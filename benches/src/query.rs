@@ -12,7 +12,7 @@ use crate::{
 };
 
 const SPANS: u64 = 5_000_000;
-const BY_NAME: &str =
+pub(crate) const BY_NAME: &str =
     "select name, count(*), sum(dur_ns), sum(self_ns) from spans group by name order by 3 desc limit 20";
 const PERCENTILES: &str = "select name, percentile(dur_ns, 0.5), percentile(dur_ns, 0.99) from spans group by name";
 const SLOWEST: &str = "select * from spans order by dur_ns desc limit 20";
@@ -52,7 +52,7 @@ fn session(source: &Source) -> Result<Session> {
     Session::new(vec![trace], Vec::new(), &Options::default())
 }
 
-fn answered(session: &Session, sql: &str) -> Result<usize> {
+pub(crate) fn answered(session: &Session, sql: &str) -> Result<usize> {
     let mut answer = session.ask(sql).map_err(Error::from)?;
     let mut rows = 0;
     while let Some(batch) = answer.next().map_err(Error::from)? {
