@@ -4,7 +4,7 @@ mod support;
 
 use proptest::prelude::*;
 use support::{folder, profiles, read, windowed};
-use traceloom_bytes::{Options, Records, Sniff, Source};
+use traceloom_bytes::{Limits, Options, Records, Sniff, Source};
 use traceloom_nytprof::{
     Header, NewFid, Nv, NvLayout, Pair, PidEnd, PidStart, Record, SrcLine, Str, SubCallers, SubEntry, SubInfo,
     SubReturn, TimeBlock, TimeLine, aggregate, create, edit, open, pynytprof, raw::FidFlags,
@@ -68,7 +68,9 @@ fn exercise(bytes: &[u8]) {
 }
 
 fn exercise_edits(bytes: &[u8]) {
-    let (source, options) = (Source::bytes(bytes), Options::default());
+    // A changed count may ask for as many statements as the limits allow, which only takes time.
+    let limits = Limits { entries: 1 << 16, ..Limits::default() };
+    let (source, options) = (Source::bytes(bytes), Options { limits, ..Options::default() });
     if let Ok(mut profile) = aggregate::load(source.clone(), &options) {
         profile.merge_evals();
     }
