@@ -61,5 +61,5 @@ fn duckdb(folder: &Path, store: &Path) -> Result<Option<Duration>> {
     let output =
         Command::new("python3").args(["-c", PROGRAM]).arg(store).arg(BY_NAME).env("PYTHONPATH", &packages).output()?;
     let seconds = String::from_utf8_lossy(&output.stdout).trim().parse().ok();
-    Ok(seconds.map(Duration::from_secs_f64))
+    Ok(seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()))
 }
