@@ -54,7 +54,7 @@ static NEEDS: &[Need] = &[
     },
     Need {
         what: "callgrind_annotate",
-        probe: &["callgrind_annotate", "--version"],
+        probe: &["valgrind", "--version"],
         package: "valgrind",
         used_by: &["rust-tests"],
         is_optional: true,
