@@ -104,7 +104,10 @@ impl Window {
         self.end -= self.start;
         self.start = 0;
         let size = wanted.max(self.chunk);
-        if self.buffer.len() < size {
+        if self.buffer.is_empty() && size == self.chunk {
+            // Fresh from the system it is zero already: nothing has to be written before the bytes come.
+            self.buffer = vec![0; size];
+        } else if self.buffer.len() < size {
             let more = size - self.buffer.len();
             reserve(&mut self.buffer, more)?;
             self.buffer.resize(size, 0);
