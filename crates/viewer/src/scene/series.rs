@@ -122,7 +122,9 @@ mod tests {
         series.close();
         for pixels in [1, 3, 100, 1280] {
             let drawn = series.draw(&Window::new(0, 100_000, pixels));
-            assert!(drawn.len() <= pixels as usize + 2, "{} in {pixels} pixels", drawn.len());
+            // A pixel has whole nanoseconds, so that there may be a few more than asked for.
+            let most = pixels as usize + pixels as usize / 50 + 2;
+            assert!(drawn.len() <= most, "{} in {pixels} pixels", drawn.len());
             assert!(drawn.iter().any(|sample| sample.max == 9.0));
             assert!(drawn.iter().all(|sample| sample.min >= 0.0));
             assert_eq!(drawn.last().map(|sample| sample.last), Some(4.0));
