@@ -20,16 +20,18 @@ pub(crate) fn run() -> Result<bool> {
     let trace = Trace::new("big.prof".as_ref(), source.clone(), None, &traceloom_ingest::Options::default())?;
     println!("export: easyprofiler, {} MB", source.len()? / 1_000_000);
     let limited = Options { limits: Limits { tree_bytes: LIMITED_BYTES, ..Limits::default() }, ..Options::default() };
-    let spilled = memory(&trace, &limited)?;
-    let resident = memory(&trace, &Options::default())?;
+    let spilled = memory("perfetto", &trace, &limited)?;
+    let spilled_otlp = memory("otlp", &trace, &limited)?;
+    let resident = memory("perfetto", &trace, &Options::default())?;
     let export = |target: &str, options: &Options| write(by_id(target)?, &trace, options, &mut io::sink()).map(drop);
     let plain = Options::default();
-    let [base, perfetto, spilling, chrome, folded] = cpu_times([
+    let [base, perfetto, spilling, chrome, folded, otlp] = cpu_times([
         &mut || baseline(&source),
         &mut || export("perfetto", &plain),
         &mut || export("perfetto", &limited),
         &mut || export("chrome", &plain),
         &mut || export("folded", &plain),
+        &mut || export("otlp", &plain),
     ])?;
     let ratio = |time: std::time::Duration| time.div_duration_f64(base);
     println!("  baseline: {:.1} ms", base.as_secs_f64() * 1e3);
@@ -37,15 +39,17 @@ pub(crate) fn run() -> Result<bool> {
     met &= row("perfetto, order in a temporary file", ratio(spilling), "x baseline", 40.0);
     met &= row("chrome", ratio(chrome), "x baseline", 60.0);
     met &= row("folded", ratio(folded), "x baseline", 25.0);
+    met &= row("otlp", ratio(otlp), "x baseline", 40.0);
     met &= row("perfetto, memory", resident as f64 / SPANS as f64, "bytes a span", 80.0);
     met &= row("perfetto, limited to 16 MB, memory", spilled as f64 / 1e6, "MB", 128.0);
+    met &= row("otlp, limited to 16 MB, memory", spilled_otlp as f64 / 1e6, "MB", 128.0);
     Ok(met)
 }
 
 /// The most memory that writing takes.
-fn memory(trace: &Trace, options: &Options) -> Result<u64> {
+fn memory(target: &str, trace: &Trace, options: &Options) -> Result<u64> {
     forget_peak();
     let resting = peak_bytes();
-    write(by_id("perfetto")?, trace, options, &mut io::sink())?;
+    write(by_id(target)?, trace, options, &mut io::sink())?;
     Ok(peak_bytes().saturating_sub(resting))
 }

@@ -7,9 +7,12 @@ mod export;
 mod measure;
 mod memlyze;
 mod nytprof;
+#[cfg(feature = "sql")]
 mod query;
+#[cfg(feature = "sql")]
 mod store;
 mod tables;
+mod viewer;
 mod wtf;
 
 use std::{env, fs::File, io::BufWriter, process::ExitCode};
@@ -32,13 +35,16 @@ static BENCHES: &[Bench] = &[
     Bench { id: "export", make: easyprofiler::make, run: export::run },
     Bench { id: "memlyze", make: memlyze::make, run: memlyze::run },
     Bench { id: "nytprof", make: nytprof::make, run: nytprof::run },
+    #[cfg(feature = "sql")]
     Bench { id: "query", make: easyprofiler::make, run: query::run },
+    #[cfg(feature = "sql")]
     Bench { id: "store", make: easyprofiler::make, run: store::run },
     Bench { id: "tables", make: easyprofiler::make, run: tables::run },
+    Bench { id: "viewer", make: easyprofiler::make, run: viewer::run },
     Bench { id: "wtf", make: wtf::make, run: wtf::run },
 ];
 
-const USAGE: &str = "usage: traceloom-benches make FORMAT OUT RECORDS | run [FORMAT]…";
+const USAGE: &str = "usage: traceloom-benches make FORMAT OUT RECORDS | run [FORMAT]… | serve FILE";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -46,6 +52,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["make", format, out, records] => make(format, out, records),
         ["run", formats @ ..] => run(formats),
+        ["serve", file] => viewer::serve(file),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -22,7 +22,8 @@ pub(crate) fn cpu_times<const N: usize>(mut works: [&mut dyn FnMut() -> Result<(
     Ok(best)
 }
 
-fn process_time() -> Duration {
+/// CPU time of this process so far.
+pub(crate) fn process_time() -> Duration {
     let now = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
 }

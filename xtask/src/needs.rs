@@ -46,6 +46,13 @@ static NEEDS: &[Need] = &[
     },
     Need { what: "npm", probe: &["npm", "--version"], package: "npm", used_by: &["rust-tests"], is_optional: true },
     Need {
+        what: "chromium",
+        probe: &["chromium", "--version"],
+        package: "chromium",
+        used_by: &["rust-tests"],
+        is_optional: true,
+    },
+    Need {
         what: "pip",
         probe: &["python3", "-m", "pip", "--version"],
         package: "python3-pip",

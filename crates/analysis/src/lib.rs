@@ -12,6 +12,7 @@ pub mod lines;
 pub mod lod;
 pub mod memory;
 mod names;
+mod part;
 mod quantile;
 pub mod stats;
 mod threads;

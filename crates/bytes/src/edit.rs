@@ -32,8 +32,16 @@ pub struct Loss {
 impl Loss {
     /// Counts one loss; the first example is kept.
     pub fn lose(&mut self, what: &'static str, example: impl FnOnce() -> String) {
-        let (count, _) = self.entries.entry(what).or_insert_with(|| (0, example()));
-        *count += 1;
+        self.lose_many(what, 1, example);
+    }
+
+    /// Counts as many losses of one kind at once.
+    pub fn lose_many(&mut self, what: &'static str, count: u64, example: impl FnOnce() -> String) {
+        if count == 0 {
+            return;
+        }
+        let (sum, _) = self.entries.entry(what).or_insert_with(|| (0, example()));
+        *sum = sum.saturating_add(count);
     }
 
     /// What was lost, how often, and an example.

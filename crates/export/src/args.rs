@@ -1,14 +1,12 @@
 //! Arguments, found by the row that owns them.
-//!
-//! They are laid out one after the other in a [`Store`]; an index, sorted by owner, lies in another. Both are in memory
-//! only up to a limit, so a lookup reads a block of the index and a few bytes; neighbours are in the same block.
 
-use std::cmp::Ordering;
-
-use traceloom_bytes::{Arena, ByteOrder, Cursor, Entry, Result};
+use traceloom_bytes::{Arena, ByteOrder, Cursor, Result};
 use traceloom_model::{Table, args};
 
-use crate::{KeyMap, NameId, NamePool, Roster, Sorter, Store};
+use crate::{
+    KeyMap, NameId, NamePool, Roster,
+    owned::{Owned, OwnedSorter, Owner},
+};
 
 /// An argument of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,59 +38,11 @@ pub enum Datum<'a> {
     Unsigned(u64),
 }
 
-/// Where the arguments of one row are.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Place {
-    owner: Owner,
-    offset: u64,
-    len: u64,
-}
-
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct Owner {
-    table: u32,
-    trace: u32,
-    id: i64,
-}
-
-impl Ord for Place {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.owner, self.offset).cmp(&(other.owner, other.offset))
-    }
-}
-
-impl PartialOrd for Place {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Entry for Place {
-    const BYTES: usize = 32;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.owner.table.to_le_bytes());
-        bytes.extend_from_slice(&self.owner.trace.to_le_bytes());
-        bytes.extend_from_slice(&self.owner.id.to_le_bytes());
-        bytes.extend_from_slice(&self.offset.to_le_bytes());
-        bytes.extend_from_slice(&self.len.to_le_bytes());
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let owner = Owner { table: cursor.u32("table")?, trace: cursor.u32("trace")?, id: cursor.i64("owner")? };
-        Ok(Self { owner, offset: cursor.u64("offset")?, len: cursor.u64("length")? })
-    }
-}
-
 /// Takes arguments as they come.
 #[derive(Debug)]
 pub struct ArgStore {
     tables: Vec<Table>,
-    places: Sorter<Place>,
-    /// The row whose arguments come at the moment.
-    current: Option<Place>,
-    values: Store,
-    limit_bytes: u64,
+    records: OwnedSorter,
     keys: KeyMap,
     kinds: KeyMap,
     record: Vec<u8>,
@@ -103,10 +53,7 @@ impl ArgStore {
     pub fn new(tables: &[Table], arena: &Arena, limit_bytes: u64) -> Self {
         Self {
             tables: tables.to_vec(),
-            places: Sorter::new(arena),
-            current: None,
-            values: Store::new(limit_bytes),
-            limit_bytes,
+            records: OwnedSorter::new(arena, limit_bytes),
             keys: KeyMap::default(),
             kinds: KeyMap::default(),
             record: Vec::new(),
@@ -133,9 +80,9 @@ impl ArgStore {
                 foreign(row);
                 continue;
             };
-            let trace = roster.trace_number(view.trace_id.get(row))? as u32;
+            let trace = roster.trace_number(view.trace_id.get(row))?;
             self.lay_out(view, row, pool)?;
-            self.add(Owner { table: table as u32, trace, id: view.owner_id.get(row) })?;
+            self.records.add(Owner::new(table, trace, view.owner_id.get(row)), &self.record)?;
         }
         Ok(())
     }
@@ -172,53 +119,9 @@ impl ArgStore {
         Ok(())
     }
 
-    fn add(&mut self, owner: Owner) -> Result<()> {
-        let offset = self.values.append(&self.record)?;
-        let len = self.record.len() as u64;
-        match &mut self.current {
-            Some(place) if place.owner == owner => place.len += len,
-            current => {
-                if let Some(done) = current.replace(Place { owner, offset, len }) {
-                    self.places.push(done)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Ready to be asked.
-    pub fn finish(mut self) -> Result<Args> {
-        if let Some(last) = self.current.take() {
-            self.places.push(last)?;
-        }
-        let mut index = Store::new(self.limit_bytes);
-        let (mut firsts, mut entries, mut bytes) = (Vec::new(), 0_u64, Vec::new());
-        let mut owners = [false; Table::ALL.len()];
-        for place in self.places.finish()?.iter()? {
-            let place = place?;
-            if entries.is_multiple_of(BLOCK) {
-                firsts.push(place.owner);
-            }
-            if let Some(owns) = owners.get_mut(place.owner.table as usize) {
-                *owns = true;
-            }
-            bytes.clear();
-            place.put(&mut bytes);
-            index.append(&bytes)?;
-            entries += 1;
-        }
-        let (block, record) = Default::default();
-        Ok(Args {
-            index,
-            entries,
-            firsts,
-            owners,
-            next: 0,
-            block_number: usize::MAX,
-            block,
-            values: self.values,
-            record,
-        })
+    pub fn finish(self) -> Result<Args> {
+        Ok(Args { records: self.records.finish()? })
     }
 }
 
@@ -230,33 +133,20 @@ const TEXT: u8 = 4;
 const UNSIGNED: u8 = 5;
 const INDEXED: u8 = 0x80;
 
-/// Entries of the index that are read at once.
-const BLOCK: u64 = 1024;
-
 /// Arguments, to be asked for.
 #[derive(Debug)]
 pub struct Args {
-    index: Store,
-    entries: u64,
-    /// The first owner of each block of the index.
-    firsts: Vec<Owner>,
-    /// Tables that own any.
-    owners: [bool; Table::ALL.len()],
-    block_number: usize,
-    block: Vec<Place>,
-    /// The place in the block behind the last one found: rows are asked for nearly in their order.
-    next: usize,
-    values: Store,
-    record: Vec<u8>,
+    records: Owned,
 }
 
 impl Args {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.entries == 0
+        self.records.is_empty()
     }
 
     /// Visits the arguments of a row, in their order; `trace` is the number of its trace in the roster.
+    #[inline]
     pub fn visit(
         &mut self,
         table: Table,
@@ -264,62 +154,7 @@ impl Args {
         id: i64,
         mut visit: impl FnMut(Arg<'_>) -> Result<()>,
     ) -> Result<()> {
-        if !self.owners[table as usize] {
-            return Ok(());
-        }
-        let owner = Owner { table: table as u32, trace: trace as u32, id };
-        if let Some(place) = self.likely(owner) {
-            return self.visit_place(place, &mut visit);
-        }
-        // Arguments of one owner that did not come together have several entries, which may fill several blocks.
-        let mut number = self.firsts.partition_point(|first| *first < owner).saturating_sub(1);
-        while self.firsts.get(number).is_some_and(|first| *first <= owner) {
-            self.load_block(number)?;
-            let begin = self.block.partition_point(|place| place.owner < owner);
-            for index in begin..self.block.len() {
-                let place = self.block[index];
-                if place.owner != owner {
-                    return Ok(());
-                }
-                self.next = index + 1;
-                self.visit_place(place, &mut visit)?;
-            }
-            number += 1;
-        }
-        Ok(())
-    }
-
-    /// The entry of an owner, where it is the next one and the only one.
-    #[inline]
-    fn likely(&mut self, owner: Owner) -> Option<Place> {
-        let place = *self.block.get(self.next).filter(|place| place.owner == owner)?;
-        self.block.get(self.next + 1).filter(|after| after.owner != owner)?;
-        self.next += 1;
-        Some(place)
-    }
-
-    fn visit_place(&mut self, place: Place, visit: &mut impl FnMut(Arg<'_>) -> Result<()>) -> Result<()> {
-        self.record.resize(place.len as usize, 0);
-        self.values.read(place.offset, &mut self.record)?;
-        visit_record(&self.record, visit)
-    }
-
-    #[inline]
-    fn load_block(&mut self, number: usize) -> Result<()> {
-        if self.block_number == number {
-            return Ok(());
-        }
-        let begin = number as u64 * BLOCK;
-        let len = self.entries.saturating_sub(begin).min(BLOCK);
-        let mut bytes = vec![0; len as usize * Place::BYTES];
-        self.index.read(begin * Place::BYTES as u64, &mut bytes)?;
-        let mut cursor = Cursor::new(&bytes, 0, ByteOrder::Little);
-        self.block.clear();
-        while !cursor.is_empty() {
-            self.block.push(Place::take(&mut cursor)?);
-        }
-        self.block_number = number;
-        Ok(())
+        self.records.visit(Owner::new(table, trace, id), |records| visit_record(records, &mut visit))
     }
 }
 

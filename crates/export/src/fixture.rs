@@ -2,8 +2,8 @@
 
 use traceloom_bytes::{Loss, Result};
 use traceloom_model::{
-    Filter, Halt, TableSink, TableSource, Tables, processes::Process, spans::Span, threads::Thread, traces::Trace,
-    trackers::Extent,
+    Filter, Halt, TableSink, TableSource, Tables, allocations::Allocation, processes::Process, spans::Span,
+    threads::Thread, traces::Trace, trackers::Extent,
 };
 
 use crate::{Options, Target};
@@ -104,6 +104,13 @@ pub(crate) fn push_span(tables: &mut Tables<'_>, thread_id: i64, category: &str,
         line: None,
         color: None,
     })
+}
+
+/// An allocation at the time that its number says, without more than its size and its stack.
+pub(crate) fn allocation(id: i64, size_bytes: u64, stack_id: Option<i64>, fate: &str) -> Allocation<'_> {
+    let (thread_id, freed_ts_ns, end_id, lifetime_ns) = Default::default();
+    let (ts_ns, address, fate) = (id, 16, fate.into());
+    Allocation { id, ts_ns, thread_id, address, size_bytes, stack_id, fate, freed_ts_ns, end_id, lifetime_ns }
 }
 
 /// What a target writes, and what it says is lost.

@@ -19,9 +19,12 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod call_tree;
 mod cells;
 mod flows;
+mod frames;
 mod gather;
+mod heap;
 mod looks;
 mod loss;
 mod memory;
@@ -29,7 +32,9 @@ mod names;
 mod nest;
 mod numbering;
 mod order;
+mod owned;
 mod pour;
+mod repeats;
 mod roster;
 mod sorter;
 mod store;
@@ -37,6 +42,7 @@ mod target;
 mod targets;
 pub mod text;
 mod timeline;
+mod wire;
 
 #[cfg(test)]
 mod fixture;

@@ -4,6 +4,8 @@ use arrow_array::{Array, RecordBatch, cast::AsArray, types::Int64Type};
 use traceloom_bytes::{Loss, Slice};
 use traceloom_model::{Columns, Table};
 
+use crate::Gathered;
+
 /// What people call the rows of a table.
 pub const fn phrase(table: Table) -> &'static str {
     match table {
@@ -44,6 +46,13 @@ pub(crate) fn counted_columns(table: Table) -> Columns {
     Columns::named(table, &names)
 }
 
+/// Counts tables that a variant does not show.
+pub(crate) fn lose_rows(gathered: &Gathered, tables: &[Table], loss: &mut Loss) {
+    for table in tables {
+        loss.lose_many(phrase(*table), gathered.rows(*table), || format!("rows of {}", table.name()));
+    }
+}
+
 /// Counts the rows of a batch that the slice takes as lost.
 pub fn lose_table(loss: &mut Loss, table: Table, batch: &RecordBatch, slice: &Slice) {
     let times = batch.column_by_name("ts_ns").and_then(|column| column.as_primitive_opt::<Int64Type>());
@@ -54,10 +63,10 @@ pub fn lose_table(loss: &mut Loss, table: Table, batch: &RecordBatch, slice: &Sl
         })
     };
     let ids = batch.column_by_name("id").and_then(|column| column.as_primitive_opt::<Int64Type>());
-    for row in (0..batch.num_rows()).filter(|row| is_taken(*row)) {
-        loss.lose(phrase(table), || match ids {
-            Some(ids) => format!("{} {}", table.name(), ids.value(row)),
-            None => table.name().to_owned(),
-        });
-    }
+    let mut taken = (0..batch.num_rows()).filter(|row| is_taken(*row));
+    let Some(first) = taken.next() else { return };
+    loss.lose_many(phrase(table), 1 + taken.count() as u64, || match ids {
+        Some(ids) => format!("{} {}", table.name(), ids.value(first)),
+        None => table.name().to_owned(),
+    });
 }

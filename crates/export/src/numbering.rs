@@ -57,14 +57,20 @@ impl Numbering {
         numbering
     }
 
-    /// A thread's number.
+    /// A thread's number; that of the first process where nothing is known of the thread.
     pub fn thread(&self, index: ThreadIndex) -> NumberedThread {
-        self.threads[index.index()]
+        let unknown = || NumberedThread { tid: self.processes.first().map_or(1, |process| process.pid), process: 0 };
+        self.threads.get(index.index()).copied().unwrap_or_else(unknown)
+    }
+
+    /// The process of a thread of a trace: the first one where nothing is known of the thread.
+    pub fn process_of(&self, index: ThreadIndex, trace: usize) -> usize {
+        self.threads.get(index.index()).map_or_else(|| self.first_process(trace), |thread| thread.process)
     }
 
     /// The first process of a trace.
     pub fn first_process(&self, trace: usize) -> usize {
-        self.firsts[trace]
+        self.firsts.get(trace).copied().unwrap_or(0)
     }
 
     /// A number that nobody has.

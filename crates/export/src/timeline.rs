@@ -1,6 +1,27 @@
 //! One time for several traces, without negative times.
 
-use crate::{Roster, Trace};
+use traceloom_model::Table;
+
+use crate::{Need, Roster, Trace};
+
+/// What tools that show traces over time have a place for.
+pub(crate) const TIMELINE_NEEDS: &[Need] = &[
+    Need::of(Table::Traces, &[]),
+    Need::of(Table::Processes, &[]),
+    Need::of(Table::Threads, &[]),
+    Need::by_begin(
+        Table::Spans,
+        &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line", "color"],
+    ),
+    Need::by_begin(Table::Switches, &[]),
+    Need::of(Table::Events, &["ts_ns", "thread_id", "name", "category"]),
+    Need::of(Table::Counters, &[]),
+    Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "message"]),
+    Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "freed_ts_ns"]),
+    Need::of(Table::Frees, &["ts_ns", "allocation_id"]),
+    Need::of(Table::Links, &[]),
+    Need::of(Table::Args, &[]),
+];
 
 /// Turns `ts_ns` of a trace into the time of the output.
 #[derive(Debug)]

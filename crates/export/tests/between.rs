@@ -2,10 +2,20 @@
 
 mod support;
 
+#[path = "between/cnanolog.rs"]
+mod cnanolog;
 #[path = "between/easyprofiler.rs"]
 mod easyprofiler;
+#[path = "between/memlyze.rs"]
+mod memlyze;
+#[path = "between/nytprof.rs"]
+mod nytprof;
 #[path = "between/picture.rs"]
 mod picture;
+#[path = "between/pynytprof.rs"]
+mod pynytprof;
+#[path = "between/random.rs"]
+mod random;
 #[path = "between/wtf.rs"]
 mod wtf;
 
@@ -39,6 +49,29 @@ fn convert(source: &dyn TableSource, target: &str, variant: Option<&str>, name: 
     let trace = Trace::new(path, Source::bytes(bytes.clone()), Some(target), &Default::default()).unwrap();
     let picture = Picture::of(&trace);
     Converted { bytes, loss, picture }
+}
+
+/// Fixtures of every format and dialect.
+fn traces() -> Vec<(String, Trace)> {
+    let mut traces = support::traces();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/nytprof/pynytprof");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort_unstable();
+    for file in files {
+        if let Ok(trace) = traceloom_ingest::open(&file, None, &Default::default()) {
+            traces.push((format!("pynytprof-{}", file.file_name().unwrap().display()), trace));
+        }
+    }
+    assert!(traces.iter().any(|(_, trace)| trace.format() == "pynytprof"));
+    traces
+}
+
+fn assert_equal<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], what: &str) {
+    let difference = found.iter().zip(expected).position(|(found, expected)| found != expected);
+    if let Some(place) = difference {
+        panic!("{what}: {place}\nfound {:#?}\nnot {:#?}", found[place], expected[place]);
+    }
+    assert_eq!(found.len(), expected.len(), "{what}");
 }
 
 fn loses(loss: &Loss, what: &str) -> bool {

@@ -59,7 +59,8 @@ fn expected(batches: &Batches) -> Expected {
 
 /// As the tools show names.
 fn shown(file: Option<&str>, name: &str) -> String {
-    let clean = |text: &str| text.trim().replace(char::is_control, " ");
+    let is_blank = |letter: char| letter.is_whitespace() || letter.is_control();
+    let clean = |text: &str| text.trim_matches(is_blank).replace(char::is_control, " ");
     let name = Some(clean(name)).filter(|name| !name.is_empty()).unwrap_or_else(|| "(no name)".to_owned());
     format!("{}:{name}", file.map_or("???".to_owned(), clean))
 }

@@ -2,75 +2,108 @@
 
 mod support;
 
-use std::collections::BTreeSet;
+#[path = "hostile/consumers.rs"]
+mod consumers;
+#[path = "hostile/readers.rs"]
+mod readers;
+#[path = "hostile/trace.rs"]
+mod trace;
+
+use std::{collections::BTreeSet, path::Path};
 
 use serde_json::Value as Json;
+use traceloom_bytes::Source;
 use traceloom_export::{Options, TARGETS, by_id, write};
-use traceloom_model::{
-    Halt, Table, Tables, args::Arg, events::Event, logs::Log, processes::Process, spans::Span, threads::Thread,
-};
+use traceloom_ingest::Trace;
+use traceloom_model::{Batches, Filter, Table, TableSource, Tables, Wanted, spans};
 
-use support::{Synthetic, ask, engine_or_skip, place, push_trace, span};
+use support::{Synthetic, push_trace, span};
+use trace::{NAMES, fill, fill_memory};
 
-const NAMES: [&str; 14] = [
-    "plain",
-    "\"quoted\" \\ back\\slash\\",
-    "line\nfeed\r\ttab",
-    "\u{0}\u{1}\u{1b}[31m\u{7f}",
-    "</script><script>alert(1)</script>",
-    "<!-- comment",
-    "=cmd|' /C calc'!A0",
-    "@SUM(1,2)",
-    "a;b,c 17",
-    "\u{2028}\u{2029}\u{feff}\u{202e}",
-    "\u{fffd}replaced",
-    "größe😀",
-    "%s%n ${jndi}",
-    "",
-];
-
-/// One span, event and log entry of each name, with an argument.
-fn fill(tables: &mut Tables<'_>) -> Result<(), Halt> {
-    for (id, name) in (0..).zip(NAMES) {
-        push_span(id, name, tables)?;
-        let (thread_id, span_id, definition_id) = (Some(0), None, None);
-        let (ts_ns, category) = (id * 100, "event".into());
-        tables.push(Event { id, ts_ns, thread_id, span_id, name: name.into(), category, definition_id })?;
-        let (ts_ns, level_name, file, line, format) = (Some(id * 100), "INFO".into(), Some(name.into()), Some(1), None);
-        tables.push(Log {
-            id,
-            ts_ns,
-            thread_id,
-            level: 1,
-            level_name,
-            file,
-            line,
-            format,
-            message: name,
-            definition_id,
-        })?;
-    }
-    let name = Some(NAMES[4].into());
-    tables.push(Thread { id: 0, tid: Some(7), process_id: 0, name, kind: None, location: None })?;
-    tables.push(Process { id: 0, pid: Some(7), ppid: None, name, start_ts_ns: None, end_ts_ns: None })?;
-    push_trace(NAMES[1], 10_000, tables)
+/// A target with what it makes of names.
+struct Case {
+    target: &'static str,
+    /// The names of spans, or of what the target shows in their place, read from what was written.
+    read: fn(&[u8]) -> BTreeSet<String>,
+    /// How a name is shown.
+    shown: fn(&str) -> String,
 }
 
-fn push_span(id: i64, name: &str, tables: &mut Tables<'_>) -> Result<(), Halt> {
-    tables.push(Span { file: Some(name.into()), ..span(id, 0, None, id * 100, Some(50), name) })?;
-    tables.push(Arg {
-        id,
-        owner_table: Table::Spans.name().into(),
-        owner_id: id,
-        key: format!("key {name}").as_str().into(),
-        idx: None,
-        r#type: "string".into(),
-        int_value: None,
-        uint_value: None,
-        float_value: None,
-        text_value: Some(name),
-        bytes_value: None,
-    })
+/// One for each target: who adds a target says here what becomes of names.
+const CASES: &[Case] = &[
+    Case { target: "arrow", read: readers::arrow, shown: as_it_is },
+    Case { target: "callgrind", read: readers::callgrind, shown: on_a_line },
+    Case { target: "chrome", read: readers::chrome, shown: as_it_is },
+    Case { target: "cnanolog", read: |out| readers::format("cnanolog", out), shown: as_message },
+    Case { target: "csv", read: readers::csv, shown: no_formula },
+    Case { target: "easyprofiler", read: |out| readers::format("easyprofiler", out), shown: short_and_without_nul },
+    Case { target: "firefox", read: readers::firefox, shown: never_empty },
+    Case { target: "folded", read: readers::folded, shown: as_frame },
+    Case { target: "json", read: readers::json, shown: as_it_is },
+    Case { target: "memlyze", read: |out| readers::format("memlyze", out), shown: as_it_is },
+    Case { target: "nytprof", read: |out| readers::format("nytprof", out), shown: never_empty },
+    Case { target: "otlp", read: readers::otlp, shown: as_it_is },
+    Case { target: "perfetto", read: readers::perfetto, shown: as_it_is },
+    Case { target: "pprof", read: readers::pprof, shown: never_empty },
+    Case { target: "pynytprof", read: |out| readers::format("pynytprof", out), shown: as_key },
+    Case { target: "speedscope", read: readers::speedscope, shown: never_empty },
+    Case { target: "wtf", read: |out| readers::format("wtf", out), shown: as_scope },
+];
+
+fn as_it_is(name: &str) -> String {
+    name.to_owned()
+}
+
+fn never_empty(name: &str) -> String {
+    if name.is_empty() { "(no name)".to_owned() } else { name.to_owned() }
+}
+
+fn without_nul(name: &str) -> String {
+    name.replace('\0', "\u{fffd}")
+}
+
+fn short_and_without_nul(name: &str) -> String {
+    without_nul(name).chars().take(32_000).collect()
+}
+
+/// An entry holds so much text.
+fn as_message(name: &str) -> String {
+    name[..name.floor_char_boundary(65_531)].to_owned()
+}
+
+/// A name that is told by a generic scope may not look like a signature.
+fn as_scope(name: &str) -> String {
+    let is_generic = name.contains(['\n', '\r', '\u{2028}', '\u{2029}']);
+    let name = without_nul(name);
+    match (name.is_empty(), is_generic) {
+        (true, _) => "unnamed.scope".to_owned(),
+        (false, true) => name.replace('(', "["),
+        (false, false) => name,
+    }
+}
+
+/// A key of a table of texts: one line, and not too long for readers.
+fn as_key(name: &str) -> String {
+    let escaped = |letter: char| match letter.is_control() {
+        true => letter.escape_unicode().to_string(),
+        false => letter.to_string(),
+    };
+    never_empty(&name.chars().map(escaped).collect::<String>().chars().take((1 << 16) - 1).collect::<String>())
+}
+
+fn on_a_line(name: &str) -> String {
+    let is_blank = |letter: char| letter.is_whitespace() || letter.is_control();
+    never_empty(&name.trim_matches(is_blank).replace(char::is_control, " "))
+}
+
+fn as_frame(name: &str) -> String {
+    never_empty(&name.replace(';', ":").replace(char::is_control, " "))
+}
+
+/// As spreadsheets take it: what they would run stands behind an apostrophe.
+fn no_formula(name: &str) -> String {
+    let runs = name.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if runs { format!("'{name}") } else { name.to_owned() }
 }
 
 fn written(target: &str, variant: Option<&str>) -> Vec<u8> {
@@ -80,71 +113,134 @@ fn written(target: &str, variant: Option<&str>) -> Vec<u8> {
     out
 }
 
+fn written_memory(target: &str, variant: Option<&str>) -> Vec<u8> {
+    let mut out = Vec::new();
+    let options = Options { variant: variant.map(str::to_owned), ..Options::default() };
+    write(by_id(target).unwrap(), &Synthetic(fill_memory), &options, &mut out).unwrap();
+    out
+}
+
+fn shown_names(shown: fn(&str) -> String) -> BTreeSet<String> {
+    NAMES.iter().map(|name| shown(name)).collect()
+}
+
+/// Names that differ, cut to what can be read.
+fn difference(found: &BTreeSet<String>, expected: &BTreeSet<String>) -> Vec<String> {
+    let brief = |sign: char, name: &String| format!("{sign} {:?}", name.chars().take(60).collect::<String>());
+    let missing = expected.difference(found).map(|name| brief('-', name));
+    missing.chain(found.difference(expected).map(|name| brief('+', name))).collect()
+}
+
 #[test]
-fn every_target_takes_them() {
+fn every_target_has_a_case_and_shows_the_names() {
+    let mut wrong = Vec::new();
     for target in TARGETS {
         let id = target.descriptor().id;
-        let out = written(id, None);
-        assert!(!out.is_empty(), "{id}");
-        if target.descriptor().is_text {
+        let case = CASES.iter().find(|case| case.target == id);
+        let case = case.unwrap_or_else(|| panic!("{id} has no case here: what does it make of names?"));
+        let out = if id == "memlyze" { written_memory(id, None) } else { written(id, None) };
+        let (found, expected) = ((case.read)(&out), shown_names(case.shown));
+        if !expected.is_subset(&found) {
+            wrong.push(format!("{id}: {:#?}", difference(&found, &expected)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn names_of_functions_that_allocate_come_through() {
+    let cases = [
+        (Some("bytes"), Case { target: "folded", read: readers::folded, shown: as_frame }),
+        (Some("allocations"), Case { target: "pprof", read: readers::pprof, shown: never_empty }),
+        (None, Case { target: "speedscope", read: readers::speedscope, shown: never_empty }),
+    ];
+    for (variant, Case { target, read, shown }) in cases {
+        let found = read(&written_memory(target, variant));
+        let expected = shown_names(shown);
+        assert!(expected.is_subset(&found), "{target}: {:#?}", difference(&found, &expected));
+    }
+}
+
+#[test]
+fn text_has_no_control_characters_and_ends_no_script() {
+    for target in TARGETS.iter().filter(|target| target.descriptor().is_text) {
+        let id = target.descriptor().id;
+        for out in [written(id, None), written_memory(id, None)] {
             let text = String::from_utf8(out).unwrap_or_else(|_| panic!("{id} is no UTF-8"));
-            assert!(!text.contains('\0') && !text.contains('\u{1b}') || id == "csv", "{id} has control characters");
+            // A cell of CSV is between quotes, and has no other way to hold them.
+            let is_clean = !text.contains(['\0', '\u{1b}', '\u{8}', '\u{85}']);
+            assert!(is_clean || id == "csv", "{id} has control characters");
+            let is_json = text.starts_with('{');
+            assert!(!is_json || !text.contains("</script") && !text.contains("<!--"), "{id} ends a script");
         }
     }
 }
 
 #[test]
-fn json_reads_back_as_it_was() {
+fn arguments_and_messages_read_back_as_they_were() {
     let chrome: Json = serde_json::from_slice(&written("chrome", None)).unwrap();
     let events = chrome["traceEvents"].as_array().unwrap();
     let spans: Vec<&Json> = events.iter().filter(|event| event["ph"] == "X").collect();
-    assert_eq!(spans.iter().map(|event| event["name"].as_str().unwrap()).collect::<Vec<_>>(), NAMES);
-    for (event, name) in spans.iter().zip(NAMES) {
-        assert_eq!(event["args"][format!("key {name}")], name);
+    for (event, name) in spans.iter().zip(NAMES.iter()) {
+        assert_eq!(event["args"][trace::key(name)], **name);
     }
     let lines = written("json", Some("logs"));
     let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let messages = lines.map(|line| serde_json::from_slice::<Json>(line).unwrap()["message"].clone());
-    assert_eq!(messages.collect::<Vec<_>>(), NAMES);
-}
-
-#[test]
-fn no_cell_of_a_spreadsheet_is_a_formula() {
-    let csv = String::from_utf8(written("csv", Some("spans"))).unwrap();
-    let starts: Vec<&str> = csv.split([',', '\n']).map(|cell| cell.trim_start_matches('"')).collect();
-    assert!(starts.iter().all(|cell| !cell.starts_with(['=', '@', '+'])), "{starts:?}");
+    assert!(messages.eq(NAMES.iter().map(|name| Json::from(*name))));
 }
 
 #[test]
 fn folded_stacks_keep_one_line_for_each() {
     let folded = String::from_utf8(written("folded", None)).unwrap();
     assert_eq!(folded.lines().count(), NAMES.len());
-    assert!(folded.lines().all(|line| line.matches(';').count() == 1 && line.ends_with(" 50")), "{folded}");
+    assert!(folded.lines().all(|line| line.matches(';').count() == 1 && line.ends_with(" 50")));
+}
+
+/// A trace of another format, in which the name of a span is replaced by bytes that are no text.
+fn patched(target: &str, variant: Option<&str>, bytes: &[u8]) -> Trace {
+    const PLACE: &[u8] = b"ABCDEFGHIJ";
+    let name = std::str::from_utf8(PLACE).unwrap();
+    let source = Synthetic(|tables: &mut Tables<'_>| {
+        tables.push(span(0, 0, None, 0, Some(5_000), name))?;
+        push_trace("a.prof", 10_000, tables)
+    });
+    let (mut out, mut patched) = (Vec::new(), Vec::new());
+    let options = Options { variant: variant.map(str::to_owned), ..Options::default() };
+    write(by_id(target).unwrap(), &source, &options, &mut out).unwrap();
+    let mut rest = out.as_slice();
+    while let Some(at) = rest.windows(PLACE.len()).position(|part| part == PLACE) {
+        patched.extend_from_slice(&rest[..at]);
+        patched.extend_from_slice(bytes);
+        rest = &rest[at + PLACE.len()..];
+    }
+    patched.extend_from_slice(rest);
+    assert_ne!(out, patched, "the name is there");
+    Trace::new(Path::new("patched"), Source::bytes(patched), Some(target), &Default::default()).unwrap()
 }
 
 #[test]
-fn the_engine_shows_them_as_they_are() {
-    let Some(engine) = engine_or_skip() else { return };
-    let file = place("hostile").join("hostile.pftrace");
-    std::fs::write(&file, written("perfetto", None)).unwrap();
-    let queries = [
-        "SELECT name FROM slice WHERE category = 'block' ORDER BY ts",
-        "SELECT string_value FROM args WHERE flat_key GLOB 'debug.key *'",
-        "SELECT msg FROM android_logs ORDER BY ts",
-        "SELECT name FROM thread WHERE tid = 7",
+fn names_that_are_no_text_become_text_that_every_target_takes() {
+    let traces = [
+        // As long as what it replaces: broken sequences, and half of a pair in three bytes.
+        patched("easyprofiler", None, b"a\xff\xfe\xc3(\xed\xa0\x80\x80z"),
+        patched("wtf", Some("json-events"), br"a\ud800b\udc00z"),
     ];
-    let answers = ask(&engine, std::slice::from_ref(&file), &queries);
-    let answer = &answers[&file];
-    assert_eq!(answer["error"], Json::Null);
-    let texts = |query: usize| {
-        let rows = answer["answers"][query].as_array().unwrap().iter();
-        rows.map(|row| row[0].as_str().unwrap_or("").to_owned()).collect::<Vec<_>>()
-    };
-    // The engine ends a text at a zero, and so does its answer.
-    let shown = |name: &str| name.split('\0').next().unwrap_or("").to_owned();
-    assert_eq!(texts(0), NAMES.map(shown));
-    let values: BTreeSet<String> = texts(1).into_iter().collect();
-    assert_eq!(values, NAMES.map(shown).into_iter().collect());
-    assert_eq!(texts(2), NAMES.map(shown));
-    assert_eq!(texts(3), [NAMES[4]]);
+    for trace in &traces {
+        let mut batches = Batches::of(Wanted::everything());
+        trace.pour(&Filter::default(), &mut batches).unwrap();
+        let name = batches.table(Table::Spans).map(spans::View::of).find_map(|view| {
+            let name = (0..view.rows).map(|row| view.name.get(row)).find(|name| name.contains('\u{fffd}'));
+            name.map(str::to_owned)
+        });
+        let name = name.unwrap_or_else(|| panic!("{}: no name is replaced", trace.format()));
+        for case in CASES.iter().filter(|case| case.target != "memlyze") {
+            let Ok(target) = by_id(case.target) else { continue };
+            let mut out = Vec::new();
+            write(target, trace, &Options::default(), &mut out).unwrap();
+            let found = (case.read)(&out);
+            let is_shown = |text: &String| *text == (case.shown)(&name) || text.ends_with(&format!("] {name}"));
+            assert!(found.iter().any(is_shown), "{} as {}: {found:?}", trace.format(), case.target);
+        }
+    }
 }

@@ -2,12 +2,7 @@
 
 mod support;
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{collections::BTreeMap, fs};
 
 use serde_json::Value as Json;
 use traceloom_export::by_id;
@@ -16,7 +11,7 @@ use traceloom_model::{
     Batches, Filter, Table, TableSource, Wanted, allocations, frames, spans, stacks, switches, traces as trace_table,
 };
 
-use support::{place, traces, write};
+use support::{check_speedscope, place, traces, write};
 
 /// How many spans of a name there are, and how long they are together.
 type Times = BTreeMap<String, (u64, i128)>;
@@ -165,46 +160,5 @@ fn events_and_weights_add_up_to_the_tables() {
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(with_spans > 20 && with_allocations > 10, "{with_spans} with spans, {with_allocations} with allocations");
-    check_schema(&files);
-}
-
-/// Validates files with the schema that the program itself ships.
-fn check_schema(files: &[PathBuf]) {
-    let folder = match modules() {
-        Ok(folder) => folder,
-        Err(reason) => {
-            assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
-            eprintln!("skipped: {reason}");
-            return;
-        }
-    };
-    let script = "const fs = require('fs'); const Ajv = require('ajv');
-        const schema = require('speedscope/dist/release/file-format-schema.json');
-        const validate = new Ajv({strict: false}).compile(schema);
-        for (const file of process.argv.slice(1)) {
-            if (!validate(JSON.parse(fs.readFileSync(file)))) console.log(file, JSON.stringify(validate.errors));
-        }
-        if (validate({})) console.log('the schema takes anything');
-        console.log('done');";
-    let out = Command::new("node").arg("-e").arg(script).args(files).current_dir(&folder).output().unwrap();
-    let text = String::from_utf8_lossy(&out.stdout);
-    assert_eq!(text.trim(), "done", "{}", String::from_utf8_lossy(&out.stderr));
-}
-
-fn modules() -> Result<PathBuf, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("speedscope-npm");
-    let is_there = |name: &str| folder.join("node_modules").join(name).is_dir();
-    if !(is_there("speedscope") && is_there("ajv")) {
-        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let out = Command::new("npm")
-            .args(["install", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"])
-            .arg(&folder)
-            .args(["speedscope@1.25.0", "ajv@8"])
-            .output()
-            .map_err(|error| format!("npm is not installed: {error}"))?;
-        if !out.status.success() {
-            return Err(format!("npm install speedscope failed: {}", String::from_utf8_lossy(&out.stderr)));
-        }
-    }
-    Ok(folder)
+    check_speedscope(&files);
 }

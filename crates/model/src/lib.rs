@@ -13,6 +13,7 @@ mod name;
 mod number;
 mod reference;
 mod sink;
+mod steady;
 mod tables;
 pub mod trackers;
 
@@ -26,5 +27,6 @@ pub use crate::{
     name::{MaybeNames, Named, Names},
     reference::reference,
     sink::{Batches, Columns, Filter, Flow, TableSink, TableSource, Wanted},
+    steady::Steady,
     tables::*,
 };

@@ -18,6 +18,8 @@ pub enum Named<'a> {
     Symbol(Symbol),
     /// Looked up by its contents. For what comes with the record.
     Text(&'a str),
+    /// The same for bytes of a file, with what is no UTF-8 replaced. Those that came before need not be looked at again.
+    Bytes(&'a [u8]),
 }
 
 impl From<Symbol> for Named<'_> {
@@ -73,6 +75,12 @@ impl NameColumn {
         }
     }
 
+    /// Appends the same symbol several times.
+    pub(crate) fn append_run(&mut self, symbol: Symbol, run: usize) {
+        let key = self.key_of_symbol(symbol);
+        self.keys.append_run(key, run);
+    }
+
     #[cold]
     fn add_symbol(&mut self, symbol: Symbol) -> i32 {
         if self.by_symbol.len() <= symbol.index() {
@@ -85,33 +93,43 @@ impl NameColumn {
 
     /// The key of a text, and the bytes that it adds.
     #[inline(never)]
-    fn key_of_text(&mut self, text: &str) -> (i32, usize) {
+    fn key_of_bytes(&mut self, bytes: &[u8]) -> (i32, usize) {
         // Names mostly come in runs.
-        if self.text(self.last_text) == Some(text) {
+        if self.bytes(self.last_text) == Some(bytes) {
             return (self.last_text, 0);
         }
-        let hash = self.hasher.hash_one(text);
-        if let Some(key) = self.by_text.find(hash, |key| self.text(*key) == Some(text)) {
-            self.last_text = *key;
-            return (*key, 0);
+        let hash = self.hasher.hash_one(bytes);
+        match self.by_text.find(hash, |key| self.bytes(*key) == Some(bytes)) {
+            Some(key) => {
+                self.last_text = *key;
+                (*key, 0)
+            }
+            None => self.add_text(bytes, hash),
         }
+    }
+
+    #[cold]
+    fn add_text(&mut self, bytes: &[u8], hash: u64) -> (i32, usize) {
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return self.key_of_bytes(String::from_utf8_lossy(bytes).as_bytes());
+        };
         let begin = self.texts.len();
         self.texts.push_str(text);
         let key = self.add(Entry::Text(begin, self.texts.len()));
         self.last_text = key;
         let Self { by_text, hasher, entries, texts, .. } = self;
         by_text.insert_unique(hash, key, |key| match entries.get(*key as usize) {
-            Some(Entry::Text(begin, end)) => hasher.hash_one(&texts[*begin..*end]),
+            Some(Entry::Text(begin, end)) => hasher.hash_one(&texts.as_bytes()[*begin..*end]),
             _ => 0,
         });
         (key, text.len())
     }
 
     #[inline]
-    fn text(&self, key: i32) -> Option<&str> {
+    fn bytes(&self, key: i32) -> Option<&[u8]> {
         match self.entries.get(key as usize)? {
             Entry::Symbol(_) => None,
-            Entry::Text(begin, end) => self.texts.get(*begin..*end),
+            Entry::Text(begin, end) => self.texts.as_bytes().get(*begin..*end),
         }
     }
 
@@ -158,7 +176,8 @@ impl<'a> Append<Named<'a>> for NameColumn {
     fn append(&mut self, cell: Named<'a>) -> usize {
         let (key, added) = match cell {
             Named::Symbol(symbol) => (self.key_of_symbol(symbol), 0),
-            Named::Text(text) => self.key_of_text(text),
+            Named::Text(text) => self.key_of_bytes(text.as_bytes()),
+            Named::Bytes(bytes) => self.key_of_bytes(bytes),
         };
         self.keys.append_value(key);
         added

@@ -36,6 +36,14 @@ impl<T: ArrowPrimitiveType> NumberColumn<T> {
         self.values.push(T::Native::default());
     }
 
+    /// Appends the same value several times.
+    pub(crate) fn append_run(&mut self, value: T::Native, run: usize) {
+        if let Some(valid) = &mut self.valid {
+            valid.append_n(run, true);
+        }
+        self.values.extend(std::iter::repeat_n(value, run));
+    }
+
     /// Gives the array and starts anew.
     pub(crate) fn take(&mut self) -> PrimitiveArray<T> {
         // The next batch is likely as long: it does not have to grow to that.

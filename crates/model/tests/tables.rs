@@ -55,6 +55,27 @@ fn rows_survive_the_way_through_batches_and_dictionaries() {
 }
 
 #[test]
+fn bytes_that_are_no_text_are_replaced() {
+    let mut sink = Batches::of(Wanted::everything());
+    let mut tables = Tables::new(7, Filter::default(), &mut sink);
+    let given: [Named<'_>; 6] = [
+        Named::Bytes(b"a\xffb"),
+        Named::Bytes(b"plain"),
+        Named::Bytes(b"a\xffb"),
+        Named::Bytes(b"a\xfeb"),
+        "plain".into(),
+        "a\u{fffd}b".into(),
+    ];
+    for (id, name) in (0..).zip(given) {
+        tables.push(span(id, None, name)).expect("the sink takes all");
+    }
+    tables.finish().expect("the sink takes all");
+    assert_eq!(names(&sink), ["a\u{fffd}b", "plain", "a\u{fffd}b", "a\u{fffd}b", "plain", "a\u{fffd}b"]);
+    let view = sink.table(Table::Spans).map(spans::View::of).next().expect("there is a batch");
+    assert_eq!(view.name.values().map(arrow_array::Array::len), Some(2), "one entry a text");
+}
+
+#[test]
 fn a_batch_holds_the_wanted_columns_only() {
     let columns = Columns::named(Table::Spans, &["id", "name"]);
     let mut sink = Batches::of(Wanted::nothing().and(Table::Spans, columns));

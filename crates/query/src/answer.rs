@@ -12,6 +12,7 @@ use datafusion::{
     prelude::SessionContext,
 };
 use futures::StreamExt;
+use tokio::sync::watch;
 
 use crate::{Failure, Session};
 
@@ -45,8 +46,20 @@ impl<'s> Answer<'s> {
     /// The next rows; none at the end.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
+        self.next_unless(&Stop::default())
+    }
+
+    /// The next rows, unless somebody stops the wait for them; none at the end, and none after that.
+    pub fn next_unless(&mut self, stop: &Stop) -> Result<Option<RecordBatch>, Failure> {
         loop {
-            match self.session.wait(self.stream.next()) {
+            let next = async {
+                tokio::select! {
+                    biased;
+                    () = stop.said() => None,
+                    next = self.stream.next() => next,
+                }
+            };
+            match self.session.wait(next) {
                 Some(Ok(batch)) if batch.num_rows() == 0 => {}
                 Some(Ok(batch)) => {
                     self.again = None;
@@ -69,6 +82,27 @@ impl<'s> Answer<'s> {
         let context = SessionContext::new_with_state(state.with_config(config).build());
         self.stream = start(self.session, &context, &plan)?;
         Ok(())
+    }
+}
+
+/// Ends the wait for rows from another thread; what the engine does for them ends when the answer is dropped.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(watch::Sender<bool>);
+
+impl Stop {
+    /// Ends the wait, now and from now on.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+
+    /// Whether it was ended.
+    pub fn is_stopped(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    async fn said(&self) {
+        // The sender is here, so that this cannot fail.
+        let _ = self.0.subscribe().wait_for(|is_stopped| *is_stopped).await;
     }
 }
 

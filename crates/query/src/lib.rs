@@ -33,7 +33,7 @@ mod views;
 
 pub use crate::{
     align::{Alignment, Offset},
-    answer::Answer,
+    answer::{Answer, Stop},
     errors::{Failure, Place, Problem},
     inputs::{Input, resolve},
     output::{Cells, Format, Writer},

@@ -13,7 +13,7 @@ use std::{
 
 use traceloom_bytes::{ReadAt, Source};
 use traceloom_ingest::{Options as Reading, Trace};
-use traceloom_query::{Failure, Offset, Options, Place, Problem, Session, store};
+use traceloom_query::{Failure, Offset, Options, Place, Problem, Session, Stop, store};
 
 fn sample(frames: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -343,4 +343,24 @@ fn a_store_answers_like_its_traces() {
     }
     let plan = mixed.explain("select name from spans where ts_ns < 5").expect("a good question");
     assert!(plan.contains("UnionExec") && plan.contains("pruning_predicate=ts_ns"), "{plan}");
+}
+
+#[test]
+fn a_wait_for_rows_can_be_ended() {
+    let session = session_of(vec![trace("a.prof", Source::bytes(sample(10)))], &Options::default());
+    let endless = "select count(*) from generate_series(1, 3000000) a, generate_series(1, 3000000) b where a.value * b.value % 7 = 3";
+    let (stop, begun) = (Stop::default(), std::time::Instant::now());
+    let mut answer = session.ask(endless).expect("it can be planned");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            stop.stop();
+        });
+        assert!(answer.next_unless(&stop).expect("a stop is no failure").is_none());
+    });
+    assert!(stop.is_stopped() && begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
+    drop(answer);
+    let mut next = session.ask("select 1").expect("it can be planned");
+    assert!(next.next_unless(&stop).expect("a stop is no failure").is_none(), "it stays ended");
+    assert_eq!(common::rows(&session, "select 1"), ["1"]);
 }

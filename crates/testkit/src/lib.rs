@@ -5,17 +5,20 @@
 
 #![forbid(unsafe_code)]
 
+mod browser;
 mod compare;
 mod conformance;
 mod corpus;
 mod digest;
 pub mod document;
 mod noise;
+pub mod npm;
 pub mod sources;
 mod subject;
 mod subjects;
 
 pub use crate::{
+    browser::Browser,
     compare::differences,
     conformance::{Report, Score, conformance},
     corpus::{Case, cases, default_roots, strays},

@@ -24,7 +24,8 @@ Exit codes:
   2  the command cannot be understood, or the system refused
 
 Examples:
-  traceloom demo                              write a sample trace and see what to try
+  traceloom demo                              sample traces, and what to try with them
+  traceloom capture.prof                      look at it in the browser
   traceloom info capture.prof                 what is in it, and what is wrong with it
   traceloom check --strict *.prof             does the original tool load them?
   traceloom repair broken.prof good.prof      make it load again
@@ -217,10 +218,11 @@ Examples:
   traceloom query game.prof                                   a prompt")]
     Query(answers::Query),
 
-    /// Write a sample trace of each format and show what to do with it.
+    /// Write a sample trace of each format, show what to do with it, and open all of them in the browser.
     #[command(after_help = "\
-Example:
-  traceloom demo /tmp/traces")]
+Examples:
+  traceloom demo
+  traceloom demo --no-open /tmp/traces")]
     Demo(Demo),
 
     /// Print a script that completes this program's arguments in a shell.
@@ -407,6 +409,9 @@ pub(crate) struct Demo {
     /// Where to write the samples; made if it is not there.
     #[arg(default_value = "traceloom-demo", value_name = "DIR")]
     pub(crate) dir: PathBuf,
+    /// Only write them. Without a terminal or a browser nothing is opened anyway.
+    #[arg(long)]
+    pub(crate) no_open: bool,
 }
 
 #[derive(Args, Debug)]
@@ -448,15 +453,15 @@ pub(crate) fn command() -> clap::Command {
     Arguments::command()
 }
 
-/// `traceloom FILE` means `traceloom info FILE`.
-pub(crate) fn with_default_verb(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+/// `traceloom FILE` means `traceloom VERB FILE`, with the verb that is the default here.
+pub(crate) fn with_default_verb(arguments: impl Iterator<Item = OsString>, verb: &str) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.collect();
     let known = |word: &OsString| command().get_subcommands().any(|verb| word == verb.get_name());
     if let Some(first) = arguments.get(1)
         && !known(first)
         && std::path::Path::new(first).is_file()
     {
-        arguments.insert(1, "info".into());
+        arguments.insert(1, verb.into());
     }
     arguments
 }
@@ -471,10 +476,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_alone_asks_for_its_info() {
-        let words = |words: &[&str]| with_default_verb(words.iter().map(OsString::from));
+    fn a_file_alone_is_shown() {
+        let words = |words: &[&str]| with_default_verb(words.iter().map(OsString::from), "view");
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-        assert_eq!(words(&["traceloom", file]), ["traceloom", "info", file]);
+        assert_eq!(words(&["traceloom", file]), ["traceloom", "view", file]);
+        assert_eq!(words(&["traceloom", file, file]), ["traceloom", "view", file, file]);
         assert_eq!(words(&["traceloom", "check", file]), ["traceloom", "check", file]);
         assert_eq!(words(&["traceloom", "--help"]), ["traceloom", "--help"]);
     }

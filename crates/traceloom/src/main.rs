@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod browser;
 mod commands;
 mod fields;
 mod input;
@@ -19,7 +20,7 @@ use traceloom_bytes::{Error, ErrorKind, Result};
 use crate::{args::Arguments, output::Styles};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse_from(args::with_default_verb(std::env::args_os()));
+    let arguments = Arguments::parse_from(args::with_default_verb(std::env::args_os(), browser::default_verb()));
     arguments.color.apply();
     match commands::run(arguments.command) {
         Ok(outcome) => outcome.into(),

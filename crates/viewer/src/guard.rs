@@ -48,7 +48,10 @@ impl Guard {
         let given = request.headers().get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
         match given.is_some_and(|given| is_equal(given.as_bytes(), guard.token.as_bytes())) {
             true => next.run(request).await,
-            false => (StatusCode::UNAUTHORIZED, "the token is missing; open the address that traceloom printed")
+            false => (
+                StatusCode::UNAUTHORIZED,
+                "The address lacks the token of this run: open the one that traceloom printed.",
+            )
                 .into_response(),
         }
     }

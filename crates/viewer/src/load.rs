@@ -2,9 +2,10 @@
 
 use std::{
     io,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, RwLock,
+        Arc, Condvar, Mutex, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
     thread,
@@ -14,7 +15,7 @@ use traceloom_bytes::{ReadAt, Result, Source};
 use traceloom_ingest::{Options, Trace};
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, traces};
 
-use crate::scene::{Builder, LoadState, Scene, TraceInfo};
+use crate::scene::{Arrows, Builder, LoadState, Processor, Scene, TraceInfo};
 
 /// What is loaded, and how far it is.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ pub(crate) struct Loader {
     options: Options,
     read: Arc<AtomicU64>,
     total: AtomicU64,
+    turns: Turns,
     /// Traces that are ready, by their number in the scene: for questions that need the tables again.
     ready: Mutex<Vec<(u32, Arc<Trace>)>>,
 }
@@ -30,7 +32,7 @@ pub(crate) struct Loader {
 impl Loader {
     pub(crate) fn new(scene: Arc<RwLock<Scene>>, options: Options) -> Self {
         let (read, total) = (Arc::default(), AtomicU64::new(0));
-        Self { scene, options, read, total, ready: Mutex::default() }
+        Self { scene, options, read, total, turns: Turns::default(), ready: Mutex::default() }
     }
 
     /// Bytes read and bytes to read.
@@ -44,45 +46,50 @@ impl Loader {
         self.ready.lock().map(|ready| ready.clone()).unwrap_or_default()
     }
 
-    /// Opens a file and loads it.
-    pub(crate) fn load(self: &Arc<Self>, path: PathBuf, from: Option<String>) {
-        let number = self.announce(&path);
-        let loader = Arc::clone(self);
-        thread::spawn(move || {
-            let opened = Source::open(&path, &loader.options.read.limits);
-            let result = opened.and_then(|source| loader.fill(number, &path, source, from.as_deref()));
-            loader.done(number, result);
-        });
+    /// A trace that is ready.
+    pub(crate) fn trace(&self, number: u32) -> Option<Arc<Trace>> {
+        self.traces().into_iter().find(|(of, _)| *of == number).map(|(_, trace)| trace)
     }
 
-    /// Loads bytes that the page sent.
-    pub(crate) fn load_bytes(self: &Arc<Self>, name: String, bytes: Vec<u8>) {
-        let path = PathBuf::from(name);
+    /// Opens a file and loads it.
+    pub(crate) fn load(self: &Arc<Self>, path: PathBuf, from: Option<String>) {
+        let limits = self.options.read.limits.clone();
+        let file = path.clone();
+        self.start(path, from, move || Source::open(&file, &limits));
+    }
+
+    /// Loads what the page sent.
+    pub(crate) fn load_source(self: &Arc<Self>, name: String, source: Source) {
+        self.start(PathBuf::from(name), None, move || Ok(source));
+    }
+
+    fn start(
+        self: &Arc<Self>,
+        path: PathBuf,
+        from: Option<String>,
+        open: impl FnOnce() -> Result<Source> + Send + 'static,
+    ) {
         let number = self.announce(&path);
         let loader = Arc::clone(self);
         thread::spawn(move || {
-            let result = loader.fill(number, &path, Source::bytes(bytes), None);
-            loader.done(number, result);
+            let work = || {
+                let _turn = loader.turns.take();
+                open().and_then(|source| loader.fill(number, &path, source, from.as_deref()))
+            };
+            let result = catch_unwind(AssertUnwindSafe(work));
+            // Whatever a batch was doing, what came before it is complete.
+            loader.scene.clear_poison();
+            let error = match result {
+                Ok(result) => result.err().map(|error| error.to_string()),
+                Err(_) => Some("reading stopped because of a fault in Traceloom; please report it".to_owned()),
+            };
+            loader.done(number, error);
         });
     }
 
     fn announce(&self, path: &Path) -> u32 {
-        let Ok(mut scene) = self.scene.write() else { return 0 };
-        scene.traces.push(TraceInfo {
-            path: path.to_owned(),
-            format: "",
-            version: String::new(),
-            trace_id: 0,
-            bytes: 0,
-            clock: String::new(),
-            unix_origin_ns: None,
-            first_ns: i64::MAX,
-            last_ns: i64::MIN,
-            offset_ns: 0,
-            findings: 0,
-            memory: None,
-            state: LoadState::Loading,
-        });
+        let Ok(mut scene) = self.scene.write() else { return u32::MAX };
+        scene.traces.push(TraceInfo::loading(path));
         scene.revision += 1;
         scene.traces.len() as u32 - 1
     }
@@ -98,12 +105,10 @@ impl Loader {
         builder.finish();
         trace.opened.source = plain;
         let mut batches = Batches::of(Wanted::nothing().and(Table::Traces, traces_columns()));
-        trace.pour(&Filter::default(), &mut batches)?;
+        let described = trace.pour(&Filter::default(), &mut batches);
         self.describe(number, &trace, batches.table(Table::Traces).next().map(traces::View::of).as_ref());
-        if let Ok(mut ready) = self.ready.lock() {
-            ready.push((number, Arc::new(trace)));
-        }
-        poured
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner).push((number, Arc::new(trace)));
+        poured.and(described)
     }
 
     fn describe(&self, number: u32, trace: &Trace, row: Option<&traces::View<'_>>) {
@@ -116,26 +121,64 @@ impl Loader {
             info.version = row.version.get(0).to_owned();
             info.clock = row.clock.get(0).to_owned();
             info.unix_origin_ns = row.unix_origin_ns.get(0);
+            let ticks = row.clock_hz.get(0).zip(row.start_ticks.get(0)).filter(|_| info.clock == "tsc");
+            info.processor = ticks.map(|(hz, start_ticks)| Processor { hz, start_ticks });
         }
         scene.revision += 1;
     }
 
-    fn done(&self, number: u32, result: Result<()>) {
+    fn done(&self, number: u32, error: Option<String>) {
+        // Looked for while others may still draw; only the loader adds links, and their traces ask again at their end.
+        let arrows = self.scene.read().ok().filter(|scene| !scene.links.is_empty()).map(|scene| Arrows::of(&scene));
         let Ok(mut scene) = self.scene.write() else { return };
-        Builder::resolve_links(&mut scene);
-        if let Some(info) = scene.traces.get_mut(number as usize) {
-            info.state = match result {
-                Ok(()) => LoadState::Ready,
-                Err(error) => LoadState::Failed(error.to_string()),
-            };
+        if let Some(arrows) = arrows {
+            scene.arrows = arrows;
         }
+        if let Some(info) = scene.traces.get_mut(number as usize) {
+            info.state = error.map_or(LoadState::Ready, LoadState::Failed);
+        }
+        scene.align();
         scene.revision += 1;
     }
 }
 
 /// The columns that need no walk through the file.
 fn traces_columns() -> traceloom_model::Columns {
-    traceloom_model::Columns::named(Table::Traces, &["version", "clock", "unix_origin_ns"])
+    traceloom_model::Columns::named(Table::Traces, &["version", "clock", "clock_hz", "start_ticks", "unix_origin_ns"])
+}
+
+/// Lets as many files load at once as there are processors.
+#[derive(Debug)]
+struct Turns {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        let processors = thread::available_parallelism().map_or(2, usize::from);
+        Self { free: Mutex::new(processors), freed: Condvar::new() }
+    }
+}
+
+impl Turns {
+    fn take(&self) -> Turn<'_> {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free == 0 {
+            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+        }
+        *free -= 1;
+        Turn(self)
+    }
+}
+
+struct Turn<'t>(&'t Turns);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.freed.notify_one();
+    }
 }
 
 /// Counts what is read.
@@ -153,5 +196,35 @@ impl ReadAt for Counted {
         let read = self.source.read_at(offset, buffer).map_err(io::Error::other)?;
         self.read.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_fault_in_a_reader_is_told_and_the_rest_goes_on() {
+        let scene: Arc<RwLock<Scene>> = Arc::default();
+        let loader = Arc::new(Loader::new(Arc::clone(&scene), Options::default()));
+        let held = Arc::clone(&scene);
+        loader.start("broken.prof".into(), None, move || {
+            let _guard = held.write();
+            panic!("a fault, for the test")
+        });
+        let end = Instant::now() + Duration::from_secs(20);
+        while !scene.read().is_ok_and(|scene| scene.traces[0].state != LoadState::Loading) {
+            assert!(Instant::now() < end, "still loading");
+            thread::sleep(Duration::from_millis(5));
+        }
+        let state = scene.read().expect("it can be read").traces[0].state.clone();
+        assert!(matches!(state, LoadState::Failed(error) if error.contains("fault")));
+        loader.load_source("noise".to_owned(), Source::bytes(*b"noise"));
+        while scene.read().expect("it can be read").traces[1].state == LoadState::Loading {
+            assert!(Instant::now() < end, "still loading");
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use traceloom_model::{allocations, frames, stacks};
 
-use super::{Options, Tree};
+use super::Tree;
 use crate::names::Names;
 
 /// Weights by stack, and what the stacks are.
@@ -17,8 +17,9 @@ pub(crate) struct AllocationStacks {
 }
 
 impl AllocationStacks {
-    pub(crate) fn take_rows(&mut self, view: &allocations::View<'_>, options: &Options) {
-        for row in (0..view.rows).filter(|row| options.takes(view.ts_ns.get(*row))) {
+    /// Adds the rows of a batch that `takes` time and thread.
+    pub(crate) fn take_rows(&mut self, view: &allocations::View<'_>, takes: impl Fn(i64, Option<i64>) -> bool) {
+        for row in (0..view.rows).filter(|row| takes(view.ts_ns.get(*row), view.thread_id.get(*row))) {
             let weight = self.weights.entry((view.trace_id.get(row), view.stack_id.get(row))).or_default();
             weight.0 = weight.0.saturating_add(view.size_bytes.get(row));
             weight.1 += 1;

@@ -157,17 +157,16 @@ impl Subtree {
         }
     }
 
-    /// Every frame with the stack to it, its own weight and its spans.
-    pub(crate) fn walk(&self, stack: &mut Vec<u32>, visit: &mut impl FnMut(&[u32], u64, u64)) {
-        let base = stack.len();
-        let mut waiting: Vec<(usize, usize)> = self.roots.iter().map(|root| (base, *root)).collect();
-        while let Some((depth, number)) = waiting.pop() {
+    /// Every frame, parents first, with its name, own weight and spans. What `visit` calls a frame by is what its children
+    /// are told of it.
+    pub(crate) fn walk(&self, visit: &mut impl FnMut(Option<u32>, u32, u64, u64) -> u32) {
+        let mut waiting: Vec<(Option<u32>, usize)> = self.roots.iter().map(|root| (None, *root)).collect();
+        while let Some((around, number)) = waiting.pop() {
             let node = &self.nodes[number];
             let below = node.children.iter().fold(0_u64, |sum, child| sum.saturating_add(self.nodes[*child].total));
-            stack.truncate(depth);
-            stack.push(node.name);
-            visit(stack, node.own.saturating_add(node.total.saturating_sub(below)), node.count);
-            waiting.extend(node.children.iter().map(|child| (depth + 1, *child)));
+            let own = node.own.saturating_add(node.total.saturating_sub(below));
+            let own_number = visit(around, node.name, own, node.count);
+            waiting.extend(node.children.iter().map(|child| (Some(own_number), *child)));
         }
     }
 }
@@ -182,9 +181,15 @@ mod tests {
             let span = Span { thread: (0, 0), id: *id, parent: *parent, name: *name, own: None, total: Some(*total) };
             merging.add(&span);
         }
-        let mut found = Vec::new();
+        let mut found: Vec<(Vec<u32>, u64, u64)> = Vec::new();
         for (_, tree) in merging.finish() {
-            tree.walk(&mut Vec::new(), &mut |stack, own, count| found.push((stack.to_vec(), own, count)));
+            let first = found.len();
+            tree.walk(&mut |around, name, own, count| {
+                let mut stack = around.map_or_else(Vec::new, |around| found[first + around as usize].0.clone());
+                stack.push(name);
+                found.push((stack, own, count));
+                (found.len() - first - 1) as u32
+            });
         }
         found.sort();
         found

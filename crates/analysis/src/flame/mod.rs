@@ -4,15 +4,24 @@
 //! together while the rows come, so memory is that of the graph and not that of the trace.
 
 mod allocations;
+mod graph;
+mod look;
 mod merge;
 mod tree;
 
 use arrow_array::RecordBatch;
-use traceloom_model::{Columns, Flow, Table, TableSink, allocations as allocation_rows, frames, spans, stacks};
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, allocations as allocation_rows, frames, spans, stacks};
 
-pub use self::tree::{Stack, Tree};
 use self::{allocations::AllocationStacks, merge::Merging};
-use crate::names::{Mapped, Names};
+pub use self::{
+    graph::Graph,
+    look::{Shown, ShownFrame},
+    tree::{Stack, Tree},
+};
+use crate::{
+    names::{Mapped, Names},
+    part::Part,
+};
 
 /// What the width of a frame means.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -52,6 +61,7 @@ impl Options {
 #[derive(Debug)]
 pub struct Flame {
     options: Options,
+    part: Part,
     names: Names,
     spans: Merging,
     span_names: Mapped,
@@ -64,12 +74,18 @@ impl Flame {
     pub fn new(options: Options) -> Self {
         Self {
             options,
+            part: Part::default(),
             names: Names::default(),
             spans: Merging::default(),
             span_names: Mapped::default(),
             allocations: AllocationStacks::default(),
             threads: Vec::new(),
         }
+    }
+
+    /// The next trace comes, of which only this part counts: traces that lie elsewhere on an axis need parts of their own.
+    pub fn begin_within(&mut self, part: &Filter) {
+        self.part = Part::of(part);
     }
 
     /// The graph, after the last batch.
@@ -108,9 +124,11 @@ impl Flame {
                 Weight::Bytes | Weight::Time => (None, view.dur_ns.get(row)),
             };
             // Frames and ranges lie over the spans of a thread and are not part of a stack.
-            if self.options.takes(view.ts_ns.get(row)) && !matches!(view.category.get(row), "frame" | "range") {
+            let (ts_ns, thread_id) = (view.ts_ns.get(row), view.thread_id.get(row));
+            let is_taken = self.options.takes(ts_ns) && self.part.takes(ts_ns, Some(thread_id));
+            if is_taken && !matches!(view.category.get(row), "frame" | "range") {
                 self.spans.add(&merge::Span {
-                    thread: (view.trace_id.get(row), view.thread_id.get(row)),
+                    thread: (view.trace_id.get(row), thread_id),
                     id: view.id.get(row),
                     parent: view.parent_id.get(row),
                     name: numbers[keys[row] as usize],
@@ -131,7 +149,7 @@ impl TableSink for Flame {
                 &["trace_id", "id", "parent_id", "thread_id", "ts_ns", "name", "category", "dur_ns", "self_ns"],
             ),
             Table::Threads if self.options.by_thread => Columns::ALL,
-            Table::Allocations => Columns::named(table, &["trace_id", "ts_ns", "stack_id", "size_bytes"]),
+            Table::Allocations => Columns::named(table, &["trace_id", "ts_ns", "thread_id", "stack_id", "size_bytes"]),
             Table::Stacks | Table::Frames => Columns::ALL,
             _ => Columns::NONE,
         }
@@ -145,7 +163,11 @@ impl TableSink for Flame {
                 let rows = (0..view.rows).map(|row| (view.trace_id.get(row), view.id.get(row), view.name.get(row)));
                 self.threads.extend(rows.map(|(trace, id, name)| (trace, id, name.unwrap_or_default().to_owned())));
             }
-            Table::Allocations => self.allocations.take_rows(&allocation_rows::View::of(&batch), &self.options),
+            Table::Allocations => {
+                let (options, part) = (&self.options, &self.part);
+                let takes = |ts_ns, thread_id| options.takes(ts_ns) && part.takes(ts_ns, thread_id);
+                self.allocations.take_rows(&allocation_rows::View::of(&batch), takes);
+            }
             Table::Stacks => self.allocations.take_stacks(&stacks::View::of(&batch)),
             Table::Frames => self.allocations.take_frames(&frames::View::of(&batch), &mut self.names),
             _ => {}

@@ -7,17 +7,18 @@ use crate::names::Names;
 /// Frames below each other, each with its own weight and that of everything below it.
 #[derive(Debug, Default)]
 pub struct Tree {
-    nodes: Vec<Node>,
+    /// Parents before children.
+    pub(super) nodes: Vec<Node>,
     roots: HashMap<u32, u32>,
-    texts: Vec<String>,
+    pub(super) texts: Vec<String>,
 }
 
 #[derive(Debug, Default)]
-struct Node {
-    name: u32,
-    own: u64,
-    count: u64,
-    children: HashMap<u32, u32>,
+pub(super) struct Node {
+    pub(super) name: u32,
+    pub(super) own: u64,
+    pub(super) count: u64,
+    pub(super) children: HashMap<u32, u32>,
 }
 
 /// One stack with its own weight.
@@ -59,7 +60,18 @@ impl Tree {
 
     /// Adds another tree below some frames.
     pub(crate) fn graft(&mut self, below: &[u32], other: &super::merge::Subtree) {
-        other.walk(&mut below.to_vec(), &mut |stack, own, count| self.add(stack, own, count));
+        let mut at = None;
+        for name in below {
+            at = Some(self.child(at, *name));
+        }
+        // Frame by frame: with whole stacks the work would grow with the square of the depth.
+        other.walk(&mut |around, name, own, count| {
+            let number = self.child(around.or(at), name);
+            let node = &mut self.nodes[number as usize];
+            node.own = node.own.saturating_add(own);
+            node.count += count;
+            number
+        });
     }
 
     /// Every stack turned round: callers below callees.

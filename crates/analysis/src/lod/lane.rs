@@ -2,30 +2,12 @@
 
 use std::ops::Range;
 
+use super::Window;
+
 /// Entries of one level that one entry of the next stands for.
 const FAN: usize = 16;
 /// A span that has not ended reaches to here until the lane is closed.
 const OPEN: i64 = i64::MAX;
-
-/// What to draw: from here to there, with one pixel as wide as this.
-#[derive(Clone, Copy, Debug)]
-pub struct Window {
-    /// First nanosecond.
-    pub from_ns: i64,
-    /// Last nanosecond.
-    pub to_ns: i64,
-    /// Nanoseconds that one pixel stands for, at least 1.
-    pub pixel_ns: i64,
-}
-
-impl Window {
-    /// From here to there in so many pixels.
-    pub fn new(from_ns: i64, to_ns: i64, pixels: u32) -> Self {
-        let width = i128::from(to_ns) - i128::from(from_ns);
-        let pixel_ns = (width / i128::from(pixels.max(1))).clamp(1, i64::MAX.into()) as i64;
-        Self { from_ns, to_ns, pixel_ns }
-    }
-}
 
 /// One rectangle of a picture: a span, or several that share a pixel.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -114,6 +96,11 @@ impl Lane {
         &self.names
     }
 
+    /// How long a span took; 0 where it never ended.
+    pub fn dur_ns(&self, index: u32) -> i64 {
+        self.duration(index)
+    }
+
     /// Bytes held.
     pub fn resident_bytes(&self) -> usize {
         let level = |level: &Level| level.begins.capacity() * 36;
@@ -126,6 +113,7 @@ impl Lane {
             self.sort();
             self.levels.clear();
             (1..=self.len() / FAN).for_each(|groups| self.summarise(groups));
+            self.is_unsorted = false;
         }
     }
 
@@ -195,7 +183,7 @@ impl Lane {
 
     /// Hands over the rectangles of a picture, by begin: at most about one for each pixel.
     pub fn draw(&self, window: &Window, draw: &mut impl FnMut(Bar)) {
-        let mut pen = Pen { window, draw, waiting: None };
+        let mut pen = Pen { window, draw, waiting: None, room: window.most_bars() };
         // What the topmost level does not cover yet is left to the one below, and so on down to the spans.
         let mut covered = 0;
         for (number, level) in self.levels.iter().enumerate().rev() {
@@ -214,7 +202,7 @@ impl Lane {
             if bar.end_ns < pen.window.from_ns {
                 continue;
             }
-            if bar.end_ns.saturating_sub(bar.begin_ns) <= pen.window.pixel_ns {
+            if pen.window.is_pixel(bar.begin_ns, bar.end_ns) {
                 pen.put(bar, self);
                 continue;
             }
@@ -239,12 +227,17 @@ impl Lane {
         let after = self.begins.partition_point(|begin| *begin <= ts_ns);
         let distance = |index: usize| match (self.begins[index], self.ends[index]) {
             (begin, end) if begin <= ts_ns && ts_ns <= end => 0,
-            (begin, _) if begin > ts_ns => begin - ts_ns,
-            (_, end) => ts_ns - end,
+            (begin, _) if begin > ts_ns => begin.saturating_sub(ts_ns),
+            (_, end) => ts_ns.saturating_sub(end),
         };
         let candidates = after.saturating_sub(1)..(after + 1).min(self.len());
         let nearest = candidates.min_by_key(|index| distance(*index))?;
         (distance(nearest) <= reach_ns).then_some(nearest as u32)
+    }
+
+    /// The number of the first span whose begin holds for, where it holds for all after it too.
+    pub fn first_where(&self, holds: impl Fn(i64) -> bool) -> u32 {
+        self.begins.partition_point(|begin| !holds(*begin)) as u32
     }
 
     /// The spans that lie in a range of time, the ends included, by their numbers; may hold some that end before it.
@@ -278,6 +271,8 @@ struct Pen<'w, D> {
     window: &'w Window,
     draw: &'w mut D,
     waiting: Option<Bar>,
+    /// Bars that may still be drawn: spans of a damaged file may lie over each other.
+    room: usize,
 }
 
 impl<D: FnMut(Bar)> Pen<'_, D> {
@@ -292,8 +287,8 @@ impl<D: FnMut(Bar)> Pen<'_, D> {
             self.waiting = Some(bar);
             return;
         };
-        let shares = bar.end_ns.saturating_sub(waiting.begin_ns) <= self.window.pixel_ns;
-        if !shares {
+        if self.room > 1 && !self.window.is_shared((waiting.begin_ns, waiting.end_ns), (bar.begin_ns, bar.end_ns)) {
+            self.room -= 1;
             (self.draw)(std::mem::replace(waiting, bar));
             return;
         }
@@ -349,6 +344,41 @@ mod tests {
             assert_eq!(bars.iter().map(|bar| bar.busy_ns).sum::<i64>(), 4_000_005);
             assert!(bars.iter().any(|bar| bar.index == 500_000), "the longest span names its bar");
         }
+    }
+
+    #[test]
+    fn what_shares_a_pixel_still_does_when_the_window_moves() {
+        let lane = lane(100_000);
+        let before = draw(&lane, 0, 400_000, 1_000);
+        let after = draw(&lane, 12_345, 412_345, 1_000);
+        let both = |bars: &[Bar]| -> Vec<Bar> {
+            bars.iter().filter(|bar| (20_000..380_000).contains(&bar.begin_ns)).copied().collect()
+        };
+        assert!(both(&before).len() > 500);
+        assert_eq!(both(&before), both(&after));
+    }
+
+    #[test]
+    fn at_extreme_zooms_bars_are_where_the_window_says() {
+        let lane = lane(1_000);
+        let window = Window::new(5_000, 5_010, 1_280);
+        let mut close = Vec::new();
+        lane.draw(&window, &mut |bar| close.push((window.x(bar.begin_ns), window.x(bar.end_ns))));
+        assert_eq!(close, [(0.0, 9.0 * 128.0), (1_280.0, 1_280.0 + 4.0 * 128.0)]);
+        let years = draw(&lane, -1_i64 << 60, 1 << 60, 1_280);
+        assert_eq!(years.iter().map(|bar| bar.count).collect::<Vec<_>>(), [1_000]);
+        let all = draw(&lane, i64::MIN, i64::MAX, 1);
+        assert_eq!(all.iter().map(|bar| bar.count).collect::<Vec<_>>(), [1_000]);
+    }
+
+    #[test]
+    fn spans_that_lie_over_each_other_are_bounded() {
+        let mut lane = Lane::default();
+        (0..100_000).for_each(|n| lane.push(n, None, 0, n as u32));
+        lane.close();
+        let bars = draw(&lane, 0, 200_000, 100);
+        assert!(bars.len() <= 100 * 4 + 64, "{}", bars.len());
+        assert_eq!(bars.iter().map(|bar| bar.count).sum::<u32>(), 100_000);
     }
 
     #[test]

@@ -68,6 +68,13 @@ impl Lanes {
         self.numbers.iter().map(|(key, number)| (*key, &self.lanes[*number]))
     }
 
+    /// The lanes of one thread, by kind and depth.
+    pub fn of_thread(&self, thread_id: i64) -> impl Iterator<Item = (LaneKey, &Lane)> {
+        let first = LaneKey { thread_id, kind: 0, depth: 0 };
+        let last = LaneKey { thread_id, kind: u8::MAX, depth: u32::MAX };
+        self.numbers.range(first..=last).map(|(key, number)| (*key, &self.lanes[*number]))
+    }
+
     /// The lane of this key.
     pub fn get(&self, key: LaneKey) -> Option<&Lane> {
         self.numbers.get(&key).map(|number| &self.lanes[*number])

@@ -5,8 +5,10 @@
 
 mod lane;
 mod lanes;
+mod window;
 
 pub use self::{
-    lane::{Bar, Lane, Window},
+    lane::{Bar, Lane},
     lanes::{LaneKey, Lanes},
+    window::Window,
 };

@@ -1,6 +1,9 @@
 //! How the durations of one name are distributed.
 
-use crate::quantile::Samples;
+use crate::{
+    group::mean,
+    quantile::{Budget, Samples},
+};
 
 /// Durations counted by length.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,13 +25,68 @@ pub struct Bin {
     pub count: u64,
 }
 
-const BINS: usize = 20;
+/// Durations of one kind, added one by one: what there is to know of them comes out.
+#[derive(Debug, Default)]
+pub struct Durations {
+    samples: Samples,
+    budget: Budget,
+}
+
+/// Figures of durations; the same as those of a [`super::SpanRow`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// How many.
+    pub calls: u64,
+    /// All together.
+    pub total_ns: u64,
+    /// The shortest.
+    pub min_ns: u64,
+    /// The mean.
+    pub mean_ns: f64,
+    /// Median, and what 95 and 99 of 100 do not pass.
+    pub quantiles_ns: Option<[f64; 3]>,
+    /// The longest.
+    pub max_ns: u64,
+    /// Whether the quantiles are exact.
+    pub is_exact: bool,
+    /// How they are distributed.
+    pub histogram: Histogram,
+}
+
+impl Durations {
+    /// Adds one.
+    #[inline]
+    pub fn push(&mut self, dur_ns: u64) {
+        self.samples.push(dur_ns, &mut self.budget);
+    }
+
+    /// The figures, with so many bins.
+    pub fn finish(&self, bins: usize) -> Measured {
+        let (sums, quantiles_ns) = self.samples.summary([0.5, 0.95, 0.99]);
+        if sums.count == 0 {
+            return Measured::default();
+        }
+        Measured {
+            calls: sums.count,
+            total_ns: sums.total,
+            min_ns: sums.min,
+            mean_ns: mean(sums.total, sums.count),
+            quantiles_ns,
+            max_ns: sums.max,
+            is_exact: self.samples.is_exact(),
+            histogram: Histogram::of(&self.samples, sums.min, sums.max, bins),
+        }
+    }
+}
 
 impl Histogram {
-    pub(super) fn of(samples: &Samples, min_ns: u64, max_ns: u64) -> Self {
+    /// As many as a terminal has room for.
+    pub const BINS: usize = 20;
+
+    pub(super) fn of(samples: &Samples, min_ns: u64, max_ns: u64, bins: usize) -> Self {
         let (min, max) = (min_ns as f64, max_ns as f64);
         let is_logarithmic = max > 16.0 * min.max(1.0);
-        let edges: Vec<f64> = (0..=BINS).map(|edge| edge_at(edge, min, max, is_logarithmic)).collect();
+        let edges: Vec<f64> = (0..=bins).map(|edge| edge_at(edge, bins, min, max, is_logarithmic)).collect();
         let mut bins: Vec<Bin> =
             edges.windows(2).map(|edges| Bin { from_ns: edges[0], to_ns: edges[1], count: 0 }).collect();
         bins.retain(|bin| bin.to_ns > bin.from_ns);
@@ -43,8 +101,8 @@ impl Histogram {
 }
 
 /// Edges are whole nanoseconds; the last is behind the longest.
-fn edge_at(edge: usize, min: f64, max: f64, is_logarithmic: bool) -> f64 {
-    let part = edge as f64 / BINS as f64;
+fn edge_at(edge: usize, bins: usize, min: f64, max: f64, is_logarithmic: bool) -> f64 {
+    let part = edge as f64 / bins as f64;
     let (low, high) = (min, max + 1.0);
     match (edge, is_logarithmic) {
         (0, _) => low,
@@ -56,14 +114,13 @@ fn edge_at(edge: usize, min: f64, max: f64, is_logarithmic: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantile::Budget;
 
     fn histogram(durations: &[u64]) -> Histogram {
         let mut budget = Budget::default();
         let mut samples = Samples::default();
         durations.iter().for_each(|dur| samples.push(*dur, &mut budget));
         let (min, max) = (durations.iter().min(), durations.iter().max());
-        Histogram::of(&samples, *min.expect("a sample"), *max.expect("a sample"))
+        Histogram::of(&samples, *min.expect("a sample"), *max.expect("a sample"), Histogram::BINS)
     }
 
     #[test]
@@ -77,6 +134,17 @@ mod tests {
             let (first, last) = (histogram.bins[0], histogram.bins[histogram.bins.len() - 1]);
             assert!(first.count > 0 && last.count > 0, "{histogram:?}");
         }
+    }
+
+    #[test]
+    fn more_bins_hold_the_same_durations() {
+        let mut durations = Durations::default();
+        (1..=1_000).for_each(|number| durations.push(number * number));
+        let measured = durations.finish(60);
+        assert_eq!((measured.calls, measured.min_ns, measured.max_ns), (1_000, 1, 1_000_000));
+        assert_eq!(measured.histogram.bins.iter().map(|bin| bin.count).sum::<u64>(), 1_000);
+        assert!(measured.histogram.bins.len() > Histogram::BINS);
+        assert_eq!(Durations::default().finish(60), Measured::default());
     }
 
     #[test]

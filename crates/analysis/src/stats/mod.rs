@@ -18,9 +18,9 @@ use traceloom_model::{
 
 pub(crate) use self::keys::Groups;
 pub use self::{
-    histogram::{Bin, Histogram},
+    histogram::{Bin, Durations, Histogram, Measured},
     options::{By, Options, Pairing, Sort},
-    report::{CallRow, Complexity, EventRow, Fit, FrameOf, Relation, Report, SpanRow, ThreadRow, ValueRow},
+    report::{CallRow, Complexity, EventRow, Fit, FrameOf, Pair, Relation, Report, SpanRow, ThreadRow, ValueRow},
     survey::Survey,
 };
 use self::{
@@ -33,13 +33,15 @@ use self::{
 use crate::{
     group::{dense, whole},
     names::{Mapped, NONE, Names, number},
+    part::Part,
     quantile::Budget,
     threads::Threads,
 };
 
 /// Statistics of traces, together; each source is one trace.
 pub fn of_traces(traces: &[impl TableSource], options: &Options) -> Result<Report> {
-    let narrow = Filter { from_ns: options.from_ns, to_ns: options.to_ns.saturating_sub(1), ..Filter::default() };
+    let last_ns = if options.to_ns == i64::MAX { i64::MAX } else { options.to_ns.saturating_sub(1) };
+    let narrow = Filter { from_ns: options.from_ns, to_ns: last_ns, ..Filter::default() };
     let mut stats = Stats::new(options.clone());
     for trace in traces {
         stats.begin();
@@ -72,6 +74,8 @@ pub struct Stats {
     frames: Vec<Frame>,
     first_frame: u32,
     traces: u32,
+    /// What counts of this trace.
+    part: Part,
     /// Only the names tell spans apart, and all of them count.
     is_plain: bool,
 }
@@ -90,10 +94,6 @@ struct NameColumns {
 impl Stats {
     /// Nothing yet.
     pub fn new(options: Options) -> Self {
-        let is_plain = options.by.is_empty()
-            && (options.from_ns, options.to_ns) == (i64::MIN, i64::MAX)
-            && options.names.is_empty()
-            && options.relation.is_none();
         Self {
             names: Names::default(),
             columns: NameColumns::default(),
@@ -108,13 +108,21 @@ impl Stats {
             frames: Vec::new(),
             first_frame: 0,
             traces: 0,
-            is_plain,
+            part: Part::default(),
+            is_plain: options.is_plain(),
             options,
         }
     }
 
     /// The next trace comes.
     pub fn begin(&mut self) {
+        self.begin_within(&Filter::default());
+    }
+
+    /// The next trace comes, of which only this part counts: traces that lie elsewhere on an axis need parts of their own.
+    pub fn begin_within(&mut self, part: &Filter) {
+        self.part = Part::of(part);
+        self.is_plain = self.options.is_plain() && self.part.is_whole();
         self.traces += 1;
         self.places = Places::default();
     }
@@ -135,6 +143,10 @@ impl Stats {
     /// The answer.
     pub fn finish(self) -> Report {
         rows::report(self)
+    }
+
+    fn takes_row(&self, ts_ns: i64, thread_id: i64) -> bool {
+        self.options.takes_time(ts_ns) && self.part.takes(ts_ns, Some(thread_id))
     }
 
     fn trace(&self) -> u32 {
@@ -182,11 +194,12 @@ impl Stats {
     fn busy(&mut self, view: &spans::View<'_>, overlays: &[bool]) {
         let trace = self.trace();
         for row in 0..view.rows {
-            let is_in = self.is_plain || self.options.takes_time(view.ts_ns.get(row));
+            let thread_id = view.thread_id.get(row);
+            let is_in = self.is_plain || self.takes_row(view.ts_ns.get(row), thread_id);
             if !is_in || overlays[view.category.keys()[row] as usize] {
                 continue;
             }
-            let thread = self.threads.at(trace, view.thread_id.get(row));
+            let thread = self.threads.at(trace, thread_id);
             thread.spans += 1;
             thread.busy_ns = thread.busy_ns.saturating_add(whole(view.self_ns.get(row).unwrap_or(0)));
         }
@@ -194,7 +207,7 @@ impl Stats {
 
     fn told_apart(&mut self, view: &spans::View<'_>) {
         let trace = self.trace();
-        let Self { options, names, columns, groups, budget, threads, places, is_plain, .. } = self;
+        let Self { options, names, columns, groups, budget, threads, places, part, is_plain, .. } = self;
         let span_names = columns.span.of(view.name.values(), names);
         let files = columns.file.of(view.file.values(), names);
         let categories = columns.category.of(view.category.values(), names);
@@ -203,10 +216,10 @@ impl Stats {
         for row in 0..view.rows {
             let name = span_names[view.name.keys()[row] as usize];
             let ts_ns = if *is_plain { 0 } else { view.ts_ns.get(row) };
-            if !*is_plain && !takes(options, names, name, ts_ns) {
+            let thread_id = view.thread_id.get(row);
+            if !*is_plain && !(takes(options, names, name, ts_ns) && part.takes(ts_ns, Some(thread_id))) {
                 continue;
             }
-            let thread_id = view.thread_id.get(row);
             let category = categories[view.category.keys()[row] as usize];
             let mut key = Key::of_name(name);
             if by_category || is_overlay(names.get(category)) {
@@ -239,13 +252,17 @@ impl Stats {
     }
 
     fn counters(&mut self, view: &counters::View<'_>) {
-        let Self { options, values, names, budget, .. } = self;
-        values.add(view, names, budget, |names, name, ts_ns| takes(options, names, name, ts_ns));
+        let Self { options, values, names, budget, part, .. } = self;
+        values.add(view, names, budget, |names, name, ts_ns, thread_id| {
+            takes(options, names, name, ts_ns) && part.takes(ts_ns, thread_id)
+        });
         let Some((pairs, pairing)) = self.pairs.as_mut().zip(self.options.relation.as_ref()) else { return };
         let numbers = self.columns.paired.of(view.name.values(), &mut self.names);
         for row in 0..view.rows {
             let is_wanted = self.names.get(numbers[view.name.keys()[row] as usize]) == Some(&pairing.value);
-            if let (true, Some(value), Some(thread_id)) = (is_wanted, view.value.get(row), view.thread_id.get(row)) {
+            if let (true, Some(value), Some(thread_id)) = (is_wanted, view.value.get(row), view.thread_id.get(row))
+                && self.part.takes(view.ts_ns.get(row), Some(thread_id))
+            {
                 let thread = self.threads.number(self.traces.saturating_sub(1), thread_id);
                 pairs.value(thread, view.ts_ns.get(row), value);
             }
@@ -262,11 +279,13 @@ impl Stats {
         let (mut last, mut count) = ((NONE, NONE, NONE), 0);
         for row in 0..view.rows {
             let name = numbers[view.name.keys()[row] as usize];
-            if !is_whole && !takes(&self.options, &self.names, name, view.ts_ns.get(row)) {
+            let thread_id = view.thread_id.get(row);
+            let takes = |ts_ns| takes(&self.options, &self.names, name, ts_ns) && self.part.takes(ts_ns, thread_id);
+            if !is_whole && !takes(view.ts_ns.get(row)) {
                 continue;
             }
             let category = categories[view.category.keys()[row] as usize];
-            let thread = view.thread_id.get(row).filter(|_| by_thread);
+            let thread = thread_id.filter(|_| by_thread);
             let thread = thread.map_or(NONE, |thread_id| self.threads.number(trace, thread_id));
             if last != (name, category, thread) {
                 *self.events.entry(last).or_default() += std::mem::take(&mut count);
@@ -288,10 +307,11 @@ impl Stats {
     fn switches(&mut self, view: &switches::View<'_>) {
         let trace = self.trace();
         for row in 0..view.rows {
-            if !self.is_plain && !self.options.takes_time(view.ts_ns.get(row)) {
+            let thread_id = view.thread_id.get(row);
+            if !self.is_plain && !self.takes_row(view.ts_ns.get(row), thread_id) {
                 continue;
             }
-            let thread = self.threads.at(trace, view.thread_id.get(row));
+            let thread = self.threads.at(trace, thread_id);
             thread.switches += 1;
             thread.off_cpu_ns = thread.off_cpu_ns.saturating_add(whole(view.dur_ns.get(row)));
         }
@@ -302,6 +322,7 @@ impl TableSink for Stats {
     fn wants(&self, table: Table) -> Columns {
         let has = |by| self.options.has(by);
         let (is_part, is_paired) = (!self.is_plain, self.pairs.is_some());
+        let has_threads = self.part.has_threads();
         let columns: &[(&str, bool)] = match table {
             Table::Spans => &[
                 ("thread_id", true),
@@ -314,8 +335,12 @@ impl TableSink for Stats {
                 ("line", has(By::Line)),
                 ("parent_id", has(By::Parent)),
             ],
-            Table::Counters => &[("ts_ns", true), ("thread_id", is_paired), ("name", true), ("value", true)],
-            Table::Events => &[("ts_ns", is_part), ("thread_id", has(By::Thread)), ("name", true), ("category", true)],
+            Table::Counters => {
+                &[("ts_ns", true), ("thread_id", is_paired || has_threads), ("name", true), ("value", true)]
+            }
+            Table::Events => {
+                &[("ts_ns", is_part), ("thread_id", has(By::Thread) || has_threads), ("name", true), ("category", true)]
+            }
             Table::Switches => &[("ts_ns", is_part), ("dur_ns", true), ("thread_id", true)],
             Table::Threads => &[("id", true), ("tid", true), ("name", true)],
             Table::Calls => &[("callee", true), ("count", true), ("incl_ns", true), ("excl_ns", true)],

@@ -44,6 +44,14 @@ impl Options {
         (self.from_ns..self.to_ns).contains(&ts_ns)
     }
 
+    /// Only the names tell spans apart, and all of them count.
+    pub(super) fn is_plain(&self) -> bool {
+        self.by.is_empty()
+            && (self.from_ns, self.to_ns) == (i64::MIN, i64::MAX)
+            && self.names.is_empty()
+            && self.relation.is_none()
+    }
+
     pub(crate) fn has(&self, by: By) -> bool {
         self.by.contains(&by)
     }

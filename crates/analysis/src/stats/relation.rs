@@ -1,6 +1,7 @@
 //! Values against the durations of the spans that they lie in.
 
-use super::report::{Complexity, Fit, Relation};
+use super::report::{Complexity, Fit, Pair, Relation};
+use crate::threads::Threads;
 
 /// Gathers values of one name and spans of another.
 #[derive(Debug, Default)]
@@ -12,6 +13,8 @@ pub(super) struct Pairs {
 
 /// Most values and most spans that are kept.
 const MOST: usize = 4 << 20;
+/// More points are no better picture.
+const MOST_POINTS: usize = 2_000;
 
 impl Pairs {
     pub(super) fn value(&mut self, thread: u32, ts_ns: i64, value: f64) {
@@ -29,11 +32,12 @@ impl Pairs {
     }
 
     /// Pairs each value with the innermost span around it.
-    pub(super) fn finish(mut self) -> Relation {
+    pub(super) fn finish(mut self, threads: &Threads) -> Relation {
         self.values.sort_unstable_by(|one, other| one.0.cmp(&other.0).then(one.1.cmp(&other.1)));
         // Of spans that begin together the longest is the outer one.
         self.spans.sort_unstable_by_key(|(thread, ts_ns, dur_ns)| (*thread, *ts_ns, std::cmp::Reverse(*dur_ns)));
-        let mut pairs = Vec::new();
+        let mut pairs: Vec<(f64, f64)> = Vec::new();
+        let mut found: Vec<(u32, i64, i64)> = Vec::new();
         let mut spans = self.spans.iter().peekable();
         let mut open: Vec<(u32, i64, i64)> = Vec::new();
         for (thread, ts_ns, value) in &self.values {
@@ -45,8 +49,17 @@ impl Pairs {
                 open.pop();
             }
             pairs.extend(open.last().map(|(_, _, dur_ns)| (*value, *dur_ns as f64)));
+            found.extend(open.last());
         }
-        Relation { pairs: pairs.len() as u64, left_out: self.left_out, fit: fit(&pairs) }
+        let trace_of = |thread: u32| threads.list.get(thread as usize).map_or(0, |thread| thread.trace);
+        let points = pairs.iter().zip(&found).step_by(pairs.len().div_ceil(MOST_POINTS).max(1));
+        let points = points.map(|((value, _), (thread, ts_ns, dur_ns))| Pair {
+            trace: trace_of(*thread),
+            ts_ns: *ts_ns,
+            dur_ns: *dur_ns,
+            value: *value,
+        });
+        Relation { pairs: pairs.len() as u64, left_out: self.left_out, fit: fit(&pairs), points: points.collect() }
     }
 }
 
@@ -112,7 +125,10 @@ mod tests {
         for (thread, ts_ns) in [(0, 5), (0, 15), (0, 60), (0, 150), (1, 15), (2, 15), (0, 205)] {
             pairs.value(thread, ts_ns, ts_ns as f64);
         }
-        assert_eq!(pairs.finish().pairs, 5);
+        let relation = pairs.finish(&Threads::default());
+        assert_eq!(relation.pairs, 5);
+        let inner = relation.points.iter().find(|pair| pair.value == 15.0).expect("it lies in a span");
+        assert_eq!((inner.ts_ns, inner.dur_ns), (10, 20));
     }
 
     #[test]

@@ -170,6 +170,21 @@ pub struct Relation {
     pub left_out: u64,
     /// What connects them; none where there are too few, or all values are the same.
     pub fit: Option<Fit>,
+    /// Some of the pairs, spread evenly over all of them: enough for a picture.
+    pub points: Vec<Pair>,
+}
+
+/// A value, and the span that it lies in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    /// Number of the trace, in the order given.
+    pub trace: u32,
+    /// When the span began.
+    pub ts_ns: i64,
+    /// How long it took.
+    pub dur_ns: i64,
+    /// The value.
+    pub value: f64,
 }
 
 /// How durations depend on values.

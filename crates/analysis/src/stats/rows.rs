@@ -69,7 +69,7 @@ pub(super) fn report(stats: Stats) -> Report {
         values: values.finish(&names),
         threads: rows,
         histogram,
-        relation: pairs.map(super::relation::Pairs::finish),
+        relation: pairs.map(|pairs| pairs.finish(&threads)),
         self_ns,
         merged,
     }
@@ -79,7 +79,7 @@ pub(super) fn report(stats: Stats) -> Report {
 fn of_name(groups: &[(Key, Group)], names: &Names, wanted: &str) -> Option<Histogram> {
     let of_name = groups.iter().filter(|(key, group)| names.get(key.name) == Some(wanted) && !group.samples.is_empty());
     let (sums, group) = of_name.map(|(_, group)| (group.sums(), group)).max_by_key(|(sums, _)| sums.count)?;
-    Some(Histogram::of(&group.samples, sums.min, sums.max))
+    Some(Histogram::of(&group.samples, sums.min, sums.max, Histogram::BINS))
 }
 
 struct Namer<'a> {

@@ -66,18 +66,18 @@ impl Series {
 }
 
 impl Values {
-    /// Adds the rows of a batch that `takes` time and name.
+    /// Adds the rows of a batch that `takes` name, time and thread.
     pub(super) fn add(
         &mut self,
         view: &counters::View<'_>,
         names: &mut Names,
         budget: &mut Budget,
-        takes: impl Fn(&Names, u32, i64) -> bool,
+        takes: impl Fn(&Names, u32, i64, Option<i64>) -> bool,
     ) {
         let numbers = self.column.of(view.name.values(), names);
         for row in 0..view.rows {
             let (name, ts_ns) = (numbers[view.name.keys()[row] as usize], view.ts_ns.get(row));
-            if !takes(names, name, ts_ns) {
+            if !takes(names, name, ts_ns, view.thread_id.get(row)) {
                 continue;
             }
             if self.by_name.len() <= name as usize {

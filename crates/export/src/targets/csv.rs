@@ -3,12 +3,11 @@
 use std::io::Write;
 
 use traceloom_bytes::{Loss, Result};
-use traceloom_model::{Columns, Filter, Table, TableSource, Wanted};
+use traceloom_model::{Columns, Table, TableSource, Wanted};
 
+use super::one_table::{MAIN_TABLE, choose, table_variants};
 use crate::{
-    AnyColumn, Cell, Descriptor, Options, Roster, Taken, Target, Variant, lose_table,
-    loss::{counted_columns, counts},
-    phrase, pour,
+    AnyColumn, Cell, Descriptor, Options, Roster, Taken, Target, pour,
     text::{
         csv::push_text,
         number::{push_f64, push_i64, push_u64},
@@ -25,31 +24,11 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "CSV",
     about: "spreadsheets and data tools: one table, named after the colon",
     extensions: &["csv"],
-    variants: &table_variants(Variant {
-        id: "main",
-        about: "spans; where there are none, log entries, allocations, sums of calls, times of lines, events or values",
-    }),
+    variants: &table_variants(MAIN_TABLE),
     // Which table it is depends on the trace; those that it is not are counted as lost.
     needs: &[],
     is_text: true,
 };
-
-/// One variant for each table, after the default.
-pub(super) const fn table_variants(default: Variant) -> [Variant; Table::ALL.len() + 1] {
-    let mut variants = [const { Variant { id: "", about: "" } }; Table::ALL.len() + 1];
-    let mut number = 0;
-    while number < Table::ALL.len() {
-        let table = Table::ALL[number];
-        variants[number + 1] = Variant { id: table.name(), about: phrase(table) };
-        number += 1;
-    }
-    variants[0] = default;
-    variants
-}
-
-/// Tables that can be meant where none is named, the best first.
-const MAIN: [Table; 7] =
-    [Table::Spans, Table::Logs, Table::Allocations, Table::Calls, Table::LineTimes, Table::Events, Table::Counters];
 
 impl Target for Csv {
     fn descriptor(&self) -> &'static Descriptor {
@@ -78,28 +57,6 @@ impl Target for Csv {
         out.write_all(&buffer)?;
         Ok(loss)
     }
-}
-
-/// The table to write, and what is lost with all others.
-fn choose(source: &dyn TableSource, options: &Options, named: Option<Table>) -> Result<(Table, Loss)> {
-    let counted = Table::ALL.into_iter().filter(|table| counts(*table) && Some(*table) != named);
-    let wanted = counted.fold(Wanted::nothing(), |wanted, table| wanted.and(table, counted_columns(table)));
-    let mut rows = [false; Table::ALL.len()];
-    let mut losses: [Loss; Table::ALL.len()] = std::array::from_fn(|_| Loss::default());
-    pour(source, &Filter::default(), wanted, |table, batch| {
-        rows[table as usize] |= batch.num_rows() > 0;
-        lose_table(&mut losses[table as usize], table, batch, &options.slice);
-        Ok(())
-    })?;
-    let first = MAIN.into_iter().find(|table| rows[*table as usize]).unwrap_or(Table::Spans);
-    let table = named.unwrap_or(first);
-    let mut loss = Loss::default();
-    for other in Table::ALL.into_iter().filter(|other| *other != table) {
-        for (what, count, example) in losses[other as usize].entries() {
-            (0..count).for_each(|_| loss.lose(what, || example.to_owned()));
-        }
-    }
-    Ok((table, loss))
 }
 
 fn put_names(table: Table, out: &mut Vec<u8>) {

@@ -5,7 +5,7 @@ use std::io::Write;
 use traceloom_bytes::{Loss, Result};
 use traceloom_model::{Columns, Table, TableSource, Wanted};
 
-use super::csv::table_variants;
+use super::one_table::table_variants;
 use crate::{
     AnyColumn, Cell, Descriptor, Options, Roster, Taken, Target, Variant, lose_table,
     loss::{counted_columns, counts},

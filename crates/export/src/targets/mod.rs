@@ -1,14 +1,21 @@
 //! The list of targets.
 
+mod arrow;
 mod callgrind;
 mod chrome;
+mod cnanolog;
 mod csv;
 mod easyprofiler;
 mod firefox;
 mod folded;
 mod json;
+mod memlyze;
+mod nytprof;
+mod one_table;
+mod otlp;
 mod perfetto;
 mod pprof;
+mod pynytprof;
 mod speedscope;
 mod wtf;
 
@@ -20,15 +27,21 @@ use crate::Target;
 
 /// All targets, by id.
 pub static TARGETS: &[&dyn Target] = &[
+    &arrow::Arrow,
     &callgrind::Callgrind,
     &chrome::Chrome,
+    &cnanolog::Cnanolog,
     &csv::Csv,
     &easyprofiler::EasyProfiler,
     &firefox::Firefox,
     &folded::Folded,
     &json::Json,
+    &memlyze::Memlyze,
+    &nytprof::Nytprof,
+    &otlp::Otlp,
     &perfetto::Perfetto,
     &pprof::Pprof,
+    &pynytprof::Pynytprof,
     &speedscope::Speedscope,
     &wtf::Wtf,
 ];

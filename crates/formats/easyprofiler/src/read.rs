@@ -279,9 +279,10 @@ impl Reader {
         Ok(Some(Located { offset, len: needed as u64, record }))
     }
 
-    /// The next record, where it is anything but a block without oddities.
+    /// The next record as [`Records::next`] gives it; the quicker way where it is anything but a block without oddities,
+    /// as it is after [`Self::next_sound_block`] gave none.
     #[inline(never)]
-    fn next_other(&mut self) -> Result<Option<Located<Record<'_>>>> {
+    pub fn next_other(&mut self) -> Result<Option<Located<Record<'_>>>> {
         if self.findings.has_refused() {
             return Ok(None);
         }

@@ -117,7 +117,7 @@ impl Clock {
     /// The delta that brings an ALLOC or FREE to `time_us`, and passes it.
     ///
     /// A new snapshot with the delta of the last one would read as part of it: it goes one microsecond on.
-    pub(crate) fn memory_delta(&mut self, time_us: u64) -> u64 {
+    pub fn memory_delta(&mut self, time_us: u64) -> u64 {
         let step = time_us.saturating_sub(self.now_us);
         let delta = match self.dialect {
             Dialect::Growth if self.run_delta != NO_RUN && step == 0 => self.run_delta,
@@ -129,7 +129,7 @@ impl Clock {
     }
 
     /// The delta that brings a GC or MARKER to `time_us`, and passes it.
-    pub(crate) fn other_delta(&mut self, time_us: u64) -> u64 {
+    pub fn other_delta(&mut self, time_us: u64) -> u64 {
         let delta = time_us.saturating_sub(self.now_us);
         self.pass_other(delta);
         delta

@@ -8,7 +8,7 @@
 //! let mut profile = aggregate::load(Source::bytes(sample::profile()?), &Options::default())?;
 //! profile.merge_evals();
 //! let total = &profile.subs[&b"Shop::Price::total"[..]];
-//! assert_eq!(total.calls, 40);
+//! assert_eq!(total.calls, 120);
 //! assert!(total.excl_seconds < total.incl_seconds);
 //! # Ok(())
 //! # }

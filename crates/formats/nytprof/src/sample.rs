@@ -12,11 +12,14 @@ use crate::{
 /// A profile as Devel::NYTProf writes it, compressed, with calls and source.
 pub fn profile() -> Result<Vec<u8>> {
     let mut program = Program::start()?;
-    for order in 1..=40 {
+    program.read_orders()?;
+    for order in 1..=ORDERS {
         program.order(order)?;
     }
     program.finish()
 }
+
+const ORDERS: u32 = 120;
 
 /// The same figures in the layout of Pynytprof's document.
 pub fn pynytprof() -> Result<Vec<u8>> {
@@ -42,6 +45,8 @@ const SCRIPT: &[&str] = &[
     "    my ($order, $total) = @_;\n",
     "    printf \"%s %.2f\\n\", $order->{id}, $total;\n",
     "}\n",
+    "\n",
+    "sub parse { my ($id, @lines) = split /,/, $_[0]; return { id => $id, lines => \\@lines } }\n",
 ];
 
 const MODULE: &[&str] = &[
@@ -56,10 +61,16 @@ const MODULE: &[&str] = &[
     "\n",
     "sub line_price {\n",
     "    my ($line) = @_;\n",
-    "    return $line->{count} * eval $line->{formula};\n",
+    "    return $line->{count} * (1 + rate($line->{region})) * eval $line->{formula};\n",
     "}\n",
     "\n",
-    "sub discount { return $_[0] > 1000 ? 0.05 : 0 }\n",
+    "sub discount { return $_[0] > 1000 ? 0.05 + loyalty() : 0 }\n",
+    "\n",
+    "sub rate { my ($region) = @_; return $RATES{ country($region) } || 0.19 }\n",
+    "sub country { return substr $_[0], 0, 2 }\n",
+    "\n",
+    "sub loyalty { return scalar(history()) > 10 ? 0.02 : 0 }\n",
+    "sub history { return grep { /$customer/ } slurp($LOG) }\n",
     "1;\n",
 ];
 
@@ -69,9 +80,15 @@ const SUBS: &[(u32, &str, u32, u32)] = &[
     (1, "main::RUNTIME", 1, 1),
     (1, "main::CORE:prtf", 0, 0),
     (1, "main::print_invoice", 13, 16),
+    (1, "main::read_orders", 11, 11),
+    (1, "main::parse", 18, 18),
     (2, "Shop::Price::total", 3, 8),
     (2, "Shop::Price::line_price", 10, 13),
     (2, "Shop::Price::discount", 15, 15),
+    (2, "Shop::Price::rate", 17, 17),
+    (2, "Shop::Price::country", 18, 18),
+    (2, "Shop::Price::loyalty", 20, 20),
+    (2, "Shop::Price::history", 21, 21),
 ];
 
 const START: f64 = 1_700_000_000.25;
@@ -160,6 +177,22 @@ impl Program {
         Ok(incl)
     }
 
+    fn read_orders(&mut self) -> Result<()> {
+        self.line(1, 6, 30)?;
+        self.call((1, 6, "main::RUNTIME", "main::read_orders"), 1, |this| {
+            let mut inner = 0;
+            for _ in 0..ORDERS {
+                this.line(1, 11, 14)?;
+                inner += this.call((1, 11, "main::read_orders", "main::parse"), 2, |this| {
+                    this.line(1, 18, 35)?;
+                    Ok(0)
+                })?;
+            }
+            Ok(inner)
+        })?;
+        Ok(())
+    }
+
     fn order(&mut self, order: u32) -> Result<()> {
         self.line(1, 7, 40)?;
         self.call((1, 7, "main::RUNTIME", "Shop::Price::total"), 1, |this| this.total(order))?;
@@ -179,19 +212,42 @@ impl Program {
         self.line(2, 5, 8)?;
         let mut inner = 0;
         for _ in 0..1 + order % 4 {
-            inner += self.call((2, 6, "Shop::Price::total", "Shop::Price::line_price"), 2, |this| {
-                this.line(2, 11, 10)?;
-                this.line(2, 12, 90)?;
-                this.formula()?;
-                Ok(0)
-            })?;
+            let call = (2, 6, "Shop::Price::total", "Shop::Price::line_price");
+            inner += self.call(call, 2, Self::line_price)?;
             self.line(2, 6, 9)?;
         }
-        inner += self.call((2, 7, "Shop::Price::total", "Shop::Price::discount"), 2, |this| {
-            this.line(2, 15, 11)?;
-            Ok(0)
-        })?;
+        let is_large = order.is_multiple_of(29);
+        inner += self.call((2, 7, "Shop::Price::total", "Shop::Price::discount"), 2, |this| this.discount(is_large))?;
         Ok(inner)
+    }
+
+    fn line_price(&mut self) -> Result<i64> {
+        self.line(2, 11, 10)?;
+        self.line(2, 12, 90)?;
+        let inner = self.call((2, 12, "Shop::Price::line_price", "Shop::Price::rate"), 3, |this| {
+            this.line(2, 17, 22)?;
+            this.call((2, 17, "Shop::Price::rate", "Shop::Price::country"), 4, |this| {
+                this.line(2, 18, 16)?;
+                Ok(0)
+            })
+        })?;
+        self.formula()?;
+        Ok(inner)
+    }
+
+    /// A large order looks the customer up in the whole log: what is slow in this program.
+    fn discount(&mut self, is_large: bool) -> Result<i64> {
+        self.line(2, 15, 11)?;
+        if !is_large {
+            return Ok(0);
+        }
+        self.call((2, 15, "Shop::Price::discount", "Shop::Price::loyalty"), 3, |this| {
+            this.line(2, 20, 20)?;
+            this.call((2, 20, "Shop::Price::loyalty", "Shop::Price::history"), 4, |this| {
+                this.line(2, 21, 9_000)?;
+                Ok(0)
+            })
+        })
     }
 
     /// The first few evals have files of their own; later ones run in the last of them, to keep the sample small.

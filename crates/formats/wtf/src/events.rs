@@ -14,6 +14,8 @@ use crate::{
     types::{Defined, Definition, is_fatal_name, parse_arguments},
 };
 
+/// What ends a line of a script, and a comment with it.
+const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 /// Bytes of wire id and time in words.
 const WORDS_HEAD: usize = 8;
 /// Bytes of wire id and time in the packed encoding.
@@ -251,6 +253,7 @@ impl Reader {
             let (name, argument) = (shown(name.as_deref().unwrap_or_default()), shown(argument));
             self.report(&DEFINE_ARGS, offset, |odd| odd.with("name", name).with("argument", argument))?;
         }
+        self.check_program(name.as_deref().unwrap_or_default(), parsed.as_deref().unwrap_or_default(), offset)?;
         if name.is_none() {
             let has_args = parsed.is_ok_and(|args| !args.is_empty());
             let rule = if has_args { &DEFINE_NAME } else { &DEFINE_UNNAMED };
@@ -260,6 +263,18 @@ impl Reader {
         let definition = Definition { wire_id, class, flags, name: &name, args: args.as_deref() };
         if self.types.define(definition)? == Defined::Differently {
             self.report(&SAME_NAME, offset, |odd| odd.with("name", shown(&name)))?;
+        }
+        Ok(())
+    }
+
+    /// The original makes a function of each type with arguments: the name is a comment in it, arguments are variables.
+    fn check_program(&mut self, name: &str, args: &[Argument], offset: u64) -> Result<()> {
+        if !args.is_empty() && name.contains(LINE_ENDS) {
+            self.report(&DEFINE_LINE_END, offset, |odd| odd.with("name", shown(name)))?;
+        }
+        for argument in args.iter().filter(|argument| argument.name.starts_with(|c: char| c.is_ascii_digit())) {
+            let argument = &*argument.name;
+            self.report(&DEFINE_NUMBER, offset, |odd| odd.with("name", shown(name)).with("argument", argument))?;
         }
         Ok(())
     }

@@ -77,6 +77,10 @@ traceloom_bytes::rules! { "wtf":
         "the definition of wire id {wire} has no name";
     DEFINE_ARGS "define-args" Error
         "the definition of {name} has an argument that cannot be understood: {argument}";
+    DEFINE_LINE_END "define-line-end" Error
+        "the name {name} has a line end; the original makes a program of the definition, and what follows the line end is part of it";
+    DEFINE_NUMBER "define-number" Error
+        "the definition of {name} has the argument {argument}; the original makes a variable of it, which cannot begin with a digit";
     SAME_NAME "same-name" Warning
         "{name} is defined again and differently; the original keeps the first definition and misreads what follows";
     SAME_NAME_FATAL "same-name-fatal" Error

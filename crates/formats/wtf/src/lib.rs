@@ -13,7 +13,7 @@
 //!     Ok(())
 //! })?;
 //! let scopes = Tree::build(&source, &Options::default(), true)?;
-//! assert_eq!((frames, scopes.levels(), scopes.len()), (120, 2, 979));
+//! assert_eq!((frames, scopes.levels(), scopes.len()), (120, 4, 1459));
 //! # Ok(())
 //! # }
 //! ```

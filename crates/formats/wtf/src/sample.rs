@@ -1,4 +1,4 @@
-//! A small game, recorded for two seconds: the trace that `traceloom demo` writes.
+//! A small game, recorded for two seconds and a bit: the trace that `traceloom demo` writes.
 
 use traceloom_bytes::Result;
 
@@ -60,6 +60,8 @@ struct Types {
     frame_end: TypeId,
     update: TypeId,
     tick: TypeId,
+    path: TypeId,
+    look: TypeId,
     draw: TypeId,
     gc: TypeId,
     request: TypeId,
@@ -85,6 +87,8 @@ impl Types {
             frame_end: composer.builtin("wtf.timing#frameEnd")?,
             update: composer.define("game.World#update", scope, plain, "uint32 frame, float32 delta")?,
             tick: composer.define("game.Entity#tick", scope, plain, "uint16 entity")?,
+            path: composer.define("game.Path#find", scope, plain, "uint16 nodes")?,
+            look: composer.define("game.Map#neighbours", scope, plain, "")?,
             draw: composer.define("gl#drawElements", scope, plain, "uint32 mode, uint32 count, uint16[] indices")?,
             gc: composer.define("javascript#gc", scope, EventFlags::SYSTEM_TIME, "uint32 freed")?,
             request: composer.define("net#request", scope, plain, "ascii url")?,
@@ -112,14 +116,16 @@ struct Game {
 impl Game {
     fn play(&mut self) -> Result<()> {
         let script = self.zones.script;
+        let mut start = 1000;
         for frame in 0..FRAMES {
-            let start = 1000 + i64::from(frame) * FRAME_US;
             if let Some(name) = [(0, "load"), (30, "play"), (100, "score")].iter().find(|(at, _)| *at == frame) {
                 self.put(script, self.types.mark, start, [text(name.1), Value::Any(None)])?;
             }
             self.put(script, self.types.frame_start, start, [Value::Uint(frame)])?;
             let end = self.frame(frame, start + 20)?;
             self.put(script, self.types.frame_end, end, [Value::Uint(frame)])?;
+            // A frame that takes too long lets the screen show the last one again.
+            start += FRAME_US * ((end - start) / FRAME_US + 1);
         }
         Ok(())
     }
@@ -131,6 +137,9 @@ impl Game {
         for entity in 0..4 {
             self.put(script, self.types.tick, now + 10, [Value::Uint(entity)])?;
             now += 100 + self.roll(700);
+            if (frame + entity).is_multiple_of(3) {
+                now = self.find_path(now + 5)?;
+            }
             self.put(script, self.types.leave, now, [])?;
         }
         let alive = format!("{{\"alive\":{}}}", 4 + frame % 3);
@@ -143,12 +152,27 @@ impl Game {
         now = self.draw(frame, now + 30)?;
         if frame % 40 == 20 {
             self.put(script, self.types.gc, now, [Value::Uint(frame * 1024)])?;
-            now += 2500 + self.roll(4000);
+            // Each collection has more to look through than the one before.
+            now += 12_000 + i64::from(frame) * 420 + self.roll(4000);
             self.put(script, self.types.leave, now, [])?;
             let data = format!("[{frame},null,\"é\"]");
             self.put(script, self.types.log, now + 1, [text("warn"), text("slow frame — garbage"), any(&data)])?;
         }
         Ok(now + 10)
+    }
+
+    fn find_path(&mut self, start: i64) -> Result<i64> {
+        let mut now = start;
+        self.put(self.zones.script, self.types.path, now, [Value::Uint(12)])?;
+        for _ in 0..2 {
+            now += 20 + self.roll(120);
+            self.put(self.zones.script, self.types.look, now, [])?;
+            now += 60 + self.roll(240);
+            self.put(self.zones.script, self.types.leave, now, [])?;
+        }
+        now += 25;
+        self.put(self.zones.script, self.types.leave, now, [])?;
+        Ok(now + 5)
     }
 
     fn draw(&mut self, frame: u32, start: i64) -> Result<i64> {

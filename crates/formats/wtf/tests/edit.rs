@@ -48,7 +48,7 @@ fn tell(event: &Event<'_>) -> String {
 #[test]
 fn every_form_of_the_sample_reads_back_the_same() {
     let binary = told(&Source::bytes(sample::trace().unwrap()));
-    assert_eq!(binary.len(), 2364);
+    assert_eq!(binary.len(), 3324);
     for form in [Form::Json, Form::JsonPartial, Form::JsonEvents] {
         let source = Source::bytes(sample::compose(form).unwrap());
         assert!(told(&source) == binary, "{form:?}");

@@ -64,7 +64,7 @@ fn header() -> Bytes {
     header_json(r#"{"timebase":5,"contextInfo":{"contextType":"script"}}"#)
 }
 
-const TABLE: &[u8] = b"a#e\0uint32 n\0uint64 n\0any v\0{bad\0a#f\0uint8[] v\0wtf.scope#enter\0ascii name\0f(x y z)\0wtf.zone#set\0uint16 zoneId\0uint32 n, uint32 m\0";
+const TABLE: &[u8] = b"a#e\0uint32 n\0uint64 n\0any v\0{bad\0a#f\0uint8[] v\0wtf.scope#enter\0ascii name\0f(x y z)\0wtf.zone#set\0uint16 zoneId\0uint32 n, uint32 m\0a#e\nfeed tab\0uint32 1st\0";
 const NAME: u32 = 0;
 const UINT32: u32 = 1;
 const UINT64: u32 = 2;
@@ -78,6 +78,8 @@ const FATAL: u32 = 9;
 const ZONE_SET: u32 = 10;
 const ZONE_ARGS: u32 = 11;
 const TWO: u32 = 12;
+const LINE_END: u32 = 13;
+const NUMBER: u32 = 14;
 const NULL: u32 = u32::MAX;
 
 fn define(wire: u32, class: u32, flags: u32, name: u32, args: u32) -> Vec<u32> {
@@ -162,6 +164,8 @@ fn cases() -> Vec<(&'static str, Vec<u8>)> {
         ("wtf.define-name", events(&[&define(10, 0, 0, NULL, UINT32)])),
         ("wtf.define-unnamed", events(&[&define(10, 0, 0, NULL, NULL)])),
         ("wtf.define-args", events(&[&define(10, 0, 0, NAME, UINT64)])),
+        ("wtf.define-line-end", events(&[&define(10, 0, 0, LINE_END, UINT32), &[10, 5, 1]])),
+        ("wtf.define-number", events(&[&define(10, 0, 0, NAME, NUMBER), &[10, 5, 1]])),
         ("wtf.same-name", events(&[&plain, &define(11, 0, 0, NAME, TWO)])),
         ("wtf.same-name-fatal", events(&[&plain, &define(11, 0, 0, NAME, TWO), &[11, 5, 1, 99, 10, 6, 1]])),
         ("wtf.string-ordinal", events(&[&define(10, 0, 0, OTHER, ENTER_ARGS), &[10, 5, 77]])),

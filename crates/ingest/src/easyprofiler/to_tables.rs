@@ -173,7 +173,7 @@ impl<P: Places> Walk<P> {
             while let Some(block) = reader.next_sound_block() {
                 self.block(&block, tables)?;
             }
-            let Some(located) = reader.next()? else { return Ok(()) };
+            let Some(located) = reader.next_other()? else { return Ok(()) };
             match &located.record {
                 Record::Thread(_) if !self.plan.reads_records => return Ok(()),
                 record => self.other(record, tables)?,
@@ -219,17 +219,10 @@ impl<P: Places> Walk<P> {
             return Ok(());
         }
         let declared = self.declared.get(block.descriptor);
-        let replaced;
         let name = match block.name.text {
             [] => declared.name.into(),
             _ if !self.plan.wants_span_names => declared.name.into(),
-            name => match std::str::from_utf8(name) {
-                Ok(name) => Named::Text(name),
-                Err(_) => {
-                    replaced = text(name);
-                    Named::Text(&replaced)
-                }
-            },
+            name => Named::Bytes(name),
         };
         tables.push(self.span(id, &interval, &place, declared, name))
     }
@@ -245,8 +238,7 @@ impl<P: Places> Walk<P> {
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
         let declared = *self.declared.get(descriptor);
-        let runtime = text(name);
-        let name = if runtime.is_empty() { declared.name.into() } else { Named::Text(&runtime) };
+        let name = if name.is_empty() { declared.name.into() } else { Named::Bytes(name) };
         self.span_of_point(id, &interval, &place, &declared, name, tables)?;
         if !self.plan.wants_events || !self.takes(interval.ts_ns, tables) {
             return Ok(());
@@ -331,7 +323,7 @@ impl<P: Places> Walk<P> {
             dur_ns: interval.dur_ns,
             thread_id: self.thread.id,
             target_tid: switch.target,
-            name: Named::Text(&text(switch.name.text)),
+            name: Named::Bytes(switch.name.text),
         })
     }
 

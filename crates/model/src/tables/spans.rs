@@ -1,6 +1,6 @@
 //! Intervals on a thread, nested.
 
-use crate::{Int, Maybe, Name, Word, define::table};
+use crate::{Int, Maybe, Name, Steady, Word, define::table};
 
 table! {
     /// Intervals on a thread, nested: EasyProfiler blocks, NYTProf calls, WTF scopes, and frames and time ranges.
@@ -10,7 +10,7 @@ table! {
         /// The span around it.
         parent_id: Maybe<Int> => Spans,
         /// Its thread.
-        thread_id: Int => Threads,
+        thread_id: Steady<Int> => Threads,
         /// Spans around it.
         depth: Word,
         /// When it began.
@@ -22,7 +22,7 @@ table! {
         /// Its name.
         name: Name,
         /// `block`, `call`, `scope`, `frame` or `range`.
-        category: Name,
+        category: Steady<Name>,
         /// What declared it.
         definition_id: Maybe<Int> => Definitions,
         /// Source file.

@@ -1,12 +1,17 @@
 //! `demo`: samples to try things on.
 
-use std::{fs, io::Write};
+use std::{
+    fs,
+    io::{self, IsTerminal, Write},
+};
 
 use traceloom_bytes::{Error, Result};
 use traceloom_open::FORMATS;
+use traceloom_viewer::Options;
 
+use super::view;
 use crate::{
-    Outcome, args,
+    Outcome, args, browser,
     output::{Styles, stdout, write_file},
 };
 
@@ -16,6 +21,7 @@ pub(crate) fn run(arguments: &args::Demo) -> Result<Outcome> {
     fs::create_dir_all(dir).map_err(|error| Error::from(error).in_file(dir))?;
     let mut out = stdout();
     let (name, dim) = (Styles::NAME, Styles::DIM);
+    let mut paths = Vec::new();
     for format in FORMATS {
         let sample = format.sample()?;
         let path = dir.join(sample.file_name);
@@ -25,7 +31,12 @@ pub(crate) fn run(arguments: &args::Demo) -> Result<Outcome> {
         for verb in ["info {file}", "dump {file} | less"].iter().chain(sample.tries) {
             writeln!(out, "{dim}  traceloom {}{dim:#}", verb.replace("{file}", &shown.to_string()))?;
         }
+        paths.push(path);
     }
     out.flush()?;
-    Ok(Outcome::Fine)
+    // Only for somebody who looks: a script that writes samples goes on.
+    if arguments.no_open || !io::stdout().is_terminal() || !browser::is_there() {
+        return Ok(Outcome::Fine);
+    }
+    view::show(Options { paths, ..Options::default() }, true)
 }

@@ -1,11 +1,11 @@
 //! `view`: traces in the browser.
 
-use std::{env, io::Write, path::PathBuf};
+use std::{io::Write, path::PathBuf};
 
 use traceloom_bytes::{Error, Result};
 use traceloom_viewer::{Options, start};
 
-use crate::{Outcome, args::answers::View, output};
+use crate::{Outcome, args::answers::View, browser, output};
 
 pub(crate) fn run(arguments: &View) -> Result<Outcome> {
     check(&arguments.files)?;
@@ -15,16 +15,16 @@ pub(crate) fn run(arguments: &View) -> Result<Outcome> {
         port: arguments.port,
         ..Options::default()
     };
+    show(options, !arguments.no_open)
+}
+
+/// Serves until the program is ended.
+pub(super) fn show(options: Options, opens: bool) -> Result<Outcome> {
     let viewer = start(options)?;
     let mut out = output::stdout();
     writeln!(out, "{}", viewer.url())?;
     out.flush()?;
-    let is_remote = env::var_os("SSH_CONNECTION").is_some();
-    if is_remote {
-        eprintln!("{}", from_afar(viewer.url()));
-    } else if !arguments.no_open && webbrowser::open(viewer.url()).is_err() {
-        eprintln!("No browser could be started: open the address above in one on this machine.");
-    }
+    browser::open(viewer.url(), opens);
     viewer.wait();
     Ok(Outcome::Fine)
 }
@@ -33,19 +33,4 @@ pub(crate) fn run(arguments: &View) -> Result<Outcome> {
 fn check(files: &[PathBuf]) -> Result<()> {
     let missing = files.iter().find_map(|path| Some((path, std::fs::metadata(path).err()?)));
     missing.map_or(Ok(()), |(path, error)| Err(Error::from(error).in_file(path)))
-}
-
-fn from_afar(url: &str) -> String {
-    let port = url.split([':', '/']).nth(4).unwrap_or_default();
-    format!("On your own machine, run `ssh -L {port}:127.0.0.1:{port} HOST` and open the address there.")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_way_over_ssh_names_the_port() {
-        assert!(from_afar("http://127.0.0.1:8123/?token=abc").contains("-L 8123:127.0.0.1:8123"));
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::{assert_snapshot, fixture, stderr, stdout, traceloom};
+use crate::{Folder, assert_snapshot, fixture, stderr, stdout, traceloom};
 
 #[test]
 fn help_of_every_verb() {
@@ -58,6 +58,35 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let output = child.wait_with_output().expect("the program ends");
     assert!(output.status.success());
     assert_eq!(stderr(&output), "");
+}
+
+/// The program where nobody looks: no screen, no browser.
+fn alone(arguments: &[&str]) -> std::process::Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_traceloom"));
+    for name in ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"] {
+        command.env_remove(name);
+    }
+    command.args(arguments).env("CI", "true").stdin(Stdio::null()).output().expect("the program starts")
+}
+
+#[test]
+fn a_file_alone_is_told_about_where_nobody_can_look() {
+    let file = fixture("v210_gui_saved_bookmarks.prof");
+    let output = alone(&[&file]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stdout(&output), stdout(&traceloom(&["info", &file])));
+}
+
+#[test]
+fn samples_are_written_and_nothing_is_opened_where_nobody_can_look() {
+    let folder = Folder::new();
+    for arguments in [&["demo", &folder.path("one")] as &[&str], &["demo", "--no-open", &folder.path("two")]] {
+        let output = alone(arguments);
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(!stdout(&output).contains("http://"));
+    }
+    assert_eq!(folder.names_in("one").len(), 6);
+    assert_eq!(folder.names_in("two").len(), 6);
 }
 
 #[test]

@@ -1,14 +1,31 @@
-//! Log lines.
+//! Log lines: any part of a log of any length.
+//!
+//! Lines are put in order once and filtered once; what is left is a list of numbers, so that a part of it costs no more
+//! than its lines.
 
-use axum::{
-    Json,
-    extract::{Query, State},
-};
+use std::sync::{Arc, RwLock};
+
+use arrow_array::RecordBatch;
+use axum::{Extension, Json, Router, extract::State, routing::get};
+use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use traceloom_ingest::Trace;
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, args, logs};
 
-use super::{Answer, Refusal};
-use crate::server::App;
+use super::{
+    Answer, Refusal, details,
+    part::Asked,
+    work::{self, Kept, Over, Waiting},
+};
+use crate::{scene::Scene, server::App};
+
+pub(crate) fn routes() -> Router<App> {
+    let known: Arc<Known> = Arc::default();
+    Router::new().route("/log", get(log)).route("/log/line", get(line)).layer(Extension(known))
+}
+
+type Known = Kept<Question, Matched>;
 
 #[derive(Deserialize)]
 pub(crate) struct LogQuery {
@@ -21,38 +38,314 @@ pub(crate) struct LogQuery {
     /// Only lines of these levels, with commas; all where empty.
     #[serde(default)]
     levels: String,
-    /// Only lines with this text, whatever its case.
+    /// Only lines with this text.
     #[serde(default)]
     text: String,
-    /// Where the first line at or after this time is.
+    /// Whether the text is a regular expression.
+    #[serde(default)]
+    regex: bool,
+    /// Whether capitals differ from small letters.
+    #[serde(default)]
+    case: bool,
+    /// Where the line nearest to this time is.
     at: Option<i64>,
+}
+
+/// What decides which lines are shown.
+#[derive(Clone, Debug, PartialEq)]
+struct Question {
+    /// Lines that were there, and what was added to the times of each trace.
+    lines: usize,
+    offsets: Vec<i64>,
+    text: String,
+    is_regex: bool,
+    has_case: bool,
+    levels: Vec<String>,
+}
+
+/// The lines that are shown.
+#[derive(Debug)]
+struct Matched {
+    lines: Lines,
+    /// Lines of each level, by the number of its name.
+    levels: Vec<(u32, u64)>,
+}
+
+/// Numbers of lines, by time.
+#[derive(Debug)]
+enum Lines {
+    /// All, as they are in the scene.
+    All(usize),
+    Some(Vec<u32>),
+}
+
+impl Lines {
+    fn len(&self) -> usize {
+        match self {
+            Self::All(len) => *len,
+            Self::Some(lines) => lines.len(),
+        }
+    }
+
+    fn get(&self, at: usize) -> Option<usize> {
+        match self {
+            Self::All(len) => (at < *len).then_some(at),
+            Self::Some(lines) => lines.get(at).map(|line| *line as usize),
+        }
+    }
 }
 
 /// More than a screen shows at once.
 const MOST_LINES: usize = 1_000;
+/// A longer text is cut here, and whole where the line is asked for.
+const MOST_CHARS: usize = 2_000;
 
-/// A part of the log, how long it is, and where a time is in it.
-pub(crate) async fn log(State(app): State<App>, Query(query): Query<LogQuery>) -> Answer {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    let levels: Vec<&str> = query.levels.split(',').filter(|level| !level.is_empty()).collect();
-    let text = query.text.to_lowercase();
-    let (mut total, mut at, mut lines) = (0, None, Vec::new());
-    for (number, log) in scene.logs.iter().enumerate() {
-        let level = scene.names.get(log.level_name);
-        let is_wanted = levels.is_empty() || levels.contains(&level);
-        if !is_wanted || !(text.is_empty() || scene.log_text(number).to_lowercase().contains(&text)) {
-            continue;
+/// A part of the log, how long it is, how many lines each level has, and where a time is in it.
+async fn log(State(app): State<App>, Extension(known): Extension<Arc<Known>>, Asked(query): Asked<LogQuery>) -> Answer {
+    let waiting = Waiting::default();
+    let over = waiting.over();
+    work::run(move || {
+        let question = Question::of(&app, &query)?;
+        // Who types an expression passes through many that are none: that is an answer, not a refusal.
+        if let Err(problem) = question.regex() {
+            return Ok(Json(json!({ "problem": problem })));
         }
-        let offset = scene.traces.get(log.trace as usize).map_or(0, |trace| trace.offset_ns);
-        let ts_ns = log.ts_ns.map(|ts_ns| ts_ns.saturating_add(offset));
-        if at.is_none() && query.at.is_some_and(|at| ts_ns.is_some_and(|ts_ns| ts_ns >= at)) {
-            at = Some(total);
+        let [matched, of_text, all] = question.answer(&app.scene, &known, &over)?;
+        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let shown = (query.skip..query.skip.saturating_add(query.take.min(MOST_LINES)))
+            .map_while(|at| matched.lines.get(at))
+            .map(|number| row(&scene, number));
+        let levels = all.levels.iter().map(|(level, count)| {
+            let with_text = of_text.levels.iter().find(|(of, _)| of == level).map_or(0, |(_, count)| *count);
+            json!([scene.names.get(*level), with_text, count])
+        });
+        Ok(Json(json!({
+            "total": matched.lines.len(),
+            "all": all.lines.len(),
+            "at": query.at.and_then(|at| nearest(&scene, &matched.lines, at)),
+            "levels": levels.collect::<Vec<_>>(),
+            "lines": shown.collect::<Vec<_>>(),
+        })))
+    })
+    .await
+}
+
+fn row(scene: &Scene, number: usize) -> Value {
+    let Some(log) = scene.logs.get(number) else { return Value::Null };
+    let text = scene.log_text(number);
+    let cut = text.char_indices().nth(MOST_CHARS).map_or(text.len(), |(at, _)| at);
+    let file = log.file.map(|file| scene.names.get(file));
+    let ts_ns = time(scene, number);
+    json!([number, ts_ns, scene.names.get(log.level_name), file, log.line, &text[..cut], log.trace])
+}
+
+/// When a line was written, on the axis.
+fn time(scene: &Scene, number: usize) -> Option<i64> {
+    let log = scene.logs.get(number)?;
+    let offset = scene.traces.get(log.trace as usize).map_or(0, |trace| trace.offset_ns);
+    log.ts_ns.map(|ts_ns| ts_ns.saturating_add(offset))
+}
+
+/// Lines without a time come first.
+fn rank(scene: &Scene, number: usize) -> i64 {
+    time(scene, number).unwrap_or(i64::MIN)
+}
+
+fn nearest(scene: &Scene, lines: &Lines, at_ns: i64) -> Option<usize> {
+    let (mut low, mut high) = (0, lines.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match lines.get(middle).is_some_and(|number| rank(scene, number) < at_ns) {
+            true => low = middle + 1,
+            false => high = middle,
         }
-        if total >= query.skip && lines.len() < query.take.min(MOST_LINES) {
-            let file = log.file.map(|file| scene.names.get(file));
-            lines.push(json!([number, ts_ns, level, file, log.line, scene.log_text(number), log.trace]));
-        }
-        total += 1;
     }
-    Ok(Json(json!({ "total": total, "at": at, "lines": lines })))
+    let distance = |at: usize| lines.get(at).and_then(|number| time(scene, number)).map(|ts_ns| ts_ns.abs_diff(at_ns));
+    let near = [low.checked_sub(1), Some(low)].into_iter().flatten();
+    near.filter_map(|at| Some((distance(at)?, at))).min().map(|(_, at)| at)
+}
+
+impl Question {
+    fn of(app: &App, query: &LogQuery) -> Answer<Self> {
+        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        Ok(Self {
+            lines: scene.logs.len(),
+            offsets: scene.traces.iter().map(|trace| trace.offset_ns).collect(),
+            text: query.text.clone(),
+            is_regex: query.regex,
+            has_case: query.case,
+            levels: query.levels.split(',').filter(|level| !level.is_empty()).map(str::to_owned).collect(),
+        })
+    }
+
+    /// The lines of this question, those with its text whatever their level, and all lines.
+    fn answer(&self, scene: &RwLock<Scene>, known: &Known, over: &Over) -> Answer<[Arc<Matched>; 3]> {
+        let plain = Self { text: String::new(), levels: Vec::new(), ..self.clone() };
+        let all = known.or(plain, || in_order(scene, self.lines))?;
+        let of_text = match self.text.is_empty() {
+            true => Arc::clone(&all),
+            false => {
+                let regex = self.regex().map_err(Refusal::bad)?;
+                let question = Self { levels: Vec::new(), ..self.clone() };
+                known.or(question, || {
+                    keep(scene, &all.lines, over, |scene, number| regex.is_match(scene.log_text(number)))
+                })?
+            }
+        };
+        let lines = match self.levels.is_empty() {
+            true => Arc::clone(&of_text),
+            false => known.or(self.clone(), || {
+                keep(scene, &of_text.lines, over, |scene, number| {
+                    let level = scene.logs.get(number).map_or("", |log| scene.names.get(log.level_name));
+                    self.levels.iter().any(|wanted| wanted == level)
+                })
+            })?,
+        };
+        Ok([lines, of_text, all])
+    }
+
+    fn regex(&self) -> Result<Regex, String> {
+        let text = if self.is_regex { self.text.clone() } else { regex::escape(&self.text) };
+        let built = RegexBuilder::new(&text).case_insensitive(!self.has_case).size_limit(1 << 20).build();
+        built.map_err(|error| {
+            let error = error.to_string();
+            let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            format!("this is no regular expression: {reason}")
+        })
+    }
+}
+
+/// All lines, by time; mostly that is how they come.
+fn in_order(scene: &RwLock<Scene>, lines: usize) -> Answer<Matched> {
+    let scene = scene.read().map_err(|_| Refusal::broken())?;
+    let levels = count_levels(&scene, 0..lines);
+    if (0..lines).is_sorted_by_key(|number| rank(&scene, number)) {
+        return Ok(Matched { lines: Lines::All(lines), levels });
+    }
+    let mut order: Vec<(i64, u32)> = (0..lines).map(|number| (rank(&scene, number), number as u32)).collect();
+    drop(scene);
+    order.sort_unstable();
+    Ok(Matched { lines: Lines::Some(order.into_iter().map(|(_, number)| number).collect()), levels })
+}
+
+/// Lines that are looked at before others get their turn.
+const STRETCH: usize = 1 << 14;
+
+fn keep(scene: &RwLock<Scene>, of: &Lines, over: &Over, is_wanted: impl Fn(&Scene, usize) -> bool) -> Answer<Matched> {
+    let mut kept = Vec::new();
+    for begin in (0..of.len()).step_by(STRETCH) {
+        over.check()?;
+        let scene = scene.read().map_err(|_| Refusal::broken())?;
+        let stretch = (begin..of.len().min(begin + STRETCH)).filter_map(|at| of.get(at));
+        kept.extend(stretch.filter(|number| is_wanted(&scene, *number)).map(|number| number as u32));
+    }
+    let scene = scene.read().map_err(|_| Refusal::broken())?;
+    let levels = count_levels(&scene, kept.iter().map(|number| *number as usize));
+    Ok(Matched { lines: Lines::Some(kept), levels })
+}
+
+/// Levels are few, so a list is the fastest way to find one.
+fn count_levels(scene: &Scene, lines: impl Iterator<Item = usize>) -> Vec<(u32, u64)> {
+    let mut counts: Vec<(u32, u64)> = Vec::new();
+    for level in lines.filter_map(|number| scene.logs.get(number)).map(|log| log.level_name) {
+        match counts.iter_mut().find(|(of, _)| *of == level) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((level, 1)),
+        }
+    }
+    counts
+}
+
+#[derive(Deserialize)]
+struct LineQuery {
+    number: usize,
+}
+
+/// One line with everything that is known of it.
+async fn line(State(app): State<App>, Asked(query): Asked<LineQuery>) -> Answer {
+    let (trace, before, ts_ns, mut answer) = {
+        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let log = scene.logs.get(query.number).ok_or_else(|| Refusal::absent("there is no such line"))?;
+        let before = scene.logs[..query.number].iter().filter(|other| other.trace == log.trace).count();
+        let answer = json!({
+            "number": query.number,
+            "ts_ns": time(&scene, query.number),
+            "level": scene.names.get(log.level_name),
+            "file": log.file.map(|file| scene.names.get(file)),
+            "line": log.line,
+            "text": scene.log_text(query.number),
+            "trace": log.trace,
+        });
+        (log.trace, before, log.ts_ns, answer)
+    };
+    // While a trace is read its tables cannot be asked yet; what the scene has is there all the same.
+    let Ok(trace) = work::ready(&app, trace) else { return Ok(Json(answer)) };
+    let row = work::run(move || OneLog::find(&trace, before, ts_ns)).await?;
+    answer["format"] = json!(row.format);
+    answer["thread_id"] = json!(row.thread_id);
+    answer["args"] = Value::Array(row.args);
+    Ok(Json(answer))
+}
+
+/// Finds the row of a line and its arguments.
+#[derive(Default)]
+struct OneLog {
+    /// Rows before it; ids follow once it is found.
+    before: usize,
+    id: Option<i64>,
+    wants_all: bool,
+    format: Option<String>,
+    thread_id: Option<i64>,
+    args: Vec<Value>,
+}
+
+impl OneLog {
+    /// Twice through the tables: once for the id, which costs little, and once for what belongs to it.
+    fn find(trace: &Trace, before: usize, ts_ns: Option<i64>) -> Answer<Self> {
+        let mut found = Self { before, ..Self::default() };
+        trace.pour(&Filter::default(), &mut found)?;
+        found.wants_all = true;
+        let range = ts_ns.map(|ts_ns| Filter { from_ns: ts_ns, to_ns: ts_ns, threads: None });
+        trace.pour(&range.unwrap_or_default(), &mut found)?;
+        Ok(found)
+    }
+
+    fn take_logs(&mut self, view: &logs::View<'_>) -> Flow {
+        if self.wants_all {
+            if let Some(row) = self.id.and_then(|id| view.id.values().iter().position(|other| *other == id)) {
+                self.format = view.format.get(row).map(str::to_owned);
+                self.thread_id = view.thread_id.get(row);
+            }
+            return Flow::Continue;
+        }
+        if self.before >= view.rows {
+            self.before -= view.rows;
+            return Flow::Continue;
+        }
+        self.id = Some(view.id.get(self.before));
+        Flow::Stop
+    }
+}
+
+impl TableSink for OneLog {
+    fn wants(&self, table: Table) -> Columns {
+        match table {
+            Table::Logs if self.wants_all => Columns::named(table, &["id", "format", "thread_id"]),
+            Table::Logs => Columns::named(table, &["id"]),
+            Table::Args if self.wants_all => Columns::ALL,
+            _ => Columns::NONE,
+        }
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+        match table {
+            Table::Logs => self.take_logs(&logs::View::of(&batch)),
+            _ => {
+                if let Some(id) = self.id {
+                    details::take_args(&args::View::of(&batch), "logs", id, &mut self.args);
+                }
+                Flow::Continue
+            }
+        }
+    }
 }

@@ -1,10 +1,25 @@
 //! What the page asks, and the answers.
 
+mod definitions;
 mod details;
+mod findings;
+mod flame;
+mod histogram;
 mod log;
+mod meanings;
+mod memory;
+mod minimap;
+mod part;
 mod picture;
+mod place;
 mod search;
+mod source;
+mod sql;
 mod state;
+mod stats;
+mod totals;
+mod upload;
+mod work;
 
 use axum::{
     Json, Router,
@@ -21,18 +36,25 @@ pub(crate) fn router() -> Router<App> {
         .route("/state", get(state::state))
         .route("/names", get(state::names))
         .route("/offset", post(state::offset))
-        .route("/open", post(state::open).layer(axum::extract::DefaultBodyLimit::max(UPLOAD_BYTES)))
+        .route("/open", post(upload::open))
         .route("/picture", get(picture::picture))
         .route("/extras", get(picture::extras))
-        .route("/minimap", get(picture::minimap))
-        .route("/span", get(details::span))
+        .route("/minimap", get(minimap::minimap))
         .route("/search", get(search::search))
         .route("/next", get(search::next))
-        .route("/log", get(log::log))
+        .route("/place", get(place::place))
+        .merge(details::routes())
+        .merge(definitions::routes())
+        .merge(findings::routes())
+        .merge(flame::routes())
+        .merge(histogram::routes())
+        .merge(log::routes())
+        .merge(memory::routes())
+        .merge(stats::routes())
+        .merge(totals::routes())
+        .merge(source::routes())
+        .merge(sql::routes())
 }
-
-/// A file that is dropped on the page is held in memory; a larger one can be named on the command line.
-const UPLOAD_BYTES: usize = 512 << 20;
 
 /// A question that cannot be answered.
 pub(crate) struct Refusal(StatusCode, String);
@@ -44,6 +66,10 @@ impl Refusal {
 
     pub(crate) fn absent(message: impl Into<String>) -> Self {
         Self(StatusCode::NOT_FOUND, message.into())
+    }
+
+    pub(crate) fn too_large(message: impl Into<String>) -> Self {
+        Self(StatusCode::PAYLOAD_TOO_LARGE, message.into())
     }
 
     pub(crate) fn broken() -> Self {

@@ -1,17 +1,16 @@
 //! Pictures of a window: bars as bytes, everything else as JSON.
 
-use axum::{
-    Json,
-    extract::{Query, State},
-    http::header,
-    response::IntoResponse,
-};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use traceloom_analysis::lod::{Lane, Window};
+use std::ops::RangeInclusive;
 
-use super::{Answer, Refusal};
-use crate::{scene::Scene, server::App};
+use axum::{Json, extract::State, http::header, response::IntoResponse};
+use serde::{Deserialize, Serialize};
+use traceloom_analysis::lod::{Bar, Lane, Window};
+
+use super::{Answer, Refusal, part::Asked};
+use crate::{
+    scene::{NESTED, Scene, Series},
+    server::App,
+};
 
 /// A window of the axis.
 #[derive(Deserialize)]
@@ -19,190 +18,215 @@ pub(crate) struct WindowQuery {
     from: i64,
     to: i64,
     px: u32,
-    /// Numbers of tracks, with commas.
+    /// Numbers of tracks with commas; `7:0-40` is track 7 with these depths only.
     #[serde(default)]
     tracks: String,
+    /// Numbers of counters, with commas.
+    #[serde(default)]
+    counters: String,
 }
 
 /// Wider than any screen.
-const MOST_PIXELS: u32 = 16_384;
+pub(super) const MOST_PIXELS: u32 = 16_384;
+/// More than fit below each other on any screen.
+const MOST_STRIPS: usize = 2_000;
+/// A picture of a large screen has a few of them.
+const MOST_BYTES: usize = 64 << 20;
+/// Events are drawn as wide as this, so that more of them in one place are one.
+const EVENT_PIXELS: u32 = 3;
+
+/// A track, and the depths of it that are seen.
+struct Seen {
+    track: u32,
+    depths: RangeInclusive<u32>,
+}
+
+impl Seen {
+    fn parse(text: &str) -> Option<Self> {
+        let Some((track, depths)) = text.split_once(':') else {
+            return Some(Self { track: text.parse().ok()?, depths: 0..=u32::MAX });
+        };
+        let (first, last) = depths.split_once('-')?;
+        Some(Self { track: track.parse().ok()?, depths: first.parse().ok()?..=last.parse().ok()? })
+    }
+}
 
 impl WindowQuery {
-    fn tracks(&self) -> Result<Vec<u32>, Refusal> {
-        let numbers = self.tracks.split(',').filter(|number| !number.is_empty());
-        numbers.map(|number| number.parse().map_err(|_| Refusal::bad("a track is a number"))).collect()
+    fn tracks(&self) -> Answer<Vec<Seen>> {
+        listed(&self.tracks, Seen::parse, "tracks are numbers, such as 1,2 or 3:0-40")
+    }
+
+    fn counters(&self) -> Answer<Vec<usize>> {
+        listed(&self.counters, |number| number.parse().ok(), "counters are numbers, such as 1,2")
     }
 
     /// The window in the time of a trace.
     fn window(&self, offset_ns: i64) -> Window {
+        self.coarse_window(offset_ns, 1)
+    }
+
+    fn coarse_window(&self, offset_ns: i64, pixels: u32) -> Window {
         let (from, to) = (self.from.saturating_sub(offset_ns), self.to.saturating_sub(offset_ns));
-        Window::new(from, to.max(from), self.px.clamp(1, MOST_PIXELS))
+        Window::new(from, to.max(from), self.px.clamp(1, MOST_PIXELS).div_ceil(pixels))
     }
 }
 
-fn offset_of(scene: &Scene, trace: u32) -> i64 {
-    scene.traces.get(trace as usize).map_or(0, |trace| trace.offset_ns)
+/// What a text lists with commas.
+fn listed<T>(text: &str, parse: impl Fn(&str) -> Option<T>, what: &str) -> Answer<Vec<T>> {
+    let items = text.split(',').filter(|item| !item.is_empty());
+    let parsed: Option<Vec<T>> = items.map(parse).take(MOST_STRIPS + 1).collect();
+    let parsed = parsed.ok_or_else(|| Refusal::bad(what))?;
+    match parsed.len() > MOST_STRIPS {
+        true => Err(Refusal::bad(format!("a picture has at most {MOST_STRIPS} strips"))),
+        false => Ok(parsed),
+    }
 }
 
-/// Kinds of lanes beyond those of spans.
-const SWITCHES: u32 = 3;
+/// The kind of lane of context switches; those before it are kinds of spans.
+pub(super) const SWITCHES: u32 = 3;
 
 /// The bars of some tracks.
 ///
-/// Little endian. A lane is `track, kind, depth, bars` as u32, then for each bar `x0, x1` as f32 in pixels of the window
-/// and `name, index, count` as u32.
-pub(crate) async fn picture(State(app): State<App>, Query(query): Query<WindowQuery>) -> Answer<impl IntoResponse> {
+/// Little endian. A lane is `track, kind, depth, bars` as u32, then for all bars the left edges, the right edges (both in
+/// pixels of the window), the durations of the longest spans in nanoseconds and the busy parts of the bars as f32, and the
+/// names, indices and counts as u32.
+pub(crate) async fn picture(State(app): State<App>, Asked(query): Asked<WindowQuery>) -> Answer<impl IntoResponse> {
     let tracks = query.tracks()?;
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
     let mut bytes = Vec::new();
-    for (key, lane) in scene.lanes.iter() {
-        let Some(track) = u32::try_from(key.thread_id).ok().filter(|track| tracks.contains(track)) else { continue };
-        let offset = offset_of(&scene, scene.tracks[track as usize].trace);
-        put_lane(&mut bytes, [track, key.kind.into(), key.depth], lane, &query.window(offset));
-    }
-    for number in tracks {
-        let Some(track) = scene.tracks.get(number as usize).filter(|track| !track.switches.is_empty()) else {
-            continue;
-        };
-        let window = query.window(offset_of(&scene, track.trace));
-        put_lane(&mut bytes, [number, SWITCHES, 0], &track.switches, &window);
+    for seen in &tracks {
+        let Some(track) = scene.tracks.get(seen.track as usize) else { continue };
+        let window = query.window(scene.offset_ns(track.trace));
+        for (key, lane) in scene.lanes.of_thread(seen.track.into()) {
+            if key.kind != NESTED || seen.depths.contains(&key.depth) {
+                put_lane(&mut bytes, [seen.track, key.kind.into(), key.depth], lane, &window);
+            }
+            if bytes.len() > MOST_BYTES {
+                return Err(Refusal::bad("the picture is too large; ask for fewer tracks or pixels"));
+            }
+        }
+        if !track.switches.is_empty() {
+            put_lane(&mut bytes, [seen.track, SWITCHES, 0], &track.switches, &window);
+        }
     }
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes))
 }
 
 fn put_lane(bytes: &mut Vec<u8>, key: [u32; 3], lane: &Lane, window: &Window) {
-    key.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
-    let count_at = bytes.len();
-    bytes.extend_from_slice(&[0; 4]);
-    let mut bars = 0_u32;
-    let (left, right) = (-1.0, ((window.to_ns - window.from_ns) / window.pixel_ns) as f32 + 2.0);
-    let x = |ns: i64| ((ns.saturating_sub(window.from_ns)) as f64 / window.pixel_ns as f64) as f32;
+    let mut columns: [Vec<[u8; 4]>; 7] = Default::default();
+    let (left, right) = (-1.0, window.pixels() + 1.0);
     lane.draw(window, &mut |bar| {
-        bars += 1;
-        let (x0, x1) = (x(bar.begin_ns).clamp(left, right), x(bar.end_ns).clamp(left, right));
-        bytes.extend_from_slice(&x0.to_le_bytes());
-        bytes.extend_from_slice(&x1.to_le_bytes());
-        for number in [lane.name(bar.index), bar.index, bar.count] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
+        let [x0, x1] = [bar.begin_ns, bar.end_ns].map(|ns| window.x(ns).clamp(left, right) as f32);
+        let numbers = [lane.name(bar.index), bar.index, bar.count].map(u32::to_le_bytes);
+        let lengths = [x0, x1, lane.dur_ns(bar.index) as f32, busy(&bar)].map(f32::to_le_bytes);
+        columns.iter_mut().zip(lengths.into_iter().chain(numbers)).for_each(|(column, value)| column.push(value));
     });
-    bytes[count_at..count_at + 4].copy_from_slice(&bars.to_le_bytes());
+    let header = [key[0], key[1], key[2], columns[0].len() as u32];
+    bytes.extend(header.iter().flat_map(|number| number.to_le_bytes()));
+    columns.iter().for_each(|column| bytes.extend_from_slice(column.as_flattened()));
 }
+
+/// The part of a bar that spans cover; all of it where it is one span.
+fn busy(bar: &Bar) -> f32 {
+    let long_ns = bar.end_ns.saturating_sub(bar.begin_ns).max(1);
+    if bar.count == 1 { 1.0 } else { (bar.busy_ns as f64 / long_ns as f64).min(1.0) as f32 }
+}
+
+/// Everything in a window but the bars; all times on the axis.
+#[derive(Serialize)]
+pub(crate) struct Extras {
+    /// `track, ts_ns, name, category, how many share its place, id`.
+    events: Vec<(u32, i64, u32, u32, usize, i64)>,
+    /// The number of a counter, and its samples: `ts_ns, min, max, last`.
+    counters: Vec<(usize, Vec<Sample>)>,
+    /// The same for the memory of each trace that has any.
+    memory: Vec<(usize, Vec<Sample>)>,
+    /// `trace, ts_ns, level, how many, number of the first line`.
+    logs: Vec<(u32, i64, u32, usize, i64)>,
+    /// `track, depth, ts_ns` of both ends.
+    links: Vec<Ends>,
+    /// Links that there was no room for.
+    more_links: usize,
+}
+
+type Sample = (i64, f64, f64, f64);
+type Ends = (u32, u32, i64, u32, u32, i64);
 
 /// Events, values, memory, log ticks and arrows of a window.
-pub(crate) async fn extras(State(app): State<App>, Query(query): Query<WindowQuery>) -> Answer {
-    let tracks = query.tracks()?;
+pub(crate) async fn extras(State(app): State<App>, Asked(query): Asked<WindowQuery>) -> Answer<Json<Extras>> {
+    let (tracks, counters) = (query.tracks()?, query.counters()?);
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    Ok(Json(json!({
-        "events": events(&scene, &query, &tracks),
-        "counters": counters(&scene, &query),
-        "memory": memory(&scene, &query),
-        "logs": logs(&scene, &query),
-        "links": links(&scene, &query, &tracks),
-    })))
+    let counters = counters.into_iter().filter_map(|number| {
+        let counter = scene.counters.get(number)?;
+        Some((number, samples(&counter.series, &query, scene.offset_ns(counter.trace))))
+    });
+    let memory = scene.traces.iter().enumerate().filter_map(|(number, trace)| {
+        let series = trace.memory.as_ref()?;
+        Some((number, samples(series, &query, trace.offset_ns)))
+    });
+    let (links, more_links) = links(&scene, &query, &tracks);
+    Ok(Json(Extras {
+        events: events(&scene, &query, &tracks),
+        counters: counters.collect(),
+        memory: memory.collect(),
+        logs: logs(&scene, &query),
+        links,
+        more_links,
+    }))
 }
 
-fn events(scene: &Scene, query: &WindowQuery, tracks: &[u32]) -> Vec<Value> {
+fn events(scene: &Scene, query: &WindowQuery, tracks: &[Seen]) -> Vec<(u32, i64, u32, u32, usize, i64)> {
     let mut shown = Vec::new();
-    for number in tracks {
-        let Some(track) = scene.tracks.get(*number as usize) else { continue };
-        let offset = offset_of(scene, track.trace);
-        track.events.draw(&query.window(offset), &mut |point, shared| {
+    for seen in tracks {
+        let Some(track) = scene.tracks.get(seen.track as usize) else { continue };
+        let offset = scene.offset_ns(track.trace);
+        track.events.draw(&query.coarse_window(offset, EVENT_PIXELS), &mut |point, shared| {
             let ts_ns = point.ts_ns.saturating_add(offset);
-            shown.push(json!([number, ts_ns, point.name, point.category, shared, point.id]));
+            shown.push((seen.track, ts_ns, point.name, point.category, shared, point.id));
         });
     }
     shown
 }
 
-fn counters(scene: &Scene, query: &WindowQuery) -> Vec<Value> {
-    let series = scene.counters.iter().map(|counter| {
-        let offset = offset_of(scene, counter.trace);
-        samples(&counter.series, &query.window(offset), offset)
-    });
-    series.collect()
+fn samples(series: &Series, query: &WindowQuery, offset_ns: i64) -> Vec<Sample> {
+    let drawn = series.draw(&query.window(offset_ns));
+    drawn.iter().map(|s| (s.ts_ns.saturating_add(offset_ns), s.min, s.max, s.last)).collect()
 }
 
-fn memory(scene: &Scene, query: &WindowQuery) -> Vec<Value> {
-    let of_trace = |trace: &crate::scene::TraceInfo| {
-        trace
-            .memory
-            .as_ref()
-            .map_or(Value::Null, |series| samples(series, &query.window(trace.offset_ns), trace.offset_ns))
-    };
-    scene.traces.iter().map(of_trace).collect()
-}
-
-fn samples(series: &crate::scene::Series, window: &Window, offset: i64) -> Value {
-    let drawn = series.draw(window);
-    json!(drawn.iter().map(|s| json!([s.ts_ns.saturating_add(offset), s.min, s.max, s.last])).collect::<Vec<_>>())
-}
-
-/// The worst level of each pixel that has log lines, and the first of them.
-fn logs(scene: &Scene, query: &WindowQuery) -> Vec<Value> {
-    let mut shown: Vec<(i64, usize, i64, u32)> = Vec::new();
-    for (number, log) in scene.logs.iter().enumerate() {
-        let Some(ts_ns) = log.ts_ns else { continue };
-        let window = query.window(offset_of(scene, log.trace));
-        if ts_ns < window.from_ns || ts_ns > window.to_ns {
-            continue;
-        }
-        let pixel = (ts_ns - window.from_ns) / window.pixel_ns;
-        match shown.last_mut() {
-            Some((last, _, _, count)) if *last == pixel => *count += 1,
-            _ => shown.push((pixel, number, ts_ns.saturating_add(offset_of(scene, log.trace)), 1)),
-        }
-    }
-    let rows =
-        shown.iter().map(|(_, number, ts_ns, count)| json!([ts_ns, scene.logs[*number].level_name, count, number]));
-    rows.collect()
-}
-
-/// More arrows than these are a carpet, not a picture.
-const MOST_LINKS: usize = 2_000;
-
-fn links(scene: &Scene, query: &WindowQuery, tracks: &[u32]) -> Vec<Value> {
+fn logs(scene: &Scene, query: &WindowQuery) -> Vec<(u32, i64, u32, usize, i64)> {
     let mut shown = Vec::new();
-    for link in &scene.links {
-        let place = |span: Option<i64>| span.and_then(|span| scene.linked.get(&(link.trace, span)));
-        let (Some(from), Some(to)) = (place(link.from_span), place(link.to_span)) else { continue };
-        let offset = offset_of(scene, link.trace);
-        let (begin, end) = (from.end_ns.unwrap_or(from.begin_ns).min(link.ts_ns), link.ts_ns);
-        let is_seen = begin.saturating_add(offset) <= query.to && end.saturating_add(offset) >= query.from;
-        if !is_seen || !(tracks.contains(&from.track) || tracks.contains(&to.track)) {
-            continue;
-        }
-        if shown.len() == MOST_LINKS {
-            break;
-        }
-        let (begin, end) = (begin.saturating_add(offset), end.saturating_add(offset));
-        shown.push(json!([from.track, from.depth, begin, to.track, to.depth, end]));
+    for ticks in &scene.ticks {
+        let offset = scene.offset_ns(ticks.trace);
+        ticks.points.draw(&query.window(offset), &mut |point, shared| {
+            let ts_ns = point.ts_ns.saturating_add(offset);
+            shown.push((ticks.trace, ts_ns, ticks.level_name, shared, point.id));
+        });
     }
     shown
 }
 
-#[derive(Deserialize)]
-pub(crate) struct MinimapQuery {
-    px: u32,
-}
+/// More arrows than these are a carpet, not a picture.
+const MOST_LINKS: usize = 1_000;
 
-/// How much of each pixel of the whole axis is busy, all outermost spans together.
-pub(crate) async fn minimap(State(app): State<App>, Query(query): Query<MinimapQuery>) -> Answer {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    let pixels = query.px.clamp(1, MOST_PIXELS);
-    let Some((from, to)) = scene.extent() else { return Ok(Json(json!([]))) };
-    let mut busy = vec![0_f64; pixels as usize + 1];
-    for (key, lane) in scene.lanes.iter().filter(|(key, _)| key.depth == 0 && key.kind == 0) {
-        let offset = offset_of(&scene, scene.tracks[key.thread_id as usize].trace);
-        let window = Window::new(from.saturating_sub(offset), to.saturating_sub(offset), pixels);
-        lane.draw(&window, &mut |bar| spread(&mut busy, bar.begin_ns, bar.end_ns, bar.busy_ns, &window));
-    }
-    Ok(Json(json!(busy)))
-}
-
-fn spread(busy: &mut [f64], begin_ns: i64, end_ns: i64, busy_ns: i64, window: &Window) {
-    let pixel = |ns: i64| ((ns.clamp(window.from_ns, window.to_ns) - window.from_ns) / window.pixel_ns) as usize;
-    let (first, last) = (pixel(begin_ns).min(busy.len() - 1), pixel(end_ns).min(busy.len() - 1));
-    let share = busy_ns as f64 / window.pixel_ns as f64 / (last - first + 1) as f64;
-    busy[first..=last].iter_mut().for_each(|pixel| *pixel += share.min(1.0));
+/// The arrows that touch the window and a track that is seen; some of them, evenly, where there are too many.
+fn links(scene: &Scene, query: &WindowQuery, tracks: &[Seen]) -> (Vec<Ends>, usize) {
+    let is_seen = |track: u32| tracks.iter().any(|seen| seen.track == track);
+    let offsets = scene.traces.iter().map(|trace| trace.offset_ns);
+    let (least, most) = offsets.fold((0, 0), |(least, most), offset| (offset.min(least), offset.max(most)));
+    let near = scene.arrows.between(query.from.saturating_sub(most), query.to.saturating_sub(least));
+    let touching = near.iter().filter(|arrow| {
+        let offset = scene.offset_ns(arrow.trace);
+        let (begin, end) = (arrow.from.ts_ns.saturating_add(offset), arrow.to.ts_ns.saturating_add(offset));
+        begin <= query.to && end >= query.from && (is_seen(arrow.from.track) || is_seen(arrow.to.track))
+    });
+    let all = touching.clone().count();
+    let every = all.div_ceil(MOST_LINKS).max(1);
+    let shown = touching.step_by(every).map(|arrow| {
+        let offset = scene.offset_ns(arrow.trace);
+        let [from, to] = [arrow.from, arrow.to].map(|end| (end.track, end.depth, end.ts_ns.saturating_add(offset)));
+        (from.0, from.1, from.2, to.0, to.1, to.2)
+    });
+    let shown: Vec<_> = shown.collect();
+    let more = all - shown.len();
+    (shown, more)
 }

@@ -1,22 +1,30 @@
 //! What is there: traces, tracks, names.
 
-use axum::{
-    Json,
-    body::Bytes,
-    extract::{Query, State},
-};
+use axum::{Json, extract::State};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Refusal};
+use super::{Answer, Refusal, part::Asked};
 use crate::{
     scene::{LoadState, Scene},
     server::App,
 };
 
-pub(crate) async fn state(State(app): State<App>) -> Answer {
+#[derive(Deserialize)]
+pub(crate) struct StateQuery {
+    /// What the page knows already.
+    since: Option<u64>,
+}
+
+/// Everything that is there; only how far loading is where the page knows the rest.
+pub(crate) async fn state(State(app): State<App>, Asked(query): Asked<StateQuery>) -> Answer {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
     let (read_bytes, total_bytes) = app.loader.progress();
+    if query.since == Some(scene.revision) {
+        return Ok(Json(json!({
+            "revision": scene.revision, "read_bytes": read_bytes, "total_bytes": total_bytes
+        })));
+    }
     let extent = scene.extent();
     Ok(Json(json!({
         "revision": scene.revision,
@@ -30,11 +38,12 @@ pub(crate) async fn state(State(app): State<App>) -> Answer {
         "names": scene.names.len(),
         "logs": scene.logs.len(),
         "links": scene.links.len(),
+        "sql": cfg!(feature = "sql"),
     })))
 }
 
 fn traces(scene: &Scene) -> Vec<Value> {
-    let shown = scene.traces.iter().map(|trace| {
+    let shown = scene.traces.iter().enumerate().map(|(number, trace)| {
         let (state, error) = match &trace.state {
             LoadState::Failed(error) => ("failed", Some(error)),
             LoadState::Loading => ("loading", None),
@@ -53,6 +62,7 @@ fn traces(scene: &Scene) -> Vec<Value> {
             "to_ns": trace.last_ns.max(trace.first_ns),
             "offset_ns": trace.offset_ns,
             "findings": trace.findings,
+            "logs": scene.ticks.iter().filter(|ticks| ticks.trace as usize == number).map(|t| t.points.len()).sum::<usize>(),
             "memory": trace.memory.as_ref().and_then(|series| series.range()).map(|(_, peak)| peak),
             "state": state,
             "error": error,
@@ -78,7 +88,8 @@ fn tracks(scene: &Scene) -> Vec<Value> {
             "name": track.name,
             "kind": track.kind,
             "spans": track.spans,
-            "events": track.events.len(),
+            "events": track.events.len() as u64 + track.unseen_events,
+            "instants": track.events.len(),
             "switches": track.switches.len(),
             "depth": depths[0],
             "frame_depth": depths[1],
@@ -111,10 +122,13 @@ pub(crate) struct NamesQuery {
     from: u32,
 }
 
-/// The names from a number on, with colours.
-pub(crate) async fn names(State(app): State<App>, Query(query): Query<NamesQuery>) -> Answer {
+/// Names of one answer; the page asks again for the rest.
+const MOST_NAMES: u32 = 50_000;
+
+/// Names from a number on, with colours.
+pub(crate) async fn names(State(app): State<App>, Asked(query): Asked<NamesQuery>) -> Answer {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    let numbers = query.from..scene.names.len() as u32;
+    let numbers = query.from..(scene.names.len() as u32).min(query.from.saturating_add(MOST_NAMES));
     let names: Vec<_> = numbers.map(|number| json!([scene.names.get(number), scene.names.color(number)])).collect();
     Ok(Json(json!(names)))
 }
@@ -126,21 +140,10 @@ pub(crate) struct OffsetQuery {
 }
 
 /// Moves a trace on the axis.
-pub(crate) async fn offset(State(app): State<App>, Query(query): Query<OffsetQuery>) -> Answer {
+pub(crate) async fn offset(State(app): State<App>, Asked(query): Asked<OffsetQuery>) -> Answer {
     let mut scene = app.scene.write().map_err(|_| Refusal::broken())?;
     let trace = scene.traces.get_mut(query.trace).ok_or_else(|| Refusal::absent("there is no such trace"))?;
     trace.offset_ns = query.offset_ns;
     scene.revision += 1;
-    Ok(Json(json!({})))
-}
-
-#[derive(Deserialize)]
-pub(crate) struct OpenQuery {
-    name: String,
-}
-
-/// Loads a file that was dropped on the page.
-pub(crate) async fn open(State(app): State<App>, Query(query): Query<OpenQuery>, body: Bytes) -> Answer {
-    app.loader.load_bytes(query.name, body.to_vec());
     Ok(Json(json!({})))
 }

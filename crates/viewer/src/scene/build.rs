@@ -12,12 +12,15 @@ use traceloom_model::{
     threads,
 };
 
-use super::{Counter, Link, LogLine, Place, Point, Points, Scene, Series, Track, names::Translation};
+use super::{Counter, Link, LogLine, Point, Points, Scene, Series, Ticks, Track, names::Translation, usage::Usage};
 
 /// Spans that do not nest with each other have lanes of their own.
 pub(crate) const NESTED: u8 = 0;
 pub(crate) const FRAME: u8 = 1;
 pub(crate) const RANGE: u8 = 2;
+
+/// Spans that lie deeper share the last lane: a stack that nobody can look at needs no rows of its own.
+const MOST_DEPTH: u32 = 1_023;
 
 /// A sink that fills the scene, batch by batch, so that a picture can be drawn at any time.
 pub(crate) struct Builder {
@@ -28,8 +31,8 @@ pub(crate) struct Builder {
     counters: HashMap<(Option<i64>, u32, Option<u64>), usize>,
     names: Translation,
     categories: Translation,
-    /// Bytes taken and given back, by time.
-    memory: Vec<(i64, i64)>,
+    ticks: HashMap<u32, usize>,
+    memory: Usage,
 }
 
 impl Builder {
@@ -42,20 +45,14 @@ impl Builder {
             counters: HashMap::new(),
             names: Translation::default(),
             categories: Translation::default(),
-            memory: Vec::new(),
+            ticks: HashMap::new(),
+            memory: Usage::default(),
         }
     }
 
     /// After the last batch.
-    pub(crate) fn finish(mut self) {
-        self.memory.sort_unstable();
-        let mut used = 0_i64;
-        let mut series = Series::default();
-        for (ts_ns, bytes) in &self.memory {
-            used = used.saturating_add(*bytes);
-            series.push(*ts_ns, used as f64);
-        }
-        series.close();
+    pub(crate) fn finish(self) {
+        let memory = self.memory.finish();
         let Ok(mut scene) = self.scene.write() else { return };
         scene.lanes.close();
         scene.tracks.iter_mut().for_each(|track| {
@@ -63,8 +60,9 @@ impl Builder {
             track.switches.close();
         });
         scene.counters.iter_mut().for_each(|counter| counter.series.close());
-        if series.len() > 0 {
-            scene.traces[self.trace as usize].memory = Some(series);
+        scene.ticks.iter_mut().for_each(|ticks| ticks.points.close());
+        if let Some(trace) = scene.traces.get_mut(self.trace as usize) {
+            trace.memory = memory;
         }
         scene.revision += 1;
     }
@@ -84,6 +82,7 @@ impl Builder {
             kind: String::new(),
             spans: 0,
             events: Points::default(),
+            unseen_events: 0,
             switches: Lane::default(),
             switch_targets: Vec::new(),
         });
@@ -139,8 +138,9 @@ impl Builder {
             let name = numbers[keys[row] as usize];
             let dur = view.dur_ns.get(row);
             let end = dur.map(|dur| begins[row].saturating_add(dur));
-            let key = LaneKey { thread_id: i64::from(track), kind, depth: view.depth.get(row) };
-            scene.lanes.lane(key).push(begins[row], end, name, ids[row] as u32);
+            let depth = view.depth.get(row).min(MOST_DEPTH);
+            let id = u32::try_from(ids[row]).unwrap_or(u32::MAX);
+            scene.lanes.lane(LaneKey { thread_id: i64::from(track), kind, depth }).push(begins[row], end, name, id);
             scene.names.count(name, dur.unwrap_or(0), view.color.get(row));
             scene.tracks[track as usize].spans += 1;
         }
@@ -154,14 +154,20 @@ impl Builder {
             let name = scene.names.number(view.name.get(row));
             let category = scene.names.number(view.category.get(row));
             let point = Point { ts_ns: view.ts_ns.get(row), name, category, id: view.id.get(row) };
-            scene.tracks[track as usize].events.push(point);
+            let track = &mut scene.tracks[track as usize];
+            if is_seen_otherwise(view.category.get(row)) {
+                track.unseen_events += 1;
+                continue;
+            }
+            track.events.push(point);
+            scene.names.count_event(name);
         }
         extend(scene, self.trace, view.ts_ns.values(), |_| None);
     }
 
     fn take_counters(&mut self, scene: &mut Scene, view: &counters::View<'_>) {
         for row in 0..view.rows {
-            let Some(value) = view.value.get(row) else { continue };
+            let Some(value) = view.value.get(row).filter(|value| value.is_finite()) else { continue };
             let name = scene.names.number(view.name.get(row));
             let thread = view.thread_id.get(row);
             let track = thread.map(|thread| self.track(scene, thread));
@@ -188,9 +194,19 @@ impl Builder {
             };
             if let Some(ts_ns) = log.ts_ns {
                 extend(scene, self.trace, &[ts_ns], |_| None);
+                self.tick(scene, ts_ns, log.level_name);
             }
             scene.logs.push(log);
         }
+    }
+
+    fn tick(&mut self, scene: &mut Scene, ts_ns: i64, level_name: u32) {
+        let number = *self.ticks.entry(level_name).or_insert(scene.ticks.len());
+        if number == scene.ticks.len() {
+            scene.ticks.push(Ticks { trace: self.trace, level_name, points: Points::default() });
+        }
+        let id = scene.logs.len() as i64;
+        scene.ticks[number].points.push(Point { ts_ns, name: level_name, category: level_name, id });
     }
 
     fn take_switches(&mut self, scene: &mut Scene, view: &switches::View<'_>) {
@@ -217,37 +233,18 @@ impl Builder {
     fn take_allocations(&mut self, scene: &mut Scene, view: &allocations::View<'_>) {
         for row in 0..view.rows {
             let bytes = i64::try_from(view.size_bytes.get(row)).unwrap_or(i64::MAX);
-            self.memory.push((view.ts_ns.get(row), bytes));
-            if let Some(freed) = view.freed_ts_ns.get(row) {
-                self.memory.push((freed, -bytes));
+            self.memory.push(view.id.get(row), view.ts_ns.get(row), bytes);
+            if let (Some(end), Some(freed_ns)) = (view.end_id.get(row), view.freed_ts_ns.get(row)) {
+                self.memory.push(end, freed_ns, -bytes);
             }
         }
         extend(scene, self.trace, view.ts_ns.values(), |_| None);
     }
+}
 
-    /// Notes where the spans are that links name; after lanes and links are complete.
-    pub(crate) fn resolve_links(scene: &mut Scene) {
-        let mut wanted: HashMap<(u32, i64), Option<Place>> = HashMap::new();
-        for link in &scene.links {
-            for span in [link.from_span, link.to_span].into_iter().flatten() {
-                wanted.insert((link.trace, span), None);
-            }
-        }
-        if wanted.is_empty() {
-            return;
-        }
-        for (key, lane) in scene.lanes.iter() {
-            let track = key.thread_id as u32;
-            let trace = scene.tracks[track as usize].trace;
-            for index in 0..lane.len() as u32 {
-                if let Some(place) = wanted.get_mut(&(trace, i64::from(lane.id(index)))) {
-                    let (begin_ns, end_ns) = (lane.begin_ns(index), lane.end_ns(index));
-                    *place = Some(Place { track, depth: key.depth, begin_ns, end_ns });
-                }
-            }
-        }
-        scene.linked = wanted.into_iter().filter_map(|(key, place)| Some((key, place?))).collect();
-    }
+/// Whether events of a category make up frames, ranges, arrows or arguments.
+fn is_seen_otherwise(category: &str) -> bool {
+    matches!(category, "append" | "flow" | "frame" | "leave" | "range")
 }
 
 /// The trace reaches over these times too.
@@ -272,7 +269,7 @@ impl TableSink for Builder {
             | Table::Logs
             | Table::Switches
             | Table::Links => Columns::ALL,
-            Table::Allocations => Columns::named(table, &["ts_ns", "size_bytes", "freed_ts_ns"]),
+            Table::Allocations => Columns::named(table, &["id", "ts_ns", "size_bytes", "freed_ts_ns", "end_id"]),
             Table::Findings => Columns::named(table, &["id"]),
             _ => Columns::NONE,
         }
@@ -292,7 +289,11 @@ impl TableSink for Builder {
             Table::Switches => self.take_switches(scene, &switches::View::of(&batch)),
             Table::Links => self.take_links(scene, &links::View::of(&batch)),
             Table::Allocations => self.take_allocations(scene, &allocations::View::of(&batch)),
-            Table::Findings => scene.traces[self.trace as usize].findings += findings::View::of(&batch).rows as u64,
+            Table::Findings => {
+                if let Some(trace) = scene.traces.get_mut(self.trace as usize) {
+                    trace.findings += findings::View::of(&batch).rows as u64;
+                }
+            }
             _ => {}
         }
         scene.revision += 1;

@@ -13,6 +13,7 @@ pub(crate) struct NameTable {
     colors: Vec<Option<u32>>,
     counts: Vec<u64>,
     totals_ns: Vec<i64>,
+    events: Vec<u64>,
 }
 
 impl NameTable {
@@ -27,6 +28,7 @@ impl NameTable {
         self.colors.push(None);
         self.counts.push(0);
         self.totals_ns.push(0);
+        self.events.push(0);
         number
     }
 
@@ -39,6 +41,18 @@ impl NameTable {
         if color.is_some() {
             self.colors[index] = color;
         }
+    }
+
+    /// Counts a point in time.
+    pub(crate) fn count_event(&mut self, number: u32) {
+        if let Some(count) = self.events.get_mut(number as usize) {
+            *count += 1;
+        }
+    }
+
+    /// Points in time of this name.
+    pub(crate) fn events(&self, number: u32) -> u64 {
+        self.events.get(number as usize).copied().unwrap_or(0)
     }
 
     pub(crate) fn len(&self) -> usize {

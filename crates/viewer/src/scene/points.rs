@@ -35,12 +35,29 @@ impl Points {
         self.points.len()
     }
 
+    /// The event of an id at a time.
+    pub(crate) fn at(&self, ts_ns: i64, id: i64) -> Option<&Point> {
+        let first = self.points.partition_point(|point| point.ts_ns < ts_ns);
+        self.points[first..].iter().take_while(|point| point.ts_ns == ts_ns).find(|point| point.id == id)
+    }
+
+    /// The next or the previous event of a wanted name.
+    pub(crate) fn nearest(&self, ts_ns: i64, back: bool, is_wanted: impl Fn(u32) -> bool) -> Option<&Point> {
+        let is_wanted = |point: &&Point| is_wanted(point.name);
+        if back {
+            let end = self.points.partition_point(|point| point.ts_ns < ts_ns);
+            return self.points[..end].iter().rev().find(is_wanted);
+        }
+        let start = self.points.partition_point(|point| point.ts_ns <= ts_ns);
+        self.points[start..].iter().find(is_wanted)
+    }
+
     /// The first event of each pixel, and how many share it.
     pub(crate) fn draw(&self, window: &Window, draw: &mut impl FnMut(&Point, usize)) {
         let mut next = self.points.partition_point(|point| point.ts_ns < window.from_ns);
         while let Some(point) = self.points.get(next).filter(|point| point.ts_ns <= window.to_ns) {
             let rest = &self.points[next..];
-            let last = point.ts_ns.saturating_add(window.pixel_ns);
+            let last = window.next_pixel(point.ts_ns);
             // Found by doubling steps: near when there are few, and never far to search when there are many.
             let mut step = 1;
             while step < rest.len() && rest[step].ts_ns < last {

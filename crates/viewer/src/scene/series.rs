@@ -14,29 +14,53 @@ pub(crate) struct Sample {
     pub(crate) last: f64,
 }
 
-/// A value over time, with a pyramid of its extremes.
+/// A value over time, with a pyramid of its extremes that grows with it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
     samples: Vec<(i64, f64)>,
     levels: Vec<Vec<Sample>>,
+    range: Option<(f64, f64)>,
+    is_unsorted: bool,
 }
 
 impl Series {
     pub(crate) fn push(&mut self, ts_ns: i64, value: f64) {
+        self.is_unsorted |= self.samples.last().is_some_and(|(last, _)| ts_ns < *last);
         self.samples.push((ts_ns, value));
+        let (min, max) = self.range.unwrap_or((value, value));
+        self.range = Some((min.min(value), max.max(value)));
+        if self.samples.len().is_multiple_of(FAN) {
+            self.summarise(self.samples.len() / FAN);
+        }
     }
 
-    /// Puts the samples in order and builds the pyramid; after the last push.
+    /// Puts the samples in order; after the last push.
     pub(crate) fn close(&mut self) {
-        if !self.samples.is_sorted_by_key(|(ts_ns, _)| *ts_ns) {
+        if self.is_unsorted {
             self.samples.sort_by_key(|(ts_ns, _)| *ts_ns);
+            self.levels.clear();
+            (1..=self.samples.len() / FAN).for_each(|groups| self.summarise(groups));
+            self.is_unsorted = false;
         }
-        self.levels.clear();
-        let mut level: Vec<Sample> =
-            self.samples.chunks_exact(FAN).filter_map(|group| joined(group.iter().map(one))).collect();
-        while !level.is_empty() {
-            let next = level.chunks_exact(FAN).filter_map(|group| joined(group.iter().copied())).collect();
-            self.levels.push(std::mem::replace(&mut level, next));
+    }
+
+    /// Adds the last of so many groups to the lowest level, and to higher ones where a group is complete there.
+    fn summarise(&mut self, mut groups: usize) {
+        for number in 0.. {
+            let entries = (groups - 1) * FAN..groups * FAN;
+            let group = match number {
+                0 => joined(self.samples[entries].iter().map(one)),
+                _ => joined(self.levels[number - 1][entries].iter().copied()),
+            };
+            let Some(group) = group else { return };
+            if self.levels.len() == number {
+                self.levels.push(Vec::new());
+            }
+            self.levels[number].push(group);
+            if !groups.is_multiple_of(FAN) {
+                return;
+            }
+            groups /= FAN;
         }
     }
 
@@ -46,7 +70,7 @@ impl Series {
 
     /// The smallest and the largest value.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
-        joined(self.samples.iter().map(one)).map(|sample| (sample.min, sample.max))
+        self.range
     }
 
     /// One sample for each pixel that has any, and the one that holds before the window.
@@ -56,8 +80,7 @@ impl Series {
             first.checked_sub(1).map(|before| one(&self.samples[before])).into_iter().collect();
         let mut next = first;
         while let Some((ts_ns, _)) = self.samples.get(next).filter(|(ts_ns, _)| *ts_ns <= window.to_ns) {
-            let last = ts_ns.saturating_add(window.pixel_ns);
-            let (sample, end) = self.stretch(next, last);
+            let (sample, end) = self.stretch(next, window.next_pixel(*ts_ns));
             drawn.push(Sample { ts_ns: *ts_ns, ..sample });
             next = end;
         }
@@ -120,15 +143,26 @@ mod tests {
             series.push(ts_ns, if ts_ns == 77_777 { 9.0 } else { (ts_ns % 5) as f64 });
         }
         series.close();
+        assert_eq!(series.range(), Some((0.0, 9.0)));
         for pixels in [1, 3, 100, 1280] {
             let drawn = series.draw(&Window::new(0, 100_000, pixels));
-            // A pixel has whole nanoseconds, so that there may be a few more than asked for.
-            let most = pixels as usize + pixels as usize / 50 + 2;
-            assert!(drawn.len() <= most, "{} in {pixels} pixels", drawn.len());
+            assert!(drawn.len() <= pixels as usize + 1, "{} in {pixels} pixels", drawn.len());
             assert!(drawn.iter().any(|sample| sample.max == 9.0));
             assert!(drawn.iter().all(|sample| sample.min >= 0.0));
             assert_eq!(drawn.last().map(|sample| sample.last), Some(4.0));
         }
+    }
+
+    #[test]
+    fn samples_out_of_order_are_sorted() {
+        let (mut sorted, mut mixed) = (Series::default(), Series::default());
+        for ts_ns in 0..1_000 {
+            sorted.push(ts_ns, ts_ns as f64);
+            mixed.push(999 - ts_ns, (999 - ts_ns) as f64);
+        }
+        mixed.close();
+        let window = Window::new(0, 1_000, 7);
+        assert_eq!(mixed.draw(&window), sorted.draw(&window));
     }
 
     #[test]

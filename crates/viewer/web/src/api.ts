@@ -12,6 +12,8 @@ export interface TraceInfo {
   to_ns: number;
   offset_ns: number;
   findings: number;
+  /** Log lines with a time. */
+  logs: number;
   memory: number | null;
   state: "loading" | "ready" | "failed";
   error: string | null;
@@ -26,6 +28,8 @@ export interface TrackInfo {
   kind: string;
   spans: number;
   events: number;
+  /** The part of the events that is drawn as such. */
+  instants: number;
   switches: number;
   depth: number;
   frame_depth: number;
@@ -54,6 +58,8 @@ export interface State {
   names: number;
   logs: number;
   links: number;
+  /** Whether questions in SQL can be asked. */
+  sql: boolean;
 }
 
 /** Where a span is: enough to find it again. */
@@ -65,14 +71,22 @@ export interface Place {
 }
 
 export interface Found extends Place {
+  name?: number;
   ts_ns: number;
   dur_ns: number | null;
 }
+
+/** Kinds of places. */
+export const SWITCH = 3;
+export const EVENT = 4;
+
+type Argument = [key: string, index: number | null, type: string, value: string | null];
 
 export interface SpanDetails {
   name: string;
   name_id: number;
   id: number;
+  trace: number;
   track: number;
   depth: number;
   ts_ns: number;
@@ -81,9 +95,41 @@ export interface SpanDetails {
   category?: string;
   file?: string | null;
   line?: number | null;
-  args?: [string, number | null, string, string | null][];
+  args?: Argument[];
   name_count: number;
   name_total_ns: number;
+}
+
+export interface EventDetails {
+  name: string;
+  name_id: number;
+  id: number;
+  category: string;
+  track: number;
+  ts_ns: number;
+  args?: Argument[];
+  name_count: number;
+}
+
+export interface LogLine {
+  ts_ns: number | null;
+  level: string;
+  file: string | null;
+  line: number | null;
+  text: string;
+}
+
+/** What `traceloom stats` adds up for a stretch of time and some threads. */
+export interface Totals {
+  spans: number;
+  unclosed: number;
+  total_ns: number;
+  busy_ns: number;
+  names: number;
+  events: number;
+  threads: number;
+  switches: number;
+  off_cpu_ns: number;
 }
 
 export type Sample = [ts: number, min: number, max: number, last: number];
@@ -91,16 +137,19 @@ export type Sample = [ts: number, min: number, max: number, last: number];
 /** Everything in a window but the bars. */
 export interface Extras {
   events: [track: number, ts: number, name: number, category: number, shared: number, id: number][];
-  counters: Sample[][];
-  memory: (Sample[] | null)[];
-  logs: [ts: number, level: number, count: number, number: number][];
+  counters: [counter: number, samples: Sample[]][];
+  memory: [trace: number, samples: Sample[]][];
+  logs: [trace: number, ts: number, level: number, count: number, number: number][];
   links: [fromTrack: number, fromDepth: number, fromTs: number, toTrack: number, toDepth: number, toTs: number][];
+  more_links: number;
 }
 
-export interface LogPart {
-  total: number;
-  at: number | null;
-  lines: [number: number, ts: number | null, level: string, file: string | null, line: number | null, text: string, trace: number][];
+/** One value for each pixel of the whole axis. */
+export interface Overview {
+  busy: number[];
+  points: number[];
+  errors: number[];
+  memory: number[];
 }
 
 const token = new URLSearchParams(location.search).get("token") ?? "";
@@ -114,10 +163,19 @@ async function request(path: string, parameters: Parameters, init: RequestInit =
   }
   const response = await fetch(`api/${path}?${query}`, { ...init, headers: { "x-traceloom-token": token } });
   if (!response.ok) {
-    const answer: { error?: string } | null = await response.json().catch(() => null);
-    throw new Error(answer?.error ?? `the server answered ${response.status}`);
+    throw new Error(errorIn(await response.text().catch(() => "")) || `the server answered ${response.status}`);
   }
   return response;
+}
+
+/** The sentence of an answer that is none. */
+function errorIn(text: string): string {
+  try {
+    const answer = JSON.parse(text) as { error?: unknown };
+    return typeof answer.error === "string" ? answer.error : "";
+  } catch {
+    return text.slice(0, 300);
+  }
 }
 
 /** Asks for JSON. */
@@ -134,4 +192,12 @@ export async function askBytes(path: string, parameters: Parameters, signal: Abo
 /** Sends something. */
 export async function send<T>(path: string, parameters: Parameters, body?: BodyInit): Promise<T> {
   return (await (await request(path, parameters, { method: "POST", ...(body ? { body } : {}) })).json()) as T;
+}
+
+// Questions that are too long for an address.
+
+/** Asks for JSON with a body. */
+export async function askWith<T>(path: string, body: unknown, signal: AbortSignal): Promise<T> {
+  const response = await request(path, {}, { method: "POST", body: JSON.stringify(body), signal });
+  return (await response.json()) as T;
 }

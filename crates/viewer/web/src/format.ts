@@ -26,6 +26,59 @@ export function moment(ns: number, stepNs = 1): string {
   return `${(ns / 1e9).toFixed(digits)} s`;
 }
 
+const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+
+/** The distance of ticks on a ruler: at least so many nanoseconds, and easy to count with. */
+export function tickStep(least: number): number {
+  if (least >= 1e9) {
+    const step = CLOCK_STEPS.find((seconds) => seconds * 1e9 >= least);
+    if (step !== undefined) return step * 1e9;
+    return 86400e9 * roundUp(least / 86400e9);
+  }
+  return Math.max(1, roundUp(least));
+}
+
+/** To 1, 2 or 5 times a power of ten. */
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * ([1, 2, 5].find((step) => step * power >= value * (1 - 1e-9)) ?? 10);
+}
+
+/** A tick of a ruler: in the unit that people count in this far from the start. */
+export function tick(ns: number, step: number, furthest: number): string {
+  if (furthest >= 60e9 && step >= 1e9) return clock(ns);
+  const [scale, unit] = UNITS.find(([scale]) => furthest >= scale && scale >= 1e3) ?? [1, "ns"];
+  const digits = Math.max(0, Math.ceil(Math.log10(scale / step) - 1e-9));
+  return `${(ns / scale).toFixed(Math.min(digits, 12)).replace(/^-(0(?:\.0+)?)$/, "$1")} ${unit}`;
+}
+
+/** Minutes and seconds, with hours and days where there are any. */
+function clock(ns: number): string {
+  const sign = ns < 0 ? "-" : "";
+  const whole = Math.round(Math.abs(ns) / 1e9);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const [days, hours, minutes] = [Math.floor(whole / 86400), Math.floor(whole / 3600) % 24, Math.floor(whole / 60) % 60];
+  const short = `${two(minutes)}:${two(whole % 60)}`;
+  if (whole < 3600) return `${sign}${short.replace(/^0/, "")}`;
+  return days > 0 ? `${sign}${days} d ${two(hours)}:${short}` : `${sign}${hours}:${short}`;
+}
+
+/** The time of day of a moment, in UTC, exact to the nanosecond. */
+export function wallClock(unixOriginNs: string, ns: number): string {
+  const at = BigInt(unixOriginNs) + BigInt(Math.round(ns));
+  const [seconds, rest] = [at / 1_000_000_000n, at % 1_000_000_000n];
+  const date = new Date(Number(rest < 0n ? seconds - 1n : seconds) * 1000);
+  if (Number.isNaN(date.getTime())) return "";
+  const fraction = String(rest < 0n ? rest + 1_000_000_000n : rest).padStart(9, "0");
+  return `${date.toISOString().slice(0, 19).replace("T", " ")}.${fraction} UTC`;
+}
+
+/** A value with as many digits as can be told apart. */
+export function figure(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en-US");
+  return Number(value.toPrecision(6)).toString();
+}
+
 /** Bytes with a unit. */
 export function bytes(count: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];

@@ -1,35 +1,40 @@
 // Everything by keyboard.
 
+import { element } from "./panels/panel";
+
 export interface Key {
   keys: string[];
   what: string;
   run(): void;
 }
 
+const MOUSE: [string, string][] = [
+  ["wheel, pinch", "zoom"],
+  ["drag", "move"],
+  ["alt + wheel", "move"],
+  ["shift + wheel", "scroll"],
+  ["drag on the ruler", "select a stretch of time"],
+  ["shift + drag", "select a stretch of time on some tracks"],
+  ["click", "select a span and all of its name"],
+  ["double click", "zoom to the selection"],
+  ["drag a name on the left", "move its track; alt + ↑ and alt + ↓ too"],
+  ["alt + drag a heading", "move a trace on the axis"],
+];
+
+/** How a key is written on most keyboards. */
+const WRITTEN: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc" };
+
 /** Shows all keys in a dialog. */
 export function showKeys(dialog: HTMLDialogElement, keys: Key[]): void {
-  const title = document.createElement("h3");
-  title.textContent = "Keys";
-  const list = document.createElement("dl");
-  const mouse: [string, string][] = [
-    ["wheel", "zoom"],
-    ["drag", "move"],
-    ["shift + drag, or drag on the ruler", "select a stretch of time"],
-    ["shift + wheel", "scroll"],
-    ["double click", "zoom to the selection"],
-  ];
-  const rows = [...keys.map((key): [string, string] => [key.keys.join("  "), key.what]), ...mouse];
-  for (const [key, what] of rows) {
-    const [term, detail, mark] = [document.createElement("dt"), document.createElement("dd"), document.createElement("kbd")];
-    mark.textContent = key;
-    term.append(mark);
-    detail.textContent = what;
-    list.append(term, detail);
+  const rows = [...keys.map((key): [string[], string] => [key.keys, key.what]), ...MOUSE.map(([how, what]): [string[], string] => [[how], what])];
+  const list = element("dl", { class: "keys" });
+  for (const [names, what] of rows) {
+    const marks = names.map((name) => element("kbd", {}, WRITTEN[name] ?? name));
+    list.append(element("dt", {}, ...marks), element("dd", {}, what));
   }
-  const close = document.createElement("button");
-  close.textContent = "Close";
+  const close = element("button", { autofocus: "" }, "Close");
   close.addEventListener("click", () => dialog.close());
-  dialog.replaceChildren(title, list, close);
+  dialog.replaceChildren(element("h3", {}, "Keys"), list, close);
   dialog.showModal();
 }
 
@@ -40,7 +45,7 @@ export function listen(keys: Key[]): void {
     if (target.closest("input, textarea, select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" && target.closest("button, [role=button], tr, th")) return;
     const key = byKey.get(event.key);
-    if (!key) return;
+    if (!key || event.defaultPrevented) return;
     event.preventDefault();
     key.run();
   });

@@ -51,46 +51,106 @@ export function toggleTheme(): void {
   isDark = !isDark;
   localStorage.setItem("traceloom-theme", isDark ? "dark" : "light");
   applyTheme();
-  fills.clear();
+  forgetFills();
   store.tell("theme");
 }
 
-const fills = new Map<number, [string, string]>();
+/** What a bar of a name looks like. */
+export interface Paint {
+  css: string;
+  /** What can be read on it. */
+  text: string;
+  /** The same where another name is looked at. */
+  faint: string;
+  faintText: string;
+  /** As pixels: 0xAABBGGRR. */
+  pixel: number;
+  faintPixel: number;
+}
 
-/** The colour of a name: the producer's, or one that follows from the name and never changes. */
-export function fill(name: number): [back: string, text: string] {
-  const known = fills.get(name);
+let paints: Paint[] = [];
+
+/** How a name is painted: in the producer's colour, or in one that follows from the name and never changes. */
+export function paint(name: number): Paint {
+  const known = paints[name];
   if (known) return known;
   const given = store.colors[name];
-  const made: [string, string] =
-    given !== null && given !== undefined ? producers(given) : stable(store.name(name));
-  fills.set(name, made);
-  return made;
+  const rgb = given !== null && given !== undefined ? producers(given) : stable(store.name(name));
+  return (paints[name] = painted(rgb));
+}
+
+/** How a text is painted that is no name of the timeline. */
+export function paintText(text: string): Paint {
+  return painted(stable(text));
+}
+
+/** The colour of a name, and what can be read on it. */
+export function fill(name: number): [back: string, text: string] {
+  const { css, text } = paint(name);
+  return [css, text];
 }
 
 export function forgetFills(): void {
-  fills.clear();
+  paints = [];
 }
 
-function producers(argb: number): [string, string] {
-  const [red, green, blue] = [(argb >>> 16) & 255, (argb >>> 8) & 255, argb & 255];
-  const brightness = 0.299 * red + 0.587 * green + 0.114 * blue;
-  return [`rgb(${red},${green},${blue})`, brightness > 140 ? "#111" : "#fff"];
+type Rgb = [red: number, green: number, blue: number];
+
+function painted(rgb: Rgb): Paint {
+  const back = isDark ? 24 : 255;
+  const faint = rgb.map((part) => Math.round(part * 0.28 + back * 0.72)) as Rgb;
+  const brightness = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2];
+  return {
+    css: `rgb(${rgb.join()})`,
+    text: brightness > 140 ? "#14171c" : "#fff",
+    faint: `rgb(${faint.join()})`,
+    faintText: isDark ? "#8b95a5" : "#8a94a3",
+    pixel: pixelOf(rgb),
+    faintPixel: pixelOf(faint),
+  };
 }
 
-function stable(name: string): [string, string] {
+/** A colour as a pixel of an image, opaque. */
+export function pixelOf([red, green, blue]: Rgb): number {
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}
+
+function producers(argb: number): Rgb {
+  return [(argb >>> 16) & 255, (argb >>> 8) & 255, argb & 255];
+}
+
+function stable(name: string): Rgb {
   let hash = 2166136261;
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 16777619);
-  const hue = (hash >>> 0) % 360;
-  const light = isDark ? 42 + ((hash >>> 9) % 10) : 70 + ((hash >>> 9) % 10);
-  return [`hsl(${hue} 45% ${light}%)`, isDark ? "#fff" : "#111"];
+  const light = isDark ? 44 + ((hash >>> 9) % 10) : 70 + ((hash >>> 9) % 10);
+  return fromHsl((hash >>> 0) % 360, 0.45, light / 100);
 }
 
-/** Frames by how long they take: 17, 33 and 50 ms. */
-export function frameFill(ns: number): string {
-  if (ns <= 17e6) return isDark ? "#2ea043" : "#4ac26b";
-  if (ns <= 33e6) return isDark ? "#bf8700" : "#d4a72c";
-  return ns <= 50e6 ? "#d4691e" : "#cf222e";
+function fromHsl(hue: number, saturation: number, light: number): Rgb {
+  const reach = saturation * Math.min(light, 1 - light);
+  const part = (shift: number): number => {
+    const at = (shift + hue / 30) % 12;
+    return Math.round(255 * (light - reach * Math.max(-1, Math.min(at - 3, 9 - at, 1))));
+  };
+  return [part(0), part(8), part(4)];
+}
+
+const FRAMES: [Rgb, Rgb, Rgb, Rgb] = [
+  [46, 160, 67],
+  [212, 167, 44],
+  [219, 109, 40],
+  [207, 34, 46],
+];
+
+/** Frames by how long they take: up to 17, 33 and 50 ms, and longer. */
+export function framePaint(ns: number): Paint {
+  const at = [17e6, 33e6, 50e6].findIndex((most) => ns <= most);
+  return painted(FRAMES[at < 0 ? 3 : at] ?? FRAMES[3]);
+}
+
+/** Times when a thread did not run. */
+export function switchPaint(): Paint {
+  return painted(isDark ? [126, 104, 168] : [150, 132, 196]);
 }
 
 /** Log levels by how bad they are. */
@@ -99,4 +159,11 @@ export function levelColor(level: string): string {
   if (/err|fatal|crit/i.test(level)) return colors.bad;
   if (/warn/i.test(level)) return colors.warn;
   return /debug|trace/i.test(level) ? colors.dim : colors.accent;
+}
+
+/** How bad a log level is, from 0; worse ones are drawn over others. */
+export function levelRank(level: string): number {
+  if (/err|fatal|crit/i.test(level)) return 3;
+  if (/warn/i.test(level)) return 2;
+  return /debug|trace/i.test(level) ? 0 : 1;
 }

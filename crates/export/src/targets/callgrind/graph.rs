@@ -5,12 +5,12 @@ use std::io::Write;
 use hashbrown::HashMap;
 use traceloom_bytes::{Loss, Result};
 
-use super::{
+use super::lines::Lines;
+use crate::{
+    Gathered, NameId, NamePool, ThreadIndex,
+    call_tree::{Below, CallTree},
     frames::check,
-    lines::Lines,
-    tree::{Below, CallTree},
 };
-use crate::{Gathered, NameId, NamePool, ThreadIndex};
 
 /// A function and a line in its file.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -108,7 +108,7 @@ impl<'a> Lines<'a> {
 
 /// Appends a name without what would end the line.
 pub(super) fn push_name(out: &mut Vec<u8>, name: &str, loss: &mut Loss) {
-    let trimmed = name.trim();
+    let trimmed = name.trim_matches(|letter: char| letter.is_whitespace() || letter.is_control());
     if trimmed.is_empty() {
         out.extend_from_slice(b"(no name)");
         return;

@@ -3,11 +3,9 @@
 //! Where the profiler added up calls itself, as NYTProf does, these sums are taken, because they know the lines of the
 //! calls; spans are added up for all other traces, and where only a part of the trace is asked for.
 
-pub(super) mod frames;
 mod graph;
 mod lines;
 mod sums;
-pub(super) mod tree;
 
 use std::io::Write;
 
@@ -15,8 +13,8 @@ use hashbrown::HashSet;
 use traceloom_bytes::{Loss, Result, Slice};
 use traceloom_model::{Table, TableSource};
 
-use self::{graph::Graph, lines::push_name, tree::CallTree};
-use crate::{Descriptor, Gathered, Need, Options, Target, Variant, phrase};
+use self::{graph::Graph, lines::push_name};
+use crate::{Descriptor, Gathered, Need, Options, Target, Variant, call_tree::CallTree, phrase};
 
 /// Callgrind.
 #[derive(Debug)]
@@ -62,7 +60,8 @@ impl Target for Callgrind {
         let summed = if takes_sums {
             sums::add(source, &mut gathered, &mut graph, options.limits.entries, &mut loss)?
         } else {
-            (0..gathered.rows(Table::Calls)).for_each(|id| loss.lose(phrase(Table::Calls), || format!("calls {id}")));
+            let calls = gathered.rows(Table::Calls);
+            loss.lose_many(phrase(Table::Calls), calls, || "rows of calls".to_owned());
             HashSet::new()
         };
         let takes = |trace: usize| variant != "calls" && !summed.contains(&trace);

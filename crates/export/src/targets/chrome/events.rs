@@ -6,6 +6,7 @@ use traceloom_bytes::Result;
 
 use crate::{
     Arg, Args, Datum, NameId, NamePool,
+    repeats::Repeats,
     text::{json::Writer, number::push_micros, push_hex},
 };
 use traceloom_model::Table;
@@ -28,8 +29,8 @@ pub(super) struct Events<'o> {
     /// The event under construction, behind those that wait.
     pub(super) json: Writer,
     is_first: bool,
-    /// Keys of the arguments of this event, to tell equal ones apart.
-    keys: Vec<NameId>,
+    /// Keys of the arguments of this event.
+    keys: Repeats,
     array: Option<NameId>,
 }
 
@@ -37,7 +38,7 @@ impl<'o> Events<'o> {
     pub(super) fn new(out: &'o mut dyn Write) -> Self {
         let mut json = Writer::default();
         json.out.extend_from_slice(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-        Self { out, json, is_first: true, keys: Vec::new(), array: None }
+        Self { out, json, is_first: true, keys: Repeats::default(), array: None }
     }
 
     /// Begins an event of a phase.
@@ -99,13 +100,10 @@ impl<'o> Events<'o> {
     fn arg(&mut self, arg: &Arg<'_>, names: &mut NamePool) -> Result<()> {
         if arg.idx.is_none() || self.array != Some(arg.key) {
             self.close_array();
-            let before = self.keys.iter().filter(|key| **key == arg.key).count();
-            self.keys.push(arg.key);
-            let name = names.get(arg.key)?;
-            match before {
-                0 => self.json.key(name),
-                _ => self.json.key(&format!("{name} ({})", before + 1)),
-            };
+            let json = &mut self.json;
+            self.keys.put(arg.key, names, |key| {
+                json.key(key);
+            })?;
             if arg.idx.is_some() {
                 self.array = Some(arg.key);
                 self.json.begin_array();

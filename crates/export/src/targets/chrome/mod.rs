@@ -8,10 +8,10 @@ mod slices;
 use std::io::Write;
 
 use traceloom_bytes::{Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_model::TableSource;
 
 use self::{events::Events, lanes::Lanes};
-use crate::{Descriptor, Flows, Gathered, Need, Options, Target, Timeline, memory_in_use};
+use crate::{Descriptor, Flows, Gathered, Options, Target, Timeline, memory_in_use, timeline::TIMELINE_NEEDS};
 
 /// Chrome's JSON.
 #[derive(Debug)]
@@ -23,23 +23,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     about: "chrome://tracing, Perfetto, Firefox Profiler and many more: JSON, `.json.gz` for less of it",
     extensions: &["json", "trace.json"],
     variants: &[],
-    needs: &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::by_begin(
-            Table::Spans,
-            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line", "color"],
-        ),
-        Need::by_begin(Table::Switches, &[]),
-        Need::of(Table::Events, &["ts_ns", "thread_id", "name", "category"]),
-        Need::of(Table::Counters, &[]),
-        Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "message"]),
-        Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "freed_ts_ns"]),
-        Need::of(Table::Frees, &["ts_ns", "allocation_id"]),
-        Need::of(Table::Links, &[]),
-        Need::of(Table::Args, &[]),
-    ],
+    needs: TIMELINE_NEEDS,
     is_text: true,
 };
 

@@ -192,7 +192,7 @@ mod tests {
     use traceloom_model::{allocations::Allocation, events::Event, logs::Log, trackers::Extent};
 
     use super::*;
-    use crate::fixture::{Synthetic, push_main, push_span, push_thread, written};
+    use crate::fixture::{Synthetic, allocation, push_main, push_span, push_thread, written};
 
     fn profile(trace: &Synthetic) -> (Json, Loss) {
         let (text, loss) = written(&Firefox, trace);
@@ -242,20 +242,7 @@ mod tests {
             let (id, ts_ns, thread_id, level) = (0, None, None, 1);
             tables.push(Log { id, ts_ns, thread_id, level, level_name, file, line, format, message, definition_id })?;
             for (id, freed_ts_ns) in [(0, Some(9)), (1, None)] {
-                let (thread_id, stack_id, end_id, lifetime_ns) = Default::default();
-                let (ts_ns, address, size_bytes, fate) = (id, 16, 100, "live".into());
-                tables.push(Allocation {
-                    id,
-                    ts_ns,
-                    thread_id,
-                    address,
-                    size_bytes,
-                    stack_id,
-                    fate,
-                    freed_ts_ns,
-                    end_id,
-                    lifetime_ns,
-                })?;
+                tables.push(Allocation { freed_ts_ns, ..allocation(id, 100, None, "live") })?;
             }
             let mut extent = Extent::default();
             [0, 40].into_iter().for_each(|ts_ns| extent.add(ts_ns));

@@ -8,7 +8,7 @@ use traceloom_bytes::Result;
 use super::column::Column;
 use crate::{
     LookId, Looks, NameId, NamePool,
-    targets::callgrind::frames::{Frames, check},
+    frames::{Frames, check},
     text::json::push_string,
 };
 

@@ -10,15 +10,14 @@ mod packets;
 mod points;
 mod slices;
 mod tracks;
-pub(super) mod wire;
 
 use std::io::Write;
 
 use traceloom_bytes::{Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_model::TableSource;
 
 use self::{packets::Packets, tracks::Tracks};
-use crate::{Descriptor, Flows, Gathered, Need, Options, Target, Timeline};
+use crate::{Descriptor, Flows, Gathered, Options, Target, Timeline, timeline::TIMELINE_NEEDS, wire};
 
 /// Perfetto.
 #[derive(Debug)]
@@ -30,23 +29,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     about: "ui.perfetto.dev and trace_processor: tracks, slices, instants, counters, flows, logs, memory",
     extensions: &["pftrace", "perfetto-trace"],
     variants: &[],
-    needs: &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::by_begin(
-            Table::Spans,
-            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line", "color"],
-        ),
-        Need::by_begin(Table::Switches, &[]),
-        Need::of(Table::Events, &["ts_ns", "thread_id", "name", "category"]),
-        Need::of(Table::Counters, &[]),
-        Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "message"]),
-        Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "freed_ts_ns"]),
-        Need::of(Table::Frees, &["ts_ns", "allocation_id"]),
-        Need::of(Table::Links, &[]),
-        Need::of(Table::Args, &[]),
-    ],
+    needs: TIMELINE_NEEDS,
     is_text: false,
 };
 

@@ -1,6 +1,5 @@
 //! pprof: stacks with what they cost, as compressed protobuf.
 
-pub(super) mod heap;
 mod profile;
 
 use std::io::Write;
@@ -9,12 +8,14 @@ use flate2::{Compression, write::GzEncoder};
 use traceloom_bytes::{Loss, Result};
 use traceloom_model::{Table, TableSource};
 
-use self::{
+use self::profile::Profile;
+use crate::{
+    Descriptor, Gathered, NameId, Need, Options, Target, Variant,
+    call_tree::CallTree,
+    frames::Frames,
     heap::{Heap, MOST_DEEP, Site},
-    profile::Profile,
+    loss::lose_rows,
 };
-use super::callgrind::{frames::Frames, tree::CallTree};
-use crate::{Descriptor, Gathered, NameId, Need, Options, Target, Variant, phrase};
 
 /// pprof.
 #[derive(Debug)]
@@ -66,13 +67,6 @@ impl Target for Pprof {
         }
         encoder.finish()?;
         Ok(loss)
-    }
-}
-
-/// Counts what the variant does not show.
-fn lose_rows(gathered: &Gathered, tables: &[Table], loss: &mut Loss) {
-    for table in tables {
-        (0..gathered.rows(*table)).for_each(|_| loss.lose(phrase(*table), || format!("rows of {}", table.name())));
     }
 }
 

@@ -5,10 +5,7 @@ use std::io::Write;
 use hashbrown::HashMap;
 use traceloom_bytes::{Loss, Result};
 
-use crate::{
-    NameId, NamePool, Roster, Timeline,
-    targets::{callgrind::frames::Frames, perfetto::wire::Wire},
-};
+use crate::{NameId, NamePool, Roster, Timeline, frames::Frames, wire::Wire};
 
 /// Numbers of the fields of `profile.proto`.
 mod field {
@@ -119,7 +116,7 @@ impl<'a> Profile<'a> {
             let next = functions.len() as u64 + 1;
             let function = *functions.entry((frame.name, frame.file)).or_insert(next);
             if function == next {
-                let (name, file) = (self.number(frame.name), frame.file.map(|file| self.number(file)));
+                let (name, file) = (self.name(frame.name)?, frame.file.map(|file| self.number(file)));
                 self.wire.message(field::FUNCTION, |wire| {
                     wire.uint(1, function);
                     wire.uint(2, name);
@@ -147,6 +144,11 @@ impl<'a> Profile<'a> {
     fn text(&mut self, text: &str) -> Result<u64> {
         let id = self.names.intern(text)?;
         Ok(self.number(id))
+    }
+
+    /// The tool takes a function without a name for one that nobody knows.
+    fn name(&mut self, id: NameId) -> Result<u64> {
+        if self.names.get(id)?.is_empty() { self.text("(no name)") } else { Ok(self.number(id)) }
     }
 
     fn number(&mut self, id: NameId) -> u64 {

@@ -6,10 +6,8 @@ use traceloom_model::TableSource;
 use super::out::Out;
 use crate::{
     Gathered, Options,
-    targets::{
-        callgrind::frames::Frames,
-        pprof::heap::{Heap, MOST_DEEP, Site},
-    },
+    frames::Frames,
+    heap::{Heap, MOST_DEEP, Site},
 };
 
 /// A profile of allocations.

@@ -3,9 +3,7 @@
 use traceloom_bytes::{Loss, Result};
 
 use super::out::Out;
-use crate::{
-    Gathered, Layer, Nest, Ordered, ThreadIndex, Timeline, targets::callgrind::frames::Frames, text::number::push_u64,
-};
+use crate::{Gathered, Layer, Nest, Ordered, ThreadIndex, Timeline, frames::Frames, text::number::push_u64};
 
 /// The page counts in floating-point numbers, which are exact up to here.
 const EXACT: u64 = 1 << 53;

@@ -10,8 +10,7 @@ use traceloom_bytes::{Loss, Result};
 use traceloom_model::{Table, TableSource};
 
 use self::out::Out;
-use super::callgrind::frames::Frames;
-use crate::{Descriptor, Gathered, NamePool, Need, Options, Target, Timeline};
+use crate::{Descriptor, Gathered, NamePool, Need, Options, Target, Timeline, frames::Frames};
 
 /// speedscope.
 #[derive(Debug)]
@@ -94,12 +93,10 @@ fn write_frames(frames: &Frames, names: &mut NamePool, out: &mut Out<'_>) -> Res
 #[cfg(test)]
 mod tests {
     use serde_json::{Value as Json, json};
-    use traceloom_model::{
-        allocations::Allocation, frames::Frame as FrameRow, stacks::Stack as StackRow, trackers::Extent,
-    };
+    use traceloom_model::{frames::Frame as FrameRow, stacks::Stack as StackRow, trackers::Extent};
 
     use super::*;
-    use crate::fixture::{Synthetic, push_main, push_span, push_thread, written};
+    use crate::fixture::{Synthetic, allocation, push_main, push_span, push_thread, written};
 
     fn profile(trace: &Synthetic) -> (Json, Loss) {
         let (text, loss) = written(&Speedscope, trace);
@@ -158,20 +155,7 @@ mod tests {
                 tables.push(StackRow { id, parent_id: (id == 1).then_some(0), frame_id: id, depth: id as u32 })?;
             }
             for (id, stack_id, fate) in [(0, Some(1), "live"), (1, Some(1), "freed"), (2, None, "freed")] {
-                let (thread_id, freed_ts_ns, end_id, lifetime_ns) = Default::default();
-                let (ts_ns, address, size_bytes, fate) = (id, 16, 100 + id as u64, fate.into());
-                tables.push(Allocation {
-                    id,
-                    ts_ns,
-                    thread_id,
-                    address,
-                    size_bytes,
-                    stack_id,
-                    fate,
-                    freed_ts_ns,
-                    end_id,
-                    lifetime_ns,
-                })?;
+                tables.push(allocation(id, 100 + id as u64, stack_id, fate))?;
             }
             push_main(tables, Extent::default())
         });

@@ -140,7 +140,7 @@ impl<W: Write> Output<W> {
             items.clear();
             self.step(&step, gathered, &mut details, &mut items, loss)?;
         }
-        (0..self.composer.nuls_replaced()).for_each(|_| loss.lose("NULs in texts", String::new));
+        loss.lose_many("NULs in texts", self.composer.nuls_replaced(), String::new);
         self.composer.finish()?;
         Ok(())
     }

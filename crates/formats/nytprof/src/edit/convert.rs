@@ -32,13 +32,15 @@ pub fn from_pynytprof<W: Write>(source: &Source, out: W, variant: Option<&str>, 
         writer: create(out, &Header::default())?,
         fids: BTreeMap::new(),
         loss: figures.loss.clone(),
-        statements_left: options.limits.entries as u64,
+        statements_left: MOST_STATEMENTS.min(options.limits.entries as u64),
     };
     real.write(&figures, level)?;
     real.writer.finish()?;
     Ok(Edited { findings, loss: real.loss })
 }
 
+/// Each visit of a line is a record of its own, so a file of a few bytes could ask for any number of them.
+const MOST_STATEMENTS: u64 = 4 << 20;
 /// The made-up file whose lines stand for callers.
 const CALLERS: &str = "/pynytprof-callers";
 /// The caller of calls that have a place only.
@@ -50,7 +52,7 @@ struct Real<W: Write> {
     /// New file numbers, from 1 without holes.
     fids: BTreeMap<u32, u32>,
     loss: Loss,
-    /// Each visit of a line is a record of its own, so figures alone could ask for any number.
+    /// Records that visits of lines may still ask for.
     statements_left: u64,
 }
 

@@ -18,7 +18,7 @@ pub use self::{
 use crate::{Nv, NvLayout, Record};
 
 /// The compression that a variant asks for: `None` for none.
-pub(crate) fn level_of(variant: &str) -> Result<Option<u8>> {
+pub fn level_of(variant: &str) -> Result<Option<u8>> {
     let level = match variant {
         "plain" | "document" => return Ok(None),
         "zlib" => Some(6),
@@ -29,7 +29,7 @@ pub(crate) fn level_of(variant: &str) -> Result<Option<u8>> {
 }
 
 /// The comment that comes before a compressed part.
-pub(crate) fn compression_comment(level: u8) -> String {
+pub fn compression_comment(level: u8) -> String {
     format!("Compressed at level {level} with zlib 1.3.1")
 }
 

@@ -1,68 +1,314 @@
 // The log, however long: only the lines in sight are asked for.
 
-import { ask, type LogPart } from "../api";
-import { moment } from "../format";
+import { ask } from "../api";
+import { count, moment } from "../format";
+import { panelState, rememberPanelState } from "../link";
 import { store } from "../store";
 import { levelColor } from "../theme";
+import { lookAt } from "./jump";
+import { Lines } from "./lines";
+import { lineDetails, timeOfDay } from "./logline";
 import { element, failure, type Panel } from "./panel";
 
-const LINE = 18;
-const kept = { levels: "", text: "" };
+export type LogRow = [number: number, ts: number | null, level: string, file: string | null, line: number | null, text: string, trace: number];
+
+interface LogPart {
+  /** Why there is no answer: what was typed is no expression yet. */
+  problem?: string;
+  /** Lines that the filter leaves, and all. */
+  total: number;
+  all: number;
+  /** Where the time is that was asked for. */
+  at: number | null;
+  levels: [name: string, withText: number, all: number][];
+  lines: (LogRow | null)[];
+}
+
+/** What decides which lines are shown. */
+interface Filter {
+  text: string;
+  regex: boolean;
+  case: boolean;
+  levels: string[];
+}
+
+const LINE = 19;
+/** Lines that are asked for at once. */
+const BLOCK = 200;
+/** Blocks that are kept. */
+const MOST_BLOCKS = 60;
+
+class Log {
+  readonly host = element("div", { class: "sheet log" });
+  private readonly text = element("input", { type: "search", placeholder: "Text in the log", "aria-label": "Text in the log", spellcheck: "false" });
+  private readonly regex = flag(".*", "Regular expression");
+  private readonly case = flag("Aa", "Capitals differ from small letters");
+  private readonly clock = flag("UTC", "Time of day instead of time since the start");
+  private readonly levels = element("span", { class: "chips", role: "group", "aria-label": "Levels" });
+  private readonly counted = element("span", { class: "note", role: "status" });
+  private readonly problem = element("span", { class: "error" });
+  private readonly details = element("aside", { class: "aside", "aria-label": "The chosen line", hidden: "" });
+  private readonly lines = new Lines({
+    label: "Log lines",
+    height: LINE,
+    line: (at) => this.line(at),
+    seen: (from, to) => this.want(from, to),
+    choose: (at) => void this.choose(at),
+    open: (at) => this.jump(at),
+  });
+  private filter: Filter;
+  private blocks = new Map<number, (LogRow | null)[]>();
+  /** What was there before more lines came: shown until they are there. */
+  private stale = new Map<number, (LogRow | null)[]>();
+  private asked = new Set<number>();
+  /** Grows with each filter, so that late answers are dropped. */
+  private turn = 0;
+  private known: { revision: number; moment: number | null } = { revision: -1, moment: null };
+  private waiting = 0;
+  private counts: LogPart["levels"] = [];
+
+  constructor() {
+    this.filter = { text: "", regex: false, case: false, levels: [], ...filterOf(panelState("log")) };
+    this.text.value = this.filter.text;
+    set(this.regex, this.filter.regex);
+    set(this.case, this.filter.case);
+    this.clock.hidden = store.state.traces.every((trace) => trace.unix_origin_ns === null);
+    const tools = element("div", { class: "tools" }, this.text, this.regex, this.case, this.levels, this.clock, this.counted, this.problem);
+    this.host.append(element("div", { class: "main" }, tools, this.lines.host), this.details);
+    this.text.addEventListener("input", () => {
+      clearTimeout(this.waiting);
+      this.waiting = window.setTimeout(() => this.change({ text: this.text.value }), 120);
+    });
+    this.regex.addEventListener("click", () => this.change({ regex: flip(this.regex) }));
+    this.case.addEventListener("click", () => this.change({ case: flip(this.case) }));
+    this.clock.addEventListener("click", () => {
+      flip(this.clock);
+      this.lines.refresh();
+    });
+    this.lines.host.addEventListener("copy", (event) => this.copy(event));
+    store.on("theme", () => {
+      this.showLevels(this.counts);
+      this.lines.refresh();
+    });
+  }
+
+  /** Follows the traces and the selection. */
+  async update(): Promise<void> {
+    this.lines.resume();
+    const [isNew, isFirst] = [this.known.revision !== store.state.revision, this.known.revision < 0];
+    if (isNew) await this.load(!isFirst);
+    await this.follow(isNew);
+  }
+
+  private change(change: Partial<Filter>): void {
+    this.filter = { ...this.filter, ...change };
+    rememberPanelState("log", this.filter);
+    void this.load(false).catch((error: unknown) => (this.problem.textContent = failure(error).textContent));
+  }
+
+  private parameters(): Record<string, string | number | boolean | undefined> {
+    const { text, regex, case: hasCase, levels } = this.filter;
+    return { text: text || undefined, regex: regex || undefined, case: hasCase || undefined, levels: levels.join(",") || undefined };
+  }
+
+  /** Asks how much there is, and for the lines in sight. */
+  private async load(isSame: boolean): Promise<void> {
+    const turn = ++this.turn;
+    this.known.revision = store.state.revision;
+    const chosen = this.row(this.lines.active);
+    const at = isSame ? undefined : Math.round(chosen?.[1] ?? this.moment() ?? store.view.from);
+    let part: LogPart;
+    try {
+      part = await ask<LogPart>("log", { ...this.parameters(), take: 0, at });
+    } catch (error) {
+      if (turn === this.turn) this.problem.textContent = failure(error).textContent;
+      return;
+    }
+    if (turn !== this.turn) return;
+    this.problem.textContent = part.problem ?? "";
+    if (part.problem !== undefined) return;
+    this.stale = isSame ? this.blocks : new Map();
+    this.blocks = new Map();
+    this.asked.clear();
+    this.counted.textContent = part.total === part.all ? `${count(part.all)} lines` : `${count(part.total)} of ${count(part.all)} lines`;
+    this.showLevels(part.levels);
+    this.lines.setCount(part.total);
+    if (part.at === null || isSame) return;
+    // Without a selection there is a place to begin, and no line to mark.
+    if (chosen || this.moment() !== null) this.lines.reveal(part.at, true);
+    else this.lines.begin(part.at);
+  }
+
+  private showLevels(levels: LogPart["levels"]): void {
+    this.counts = levels;
+    const chips = [...levels].sort(([one], [other]) => badness(other) - badness(one)).map(([name, withText]) => {
+      const isOn = this.filter.levels.includes(name);
+      const chip = element("button", { type: "button", class: "chip", "aria-pressed": String(isOn), title: `Only ${name}; again for all` });
+      chip.style.setProperty("--level", levelColor(name));
+      chip.append(element("b", {}, name), ` ${count(withText)}`);
+      chip.addEventListener("click", () => {
+        const others = this.filter.levels.filter((level) => level !== name);
+        this.change({ levels: isOn ? others : [...others, name] });
+      });
+      return chip;
+    });
+    const focused = [...this.levels.children].indexOf(document.activeElement as Element);
+    this.levels.replaceChildren(...chips);
+    chips[focused]?.focus();
+  }
+
+  /** Asks for the blocks of these lines that are not there yet. */
+  private want(from: number, to: number): void {
+    for (let block = Math.floor(from / BLOCK); block * BLOCK < to; block++) {
+      if (this.blocks.has(block) || this.asked.has(block)) continue;
+      this.asked.add(block);
+      void this.fetch(block, this.turn);
+    }
+  }
+
+  private async fetch(block: number, turn: number): Promise<void> {
+    const part = await ask<LogPart>("log", { ...this.parameters(), skip: block * BLOCK, take: BLOCK }).catch(() => null);
+    if (turn !== this.turn) return;
+    this.asked.delete(block);
+    if (!part) return;
+    this.blocks.set(block, part.lines);
+    const [oldest] = this.blocks.keys();
+    if (this.blocks.size > MOST_BLOCKS && oldest !== undefined) this.blocks.delete(oldest);
+    const [from, to] = this.lines.window();
+    if (block * BLOCK < to && (block + 1) * BLOCK > from) this.lines.refresh();
+  }
+
+  private row(at: number): LogRow | null {
+    const block = Math.floor(at / BLOCK);
+    return (this.blocks.get(block) ?? this.stale.get(block))?.[at % BLOCK] ?? null;
+  }
+
+  private line(at: number): HTMLElement {
+    const row = this.row(at);
+    if (!row) return element("div", { class: "logline" });
+    const [, ts, level, file, number, text, trace] = row;
+    const isDay = this.clock.getAttribute("aria-pressed") === "true";
+    const origin = store.state.traces[trace]?.unix_origin_ns ?? null;
+    const when = ts === null ? "" : isDay && origin !== null ? timeOfDay(ts - (store.state.traces[trace]?.offset_ns ?? 0), origin) : moment(ts);
+    const { range } = store.selection;
+    const made = element("div", { class: `logline ${range && ts !== null && ts >= range.from && ts <= range.to ? "inside" : ""}` });
+    made.style.setProperty("--level", levelColor(level));
+    if (badness(level) > 1) made.classList.add("bad");
+    made.append(
+      element("span", { class: "when" }, when),
+      element("span", { class: "level" }, level),
+      element("span", { class: "text" }, ...this.marked(text)),
+      element("span", { class: "where" }, file ? `${file.split("/").pop() ?? file}${number === null ? "" : `:${number}`}` : ""),
+    );
+    return made;
+  }
+
+  /** A text with what was searched for marked. */
+  private marked(text: string): (string | HTMLElement)[] {
+    const wanted = this.filter.regex ? "" : this.filter.text;
+    if (wanted === "") return [text];
+    const [within, searched] = this.filter.case ? [text, wanted] : [text.toLowerCase(), wanted.toLowerCase()];
+    // Some letters change their length with their case: what is marked would be something else.
+    if (within.length !== text.length) return [text];
+    const parts: (string | HTMLElement)[] = [];
+    let begin = 0;
+    for (let at = within.indexOf(searched); at >= 0; at = within.indexOf(searched, begin)) {
+      parts.push(text.slice(begin, at), element("mark", {}, text.slice(at, at + searched.length)));
+      begin = at + searched.length;
+    }
+    return [...parts, text.slice(begin)];
+  }
+
+  /** The time that the timeline has selected. */
+  private moment(): number | null {
+    const { span, event, range } = store.selection;
+    return span?.ts_ns ?? event?.ts_ns ?? range?.from ?? null;
+  }
+
+  /** Marks the line nearest to what is selected in the timeline. */
+  private async follow(isNew: boolean): Promise<void> {
+    const at = this.moment();
+    const isChanged = at !== this.known.moment;
+    this.known.moment = at;
+    if (at === null || !(isChanged || isNew)) {
+      if (isChanged) this.lines.refresh();
+      return;
+    }
+    const turn = this.turn;
+    const part = await ask<LogPart>("log", { ...this.parameters(), take: 0, at: Math.round(at) });
+    if (turn !== this.turn || part.at === null) return;
+    this.lines.refresh();
+    this.lines.reveal(part.at, true);
+  }
+
+  private async choose(at: number): Promise<void> {
+    const row = this.row(at);
+    if (!row) return;
+    this.details.hidden = false;
+    if (row[1] !== null) this.look(row[1]);
+    await lineDetails(row, this.details);
+  }
+
+  /** Moves the timeline to a time that is not in sight. */
+  private look(ts: number): void {
+    const { from, to } = store.view;
+    if (ts < from || ts > to) lookAt(ts);
+  }
+
+  /** Goes so near to a line that its neighbours in the timeline can be told apart. */
+  private jump(at: number): void {
+    const ts = this.row(at)?.[1] ?? null;
+    if (ts === null) return;
+    const half = (store.view.to - store.view.from) / 20;
+    store.look(ts - half, ts + half);
+  }
+
+  /** Without marked text, the chosen line is copied. */
+  private copy(event: ClipboardEvent): void {
+    const row = this.row(this.lines.active);
+    if (!row || String(getSelection()) !== "") return;
+    event.clipboardData?.setData("text/plain", row[5]);
+    event.preventDefault();
+  }
+}
+
+function filterOf(kept: unknown): Partial<Filter> {
+  const known = kept as Partial<Filter> | undefined;
+  const levels = Array.isArray(known?.levels) ? known.levels.filter((level) => typeof level === "string") : [];
+  return { text: String(known?.text ?? ""), regex: known?.regex === true, case: known?.case === true, levels };
+}
+
+function flag(text: string, title: string): HTMLButtonElement {
+  return element("button", { type: "button", class: "flag", title, "aria-label": title, "aria-pressed": "false" }, text);
+}
+
+function set(button: HTMLElement, isOn: boolean): void {
+  button.setAttribute("aria-pressed", String(isOn));
+}
+
+function flip(button: HTMLElement): boolean {
+  const isOn = button.getAttribute("aria-pressed") !== "true";
+  set(button, isOn);
+  return isOn;
+}
+
+/** Levels by how bad they are. */
+function badness(level: string): number {
+  if (/err|fatal|crit/i.test(level)) return 3;
+  if (/warn/i.test(level)) return 2;
+  return /debug|trace/i.test(level) ? 0 : 1;
+}
+
+let panel: Log | null = null;
 
 export const log: Panel = {
   id: "log",
   title: "Log",
   isUseful: () => store.state.logs > 0,
   async show(host) {
-    const text = element("input", { type: "search", placeholder: "Text", "aria-label": "Text in the log", value: kept.text });
-    const levels = element("input", { placeholder: "Levels: WARN,ERROR", "aria-label": "Levels", value: kept.levels });
-    const counted = element("span", { class: "note" });
-    const space = element("div", { style: "position: relative" });
-    const view = element("div", { style: "overflow: auto; height: calc(100% - 34px)", tabindex: "0", "aria-label": "Log lines" }, space);
-    host.append(element("div", { class: "tools" }, text, levels, counted), view);
-    let latest = 0;
-    const fill = async (): Promise<void> => {
-      const number = ++latest;
-      const skip = Math.max(0, Math.floor(view.scrollTop / LINE) - 5);
-      const take = Math.ceil(view.clientHeight / LINE) + 10;
-      const part = await ask<LogPart>("log", { skip, take, levels: kept.levels, text: kept.text });
-      if (number !== latest) return;
-      counted.textContent = `${part.total} lines`;
-      space.style.height = `${part.total * LINE}px`;
-      space.replaceChildren(...part.lines.map((line, at) => row(line, (skip + at) * LINE)));
-    };
-    const search = (): void => {
-      Object.assign(kept, { text: text.value, levels: levels.value.trim() });
-      view.scrollTop = 0;
-      void fill();
-    };
-    text.addEventListener("input", search);
-    levels.addEventListener("input", search);
-    view.addEventListener("scroll", () => void fill());
-    try {
-      const at = Math.round(store.selection.range?.from ?? store.selection.span?.ts_ns ?? store.view.from);
-      const place = await ask<LogPart>("log", { take: 0, levels: kept.levels, text: kept.text, at });
-      space.style.height = `${place.total * LINE}px`;
-      view.scrollTop = (place.at ?? 0) * LINE;
-      await fill();
-    } catch (error) {
-      host.append(failure(error));
-    }
+    panel ??= new Log();
+    host.append(panel.host);
+    await panel.update();
   },
+  update: () => panel?.update(),
 };
-
-function row(line: LogPart["lines"][number], top: number): HTMLElement {
-  const [, ts, level, file, number, text] = line;
-  const when = element("span", { class: "note" }, ts === null ? "" : moment(ts));
-  const what = element("span", { style: `color: ${levelColor(level)}` }, ` ${level} `);
-  const where = element("span", { class: "note" }, file ? `  ${file}:${number ?? ""}` : "");
-  const made = element("div", { class: "code", style: `position: absolute; top: ${top}px; height: ${LINE}px`, tabindex: "0" }, when, what, text, where);
-  const jump = (): void => {
-    if (ts === null) return;
-    const half = (store.view.to - store.view.from) / 2;
-    store.look(ts - half, ts + half);
-  };
-  made.addEventListener("click", jump);
-  made.addEventListener("keydown", (event) => event.key === "Enter" && jump());
-  return made;
-}

@@ -2,17 +2,27 @@
 
 import { openPanel, rememberPanel } from "../link";
 import { store } from "../store";
+import { definitions } from "./definitions";
+import { findings } from "./findings";
+import { flame } from "./flame";
+import { histogram } from "./histogram";
 import { log } from "./log";
+import { memory } from "./memory";
 import { element, failure, type Panel } from "./panel";
 import { selection } from "./selection";
+import { source } from "./source";
+import { sql } from "./sql";
+import { stats } from "./stats";
 
 /** All panels, in the order of their tabs. */
-export const PANELS: Panel[] = [selection, log];
+export const PANELS: Panel[] = [selection, stats, flame, histogram, log, source, memory, sql, findings, definitions];
 
 export class Tabs {
   private readonly bar = document.getElementById("tabs") as HTMLElement;
   private readonly host = document.getElementById("panel") as HTMLElement;
   private shown = "";
+  /** The panel that fills the host, and knows how to follow. */
+  private filled: Panel | null = null;
 
   constructor() {
     store.on("state", () => this.refresh());
@@ -55,6 +65,11 @@ export class Tabs {
     const panel = PANELS.find((one) => one.id === id);
     if (!panel) return;
     const host = element("div", { style: "height: 100%" });
+    if (this.filled === panel && panel.update) {
+      Promise.resolve(panel.update()).catch((error: unknown) => this.host.replaceChildren(failure(error)));
+      return;
+    }
+    this.filled = panel;
     this.host.replaceChildren(host);
     Promise.resolve(panel.show(host)).catch((error: unknown) => host.replaceChildren(failure(error)));
   }

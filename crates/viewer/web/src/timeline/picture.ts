@@ -1,7 +1,8 @@
 // The picture of a window, as the server drew it.
 
-import { ask, askBytes, type Extras, type Place } from "../api";
-import type { View } from "../store";
+import { ask, askBytes, type Extras, type Place, type Sample } from "../api";
+import { store, type View } from "../store";
+import { ROW, type Strip } from "./layout";
 
 /** The bars of one lane, in pixels of the window that was asked for. */
 export interface LaneBars {
@@ -10,6 +11,10 @@ export interface LaneBars {
   depth: number;
   left: Float32Array;
   right: Float32Array;
+  /** Durations in nanoseconds, of the longest span of a bar. */
+  lengths: Float32Array;
+  /** The parts of bars that spans cover, from 0 to 1. */
+  busy: Float32Array;
   names: Uint32Array;
   indices: Uint32Array;
   counts: Uint32Array;
@@ -18,37 +23,48 @@ export interface LaneBars {
 export interface Picture {
   window: View;
   pixels: number;
-  lanes: LaneBars[];
+  /** By track. */
+  lanes: Map<number, LaneBars[]>;
   extras: Extras;
+  /** By track, and by trace. */
+  events: Map<number, Extras["events"]>;
+  logs: Map<number, Extras["logs"]>;
+  counters: Map<number, Sample[]>;
+  memory: Map<number, Sample[]>;
 }
 
-const BAR_BYTES = 20;
+/** Rows by their first number. */
+function grouped<T extends [number, ...unknown[]]>(rows: T[]): Map<number, T[]> {
+  const groups = new Map<number, T[]>();
+  for (const row of rows) {
+    const known = groups.get(row[0]);
+    if (known) known.push(row);
+    else groups.set(row[0], [row]);
+  }
+  return groups;
+}
 
-function parse(bytes: ArrayBuffer): LaneBars[] {
-  const data = new DataView(bytes);
-  const lanes: LaneBars[] = [];
+/** What a picture is asked for. */
+interface Wish {
+  view: View;
+  width: number;
+  tracks: string;
+  counters: string;
+  revision: number;
+}
+
+function parse(bytes: ArrayBuffer): Map<number, LaneBars[]> {
+  const lanes = new Map<number, LaneBars[]>();
   let at = 0;
-  while (at + 16 <= data.byteLength) {
-    const [track, kind, depth, bars] = [0, 4, 8, 12].map((skip) => data.getUint32(at + skip, true)) as [number, number, number, number];
+  while (at + 16 <= bytes.byteLength) {
+    const [track, kind, depth, bars] = new Uint32Array(bytes, at, 4) as unknown as [number, number, number, number];
     at += 16;
-    const lane: LaneBars = {
-      track,
-      kind,
-      depth,
-      left: new Float32Array(bars),
-      right: new Float32Array(bars),
-      names: new Uint32Array(bars),
-      indices: new Uint32Array(bars),
-      counts: new Uint32Array(bars),
-    };
-    for (let bar = 0; bar < bars; bar++, at += BAR_BYTES) {
-      lane.left[bar] = data.getFloat32(at, true);
-      lane.right[bar] = data.getFloat32(at + 4, true);
-      lane.names[bar] = data.getUint32(at + 8, true);
-      lane.indices[bar] = data.getUint32(at + 12, true);
-      lane.counts[bar] = data.getUint32(at + 16, true);
-    }
-    lanes.push(lane);
+    const floats = (): Float32Array => new Float32Array(bytes, (at += 4 * bars) - 4 * bars, bars);
+    const words = (): Uint32Array => new Uint32Array(bytes, (at += 4 * bars) - 4 * bars, bars);
+    const lane = { track, kind, depth, left: floats(), right: floats(), lengths: floats(), busy: floats(), names: words(), indices: words(), counts: words() };
+    const known = lanes.get(track);
+    if (known) known.push(lane);
+    else lanes.set(track, [lane]);
   }
   return lanes;
 }
@@ -56,30 +72,103 @@ function parse(bytes: ArrayBuffer): LaneBars[] {
 /** Asks for pictures, one at a time; the last wish wins. */
 export class Painter {
   picture: Picture | null = null;
-  private running: AbortController | null = null;
+  private shown: Wish | null = null;
+  private next: Wish | null = null;
+  private isAsking = false;
 
   constructor(private readonly drawn: () => void) {}
 
-  /** Wishes for a window with a margin on both sides, so that moving shows no gap. */
-  async want(view: View, pixels: number, tracks: number[]): Promise<void> {
-    this.running?.abort();
-    const running = new AbortController();
-    this.running = running;
-    const margin = (view.to - view.from) / 2;
-    const window = { from: Math.floor(view.from - margin), to: Math.ceil(view.to + margin) };
-    const query = { from: window.from, to: window.to, px: pixels * 2, tracks: tracks.join(",") };
-    try {
-      const [bytes, extras] = await Promise.all([
-        askBytes("picture", query, running.signal),
-        ask<Extras>("extras", query, running.signal),
-      ]);
-      const pixelNs = Math.max(1, Math.floor((window.to - window.from) / (pixels * 2)));
-      this.picture = { window, pixels: (window.to - window.from) / pixelNs, lanes: parse(bytes), extras };
-      this.drawn();
-    } catch (error) {
-      if (!running.signal.aborted) console.warn(String(error));
+  /** Whether the picture is the one that was wished for last. */
+  get isDone(): boolean {
+    return !this.isAsking && this.next === null && this.picture !== null;
+  }
+
+  /** Wishes for a picture of some strips; it has a margin on both sides, so that moving shows no gap. */
+  want(width: number, strips: Strip[], top: number, bottom: number): void {
+    const wish = { view: store.view, width, ...listed(strips, top, bottom), revision: store.state.revision };
+    if (this.shown && this.picture && isCovered(wish, this.shown, this.picture.window)) {
+      this.next = null;
+      return;
+    }
+    this.next = wish;
+    if (!this.isAsking) void this.work();
+  }
+
+  private async work(): Promise<void> {
+    this.isAsking = true;
+    while (this.next) {
+      const wish = this.next;
+      this.next = null;
+      try {
+        this.picture = await paint(wish);
+        this.shown = wish;
+        this.drawn();
+      } catch (error) {
+        console.warn(String(error));
+        await new Promise((resolve) => setTimeout(resolve, 300));
+      }
+    }
+    this.isAsking = false;
+  }
+}
+
+/** The tracks and counters of strips; of a deep track only the rows that are near. */
+function listed(strips: Strip[], top: number, bottom: number): { tracks: string; counters: string } {
+  const tracks = new Map<number, string>();
+  const counters: number[] = [];
+  for (const strip of strips) {
+    if (strip.kind === "counter") counters.push(strip.number);
+    if (strip.track === null || strip.kind === "counter") continue;
+    const rows = strip.height / ROW;
+    if (strip.kind !== "spans") tracks.set(strip.track, tracks.get(strip.track) ?? `${strip.track}:0-0`);
+    else if (rows <= 60) tracks.set(strip.track, rows > 1 ? String(strip.track) : `${strip.track}:0-0`);
+    else {
+      // In steps, so that scrolling does not ask for each row.
+      const first = Math.max(0, Math.floor((top - strip.top) / ROW / 20) * 20 - 20);
+      const last = Math.ceil((bottom - strip.top) / ROW / 20) * 20 + 20;
+      tracks.set(strip.track, `${strip.track}:${first}-${Math.max(first, last)}`);
     }
   }
+  return { tracks: [...tracks.values()].join(), counters: counters.join() };
+}
+
+/** Whether a picture shows a wish as well as a new one would. */
+function isCovered(wish: Wish, shown: Wish, window: View): boolean {
+  const [wanted, has] = [wish.view.to - wish.view.from, shown.view.to - shown.view.from];
+  const isLike = wish.width === shown.width && wish.tracks === shown.tracks && wish.counters === shown.counters && wish.revision === shown.revision;
+  const isInside = window.from <= wish.view.from && wish.view.to <= window.to;
+  return isLike && isInside && Math.abs(wanted / has - 1) < 0.001;
+}
+
+const FURTHEST = 9.2e18;
+
+/** A time that the server can take. */
+function whole(ns: number): number {
+  return Math.round(Math.min(Math.max(ns, -FURTHEST), FURTHEST));
+}
+
+async function paint(wish: Wish): Promise<Picture> {
+  const { view, width } = wish;
+  const from = whole(view.from - (view.to - view.from) / 2);
+  // The width does not depend on where the view is, so that what shares a pixel still does when it moves.
+  const to = whole(from + Math.max(1, Math.round((view.to - view.from) * 2)));
+  const pixels = Math.max(1, Math.round(width * 2));
+  const query = { from: BigInt(from).toString(), to: BigInt(to).toString(), px: pixels, tracks: wish.tracks };
+  const signal = AbortSignal.timeout(60_000);
+  const [bytes, extras] = await Promise.all([
+    askBytes("picture", query, signal),
+    ask<Extras>("extras", { ...query, counters: wish.counters }, signal),
+  ]);
+  return {
+    window: { from, to },
+    pixels: Math.min(pixels, 16_384),
+    lanes: parse(bytes),
+    extras,
+    events: grouped(extras.events),
+    logs: grouped(extras.logs),
+    counters: new Map(extras.counters),
+    memory: new Map(extras.memory),
+  };
 }
 
 /** The bar of a lane at a pixel of the window. */
@@ -88,12 +177,12 @@ export function barAt(lane: LaneBars, x: number, reach: number): number {
   let distance = reach;
   for (let bar = 0; bar < lane.left.length; bar++) {
     const [left, right] = [lane.left[bar] ?? 0, lane.right[bar] ?? 0];
+    if (left > x + reach) break;
     const away = x < left ? left - x : x > right ? x - right : 0;
     if (away < distance || (away === 0 && best < 0)) {
       best = bar;
       distance = away;
     }
-    if (left > x + reach) break;
   }
   return best;
 }

@@ -1,9 +1,9 @@
-//! Protobuf, as much of it as Perfetto needs.
+//! Protobuf, as much of it as targets need.
 
 /// A message under construction.
 #[derive(Debug, Default)]
-pub(in crate::targets) struct Wire {
-    pub(in crate::targets) bytes: Vec<u8>,
+pub(crate) struct Wire {
+    pub(crate) bytes: Vec<u8>,
 }
 
 const VARINT: u32 = 0;
@@ -11,16 +11,16 @@ const FIXED64: u32 = 1;
 const BYTES: u32 = 2;
 
 impl Wire {
-    pub(in crate::targets) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    pub(in crate::targets) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
     #[inline]
-    pub(in crate::targets) fn varint(&mut self, mut number: u64) {
+    pub(crate) fn varint(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.bytes.push(number as u8 | 0x80);
             number >>= 7;
@@ -34,39 +34,45 @@ impl Wire {
     }
 
     #[inline]
-    pub(in crate::targets) fn uint(&mut self, field: u32, number: u64) {
+    pub(crate) fn uint(&mut self, field: u32, number: u64) {
         self.tag(field, VARINT);
         self.varint(number);
     }
 
-    pub(in crate::targets) fn int(&mut self, field: u32, number: i64) {
+    pub(crate) fn int(&mut self, field: u32, number: i64) {
         self.uint(field, number as u64);
     }
 
-    pub(in crate::targets) fn fixed64(&mut self, field: u32, number: u64) {
+    pub(crate) fn fixed64(&mut self, field: u32, number: u64) {
         self.tag(field, FIXED64);
         self.bytes.extend_from_slice(&number.to_le_bytes());
     }
 
-    pub(in crate::targets) fn double(&mut self, field: u32, number: f64) {
+    pub(crate) fn double(&mut self, field: u32, number: f64) {
         self.fixed64(field, number.to_bits());
+    }
+
+    /// The begin of a message of which the bytes follow.
+    #[inline]
+    pub(crate) fn length(&mut self, field: u32, len: usize) {
+        self.tag(field, BYTES);
+        self.varint(len as u64);
     }
 
     /// A text, or a message that is complete.
     #[inline]
-    pub(in crate::targets) fn bytes(&mut self, field: u32, bytes: &[u8]) {
-        self.tag(field, BYTES);
-        self.varint(bytes.len() as u64);
+    pub(crate) fn bytes(&mut self, field: u32, bytes: &[u8]) {
+        self.length(field, bytes.len());
         self.bytes.extend_from_slice(bytes);
     }
 
-    pub(in crate::targets) fn text(&mut self, field: u32, text: &str) {
+    pub(crate) fn text(&mut self, field: u32, text: &str) {
         self.bytes(field, text.as_bytes());
     }
 
     /// A message inside of this one.
     #[inline]
-    pub(in crate::targets) fn message<R>(&mut self, field: u32, fill: impl FnOnce(&mut Self) -> R) -> R {
+    pub(crate) fn message<R>(&mut self, field: u32, fill: impl FnOnce(&mut Self) -> R) -> R {
         self.tag(field, BYTES);
         // Nearly all lengths take one byte; a longer one moves the message up.
         let begin = self.bytes.len();

@@ -7,16 +7,16 @@ use crate::{LookId, Looks, NameId};
 
 /// A place in a program.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub(in crate::targets) struct Frame {
-    pub(in crate::targets) name: NameId,
-    pub(in crate::targets) file: Option<NameId>,
-    pub(in crate::targets) line: Option<u32>,
+pub(crate) struct Frame {
+    pub(crate) name: NameId,
+    pub(crate) file: Option<NameId>,
+    pub(crate) line: Option<u32>,
 }
 
 /// Frames, each once.
 #[derive(Debug)]
-pub(in crate::targets) struct Frames {
-    pub(in crate::targets) all: Vec<Frame>,
+pub(crate) struct Frames {
+    pub(crate) all: Vec<Frame>,
     numbers: HashMap<Frame, u32>,
     /// The frame of each look among the first ones.
     of_looks: Vec<u32>,
@@ -28,13 +28,13 @@ const NO_FRAME: u32 = u32::MAX;
 const QUICK_LOOKS: usize = 1 << 18;
 
 impl Frames {
-    pub(in crate::targets) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { all: Vec::new(), numbers: HashMap::new(), of_looks: Vec::new(), most }
     }
 
     /// The number of the frame of a span that looks like this.
     #[inline]
-    pub(in crate::targets) fn of_look(&mut self, id: LookId, looks: &mut Looks) -> Result<u32> {
+    pub(crate) fn of_look(&mut self, id: LookId, looks: &mut Looks) -> Result<u32> {
         match self.of_looks.get(id.index()) {
             Some(frame) if *frame != NO_FRAME => Ok(*frame),
             _ => self.find(id, looks),
@@ -54,7 +54,7 @@ impl Frames {
     }
 
     /// The number of a frame.
-    pub(in crate::targets) fn add(&mut self, frame: Frame) -> Result<u32> {
+    pub(crate) fn add(&mut self, frame: Frame) -> Result<u32> {
         check("places in the program", self.all.len(), self.most)?;
         let all = &mut self.all;
         Ok(*self.numbers.entry(frame).or_insert_with(|| {
@@ -65,7 +65,7 @@ impl Frames {
 }
 
 /// Whether one more may be held. Numbers are 32 bits wide, and the last one means none.
-pub(in crate::targets) fn check(what: &'static str, held: usize, most: usize) -> Result<()> {
+pub(crate) fn check(what: &'static str, held: usize, most: usize) -> Result<()> {
     match held < most.min(NO_FRAME as usize) {
         true => Ok(()),
         false => Err(Error::limit(what, held as u64 + 1, most as u64)),

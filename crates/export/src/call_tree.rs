@@ -3,34 +3,36 @@
 use hashbrown::HashMap;
 use traceloom_bytes::{Loss, Result};
 
-use super::frames::{Frames, check};
-use crate::{Gathered, Layer, Nest, Ordered, ThreadIndex};
+use crate::{
+    Gathered, Layer, Nest, Ordered, ThreadIndex,
+    frames::{Frames, check},
+};
 
 /// What a stack stands on.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub(in crate::targets) enum Below {
+pub(crate) enum Below {
     Node(u32),
     Thread(ThreadIndex),
 }
 
 /// A stack: a frame on top of another one.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::targets) struct Node {
-    pub(in crate::targets) below: Below,
-    pub(in crate::targets) thread: ThreadIndex,
+pub(crate) struct Node {
+    pub(crate) below: Below,
+    pub(crate) thread: ThreadIndex,
     /// A number of [`Frames::all`].
-    pub(in crate::targets) frame: u32,
+    pub(crate) frame: u32,
     /// Spans that had this stack.
-    pub(in crate::targets) count: u64,
+    pub(crate) count: u64,
     /// Time that their children leave.
-    pub(in crate::targets) self_ns: u64,
+    pub(crate) self_ns: u64,
 }
 
 /// Distinct stacks of spans. A node comes after the one that it stands on.
 #[derive(Debug)]
-pub(in crate::targets) struct CallTree {
-    pub(in crate::targets) nodes: Vec<Node>,
-    pub(in crate::targets) frames: Frames,
+pub(crate) struct CallTree {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) frames: Frames,
     numbers: HashMap<(Below, u32), u32>,
     most: usize,
 }
@@ -45,7 +47,7 @@ struct Open {
 
 impl CallTree {
     /// Adds up the spans of the traces that are taken, by their numbers in the roster.
-    pub(in crate::targets) fn new(
+    pub(crate) fn new(
         gathered: &mut Gathered,
         most: usize,
         takes: impl Fn(usize) -> bool,
@@ -115,7 +117,7 @@ impl CallTree {
     }
 
     /// The frames of a node, innermost first, at most so many; tells whether some are missing.
-    pub(in crate::targets) fn path(&self, node: u32, most: usize, path: &mut Vec<u32>) -> bool {
+    pub(crate) fn path(&self, node: u32, most: usize, path: &mut Vec<u32>) -> bool {
         path.clear();
         let mut below = Below::Node(node);
         while let Below::Node(number) = below {
@@ -130,7 +132,7 @@ impl CallTree {
     }
 
     /// The time of each node with all that stands on it.
-    pub(in crate::targets) fn totals(&self) -> Vec<u64> {
+    pub(crate) fn totals(&self) -> Vec<u64> {
         let mut totals: Vec<u64> = self.nodes.iter().map(|node| node.self_ns).collect();
         for (number, node) in self.nodes.iter().enumerate().rev() {
             if let Below::Node(below) = node.below {
@@ -141,7 +143,7 @@ impl CallTree {
     }
 
     /// Visits all nodes depth first: once when it is entered, with `true`, and once when it is left.
-    pub(in crate::targets) fn walk(&self, mut visit: impl FnMut(u32, bool)) {
+    pub(crate) fn walk(&self, mut visit: impl FnMut(u32, bool)) {
         // Children of a node stand side by side in `children`, from `begins[node]` on; roots come last.
         let root = self.nodes.len();
         let place = |node: &Node| match node.below {

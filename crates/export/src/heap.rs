@@ -5,19 +5,20 @@ use traceloom_bytes::{Loss, Result};
 use traceloom_model::{Columns, Table, TableSource, Wanted, allocations, frames, frees, stacks};
 
 use crate::{
-    Gathered, KeyMap, NameId, Options, pour, span_is_taken,
-    targets::callgrind::frames::{Frame, Frames, check},
+    Gathered, KeyMap, NameId, Options,
+    frames::{Frame, Frames, check},
+    pour, span_is_taken,
 };
 
 /// Frames of a stack that are written: stacks are written one by one, so deep ones would make the output grow with the
 /// square of the input.
-pub(in crate::targets) const MOST_DEEP: usize = 2048;
+pub(crate) const MOST_DEEP: usize = 2048;
 
 /// How many, and how much.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(in crate::targets) struct Amount {
-    pub(in crate::targets) objects: u64,
-    pub(in crate::targets) bytes: u64,
+pub(crate) struct Amount {
+    pub(crate) objects: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Amount {
@@ -29,24 +30,24 @@ impl Amount {
 
 /// A call stack and what was allocated from it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::targets) struct Site {
+pub(crate) struct Site {
     /// The stack that it stands on, which has a smaller number.
-    below: Option<u32>,
+    pub(crate) below: Option<u32>,
     /// A number of [`Frames::all`].
-    frame: u32,
-    pub(in crate::targets) allocated: Amount,
-    pub(in crate::targets) live: Amount,
+    pub(crate) frame: u32,
+    pub(crate) allocated: Amount,
+    pub(crate) live: Amount,
 }
 
 /// Call stacks with what was allocated from them.
 #[derive(Debug)]
-pub(in crate::targets) struct Heap {
-    pub(in crate::targets) sites: Vec<Site>,
+pub(crate) struct Heap {
+    pub(crate) sites: Vec<Site>,
 }
 
 impl Heap {
     /// Adds up all allocations that the options take.
-    pub(in crate::targets) fn new(
+    pub(crate) fn new(
         source: &dyn TableSource,
         gathered: &mut Gathered,
         options: &Options,
@@ -67,7 +68,7 @@ impl Heap {
     }
 
     /// The frames of a site, innermost first, at most so many; and whether some are missing.
-    pub(in crate::targets) fn path(&self, site: &Site, most: usize, path: &mut Vec<u32>) -> bool {
+    pub(crate) fn path(&self, site: &Site, most: usize, path: &mut Vec<u32>) -> bool {
         path.clear();
         let mut next = Some(*site);
         while let Some(site) = next {

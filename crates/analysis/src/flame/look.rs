@@ -1,0 +1,283 @@
+//! What a picture of a tree shows: boxes from a root on, cut to what can be seen, so that a tree of any size has a small answer.
+
+use std::{cmp::Reverse, collections::VecDeque};
+
+use hashbrown::HashMap;
+
+use super::graph::Graph;
+
+/// What a picture shows: frames, those further from the root after those nearer to it.
+#[derive(Debug, Default)]
+pub struct Shown<'g> {
+    /// The names on the way to the frame that is shown as the root, as far as they are there.
+    pub path: Vec<&'g str>,
+    /// The root first; the parent of each frame comes before it.
+    pub frames: Vec<ShownFrame<'g>>,
+}
+
+/// One box of a picture.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ShownFrame<'g> {
+    /// The number of the frame that this one is drawn at; the root has itself.
+    pub parent: u32,
+    /// The name; none for the root of everything, and for what is too small to be shown.
+    pub name: Option<&'g str>,
+    /// Weight of the frame and of all behind it.
+    pub total: u64,
+    /// Weight that is in no frame behind it.
+    pub own: u64,
+    /// Spans or allocations.
+    pub count: u64,
+    /// How many frames are behind this one box, because they are too small to be shown; 0 for a real frame.
+    pub folded: u64,
+}
+
+/// Which way boxes grow.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Way {
+    Callees,
+    Callers,
+}
+
+/// A frame of the tree as it counts here: on the way to the callers the weight stays that of where the way began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) node: u32,
+    pub(super) total: u64,
+    pub(super) own: u64,
+    pub(super) count: u64,
+}
+
+/// Frames of one name, behind one and the same box.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) name: u32,
+    pub(super) entries: Vec<Entry>,
+}
+
+/// A box narrower than this part of the root is not seen.
+const NARROWEST: u64 = 5_000;
+/// More boxes than a screen has room for.
+const MOST_FRAMES: usize = 20_000;
+/// Looks at a frame; the way to the callers of a deep recursion would take the square of its depth.
+const MOST_WORK: usize = 40_000_000;
+
+impl Graph {
+    pub(super) fn show(&self, entries: Vec<Entry>, path: &[String], way: Way) -> Shown<'_> {
+        let mut root = ShownFrame { parent: 0, name: None, total: self.total, own: 0, count: self.count, folded: 0 };
+        let mut groups = self.by_name(entries);
+        let mut found = Vec::new();
+        let mut work = 0;
+        for name in path {
+            work += groups.iter().map(|group| group.entries.len()).sum::<usize>();
+            if work > MOST_WORK {
+                break;
+            }
+            let Some(place) = groups.iter().position(|group| self.text(group.name) == name) else { break };
+            let next = groups.swap_remove(place);
+            root = self.frame(&next, 0, way);
+            found.push(self.text(next.name));
+            groups = self.behind(&next, way);
+        }
+        Shown { path: found, frames: self.expand(root, groups, way) }
+    }
+
+    /// Boxes behind a root, level by level, so that what there is no room for is what lies deepest.
+    pub(super) fn expand<'g>(&'g self, root: ShownFrame<'g>, groups: Vec<Group>, way: Way) -> Vec<ShownFrame<'g>> {
+        let least = (root.total / NARROWEST).max(1);
+        let mut frames = vec![root];
+        let mut waiting = VecDeque::from([(0, groups)]);
+        let mut work = 0;
+        while let Some((parent, mut groups)) = waiting.pop_front() {
+            groups.sort_by_cached_key(|group| (Reverse(group.total()), self.text(group.name)));
+            let mut rest = ShownFrame { parent, name: None, total: 0, own: 0, count: 0, folded: 0 };
+            for group in groups {
+                let frame = self.frame(&group, parent, way);
+                work += group.entries.len();
+                if frame.total < least || frames.len() >= MOST_FRAMES || work > MOST_WORK {
+                    rest.fold(&frame);
+                    continue;
+                }
+                waiting.push_back((frames.len() as u32, self.behind(&group, way)));
+                frames.push(frame);
+            }
+            frames.extend((rest.folded > 0).then_some(rest));
+        }
+        frames
+    }
+
+    pub(super) fn frame(&self, group: &Group, parent: u32, way: Way) -> ShownFrame<'_> {
+        let mut frame = ShownFrame { parent, name: Some(self.text(group.name)), total: 0, own: 0, count: 0, folded: 0 };
+        for entry in &group.entries {
+            let own = match way {
+                Way::Callees => entry.own,
+                // Nobody called the outermost frame: its way ends here.
+                Way::Callers if self.node(entry.node).parent.is_none() => entry.total,
+                Way::Callers => 0,
+            };
+            frame.total = frame.total.saturating_add(entry.total);
+            frame.own = frame.own.saturating_add(own);
+            frame.count = frame.count.saturating_add(entry.count);
+        }
+        frame
+    }
+
+    /// What a box is called from, or what it calls.
+    pub(super) fn behind(&self, group: &Group, way: Way) -> Vec<Group> {
+        let entries = group.entries.iter();
+        self.by_name(match way {
+            Way::Callees => {
+                entries.flat_map(|entry| self.children(entry.node)).map(|child| self.entry(child)).collect()
+            }
+            Way::Callers => {
+                entries.filter_map(|entry| Some(Entry { node: self.node(entry.node).parent?, ..*entry })).collect()
+            }
+        })
+    }
+
+    fn by_name(&self, entries: Vec<Entry>) -> Vec<Group> {
+        let mut places: HashMap<u32, usize> = HashMap::new();
+        let mut groups: Vec<Group> = Vec::new();
+        for entry in entries {
+            let name = self.node(entry.node).name;
+            let place = *places.entry(name).or_insert(groups.len());
+            if place == groups.len() {
+                groups.push(Group { name, entries: Vec::new() });
+            }
+            groups[place].entries.push(entry);
+        }
+        groups
+    }
+}
+
+impl Group {
+    fn total(&self) -> u64 {
+        self.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.total))
+    }
+}
+
+impl ShownFrame<'_> {
+    fn fold(&mut self, frame: &ShownFrame<'_>) {
+        self.total = self.total.saturating_add(frame.total);
+        self.count = self.count.saturating_add(frame.count);
+        self.folded += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{flame::Tree, names::Names};
+
+    /// Stacks of letters with their own weight.
+    fn tree(stacks: &[(&str, u64)]) -> (Tree, Names) {
+        let mut names = Names::default();
+        let mut tree = Tree::default();
+        for (stack, own) in stacks {
+            let stack: Vec<u32> = stack.chars().map(|name| names.intern(&name.to_string())).collect();
+            tree.add(&stack, *own, 1);
+        }
+        (tree, names)
+    }
+
+    fn graph(stacks: &[(&str, u64)]) -> Graph {
+        let (tree, names) = tree(stacks);
+        tree.named(&names).into()
+    }
+
+    fn boxes(frames: &[ShownFrame<'_>]) -> Vec<(String, u64, u64)> {
+        let path = |mut at: usize| {
+            let mut path = frames[at].name.unwrap_or("*").to_owned();
+            while at != 0 {
+                at = frames[at].parent as usize;
+                path = format!("{}{path}", frames[at].name.unwrap_or("*"));
+            }
+            path
+        };
+        (0..frames.len()).map(|at| (path(at), frames[at].total, frames[at].own)).collect()
+    }
+
+    fn expect(boxes: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
+        boxes.iter().map(|(path, total, own)| ((*path).to_owned(), *total, *own)).collect()
+    }
+
+    /// `a` calls itself and `b`; `c` calls `b`.
+    const STACKS: &[(&str, u64)] = &[("a", 10), ("ab", 20), ("aa", 5), ("aab", 3), ("c", 1), ("cb", 40)];
+
+    #[test]
+    fn from_the_top_every_frame_holds_what_it_calls() {
+        let graph = graph(STACKS);
+        let shown = graph.top_down(&[]);
+        let all = [
+            ("*", 79, 0),
+            ("*c", 41, 1),
+            ("*a", 38, 10),
+            ("*cb", 40, 40),
+            ("*ab", 20, 20),
+            ("*aa", 8, 5),
+            ("*aab", 3, 3),
+        ];
+        assert_eq!(boxes(&shown.frames), expect(&all));
+        let below = graph.top_down(&["a".to_owned(), "a".to_owned(), "x".to_owned()]);
+        assert_eq!(below.path, ["a", "a"], "what is not there is left out");
+        assert_eq!(boxes(&below.frames), expect(&[("a", 8, 5), ("ab", 3, 3)]));
+    }
+
+    #[test]
+    fn from_the_bottom_weight_is_split_by_callers() {
+        let graph = graph(STACKS);
+        let shown = graph.bottom_up(&["b".to_owned()]);
+        assert_eq!(boxes(&shown.frames), expect(&[("b", 63, 0), ("bc", 40, 40), ("ba", 23, 20), ("baa", 3, 3)]));
+    }
+
+    #[test]
+    fn the_same_stacks_turned_round_have_the_same_boxes() {
+        let (tree, names) = tree(STACKS);
+        let reversed: Graph = tree.reversed().named(&names).into();
+        assert_eq!(boxes(&graph(STACKS).bottom_up(&[]).frames), boxes(&reversed.top_down(&[]).frames));
+    }
+
+    #[test]
+    fn recursion_counts_once_in_a_sandwich() {
+        let graph = graph(STACKS);
+        let [callers, callees] = graph.sandwich("a");
+        assert_eq!(boxes(&callers.frames), expect(&[("a", 38, 38)]));
+        assert_eq!(boxes(&callees.frames), expect(&[("a", 38, 10), ("ab", 20, 20), ("aa", 8, 5), ("aab", 3, 3)]));
+        let [callers, callees] = graph.sandwich("b");
+        assert_eq!(callees.frames.len(), 1);
+        assert_eq!(boxes(&callers.frames)[..2], expect(&[("b", 63, 0), ("bc", 40, 40)]));
+        assert_eq!(graph.heaviest(), Some("b"));
+        assert!(graph.sandwich("x").iter().all(|shown| shown.frames.is_empty()));
+    }
+
+    #[test]
+    fn what_is_too_small_is_one_box_and_counted() {
+        let mut names = Names::default();
+        let mut tree = Tree::default();
+        let root = names.intern("root");
+        for number in 0..100_000 {
+            tree.add(&[root, names.intern(&format!("leaf {number}"))], if number == 7 { 100_000 } else { 1 }, 1);
+        }
+        let graph: Graph = tree.named(&names).into();
+        let frames = graph.top_down(&[]).frames;
+        assert_eq!(frames.len(), 4);
+        assert_eq!((frames[2].name, frames[2].total), (Some("leaf 7"), 100_000));
+        assert_eq!((frames[3].folded, frames[3].total, frames[3].count), (99_999, 99_999, 99_999));
+    }
+
+    #[test]
+    fn deep_recursion_ends() {
+        let mut names = Names::default();
+        let mut tree = Tree::default();
+        let name = names.intern("f");
+        let mut stack = Vec::new();
+        for _ in 0..2_000 {
+            stack.push(name);
+            tree.add(&stack, 1, 1);
+        }
+        let graph: Graph = tree.named(&names).into();
+        assert_eq!(graph.top_down(&[]).frames.len(), 2_001);
+        let callers = graph.bottom_up(&[]).frames;
+        assert_eq!((callers[1].total, callers[1].own, callers.len()), (2_000, 1, 2_001));
+    }
+}

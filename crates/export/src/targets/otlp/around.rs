@@ -1,0 +1,106 @@
+//! Log records with the spans that they lie in.
+
+use std::cmp::Ordering;
+
+use traceloom_bytes::{Arena, Cursor, Entry, Limits, Result};
+
+use super::{
+    Found,
+    batches::Batches,
+    fields::log,
+    ids::{Ancestors, span_id},
+};
+use crate::{Gathered, Layer, Numbering, Ordered, Sorter, Store, ThreadIndex, wire::Wire};
+
+/// A log record, and where its bytes are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Line {
+    thread: u32,
+    ts_ns: i64,
+    offset: u64,
+    len: u64,
+}
+
+impl Ord for Line {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.thread, self.ts_ns, self.offset).cmp(&(other.thread, other.ts_ns, other.offset))
+    }
+}
+
+impl PartialOrd for Line {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Entry for Line {
+    const BYTES: usize = 28;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.thread.to_le_bytes());
+        bytes.extend_from_slice(&self.ts_ns.to_le_bytes());
+        bytes.extend_from_slice(&self.offset.to_le_bytes());
+        bytes.extend_from_slice(&self.len.to_le_bytes());
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Self {
+            thread: cursor.u32("thread")?,
+            ts_ns: cursor.i64("time")?,
+            offset: cursor.u64("offset")?,
+            len: cursor.u64("length")?,
+        })
+    }
+}
+
+/// Log records that wait until they are in the order of spans.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    lines: Sorter<Line>,
+    records: Store,
+}
+
+impl Waiting {
+    pub(super) fn new(limits: &Limits) -> Self {
+        let limit = limits.tree_bytes;
+        Self { lines: Sorter::new(&Arena::new(limit)), records: Store::new(limit / 4) }
+    }
+
+    /// Keeps a record that has a thread and a time; false where it has not.
+    pub(super) fn keep(&mut self, found: &Found, record: &Wire) -> Result<bool> {
+        let (Some(thread), Some(ts_ns)) = (found.thread, found.ts_ns) else { return Ok(false) };
+        let offset = self.records.append(&record.bytes)?;
+        self.lines.push(Line { thread: thread.0, ts_ns, offset, len: record.len() as u64 })?;
+        Ok(true)
+    }
+
+    /// Writes the records, thread by thread.
+    pub(super) fn write(self, gathered: &Gathered, numbering: &Numbering, batches: &mut Batches<'_>) -> Result<()> {
+        let Self { lines, mut records } = self;
+        let (roster, mut ancestors) = (&gathered.roster, Ancestors::default());
+        let mut spans = gathered.spans.iter(roster)?.peekable();
+        let mut wire = Wire::default();
+        for line in lines.finish()?.iter()? {
+            let line = line?;
+            while let Some(span) = spans.next_if(|span| span.as_ref().map_or(true, |span| begins_before(span, &line))) {
+                ancestors.enter(&span?, roster);
+            }
+            wire.bytes.resize(line.len as usize, 0);
+            records.read(line.offset, &mut wire.bytes)?;
+            let thread = ThreadIndex(line.thread);
+            if let Some((tree, id)) = ancestors.around(thread, line.ts_ns) {
+                wire.bytes(log::TRACE_ID, &tree.trace_id(roster.trace_of(thread).trace_id));
+                wire.bytes(log::SPAN_ID, &span_id(Layer::Stack, id));
+            }
+            batches.turn_to(numbering.process_of(thread, roster.thread(thread).trace))?;
+            batches.add(&wire)?;
+        }
+        Ok(())
+    }
+}
+
+/// What lies beside the stack of a thread comes after it, and is around nothing.
+fn begins_before(span: &Ordered, line: &Line) -> bool {
+    span.thread.0 < line.thread
+        || span.thread.0 == line.thread && span.layer == Layer::Stack && span.ts_ns <= line.ts_ns
+}

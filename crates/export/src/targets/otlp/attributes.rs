@@ -1,0 +1,114 @@
+//! Attributes: keys with typed values.
+
+use traceloom_bytes::Result;
+use traceloom_model::Table;
+
+use super::fields::value;
+use crate::{Arg, Args, Datum, NameId, NamePool, repeats::Repeats, wire::Wire};
+
+/// Arguments of a row as attributes, reused from row to row.
+#[derive(Debug)]
+pub(super) struct Attributes {
+    keys: Repeats,
+    /// The attribute under construction, and the array that it is, if it is one.
+    pair: Wire,
+    elements: Wire,
+    array: Option<NameId>,
+    /// The type of numbers that mean true and false.
+    is_bool: NameId,
+}
+
+impl Attributes {
+    /// For messages that have attributes of these keys already: in one message, a key must not come twice.
+    pub(super) fn beside(own: &[&str], names: &mut NamePool) -> Result<Self> {
+        let (pair, elements, array) = Default::default();
+        Ok(Self { keys: Repeats::beside(own, names)?, pair, elements, array, is_bool: names.intern("bool")? })
+    }
+
+    /// Adds the arguments of a row to a message, as fields of this number.
+    #[inline]
+    pub(super) fn add(
+        &mut self,
+        args: &mut Args,
+        (table, trace, id): (Table, usize, i64),
+        names: &mut NamePool,
+        field: u32,
+        out: &mut Wire,
+    ) -> Result<()> {
+        if args.is_empty() {
+            return Ok(());
+        }
+        self.keys.clear();
+        args.visit(table, trace, id, |arg| self.add_one(&arg, names, field, out))?;
+        self.close(field, out);
+        Ok(())
+    }
+
+    fn add_one(&mut self, arg: &Arg<'_>, names: &mut NamePool, field: u32, out: &mut Wire) -> Result<()> {
+        // Elements of an array come one after the other.
+        if arg.idx.is_none() || self.array != Some(arg.key) {
+            self.close(field, out);
+            let pair = &mut self.pair;
+            self.keys.put(arg.key, names, |key| pair.text(value::KEY, key_or_some(key)))?;
+        }
+        let is_bool = arg.kind == self.is_bool;
+        if arg.idx.is_some() {
+            self.array = Some(arg.key);
+            self.elements.message(value::ELEMENTS, |wire| put_value(wire, arg.value, is_bool));
+        } else {
+            self.pair.message(value::VALUE, |wire| put_value(wire, arg.value, is_bool));
+            self.close(field, out);
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, field: u32, out: &mut Wire) {
+        if self.array.take().is_some() {
+            let elements = &self.elements.bytes;
+            self.pair.message(value::VALUE, |wire| wire.bytes(value::ARRAY, elements));
+            self.elements.clear();
+        }
+        if self.pair.len() > 0 {
+            out.bytes(field, &self.pair.bytes);
+            self.pair.clear();
+        }
+    }
+}
+
+/// An attribute must have a key.
+pub(super) fn key_or_some(key: &str) -> &str {
+    if key.is_empty() { "(no name)" } else { key }
+}
+
+/// Adds one text.
+pub(super) fn put_text(out: &mut Wire, field: u32, key: &str, text: &str) {
+    put(out, field, key, Datum::Text(text));
+}
+
+/// Adds one number.
+pub(super) fn put_number(out: &mut Wire, field: u32, key: &str, number: u64) {
+    put(out, field, key, Datum::Unsigned(number));
+}
+
+fn put(out: &mut Wire, field: u32, key: &str, datum: Datum<'_>) {
+    out.message(field, |wire| {
+        wire.text(value::KEY, key);
+        wire.message(value::VALUE, |wire| put_value(wire, datum, false));
+    });
+}
+
+fn put_value(wire: &mut Wire, datum: Datum<'_>, is_bool: bool) {
+    match datum {
+        Datum::Bytes(bytes) => wire.bytes(value::BYTES, bytes),
+        Datum::Float(number) => wire.double(value::DOUBLE, number),
+        Datum::Int(flag @ (0 | 1)) if is_bool => wire.int(value::BOOL, flag),
+        Datum::Int(number) => wire.int(value::INT, number),
+        // A value without a kind is none.
+        Datum::Null => {}
+        Datum::Text(text) => wire.text(value::STRING, text),
+        Datum::Unsigned(number) => match i64::try_from(number) {
+            Ok(number) => wire.int(value::INT, number),
+            Err(_) => wire.text(value::STRING, &number.to_string()),
+        },
+    }
+}

@@ -1,0 +1,72 @@
+//! Processes as resources, with what the file says about itself.
+
+use hashbrown::HashMap;
+use traceloom_bytes::{Loss, Result};
+use traceloom_model::{Table, TableSource, attributes};
+
+use super::{
+    attributes::{key_or_some, put_number, put_text},
+    fields::resources::RESOURCE_ATTRIBUTES as FIELD,
+};
+use crate::{Gathered, Numbering, phrase, wire::Wire};
+
+/// Bytes of attributes of a file: every message repeats them.
+const MOST_BYTES: usize = 32 << 10;
+
+/// The resource of each process.
+pub(super) fn resources(
+    source: &dyn TableSource,
+    gathered: &mut Gathered,
+    numbering: &Numbering,
+    loss: &mut Loss,
+) -> Result<Vec<Wire>> {
+    let of_files = of_files(source, gathered, loss)?;
+    let roster = &gathered.roster;
+    let resource = |(number, process): (usize, &crate::NumberedProcess)| {
+        let (mut wire, trace) = (Wire::default(), &roster.traces[process.trace]);
+        put_text(&mut wire, FIELD, "service.name", &process.name);
+        if let Some(process) = roster.processes.get(number) {
+            for (key, number) in [("process.pid", process.pid), ("process.parent_pid", process.ppid)] {
+                number.into_iter().for_each(|number| put_number(&mut wire, FIELD, key, number));
+            }
+        }
+        put_text(&mut wire, FIELD, "trace.path", &trace.path);
+        put_text(&mut wire, FIELD, "trace.format", &trace.format);
+        put_text(&mut wire, FIELD, "trace.clock", &trace.clock);
+        if let Some(producer) = &trace.producer {
+            put_text(&mut wire, FIELD, "trace.producer", producer);
+        }
+        wire.bytes.extend_from_slice(&of_files[process.trace].bytes);
+        wire
+    };
+    Ok(numbering.processes.iter().enumerate().map(resource).collect())
+}
+
+/// What each file says about itself, laid out.
+fn of_files(source: &dyn TableSource, gathered: &mut Gathered, loss: &mut Loss) -> Result<Vec<Wire>> {
+    let mut files: Vec<(Wire, HashMap<String, u32>)> = Vec::new();
+    let rest = gathered.rest();
+    let roster = &mut gathered.roster;
+    rest.pour(source, &[Table::Attributes], |_, batch| {
+        let view = attributes::View::of(batch);
+        for row in 0..view.rows {
+            let trace = roster.trace_number(view.trace_id.get(row))?;
+            files.resize_with(files.len().max(trace + 1), Default::default);
+            let (wire, keys) = &mut files[trace];
+            let (key, text) = (key_or_some(view.key.get(row)), view.value.get(row).unwrap_or(""));
+            if wire.len() + key.len() + text.len() > MOST_BYTES {
+                loss.lose(phrase(Table::Attributes), || key.to_owned());
+                continue;
+            }
+            let count = keys.entry_ref(key).or_default();
+            *count += 1;
+            match *count {
+                1 => put_text(wire, FIELD, key, text),
+                count => put_text(wire, FIELD, &format!("{key} ({count})"), text),
+            }
+        }
+        Ok(())
+    })?;
+    files.resize_with(roster.traces.len(), Default::default);
+    Ok(files.into_iter().map(|(wire, _)| wire).collect())
+}

@@ -1,0 +1,55 @@
+//! Into Memlyze's format.
+
+use crate::{Converted, assert_equal, convert, loses, picture::Picture, traces};
+
+/// What points in time the format holds: when, and which name; of collections also what they collected.
+fn points(picture: &Picture, start_ns: i64) -> Vec<(i64, String, String)> {
+    let time = |ts_ns: i64| ts_ns.saturating_sub(start_ns) / 1000 * 1000;
+    let mut points: Vec<_> = picture
+        .events
+        .iter()
+        .map(|event| {
+            let args = if event.category == "gc" { format!("{:?}", event.args) } else { String::new() };
+            (time(event.ts_ns), event.name.clone(), args)
+        })
+        .collect();
+    for log in &picture.logs {
+        let name = log.format.clone().unwrap_or_else(|| "log".to_owned());
+        points.push((time(log.ts_ns.unwrap_or(0)), name, String::new()));
+    }
+    points.sort_unstable();
+    points
+}
+
+pub(crate) fn assert_same(from: &Picture, to: &Converted, what: &str) {
+    assert_equal(&points(&to.picture, 0), &points(from, from.start_ns), what);
+    let time = |ts_ns: i64| ts_ns.saturating_sub(from.start_ns) / 1000 * 1000;
+    let (mut found, mut expected) = (to.picture.allocations.clone(), from.allocations.clone());
+    for (ts_ns, _, _, _, _, _, freed_ns) in &mut expected {
+        (*ts_ns, *freed_ns) = (time(*ts_ns), freed_ns.map(time));
+    }
+    if loses(&to.loss, "names and numbers of threads") {
+        found.iter_mut().chain(&mut expected).for_each(|(_, thread, ..)| *thread = None);
+    }
+    found.sort_unstable();
+    expected.sort_unstable();
+    let expected_frees: Vec<_> =
+        from.frees.iter().map(|(ts_ns, address, is_known)| (time(*ts_ns), *address, *is_known)).collect();
+    assert_equal(&found, &expected, what);
+    assert_equal(&to.picture.frees, &expected_frees, what);
+}
+
+#[test]
+fn traces_of_every_format_keep_memory_and_points() {
+    let (mut allocations, mut points) = (0, 0);
+    for (name, trace) in traces() {
+        let from = Picture::of(&trace);
+        for variant in ["1", "lz4"] {
+            let to = convert(&trace, "memlyze", Some(variant), &name);
+            assert_same(&from, &to, &name);
+            allocations += to.picture.allocations.len();
+            points += to.picture.events.len();
+        }
+    }
+    assert!(allocations > 1_000 && points > 3_000, "{allocations} allocations and {points} points");
+}

@@ -1,0 +1,52 @@
+//! Packages of Node that tests use, each set in a folder of its own.
+
+use std::{
+    fs::{self, File},
+    path::Path,
+    process::Command,
+};
+
+/// The files that say what to install.
+const LISTS: [&str; 2] = ["package.json", "package-lock.json"];
+
+/// Installs into `place` what the lock file in `package` names; does nothing where that is there already.
+///
+/// Test programs that want the same at the same time wait for each other.
+pub fn install(package: &Path, place: &Path) -> Result<(), String> {
+    fs::create_dir_all(place).map_err(|error| format!("{}: {error}", place.display()))?;
+    let _alone = lock(place)?;
+    let done = place.join("node_modules/.complete");
+    let is_same = |list: &&str| fs::read(package.join(list)).ok() == fs::read(place.join(list)).ok();
+    if done.is_file() && LISTS.iter().all(|list| is_same(&list)) {
+        return Ok(());
+    }
+    for list in LISTS {
+        fs::copy(package.join(list), place.join(list)).map_err(|error| format!("{list}: {error}"))?;
+    }
+    run("npm", &["ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"], place)?;
+    fs::write(done, "").map_err(|error| error.to_string())
+}
+
+/// Holds a folder for one test program until it is dropped.
+pub fn lock(place: &Path) -> Result<File, String> {
+    let file = File::create(place.with_extension("lock")).map_err(|error| error.to_string())?;
+    file.lock().map_err(|error| error.to_string())?;
+    Ok(file)
+}
+
+/// Runs a program in a folder; what it says is told where it fails.
+pub fn run(program: &str, arguments: &[&str], folder: &Path) -> Result<(), String> {
+    let out = Command::new(program).args(arguments).current_dir(folder).output();
+    let out = out.map_err(|error| format!("{program} cannot be run: {error}"))?;
+    if out.status.success() {
+        return Ok(());
+    }
+    let said = [out.stdout, out.stderr].concat();
+    Err(format!("{program} {} failed:\n{}", arguments.join(" "), String::from_utf8_lossy(&said)))
+}
+
+/// Says why a test is skipped; a failure where `CI` is `true`.
+pub fn skip(reason: &str) {
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
+    eprintln!("skipped: {reason}");
+}

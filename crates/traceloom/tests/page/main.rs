@@ -1,0 +1,107 @@
+//! The page of the viewer in a real browser, served by the program as a user starts it.
+//!
+//! Each test serves some traces and runs a script of `crates/viewer/web/tests`, which does what a person would do and
+//! compares what the page shows with what the program prints.
+
+mod hostile;
+mod served;
+
+use std::{fs, path::Path};
+
+use serde_json::json;
+
+use served::{place, run, sample};
+
+#[test]
+fn keys_and_mouse_move_the_timeline() {
+    run("timeline.mjs", &[sample("timeline", "game.prof")], json!({}));
+}
+
+#[test]
+fn tracks_and_panels_follow_keys_and_mouse() {
+    run("tracks.mjs", &[sample("tracks", "game.prof")], json!({}));
+}
+
+#[test]
+fn links_pictures_and_dropped_files() {
+    let file = sample("links", "game.prof");
+    let other = file.with_file_name("game.wtf-trace");
+    run("links.mjs", &[file], json!({"other": other}));
+}
+
+/// Every panel of a sample, which has to be just these.
+fn numbers(name: &str, panels: &[&str]) {
+    run("numbers.mjs", &[sample(&format!("numbers-{name}"), name)], json!({"panels": panels}));
+}
+
+#[test]
+fn numbers_of_cnanolog() {
+    numbers("service.clog", &["selection", "stats", "log", "source", "sql", "findings", "definitions"]);
+}
+
+#[test]
+fn numbers_of_easyprofiler() {
+    let panels = ["selection", "stats", "flame", "histogram", "source", "sql", "findings", "definitions"];
+    numbers("game.prof", &panels);
+}
+
+#[test]
+fn numbers_of_memlyze() {
+    numbers("shop.mlyze", &["selection", "stats", "flame", "source", "memory", "sql", "findings", "definitions"]);
+}
+
+#[test]
+fn numbers_of_nytprof() {
+    let panels = ["selection", "stats", "flame", "histogram", "source", "sql", "findings", "definitions"];
+    numbers("nytprof.out", &panels);
+}
+
+#[test]
+fn numbers_of_pynytprof() {
+    numbers("pynytprof.out", &["selection", "stats", "source", "sql", "findings", "definitions"]);
+}
+
+#[test]
+fn numbers_of_wtf() {
+    numbers("game.wtf-trace", &["selection", "stats", "flame", "histogram", "sql", "findings", "definitions"]);
+}
+
+#[test]
+fn hostile_names_are_texts() {
+    let names: Vec<String> = hostile::NAMES.map(str::to_owned).into_iter().chain([hostile::long_name()]).collect();
+    run("hostile.mjs", &hostile::traces("hostile"), json!({"names": names}));
+}
+
+#[test]
+fn trouble_is_told() {
+    let file = sample("trouble", "game.prof");
+    let place = place("trouble-made");
+    let (damaged, broken) = (place.join("damaged.prof"), place.join("broken.prof"));
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&damaged, &bytes[..bytes.len() / 2]).unwrap();
+    fs::write(&broken, b"no trace at all").unwrap();
+    run("trouble.mjs", &[damaged.clone(), broken.clone()], json!({"damaged": damaged, "broken": broken}));
+}
+
+/// The pictures of the README, made anew where `TRACELOOM_BLESS` asks for it.
+#[test]
+fn pictures_can_be_renewed() {
+    if std::env::var_os("TRACELOOM_BLESS").is_none() {
+        return;
+    }
+    let pictures = [
+        ("service.clog", json!({"name": "cnanolog", "theme": "light", "panel": "log"})),
+        (
+            "game.prof",
+            json!({"name": "easyprofiler", "theme": "dark", "panel": "stats", "select": "Physics", "zoom": ["0"]}),
+        ),
+        ("shop.mlyze", json!({"name": "memlyze", "theme": "light", "panel": "memory"})),
+        ("nytprof.out", json!({"name": "nytprof", "theme": "dark", "panel": "source"})),
+        ("pynytprof.out", json!({"name": "pynytprof", "theme": "light", "panel": "stats"})),
+        ("game.wtf-trace", json!({"name": "wtf", "theme": "light", "panel": "flame"})),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/images");
+    for (file, picture) in pictures {
+        run("pictures.mjs", &[sample("pictures", file)], json!({"picture": picture, "folder": folder}));
+    }
+}

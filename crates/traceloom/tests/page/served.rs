@@ -1,0 +1,72 @@
+//! The program as a server, and the browser in front of it.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::{Value as Json, json};
+use traceloom_testkit::Browser;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_traceloom");
+
+/// A server of some traces, for as long as it is held.
+struct Served {
+    child: Child,
+    url: String,
+}
+
+impl Served {
+    fn new(files: &[PathBuf]) -> Self {
+        let mut child = Command::new(PROGRAM)
+            .args(["view", "--no-open", "--port", "0"])
+            .args(files)
+            .env_remove("SSH_CONNECTION")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut url = String::new();
+        let stdout = child.stdout.take().expect("it is piped");
+        BufReader::new(stdout).read_line(&mut url).expect("the address is text");
+        Self { child, url: url.trim().to_owned() }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It has nothing to put away, and may have ended by itself.
+        let _ = self.child.kill().and_then(|()| self.child.wait());
+    }
+}
+
+/// An empty folder of the test's own.
+pub(crate) fn place(test: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page").join(test);
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).unwrap();
+    place
+}
+
+/// Runs the program, which has to succeed.
+pub(crate) fn traceloom(arguments: &[&str]) {
+    let out = Command::new(PROGRAM).args(arguments).output().expect("the program starts");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+/// A sample that the program writes.
+pub(crate) fn sample(test: &str, name: &str) -> PathBuf {
+    let place = place(test);
+    traceloom(&["demo", place.to_str().unwrap()]);
+    place.join(name)
+}
+
+/// Serves files and runs a script of the page's tests on them; what else it has to know is in `more`.
+pub(crate) fn run(script: &str, files: &[PathBuf], more: Json) {
+    let Some(browser) = Browser::or_skip(Path::new(env!("CARGO_TARGET_TMPDIR"))) else { return };
+    let served = Served::new(files);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../viewer/web/tests").join(script);
+    browser.run(&script, &json!({"url": served.url, "program": PROGRAM, "files": files, "more": more}));
+}

@@ -1,0 +1,123 @@
+//! Questions to begin with, by format.
+
+/// A title and a question.
+pub(super) type Example = (&'static str, &'static str);
+
+/// Questions that make sense for a trace of a format; those for any trace come last.
+pub(super) fn of(format: &str) -> impl Iterator<Item = &'static Example> {
+    let own: &[&[Example]] = match format {
+        "cnanolog" => &[LOGS],
+        "easyprofiler" => &[SPANS, EASYPROFILER],
+        "memlyze" => &[MEMORY],
+        "nytprof" => &[LINES, SPANS],
+        "pynytprof" => &[LINES],
+        "wtf" => &[SPANS, WTF],
+        _ => &[],
+    };
+    own.iter().copied().flatten().chain(ANY)
+}
+
+const SPANS: &[Example] = &[
+    (
+        "Where the time goes",
+        "select name, count(*) as calls, sum(dur_ns) as total_ns, sum(self_ns) as own_ns\n\
+         from spans group by name order by own_ns desc limit 50",
+    ),
+    (
+        "The longest spans",
+        "select name, human_time(dur_ns) as duration, trace_id, thread_id, id, ts_ns, dur_ns\n\
+         from spans where dur_ns is not null order by dur_ns desc limit 100",
+    ),
+    (
+        "Median and 99th percentile",
+        "select name, count(*) as calls, human_time(percentile(dur_ns, 0.5)) as median,\n       \
+         human_time(percentile(dur_ns, 0.99)) as p99\n\
+         from spans group by name order by count(*) desc limit 50",
+    ),
+    (
+        "How busy each thread is",
+        "select path, thread, count(*) as spans, human_time(sum(self_ns)) as busy\n\
+         from spans_named group by path, thread order by sum(self_ns) desc",
+    ),
+];
+
+const EASYPROFILER: &[Example] = &[
+    (
+        "Who took the processor",
+        "select name, count(*) as switches, human_time(sum(dur_ns)) as off\n\
+         from switches group by name order by sum(dur_ns) desc limit 50",
+    ),
+    (
+        "Values over time",
+        "select name, trace_id, thread_id, ts_ns, value, text from counters order by ts_ns limit 1000",
+    ),
+];
+
+const WTF: &[Example] = &[
+    (
+        "The slowest frames",
+        "select name, human_time(dur_ns) as duration, trace_id, thread_id, id, ts_ns, dur_ns\n\
+         from spans where category = 'frame' order by dur_ns desc limit 50",
+    ),
+    (
+        "Events by name",
+        "select name, category, count(*) as events from events group by name, category order by events desc limit 50",
+    ),
+];
+
+const LINES: &[Example] = &[
+    (
+        "The most costly lines",
+        "select file, line, calls, human_time(coalesce(excl_ns, incl_ns)) as own\n\
+         from line_times_merged where level = 'line' order by coalesce(excl_ns, incl_ns) desc limit 50",
+    ),
+    (
+        "Who calls whom",
+        "select caller, callee, sum(count) as calls, human_time(sum(incl_ns)) as total\n\
+         from calls_merged group by caller, callee order by sum(incl_ns) desc limit 50",
+    ),
+];
+
+const LOGS: &[Example] = &[
+    ("Lines by level", "select level_name, count(*) as lines from logs group by level_name order by lines desc"),
+    (
+        "Warnings and errors",
+        "select unix_time(trace_id, ts_ns) as time, level_name, message, file, line, trace_id, ts_ns\n\
+         from logs where level_name in ('WARN', 'ERROR', 'FATAL') order by ts_ns limit 500",
+    ),
+    (
+        "Who logs most",
+        "select file, line, format, count(*) as lines from logs group by file, line, format order by lines desc limit 50",
+    ),
+    (
+        "Lines a second",
+        "select bucket(ts_ns, '1s') as ts_ns, count(*) as lines from logs where ts_ns is not null\n\
+         group by bucket(ts_ns, '1s') order by ts_ns limit 1000",
+    ),
+];
+
+const MEMORY: &[Example] = &[
+    (
+        "What was never freed",
+        "select function, file, line, count(*) as blocks, sum(size_bytes) as bytes\n\
+         from allocation_sites where fate = 'live' group by function, file, line order by bytes desc limit 50",
+    ),
+    (
+        "The largest allocations",
+        "select function, size_bytes, fate, human_time(lifetime_ns) as lifetime, trace_id, ts_ns\n\
+         from allocation_sites order by size_bytes desc limit 100",
+    ),
+    (
+        "Bytes a second",
+        "select bucket(ts_ns, '1s') as ts_ns, count(*) as blocks, sum(size_bytes) as bytes from allocations\n\
+         group by bucket(ts_ns, '1s') order by ts_ns limit 1000",
+    ),
+];
+
+const ANY: &[Example] = &[
+    (
+        "What there is",
+        "select path, format, version, producer, clock, human_time(last_ts_ns - first_ts_ns) as length, bytes from traces",
+    ),
+    ("What is wrong", "select severity, code, position, message from findings order by severity, position"),
+];

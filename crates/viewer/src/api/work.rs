@@ -1,0 +1,121 @@
+//! Work that takes long: away from the threads that answer, given up when nobody waits, and kept for the next time.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use traceloom_ingest::Trace;
+
+use super::{Answer, Refusal};
+use crate::server::App;
+
+/// Runs something that takes long.
+pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Answer<T> + Send + 'static) -> Answer<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| Refusal::broken())?
+}
+
+/// A trace whose tables can be read again.
+pub(crate) fn ready(app: &App, number: u32) -> Answer<Arc<Trace>> {
+    let found = app.loader.traces().into_iter().find(|(of, _)| *of == number);
+    found.map(|(_, trace)| trace).ok_or_else(|| Refusal::absent("there is no such trace, or it is not read yet"))
+}
+
+/// Held by whoever waits for an answer; the work sees when it is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting(Over);
+
+/// Whether nobody waits any more.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Over(Arc<AtomicBool>);
+
+impl Waiting {
+    pub(crate) fn over(&self) -> Over {
+        self.0.clone()
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Over {
+    /// Ends work that nobody waits for.
+    pub(crate) fn check(&self) -> Answer<()> {
+        match self.0.load(Ordering::Relaxed) {
+            true => Err(Refusal::bad("nobody waits for this answer any more")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The last few answers, by question.
+#[derive(Debug)]
+pub(crate) struct Kept<K, V>(Mutex<VecDeque<(K, Arc<V>)>>);
+
+/// A page has a few panels open, and goes back and forth between few questions.
+const MOST_KEPT: usize = 8;
+
+impl<K, V> Default for Kept<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: PartialEq, V> Kept<K, V> {
+    /// The answer, where it is known.
+    pub(crate) fn get(&self, question: &K) -> Option<Arc<V>> {
+        let kept = self.0.lock().ok()?;
+        kept.iter().find(|(known, _)| known == question).map(|(_, answer)| Arc::clone(answer))
+    }
+
+    /// Keeps an answer; the oldest one goes.
+    pub(crate) fn put(&self, question: K, answer: V) -> Arc<V> {
+        let answer = Arc::new(answer);
+        if let Ok(mut kept) = self.0.lock() {
+            kept.retain(|(known, _)| *known != question);
+            kept.truncate(MOST_KEPT - 1);
+            kept.push_front((question, Arc::clone(&answer)));
+        }
+        answer
+    }
+
+    /// The answer, found now where it is not known.
+    pub(crate) fn or(&self, question: K, find: impl FnOnce() -> Answer<V>) -> Answer<Arc<V>> {
+        match self.get(&question) {
+            Some(answer) => Ok(answer),
+            None => Ok(self.put(question, find()?)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_answer_goes() {
+        let kept: Kept<usize, usize> = Kept::default();
+        for question in 0..=MOST_KEPT {
+            kept.put(question, question * 2);
+        }
+        assert_eq!(kept.get(&0), None);
+        assert_eq!(kept.get(&MOST_KEPT).as_deref(), Some(&(MOST_KEPT * 2)));
+        kept.put(1, 7);
+        assert_eq!((kept.get(&1).as_deref(), kept.get(&2).as_deref()), (Some(&7), Some(&4)));
+    }
+
+    #[test]
+    fn work_ends_when_nobody_waits() {
+        let waiting = Waiting::default();
+        let over = waiting.over();
+        assert!(over.check().is_ok());
+        drop(waiting);
+        assert!(over.check().is_err());
+    }
+}

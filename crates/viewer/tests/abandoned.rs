@@ -1,0 +1,43 @@
+//! A question that nobody waits for is given up. Alone in its process, whose use of the processor tells.
+
+#![cfg(all(feature = "sql", target_os = "linux"))]
+
+use std::{io::Write, net::TcpStream, path::PathBuf, thread, time::Duration};
+
+use traceloom_viewer::{Options, start};
+
+/// Takes the engine hours.
+const ENDLESS: &str = r#"{"sql": "select count(*) from generate_series(1, 3000000) a, generate_series(1, 3000000) b where a.value * b.value % 7 = 3"}"#;
+
+#[test]
+fn a_question_ends_when_nobody_waits() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/easyprofiler/v210_one_block.prof");
+    let viewer = start(Options { paths: vec![path], ..Options::default() }).expect("a port is free");
+    let rest = viewer.url().strip_prefix("http://").expect("an address");
+    let (address, token) = rest.split_once("/?token=").expect("a token");
+    // The trace is small: it is read by then.
+    thread::sleep(Duration::from_millis(500));
+    let mut client = TcpStream::connect(address).expect("the server listens");
+    let request = format!(
+        "POST /api/sql HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\ncontent-length: {}\r\n\r\n{ENDLESS}",
+        ENDLESS.len()
+    );
+    client.write_all(request.as_bytes()).expect("it reads");
+    thread::sleep(Duration::from_millis(1_000));
+    let before = used();
+    thread::sleep(Duration::from_millis(1_000));
+    assert!(used() - before > Duration::from_millis(100), "the engine is at work");
+    drop(client);
+    thread::sleep(Duration::from_millis(1_500));
+    let after = used();
+    thread::sleep(Duration::from_millis(1_000));
+    assert!(used() - after < Duration::from_millis(50), "nobody waits, and the engine works on");
+}
+
+/// What this process has used of the processor.
+fn used() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux has it");
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
+}

@@ -1,0 +1,176 @@
+//! Flame graphs, against the stacks that the program prints.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use traceloom_analysis::flame::{Flame, Options, Tree, Weight};
+use traceloom_ingest::Trace;
+use traceloom_model::{Filter, TableSource};
+
+use crate::{
+    stats::{opened, some_of_every_format},
+    support::{Server, fixture},
+};
+
+fn tree(trace: &Trace, options: Options) -> Tree {
+    let mut flame = Flame::new(options);
+    trace.pour(&Filter::default(), &mut flame).expect("it is read");
+    flame.finish()
+}
+
+fn ask(server: &Server, question: &Value) -> Value {
+    let answer = server.post("flame", question.to_string().as_bytes());
+    assert_eq!(answer.status, 200, "{question}: {}", answer.error());
+    answer.json()
+}
+
+/// Own weight by stack; what is folded is summed up below its parent as `…`.
+fn stacks(answer: &Value) -> BTreeMap<Vec<String>, u64> {
+    let names = answer["names"].as_array().expect("names");
+    let frames = answer["frames"].as_array().expect("frames");
+    let mut paths: Vec<Vec<String>> = Vec::new();
+    let mut found = BTreeMap::new();
+    for (number, frame) in frames.iter().enumerate() {
+        let parent = frame[0].as_u64().expect("a parent") as usize;
+        let mut path = if number == 0 { Vec::new() } else { paths[parent].clone() };
+        let (is_folded, own) = (frame[5] != 0, frame[3].as_u64().expect("a weight"));
+        match frame[1].as_u64() {
+            Some(name) => path.push(names[name as usize].as_str().expect("a name").to_owned()),
+            None if is_folded => path.push("…".to_owned()),
+            None => {}
+        }
+        let weight = if is_folded { frame[2].as_u64().expect("a weight") } else { own };
+        if weight > 0 {
+            *found.entry(path.clone()).or_insert(0) += weight;
+        }
+        paths.push(path);
+    }
+    found
+}
+
+/// The same of the tree, with what is small folded by the same rule.
+fn expected(tree: &Tree) -> BTreeMap<Vec<String>, u64> {
+    let least = (tree.total() / 5_000).max(1);
+    let mut totals: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
+    for stack in tree.stacks() {
+        for depth in 1..=stack.frames.len() {
+            *totals.entry(stack.frames[..depth].to_vec()).or_insert(0) += stack.own;
+        }
+    }
+    let mut found = BTreeMap::new();
+    for stack in tree.stacks().into_iter().filter(|stack| stack.own > 0) {
+        let large = (1..=stack.frames.len()).take_while(|depth| totals[&stack.frames[..*depth]] >= least).count();
+        let mut path: Vec<String> = stack.frames[..large].iter().map(|name| (*name).to_owned()).collect();
+        if large < stack.frames.len() {
+            path.push("…".to_owned());
+        }
+        *found.entry(path).or_insert(0) += stack.own;
+    }
+    found
+}
+
+#[test]
+fn boxes_are_the_stacks_of_the_program() {
+    let weights =
+        [("time", Weight::Time), ("self", Weight::SelfTime), ("count", Weight::Count), ("bytes", Weight::Bytes)];
+    let mut with_stacks = 0;
+    for path in some_of_every_format() {
+        let trace = opened(&path);
+        let server = Server::of(std::slice::from_ref(&path));
+        for (name, weight) in weights {
+            for (view, is_reversed) in [("top", false), ("bottom", true)] {
+                for by_thread in [false, true] {
+                    let tree = tree(&trace, Options { weight, is_reversed, by_thread, range_ns: None });
+                    let question = json!({ "weight": name, "view": view, "by_thread": by_thread });
+                    let answer = ask(&server, &question);
+                    assert_eq!(answer["total"], tree.total(), "{} {question}", path.display());
+                    assert_eq!(stacks(&answer), expected(&tree), "{} {question}", path.display());
+                    with_stacks += u32::from(!tree.is_empty());
+                }
+            }
+        }
+    }
+    assert!(with_stacks > 100, "most of the files have stacks");
+}
+
+#[test]
+fn a_stretch_and_tracks_narrow_the_stacks() {
+    let path = fixture("easyprofiler", "v210_nested_threads.prof");
+    let trace = opened(&path);
+    let server = Server::of(std::slice::from_ref(&path));
+    let state = server.wait();
+    let (from, to) = (state["from_ns"].as_i64().expect("a time"), state["to_ns"].as_i64().expect("a time"));
+    let (from_ns, to_ns) = (from + (to - from) / 3, to - (to - from) / 3);
+    let options = Options { range_ns: Some((from_ns, to_ns - 1)), ..Options::default() };
+    let expected_part = expected(&tree(&trace, options));
+    server.post("offset?trace=0&offset_ns=-500", &[]);
+    let answer = ask(&server, &json!({ "from": from_ns - 500, "to": to_ns - 500 }));
+    assert_eq!(stacks(&answer), expected_part);
+    let tracks = state["tracks"].as_array().expect("tracks").len();
+    let sum: u64 = (0..tracks)
+        .map(|track| ask(&server, &json!({ "tracks": track.to_string() }))["total"].as_u64().expect("a weight"))
+        .sum();
+    assert_eq!(sum, ask(&server, &json!({}))["total"].as_u64().expect("a weight"));
+}
+
+#[test]
+fn a_path_shows_what_is_below_it() {
+    let path = fixture("nytprof", "recurse-calls2.nytprof");
+    let server = Server::of(std::slice::from_ref(&path));
+    let all = ask(&server, &json!({}));
+    let deepest = stacks(&all).into_keys().max_by_key(Vec::len).expect("a stack");
+    assert!(deepest.len() > 3, "{deepest:?}");
+    for depth in 1..deepest.len() {
+        let below = ask(&server, &json!({ "path": &deepest[..depth] }));
+        assert_eq!(below["path"], json!(deepest[..depth]));
+        let total: u64 =
+            stacks(&all).iter().filter(|(path, _)| path.starts_with(&deepest[..depth])).map(|(_, own)| own).sum();
+        assert_eq!(below["frames"][0][2], total);
+    }
+    let mut wrong = deepest[..2].to_vec();
+    wrong.push("no such sub".to_owned());
+    assert_eq!(ask(&server, &json!({ "path": wrong }))["path"], json!(deepest[..2]));
+}
+
+#[test]
+fn a_sandwich_has_callers_and_callees() {
+    let server = Server::of(&[fixture("nytprof", "recurse-calls2.nytprof")]);
+    let all = stacks(&ask(&server, &json!({})));
+    let names: std::collections::BTreeSet<&String> = all.keys().flatten().filter(|name| *name != "…").collect();
+    for name in names {
+        let answer = ask(&server, &json!({ "view": "sandwich", "name": name }));
+        let inside: u64 = all.iter().filter(|(path, _)| path.contains(name)).map(|(_, own)| own).sum();
+        assert_eq!((&answer["name"], &answer["frames"][0][2]), (&json!(name), &json!(inside)), "{name}");
+        assert_eq!(answer["callers"][0][2], inside);
+    }
+    let heaviest = ask(&server, &json!({ "view": "sandwich" }));
+    assert!(heaviest["frames"][0][3].as_u64().is_some_and(|own| own > 0), "{heaviest}");
+    assert_eq!(ask(&server, &json!({ "view": "sandwich", "name": "nobody" }))["frames"], json!([]));
+}
+
+#[test]
+fn bad_questions_about_stacks_get_a_sentence() {
+    let server = Server::of(&[fixture("memlyze", "threads.mlyze")]);
+    for body in [
+        "",
+        "{",
+        "[]",
+        "null",
+        r#"{"weight":"gold"}"#,
+        r#"{"view":"sideways"}"#,
+        r#"{"path":"main"}"#,
+        r#"{"path":[1]}"#,
+        r#"{"from":"now"}"#,
+        r#"{"from":1.5}"#,
+        r#"{"from":5,"to":4}"#,
+        r#"{"tracks":"x"}"#,
+        r#"{"tracks":"1234"}"#,
+    ] {
+        let answer = server.post("flame", body.as_bytes());
+        assert!((400..500).contains(&answer.status), "{body}: {}", answer.status);
+        assert!(answer.error().len() > 10, "{body}: {:?}", answer.error());
+    }
+    let long = json!({ "path": vec!["x"; 100_000] }).to_string();
+    assert_eq!(server.post("flame", long.as_bytes()).json()["path"], json!([]));
+    assert!((400..500).contains(&server.post("flame", &[0xff, 0xfe]).status));
+}

@@ -1,0 +1,148 @@
+//! Log lines: their order, their filters, and what belongs to one.
+
+use serde_json::{Value, json};
+use traceloom_ingest::{Options, open};
+use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, args, logs};
+
+use crate::support::{Server, fixture, sample};
+
+const LOGS: [&str; 5] =
+    ["head_server.clog", "head_levels.clog", "head_notime_levels.clog", "head_threads_a.clog", "head_burst_1300.clog"];
+
+/// Time, level and text of all lines as the tables have them, by time.
+fn rows(path: &std::path::Path) -> Vec<(Option<i64>, String, String)> {
+    let trace = open(path, None, &Options::default()).expect("it opens");
+    let mut batches = Batches::of(Wanted::nothing().and(Table::Logs, Columns::ALL));
+    trace.pour(&Filter::default(), &mut batches).expect("it can be read");
+    let mut rows = Vec::new();
+    for batch in batches.table(Table::Logs) {
+        let view = logs::View::of(batch);
+        rows.extend(
+            (0..view.rows).map(|row| {
+                (view.ts_ns.get(row), view.level_name.get(row).to_owned(), view.message.get(row).to_owned())
+            }),
+        );
+    }
+    rows.sort_by_key(|(ts_ns, ..)| *ts_ns);
+    rows
+}
+
+fn texts(answer: &Value) -> Vec<String> {
+    let lines = answer["lines"].as_array().expect("lines");
+    lines.iter().map(|line| line[5].as_str().expect("a text").to_owned()).collect()
+}
+
+#[test]
+fn all_lines_come_in_order_in_parts_of_any_size() {
+    for name in LOGS {
+        let path = fixture("cnanolog", name);
+        let (server, expected) = (Server::of(std::slice::from_ref(&path)), rows(&path));
+        let mut found = Vec::new();
+        for skip in (0..).step_by(97) {
+            let part = server.get(&format!("log?skip={skip}&take=97")).json();
+            assert_eq!((&part["total"], &part["all"]), (&json!(expected.len()), &json!(expected.len())), "{name}");
+            if skip >= expected.len() {
+                assert_eq!(part["lines"], json!([]));
+                break;
+            }
+            found.extend(texts(&part));
+        }
+        assert_eq!(found, expected.iter().map(|(.., text)| text.clone()).collect::<Vec<_>>(), "{name}");
+    }
+}
+
+#[test]
+fn filters_leave_what_they_say_and_levels_are_counted() {
+    let path = fixture("cnanolog", "head_server.clog");
+    let (server, all) = (Server::of(std::slice::from_ref(&path)), rows(&path));
+    let count = |keeps: &dyn Fn(&str, &str) -> bool| all.iter().filter(|(_, level, text)| keeps(level, text)).count();
+    let total = |question: &str| server.get(&format!("log?take=1000&{question}")).json()["total"].clone();
+    assert_eq!(total("text=post"), count(&|_, text| text.to_lowercase().contains("post")));
+    assert_eq!(total("text=post&case=true"), count(&|_, text| text.contains("post")));
+    assert_eq!(total("text=POST&case=true"), count(&|_, text| text.contains("POST")));
+    assert_eq!(total("levels=INFO"), count(&|level, _| level == "INFO"));
+    assert_eq!(
+        total("levels=WARN,ERROR&text=a"),
+        count(&|level, text| level != "INFO" && level != "DEBUG" && text.to_lowercase().contains('a'))
+    );
+    assert_eq!(total("levels=NONE"), 0);
+    // What a pattern means something else in is only text unless it is asked for.
+    assert_eq!(total("text=.*"), count(&|_, text| text.contains(".*")));
+    assert_eq!(total("text=.*&regex=true"), all.len());
+    assert_eq!(total("text=^GET&regex=true&case=true"), count(&|_, text| text.starts_with("GET")));
+    let answer = server.get("log?text=post&levels=WARN").json();
+    for level in answer["levels"].as_array().expect("levels") {
+        let name = level[0].as_str().expect("a name");
+        assert_eq!(level[1], count(&|level, text| level == name && text.to_lowercase().contains("post")), "{name}");
+        assert_eq!(level[2], count(&|level, _| level == name), "{name}");
+    }
+    for odd in ["%28", "%5B", "a%7B999999999%7D", "%2A"] {
+        let answer = server.get(&format!("log?text={odd}&regex=true")).json();
+        let problem = answer["problem"].as_str().unwrap_or_default();
+        assert!(problem.contains("no regular expression: "), "{odd}: {answer}");
+    }
+}
+
+#[test]
+fn the_nearest_line_to_a_time_is_found() {
+    let path = fixture("cnanolog", "head_server.clog");
+    let (server, all) = (Server::of(std::slice::from_ref(&path)), rows(&path));
+    let times: Vec<i64> = all.iter().filter_map(|(ts_ns, ..)| *ts_ns).collect();
+    assert_eq!(times.len(), all.len());
+    let at = |ts: i64| server.get(&format!("log?at={ts}")).json()["at"].as_u64().expect("a place") as usize;
+    for ts in [i64::MIN, times[0], times[3] + 1, times[times.len() / 2], times[times.len() - 1], i64::MAX] {
+        let nearest = times.iter().map(|time| time.abs_diff(ts)).min();
+        assert_eq!(Some(times[at(ts)].abs_diff(ts)), nearest, "{ts}");
+    }
+    // A trace that is moved takes its lines along.
+    server.post("offset?trace=0&offset_ns=5000000000", &[]);
+    assert_eq!(times[at(times[7] + 5_000_000_000)], times[7]);
+    assert_eq!(server.get("log?take=1").json()["lines"][0][1], times[0] + 5_000_000_000);
+}
+
+#[test]
+fn two_logs_are_one_by_time() {
+    let paths = ["head_server.clog", "head_burst_40.clog"].map(|name| fixture("cnanolog", name));
+    let server = Server::of(&paths);
+    let answer = server.get("log?take=1000").json();
+    let times: Vec<Option<i64>> =
+        answer["lines"].as_array().expect("lines").iter().map(|line| line[1].as_i64()).collect();
+    assert!(times.is_sorted());
+    assert_eq!(answer["all"], rows(&paths[0]).len() + rows(&paths[1]).len());
+}
+
+#[test]
+fn a_line_comes_with_its_arguments() {
+    for name in ["head_types.clog", "head_notime_types.clog", "head_server.clog"] {
+        let path = fixture("cnanolog", name);
+        let trace = open(&path, None, &Options::default()).expect("it opens");
+        let wanted = Wanted::nothing().and(Table::Logs, Columns::ALL).and(Table::Args, Columns::ALL);
+        let mut batches = Batches::of(wanted);
+        trace.pour(&Filter::default(), &mut batches).expect("it can be read");
+        let ids: Vec<i64> =
+            batches.table(Table::Logs).flat_map(|batch| logs::View::of(batch).id.values().to_vec()).collect();
+        let server = Server::of(std::slice::from_ref(&path));
+        for number in [0, ids.len() / 2, ids.len() - 1] {
+            let mut keys = Vec::new();
+            for batch in batches.table(Table::Args) {
+                let view = args::View::of(batch);
+                let own = (0..view.rows)
+                    .filter(|row| view.owner_id.get(*row) == ids[number] && view.owner_table.get(*row) == "logs");
+                keys.extend(own.map(|row| view.key.get(row).to_owned()));
+            }
+            let line = server.get(&format!("log/line?number={number}")).json();
+            let found: Vec<&str> =
+                line["args"].as_array().expect("arguments").iter().filter_map(|arg| arg[0].as_str()).collect();
+            assert_eq!(found, keys, "{name} {number}");
+            assert!(line["format"].is_string(), "{name} {number}");
+        }
+    }
+}
+
+#[test]
+fn a_log_of_nothing_is_empty() {
+    let trace = sample("wtf");
+    let server = Server::of(std::slice::from_ref(&trace.path));
+    let answer = server.get("log?skip=5&take=10&text=a&levels=INFO&at=0").json();
+    assert_eq!((&answer["total"], &answer["at"], &answer["lines"]), (&json!(0), &Value::Null, &json!([])));
+}

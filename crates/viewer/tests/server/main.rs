@@ -1,0 +1,18 @@
+//! The server over real connections on the loopback interface.
+
+mod definitions;
+mod findings;
+mod flame;
+mod guard;
+mod histogram;
+mod hostile;
+mod log;
+mod memory;
+mod picture;
+mod questions;
+mod source;
+#[cfg(feature = "sql")]
+mod sql;
+mod stats;
+mod support;
+mod traces;

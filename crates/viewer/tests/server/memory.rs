@@ -1,0 +1,106 @@
+//! Memory, against the analysis of memory.
+
+use serde_json::{Value, json};
+use traceloom_analysis::memory::{Options as MemoryOptions, Report, memory};
+use traceloom_ingest::{Options, open};
+use traceloom_model::Filter;
+
+use crate::support::{Server, fixture, sample};
+
+fn report(path: &std::path::Path, at_ns: Option<i64>) -> Report {
+    let trace = open(path, None, &Options::default()).expect("it opens");
+    let options = MemoryOptions { at_ns, points: 64, ..MemoryOptions::default() };
+    memory(&trace, &Filter::default(), &options).expect("it can be read")
+}
+
+fn check(answer: &Value, report: &Report, offset_ns: i64) {
+    let totals = &report.totals;
+    for (key, value) in [
+        ("allocations", totals.allocations),
+        ("allocated_bytes", totals.allocated_bytes),
+        ("frees", totals.frees),
+        ("live_bytes", totals.live_bytes),
+        ("double_frees", totals.double_frees),
+        ("unknown_frees", totals.unknown_frees),
+        ("temporary", totals.temporary),
+    ] {
+        assert_eq!(answer["totals"][key], value, "{key}");
+    }
+    assert_eq!(
+        (&answer["peak"]["bytes"], &answer["peak"]["ts_ns"]),
+        (&json!(report.peak.bytes), &json!(report.peak.ts_ns + offset_ns))
+    );
+    let curve: Vec<Value> =
+        report.curve.iter().map(|point| json!([point.ts_ns + offset_ns, point.used_bytes, point.most_bytes])).collect();
+    assert_eq!(answer["curve"], json!(curve));
+    assert_eq!(answer["is_growth_only"], report.is_growth_only);
+    assert_eq!(answer["at"]["bytes"], json!(report.at.as_ref().map(|at| at.bytes)));
+    let sites = answer["sites"].as_array().expect("sites");
+    for (list, moment) in [("peak", Some(&report.peak)), ("at", report.at.as_ref())] {
+        let shown = answer[list]["sites"].as_array().map_or(0, Vec::len);
+        assert_eq!(shown, moment.map_or(0, |moment| moment.sites.len().min(300)), "{list}");
+    }
+    for site in sites {
+        let known = &report.sites[site["number"].as_u64().expect("a number") as usize];
+        assert_eq!(
+            (&site["bytes"], &site["count"], &site["live_bytes"]),
+            (&json!(known.bytes), &json!(known.count), &json!(known.live_bytes))
+        );
+        assert_eq!(site["stack"].as_array().map(Vec::len), Some(known.stack.len()));
+        assert_eq!(site["quarters"], json!(known.quarters));
+    }
+    // Whatever a list names is there.
+    for list in ["leaks", "hot", "often"] {
+        for number in answer[list].as_array().expect("a list") {
+            assert!(sites.iter().any(|site| site["number"] == *number), "{list} {number}");
+        }
+    }
+}
+
+#[test]
+fn the_report_is_that_of_the_analysis() {
+    let mut paths: Vec<_> =
+        ["api_medium.mlyze", "spec_reuse.mlyze", "leak.mlyze", "gcprog.mlyze", "threads.mlyze", "spec_basic.mlyze"]
+            .iter()
+            .map(|name| fixture("memlyze", name))
+            .collect();
+    let sample = sample("memlyze");
+    paths.push(sample.path.clone());
+    for path in paths {
+        let server = Server::of(std::slice::from_ref(&path));
+        let whole = report(&path, None);
+        check(&server.get("memory?trace=0&points=64").json(), &whole, 0);
+        let middle = whole.totals.first_ns + (whole.totals.last_ns - whole.totals.first_ns) / 2;
+        check(&server.get(&format!("memory?trace=0&points=64&at={middle}")).json(), &report(&path, Some(middle)), 0);
+        // On an axis that is moved, the same is found at the moved time.
+        server.post("offset?trace=0&offset_ns=1000000", &[]);
+        let moved = middle + 1_000_000;
+        check(
+            &server.get(&format!("memory?trace=0&points=64&at={moved}")).json(),
+            &report(&path, Some(middle)),
+            1_000_000,
+        );
+    }
+}
+
+#[test]
+fn what_has_no_memory_is_refused() {
+    let trace = sample("easyprofiler");
+    let server = Server::of(std::slice::from_ref(&trace.path));
+    for question in [
+        "memory",
+        "memory?trace=0",
+        "memory?trace=7",
+        "memory?trace=-1",
+        "memory?trace=0&at=x",
+        "memory?trace=0&points=-1",
+    ] {
+        let answer = server.get(question);
+        assert!((400..500).contains(&answer.status) && answer.error().len() > 10, "{question}: {}", answer.status);
+    }
+    let memory = sample("memlyze");
+    let server = Server::of(std::slice::from_ref(&memory.path));
+    for at in [i64::MIN, i64::MAX] {
+        assert_eq!(server.get(&format!("memory?trace=0&at={at}&points=18446744073709551615")).status, 200, "{at}");
+    }
+}

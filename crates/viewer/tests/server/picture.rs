@@ -1,0 +1,112 @@
+//! What is drawn is what is in the tables, at any zoom.
+
+use std::collections::BTreeMap;
+
+use traceloom_ingest::{Options, open};
+use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, spans};
+
+use crate::support::{Server, fixture, sample};
+
+/// A bar: left, right, duration, name, index, count; how busy it is in between is not looked at.
+type Bar = (f32, f32, f32, u32, u32, u32);
+
+/// The lanes of an answer, by track, kind and depth.
+fn lanes(bytes: &[u8]) -> BTreeMap<[u32; 3], Vec<Bar>> {
+    let words: Vec<[u8; 4]> = bytes.chunks_exact(4).map(|word| [word[0], word[1], word[2], word[3]]).collect();
+    let mut lanes = BTreeMap::new();
+    let mut at = 0;
+    while at < words.len() {
+        let head: Vec<u32> = words[at..at + 4].iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let bars = head[3] as usize;
+        let column = |number: usize, bar: usize| words[at + 4 + number * bars + bar];
+        let float = |number, bar| f32::from_le_bytes(column(number, bar));
+        let whole = |number, bar| u32::from_le_bytes(column(number, bar));
+        let bar = |bar| (float(0, bar), float(1, bar), float(2, bar), whole(4, bar), whole(5, bar), whole(6, bar));
+        lanes.insert([head[0], head[1], head[2]], (0..bars).map(bar).collect());
+        at += 4 + 7 * bars;
+    }
+    lanes
+}
+
+/// Begins and durations of the spans of a file, by begin.
+fn spans_of(path: &std::path::Path) -> Vec<(i64, i64)> {
+    let trace = open(path, None, &Options::default()).expect("it opens");
+    let wanted = Columns::named(Table::Spans, &["ts_ns", "dur_ns"]);
+    let mut batches = Batches::of(Wanted::nothing().and(Table::Spans, wanted));
+    trace.pour(&Filter::default(), &mut batches).expect("it can be read");
+    let mut rows = Vec::new();
+    for batch in batches.table(Table::Spans) {
+        let view = spans::View::of(batch);
+        rows.extend((0..view.rows).map(|row| (view.ts_ns.get(row), view.dur_ns.get(row).unwrap_or(0))));
+    }
+    rows.sort_unstable();
+    rows
+}
+
+#[test]
+fn from_afar_no_span_is_lost() {
+    for format in ["easyprofiler", "nytprof", "wtf"] {
+        let trace = sample(format);
+        let server = Server::of(std::slice::from_ref(&trace.path));
+        let state = server.wait();
+        let tracks: Vec<String> = (0..state["tracks"].as_array().map_or(0, Vec::len)).map(|t| t.to_string()).collect();
+        let tracks = tracks.join(",");
+        let (from, to) = (state["from_ns"].as_i64().expect("a time"), state["to_ns"].as_i64().expect("a time"));
+        let all = spans_of(&trace.path);
+        let years = 86_400_000_000_000 * 365;
+        for (from, to) in [(from, to), (from - 3 * years, to + 100 * years), (i64::MIN, i64::MAX)] {
+            for pixels in [1, 640, 1_280] {
+                let answer = server.get(&format!("picture?from={from}&to={to}&px={pixels}&tracks={tracks}"));
+                let lanes = lanes(&answer.body);
+                let counted = lanes.iter().filter(|(key, _)| key[1] < 3).flat_map(|(_, bars)| bars);
+                let counted: usize = counted.map(|bar| bar.5 as usize).sum();
+                assert_eq!(counted, all.len(), "{format}: {from}..{to} in {pixels}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_window_of_ten_nanoseconds_is_exact() {
+    let trace = sample("easyprofiler");
+    let server = Server::of(std::slice::from_ref(&trace.path));
+    let all = spans_of(&trace.path);
+    let (begin, dur) = all[all.len() / 2];
+    let (from, to, pixels) = (begin - 4, begin + 6, 1_280_u32);
+    let answer = server.get(&format!("picture?from={from}&to={to}&px={pixels}&tracks=0,1,2,3,4,5,6,7"));
+    let lanes = lanes(&answer.body);
+    let x = (begin - from) as f32 * pixels as f32 / 10.0;
+    let found = lanes.values().flatten().any(|bar| (bar.0 - x).abs() < 0.01 && bar.2 == dur as f32);
+    assert!(found, "no bar at {x}: {lanes:?}");
+    for (left, right, ..) in lanes.values().flatten() {
+        assert!(*left <= *right && *left >= -1.0 && *right <= pixels as f32 + 1.0, "{left}..{right}");
+    }
+}
+
+#[test]
+fn deep_tracks_are_given_in_parts() {
+    let trace = sample("nytprof");
+    let server = Server::of(std::slice::from_ref(&trace.path));
+    let window = format!("from={}&to={}&px=100", i64::MIN, i64::MAX);
+    let all = lanes(&server.get(&format!("picture?{window}&tracks=0")).body);
+    assert!(all.len() > 3, "{} lanes", all.len());
+    let part = lanes(&server.get(&format!("picture?{window}&tracks=0:1-2")).body);
+    assert_eq!(part.keys().filter(|key| key[1] == 0).map(|key| key[2]).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn flows_frames_and_marks_are_there() {
+    let server = Server::of(&[fixture("wtf", "cpp-frames.wtf-trace")]);
+    let state = server.wait();
+    let framed = state["tracks"].as_array().expect("a list").iter().any(|track| track["frame_depth"] == 1);
+    assert!(framed, "{state}");
+    let trace = sample("wtf");
+    let server = Server::of(std::slice::from_ref(&trace.path));
+    let state = server.wait();
+    let tracks = state["tracks"].as_array().expect("a list");
+    let numbers: Vec<String> = (0..tracks.len()).map(|number| number.to_string()).collect();
+    let (from, to) = (&state["from_ns"], &state["to_ns"]);
+    let extras = server.get(&format!("extras?from={from}&to={to}&px=1000&tracks={}", numbers.join(","))).json();
+    assert!(!extras["events"].as_array().expect("a list").is_empty());
+    assert!(!extras["links"].as_array().expect("a list").is_empty());
+}

@@ -1,0 +1,24 @@
+// Files that are dropped on the page.
+
+import { send } from "./api";
+
+/** Opens what is dropped; `done` is called when it is on the server. */
+export function acceptDrops(done: () => void, fail: (message: string) => void): void {
+  const shade = document.getElementById("shade") as HTMLElement;
+  let depth = 0;
+  const show = (by: number): void => {
+    depth = Math.max(0, depth + by);
+    shade.hidden = depth === 0;
+  };
+  const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
+  addEventListener("dragenter", (event) => hasFiles(event) && show(1));
+  addEventListener("dragleave", (event) => hasFiles(event) && show(-1));
+  addEventListener("dragover", (event) => event.preventDefault());
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    show(-depth);
+    for (const file of event.dataTransfer?.files ?? []) {
+      send("open", { name: file.name }, file).then(done, (error: unknown) => fail(`${file.name}: ${error instanceof Error ? error.message : String(error)}`));
+    }
+  });
+}

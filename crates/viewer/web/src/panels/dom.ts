@@ -1,0 +1,76 @@
+// Elements, sentences and saved files.
+
+type Child = Node | string;
+
+/** An element with attributes and children; texts are texts, whatever is in them. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Record<string, string> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/** A sentence where there is nothing to show. */
+export function note(text: string): HTMLElement {
+  return element("p", { class: "note" }, text);
+}
+
+/** A sentence where something failed. */
+export function failure(error: unknown): HTMLElement {
+  return element("p", { class: "error" }, error instanceof Error ? error.message : String(error));
+}
+
+/** Hands a file to the browser. */
+export function saveFile(name: string, parts: BlobPart[], type: string): void {
+  const link = element("a", { download: name });
+  link.href = URL.createObjectURL(new Blob(parts, { type }));
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+export interface Choice<T extends string> {
+  id: T;
+  title: string;
+  hint?: string;
+  isDisabled?: boolean;
+}
+
+/** Buttons of which one is pressed; arrows move between them. */
+export function switcher<T extends string>(label: string, choices: Choice<T>[], chosen: T, choose: (id: T) => void): HTMLElement {
+  const host = element("div", { class: "switch", role: "radiogroup", "aria-label": label });
+  const buttons = choices.map((choice) => {
+    const button = element("button", { role: "radio", type: "button", "data-choice": choice.id }, choice.title);
+    if (choice.hint) button.title = choice.hint;
+    button.disabled = choice.isDisabled ?? false;
+    button.addEventListener("click", () => press(choice.id));
+    return button;
+  });
+  const mark = (id: T): void =>
+    buttons.forEach((button) => {
+      const isOn = button.dataset["choice"] === id;
+      button.setAttribute("aria-checked", String(isOn));
+      button.tabIndex = isOn ? 0 : -1;
+    });
+  const press = (id: T): void => {
+    mark(id);
+    choose(id);
+  };
+  host.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by === undefined) return;
+    event.stopPropagation();
+    event.preventDefault();
+    const usable = buttons.filter((button) => !button.disabled);
+    const at = usable.findIndex((button) => button === document.activeElement);
+    const next = usable[(at + by + usable.length) % usable.length];
+    next?.focus();
+    if (next) press(next.dataset["choice"] as T);
+  });
+  mark(chosen);
+  host.append(...buttons);
+  return host;
+}

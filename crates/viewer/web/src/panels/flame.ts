@@ -1,0 +1,262 @@
+// Flame graph of the selection, the window or everything.
+
+import { askWith } from "../api";
+import { bytes, count, duration, share } from "../format";
+import { panelState, rememberPanelState } from "../link";
+import { store } from "../store";
+import { element, failure, note, switcher, type Choice, type Panel } from "./panel";
+import { layout, matched, NO_BOXES, pathTo, type Box, type Boxes, type FlameAnswer } from "./flametree";
+import { FlameView, label } from "./flameview";
+import { busyMark, followView, Latest, part, partKey, partSwitch } from "./part";
+import { nameNumber } from "./statsrows";
+
+type Weight = "time" | "self" | "count" | "bytes";
+type Side = "top" | "bottom" | "sandwich";
+
+interface Kept {
+  weight: Weight;
+  view: Side;
+  path: string[];
+  /** The middle of a sandwich, where it is no name of the timeline. */
+  name: string | null;
+  threads: boolean;
+}
+
+const SIDES: Choice<Side>[] = [
+  { id: "top", title: "Top-down", hint: "From the outermost spans to what they call" },
+  { id: "bottom", title: "Bottom-up", hint: "From where the time goes to who called it" },
+  { id: "sandwich", title: "Sandwich", hint: "Callers above and callees below the selected name" },
+];
+
+function hasSpans(): boolean {
+  return store.state.tracks.some((track) => track.spans > 0);
+}
+
+function hasMemory(): boolean {
+  return store.state.traces.some((trace) => trace.memory !== null);
+}
+
+function kept(): Kept {
+  const state = panelState<Partial<Kept>>("flame");
+  const isUsable = (weight: Weight): boolean => (weight === "bytes" ? hasMemory() : weight === "count" || hasSpans());
+  const wanted = (["time", "self", "count", "bytes"] as const).find((weight) => weight === state?.weight && isUsable(weight));
+  return {
+    weight: wanted ?? (hasSpans() || !hasMemory() ? "time" : "bytes"),
+    view: SIDES.find((side) => side.id === state?.view)?.id ?? "top",
+    path: Array.isArray(state?.path) ? state.path.filter((name) => typeof name === "string") : [],
+    name: typeof state?.name === "string" ? state.name : null,
+    threads: state?.threads === true,
+  };
+}
+
+class FlamePanel {
+  private readonly tools = element("div", { class: "tools" });
+  private readonly crumbs = element("nav", { class: "crumbs", "aria-label": "Zoom" });
+  private readonly said = element("span", { class: "note", role: "status" });
+  private readonly card = element("div", { class: "card", role: "status" });
+  private readonly busy = busyMark();
+  private readonly body = element("div", { class: "flamebody" });
+  private readonly latest = new Latest();
+  private readonly view = new FlameView({
+    pick: (number) => this.pick(number),
+    back: () => this.back(),
+    over: (number, at) => this.over(number, at),
+  });
+  private boxes: Boxes = NO_BOXES;
+  private answer: FlameAnswer | null = null;
+  private key = "";
+
+  constructor(readonly host: HTMLElement) {
+    this.card.hidden = true;
+    host.classList.add("column");
+    host.append(this.busy.host, this.tools, this.crumbs, this.body, this.card);
+    this.body.append(this.view.host);
+    followView(host, () => void this.refresh());
+  }
+
+  /** The name in the middle of a sandwich. */
+  private middle(): string | null {
+    const { name } = store.selection;
+    return name === null ? kept().name : store.name(name);
+  }
+
+  async refresh(): Promise<void> {
+    const asked = part();
+    const { weight, view, path, threads } = kept();
+    const name = view === "sandwich" ? this.middle() : null;
+    const key = partKey(asked) + JSON.stringify([weight, view, path, threads, name]);
+    if (key === this.key) return this.restyle();
+    this.key = key;
+    this.writeTools();
+    try {
+      const body = { ...asked, weight, view, path: view === "sandwich" ? [] : path, by_thread: threads, name };
+      const answer = await this.busy.during(this.latest.ask((signal) => askWith<FlameAnswer>("flame", body, signal)));
+      if (answer) this.fill(answer);
+    } catch (error) {
+      this.key = "";
+      this.body.replaceChildren(failure(error));
+    }
+  }
+
+  restyle(): void {
+    this.writeTools();
+    this.view.repaint();
+    this.search();
+  }
+
+  private fill(answer: FlameAnswer): void {
+    this.answer = answer;
+    const hadFocus = this.body.contains(document.activeElement);
+    this.boxes = layout(answer);
+    this.card.hidden = true;
+    this.writeCrumbs();
+    if (answer.total === 0 || this.boxes.list.length === 0) return this.body.replaceChildren(note(this.nothing(answer)));
+    if (!this.view.host.isConnected) this.body.replaceChildren(this.view.host);
+    this.view.show(this.boxes);
+    // Whoever scripts the page can wait until it is drawn.
+    this.body.dataset["shows"] = `${kept().weight} ${kept().view}`;
+    if (hadFocus) this.view.host.focus({ preventScroll: true });
+    this.search();
+  }
+
+  private nothing(answer: FlameAnswer): string {
+    if (answer.loading) return "The trace is still being read.";
+    if (answer.total > 0) return `${answer.name ?? ""} is in no stack of this part.`;
+    if (!hasSpans() && !hasMemory()) return "This trace has neither spans nor allocations, so there are no stacks to draw.";
+    return "Nothing with a weight begins in this part of the trace.";
+  }
+
+  private writeTools(): void {
+    const { weight, view, threads } = kept();
+    const focused = (document.activeElement as HTMLElement | null)?.dataset["choice"];
+    const hadFocus = this.tools.contains(document.activeElement);
+    const weights: Choice<Weight>[] = [
+      { id: "time", title: "Time", hint: "Width is time from begin to end", isDisabled: !hasSpans() },
+      { id: "self", title: "Self", hint: "Width is the time that children leave", isDisabled: !hasSpans() },
+      { id: "count", title: "Count", hint: hasSpans() ? "Width is the number of spans" : "Width is the number of allocations" },
+      { id: "bytes", title: "Bytes", hint: "Width is bytes that were allocated", isDisabled: !hasMemory() },
+    ];
+    const apart = element("button", { type: "button", "aria-pressed": String(threads), "data-choice": "threads", title: "Stacks of each thread below a box of its own" }, "Threads apart");
+    apart.addEventListener("click", () => this.change({ threads: !threads, path: [] }));
+    this.tools.replaceChildren(
+      partSwitch(() => void this.refresh()),
+      switcher("Width", weights, weight, (id) => this.change({ weight: id })),
+      switcher("View", SIDES, view, (id) => this.change({ view: id, path: [] })),
+      ...(hasSpans() ? [apart] : []),
+      this.said,
+    );
+    if (hadFocus && focused) this.tools.querySelector<HTMLElement>(`[data-choice="${focused}"]`)?.focus();
+  }
+
+  private change(change: Partial<Kept>): void {
+    rememberPanelState("flame", { ...kept(), ...change });
+    void this.refresh();
+  }
+
+  private writeCrumbs(): void {
+    const { answer } = this;
+    if (!answer) return;
+    if (kept().view === "sandwich") {
+      const middle = element("span", {}, answer.name ?? "");
+      return this.crumbs.replaceChildren(element("span", { class: "note" }, "callers ↑"), middle, element("span", { class: "note" }, "callees ↓"));
+    }
+    const steps = ["Everything", ...answer.path].map((name, depth): HTMLElement => {
+      const isLast = depth === answer.path.length;
+      const step = element("button", { type: "button", title: name, ...(isLast ? { "aria-current": "true" } : {}) }, name);
+      step.addEventListener("click", () => this.change({ path: answer.path.slice(0, depth) }));
+      return step;
+    });
+    // Of a long way the middle says least.
+    if (steps.length > 12) steps.splice(2, steps.length - 10, element("span", { class: "note" }, `… ${steps.length - 10} more …`));
+    this.crumbs.replaceChildren(...steps);
+    this.crumbs.scrollLeft = this.crumbs.scrollWidth;
+  }
+
+  private search(): void {
+    const text = (document.getElementById("search") as HTMLInputElement).value.trim().toLowerCase();
+    const isMatch = (name: string): boolean => name.toLowerCase().includes(text);
+    this.view.search(text === "" ? null : isMatch);
+    this.said.textContent = text === "" ? "" : `${share(matched(this.boxes, isMatch), 1)} matches`;
+  }
+
+  private pick(number: number): void {
+    const box = this.boxes.list[number];
+    const { answer } = this;
+    if (!box || !answer) return;
+    const { view } = kept();
+    const known = box.name === null ? undefined : nameNumber(box.name);
+    if (view === "sandwich") {
+      if (box.name === null) return;
+      rememberPanelState("flame", { ...kept(), name: box.name });
+      store.select({ name: known ?? null });
+      return void this.refresh();
+    }
+    // A box of many small ones shows them when its parent fills the picture; the box that does shows the way back.
+    const target = box.folded > 0 ? box.parent : number;
+    const path = number === 0 ? answer.path.slice(0, -1) : pathTo(this.boxes, target, answer.path);
+    rememberPanelState("flame", { ...kept(), path });
+    if (known !== undefined && number !== 0) store.select({ name: known });
+    void this.refresh();
+  }
+
+  private back(): boolean {
+    const path = this.answer?.path ?? [];
+    if (kept().view === "sandwich" || path.length === 0) return false;
+    this.change({ path: path.slice(0, -1) });
+    return true;
+  }
+
+  private amount(value: number): string {
+    const { weight } = kept();
+    return weight === "bytes" || !hasSpans() ? (weight === "count" ? count(value) : bytes(value)) : weight === "count" ? count(value) : duration(value);
+  }
+
+  private over(number: number, at: { x: number; y: number } | null): void {
+    const box = this.boxes.list[number];
+    this.card.hidden = !box;
+    if (!box) return;
+    this.card.replaceChildren(...this.describe(box));
+    const place = at ?? this.placeOf(box);
+    const { offsetWidth: width, offsetHeight: height } = this.card;
+    const left = place.x + 14 + width > innerWidth ? place.x - width - 10 : place.x + 14;
+    const top = place.y + 16 + height > innerHeight ? place.y - height - 10 : place.y + 16;
+    this.card.style.transform = `translate(${Math.max(4, left)}px, ${Math.max(4, top)}px)`;
+  }
+
+  private placeOf(box: Box): { x: number; y: number } {
+    const outside = this.view.host.getBoundingClientRect();
+    const y = outside.top + (box.row + 1) * 19 - this.view.host.scrollTop;
+    return { x: outside.left + Math.min(box.from * outside.width + 20, outside.width - 40), y };
+  }
+
+  private describe(box: Box): HTMLElement[] {
+    const root = this.boxes.list[0]?.total ?? 0;
+    const unit = hasSpans() && kept().weight !== "bytes" ? "spans" : "allocations";
+    const rows: [string, string][] = [
+      ["total", `${this.amount(box.total)} · ${share(box.total, this.answer?.total ?? 0)} of everything`],
+      ["own", box.folded > 0 ? "" : this.amount(box.own)],
+      ["in this picture", root === this.answer?.total ? "" : share(box.total, root)],
+      [unit, kept().weight === "count" ? "" : count(box.count)],
+    ];
+    const list = element("dl");
+    for (const [what, value] of rows.filter(([, value]) => value !== "")) list.append(element("dt", {}, what), element("dd", {}, value));
+    const title = box.folded > 0 ? `${count(box.folded)} boxes too small to draw; click to see them larger` : label(box);
+    return [element("strong", {}, title), list];
+  }
+}
+
+let open: FlamePanel | null = null;
+
+for (const topic of ["input", "change"]) document.getElementById("search")?.addEventListener(topic, () => open?.restyle());
+store.on("theme", () => open?.restyle());
+
+export const flame: Panel = {
+  id: "flame",
+  title: "Flame graph",
+  isUseful: () => hasSpans() || hasMemory(),
+  show(host) {
+    open = new FlamePanel(host);
+    return open.refresh();
+  },
+  update: () => open?.refresh(),
+};

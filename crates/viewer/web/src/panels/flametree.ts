@@ -1,0 +1,97 @@
+// From what the server sends to boxes with a place.
+
+export type Frame = [parent: number, name: number | null, total: number, own: number, count: number, folded: number];
+
+export interface FlameAnswer {
+  loading: boolean;
+  /** Weight of everything. */
+  total: number;
+  path: string[];
+  name?: string;
+  names: string[];
+  frames: Frame[];
+  callers: Frame[];
+}
+
+/** A box: a row, and from where to where as parts of the width. */
+export interface Box {
+  row: number;
+  from: number;
+  to: number;
+  /** Null for the root of everything, and for boxes that are too small to be drawn one by one. */
+  name: string | null;
+  total: number;
+  own: number;
+  count: number;
+  /** How many boxes this one stands for; 0 for a real one. */
+  folded: number;
+  parent: number;
+  children: number[];
+}
+
+export interface Boxes {
+  list: Box[];
+  /** The boxes of each row, from left to right. */
+  rows: number[][];
+  /** The row of the root. */
+  middle: number;
+}
+
+export const NO_BOXES: Boxes = { list: [], rows: [], middle: 0 };
+
+/** Places boxes: callees below the root, callers above it. */
+export function layout(answer: FlameAnswer): Boxes {
+  const callers = place(answer.callers, answer.names);
+  const callees = place(answer.frames, answer.names);
+  const middle = callers.reduce((most, box) => Math.max(most, box.row), 0);
+  const list = callees.map((box) => ({ ...box, row: middle + box.row }));
+  const shift = list.length - 1;
+  const moved = (number: number): number => (number === 0 ? 0 : number + shift);
+  callers.forEach((box, number) => {
+    const children = box.children.map(moved);
+    if (number === 0) list[0]?.children.push(...children);
+    else list.push({ ...box, row: middle - box.row, parent: moved(box.parent), children });
+  });
+  const rows: number[][] = [];
+  list.forEach((box, number) => (rows[box.row] ??= []).push(number));
+  return { list, rows, middle };
+}
+
+/** Children stand side by side from the left end of their parent on. */
+function place(frames: Frame[], names: string[]): Box[] {
+  const boxes: Box[] = [];
+  const whole = Math.max(1, frames[0]?.[2] ?? 0);
+  const filled: number[] = [];
+  frames.forEach(([parent, name, total, own, count, folded], number) => {
+    const around = number === 0 ? undefined : boxes[parent];
+    const from = around ? (filled[parent] ?? around.from) : 0;
+    const to = number === 0 ? 1 : from + total / whole;
+    if (around) {
+      filled[parent] = to;
+      around.children.push(number);
+    }
+    const row = around ? around.row + 1 : 0;
+    boxes.push({ row, from, to, name: name === null ? null : (names[name] ?? ""), total, own, count, folded, parent, children: [] });
+  });
+  return boxes;
+}
+
+/** The names from the root to a box; those of the root's own path come first. */
+export function pathTo({ list }: Boxes, number: number, rootPath: string[]): string[] {
+  const names: string[] = [];
+  for (let at = number; at !== 0; at = list[at]?.parent ?? 0) names.unshift(list[at]?.name ?? "");
+  return [...rootPath, ...names];
+}
+
+/** The part of the width where a text is found; boxes inside of others count once. */
+export function matched({ list }: Boxes, isMatch: (name: string) => boolean): number {
+  let sum = 0;
+  const waiting = [0];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    const box = list[at];
+    if (!box) continue;
+    if (box.name !== null && isMatch(box.name)) sum += box.to - box.from;
+    else waiting.push(...box.children);
+  }
+  return sum;
+}

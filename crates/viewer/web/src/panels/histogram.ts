@@ -1,0 +1,220 @@
+// How long the spans of the selected name take, and which take longest.
+
+import { ask, type Found } from "../api";
+import { count, duration, moment, share } from "../format";
+import { panelState, rememberPanelState } from "../link";
+import { store } from "../store";
+import { colorOf } from "./statsrows";
+import { HistogramChart, type Bin, type Histogram } from "./histogramchart";
+import { openPanelWith, showRow, showSpan } from "./jump";
+import { element, failure, table, type Column, type Panel, type TableElement } from "./panel";
+import { busyMark, followView, Latest, part, partKey, partSwitch, type Part } from "./part";
+import { Scatter, type Relation } from "./scatter";
+
+interface Longest {
+  all: number;
+  places: Found[];
+}
+
+/** Enough to see the shape of many durations; of few there are fewer. */
+const BINS = 60;
+
+const columns: Column<Found>[] = [
+  { title: "Track", text: (row) => trackName(row.track) },
+  { title: "At", text: (row) => moment(row.ts_ns), value: (row) => row.ts_ns, csv: "ts_ns" },
+  { title: "Duration", text: (row) => duration(row.dur_ns), value: (row) => row.dur_ns ?? NaN, csv: "dur_ns" },
+];
+
+function trackName(number: number): string {
+  const track = store.state.tracks[number];
+  const thread = track?.tid === null || track === undefined ? "" : `thread ${track.tid}`;
+  return track?.name || thread || track?.process || `track ${number}`;
+}
+
+/** Names of values, each once. */
+function valueNames(): number[] {
+  return [...new Set(store.state.counters.map((counter) => counter.name))];
+}
+
+class HistogramPanel {
+  private readonly tools = element("div", { class: "tools" });
+  private readonly figures = element("div", { class: "figures" });
+  private readonly body = element("div", { class: "split" });
+  private readonly busy = busyMark();
+  private readonly latest = new Latest();
+  private readonly listed = new Latest();
+  private readonly chart = new HistogramChart((bin) => void this.list(bin));
+  private readonly scatter: Scatter;
+  private readonly title = element("p", { class: "note" });
+  private readonly outliers = element("div", { class: "outliers" });
+  private rows: TableElement<Found> | null = null;
+  private places: Found[] = [];
+  private at = -1;
+  private data: Histogram | null = null;
+  private asked: Part = {};
+  private key = "";
+
+  constructor(readonly host: HTMLElement) {
+    host.classList.add("column");
+    this.scatter = new Scatter((dur, ts) => void showRow({ ts, dur, ...(this.data ? { name: this.data.name } : {}) }));
+    host.append(this.busy.host, this.tools, this.figures, this.body);
+    followView(host, () => void this.refresh());
+  }
+
+  private value(): number | null {
+    const name = panelState<{ value?: string }>("histogram")?.value;
+    const number = name === undefined ? -1 : store.names.indexOf(name);
+    return valueNames().includes(number) ? number : null;
+  }
+
+  async refresh(): Promise<void> {
+    const asked = part();
+    const { name } = store.selection;
+    const key = partKey(asked) + JSON.stringify([name, this.value()]);
+    if (key === this.key) return this.mark();
+    this.key = key;
+    this.writeTools();
+    if (name === null) return this.invite();
+    try {
+      await this.busy.during(this.load(asked, name));
+    } catch (error) {
+      this.key = "";
+      this.body.replaceChildren(failure(error));
+    }
+  }
+
+  private async load(asked: Part, name: number): Promise<void> {
+    const data = await this.latest.ask((signal) => ask<Histogram>("histogram", { ...asked, name, bins: BINS }, signal));
+    if (!data) return;
+    [this.data, this.asked] = [data, asked];
+    this.writeFigures(data);
+    if (data.calls === 0) return this.body.replaceChildren(element("p", { class: "note" }, `No span of this part is called ${data.name} and has an end.`));
+    const value = this.value();
+    if (value === null) {
+      this.chart.show(data);
+      this.body.replaceChildren(this.chart.host, this.outliers);
+    } else {
+      const relation = await ask<Relation>("relation", { ...asked, name, value });
+      if (this.data !== data) return;
+      this.scatter.show(relation);
+      this.body.replaceChildren(this.scatter.host, this.outliers);
+    }
+    await this.list(value === null ? this.chart.bin() : null);
+  }
+
+  /** Colours or the selected span changed. */
+  mark(): void {
+    this.writeTools();
+    this.chart.later();
+    this.scatter.later();
+    this.rows?.refresh();
+  }
+
+  private invite(): void {
+    this.data = null;
+    const button = element("button", { type: "button" }, "Open Statistics");
+    button.addEventListener("click", () => openPanelWith("stats"));
+    this.figures.replaceChildren();
+    this.body.replaceChildren(element("p", { class: "note" }, "Select a name to see how long its spans take: click a span in the timeline, or a row of the statistics. ", button));
+  }
+
+  private writeTools(): void {
+    if (this.tools.contains(document.activeElement)) {
+      const focused = (document.activeElement as HTMLElement).dataset["choice"];
+      this.tools.replaceChildren(...this.made());
+      if (focused) this.tools.querySelector<HTMLElement>(`[data-choice="${focused}"]`)?.focus();
+      return;
+    }
+    this.tools.replaceChildren(...this.made());
+  }
+
+  private made(): HTMLElement[] {
+    const values = valueNames();
+    const made = [partSwitch(() => void this.refresh())];
+    if (values.length === 0) return made;
+    const choice = element("select", { "aria-label": "What to compare with", "data-choice": "value" }, element("option", { value: "" }, "Distribution"));
+    for (const value of values) choice.append(element("option", { value: store.name(value) }, `Against ${store.name(value)}`));
+    const chosen = this.value();
+    choice.value = chosen === null ? "" : store.name(chosen);
+    choice.addEventListener("change", () => {
+      rememberPanelState("histogram", choice.value === "" ? {} : { value: choice.value });
+      void this.refresh();
+    });
+    return [...made, choice];
+  }
+
+  private writeFigures(data: Histogram): void {
+    const rough = data.exact ? "" : "~";
+    const shown: [string, string][] = [
+      ["calls", count(data.calls)],
+      ["total", duration(data.total_ns)],
+      ["min", duration(data.min_ns)],
+      ["mean", duration(data.mean_ns)],
+      ["p50", rough + duration(data.p50_ns ?? 0)],
+      ["p95", rough + duration(data.p95_ns ?? 0)],
+      ["p99", rough + duration(data.p99_ns ?? 0)],
+      ["max", duration(data.max_ns)],
+    ];
+    if (data.unclosed > 0) shown.push(["never closed", count(data.unclosed)]);
+    const swatch = element("i", { class: "swatch", style: `background: ${colorOf(data.name)}` });
+    this.figures.replaceChildren(
+      element("strong", { title: data.name }, swatch, data.name),
+      ...(data.calls > 0 ? shown : []).map(([what, value]) => element("span", {}, element("small", {}, what), value)),
+    );
+  }
+
+  /** Lists the spans of a bar, or the longest of all. */
+  private async list(bin: Bin | null): Promise<void> {
+    const { data } = this;
+    if (!data) return;
+    const name = store.names.indexOf(data.name);
+    const limits = bin ? { least: bin[0], below: bin[1] } : {};
+    const answer = await this.listed.ask((signal) => ask<Longest>("longest", { ...this.asked, ...limits, name, kind: data.kind }, signal));
+    if (!answer) return;
+    [this.places, this.at] = [answer.places, -1];
+    const all = answer.all > answer.places.length ? `, the longest ${count(answer.places.length)} of them here` : "";
+    this.title.textContent = bin
+      ? `${count(answer.all)} take ${duration(bin[0])} to ${duration(bin[1])} (${share(answer.all, data.calls)})${all}`
+      : `The longest${answer.all > answer.places.length ? ` ${count(answer.places.length)} of ${count(answer.all)}` : ""}`;
+    if (this.rows?.isConnected) return this.rows.setRows(this.places);
+    const step = (by: number, title: string): HTMLElement => {
+      const button = element("button", { type: "button" }, title);
+      button.addEventListener("click", () => void this.show(this.at + by));
+      return button;
+    };
+    const tools = [this.title, step(-1, "‹ Previous"), step(1, "Next ›")];
+    this.rows = table(columns, this.places, (row) => void this.show(this.places.indexOf(row)), {
+      isChosen: isSelected,
+      isSearched: false,
+      name: "traceloom-durations",
+      tools,
+    });
+    this.outliers.replaceChildren(this.rows);
+  }
+
+  private async show(at: number): Promise<void> {
+    const found = this.places[Math.min(Math.max(at, 0), this.places.length - 1)];
+    if (!found) return;
+    this.at = this.places.indexOf(found);
+    await showSpan({ ...found, ...(store.selection.name === null ? {} : { name: store.selection.name }) });
+  }
+}
+
+function isSelected(row: Found): boolean {
+  const { place } = store.selection;
+  return place !== null && place.track === row.track && place.kind === row.kind && place.depth === row.depth && place.index === row.index;
+}
+
+let open: HistogramPanel | null = null;
+store.on("theme", () => open?.mark());
+
+export const histogram: Panel = {
+  id: "histogram",
+  title: "Histogram",
+  isUseful: () => store.state.tracks.some((track) => track.spans > 0),
+  show(host) {
+    open = new HistogramPanel(host);
+    return open.refresh();
+  },
+  update: () => open?.refresh(),
+};

@@ -1,0 +1,211 @@
+// Memory: how much was in use, who took it, what never came back.
+
+import { ask } from "../api";
+import { bytes, count, duration } from "../format";
+import { panelState, rememberPanelState } from "../link";
+import { store } from "../store";
+import { lookAt, openPanelWith, when } from "./jump";
+import { Curve } from "./memorycurve";
+import { listOf, placeOf, type List, type MemoryReport, type Site } from "./memorylists";
+import { element, failure, switcher, type Panel } from "./panel";
+
+/** What a link keeps. */
+interface Kept {
+  trace?: number | undefined;
+  list?: List | undefined;
+  at?: number | undefined;
+}
+
+class Memory {
+  readonly host = element("div", { class: "sheet memory" });
+  private readonly figures = element("dl", { class: "sums" });
+  private readonly curve = new Curve((ts) => this.pick(ts));
+  private readonly growth = element("p", { class: "note", hidden: "" }, "The tracer knew no addresses: what was freed cannot be told, only where memory grew.");
+  private readonly choice = element("div", { class: "tools" });
+  private readonly table = element("div", { class: "scroll" });
+  private readonly stack = element("aside", { class: "aside", "aria-label": "Stack of the chosen site", hidden: "" });
+  private kept: Kept;
+  private report: MemoryReport | null = null;
+  private chosen = -1;
+  private turn = 0;
+  private asked = "";
+  private moment: number | null = null;
+
+  constructor() {
+    this.kept = keptOf(panelState("memory"));
+    const left = element("div", { class: "overview" }, this.curve.host, this.figures, this.growth);
+    this.host.append(left, element("div", { class: "main" }, this.choice, this.table), this.stack);
+    store.on("theme", () => this.curve.draw());
+    store.on("view", () => this.curve.draw());
+  }
+
+  private get trace(): number {
+    const numbers = withMemory();
+    return this.kept.trace !== undefined && numbers.includes(this.kept.trace) ? this.kept.trace : (numbers[0] ?? 0);
+  }
+
+  /** Follows the traces, and the time that the timeline has selected. */
+  async update(): Promise<void> {
+    const { span, event, range } = store.selection;
+    const at = span?.ts_ns ?? event?.ts_ns ?? range?.to ?? null;
+    if (at !== null && at !== this.moment) this.kept = { ...this.kept, at: Math.round(at), list: "at" };
+    this.moment = at;
+    await this.load();
+  }
+
+  /** A time was clicked. */
+  private pick(ts: number): void {
+    this.keep({ at: Math.round(ts), list: "at" });
+    lookAt(ts);
+  }
+
+  private keep(change: Kept): void {
+    this.kept = { ...this.kept, ...change };
+    rememberPanelState("memory", this.kept);
+    void this.load().catch((error: unknown) => this.table.replaceChildren(failure(error)));
+  }
+
+  private async load(): Promise<void> {
+    const trace = this.trace;
+    const info = store.state.traces[trace];
+    if (info?.state !== "ready") return;
+    const question = { trace, at: this.kept.at, points: 512 };
+    const asked = JSON.stringify([question, info.offset_ns]);
+    if (asked === this.asked) return this.showList();
+    const turn = ++this.turn;
+    const report = await ask<MemoryReport>("memory", question);
+    if (turn !== this.turn) return;
+    this.asked = asked;
+    this.report = report;
+    this.chosen = -1;
+    this.stack.hidden = true;
+    this.curve.show(report);
+    this.showFigures(report);
+    this.showList();
+  }
+
+  private showFigures({ totals, peak, is_coarse, is_growth_only }: MemoryReport): void {
+    const rows: [string, string, string?][] = [["allocated", bytes(totals.allocated_bytes), `${count(totals.allocations)} allocations`]];
+    if (!is_growth_only) {
+      rows.unshift(
+        ["peak", `${is_coarse ? "at least " : ""}${bytes(peak.bytes)}`, `at ${when(peak.ts_ns)}`],
+        ["never freed", bytes(totals.live_bytes), `${count(totals.live)} allocations`],
+      );
+      rows.push(
+        ["churn", `${bytes(Math.round(totals.churn_bytes_per_second))}/s`, `${count(totals.frees)} frees`],
+        ["temporary", count(totals.temporary), "freed by the very next event"],
+        ["double frees", count(totals.double_frees), "of what was freed before"],
+        ["unknown frees", count(totals.unknown_frees), "of what was never seen taken"],
+        ["reused", count(totals.reused), "addresses given out again without a free"],
+      );
+    }
+    this.growth.hidden = !is_growth_only;
+    if (totals.collections > 0) rows.push(["collections", count(totals.collections), "of the garbage collector"]);
+    this.figures.replaceChildren(
+      ...rows.map(([name, value, about]) => {
+        const isOdd = /frees$/.test(name) && value !== "0";
+        return element("div", { class: isOdd ? "odd" : "", title: about ?? "" }, element("dt", {}, name), element("dd", {}, value), element("small", {}, about ?? ""));
+      }),
+    );
+  }
+
+  private showList(): void {
+    const { report } = this;
+    if (!report) return;
+    const lists: { id: List; title: string; hint: string }[] = report.is_growth_only
+      ? [{ id: "growth", title: "Growth", hint: "Bytes that each site took, in quarters of the trace" }]
+      : [
+          { id: "peak", title: "At the peak", hint: "What was alive when most was in use" },
+          { id: "leaks", title: "Never freed", hint: "What was still alive at the end" },
+          { id: "hot", title: "Most bytes", hint: "Sites by all bytes that they took" },
+          { id: "often", title: "Most often", hint: "Sites by the number of their allocations" },
+          { id: "growth", title: "Growth", hint: "Bytes that each site took, in quarters of the trace" },
+          { id: "lifetimes", title: "Lifetimes", hint: "How long what was freed had lived" },
+          ...(report.at ? [{ id: "at" as const, title: `At ${when(report.at.ts_ns)}`, hint: "What was alive at the chosen time" }] : []),
+        ];
+    const list = lists.find(({ id }) => id === this.kept.list)?.id ?? lists[0]?.id ?? "hot";
+    const focused = this.choice.querySelector(":focus")?.getAttribute("data-choice");
+    this.choice.replaceChildren(...this.traces(), switcher("List", lists, list, (id) => this.keep({ list: id })), this.flame());
+    this.choice.querySelector<HTMLElement>(`[data-choice="${focused ?? "-"}"]`)?.focus();
+    const shown = listOf(list, report, (site) => this.choose(site), (site) => site.number === this.chosen);
+    this.table.replaceChildren(...shown);
+  }
+
+  private traces(): HTMLElement[] {
+    const numbers = withMemory();
+    if (numbers.length < 2) return [];
+    const select = element("select", { "aria-label": "Trace" });
+    for (const number of numbers) {
+      const option = element("option", { value: String(number) }, store.state.traces[number]?.path.split("/").pop() ?? "");
+      option.selected = number === this.trace;
+      select.append(option);
+    }
+    select.addEventListener("change", () => this.keep({ trace: Number(select.value), at: undefined }));
+    return [select];
+  }
+
+  private flame(): HTMLElement {
+    const button = element("button", { type: "button", title: "Flame graph of the bytes that each stack took" }, "Flame graph");
+    button.addEventListener("click", () => openPanelWith("flame", { weight: "bytes" }));
+    return button;
+  }
+
+  /** Shows the stack of a site. */
+  private choose(site: Site): void {
+    this.chosen = site.number;
+    const list = element("ol", { class: "stack" });
+    for (const [name, file, line] of site.stack) {
+      const where = file ? `${file}${line === null ? "" : `:${line}`}` : "";
+      const frame = element("li", {}, element("b", {}, name));
+      if (where !== "") {
+        const open = element("button", { type: "button", class: "link", title: "Show the place" }, where);
+        open.addEventListener("click", () => openPanelWith("source", { trace: this.trace, path: file, line }));
+        frame.append(open);
+      }
+      list.append(frame);
+    }
+    if (site.deeper > 0) list.append(element("li", { class: "note" }, `and ${count(site.deeper)} more`));
+    const facts: [string, string][] = [
+      ["bytes", `${bytes(site.bytes)} in ${count(site.count)} allocations`],
+      ["never freed", site.live > 0 ? `${bytes(site.live_bytes)} in ${count(site.live)}` : ""],
+      ["oldest", site.oldest_live_ns === null ? "" : `since ${when(site.oldest_live_ns)}`],
+      ["mean lifetime", site.freed > 0 ? duration(site.lifetime_ns / site.freed) : ""],
+      ["temporary", site.temporary > 0 ? count(site.temporary) : ""],
+    ];
+    const told = element("dl");
+    for (const [key, value] of facts.filter(([, value]) => value !== "")) told.append(element("dt", {}, key), element("dd", {}, value));
+    const oldest = element("button", { type: "button", title: "Show when the oldest was taken" }, "Show the oldest");
+    oldest.addEventListener("click", () => site.oldest_live_ns !== null && lookAt(site.oldest_live_ns));
+    const tools = site.oldest_live_ns === null ? [] : [element("div", { class: "tools" }, oldest)];
+    const empty = element("p", { class: "note" }, "The tracer knows no stack.");
+    this.stack.replaceChildren(element("h4", {}, placeOf(site)), told, ...tools, site.stack.length > 0 ? list : empty);
+    this.stack.hidden = false;
+  }
+}
+
+function withMemory(): number[] {
+  return store.state.traces.flatMap((trace, number) => (trace.memory === null ? [] : [number]));
+}
+
+function keptOf(value: unknown): Kept {
+  const kept = value as Record<keyof Kept, unknown> | undefined;
+  const made: Kept = {};
+  if (typeof kept?.trace === "number") made.trace = kept.trace;
+  if (typeof kept?.at === "number") made.at = kept.at;
+  if (typeof kept?.list === "string") made.list = kept.list as List;
+  return made;
+}
+
+let panel: Memory | null = null;
+
+export const memory: Panel = {
+  id: "memory",
+  title: "Memory",
+  isUseful: () => withMemory().length > 0,
+  async show(host) {
+    panel ??= new Memory();
+    host.append(panel.host);
+    await panel.update();
+  },
+  update: () => panel?.update(),
+};

@@ -1,0 +1,159 @@
+// Lists of sites: at the peak, never freed, the most bytes, and so on.
+
+import { bytes, count, duration, share } from "../format";
+import { table, note, type Column } from "./panel";
+
+export type List = "peak" | "leaks" | "hot" | "often" | "growth" | "lifetimes" | "at";
+
+/** All allocations with one stack. */
+export interface Site {
+  number: number;
+  stack: [name: string, file: string | null, line: number | null][];
+  deeper: number;
+  count: number;
+  bytes: number;
+  live: number;
+  live_bytes: number;
+  oldest_live_ns: number | null;
+  freed: number;
+  lifetime_ns: number;
+  temporary: number;
+  quarters: [number, number, number, number];
+}
+
+interface Moment {
+  ts_ns: number;
+  bytes: number;
+  count: number;
+  sites: [site: number, bytes: number, count: number][];
+  all_sites: number;
+}
+
+export interface MemoryReport {
+  totals: {
+    allocations: number;
+    allocated_bytes: number;
+    frees: number;
+    freed_bytes: number;
+    live: number;
+    live_bytes: number;
+    reused: number;
+    double_frees: number;
+    unknown_frees: number;
+    temporary: number;
+    collections: number;
+    first_ns: number;
+    last_ns: number;
+    churn_bytes_per_second: number;
+  };
+  curve: [ts: number, used: number, most: number][];
+  peak: Moment;
+  at: Moment | null;
+  leaks: number[];
+  hot: number[];
+  often: number[];
+  sites: Site[];
+  all_sites: number;
+  all_leaks: number;
+  lifetimes: [below: number | null, count: number, bytes: number][];
+  is_growth_only: boolean;
+  is_coarse: boolean;
+}
+
+/** The innermost frame, and where it is. */
+export function placeOf(site: Site): string {
+  const [frame] = site.stack;
+  if (!frame) return "(unknown)";
+  const [name, file, line] = frame;
+  return file ? `${name}  ${file.split("/").pop() ?? file}${line === null ? "" : `:${line}`}` : name;
+}
+
+function callersOf(site: Site): string {
+  return site.stack.slice(1, 4).map(([name]) => name).join(" < ");
+}
+
+type Row = { site: Site; bytes: number; count: number };
+
+/** The elements of a list. */
+export function listOf(list: List, report: MemoryReport, choose: (site: Site) => void, isChosen: (site: Site) => boolean): HTMLElement[] {
+  const by = new Map(report.sites.map((site) => [site.number, site]));
+  const sites = (numbers: number[]): Site[] => numbers.flatMap((number) => by.get(number) ?? []);
+  const plain = (numbers: number[]): Row[] => sites(numbers).map((site) => ({ site, bytes: site.bytes, count: site.count }));
+  const shown = (columns: Column<Row>[], rows: Row[], all: number): HTMLElement[] => [
+    ...(rows.length < all ? [note(`The first ${count(rows.length)} of ${count(all)} sites.`)] : []),
+    table([SITE, ...columns, CALLERS], rows, (row) => choose(row.site), { isChosen: (row) => isChosen(row.site), name: `memory-${list}` }),
+  ];
+  if (list === "lifetimes") return [lifetimes(report)];
+  if (list === "peak" || list === "at") {
+    const moment = list === "at" ? report.at : report.peak;
+    if (!moment) return [];
+    const rows = moment.sites.flatMap(([number, bytes, count]) => {
+      const site = by.get(number);
+      return site ? [{ site, bytes, count }] : [];
+    });
+    if (rows.length === 0) return [note("Nothing was in use.")];
+    return shown([amount("alive", moment.bytes), COUNT, part(moment.bytes)], rows, moment.all_sites);
+  }
+  if (list === "leaks") {
+    const rows = sites(report.leaks).map((site) => ({ site, bytes: site.live_bytes, count: site.live }));
+    if (rows.length === 0) return [note("Everything was freed.")];
+    const { last_ns, live_bytes } = report.totals;
+    const age: Column<Row> = {
+      title: "oldest for",
+      text: ({ site }) => (site.oldest_live_ns === null ? "" : duration(last_ns - site.oldest_live_ns)),
+      value: ({ site }) => last_ns - (site.oldest_live_ns ?? last_ns),
+      hint: "How long before the end the oldest was taken",
+      csv: "oldest_ns",
+    };
+    return shown([amount("never freed", live_bytes), COUNT, part(live_bytes), age], rows, report.all_leaks);
+  }
+  if (list === "growth") return shown([amount("bytes", report.totals.allocated_bytes), ...QUARTERS], plain(report.hot), report.all_sites);
+  const all = report.totals.allocated_bytes;
+  return shown([amount("bytes", all), COUNT, part(all), MEAN, TEMPORARY], plain(list === "often" ? report.often : report.hot), report.all_sites);
+}
+
+const SITE: Column<Row> = { title: "site", text: ({ site }) => placeOf(site), hint: "The innermost function that asked for memory" };
+const CALLERS: Column<Row> = { title: "called by", text: ({ site }) => callersOf(site) };
+const COUNT: Column<Row> = { title: "count", text: (row) => count(row.count), value: (row) => row.count };
+const MEAN: Column<Row> = {
+  title: "mean lifetime",
+  text: ({ site }) => (site.freed > 0 ? duration(site.lifetime_ns / site.freed) : ""),
+  value: ({ site }) => (site.freed > 0 ? site.lifetime_ns / site.freed : NaN),
+  csv: "mean_lifetime_ns",
+};
+const TEMPORARY: Column<Row> = {
+  title: "temporary",
+  text: ({ site }) => (site.temporary > 0 ? count(site.temporary) : ""),
+  value: ({ site }) => site.temporary,
+  hint: "Freed by the very next event",
+};
+const QUARTERS: Column<Row>[] = [0, 1, 2, 3].map((quarter) => ({
+  title: ["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"][quarter] ?? "",
+  text: ({ site }) => bytes(site.quarters[quarter] ?? 0),
+  value: ({ site }) => site.quarters[quarter] ?? 0,
+  bar: ({ site }) => (site.quarters[quarter] ?? 0) / Math.max(1, ...site.quarters),
+}));
+
+function amount(title: string, whole: number): Column<Row> {
+  return { title, text: (row) => bytes(row.bytes), value: (row) => row.bytes, bar: (row) => row.bytes / Math.max(1, whole) };
+}
+
+function part(whole: number): Column<Row> {
+  return { title: "share", text: (row) => share(row.bytes, whole), value: (row) => row.bytes };
+}
+
+function lifetimes(report: MemoryReport): HTMLElement {
+  const rows = report.lifetimes.filter(([, count]) => count > 0);
+  if (rows.length === 0) return note("Nothing was freed.");
+  const most = Math.max(...rows.map(([, count]) => count));
+  return table<(typeof rows)[number]>(
+    [
+      { title: "lived", text: ([below]) => (below === null ? "longer" : `less than ${duration(below)}`) },
+      { title: "allocations", text: ([, of]) => count(of), value: ([, of]) => of, bar: ([, of]) => of / most },
+      { title: "bytes", text: ([, , of]) => bytes(of), value: ([, , of]) => of },
+    ],
+    rows,
+    undefined,
+    { name: "memory-lifetimes" },
+  );
+}

@@ -1,0 +1,222 @@
+// Statistics of the selection, the window or everything: the figures of `traceloom stats`.
+
+import { ask, type Found } from "../api";
+import { count, duration } from "../format";
+import { panelState, rememberPanelState } from "../link";
+import { store } from "../store";
+import { element, failure, note, switcher, table, type Choice, type Panel, type TableElement, type TableOptions } from "./panel";
+import { openPanelWith, showSpan } from "./jump";
+import { busyMark, followView, isWhole, Latest, part, partKey, partSwitch, type Part } from "./part";
+import { eventColumns, functionColumns, nameNumber, spanColumns, threadColumns, valueColumns } from "./statsrows";
+import type { EventRow, FunctionRow, Grouping, SpanRow, Stats, ThreadRow, ValueRow } from "./statsrows";
+import type { TableState } from "./table";
+
+type ListId = "spans" | "functions" | "values" | "events" | "threads";
+
+interface Kept {
+  list: ListId;
+  by: Grouping;
+  table: TableState;
+}
+
+const LISTS: [ListId, string][] = [
+  ["spans", "Spans"],
+  ["functions", "Functions"],
+  ["values", "Values"],
+  ["events", "Events"],
+  ["threads", "Threads"],
+];
+const GROUPINGS: Choice<Grouping>[] = [
+  { id: "name", title: "Name", hint: "One row for each name" },
+  { id: "thread", title: "Thread", hint: "One row for each name on each thread" },
+  { id: "file", title: "File", hint: "One row for each name in each source file" },
+  { id: "category", title: "Kind", hint: "One row for each name and kind of span" },
+];
+
+function kept(): Kept {
+  const state = panelState<Partial<Kept>>("stats");
+  const list = LISTS.find(([id]) => id === state?.list)?.[0] ?? "spans";
+  const by = GROUPINGS.find((grouping) => grouping.id === state?.by)?.id ?? "name";
+  // The rows come in this order, so nothing has to be sorted for it.
+  const first: TableState = list === "spans" || list === "functions" ? { column: "Self", isDown: true } : {};
+  return { list, by, table: { ...first, ...(typeof state?.table === "object" ? state.table : {}) } };
+}
+
+function keep(change: Partial<Kept>): void {
+  rememberPanelState("stats", { ...kept(), ...change });
+}
+
+class StatsPanel {
+  private readonly tools = element("div", { class: "within" });
+  private readonly body = element("div");
+  private readonly foot = element("div");
+  private readonly busy = busyMark();
+  private readonly latest = new Latest();
+  private answer: Stats | null = null;
+  private asked: Part = {};
+  private key = "";
+  /** What the table on show is of: other rows of the same go into it. */
+  private shape = "";
+  private rows: TableElement<unknown> | null = null;
+
+  constructor(readonly host: HTMLElement) {
+    host.append(this.busy.host, this.body, this.foot);
+    this.body.append(element("div", { class: "tools" }, this.tools));
+    followView(host, () => void this.refresh());
+  }
+
+  async refresh(): Promise<void> {
+    const asked = part();
+    const key = partKey(asked) + kept().by;
+    if (key === this.key) return this.mark();
+    this.key = key;
+    this.writeTools();
+    try {
+      const question = this.latest.ask((signal) => ask<Stats>("stats", { ...asked, by: kept().by }, signal));
+      const answer = await this.busy.during(question);
+      if (!answer) return;
+      [this.answer, this.asked] = [answer, asked];
+      this.fill();
+    } catch (error) {
+      this.key = "";
+      this.shape = "";
+      this.body.replaceChildren(element("div", { class: "tools" }, this.tools), failure(error));
+    }
+  }
+
+  private mark(): void {
+    this.writeTools();
+    this.rows?.refresh();
+  }
+
+  private lists(): [ListId, string, number][] {
+    const { answer } = this;
+    const sizes = (id: ListId): number => (!answer ? 0 : id === "threads" ? answer.threads.length : answer[id].all);
+    return LISTS.map(([id, title]): [ListId, string, number] => [id, title, sizes(id)]).filter(([, , size]) => size > 0);
+  }
+
+  private list(): ListId {
+    const lists = this.lists();
+    const wanted = kept().list;
+    return lists.some(([id]) => id === wanted) ? wanted : (lists[0]?.[0] ?? "spans");
+  }
+
+  private writeTools(): void {
+    const { by } = kept();
+    const focused = (document.activeElement as HTMLElement | null)?.dataset["choice"];
+    const hadFocus = this.tools.contains(document.activeElement);
+    const lists = this.lists().map(([id, title, size]): Choice<ListId> => ({ id, title: `${title} ${count(size)}` }));
+    const shown = [partSwitch(() => void this.refresh())];
+    if (lists.length > 1) shown.push(switcher("List", lists, this.list(), (id) => this.change({ list: id, table: { filter: kept().table.filter ?? "" } })));
+    if (this.lists().length > 0 && (this.list() === "spans" || this.list() === "events")) {
+      shown.push(switcher("Group by", GROUPINGS, by, (id) => this.change({ by: id })));
+    }
+    this.tools.replaceChildren(...shown);
+    if (hadFocus && focused) this.tools.querySelector<HTMLElement>(`[data-choice="${focused}"]`)?.focus();
+  }
+
+  private change(change: Partial<Kept>): void {
+    keep(change);
+    this.fill();
+    void this.refresh();
+  }
+
+  private fill(): void {
+    const { answer } = this;
+    if (!answer) return;
+    this.writeTools();
+    const list = this.list();
+    const remarks = this.remarks(answer, list);
+    this.foot.replaceChildren(...(remarks === "" ? [] : [note(remarks)]), ...this.elsewhere(answer));
+    if (this.lists().length === 0) {
+      [this.shape, this.rows] = ["", null];
+      return this.body.replaceChildren(element("div", { class: "tools" }, this.tools));
+    }
+    if (list === "spans") this.show(list, answer.spans.rows, spanColumns(kept().by, answer.spans.rows), { open: (row: SpanRow) => void this.longest(row) });
+    if (list === "functions") this.show<FunctionRow>(list, answer.functions.rows, functionColumns);
+    if (list === "values") this.show<ValueRow>(list, answer.values.rows, valueColumns);
+    if (list === "events") this.show<EventRow>(list, answer.events.rows, eventColumns(answer.events.rows));
+    if (list === "threads") this.show<ThreadRow>(list, answer.threads, threadColumns(answer.threads));
+  }
+
+  private show<T extends [string, ...unknown[]]>(list: ListId, rows: T[], columns: Parameters<typeof table<T>>[0], more: TableOptions<T> = {}): void {
+    const shape = JSON.stringify([list, columns.map((column) => column.title)]);
+    if (shape === this.shape && this.rows) return this.rows.setRows(rows);
+    this.shape = shape;
+    const choose = list === "threads" ? undefined : (row: T): void => select(row[0]);
+    const isChosen = (row: T): boolean => list !== "threads" && store.selection.name !== null && store.name(store.selection.name) === row[0];
+    const options: TableOptions<T> = { ...more, isChosen, tools: [this.tools], name: `traceloom-${list}`, state: kept().table, changed: (state) => keep({ table: state }) };
+    const made = table(columns, rows, choose, options);
+    this.rows = made as TableElement<unknown>;
+    this.body.replaceChildren(made);
+  }
+
+  private async longest(row: SpanRow): Promise<void> {
+    const name = nameNumber(row[0]);
+    if (name === undefined) return;
+    const tracks = row[1] === null ? undefined : tracksOf(row[1], row[2]);
+    const answer = await ask<{ places: Found[] }>("longest", { ...this.asked, ...(tracks ? { tracks } : {}), name, take: 1 });
+    if (answer.places[0]) await showSpan({ ...answer.places[0], name });
+  }
+
+  private remarks(answer: Stats, list: ListId): string {
+    const said: string[] = [];
+    if (list === "spans" && answer.spans.all > 0) {
+      said.push(`${duration(answer.self_ns)} of their own time together.`);
+      if (answer.unclosed > 0) said.push(`${count(answer.unclosed)} spans were never closed: they have no time and are not counted.`);
+      if (answer.merged > 0) said.push(`${count(answer.merged)} spans are counted together as (other): too many groups.`);
+      if (answer.spans.rows.some((row) => !row[16])) said.push("~ within 0.1 %: there are too many spans to keep them all.");
+    }
+    if (list === "functions") {
+      said.push("The profiler added these up itself, so there are no single calls.");
+      if (!isWhole(this.asked)) said.push("They are of the whole trace.");
+    }
+    if (list !== "threads" && answer[list].all > answer[list].rows.length) {
+      said.push(`Only the first ${count(answer[list].rows.length)} of ${count(answer[list].all)} rows are here.`);
+    }
+    if (answer.loading) said.push("A trace is still being read; it is not in these figures yet.");
+    return said.join(" ");
+  }
+
+  /** What to say where no spans are counted, and where to look instead. */
+  private elsewhere(answer: Stats): HTMLElement[] {
+    if (answer.spans.all > 0 || answer.loading) return [];
+    if (!isWhole(this.asked)) return this.lists().length > 0 ? [] : [note("Nothing begins in this part of the trace.")];
+    const { logs, traces } = store.state;
+    const said = answer.functions.all > 0 ? [] : [note("This trace has no spans, so there are no durations to count.")];
+    if (logs > 0) said.push(pointer("log", `Its ${count(logs)} log lines are in the panel Log.`));
+    if (traces.some((trace) => trace.memory !== null)) said.push(pointer("memory", "Its allocations are in the panel Memory."));
+    if (traces.some((trace) => /nytprof/.test(trace.format))) said.push(pointer("source", "The times of its lines are in the panel Source."));
+    return said;
+  }
+}
+
+function pointer(panel: string, text: string): HTMLElement {
+  const button = element("button", { type: "button" }, "Open");
+  button.addEventListener("click", () => openPanelWith(panel));
+  return element("p", {}, `${text} `, button);
+}
+
+function select(name: string): void {
+  const number = nameNumber(name);
+  if (number !== undefined) store.select({ name: number });
+}
+
+/** The tracks of a thread that is known by name and number. */
+function tracksOf(name: string, tid: number | null): string {
+  const isSame = (track: { tid: number | null; name: string }): boolean => (tid === null ? track.name === name : track.tid === tid);
+  return store.state.tracks.flatMap((track, number) => (isSame(track) ? [number] : [])).join();
+}
+
+let open: StatsPanel | null = null;
+
+export const stats: Panel = {
+  id: "stats",
+  title: "Statistics",
+  isUseful: () => store.state.traces.length > 0,
+  show(host) {
+    open = new StatsPanel(host);
+    return open.refresh();
+  },
+  update: () => open?.refresh(),
+};

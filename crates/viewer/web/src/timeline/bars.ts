@@ -1,0 +1,175 @@
+// Draws the bars of lanes: narrow ones as pixels of an image, wide ones with their names.
+
+import { duration } from "../format";
+import { store } from "../store";
+import { framePaint, paint, palette, switchPaint, type Paint } from "../theme";
+import { ROW, type Strip } from "./layout";
+import type { LaneBars, Picture } from "./picture";
+import { placed, type Scene } from "./scale";
+
+/** Bars from this width on are rectangles. */
+const WIDE = 3;
+/** Bars from this width on have a name. */
+const NAMED = 30;
+
+/** One line of pixels that is drawn as high as a row: a lane has hundreds of narrow bars, and one image of them. */
+class Line {
+  private readonly canvas = document.createElement("canvas");
+  private readonly context = this.canvas.getContext("2d");
+  private image = new ImageData(1, 1);
+  private pixels = new Uint32Array(1);
+  private lengths = new Float32Array(1);
+  private first = 0;
+  private last = -1;
+
+  start(width: number): void {
+    const whole = Math.max(1, Math.ceil(width));
+    if (this.image.width !== whole) {
+      this.canvas.width = whole;
+      this.canvas.height = 1;
+      this.image = new ImageData(whole, 1);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+      this.lengths = new Float32Array(whole);
+    } else if (this.last >= this.first) {
+      this.pixels.fill(0, this.first, this.last + 1);
+      this.lengths.fill(0, this.first, this.last + 1);
+    }
+    this.first = whole;
+    this.last = -1;
+  }
+
+  /** Paints from here to there; where bars share a pixel the longest is seen. */
+  put(left: number, right: number, length: number, busy: number, color: number): void {
+    const from = Math.max(0, Math.floor(left));
+    const to = Math.min(this.pixels.length - 1, Math.max(from, Math.ceil(right) - 1));
+    // What covers a part of a pixel is lighter, and never so light that it is not seen.
+    const cover = 0.35 + 0.65 * Math.min(1, right - left) * busy;
+    const pixel = ((color & 0xffffff) | (Math.round(cover * 255) << 24)) >>> 0;
+    for (let at = from; at <= to; at++) {
+      if ((this.lengths[at] ?? 0) > length) continue;
+      this.pixels[at] = pixel;
+      this.lengths[at] = length;
+    }
+    if (from < this.first) this.first = from;
+    if (to > this.last) this.last = to;
+  }
+
+  draw(target: CanvasRenderingContext2D, ratio: number, top: number, height: number): void {
+    if (!this.context || this.last < this.first) return;
+    const wide = this.last - this.first + 1;
+    this.context.putImageData(this.image, 0, 0, this.first, 0, wide, 1);
+    target.drawImage(this.canvas, this.first, 0, wide, 1, this.first / ratio, top, wide / ratio, height);
+  }
+}
+
+const line = new Line();
+
+/** Draws the lanes of a strip. */
+export function drawBars(scene: Scene, picture: Picture, strip: Strip): void {
+  const kind = { spans: 0, frames: 1, ranges: 2, switches: 3 }[strip.kind as "spans"];
+  const isFolded = store.folded.has(strip.number);
+  const [top, bottom] = [scene.scroll, scene.scroll + scene.height];
+  for (const lane of picture.lanes.get(strip.number) ?? []) {
+    if (lane.kind !== kind || (isFolded && lane.depth > 0)) continue;
+    const at = strip.top + lane.depth * ROW;
+    if (at + ROW >= top && at <= bottom && at < strip.top + strip.height) drawLane(scene, picture, lane, at, strip.kind);
+  }
+}
+
+function drawLane(scene: Scene, picture: Picture, lane: LaneBars, top: number, kind: Strip["kind"]): void {
+  const { context, width } = scene;
+  const ratio = devicePixelRatio || 1;
+  const { offset, scale } = placed(picture, width);
+  const [y, height] = kind === "switches" ? [top + 2, 6] : [top + 1, ROW - 1];
+  const isDimmed = kind === "spans" || kind === "ranges";
+  const switches = kind === "switches" ? switchPaint() : null;
+  const { left: lefts, right: rights, names, lengths } = lane;
+  line.start(width * ratio);
+  let lastFill = "";
+  const wide: number[] = [];
+  for (let bar = 0; bar < lefts.length; bar++) {
+    const left = offset + (lefts[bar] as number) * scale;
+    const right = offset + (rights[bar] as number) * scale;
+    if (right < 0) continue;
+    if (left > width) break;
+    const name = names[bar] as number;
+    const length = lengths[bar] as number;
+    const colors: Paint = switches ?? (kind === "frames" ? framePaint(length) : paint(name));
+    const isFaint = isDimmed && store.isFaint(name);
+    if (right - left < WIDE) {
+      line.put(left * ratio, right * ratio, length, lane.busy[bar] as number, isFaint ? colors.faintPixel : colors.pixel);
+      continue;
+    }
+    const x = Math.max(left, -4);
+    const w = Math.min(right, width + 4) - x;
+    const css = isFaint ? colors.faint : colors.css;
+    if (css !== lastFill) context.fillStyle = lastFill = css;
+    context.fillRect(x, y, w - 0.6, height);
+    if (w > NAMED && kind !== "switches") wide.push(bar);
+  }
+  line.draw(context, ratio, y, height);
+  for (const bar of wide) {
+    const left = Math.max(offset + (lefts[bar] as number) * scale, 0);
+    const right = Math.min(offset + (rights[bar] as number) * scale, width);
+    const name = names[bar] as number;
+    const colors = kind === "frames" ? framePaint(lengths[bar] as number) : paint(name);
+    const color = isDimmed && store.isFaint(name) ? colors.faintText : colors.text;
+    label(context, name, lengths[bar] as number, left + 5, y + height / 2 + 0.5, right - left - 9, color);
+  }
+  outline(scene, lane, y, height, offset, scale);
+}
+
+/** Frames the bar that is selected, and the one under the pointer. */
+function outline(scene: Scene, lane: LaneBars, y: number, height: number, offset: number, scale: number): void {
+  const { context, width, hover } = scene;
+  const { place } = store.selection;
+  const isHere = place && place.track === lane.track && place.kind === lane.kind && place.depth === lane.depth;
+  const chosen = isHere ? lane.indices.indexOf(place.index) : -1;
+  const under = hover && hover.lane === lane ? hover.bar : -1;
+  for (const [bar, color, thickness] of [[under, palette().accent, 1], [chosen, palette().text, 2]] as const) {
+    if (bar < 0) continue;
+    const left = Math.max(offset + (lane.left[bar] ?? 0) * scale, -4);
+    const right = Math.min(offset + (lane.right[bar] ?? 0) * scale, width + 4);
+    context.strokeStyle = color;
+    context.lineWidth = thickness;
+    context.strokeRect(left + 0.5, y + 0.5, Math.max(right - left - 1.5, 1), height - 1);
+  }
+}
+
+/** Names as they were measured. */
+let widths: number[] = [];
+let tails: { text: string; width: number }[] = [];
+let measured = 0;
+
+/** No bar is wide enough for more. */
+const LONGEST = 400;
+
+/** The name of a bar, with its duration where there is room; where there is too little, its last part, or its beginning. */
+function label(context: CanvasRenderingContext2D, name: number, ns: number, x: number, y: number, room: number, color: string): void {
+  if (store.names.length < measured) [widths, tails] = [[], []];
+  measured = store.names.length;
+  const text = store.name(name).slice(0, LONGEST);
+  const width = (widths[name] ??= context.measureText(text).width);
+  context.fillStyle = color;
+  if (width <= room) {
+    context.fillText(text, x, y);
+    if (room - width > 64 && ns > 0) {
+      context.globalAlpha = 0.65;
+      context.fillText(duration(ns), x + width + 8, y);
+      context.globalAlpha = 1;
+    }
+    return;
+  }
+  const tail = (tails[name] ??= tailOf(context, text, width));
+  if (tail.width <= room) return context.fillText(tail.text, x, y);
+  const letters = Math.floor((tail.text.length * (room - 9)) / tail.width);
+  if (letters >= 2) context.fillText(`${tail.text.slice(0, letters)}…`, x, y);
+}
+
+/** What a qualified name ends with: the part that tells it from its neighbours. */
+function tailOf(context: CanvasRenderingContext2D, name: string, width: number): { text: string; width: number } {
+  // A dot in a path begins an ending, not a part.
+  const parts = name.split(/[/\\]/.test(name) ? /[/\\]/ : /::|[.#]/);
+  const text = parts.at(-1);
+  return text ? { text, width: context.measureText(text).width } : { text: name, width };
+}

@@ -1,0 +1,188 @@
+// The names of tracks on the left, with what can be done to them.
+
+import { duration } from "../format";
+import { element } from "../panels/panel";
+import { store } from "../store";
+import { between, HEAD, shownTracks, type Strip } from "./layout";
+import { askOffset } from "./offset";
+
+/** Labels of the strips that are seen. */
+export class Labels {
+  private readonly host = document.getElementById("labels") as HTMLElement;
+  private strips: Strip[] = [];
+  private readonly shown = new Map<string, HTMLElement>();
+  private dropAt: HTMLElement | null = null;
+
+  /** New strips: every label is made anew, and the focus stays where it was. */
+  renew(strips: Strip[], scroll: number, height: number): void {
+    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["what"] : undefined;
+    this.strips = strips;
+    this.shown.clear();
+    this.host.replaceChildren();
+    this.place(scroll, height);
+    if (focused) this.host.querySelector<HTMLElement>(`[data-what="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  /** Puts labels beside their strips; only those that are seen exist. */
+  place(scroll: number, height: number): void {
+    const seen = new Set<string>();
+    for (const strip of between(this.strips, scroll - 200, scroll + height + 200)) {
+      if (strip.label === "") continue;
+      const key = `${strip.kind} ${strip.number} ${strip.top}`;
+      seen.add(key);
+      let label = this.shown.get(key);
+      if (!label) {
+        label = this.make(strip);
+        this.shown.set(key, label);
+        this.host.append(label);
+      }
+      label.style.transform = `translateY(${strip.top - scroll}px)`;
+    }
+    for (const [key, label] of this.shown) {
+      if (seen.has(key)) continue;
+      label.remove();
+      this.shown.delete(key);
+    }
+  }
+
+  private make(strip: Strip): HTMLElement {
+    const row = element("div", { class: `label ${strip.kind}`, style: `height: ${strip.height}px` });
+    if (strip.kind === "group") this.fillGroup(row, strip);
+    else if (strip.kind === "head") this.fillHead(row, strip.number, strip.label);
+    else row.append(element("span", { title: strip.label }, strip.label));
+    return row;
+  }
+
+  private fillGroup(row: HTMLElement, strip: Strip): void {
+    const group = strip.group ?? "";
+    const fold = (): void => flip(store.foldedGroups, group);
+    row.append(folder(strip.label, store.foldedGroups.has(group), `group ${group}`, fold));
+    if (store.state.traces.length < 2) return;
+    const offset = store.state.traces[strip.trace]?.offset_ns ?? 0;
+    const text = offset === 0 ? "± 0" : `${offset > 0 ? "+" : "−"} ${duration(Math.abs(offset))}`;
+    const change = button(text, "Move this trace on the axis; or alt + drag its heading", `offset ${group}`, () => askOffset(strip.trace));
+    change.classList.add("stays");
+    row.append(change);
+  }
+
+  private fillHead(row: HTMLElement, track: number, label: string): void {
+    const fold = (): void => flip(store.folded, track);
+    const name = folder(label, store.folded.has(track), `track ${track}`, fold);
+    name.addEventListener("keydown", (event) => this.key(event, track));
+    name.addEventListener("pointerdown", (event) => this.drag(event, row, track));
+    const isPinned = store.pinned.has(track);
+    const pin = button(isPinned ? "★" : "☆", isPinned ? "Unpin" : "Pin to the top", `pin ${track}`, () => flip(store.pinned, track));
+    pin.classList.toggle("stays", isPinned);
+    row.append(
+      name,
+      pin,
+      button("↑", "Move up (alt + ↑)", `up ${track}`, () => shift(track, -1)),
+      button("↓", "Move down (alt + ↓)", `down ${track}`, () => shift(track, 1)),
+      button("×", "Hide; H shows all again", `hide ${track}`, () => flip(store.hidden, track)),
+    );
+  }
+
+  private key(event: KeyboardEvent, track: number): void {
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (!event.altKey || by === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    shift(track, by);
+  }
+
+  /** Dragging a name puts its track where it is dropped. */
+  private drag(down: PointerEvent, row: HTMLElement, track: number): void {
+    if (down.button !== 0) return;
+    const name = down.currentTarget as HTMLElement;
+    let isDragging = false;
+    name.setPointerCapture(down.pointerId);
+    const move = (event: PointerEvent): void => {
+      if (!isDragging && Math.abs(event.clientY - down.clientY) < 5) return;
+      isDragging = true;
+      row.classList.add("dragged");
+      this.dropAt?.classList.remove("drop");
+      this.dropAt = this.headAt(event.clientX, event.clientY);
+      this.dropAt?.classList.add("drop");
+    };
+    const up = (): void => {
+      name.removeEventListener("pointermove", move);
+      row.classList.remove("dragged");
+      const target = this.dropAt?.querySelector<HTMLElement>("[data-what]")?.dataset["what"]?.split(" ")[1];
+      this.dropAt?.classList.remove("drop");
+      this.dropAt = null;
+      if (!isDragging) return;
+      // The click that ends a drag folds nothing.
+      name.addEventListener("click", (event) => event.stopImmediatePropagation(), { capture: true, once: true });
+      setTimeout(() => target !== undefined && moveBefore(track, Number(target)));
+    };
+    name.addEventListener("pointermove", move);
+    name.addEventListener("pointerup", up, { once: true });
+    name.addEventListener("pointercancel", up, { once: true });
+  }
+
+  private headAt(x: number, y: number): HTMLElement | null {
+    const labels = [...this.shown.values()].filter((label) => label.classList.contains("head"));
+    const near = labels.find((label) => {
+      const box = label.getBoundingClientRect();
+      return x >= box.left - 50 && Math.abs(y - (box.top + HEAD / 2)) < HEAD;
+    });
+    return near ?? null;
+  }
+}
+
+/** A name that folds what is below it. */
+function folder(label: string, isFolded: boolean, what: string, fold: () => void): HTMLElement {
+  const name = element(
+    "span",
+    { role: "button", tabindex: "0", title: label, "aria-expanded": String(!isFolded), "data-what": what },
+    element("i", { class: isFolded ? "fold closed" : "fold", "aria-hidden": "true" }, "▾"),
+    label,
+  );
+  name.addEventListener("click", fold);
+  name.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    event.stopPropagation();
+    fold();
+  });
+  return name;
+}
+
+function button(text: string, title: string, what: string, work: () => void): HTMLButtonElement {
+  const made = element("button", { title, "aria-label": title, "data-what": what }, text);
+  made.addEventListener("click", work);
+  return made;
+}
+
+function flip<T>(set: Set<T>, value: T): void {
+  if (!set.delete(value)) set.add(value);
+  store.tell("tracks");
+}
+
+/** Moves a track past its neighbour of the same trace and process. */
+function shift(track: number, by: number): void {
+  const order = shownTracks();
+  const group = (number: number): string => {
+    const of = store.state.tracks[number];
+    return store.pinned.has(number) ? "pinned" : `${of?.trace}/${of?.process}`;
+  };
+  let at = order.indexOf(track);
+  const own = group(track);
+  let to = at + by;
+  while (to >= 0 && to < order.length && group(order[to] as number) !== own) to += by;
+  if (to < 0 || to >= order.length) return;
+  order.splice(at, 1);
+  order.splice(to, 0, track);
+  store.order = order;
+  store.tell("tracks");
+}
+
+function moveBefore(track: number, target: number): void {
+  if (track === target) return;
+  const order = shownTracks();
+  const isDown = order.indexOf(track) < order.indexOf(target);
+  order.splice(order.indexOf(track), 1);
+  order.splice(order.indexOf(target) + (isDown ? 1 : 0), 0, track);
+  store.order = order;
+  store.tell("tracks");
+}

@@ -1,0 +1,183 @@
+// The whole trace in one line, with the view in it.
+
+import { ask, type Overview } from "../api";
+import { store, type View } from "../store";
+import { palette } from "../theme";
+
+/** Near an edge of the view, a drag moves that edge. */
+const EDGE = 6;
+
+export class Minimap {
+  private readonly canvas = document.getElementById("minimap") as HTMLCanvasElement;
+  private overview: Overview = { busy: [], points: [], errors: [], memory: [] };
+  private asked = 0;
+  private frame = 0;
+
+  constructor() {
+    store.on("state", () => void this.load());
+    for (const topic of ["view", "theme", "selection"] as const) store.on(topic, () => this.invalidate());
+    this.canvas.addEventListener("pointerdown", (event) => this.drag(event));
+    this.canvas.addEventListener("pointermove", (event) => event.buttons === 0 && this.point(event));
+    this.canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    this.canvas.addEventListener("dblclick", () => store.look(store.extent().from, store.extent().to));
+    this.canvas.addEventListener("keydown", (event) => this.key(event));
+    new ResizeObserver(() => void this.load()).observe(this.canvas);
+  }
+
+  private get width(): number {
+    return Math.max(1, this.canvas.clientWidth);
+  }
+
+  private async load(): Promise<void> {
+    const number = ++this.asked;
+    this.invalidate();
+    const overview = await ask<Overview>("minimap", { px: Math.round(this.width) }).catch(() => null);
+    if (number !== this.asked || !overview) return;
+    this.overview = overview;
+    this.invalidate();
+  }
+
+  private x(ns: number): number {
+    const all = store.extent();
+    return ((ns - all.from) / (all.to - all.from)) * this.width;
+  }
+
+  private ns(x: number): number {
+    const all = store.extent();
+    return all.from + (x / this.width) * (all.to - all.from);
+  }
+
+  /** What a drag from a point does: moves an edge, or the whole view. */
+  private grip(x: number): "from" | "to" | "move" | "jump" {
+    const [left, right] = [this.x(store.view.from), this.x(store.view.to)];
+    if (right - left > 3 * EDGE || x < left || x > right) {
+      if (Math.abs(x - left) <= EDGE) return "from";
+      if (Math.abs(x - right) <= EDGE) return "to";
+    }
+    return x >= left && x <= right ? "move" : "jump";
+  }
+
+  private point(event: PointerEvent): void {
+    const cursors = { from: "ew-resize", to: "ew-resize", move: "grab", jump: "pointer" };
+    this.canvas.style.cursor = cursors[this.grip(event.offsetX)];
+  }
+
+  private drag(down: PointerEvent): void {
+    if (down.button !== 0) return;
+    const grip = this.grip(down.offsetX);
+    const start: View = store.view;
+    const at = this.ns(down.offsetX);
+    if (grip === "jump") {
+      const half = (start.to - start.from) / 2;
+      store.look(at - half, at + half);
+    }
+    const base = grip === "jump" ? store.view : start;
+    this.canvas.setPointerCapture(down.pointerId);
+    const move = (event: PointerEvent): void => {
+      const to = this.ns(event.offsetX);
+      if (grip === "from") store.look(Math.min(to, base.to - 10), base.to);
+      else if (grip === "to") store.look(base.from, Math.max(to, base.from + 10));
+      else store.look(base.from + to - at, base.to + to - at);
+    };
+    const up = (): void => this.canvas.removeEventListener("pointermove", move);
+    this.canvas.addEventListener("pointermove", move);
+    this.canvas.addEventListener("pointerup", up, { once: true });
+    this.canvas.addEventListener("pointercancel", up, { once: true });
+  }
+
+  private wheel(event: WheelEvent): void {
+    event.preventDefault();
+    const at = this.ns(event.offsetX);
+    const factor = Math.exp(Math.min(Math.max(event.deltaY, -200), 200) / 300);
+    const { from, to } = store.view;
+    store.look(at - (at - from) * factor, at + (to - at) * factor);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const by = { ArrowLeft: -0.25, ArrowRight: 0.25 }[event.key];
+    if (by === undefined) return;
+    event.stopPropagation();
+    const width = store.view.to - store.view.from;
+    store.look(store.view.from + by * width, store.view.to + by * width);
+  }
+
+  private invalidate(): void {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  }
+
+  private draw(): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const ratio = devicePixelRatio || 1;
+    const context = this.canvas.getContext("2d");
+    if (!context) return;
+    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
+      this.canvas.width = Math.round(width * ratio);
+      this.canvas.height = Math.round(height * ratio);
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const colors = palette();
+    context.fillStyle = colors.row;
+    context.fillRect(0, 0, width, height);
+    const { busy, points, errors, memory } = this.overview;
+    const hasSpans = busy.some((value) => value > 0);
+    this.bars(context, hasSpans ? busy : points, `color-mix(in srgb, ${colors.accent} 60%, ${colors.row})`);
+    if (!hasSpans) this.bars(context, errors, colors.bad, Math.max(...points, 1e-9));
+    this.curve(context, memory, colors.text);
+    if (hasSpans) this.ticks(context, errors, colors.bad);
+    this.view(context, width, height);
+  }
+
+  private bars(context: CanvasRenderingContext2D, values: number[], color: string, most = Math.max(1e-9, ...values)): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const scale = width / Math.max(1, values.length);
+    context.fillStyle = color;
+    context.beginPath();
+    values.forEach((value, at) => {
+      if (value <= 0) return;
+      // The root lets a single span be seen beside a thousand.
+      const high = Math.max(1.5, Math.sqrt(value / most) * (height - 5));
+      context.rect(at * scale, height - high, Math.max(scale, 0.6), high);
+    });
+    context.fill();
+  }
+
+  private curve(context: CanvasRenderingContext2D, values: number[], color: string): void {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const most = Math.max(0, ...values);
+    if (most <= 0) return;
+    context.strokeStyle = color;
+    context.lineWidth = 1;
+    context.beginPath();
+    values.forEach((value, at) => context.lineTo((at * width) / values.length, height - 1 - (value / most) * (height - 5)));
+    context.stroke();
+  }
+
+  private ticks(context: CanvasRenderingContext2D, values: number[], color: string): void {
+    const scale = this.canvas.clientWidth / Math.max(1, values.length);
+    context.fillStyle = color;
+    values.forEach((value, at) => value > 0 && context.fillRect(at * scale, 0, 1.5, 5));
+  }
+
+  /** What is outside of the view is faint; the view has edges to take hold of. */
+  private view(context: CanvasRenderingContext2D, width: number, height: number): void {
+    const colors = palette();
+    const [left, right] = [this.x(store.view.from), this.x(store.view.to)];
+    const wide = Math.max(right - left, 2);
+    context.fillStyle = `color-mix(in srgb, ${colors.back} 62%, transparent)`;
+    context.fillRect(0, 0, Math.max(0, left), height);
+    context.fillRect(left + wide, 0, Math.max(0, width - left - wide), height);
+    const { range } = store.selection;
+    if (range) {
+      context.fillStyle = `color-mix(in srgb, ${colors.accent} 35%, transparent)`;
+      context.fillRect(this.x(range.from), 0, Math.max(1, this.x(range.to) - this.x(range.from)), height);
+    }
+    context.strokeStyle = colors.accent;
+    context.lineWidth = 1;
+    context.strokeRect(Math.max(left, 0) + 0.5, 0.5, Math.max(1, Math.min(left + wide, width) - Math.max(left, 0) - 1), height - 1);
+    context.fillStyle = colors.accent;
+    for (const x of [left, left + wide]) if (wide > 3 * EDGE && x > 0 && x < width) context.fillRect(x - 1.5, height / 2 - 6, 3, 12);
+  }
+}

@@ -1,0 +1,51 @@
+// What a person is told where something is wrong.
+
+import assert from 'node:assert/strict';
+import { test, until, Viewer } from './viewer.mjs';
+
+/// Without the token of this run there is nothing but one sentence that helps.
+async function wrongTokenIsExplained(viewer, browser) {
+  const { url } = viewer.asked;
+  for (const address of [url.replace(/token=.*/, 'token=0123456789abcdef'), url.replace(/\?.*/, '')]) {
+    const other = await Viewer.open(browser, address, viewer.asked, { isEmpty: true });
+    await other.page.getByRole('alert').filter({ hasText: 'open the one that traceloom printed' }).waitFor();
+    assert.equal(await other.page.locator('.label').count(), 0, 'nothing of the trace is shown');
+    other.excuse(/answered 401|status of 401/);
+    assert.deepEqual(other.complaints, []);
+    await other.context.close();
+  }
+}
+
+/// What could be read is shown, and what could not is said.
+async function damageIsTold(viewer, { damaged, broken }) {
+  const findings = viewer.cli('check', '--json', damaged).finding_counts;
+  assert.ok(Object.keys(findings).length > 0, 'the file is damaged');
+  await viewer.panel('findings');
+  const wrong = viewer.page.getByLabel('What is wrong with the file');
+  for (const [code, times] of Object.entries(findings)) {
+    const card = wrong.locator('article').filter({ has: viewer.page.locator('header code', { hasText: code }) });
+    await card.first().waitFor();
+    if (times > 1) await card.getByText(`${times.toLocaleString('en-US')} times`).first().waitFor();
+  }
+  const failed = broken.split('/').pop();
+  await wrong.locator('article').filter({ hasText: `${failed} cannot be read` }).waitFor();
+  const alert = viewer.page.getByRole('alert').filter({ hasText: failed });
+  await alert.waitFor();
+  assert.ok((await viewer.page.locator('.label.head').count()) > 0, 'the other trace is shown');
+}
+
+/// A server that ended is noticed; what is shown stays.
+async function endIsNoticed(viewer) {
+  await viewer.context.route('**/api/**', (route) => route.abort('connectionrefused'));
+  await viewer.page.getByRole('alert').filter({ hasText: 'The server has ended' }).waitFor();
+  assert.ok((await viewer.page.locator('.label.head').count()) > 0, 'what was shown stays');
+  await viewer.context.unroute('**/api/**');
+  await until('and goes on when it is back', () => viewer.page.getByRole('alert').filter({ hasText: 'The server has ended' }).count(), (count) => count === 0);
+  viewer.excuse(/ERR_CONNECTION_REFUSED/);
+}
+
+await test(async (viewer, { more }, browser) => {
+  await wrongTokenIsExplained(viewer, browser);
+  await damageIsTold(viewer, more);
+  await endIsNoticed(viewer);
+});
