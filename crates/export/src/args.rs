@@ -145,6 +145,12 @@ impl Args {
         self.records.is_empty()
     }
 
+    /// Whether any row of a table has arguments.
+    #[inline]
+    pub fn has_any_of(&self, table: Table) -> bool {
+        self.records.owns(table)
+    }
+
     /// Visits the arguments of a row, in their order; `trace` is the number of its trace in the roster.
     #[inline]
     pub fn visit(

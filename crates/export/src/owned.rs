@@ -157,6 +157,12 @@ impl Owned {
         self.entries == 0
     }
 
+    /// Whether any row of a table owns any.
+    #[inline]
+    pub(crate) fn owns(&self, table: Table) -> bool {
+        self.owners[table as usize]
+    }
+
     /// Visits the records of a row in their order, some at a time, one after the other.
     #[inline]
     pub(crate) fn visit(&mut self, owner: Owner, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {

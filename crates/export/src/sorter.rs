@@ -108,7 +108,8 @@ impl<T: Entry + Ord> Sorted<T> {
             }
         }
         let current = waiting.pop();
-        Ok(Merge { current, waiting, rests })
+        let lasts = self.runs.iter().map(|run| run.last().copied()).collect();
+        Ok(Merge { current, waiting, rests, lasts })
     }
 }
 
@@ -120,6 +121,8 @@ pub struct Merge<'a, T> {
     /// The next entry of each other run that is not at its end.
     waiting: BinaryHeap<Reverse<(T, usize)>>,
     rests: Vec<SpillIter<'a, T>>,
+    /// The greatest entry of each run.
+    lasts: Vec<Option<T>>,
 }
 
 impl<T: Entry + Ord> Iterator for Merge<'_, T> {
@@ -140,12 +143,43 @@ impl<T: Entry + Ord> Iterator for Merge<'_, T> {
 impl<T: Entry + Ord> Merge<'_, T> {
     /// Appends up to `most` entries; none at the end.
     pub fn fill(&mut self, entries: &mut Vec<T>, most: usize) -> Result<()> {
-        for _ in 0..most {
+        let end = entries.len() + most;
+        while entries.len() < end {
+            if self.is_alone() {
+                self.fill_from_one(entries, end)?;
+                continue;
+            }
             match self.next() {
                 Some(entry) => entries.push(entry?),
                 None => break,
             }
         }
+        Ok(())
+    }
+
+    /// Whether all of the current run comes before all others: runs of a trace hardly overlap.
+    fn is_alone(&self) -> bool {
+        let Some(Reverse((_, run))) = self.current else { return false };
+        match (self.lasts[run], self.waiting.peek()) {
+            (Some(last), Some(Reverse((head, _)))) => last < *head,
+            (last, _) => last.is_some(),
+        }
+    }
+
+    /// Appends entries of the current run up to its end.
+    fn fill_from_one(&mut self, entries: &mut Vec<T>, end: usize) -> Result<()> {
+        let Some(Reverse((mut entry, run))) = self.current else { return Ok(()) };
+        while entries.len() < end {
+            entries.push(entry);
+            match self.rests[run].next().transpose()? {
+                Some(next) => entry = next,
+                None => {
+                    self.current = self.waiting.pop();
+                    return Ok(());
+                }
+            }
+        }
+        self.current = Some(Reverse((entry, run)));
         Ok(())
     }
 
@@ -181,6 +215,26 @@ mod tests {
         for limit in [0, u64::MAX] {
             assert!(sorted(shuffled(count), limit).into_iter().eq(0..count), "limit {limit}");
         }
+    }
+
+    #[test]
+    fn runs_beside_each_other_are_taken_whole_and_in_order() {
+        let run = Sorter::<u64>::RUN as u64;
+        // The second run has one entry that belongs before the first.
+        let values = (1..=run).chain([0]).chain(run + 1..2 * run).chain(2 * run..2 * run + 10);
+        let mut sorter = Sorter::new(&Arena::new(u64::MAX));
+        values.for_each(|value| sorter.push(value).unwrap());
+        let sorted = sorter.finish().unwrap();
+        let (mut merge, mut all) = (sorted.iter().unwrap(), Vec::new());
+        loop {
+            let before = all.len();
+            merge.fill(&mut all, 1000).unwrap();
+            assert!(all.len() <= before + 1000);
+            if all.len() == before {
+                break;
+            }
+        }
+        assert!(all.into_iter().eq(0..2 * run + 10));
     }
 
     #[test]

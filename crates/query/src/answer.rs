@@ -5,10 +5,13 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use datafusion::{
-    common::{DataFusionError, Result},
+    common::{
+        DataFusionError, Result,
+        tree_node::{Transformed, TransformedResult, TreeNode},
+    },
     execution::SendableRecordBatchStream,
     logical_expr::LogicalPlan,
-    physical_plan::execute_stream,
+    physical_plan::{ExecutionPlan, coop::CooperativeExec, execute_stream},
     prelude::SessionContext,
 };
 use futures::StreamExt;
@@ -110,6 +113,15 @@ fn start(session: &Session, context: &SessionContext, plan: &LogicalPlan) -> Res
     let state = context.state();
     session.wait(async {
         let plan = state.create_physical_plan(plan).await?;
-        execute_stream(plan, context.task_ctx())
+        execute_stream(interruptible(plan)?, context.task_ctx())
     })
+}
+
+/// A join makes rows for hours out of what it has read once. It has to give way in between: else nobody could stop it.
+fn interruptible(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let wrap = |plan: Arc<dyn ExecutionPlan>| match plan.name().ends_with("JoinExec") {
+        true => Ok(Transformed::yes(Arc::new(CooperativeExec::new(plan)) as Arc<dyn ExecutionPlan>)),
+        false => Ok(Transformed::no(plan)),
+    };
+    plan.transform_up(wrap).data()
 }

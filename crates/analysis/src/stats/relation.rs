@@ -16,6 +16,31 @@ const MOST: usize = 4 << 20;
 /// More points are no better picture.
 const MOST_POINTS: usize = 2_000;
 
+/// Some of many points, at equal distances.
+#[derive(Debug)]
+struct Spread {
+    points: Vec<Pair>,
+    step: usize,
+    seen: usize,
+}
+
+impl Spread {
+    fn push(&mut self, pair: Pair) {
+        if self.seen.is_multiple_of(self.step) {
+            self.points.push(pair);
+        }
+        self.seen += 1;
+        if self.points.len() > MOST_POINTS {
+            self.step *= 2;
+            let mut number = 0;
+            self.points.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+        }
+    }
+}
+
 impl Pairs {
     pub(super) fn value(&mut self, thread: u32, ts_ns: i64, value: f64) {
         match self.values.len() < MOST {
@@ -37,7 +62,8 @@ impl Pairs {
         // Of spans that begin together the longest is the outer one.
         self.spans.sort_unstable_by_key(|(thread, ts_ns, dur_ns)| (*thread, *ts_ns, std::cmp::Reverse(*dur_ns)));
         let mut pairs: Vec<(f64, f64)> = Vec::new();
-        let mut found: Vec<(u32, i64, i64)> = Vec::new();
+        let trace_of = |thread: u32| threads.list.get(thread as usize).map_or(0, |thread| thread.trace);
+        let mut spread = Spread { points: Vec::new(), step: 1, seen: 0 };
         let mut spans = self.spans.iter().peekable();
         let mut open: Vec<(u32, i64, i64)> = Vec::new();
         for (thread, ts_ns, value) in &self.values {
@@ -48,18 +74,11 @@ impl Pairs {
             while open.last().is_some_and(is_over) {
                 open.pop();
             }
-            pairs.extend(open.last().map(|(_, _, dur_ns)| (*value, *dur_ns as f64)));
-            found.extend(open.last());
+            let Some((_, begin_ns, dur_ns)) = open.last() else { continue };
+            pairs.push((*value, *dur_ns as f64));
+            spread.push(Pair { trace: trace_of(*thread), ts_ns: *begin_ns, dur_ns: *dur_ns, value: *value });
         }
-        let trace_of = |thread: u32| threads.list.get(thread as usize).map_or(0, |thread| thread.trace);
-        let points = pairs.iter().zip(&found).step_by(pairs.len().div_ceil(MOST_POINTS).max(1));
-        let points = points.map(|((value, _), (thread, ts_ns, dur_ns))| Pair {
-            trace: trace_of(*thread),
-            ts_ns: *ts_ns,
-            dur_ns: *dur_ns,
-            value: *value,
-        });
-        Relation { pairs: pairs.len() as u64, left_out: self.left_out, fit: fit(&pairs), points: points.collect() }
+        Relation { pairs: pairs.len() as u64, left_out: self.left_out, fit: fit(&pairs), points: spread.points }
     }
 }
 
@@ -129,6 +148,15 @@ mod tests {
         assert_eq!(relation.pairs, 5);
         let inner = relation.points.iter().find(|pair| pair.value == 15.0).expect("it lies in a span");
         assert_eq!((inner.ts_ns, inner.dur_ns), (10, 20));
+    }
+
+    #[test]
+    fn points_are_spread_evenly() {
+        let mut spread = Spread { points: Vec::new(), step: 1, seen: 0 };
+        (0..100_000).for_each(|ts_ns| spread.push(Pair { trace: 0, ts_ns, dur_ns: 1, value: 0.0 }));
+        assert!((MOST_POINTS / 2..=MOST_POINTS).contains(&spread.points.len()), "{}", spread.points.len());
+        let distances = spread.points.windows(2).map(|pair| pair[1].ts_ns - pair[0].ts_ns);
+        assert!(distances.clone().all(|distance| distance == spread.step as i64), "{:?}", distances.max());
     }
 
     #[test]

@@ -146,8 +146,9 @@ fn list() -> Result<Outcome> {
         let target = target.descriptor();
         let endings = target.extensions.iter().map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" ");
         writeln!(out, "{name}{}{name:#}  {dim}{endings}{dim:#}\n    {}", target.id, target.about)?;
-        let tables = Table::ALL.into_iter().filter(|table| target.shows(*table)).map(Table::name);
-        writeln!(out, "    holds: {}", tables.collect::<Vec<_>>().join(", "))?;
+        let tables: Vec<_> = Table::ALL.into_iter().filter(|table| target.shows(*table)).map(Table::name).collect();
+        let held = if tables.is_empty() { "any one table".to_owned() } else { tables.join(", ") };
+        writeln!(out, "    holds: {held}")?;
         if !target.variants.is_empty() {
             let variants = target.variants.iter().map(|variant| format!("{}:{}", target.id, variant.id));
             writeln!(out, "    variants: {}", variants.collect::<Vec<_>>().join(", "))?;

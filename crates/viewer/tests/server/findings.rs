@@ -19,8 +19,8 @@ fn odd_files() -> Vec<PathBuf> {
         fixture("memlyze", "killed.mlyze"),
         fixture("nytprof", "killed-c0.nytprof"),
         fixture("nytprof/pynytprof", "bad-no-E.nytprof"),
-        fixture("wtf", "hc-dirty-padding.wtf-trace"),
-        fixture("wtf", "hc-flags-high.wtf-trace"),
+        fixture("wtf", "hc-truncated-chunk.wtf-trace"),
+        fixture("wtf", "hc-define-bad-type.wtf-trace"),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! Arguments as debug annotations.
 
+use hashbrown::HashMap;
 use traceloom_bytes::Result;
 use traceloom_model::Table;
 
@@ -18,35 +19,44 @@ pub(super) struct Annotations {
     /// The array that it is, if it is one.
     array: Option<NameId>,
     /// Keys of the event, to tell equal ones apart: Perfetto would keep one of them only.
-    keys: Vec<NameId>,
+    keys: HashMap<NameId, u32>,
     scratch: Vec<u8>,
 }
 
 impl Annotations {
     /// Adds the arguments of a row to the event.
+    #[inline]
     pub(super) fn add(
+        &mut self,
+        args: &mut Args,
+        owner: (Table, usize, i64),
+        names: &mut NamePool,
+        packets: &mut Packets<'_>,
+    ) -> Result<()> {
+        match args.has_any_of(owner.0) {
+            true => self.add_all(args, owner, names, packets),
+            false => Ok(()),
+        }
+    }
+
+    fn add_all(
         &mut self,
         args: &mut Args,
         (table, trace, id): (Table, usize, i64),
         names: &mut NamePool,
         packets: &mut Packets<'_>,
     ) -> Result<()> {
-        if args.is_empty() {
-            return Ok(());
-        }
         self.keys.clear();
         args.visit(table, trace, id, |arg| {
             // Elements of an array come one after the other.
             if arg.idx.is_none() || self.array != Some(arg.key) {
                 self.close(packets);
-                match self.keys.iter().filter(|key| **key == arg.key).count() {
-                    0 => packets.key(&mut self.open, arg.key, names)?,
-                    before => {
-                        let name = format!("{} ({})", names.get(arg.key)?, before + 1);
-                        self.open.text(annotation::NAME, &name);
-                    }
+                let count = self.keys.entry(arg.key).or_default();
+                *count += 1;
+                match *count {
+                    1 => packets.key(&mut self.open, arg.key, names)?,
+                    count => self.open.text(annotation::NAME, &format!("{} ({count})", names.get(arg.key)?)),
                 }
-                self.keys.push(arg.key);
             }
             match arg.idx {
                 None => {

@@ -211,18 +211,19 @@ impl<'o> Packets<'o> {
         mention(wire, &mut self.fresh, &mut self.keys, KEY, id, names)
     }
 
-    /// Name, category and place of a span; true where the look is new.
+    /// Name, category and place of a span, where such a one came before.
     #[inline]
-    pub(super) fn look(&mut self, id: LookId, look: &Look, names: &mut NamePool) -> Result<bool> {
-        if let Some((begin, end)) = self.looks.get(id.index()).copied().flatten() {
+    pub(super) fn known_look(&mut self, id: LookId) -> bool {
+        let known = self.looks.get(id.index()).copied().flatten();
+        if let Some((begin, end)) = known {
             self.event.bytes.extend_from_slice(&self.look_bytes[begin as usize..end as usize]);
-            return Ok(false);
         }
-        self.new_look(id, look, names)
+        known.is_some()
     }
 
+    /// Name, category and place of the first span of that look.
     #[cold]
-    fn new_look(&mut self, id: LookId, look: &Look, names: &mut NamePool) -> Result<bool> {
+    pub(super) fn new_look(&mut self, id: LookId, look: &Look, names: &mut NamePool) -> Result<()> {
         let begin = self.event.len();
         self.name(look.name, names)?;
         self.category(look.category, names)?;
@@ -240,7 +241,7 @@ impl<'o> Packets<'o> {
             self.look_bytes.extend_from_slice(laid_out);
             self.looks[id.index()] = Some((at as u32, self.look_bytes.len() as u32));
         }
-        Ok(true)
+        Ok(())
     }
 
     /// The number of a place in the source.

@@ -45,9 +45,12 @@ pub(super) fn write(
         }
         let track = tracks.need_lane(placed.lane, span.thread, span.layer, packets)?;
         packets.begin(event::TYPE_SLICE_BEGIN, track);
-        let look = looks.get(span.look)?;
-        if packets.look(span.look, &look, names)? && look.color.is_some() {
-            loss.lose("colours", || format!("spans {}", span.id));
+        if !packets.known_look(span.look) {
+            let look = looks.get(span.look)?;
+            packets.new_look(span.look, &look, names)?;
+            if look.color.is_some() {
+                loss.lose("colours", || format!("spans {}", span.id));
+            }
         }
         let owner = (owner_table(&span), trace, span.id);
         annotations.add(args, owner, names, packets)?;

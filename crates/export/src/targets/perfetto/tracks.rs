@@ -71,10 +71,10 @@ impl Tracks {
         Ok(tracks)
     }
 
-    /// The track of a thread.
+    /// The track of a thread; of the process, where only a row of a point has ever mentioned the thread.
     #[inline]
     pub(super) fn thread(&self, index: ThreadIndex) -> u64 {
-        self.threads[index.index()]
+        self.threads.get(index.index()).or(self.processes.first()).copied().unwrap_or_default()
     }
 
     /// The track of what belongs to no thread of a trace.

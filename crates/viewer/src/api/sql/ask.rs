@@ -101,8 +101,9 @@ fn rows(session: &Session, sql: &str, stop: &Stop) -> Result<Value, Failure> {
     while let Some(batch) = answer.next_unless(stop)? {
         let room = MOST_ROWS - rows.len();
         let shown = batch.slice(0, batch.num_rows().min(room));
+        let nulls: Vec<_> = shown.columns().iter().map(|column| column.logical_nulls()).collect();
         for (number, row) in cells.rows(&shown)?.into_iter().enumerate() {
-            let is_null = |column: usize| shown.column(column).is_null(number);
+            let is_null = |column: usize| nulls[column].as_ref().is_some_and(|nulls| nulls.is_null(number));
             bytes += row.iter().map(String::len).sum::<usize>();
             let cells = row.iter().enumerate();
             rows.push(

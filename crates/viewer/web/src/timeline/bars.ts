@@ -15,7 +15,7 @@ const NAMED = 30;
 /** One line of pixels that is drawn as high as a row: a lane has hundreds of narrow bars, and one image of them. */
 class Line {
   private readonly canvas = document.createElement("canvas");
-  private readonly context = this.canvas.getContext("2d");
+  private readonly context = this.canvas.getContext("2d", { willReadFrequently: true });
   private image = new ImageData(1, 1);
   private pixels = new Uint32Array(1);
   private lengths = new Float32Array(1);

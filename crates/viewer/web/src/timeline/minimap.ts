@@ -111,7 +111,7 @@ export class Minimap {
   private draw(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     const ratio = devicePixelRatio || 1;
-    const context = this.canvas.getContext("2d");
+    const context = this.canvas.getContext("2d", { willReadFrequently: true });
     if (!context) return;
     if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
       this.canvas.width = Math.round(width * ratio);

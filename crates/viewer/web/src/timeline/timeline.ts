@@ -33,7 +33,7 @@ export class Timeline {
   private isSeen = false;
 
   constructor() {
-    const context = this.canvas.getContext("2d", { alpha: false });
+    const context = this.canvas.getContext("2d", { alpha: false, willReadFrequently: true });
     if (!context) throw new Error("this browser cannot draw");
     this.scene = {
       context, width: 0, height: 0, scroll: 0, contentHeight: 0, strips: [],
