@@ -13,7 +13,8 @@ static LAYERS: &[&[&str]] = &[
     &["traceloom-query", "traceloom-analysis", "traceloom-export"],
     &["traceloom-viewer"],
     &["traceloom"],
-    &["traceloom-testkit", "traceloom-benches", "xtask"],
+    &["traceloom-testkit"],
+    &["traceloom-benches", "xtask"],
 ];
 
 fn layer(package: &str) -> Option<usize> {

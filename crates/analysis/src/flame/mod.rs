@@ -4,6 +4,7 @@
 //! together while the rows come, so memory is that of the graph and not that of the trace.
 
 mod allocations;
+mod calls;
 mod graph;
 mod look;
 mod merge;
@@ -14,6 +15,7 @@ use traceloom_model::{Columns, Filter, Flow, Table, TableSink, allocations as al
 
 use self::{allocations::AllocationStacks, merge::Merging};
 pub use self::{
+    calls::CallStacks,
     graph::Graph,
     look::{Shown, ShownFrame},
     tree::{Stack, Tree},

@@ -217,7 +217,8 @@ impl Stats {
             let name = span_names[view.name.keys()[row] as usize];
             let ts_ns = if *is_plain { 0 } else { view.ts_ns.get(row) };
             let thread_id = view.thread_id.get(row);
-            if !*is_plain && !(takes(options, names, name, ts_ns) && part.takes(ts_ns, Some(thread_id))) {
+            let is_in = *is_plain || takes(options, names, name, ts_ns) && part.takes(ts_ns, Some(thread_id));
+            if !is_in {
                 continue;
             }
             let category = categories[view.category.keys()[row] as usize];

@@ -33,8 +33,9 @@ pub(crate) fn assert_same(from: &Picture, to: &Converted, what: &str) {
     }
     found.sort_unstable();
     expected.sort_unstable();
-    let expected_frees: Vec<_> =
+    let mut expected_frees: Vec<_> =
         from.frees.iter().map(|(ts_ns, address, is_known)| (time(*ts_ns), *address, *is_known)).collect();
+    expected_frees.sort_unstable();
     assert_equal(&found, &expected, what);
     assert_equal(&to.picture.frees, &expected_frees, what);
 }

@@ -43,8 +43,13 @@ pub(crate) fn assert_same(from: &Picture, to: &Converted, what: &str) {
         // A sub has one place, and what reaches out is cut.
         let keeps_places = !loses(&to.loss, "further places of spans of one name");
         let is_cut = loses(&to.loss, "ends of spans that reach out of the one around them");
-        for (_, end_ns, depth, _, source) in &mut all {
+        // Calls are told in doubles, which count ticks for 285 years.
+        let is_far = from.last_ns.saturating_sub(from.start_ns) > 9_000_000_000_000_000_000;
+        for (ts_ns, end_ns, depth, _, source) in &mut all {
             source.take_if(|_| !keeps_places);
+            if is_far {
+                (*ts_ns, *end_ns) = (0, 0);
+            }
             if is_cut {
                 (*end_ns, *depth) = (0, 0);
             }

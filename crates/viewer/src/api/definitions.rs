@@ -148,14 +148,19 @@ impl TableSink for Declared {
 /// Rows that refer to the same thing often come together.
 fn count(ids: impl Iterator<Item = Option<i64>>, counts: &mut HashMap<i64, u64>) {
     let (mut last, mut together) = (None, 0);
+    let mut add = |id: Option<i64>, more: u64| {
+        if let Some(id) = id {
+            *counts.entry(id).or_default() += more;
+        }
+    };
     for id in ids {
         if id != last {
-            last.map(|last| *counts.entry(last).or_default() += together);
+            add(last, together);
             (last, together) = (id, 0);
         }
         together += 1;
     }
-    last.map(|last| *counts.entry(last).or_default() += together);
+    add(last, together);
 }
 
 impl Declared {
@@ -236,8 +241,9 @@ impl Declared {
         let mut rows = std::mem::take(&mut self.rows);
         let mut allocated: HashMap<&str, u64> = HashMap::new();
         for (stack, count) in &self.allocations {
-            let function = self.stacks.get(stack).and_then(|frame| self.functions.get(frame));
-            function.map(|function| *allocated.entry(function).or_default() += count);
+            if let Some(function) = self.stacks.get(stack).and_then(|frame| self.functions.get(frame)) {
+                *allocated.entry(function).or_default() += count;
+            }
         }
         for (id, row) in &mut rows {
             (row.used, row.unit) = self.used(*id, row, &allocated);

@@ -8,7 +8,8 @@ use std::{
 use axum::{Extension, Json, Router, extract::State, routing::post};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use traceloom_analysis::flame::{Flame, Graph, Options, Shown, ShownFrame, Weight};
+use traceloom_analysis::flame::{CallStacks, Flame, Graph, Options, Shown, ShownFrame, Weight};
+use traceloom_model::Filter;
 
 use super::{
     Answer, Refusal,
@@ -23,7 +24,13 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 /// The last graph, for other looks at it; a graph can be large, so there is one only.
-type Last = Mutex<Option<(Question, Arc<Graph>)>>;
+type Last = Mutex<Option<(Question, Arc<Drawn>)>>;
+
+/// A graph, and whether it is estimated from sums.
+struct Drawn {
+    graph: Graph,
+    is_estimate: bool,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 struct Question {
@@ -80,23 +87,35 @@ async fn flame(State(app): State<App>, Extension(last): Extension<Arc<Last>>, bo
     let over = waiting.over();
     work::run(move || {
         let question = Question { part: part::key(&pieces), weight: query.weight, by_thread: query.by_thread };
-        let graph = graph(&last, question, &pieces, &over)?;
-        let mut answer = look(&graph, &query);
-        answer["total"] = graph.total().into();
+        let drawn = drawn(&last, question, &pieces, &over)?;
+        let mut answer = look(&drawn.graph, &query);
+        answer["total"] = drawn.graph.total().into();
+        answer["estimate"] = drawn.is_estimate.into();
         answer["loading"] = is_loading.into();
         Ok(Json(answer))
     })
     .await
 }
 
-fn graph(last: &Last, question: Question, pieces: &[Piece], over: &work::Over) -> Answer<Arc<Graph>> {
+fn drawn(last: &Last, question: Question, pieces: &[Piece], over: &work::Over) -> Answer<Arc<Drawn>> {
     {
         let mut last = last.lock().map_err(|_| Refusal::broken())?;
         match &*last {
-            Some((known, graph)) if *known == question => return Ok(Arc::clone(graph)),
+            Some((known, drawn)) if *known == question => return Ok(Arc::clone(drawn)),
             _ => *last = None,
         }
     }
+    let mut drawn = Drawn { graph: graph(&question, pieces, over)?, is_estimate: false };
+    if drawn.graph.is_empty() && question.weight != Width::Bytes {
+        drawn.graph = estimate(&question, pieces, over)?;
+        drawn.is_estimate = !drawn.graph.is_empty();
+    }
+    let drawn = Arc::new(drawn);
+    *last.lock().map_err(|_| Refusal::broken())? = Some((question, Arc::clone(&drawn)));
+    Ok(drawn)
+}
+
+fn graph(question: &Question, pieces: &[Piece], over: &work::Over) -> Answer<Graph> {
     let weight = match question.weight {
         Width::Bytes => Weight::Bytes,
         Width::Count => Weight::Count,
@@ -108,9 +127,16 @@ fn graph(last: &Last, question: Question, pieces: &[Piece], over: &work::Over) -
         flame.begin_within(&piece.filter);
         part::pour(piece, &mut flame, over)?;
     }
-    let graph = Arc::new(Graph::from(flame.finish()));
-    *last.lock().map_err(|_| Refusal::broken())? = Some((question, Arc::clone(&graph)));
-    Ok(graph)
+    Ok(flame.finish().into())
+}
+
+/// Where there are sums of calls only, stacks are estimated; sums know no times, so they are of the whole trace.
+fn estimate(question: &Question, pieces: &[Piece], over: &work::Over) -> Answer<Graph> {
+    let mut calls = CallStacks::default();
+    for piece in pieces.iter().filter(|piece| piece.filter == Filter::default()) {
+        part::pour(piece, &mut calls, over)?;
+    }
+    Ok(calls.finish(question.weight == Width::Count).into())
 }
 
 fn look(graph: &Graph, query: &FlameQuery) -> Value {

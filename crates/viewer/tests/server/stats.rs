@@ -1,6 +1,6 @@
 //! Statistics, against the analysis that the program prints.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use traceloom_analysis::stats::{self, By, CallRow, EventRow, Options, Report, SpanRow, ValueRow};
@@ -9,7 +9,7 @@ use traceloom_ingest::{Options as Ingest, Trace, open};
 use crate::support::{Server, fixture};
 
 /// Some of every format: spans of several threads, values, switches, frames, sums, logs, allocations.
-pub fn some_of_every_format() -> Vec<PathBuf> {
+pub(crate) fn some_of_every_format() -> Vec<PathBuf> {
     vec![
         fixture("easyprofiler", "v210_nested_threads.prof"),
         fixture("easyprofiler", "v210_context_switches.prof"),
@@ -26,8 +26,8 @@ pub fn some_of_every_format() -> Vec<PathBuf> {
     ]
 }
 
-pub fn opened(path: &PathBuf) -> Trace {
-    open(path, None, &Ingest::default()).expect("it opens")
+pub(crate) fn opened(path: impl AsRef<Path>) -> Trace {
+    open(path.as_ref(), None, &Ingest::default()).expect("it opens")
 }
 
 fn span(row: &SpanRow) -> Value {

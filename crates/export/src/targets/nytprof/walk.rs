@@ -186,6 +186,9 @@ impl<'a> Walk<'a> {
         let place = self.place(span.look, look, names, writer, loss)?;
         self.pass(self.timeline.at(trace, span.ts_ns), around, writer)?;
         let (site, stored) = self.take_args(span, args, names, loss)?;
+        // What is cut takes less than the profile says.
+        let is_cut = stack.open().last().is_some_and(|outer| span.end_ns > outer.end_ns);
+        let stored = stored.filter(|_| !is_cut);
         let site = match site.or(around) {
             Some(site) => site,
             None => self.files.stand_in(self.runtime, writer)?,

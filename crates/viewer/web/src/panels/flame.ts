@@ -7,7 +7,7 @@ import { store } from "../store";
 import { element, failure, note, switcher, type Choice, type Panel } from "./panel";
 import { layout, matched, NO_BOXES, pathTo, type Box, type Boxes, type FlameAnswer } from "./flametree";
 import { FlameView, label } from "./flameview";
-import { busyMark, followView, Latest, part, partKey, partSwitch } from "./part";
+import { busyMark, followView, isWhole, Latest, part, partKey, partSwitch } from "./part";
 import { nameNumber } from "./statsrows";
 
 type Weight = "time" | "self" | "count" | "bytes";
@@ -32,16 +32,25 @@ function hasSpans(): boolean {
   return store.state.tracks.some((track) => track.spans > 0);
 }
 
+/** Profilers that may have added calls up instead of keeping them. */
+function hasSums(): boolean {
+  return store.state.traces.some((trace) => /nytprof/.test(trace.format));
+}
+
+function hasTimes(): boolean {
+  return hasSpans() || hasSums();
+}
+
 function hasMemory(): boolean {
   return store.state.traces.some((trace) => trace.memory !== null);
 }
 
 function kept(): Kept {
   const state = panelState<Partial<Kept>>("flame");
-  const isUsable = (weight: Weight): boolean => (weight === "bytes" ? hasMemory() : weight === "count" || hasSpans());
+  const isUsable = (weight: Weight): boolean => (weight === "bytes" ? hasMemory() : weight === "count" || hasTimes());
   const wanted = (["time", "self", "count", "bytes"] as const).find((weight) => weight === state?.weight && isUsable(weight));
   return {
-    weight: wanted ?? (hasSpans() || !hasMemory() ? "time" : "bytes"),
+    weight: wanted ?? (hasTimes() || !hasMemory() ? "time" : "bytes"),
     view: SIDES.find((side) => side.id === state?.view)?.id ?? "top",
     path: Array.isArray(state?.path) ? state.path.filter((name) => typeof name === "string") : [],
     name: typeof state?.name === "string" ? state.name : null,
@@ -122,7 +131,10 @@ class FlamePanel {
   private nothing(answer: FlameAnswer): string {
     if (answer.loading) return "The trace is still being read.";
     if (answer.total > 0) return `${answer.name ?? ""} is in no stack of this part.`;
-    if (!hasSpans() && !hasMemory()) return "This trace has neither spans nor allocations, so there are no stacks to draw.";
+    if (!hasSpans() && !hasMemory()) {
+      if (!isWhole(part())) return "This trace keeps no times of single calls: stacks are there for everything only.";
+      return "This trace has neither spans nor calls nor allocations, so there are no stacks to draw.";
+    }
     return "Nothing with a weight begins in this part of the trace.";
   }
 
@@ -131,8 +143,8 @@ class FlamePanel {
     const focused = (document.activeElement as HTMLElement | null)?.dataset["choice"];
     const hadFocus = this.tools.contains(document.activeElement);
     const weights: Choice<Weight>[] = [
-      { id: "time", title: "Time", hint: "Width is time from begin to end", isDisabled: !hasSpans() },
-      { id: "self", title: "Self", hint: "Width is the time that children leave", isDisabled: !hasSpans() },
+      { id: "time", title: "Time", hint: "Width is time from begin to end", isDisabled: !hasTimes() },
+      { id: "self", title: "Self", hint: "Width is the time that children leave", isDisabled: !hasTimes() },
       { id: "count", title: "Count", hint: hasSpans() ? "Width is the number of spans" : "Width is the number of allocations" },
       { id: "bytes", title: "Bytes", hint: "Width is bytes that were allocated", isDisabled: !hasMemory() },
     ];
@@ -176,7 +188,9 @@ class FlamePanel {
     const text = (document.getElementById("search") as HTMLInputElement).value.trim().toLowerCase();
     const isMatch = (name: string): boolean => name.toLowerCase().includes(text);
     this.view.search(text === "" ? null : isMatch);
-    this.said.textContent = text === "" ? "" : `${share(matched(this.boxes, isMatch), 1)} matches`;
+    const found = text === "" ? "" : `${share(matched(this.boxes, isMatch), 1)} matches`;
+    const rough = this.answer?.estimate ? "Estimated: the profiler added calls up by caller, not by stack." : "";
+    this.said.textContent = [found, rough].filter((part) => part !== "").join(" · ");
   }
 
   private pick(number: number): void {
@@ -208,7 +222,8 @@ class FlamePanel {
 
   private amount(value: number): string {
     const { weight } = kept();
-    return weight === "bytes" || !hasSpans() ? (weight === "count" ? count(value) : bytes(value)) : weight === "count" ? count(value) : duration(value);
+    if (weight === "count") return count(value);
+    return weight === "bytes" || !hasTimes() ? bytes(value) : duration(value);
   }
 
   private over(number: number, at: { x: number; y: number } | null): void {
@@ -231,7 +246,7 @@ class FlamePanel {
 
   private describe(box: Box): HTMLElement[] {
     const root = this.boxes.list[0]?.total ?? 0;
-    const unit = hasSpans() && kept().weight !== "bytes" ? "spans" : "allocations";
+    const unit = kept().weight === "bytes" || !hasTimes() ? "allocations" : this.answer?.estimate ? "calls" : "spans";
     const rows: [string, string][] = [
       ["total", `${this.amount(box.total)} · ${share(box.total, this.answer?.total ?? 0)} of everything`],
       ["own", box.folded > 0 ? "" : this.amount(box.own)],
@@ -253,7 +268,7 @@ store.on("theme", () => open?.restyle());
 export const flame: Panel = {
   id: "flame",
   title: "Flame graph",
-  isUseful: () => hasSpans() || hasMemory(),
+  isUseful: () => hasTimes() || hasMemory(),
   show(host) {
     open = new FlamePanel(host);
     return open.refresh();

@@ -4,6 +4,8 @@ export type Frame = [parent: number, name: number | null, total: number, own: nu
 
 export interface FlameAnswer {
   loading: boolean;
+  /** Stacks are estimated from sums of calls. */
+  estimate: boolean;
   /** Weight of everything. */
   total: number;
   path: string[];

@@ -53,6 +53,7 @@ export class FlameView {
     this.focused = 0;
     this.hovered = -1;
     this.paints.clear();
+    this.widths.clear();
     this.space.style.height = `${boxes.rows.length * ROW}px`;
     const view = this.host.clientHeight;
     const middle = (boxes.middle + 0.5) * ROW;

@@ -67,31 +67,66 @@ export function drawChart(scene: Scene, picture: Picture, strip: Strip): void {
   const base = y(Math.max(lowest, Math.min(0, max)));
   context.fillStyle = colors.line;
   context.fillRect(0, base, width, 1);
-  const line = new Path2D();
-  const area = new Path2D();
-  const band = new Path2D();
-  samples.forEach(([ts, low, high, last], at) => {
-    const next = samples[at + 1]?.[0];
-    const left = Math.max(xOf(ts, width), -2);
-    const right = Math.min(next === undefined ? end : xOf(next, width), width + 2);
-    if (right < 0 || left > width) return;
-    const level = y(last);
-    area.rect(left, Math.min(level, base), right - left, Math.abs(base - level));
-    if (high > low) band.rect(left, y(high), Math.max(right - left, 1), Math.max(y(low) - y(high), 1));
-    if (at === 0) line.moveTo(left, level);
-    else line.lineTo(left, level);
-    line.lineTo(right, level);
-  });
-  context.fillStyle = `color-mix(in srgb, ${colors.accent} 20%, transparent)`;
-  context.fill(area);
-  context.fillStyle = `color-mix(in srgb, ${colors.accent} 45%, transparent)`;
-  context.fill(band);
-  context.strokeStyle = colors.accent;
-  context.lineWidth = 1.2;
-  context.stroke(line);
+  drawColumns(context, columnsOf(samples, width), Math.min(end, width), base, y);
   scaleText(scene, strip, show(max), strip.top + 9);
   if (height > 40) scaleText(scene, strip, show(isFar ? min : lowest), strip.top + strip.height - 9);
   drawCursor(scene, strip, samples, y, show);
+}
+
+/** What each column of pixels shows: the value that holds after it, and the extremes in it. */
+interface Columns {
+  last: Float64Array;
+  low: Float64Array;
+  high: Float64Array;
+}
+
+function columnsOf(samples: Sample[], width: number): Columns {
+  const count = Math.ceil(width);
+  const columns = { last: new Float64Array(count).fill(NaN), low: new Float64Array(count), high: new Float64Array(count) };
+  let held = NaN;
+  let done = 0;
+  const hold = (to: number): void => {
+    for (; done < to; done++) columns.last[done] = columns.low[done] = columns.high[done] = held;
+  };
+  for (const [ts, low, high, last] of samples) {
+    const x = Math.floor(xOf(ts, width));
+    if (x >= count) break;
+    if (x >= 0) {
+      hold(x);
+      const isNew = done === x;
+      columns.low[x] = isNew ? Math.min(low, Number.isNaN(held) ? low : held) : Math.min(columns.low[x] as number, low);
+      columns.high[x] = isNew ? Math.max(high, Number.isNaN(held) ? high : held) : Math.max(columns.high[x] as number, high);
+      columns.last[x] = last;
+      done = x + 1;
+    }
+    held = last;
+  }
+  hold(count);
+  return columns;
+}
+
+/** Rectangles of whole pixels, which cost least: those below the value, and those between the extremes. */
+function drawColumns(context: CanvasRenderingContext2D, { last, low, high }: Columns, end: number, base: number, y: (value: number) => number): void {
+  const { accent } = palette();
+  const count = Math.min(last.length, Math.ceil(end));
+  const each = (draw: (x: number, wide: number) => void): void => {
+    for (let x = 0; x < count; ) {
+      let next = x + 1;
+      while (next < count && last[next] === last[x] && low[next] === low[x] && high[next] === high[x]) next++;
+      if (!Number.isNaN(last[x])) draw(x, next - x);
+      x = next;
+    }
+  };
+  context.fillStyle = `color-mix(in srgb, ${accent} 22%, transparent)`;
+  each((x, wide) => {
+    const level = y(last[x] as number);
+    context.fillRect(x, Math.min(level, base), wide, Math.abs(base - level));
+  });
+  context.fillStyle = accent;
+  each((x, wide) => {
+    const [top, bottom] = [y(high[x] as number), y(low[x] as number)];
+    context.fillRect(x, top - 0.5, wide, Math.max(1.2, bottom - top + 0.5));
+  });
 }
 
 function scaleText(scene: Scene, strip: Strip, text: string, y: number): void {

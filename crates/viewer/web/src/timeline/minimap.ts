@@ -12,10 +12,17 @@ export class Minimap {
   private overview: Overview = { busy: [], points: [], errors: [], memory: [] };
   private asked = 0;
   private frame = 0;
+  /** What does not change when the view moves. */
+  private readonly still = document.createElement("canvas");
+  private isStale = true;
 
   constructor() {
     store.on("state", () => void this.load());
-    for (const topic of ["view", "theme", "selection"] as const) store.on(topic, () => this.invalidate());
+    for (const topic of ["view", "selection"] as const) store.on(topic, () => this.invalidate());
+    store.on("theme", () => {
+      this.isStale = true;
+      this.invalidate();
+    });
     this.canvas.addEventListener("pointerdown", (event) => this.drag(event));
     this.canvas.addEventListener("pointermove", (event) => event.buttons === 0 && this.point(event));
     this.canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
@@ -34,6 +41,7 @@ export class Minimap {
     const overview = await ask<Overview>("minimap", { px: Math.round(this.width) }).catch(() => null);
     if (number !== this.asked || !overview) return;
     this.overview = overview;
+    this.isStale = true;
     this.invalidate();
   }
 
@@ -112,22 +120,33 @@ export class Minimap {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     const ratio = devicePixelRatio || 1;
     const context = this.canvas.getContext("2d", { willReadFrequently: true });
-    if (!context) return;
-    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
-      this.canvas.width = Math.round(width * ratio);
-      this.canvas.height = Math.round(height * ratio);
+    if (!context || width === 0) return;
+    const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.canvas.width !== wide || this.canvas.height !== high) {
+      for (const canvas of [this.canvas, this.still]) [canvas.width, canvas.height] = [wide, high];
+      this.isStale = true;
     }
+    if (this.isStale) this.drawStill(ratio);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.still, 0, 0);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.view(context, width, height);
+  }
+
+  private drawStill(ratio: number): void {
+    const context = this.still.getContext("2d", { willReadFrequently: true });
+    if (!context) return;
+    this.isStale = false;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const colors = palette();
     context.fillStyle = colors.row;
-    context.fillRect(0, 0, width, height);
+    context.fillRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
     const { busy, points, errors, memory } = this.overview;
     const hasSpans = busy.some((value) => value > 0);
     this.bars(context, hasSpans ? busy : points, `color-mix(in srgb, ${colors.accent} 60%, ${colors.row})`);
     if (!hasSpans) this.bars(context, errors, colors.bad, Math.max(...points, 1e-9));
     this.curve(context, memory, colors.text);
     if (hasSpans) this.ticks(context, errors, colors.bad);
-    this.view(context, width, height);
   }
 
   private bars(context: CanvasRenderingContext2D, values: number[], color: string, most = Math.max(1e-9, ...values)): void {

@@ -33,6 +33,8 @@ export class Timeline {
   private isSeen = false;
 
   constructor() {
+    // Drawn by the processor: thousands of small rectangles and lines of pixels cost more on the way to a graphics card,
+    // and most of all to one that is only simulated.
     const context = this.canvas.getContext("2d", { alpha: false, willReadFrequently: true });
     if (!context) throw new Error("this browser cannot draw");
     this.scene = {

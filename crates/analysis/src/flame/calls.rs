@@ -1,0 +1,152 @@
+//! Stacks of traces that have sums of calls only: who called whom, but not in which stack.
+//!
+//! The time of a function is shared out to its stacks in proportion to what its callers spent in it, so that deeper
+//! frames are estimates.
+
+use arrow_array::RecordBatch;
+use hashbrown::HashMap;
+use traceloom_model::{Columns, Flow, Table, TableSink, calls};
+
+use super::Tree;
+use crate::{
+    group::whole,
+    names::{Mapped, NONE, Names, number},
+};
+
+/// The table of calls is poured into it.
+#[derive(Debug, Default)]
+pub struct CallStacks {
+    names: Names,
+    columns: [Mapped; 2],
+    /// By caller and callee; a caller that is not known is [`NONE`].
+    calls: HashMap<(u32, u32), Sums>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    count: u64,
+    incl_ns: u64,
+    excl_ns: u64,
+}
+
+impl Sums {
+    fn add(&mut self, other: Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.incl_ns = self.incl_ns.saturating_add(other.incl_ns);
+        self.excl_ns = self.excl_ns.saturating_add(other.excl_ns);
+    }
+}
+
+/// A part of this size is not seen in a picture, and is not split further.
+const SMALLEST: f64 = 10_000.0;
+/// More frames than a picture shows.
+const MOST_FRAMES: usize = 50_000;
+/// Deeper stacks are cut: the sums do not tell how deep they were.
+const DEEPEST: usize = 200;
+
+impl TableSink for CallStacks {
+    fn wants(&self, table: Table) -> Columns {
+        match table {
+            Table::Calls => Columns::named(table, &["caller", "callee", "count", "incl_ns", "excl_ns"]),
+            _ => Columns::NONE,
+        }
+    }
+
+    fn batch(&mut self, _table: Table, batch: RecordBatch) -> Flow {
+        let view = calls::View::of(&batch);
+        let [callers, callees] = &mut self.columns;
+        let callers = callers.of(view.caller.values(), &mut self.names);
+        let callees = callees.of(view.callee.values(), &mut self.names);
+        for row in 0..view.rows {
+            let key = (number(callers, view.caller.key(row)), callees[view.callee.keys()[row] as usize]);
+            let (incl_ns, excl_ns) = (whole(view.incl_ns.get(row)), whole(view.excl_ns.get(row)));
+            self.calls.entry(key).or_default().add(Sums { count: view.count.get(row), incl_ns, excl_ns });
+        }
+        Flow::Continue
+    }
+}
+
+impl CallStacks {
+    /// The estimate, by own time or by calls; empty where there are no sums.
+    pub fn finish(self, counts: bool) -> Tree {
+        let mut tree = Tree::default();
+        let shares = Shares::of(&self.calls);
+        let all: f64 = shares.callees.values().map(|sums| sums.excl_ns as f64).sum();
+        let mut waiting: Vec<(Vec<u32>, f64)> = shares.roots().map(|root| (vec![root], 1.0)).collect();
+        let mut frames = 0;
+        while let Some((stack, part)) = waiting.pop() {
+            frames += 1;
+            let Some(name) = stack.last() else { continue };
+            let own = shares.callees.get(name).copied().unwrap_or_default();
+            let calls = (own.count as f64 * part).round() as u64;
+            tree.add(&stack, if counts { calls } else { (own.excl_ns as f64 * part).round() as u64 }, calls);
+            for (callee, sums) in shares.called.get(name).into_iter().flatten() {
+                let whole = shares.callees.get(callee).map_or(0.0, |sums| sums.incl_ns as f64);
+                let share = if whole > 0.0 { part * sums.incl_ns as f64 / whole } else { 0.0 };
+                let is_seen = share * whole >= all / SMALLEST && share > 0.0;
+                // The time of a recursion is in its outermost call already.
+                if is_seen && !stack.contains(callee) && stack.len() < DEEPEST && frames + waiting.len() < MOST_FRAMES {
+                    waiting.push((stack.iter().copied().chain([*callee]).collect(), share));
+                }
+            }
+        }
+        tree.named(&self.names)
+    }
+}
+
+/// The same sums by callee, and by caller.
+struct Shares {
+    callees: HashMap<u32, Sums>,
+    called: HashMap<u32, Vec<(u32, Sums)>>,
+}
+
+impl Shares {
+    fn of(calls: &HashMap<(u32, u32), Sums>) -> Self {
+        let mut shares = Self { callees: HashMap::new(), called: HashMap::new() };
+        for ((caller, callee), sums) in calls {
+            shares.callees.entry(*callee).or_default().add(*sums);
+            shares.called.entry(*caller).or_default().push((*callee, *sums));
+        }
+        shares.called.values_mut().for_each(|called| called.sort_unstable_by_key(|(callee, _)| *callee));
+        shares
+    }
+
+    /// Who is called by nobody that is known.
+    fn roots(&self) -> impl Iterator<Item = u32> {
+        let outside = self.called.get(&NONE).into_iter().flatten().map(|(callee, _)| *callee);
+        outside
+            .chain(self.called.keys().copied().filter(|caller| *caller != NONE && !self.callees.contains_key(caller)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stacks(calls: &[(&str, &str, u64, u64, u64)]) -> Vec<(String, u64)> {
+        let mut sink = CallStacks::default();
+        for (caller, callee, count, incl_ns, excl_ns) in calls {
+            let caller = if caller.is_empty() { NONE } else { sink.names.intern(caller) };
+            let key = (caller, sink.names.intern(callee));
+            sink.calls.entry(key).or_default().add(Sums { count: *count, incl_ns: *incl_ns, excl_ns: *excl_ns });
+        }
+        let tree = sink.finish(false);
+        tree.stacks().iter().filter(|stack| stack.own > 0).map(|stack| (stack.frames.join(";"), stack.own)).collect()
+    }
+
+    #[test]
+    fn time_is_shared_out_by_what_callers_spent() {
+        let found =
+            stacks(&[("main", "a", 1, 60, 20), ("main", "b", 1, 40, 20), ("a", "c", 2, 40, 40), ("b", "c", 1, 20, 20)]);
+        let expected = [("main;a", 20), ("main;a;c", 40), ("main;b", 20), ("main;b;c", 20)];
+        assert_eq!(found, expected.map(|(stack, own)| (stack.to_owned(), own)));
+    }
+
+    #[test]
+    fn recursion_and_circles_end() {
+        let found =
+            stacks(&[("", "a", 1, 100, 40), ("a", "a", 5, 90, 30), ("a", "b", 1, 30, 20), ("b", "a", 1, 10, 10)]);
+        assert!(found.iter().any(|(stack, _)| stack == "a"), "{found:?}");
+        assert!(stacks(&[("a", "b", 1, 5, 5), ("b", "a", 1, 5, 5)]).is_empty(), "a circle has no beginning");
+    }
+}
