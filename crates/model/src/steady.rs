@@ -145,7 +145,7 @@ impl Column for SteadyNames {
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::{Array, cast::AsArray, types::Int32Type};
+    use arrow_array::{cast::AsArray, types::Int32Type};
 
     use super::*;
 

@@ -23,20 +23,18 @@ fn a_question_ends_when_nobody_waits() {
         ENDLESS.len()
     );
     client.write_all(request.as_bytes()).expect("it reads");
-    thread::sleep(Duration::from_millis(1_000));
-    let before = used();
-    thread::sleep(Duration::from_millis(1_000));
-    assert!(used() - before > Duration::from_millis(100), "the engine is at work");
+    assert!(until(|used| used > Duration::from_millis(100)), "the engine is at work");
     drop(client);
-    for _ in 0..4 { let a = used(); thread::sleep(Duration::from_millis(1_000)); eprintln!("gone {:?} threads {}", used() - a, std::fs::read_dir("/proc/self/task").map(|d| d.count()).unwrap_or(0)); }
-    let mut other = TcpStream::connect(address).expect("x");
-    let q = r#"{"sql": "select 1"}"#;
-    other.write_all(format!("POST /api/sql HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\ncontent-length: {}\r\n\r\n{q}", q.len()).as_bytes()).expect("y");
-    for _ in 0..4 { let a = used(); thread::sleep(Duration::from_millis(1_000)); eprintln!("next {:?}", used() - a); }
-    thread::sleep(Duration::from_millis(1_500));
-    let after = used();
-    thread::sleep(Duration::from_millis(1_000));
-    assert!(used() - after < Duration::from_millis(50), "nobody waits, and the engine works on");
+    assert!(until(|used| used < Duration::from_millis(20)), "nobody waits, and the engine works on");
+}
+
+/// Whether the use of the processor in one second is as wanted, soon enough for a busy machine.
+fn until(is_wanted: impl Fn(Duration) -> bool) -> bool {
+    (0..30).any(|_| {
+        let before = used();
+        thread::sleep(Duration::from_millis(1_000));
+        is_wanted(used() - before)
+    })
 }
 
 /// What this process has used of the processor.

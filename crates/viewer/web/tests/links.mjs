@@ -117,11 +117,11 @@ async function dropIsOpened(viewer, file) {
   await viewer.isDrawn();
   const groups = viewer.page.locator('.label.group');
   await until('both traces have their headings', () => groups.allTextContents(), (shown) => shown.some((text) => text.includes(name)) && shown.length >= 2);
-  const files = [...viewer.asked.files, file];
-  const spans = files.reduce((sum, one) => sum + viewer.query('select count(*) n from spans', [one])[0].n, 0);
+  const { threads } = viewer.cli('stats', '--json', ...viewer.asked.files, file);
+  const spans = threads.reduce((sum, row) => sum + row.spans, 0);
   await viewer.panel('stats');
   await viewer.choose('threads');
-  await until('both are counted', async () => (await viewer.csv()).reduce((sum, row) => sum + Number(row.Spans), 0), (sum) => sum === spans);
+  await until(`both are counted, ${spans} spans`, async () => (await viewer.csv()).reduce((sum, row) => sum + Number(row.Spans), 0), (sum) => sum === spans);
   const offset = viewer.page.locator('.label.group').filter({ hasText: name }).locator('button.stays');
   await offset.click();
   const dialog = viewer.page.getByRole('dialog');

@@ -124,11 +124,7 @@ async function boxSelects(viewer) {
 async function spansAreUnderThePointer(viewer) {
   const [span] = viewer.query("select ts_ns, dur_ns, self_ns from spans where name = 'Collide' order by ts_ns limit 1");
   const named = viewer.cli('stats', '--json', '--name', 'Collide', viewer.asked.files[0]).spans[0];
-  await viewer.press('0', '/');
-  await viewer.page.locator('#search').fill('Collide');
-  await viewer.press('Enter');
-  await viewer.linkIs('the span is selected', ({ name }) => name === 'Collide');
-  await viewer.focus();
+  await viewer.selectName('Collide');
   await viewer.press('f');
   await viewer.linkIs('and fills the view', ({ from, to }) => to - from < span.dur_ns * 2);
   await viewer.press('Escape');

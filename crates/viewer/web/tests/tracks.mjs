@@ -51,6 +51,7 @@ async function tracksChange(viewer) {
 
 async function scrolls(viewer) {
   await viewer.page.setViewportSize({ width: 1280, height: 480 });
+  await until('the picture is as small as its place', async () => (await viewer.page.locator('#picture').boundingBox()).height, (height) => height < 200);
   const top = () => viewer.page.locator('.label').first().evaluate((label) => label.getBoundingClientRect().top);
   const before = await top();
   await viewer.focus();

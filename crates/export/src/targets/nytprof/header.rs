@@ -169,7 +169,7 @@ const MOST_PARTS: u128 = 1 << 21;
 
 /// As many ticks as keep the file short: nanoseconds for up to 52 days, 100 of them for 14 years.
 fn ticks_for(lasting_ns: u128) -> u32 {
-    let parts = |ticks: &u32| lasting_ns / 1_000_000_000 * u128::from(*ticks) >> 31;
+    let parts = |ticks: &u32| (lasting_ns / 1_000_000_000 * u128::from(*ticks)) >> 31;
     (0..=9).rev().map(|power| 10_u32.pow(power)).find(|ticks| parts(ticks) <= MOST_PARTS).unwrap_or(1)
 }
 

@@ -37,7 +37,7 @@ enum Sources {
     /// Sums of a line profiler, with the text where the trace has it.
     Lines(Box<Profile>),
     /// Files and lines that rows name.
-    Places(Places),
+    Places(Box<Places>),
 }
 
 impl Sources {
@@ -49,7 +49,7 @@ impl Sources {
         }
         let mut places = Places::default();
         trace.pour(&Filter::default(), &mut places)?;
-        Ok(Self::Places(places.finish()))
+        Ok(Self::Places(Box::new(places.finish())))
     }
 
     fn files(&self, trace: u32) -> Value {

@@ -103,17 +103,17 @@ export async function flame(viewer) {
     await viewer.choose(side);
     const reversed = side === 'bottom' ? ['--reversed'] : [];
     let at = tree(viewer.print('flame', '--format', 'folded', '--by', weight, ...reversed, ...asked.files));
-    const card = page.locator('#panel [role=tooltip]');
+    const card = page.locator('#panel .card');
     await page.locator(`#panel [data-shows="${weight} ${side}"]`).waitFor();
     await page.locator('#panel .flame').focus();
     await viewer.press('Home');
-    shows((await viewer.facts('#panel [role=tooltip] dl')).total.split(' · ')[0], at.total, `${weight} of everything`);
+    shows((await viewer.facts('#panel .card dl')).total.split(' · ')[0], at.total, `${weight} of everything`);
     for (let depth = 0; depth < 4 && at.children.size > 0; depth++) {
       await viewer.press('ArrowDown');
       const name = await card.locator('strong').textContent();
       if (/^\d+ boxes too small/.test(name)) break;
       at = at.children.get(name) ?? assert.fail(`${name} is no child of its parent by ${weight} from ${side}`);
-      const facts = await viewer.facts('#panel [role=tooltip] dl');
+      const facts = await viewer.facts('#panel .card dl');
       shows(facts.total.split(' · ')[0], at.total, `${weight} of ${name}, total`);
       shows(facts.own, at.own, `${weight} of ${name}, own`);
     }
@@ -122,7 +122,7 @@ export async function flame(viewer) {
   await page.locator('#panel [data-shows$=" top"]').waitFor();
   await page.locator('#panel .flame').focus();
   await viewer.press('Home', 'ArrowDown');
-  const name = await page.locator('#panel [role=tooltip] strong').textContent();
+  const name = await page.locator('#panel .card strong').textContent();
   await viewer.press('Enter');
   await page.locator('#panel .crumbs [aria-current="true"]').filter({ hasText: name }).waitFor();
   await viewer.press('Escape');
