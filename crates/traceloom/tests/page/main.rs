@@ -91,10 +91,7 @@ fn pictures_can_be_renewed() {
     }
     let pictures = [
         ("service.clog", json!({"name": "cnanolog", "theme": "light", "panel": "log"})),
-        (
-            "game.prof",
-            json!({"name": "easyprofiler", "theme": "dark", "panel": "stats", "select": "Physics", "zoom": ["0"]}),
-        ),
+        ("game.prof", json!({"name": "easyprofiler", "theme": "dark", "panel": "stats", "zoom": "wwwwwwww"})),
         ("shop.mlyze", json!({"name": "memlyze", "theme": "light", "panel": "memory"})),
         ("nytprof.out", json!({"name": "nytprof", "theme": "dark", "panel": "source"})),
         ("pynytprof.out", json!({"name": "pynytprof", "theme": "light", "panel": "stats"})),

@@ -1,7 +1,7 @@
 // Pictures of each format for the README.
 //
-// `more.picture` is {"name", "theme", "panel"}, with the name of spans to "select" and the keys to "zoom" by where that
-// shows more; `more.folder` is where it goes.
+// `more.picture` is {"name", "theme", "panel"}, with the keys to "zoom" by where that shows more; `more.folder` is where
+// it goes.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -14,8 +14,8 @@ const MOST_BYTES = 200_000;
 await test(async (_, asked, browser) => {
   const { picture, folder } = asked.more;
   const other = await Viewer.open(browser, asked.url, asked, { colorScheme: picture.theme });
-  if (picture.select) await other.selectName(picture.select);
-  if (picture.zoom) await other.press(...picture.zoom);
+  await other.focus();
+  await other.press(...(picture.zoom ?? ''));
   await other.panel(picture.panel);
   await until('the panel is filled', () => other.page.locator('#panel').innerText(), (text) => text.length > 40);
   await other.page.mouse.move(2, 2);

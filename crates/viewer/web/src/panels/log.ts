@@ -65,6 +65,7 @@ class Log {
   private turn = 0;
   private known: { revision: number; moment: number | null } = { revision: -1, moment: null };
   private waiting = 0;
+  private wished = -1;
   private counts: LogPart["levels"] = [];
 
   constructor() {
@@ -176,6 +177,7 @@ class Log {
     if (this.blocks.size > MOST_BLOCKS && oldest !== undefined) this.blocks.delete(oldest);
     const [from, to] = this.lines.window();
     if (block * BLOCK < to && (block + 1) * BLOCK > from) this.lines.refresh();
+    if (this.wished >= 0 && this.wished === this.lines.active) void this.choose(this.wished);
   }
 
   private row(at: number): LogRow | null {
@@ -243,6 +245,8 @@ class Log {
 
   private async choose(at: number): Promise<void> {
     const row = this.row(at);
+    // A line that is still on its way is told of when it is there.
+    this.wished = row ? -1 : at;
     if (!row) return;
     this.details.hidden = false;
     if (row[1] !== null) this.look(row[1]);
