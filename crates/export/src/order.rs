@@ -180,6 +180,10 @@ impl SpanSorter {
         self.names.turn_to(view.name.values());
         self.categories.turn_to(view.category.values());
         self.files.turn_to(view.file.values());
+        // A text is looked at once for each entry of the dictionary, not for each row.
+        let layers: Vec<Layer> =
+            view.category.values().into_iter().flatten().map(|name| Layer::of_category(name.unwrap_or(""))).collect();
+        let nameless = pool.intern("")?;
         for row in 0..view.rows {
             let thread = roster.index(view.trace_id.get(row), view.thread_id.get(row))?;
             let (ts_ns, dur_ns) = (view.ts_ns.get(row), view.dur_ns.get(row));
@@ -187,13 +191,16 @@ impl SpanSorter {
                 continue;
             }
             roster.note(thread, ts_ns);
-            let category = match view.category.keys().get(row) {
-                Some(key) => self.categories.get(*key, pool)?,
-                None => pool.intern("")?,
+            let (category, layer) = match view.category.keys().get(row) {
+                Some(key) => {
+                    let layer = layers.get(*key as usize).copied().unwrap_or(Layer::Stack);
+                    (self.categories.get(*key, pool)?, layer)
+                }
+                None => (nameless, Layer::Stack),
             };
             let name = match view.name.keys().get(row) {
                 Some(key) => self.names.get(*key, pool)?,
-                None => pool.intern("")?,
+                None => nameless,
             };
             let look = Look {
                 name,
@@ -202,10 +209,6 @@ impl SpanSorter {
                 file: view.file.key(row).map(|key| self.files.get(key, pool)).transpose()?,
                 line: view.line.get(row),
                 color: view.color.get(row),
-            };
-            let layer = match view.category.keys().is_empty() {
-                true => Layer::Stack,
-                false => Layer::of_category(view.category.get(row)),
             };
             let sorter = if layer == Layer::Stack { &mut self.stack } else { &mut self.beside };
             sorter.push(Row {

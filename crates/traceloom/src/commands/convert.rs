@@ -81,8 +81,10 @@ fn within_format(input: &Path, output: &Path, wish: &Wish<'_>, arguments: &args:
     let opened = open_trace(input, &arguments.reading, &options)?;
     let (format, source) = (opened.format, &opened.source);
     let own = format.descriptor();
-    // An ending that another target has asks for that; any other ending means a copy.
-    let wanted = wish.id.or(wish.target.map(|(target, _)| target.descriptor().id)).unwrap_or(own.id);
+    // An ending that another target has asks for that; an own one, or any other, means a copy.
+    let is_own = output.extension().is_some_and(|ending| own.extensions.iter().any(|own| ending == *own));
+    let target = wish.target.filter(|_| !is_own).map(|(target, _)| target.descriptor().id);
+    let wanted = wish.id.or(target).unwrap_or(own.id);
     let in_input = |error: Error| error.in_file(input);
     let edited = if wanted == own.id && wish.id.is_none() && !arguments.canonical {
         let copied = write_file(output, &[input], |out| format.rewrite(source, out, &options)).map_err(in_input)?;
