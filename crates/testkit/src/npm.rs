@@ -17,7 +17,7 @@ pub fn install(package: &Path, place: &Path) -> Result<(), String> {
     let _alone = lock(place)?;
     let done = place.join("node_modules/.complete");
     let is_same = |list: &&str| fs::read(package.join(list)).ok() == fs::read(place.join(list)).ok();
-    if done.is_file() && LISTS.iter().all(|list| is_same(list)) {
+    if done.is_file() && LISTS.iter().all(is_same) {
         return Ok(());
     }
     for list in LISTS {

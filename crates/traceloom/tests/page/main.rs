@@ -58,7 +58,7 @@ fn numbers_of_nytprof() {
 
 #[test]
 fn numbers_of_pynytprof() {
-    numbers("pynytprof.out", &["selection", "stats", "source", "sql", "findings", "definitions"]);
+    numbers("pynytprof.out", &["selection", "stats", "flame", "source", "sql", "findings", "definitions"]);
 }
 
 #[test]

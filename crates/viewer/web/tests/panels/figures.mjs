@@ -93,16 +93,36 @@ function tree(folded) {
   return root;
 }
 
+/// The same of a profiler that added up calls itself, where each sub has one caller.
+function callTree(subs, weight) {
+  const node = (name) => {
+    const sub = subs.find((sub) => sub.name === name);
+    const own = (weight === 'count' ? sub?.calls : sub?.excl_ns) ?? 0;
+    return around(own, subs.filter((sub) => sub.callers[0].by === name).map((sub) => sub.name));
+  };
+  const around = (own, names) => {
+    const children = new Map(names.map((name) => [name, node(name)]));
+    return { own, children, total: [...children.values()].reduce((sum, child) => sum + child.total, own) };
+  };
+  const callers = subs.map((sub) => sub.callers[0].by);
+  return around(0, [...new Set(callers)].filter((name) => !subs.some((sub) => sub.name === name)));
+}
+
 /// From the root along the first children: the card tells what the program adds up.
 export async function flame(viewer) {
   const { page, asked } = viewer;
   const weights = await page.locator('#panel [aria-label="Width"] button:not(:disabled)').evaluateAll((buttons) => buttons.map((button) => button.dataset.choice));
   assert.ok(weights.length > 0, 'there is something to draw');
-  for (const [weight, side] of [...weights.map((weight) => [weight, 'top']), [weights[0], 'bottom']]) {
+  const hasStacks = viewer.query('select (select count(*) from spans) + (select count(*) from allocations) as n')[0].n > 0;
+  const sides = weights.map((weight) => [weight, 'top']);
+  if (hasStacks) sides.push([weights[0], 'bottom']);
+  for (const [weight, side] of sides) {
     await viewer.choose(weight);
     await viewer.choose(side);
     const reversed = side === 'bottom' ? ['--reversed'] : [];
-    let at = tree(viewer.print('flame', '--format', 'folded', '--by', weight, ...reversed, ...asked.files));
+    let at = hasStacks
+      ? tree(viewer.print('flame', '--format', 'folded', '--by', weight, ...reversed, ...asked.files))
+      : callTree(viewer.cli('lines', '--json', '--subs', ...asked.files).subs, weight);
     const card = page.locator('#panel .card');
     await page.locator(`#panel [data-shows="${weight} ${side}"]`).waitFor();
     await page.locator('#panel .flame').focus();
