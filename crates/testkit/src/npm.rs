@@ -23,7 +23,7 @@ pub fn install(package: &Path, place: &Path) -> Result<(), String> {
     for list in LISTS {
         fs::copy(package.join(list), place.join(list)).map_err(|error| format!("{list}: {error}"))?;
     }
-    run("npm", &["ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"], place)?;
+    run("npm", &["ci", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"], place)?;
     fs::write(done, "").map_err(|error| error.to_string())
 }
 
