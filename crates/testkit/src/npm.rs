@@ -20,10 +20,11 @@ pub fn install(package: &Path, place: &Path) -> Result<(), String> {
     if done.is_file() && LISTS.iter().all(is_same) {
         return Ok(());
     }
-    for list in LISTS {
-        fs::copy(package.join(list), place.join(list)).map_err(|error| format!("{list}: {error}"))?;
-    }
-    run("npm", &["ci", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"], place)?;
+    let copy_lists = || LISTS.iter().try_for_each(|list| fs::copy(package.join(list), place.join(list)).map(drop));
+    copy_lists().map_err(|error| error.to_string())?;
+    // `npm ci` refuses a list that lacks the packages of other systems; this takes the versions of the list as well.
+    run("npm", &["install", "--no-save", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"], place)?;
+    copy_lists().map_err(|error| error.to_string())?;
     fs::write(done, "").map_err(|error| error.to_string())
 }
 
