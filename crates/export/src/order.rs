@@ -183,7 +183,6 @@ impl SpanSorter {
         // A text is looked at once for each entry of the dictionary, not for each row.
         let layers: Vec<Layer> =
             view.category.values().into_iter().flatten().map(|name| Layer::of_category(name.unwrap_or(""))).collect();
-        let nameless = pool.intern("")?;
         for row in 0..view.rows {
             let thread = roster.index(view.trace_id.get(row), view.thread_id.get(row))?;
             let (ts_ns, dur_ns) = (view.ts_ns.get(row), view.dur_ns.get(row));
@@ -196,11 +195,11 @@ impl SpanSorter {
                     let layer = layers.get(*key as usize).copied().unwrap_or(Layer::Stack);
                     (self.categories.get(*key, pool)?, layer)
                 }
-                None => (nameless, Layer::Stack),
+                None => (pool.intern("")?, Layer::Stack),
             };
             let name = match view.name.keys().get(row) {
                 Some(key) => self.names.get(*key, pool)?,
-                None => nameless,
+                None => pool.intern("")?,
             };
             let look = Look {
                 name,
