@@ -49,6 +49,8 @@ fn traces(scene: &Scene) -> Vec<Value> {
             LoadState::Loading => ("loading", None),
             LoadState::Ready => ("ready", None),
         };
+        // A trace without times reaches nowhere.
+        let reach = if trace.first_ns <= trace.last_ns { (trace.first_ns, trace.last_ns) } else { (0, 0) };
         json!({
             "path": trace.path.to_string_lossy(),
             "format": trace.format,
@@ -58,8 +60,8 @@ fn traces(scene: &Scene) -> Vec<Value> {
             "bytes": trace.bytes,
             "clock": trace.clock,
             "unix_origin_ns": trace.unix_origin_ns.map(|ns| ns.to_string()),
-            "from_ns": trace.first_ns.min(trace.last_ns),
-            "to_ns": trace.last_ns.max(trace.first_ns),
+            "from_ns": reach.0,
+            "to_ns": reach.1,
             "offset_ns": trace.offset_ns,
             "findings": trace.findings,
             "logs": scene.ticks.iter().filter(|ticks| ticks.trace as usize == number).map(|t| t.points.len()).sum::<usize>(),

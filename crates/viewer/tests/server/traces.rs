@@ -24,6 +24,8 @@ fn every_format_shows_something() {
         let spans: u64 = tracks.map(|track| track["spans"].as_u64().expect("a count")).sum();
         let found = if what == "spans" { spans as f64 } else { state["traces"][0][what].as_f64().unwrap_or(0.0) };
         assert!(found > 0.0, "{format}: {state}");
+        let reach = ["from_ns", "to_ns"].map(|end| state["traces"][0][end].as_i64().expect("a time"));
+        assert_eq!(what == "bytes", reach == [0, 0], "{format}: {reach:?}");
         let minimap = server.get("minimap?px=100").json();
         let sum = |key: &str| minimap[key].as_array().expect("a list").iter().filter_map(|v| v.as_f64()).sum::<f64>();
         assert!(what == "bytes" || sum("busy") + sum("points") + sum("memory") > 0.0, "{format}: {minimap}");

@@ -83,19 +83,24 @@ function boxed(totals: Totals): HTMLElement {
   return element("section", {}, ...heading(), list);
 }
 
+function several(number: number, what: string): string {
+  return `${count(number)} ${what}${number === 1 ? "" : "s"}`;
+}
+
 function overview(): HTMLElement {
   const list = element("dl");
   store.state.traces.forEach((trace, number) => {
     const own = store.state.tracks.filter((track) => track.trace === number);
     const spans = own.reduce((sum, track) => sum + track.spans, 0);
     const events = own.reduce((sum, track) => sum + track.events, 0);
-    const facts = [`${trace.format} ${trace.version}`, bytes(trace.bytes), duration(trace.to_ns - trace.from_ns)];
-    if (spans > 0) facts.push(`${count(spans)} spans`);
-    if (events > 0) facts.push(`${count(events)} events`);
-    if (trace.logs > 0) facts.push(`${count(trace.logs)} log lines`);
+    const facts = [`${trace.format} ${trace.version}`, bytes(trace.bytes)];
+    if (trace.to_ns > trace.from_ns) facts.push(duration(trace.to_ns - trace.from_ns));
+    if (spans > 0) facts.push(several(spans, "span"));
+    if (events > 0) facts.push(several(events, "event"));
+    if (trace.logs > 0) facts.push(several(trace.logs, "log line"));
     if (trace.memory !== null) facts.push(`${bytes(trace.memory)} at most in use`);
     if (own.length > 1) facts.push(`${count(own.length)} threads`);
-    if (trace.findings > 0) facts.push(`${count(trace.findings)} findings`);
+    if (trace.findings > 0) facts.push(several(trace.findings, "finding"));
     list.append(element("dt", {}, trace.path), element("dd", {}, facts.join(" · ")));
     if (trace.error) list.append(element("dt", {}, ""), element("dd", { class: "error" }, trace.error));
   });
