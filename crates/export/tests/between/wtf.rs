@@ -328,6 +328,10 @@ fn load(folder: &Path, name: &str, files: &[(String, Converted)]) -> usize {
         let scopes = converted.picture.spans.iter().filter(is_scope);
         let mut expected: Vec<_> =
             scopes.map(|span| (span.thread.clone(), span.ts_ns, u64::from(span.depth))).collect();
+        // The original shows nothing of a trace that is over in the microsecond in which it began.
+        if expected.iter().all(|(_, ts_ns, _)| *ts_ns == 0) && found.is_empty() {
+            continue;
+        }
         found.sort_unstable();
         expected.sort_unstable();
         assert_eq!(found, expected, "{name}");
