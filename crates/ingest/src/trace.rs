@@ -18,6 +18,8 @@ pub struct Options {
     pub filter: Filter,
     /// Whether evals of one place are added together in `line_times` and `calls` (NYTProf).
     pub merge_evals: bool,
+    /// Told at the end of each walk over the file what is wrong with it, as far as that walk could see.
+    pub told: Option<fn(&Path, &Findings)>,
 }
 
 /// A trace that is ready to become tables, as often as wanted.
@@ -108,5 +110,9 @@ fn fill(trace: &Trace, options: &Options, tables: &mut Tables<'_>) -> Result<(),
     let mapper = mapper.ok_or_else(|| Error::usage(format!("{id} has no tables")))?;
     let input = Input { source: &trace.opened.source, path: &trace.path, options };
     let findings = mapper(&input, tables)?;
-    shared::push_findings(&[&trace.opened.findings, &findings], tables)
+    let all = [&trace.opened.findings, &findings];
+    if let Some(tell) = options.told {
+        all.iter().for_each(|findings| tell(&trace.path, findings));
+    }
+    shared::push_findings(&all, tables)
 }

@@ -18,7 +18,7 @@ use datafusion::{
     prelude::{SQLOptions, SessionConfig, SessionContext},
 };
 use tokio::runtime::Runtime;
-use traceloom_bytes::{Error, ErrorKind, Result, Source};
+use traceloom_bytes::{Error, ErrorKind, Findings, Result, Source};
 use traceloom_ingest::{Trace, ingest};
 use traceloom_model::{Filter, Table, TableSink, TableSource};
 
@@ -68,11 +68,14 @@ pub struct Options {
     pub is_aligned: bool,
     /// Sees what is read.
     pub watch: Option<Watch>,
+    /// Told what is wrong with a trace that was read.
+    pub told: Option<fn(&Path, &Findings)>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { from: None, memory_bytes: 1 << 30, threads: None, offsets: Vec::new(), is_aligned: true, watch: None }
+        let (from, threads, offsets, watch, told) = Default::default();
+        Self { from, memory_bytes: 1 << 30, threads, offsets, is_aligned: true, watch, told }
     }
 }
 
@@ -270,7 +273,7 @@ impl Drop for Session {
 
 /// Opens a trace that a session may read.
 fn open(path: &Path, options: &Options) -> Result<Trace> {
-    let reading = traceloom_ingest::Options::default();
+    let reading = traceloom_ingest::Options { told: options.told, ..Default::default() };
     let source = Source::open(path, &reading.read.limits)?;
     let mut trace = Trace::new(path, source, options.from.as_deref(), &reading)?;
     if let Some(Watch(look)) = &options.watch {

@@ -6,7 +6,7 @@ use traceloom_bytes::{Options, Result, Source};
 use traceloom_ingest::{Trace, TraceSet};
 use traceloom_open::{Opened, open};
 
-use crate::{args::Reading, progress};
+use crate::{args::Reading, output::warn_once, progress};
 
 /// Opens a trace for reading.
 pub(crate) fn open_quietly(path: &Path, reading: &Reading, options: &Options) -> Result<Opened> {
@@ -27,7 +27,7 @@ pub(crate) fn open_tables(paths: &[PathBuf], reading: &Reading) -> Result<TraceS
 
 /// The same, with all that were named, even twice.
 pub(crate) fn open_traces(paths: &[PathBuf], reading: &Reading) -> Result<Vec<Trace>> {
-    let options = traceloom_ingest::Options::default();
+    let options = traceloom_ingest::Options { told: Some(warn_once), ..Default::default() };
     let open = |path: &PathBuf| {
         let source = Source::open(path, &options.read.limits)?;
         let mut trace = Trace::new(path, source, reading.from.as_deref(), &options)?;

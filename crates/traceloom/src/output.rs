@@ -1,14 +1,18 @@
 //! Where answers go, and how findings and losses look.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{self, BufWriter, Write},
-    path::Path,
+    path::{Path, PathBuf},
+    sync::Mutex,
 };
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value as Json, json};
 use traceloom_bytes::{Error, Finding, Findings, Loss, Result, Severity, Value};
+
+use crate::input::display_name;
 
 /// The colours of the program.
 pub(crate) struct Styles;
@@ -69,6 +73,28 @@ pub(crate) fn warn(name: &str, findings: &Findings) -> Result<()> {
         write_finding(&mut out, name, finding)?;
     }
     Ok(())
+}
+
+/// Says on standard error what is wrong with a trace that an answer is made of: the first of each kind, however often the
+/// trace is read for it.
+pub(crate) fn warn_once(path: &Path, findings: &Findings) {
+    static TOLD: Mutex<BTreeSet<(PathBuf, &str)>> = Mutex::new(BTreeSet::new());
+    let Ok(mut told) = TOLD.lock() else { return };
+    let name = display_name(path);
+    let severe = findings.kept().iter().filter(|finding| finding.rule.severity >= Severity::Warning);
+    for finding in severe {
+        let code = finding.rule.code;
+        if !told.insert((path.to_owned(), code)) {
+            continue;
+        }
+        let mut out = anstream::stderr().lock();
+        // Who closed standard error does not want to hear it.
+        let _ = write_finding(&mut out, &name, finding);
+        let count = findings.counts().get(code).copied().unwrap_or(1);
+        if count > 1 {
+            let _ = writeln!(out, "{name}: {} more of [{code}]; `traceloom check` lists them", count - 1);
+        }
+    }
 }
 
 /// Says on standard error what an output could not hold.

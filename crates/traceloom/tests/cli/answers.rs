@@ -138,3 +138,29 @@ fn memory_as_json() {
         assert_eq!(*found, summary[expected], "{expected}");
     }
 }
+
+#[test]
+fn what_is_wrong_with_a_trace_is_said_once_beside_the_answer() {
+    let folder = Folder::new();
+    assert!(traceloom(&["demo", "--no-open", &folder.path("demo")]).status.success());
+    let bytes = fs::read(folder.path("demo/game.prof")).expect("the sample");
+    let cut = folder.path("cut.prof");
+    fs::write(&cut, &bytes[..bytes.len() * 2 / 3]).expect("a place to write");
+    let (perfetto, store) = (folder.path("out.pftrace"), folder.path("store/"));
+    let question = "select count(*) from spans";
+    for arguments in [
+        &["stats", &cut][..],
+        &["flame", "--format", "folded", &cut],
+        &["diff", &cut, &folder.path("demo/game.prof")],
+        &["convert", &cut, &perfetto],
+        &["convert", &cut, &store, "--to", "parquet"],
+        &["query", &cut, question],
+    ] {
+        let output = traceloom(arguments);
+        let said = stderr(&output);
+        assert_eq!(said.matches("[easyprofiler.truncated]").count(), 1, "{arguments:?}: {said}");
+        assert!(said.contains(&format!("{cut}: byte ")), "{arguments:?}: {said}");
+    }
+    let sound = traceloom(&["stats", &folder.path("demo/game.prof")]);
+    assert_eq!(stderr(&sound), "");
+}

@@ -51,6 +51,7 @@ fn options(arguments: &Arguments, progress: &Progress) -> Options {
         offsets: arguments.offsets.iter().map(offset).collect(),
         is_aligned: !arguments.no_align,
         watch: Some(progress.watch()),
+        told: Some(output::warn_once),
         ..Options::default()
     }
 }
