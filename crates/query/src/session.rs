@@ -27,8 +27,8 @@ use crate::{
     align::{self, Alignment, Offset},
     errors::{Known, explain},
     functions,
+    grouping::{GroupByIndex, GroupByNumber},
     inputs::{Input, resolve},
-    rule::GroupByNumber,
     scan::{Part, TraceTable},
     store::{Shelf, Store},
     stored, views,
@@ -306,6 +306,7 @@ fn context(options: &Options) -> datafusion::common::Result<SessionContext> {
         .with_runtime_env(runtime)
         .with_default_features()
         .with_optimizer_rule(Arc::new(GroupByNumber { pool }))
+        .with_physical_optimizer_rule(Arc::new(GroupByIndex))
         .build();
     Ok(SessionContext::new_with_state(state))
 }

@@ -1,0 +1,146 @@
+//! Aggregates by name against what the engine makes of them alone.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray, types::Int64Type};
+use arrow_schema::{DataType, Field, Schema};
+use datafusion::{
+    arrow::{array::AsArray, util::pretty::pretty_format_batches},
+    common::tree_node::{TreeNode, TreeNodeRecursion},
+    datasource::MemTable,
+    execution::{
+        SessionStateBuilder,
+        memory_pool::{GreedyMemoryPool, MemoryPool},
+        runtime_env::RuntimeEnvBuilder,
+    },
+    physical_plan::{ExecutionPlan, collect},
+    prelude::{SessionConfig, SessionContext},
+};
+
+use super::{GroupByIndex, GroupByNumber, function::name_type};
+
+/// Rows by a name that may be NULL: two streams of batches, each stream with a dictionary of its own.
+fn table(names: i32, rows: i32) -> Arc<MemTable> {
+    let fields = vec![Field::new("name", name_type(), true), Field::new("n", DataType::Int64, true)];
+    let schema = Arc::new(Schema::new(fields));
+    let stream = |turned: bool| -> Vec<RecordBatch> {
+        let number = |entry: i32| if turned { names - 1 - entry } else { entry };
+        let entries: ArrayRef =
+            Arc::new((0..names).map(|entry| Some(format!("name {}", number(entry)))).collect::<StringArray>());
+        let batch = |begin: i32| {
+            let rows = begin..(begin + 1000).min(rows);
+            let keys: Int32Array = rows.clone().map(|row| (row % 11 != 5).then_some(number(row % names))).collect();
+            let values: Int64Array = rows.map(|row| (row % 7 != 3).then_some(i64::from(row))).collect();
+            let names: ArrayRef = Arc::new(DictionaryArray::new(keys, Arc::clone(&entries)));
+            RecordBatch::try_new(Arc::clone(&schema), vec![names, Arc::new(values)]).expect("two columns")
+        };
+        (0..rows).step_by(1000).map(batch).collect()
+    };
+    Arc::new(MemTable::try_new(Arc::clone(&schema), vec![stream(false), stream(true)]).expect("batches of one kind"))
+}
+
+/// A session with our rules, or without.
+fn context(table: &Arc<MemTable>, memory_bytes: usize, is_ours: bool) -> SessionContext {
+    let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(memory_bytes));
+    let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(&pool)).build_arc().expect("a place to work");
+    let config = SessionConfig::new().with_target_partitions(2);
+    let mut state = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
+    if is_ours {
+        state = state
+            .with_optimizer_rule(Arc::new(GroupByNumber { pool }))
+            .with_physical_optimizer_rule(Arc::new(GroupByIndex));
+    }
+    let context = SessionContext::new_with_state(state.build());
+    context.register_table("t", Arc::clone(table) as _).expect("a new name");
+    context
+}
+
+fn wait<T>(future: impl Future<Output = datafusion::common::Result<T>>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("threads");
+    runtime.block_on(future).expect("a good question")
+}
+
+fn plan(context: &SessionContext, sql: &str) -> Arc<dyn ExecutionPlan> {
+    wait(async { context.sql(sql).await?.create_physical_plan().await })
+}
+
+/// Our operator in a plan.
+fn indexed(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
+    let mut found = None;
+    plan.apply(|node| {
+        if node.name() == "IndexedExec" {
+            found = Some(Arc::clone(node));
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })
+    .expect("nothing fails here");
+    found
+}
+
+fn answer(context: &SessionContext, sql: &str) -> String {
+    let plan = plan(context, sql);
+    pretty_format_batches(&wait(collect(plan, context.task_ctx()))).expect("cells have texts").to_string()
+}
+
+const PLENTY: usize = 1 << 30;
+
+#[test]
+fn answers_are_those_of_the_engine() {
+    let table = table(13, 5000);
+    let (ours, theirs) = (context(&table, PLENTY, true), context(&table, PLENTY, false));
+    for columns in [
+        "count(*), sum(n), min(n), max(n), avg(n)",
+        "count(n), count(*) filter (where n % 2 = 0), sum(n) filter (where n > 4000)",
+        "stddev(n), bool_or(n = 77), min(name), max(cast(n as varchar))",
+        "count(distinct n % 10)",
+        "first_value(n order by n desc), array_agg(n order by n)",
+        "name as again",
+    ] {
+        for rest in ["group by name order by name", "where n > 100 group by name having count(*) > 3 order by name"] {
+            let sql = format!("select name, {columns} from t {rest}");
+            assert_eq!(answer(&ours, &sql), answer(&theirs, &sql), "{sql}");
+        }
+    }
+}
+
+#[test]
+fn what_is_in_no_row_is_no_group() {
+    let table = table(13, 5000);
+    let (ours, theirs) = (context(&table, PLENTY, true), context(&table, PLENTY, false));
+    for sql in ["select name, count(*) from t where n = 26 group by name", "select distinct name from t where n < 0"] {
+        assert_eq!(answer(&ours, sql), answer(&theirs, sql), "{sql}");
+    }
+}
+
+#[test]
+fn one_name_needs_no_hash() {
+    let ours = context(&table(3, 10), PLENTY, true);
+    let is_indexed = |sql: &str| indexed(&plan(&ours, sql)).is_some();
+    assert!(is_indexed("select name, count(*), sum(n) from t group by name order by 2 limit 1"));
+    assert!(is_indexed("select count(*) filter (where n > 1) from t where n < 9 group by name"));
+    assert!(is_indexed("select distinct name from t"));
+    assert!(!is_indexed("select name, n, count(*) from t group by name, n"));
+    assert!(!is_indexed("select name, count(*) from t group by rollup (name)"));
+    assert!(!is_indexed("select name, array_agg(n order by n) from t group by name"));
+    assert!(!is_indexed("select count(*) from t"));
+}
+
+#[test]
+fn groups_without_room_go_on_to_the_second_half() {
+    let table = table(20_000, 40_000);
+    let sql = "select name, count(*), sum(n), min(n), max(n), sum(n + 1), sum(n + 2) from t group by name";
+    let limited = context(&table, 3 << 20, true);
+    let indexed = indexed(&plan(&limited, sql)).expect("an aggregate by name");
+    let batches = wait(collect(indexed, limited.task_ctx()));
+    let mut counts = BTreeMap::<_, i64>::new();
+    for batch in &batches {
+        let names = batch.column(0).as_primitive::<arrow_array::types::UInt32Type>();
+        let rows = batch.column(1).as_primitive::<Int64Type>();
+        for (name, rows) in names.iter().zip(rows.values()) {
+            *counts.entry(name).or_default() += rows;
+        }
+    }
+    assert!(batches.len() > 2, "there was room for everything in {} batches", batches.len());
+    assert_eq!(counts.values().sum::<i64>(), 80_000);
+    assert_eq!(counts.len(), 20_001);
+}
