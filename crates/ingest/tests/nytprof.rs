@@ -182,6 +182,21 @@ fn a_filter_leaves_out_only_what_is_outside() {
 }
 
 /// A profile with as many source lines as asked for.
+#[test]
+fn what_is_in_an_undefined_file_has_its_number() {
+    for (name, fid) in [("fid-undefined-stmt", 2), ("fid-zero", 0)] {
+        let path = common::fixtures().join("nytprof/damaged").join(name).with_extension("nytprof");
+        let (batches, _) = common::tables(&common::trace(&path));
+        let file = rows::files(&batches).remove(&fid).expect("a file is made up");
+        assert_eq!(file, (format!("file {fid}"), None, None, None), "{name}");
+        let lines = batches.table(Table::LineTimes).flat_map(|batch| {
+            let view = traceloom_model::line_times::View::of(batch);
+            (0..view.rows).map(move |row| (view.file_id.get(row), view.file.get(row).to_owned())).collect::<Vec<_>>()
+        });
+        assert!(lines.collect::<Vec<_>>().contains(&(Some(fid), format!("file {fid}"))), "{name}");
+    }
+}
+
 fn long_profile(lines: u32) -> Vec<u8> {
     let mut writer = create(Vec::new(), &Header::default()).expect("memory takes it");
     let (name, odd_bytes) = (Str::new(b"long.pl"), None);

@@ -8,7 +8,7 @@ traceloom_bytes::rules! { "memlyze":
     BIG_ENDIAN "big-endian" Error
         "the header is big-endian; the document asks for little-endian";
     HEADER_CUT "header-cut" Error
-        "the file ends inside the header: {found} of 256 bytes; the rest counts as zero";
+        "the file ends inside the header, after {found} of 256 bytes; the rest counts as zero, and there are no events";
     UNSUPPORTED_VERSION "unsupported-version" Error
         "the version is {found}, only 1 is known; the events are read as those of version 1";
     RESERVED_NONZERO "reserved-nonzero" Warning
@@ -48,13 +48,13 @@ traceloom_bytes::rules! { "memlyze":
     MARKER_MISSING "marker-missing" Error
         "marker name {id} is not among the functions of the metadata";
     VARINT_PADDED "varint-padded" Warning
-        "a varint has {bytes} bytes more than it needs";
+        "a varint is longer than its value needs; surplus bytes: {bytes}";
     VARINT_TOO_LONG "varint-too-long" Error
         "a varint has more than 64 bits; the {left} bytes from this event on are not read";
     UNKNOWN_EVENT "unknown-event" Error
         "the event type {type} is unknown; events carry no length, so the {left} bytes from here on are not read";
     EVENT_CUT "event-cut" Error
-        "the file ends inside an event, {left} bytes after its begin";
+        "the file ends inside an event, {left} bytes of it are there; the recording or the copy was cut, and repair drops the piece";
     TIME_OVERFLOW "time-overflow" Warning
         "the deltas add up to more than 64 bits; the time stays at its largest value";
     BLOCK_DAMAGED "block-damaged" Error

@@ -22,6 +22,10 @@ pub(crate) fn read(
 ) -> Result<(Metadata, u64)> {
     let begin = header.stored_bytes as u64;
     let file_end = window.source().len()?;
+    if header.stored_bytes < HEADER_BYTES {
+        // The cut is told already, and nothing lies behind it.
+        return Ok((Metadata::default(), begin));
+    }
     if header.metadata_len == 0 {
         findings.report(Finding::new(&METADATA_ABSENT, Position::at(16).field("metadata_length")))?;
         return Ok((Metadata::default(), begin));
@@ -33,7 +37,8 @@ pub(crate) fn read(
     if let Some(offset) = parser.json.bad_utf8() {
         parser.report(&METADATA_INVALID, offset, |odd| odd.with("reason", "a string is not UTF-8"))?;
     }
-    parser.finish()?;
+    // What JSON that breaks off does not define may stand in the part that cannot be read.
+    parser.finish(outcome.is_ok())?;
     let tables = parser.tables;
     let declared_end = begin.saturating_add(header.metadata_len.into());
     let events = match outcome {
@@ -41,12 +46,13 @@ pub(crate) fn read(
         Err(Stop::Failed(error)) => return Err(error),
         Err(Stop::Bad { offset, reason }) => {
             let bad = Finding::new(&METADATA_INVALID, Position::at(offset).field("metadata"));
+            let left = file_end.saturating_sub(begin);
+            // A cut is one fault, not a broken text and a wrong length.
+            let reason = match declared_end > file_end {
+                true => format!("{reason}, and the file ends after {left} of its {} bytes", header.metadata_len),
+                false => reason.to_string(),
+            };
             findings.report(bad.with("reason", reason))?;
-            if declared_end > file_end {
-                let odd = Finding::new(&METADATA_LENGTH, Position::at(16).field("metadata_length"));
-                let left = file_end.saturating_sub(begin);
-                findings.report(odd.with("declared", header.metadata_len).with("left", left).with("found", left))?;
-            }
             declared_end.min(file_end)
         }
     };
@@ -267,7 +273,7 @@ impl Parser<'_> {
     }
 
     /// Rules across entries: ids that occur twice, frames that lead nowhere.
-    fn finish(&mut self) -> Result<()> {
+    fn finish(&mut self, is_whole: bool) -> Result<()> {
         let offset = HEADER_BYTES as u64;
         for (what, ids) in self.tables.finish()? {
             for id in ids {
@@ -279,7 +285,7 @@ impl Parser<'_> {
             let file = frame.file.filter(|id| files.row(*id).is_none()).map(|id| ("file", id));
             file.or_else(|| frame.function.filter(|id| functions.row(*id).is_none()).map(|id| ("function", id)))
         };
-        if !self.tables.stacks.frames().any(|frame| missing(&frame).is_some()) {
+        if !is_whole || !self.tables.stacks.frames().any(|frame| missing(&frame).is_some()) {
             return Ok(());
         }
         for (stack, frames) in self.tables.stacks() {

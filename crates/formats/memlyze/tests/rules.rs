@@ -94,6 +94,15 @@ fn rule_3_metadata() {
 }
 
 #[test]
+fn a_cut_inside_the_metadata_is_one_finding() {
+    let whole = File::new().event(ALLOC).bytes();
+    for len in 257..256 + METADATA.len() {
+        let walked = walk(&whole[..len], &Options::default()).unwrap();
+        assert_eq!(walked.codes, ["memlyze.metadata-invalid"], "{len} bytes");
+    }
+}
+
+#[test]
 fn metadata_of_odd_shape() {
     let odd = r#"{"files": 7, "functions": {"0": 5, "1": "b"}, "stack_traces": {"0": {}, "1": [3, {"line": 1.5}]}}"#;
     let codes = ["metadata-shape"; 4].into_iter().chain(["frame-field"; 3]).collect::<Vec<_>>();
@@ -155,7 +164,7 @@ fn header_oddities() {
     assert!(walk(&big.bytes(), &Options::default()).unwrap().lines.last().unwrap().contains("address=16"));
     let cut = &File::new().bytes()[..100];
     let walked = walk(cut, &Options::default()).unwrap();
-    assert_eq!(walked.codes.first(), Some(&"memlyze.header-cut"));
+    assert_eq!(walked.codes, ["memlyze.header-cut"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use traceloom_bytes::{Finding, Findings, Position, Result};
 use crate::{
     NewFid, Nv, PidEnd, PidStart, Record, Str, SubCallers, SubInfo, SubReturn,
     findings::*,
-    raw::{DEFAULT_TICKS_PER_SEC, Tag},
+    raw::{DEFAULT_TICKS_PER_SEC, ORIGINAL_LINES, Tag},
     record::brief,
 };
 
@@ -29,6 +29,8 @@ pub(crate) struct Checks {
     has_time: bool,
     has_overhead: bool,
     discounts: u32,
+    /// Where the last discount is.
+    discount_at: Position,
     names: RandomState,
     subs: HashSet<u64>,
     called: HashSet<u64>,
@@ -52,6 +54,7 @@ impl Checks {
             has_time: false,
             has_overhead: false,
             discounts: 0,
+            discount_at: Position::at(0),
             names: RandomState::new(),
             subs: HashSet::new(),
             called: HashSet::new(),
@@ -64,14 +67,18 @@ impl Checks {
             self.findings.report(Finding::new(&INTEGER_PADDED, position))?;
         }
         match record {
-            Record::TimeLine(time) => self.time(time.ticks, time.fid, || position),
-            Record::TimeBlock(time) => self.time(time.ticks, time.fid, || position),
+            Record::TimeLine(time) => self.time(time.ticks, time.fid, time.line, || position),
+            Record::TimeBlock(time) => {
+                let line = time.line.max(time.block_line).max(time.sub_line);
+                self.time(time.ticks, time.fid, line, || position)
+            }
             Record::Discount => self.discount(position),
             Record::NewFid(file) => self.new_fid(file, position),
             Record::SubEntry(entry) => self.place(entry.caller_fid, Tag::SUB_ENTRY, position),
             Record::SubReturn(left) => self.sub_return(left, position),
             Record::SrcLine(source) => {
                 self.place(source.fid, Tag::SRC_LINE, position)?;
+                self.line(source.line, Tag::SRC_LINE, position)?;
                 self.string(&source.text, position)
             }
             Record::SubInfo(sub) => self.sub_info(sub, position),
@@ -126,13 +133,14 @@ impl Checks {
             self.findings.report(Finding::new(&DISCOUNT_TWICE, position))?;
         }
         self.discounts += 1;
+        self.discount_at = position;
         Ok(())
     }
 
     /// Notes a statement, if no rule has anything to say about it.
     #[inline]
-    pub(crate) fn passes_time(&mut self, ticks: i32, fid: u32) -> bool {
-        let passes = ticks >= 0 && self.fids.contains_quickly(fid);
+    pub(crate) fn passes_time(&mut self, ticks: i32, fid: u32, line: u32) -> bool {
+        let passes = ticks >= 0 && line <= ORIGINAL_LINES && self.fids.contains_quickly(fid);
         if passes {
             self.discounts = 0;
             self.has_time = true;
@@ -142,12 +150,13 @@ impl Checks {
 
     /// Notes a discount, if no rule has anything to say about it.
     #[inline]
-    pub(crate) fn passes_discount(&mut self) -> bool {
+    pub(crate) fn passes_discount(&mut self, position: impl Fn() -> Position) -> bool {
         // Spelled out: added up as a number, the second discount gets lost when rustc 1.95 optimises.
         if self.discounts > 0 {
             return false;
         }
         self.discounts = 1;
+        self.discount_at = position();
         true
     }
 
@@ -159,7 +168,7 @@ impl Checks {
     }
 
     #[inline]
-    pub(crate) fn time(&mut self, ticks: i32, fid: u32, position: impl Fn() -> Position) -> Result<()> {
+    pub(crate) fn time(&mut self, ticks: i32, fid: u32, line: u32, position: impl Fn() -> Position) -> Result<()> {
         self.discounts = 0;
         self.has_time = true;
         if ticks < 0 {
@@ -167,6 +176,18 @@ impl Checks {
         }
         if !self.fids.contains_quickly(fid) {
             self.undefined_time(fid, position())?;
+        }
+        if line > ORIGINAL_LINES {
+            self.line(line, Tag::TIME_LINE, position())?;
+        }
+        Ok(())
+    }
+
+    /// A record that the original puts into an array by its line.
+    fn line(&mut self, line: u32, tag: Tag, position: Position) -> Result<()> {
+        if line > ORIGINAL_LINES {
+            let huge = Finding::new(&LINE_HUGE, position).with("record", tag.to_string()).with("line", line);
+            self.findings.report(huge)?;
         }
         Ok(())
     }
@@ -303,7 +324,7 @@ impl Checks {
             self.findings.report(at(&EMPTY_PROFILE))?;
         }
         if self.discounts > 0 {
-            self.findings.report(at(&DISCOUNT_UNUSED))?;
+            self.findings.report(Finding::new(&DISCOUNT_UNUSED, self.discount_at))?;
         }
         if let Some((pid, _)) = self.live_pids.iter().next() {
             let cut = at(&PID_UNFINISHED).with("count", self.live_pids.len()).with("pid", *pid);

@@ -51,7 +51,7 @@ impl Dialect {
 /// The first bytes of Pynytprof's binary ancestor.
 pub(crate) const ANCESTOR_MAGIC: &[u8] = b"NYTPROF\0";
 /// What names Pynytprof in the comment; a hint only.
-const PRODUCER: &[u8] = b"Pynytprof";
+pub(crate) const PRODUCER: &[u8] = b"by Pynytprof";
 /// Text before the first binary byte; no banner is nearly as long.
 const LONGEST_BANNER: usize = 1 << 20;
 /// 1990 to 2100.
@@ -137,6 +137,8 @@ struct Process {
     fixed: Option<bool>,
     /// What follows in the second case.
     next: Option<u8>,
+    /// The file ends before the document's record does.
+    is_cut: bool,
 }
 
 /// No system numbers processes higher by default.
@@ -145,7 +147,7 @@ const MOST_PIDS: u32 = 1 << 22;
 impl Process {
     fn look(bytes: &[u8]) -> Self {
         let real = NvLayout::ALL.into_iter().filter_map(|layout| real_process(bytes, layout)).max();
-        Self { real, fixed: fixed_process(bytes), next: bytes.get(17).copied() }
+        Self { real, fixed: fixed_process(bytes), next: bytes.get(17).copied(), is_cut: bytes.len() < 17 }
     }
 
     /// Where the chain of chunks does not decide.
@@ -168,7 +170,11 @@ impl Process {
             (Some(_), Some(dialect)) if names_pynytprof => dialect,
             (Some(_), _) => Dialect::Nytprof,
             (None, Some(Dialect::Document)) if !names_pynytprof => Dialect::Nytprof,
+            // A byte more or less in a damaged real record puts its time where the other reading has it.
+            (None, Some(_)) if self.fixed == Some(false) && !names_pynytprof => Dialect::Nytprof,
             (None, Some(dialect)) => dialect,
+            // Behind the tool's comment a piece of a process record is one of its own.
+            (None, None) if self.is_cut && names_pynytprof => Dialect::Document,
             (None, None) => Dialect::Nytprof,
         }
     }

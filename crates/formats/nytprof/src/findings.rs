@@ -48,11 +48,11 @@ traceloom_bytes::rules! { "nytprof":
     STRING_TAG "string-tag" Error
         "a string is expected, {tag} is found; the rest cannot be read";
     TRUNCATED "truncated" Error
-        "the file ends inside a {record} record: {needed} bytes needed, {left} left";
+        "the file ends inside a {record} record: {needed} bytes needed, {left} left; repair drops the piece and ends the file properly";
     ZLIB_HEADER "zlib-header" Error
         "the compressed part is {found}, not zlib";
     ZLIB_TRUNCATED "zlib-truncated" Error
-        "the compressed part is cut; all {bytes} bytes that it gives are read";
+        "the compressed part ends early: the run was killed or the copy cut; all {bytes} bytes that it gives are read, and repair ends the file properly";
     ZLIB_DAMAGED "zlib-damaged" Error
         "the compressed part is damaged ({reason}); {bytes} bytes before that are read";
     ZLIB_CHECKSUM "zlib-checksum" Error
@@ -66,7 +66,7 @@ traceloom_bytes::rules! { "nytprof":
     PID_NESTED "pid-nested" Note
         "process {pid} begins before process {open} has ended";
     PID_UNFINISHED "pid-unfinished" Warning
-        "{count} processes have no end, the first is {pid}: the run was cut short";
+        "processes without an end: {count}, the first is {pid}; the run was cut short";
     FID_REDEFINED "fid-redefined" Warning
         "file {fid} is defined again, as {name}; the last one counts";
     FID_UNDEFINED "fid-undefined" Error
@@ -84,15 +84,17 @@ traceloom_bytes::rules! { "nytprof":
     DISCOUNT_TWICE "discount-twice" Warning
         "two discounts before one statement; one is counted";
     DISCOUNT_UNUSED "discount-unused" Note
-        "a discount without a statement after it";
+        "a discount without a statement after it; it does not count";
     TICKS_NEGATIVE "ticks-negative" Warning
         "a statement took {ticks} ticks: the counter wrapped, it took about {seconds} seconds, or the clock went back";
+    LINE_HUGE "line-huge" Warning
+        "a {record} record is on line {line}; the original makes an array of all lines, and may run out of memory";
     TIMES_EXCEED "times-exceed" Warning
         "the statements add up to {percent} percent of the time profiled; the clock may be at fault";
     SUB_REPEATED "sub-repeated" Warning
         "sub {name} is described again; the one with the lower file number counts";
     SUB_HOMELESS "sub-homeless" Note
-        "{count} subs are called and not described; the original puts them into file 1";
+        "subs that are called and not described: {count}; the original puts them into file 1";
     SUB_NEGATIVE "sub-negative" Note
         "calls to {name} took {seconds} seconds";
     DEPTH_HUGE "depth-huge" Warning

@@ -14,6 +14,8 @@ pub const DEFAULT_TICKS_PER_SEC: u32 = 10_000_000;
 pub const ORIGINAL_BUFFER: u64 = 163_840;
 /// A text line above this length is spoilt by the original inside the compressed part.
 pub const ORIGINAL_LINE: usize = 8192;
+/// The original makes an array of all lines of a file; above this it runs out of memory sooner or later.
+pub const ORIGINAL_LINES: u32 = 16 << 20;
 
 /// The first byte of a record.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

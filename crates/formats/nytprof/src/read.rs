@@ -194,7 +194,7 @@ impl Reader {
         };
         let (offset, is_inflated) = (self.window.offset(), self.part == Part::Inflated);
         self.state = State::Records;
-        self.checks.time(ticks, fid, || place(offset, is_inflated))?;
+        self.checks.time(ticks, fid, line, || place(offset, is_inflated))?;
         if is_padded {
             self.checks.findings.report(Finding::new(&INTEGER_PADDED, place(offset, is_inflated)))?;
         }
@@ -458,7 +458,7 @@ impl Records for Reader {
             && bytes.len() >= AHEAD
             && bytes.first() == Some(&Tag::TIME_LINE.0)
             && let Some((ticks, fid, line, len, false)) = parse::time_line(bytes)
-            && self.checks.passes_time(ticks, fid)
+            && self.checks.passes_time(ticks, fid, line)
         {
             let offset = self.window.offset();
             self.window.consume(len);
@@ -492,7 +492,7 @@ fn text_record(tag: Tag, line: &[u8]) -> Record<'_> {
     }
 }
 
-fn place(offset: u64, is_inflated: bool) -> Position {
+pub(crate) fn place(offset: u64, is_inflated: bool) -> Position {
     let position = Position::at(offset);
     if is_inflated { position.field(INFLATED) } else { position }
 }

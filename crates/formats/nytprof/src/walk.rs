@@ -7,7 +7,7 @@ use crate::{
     aggregate::Profile,
     findings::TIMES_EXCEED,
     parse,
-    read::{AHEAD, State},
+    read::{AHEAD, State, place},
 };
 
 /// Receives the records of a walk.
@@ -55,20 +55,21 @@ impl Reader {
         if self.state != State::Records {
             return Ok(());
         }
+        let is_inflated = self.is_inflating();
         let (bytes, start) = (self.window.bytes(), self.window.offset());
         let mut at = 0;
         while let Some(rest) = bytes.get(at..).filter(|rest| rest.len() >= AHEAD) {
             let offset = start + at as u64;
             at += match rest.first() {
                 Some(b'+') => match parse::time_line(rest) {
-                    Some((ticks, fid, line, len, false)) if self.checks.passes_time(ticks, fid) => {
+                    Some((ticks, fid, line, len, false)) if self.checks.passes_time(ticks, fid, line) => {
                         let record = TimeLine { ticks, fid, line, odd_bytes: None };
                         visitor.time_line(Located { offset, len: len as u64, record })?;
                         len
                     }
                     _ => break,
                 },
-                Some(b'-') if self.checks.passes_discount() => {
+                Some(b'-') if self.checks.passes_discount(|| place(offset, is_inflated)) => {
                     visitor.visit(Located { offset, len: 1, record: Record::Discount })?;
                     1
                 }

@@ -93,6 +93,50 @@ fn a_merge_of_one_file_with_itself_doubles_the_figures() {
     }
 }
 
+/// The head of a made profile, with one process.
+const HEAD: &[u8] = b"NYTProf 5 0\n:nv_size=8\n:ticks_per_sec=10000000\nP\x07\x01\x00\x00\x20\x40\xfc\x54\xd9\x41";
+const TAIL: &[u8] = b":cumulative_overhead_ticks=10\np\x07\x00\x00\x60\x40\xfc\x54\xd9\x41";
+
+#[test]
+fn a_merge_leaves_entries_of_calls_in_their_eval() {
+    let made = [
+        HEAD,
+        b"@\x01\0\0\x02\0\0'\x05/t.pl@\x02\x01\x03\x02\0\0'\x01e",
+        b">\x02\x01+\x05\x02\x01s\x02'\x07main::f\x01\x01",
+        TAIL,
+    ];
+    let source = Source::bytes(made.concat());
+    let (out, _) = edited(|out| edit::merge(&[source.clone(), source], out, &Options::default()));
+    let mut reader = open(Source::bytes(out), &Options::strict()).unwrap();
+    let (mut entries, mut statements) = (Vec::new(), Vec::new());
+    while let Some(located) = reader.next().unwrap() {
+        match located.record {
+            Record::SubEntry(entry) => entries.push(entry.caller_fid),
+            Record::TimeLine(time) => statements.push(time.fid),
+            _ => {}
+        }
+    }
+    // The sub is the first eval's, and so are its statements; nytprofmerge does not say so of the calls out of it.
+    assert_eq!((entries, statements), (vec![2, 3], vec![2, 2]));
+}
+
+#[test]
+fn a_repair_drops_what_lies_on_huge_lines_with_its_discount() {
+    let made = [
+        HEAD,
+        b"@\x01\0\0\x02\0\0'\x05/t.pl+\x05\x01\x02-+\x05\x01\xff\xff\xff\xff\xff+\x07\x01\x03",
+        b"S\x01\x02'\x02a\nS\x01\xff\xff\xff\xff\xff'\x02b\n",
+        TAIL,
+    ];
+    let (out, edited) = edited(|out| edit::repair(&Source::bytes(made.concat()), out, &Options::default()));
+    let lost: Vec<_> = edited.loss.entries().map(|(what, count, _)| (what, count)).collect();
+    assert_eq!(lost, [("source on lines above 16777216", 1), ("statements on lines above 16777216", 1)]);
+    let profile = aggregate::load(Source::bytes(out), &Options::strict()).unwrap();
+    assert_eq!((profile.stmts_measured, profile.stmts_discounted), (2, 0));
+    let counts: Vec<_> = profile.files[&1].lines.iter().map(|(line, sum)| (*line, sum.count)).collect();
+    assert_eq!(counts, [(2, 1), (3, 1)]);
+}
+
 #[test]
 fn slices_add_up_to_the_whole() {
     let source = Source::bytes(sample::profile().unwrap());
@@ -160,6 +204,26 @@ fn pynytprof_figures_survive_the_way_to_nytprof_and_back() {
             let mut called = profile.subs.iter().filter(|(_, sub)| sub.calls > 0);
             let has = |name, calls| again.subs.get(name).is_some_and(|sub| sub.calls == calls);
             assert!(called.all(|(name, sub)| has(name, sub.calls)), "{name}");
+        }
+    }
+}
+
+/// Process numbers of four bytes in both dialects, equally likely in both.
+#[test]
+fn what_was_converted_is_not_taken_for_what_it_was() {
+    let folder = folder().join("pynytprof");
+    let seed = read(&folder, "seed-small");
+    let at = seed.windows(5).position(|bytes| bytes == b"P\xe1\x10\0\0").unwrap();
+    for pids in [[0x00ef_efef_u32, 0x00fe_fefe], [0x0020_0000, 0x0020_0001]] {
+        let mut bytes = seed.clone();
+        for (index, pid) in pids.iter().enumerate() {
+            bytes[at + 1 + 4 * index..][..4].copy_from_slice(&pid.to_le_bytes());
+        }
+        for variant in ["plain", "zlib"] {
+            let source = Source::bytes(bytes.clone());
+            let (out, _) = edited(|out| edit::from_pynytprof(&source, out, Some(variant), &Options::default()));
+            let profile = aggregate::load(Source::bytes(out), &Options::strict()).unwrap();
+            assert_eq!(profile.sub_calls, 7, "{pids:x?} {variant}");
         }
     }
 }

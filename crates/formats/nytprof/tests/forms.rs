@@ -117,6 +117,26 @@ fn every_cut_and_every_lost_byte_is_repaired() {
     }
 }
 
+/// Of what the end of the file cuts off nothing more is said than that.
+#[test]
+fn a_cut_is_one_finding_and_changes_no_dialect() {
+    let bytes = read(&folder().join("pynytprof"), "seed-small");
+    let comment = bytes.split(|byte| *byte == b'\n').take(2).map(|line| line.len() + 1).sum();
+    let text = bytes.windows(2).position(|pair| pair == b"\nP").unwrap();
+    let mut told = 0;
+    for len in comment..bytes.len() {
+        let mut reader = pynytprof::open(Source::bytes(&bytes[..len]), &Options::default()).unwrap();
+        while reader.next().unwrap().is_some() {}
+        let codes: Vec<_> = reader.findings().kept().iter().map(|found| found.rule.code).collect();
+        if len > text && codes.contains(&"pynytprof.truncated") {
+            assert_eq!(codes, ["pynytprof.not-loadable", "pynytprof.truncated"], "{len} bytes");
+            told += 1;
+        }
+    }
+    // All lengths but those at which a record or chunk ends.
+    assert_eq!(told, bytes.len() - text - 1 - 5);
+}
+
 #[test]
 fn a_name_that_escaping_makes_too_long_is_cut_between_characters() {
     let name = "\u{1}".repeat(20_000) + &"é".repeat(20_000);

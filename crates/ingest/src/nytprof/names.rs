@@ -99,6 +99,8 @@ impl SubNames {
 pub(crate) struct Files {
     files: BTreeMap<u32, Entry>,
     nameless: Symbol,
+    /// The one referred to last: what lies in one file comes in rows.
+    last: Option<u32>,
     budget: Budget,
 }
 
@@ -115,7 +117,7 @@ struct Entry {
 impl Files {
     pub(crate) fn new(source_bytes: u64, limits: &Limits, strings: &mut Strings) -> Self {
         let budget = Budget::new(source_bytes, limits);
-        Self { files: BTreeMap::new(), nameless: strings.intern(""), budget }
+        Self { files: BTreeMap::new(), nameless: strings.intern(""), last: None, budget }
     }
 
     /// Takes a definition.
@@ -133,13 +135,15 @@ impl Files {
         Ok(())
     }
 
-    /// Source is kept of a file that should be defined; one that is not stands for itself.
-    pub(crate) fn refer(&mut self, fid: u32) -> Result<()> {
-        if !self.files.contains_key(&fid) {
-            self.budget.charge(b"")?;
-            let entry = Entry { name: self.nameless, eval_fid: 0, eval_line: 0, flags: None, size: 0, mtime: 0 };
-            self.files.insert(fid, entry);
+    /// Something is in a file that should be defined; one that is not has its number for a name.
+    pub(crate) fn refer(&mut self, fid: u32, strings: &mut Strings) -> Result<()> {
+        if self.last != Some(fid) && !self.files.contains_key(&fid) {
+            let name = format!("file {fid}");
+            self.budget.charge(name.as_bytes())?;
+            let name = strings.intern(&name);
+            self.files.insert(fid, Entry { name, eval_fid: 0, eval_line: 0, flags: None, size: 0, mtime: 0 });
         }
+        self.last = Some(fid);
         Ok(())
     }
 

@@ -128,8 +128,15 @@ impl<'w, 's> Walk<'w, 's> {
     fn take(&mut self, record: &Record<'_>) -> Result<(), Halt> {
         self.head.take(record);
         match record {
-            Record::TimeLine(time) => self.statement(time.ticks),
-            Record::TimeBlock(time) => self.statement(time.ticks),
+            Record::TimeLine(time) => {
+                self.refer(time.fid)?;
+                self.statement(time.ticks);
+            }
+            Record::TimeBlock(time) => {
+                self.refer(time.fid)?;
+                self.statement(time.ticks);
+            }
+            Record::SubInfo(sub) if sub.fid != 0 => self.refer(sub.fid)?,
             Record::SubEntry(entry) => {
                 self.in_process();
                 self.recorder.enter(entry.caller_fid, entry.caller_line)?;
@@ -162,6 +169,11 @@ impl<'w, 's> Walk<'w, 's> {
             Some(loader) if self.plan.adds_up || !is_time => Ok(loader.add(record)?),
             _ => Ok(()),
         }
+    }
+
+    /// Statements that come by the quick way are in files that are defined.
+    fn refer(&mut self, fid: u32) -> Result<()> {
+        self.files.refer(fid, &mut self.tables.strings)
     }
 
     #[inline]
@@ -245,6 +257,9 @@ impl<'w, 's> Walk<'w, 's> {
     fn callers(&mut self, calls: &SubCallers<'_>) -> Result<(), Halt> {
         // Without a place and without calls it only says that the sub is not written in Perl.
         let says_calls = calls.fid != 0 || calls.count != 0;
+        if calls.fid != 0 {
+            self.refer(calls.fid)?;
+        }
         if self.plan.wants_calls && !self.plan.merges_evals && says_calls {
             push_call(self.next_call, calls, &self.files, self.tables)?;
             self.next_call += 1;
@@ -253,7 +268,7 @@ impl<'w, 's> Walk<'w, 's> {
     }
 
     fn source(&mut self, source: &SrcLine<'_>) -> Result<(), Halt> {
-        self.files.refer(source.fid)?;
+        self.refer(source.fid)?;
         if self.plan.wants_sources {
             let text = source.text.text();
             let text = text.strip_suffix('\n').unwrap_or(&text);

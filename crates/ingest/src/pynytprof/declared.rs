@@ -89,6 +89,7 @@ impl Declared {
             }
             Record::Range(sub) => {
                 let range = Some((sub.fid, sub.first_line, sub.last_line));
+                self.files.refer(sub.fid, strings)?;
                 self.sub(sub.sid, sub.name, None, range, strings)?;
             }
             Record::File(file) => {
@@ -97,10 +98,19 @@ impl Declared {
                 let file = NewFid { fid, eval_fid: 0, eval_line: 0, flags, size, mtime, name, odd_bytes: None };
                 self.files.define(&file, strings)?;
             }
-            Record::IndexedFile(fid, _) => self.files.refer(*fid)?,
-            Record::Visit(visit) => self.visits_ns = self.visits_ns.saturating_add(visit.ns),
+            Record::IndexedFile(fid, _) => self.files.refer(*fid, strings)?,
+            // The document has no names of files, only numbers.
+            Record::Line(line) => self.files.refer(line.fid, strings)?,
+            Record::Place(place) => self.files.refer(place.fid, strings)?,
+            Record::Visit(visit) => {
+                self.files.refer(visit.fid, strings)?;
+                self.visits_ns = self.visits_ns.saturating_add(visit.ns);
+            }
             Record::Token(Token::NewFid(file)) => self.files.define(file, strings)?,
-            Record::Token(Token::SrcLine(source)) => self.files.refer(source.fid)?,
+            Record::Token(Token::SrcLine(source)) => self.files.refer(source.fid, strings)?,
+            Record::Token(Token::SubCallers(calls)) if calls.fid != 0 => self.files.refer(calls.fid, strings)?,
+            Record::Token(Token::TimeLine(time)) => self.files.refer(time.fid, strings)?,
+            Record::Token(Token::TimeBlock(time)) => self.files.refer(time.fid, strings)?,
             Record::Token(Token::PidEnd(end)) => self.end = Some(end.time.value()).filter(|time| time.is_finite()),
             _ => {}
         }

@@ -146,7 +146,10 @@ impl Survey {
     }
 
     fn info(self, dialect: &str) -> Info {
-        let mut info = Info { version: dialect.to_owned(), ..Info::default() };
+        // The name of the format stands before it already.
+        let form = dialect.strip_prefix("Pynytprof").unwrap_or(dialect).trim_start_matches([',', ' ']);
+        let form = if form.is_empty() { "by its document" } else { form };
+        let mut info = Info { version: format!("({form})"), ..Info::default() };
         info.fact("devel_nytprof", "cannot load it; `convert --to nytprof` makes a file that it can");
         let words = [("comment", &self.comment), ("application", &self.application)];
         words.into_iter().for_each(|(name, text)| text.iter().for_each(|text| info.fact(name, text.as_str())));

@@ -7,16 +7,17 @@ use std::{
 
 use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Source};
 
-use super::{compression_comment, level_of, repair::MOST_LINES};
+use super::{compression_comment, level_of};
 use crate::{
     Header, NewFid, Nv, Pair, PidEnd, PidStart, Record, Str, SubCallers, SubInfo, TimeLine, Writer, aggregate, create,
+    dialect::PRODUCER,
     open,
     pynytprof::{
         Process,
         figures::{EdgeSum, Figures, LineSum},
         raw::TICKS_PER_SEC,
     },
-    raw::FidFlags,
+    raw::{FidFlags, ORIGINAL_LINES},
     record::brief,
     text_of,
 };
@@ -56,6 +57,17 @@ struct Real<W: Write> {
     statements_left: u64,
 }
 
+/// The comment with its producer: where the bytes can be of both dialects, it decides.
+fn signed(comment: &[u8]) -> Vec<u8> {
+    match comment.windows(PRODUCER.len()).position(|part| part == PRODUCER) {
+        Some(at) => {
+            let (before, after) = comment.split_at(at);
+            [before, b"by Traceloom from", after.get(2..).unwrap_or_default()].concat()
+        }
+        None => comment.to_vec(),
+    }
+}
+
 impl<W: Write> Real<W> {
     fn write(&mut self, figures: &Figures, level: Option<u8>) -> Result<()> {
         self.write_text(figures, level)?;
@@ -76,7 +88,7 @@ impl<W: Write> Real<W> {
 
     fn write_text(&mut self, figures: &Figures, level: Option<u8>) -> Result<()> {
         if let Some(comment) = &figures.comment {
-            self.writer.write(&Record::Comment(comment))?;
+            self.writer.write(&Record::Comment(&signed(comment)))?;
         }
         for (key, value) in &figures.attributes {
             let value = match key.as_slice() {
@@ -124,7 +136,7 @@ impl<W: Write> Real<W> {
             self.loss.lose("inclusive times of lines", || format!("line {line} of file {fid}: {}", sum.inc_ticks));
         }
         let whole = sum.exc_ticks.div_ceil(i32::MAX as u64).max(sum.calls);
-        if line > MOST_LINES || whole > self.statements_left {
+        if line > ORIGINAL_LINES || whole > self.statements_left {
             self.loss.lose("figures of lines too large for a stream", || {
                 format!("line {line} of file {fid}: {} visits, {} ticks", sum.calls, sum.exc_ticks)
             });

@@ -271,7 +271,11 @@ impl<W: Write> Merged<W> {
                 time.fid = self.fid(time.fid, time.line)?;
             }
             Record::SrcLine(source) => source.fid = self.fid(source.fid, source.line)?,
-            Record::SubEntry(entry) => entry.caller_fid = self.fid(entry.caller_fid, entry.caller_line)?,
+            // Of all records, nytprofmerge leaves this one in the eval that it was in.
+            Record::SubEntry(entry) => {
+                let target = self.input.fids.get(&entry.caller_fid).map(|target| target.fid);
+                entry.caller_fid = target.map_or_else(|| self.fid(entry.caller_fid, entry.caller_line), Ok)?;
+            }
             Record::SubReturn(left) => {
                 left.incl_ticks = (left.incl_ticks.value() * self.ratio()).into();
                 left.excl_ticks = (left.excl_ticks.value() * self.ratio()).into();

@@ -12,12 +12,9 @@ use crate::{
     Header, NewFid, Nv, Pair, PidEnd, Record, Str, Writer,
     check::leading_number,
     create, open,
-    raw::{DEFAULT_TICKS_PER_SEC, FidFlags},
+    raw::{DEFAULT_TICKS_PER_SEC, FidFlags, ORIGINAL_LINES},
     record::brief,
 };
-
-/// The original makes an array of all lines; above this it runs out of memory.
-pub(super) const MOST_LINES: u32 = 16 << 20;
 
 /// Writes `source` so that Devel::NYTProf loads it: what it dies of is mended where that is possible, else left out.
 pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
@@ -30,6 +27,7 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
         loss: Loss::default(),
         is_binary: false,
         has_discount: false,
+        owes_discount: false,
         live_pids: BTreeMap::new(),
         ticks: 0,
     };
@@ -146,6 +144,8 @@ struct Mend<W: Write> {
     loss: Loss,
     is_binary: bool,
     has_discount: bool,
+    /// A discount goes with its statement, also where that has to go.
+    owes_discount: bool,
     live_pids: BTreeMap<u32, (f64, i128)>,
     ticks: i128,
 }
@@ -175,15 +175,27 @@ impl<W: Write> Mend<W> {
         // They follow the process as the profiler has it, unless something comes before that.
         let fakes_now = !is_text(&record) && !matches!(record, Record::StartDeflate(_) | Record::EndDeflate);
         if matches!(record, Record::PidStart(_)) {
-            self.writer.write(&record)?;
+            self.write(&record)?;
         }
         if fakes_now {
             self.define_missing()?;
         }
         if !matches!(record, Record::PidStart(_)) {
-            self.writer.write(&record)?;
+            self.write(&record)?;
         }
         Ok(())
+    }
+
+    fn write(&mut self, record: &Record<'_>) -> Result<()> {
+        self.pay_discount()?;
+        self.writer.write(record)
+    }
+
+    fn pay_discount(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.owes_discount) {
+            true => self.writer.write(&Record::Discount),
+            false => Ok(()),
+        }
     }
 
     /// Attributes without which the original divides by zero, or does not know that numbers are its own.
@@ -255,7 +267,10 @@ impl<W: Write> Mend<W> {
                 self.loss.lose("second discounts of a statement", || "DISCOUNT".to_owned());
                 return false;
             }
-            Record::Discount => self.has_discount = true,
+            Record::Discount => {
+                (self.has_discount, self.owes_discount) = (true, true);
+                return false;
+            }
             Record::TimeLine(time) => {
                 let lines = [time.line];
                 return self.time(time.ticks, &mut time.fid, &lines);
@@ -266,6 +281,11 @@ impl<W: Write> Mend<W> {
             }
             Record::PidStart(start) => _ = self.live_pids.insert(start.pid, (start.time.value(), self.ticks)),
             Record::PidEnd(end) => _ = self.live_pids.remove(&end.pid),
+            Record::SrcLine(source) if source.line > ORIGINAL_LINES => {
+                self.loss
+                    .lose("source on lines above 16777216", || format!("line {} of file {}", source.line, source.fid));
+                return false;
+            }
             _ => self.renumber(record),
         }
         true
@@ -288,12 +308,13 @@ impl<W: Write> Mend<W> {
     }
 
     fn time(&mut self, ticks: i32, fid: &mut u32, lines: &[u32]) -> bool {
-        self.has_discount = false;
         self.ticks += i128::from(ticks);
-        if lines.iter().any(|line| *line > MOST_LINES) {
+        if lines.iter().any(|line| *line > ORIGINAL_LINES) {
             self.loss.lose("statements on lines above 16777216", || format!("lines {lines:?} of file {fid}"));
+            self.has_discount &= !std::mem::take(&mut self.owes_discount);
             return false;
         }
+        self.has_discount = false;
         *fid = self.fids.get(fid).copied().unwrap_or(*fid);
         true
     }
@@ -316,6 +337,7 @@ impl<W: Write> Mend<W> {
     }
 
     fn finish(mut self) -> Result<Loss> {
+        self.pay_discount()?;
         if !self.is_binary {
             self.complete_text()?;
         }

@@ -22,6 +22,8 @@ pub(super) struct Checks {
     options: HashSet<Vec<u8>>,
     chunks: Vec<Tag>,
     has_ended: bool,
+    /// The file ends too early: what is missing then lies behind its end.
+    is_cut: bool,
     sids: HashSet<u32>,
     called: BTreeSet<u32>,
     payload_bytes: u64,
@@ -43,6 +45,7 @@ impl Checks {
             options: HashSet::new(),
             chunks: Vec::new(),
             has_ended: false,
+            is_cut: false,
             sids: HashSet::new(),
             called: BTreeSet::new(),
             payload_bytes: 0,
@@ -187,6 +190,12 @@ impl Checks {
         Ok(())
     }
 
+    pub(super) fn truncated(&mut self, what: String, needed: u64, left: u64, position: Position) -> Result<()> {
+        self.is_cut = true;
+        let cut = Finding::new(&TRUNCATED, position).with("what", what);
+        self.findings.report(cut.with("needed", needed).with("left", left))
+    }
+
     pub(super) fn finish(&mut self, dialect: Dialect, position: Position) -> Result<()> {
         if self.sids.len() < self.most {
             let unknown: Vec<u32> = self.called.iter().copied().filter(|sid| !self.sids.contains(sid)).collect();
@@ -198,7 +207,7 @@ impl Checks {
             let damage = Finding::new(&NEWLINE_DAMAGE, position).with("bytes", self.payload_bytes);
             self.findings.report(damage)?;
         }
-        if dialect == Dialect::Tokens {
+        if dialect == Dialect::Tokens || self.is_cut {
             return Ok(());
         }
         for tag in [Tag::S, Tag::D, Tag::C].into_iter().filter(|tag| !self.chunks.contains(tag)) {

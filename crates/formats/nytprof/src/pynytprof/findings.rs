@@ -50,7 +50,7 @@ traceloom_bytes::rules! { "pynytprof":
     CHUNK_LENGTH "chunk-length" Error
         "chunk {tag} has {length} bytes, which its records do not fill";
     TRUNCATED "truncated" Error
-        "the file ends inside chunk {tag}: {needed} bytes needed, {left} left";
+        "the file ends inside {what}: {needed} bytes needed, {left} left; repair drops the piece and ends the file properly";
     FLAGS "flags" Warning
         "sub {sid} has the flags {flags}; the document says 0 for now";
     NAME "name" Error

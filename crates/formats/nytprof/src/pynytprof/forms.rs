@@ -97,15 +97,18 @@ impl Contents<'_> {
             Form::Visits if !self.is_cut && self.length % VISIT_BYTES as u64 != 1 => return Ok(false),
             _ => {}
         }
+        let is_last_resort = form == Form::Subs && trust == Trust::Sizes;
         let mut scan = Scan::new(self, trust);
         while scan.left > 0 {
             match scan.item(form)? {
                 Some(()) => {}
-                None => return Ok(self.is_cut && scan.ran_out && scan.items > 0),
+                // A piece of a first sub is all that is left of the document's form.
+                None => return Ok(self.is_cut && scan.ran_out && (scan.items > 0 || is_last_resort)),
             }
             scan.items += 1;
             if scan.has_ended {
-                return Ok(scan.left == 0);
+                // A list that is over is not cut.
+                return Ok(scan.left == 0 && !self.is_cut);
             }
         }
         // A list of visits has to end with its mark.

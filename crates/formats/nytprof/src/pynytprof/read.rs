@@ -179,7 +179,7 @@ impl Reader {
                 let position = self.position();
                 let line = self.window.bytes().get(..len).unwrap_or_default();
                 if line.last() != Some(&b'\n') {
-                    return self.truncated(Tag(line.first().copied().unwrap_or(0)), len as u64 + 1);
+                    return self.truncated("a line of text".to_owned(), len as u64 + 1);
                 }
                 self.checks.text(line, position)?;
                 Ok(Step::Text { len })
@@ -232,7 +232,9 @@ impl Reader {
             self.checks.no_process(position)?;
             return Ok(Step::Again);
         }
-        let Some(fields) = bytes.get(len - 16..len) else { return self.truncated(Tag::P, len as u64) };
+        let Some(fields) = bytes.get(len - 16..len) else {
+            return self.truncated("the process record".to_owned(), len as u64);
+        };
         let mut cursor = Cursor::new(fields, position.offset, ByteOrder::Little);
         let (pid, ppid, time) = (cursor.u32("pid")?, cursor.u32("ppid")?, cursor.f64("time")?);
         let process = Process { pid, ppid, time, has_length };
@@ -263,7 +265,7 @@ impl Reader {
         // A length that no records fill is a lie rather than a sign of a cut.
         let is_lie = matches!(tag, Tag::S | Tag::C) && length.is_some_and(|length| length % 28 != 0);
         let Some(length) = length.filter(|_| !is_cut || !is_lie) else {
-            return self.truncated(tag, CHUNK_HEAD as u64 + length.map_or(0, u64::from));
+            return self.truncated(format!("chunk {tag}"), CHUNK_HEAD as u64 + length.map_or(0, u64::from));
         };
         let available = u64::from(length).min(left);
         let start = position.offset + CHUNK_HEAD as u64;
@@ -273,8 +275,7 @@ impl Reader {
         self.context.has_ranges |= form == Form::Ranges;
         self.checks.chunk(&Chunk { tag, length, form }, position)?;
         if is_cut {
-            let cut = Finding::new(&TRUNCATED, position).with("tag", tag.to_string());
-            self.checks.findings.report(cut.with("needed", length).with("left", left))?;
+            self.checks.truncated(format!("chunk {tag}"), length.into(), left, position)?;
         }
         self.state = State::Items(form, available);
         Ok(Step::Chunk(Chunk { tag, length, form }))
@@ -330,7 +331,7 @@ impl Reader {
                 Ok(len) => return Ok(Step::Token { len }),
                 Err(parse::Stop::Need(needed)) => {
                     if self.grow(needed)? < needed {
-                        return self.truncated(Tag(tag), needed as u64);
+                        return self.truncated(format!("a {} record", Tag(tag)), needed as u64);
                     }
                 }
                 Err(_) => {
@@ -343,9 +344,8 @@ impl Reader {
         }
     }
 
-    fn truncated(&mut self, tag: Tag, needed: u64) -> Result<Step> {
-        let cut = Finding::new(&TRUNCATED, self.position()).with("tag", tag.to_string());
-        self.checks.findings.report(cut.with("needed", needed).with("left", self.left()))?;
+    fn truncated(&mut self, what: String, needed: u64) -> Result<Step> {
+        self.checks.truncated(what, needed, self.left(), self.position())?;
         self.state = State::Residue;
         Ok(Step::Again)
     }
