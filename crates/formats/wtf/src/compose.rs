@@ -150,7 +150,7 @@ impl<W: Write> Composer<W> {
         if name.is_empty() || name.contains('\0') {
             return Err(Error::usage(format!("{name:?} is no name for an event type")));
         }
-        if self.types.len() + FIRST_TYPE_ID as usize > MOST_IDS {
+        if !self.has_room_for_types() {
             return Err(Error::limit("event types", self.types.len() as u64 + 1, MOST_IDS as u64));
         }
         let parsed = parse_arguments(args)
@@ -159,6 +159,11 @@ impl<W: Write> Composer<W> {
         self.by_name.insert(name.into(), index);
         self.types.push(Defined { name: name.into(), class, flags, args_text: args.into(), args: parsed });
         Ok(TypeId(index))
+    }
+
+    /// Whether another type can be defined.
+    pub(crate) fn has_room_for_types(&self) -> bool {
+        self.types.len() + FIRST_TYPE_ID as usize <= MOST_IDS
     }
 
     /// Defines a type that every recording knows, like `wtf.scope#leave`.

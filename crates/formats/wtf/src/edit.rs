@@ -9,6 +9,9 @@ use crate::{
     transfer::{Cut, Ids, Transfer},
 };
 
+/// Milliseconds after which stored times start again.
+const TURN_MS: f64 = (1_u64 << 32) as f64 / 1000.0;
+
 /// Writes the file anew, as our own writer lays it out: everything that can be read, nothing else.
 pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
     let form = variant.map(|variant| {
@@ -52,22 +55,31 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
     let readers = sources.iter().map(|source| crate::open(source.clone(), options)).collect::<Result<Vec<_>>>()?;
     let bases = readers.iter().map(|reader| reader.header().info.timebase_ms);
+    let [first_ms, last_ms] =
+        [bases.clone().fold(f64::INFINITY, f64::min), bases.clone().fold(f64::NEG_INFINITY, f64::max)];
+    // Stored times start again after a turn, and in a gap of that length nobody would see it.
+    let is_far = last_ms - first_ms >= TURN_MS;
     // Files without a wall-clock timebase cannot be told apart in time: all begin together.
-    let has_clock = bases.clone().all(|base| base > 0.0);
-    let origin_ms = bases.clone().fold(f64::INFINITY, f64::min);
-    let origin_ms = if has_clock { origin_ms } else { bases.clone().next().unwrap_or(0.0) };
+    let has_clock = first_ms > 0.0 && !is_far;
+    let origin_ms = if has_clock { first_ms } else { bases.clone().next().unwrap_or(0.0) };
     let Some(first) = readers.first() else { return Err(Error::usage("there is nothing to merge")) };
     let info = usable_info(&first.header().info).with_timebase(origin_ms);
     let mut composer = Composer::new(out, Form::Binary, &info)?;
     let mut ids = Ids::default();
     let mut edited: Option<Edited> = None;
     for (place, reader) in readers.into_iter().enumerate() {
-        let shift_ms = if has_clock { reader.header().info.timebase_ms - origin_ms } else { 0.0 };
+        let base_ms = reader.header().info.timebase_ms;
+        let shift_ms = if has_clock { base_ms - origin_ms } else { 0.0 };
         let mut transfer = Transfer::new(&mut composer, None);
         transfer.shift_us = (shift_ms * 1000.0).round() as i64;
         transfer.file = place as u32 + 1;
         transfer.ids = Some(&mut ids);
         let (mut loss, findings) = run(reader, transfer)?;
+        if is_far && first_ms > 0.0 && base_ms != origin_ms {
+            loss.lose("the time between files that are 71 minutes or more apart: they begin together", || {
+                format!("file {} began {} ms from the first", place + 1, base_ms - origin_ms)
+            });
+        }
         if place > 0 {
             loss.lose("context and metadata of all files but the first", || format!("file {}", place + 1));
         }
@@ -97,7 +109,7 @@ fn compose<W: Write>(reader: Reader, out: W, form: Form, cut: Option<Cut>) -> Re
     transfer.shift_us = -(turns << 32);
     let (mut loss, findings) = run(reader, transfer)?;
     for _ in 0..composer.nuls_replaced() {
-        loss.lose("NUL characters in strings", String::new);
+        loss.lose("NUL characters in strings, now U+FFFD", || "U+0000".to_owned());
     }
     composer.finish()?;
     Ok(Edited { findings, loss })
@@ -128,6 +140,7 @@ fn run<W: Write>(mut reader: Reader, mut transfer: Transfer<'_, W>) -> Result<(L
             Record::Raw(_) | Record::Chunk(_) | Record::FileHeader(_) | Record::Strings(_) | Record::Padding(_) => {}
         }
     }
+    transfer.take_unused(reader.types())?;
     let loss = transfer.finish()?;
     Ok((loss, reader.into_findings()))
 }

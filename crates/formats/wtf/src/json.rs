@@ -53,7 +53,7 @@ impl Text for Slice<'_> {
     }
 }
 
-/// Levels of nesting that are read.
+/// Levels of nesting that are read where somebody has to make something of them.
 pub(crate) const MOST_LEVELS: usize = 512;
 
 /// One step through the text; strings and numbers are in [`Parser::text`].
@@ -105,6 +105,7 @@ pub(crate) struct Parser<T> {
     scratch: Vec<u8>,
     token_start: u64,
     longest: usize,
+    most_levels: usize,
     relaxed: bool,
     was_relaxed: bool,
 }
@@ -124,6 +125,7 @@ impl<T: Text> Parser<T> {
             scratch: Vec::new(),
             token_start: 0,
             longest,
+            most_levels: MOST_LEVELS,
             relaxed: false,
             was_relaxed: false,
         }
@@ -280,7 +282,7 @@ impl<T: Text> Parser<T> {
     }
 
     fn begin(&mut self, place: Place, token: Token) -> Result<Token, Fault> {
-        if self.open.len() >= MOST_LEVELS {
+        if self.open.len() >= self.most_levels {
             return Err(self.fault("values are nested too deep"));
         }
         self.source.bump();
@@ -449,6 +451,8 @@ impl<T: Text> Parser<T> {
 /// Whether a text is exactly one JSON value, as `JSON.parse` asks for.
 pub(crate) fn is_value(text: &[u8]) -> bool {
     let mut parser = Parser::of(text, 0);
+    // No depth is too deep for `JSON.parse`, and a level costs no more here than in the text.
+    parser.most_levels = text.len();
     let whole = parser.next().and_then(|token| {
         if token == Token::End {
             return Err(parser.fault("there is no value"));
@@ -512,6 +516,9 @@ mod tests {
             assert!(!is_value(text), "{}", String::from_utf8_lossy(text));
         }
         assert!(!is_value(&[b'['; MOST_LEVELS + 1]));
+        let deep = ["[".repeat(3000), "]".repeat(3000)].concat();
+        assert!(is_value(deep.as_bytes()), "a program may record it, and the original loads it");
+        assert!(tokens(deep.as_bytes(), false).is_none());
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub mod edit;
 mod encode;
 mod events;
 pub mod findings;
+mod held;
 mod info;
 mod json;
 mod json_out;

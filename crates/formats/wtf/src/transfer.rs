@@ -5,8 +5,10 @@ use std::{borrow::Cow, collections::HashMap, io::Write};
 use traceloom_bytes::{Loss, Result, Slice};
 
 use crate::{
-    Array, Composer, Event, EventType, Resource, Role, Text, TypeId, Value, Zone, ZoneId, json, json_out,
-    raw::{Element, EventClass, EventFlags},
+    Composer, Event, EventType, EventTypes, Resource, Role, Text, TypeId, Value, Zone, ZoneId,
+    held::{Crossings, Held, Lasting},
+    json, json_out,
+    raw::{EventClass, EventFlags},
     types::is_fatal_name,
 };
 
@@ -58,52 +60,6 @@ struct ZoneState {
     later: u64,
 }
 
-/// The entering of a scope, to be written when the part begins.
-#[derive(Debug)]
-struct Held {
-    kind: TypeId,
-    values: Vec<Owned>,
-}
-
-/// A value that outlives the record it came from.
-#[derive(Debug)]
-enum Owned {
-    Plain(Value<'static>),
-    Text(Option<String>),
-    Any(Option<String>),
-    Array(Option<(Element, Vec<u8>)>),
-}
-
-impl Owned {
-    fn new(value: Value<'_>) -> Self {
-        let text = |text: Option<Text<'_>>| text.map(|text| text.to_str().into_owned());
-        match value {
-            Value::Bool(flag) => Self::Plain(Value::Bool(flag)),
-            Value::Int(number) => Self::Plain(Value::Int(number)),
-            Value::Uint(number) => Self::Plain(Value::Uint(number)),
-            Value::Float(number) => Self::Plain(Value::Float(number)),
-            Value::Char(unit) => Self::Plain(Value::Char(unit)),
-            Value::Wchar(unit) => Self::Plain(Value::Wchar(unit)),
-            Value::Flow(id) => Self::Plain(Value::Flow(id)),
-            Value::Time(time) => Self::Plain(Value::Time(time)),
-            Value::Text(given) => Self::Text(text(given)),
-            Value::Any(given) => Self::Any(text(given)),
-            Value::Array(array) => {
-                Self::Array(array.map(|array| (array.element, crate::encode::little_endian(&array))))
-            }
-        }
-    }
-
-    fn value(&self) -> Value<'_> {
-        match self {
-            Self::Plain(value) => *value,
-            Self::Text(text) => Value::Text(text.as_ref().map(|text| Text::utf8(text.as_bytes()))),
-            Self::Any(text) => Value::Any(text.as_ref().map(|text| Text::utf8(text.as_bytes()))),
-            Self::Array(array) => Value::Array(array.as_ref().map(|(element, bytes)| Array::new(*element, bytes))),
-        }
-    }
-}
-
 pub(crate) struct Transfer<'c, W> {
     composer: &'c mut Composer<W>,
     types: HashMap<u32, TypeId>,
@@ -111,6 +67,7 @@ pub(crate) struct Transfer<'c, W> {
     numbers: HashMap<Box<str>, u32>,
     zones: Vec<ZoneState>,
     cut: Option<Cut>,
+    crossings: Crossings,
     loss: Loss,
     /// Added to every time.
     pub(crate) shift_us: i64,
@@ -127,6 +84,7 @@ impl<'c, W: Write> Transfer<'c, W> {
             numbers: HashMap::new(),
             zones: Vec::new(),
             cut,
+            crossings: Crossings::default(),
             loss: Loss::default(),
             shift_us: 0,
             file: 0,
@@ -164,7 +122,8 @@ impl<'c, W: Write> Transfer<'c, W> {
     pub(crate) fn event(&mut self, event: &Event<'_>) -> Result<()> {
         if event.kind.is_structural() {
             if event.kind.role == Role::ZoneDelete {
-                self.loss.lose("deletions of zones, which nobody reads", String::new);
+                let zone = event.args.get("zoneId").and_then(|id| id.as_u32()).unwrap_or(0);
+                self.loss.lose("deletions of zones, which nobody reads", || format!("zone {zone}"));
             }
             return Ok(());
         }
@@ -177,10 +136,13 @@ impl<'c, W: Write> Transfer<'c, W> {
             return self.before(event);
         }
         if event.time_us > to {
-            self.after(event);
-            return Ok(());
+            return self.after(event);
         }
+        self.begin_part(from)?;
         self.begin_zone(index, from)?;
+        if let Some((what, begins)) = Lasting::of(event).filter(|_| self.cut.is_some()) {
+            self.crossings.inside(what, begins);
+        }
         if let Some(state) = self.zones.get_mut(index) {
             match event.kind.role {
                 Role::ScopeLeave => state.open = state.open.saturating_sub(1),
@@ -191,25 +153,33 @@ impl<'c, W: Write> Transfer<'c, W> {
         self.write(event)
     }
 
-    /// An event before the part: only the scopes that stay open matter.
+    /// An event before the part: only what lasts into it matters.
     fn before(&mut self, event: &Event<'_>) -> Result<()> {
         if event.kind.role == Role::ScopeLeave {
             if let Some(state) = self.zones.get_mut(event.zone as usize) {
                 state.before.pop();
             }
         } else if event.kind.is_scope() {
-            let kind = self.type_of(event.kind)?;
-            let values = self.values(event).iter().map(|value| Owned::new(value.value())).collect();
+            let held = self.hold(event)?;
             if let Some(state) = self.zones.get_mut(event.zone as usize) {
-                state.before.push(Held { kind, values });
+                state.before.push(held);
             }
+        } else if let Some((what, begins)) = Lasting::of(event) {
+            let held = if begins { Some(self.hold(event)?) } else { None };
+            self.crossings.before(what, held);
         }
         Ok(())
     }
 
-    /// An event after the part: only the ends of scopes that reach into it matter.
-    fn after(&mut self, event: &Event<'_>) {
-        let Some(state) = self.zones.get_mut(event.zone as usize) else { return };
+    /// An event after the part: only the ends of what reaches into it matter.
+    fn after(&mut self, event: &Event<'_>) -> Result<()> {
+        if let Some((what, false)) = Lasting::of(event)
+            && self.crossings.ends_after(what)
+        {
+            let held = self.hold(event)?;
+            self.crossings.end_later(held);
+        }
+        let Some(state) = self.zones.get_mut(event.zone as usize) else { return Ok(()) };
         match event.kind.role {
             Role::ScopeLeave if state.later > 0 => state.later -= 1,
             Role::ScopeLeave if state.end_later < state.open + state.before.len() as u64 => state.end_later += 1,
@@ -217,18 +187,36 @@ impl<'c, W: Write> Transfer<'c, W> {
             _ if event.kind.is_scope() => state.later += 1,
             _ => {}
         }
+        Ok(())
+    }
+
+    fn hold(&mut self, event: &Event<'_>) -> Result<Held> {
+        let kind = self.type_of(event.kind)?;
+        let values = self.values(event);
+        Ok(Held::new(event.zone as usize, kind, values.iter().map(Mended::value)))
+    }
+
+    /// Writes an event at an edge of the part.
+    fn write_held(&mut self, held: &Held, edge_us: i64, what: &'static str) -> Result<()> {
+        let zone = self.zone_of(held.zone)?;
+        let name = self.zones.get(held.zone).and_then(|state| state.zone.name.clone()).unwrap_or_default();
+        self.loss.lose(what, || format!("in zone {name:?}"));
+        let time = edge_us.saturating_add(self.shift_us).max(0);
+        self.composer.event(zone, held.kind, time, held.values())
+    }
+
+    /// Tells what began before the part and lasts.
+    fn begin_part(&mut self, from: i64) -> Result<()> {
+        for held in self.crossings.begin() {
+            self.write_held(&held, from, "the beginning of frames, marks and ranges that began before the part")?;
+        }
+        Ok(())
     }
 
     fn begin_zone(&mut self, index: usize, from: i64) -> Result<()> {
-        let held = self.zones.get_mut(index).map(|state| std::mem::take(&mut state.before)).unwrap_or_default();
-        if held.is_empty() {
-            return Ok(());
-        }
-        let zone = self.zone_of(index)?;
-        for Held { kind, values } in held {
-            self.loss.lose("the beginning of scopes that began before the part", String::new);
-            let time = from.saturating_add(self.shift_us).max(0);
-            self.composer.event(zone, kind, time, values.iter().map(Owned::value))?;
+        let before = self.zones.get_mut(index).map(|state| std::mem::take(&mut state.before)).unwrap_or_default();
+        for held in before {
+            self.write_held(&held, from, "the beginning of scopes that began before the part")?;
             if let Some(state) = self.zones.get_mut(index) {
                 state.open += 1;
             }
@@ -248,30 +236,45 @@ impl<'c, W: Write> Transfer<'c, W> {
         self.composer.event(zone, kind, time, values.iter().map(Mended::value))
     }
 
+    /// The composer's zone for one of the reader's. The order stays: tools show the first zone, or nothing but it.
     fn zone_of(&mut self, index: usize) -> Result<ZoneId> {
+        if let Some(id) = self.zones.get(index).and_then(|state| state.id) {
+            return Ok(id);
+        }
+        self.create_zones(index)?;
         let Some(state) = self.zones.get_mut(index) else {
             return Err(traceloom_bytes::Error::usage("an event happens in no zone"));
         };
-        if let Some(id) = state.id {
-            return Ok(id);
+        create_zone(self.composer, state, self.file)
+    }
+
+    /// Creates the zones before this one that the file has created and that are wanted.
+    fn create_zones(&mut self, end: usize) -> Result<()> {
+        let zones = self.zones.iter_mut().take(end);
+        for state in zones.filter(|state| state.id.is_none() && state.is_kept && state.zone.id.is_some()) {
+            create_zone(self.composer, state, self.file)?;
         }
-        let Zone { id, name, kind, location } = &state.zone;
-        let mut name = name.as_deref().map(Cow::Borrowed);
-        let (mut kind, mut location) = (kind.as_deref(), location.as_deref());
-        match id {
-            // The nameless zone has empty strings for names in the original.
-            None => (name, kind, location) = (Some(Cow::Borrowed("")), Some(""), Some("")),
-            Some(id) if name.is_none() && kind.is_none() && location.is_none() => {
-                name = Some(Cow::Owned(format!("zone {id}")));
+        Ok(())
+    }
+
+    /// Takes over what no event refers to: zones in which nothing happens, types of which there is no event.
+    pub(crate) fn take_unused(&mut self, types: &EventTypes) -> Result<()> {
+        if self.cut.is_some() {
+            return Ok(());
+        }
+        self.create_zones(self.zones.len())?;
+        for kind in types.iter().filter(|kind| !kind.is_structural()) {
+            if self.types.contains_key(&kind.index) {
+                continue;
             }
-            Some(_) => {}
+            let is_plain = kind.args.is_some() && !kind.name.is_empty() && !kind.name.contains('\0');
+            if is_plain && self.composer.type_named(&kind.name).is_none() && self.composer.has_room_for_types() {
+                self.type_of(kind)?;
+            } else if self.file <= 1 {
+                self.loss.lose("definitions of types that no event has", || kind.name.to_string());
+            }
         }
-        if self.file > 1 {
-            name = Some(Cow::Owned(format!("{} ({})", name.as_deref().unwrap_or_default(), self.file)));
-        }
-        let id = self.composer.zone(name.as_deref(), kind, location)?;
-        state.id = Some(id);
-        Ok(id)
+        Ok(())
     }
 
     /// The composer's type for one of the reader's; a name that stands for two signatures gets a number.
@@ -344,8 +347,10 @@ impl<'c, W: Write> Transfer<'c, W> {
 
     /// Ends what reaches over the end of the part, and says what was lost.
     pub(crate) fn finish(mut self) -> Result<Loss> {
-        let Some(to) = self.cut.as_ref().map(|cut| cut.to_us) else { return Ok(self.loss) };
-        let from = self.cut.as_ref().map_or(0, |cut| cut.from_us);
+        let Some((from, to)) = self.cut.as_ref().map(|cut| (cut.from_us, cut.to_us)) else { return Ok(self.loss) };
+        self.begin_part(from)?;
+        // A part shorter than a microsecond may end before it begins.
+        let end = to.max(from);
         for index in 0..self.zones.len() {
             // A zone in which nothing happens during the part may still be inside a scope.
             self.begin_zone(index, from)?;
@@ -353,20 +358,40 @@ impl<'c, W: Write> Transfer<'c, W> {
             if ends == 0 || to == i64::MAX {
                 continue;
             }
-            let zone = self.zone_of(index)?;
-            let leave = match self.composer.type_named(LEAVE) {
+            let kind = match self.composer.type_named(LEAVE) {
                 Some(leave) => leave,
                 None => self.composer.builtin(LEAVE)?,
             };
-            // A part shorter than a microsecond may end before it begins.
-            let time = to.max(from).saturating_add(self.shift_us).max(0);
+            let leave = Held::new(index, kind, std::iter::empty());
             for _ in 0..ends {
-                self.loss.lose("the end of scopes that ended after the part", String::new);
-                self.composer.event(zone, leave, time, [])?;
+                self.write_held(&leave, end, "the end of scopes that ended after the part")?;
             }
+        }
+        for held in self.crossings.finish() {
+            self.write_held(&held, end, "the end of frames and ranges that ended after the part")?;
         }
         Ok(self.loss)
     }
+}
+
+fn create_zone<W: Write>(composer: &mut Composer<W>, state: &mut ZoneState, file: u32) -> Result<ZoneId> {
+    let Zone { id, name, kind, location } = &state.zone;
+    let mut name = name.as_deref().map(Cow::Borrowed);
+    let (mut kind, mut location) = (kind.as_deref(), location.as_deref());
+    match id {
+        // The nameless zone has empty strings for names in the original.
+        None => (name, kind, location) = (Some(Cow::Borrowed("")), Some(""), Some("")),
+        Some(id) if name.is_none() && kind.is_none() && location.is_none() => {
+            name = Some(Cow::Owned(format!("zone {id}")));
+        }
+        Some(_) => {}
+    }
+    if file > 1 {
+        name = Some(Cow::Owned(format!("{} ({file})", name.as_deref().unwrap_or_default())));
+    }
+    let id = composer.zone(name.as_deref(), kind, location)?;
+    state.id = Some(id);
+    Ok(id)
 }
 
 /// A value as it came, or what it became.

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use support::{golden, traces};
 use traceloom_bytes::{Limits, Options, Records, Source};
 use traceloom_wtf::{
-    Record,
+    Composer, FileInfo, Form, Record, Value,
     derive::{FlowKind, Flows, Frames, Marks, Place, Ranges, Tree, appended},
 };
 
@@ -166,6 +166,42 @@ fn a_range_may_end_in_another_zone() {
     assert_eq!((cross.zone, cross.end_zone), (0, Some(1)));
     assert_eq!((cross.start_us, cross.end_us), (Some(22_500), Some(24_500)));
     assert_eq!(ranges.iter().filter(|range| range.end_us.is_none()).count(), 1);
+}
+
+/// Events of a zone may be stored late; what they mean goes by their times, as in the original.
+#[test]
+fn frames_and_ranges_go_by_time() {
+    let mut composer = Composer::new(Vec::new(), Form::JsonEvents, &FileInfo::default()).unwrap();
+    let zones = ["a", "b"].map(|name| composer.zone(Some(name), None, None).unwrap());
+    let [start, end] = ["Start", "End"].map(|side| composer.builtin(&format!("wtf.timing#frame{side}")).unwrap());
+    let [begin, finish] = ["begin", "end"].map(|side| composer.builtin(&format!("wtf.timeRange#{side}")).unwrap());
+    let id = Value::Uint;
+    let named = |number| [id(number), Value::Text(None), Value::Any(None)];
+    for (time, kind, number) in [(10, start, 1), (30, end, 1), (8, start, 1), (20, end, 1)] {
+        composer.event(zones[0], kind, time, [id(number)]).unwrap();
+    }
+    // Stored before it begins; ended twice, once elsewhere; its number used again.
+    composer.event(zones[0], finish, 50, [id(1)]).unwrap();
+    composer.event(zones[0], begin, 40, named(1)).unwrap();
+    composer.event(zones[0], begin, 41, named(2)).unwrap();
+    for (time, zone) in [(45, zones[0]), (60, zones[0]), (70, zones[1]), (55, zones[0])] {
+        composer.event(zone, finish, time, [id(2)]).unwrap();
+    }
+    composer.event(zones[0], begin, 80, named(2)).unwrap();
+    let limits = Limits::default();
+    let (mut frames, mut ranges) = (Frames::new(&limits), Ranges::new(&limits));
+    let source = Source::bytes(composer.finish().unwrap());
+    let mut reader = traceloom_wtf::open(source, &Options::default()).unwrap();
+    reader
+        .for_each_event(|event| {
+            frames.push(event)?;
+            ranges.push(event)
+        })
+        .unwrap();
+    let frames: Vec<_> = frames.finish().map(|frame| frame.span_us()).collect();
+    assert_eq!(frames, [Some((10, 30))]);
+    let ranges: Vec<_> = ranges.finish().iter().map(|range| (range.id, range.start_us, range.end_us)).collect();
+    assert_eq!(ranges, [(1, Some(40), Some(50)), (2, Some(41), Some(60)), (2, Some(80), None)]);
 }
 
 #[test]

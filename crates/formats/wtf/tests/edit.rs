@@ -5,8 +5,12 @@ mod support;
 use std::fs;
 
 use support::traces;
-use traceloom_bytes::{Options, Records, Severity, Slice, Source};
-use traceloom_wtf::{Container, Event, FORMAT, Form, Record, derive::Tree, edit, sample};
+use traceloom_bytes::{Limits, Options, Records, Severity, Slice, Source};
+use traceloom_wtf::{
+    Composer, Container, Event, FORMAT, FileInfo, Form, Record, Text, Value,
+    derive::{Frames, Marks, Ranges, Tree},
+    edit, sample,
+};
 
 fn told(source: &Source) -> Vec<String> {
     let mut reader = traceloom_wtf::open(source.clone(), &Options::default()).unwrap();
@@ -144,15 +148,64 @@ fn a_slice_has_what_it_needs() {
     assert!(times.len() > 100);
     let tree = Tree::build(&sliced, &Options::default(), true).unwrap();
     assert_eq!(tree.orphan_leaves(), 0, "scopes that reach in are entered at the edge");
-    assert!(edited.loss.is_empty(), "{:?}", edited.loss);
+    let lost: Vec<_> = edited.loss.entries().map(|(what, count, _)| (what.to_owned(), count)).collect();
+    let [(what, 3)] = &lost[..] else { panic!("no scope, but what lasts longer is cut: {lost:?}") };
+    assert_eq!(what, "the beginning of frames, marks and ranges that began before the part");
     let part = Slice { from_ns: Some(505_000_000), to_ns: Some(606_000_000), threads: Vec::new() };
     let edited = edit::slice(&source, Vec::new(), &part, &Options::default()).unwrap();
-    assert_eq!(
-        edited.loss.entries().count(),
-        2,
-        "scopes of the graphics card are cut at both edges: {:?}",
-        edited.loss
-    );
+    let scopes = edited.loss.entries().filter(|(what, ..)| what.contains("scopes")).count();
+    assert_eq!(scopes, 2, "scopes of the graphics card are cut at both edges: {:?}", edited.loss);
+}
+
+/// Frames, ranges and marks go on over the edges of a part, as scopes do.
+#[test]
+fn a_slice_keeps_what_lasts() {
+    let mut composer = Composer::new(Vec::new(), Form::Binary, &FileInfo::default()).unwrap();
+    let zones = ["a", "b"].map(|name| composer.zone(Some(name), None, None).unwrap());
+    let [start, end] = ["Start", "End"].map(|side| composer.builtin(&format!("wtf.timing#frame{side}")).unwrap());
+    let [begin, finish] = ["begin", "end"].map(|side| composer.builtin(&format!("wtf.timeRange#{side}")).unwrap());
+    let mark = composer.builtin("wtf.trace#mark").unwrap();
+    let text = |text: &'static str| Value::Text(Some(Text::utf8(text.as_bytes())));
+    let range = |number| [Value::Uint(number), text("range"), Value::Any(None)];
+    let mut put = |zone: usize, time, kind, values: &[Value<'static>]| {
+        composer.event(zones[zone], kind, time, values.iter().copied()).unwrap();
+    };
+    put(0, 1, mark, &[text("old"), Value::Any(None)]);
+    put(0, 2, mark, &[text("loading"), Value::Any(None)]);
+    put(0, 3, start, &[Value::Uint(1)]);
+    put(0, 4, end, &[Value::Uint(1)]);
+    put(0, 5, start, &[Value::Uint(2)]);
+    put(0, 6, begin, &range(1));
+    put(1, 7, begin, &range(2));
+    put(0, 8, finish, &[Value::Uint(2)]);
+    put(0, 9, begin, &range(3));
+    put(0, 15, end, &[Value::Uint(2)]);
+    put(0, 16, start, &[Value::Uint(3)]);
+    put(1, 17, finish, &[Value::Uint(3)]);
+    put(1, 25, finish, &[Value::Uint(1)]);
+    put(0, 26, end, &[Value::Uint(3)]);
+    put(0, 27, end, &[Value::Uint(4)]);
+    let source = Source::bytes(composer.finish().unwrap());
+    let part = Slice { from_ns: Some(10_000), to_ns: Some(20_000), threads: Vec::new() };
+    let mut out = Vec::new();
+    let edited = edit::slice(&source, &mut out, &part, &Options::default()).unwrap();
+    let limits = Limits::default();
+    let (mut frames, mut marks, mut ranges) = (Frames::new(&limits), Marks::new(&limits), Ranges::new(&limits));
+    let mut reader = traceloom_wtf::open(Source::bytes(out), &Options::strict()).unwrap();
+    let mut take = |event: &Event<'_>| {
+        frames.push(event)?;
+        marks.push(event)?;
+        ranges.push(event)
+    };
+    reader.for_each_event(&mut take).unwrap();
+    let frames: Vec<_> = frames.finish().map(|frame| (frame.number, frame.span_us())).collect();
+    assert_eq!(frames, [(2, Some((10, 15))), (3, Some((16, 20)))]);
+    let ranges: Vec<_> = ranges.finish().iter().map(|range| (range.id, range.start_us, range.end_us)).collect();
+    assert_eq!(ranges, [(1, Some(10), Some(20)), (3, Some(10), Some(17))]);
+    let marks = marks.finish();
+    assert_eq!((marks.len(), marks[0].name.as_deref(), marks[0].start_us), (1, Some("loading"), 10));
+    let lost: Vec<_> = edited.loss.entries().map(|(_, count, _)| count).collect();
+    assert_eq!(lost, [4, 2], "four beginnings and two ends: {:?}", edited.loss);
 }
 
 /// A scope around the whole part is there from edge to edge, even where nothing else happens.
@@ -175,6 +228,69 @@ fn everything_is_a_slice_too() {
     let edited = edit::slice(&source, &mut out, &Slice::default(), &Options::default()).unwrap();
     assert!(edited.loss.is_empty());
     assert!(told(&Source::bytes(out)) == told(&source));
+}
+
+/// Tools show the first zone, or nothing but it; a type that never occurred is still a type.
+#[test]
+fn zones_and_types_stay_though_nothing_uses_them() {
+    let mut composer = Composer::new(Vec::new(), Form::Binary, &FileInfo::default()).unwrap();
+    let zones = ["main", "idle", "worker"].map(|name| composer.zone(Some(name), Some("script"), None).unwrap());
+    let tick = composer.builtin("wtf.trace#discontinuity").unwrap();
+    composer.builtin("wtf.trace#mark").unwrap();
+    composer.event(zones[2], tick, 1, []).unwrap();
+    composer.event(zones[0], tick, 2, []).unwrap();
+    let source = Source::bytes(composer.finish().unwrap());
+    let known = |bytes: Vec<u8>| {
+        let mut reader = traceloom_wtf::open(Source::bytes(bytes), &Options::default()).unwrap();
+        reader.for_each_event(|_| Ok(())).unwrap();
+        let zones: Vec<_> = reader.zones().iter().map(|zone| zone.name.clone().unwrap()).collect();
+        (zones.join(" "), reader.types().by_name("wtf.trace#mark").is_some())
+    };
+    for variant in FORMAT.variants {
+        let mut out = Vec::new();
+        let edited = edit::canonical(&source, &mut out, Some(variant.id), &Options::default()).unwrap();
+        assert!(edited.loss.is_empty(), "{:?}", edited.loss);
+        assert_eq!(known(out), ("main idle worker".to_owned(), true), "{}", variant.id);
+    }
+    let mut out = Vec::new();
+    edit::repair(&source, &mut out, &Options::default()).unwrap();
+    assert_eq!(known(out), ("main idle worker".to_owned(), true));
+    let part = Slice { threads: vec!["idle".to_owned(), "worker".to_owned()], ..Slice::default() };
+    let mut out = Vec::new();
+    edit::slice(&source, &mut out, &part, &Options::default()).unwrap();
+    assert_eq!(known(out), ("idle worker".to_owned(), false));
+}
+
+/// Stored times start again after 71 minutes: what lies further apart cannot be told from what does not.
+#[test]
+fn files_far_apart_begin_together() {
+    let file = |timebase_ms| {
+        let mut composer =
+            Composer::new(Vec::new(), Form::Binary, &FileInfo::default().with_timebase(timebase_ms)).unwrap();
+        let zone = composer.zone(Some("z"), None, None).unwrap();
+        let tick = composer.builtin("wtf.trace#discontinuity").unwrap();
+        composer.event(zone, tick, 5, []).unwrap();
+        Source::bytes(composer.finish().unwrap())
+    };
+    let merged = |timebases: [f64; 2]| {
+        let mut out = Vec::new();
+        let edited = edit::merge(&timebases.map(file), &mut out, &Options::default()).unwrap();
+        let mut times = Vec::new();
+        let mut reader = traceloom_wtf::open(Source::bytes(out), &Options::default()).unwrap();
+        let mut take = |event: &Event<'_>| {
+            if !event.kind.is_structural() {
+                times.push(event.time_us);
+            }
+            Ok(())
+        };
+        reader.for_each_event(&mut take).unwrap();
+        let told: Vec<_> = edited.loss.entries().map(|(what, ..)| what.to_owned()).collect();
+        (times, told.iter().any(|what| what.contains("71 minutes")))
+    };
+    assert_eq!(merged([2000.0, 1000.0]), (vec![5, 1_000_005], false));
+    assert_eq!(merged([1000.0, 1000.0 + 3_600_000.0]), (vec![5, 3_600_000_005], false));
+    assert_eq!(merged([1000.0, 1000.0 + 7_200_000.0]), (vec![5, 5], true));
+    assert_eq!(merged([12_345.0, 1_700_000_000_000.0]), (vec![5, 5], true), "a counter and a date");
 }
 
 #[test]

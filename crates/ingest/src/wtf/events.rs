@@ -44,12 +44,11 @@ impl Wants {
         let [args, events, links, spans] =
             [Table::Args, Table::Events, Table::Links, Table::Spans].map(|table| tables.wants(table));
         let places = [
-            (Table::Events, ["span_id"].as_slice()),
-            (Table::Links, &["from_span_id", "to_span_id"]),
+            (Table::Links, ["from_span_id", "to_span_id"].as_slice()),
             (Table::Spans, &["parent_id", "depth", "dur_ns", "self_ns"]),
         ];
-        // Appended data belongs to the scope around it.
-        let tree = args || places.iter().any(|(table, columns)| tables.wants_any(*table, columns));
+        // Appended data belongs to the scope around it, and only the scopes tell which leave is an event of its own.
+        let tree = args || events || places.iter().any(|(table, columns)| tables.wants_any(*table, columns));
         // A time that does not fit is a finding.
         let times = tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]) || tables.wants(Table::Findings);
         Self {
@@ -63,15 +62,6 @@ impl Wants {
             anything: args || events || links || spans || times,
         }
     }
-}
-
-/// What is known of a zone.
-#[derive(Clone, Copy, Debug)]
-struct ZoneState {
-    /// Scopes that are open in the order of the file.
-    open: u32,
-    /// Whether the filter lets it through.
-    is_kept: bool,
 }
 
 /// Makes rows of events, which come in the order of the file.
@@ -89,7 +79,8 @@ pub(super) struct Mapper<'t> {
     /// Collected where somebody wants spans or their arguments, as are `ranges`.
     frames: Option<Frames>,
     ranges: Option<Ranges>,
-    zones: Vec<ZoneState>,
+    /// Which zones the filter lets through.
+    zones: Vec<bool>,
     next_event: i64,
     next_scope: i64,
 }
@@ -145,7 +136,7 @@ impl<'t> Mapper<'t> {
         };
         let ts_ns = self.clock.ts_ns(i128::from(event.time_us) * i128::from(self.unit_ns));
         self.extent.add(ts_ns);
-        let is_kept = self.zone(event.zone).is_kept && self.filter.takes_time(ts_ns);
+        let is_kept = self.is_zone_kept(event.zone) && self.filter.takes_time(ts_ns);
         let parent = place.and_then(|place| place.parent).map(i64::from);
         let seen = Seen { id, ts_ns, parent, is_kept };
         match event.kind.role {
@@ -164,7 +155,6 @@ impl<'t> Mapper<'t> {
     ) -> Result<(), Halt> {
         let id = self.next_scope;
         self.next_scope += 1;
-        self.zone(event.zone).open += 1;
         self.collect(event)?;
         let kind = self.kinds.get(event.kind, tables);
         if self.wants.spans && seen.is_kept {
@@ -193,19 +183,12 @@ impl<'t> Mapper<'t> {
         Ok(())
     }
 
-    /// Leaving a scope is told by its duration, unless none is open.
-    ///
-    /// The order of the file counts even where a zone nests in another one: which rows there are must not depend on
-    /// whether somebody wants to know the scopes.
+    /// Leaving a scope is told by its duration; an event of its own is only what finds no scope to leave.
     fn push_leave(&mut self, event: &Event<'_>, seen: Seen, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        let zone = self.zone(event.zone);
-        match zone.open.checked_sub(1) {
-            Some(open) => {
-                zone.open = open;
-                Ok(())
-            }
-            None => self.push_instance(event, seen, tables),
+        if seen.parent.is_some() {
+            return Ok(());
         }
+        self.push_instance(event, seen, tables)
     }
 
     fn push_instance(&mut self, event: &Event<'_>, seen: Seen, tables: &mut Tables<'_>) -> Result<(), Halt> {
@@ -247,7 +230,7 @@ impl<'t> Mapper<'t> {
         match seen.parent.filter(|_| appends) {
             Some(scope) => {
                 // Its scope may have begun in time even if the event has not happened in time.
-                let is_kept = self.zone(event.zone).is_kept;
+                let is_kept = self.is_zone_kept(event.zone);
                 let owner = Owner { table: Table::Spans, id: scope, is_kept };
                 self.arguments.push_appended(event, owner, kind, &self.kinds, tables)
             }
@@ -320,7 +303,7 @@ impl<'t> Mapper<'t> {
         tables: &mut Tables<'_>,
     ) -> Result<Owner, Halt> {
         let ts_ns = self.nanoseconds(start_us);
-        let is_kept = self.zone(zone).is_kept && self.filter.takes_time(ts_ns);
+        let is_kept = self.is_zone_kept(zone) && self.filter.takes_time(ts_ns);
         let dur_us = end_us.map(|end| end.saturating_sub(start_us)).filter(|us| *us >= 0);
         if is_kept {
             tables.push(Span {
@@ -333,14 +316,13 @@ impl<'t> Mapper<'t> {
         Ok(Owner { table: Table::Spans, id, is_kept })
     }
 
-    fn zone(&mut self, zone: u32) -> &mut ZoneState {
+    fn is_zone_kept(&mut self, zone: u32) -> bool {
         let index = zone as usize;
         // The reader bounds the number of zones.
         while self.zones.len() <= index {
-            let is_kept = self.filter.takes_thread(self.zones.len() as i64);
-            self.zones.push(ZoneState { open: 0, is_kept });
+            self.zones.push(self.filter.takes_thread(self.zones.len() as i64));
         }
-        &mut self.zones[index]
+        self.zones[index]
     }
 
     /// A stretch of time; what does not fit was reported with the events that it lies between.

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use traceloom_bytes::{Mode, Source};
 use traceloom_ingest::{Options, Trace, ingest};
-use traceloom_model::{Batches, Table, Wanted, findings, resources, traces};
+use traceloom_model::{Batches, Columns, Table, Wanted, findings, resources, traces};
 use traceloom_wtf::{
     Array, Composer, FileInfo, Form, TIMES_AS_COUNT, Text, TypeId, Value, ZoneId,
     raw::{Element, EventClass, EventFlags},
@@ -183,6 +183,27 @@ fn frames_and_ranges_cross_scopes() {
     );
     let categories: Vec<_> = rows.events.iter().map(|event| &*event.category).collect();
     assert_eq!(categories, ["frame", "range", "frame", "frame", "frame", "range", "range"]);
+}
+
+/// Which leave finds no scope goes by time, as the scopes do; whoever asks for what, the rows are the same.
+#[test]
+fn a_leave_that_is_stored_early_leaves_its_scope() {
+    let mut composer = Composer::new(Vec::new(), Form::JsonEvents, &FileInfo::default()).unwrap();
+    let zone = composer.zone(Some("z"), None, None).unwrap();
+    let leave = composer.builtin("wtf.scope#leave").unwrap();
+    let scope = composer.define("s", EventClass::SCOPE, EventFlags(0), "").unwrap();
+    for (time, kind) in [(30, leave), (10, scope), (5, leave), (40, leave)] {
+        composer.event(zone, kind, time, []).unwrap();
+    }
+    let trace = composed(composer);
+    let rows = Rows::of(&common::tables(&trace).0);
+    let spans: Vec<_> = rows.spans.iter().map(|span| (span.ts, span.dur)).collect();
+    assert_eq!(spans, [(10_000, Some(20_000))]);
+    let orphans: Vec<_> = rows.events.iter().map(|event| (event.ts, event.span)).collect();
+    assert_eq!(orphans, [(5_000, None), (40_000, None)]);
+    let mut few = Batches::of(Wanted::nothing().and(Table::Events, Columns::named(Table::Events, &["ts_ns"])));
+    ingest(&trace, &Options::default(), &mut few).unwrap();
+    assert_eq!(few.rows(Table::Events), 2);
 }
 
 #[test]

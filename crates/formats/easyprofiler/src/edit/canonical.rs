@@ -1,8 +1,11 @@
 //! The same contents as a clean writer lays them out, perhaps for another version.
 
-use std::{collections::HashMap, io::Write};
+use std::{
+    collections::{HashMap, HashSet},
+    io::Write,
+};
 
-use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Result, Source, Text};
+use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source, Text};
 
 use super::transcript::{self, Inputs, Plan};
 use crate::{
@@ -19,7 +22,8 @@ pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, optio
         Some(text) => parse_version(text)?,
     };
     let layout = Layout::real(version, if variant.is_some() { ByteOrder::Little } else { old.layout.order });
-    let mut plan = Canonical { layout, loss: Loss::default(), ids: HashMap::new() };
+    let taken = if layout.thread_id == Width::U32 { narrow_ids(&inputs)? } else { HashSet::new() };
+    let mut plan = Canonical { layout, loss: Loss::default(), ids: HashMap::new(), taken, fresh: u32::MAX };
     let header = plan.header(old, version);
     let counted = transcript::count(&inputs, &layout, &mut plan)?;
     let loss = std::mem::take(&mut plan.loss);
@@ -40,6 +44,25 @@ struct Canonical {
     loss: Loss,
     /// Ids that do not fit into 32 bits, with what stands for them.
     ids: HashMap<u64, u32>,
+    /// Ids that fit, which must not stand for others too.
+    taken: HashSet<u32>,
+    /// The next id that may stand for one that does not fit.
+    fresh: u32,
+}
+
+/// The thread ids of a file that fit into 32 bits.
+fn narrow_ids(inputs: &Inputs) -> Result<HashSet<u32>> {
+    let mut ids = HashSet::new();
+    let mut reader = inputs.reader(0)?;
+    while let Some(located) = reader.next()? {
+        let id = match located.record {
+            Record::Thread(thread) => thread.id,
+            Record::Switch(switch) => switch.target,
+            _ => continue,
+        };
+        ids.extend(u32::try_from(id).ok());
+    }
+    Ok(ids)
 }
 
 impl Canonical {
@@ -57,13 +80,17 @@ impl Canonical {
     }
 
     fn narrow(&mut self, id: u64, what: &'static str) -> u32 {
-        let fresh = u32::MAX - self.ids.len() as u32;
-        u32::try_from(id).unwrap_or_else(|_| {
-            *self.ids.entry(id).or_insert_with(|| {
-                self.loss.lose(what, || format!("{id} became {fresh}"));
-                fresh
-            })
-        })
+        if let Some(known) = u32::try_from(id).ok().or_else(|| self.ids.get(&id).copied()) {
+            return known;
+        }
+        while self.taken.contains(&self.fresh) {
+            self.fresh = self.fresh.wrapping_sub(1);
+        }
+        let fresh = self.fresh;
+        self.fresh = fresh.wrapping_sub(1);
+        self.loss.lose(what, || format!("{id} became {fresh}"));
+        self.ids.insert(id, fresh);
+        fresh
     }
 
     fn id(&mut self, id: u64) -> u64 {

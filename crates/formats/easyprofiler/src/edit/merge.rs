@@ -21,7 +21,7 @@ use crate::{
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
     let mut inputs = Inputs::open(sources, options)?;
     // A thread's blocks nest by the order in which they come: an earlier dump has to come first.
-    inputs.sort_by_begin();
+    inputs.sort_by_origin()?;
     let Some(first) = inputs.headers.first() else { return Err(Error::usage("there is nothing to merge")) };
     let layout = Layout::real(Version::V2_1_0, ByteOrder::Little);
     let mut loss = Loss::default();

@@ -80,10 +80,15 @@ impl Survey {
                     survey.descriptors += 1;
                 }
                 Record::Thread(_) => in_threads = true,
-                Record::Switch(switch) if !clock.keeps_switch(switch.end) => survey.begin_before(&clock, switch.end),
-                Record::Block(Block { end, descriptor, .. }) | Record::Value(crate::Value { end, descriptor, .. }) => {
+                Record::Switch(switch) if !clock.keeps_switch(switch.end) => {
+                    survey.begin_before(&clock, switch.end);
+                    survey.begin_time = survey.begin_time.min(switch.begin);
+                }
+                Record::Block(Block { begin, end, descriptor, .. })
+                | Record::Value(crate::Value { begin, end, descriptor, .. }) => {
+                    // Readers cut off what lies before the begin: it has to come before the whole block.
                     if !clock.keeps_block(end) {
-                        survey.begin_time = survey.begin_time.min(end);
+                        survey.begin_time = survey.begin_time.min(begin).min(end);
                     }
                     if holes.contains(&descriptor) {
                         survey.used_holes.insert(descriptor);

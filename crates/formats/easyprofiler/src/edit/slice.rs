@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Slice, Source};
+use traceloom_bytes::{Edited, Error, Loss, Options, Result, Slice, Source};
 
 use super::transcript::{self, Inputs, Plan};
-use crate::{Block, Clock, Header, Record};
+use crate::{Block, Clock, Record};
 
 /// Writes the threads and the stretch of time that `slice` names.
 ///
@@ -15,7 +15,7 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
     let inputs = Inputs::open(std::slice::from_ref(source), options)?;
     let Some(old) = inputs.headers.first() else { return Err(Error::usage("no input")) };
     let clock = old.clock();
-    let origin = origin_ns(&inputs, old)?;
+    let origin = inputs.origin_ns(0)?;
     let absolute = |ns: i64| origin.saturating_add_signed(ns);
     let from_ns = slice.from_ns.map(absolute).unwrap_or(0);
     let to_ns = slice.to_ns.map(absolute).unwrap_or(u64::MAX);
@@ -35,21 +35,6 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
     let loss = std::mem::take(&mut plan.loss);
     transcript::write(&inputs, out, header, &counted, &mut plan)?;
     Ok(Edited { findings: counted.findings, loss })
-}
-
-/// The trace's origin: the begin of the capture or, in a live one, the first timed record.
-fn origin_ns(inputs: &Inputs, header: &Header) -> Result<u64> {
-    let clock = header.clock();
-    if header.begin_time != 0 {
-        return Ok(clock.begin_ns());
-    }
-    let mut reader = inputs.reader(0)?;
-    while let Some(located) = reader.next()? {
-        if let Some((begin, _)) = located.record.times() {
-            return Ok(clock.ns(begin));
-        }
-    }
-    Ok(0)
 }
 
 struct Part<'s> {

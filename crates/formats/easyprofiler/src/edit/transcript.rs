@@ -54,11 +54,28 @@ impl Inputs {
     }
 
     /// Puts the files into the order of their captures.
-    pub(super) fn sort_by_begin(&mut self) {
+    pub(super) fn sort_by_origin(&mut self) -> Result<()> {
+        let origins: Vec<u64> = self.indices().map(|input| self.origin_ns(input)).collect::<Result<_>>()?;
         let mut order: Vec<usize> = self.indices().collect();
-        order.sort_by_key(|input| self.headers.get(*input).map(|header| header.clock().begin_ns()));
+        order.sort_by_key(|input| origins.get(*input));
         self.sources = order.iter().filter_map(|input| self.sources.get(*input).cloned()).collect();
         self.headers = order.iter().filter_map(|input| self.headers.get(*input).cloned()).collect();
+        Ok(())
+    }
+
+    /// The origin of a trace: the begin of the capture or, in a live one, the first timed record.
+    pub(super) fn origin_ns(&self, input: usize) -> Result<u64> {
+        let mut reader = self.reader(input)?;
+        let clock = reader.clock();
+        if reader.header().begin_time != 0 {
+            return Ok(clock.begin_ns());
+        }
+        while let Some(located) = reader.next()? {
+            if let Some((begin, _)) = located.record.times() {
+                return Ok(clock.ns(begin));
+            }
+        }
+        Ok(0)
     }
 
     /// A reader at the first record of an input.

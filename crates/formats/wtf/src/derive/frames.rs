@@ -27,7 +27,7 @@ impl Frame {
     }
 }
 
-/// Collects frames; of several starts or ends with one number the last counts.
+/// Collects frames; of several starts or ends with one number the last counts, in the order of time.
 #[derive(Debug)]
 pub struct Frames {
     by_number: BTreeMap<(u32, u32), Frame>,
@@ -52,7 +52,7 @@ impl Frames {
         let new = Frame { zone: event.zone, number, start_us: None, end_us: None };
         let frame = self.by_number.entry((event.zone, number)).or_insert(new);
         let side = if is_start { &mut frame.start_us } else { &mut frame.end_us };
-        *side = Some(event.time_us);
+        *side = (*side).max(Some(event.time_us));
         Ok(())
     }
 

@@ -31,11 +31,12 @@ pub struct Range {
     pub level: u32,
 }
 
-/// Collects ranges.
+/// Collects ranges; of several ends of one range the last counts, in the order of time.
 #[derive(Debug)]
 pub struct Ranges {
     ranges: Vec<Range>,
-    open: HashMap<u32, usize>,
+    /// The range that an id stands for: the last that began, or an end that waits for its beginning.
+    by_id: HashMap<u32, usize>,
     rows: HashMap<u32, Rows>,
     limits: Limits,
 }
@@ -62,7 +63,7 @@ impl Rows {
 impl Ranges {
     /// None yet.
     pub fn new(limits: &Limits) -> Self {
-        Self { ranges: Vec::new(), open: HashMap::new(), rows: HashMap::new(), limits: limits.clone() }
+        Self { ranges: Vec::new(), by_id: HashMap::new(), rows: HashMap::new(), limits: limits.clone() }
     }
 
     /// Takes the next event of the file.
@@ -81,43 +82,44 @@ impl Ranges {
 
     fn begin(&mut self, event: &Event<'_>) -> Result<()> {
         let id = number(event, "id");
-        let level = self.rows.entry(event.zone).or_default().take();
-        self.open.insert(id, self.ranges.len());
-        self.add(Range {
-            id,
-            zone: event.zone,
-            name: kept_text(event, "name"),
-            value: kept_text(event, "value"),
-            start_us: Some(event.time_us),
-            end_us: None,
-            end_zone: None,
-            level,
-        })
+        let (name, value) = (kept_text(event, "name"), kept_text(event, "value"));
+        let (zone, start_us) = (event.zone, Some(event.time_us));
+        // Events may be stored late: an end that happens after this beginning belongs to it.
+        if let Some(range) = self.known(id).filter(|range| range.start_us.is_none() && range.end_us > start_us) {
+            *range = Range { zone, name, value, start_us, ..range.clone() };
+            return Ok(());
+        }
+        let level = self.rows.entry(zone).or_default().take();
+        self.add(Range { id, zone, name, value, start_us, end_us: None, end_zone: None, level })
     }
 
     fn end(&mut self, event: &Event<'_>) -> Result<()> {
         let id = number(event, "id");
-        let Some(range) = self.open.remove(&id).and_then(|index| self.ranges.get_mut(index)) else {
-            return self.add(Range {
-                id,
-                zone: event.zone,
-                name: None,
-                value: None,
-                start_us: None,
-                end_us: Some(event.time_us),
-                end_zone: Some(event.zone),
-                level: 0,
-            });
+        let (zone, end_us) = (event.zone, Some(event.time_us));
+        let Some(range) = self.known(id).filter(|range| range.start_us.is_some()) else {
+            let (name, value, start_us) = (None, None, None);
+            return self.add(Range { id, zone, name, value, start_us, end_us, end_zone: Some(zone), level: 0 });
         };
-        range.end_us = Some(event.time_us);
-        range.end_zone = Some(event.zone);
+        let was_open = range.end_us.is_none();
+        // An end in the range's own zone counts more than one elsewhere.
+        let order = |zone, end_us| (zone == Some(range.zone), end_us);
+        if order(range.end_zone, range.end_us) <= order(Some(zone), end_us) {
+            (range.end_us, range.end_zone) = (end_us, Some(zone));
+        }
         let (zone, level) = (range.zone, range.level);
-        self.rows.entry(zone).or_default().free.push(Reverse(level));
+        if was_open {
+            self.rows.entry(zone).or_default().free.push(Reverse(level));
+        }
         Ok(())
+    }
+
+    fn known(&mut self, id: u32) -> Option<&mut Range> {
+        self.by_id.get(&id).and_then(|index| self.ranges.get_mut(*index))
     }
 
     fn add(&mut self, range: Range) -> Result<()> {
         self.limits.check_entries("time ranges", self.ranges.len() as u64 + 1)?;
+        self.by_id.insert(range.id, self.ranges.len());
         self.ranges.push(range);
         Ok(())
     }

@@ -1,0 +1,141 @@
+//! What reaches over the edges of a part: it is told at the edge.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{Array, Event, Role, Text, TypeId, Value, raw::Element};
+
+/// An event that is written later than it was read.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// Its zone in the input.
+    pub(crate) zone: usize,
+    pub(crate) kind: TypeId,
+    values: Vec<Owned>,
+}
+
+impl Held {
+    pub(crate) fn new<'v>(zone: usize, kind: TypeId, values: impl Iterator<Item = Value<'v>>) -> Self {
+        Self { zone, kind, values: values.map(Owned::new).collect() }
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = Value<'_>> {
+        self.values.iter().map(Owned::value)
+    }
+}
+
+/// A value that outlives the record it came from.
+#[derive(Debug)]
+enum Owned {
+    Plain(Value<'static>),
+    Text(Option<String>),
+    Any(Option<String>),
+    Array(Option<(Element, Vec<u8>)>),
+}
+
+impl Owned {
+    fn new(value: Value<'_>) -> Self {
+        let text = |text: Option<Text<'_>>| text.map(|text| text.to_str().into_owned());
+        match value {
+            Value::Bool(flag) => Self::Plain(Value::Bool(flag)),
+            Value::Int(number) => Self::Plain(Value::Int(number)),
+            Value::Uint(number) => Self::Plain(Value::Uint(number)),
+            Value::Float(number) => Self::Plain(Value::Float(number)),
+            Value::Char(unit) => Self::Plain(Value::Char(unit)),
+            Value::Wchar(unit) => Self::Plain(Value::Wchar(unit)),
+            Value::Flow(id) => Self::Plain(Value::Flow(id)),
+            Value::Time(time) => Self::Plain(Value::Time(time)),
+            Value::Text(given) => Self::Text(text(given)),
+            Value::Any(given) => Self::Any(text(given)),
+            Value::Array(array) => {
+                Self::Array(array.map(|array| (array.element, crate::encode::little_endian(&array))))
+            }
+        }
+    }
+
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::Plain(value) => *value,
+            Self::Text(text) => Value::Text(text.as_ref().map(|text| Text::utf8(text.as_bytes()))),
+            Self::Any(text) => Value::Any(text.as_ref().map(|text| Text::utf8(text.as_bytes()))),
+            Self::Array(array) => Value::Array(array.as_ref().map(|(element, bytes)| Array::new(*element, bytes))),
+        }
+    }
+}
+
+/// What lasts without being a scope, and what tells it from its like.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Lasting {
+    /// A frame: a zone and a number.
+    Frame(u32, u32),
+    /// The mark of a zone, which lasts to the next.
+    Mark(u32),
+    /// A time range, which may end in another zone.
+    Range(u32),
+}
+
+impl Lasting {
+    /// What the event begins or, if false, ends.
+    pub(crate) fn of(event: &Event<'_>) -> Option<(Self, bool)> {
+        let number = |name| event.args.get(name).and_then(|value| value.as_u32()).unwrap_or(0);
+        match event.kind.role {
+            Role::FrameStart => Some((Self::Frame(event.zone, number("number")), true)),
+            Role::FrameEnd => Some((Self::Frame(event.zone, number("number")), false)),
+            Role::Mark => Some((Self::Mark(event.zone), true)),
+            Role::RangeBegin => Some((Self::Range(number("id")), true)),
+            Role::RangeEnd => Some((Self::Range(number("id")), false)),
+            _ => None,
+        }
+    }
+}
+
+/// Frames, marks and time ranges that a part cuts through.
+#[derive(Debug, Default)]
+pub(crate) struct Crossings {
+    /// Those that began before the part and have not ended yet.
+    before: BTreeMap<Lasting, Held>,
+    /// Those that are open in the part.
+    open: BTreeSet<Lasting>,
+    /// How those end that end after the part.
+    ends: Vec<Held>,
+}
+
+impl Crossings {
+    /// Something begins before the part, or ends.
+    pub(crate) fn before(&mut self, what: Lasting, begun: Option<Held>) {
+        match begun {
+            Some(begun) => self.before.insert(what, begun),
+            None => self.before.remove(&what),
+        };
+    }
+
+    /// The part begins: gives what began before and lasts.
+    pub(crate) fn begin(&mut self) -> impl Iterator<Item = Held> + use<> {
+        let before = std::mem::take(&mut self.before);
+        self.open.extend(before.keys().copied());
+        before.into_values()
+    }
+
+    /// Something happens in the part.
+    pub(crate) fn inside(&mut self, what: Lasting, begins: bool) {
+        if begins {
+            self.open.insert(what);
+        } else {
+            self.open.remove(&what);
+        }
+    }
+
+    /// Something ends after the part; whether it began before that.
+    pub(crate) fn ends_after(&mut self, what: Lasting) -> bool {
+        self.open.remove(&what) || self.before.contains_key(&what)
+    }
+
+    /// Keeps how it ends.
+    pub(crate) fn end_later(&mut self, held: Held) {
+        self.ends.push(held);
+    }
+
+    /// The part is over: gives the ends of what lasts longer.
+    pub(crate) fn finish(&mut self) -> Vec<Held> {
+        std::mem::take(&mut self.ends)
+    }
+}
