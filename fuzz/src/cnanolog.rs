@@ -1,7 +1,8 @@
 //! CNanoLog for the targets.
 
-use traceloom_bytes::{Descriptor, Edited, Options, Records, Result, Slice, Source};
-use traceloom_cnanolog::{Dictionary, Extra, Reader, Record, create, edit, open_with, text};
+use traceloom_bytes::{Options, Records, Result, Source};
+use traceloom_cnanolog::{Dictionary, Extra, Reader, Record, open_with, text};
+use traceloom_testkit::Subject;
 
 use crate::Format;
 
@@ -12,7 +13,7 @@ pub enum CNanoLog {}
 impl Format for CNanoLog {
     type Reader = Reader;
 
-    const FORMAT: &'static Descriptor = &traceloom_cnanolog::FORMAT;
+    const SUBJECT: &'static dyn Subject = &traceloom_testkit::CNanoLog;
 
     fn open(source: Source, options: &Options) -> Result<Reader> {
         let mut reader = traceloom_cnanolog::open(source, options)?;
@@ -24,30 +25,12 @@ impl Format for CNanoLog {
         reader.header().stored_bytes as u64
     }
 
-    fn rewrite(mut reader: Reader) -> Result<Vec<u8>> {
-        let mut writer = create(Vec::new(), reader.header())?;
+    fn show(source: &Source, options: &Options) {
+        let Ok(mut reader) = Self::open(source.clone(), options) else { return };
         let mut texts = Texts::new(&reader);
-        while let Some(located) = reader.next()? {
-            writer.write(&located.record)?;
+        while let Ok(Some(located)) = reader.next() {
             texts.put(&located.record, located.offset);
         }
-        Ok(writer.finish()?.0)
-    }
-
-    fn repair(source: &Source, out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        edit::repair(source, out, options)
-    }
-
-    fn slice(source: &Source, out: &mut Vec<u8>, slice: &Slice, options: &Options) -> Result<Edited> {
-        edit::slice(source, out, slice, options)
-    }
-
-    fn merge(sources: &[Source], out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        edit::merge(sources, out, options)
-    }
-
-    fn canonical(source: &Source, out: &mut Vec<u8>, variant: Option<&str>, options: &Options) -> Result<Edited> {
-        edit::canonical(source, out, variant, options)
     }
 
     /// There is no sibling dialect, but a dictionary that another file lends: here the file itself, unfinished.

@@ -1,10 +1,11 @@
 //! EasyProfiler for the targets.
 
-use traceloom_bytes::{Descriptor, Edited, Options, Records, Result, Slice, Source};
+use traceloom_bytes::{Options, Result, Source};
 use traceloom_easyprofiler::{
-    Reader, create, edit,
+    Reader,
     raw::{EASY_PROFILER_SIGNATURE, Version},
 };
+use traceloom_testkit::Subject;
 
 use crate::Format;
 
@@ -15,7 +16,7 @@ pub enum EasyProfiler {}
 impl Format for EasyProfiler {
     type Reader = Reader;
 
-    const FORMAT: &'static Descriptor = &traceloom_easyprofiler::FORMAT;
+    const SUBJECT: &'static dyn Subject = &traceloom_testkit::EasyProfiler;
 
     fn open(source: Source, options: &Options) -> Result<Reader> {
         traceloom_easyprofiler::open(source, options)
@@ -23,30 +24,6 @@ impl Format for EasyProfiler {
 
     fn body_offset(reader: &Reader) -> u64 {
         reader.header().stored_bytes as u64
-    }
-
-    fn rewrite(mut reader: Reader) -> Result<Vec<u8>> {
-        let mut writer = create(Vec::new(), reader.header())?;
-        while let Some(located) = reader.next()? {
-            writer.write(&located.record)?;
-        }
-        Ok(writer.finish()?.0)
-    }
-
-    fn repair(source: &Source, out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        edit::repair(source, out, options)
-    }
-
-    fn slice(source: &Source, out: &mut Vec<u8>, slice: &Slice, options: &Options) -> Result<Edited> {
-        edit::slice(source, out, slice, options)
-    }
-
-    fn merge(sources: &[Source], out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        edit::merge(sources, out, options)
-    }
-
-    fn canonical(source: &Source, out: &mut Vec<u8>, variant: Option<&str>, options: &Options) -> Result<Edited> {
-        edit::canonical(source, out, variant, options)
     }
 
     fn restore_magic(bytes: &mut [u8], seed: u32) {

@@ -14,11 +14,9 @@ mod read;
 mod rewrite;
 mod walk;
 mod wtf;
-mod zlib;
 
-use std::borrow::Cow;
-
-use traceloom_bytes::{Descriptor, Edited, Limits, Mode, Options, Records, Result, Slice, Source};
+use traceloom_bytes::{Limits, Mode, Options, Records, Result, Source};
+use traceloom_testkit::Subject;
 
 pub use crate::{
     cnanolog::CNanoLog,
@@ -36,8 +34,8 @@ pub trait Format {
     /// Its reader.
     type Reader: Records;
 
-    /// The format as data.
-    const FORMAT: &'static Descriptor;
+    /// The format as the conformance suite knows it.
+    const SUBJECT: &'static dyn Subject;
 
     /// Whether a record may have no bytes of its own: it is empty, or it tells what those of an earlier one mean.
     const RECORDS_WITHOUT_BYTES: bool = false;
@@ -51,25 +49,8 @@ pub trait Format {
     /// Where the first record begins; records follow each other from there to the end of the file.
     fn body_offset(reader: &Self::Reader) -> u64;
 
-    /// Writes the header and every record of `reader` again.
-    fn rewrite(reader: Self::Reader) -> Result<Vec<u8>>;
-
-    /// What of a file rewriting keeps: every byte, unless they are compressed.
-    fn kept(bytes: &[u8]) -> Cow<'_, [u8]> {
-        bytes.into()
-    }
-
-    /// Makes a file that the original tool accepts.
-    fn repair(source: &Source, out: &mut Vec<u8>, options: &Options) -> Result<Edited>;
-
-    /// Cuts a part out.
-    fn slice(source: &Source, out: &mut Vec<u8>, slice: &Slice, options: &Options) -> Result<Edited>;
-
-    /// Puts several files into one.
-    fn merge(sources: &[Source], out: &mut Vec<u8>, options: &Options) -> Result<Edited>;
-
-    /// Lays a file out anew.
-    fn canonical(source: &Source, out: &mut Vec<u8>, variant: Option<&str>, options: &Options) -> Result<Edited>;
+    /// Shows every record in each way that this format alone has.
+    fn show(_source: &Source, _options: &Options) {}
 
     /// Writes the file in a sibling dialect and checks the result, where there is one.
     fn convert(_source: &Source, _options: &Options) {}
@@ -134,10 +115,9 @@ const MOST_FINDINGS: usize = 8;
 /// Most records lie whole in a window of this size.
 const WIDE_WINDOW: usize = 8 << 10;
 
-/// A number that depends on every byte: whatever else a run needs comes from the input alone, so that
+/// A number that depends on every byte, by FNV-1a: whatever else a run needs comes from the input alone, so that
 /// the reproducer is all it takes.
 fn choice(bytes: &[u8], choices: usize) -> usize {
-    let mut digest = walk::Digest::default();
-    digest.bytes(bytes);
-    (digest.value() % choices.max(1) as u64) as usize
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    (bytes.iter().fold(0xcbf2_9ce4_8422_2325, add) % choices.max(1) as u64) as usize
 }

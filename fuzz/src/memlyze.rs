@@ -1,11 +1,12 @@
 //! Memlyze for the targets.
 
 use flate2::Crc;
-use traceloom_bytes::{Descriptor, Edited, Options, Records, Result, Slice, Source};
+use traceloom_bytes::{Options, Result, Source};
 use traceloom_memlyze::{
-    Reader, create, edit,
+    Reader,
     raw::{BLOCK_HEADER_BYTES, BLOCK_MAGIC, BLOCK_STORED, MAGIC, Version},
 };
+use traceloom_testkit::Subject;
 
 use crate::Format;
 
@@ -16,7 +17,7 @@ pub enum Memlyze {}
 impl Format for Memlyze {
     type Reader = Reader;
 
-    const FORMAT: &'static Descriptor = &traceloom_memlyze::FORMAT;
+    const SUBJECT: &'static dyn Subject = &traceloom_testkit::Memlyze;
 
     const KINDS_IN_BLOCKS: &'static [&'static str] = &["alloc", "free", "gc", "marker"];
 
@@ -26,30 +27,6 @@ impl Format for Memlyze {
 
     fn body_offset(reader: &Reader) -> u64 {
         reader.header().stored_bytes as u64
-    }
-
-    fn rewrite(mut reader: Reader) -> Result<Vec<u8>> {
-        let mut writer = create(Vec::new(), reader.header())?;
-        while let Some(located) = reader.next()? {
-            writer.write(&located.record)?;
-        }
-        writer.finish()
-    }
-
-    fn repair(source: &Source, out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        edit::repair(source, out, options)
-    }
-
-    fn slice(source: &Source, out: &mut Vec<u8>, slice: &Slice, options: &Options) -> Result<Edited> {
-        edit::slice(source, out, slice, options)
-    }
-
-    fn merge(sources: &[Source], out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        edit::merge(sources, out, options)
-    }
-
-    fn canonical(source: &Source, out: &mut Vec<u8>, variant: Option<&str>, options: &Options) -> Result<Edited> {
-        edit::canonical(source, out, variant, options)
     }
 
     fn restore_magic(bytes: &mut [u8], seed: u32) {

@@ -1,11 +1,10 @@
 //! NYTProf for the targets: the real stream, and the dialect of Pynytprof.
 
-use std::borrow::Cow;
+use traceloom_bytes::{Limits, Options, Result, Source};
+use traceloom_nytprof::{Dialect, Reader, dialect, edit, pynytprof};
+use traceloom_testkit::Subject;
 
-use traceloom_bytes::{Descriptor, Edited, Limits, Options, Records, Result, Slice, Source};
-use traceloom_nytprof::{Dialect, Reader, create, dialect, edit, pynytprof};
-
-use crate::{Format, edit::converted, zlib};
+use crate::{Format, edit::converted};
 
 /// Profiles of Devel::NYTProf.
 #[derive(Debug)]
@@ -14,7 +13,7 @@ pub enum Nytprof {}
 impl Format for Nytprof {
     type Reader = Reader;
 
-    const FORMAT: &'static Descriptor = &traceloom_nytprof::FORMAT;
+    const SUBJECT: &'static dyn Subject = &traceloom_testkit::Nytprof;
 
     fn open(source: Source, options: &Options) -> Result<Reader> {
         traceloom_nytprof::open(source, options)
@@ -22,34 +21,6 @@ impl Format for Nytprof {
 
     fn body_offset(reader: &Reader) -> u64 {
         reader.header().line().len() as u64
-    }
-
-    fn rewrite(mut reader: Reader) -> Result<Vec<u8>> {
-        let mut writer = create(Vec::new(), reader.header())?;
-        while let Some(located) = reader.next()? {
-            writer.write(&located.record)?;
-        }
-        writer.finish()
-    }
-
-    fn kept(bytes: &[u8]) -> Cow<'_, [u8]> {
-        zlib::unpacked::<Self>(bytes)
-    }
-
-    fn repair(source: &Source, out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        edit::repair(source, out, options)
-    }
-
-    fn slice(source: &Source, out: &mut Vec<u8>, slice: &Slice, options: &Options) -> Result<Edited> {
-        edit::slice(source, out, slice, options)
-    }
-
-    fn merge(sources: &[Source], out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        edit::merge(sources, out, options)
-    }
-
-    fn canonical(source: &Source, out: &mut Vec<u8>, variant: Option<&str>, options: &Options) -> Result<Edited> {
-        edit::canonical(source, out, variant, options)
     }
 
     fn convert(source: &Source, options: &Options) {
@@ -72,7 +43,7 @@ pub enum Pynytprof {}
 impl Format for Pynytprof {
     type Reader = pynytprof::Reader;
 
-    const FORMAT: &'static Descriptor = &pynytprof::FORMAT;
+    const SUBJECT: &'static dyn Subject = &traceloom_testkit::Pynytprof;
 
     fn open(source: Source, options: &Options) -> Result<Self::Reader> {
         pynytprof::open(source, options)
@@ -80,35 +51,6 @@ impl Format for Pynytprof {
 
     fn body_offset(reader: &Self::Reader) -> u64 {
         reader.header().head.len() as u64
-    }
-
-    fn rewrite(mut reader: Self::Reader) -> Result<Vec<u8>> {
-        let mut writer = pynytprof::create(Vec::new(), reader.header())?;
-        while let Some(located) = reader.next()? {
-            writer.write(&located.record)?;
-        }
-        writer.finish()
-    }
-
-    fn kept(bytes: &[u8]) -> Cow<'_, [u8]> {
-        zlib::unpacked::<Self>(bytes)
-    }
-
-    /// No file of the dialect is one that the original loads, so a repaired one keeps the document's rules.
-    fn repair(source: &Source, out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        pynytprof::edit::repair(source, out, options)
-    }
-
-    fn slice(source: &Source, out: &mut Vec<u8>, slice: &Slice, options: &Options) -> Result<Edited> {
-        pynytprof::edit::slice(source, out, slice, options)
-    }
-
-    fn merge(sources: &[Source], out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        pynytprof::edit::merge(sources, out, options)
-    }
-
-    fn canonical(source: &Source, out: &mut Vec<u8>, variant: Option<&str>, options: &Options) -> Result<Edited> {
-        pynytprof::edit::canonical(source, out, variant, options)
     }
 
     fn convert(source: &Source, options: &Options) {

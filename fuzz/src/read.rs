@@ -1,16 +1,17 @@
 //! Reading: no panic, no hang, no memory beyond the limits, and the same records through any window.
 
 use traceloom_bytes::{Mode, Source};
+use traceloom_testkit::sources::short_reads;
 
 use crate::{
     Format, WIDE_WINDOW, choice, options,
-    walk::{Trickle, Walked, assert_expected, walk},
+    walk::{Walked, assert_expected, walk},
 };
 
 /// Reads `bytes` leniently through a wide and a narrow window, and strictly.
 pub fn read<F: Format>(bytes: &[u8]) {
     let narrow = 1 + choice(bytes, 64);
-    let trickle = || Source::custom(Trickle { bytes: bytes.to_vec(), most: narrow });
+    let trickle = || short_reads(bytes.to_vec(), narrow);
     let wide = walk_all::<F>(Source::bytes(bytes), Mode::Lenient, WIDE_WINDOW);
     assert_eq!(walk_all::<F>(trickle(), Mode::Lenient, narrow), wide, "a window of {narrow} bytes reads differently");
     if let Some(end) = wide.filter(|walked| walked.error.is_none()).and_then(|walked| walked.end) {

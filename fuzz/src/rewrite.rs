@@ -12,8 +12,12 @@ use crate::{
 /// Reads `bytes`, writes them, and reads the result.
 pub fn rewrite<F: Format>(bytes: &[u8]) {
     let options = options(Mode::Lenient, WIDE_WINDOW);
-    let Ok(reader) = F::open(Source::bytes(bytes), &options) else { return };
-    let written = match F::rewrite(reader) {
+    let source = Source::bytes(bytes);
+    if F::open(source.clone(), &options).is_err() {
+        return;
+    }
+    F::show(&source, &options);
+    let written = match F::SUBJECT.rewrite(source, &options) {
         Ok(written) => written,
         Err(error) => {
             assert_expected(&error, Mode::Lenient);
@@ -22,7 +26,7 @@ pub fn rewrite<F: Format>(bytes: &[u8]) {
             return;
         }
     };
-    if let (Cow::Owned(kept), mut again) = (F::kept(bytes), F::kept(&written)) {
+    if let (Cow::Owned(kept), mut again) = (F::SUBJECT.kept(bytes), F::SUBJECT.kept(&written)) {
         // Of damaged data a reader may get more than we do here.
         again.to_mut().truncate(kept.len());
         // The same contents can be compressed in more than one way, so that the walks may differ.

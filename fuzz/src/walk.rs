@@ -1,8 +1,9 @@
 //! One walk over the records of a file, with what must hold on every walk.
 
-use std::{collections::BTreeMap, io};
+use std::collections::BTreeMap;
 
-use traceloom_bytes::{Describe, Error, ErrorKind, Fields, Findings, Mode, ReadAt, Records};
+use traceloom_bytes::{Describe, Error, ErrorKind, Fields, Findings, Mode, Records};
+use traceloom_testkit::FieldHash;
 
 use crate::{Format, MOST_FINDINGS};
 
@@ -13,13 +14,13 @@ pub(crate) struct Walked {
     pub(crate) end: Option<u64>,
     /// The error that ended the walk before the end of the file.
     pub(crate) error: Option<String>,
-    digest: u64,
+    hash: u64,
     findings: BTreeMap<&'static str, u64>,
 }
 
 /// Walks to the end or to an error.
 pub(crate) fn walk<F: Format>(mut reader: F::Reader, mode: Mode) -> Walked {
-    let mut digest = Digest::default();
+    let mut hash = FieldHash::default();
     let mut end = Some(F::body_offset(&reader));
     let mut run = None;
     let mut is_packed = false;
@@ -38,11 +39,11 @@ pub(crate) fn walk<F: Format>(mut reader: F::Reader, mode: Mode) -> Walked {
                 // How a run of unexplained bytes is cut into records depends on the window.
                 let unexplained = Some(kind).filter(|kind| matches!(*kind, "payload" | "residue"));
                 if unexplained.is_none() || run != unexplained {
-                    digest.number(located.offset);
-                    digest.bytes(kind.as_bytes());
+                    hash.unsigned("offset", located.offset);
+                    hash.word("kind", kind);
                 }
                 run = unexplained;
-                located.record.describe(&mut digest);
+                located.record.describe(&mut hash);
             }
             Ok(None) => break None,
             Err(error) => {
@@ -56,7 +57,7 @@ pub(crate) fn walk<F: Format>(mut reader: F::Reader, mode: Mode) -> Walked {
     }
     let findings = reader.into_findings();
     assert_bounded(&findings);
-    Walked { end: end.filter(|_| !is_packed), error, digest: digest.value(), findings: findings.counts().clone() }
+    Walked { end: end.filter(|_| !is_packed), error, hash: hash.value(), findings: findings.counts().clone() }
 }
 
 /// Where the next record has to begin, after one at `offset`; `None` where the file alone knows.
@@ -92,89 +93,4 @@ fn assert_bounded(findings: &Findings) {
         assert!(placeholders.all(has_value), "a value is missing: {finding}");
     }
     assert!(kept.values().all(|count| *count <= MOST_FINDINGS), "more findings kept than allowed: {kept:?}");
-}
-
-/// Bytes that come in small pieces.
-pub(crate) struct Trickle {
-    pub(crate) bytes: Vec<u8>,
-    /// Most bytes per read.
-    pub(crate) most: usize,
-}
-
-impl ReadAt for Trickle {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.bytes.len() as u64)
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = buffer.len().min(self.most);
-        self.bytes.read_at(offset, &mut buffer[..most])
-    }
-}
-
-/// FNV-1a over everything that a record tells.
-pub(crate) struct Digest(u64);
-
-impl Default for Digest {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Digest {
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-        }
-    }
-
-    pub(crate) fn value(&self) -> u64 {
-        self.0
-    }
-
-    fn number(&mut self, value: u64) {
-        self.bytes(&value.to_le_bytes());
-    }
-}
-
-impl Fields for Digest {
-    fn unsigned(&mut self, _name: &'static str, value: u64) {
-        self.number(value);
-    }
-
-    fn signed(&mut self, _name: &'static str, value: i64) {
-        self.number(value.cast_unsigned());
-    }
-
-    fn hex(&mut self, _name: &'static str, value: u64) {
-        self.number(value);
-    }
-
-    fn float(&mut self, _name: &'static str, value: f64) {
-        self.number(value.to_bits());
-    }
-
-    fn flag(&mut self, _name: &'static str, value: bool) {
-        self.number(value.into());
-    }
-
-    fn text(&mut self, _name: &'static str, value: &[u8]) {
-        Self::bytes(self, value);
-    }
-
-    fn word(&mut self, _name: &'static str, value: &str) {
-        Self::bytes(self, value.as_bytes());
-    }
-
-    fn bytes(&mut self, _name: &'static str, value: &[u8]) {
-        Self::bytes(self, value);
-    }
-
-    fn list(&mut self, name: &'static str) {
-        Self::bytes(self, name.as_bytes());
-    }
-
-    fn end(&mut self) {
-        self.number(0);
-    }
 }

@@ -1,8 +1,9 @@
 //! The Web Tracing Framework for the targets.
 
-use traceloom_bytes::{Descriptor, Edited, Options, Records, Result, Slice, Source};
+use traceloom_bytes::{Options, Result, Source};
+use traceloom_testkit::Subject;
 use traceloom_wtf::{
-    Reader, create, edit,
+    Reader,
     raw::{FORMAT_VERSION, LEGACY_VERSION, MAGIC},
 };
 
@@ -15,7 +16,7 @@ pub enum Wtf {}
 impl Format for Wtf {
     type Reader = Reader;
 
-    const FORMAT: &'static Descriptor = &traceloom_wtf::FORMAT;
+    const SUBJECT: &'static dyn Subject = &traceloom_testkit::Wtf;
 
     /// A chunk in text, or with parts that overlap, is lent as it stands and then decoded; parts may be empty.
     const RECORDS_WITHOUT_BYTES: bool = true;
@@ -26,30 +27,6 @@ impl Format for Wtf {
 
     fn body_offset(reader: &Reader) -> u64 {
         (reader.header().stored_bytes + reader.header().head.len()) as u64
-    }
-
-    fn rewrite(mut reader: Reader) -> Result<Vec<u8>> {
-        let mut writer = create(Vec::new(), reader.header())?;
-        while let Some(located) = reader.next()? {
-            writer.write(&located.record)?;
-        }
-        writer.finish()
-    }
-
-    fn repair(source: &Source, out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        edit::repair(source, out, options)
-    }
-
-    fn slice(source: &Source, out: &mut Vec<u8>, slice: &Slice, options: &Options) -> Result<Edited> {
-        edit::slice(source, out, slice, options)
-    }
-
-    fn merge(sources: &[Source], out: &mut Vec<u8>, options: &Options) -> Result<Edited> {
-        edit::merge(sources, out, options)
-    }
-
-    fn canonical(source: &Source, out: &mut Vec<u8>, variant: Option<&str>, options: &Options) -> Result<Edited> {
-        edit::canonical(source, out, variant, options)
     }
 
     fn restore_magic(bytes: &mut [u8], seed: u32) {

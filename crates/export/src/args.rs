@@ -21,7 +21,7 @@ pub struct Arg<'a> {
     pub value: Datum<'a>,
 }
 
-/// The value of an argument.
+/// The value of an argument, or of a cell of any table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Datum<'a> {
     /// Bytes that are no text.
@@ -30,7 +30,7 @@ pub enum Datum<'a> {
     Float(f64),
     /// A signed number.
     Int(i64),
-    /// The argument is there and has no value.
+    /// There is no value, where an argument is there or a cell.
     Null,
     /// A text.
     Text(&'a str),

@@ -8,24 +8,7 @@ use arrow_array::{
 use traceloom_bytes::{Result, Slice};
 use traceloom_model::Table;
 
-use crate::{Roster, span_is_taken};
-
-/// A cell of any column.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cell<'b> {
-    /// Bytes.
-    Bytes(&'b [u8]),
-    /// A floating-point number.
-    Float(f64),
-    /// A signed number.
-    Int(i64),
-    /// Nothing.
-    Null,
-    /// A text.
-    Text(&'b str),
-    /// An unsigned number.
-    Unsigned(u64),
-}
+use crate::{Datum, Roster, span_is_taken};
 
 /// A column of any kind.
 #[derive(Clone, Copy, Debug)]
@@ -83,16 +66,16 @@ impl<'b> AnyColumn<'b> {
 
     /// One cell.
     #[inline]
-    pub fn get(&self, row: usize) -> Cell<'b> {
+    pub fn get(&self, row: usize) -> Datum<'b> {
         match *self {
-            Self::Bytes(array) if array.is_valid(row) => Cell::Bytes(array.value(row)),
-            Self::Floats(array) if array.is_valid(row) => Cell::Float(array.value(row)),
-            Self::Ints(array) if array.is_valid(row) => Cell::Int(array.value(row)),
-            Self::Names(keys, values) if keys.is_valid(row) => Cell::Text(values.value(keys.value(row) as usize)),
-            Self::Texts(array) if array.is_valid(row) => Cell::Text(array.value(row)),
-            Self::Unsigned(array) if array.is_valid(row) => Cell::Unsigned(array.value(row)),
-            Self::Words(array) if array.is_valid(row) => Cell::Unsigned(array.value(row).into()),
-            _ => Cell::Null,
+            Self::Bytes(array) if array.is_valid(row) => Datum::Bytes(array.value(row)),
+            Self::Floats(array) if array.is_valid(row) => Datum::Float(array.value(row)),
+            Self::Ints(array) if array.is_valid(row) => Datum::Int(array.value(row)),
+            Self::Names(keys, values) if keys.is_valid(row) => Datum::Text(values.value(keys.value(row) as usize)),
+            Self::Texts(array) if array.is_valid(row) => Datum::Text(array.value(row)),
+            Self::Unsigned(array) if array.is_valid(row) => Datum::Unsigned(array.value(row)),
+            Self::Words(array) if array.is_valid(row) => Datum::Unsigned(array.value(row).into()),
+            _ => Datum::Null,
         }
     }
 }
@@ -117,10 +100,10 @@ impl<'b> Taken<'b> {
 
     /// Whether a row is taken; one without a time is, and so is one without a thread, unless threads are named.
     pub fn takes(&self, row: usize, roster: &mut Roster, table: Table) -> Result<bool> {
-        if let Cell::Int(ts_ns) = self.ts_ns.get(row) {
-            let is_open = table == Table::Spans && self.dur_ns.get(row) == Cell::Null;
+        if let Datum::Int(ts_ns) = self.ts_ns.get(row) {
+            let is_open = table == Table::Spans && self.dur_ns.get(row) == Datum::Null;
             let dur_ns = match self.dur_ns.get(row) {
-                Cell::Int(dur_ns) => Some(dur_ns),
+                Datum::Int(dur_ns) => Some(dur_ns),
                 _ => (!is_open).then_some(0),
             };
             if !span_is_taken(self.slice, ts_ns, dur_ns) {
@@ -131,7 +114,7 @@ impl<'b> Taken<'b> {
             return Ok(true);
         }
         match (self.trace_id.get(row), self.thread_id.get(row)) {
-            (Cell::Unsigned(trace_id), Cell::Int(thread_id)) => {
+            (Datum::Unsigned(trace_id), Datum::Int(thread_id)) => {
                 let index = roster.index(trace_id, thread_id)?;
                 Ok(roster.thread(index).is_taken)
             }

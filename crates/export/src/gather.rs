@@ -23,7 +23,6 @@ pub struct Gathered {
     pub spans: SpanOrder,
     /// Arguments of rows of the tables that the target shows, where it shows arguments.
     pub args: Args,
-    rows: [u64; Table::ALL.len()],
     rest: Rest,
 }
 
@@ -41,7 +40,8 @@ impl Gathered {
             };
         }
         let filter = roster.filter();
-        let rest = Rest { wanted: descriptor.wanted(), filter, kept: Some(Vec::new()), kept_bytes: 0 };
+        let rows = [0; Table::ALL.len()];
+        let rest = Rest { wanted: descriptor.wanted(), filter, rows, kept: Some(Vec::new()), kept_bytes: 0 };
         let mut pass = Pass::new(roster, rest, options, descriptor, loss);
         let filter = pass.rest.filter.clone();
         pour(source, &filter, wanted, |table, batch| pass.take(table, batch))?;
@@ -50,7 +50,7 @@ impl Gathered {
 
     /// Number of rows of a table.
     pub fn rows(&self, table: Table) -> u64 {
-        self.rows[table as usize]
+        self.rest.rows[table as usize]
     }
 
     /// What a further pass may leave out.
@@ -69,6 +69,8 @@ impl Gathered {
 pub struct Rest {
     wanted: Wanted,
     filter: Filter,
+    /// Number of rows of each table, of those gathered too.
+    rows: [u64; Table::ALL.len()],
     kept: Option<Vec<(Table, RecordBatch)>>,
     kept_bytes: usize,
 }
@@ -87,8 +89,12 @@ impl Rest {
                 wanted.try_for_each(|(table, batch)| take(*table, batch))
             }
             None => {
+                let mut present = tables.iter().filter(|table| self.rows[**table as usize] > 0).peekable();
+                if present.peek().is_none() {
+                    return Ok(());
+                }
                 let columns = |wanted: Wanted, table: &Table| wanted.and(*table, self.wanted.columns(*table));
-                pour(source, &self.filter, tables.iter().fold(Wanted::nothing(), columns), take)
+                pour(source, &self.filter, present.fold(Wanted::nothing(), columns), take)
             }
         }
     }
@@ -109,7 +115,6 @@ struct Pass<'a> {
     looks: Looks,
     spans: SpanSorter,
     args: ArgStore,
-    rows: [u64; Table::ALL.len()],
     rest: Rest,
     most_kept_bytes: usize,
     descriptor: &'a Descriptor,
@@ -127,7 +132,6 @@ impl<'a> Pass<'a> {
             looks: Looks::default(),
             spans: SpanSorter::new(&arena, &options.slice),
             args: ArgStore::new(&owners, &arena, options.limits.tree_bytes / 4),
-            rows: [0; Table::ALL.len()],
             rest,
             most_kept_bytes: usize::try_from(options.limits.tree_bytes / 16).unwrap_or(usize::MAX),
             descriptor,
@@ -138,7 +142,7 @@ impl<'a> Pass<'a> {
 
     fn take(&mut self, table: Table, batch: &RecordBatch) -> Result<()> {
         let Self { roster, names, looks, spans, args, loss, .. } = self;
-        self.rows[table as usize] += batch.num_rows() as u64;
+        self.rest.rows[table as usize] += batch.num_rows() as u64;
         match table {
             Table::Traces | Table::Processes | Table::Threads => roster.take(table, batch),
             _ if !self.descriptor.shows(table) => {
@@ -163,8 +167,8 @@ impl<'a> Pass<'a> {
     }
 
     fn finish(self) -> Result<Gathered> {
-        let Self { roster, names, looks, rows, rest, .. } = self;
+        let Self { roster, names, looks, rest, .. } = self;
         let (spans, args) = (self.spans.finish()?, self.args.finish()?);
-        Ok(Gathered { roster, names, looks, spans, args, rows, rest })
+        Ok(Gathered { roster, names, looks, spans, args, rest })
     }
 }

@@ -33,6 +33,7 @@ mod nest;
 mod numbering;
 mod order;
 mod owned;
+mod points;
 mod pour;
 mod repeats;
 mod roster;
@@ -49,7 +50,7 @@ mod fixture;
 
 pub use crate::{
     args::{Arg, ArgStore, Args, Datum},
-    cells::{AnyColumn, Cell, Taken},
+    cells::{AnyColumn, Taken},
     flows::{FlowEnd, Flows},
     gather::{Gathered, Rest},
     looks::{Look, LookId, Looks},

@@ -10,6 +10,14 @@ use traceloom_model::{spans, switches};
 
 use crate::{KeyMap, Look, LookId, Looks, Merge, NamePool, Roster, Sorted, Sorter, ThreadIndex, pour::span_is_taken};
 
+/// The columns of spans that it takes to put them in order, and to say what they are and where in the program.
+pub(crate) const SPAN_COLUMNS: &[&str] =
+    &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"];
+
+/// The same, and their colours.
+pub(crate) const COLORED_SPAN_COLUMNS: &[&str] =
+    &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line", "color"];
+
 /// Spans of a thread that nest among themselves.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Layer {

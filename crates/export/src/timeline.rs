@@ -2,17 +2,14 @@
 
 use traceloom_model::Table;
 
-use crate::{Need, Roster, Trace};
+use crate::{Need, Roster, Trace, order::COLORED_SPAN_COLUMNS};
 
 /// What tools that show traces over time have a place for.
 pub(crate) const TIMELINE_NEEDS: &[Need] = &[
     Need::of(Table::Traces, &[]),
     Need::of(Table::Processes, &[]),
     Need::of(Table::Threads, &[]),
-    Need::by_begin(
-        Table::Spans,
-        &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line", "color"],
-    ),
+    Need::by_begin(Table::Spans, COLORED_SPAN_COLUMNS),
     Need::by_begin(Table::Switches, &[]),
     Need::of(Table::Events, &["ts_ns", "thread_id", "name", "category"]),
     Need::of(Table::Counters, &[]),

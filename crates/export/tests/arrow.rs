@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
-use traceloom_export::{AnyColumn, Cell, Options, by_id, write};
+use traceloom_export::{AnyColumn, Datum, Options, by_id, write};
 use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted};
 
 use support::{place, python::script_or_skip, traces};
@@ -33,15 +33,15 @@ fn sums(batches: &Batches, table: Table) -> Json {
     sums.into_iter().map(|(name, (count, sum))| (name.to_owned(), json!([count, sum.to_string()]))).collect()
 }
 
-fn number_of(cell: Cell<'_>) -> Option<i128> {
+fn number_of(cell: Datum<'_>) -> Option<i128> {
     let of_bytes = |bytes: &[u8]| bytes.len() as i128 + bytes.iter().map(|byte| i128::from(*byte)).sum::<i128>() * 7;
     match cell {
-        Cell::Bytes(bytes) => Some(of_bytes(bytes)),
-        Cell::Float(number) => Some(number.to_bits().into()),
-        Cell::Int(number) => Some(number.into()),
-        Cell::Null => None,
-        Cell::Text(text) => Some(of_bytes(text.as_bytes())),
-        Cell::Unsigned(number) => Some(number.into()),
+        Datum::Bytes(bytes) => Some(of_bytes(bytes)),
+        Datum::Float(number) => Some(number.to_bits().into()),
+        Datum::Int(number) => Some(number.into()),
+        Datum::Null => None,
+        Datum::Text(text) => Some(of_bytes(text.as_bytes())),
+        Datum::Unsigned(number) => Some(number.into()),
     }
 }
 

@@ -30,7 +30,7 @@ impl Digest {
     /// Walks a reader to its end.
     pub fn of<R: Records>(header: &impl Describe, mut reader: R) -> Result<Self> {
         let mut entries = vec![Entry { offset: 0, len: 0, kind: header.kind(), fields: hash(header) }];
-        let mut run = Hashed::default();
+        let mut run = FieldHash::default();
         each(&mut reader, |located| {
             let Located { offset, len, record } = located;
             let kind = record.kind();
@@ -40,11 +40,11 @@ impl Digest {
             if let Some(last) = entries.last_mut().filter(joins) {
                 last.len += len;
             } else {
-                run = Hashed::default();
+                run = FieldHash::default();
                 entries.push(Entry { offset, len, kind, fields: 0 });
             }
             record.describe(&mut run);
-            entries.last_mut().expect("the header is there").fields = run.0.finish();
+            entries.last_mut().expect("the header is there").fields = run.value();
         })?;
         Ok(Self { entries, findings: reader.into_findings().kept().to_vec() })
     }
@@ -97,22 +97,28 @@ fn first_unequal<T: std::fmt::Debug + PartialEq>(one: &[T], two: &[T]) -> Option
 }
 
 fn hash(record: &impl Describe) -> u64 {
-    let mut fields = Hashed::default();
+    let mut fields = FieldHash::default();
     record.describe(&mut fields);
-    fields.0.finish()
+    fields.value()
 }
 
-#[derive(Default)]
-struct Hashed(DefaultHasher);
+/// A hash of everything that records tell: walks over the same records come to the same.
+#[derive(Debug, Default)]
+pub struct FieldHash(DefaultHasher);
 
-impl Hashed {
+impl FieldHash {
+    /// What it has come to so far.
+    pub fn value(&self) -> u64 {
+        self.0.finish()
+    }
+
     fn put(&mut self, name: &str, value: impl Hash) {
         name.hash(&mut self.0);
         value.hash(&mut self.0);
     }
 }
 
-impl Fields for Hashed {
+impl Fields for FieldHash {
     fn unsigned(&mut self, name: &'static str, value: u64) {
         self.put(name, value);
     }

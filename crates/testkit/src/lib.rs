@@ -13,17 +13,20 @@ mod digest;
 pub mod document;
 mod noise;
 pub mod npm;
+mod original_wtf;
 pub mod sources;
 mod subject;
 mod subjects;
+mod zlib;
 
 pub use crate::{
     browser::Browser,
     compare::differences,
     conformance::{Report, Score, conformance},
     corpus::{Case, cases, default_roots, strays},
-    digest::{Digest, Entry},
+    digest::{Digest, Entry, FieldHash},
     noise::Noise,
-    subject::{FieldEdit, Subject},
+    original_wtf::OriginalWtf,
+    subject::{FieldEdit, IsChanged, Subject},
     subjects::{CNanoLog, EasyProfiler, Memlyze, Nytprof, Pynytprof, SUBJECTS, Wtf},
 };

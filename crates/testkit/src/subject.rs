@@ -1,6 +1,8 @@
 //! What the suite needs to know of a format.
 
 use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -24,11 +26,8 @@ pub trait Subject: Sync {
     /// Walks all records and keeps nothing; gives their number.
     fn drain(&self, source: Source, options: &Options) -> Result<u64>;
 
-    /// Reads all records and writes them again.
-    fn rewrite(&self, source: Source, options: &Options) -> Result<Vec<u8>>;
-
-    /// Changes one field at a time through the records; each edit says which bytes may differ.
-    fn edits(&self, source: Source) -> Result<Vec<FieldEdit>>;
+    /// Reads all records and writes them again, with other values in the fields for which `is_changed` says so.
+    fn rewrite_with(&self, source: Source, options: &Options, is_changed: &mut IsChanged<'_>) -> Result<Vec<u8>>;
 
     /// Whether the original tool accepts the file of this golden.
     fn accepts(&self, golden: &Value) -> bool;
@@ -36,9 +35,45 @@ pub trait Subject: Sync {
     /// The golden, rebuilt in full by our reader; only what no reader can know is taken from `golden`.
     fn reproduce(&self, source: Source, golden: &Value) -> Result<Value>;
 
-    /// Whether `written` is what rewriting has to make of `read`: the same bytes, unless they are compressed.
+    /// Reads all records and writes them again.
+    fn rewrite(&self, source: Source, options: &Options) -> Result<Vec<u8>> {
+        self.rewrite_with(source, options, &mut |_, _| false)
+    }
+
+    /// What of a file rewriting keeps: every byte, unless they are compressed.
+    fn kept<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        bytes.into()
+    }
+
+    /// Whether `written` is what rewriting has to make of `read`.
     fn is_rewritten(&self, written: &[u8], read: &[u8]) -> bool {
-        written == read
+        match self.kept(read) {
+            Cow::Borrowed(read) => written == read,
+            // Of damaged data a reader may get more than we do here.
+            Cow::Owned(kept) => self.kept(written).starts_with(&kept),
+        }
+    }
+
+    /// Changes one field at a time through the records: the first and the last of each kind.
+    fn edits(&self, bytes: &[u8]) -> Result<Vec<FieldEdit>> {
+        // The records of a compressed part have no bytes of their own.
+        if let Cow::Owned(_) = self.kept(bytes) {
+            return Ok(Vec::new());
+        }
+        let rewrite =
+            |is_changed: &mut IsChanged<'_>| self.rewrite_with(Source::bytes(bytes), &Options::default(), is_changed);
+        let mut fields = Vec::new();
+        rewrite(&mut |field, place| {
+            fields.push((field, place));
+            false
+        })?;
+        let edit = |at: usize| {
+            let mut numbers = 0..;
+            let bytes = rewrite(&mut |_, _| numbers.next() == Some(at))?;
+            let (field, place) = fields[at].clone();
+            Ok(FieldEdit { field, bytes, place })
+        };
+        outermost(&fields).into_iter().map(edit).collect()
     }
 
     /// The folder of its files, below that of all formats.
@@ -61,6 +96,19 @@ pub trait Subject: Sync {
     fn companions(&self) -> &'static [&'static str] {
         &["README.md"]
     }
+}
+
+/// Told of each field that can be changed by itself, and where in the file it lies; `true` changes it.
+pub type IsChanged<'c> = dyn FnMut(&'static str, Range<usize>) -> bool + 'c;
+
+/// The indices of the first and the last field of each name.
+fn outermost(fields: &[(&'static str, Range<usize>)]) -> BTreeSet<usize> {
+    let (mut first, mut last) = (BTreeMap::new(), BTreeMap::new());
+    for (index, (field, _)) in fields.iter().enumerate() {
+        first.entry(field).or_insert(index);
+        last.insert(field, index);
+    }
+    first.into_values().chain(last.into_values()).collect()
 }
 
 /// A file after one field was changed.

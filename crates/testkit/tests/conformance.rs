@@ -47,7 +47,7 @@ fn the_list_of_files_is_the_folder() {
 #[test]
 fn one_field_changes_its_own_bytes_only() {
     each_case(|subject, case, bytes| {
-        let Ok(edits) = subject.edits(Source::bytes(bytes.clone())) else { return };
+        let Ok(edits) = subject.edits(&bytes) else { return };
         for edit in edits {
             assert_eq!(edit.bytes.len(), bytes.len(), "{}: {}", case.name, edit.field);
             let differing: Vec<_> = (0..bytes.len()).filter(|at| bytes[*at] != edit.bytes[*at]).collect();

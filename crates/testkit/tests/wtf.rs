@@ -4,59 +4,15 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::Command,
-    sync::OnceLock,
 };
 
 use serde_json::{Value as Json, json};
 use traceloom_bytes::{Options, Slice, Source};
-use traceloom_testkit::{Case, Wtf, cases, default_roots, differences};
+use traceloom_testkit::{Case, OriginalWtf, Wtf, cases, default_roots, differences};
 use traceloom_wtf::{Form, edit, sample};
 
-/// The folder in which the original is installed, or why it cannot be.
-fn original() -> Result<PathBuf, String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wtf-npm");
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/npm");
-    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let runs = |program: &str| Command::new(program).arg("--version").output().is_ok_and(|out| out.status.success());
-    if !runs("node") {
-        return Err("node is not installed".to_owned());
-    }
-    if folder.join("node_modules/tracing-framework/build-out").is_dir() {
-        return Ok(folder);
-    }
-    if !runs("npm") {
-        return Err("npm is not installed".to_owned());
-    }
-    fs::copy(ours.join("package.json"), folder.join("package.json")).map_err(|error| error.to_string())?;
-    let install = ["install", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"];
-    let out = Command::new("npm").args(install).current_dir(&folder).output().map_err(|error| error.to_string())?;
-    match out.status.success() {
-        true => Ok(folder),
-        false => Err(format!("npm install failed: {}", String::from_utf8_lossy(&out.stderr))),
-    }
-}
-
-fn original_or_skip() -> Option<PathBuf> {
-    // Installed once, whichever test comes first.
-    static ORIGINAL: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    match ORIGINAL.get_or_init(original) {
-        Ok(folder) => Some(folder.clone()),
-        Err(reason) => {
-            assert!(std::env::var("CI").as_deref() != Ok("true"), "{reason}");
-            eprintln!("skipped: {reason}");
-            None
-        }
-    }
-}
-
-/// What the original makes of files, by path.
-fn load(folder: &Path, files: &[PathBuf]) -> BTreeMap<PathBuf, Json> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/npm/load.js");
-    let out = Command::new("node").arg(script).arg(folder).args(files).output().unwrap();
-    let text = String::from_utf8(out.stdout).unwrap();
-    let answers = text.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
-    answers.map(|answer| (PathBuf::from(answer["file"].as_str().unwrap()), answer)).collect()
+fn original() -> Option<OriginalWtf> {
+    OriginalWtf::install(Path::new(env!("CARGO_TARGET_TMPDIR")))
 }
 
 /// Every trace by name, each once.
@@ -99,7 +55,7 @@ fn plain(value: &Json) -> Json {
 }
 
 /// Loads files of ours and compares; gives the number of events that agree.
-fn agree(folder: &Path, name: &str, files: Vec<(String, Vec<u8>)>) -> usize {
+fn agree(original: &OriginalWtf, name: &str, files: Vec<(String, Vec<u8>)>) -> usize {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("wtf-{name}"));
     let _ = fs::remove_dir_all(&place);
     fs::create_dir_all(&place).unwrap();
@@ -107,7 +63,7 @@ fn agree(folder: &Path, name: &str, files: Vec<(String, Vec<u8>)>) -> usize {
     for (path, (_, bytes)) in paths.iter().zip(&files) {
         fs::write(path, bytes).unwrap();
     }
-    let answers = load(folder, &paths);
+    let answers = original.load(&paths);
     let mut events = 0;
     for (path, (name, bytes)) in paths.iter().zip(&files) {
         let answer = answers.get(path).unwrap_or_else(|| panic!("{name}: the original says nothing"));
@@ -123,7 +79,7 @@ fn agree(folder: &Path, name: &str, files: Vec<(String, Vec<u8>)>) -> usize {
 
 #[test]
 fn the_original_loads_the_sample_and_its_slice() {
-    let Some(folder) = original_or_skip() else { return };
+    let Some(original) = original() else { return };
     let binary = sample::trace().unwrap();
     let mut slice = Vec::new();
     let part = Slice { from_ns: Some(500_000_000), to_ns: Some(1_000_000_000), threads: vec!["Script".to_owned()] };
@@ -137,12 +93,12 @@ fn the_original_loads_the_sample_and_its_slice() {
         ("slice.wtf-trace".to_owned(), slice),
         ("merged.wtf-trace".to_owned(), merged),
     ];
-    assert!(agree(&folder, "sample", files) > 5000);
+    assert!(agree(&original, "sample", files) > 5000);
 }
 
 #[test]
 fn the_original_loads_what_we_lay_out_anew() {
-    let Some(folder) = original_or_skip() else { return };
+    let Some(original) = original() else { return };
     let options = Options::default();
     let mut files = Vec::new();
     for (name, case) in traces() {
@@ -160,7 +116,7 @@ fn the_original_loads_what_we_lay_out_anew() {
         }
     }
     assert!(files.len() > 230, "{} files", files.len());
-    assert!(agree(&folder, "canonical", files) > 10_000);
+    assert!(agree(&original, "canonical", files) > 10_000);
 }
 
 /// Laying a file out anew changes nothing in what the original makes of it.

@@ -7,7 +7,7 @@ use traceloom_model::{Columns, Table, TableSource, Wanted};
 
 use super::one_table::{MAIN_TABLE, choose, table_variants};
 use crate::{
-    AnyColumn, Cell, Descriptor, Options, Roster, Taken, Target, pour,
+    AnyColumn, Datum, Descriptor, Options, Roster, Taken, Target, pour,
     text::{
         csv::push_text,
         number::{push_f64, push_i64, push_u64},
@@ -75,20 +75,20 @@ fn put_row(columns: &[AnyColumn<'_>], row: usize, out: &mut Vec<u8>, loss: &mut 
             out.push(b',');
         }
         match column.get(row) {
-            Cell::Bytes(bytes) => push_hex(out, bytes),
-            Cell::Float(number) => {
+            Datum::Bytes(bytes) => push_hex(out, bytes),
+            Datum::Float(number) => {
                 if !push_f64(out, number) {
                     out.extend_from_slice(number.to_string().as_bytes());
                 }
             }
-            Cell::Int(number) => push_i64(out, number),
-            Cell::Null => {}
-            Cell::Text(text) => {
+            Datum::Int(number) => push_i64(out, number),
+            Datum::Null => {}
+            Datum::Text(text) => {
                 if push_text(out, text) {
                     loss.lose("texts that spreadsheets would run, now after an apostrophe", || text.to_owned());
                 }
             }
-            Cell::Unsigned(number) => push_u64(out, number),
+            Datum::Unsigned(number) => push_u64(out, number),
         }
     }
     out.push(b'\n');

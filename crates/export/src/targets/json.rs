@@ -7,7 +7,7 @@ use traceloom_model::{Columns, Table, TableSource, Wanted};
 
 use super::one_table::table_variants;
 use crate::{
-    AnyColumn, Cell, Descriptor, Options, Roster, Taken, Target, Variant, lose_table,
+    AnyColumn, Datum, Descriptor, Options, Roster, Taken, Target, Variant, lose_table,
     loss::{counted_columns, counts},
     pour,
     text::{json::Writer, push_hex},
@@ -72,16 +72,16 @@ fn put_row(table: Table, with_table: bool, columns: &[AnyColumn<'_>], row: usize
     for (column, def) in columns.iter().zip(table.columns()) {
         json.key(def.name);
         match column.get(row) {
-            Cell::Bytes(bytes) => {
+            Datum::Bytes(bytes) => {
                 let mut hex = Vec::new();
                 push_hex(&mut hex, bytes);
                 json.string(&String::from_utf8_lossy(&hex))
             }
-            Cell::Float(number) => json.float(number),
-            Cell::Int(number) => json.int(number),
-            Cell::Null => json.null(),
-            Cell::Text(text) => json.string(text),
-            Cell::Unsigned(number) => json.unsigned(number),
+            Datum::Float(number) => json.float(number),
+            Datum::Int(number) => json.int(number),
+            Datum::Null => json.null(),
+            Datum::Text(text) => json.string(text),
+            Datum::Unsigned(number) => json.unsigned(number),
         };
     }
     json.end_object().end_line();

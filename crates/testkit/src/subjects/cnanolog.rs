@@ -1,50 +1,24 @@
 //! CNanoLog under test.
 
-use std::{collections::BTreeMap, ops::Range};
-
 use serde_json::Value;
-use traceloom_bytes::{Descriptor, Options, Records, Result, Sniff, Source};
+use traceloom_bytes::{Options, Result, Source};
 use traceloom_cnanolog::{
-    FORMAT, Header, Reader, Record, create, open,
+    Header, Reader, Record,
     raw::{LEVEL_FIXED, header_offset},
-    sniff,
 };
 
-use super::cnanolog_golden;
-use crate::{Digest, FieldEdit, Subject, digest::drain};
+use super::{
+    cnanolog_golden,
+    codec::{Field, hand_on},
+};
+use crate::Subject;
 
 /// `.clog` files; goldens come from an independent reader, texts from the original decompressor.
 #[derive(Debug)]
 pub struct CNanoLog;
 
 impl Subject for CNanoLog {
-    fn format(&self) -> &'static Descriptor {
-        &FORMAT
-    }
-
-    fn sniff(&self, prefix: &[u8]) -> Sniff {
-        sniff(prefix)
-    }
-
-    fn walk(&self, source: Source, options: &Options) -> Result<Digest> {
-        let mut reader = open(source, options)?;
-        reader.check_arguments();
-        Digest::of(&reader.header().clone(), reader)
-    }
-
-    fn drain(&self, source: Source, options: &Options) -> Result<u64> {
-        drain(open(source, options)?)
-    }
-
-    fn rewrite(&self, source: Source, options: &Options) -> Result<Vec<u8>> {
-        let reader = open(source, options)?;
-        let header = reader.header().clone();
-        rewrite_with(reader, &header, |_, _| {})
-    }
-
-    fn edits(&self, source: Source) -> Result<Vec<FieldEdit>> {
-        edits(&source)
-    }
+    hand_on!(traceloom_cnanolog, open, change_header, changes);
 
     /// By the document: it refuses unfinished files, unknown ids and lengths that reach too far.
     fn accepts(&self, golden: &Value) -> bool {
@@ -64,56 +38,20 @@ impl Subject for CNanoLog {
     }
 }
 
-fn rewrite_with(
-    mut reader: Reader,
-    header: &Header,
-    mut change: impl FnMut(usize, &mut Record<'_>),
-) -> Result<Vec<u8>> {
-    let mut writer = create(Vec::new(), header)?;
-    let mut index = 0;
-    while let Some(mut located) = reader.next()? {
-        change(index, &mut located.record);
-        writer.write(&located.record)?;
-        index += 1;
-    }
-    Ok(writer.finish()?.0)
+fn open(source: Source, options: &Options) -> Result<Reader> {
+    let mut reader = traceloom_cnanolog::open(source, options)?;
+    reader.check_arguments();
+    Ok(reader)
 }
 
-/// The start of the log, and of each kind of record one field of the last one.
-fn edits(source: &Source) -> Result<Vec<FieldEdit>> {
-    let options = Options::default();
-    let mut reader = open(source.clone(), &options)?;
-    let header = reader.header().clone();
-    let mut edits = Vec::new();
+fn change_header(header: &mut Header) -> Option<Field> {
     let place = header_offset::START_TIME_SEC..header_offset::START_TIME_NSEC;
-    if header.stored_bytes >= place.end {
-        let changed = Header { start_time_sec: header.start_time_sec ^ 0x55, ..header.clone() };
-        let bytes = rewrite_with(open(source.clone(), &options)?, &changed, |_, _| {})?;
-        edits.push(FieldEdit { field: "header start", bytes, place });
-    }
-    let mut last = BTreeMap::new();
-    let mut index = 0;
-    while let Some(mut located) = reader.next()? {
-        if let Some((field, place)) = change(&mut located.record) {
-            let offset = located.offset as usize;
-            last.insert(field, (index, offset + place.start..offset + place.end));
-        }
-        index += 1;
-    }
-    for (field, (at, place)) in last {
-        let bytes = rewrite_with(open(source.clone(), &options)?, &header, |index, record| {
-            if index == at {
-                change(record);
-            }
-        })?;
-        edits.push(FieldEdit { field, bytes, place });
-    }
-    Ok(edits)
+    header.start_time_sec ^= 0x55;
+    (header.stored_bytes >= place.end).then_some(("header start", place))
 }
 
-/// Changes one field of a record; says which, and where in the record it lies.
-fn change(record: &mut Record<'_>) -> Option<(&'static str, Range<usize>)> {
-    match record {
+fn changes(_header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
+    |record, _len| match record {
         Record::Entry(entry) => {
             let timestamp = entry.timestamp.as_mut()?;
             *timestamp ^= 0x0100_0000_0001;

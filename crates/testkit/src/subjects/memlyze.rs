@@ -1,45 +1,21 @@
 //! Memlyze under test.
 
-use std::{collections::BTreeMap, ops::Range};
-
 use serde_json::{Value, json};
-use traceloom_bytes::{Descriptor, Options, Records, Result, Sniff, Source};
-use traceloom_memlyze::{FORMAT, Header, Reader, Record, create, open, raw::Packing, sniff};
+use traceloom_bytes::{Options, Result, Source};
+use traceloom_memlyze::{Header, Record, open, raw::Packing};
 
-use super::memlyze_golden;
-use crate::{Digest, FieldEdit, Subject, digest::drain};
+use super::{
+    codec::{Field, hand_on},
+    memlyze_golden,
+};
+use crate::Subject;
 
 /// `.mlyze` files; goldens come from an independent reader that was written from the document.
 #[derive(Debug)]
 pub struct Memlyze;
 
 impl Subject for Memlyze {
-    fn format(&self) -> &'static Descriptor {
-        &FORMAT
-    }
-
-    fn sniff(&self, prefix: &[u8]) -> Sniff {
-        sniff(prefix)
-    }
-
-    fn walk(&self, source: Source, options: &Options) -> Result<Digest> {
-        let reader = open(source, options)?;
-        Digest::of(&reader.header().clone(), reader)
-    }
-
-    fn drain(&self, source: Source, options: &Options) -> Result<u64> {
-        drain(open(source, options)?)
-    }
-
-    fn rewrite(&self, source: Source, options: &Options) -> Result<Vec<u8>> {
-        let reader = open(source, options)?;
-        let header = reader.header().clone();
-        rewrite_with(reader, &header, |_, _| {})
-    }
-
-    fn edits(&self, source: Source) -> Result<Vec<FieldEdit>> {
-        edits(&source)
-    }
+    hand_on!(traceloom_memlyze, open, change_header, changes);
 
     /// By the document's seven rules. Traces of the upstream tracer are exempt from the fourth, that all ids
     /// exist: their metadata is empty.
@@ -67,75 +43,32 @@ impl Subject for Memlyze {
     }
 }
 
-fn rewrite_with(
-    mut reader: Reader,
-    header: &Header,
-    mut change: impl FnMut(usize, &mut Record<'_>),
-) -> Result<Vec<u8>> {
-    let mut writer = create(Vec::new(), header)?;
-    let mut index = 0;
-    while let Some(mut located) = reader.next()? {
-        change(index, &mut located.record);
-        writer.write(&located.record)?;
-        index += 1;
-    }
-    writer.finish()
+fn change_header(header: &mut Header) -> Option<Field> {
+    header.start_us ^= 0x55;
+    Some(("header start", 8..16))
 }
 
-/// The start of the recording, and of each kind of event one field of the last one.
-fn edits(source: &Source) -> Result<Vec<FieldEdit>> {
-    let options = Options::default();
-    let mut reader = open(source.clone(), &options)?;
-    let header = reader.header().clone();
-    let mut edits = Vec::new();
-    let changed = Header { start_us: header.start_us ^ 0x55, ..header.clone() };
-    let bytes = rewrite_with(open(source.clone(), &options)?, &changed, |_, _| {})?;
-    edits.push(FieldEdit { field: "header start", bytes, place: 8..16 });
-    // The events of a block have no bytes of their own.
-    if header.packing() == Packing::Blocks {
-        return Ok(edits);
-    }
-    let mut last = BTreeMap::new();
-    let mut index = 0;
-    while let Some(mut located) = reader.next()? {
-        let (offset, end) = (located.offset as usize, (located.offset + located.len) as usize);
-        if let Some((field, place)) = change(&mut located.record, offset..end) {
-            last.insert(field, (index, place));
-        }
-        index += 1;
-    }
-    for (field, (at, place)) in last {
-        let bytes = rewrite_with(open(source.clone(), &options)?, &header, |index, record| {
-            if index == at {
-                change(record, place.clone());
-            }
-        })?;
-        edits.push(FieldEdit { field, bytes, place });
-    }
-    Ok(edits)
-}
-
-/// Changes one field of an event that lies at `event`; says which, and where it lies.
-///
 /// The lowest bit of a number changes nothing about the length of its varint.
-fn change(record: &mut Record<'_>, event: Range<usize>) -> Option<(&'static str, Range<usize>)> {
-    match record {
-        Record::Alloc(alloc) => {
+fn changes(header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
+    // The events of a block have no bytes of their own.
+    let is_plain = header.packing() != Packing::Blocks;
+    move |record, len| match record {
+        Record::Alloc(alloc) if is_plain => {
             alloc.thread ^= 0x0101;
-            Some(("alloc thread", event.end - 2..event.end))
+            Some(("alloc thread", len - 2..len))
         }
-        Record::Free(free) => {
+        Record::Free(free) if is_plain => {
             free.address ^= 0x0100_0000_0001;
-            Some(("free address", event.end - 8..event.end))
+            Some(("free address", len - 8..len))
         }
-        Record::Gc(gc) => {
+        Record::Gc(gc) if is_plain => {
             gc.size_bytes ^= 1;
-            Some(("gc bytes", event.start + 3..event.end))
+            Some(("gc bytes", 3..len))
         }
-        Record::Marker(marker) => {
+        Record::Marker(marker) if is_plain => {
             marker.name ^= 1;
-            Some(("marker name", event.start + 2..event.end))
+            Some(("marker name", 2..len))
         }
-        Record::Metadata(_) | Record::Block(_) | Record::Residue(_) => None,
+        _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 mod cnanolog;
 mod cnanolog_golden;
+mod codec;
 mod easyprofiler;
 mod easyprofiler_golden;
 mod memlyze;

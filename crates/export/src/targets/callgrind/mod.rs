@@ -14,7 +14,7 @@ use traceloom_bytes::{Loss, Result, Slice};
 use traceloom_model::{Table, TableSource};
 
 use self::{graph::Graph, lines::push_name};
-use crate::{Descriptor, Gathered, Need, Options, Target, Variant, call_tree::CallTree, phrase};
+use crate::{Descriptor, Gathered, Need, Options, Target, Variant, call_tree::CallTree, order::SPAN_COLUMNS, phrase};
 
 /// Callgrind.
 #[derive(Debug)]
@@ -34,10 +34,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Traces, &[]),
         Need::of(Table::Processes, &[]),
         Need::of(Table::Threads, &[]),
-        Need::by_begin(
-            Table::Spans,
-            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"],
-        ),
+        Need::by_begin(Table::Spans, SPAN_COLUMNS),
         Need::of(Table::Calls, &[]),
         Need::of(Table::Definitions, &["kind", "name", "file", "line"]),
         Need::of(Table::Files, &["name"]),

@@ -2,10 +2,10 @@
 
 use hashbrown::{HashMap, HashSet};
 use traceloom_bytes::{Error, Loss, Result};
-use traceloom_model::{Columns, Table, TableSource, Wanted, calls, definitions};
+use traceloom_model::{Table, TableSource, calls, definitions};
 
 use super::graph::{Graph, Place};
-use crate::{Gathered, KeyMap, NameId, pour};
+use crate::{Gathered, KeyMap, NameId};
 
 /// Where a sub is defined, by trace and name.
 type Definitions = HashMap<(usize, NameId), (Option<NameId>, u32)>;
@@ -23,9 +23,9 @@ pub(super) fn add(
         return Ok(summed);
     }
     let definitions = read_definitions(source, gathered, most)?;
-    let filter = gathered.filter().clone();
+    let rest = gathered.rest();
     let mut keys = Keys::default();
-    pour(source, &filter, Wanted::nothing().and(Table::Calls, Columns::ALL), |_, batch| {
+    rest.pour(source, &[Table::Calls], |_, batch| {
         let view = calls::View::of(batch);
         keys.turn_to(&view);
         for row in 0..view.rows {
@@ -110,10 +110,9 @@ fn add_call(
 
 fn read_definitions(source: &dyn TableSource, gathered: &mut Gathered, most: usize) -> Result<Definitions> {
     let mut definitions = Definitions::new();
-    let columns = Columns::named(Table::Definitions, &["trace_id", "id", "kind", "name", "file", "line"]);
-    let filter = gathered.filter().clone();
+    let rest = gathered.rest();
     let (mut names, mut files) = (KeyMap::default(), KeyMap::default());
-    pour(source, &filter, Wanted::nothing().and(Table::Definitions, columns), |_, batch| {
+    rest.pour(source, &[Table::Definitions], |_, batch| {
         let view = definitions::View::of(batch);
         names.turn_to(view.name.values());
         files.turn_to(view.file.values());

@@ -7,7 +7,9 @@ use super::{
     entry::{Entries, OTHERS, When, site},
     values::{MOST_TEXTS, Values},
 };
-use crate::{Args, Datum, Gathered, KeyMap, NameId, NamePool, Options, ThreadIndex, phrase, span_is_taken};
+use crate::{
+    Args, Datum, Gathered, KeyMap, NameId, NamePool, Options, ThreadIndex, phrase, points::PointSink, span_is_taken,
+};
 
 /// Pushes all points.
 pub(super) fn push(
@@ -25,11 +27,7 @@ pub(super) fn push(
     let words = Words { plain, event, mark, value };
     let mut points =
         Points { gathered, options, entries, loss, values, format, files, formats, levels, words, label: None };
-    rest.pour(source, &[Table::Events, Table::Counters, Table::Logs], |table, batch| match table {
-        Table::Events => points.events(&events::View::of(batch)),
-        Table::Counters => points.counters(&counters::View::of(batch)),
-        _ => points.logs(&logs::View::of(batch)),
-    })
+    rest.pour_points(source, &mut points)
 }
 
 struct Points<'a> {
@@ -57,7 +55,7 @@ struct Words {
     value: NameId,
 }
 
-impl Points<'_> {
+impl PointSink for Points<'_> {
     fn events(&mut self, view: &events::View<'_>) -> Result<()> {
         for row in 0..view.rows {
             let (id, ts_ns) = (view.id.get(row), Some(view.ts_ns.get(row)));
@@ -98,6 +96,21 @@ impl Points<'_> {
         Ok(())
     }
 
+    fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
+        self.files.turn_to(view.file.values());
+        self.formats.turn_to(view.format.values());
+        self.levels.turn_to(view.level_name.values());
+        for row in 0..view.rows {
+            let found = self.find(view.trace_id.get(row), view.thread_id.get(row), view.ts_ns.get(row))?;
+            if let Some((trace, when)) = found {
+                self.log(view, row, trace, when)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Points<'_> {
     /// Begins a format: the thread and the name.
     fn begin(&mut self, trace_id: u64, thread: Option<i64>, name: &str) -> Result<()> {
         self.values.clear(MOST_TEXTS);
@@ -125,19 +138,6 @@ impl Points<'_> {
         let level = self.entries.levels.number(level, -1, names, self.loss)?;
         let format = names.intern(&self.format)?;
         self.entries.push(site(level, format, (None, None), &self.values), &self.values, when, self.loss)
-    }
-
-    fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
-        self.files.turn_to(view.file.values());
-        self.formats.turn_to(view.format.values());
-        self.levels.turn_to(view.level_name.values());
-        for row in 0..view.rows {
-            let found = self.find(view.trace_id.get(row), view.thread_id.get(row), view.ts_ns.get(row))?;
-            if let Some((trace, when)) = found {
-                self.log(view, row, trace, when)?;
-            }
-        }
-        Ok(())
     }
 
     fn log(&mut self, view: &logs::View<'_>, row: usize, trace: usize, when: When) -> Result<()> {

@@ -15,7 +15,7 @@ use traceloom_bytes::{Loss, Result};
 use traceloom_model::{Table, TableSource};
 
 use self::{entry::Entries, sections::Sections};
-use crate::{Descriptor, Gathered, Need, Options, Target, Timeline};
+use crate::{Descriptor, Gathered, Need, Options, Target, Timeline, order::COLORED_SPAN_COLUMNS};
 
 /// EasyProfiler.
 #[derive(Debug)]
@@ -31,10 +31,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Traces, &[]),
         Need::of(Table::Processes, &[]),
         Need::of(Table::Threads, &[]),
-        Need::by_begin(
-            Table::Spans,
-            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line", "color"],
-        ),
+        Need::by_begin(Table::Spans, COLORED_SPAN_COLUMNS),
         Need::by_begin(Table::Switches, &[]),
         Need::of(Table::Events, &["ts_ns", "thread_id", "span_id", "name", "category"]),
         Need::of(Table::Counters, &["ts_ns", "thread_id", "name", "value_id", "value", "text"]),

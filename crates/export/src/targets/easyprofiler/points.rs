@@ -2,14 +2,13 @@
 
 use traceloom_bytes::{Loss, Result};
 use traceloom_easyprofiler::raw::{BlockType, DataType};
-use traceloom_model::{Table, TableSource, Wanted, counters, events, logs};
+use traceloom_model::{Table, TableSource, counters, events, logs};
 
 use super::{
-    DESCRIPTOR,
     entry::{Bookmark, Entries, Entry, Kind, NO_TEXT, RECORD},
     sections::Sections,
 };
-use crate::{Datum, Gathered, Layer, NameId, Options, Timeline, phrase, pour, span_is_taken};
+use crate::{Datum, Gathered, Layer, NameId, Options, Timeline, phrase, points::PointSink};
 
 /// Pushes all points.
 pub(super) fn push(
@@ -21,21 +20,9 @@ pub(super) fn push(
     entries: &mut Entries,
     loss: &mut Loss,
 ) -> Result<()> {
-    let present: Vec<Table> =
-        [Table::Events, Table::Counters, Table::Logs].into_iter().filter(|table| gathered.rows(*table) > 0).collect();
-    if present.is_empty() {
-        return Ok(());
-    }
-    let all = DESCRIPTOR.wanted();
-    let wanted = present.iter().fold(Wanted::nothing(), |wanted, table| wanted.and(*table, all.columns(*table)));
-    let filter = gathered.filter().clone();
+    let rest = gathered.rest();
     let mut points = Points { gathered, options, timeline, sections, entries, loss, number: 0 };
-    pour(source, &filter, wanted, |table, batch| match table {
-        Table::Events => points.events(&events::View::of(batch)),
-        Table::Counters => points.counters(&counters::View::of(batch)),
-        Table::Logs => points.logs(&logs::View::of(batch)),
-        _ => Ok(()),
-    })
+    rest.pour_points(source, &mut points)
 }
 
 struct Points<'a> {
@@ -56,7 +43,7 @@ struct Found {
     ts_ns: u64,
 }
 
-impl Points<'_> {
+impl PointSink for Points<'_> {
     fn events(&mut self, view: &events::View<'_>) -> Result<()> {
         for row in 0..view.rows {
             let (id, ts_ns) = (view.id.get(row), view.ts_ns.get(row));
@@ -110,11 +97,7 @@ impl Points<'_> {
     fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
         for row in 0..view.rows {
             let id = view.id.get(row);
-            let trace = self.gathered.roster.trace_number(view.trace_id.get(row))?;
-            let ts_ns = view.ts_ns.get(row).unwrap_or_else(|| {
-                self.loss.lose("that log entries have no time", || format!("logs {id}"));
-                self.gathered.roster.traces[trace].first_ts_ns.unwrap_or(0)
-            });
+            let ts_ns = self.gathered.roster.log_ts_ns(view, row, self.loss)?;
             let Some(found) = self.find(view.trace_id.get(row), view.thread_id.get(row), ts_ns, false)? else {
                 continue;
             };
@@ -128,7 +111,9 @@ impl Points<'_> {
         }
         Ok(())
     }
+}
 
+impl Points<'_> {
     fn kind(&mut self, block_type: BlockType, name: NameId, file: Option<NameId>, line: Option<u32>) -> Result<u32> {
         self.entries.kind(Kind { block_type, name, file, line, color: None })
     }
@@ -164,21 +149,15 @@ impl Points<'_> {
         needs_no_section: bool,
     ) -> Result<Option<Found>> {
         let roster = &mut self.gathered.roster;
-        let trace = roster.trace_number(trace_id)?;
-        let slice = &self.options.slice;
-        if !span_is_taken(slice, ts_ns, Some(0)) {
-            return Ok(None);
-        }
-        let section = match thread_id {
-            Some(thread_id) => {
-                let index = roster.index(trace_id, thread_id)?;
-                roster.thread(index).is_taken.then(|| self.sections.of(index, Layer::Stack, 0, roster))
-            }
-            None if needs_no_section => slice.threads.is_empty().then_some(0),
-            None => slice.threads.is_empty().then(|| self.sections.whole()),
-        };
-        let ts_ns = self.timeline.at(trace, ts_ns);
-        Ok(section.map(|section| Found { trace, section, ts_ns }))
+        let found = roster.point(&self.options.slice, trace_id, thread_id, Some(ts_ns))?;
+        Ok(found.map(|(trace, thread)| {
+            let section = match thread {
+                Some(thread) => self.sections.of(thread, Layer::Stack, 0, roster),
+                None if needs_no_section => 0,
+                None => self.sections.whole(),
+            };
+            Found { trace, section, ts_ns: self.timeline.at(trace, ts_ns) }
+        }))
     }
 }
 

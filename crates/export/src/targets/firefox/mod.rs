@@ -21,7 +21,10 @@ use self::{
     spans::Spans,
     thread::{Identity, Marker, Tables},
 };
-use crate::{Descriptor, Gathered, Layer, Need, Numbering, Options, Target, ThreadIndex, Timeline, memory_in_use};
+use crate::{
+    Descriptor, Gathered, Layer, Need, Numbering, Options, Target, ThreadIndex, Timeline, memory_in_use,
+    order::SPAN_COLUMNS,
+};
 
 /// Firefox Profiler.
 #[derive(Debug)]
@@ -37,10 +40,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Traces, &[]),
         Need::of(Table::Processes, &[]),
         Need::of(Table::Threads, &[]),
-        Need::by_begin(
-            Table::Spans,
-            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"],
-        ),
+        Need::by_begin(Table::Spans, SPAN_COLUMNS),
         Need::by_begin(Table::Switches, &["ts_ns", "dur_ns", "thread_id", "target_tid", "name"]),
         Need::of(Table::Events, &["ts_ns", "thread_id", "name", "category"]),
         Need::of(Table::Counters, &["ts_ns", "thread_id", "name", "value", "text"]),

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use traceloom_bytes::{Arena, Cursor, Entry, Loss, Result};
-use traceloom_model::{Table, TableSource, Wanted, counters, events, logs};
+use traceloom_model::{Table, TableSource, counters, events, logs};
 
-use super::{DESCRIPTOR, details::Details};
-use crate::{Gathered, KeyMap, NameId, Options, Sorted, Sorter, Store, ThreadIndex, Timeline, pour, span_is_taken};
+use super::details::Details;
+use crate::{Gathered, KeyMap, NameId, Options, Sorted, Sorter, Store, ThreadIndex, Timeline, points::PointSink};
 
 /// A point in time on a thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -72,11 +72,7 @@ impl Points {
         timeline: &Timeline,
         loss: &mut Loss,
     ) -> Result<Self> {
-        let tables = [Table::Events, Table::Counters, Table::Logs];
-        let all = DESCRIPTOR.wanted();
-        let present = tables.into_iter().filter(|table| gathered.rows(*table) > 0);
-        let wanted = present.fold(Wanted::nothing(), |wanted, table| wanted.and(table, all.columns(table)));
-        let filter = gathered.filter().clone();
+        let rest = gathered.rest();
         let firsts = first_threads(gathered);
         let sorter = Sorter::new(&Arena::new(options.limits.tree_bytes));
         let texts = Store::new(options.limits.tree_bytes / 4);
@@ -92,12 +88,7 @@ impl Points {
             number: 0,
             details: Details::default(),
         };
-        pour(source, &filter, wanted, |table, batch| match table {
-            Table::Events => reader.events(&events::View::of(batch)),
-            Table::Counters => reader.counters(&counters::View::of(batch)),
-            Table::Logs => reader.logs(&logs::View::of(batch)),
-            _ => Ok(()),
-        })?;
+        rest.pour_points(source, &mut reader)?;
         Ok(Self { sorted: reader.sorter.finish()?, texts: reader.texts })
     }
 }
@@ -126,7 +117,7 @@ struct Reader<'a> {
     details: Details,
 }
 
-impl Reader<'_> {
+impl PointSink for Reader<'_> {
     fn events(&mut self, view: &events::View<'_>) -> Result<()> {
         self.names.turn_to(view.name.values());
         for row in 0..view.rows {
@@ -163,14 +154,7 @@ impl Reader<'_> {
     fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
         for row in 0..view.rows {
             let (trace_id, id) = (view.trace_id.get(row), view.id.get(row));
-            let ts_ns = match view.ts_ns.get(row) {
-                Some(ts_ns) => ts_ns,
-                None => {
-                    self.loss.lose("that log entries have no time", || format!("logs {id}"));
-                    let trace = self.gathered.roster.trace_number(trace_id)?;
-                    self.gathered.roster.traces[trace].first_ts_ns.unwrap_or(0)
-                }
-            };
+            let ts_ns = self.gathered.roster.log_ts_ns(view, row, self.loss)?;
             let place = self.find(trace_id, view.thread_id.get(row), ts_ns, Table::Logs)?;
             let Some((trace, thread, at_ns)) = place else { continue };
             // Messages differ from each other: as names of markers they could not be counted.
@@ -184,7 +168,9 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
 
+impl Reader<'_> {
     /// Trace, thread and time; none where the slice leaves the row out.
     fn find(
         &mut self,
@@ -193,27 +179,13 @@ impl Reader<'_> {
         ts_ns: i64,
         table: Table,
     ) -> Result<Option<(usize, ThreadIndex, u64)>> {
-        let trace = self.gathered.roster.trace_number(trace_id)?;
-        let slice = &self.options.slice;
-        if !span_is_taken(slice, ts_ns, Some(0)) {
-            return Ok(None);
+        let found = self.gathered.roster.point(&self.options.slice, trace_id, thread_id, Some(ts_ns))?;
+        let Some((trace, thread)) = found else { return Ok(None) };
+        let thread = thread.or_else(|| self.firsts.get(trace).copied().flatten().map(ThreadIndex));
+        if thread.is_none() {
+            self.loss.lose("points of traces without threads", || format!("a row of {}", table.name()));
         }
-        let at_ns = self.timeline.at(trace, ts_ns);
-        let thread = match thread_id {
-            Some(thread_id) => {
-                let index = self.gathered.roster.index(trace_id, thread_id)?;
-                Some(index).filter(|index| self.gathered.roster.thread(*index).is_taken)
-            }
-            None if !slice.threads.is_empty() => None,
-            None => {
-                let first = self.firsts.get(trace).copied().flatten().map(ThreadIndex);
-                if first.is_none() {
-                    self.loss.lose("points of traces without threads", || format!("a row of {}", table.name()));
-                }
-                first
-            }
-        };
-        Ok(thread.map(|thread| (trace, thread, at_ns)))
+        Ok(thread.map(|thread| (trace, thread, self.timeline.at(trace, ts_ns))))
     }
 
     fn push(&mut self, thread: ThreadIndex, at_ns: u64, name: NameId, category: &str) -> Result<()> {

@@ -85,11 +85,7 @@ impl Reading<'_> {
     fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
         for row in 0..view.rows {
             let (id, trace_id) = (view.id.get(row), view.trace_id.get(row));
-            let trace = self.gathered.roster.trace_number(trace_id)?;
-            let ts_ns = view.ts_ns.get(row).unwrap_or_else(|| {
-                self.loss.lose("that log entries have no time", || format!("logs {id}"));
-                self.gathered.roster.traces[trace].first_ts_ns.unwrap_or(0)
-            });
+            let ts_ns = self.gathered.roster.log_ts_ns(view, row, self.loss)?;
             let Some(item) = self.blank((trace_id, id), view.thread_id.get(row), ts_ns)? else { continue };
             self.loss.lose("messages, levels and places of log entries", || format!("logs {id}"));
             self.collected(Table::Logs, &item, false)?;

@@ -21,7 +21,7 @@ use traceloom_nytprof::{Header, create, edit::level_of};
 
 pub(super) use self::walk::RUNTIME;
 use self::{files::Files, header::Facts, lines::Lines, processes::Processes, subs::Subs, walk::Walk};
-use crate::{Descriptor, Gathered, Need, Options, Target, Timeline, Variant};
+use crate::{Descriptor, Gathered, Need, Options, Target, Timeline, Variant, order::SPAN_COLUMNS};
 
 /// NYTProf.
 #[derive(Debug)]
@@ -44,10 +44,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Definitions, &["kind", "name", "file", "line", "last_line"]),
         Need::of(Table::Files, &[]),
         Need::of(Table::Sources, &[]),
-        Need::by_begin(
-            Table::Spans,
-            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"],
-        ),
+        Need::by_begin(Table::Spans, SPAN_COLUMNS),
         // Those of a profile are made of its calls.
         Need::of(Table::Frames, &["line"]),
         Need::of(Table::Stacks, &["depth"]),

@@ -21,7 +21,7 @@ use traceloom_model::{Table, TableSource};
 use self::{around::Waiting, batches::Batches, events::SpanEvents, links::Links, resources::resources};
 use crate::{
     Descriptor, Gathered, Layer, Need, Numbering, Options, Roster, Target, ThreadIndex, Timeline, Variant, lose_table,
-    phrase, span_is_taken,
+    order::COLORED_SPAN_COLUMNS, phrase,
 };
 
 /// OpenTelemetry.
@@ -43,10 +43,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Processes, &[]),
         Need::of(Table::Threads, &[]),
         Need::of(Table::Attributes, &[]),
-        Need::by_begin(
-            Table::Spans,
-            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line", "color"],
-        ),
+        Need::by_begin(Table::Spans, COLORED_SPAN_COLUMNS),
         Need::by_begin(Table::Switches, &[]),
         Need::of(Table::Events, &["ts_ns", "thread_id", "span_id", "name", "category"]),
         Need::of(Table::Logs, &["ts_ns", "thread_id", "level", "level_name", "file", "line", "format", "message"]),
@@ -190,14 +187,7 @@ struct Rows<'a> {
 impl Rows<'_> {
     /// Where a row is; none where the slice leaves it out.
     fn find(self, trace_id: u64, thread_id: Option<i64>, ts_ns: Option<i64>) -> Result<Option<Found>> {
-        let slice = &self.options.slice;
-        let trace = self.roster.trace_number(trace_id)?;
-        let thread = thread_id.map(|thread_id| self.roster.index(trace_id, thread_id)).transpose()?;
-        let is_of_thread = match thread {
-            Some(thread) => self.roster.thread(thread).is_taken,
-            None => slice.threads.is_empty(),
-        };
-        let is_taken = is_of_thread && ts_ns.is_none_or(|ts_ns| span_is_taken(slice, ts_ns, Some(0)));
-        Ok(is_taken.then_some(Found { trace, thread, ts_ns }))
+        let found = self.roster.point(&self.options.slice, trace_id, thread_id, ts_ns)?;
+        Ok(found.map(|(trace, thread)| Found { trace, thread, ts_ns }))
     }
 }

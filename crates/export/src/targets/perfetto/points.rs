@@ -1,6 +1,6 @@
 //! What has a time and no duration: events, values of counters, log entries.
 
-use traceloom_bytes::{Loss, Result, Slice};
+use traceloom_bytes::{Loss, Result};
 use traceloom_model::{Table, TableSource, counters, events, logs};
 
 use super::{
@@ -10,10 +10,7 @@ use super::{
     packets::Packets,
     tracks::{CounterKey, Tracks, Unit},
 };
-use crate::{Args, Datum, Gathered, KeyMap, NamePool, Roster, span_is_taken};
-
-/// The tables of points.
-const TABLES: [Table; 3] = [Table::Events, Table::Counters, Table::Logs];
+use crate::{Args, Gathered, KeyMap, NamePool, Roster, points::PointSink};
 
 /// Writes all points.
 pub(super) fn write(
@@ -25,20 +22,11 @@ pub(super) fn write(
     loss: &mut Loss,
 ) -> Result<()> {
     let rest = gathered.rest();
-    let tables: Vec<Table> = TABLES.into_iter().filter(|table| gathered.rows(*table) > 0).collect();
-    if tables.is_empty() {
-        return Ok(());
-    }
     let Gathered { roster, names, args, .. } = gathered;
     let keys = Keys::default();
     let mut points =
         Points { roster, names, args, place, tracks, packets, loss, keys, annotations: Annotations::default() };
-    rest.pour(source, &tables, |table, batch| match table {
-        Table::Events => points.events(&events::View::of(batch)),
-        Table::Counters => points.counters(&counters::View::of(batch)),
-        Table::Logs => points.logs(&logs::View::of(batch)),
-        _ => Ok(()),
-    })
+    rest.pour_points(source, &mut points)
 }
 
 /// Dictionaries of the columns at work.
@@ -63,7 +51,7 @@ struct Points<'a, 'o> {
     annotations: Annotations,
 }
 
-impl Points<'_, '_> {
+impl PointSink for Points<'_, '_> {
     fn events(&mut self, view: &events::View<'_>) -> Result<()> {
         self.keys.event_names.turn_to(view.name.values());
         self.keys.event_categories.turn_to(view.category.values());
@@ -98,7 +86,7 @@ impl Points<'_, '_> {
                 self.packets.finish(self.place.timeline.at(trace, ts_ns))?;
                 continue;
             };
-            let idx = self.exact(owner, value)?;
+            let idx = self.args.element(owner, value, self.loss)?;
             let key = CounterKey { parent, name, value_id: view.value_id.get(row), idx };
             let names = &mut *self.names;
             let label = || {
@@ -113,48 +101,11 @@ impl Points<'_, '_> {
         Ok(())
     }
 
-    /// A value that is no number is an instant.
-    fn text(&mut self, track: u64, name: crate::NameId, text: Option<&str>, owner: (Table, usize, i64)) -> Result<()> {
-        self.packets.begin(event::TYPE_INSTANT, track);
-        self.packets.name(name, self.names)?;
-        let category = self.names.intern("value")?;
-        self.packets.category(category, self.names)?;
-        match text {
-            Some(text) => {
-                self.annotations.add_text("value", text, self.packets);
-                Ok(())
-            }
-            None => self.annotations.add(self.args, owner, self.names, self.packets),
-        }
-    }
-
-    /// The element that the value is, where it is one of an array. Counts numbers that a double does not hold.
-    fn exact(&mut self, (table, trace, id): (Table, usize, i64), value: f64) -> Result<Option<u32>> {
-        let (mut idx, loss) = (None, &mut *self.loss);
-        self.args.visit(table, trace, id, |arg| {
-            idx = arg.idx;
-            let is_exact = match arg.value {
-                Datum::Int(number) => i128::from(number) == value as i128,
-                Datum::Unsigned(number) => i128::from(number) == value as i128,
-                _ => true,
-            };
-            if !is_exact {
-                loss.lose("last digits of large values", || format!("{:?} is now {value}", arg.value));
-            }
-            Ok(())
-        })?;
-        Ok(idx)
-    }
-
     fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
         self.keys.log_files.turn_to(view.file.values());
         self.keys.log_levels.turn_to(view.level_name.values());
         for row in 0..view.rows {
-            let trace = self.roster.trace_number(view.trace_id.get(row))?;
-            let ts_ns = view.ts_ns.get(row).unwrap_or_else(|| {
-                self.loss.lose("that log entries have no time", || format!("logs {}", view.id.get(row)));
-                self.roster.traces[trace].first_ts_ns.unwrap_or(0)
-            });
+            let ts_ns = self.roster.log_ts_ns(view, row, self.loss)?;
             let Some((trace, track)) = self.find(view.trace_id.get(row), view.thread_id.get(row), ts_ns)? else {
                 continue;
             };
@@ -183,22 +134,32 @@ impl Points<'_, '_> {
         }
         Ok(())
     }
+}
+
+impl Points<'_, '_> {
+    /// A value that is no number is an instant.
+    fn text(&mut self, track: u64, name: crate::NameId, text: Option<&str>, owner: (Table, usize, i64)) -> Result<()> {
+        self.packets.begin(event::TYPE_INSTANT, track);
+        self.packets.name(name, self.names)?;
+        let category = self.names.intern("value")?;
+        self.packets.category(category, self.names)?;
+        match text {
+            Some(text) => {
+                self.annotations.add_text("value", text, self.packets);
+                Ok(())
+            }
+            None => self.annotations.add(self.args, owner, self.names, self.packets),
+        }
+    }
 
     /// The trace and the track of a row; none where the slice leaves it out.
     fn find(&mut self, trace_id: u64, thread_id: Option<i64>, ts_ns: i64) -> Result<Option<(usize, u64)>> {
-        let slice: &Slice = &self.place.options.slice;
-        let trace = self.roster.trace_number(trace_id)?;
-        if !span_is_taken(slice, ts_ns, Some(0)) {
-            return Ok(None);
-        }
-        match thread_id {
-            Some(thread_id) => {
-                let index = self.roster.index(trace_id, thread_id)?;
-                Ok(self.roster.thread(index).is_taken.then(|| (trace, self.tracks.thread(index))))
-            }
-            None if slice.threads.is_empty() => Ok(Some((trace, self.tracks.loose(trace, self.packets)?))),
-            None => Ok(None),
-        }
+        let found = self.roster.point(&self.place.options.slice, trace_id, thread_id, Some(ts_ns))?;
+        Ok(match found {
+            Some((trace, Some(thread))) => Some((trace, self.tracks.thread(thread))),
+            Some((trace, None)) => Some((trace, self.tracks.loose(trace, self.packets)?)),
+            None => None,
+        })
     }
 }
 

@@ -15,6 +15,7 @@ use crate::{
     frames::Frames,
     heap::{Heap, MOST_DEEP, Site},
     loss::lose_rows,
+    order::SPAN_COLUMNS,
 };
 
 /// pprof.
@@ -34,10 +35,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     needs: &[
         Need::of(Table::Traces, &[]),
         Need::of(Table::Threads, &[]),
-        Need::by_begin(
-            Table::Spans,
-            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"],
-        ),
+        Need::by_begin(Table::Spans, SPAN_COLUMNS),
         Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "stack_id", "fate"]),
         Need::of(Table::Frees, &["allocation_id"]),
         Need::of(Table::Stacks, &[]),

@@ -14,7 +14,7 @@ use traceloom_nytprof::edit::level_of;
 
 use self::figures::Figures;
 use super::nytprof::header::Facts;
-use crate::{Descriptor, Gathered, Need, Options, Target, Timeline, Variant};
+use crate::{Descriptor, Gathered, Need, Options, Target, Timeline, Variant, order::SPAN_COLUMNS};
 
 /// Pynytprof.
 #[derive(Debug)]
@@ -35,10 +35,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Processes, &[]),
         Need::of(Table::Threads, &[]),
         Need::of(Table::Definitions, &["kind", "name", "line"]),
-        Need::by_begin(
-            Table::Spans,
-            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"],
-        ),
+        Need::by_begin(Table::Spans, SPAN_COLUMNS),
         // Those of a profile are made of its calls.
         Need::of(Table::Frames, &["line"]),
         Need::of(Table::Stacks, &["depth"]),

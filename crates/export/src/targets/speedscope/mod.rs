@@ -10,7 +10,7 @@ use traceloom_bytes::{Loss, Result};
 use traceloom_model::{Table, TableSource};
 
 use self::out::Out;
-use crate::{Descriptor, Gathered, NamePool, Need, Options, Target, Timeline, frames::Frames};
+use crate::{Descriptor, Gathered, NamePool, Need, Options, Target, Timeline, frames::Frames, order::SPAN_COLUMNS};
 
 /// speedscope.
 #[derive(Debug)]
@@ -26,10 +26,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Traces, &[]),
         Need::of(Table::Processes, &[]),
         Need::of(Table::Threads, &[]),
-        Need::by_begin(
-            Table::Spans,
-            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"],
-        ),
+        Need::by_begin(Table::Spans, SPAN_COLUMNS),
         Need::by_begin(Table::Switches, &["ts_ns", "dur_ns", "thread_id", "target_tid", "name"]),
         Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "stack_id", "fate"]),
         Need::of(Table::Frees, &["allocation_id"]),

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use traceloom_bytes::{Loss, Result};
-use traceloom_model::{Columns, Table, TableSource, Wanted, attributes, resources};
+use traceloom_model::{Table, TableSource, attributes, resources};
 use traceloom_wtf::{Composer, FileInfo, HAS_HIGH_RESOLUTION_TIMES, TIMES_AS_COUNT, raw::PartType};
 
-use crate::{Gathered, Timeline, phrase, pour};
+use crate::{Gathered, Timeline, phrase};
 
 /// The header: the time of the origin, the process, attributes.
 pub(super) fn info(
@@ -54,13 +54,9 @@ fn milliseconds(ns: i64) -> f64 {
 
 /// Attributes of a file of this format go back to where they were; those of others are metadata.
 fn put_attributes(source: &dyn TableSource, gathered: &Gathered, info: &mut FileInfo, loss: &mut Loss) -> Result<()> {
-    if gathered.rows(Table::Attributes) == 0 {
-        return Ok(());
-    }
     let traces = &gathered.roster.traces;
     let first = traces.first().map(|trace| trace.trace_id);
-    let wanted = Wanted::nothing().and(Table::Attributes, Columns::ALL);
-    pour(source, gathered.filter(), wanted, |_, batch| {
+    gathered.rest().pour(source, &[Table::Attributes], |_, batch| {
         let view = attributes::View::of(batch);
         for row in 0..view.rows {
             let trace_id = view.trace_id.get(row);
@@ -95,11 +91,7 @@ pub(super) fn put_resources<W: Write>(
     gathered: &Gathered,
     composer: &mut Composer<W>,
 ) -> Result<()> {
-    if gathered.rows(Table::Resources) == 0 {
-        return Ok(());
-    }
-    let wanted = Wanted::nothing().and(Table::Resources, Columns::ALL);
-    pour(source, gathered.filter(), wanted, |_, batch| {
+    gathered.rest().pour(source, &[Table::Resources], |_, batch| {
         let view = resources::View::of(batch);
         for row in 0..view.rows {
             let is_text = view.kind.get(row) == PartType::STRING_RESOURCE.to_string();

@@ -19,7 +19,7 @@ use traceloom_model::{Table, TableSource};
 use traceloom_wtf::{Composer, Form};
 
 use self::{signature::Signatures, step::Steps, write::Output, zones::Zones};
-use crate::{Descriptor, Gathered, Need, Options, Store, Target, Timeline, Variant};
+use crate::{Descriptor, Gathered, Need, Options, Store, Target, Timeline, Variant, order::COLORED_SPAN_COLUMNS};
 
 /// Web Tracing Framework.
 #[derive(Debug)]
@@ -41,10 +41,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Attributes, &[]),
         Need::of(Table::Processes, &[]),
         Need::of(Table::Threads, &[]),
-        Need::by_begin(
-            Table::Spans,
-            &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line", "color"],
-        ),
+        Need::by_begin(Table::Spans, COLORED_SPAN_COLUMNS),
         Need::of(Table::Events, &["ts_ns", "thread_id", "span_id", "name", "category"]),
         Need::of(Table::Counters, &["ts_ns", "thread_id", "name", "value_id", "value", "text"]),
         Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "format", "message"]),

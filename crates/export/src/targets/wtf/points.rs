@@ -4,7 +4,6 @@ use traceloom_bytes::{Loss, Result};
 use traceloom_model::{Columns, Table, TableSource, Wanted, counters, events, logs};
 
 use super::{
-    DESCRIPTOR,
     signature::{Class, Signatures},
     spans::{Place, Places},
     step::{BETWEEN, Moment, Step, Steps, What},
@@ -12,7 +11,7 @@ use super::{
     write::{Detail, is_builtin},
     zones::Zones,
 };
-use crate::{Gathered, KeyMap, NameId, Options, Timeline, pour, span_is_taken};
+use crate::{Gathered, KeyMap, NameId, Options, Timeline, points::PointSink, pour};
 
 /// The spans that events lie in; none is placed yet. Of too many, the rest is left out.
 pub(super) fn referred(source: &dyn TableSource, gathered: &Gathered, options: &Options) -> Result<Places> {
@@ -49,23 +48,11 @@ pub(super) fn push(
     steps: &mut Steps,
     loss: &mut Loss,
 ) -> Result<()> {
-    let present: Vec<Table> =
-        [Table::Events, Table::Counters, Table::Logs].into_iter().filter(|table| gathered.rows(*table) > 0).collect();
-    if present.is_empty() {
-        return Ok(());
-    }
-    let all = DESCRIPTOR.wanted();
-    let wanted = present.iter().fold(Wanted::nothing(), |wanted, table| wanted.and(*table, all.columns(*table)));
-    let filter = gathered.filter().clone();
+    let rest = gathered.rest();
     let (items, keys, number) = Default::default();
     let mut points =
         Points { gathered, options, timeline, places, zones, signatures, steps, loss, items, keys, number };
-    pour(source, &filter, wanted, |table, batch| match table {
-        Table::Events => points.events(&events::View::of(batch)),
-        Table::Counters => points.counters(&counters::View::of(batch)),
-        Table::Logs => points.logs(&logs::View::of(batch)),
-        _ => Ok(()),
-    })
+    rest.pour_points(source, &mut points)
 }
 
 struct Points<'a> {
@@ -82,7 +69,7 @@ struct Points<'a> {
     number: u64,
 }
 
-impl Points<'_> {
+impl PointSink for Points<'_> {
     fn events(&mut self, view: &events::View<'_>) -> Result<()> {
         self.keys.turn_to(view.name.values());
         for row in 0..view.rows {
@@ -140,14 +127,7 @@ impl Points<'_> {
     fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
         for row in 0..view.rows {
             let id = view.id.get(row);
-            let ts_ns = match view.ts_ns.get(row) {
-                Some(ts_ns) => ts_ns,
-                None => {
-                    self.loss.lose("that log entries have no time", || format!("logs {id}"));
-                    let trace = self.gathered.roster.trace_number(view.trace_id.get(row))?;
-                    self.gathered.roster.traces[trace].first_ts_ns.unwrap_or(0)
-                }
-            };
+            let ts_ns = self.gathered.roster.log_ts_ns(view, row, self.loss)?;
             let Some(found) = self.find(view.trace_id.get(row), view.thread_id.get(row), ts_ns)? else { continue };
             let name = self.gathered.names.intern(view.format.get(row).unwrap_or("log"))?;
             let detail = Detail::Log {
@@ -160,7 +140,9 @@ impl Points<'_> {
         }
         Ok(())
     }
+}
 
+impl Points<'_> {
     fn push_detailed(
         &mut self,
         what: What,
@@ -196,21 +178,16 @@ impl Points<'_> {
     /// Where a row goes; none where the slice leaves it out.
     fn find(&mut self, trace_id: u64, thread_id: Option<i64>, ts_ns: i64) -> Result<Option<(usize, Moment)>> {
         let roster = &mut self.gathered.roster;
-        let trace = roster.trace_number(trace_id)?;
-        let slice = &self.options.slice;
-        if !span_is_taken(slice, ts_ns, Some(0)) {
-            return Ok(None);
-        }
-        let zone = match thread_id {
-            Some(thread_id) => {
-                let index = roster.index(trace_id, thread_id)?;
-                roster.thread(index).is_taken.then(|| self.zones.of(index, 0))
-            }
-            None => slice.threads.is_empty().then(|| self.zones.whole(trace, roster)),
-        };
+        let found = roster.point(&self.options.slice, trace_id, thread_id, Some(ts_ns))?;
         self.number += 1;
-        let ts_ns = self.timeline.at(trace, ts_ns).cast_signed();
-        Ok(zone.map(|zone| (trace, Moment { ts_ns, zone, phase: BETWEEN, number: self.number })))
+        Ok(found.map(|(trace, thread)| {
+            let zone = match thread {
+                Some(thread) => self.zones.of(thread, 0),
+                None => self.zones.whole(trace, roster),
+            };
+            let ts_ns = self.timeline.at(trace, ts_ns).cast_signed();
+            (trace, Moment { ts_ns, zone, phase: BETWEEN, number: self.number })
+        }))
     }
 }
 

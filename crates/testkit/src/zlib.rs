@@ -3,24 +3,21 @@
 use std::borrow::Cow;
 
 use flate2::{Decompress, FlushDecompress, Status};
-use traceloom_bytes::{Describe, Mode, Records, Source};
+use traceloom_bytes::{Describe, Records, Result};
 
-use crate::{Format, WIDE_WINDOW, options};
-
-/// The file with its compressed part inflated in place, as far as that can be done.
-pub(crate) fn unpacked<F: Format>(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let Some((plain, packed)) = packed_at::<F>(bytes).and_then(|at| bytes.split_at_checked(at)) else {
-        return bytes.into();
-    };
+/// The file with its compressed part inflated in place, as far as that can be done; the file itself where it has
+/// none that `reader` comes to.
+pub(crate) fn unpacked<R: Records>(bytes: &[u8], reader: Result<R>) -> Cow<'_, [u8]> {
+    let start = reader.ok().and_then(packed_at);
+    let Some((plain, packed)) = start.and_then(|start| bytes.split_at_checked(start)) else { return bytes.into() };
     // An error takes the bytes of its own step with it, so that steps have to be small where there is one.
-    let (content, rest) =
-        inflate(packed, 4096).or_else(|_| inflate(packed, 1)).unwrap_or_else(|content| (content, &[]));
+    let inflated = inflate(packed, 4096).or_else(|_| inflate(packed, 1));
+    let (content, rest) = inflated.unwrap_or_else(|content| (content, &[]));
     [plain, &content, rest].concat().into()
 }
 
 /// Where the compressed part begins.
-fn packed_at<F: Format>(bytes: &[u8]) -> Option<usize> {
-    let mut reader = F::open(Source::bytes(bytes), &options(Mode::Lenient, WIDE_WINDOW)).ok()?;
+fn packed_at(mut reader: impl Records) -> Option<usize> {
     while let Ok(Some(located)) = reader.next() {
         if located.record.kind() == "start_deflate" {
             return usize::try_from(located.offset + located.len).ok();
