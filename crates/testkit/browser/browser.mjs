@@ -65,10 +65,10 @@ export async function visit(browser, { excused = () => false, ...options } = {})
     page.on('requestfailed', (request) => {
       // A page takes back what it no longer wants to know.
       const why = request.failure()?.errorText;
-      if (why !== 'net::ERR_ABORTED') complain(`${request.url()} failed: ${why}`);
+      if (why !== 'net::ERR_ABORTED') complain(`${request.method()} ${request.url()} failed: ${why}`);
     });
     page.on('response', (response) => {
-      if (response.status() >= 400) complain(`${response.url()} answered ${response.status()}`);
+      if (response.status() >= 400) complain(`${response.request().method()} ${response.url()} answered ${response.status()}`);
     });
   });
   return { context, complaints };

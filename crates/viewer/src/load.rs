@@ -107,7 +107,11 @@ impl Loader {
         let mut batches = Batches::of(Wanted::nothing().and(Table::Traces, traces_columns()));
         let described = trace.pour(&Filter::default(), &mut batches);
         self.describe(number, &trace, batches.table(Table::Traces).next().map(traces::View::of).as_ref());
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner).push((number, Arc::new(trace)));
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        // Not in the order in which they happen to be ready: answers would differ from run to run.
+        let place = ready.partition_point(|(other, _)| *other < number);
+        ready.insert(place, (number, Arc::new(trace)));
+        drop(ready);
         poured.and(described)
     }
 
@@ -182,9 +186,9 @@ impl Drop for Turn<'_> {
 }
 
 /// Counts what is read.
-struct Counted {
-    source: Source,
-    read: Arc<AtomicU64>,
+pub(crate) struct Counted {
+    pub(crate) source: Source,
+    pub(crate) read: Arc<AtomicU64>,
 }
 
 impl ReadAt for Counted {

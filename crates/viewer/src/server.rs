@@ -40,9 +40,15 @@ pub(crate) struct App {
     pub(crate) loader: Arc<Loader>,
 }
 
+/// Threads that answer.
+const ANSWERING: usize = 2;
+/// Threads for questions that take long: each may keep as much memory as the largest of its questions took.
+const WORKING: usize = 3;
+
 /// Starts to serve and to load; returns at once.
 pub fn start(options: Options) -> Result<Viewer> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(ANSWERING).max_blocking_threads(WORKING).enable_all().build()?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
     let listener = runtime.block_on(TcpListener::bind(address))?;
     let port = listener.local_addr()?.port();

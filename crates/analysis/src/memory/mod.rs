@@ -4,6 +4,7 @@
 
 mod alive;
 mod collect;
+mod json;
 mod report;
 mod sites;
 mod usage;
@@ -11,8 +12,11 @@ mod usage;
 use traceloom_bytes::Result;
 use traceloom_model::{Filter, TableSource};
 
-pub use self::report::{Curve, Lifetimes, Moment, Report, Site, SiteFrame, Totals};
 use self::{alive::Alive, collect::Collected};
+pub use self::{
+    json::Extract,
+    report::{Curve, Lifetimes, Moment, Report, Site, SiteFrame, Totals},
+};
 
 /// What to find out.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use serde_json::{Value as Json, json};
-use traceloom_analysis::memory::{Moment, Options, Report, Site, memory};
+use traceloom_analysis::memory::{Extract, Moment, Options, Report, Site, memory};
 use traceloom_bytes::{Error, Result};
 use traceloom_model::Filter;
 
@@ -21,11 +20,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let options = Options { at_ns: arguments.at, points: arguments.points, ..Options::default() };
     let report = memory(&traces, &Filter::default(), &options)?;
     if report.totals.allocations == 0 && report.totals.frees == 0 {
-        return Err(Error::usage("there are no allocations in it"));
+        return Err(input::about(&arguments.files, Error::usage("there are no allocations in it")));
     }
     let mut out = output::stdout();
     match arguments.json {
-        true => writeln!(out, "{}", to_json(&report))?,
+        true => writeln!(out, "{}", report.to_json(&Extract::whole(&report)))?,
         false => Text { out: &mut out, report: &report, limit: arguments.limit }.write()?,
     }
     out.flush()?;
@@ -174,54 +173,4 @@ fn place(site: &Site) -> String {
     let callers: Vec<&str> = site.stack.iter().skip(1).take(3).map(|frame| frame.function.as_str()).collect();
     let callers = if callers.is_empty() { String::new() } else { format!(" < {}", callers.join(" < ")) };
     clean(&format!("{}{file}{callers}", frame.function))
-}
-
-fn to_json(report: &Report) -> Json {
-    let totals = &report.totals;
-    json!({
-        "allocations": totals.allocations,
-        "allocated_bytes": totals.allocated_bytes,
-        "frees": totals.frees,
-        "freed_bytes": totals.freed_bytes,
-        "live": totals.live,
-        "live_bytes": totals.live_bytes,
-        "reused": totals.reused,
-        "double_frees": totals.double_frees,
-        "unknown_frees": totals.unknown_frees,
-        "temporary": totals.temporary,
-        "collections": totals.collections,
-        "first_ns": totals.first_ns,
-        "last_ns": totals.last_ns,
-        "churn_bytes_per_second": totals.churn_bytes_per_second(),
-        "is_growth_only": report.is_growth_only,
-        "is_coarse": report.is_coarse,
-        "peak": moment_json(&report.peak),
-        "at": report.at.as_ref().map(moment_json),
-        "curve": report.curve.iter().map(|point| json!([point.ts_ns, point.used_bytes, point.most_bytes])).collect::<Vec<_>>(),
-        "sites": report.sites.iter().map(site_json).collect::<Vec<_>>(),
-        "lifetimes": report.lifetimes.iter().map(|row| json!({
-            "below_ns": (row.below_ns != u64::MAX).then_some(row.below_ns), "count": row.count, "bytes": row.bytes,
-        })).collect::<Vec<_>>(),
-    })
-}
-
-fn moment_json(moment: &Moment) -> Json {
-    let sites = moment.sites.iter().map(|(site, bytes, count)| json!({ "site": site, "bytes": bytes, "count": count }));
-    json!({ "ts_ns": moment.ts_ns, "bytes": moment.bytes, "count": moment.count, "sites": sites.collect::<Vec<_>>() })
-}
-
-fn site_json(site: &Site) -> Json {
-    let frame = |frame: &traceloom_analysis::memory::SiteFrame| json!({ "function": frame.function, "file": frame.file, "line": frame.line });
-    json!({
-        "stack": site.stack.iter().map(frame).collect::<Vec<_>>(),
-        "count": site.count,
-        "bytes": site.bytes,
-        "live": site.live,
-        "live_bytes": site.live_bytes,
-        "oldest_live_ns": site.oldest_live_ns,
-        "freed": site.freed,
-        "lifetime_ns": site.lifetime_ns,
-        "temporary": site.temporary,
-        "quarters": site.quarters,
-    })
 }

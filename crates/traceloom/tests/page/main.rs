@@ -5,6 +5,7 @@
 
 mod hostile;
 mod served;
+mod threads;
 
 use std::{fs, path::Path};
 
@@ -81,6 +82,59 @@ fn trouble_is_told() {
     fs::write(&damaged, &bytes[..bytes.len() / 2]).unwrap();
     fs::write(&broken, b"no trace at all").unwrap();
     run("trouble.mjs", &[damaged.clone(), broken.clone()], json!({"damaged": damaged, "broken": broken}));
+}
+
+/// Declarations of a kind lead to what they were used for.
+fn definitions(name: &str, kind: &str) {
+    run("definitions.mjs", &[sample(&format!("definitions-{kind}"), name)], json!({"kind": kind}));
+}
+
+#[test]
+fn blocks_and_values_lead_to_the_timeline() {
+    definitions("game.prof", "block");
+}
+
+#[test]
+fn files_lead_to_their_source() {
+    definitions("nytprof.out", "file");
+}
+
+#[test]
+fn functions_lead_to_their_memory() {
+    definitions("shop.mlyze", "function");
+}
+
+#[test]
+fn sites_lead_to_their_lines() {
+    let file = sample("definitions-site", "service.clog");
+    // Beside a trace of spans, so that the log is not open before it is asked for.
+    let other = file.with_file_name("game.prof");
+    run("definitions.mjs", &[file, other], json!({"kind": "site"}));
+}
+
+#[test]
+fn very_many_threads() {
+    let file = place("threads").join("threads.prof");
+    threads::write(&file, 2_000, 20);
+    run("threads.mjs", &[file], json!({"threads": 2_000}));
+}
+
+#[test]
+fn values_that_are_texts_are_shown() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/easyprofiler/v210_values.prof");
+    run("odd.mjs", &[file], json!({"check": "texts"}));
+}
+
+#[test]
+fn a_trace_without_times_has_links() {
+    run("odd.mjs", &[sample("timeless", "pynytprof.out")], json!({"check": "timeless"}));
+}
+
+#[test]
+fn a_narrow_window_hides_nothing() {
+    let file = sample("narrow", "game.prof");
+    let other = file.with_file_name("game.wtf-trace");
+    run("odd.mjs", &[file, other], json!({"check": "narrow"}));
 }
 
 /// The pictures of the README, made anew where `TRACELOOM_BLESS` asks for it.

@@ -58,6 +58,8 @@ struct List {
 
 #[derive(Debug)]
 struct Row {
+    /// None for a file.
+    id: Option<i64>,
     kind: String,
     name: String,
     file: Option<String>,
@@ -71,7 +73,7 @@ struct Row {
 }
 
 fn shown(row: &Row, trace: u32) -> Value {
-    json!([trace, row.kind, row.name, row.file, row.line, row.color, row.status, row.args, row.used, row.unit])
+    json!([trace, row.kind, row.name, row.file, row.line, row.color, row.status, row.args, row.used, row.unit, row.id])
 }
 
 fn list(piece: &Piece, over: &work::Over) -> Answer<List> {
@@ -171,6 +173,7 @@ impl Declared {
                 continue;
             }
             let declared = Row {
+                id: Some(view.id.get(row)),
                 kind: view.kind.get(row).to_owned(),
                 name: view.name.get(row).to_owned(),
                 file: view.file.get(row).map(str::to_owned),
@@ -193,6 +196,7 @@ impl Declared {
             }
             let kind = if view.parent_line.get(row).is_some() { "eval" } else { "file" };
             let declared = Row {
+                id: None,
                 kind: kind.to_owned(),
                 name: view.name.get(row).to_owned(),
                 file: None,

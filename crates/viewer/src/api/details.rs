@@ -16,7 +16,7 @@ use super::{
     work::{self, Kept, Over, Waiting},
 };
 use crate::{
-    scene::{NESTED, Scene},
+    scene::{NESTED, Scene, Values},
     server::App,
 };
 
@@ -26,6 +26,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/span", get(span))
         .route("/event", get(event))
         .route("/line", get(line))
+        .route("/text", get(text))
         .layer(Extension(known))
 }
 
@@ -210,15 +211,31 @@ const MOST_TEXT: usize = 2_000;
 /// One line of the log.
 async fn line(State(app): State<App>, Asked(query): Asked<LineQuery>) -> Answer {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    let log = scene.logs.get(query.number).ok_or_else(|| Refusal::absent("there is no such line"))?;
-    let text: String = scene.log_text(query.number).chars().take(MOST_TEXT).collect();
+    let site = scene.logs.site(query.number).ok_or_else(|| Refusal::absent("there is no such line"))?;
+    let text: String = scene.logs.texts().get(query.number).chars().take(MOST_TEXT).collect();
     Ok(Json(json!({
-        "ts_ns": log.ts_ns.map(|ts_ns| ts_ns.saturating_add(scene.offset_ns(log.trace))),
-        "level": scene.names.get(log.level_name),
-        "file": log.file.map(|file| scene.names.get(file)),
-        "line": log.line,
+        "ts_ns": scene.log_ts_ns(query.number),
+        "level": scene.names.get(site.level_name),
+        "file": site.file.map(|file| scene.names.get(file)),
+        "line": site.line,
         "text": text,
     })))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct TextQuery {
+    counter: usize,
+    number: u32,
+}
+
+/// One value that is a text.
+async fn text(State(app): State<App>, Asked(query): Asked<TextQuery>) -> Answer {
+    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let absent = || Refusal::absent("there is no such text");
+    let counter = scene.counters.get(query.counter).ok_or_else(absent)?;
+    let Values::Texts(labels) = &counter.values else { return Err(absent()) };
+    let ts_ns = labels.ts_ns(query.number).ok_or_else(absent)?.saturating_add(scene.offset_ns(counter.trace));
+    Ok(Json(json!({ "ts_ns": ts_ns, "text": labels.text(query.number, MOST_TEXT) })))
 }
 
 /// Finds a row and its arguments.
@@ -264,15 +281,20 @@ impl OneRow {
 }
 
 /// Adds the arguments of a row.
-pub(crate) fn take_args(view: &args::View<'_>, owner_table: &str, owner_id: i64, args: &mut Vec<Value>) {
+fn take_args(view: &args::View<'_>, owner_table: &str, owner_id: i64, args: &mut Vec<Value>) {
     for row in 0..view.rows {
         if view.owner_id.get(row) != owner_id || view.owner_table.get(row) != owner_table {
             continue;
         }
-        let number = view.int_value.get(row).map(|value| value.to_string());
-        let number = number.or_else(|| view.uint_value.get(row).map(|value| value.to_string()));
-        let number = number.or_else(|| view.float_value.get(row).map(|value| value.to_string()));
-        let text = number.or_else(|| view.text_value.get(row).map(str::to_owned));
-        args.push(json!([view.key.get(row), view.idx.get(row), view.r#type.get(row), text]));
+        args.push(argument(view, row));
     }
+}
+
+/// An argument: `key, idx, type, value`.
+pub(crate) fn argument(view: &args::View<'_>, row: usize) -> Value {
+    let number = view.int_value.get(row).map(|value| value.to_string());
+    let number = number.or_else(|| view.uint_value.get(row).map(|value| value.to_string()));
+    let number = number.or_else(|| view.float_value.get(row).map(|value| value.to_string()));
+    let text = number.or_else(|| view.text_value.get(row).map(str::to_owned));
+    json!([view.key.get(row), view.idx.get(row), view.r#type.get(row), text])
 }

@@ -115,14 +115,18 @@ fn drawn(last: &Last, question: Question, pieces: &[Piece], over: &work::Over) -
     Ok(drawn)
 }
 
-fn graph(question: &Question, pieces: &[Piece], over: &work::Over) -> Answer<Graph> {
+fn options(question: &Question) -> Options {
     let weight = match question.weight {
         Width::Bytes => Weight::Bytes,
         Width::Count => Weight::Count,
         Width::Own => Weight::SelfTime,
         Width::Time => Weight::Time,
     };
-    let mut flame = Flame::new(Options { weight, by_thread: question.by_thread, ..Options::default() });
+    Options { weight, by_thread: question.by_thread, ..Options::default() }
+}
+
+fn graph(question: &Question, pieces: &[Piece], over: &work::Over) -> Answer<Graph> {
+    let mut flame = Flame::new(options(question));
     for piece in pieces {
         flame.begin_within(&piece.filter);
         part::pour(piece, &mut flame, over)?;
@@ -136,7 +140,7 @@ fn estimate(question: &Question, pieces: &[Piece], over: &work::Over) -> Answer<
     for piece in pieces.iter().filter(|piece| piece.filter == Filter::default()) {
         part::pour(piece, &mut calls, over)?;
     }
-    Ok(calls.finish(question.weight == Width::Count).into())
+    Ok(calls.finish(&options(question)).into())
 }
 
 fn look(graph: &Graph, query: &FlameQuery) -> Value {

@@ -5,24 +5,24 @@
 
 use std::sync::{Arc, RwLock};
 
-use arrow_array::RecordBatch;
 use axum::{Extension, Json, Router, extract::State, routing::get};
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use traceloom_ingest::Trace;
-use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, args, logs};
 
 use super::{
-    Answer, Refusal, details,
+    Answer, Refusal,
     part::Asked,
     work::{self, Kept, Over, Waiting},
 };
-use crate::{scene::Scene, server::App};
+use crate::{
+    scene::{Scene, TextReader},
+    server::App,
+};
 
 pub(crate) fn routes() -> Router<App> {
     let known: Arc<Known> = Arc::default();
-    Router::new().route("/log", get(log)).route("/log/line", get(line)).layer(Extension(known))
+    Router::new().route("/log", get(log)).layer(Extension(known))
 }
 
 type Known = Kept<Question, Matched>;
@@ -38,6 +38,9 @@ pub(crate) struct LogQuery {
     /// Only lines of these levels, with commas; all where empty.
     #[serde(default)]
     levels: String,
+    /// Only lines of this site: the number of a trace, a colon, and the id of a definition.
+    #[serde(default)]
+    site: String,
     /// Only lines with this text.
     #[serde(default)]
     text: String,
@@ -61,6 +64,7 @@ struct Question {
     is_regex: bool,
     has_case: bool,
     levels: Vec<String>,
+    site: Option<(u32, i64)>,
 }
 
 /// The lines that are shown.
@@ -112,9 +116,10 @@ async fn log(State(app): State<App>, Extension(known): Extension<Arc<Known>>, As
         }
         let [matched, of_text, all] = question.answer(&app.scene, &known, &over)?;
         let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let mut texts = scene.logs.texts();
         let shown = (query.skip..query.skip.saturating_add(query.take.min(MOST_LINES)))
             .map_while(|at| matched.lines.get(at))
-            .map(|number| row(&scene, number));
+            .map(|number| row(&scene, &mut texts, number));
         let levels = all.levels.iter().map(|(level, count)| {
             let with_text = of_text.levels.iter().find(|(of, _)| of == level).map_or(0, |(_, count)| *count);
             json!([scene.names.get(*level), with_text, count])
@@ -130,25 +135,18 @@ async fn log(State(app): State<App>, Extension(known): Extension<Arc<Known>>, As
     .await
 }
 
-fn row(scene: &Scene, number: usize) -> Value {
-    let Some(log) = scene.logs.get(number) else { return Value::Null };
-    let text = scene.log_text(number);
+fn row(scene: &Scene, texts: &mut TextReader<'_>, number: usize) -> Value {
+    let Some(site) = scene.logs.site(number) else { return Value::Null };
+    let text = texts.get(number);
     let cut = text.char_indices().nth(MOST_CHARS).map_or(text.len(), |(at, _)| at);
-    let file = log.file.map(|file| scene.names.get(file));
-    let ts_ns = time(scene, number);
-    json!([number, ts_ns, scene.names.get(log.level_name), file, log.line, &text[..cut], log.trace])
-}
-
-/// When a line was written, on the axis.
-fn time(scene: &Scene, number: usize) -> Option<i64> {
-    let log = scene.logs.get(number)?;
-    let offset = scene.traces.get(log.trace as usize).map_or(0, |trace| trace.offset_ns);
-    log.ts_ns.map(|ts_ns| ts_ns.saturating_add(offset))
+    let file = site.file.map(|file| scene.names.get(file));
+    let ts_ns = scene.log_ts_ns(number);
+    json!([number, ts_ns, scene.names.get(site.level_name), file, site.line, &text[..cut], site.trace])
 }
 
 /// Lines without a time come first.
 fn rank(scene: &Scene, number: usize) -> i64 {
-    time(scene, number).unwrap_or(i64::MIN)
+    scene.log_ts_ns(number).unwrap_or(i64::MIN)
 }
 
 fn nearest(scene: &Scene, lines: &Lines, at_ns: i64) -> Option<usize> {
@@ -160,7 +158,8 @@ fn nearest(scene: &Scene, lines: &Lines, at_ns: i64) -> Option<usize> {
             false => high = middle,
         }
     }
-    let distance = |at: usize| lines.get(at).and_then(|number| time(scene, number)).map(|ts_ns| ts_ns.abs_diff(at_ns));
+    let distance =
+        |at: usize| lines.get(at).and_then(|number| scene.log_ts_ns(number)).map(|ts_ns| ts_ns.abs_diff(at_ns));
     let near = [low.checked_sub(1), Some(low)].into_iter().flatten();
     near.filter_map(|at| Some((distance(at)?, at))).min().map(|(_, at)| at)
 }
@@ -175,20 +174,34 @@ impl Question {
             is_regex: query.regex,
             has_case: query.case,
             levels: query.levels.split(',').filter(|level| !level.is_empty()).map(str::to_owned).collect(),
+            site: site_of(&query.site)?,
         })
     }
 
-    /// The lines of this question, those with its text whatever their level, and all lines.
+    /// The lines of this question, those with its text and site whatever their level, and all lines.
     fn answer(&self, scene: &RwLock<Scene>, known: &Known, over: &Over) -> Answer<[Arc<Matched>; 3]> {
-        let plain = Self { text: String::new(), levels: Vec::new(), ..self.clone() };
+        let plain = Self { text: String::new(), levels: Vec::new(), site: None, ..self.clone() };
         let all = known.or(plain, || in_order(scene, self.lines))?;
+        let of_site = match self.site {
+            None => Arc::clone(&all),
+            Some((trace, definition)) => {
+                let question = Self { text: String::new(), levels: Vec::new(), ..self.clone() };
+                known.or(question, || {
+                    keep(scene, &all.lines, over, |scene, number| {
+                        let site = scene.logs.site(number);
+                        site.is_some_and(|site| site.trace == trace && site.definition_id == Some(definition))
+                    })
+                })?
+            }
+        };
         let of_text = match self.text.is_empty() {
-            true => Arc::clone(&all),
+            true => of_site,
             false => {
                 let regex = self.regex().map_err(Refusal::bad)?;
                 let question = Self { levels: Vec::new(), ..self.clone() };
                 known.or(question, || {
-                    keep(scene, &all.lines, over, |scene, number| regex.is_match(scene.log_text(number)))
+                    let has_text = with_text(scene, &of_site.lines, self.lines, over, &regex)?;
+                    keep(scene, &of_site.lines, over, |_, number| has_text[number])
                 })?
             }
         };
@@ -196,7 +209,7 @@ impl Question {
             true => Arc::clone(&of_text),
             false => known.or(self.clone(), || {
                 keep(scene, &of_text.lines, over, |scene, number| {
-                    let level = scene.logs.get(number).map_or("", |log| scene.names.get(log.level_name));
+                    let level = scene.logs.site(number).map_or("", |site| scene.names.get(site.level_name));
                     self.levels.iter().any(|wanted| wanted == level)
                 })
             })?,
@@ -215,6 +228,15 @@ impl Question {
     }
 }
 
+/// A trace and a definition of it.
+fn site_of(text: &str) -> Answer<Option<(u32, i64)>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let parsed = text.split_once(':').and_then(|(trace, id)| Some((trace.parse().ok()?, id.parse().ok()?)));
+    parsed.map(Some).ok_or_else(|| Refusal::bad("a site is the number of a trace and of a definition, such as 0:12"))
+}
+
 /// All lines, by time; mostly that is how they come.
 fn in_order(scene: &RwLock<Scene>, lines: usize) -> Answer<Matched> {
     let scene = scene.read().map_err(|_| Refusal::broken())?;
@@ -230,6 +252,22 @@ fn in_order(scene: &RwLock<Scene>, lines: usize) -> Answer<Matched> {
 
 /// Lines that are looked at before others get their turn.
 const STRETCH: usize = 1 << 14;
+
+/// For each of all lines whether it is one of these and has a text: looked for in the order in which texts are stored,
+/// which need not be that of time.
+fn with_text(scene: &RwLock<Scene>, of: &Lines, all: usize, over: &Over, regex: &Regex) -> Answer<Vec<bool>> {
+    let mut wanted = vec![false; all];
+    (0..of.len()).filter_map(|at| of.get(at)).for_each(|number| wanted[number] = true);
+    for (begin, stretch) in (0..).step_by(STRETCH).zip(wanted.chunks_mut(STRETCH)) {
+        over.check()?;
+        let scene = scene.read().map_err(|_| Refusal::broken())?;
+        let mut texts = scene.logs.texts();
+        for (number, is_wanted) in (begin..).zip(stretch).filter(|(_, is_wanted)| **is_wanted) {
+            *is_wanted = regex.is_match(texts.get(number));
+        }
+    }
+    Ok(wanted)
+}
 
 fn keep(scene: &RwLock<Scene>, of: &Lines, over: &Over, is_wanted: impl Fn(&Scene, usize) -> bool) -> Answer<Matched> {
     let mut kept = Vec::new();
@@ -247,105 +285,11 @@ fn keep(scene: &RwLock<Scene>, of: &Lines, over: &Over, is_wanted: impl Fn(&Scen
 /// Levels are few, so a list is the fastest way to find one.
 fn count_levels(scene: &Scene, lines: impl Iterator<Item = usize>) -> Vec<(u32, u64)> {
     let mut counts: Vec<(u32, u64)> = Vec::new();
-    for level in lines.filter_map(|number| scene.logs.get(number)).map(|log| log.level_name) {
+    for level in lines.filter_map(|number| scene.logs.site(number)).map(|site| site.level_name) {
         match counts.iter_mut().find(|(of, _)| *of == level) {
             Some((_, count)) => *count += 1,
             None => counts.push((level, 1)),
         }
     }
     counts
-}
-
-#[derive(Deserialize)]
-struct LineQuery {
-    number: usize,
-}
-
-/// One line with everything that is known of it.
-async fn line(State(app): State<App>, Asked(query): Asked<LineQuery>) -> Answer {
-    let (trace, before, ts_ns, mut answer) = {
-        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-        let log = scene.logs.get(query.number).ok_or_else(|| Refusal::absent("there is no such line"))?;
-        let before = scene.logs[..query.number].iter().filter(|other| other.trace == log.trace).count();
-        let answer = json!({
-            "number": query.number,
-            "ts_ns": time(&scene, query.number),
-            "level": scene.names.get(log.level_name),
-            "file": log.file.map(|file| scene.names.get(file)),
-            "line": log.line,
-            "text": scene.log_text(query.number),
-            "trace": log.trace,
-        });
-        (log.trace, before, log.ts_ns, answer)
-    };
-    // While a trace is read its tables cannot be asked yet; what the scene has is there all the same.
-    let Ok(trace) = work::ready(&app, trace) else { return Ok(Json(answer)) };
-    let row = work::run(move || OneLog::find(&trace, before, ts_ns)).await?;
-    answer["format"] = json!(row.format);
-    answer["thread_id"] = json!(row.thread_id);
-    answer["args"] = Value::Array(row.args);
-    Ok(Json(answer))
-}
-
-/// Finds the row of a line and its arguments.
-#[derive(Default)]
-struct OneLog {
-    /// Rows before it; ids follow once it is found.
-    before: usize,
-    id: Option<i64>,
-    wants_all: bool,
-    format: Option<String>,
-    thread_id: Option<i64>,
-    args: Vec<Value>,
-}
-
-impl OneLog {
-    /// Twice through the tables: once for the id, which costs little, and once for what belongs to it.
-    fn find(trace: &Trace, before: usize, ts_ns: Option<i64>) -> Answer<Self> {
-        let mut found = Self { before, ..Self::default() };
-        trace.pour(&Filter::default(), &mut found)?;
-        found.wants_all = true;
-        let range = ts_ns.map(|ts_ns| Filter { from_ns: ts_ns, to_ns: ts_ns, threads: None });
-        trace.pour(&range.unwrap_or_default(), &mut found)?;
-        Ok(found)
-    }
-
-    fn take_logs(&mut self, view: &logs::View<'_>) -> Flow {
-        if self.wants_all {
-            if let Some(row) = self.id.and_then(|id| view.id.values().iter().position(|other| *other == id)) {
-                self.format = view.format.get(row).map(str::to_owned);
-                self.thread_id = view.thread_id.get(row);
-            }
-            return Flow::Continue;
-        }
-        if self.before >= view.rows {
-            self.before -= view.rows;
-            return Flow::Continue;
-        }
-        self.id = Some(view.id.get(self.before));
-        Flow::Stop
-    }
-}
-
-impl TableSink for OneLog {
-    fn wants(&self, table: Table) -> Columns {
-        match table {
-            Table::Logs if self.wants_all => Columns::named(table, &["id", "format", "thread_id"]),
-            Table::Logs => Columns::named(table, &["id"]),
-            Table::Args if self.wants_all => Columns::ALL,
-            _ => Columns::NONE,
-        }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
-        match table {
-            Table::Logs => self.take_logs(&logs::View::of(&batch)),
-            _ => {
-                if let Some(id) = self.id {
-                    details::take_args(&args::View::of(&batch), "logs", id, &mut self.args);
-                }
-                Flow::Continue
-            }
-        }
-    }
 }

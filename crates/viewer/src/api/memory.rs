@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use traceloom_analysis::memory::{Lifetimes, Moment, Options, Report, Site, Totals, memory as analyse};
+use traceloom_analysis::memory::{Extract, Options, Report, memory as analyse};
 use traceloom_model::Filter;
 
 use super::{Answer, Refusal, part::Asked, work};
@@ -24,6 +24,8 @@ pub(crate) struct MemoryQuery {
     trace: u32,
     /// A time on the axis of which to say what was alive.
     at: Option<i64>,
+    /// A function of which to list the sites that have it in their stack.
+    function: Option<String>,
     /// Points of the curve.
     #[serde(default = "some_points")]
     points: usize,
@@ -59,12 +61,12 @@ async fn memory(
         if report.totals.allocations == 0 && report.totals.frees == 0 {
             return Err(Refusal::absent("there are no allocations in this trace"));
         }
-        Ok(Json(shown(&report, offset_ns)))
+        Ok(Json(shown(&report, query.function.as_deref(), offset_ns)))
     })
     .await
 }
 
-fn shown(report: &Report, offset_ns: i64) -> Value {
+fn shown(report: &Report, function: Option<&str>, offset_ns: i64) -> Value {
     let leaks = leaks(report);
     let mut listed: BTreeSet<usize> = leaks.iter().copied().chain(0..report.sites.len().min(MOST_SITES)).collect();
     for moment in [Some(&report.peak), report.at.as_ref()].into_iter().flatten() {
@@ -72,23 +74,20 @@ fn shown(report: &Report, offset_ns: i64) -> Value {
     }
     let often = most_often(report);
     listed.extend(&often);
-    json!({
-        "totals": totals(&report.totals, offset_ns),
-        "curve": report.curve.iter()
-            .map(|point| json!([point.ts_ns.saturating_add(offset_ns), point.used_bytes, point.most_bytes]))
-            .collect::<Vec<_>>(),
-        "peak": moment(&report.peak, offset_ns),
-        "at": report.at.as_ref().map(|at| moment(at, offset_ns)),
-        "leaks": leaks,
-        "hot": (0..report.sites.len().min(MOST_SITES)).collect::<Vec<_>>(),
-        "often": often,
-        "sites": listed.iter().map(|number| site(*number, &report.sites[*number], offset_ns)).collect::<Vec<_>>(),
-        "all_sites": report.sites.len(),
-        "all_leaks": report.sites.iter().filter(|site| site.live > 0).count(),
-        "lifetimes": report.lifetimes.iter().map(lifetimes).collect::<Vec<_>>(),
-        "is_growth_only": report.is_growth_only,
-        "is_coarse": report.is_coarse,
-    })
+    let mut of_function = function.map_or_else(Vec::new, |function| sites_of(report, function));
+    let all_of = of_function.len();
+    of_function.truncate(MOST_SITES);
+    listed.extend(&of_function);
+    let extract =
+        Extract { offset_ns, sites: listed.into_iter().collect(), most_alive: MOST_SITES, most_frames: MOST_FRAMES };
+    let mut answer = report.to_json(&extract);
+    answer["leaks"] = json!(leaks);
+    answer["all_leaks"] = json!(report.sites.iter().filter(|site| site.live > 0).count());
+    answer["hot"] = json!((0..report.sites.len().min(MOST_SITES)).collect::<Vec<_>>());
+    answer["often"] = json!(often);
+    answer["of"] = json!(of_function);
+    answer["all_of"] = json!(all_of);
+    answer
 }
 
 /// Sites with memory that was never freed, the most bytes first.
@@ -99,61 +98,16 @@ fn leaks(report: &Report) -> Vec<usize> {
     leaks
 }
 
+/// Sites that have a function in their stack, the most bytes first.
+fn sites_of(report: &Report, function: &str) -> Vec<usize> {
+    let has_it = |site: &usize| report.sites[*site].stack.iter().any(|frame| frame.function == function);
+    (0..report.sites.len()).filter(has_it).collect()
+}
+
 /// Sites by their number of allocations.
 fn most_often(report: &Report) -> Vec<usize> {
     let mut sites: Vec<usize> = (0..report.sites.len()).collect();
     sites.sort_by_key(|site| std::cmp::Reverse(report.sites[*site].count));
     sites.truncate(MOST_SITES);
     sites
-}
-
-fn totals(totals: &Totals, offset_ns: i64) -> Value {
-    json!({
-        "allocations": totals.allocations,
-        "allocated_bytes": totals.allocated_bytes,
-        "frees": totals.frees,
-        "freed_bytes": totals.freed_bytes,
-        "live": totals.live,
-        "live_bytes": totals.live_bytes,
-        "reused": totals.reused,
-        "double_frees": totals.double_frees,
-        "unknown_frees": totals.unknown_frees,
-        "temporary": totals.temporary,
-        "collections": totals.collections,
-        "first_ns": totals.first_ns.saturating_add(offset_ns),
-        "last_ns": totals.last_ns.saturating_add(offset_ns),
-        "churn_bytes_per_second": totals.churn_bytes_per_second(),
-    })
-}
-
-fn moment(moment: &Moment, offset_ns: i64) -> Value {
-    json!({
-        "ts_ns": moment.ts_ns.saturating_add(offset_ns),
-        "bytes": moment.bytes,
-        "count": moment.count,
-        "sites": moment.sites.iter().take(MOST_SITES).collect::<Vec<_>>(),
-        "all_sites": moment.sites.len(),
-    })
-}
-
-fn site(number: usize, site: &Site, offset_ns: i64) -> Value {
-    let frames = site.stack.iter().take(MOST_FRAMES).map(|frame| json!([frame.function, frame.file, frame.line]));
-    json!({
-        "number": number,
-        "stack": frames.collect::<Vec<_>>(),
-        "deeper": site.stack.len().saturating_sub(MOST_FRAMES),
-        "count": site.count,
-        "bytes": site.bytes,
-        "live": site.live,
-        "live_bytes": site.live_bytes,
-        "oldest_live_ns": site.oldest_live_ns.map(|ts_ns| ts_ns.saturating_add(offset_ns)),
-        "freed": site.freed,
-        "lifetime_ns": site.lifetime_ns,
-        "temporary": site.temporary,
-        "quarters": site.quarters,
-    })
-}
-
-fn lifetimes(row: &Lifetimes) -> Value {
-    json!([(row.below_ns != u64::MAX).then_some(row.below_ns), row.count, row.bytes])
 }

@@ -69,15 +69,12 @@ impl View<'_> {
 
     fn points(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut points, mut errors) = (self.empty(), self.empty());
-        for ticks in &self.scene.ticks {
-            let is_error = is_error(self.scene.names.get(ticks.level_name));
-            let window = self.window(self.scene.offset_ns(ticks.trace));
-            ticks.points.draw(&window, &mut |point, shared| {
-                let pixel = pixel(point.ts_ns, &window, points.len());
-                points[pixel] += shared as f64;
-                errors[pixel] += if is_error { shared as f64 } else { 0.0 };
-            });
-        }
+        let window = |trace: u32| self.window(self.scene.offset_ns(trace));
+        self.scene.logs.draw(window, &mut |tick, shared| {
+            let pixel = pixel(tick.ts_ns, &window(tick.trace), points.len());
+            points[pixel] += shared as f64;
+            errors[pixel] += if is_error(self.scene.names.get(tick.level_name)) { shared as f64 } else { 0.0 };
+        });
         for track in &self.scene.tracks {
             let window = self.window(self.scene.offset_ns(track.trace));
             track.events.draw(&window, &mut |point, shared| {

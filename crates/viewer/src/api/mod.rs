@@ -6,6 +6,7 @@ mod findings;
 mod flame;
 mod histogram;
 mod log;
+mod logline;
 mod meanings;
 mod memory;
 mod minimap;
@@ -49,6 +50,7 @@ pub(crate) fn router() -> Router<App> {
         .merge(flame::routes())
         .merge(histogram::routes())
         .merge(log::routes())
+        .merge(logline::routes())
         .merge(memory::routes())
         .merge(stats::routes())
         .merge(totals::routes())

@@ -8,7 +8,7 @@ use traceloom_analysis::lod::{Bar, Lane, Window};
 
 use super::{Answer, Refusal, part::Asked};
 use crate::{
-    scene::{NESTED, Scene, Series},
+    scene::{Label, Labels, NESTED, Scene, Series, Values},
     server::App,
 };
 
@@ -139,6 +139,8 @@ pub(crate) struct Extras {
     events: Vec<(u32, i64, u32, u32, usize, i64)>,
     /// The number of a counter, and its samples: `ts_ns, min, max, last`.
     counters: Vec<(usize, Vec<Sample>)>,
+    /// The number of a counter of texts, and `ts_ns, text, how many share its place, number`.
+    texts: Vec<(usize, Vec<TextLabel>)>,
     /// The same for the memory of each trace that has any.
     memory: Vec<(usize, Vec<Sample>)>,
     /// `trace, ts_ns, level, how many, number of the first line`.
@@ -150,16 +152,21 @@ pub(crate) struct Extras {
 }
 
 type Sample = (i64, f64, f64, f64);
+type TextLabel = (i64, String, usize, u32);
 type Ends = (u32, u32, i64, u32, u32, i64);
 
 /// Events, values, memory, log ticks and arrows of a window.
 pub(crate) async fn extras(State(app): State<App>, Asked(query): Asked<WindowQuery>) -> Answer<Json<Extras>> {
     let (tracks, counters) = (query.tracks()?, query.counters()?);
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    let counters = counters.into_iter().filter_map(|number| {
-        let counter = scene.counters.get(number)?;
-        Some((number, samples(&counter.series, &query, scene.offset_ns(counter.trace))))
-    });
+    let (mut charts, mut texts) = (Vec::new(), Vec::new());
+    for (number, counter) in counters.into_iter().filter_map(|number| Some((number, scene.counters.get(number)?))) {
+        let offset_ns = scene.offset_ns(counter.trace);
+        match &counter.values {
+            Values::Numbers(series) => charts.push((number, samples(series, &query, offset_ns))),
+            Values::Texts(labels) => texts.push((number, text_labels(labels, &query, offset_ns))),
+        }
+    }
     let memory = scene.traces.iter().enumerate().filter_map(|(number, trace)| {
         let series = trace.memory.as_ref()?;
         Some((number, samples(series, &query, trace.offset_ns)))
@@ -167,7 +174,8 @@ pub(crate) async fn extras(State(app): State<App>, Asked(query): Asked<WindowQue
     let (links, more_links) = links(&scene, &query, &tracks);
     Ok(Json(Extras {
         events: events(&scene, &query, &tracks),
-        counters: counters.collect(),
+        counters: charts,
+        texts,
         memory: memory.collect(),
         logs: logs(&scene, &query),
         links,
@@ -193,15 +201,20 @@ fn samples(series: &Series, query: &WindowQuery, offset_ns: i64) -> Vec<Sample> 
     drawn.iter().map(|s| (s.ts_ns.saturating_add(offset_ns), s.min, s.max, s.last)).collect()
 }
 
+/// More of a text than a label has room for.
+const MOST_CHARS: usize = 120;
+
+fn text_labels(labels: &Labels, query: &WindowQuery, offset_ns: i64) -> Vec<TextLabel> {
+    let shown = |label: Label| (label.ts_ns.saturating_add(offset_ns), label.text, label.shared, label.number);
+    labels.draw(&query.coarse_window(offset_ns, EVENT_PIXELS), MOST_CHARS).into_iter().map(shown).collect()
+}
+
 fn logs(scene: &Scene, query: &WindowQuery) -> Vec<(u32, i64, u32, usize, i64)> {
     let mut shown = Vec::new();
-    for ticks in &scene.ticks {
-        let offset = scene.offset_ns(ticks.trace);
-        ticks.points.draw(&query.window(offset), &mut |point, shared| {
-            let ts_ns = point.ts_ns.saturating_add(offset);
-            shown.push((ticks.trace, ts_ns, ticks.level_name, shared, point.id));
-        });
-    }
+    scene.logs.draw(|trace| query.window(scene.offset_ns(trace)), &mut |tick, shared| {
+        let ts_ns = tick.ts_ns.saturating_add(scene.offset_ns(tick.trace));
+        shown.push((tick.trace, ts_ns, tick.level_name, shared, tick.number.into()));
+    });
     shown
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Refusal, part::Asked};
 use crate::{
-    scene::{LoadState, Scene},
+    scene::{LoadState, Scene, Values},
     server::App,
 };
 
@@ -64,7 +64,7 @@ fn traces(scene: &Scene) -> Vec<Value> {
             "to_ns": reach.1,
             "offset_ns": trace.offset_ns,
             "findings": trace.findings,
-            "logs": scene.ticks.iter().filter(|ticks| ticks.trace as usize == number).map(|t| t.points.len()).sum::<usize>(),
+            "logs": scene.logs.timed(number as u32),
             "memory": trace.memory.as_ref().and_then(|series| series.range()).map(|(_, peak)| peak),
             "state": state,
             "error": error,
@@ -103,13 +103,14 @@ fn tracks(scene: &Scene) -> Vec<Value> {
 
 fn counters(scene: &Scene) -> Vec<Value> {
     let shown = scene.counters.iter().map(|counter| {
-        let range = counter.series.range();
+        let range = counter.values.range();
         json!({
             "trace": counter.trace,
             "track": counter.track,
             "name": counter.name,
             "value_id": counter.value_id.map(|id| id.to_string()),
-            "samples": counter.series.len(),
+            "samples": counter.values.len(),
+            "is_text": matches!(counter.values, Values::Texts(_)),
             "min": range.map(|(min, _)| min),
             "max": range.map(|(_, max)| max),
         })

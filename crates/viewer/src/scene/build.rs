@@ -12,7 +12,9 @@ use traceloom_model::{
     threads,
 };
 
-use super::{Counter, Link, LogLine, Point, Points, Scene, Series, Ticks, Track, names::Translation, usage::Usage};
+use super::{
+    Counter, Labels, Link, Point, Points, Scene, Series, Track, Values, logs::LogSite, names::Translation, usage::Usage,
+};
 
 /// Spans that do not nest with each other have lanes of their own.
 pub(crate) const NESTED: u8 = 0;
@@ -28,10 +30,15 @@ pub(crate) struct Builder {
     trace: u32,
     tracks: HashMap<i64, u32>,
     processes: HashMap<i64, String>,
-    counters: HashMap<(Option<i64>, u32, Option<u64>), usize>,
+    /// By thread, name, what tells apart values of one name, and whether they are texts.
+    counters: HashMap<(Option<i64>, u32, Option<u64>, bool), usize>,
     names: Translation,
     categories: Translation,
-    ticks: HashMap<u32, usize>,
+    levels: Translation,
+    files: Translation,
+    log_sites: LogSites,
+    /// Log lines so far.
+    log_lines: i64,
     memory: Usage,
 }
 
@@ -45,7 +52,10 @@ impl Builder {
             counters: HashMap::new(),
             names: Translation::default(),
             categories: Translation::default(),
-            ticks: HashMap::new(),
+            levels: Translation::default(),
+            files: Translation::default(),
+            log_sites: LogSites::default(),
+            log_lines: 0,
             memory: Usage::default(),
         }
     }
@@ -59,8 +69,11 @@ impl Builder {
             track.events.close();
             track.switches.close();
         });
-        scene.counters.iter_mut().for_each(|counter| counter.series.close());
-        scene.ticks.iter_mut().for_each(|ticks| ticks.points.close());
+        scene.counters.iter_mut().for_each(|counter| match &mut counter.values {
+            Values::Numbers(series) => series.close(),
+            Values::Texts(labels) => labels.close(),
+        });
+        scene.logs.close();
         if let Some(trace) = scene.traces.get_mut(self.trace as usize) {
             trace.memory = memory;
         }
@@ -167,46 +180,56 @@ impl Builder {
 
     fn take_counters(&mut self, scene: &mut Scene, view: &counters::View<'_>) {
         for row in 0..view.rows {
-            let Some(value) = view.value.get(row).filter(|value| value.is_finite()) else { continue };
+            let (number, text) = (view.value.get(row).filter(|value| value.is_finite()), view.text.get(row));
+            if number.is_none() && text.is_none() {
+                continue;
+            }
             let name = scene.names.number(view.name.get(row));
             let thread = view.thread_id.get(row);
             let track = thread.map(|thread| self.track(scene, thread));
             let value_id = view.value_id.get(row);
-            let number = *self.counters.entry((thread, name, value_id)).or_insert(scene.counters.len());
-            if number == scene.counters.len() {
-                scene.counters.push(Counter { trace: self.trace, track, name, value_id, series: Series::default() });
+            let key = (thread, name, value_id, number.is_none());
+            let at = *self.counters.entry(key).or_insert(scene.counters.len());
+            if at == scene.counters.len() {
+                let values = match number {
+                    Some(_) => Values::Numbers(Series::default()),
+                    None => Values::Texts(Labels::default()),
+                };
+                scene.counters.push(Counter { trace: self.trace, track, name, value_id, values });
             }
-            scene.counters[number].series.push(view.ts_ns.get(row), value);
+            match &mut scene.counters[at].values {
+                Values::Numbers(series) => series.push(view.ts_ns.get(row), number.unwrap_or_default()),
+                Values::Texts(labels) => labels.push(view.ts_ns.get(row), text.unwrap_or_default()),
+            }
         }
         extend(scene, self.trace, view.ts_ns.values(), |_| None);
     }
 
     fn take_logs(&mut self, scene: &mut Scene, view: &logs::View<'_>) {
+        let levels = self.levels.of(view.level_name.values(), &mut scene.names);
+        let files = self.files.of(view.file.values(), &mut scene.names);
+        let (level_keys, ids) = (view.level_name.keys(), view.id.values());
+        let (mut first_ns, mut last_ns, mut is_numbered) = (i64::MAX, i64::MIN, true);
         for row in 0..view.rows {
-            scene.log_texts.push_str(view.message.get(row));
-            let log = LogLine {
+            let site = LogSite {
                 trace: self.trace,
-                ts_ns: view.ts_ns.get(row),
-                level_name: scene.names.number(view.level_name.get(row)),
-                file: view.file.get(row).map(|file| scene.names.number(file)),
+                level_name: levels[level_keys[row] as usize],
+                file: view.file.key(row).map(|key| files[key as usize]),
                 line: view.line.get(row),
-                text_end: scene.log_texts.len(),
+                definition_id: view.definition_id.get(row),
             };
-            if let Some(ts_ns) = log.ts_ns {
-                extend(scene, self.trace, &[ts_ns], |_| None);
-                self.tick(scene, ts_ns, log.level_name);
+            let site = self.log_sites.number(site, scene);
+            let ts_ns = view.ts_ns.get(row);
+            if let Some(ts_ns) = ts_ns {
+                (first_ns, last_ns) = (first_ns.min(ts_ns), last_ns.max(ts_ns));
             }
-            scene.logs.push(log);
+            is_numbered &= ids[row] == self.log_lines;
+            self.log_lines += 1;
+            scene.logs.push(ts_ns, site, view.message.get(row));
         }
-    }
-
-    fn tick(&mut self, scene: &mut Scene, ts_ns: i64, level_name: u32) {
-        let number = *self.ticks.entry(level_name).or_insert(scene.ticks.len());
-        if number == scene.ticks.len() {
-            scene.ticks.push(Ticks { trace: self.trace, level_name, points: Points::default() });
-        }
-        let id = scene.logs.len() as i64;
-        scene.ticks[number].points.push(Point { ts_ns, name: level_name, category: level_name, id });
+        let Some(trace) = scene.traces.get_mut(self.trace as usize) else { return };
+        trace.has_numbered_logs &= is_numbered;
+        (trace.first_ns, trace.last_ns) = (trace.first_ns.min(first_ns), trace.last_ns.max(last_ns));
     }
 
     fn take_switches(&mut self, scene: &mut Scene, view: &switches::View<'_>) {
@@ -242,6 +265,31 @@ impl Builder {
     }
 }
 
+/// Sites by what lines of them share.
+#[derive(Debug, Default)]
+struct LogSites {
+    numbers: HashMap<LogSite, u32>,
+    /// The site that was last looked up for each remainder of a definition: mostly the right one.
+    recent: Vec<u32>,
+}
+
+impl LogSites {
+    const RECENT: usize = 256;
+
+    #[inline]
+    fn number(&mut self, site: LogSite, scene: &mut Scene) -> u32 {
+        self.recent.resize(Self::RECENT, u32::MAX);
+        let slot = site.definition_id.map_or(0, |id| id.rem_euclid(Self::RECENT as i64)) as usize;
+        let recent = self.recent[slot];
+        if scene.logs.known_site(recent) == Some(&site) {
+            return recent;
+        }
+        let number = *self.numbers.entry(site).or_insert_with(|| scene.logs.add_site(site));
+        self.recent[slot] = number;
+        number
+    }
+}
+
 /// Whether events of a category make up frames, ranges, arrows or arguments.
 fn is_seen_otherwise(category: &str) -> bool {
     matches!(category, "append" | "flow" | "frame" | "leave" | "range")
@@ -262,13 +310,12 @@ impl TableSink for Builder {
             Table::Spans => {
                 Columns::named(table, &["id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "color"])
             }
-            Table::Processes
-            | Table::Threads
-            | Table::Events
-            | Table::Counters
-            | Table::Logs
-            | Table::Switches
-            | Table::Links => Columns::ALL,
+            Table::Processes | Table::Threads | Table::Events | Table::Counters | Table::Switches | Table::Links => {
+                Columns::ALL
+            }
+            Table::Logs => {
+                Columns::named(table, &["id", "ts_ns", "level_name", "file", "line", "message", "definition_id"])
+            }
             Table::Allocations => Columns::named(table, &["id", "ts_ns", "size_bytes", "freed_ts_ns", "end_id"]),
             Table::Findings => Columns::named(table, &["id"]),
             _ => Columns::NONE,

@@ -3,9 +3,12 @@
 mod align;
 mod arrows;
 mod build;
+mod labels;
+mod logs;
 mod names;
 mod points;
 mod series;
+mod texts;
 mod usage;
 
 use std::path::{Path, PathBuf};
@@ -16,9 +19,12 @@ pub(crate) use self::{
     align::Processor,
     arrows::Arrows,
     build::{Builder, NESTED},
+    labels::{Label, Labels},
+    logs::Logs,
     names::NameTable,
     points::{Point, Points},
     series::Series,
+    texts::TextReader,
 };
 
 /// All traces that are shown, on one axis.
@@ -30,11 +36,7 @@ pub(crate) struct Scene {
     /// Spans by track: `LaneKey::thread_id` is the number of the track.
     pub(crate) lanes: Lanes,
     pub(crate) counters: Vec<Counter>,
-    pub(crate) logs: Vec<LogLine>,
-    /// Texts of the log lines, one after the other.
-    pub(crate) log_texts: String,
-    /// When the log lines are, for each trace and level.
-    pub(crate) ticks: Vec<Ticks>,
+    pub(crate) logs: Logs,
     pub(crate) links: Vec<Link>,
     /// The links whose ends are known.
     pub(crate) arrows: Arrows,
@@ -59,6 +61,8 @@ pub(crate) struct TraceInfo {
     /// Added to every time, so that several traces meet on one axis.
     pub(crate) offset_ns: i64,
     pub(crate) findings: u64,
+    /// Whether the ids of its log lines are their numbers, from 0 on.
+    pub(crate) has_numbered_logs: bool,
     /// Memory in use over time, where the trace has allocations.
     pub(crate) memory: Option<Series>,
     pub(crate) state: LoadState,
@@ -80,6 +84,7 @@ impl TraceInfo {
             last_ns: i64::MIN,
             offset_ns: 0,
             findings: 0,
+            has_numbered_logs: true,
             memory: None,
             state: LoadState::Loading,
         }
@@ -120,26 +125,31 @@ pub(crate) struct Counter {
     pub(crate) track: Option<u32>,
     pub(crate) name: u32,
     pub(crate) value_id: Option<u64>,
-    pub(crate) series: Series,
+    pub(crate) values: Values,
 }
 
-/// A log entry; its text is in [`Scene::log_texts`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LogLine {
-    pub(crate) trace: u32,
-    pub(crate) ts_ns: Option<i64>,
-    pub(crate) level_name: u32,
-    pub(crate) file: Option<u32>,
-    pub(crate) line: Option<u32>,
-    pub(crate) text_end: usize,
-}
-
-/// Log lines of one trace and level on the axis; the id of a point is the number of the line.
+/// Numbers make a chart, texts make labels.
 #[derive(Debug)]
-pub(crate) struct Ticks {
-    pub(crate) trace: u32,
-    pub(crate) level_name: u32,
-    pub(crate) points: Points,
+pub(crate) enum Values {
+    Numbers(Series),
+    Texts(Labels),
+}
+
+impl Values {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Numbers(series) => series.len(),
+            Self::Texts(labels) => labels.len(),
+        }
+    }
+
+    /// The smallest and the largest number.
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::Numbers(series) => series.range(),
+            Self::Texts(_) => None,
+        }
+    }
 }
 
 /// From one span to another, by their ids.
@@ -152,15 +162,15 @@ pub(crate) struct Link {
 }
 
 impl Scene {
-    /// The text of a log line.
-    pub(crate) fn log_text(&self, number: usize) -> &str {
-        let begin = number.checked_sub(1).and_then(|before| self.logs.get(before)).map_or(0, |log| log.text_end);
-        self.logs.get(number).and_then(|log| self.log_texts.get(begin..log.text_end)).unwrap_or("")
-    }
-
     /// How far a trace is moved on the axis.
     pub(crate) fn offset_ns(&self, trace: u32) -> i64 {
         self.traces.get(trace as usize).map_or(0, |trace| trace.offset_ns)
+    }
+
+    /// When a log line was written, on the axis.
+    pub(crate) fn log_ts_ns(&self, number: usize) -> Option<i64> {
+        let offset_ns = self.logs.site(number).map_or(0, |site| self.offset_ns(site.trace));
+        self.logs.ts_ns(number).map(|ts_ns| ts_ns.saturating_add(offset_ns))
     }
 
     /// How far the trace of a track is moved on the axis.

@@ -54,20 +54,42 @@ impl Points {
 
     /// The first event of each pixel, and how many share it.
     pub(crate) fn draw(&self, window: &Window, draw: &mut impl FnMut(&Point, usize)) {
-        let mut next = self.points.partition_point(|point| point.ts_ns < window.from_ns);
-        while let Some(point) = self.points.get(next).filter(|point| point.ts_ns <= window.to_ns) {
-            let rest = &self.points[next..];
-            let last = window.next_pixel(point.ts_ns);
-            // Found by doubling steps: near when there are few, and never far to search when there are many.
-            let mut step = 1;
-            while step < rest.len() && rest[step].ts_ns < last {
-                step *= 2;
-            }
-            let shared = rest[..step.min(rest.len())].partition_point(|other| other.ts_ns < last).max(1);
-            draw(point, shared);
-            next += shared;
+        let time = |at: usize| self.points[at].ts_ns;
+        each_pixel(self.points.len(), time, window, &mut |at, shared| draw(&self.points[at], shared));
+    }
+}
+
+/// Hands over the first of each pixel that has any, and how many share it; `time` never falls.
+pub(crate) fn each_pixel(
+    len: usize,
+    time: impl Fn(usize) -> i64,
+    window: &Window,
+    draw: &mut impl FnMut(usize, usize),
+) {
+    let mut next = first_where(0, len, |at| time(at) >= window.from_ns);
+    while next < len && time(next) <= window.to_ns {
+        let last = window.next_pixel(time(next));
+        // Found by doubling steps: near when there are few, and never far to search when there are many.
+        let mut step = 1;
+        while next + step < len && time(next + step) < last {
+            step *= 2;
+        }
+        let end = first_where(next, len.min(next + step), |at| time(at) >= last).max(next + 1);
+        draw(next, end - next);
+        next = end;
+    }
+}
+
+/// The first that something holds for, where it holds for all after it too.
+fn first_where(mut low: usize, mut high: usize, holds: impl Fn(usize) -> bool) -> usize {
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match holds(middle) {
+            true => high = middle,
+            false => low = middle + 1,
         }
     }
+    low
 }
 
 #[cfg(test)]

@@ -140,6 +140,74 @@ fn a_line_comes_with_its_arguments() {
 }
 
 #[test]
+fn lines_of_a_site_are_those_that_refer_to_it() {
+    let paths = ["head_levels.clog", "head_server.clog"].map(|name| fixture("cnanolog", name));
+    let server = Server::of(&paths);
+    let definitions = server.get("definitions").json();
+    let rows = definitions["rows"].as_array().expect("rows");
+    assert!(rows.len() > 5);
+    let mut lines = 0;
+    for row in rows {
+        let (trace, id, used) = (&row[0], &row[10], row[8].as_u64().expect("a count"));
+        let answer = server.get(&format!("log?site={trace}:{id}&take=1000")).json();
+        assert_eq!(answer["total"], used, "{row}");
+        for line in answer["lines"].as_array().expect("lines") {
+            assert_eq!((&line[6], &line[3], &line[4]), (trace, &row[3], &row[4]), "{row}");
+        }
+        // With a text and a level, both have to be there.
+        let with_text = server.get(&format!("log?site={trace}:{id}&take=1000&text=e")).json();
+        let has_text = |text: &String| text.to_lowercase().contains('e');
+        assert_eq!(with_text["total"], texts(&answer).iter().filter(|text| has_text(text)).count(), "{row}");
+        lines += used;
+    }
+    assert_eq!(definitions["all"], rows.len());
+    assert_eq!(server.get("log").json()["all"], lines);
+    assert_eq!(server.get("log?site=0:999999").json()["total"], 0);
+    for odd in ["x", "0", "0:", ":1", "-1:0", "0:1:2"] {
+        assert_eq!(server.get(&format!("log?site={odd}")).status, 400, "{odd}");
+    }
+}
+
+#[test]
+fn every_line_of_several_logs_comes_with_its_own_arguments() {
+    // More lines than are read at once, and two logs whose lines lie between each other.
+    let paths = ["head_burst_1300.clog", "head_server.clog"].map(|name| fixture("cnanolog", name));
+    let server = Server::of(&paths);
+    let mut expected = Vec::new();
+    for path in &paths {
+        let trace = open(path, None, &Options::default()).expect("it opens");
+        let wanted = Wanted::nothing().and(Table::Logs, Columns::ALL).and(Table::Args, Columns::ALL);
+        let mut batches = Batches::of(wanted);
+        trace.pour(&Filter::default(), &mut batches).expect("it can be read");
+        let mut own = std::collections::BTreeMap::new();
+        for view in batches.table(Table::Logs).map(logs::View::of) {
+            own.extend((0..view.rows).map(|row| (view.id.get(row), (view.message.get(row).to_owned(), 0))));
+        }
+        for view in batches.table(Table::Args).map(args::View::of) {
+            (0..view.rows).for_each(|row| own.get_mut(&view.owner_id.get(row)).expect("its line").1 += 1);
+        }
+        expected.extend(own.into_values());
+    }
+    let all = expected.len();
+    let mut found: Vec<(String, usize)> = (0..all)
+        .step_by(3)
+        .chain([all - 1])
+        .map(|number| {
+            let line = server.get(&format!("log/line?number={number}")).json();
+            let args = line["args"].as_array().expect("arguments").len();
+            (line["text"].as_str().expect("a text").to_owned(), args)
+        })
+        .collect();
+    found.sort();
+    found.dedup();
+    assert!(found.len() > 100 && found.iter().any(|(_, args)| *args > 1), "{}", found.len());
+    for line in found {
+        assert!(expected.contains(&line), "{line:?}");
+    }
+    assert_eq!(server.get(&format!("log/line?number={all}")).status, 404);
+}
+
+#[test]
 fn a_log_of_nothing_is_empty() {
     let trace = sample("wtf");
     let server = Server::of(std::slice::from_ref(&trace.path));

@@ -1,7 +1,7 @@
 //! Memory, against the analysis of memory.
 
 use serde_json::{Value, json};
-use traceloom_analysis::memory::{Options as MemoryOptions, Report, memory};
+use traceloom_analysis::memory::{Extract, Options as MemoryOptions, Report, memory};
 use traceloom_ingest::{Options, open};
 use traceloom_model::Filter;
 
@@ -14,17 +14,12 @@ fn report(path: &std::path::Path, at_ns: Option<i64>) -> Report {
 }
 
 fn check(answer: &Value, report: &Report, offset_ns: i64) {
-    let totals = &report.totals;
-    for (key, value) in [
-        ("allocations", totals.allocations),
-        ("allocated_bytes", totals.allocated_bytes),
-        ("frees", totals.frees),
-        ("live_bytes", totals.live_bytes),
-        ("double_frees", totals.double_frees),
-        ("unknown_frees", totals.unknown_frees),
-        ("temporary", totals.temporary),
-    ] {
-        assert_eq!(answer["totals"][key], value, "{key}");
+    // Everything that is no list of sites is what the program writes.
+    let Value::Object(written) = report.to_json(&Extract { offset_ns, ..Extract::whole(report) }) else {
+        panic!("a report is an object")
+    };
+    for (key, value) in written.iter().filter(|(key, _)| !["sites", "peak", "at"].contains(&key.as_str())) {
+        assert_eq!(&answer[key], value, "{key}");
     }
     assert_eq!(
         (&answer["peak"]["bytes"], &answer["peak"]["ts_ns"]),
@@ -48,6 +43,7 @@ fn check(answer: &Value, report: &Report, offset_ns: i64) {
         );
         assert_eq!(site["stack"].as_array().map(Vec::len), Some(known.stack.len()));
         assert_eq!(site["quarters"], json!(known.quarters));
+        assert!(written["sites"].as_array().is_some_and(|all| all.contains(site)), "as the program writes it");
     }
     // Whatever a list names is there.
     for list in ["leaks", "hot", "often"] {
@@ -81,6 +77,25 @@ fn the_report_is_that_of_the_analysis() {
             1_000_000,
         );
     }
+}
+
+#[test]
+fn sites_of_a_function_are_those_with_it_in_their_stack() {
+    let trace = sample("memlyze");
+    let (server, report) = (Server::of(std::slice::from_ref(&trace.path)), report(&trace.path, None));
+    let functions: Vec<&str> =
+        report.sites.iter().flat_map(|site| &site.stack).map(|frame| frame.function.as_str()).collect();
+    assert!(functions.len() > 5, "stacks are deep");
+    for function in functions.into_iter().chain(["no such function"]) {
+        let has_it = |site: &usize| report.sites[*site].stack.iter().any(|frame| frame.function == function);
+        let expected: Vec<usize> = (0..report.sites.len()).filter(has_it).collect();
+        let answer = server.get(&format!("memory?trace=0&function={}", function.replace(' ', "%20"))).json();
+        assert_eq!((&answer["of"], &answer["all_of"]), (&json!(expected), &json!(expected.len())), "{function}");
+        let listed: Vec<&Value> =
+            answer["sites"].as_array().expect("sites").iter().map(|site| &site["number"]).collect();
+        assert!(expected.iter().all(|site| listed.contains(&&json!(site))), "{function}");
+    }
+    assert_eq!(server.get("memory?trace=0").json()["of"], json!([]));
 }
 
 #[test]

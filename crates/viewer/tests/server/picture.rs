@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use traceloom_ingest::{Options, open};
-use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, spans};
+use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, counters, spans};
 
 use crate::support::{Server, fixture, sample};
 
@@ -109,4 +109,46 @@ fn flows_frames_and_marks_are_there() {
     let extras = server.get(&format!("extras?from={from}&to={to}&px=1000&tracks={}", numbers.join(","))).json();
     assert!(!extras["events"].as_array().expect("a list").is_empty());
     assert!(!extras["links"].as_array().expect("a list").is_empty());
+}
+
+#[test]
+fn values_that_are_texts_are_labels() {
+    let path = fixture("easyprofiler", "v210_values.prof");
+    let trace = open(&path, None, &Options::default()).expect("it opens");
+    let mut batches = Batches::of(Wanted::nothing().and(Table::Counters, Columns::ALL));
+    trace.pour(&Filter::default(), &mut batches).expect("it can be read");
+    let mut expected = Vec::new();
+    for view in batches.table(Table::Counters).map(counters::View::of) {
+        let texts = (0..view.rows).filter_map(|row| Some((row, view.text.get(row)?)));
+        expected.extend(texts.map(|(row, text)| (view.name.get(row).to_owned(), view.ts_ns.get(row), text.to_owned())));
+    }
+    assert!(expected.len() > 5, "the fixture has texts");
+    let server = Server::of(std::slice::from_ref(&path));
+    server.post("offset?trace=0&offset_ns=1000", &[]);
+    let (state, names) = (server.wait(), server.get("names").json());
+    let counters = state["counters"].as_array().expect("counters");
+    let all: Vec<String> = (0..counters.len()).map(|number| number.to_string()).collect();
+    let all = all.join(",");
+    let extras = server.get(&format!("extras?from=0&to=1000000000&px=1000000&counters={all}")).json();
+    let mut found = Vec::new();
+    for texts in extras["texts"].as_array().expect("texts") {
+        let counter = &counters[texts[0].as_u64().expect("a number") as usize];
+        assert_eq!(counter["is_text"], true);
+        let name = names[counter["name"].as_u64().expect("a name") as usize][0].as_str().expect("a name");
+        for label in texts[1].as_array().expect("labels") {
+            let ts_ns = label[0].as_i64().expect("a time");
+            let told = server.get(&format!("text?counter={}&number={}", texts[0], label[3])).json();
+            assert_eq!((&told["text"], &told["ts_ns"]), (&label[1], &label[0]));
+            found.push((name.to_owned(), ts_ns - 1_000, label[1].as_str().expect("a text").to_owned()));
+        }
+    }
+    expected.sort();
+    found.sort();
+    assert_eq!(found, expected);
+    // Numbers are charts, as before, and have no text.
+    for chart in extras["counters"].as_array().expect("charts") {
+        assert_eq!(counters[chart[0].as_u64().expect("a number") as usize]["is_text"], false);
+        assert_eq!(server.get(&format!("text?counter={}&number=0", chart[0])).status, 404);
+    }
+    assert_eq!(server.get("text?counter=99999&number=0").status, 404);
 }

@@ -42,6 +42,8 @@ export interface CounterInfo {
   name: number;
   value_id: string | null;
   samples: number;
+  /** Whether its values are texts. */
+  is_text: boolean;
   min: number | null;
   max: number | null;
 }
@@ -134,10 +136,14 @@ export interface Totals {
 
 export type Sample = [ts: number, min: number, max: number, last: number];
 
+/** A value that is a text; `shared` of them begin in its place. */
+export type TextLabel = [ts: number, text: string, shared: number, number: number];
+
 /** Everything in a window but the bars. */
 export interface Extras {
   events: [track: number, ts: number, name: number, category: number, shared: number, id: number][];
   counters: [counter: number, samples: Sample[]][];
+  texts: [counter: number, labels: TextLabel[]][];
   memory: [trace: number, samples: Sample[]][];
   logs: [trace: number, ts: number, level: number, count: number, number: number][];
   links: [fromTrack: number, fromDepth: number, fromTs: number, toTrack: number, toDepth: number, toTs: number][];

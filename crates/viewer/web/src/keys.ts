@@ -18,6 +18,7 @@ const MOUSE: [string, string][] = [
   ["click", "select a span and all of its name"],
   ["double click", "zoom to the selection"],
   ["drag a name on the left", "move its track; alt + ↑ and alt + ↓ too"],
+  ["↑ and ↓ on a name", "the name above or below; Enter folds"],
   ["alt + drag a heading", "move a trace on the axis"],
 ];
 

@@ -8,7 +8,7 @@ import { listen, showKeys, type Key } from "./keys";
 import { openPanel, remember, restore, restoreOffsets } from "./link";
 import { element } from "./panels/panel";
 import { showWith } from "./panels/jump";
-import { PANELS, Tabs } from "./panels/tabs";
+import { Tabs } from "./panels/tabs";
 import { Search } from "./search";
 import { NOTHING, store } from "./store";
 import { applyTheme, toggleTheme } from "./theme";
@@ -37,15 +37,17 @@ let timer = 0;
 /** Asks what is new, and asks again after a while. */
 async function poll(): Promise<void> {
   clearTimeout(timer);
+  let pause = 1500;
   try {
     await refresh();
+    if (isLoading()) pause = 200;
     if (notice.dataset["why"] === "lost") say("", "");
   } catch (error) {
     // Without any answer, fetch throws this; what the server refuses is told in its words.
     const isGone = error instanceof TypeError || !(error instanceof Error);
     say(isGone ? "The server has ended, or cannot be reached. What is shown stays." : error.message, "lost");
   }
-  timer = window.setTimeout(() => void poll(), isLoading() ? 200 : 1500);
+  timer = window.setTimeout(() => void poll(), pause);
 }
 
 function isLoading(): boolean {
@@ -71,7 +73,8 @@ async function refresh(): Promise<void> {
   showTraces();
   showProgress();
   store.tell("state");
-  if (awaited && state.from_ns !== null) place();
+  // A trace without times has no view to wait for, but panels to come back to.
+  if (awaited && (state.from_ns !== null || !isLoading())) place();
 }
 
 async function addNames(from: number): Promise<void> {
@@ -97,7 +100,7 @@ function place(): void {
   if (!isRestored) fitPanels();
 }
 
-/** Tracks that need little room leave it to the panels, and a trace of one kind opens with the panel for it. */
+/** Tracks that need little room leave it to the panels, and a trace without spans opens with the panel that has most. */
 function fitPanels(): void {
   const { tracks, traces, logs } = store.state;
   const room = innerHeight - (document.getElementById("timeline")?.getBoundingClientRect().top ?? 100);
@@ -106,7 +109,8 @@ function fitPanels(): void {
   if (tracks.some((track) => track.spans > 0) || openPanel() !== "selection") return;
   if (logs > 0) tabs.open("log");
   else if (traces.some((trace) => trace.memory !== null)) tabs.open("memory");
-  else if (PANELS.some((panel) => panel.id === "source" && panel.isUseful())) tabs.open("source");
+  else if (traces.some((trace) => trace.format.includes("nytprof"))) tabs.open("source");
+  else if (traces.some((trace) => trace.state === "failed" || trace.findings > 0)) tabs.open("findings");
 }
 
 store.on("view", () => (hasMoved ||= awaited !== null && !isPlacing));
@@ -121,11 +125,13 @@ function showTraces(): void {
   const { traces, tracks, logs } = store.state;
   const names = traces.map((trace) => trace.path.split(/[/\\]/).pop() ?? trace.path);
   const line = document.getElementById("traces") as HTMLElement;
-  line.textContent = traces.length === 1 && traces[0] ? `${names[0]} · ${traces[0].format} ${traces[0].version} · ${bytes(traces[0].bytes)}` : names.join(", ");
+  const [only] = traces;
+  const about = traces.length === 1 && only ? [names[0], `${only.format} ${only.version}`.trim(), bytes(only.bytes)] : [names.join(", ")];
+  line.textContent = about.filter((text) => text !== "").join(" · ");
   line.title = traces.map((trace) => trace.path).join("\n");
   document.title = `${names.join(", ").slice(0, 80)} – Traceloom`;
   const failed = traces.filter((trace) => trace.state === "failed").map((trace) => trace.error ?? "");
-  const isEmpty = tracks.every((track) => track.spans + track.events + track.switches === 0) && logs === 0 && store.state.counters.length === 0 && traces.every((trace) => trace.memory === null);
+  const isEmpty = store.state.from_ns === null || (tracks.every((track) => track.spans + track.events + track.switches === 0) && logs === 0 && store.state.counters.length === 0 && traces.every((trace) => trace.memory === null));
   const empty = document.getElementById("empty") as HTMLElement;
   empty.hidden = !isEmpty || isLoading();
   empty.textContent = failed.length > 0 ? failed.join("\n") : "There is nothing on a time axis in this trace. The panels below show what there is.";
@@ -181,6 +187,7 @@ const keys: Key[] = [
   { keys: ["b"], what: "dragging selects a box of time and tracks", run: toggleBoxMode },
   { keys: ["["], what: "previous panel", run: () => tabs.step(-1) },
   { keys: ["]"], what: "next panel", run: () => tabs.step(1) },
+  { keys: ["c"], what: "fold all tracks, or unfold them", run: () => timeline.foldAll() },
   { keys: ["H"], what: "show hidden tracks", run: () => (store.hidden.clear(), store.tell("tracks")) },
   { keys: ["t"], what: "light or dark", run: toggleTheme },
   { keys: ["e"], what: "save the picture", run: () => timeline.save() },
@@ -190,7 +197,7 @@ const keys: Key[] = [
 listen(keys);
 const buttons = { goto, box: toggleBoxMode, png: () => timeline.save(), theme: toggleTheme, help: () => showKeys(dialog, keys) };
 for (const [id, run] of Object.entries(buttons)) document.getElementById(id)?.addEventListener("click", run);
-for (const topic of ["view", "selection", "tracks", "scroll"] as const) store.on(topic, () => awaited ?? remember());
+for (const topic of ["view", "selection", "tracks", "scroll", "state"] as const) store.on(topic, () => awaited ?? remember());
 store.on("moved", () => void poll());
 acceptDrops(
   () => {

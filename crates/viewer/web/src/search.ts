@@ -5,6 +5,7 @@ import { count, duration } from "./format";
 import { element } from "./panels/panel";
 import { store } from "./store";
 import { paint } from "./theme";
+import { trackLabel } from "./timeline/layout";
 import type { Timeline } from "./timeline/timeline";
 
 type Row = [name: number, text: string, spans: number, totalNs: number, events: number];
@@ -16,14 +17,19 @@ interface Answer {
   rows: Row[];
 }
 
-/** Names in the list below the field; the rest is only counted. */
+/** Names in the list below the field, and threads; the rest is only counted. */
 const LISTED = 12;
+const LISTED_TRACKS = 6;
 
 export class Search {
   private readonly field = document.getElementById("search") as HTMLInputElement;
   private readonly hits = document.getElementById("hits") as HTMLElement;
   private readonly list = document.getElementById("names") as HTMLElement;
   private rows: Row[] = [];
+  /** Threads whose name, number or process has the text. */
+  private tracks: number[] = [];
+  /** The one that was shown last. */
+  private track = -1;
   private asked = 0;
   private waiting = 0;
   /** The text that was looked for last, and the looking. */
@@ -36,7 +42,7 @@ export class Search {
       this.waiting = window.setTimeout(() => this.seek(), 80);
     });
     this.field.addEventListener("keydown", (event) => this.key(event));
-    this.field.addEventListener("focus", () => this.open(this.rows.length > 0));
+    this.field.addEventListener("focus", () => this.open(this.rows.length + this.tracks.length > 0));
     // Later, so that a click into the list still finds it.
     this.field.addEventListener("blur", () => setTimeout(() => this.list.contains(document.activeElement) || this.open(false), 120));
   }
@@ -76,7 +82,7 @@ export class Search {
     const number = ++this.asked;
     const text = this.field.value;
     if (text === "") {
-      this.rows = [];
+      [this.rows, this.tracks] = [[], []];
       this.hits.textContent = "";
       this.open(false);
       store.found = null;
@@ -85,17 +91,23 @@ export class Search {
     const answer = await ask<Answer>("search", { q: text }).catch(() => null);
     if (number !== this.asked || !answer) return;
     this.rows = answer.rows;
-    const counted = [answer.spans > 0 ? `${count(answer.spans)} spans` : "", answer.events > 0 ? `${count(answer.events)} events` : ""];
-    this.hits.textContent = answer.names === 0 ? "none" : `${counted.filter(Boolean).join(", ")} in ${count(answer.names)} ${answer.names === 1 ? "name" : "names"}`;
+    [this.tracks, this.track] = [tracksWith(text), -1];
+    this.hits.textContent = told(answer, this.tracks.length);
     store.found = new Set(answer.rows.map(([name]) => name));
     this.fill();
     store.select({ name: null });
   }
 
   private fill(): void {
-    this.list.replaceChildren(...this.rows.slice(0, LISTED).map((row) => this.line(row)));
-    if (this.rows.length > LISTED) this.list.append(element("div", { class: "note" }, `and ${count(this.rows.length - LISTED)} more`));
-    this.open(this.rows.length > 0 && document.activeElement === this.field);
+    const more = (all: number, listed: number, what: string): HTMLElement[] =>
+      all > listed ? [element("div", { class: "note" }, `and ${count(all - listed)} more ${what}`)] : [];
+    this.list.replaceChildren(
+      ...this.tracks.slice(0, LISTED_TRACKS).map((track) => this.trackLine(track)),
+      ...more(this.tracks.length, LISTED_TRACKS, "threads"),
+      ...this.rows.slice(0, LISTED).map((row) => this.line(row)),
+      ...more(this.rows.length, LISTED, "names"),
+    );
+    this.open(this.rows.length + this.tracks.length > 0 && document.activeElement === this.field);
   }
 
   private line([name, text, spans, totalNs, events]: Row): HTMLElement {
@@ -107,18 +119,46 @@ export class Search {
       element("span", {}, text),
       element("span", { class: "note" }, sum),
     );
-    made.addEventListener("click", () => {
-      this.open(false);
+    return this.walked(made, () => {
       store.select({ name, place: null, span: null });
       void this.timeline.step(false);
     });
+  }
+
+  private trackLine(track: number): HTMLElement {
+    const spans = store.state.tracks[track]?.spans ?? 0;
+    const sum = element("span", { class: "note" }, `thread · ${count(spans)} spans`);
+    return this.walked(element("button", { role: "option", "data-track": String(track) }, element("i", { class: "swatch thread" }), element("span", {}, trackLabel(track)), sum), () => this.timeline.showTrack(track));
+  }
+
+  /** A line of the list that is chosen by a click or by keys. */
+  private walked(made: HTMLElement, choose: () => void): HTMLElement {
+    made.addEventListener("click", () => {
+      this.open(false);
+      choose();
+    });
     made.addEventListener("keydown", (event) => {
-      const next = { ArrowDown: made.nextElementSibling, ArrowUp: made.previousElementSibling ?? this.field, Escape: this.field }[event.key];
+      const beside = (step: "nextElementSibling" | "previousElementSibling"): Element | null => {
+        let at = made[step];
+        while (at && at.tagName !== "BUTTON") at = at[step];
+        return at;
+      };
+      const next = { ArrowDown: beside("nextElementSibling"), ArrowUp: beside("previousElementSibling") ?? this.field, Escape: this.field }[event.key];
       if (next === undefined) return;
       event.preventDefault();
       (next as HTMLElement | null)?.focus();
     });
     return made;
+  }
+
+  /** The next thread that was found, or the one before. */
+  private jumpToTrack(back: boolean): void {
+    const { length } = this.tracks;
+    this.track = this.track < 0 ? (back ? length - 1 : 0) : (this.track + (back ? -1 : 1) + length) % length;
+    this.open(false);
+    this.timeline.showTrack(this.tracks[this.track] ?? 0);
+    // Enter goes on to the next one.
+    this.field.focus();
   }
 
   /** The next span or event of any name that was found. */
@@ -127,8 +167,8 @@ export class Search {
     // Who types and presses Enter at once jumps when all is found, which would undo the jump.
     if (this.sought !== this.field.value) this.seek();
     await this.finding;
-    const { span, event } = store.selection;
-    const ts = BigInt(Math.round(span?.ts_ns ?? event?.ts_ns ?? store.view.from)).toString();
+    if (this.rows.length === 0 && this.tracks.length > 0) return this.jumpToTrack(back);
+    const ts = BigInt(Math.round(this.timeline.selectedAt() ?? store.view.from)).toString();
     const found = await ask<Found | null>("next", { q: this.field.value, ts, back });
     if (!found) {
       this.hits.textContent = back ? "none before" : "none after";
@@ -137,4 +177,20 @@ export class Search {
     this.open(false);
     await this.timeline.show(found);
   }
+}
+
+/** Threads by name, number or process, in the order of the traces. */
+function tracksWith(text: string): number[] {
+  const wanted = text.toLowerCase();
+  return store.state.tracks.flatMap((track, number) => {
+    const isFound = [trackLabel(number), String(track.tid ?? ""), track.process].some((one) => one.toLowerCase().includes(wanted));
+    return isFound && track.spans + track.events + track.switches > 0 ? [number] : [];
+  });
+}
+
+function told(answer: Answer, tracks: number): string {
+  const some = (number: number, one: string, several: string): string => (number === 0 ? "" : `${count(number)} ${number === 1 ? one : several}`);
+  const found = [some(answer.spans, "span", "spans"), some(answer.events, "event", "events")].filter(Boolean).join(", ");
+  const named = answer.names === 0 ? "" : `${found} in ${some(answer.names, "name", "names")}`;
+  return [named, some(tracks, "thread", "threads")].filter(Boolean).join(" · ") || "none";
 }

@@ -35,9 +35,16 @@ const LIGHT: Palette = {
   bad: "#c4231c",
 };
 
-let isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-const kept = localStorage.getItem("traceloom-theme");
-if (kept !== null) isDark = kept === "dark";
+const system = matchMedia("(prefers-color-scheme: dark)");
+let isDark = isWanted();
+
+/** What was chosen here, or else what the system has. */
+function isWanted(): boolean {
+  const kept = localStorage.getItem("traceloom-theme");
+  return kept === null ? system.matches : kept === "dark";
+}
+
+system.addEventListener("change", () => setDark(isWanted()));
 
 export function palette(): Palette {
   return isDark ? DARK : LIGHT;
@@ -48,8 +55,12 @@ export function applyTheme(): void {
 }
 
 export function toggleTheme(): void {
-  isDark = !isDark;
-  localStorage.setItem("traceloom-theme", isDark ? "dark" : "light");
+  localStorage.setItem("traceloom-theme", isDark ? "light" : "dark");
+  setDark(!isDark);
+}
+
+function setDark(next: boolean): void {
+  isDark = next;
   applyTheme();
   forgetFills();
   store.tell("theme");

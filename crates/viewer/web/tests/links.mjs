@@ -71,7 +71,7 @@ async function oddLinksAreHarmless(viewer, browser) {
     await other.page.locator('#tabs [role=tab]').first().waitFor();
     for (const id of await other.tabs()) await other.panel(id);
     // The server is asked for a span that is not there, and says so.
-    if (hash.includes('99')) other.excuse(/api\/span\?.* answered 404|status of 404/);
+    if (hash.includes('99')) await other.excuse('GET', 'api/span', 404);
     assert.deepEqual(other.complaints, [], decodeURIComponent(hash === '%' ? '' : hash));
     await other.context.close();
   }
@@ -128,6 +128,7 @@ async function dropIsOpened(viewer, file) {
   await dialog.getByLabel('Offset').fill('250ms');
   await viewer.press('Enter');
   await until('a trace is moved', () => offset.textContent(), (text) => text === '+ 250 ms');
+  await viewer.linkIs('and the link has it there', ({ offsets }) => offsets.includes(250e6));
 }
 
 await test(async (viewer, { more }, browser) => {

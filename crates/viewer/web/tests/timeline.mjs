@@ -78,6 +78,38 @@ async function searchFinds(viewer) {
   await viewer.linkIs('Escape selects nothing', ({ name, place, range }) => name === null && place === null && range === null);
 }
 
+/// Who presses keys faster than the server answers gets to the same place.
+async function keysMayBeFast(viewer) {
+  const spans = viewer.query("select ts_ns, dur_ns from spans where name = 'Collide' order by ts_ns limit 4");
+  await viewer.selectName('Collide');
+  const slow = async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await route.continue();
+  };
+  const questions = /\/api\/(next|span)\?/;
+  await viewer.page.route(questions, slow);
+  await viewer.press('n', 'n', 'n', 'f');
+  const { ts_ns: ts, dur_ns: long } = spans[3];
+  await viewer.linkIs('the third after it fills the view', ({ from, to }) => from <= ts && to >= ts + long && to - from < long * 2);
+  await viewer.page.unroute(questions, slow);
+  await viewer.press('Escape');
+}
+
+/// The page is dark where the system is, until somebody chooses.
+async function themeFollows(viewer) {
+  const theme = viewer.page.locator('html');
+  const is = (wanted) => until(`the page is ${wanted}`, () => theme.getAttribute('data-theme'), (found) => found === wanted);
+  for (const colorScheme of ['dark', 'light']) {
+    await viewer.page.emulateMedia({ colorScheme });
+    await is(colorScheme);
+  }
+  await viewer.press('t');
+  await is('dark');
+  await viewer.page.emulateMedia({ colorScheme: 'light' });
+  await is('dark');
+  await viewer.press('t');
+}
+
 async function gotoMoves(viewer) {
   await viewer.press('g');
   const dialog = viewer.page.getByRole('dialog');
@@ -150,6 +182,8 @@ await test(async (viewer) => {
   await mouseMoves(viewer);
   await minimapMoves(viewer, extent);
   await searchFinds(viewer);
+  await keysMayBeFast(viewer);
+  await themeFollows(viewer);
   await gotoMoves(viewer);
   await boxSelects(viewer);
   await spansAreUnderThePointer(viewer);

@@ -10,7 +10,7 @@ async function wrongTokenIsExplained(viewer, browser) {
     const other = await Viewer.open(browser, address, viewer.asked, { isEmpty: true });
     await other.page.getByRole('alert').filter({ hasText: 'open the one that traceloom printed' }).waitFor();
     assert.equal(await other.page.locator('.label').count(), 0, 'nothing of the trace is shown');
-    other.excuse(/answered 401|status of 401/);
+    await other.excuse('GET', 'api/state', 401);
     assert.deepEqual(other.complaints, []);
     await other.context.close();
   }
@@ -41,7 +41,7 @@ async function endIsNoticed(viewer) {
   assert.ok((await viewer.page.locator('.label.head').count()) > 0, 'what was shown stays');
   await viewer.context.unroute('**/api/**');
   await until('and goes on when it is back', () => viewer.page.getByRole('alert').filter({ hasText: 'The server has ended' }).count(), (count) => count === 0);
-  viewer.excuse(/ERR_CONNECTION_REFUSED/);
+  await viewer.excuse('GET', 'api/state', 'net::ERR_CONNECTION_REFUSED');
 }
 
 await test(async (viewer, { more }, browser) => {

@@ -17,14 +17,15 @@ export function test(work) {
 }
 
 export class Viewer {
-  constructor(page, context, complaints, asked) {
-    Object.assign(this, { page, context, complaints, asked });
+  constructor(page, context, complaints, asked, pardons = []) {
+    Object.assign(this, { page, context, complaints, asked, pardons });
   }
 
   /// A tab of its own, in a fresh profile; an empty one shows no trace.
   static async open(browser, url, asked, { isEmpty = false, ...options } = {}) {
-    const { context, complaints } = await visit(browser, options);
-    const viewer = new Viewer(await context.newPage(), context, complaints, asked);
+    const pardons = [];
+    const { context, complaints } = await visit(browser, { ...options, excused: (text) => pardons.some((isPardoned) => isPardoned(text)) });
+    const viewer = new Viewer(await context.newPage(), context, complaints, asked, pardons);
     await viewer.page.goto(url);
     if (!isEmpty) await viewer.isDrawn();
     return viewer;
@@ -57,9 +58,18 @@ export class Viewer {
     for (const key of keys) await this.page.keyboard.press(key);
   }
 
-  /// Takes back complaints about what the test did wrong on purpose.
-  excuse(pattern) {
-    this.complaints.splice(0, this.complaints.length, ...this.complaints.filter((text) => !pattern.test(text)));
+  /// Takes back complaints about a question that the test wanted to fail, now and from now on: just this method and path,
+  /// and just this status, or this reason where there was no answer. There has to be one.
+  async excuse(method, path, status) {
+    const told = typeof status === 'number' ? `answered ${status}` : `failed: ${status}`;
+    // The browser says it again, without the method.
+    const again = typeof status === 'number' ? `the server responded with a status of ${status} ` : status;
+    const isOwn = (url) => url !== undefined && new URL(url).pathname === `/${path}`;
+    const isFailure = (text) => text.startsWith(`${method} `) && text.endsWith(` ${told}`) && isOwn(text.split(' ')[1]);
+    const isEcho = (text) => text.startsWith(`error: Failed to load resource: ${again}`) && isOwn(/\((\S+)\)$/.exec(text)?.[1]);
+    await until(`${method} ${path} ${told}`, () => this.complaints, (complaints) => complaints.some(isFailure));
+    this.pardons.push((text) => isFailure(text) || isEcho(text));
+    this.complaints.splice(0, this.complaints.length, ...this.complaints.filter((text) => !isFailure(text) && !isEcho(text)));
   }
 
   /// Gives the keys to the timeline.

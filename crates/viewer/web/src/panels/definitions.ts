@@ -4,8 +4,11 @@ import { ask } from "../api";
 import { count } from "../format";
 import { panelState, rememberPanelState } from "../link";
 import { store } from "../store";
+import { openPanelWith, showCounter } from "./jump";
 import { element, failure, note, switcher, table, type Column, type Panel, type TableElement } from "./panel";
+import type { LogFilter } from "./log";
 import { busyMark, Latest, partKey } from "./part";
+import { source } from "./source";
 import { nameNumber } from "./statsrows";
 import type { TableState } from "./table";
 
@@ -20,6 +23,7 @@ type Row = [
   args: string | null,
   used: number,
   unit: string,
+  id: number | null,
 ];
 
 interface Definitions {
@@ -69,6 +73,8 @@ class DefinitionsPanel {
   private rows: TableElement<Row> | null = null;
   private answer: Definitions | null = null;
   private key = "";
+  /** The row that was shown elsewhere. */
+  private followed: Row | null = null;
 
   constructor(readonly host: HTMLElement) {
     host.append(this.busy.host, this.body, this.foot);
@@ -100,14 +106,20 @@ class DefinitionsPanel {
     this.foot.textContent = cut + (answer.loading ? "A trace is still being read; what it declares is not here yet." : "");
     if (answer.rows.length === 0) return this.body.replaceChildren(note(answer.loading ? "The trace is still being read." : "This trace declares nothing."));
     const rows = kind === "" ? answer.rows : answer.rows.filter((row) => row[1] === kind);
-    this.rows = table(columns(rows), rows, select, {
-      isChosen: (row) => store.selection.name !== null && store.name(store.selection.name) === row[2],
+    this.rows = table(columns(rows), rows, (row) => this.follow(row), {
+      isChosen: (row) => row === this.followed || (store.selection.name !== null && store.name(store.selection.name) === row[2]),
       tools: [this.tools],
       name: "traceloom-definitions",
       state: kept().table,
       changed: (state) => rememberPanelState("definitions", { ...kept(), table: state }),
     });
     this.body.replaceChildren(this.rows);
+  }
+
+  /** Shows a row elsewhere, or says that nothing does. */
+  private follow(row: Row): void {
+    this.followed = row;
+    if (!follow(row)) this.foot.textContent = `Nothing in the trace refers to ${row[2]}.`;
   }
 
   private change(change: Partial<Kept>): void {
@@ -117,9 +129,27 @@ class DefinitionsPanel {
   }
 }
 
-function select(row: Row): void {
-  const number = nameNumber(row[2]);
-  if (number !== undefined) store.select({ name: number });
+/** Shows what a declaration was used for, wherever that is seen best; whether there is any such place. */
+function follow(row: Row): boolean {
+  const [trace, kind, name, file, line, , , , used, unit, id] = row;
+  if (unit === "log lines" && id !== null) {
+    openPanelWith("log", { text: "", regex: false, case: false, levels: [], site: { trace, id, name } } satisfies LogFilter);
+    return true;
+  }
+  if (kind === "function" && store.state.traces[trace]?.memory != null) {
+    openPanelWith("memory", { trace, list: "of", function: name });
+    return true;
+  }
+  if (unit === "values") return showCounter(trace, name);
+  const number = nameNumber(name);
+  if (used > 0 && number !== undefined && unit !== "calls" && unit !== "statements") {
+    store.select({ name: number, place: null, span: null });
+    return true;
+  }
+  const path = kind === "file" || kind === "eval" ? name : file;
+  if (path === null || !source.isUseful()) return false;
+  openPanelWith("source", { trace, path, line });
+  return true;
 }
 
 let open: DefinitionsPanel | null = null;

@@ -18,16 +18,29 @@ export function lookAt(ts: number, length = 0): void {
   store.look(ts + length / 2 - wanted / 2, ts + length / 2 + wanted / 2);
 }
 
-let show: ((found: Found) => Promise<void>) | null = null;
+/** What brings things into view. */
+interface Shows {
+  show(found: Found): Promise<void>;
+  showCounter(number: number): void;
+}
 
-/** Says who brings spans into view. */
-export function showWith(timeline: { show(found: Found): Promise<void> }): void {
-  show = (found) => timeline.show(found);
+let timeline: Shows | null = null;
+
+/** Says who brings things into view. */
+export function showWith(shows: Shows): void {
+  timeline = shows;
 }
 
 /** Selects a span and brings it into view. */
 export async function showSpan(found: Found): Promise<void> {
-  await show?.(found);
+  await timeline?.show(found);
+}
+
+/** Brings the values of a name into view; false where there are none. */
+export function showCounter(trace: number, name: string): boolean {
+  const number = store.state.counters.findIndex((counter) => counter.trace === trace && store.name(counter.name) === name);
+  if (number >= 0) timeline?.showCounter(number);
+  return number >= 0;
 }
 
 /** What a row may tell of the span that it means. */
@@ -56,8 +69,19 @@ export function selectName(name: string): boolean {
   return number >= 0;
 }
 
+/** The panel that was opened from another one, until it has the keys. */
+let called: string | null = null;
+
+/** Whether a panel was opened from another one: who came by keys goes on with them. Asked once. */
+export function takesKeys(id: string): boolean {
+  const isCalled = called === id;
+  if (isCalled) called = null;
+  return isCalled;
+}
+
 /** Opens another panel, with what it should show. */
 export function openPanelWith(id: string, state?: unknown): void {
+  called = id;
   if (state !== undefined) rememberPanelState(id, state);
   rememberPanel(id);
   store.tell("selection");

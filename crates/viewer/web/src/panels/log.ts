@@ -5,7 +5,7 @@ import { count, moment } from "../format";
 import { panelState, rememberPanelState } from "../link";
 import { store } from "../store";
 import { levelColor } from "../theme";
-import { lookAt } from "./jump";
+import { lookAt, takesKeys } from "./jump";
 import { Lines } from "./lines";
 import { lineDetails, timeOfDay } from "./logline";
 import { element, failure, type Panel } from "./panel";
@@ -25,11 +25,13 @@ interface LogPart {
 }
 
 /** What decides which lines are shown. */
-interface Filter {
+export interface LogFilter {
   text: string;
   regex: boolean;
   case: boolean;
   levels: string[];
+  /** Only lines of one place in the source: a trace, the id of its definition, and what a person calls it. */
+  site: { trace: number; id: number; name: string } | null;
 }
 
 const LINE = 19;
@@ -44,6 +46,7 @@ class Log {
   private readonly regex = flag(".*", "Regular expression");
   private readonly case = flag("Aa", "Capitals differ from small letters");
   private readonly clock = flag("UTC", "Time of day instead of time since the start");
+  private readonly site = element("button", { type: "button", class: "chip site", title: "Show the lines of all sites", hidden: "" });
   private readonly levels = element("span", { class: "chips", role: "group", "aria-label": "Levels" });
   private readonly counted = element("span", { class: "note", role: "status" });
   private readonly problem = element("span", { class: "error" });
@@ -56,7 +59,9 @@ class Log {
     choose: (at) => void this.choose(at),
     open: (at) => this.jump(at),
   });
-  private filter: Filter;
+  private filter: LogFilter;
+  /** What the filter was made of: another panel may have left something new. */
+  private adopted: unknown;
   private blocks = new Map<number, (LogRow | null)[]>();
   /** What was there before more lines came: shown until they are there. */
   private stale = new Map<number, (LogRow | null)[]>();
@@ -69,12 +74,11 @@ class Log {
   private counts: LogPart["levels"] = [];
 
   constructor() {
-    this.filter = { text: "", regex: false, case: false, levels: [], ...filterOf(panelState("log")) };
-    this.text.value = this.filter.text;
-    set(this.regex, this.filter.regex);
-    set(this.case, this.filter.case);
+    this.adopted = panelState("log");
+    this.filter = filterOf(this.adopted);
+    this.showFilter();
     this.clock.hidden = store.state.traces.every((trace) => trace.unix_origin_ns === null);
-    const tools = element("div", { class: "tools" }, this.text, this.regex, this.case, this.levels, this.clock, this.counted, this.problem);
+    const tools = element("div", { class: "tools" }, this.text, this.regex, this.case, this.site, this.levels, this.clock, this.counted, this.problem);
     this.host.append(element("div", { class: "main" }, tools, this.lines.host), this.details);
     this.text.addEventListener("input", () => {
       clearTimeout(this.waiting);
@@ -82,8 +86,14 @@ class Log {
     });
     this.regex.addEventListener("click", () => this.change({ regex: flip(this.regex) }));
     this.case.addEventListener("click", () => this.change({ case: flip(this.case) }));
+    this.site.addEventListener("click", () => {
+      this.change({ site: null });
+      this.showFilter();
+      this.text.focus();
+    });
     this.clock.addEventListener("click", () => {
       flip(this.clock);
+      this.fitTimes();
       this.lines.refresh();
     });
     this.lines.host.addEventListener("copy", (event) => this.copy(event));
@@ -96,20 +106,45 @@ class Log {
   /** Follows the traces and the selection. */
   async update(): Promise<void> {
     this.lines.resume();
+    await this.adopt();
     const [isNew, isFirst] = [this.known.revision !== store.state.revision, this.known.revision < 0];
     if (isNew) await this.load(!isFirst);
     await this.follow(isNew);
+    if (takesKeys("log")) this.lines.host.focus();
   }
 
-  private change(change: Partial<Filter>): void {
+  /** Takes over the filter that another panel asked for. */
+  private async adopt(): Promise<void> {
+    const kept = panelState("log");
+    if (kept === this.adopted) return;
+    this.adopted = kept;
+    this.filter = filterOf(kept);
+    this.showFilter();
+    this.details.hidden = true;
+    this.lines.mark(-1);
+    await this.load(false);
+    if (this.known.moment === null) this.lines.begin(0);
+  }
+
+  private showFilter(): void {
+    const { text, regex, case: hasCase, site } = this.filter;
+    this.text.value = text;
+    set(this.regex, regex);
+    set(this.case, hasCase);
+    this.site.hidden = site === null;
+    this.site.replaceChildren(element("b", {}, "Site"), ` ${site?.name ?? ""} `, element("span", { "aria-hidden": "true" }, "×"));
+  }
+
+  private change(change: Partial<LogFilter>): void {
     this.filter = { ...this.filter, ...change };
+    this.adopted = this.filter;
     rememberPanelState("log", this.filter);
     void this.load(false).catch((error: unknown) => (this.problem.textContent = failure(error).textContent));
   }
 
   private parameters(): Record<string, string | number | boolean | undefined> {
-    const { text, regex, case: hasCase, levels } = this.filter;
-    return { text: text || undefined, regex: regex || undefined, case: hasCase || undefined, levels: levels.join(",") || undefined };
+    const { text, regex, case: hasCase, levels, site } = this.filter;
+    return { site: site ? `${site.trace}:${site.id}` : undefined, text: text || undefined, regex: regex || undefined, case: hasCase || undefined, levels: levels.join(",") || undefined };
   }
 
   /** Asks how much there is, and for the lines in sight. */
@@ -133,11 +168,24 @@ class Log {
     this.asked.clear();
     this.counted.textContent = part.total === part.all ? `${count(part.all)} lines` : `${count(part.total)} of ${count(part.all)} lines`;
     this.showLevels(part.levels);
+    this.fitTimes();
     this.lines.setCount(part.total);
     if (part.at === null || isSame) return;
     // Without a selection there is a place to begin, and no line to mark.
     if (chosen || this.moment() !== null) this.lines.reveal(part.at, true);
     else this.lines.begin(part.at);
+  }
+
+  /** All lines have as much room for their time as the longest needs. */
+  private fitTimes(): void {
+    const { from, to } = store.extent();
+    const hasTimes = store.state.from_ns !== null;
+    const longest = Math.max(moment(from).length, moment(to).length, this.isDay() ? 26 : 0);
+    this.lines.host.style.setProperty("--when", hasTimes ? `${longest}ch` : "0px");
+  }
+
+  private isDay(): boolean {
+    return this.clock.getAttribute("aria-pressed") === "true";
   }
 
   private showLevels(levels: LogPart["levels"]): void {
@@ -189,7 +237,7 @@ class Log {
     const row = this.row(at);
     if (!row) return element("div", { class: "logline" });
     const [, ts, level, file, number, text, trace] = row;
-    const isDay = this.clock.getAttribute("aria-pressed") === "true";
+    const isDay = this.isDay();
     const origin = store.state.traces[trace]?.unix_origin_ns ?? null;
     const when = ts === null ? "" : isDay && origin !== null ? timeOfDay(ts - (store.state.traces[trace]?.offset_ns ?? 0), origin) : moment(ts);
     const { range } = store.selection;
@@ -276,10 +324,13 @@ class Log {
   }
 }
 
-function filterOf(kept: unknown): Partial<Filter> {
-  const known = kept as Partial<Filter> | undefined;
+/** A filter from what was kept, which may be anything. */
+function filterOf(kept: unknown): LogFilter {
+  const known = kept as Partial<LogFilter> | undefined;
   const levels = Array.isArray(known?.levels) ? known.levels.filter((level) => typeof level === "string") : [];
-  return { text: String(known?.text ?? ""), regex: known?.regex === true, case: known?.case === true, levels };
+  const site = known?.site ?? null;
+  const isSite = site !== null && Number.isInteger(site.trace) && Number.isInteger(site.id) && typeof site.name === "string";
+  return { text: String(known?.text ?? ""), regex: known?.regex === true, case: known?.case === true, levels, site: isSite ? site : null };
 }
 
 function flag(text: string, title: string): HTMLButtonElement {

@@ -4,7 +4,7 @@ import { ask } from "../api";
 import { bytes, count, duration } from "../format";
 import { panelState, rememberPanelState } from "../link";
 import { store } from "../store";
-import { lookAt, openPanelWith, when } from "./jump";
+import { lookAt, openPanelWith, takesKeys, when } from "./jump";
 import { Curve } from "./memorycurve";
 import { listOf, placeOf, type List, type MemoryReport, type Site } from "./memorylists";
 import { element, failure, switcher, type Panel } from "./panel";
@@ -14,6 +14,8 @@ interface Kept {
   trace?: number | undefined;
   list?: List | undefined;
   at?: number | undefined;
+  /** The function of the list of that. */
+  function?: string | undefined;
 }
 
 class Memory {
@@ -25,6 +27,8 @@ class Memory {
   private readonly table = element("div", { class: "scroll" });
   private readonly stack = element("aside", { class: "aside", "aria-label": "Stack of the chosen site", hidden: "" });
   private kept: Kept;
+  /** What a link or another panel asked for. */
+  private linked: unknown;
   private report: MemoryReport | null = null;
   private chosen = -1;
   private turn = 0;
@@ -32,7 +36,8 @@ class Memory {
   private moment: number | null = null;
 
   constructor() {
-    this.kept = keptOf(panelState("memory"));
+    this.linked = panelState("memory");
+    this.kept = keptOf(this.linked);
     const left = element("div", { class: "overview" }, this.curve.host, this.figures, this.growth);
     this.host.append(left, element("div", { class: "main" }, this.choice, this.table), this.stack);
     store.on("theme", () => this.curve.draw());
@@ -46,11 +51,15 @@ class Memory {
 
   /** Follows the traces, and the time that the timeline has selected. */
   async update(): Promise<void> {
+    const linked = panelState("memory");
+    const isAsked = linked !== this.linked;
+    if (isAsked) [this.linked, this.kept] = [linked, keptOf(linked)];
     const { span, event, range } = store.selection;
     const at = span?.ts_ns ?? event?.ts_ns ?? range?.to ?? null;
-    if (at !== null && at !== this.moment) this.kept = { ...this.kept, at: Math.round(at), list: "at" };
+    if (at !== null && at !== this.moment && !isAsked) this.kept = { ...this.kept, at: Math.round(at), list: "at" };
     this.moment = at;
     await this.load();
+    if (takesKeys("memory")) this.table.querySelector<HTMLElement>("tr[tabindex='0']")?.focus();
   }
 
   /** A time was clicked. */
@@ -61,6 +70,7 @@ class Memory {
 
   private keep(change: Kept): void {
     this.kept = { ...this.kept, ...change };
+    this.linked = this.kept;
     rememberPanelState("memory", this.kept);
     void this.load().catch((error: unknown) => this.table.replaceChildren(failure(error)));
   }
@@ -69,7 +79,7 @@ class Memory {
     const trace = this.trace;
     const info = store.state.traces[trace];
     if (info?.state !== "ready") return;
-    const question = { trace, at: this.kept.at, points: 512 };
+    const question = { trace, at: this.kept.at, function: this.kept.function, points: 512 };
     const asked = JSON.stringify([question, info.offset_ns]);
     if (asked === this.asked) return this.showList();
     const turn = ++this.turn;
@@ -84,23 +94,24 @@ class Memory {
     this.showList();
   }
 
-  private showFigures({ totals, peak, is_coarse, is_growth_only }: MemoryReport): void {
-    const rows: [string, string, string?][] = [["allocated", bytes(totals.allocated_bytes), `${count(totals.allocations)} allocations`]];
+  private showFigures(report: MemoryReport): void {
+    const { peak, is_coarse, is_growth_only } = report;
+    const rows: [string, string, string?][] = [["allocated", bytes(report.allocated_bytes), `${count(report.allocations)} allocations`]];
     if (!is_growth_only) {
       rows.unshift(
         ["peak", `${is_coarse ? "at least " : ""}${bytes(peak.bytes)}`, `at ${when(peak.ts_ns)}`],
-        ["never freed", bytes(totals.live_bytes), `${count(totals.live)} allocations`],
+        ["never freed", bytes(report.live_bytes), `${count(report.live)} allocations`],
       );
       rows.push(
-        ["churn", `${bytes(Math.round(totals.churn_bytes_per_second))}/s`, `${count(totals.frees)} frees`],
-        ["temporary", count(totals.temporary), "freed by the very next event"],
-        ["double frees", count(totals.double_frees), "of what was freed before"],
-        ["unknown frees", count(totals.unknown_frees), "of what was never seen taken"],
-        ["reused", count(totals.reused), "addresses given out again without a free"],
+        ["churn", `${bytes(Math.round(report.churn_bytes_per_second))}/s`, `${count(report.frees)} frees`],
+        ["temporary", count(report.temporary), "freed by the very next event"],
+        ["double frees", count(report.double_frees), "of what was freed before"],
+        ["unknown frees", count(report.unknown_frees), "of what was never seen taken"],
+        ["reused", count(report.reused), "addresses given out again without a free"],
       );
     }
     this.growth.hidden = !is_growth_only;
-    if (totals.collections > 0) rows.push(["collections", count(totals.collections), "of the garbage collector"]);
+    if (report.collections > 0) rows.push(["collections", count(report.collections), "of the garbage collector"]);
     this.figures.replaceChildren(
       ...rows.map(([name, value, about]) => {
         const isOdd = /frees$/.test(name) && value !== "0";
@@ -123,6 +134,8 @@ class Memory {
           { id: "lifetimes", title: "Lifetimes", hint: "How long what was freed had lived" },
           ...(report.at ? [{ id: "at" as const, title: `At ${when(report.at.ts_ns)}`, hint: "What was alive at the chosen time" }] : []),
         ];
+    const { function: name } = this.kept;
+    if (name !== undefined) lists.push({ id: "of", title: `In ${name.length > 40 ? `${name.slice(0, 39)}…` : name}`, hint: `Sites with ${name} in their stack, by all bytes that they took` });
     const list = lists.find(({ id }) => id === this.kept.list)?.id ?? lists[0]?.id ?? "hot";
     const focused = this.choice.querySelector(":focus")?.getAttribute("data-choice");
     this.choice.replaceChildren(...this.traces(), switcher("List", lists, list, (id) => this.keep({ list: id })), this.flame());
@@ -140,7 +153,7 @@ class Memory {
       option.selected = number === this.trace;
       select.append(option);
     }
-    select.addEventListener("change", () => this.keep({ trace: Number(select.value), at: undefined }));
+    select.addEventListener("change", () => this.keep({ trace: Number(select.value), at: undefined, function: undefined }));
     return [select];
   }
 
@@ -154,7 +167,7 @@ class Memory {
   private choose(site: Site): void {
     this.chosen = site.number;
     const list = element("ol", { class: "stack" });
-    for (const [name, file, line] of site.stack) {
+    for (const { function: name, file, line } of site.stack) {
       const where = file ? `${file}${line === null ? "" : `:${line}`}` : "";
       const frame = element("li", {}, element("b", {}, name));
       if (where !== "") {
@@ -164,7 +177,7 @@ class Memory {
       }
       list.append(frame);
     }
-    if (site.deeper > 0) list.append(element("li", { class: "note" }, `and ${count(site.deeper)} more`));
+    if (site.more_frames > 0) list.append(element("li", { class: "note" }, `and ${count(site.more_frames)} more`));
     const facts: [string, string][] = [
       ["bytes", `${bytes(site.bytes)} in ${count(site.count)} allocations`],
       ["never freed", site.live > 0 ? `${bytes(site.live_bytes)} in ${count(site.live)}` : ""],
@@ -192,6 +205,7 @@ function keptOf(value: unknown): Kept {
   const made: Kept = {};
   if (typeof kept?.trace === "number") made.trace = kept.trace;
   if (typeof kept?.at === "number") made.at = kept.at;
+  if (typeof kept?.function === "string") made.function = kept.function;
   if (typeof kept?.list === "string") made.list = kept.list as List;
   return made;
 }

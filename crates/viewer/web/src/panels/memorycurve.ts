@@ -31,7 +31,7 @@ export class Curve {
   }
 
   private get reach(): [number, number] {
-    const { first_ns = 0, last_ns = 1 } = this.report?.totals ?? {};
+    const { first_ns = 0, last_ns = 1 } = this.report ?? {};
     return [first_ns, Math.max(last_ns, first_ns + 1)];
   }
 

@@ -3,13 +3,15 @@
 import { bytes, count, duration, share } from "../format";
 import { table, note, type Column } from "./panel";
 
-export type List = "peak" | "leaks" | "hot" | "often" | "growth" | "lifetimes" | "at";
+export type List = "peak" | "leaks" | "hot" | "often" | "growth" | "lifetimes" | "at" | "of";
 
 /** All allocations with one stack. */
 export interface Site {
   number: number;
-  stack: [name: string, file: string | null, line: number | null][];
-  deeper: number;
+  /** The innermost frame first. */
+  stack: { function: string; file: string | null; line: number | null }[];
+  /** Frames further out that are not here. */
+  more_frames: number;
   count: number;
   bytes: number;
   live: number;
@@ -25,37 +27,38 @@ interface Moment {
   ts_ns: number;
   bytes: number;
   count: number;
-  sites: [site: number, bytes: number, count: number][];
+  sites: { site: number; bytes: number; count: number }[];
   all_sites: number;
 }
 
 export interface MemoryReport {
-  totals: {
-    allocations: number;
-    allocated_bytes: number;
-    frees: number;
-    freed_bytes: number;
-    live: number;
-    live_bytes: number;
-    reused: number;
-    double_frees: number;
-    unknown_frees: number;
-    temporary: number;
-    collections: number;
-    first_ns: number;
-    last_ns: number;
-    churn_bytes_per_second: number;
-  };
+  allocations: number;
+  allocated_bytes: number;
+  frees: number;
+  freed_bytes: number;
+  live: number;
+  live_bytes: number;
+  reused: number;
+  double_frees: number;
+  unknown_frees: number;
+  temporary: number;
+  collections: number;
+  first_ns: number;
+  last_ns: number;
+  churn_bytes_per_second: number;
   curve: [ts: number, used: number, most: number][];
   peak: Moment;
   at: Moment | null;
   leaks: number[];
   hot: number[];
   often: number[];
+  /** Sites with the function that was asked for in their stack, and how many there are. */
+  of: number[];
+  all_of: number;
   sites: Site[];
   all_sites: number;
   all_leaks: number;
-  lifetimes: [below: number | null, count: number, bytes: number][];
+  lifetimes: { below_ns: number | null; count: number; bytes: number }[];
   is_growth_only: boolean;
   is_coarse: boolean;
 }
@@ -64,12 +67,12 @@ export interface MemoryReport {
 export function placeOf(site: Site): string {
   const [frame] = site.stack;
   if (!frame) return "(unknown)";
-  const [name, file, line] = frame;
+  const { function: name, file, line } = frame;
   return file ? `${name}  ${file.split("/").pop() ?? file}${line === null ? "" : `:${line}`}` : name;
 }
 
 function callersOf(site: Site): string {
-  return site.stack.slice(1, 4).map(([name]) => name).join(" < ");
+  return site.stack.slice(1, 4).map((frame) => frame.function).join(" < ");
 }
 
 type Row = { site: Site; bytes: number; count: number };
@@ -87,7 +90,7 @@ export function listOf(list: List, report: MemoryReport, choose: (site: Site) =>
   if (list === "peak" || list === "at") {
     const moment = list === "at" ? report.at : report.peak;
     if (!moment) return [];
-    const rows = moment.sites.flatMap(([number, bytes, count]) => {
+    const rows = moment.sites.flatMap(({ site: number, bytes, count }) => {
       const site = by.get(number);
       return site ? [{ site, bytes, count }] : [];
     });
@@ -97,7 +100,7 @@ export function listOf(list: List, report: MemoryReport, choose: (site: Site) =>
   if (list === "leaks") {
     const rows = sites(report.leaks).map((site) => ({ site, bytes: site.live_bytes, count: site.live }));
     if (rows.length === 0) return [note("Everything was freed.")];
-    const { last_ns, live_bytes } = report.totals;
+    const { last_ns, live_bytes } = report;
     const age: Column<Row> = {
       title: "oldest for",
       text: ({ site }) => (site.oldest_live_ns === null ? "" : duration(last_ns - site.oldest_live_ns)),
@@ -107,8 +110,12 @@ export function listOf(list: List, report: MemoryReport, choose: (site: Site) =>
     };
     return shown([amount("never freed", live_bytes), COUNT, part(live_bytes), age], rows, report.all_leaks);
   }
-  if (list === "growth") return shown([amount("bytes", report.totals.allocated_bytes), ...QUARTERS], plain(report.hot), report.all_sites);
-  const all = report.totals.allocated_bytes;
+  if (list === "growth") return shown([amount("bytes", report.allocated_bytes), ...QUARTERS], plain(report.hot), report.all_sites);
+  const all = report.allocated_bytes;
+  if (list === "of") {
+    if (report.of.length === 0) return [note("No stack of an allocation has this function.")];
+    return shown([amount("bytes", all), COUNT, part(all), MEAN, TEMPORARY], plain(report.of), report.all_of);
+  }
   return shown([amount("bytes", all), COUNT, part(all), MEAN, TEMPORARY], plain(list === "often" ? report.often : report.hot), report.all_sites);
 }
 
@@ -143,14 +150,14 @@ function part(whole: number): Column<Row> {
 }
 
 function lifetimes(report: MemoryReport): HTMLElement {
-  const rows = report.lifetimes.filter(([, count]) => count > 0);
+  const rows = report.lifetimes.filter((row) => row.count > 0);
   if (rows.length === 0) return note("Nothing was freed.");
-  const most = Math.max(...rows.map(([, count]) => count));
+  const most = Math.max(...rows.map((row) => row.count));
   return table<(typeof rows)[number]>(
     [
-      { title: "lived", text: ([below]) => (below === null ? "longer" : `less than ${duration(below)}`) },
-      { title: "allocations", text: ([, of]) => count(of), value: ([, of]) => of, bar: ([, of]) => of / most },
-      { title: "bytes", text: ([, , of]) => bytes(of), value: ([, , of]) => of },
+      { title: "lived", text: (row) => (row.below_ns === null ? "longer" : `less than ${duration(row.below_ns)}`) },
+      { title: "allocations", text: (row) => count(row.count), value: (row) => row.count, bar: (row) => row.count / most },
+      { title: "bytes", text: (row) => bytes(row.bytes), value: (row) => row.bytes },
     ],
     rows,
     undefined,

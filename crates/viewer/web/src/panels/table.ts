@@ -3,6 +3,7 @@
 import { count } from "../format";
 import { saveCsv } from "./csv";
 import { element } from "./dom";
+import { cell, compare, letter, number, side } from "./tablecell";
 
 export interface Column<T> {
   title: string;
@@ -56,6 +57,8 @@ export type TableElement<T> = HTMLElement & {
 
 const ROW = 22;
 const SPARE = 12;
+/** What is left of a column of text that gives room, in letters. */
+const NARROWEST = 14;
 const order = new Intl.Collator("en", { numeric: true });
 
 /** A table that can be sorted, filtered, walked by keys, and saved as CSV. */
@@ -76,6 +79,8 @@ class Table<T> {
   private readonly lines = new Map<number, HTMLTableRowElement>();
   private sorted: { column: number; isDown: boolean };
   private shown: T[] = [];
+  /** What each column would take, in letters. */
+  private sizes: number[] = [];
   private texts: string[] | null = null;
   /** The row that keys move. */
   private active = 0;
@@ -200,21 +205,46 @@ class Table<T> {
   /** Columns keep their width while rows come and go: it follows from a sample of all rows. */
   private measure(): void {
     const step = Math.max(1, Math.floor(this.shown.length / 500));
-    const sizes = this.columns.map((column) => {
+    this.sizes = this.columns.map((column) => {
       let most = column.title.length + 2;
       for (let at = 0; at < this.shown.length; at += step) most = Math.max(most, column.text(this.shown[at] as T).length);
       return Math.min(most + (column.color ? 2 : 0), column.value ? 24 : 60);
     });
-    this.widths.replaceChildren(
-      ...sizes.map((size, number) => element("col", number === 0 ? {} : { style: `width: calc(${size}ch + 18px)` })),
-    );
+    this.fit();
+  }
+
+  /** Columns of text that are wide give room to the others, as long as something of them is left. */
+  private fit(): void {
+    const edge = 18;
+    const room = (this.host.clientWidth - this.columns.length * edge) / letter(this.host);
+    const sizes = [...this.sizes];
+    const first = Math.min(sizes[0] ?? 0, 24);
     const rest = sizes.slice(1).reduce((sum, size) => sum + size, 0);
-    this.grid.style.minWidth = `calc(${rest + Math.min(sizes[0] ?? 0, 24)}ch + ${sizes.length * 18}px)`;
+    const wide = sizes.map((size, number) => (number > 0 && !this.columns[number]?.value ? Math.max(0, size - NARROWEST) : 0));
+    const spare = wide.reduce((sum, size) => sum + size, 0);
+    const missing = this.host.isConnected ? first + rest - room : 0;
+    const part = missing > 0 && spare > 0 ? Math.min(1, missing / spare) : 0;
+    const fitted = sizes.map((size, number) => size - part * (wide[number] ?? 0));
+    this.widths.replaceChildren(
+      ...fitted.map((size, number) => element("col", number === 0 ? {} : { style: `width: calc(${size.toFixed(2)}ch + ${edge}px)` })),
+    );
+    const least = fitted.slice(1).reduce((sum, size) => sum + size, first);
+    this.grid.style.minWidth = `calc(${least.toFixed(2)}ch + ${fitted.length * edge}px)`;
   }
 
   private listen(): void {
-    new ResizeObserver(() => this.later()).observe(this.host);
+    let width = 0;
+    new ResizeObserver(() => {
+      if (this.host.clientWidth !== width) this.fit();
+      width = this.host.clientWidth;
+      this.later();
+    }).observe(this.host);
     this.grid.addEventListener("keydown", (event) => this.key(event));
+    // Whatever handed the keys to a row, they go on from there.
+    this.body.addEventListener("focusin", (event) => {
+      const at = Number((event.target as HTMLElement).closest("tr")?.dataset["at"] ?? -1);
+      if (at >= 0) this.active = at;
+    });
     this.body.addEventListener("click", (event) => this.press(event, this.choose));
     this.body.addEventListener("dblclick", (event) => this.press(event, this.options.open));
   }
@@ -342,30 +372,4 @@ class Table<T> {
     const rows = shown.map((row) => columns.map((column) => (column.value ? number(column.value(row)) : column.text(row))));
     saveCsv(this.options.name ?? "traceloom", columns.map((column) => column.csv ?? column.title), rows);
   }
-}
-
-function cell<T>(column: Column<T>, row: T): HTMLElement {
-  const text = column.text(row);
-  const made = element("td", { class: side(column), title: text });
-  const color = column.color?.(row);
-  if (color) made.append(element("i", { class: "swatch", style: `background: ${color}` }));
-  made.append(text);
-  const part = column.bar?.(row) ?? 0;
-  if (part > 0) made.style.setProperty("--part", `${(100 * Math.min(part, 1)).toFixed(2)}%`);
-  if (column.bar) made.classList.add("bar");
-  return made;
-}
-
-function side<T>(column: Column<T>): string {
-  return (column.align ?? (column.value ? "right" : "left")) === "right" ? "number" : "text";
-}
-
-/** What is no number is less than any number. */
-function compare(one: number, other: number): number {
-  if (Number.isNaN(one) || Number.isNaN(other)) return Number(Number.isNaN(other)) - Number(Number.isNaN(one));
-  return one < other ? -1 : Number(one > other);
-}
-
-function number(value: number): string {
-  return Number.isNaN(value) ? "" : String(value);
 }

@@ -1,6 +1,6 @@
 // The card beside the pointer, and what it says.
 
-import { ask, SWITCH, type EventDetails, type LogLine, type SpanDetails } from "../api";
+import { ask, SWITCH, type EventDetails, type LogLine, type SpanDetails, type TextLabel } from "../api";
 import { count, duration, moment, share, wallClock } from "../format";
 import { element } from "../panels/panel";
 import { store } from "../store";
@@ -18,6 +18,7 @@ export type Target =
   | { kind: "bar"; bar: Bar }
   | { kind: "event"; mark: EventMark }
   | { kind: "log"; mark: LogMark }
+  | { kind: "text"; strip: Strip; label: TextLabel }
   | { kind: "chart"; strip: Strip; picture: Picture; ns: number }
   | { kind: "time"; ns: number };
 
@@ -74,6 +75,8 @@ function keyOf(target: Target): string {
       return `event ${target.mark[0]} ${target.mark[5]}`;
     case "log":
       return `log ${target.mark[4]} ${target.mark[3]}`;
+    case "text":
+      return `text ${target.strip.number} ${target.label[3]} ${target.label[2]}`;
     default:
       return "";
   }
@@ -89,6 +92,7 @@ async function answer(target: Target): Promise<HTMLElement[]> {
     const [, , , shared, number] = target.mark;
     return describeLine(await ask<LogLine>("line", { number }), shared);
   }
+  if (target.kind === "text") return ofText(target);
   return [];
 }
 
@@ -110,6 +114,12 @@ async function ofBar({ lane, bar }: Bar): Promise<HTMLElement[]> {
 
 function ofChart({ strip, picture, ns }: Extract<Target, { kind: "chart" }>): HTMLElement[] {
   return titled(strip.label, [["at", moment(ns, 1000)], ...valueAt(picture, strip, ns)]);
+}
+
+async function ofText({ strip, label: [, , shared, number] }: Extract<Target, { kind: "text" }>): Promise<HTMLElement[]> {
+  const value = await ask<{ ts_ns: number; text: string }>("text", { counter: strip.number, number });
+  const [head, list] = titled(strip.label, [["set at", moment(value.ts_ns)], ["of this name", count(store.state.counters[strip.number]?.samples ?? 0)]], shared);
+  return [head as HTMLElement, element("p", { class: "text" }, value.text === "" ? '""' : value.text), list as HTMLElement];
 }
 
 /** A time, and the time of day where the traces know it. */

@@ -27,7 +27,7 @@ function chartOf(picture: Picture, strip: Strip): Chart {
 }
 
 /** When the trace of a strip ends: no value holds any longer. */
-function endOf(strip: Strip): number {
+export function endOf(strip: Strip): number {
   const trace = store.state.traces[strip.trace];
   return trace ? trace.to_ns + trace.offset_ns : Infinity;
 }

@@ -8,6 +8,7 @@ import { drawChart } from "./charts";
 import { between, RULER, type Strip } from "./layout";
 import { drawEvents, drawLinks, drawLogs } from "./marks";
 import { xOf, type Scene } from "./scale";
+import { drawTexts } from "./texts";
 
 export const FONT = "11px system-ui, sans-serif";
 
@@ -54,6 +55,8 @@ function drawStrip(scene: Scene, strip: Strip): void {
     case "counter":
     case "memory":
       return drawChart(scene, picture, strip);
+    case "text":
+      return drawTexts(scene, picture, strip);
     case "logs":
       return drawLogs(scene, picture, strip);
   }
@@ -74,6 +77,8 @@ function furthest(): number {
 }
 
 function eachTick(scene: Scene, step: number, work: (ns: number, x: number) => void): void {
+  // Where nothing has a time there is no axis.
+  if (store.state.from_ns === null) return;
   const first = Math.ceil(store.view.from / step);
   const count = Math.min(200, Math.floor(store.view.to / step) - first);
   for (let at = 0; at <= count; at++) work((first + at) * step, Math.round(xOf((first + at) * step, scene.width)) + 0.5);

@@ -12,6 +12,14 @@ export class Labels {
   private strips: Strip[] = [];
   private readonly shown = new Map<string, HTMLElement>();
   private dropAt: HTMLElement | null = null;
+  /** The track that was looked for last. */
+  private found = -1;
+
+  constructor(private readonly reveal: (top: number, height: number) => void) {
+    // A label that gets the keys is brought into sight by the timeline; the browser would move the labels alone.
+    this.host.addEventListener("scroll", () => (this.host.scrollTop = 0));
+    this.host.addEventListener("focusin", (event) => this.follow(event.target as HTMLElement));
+  }
 
   /** New strips: every label is made anew, and the focus stays where it was. */
   renew(strips: Strip[], scroll: number, height: number): void {
@@ -45,10 +53,37 @@ export class Labels {
     }
   }
 
+  /** Marks the name of a track, the only one that is, and hands it the keys. */
+  focus(track: number): void {
+    this.host.querySelector(".found")?.classList.remove("found");
+    this.found = track;
+    this.host.querySelector(`[data-what="track ${track}"]`)?.closest(".label")?.classList.add("found");
+    this.host.querySelector<HTMLElement>(`[data-what="track ${track}"]`)?.focus({ preventScroll: true });
+  }
+
+  private follow(target: HTMLElement): void {
+    this.host.scrollTop = 0;
+    const [what, number] = target.dataset["what"]?.split(" ") ?? [];
+    const isGroup = what === "group" || what === "offset";
+    const strip = this.strips.find((one) => (isGroup ? one.group === number : one.kind === "head" && one.number === Number(number)));
+    if (strip) this.reveal(strip.top, strip.height);
+  }
+
+  /** The heading above or below the one that has the keys gets them. */
+  private step(strip: Strip, by: number): void {
+    let at = this.strips.indexOf(strip) + by;
+    while (this.strips[at] && this.strips[at]?.kind !== "head" && this.strips[at]?.kind !== "group") at += by;
+    const next = this.strips[at];
+    if (!next) return;
+    this.reveal(next.top, next.height);
+    const what = next.kind === "group" ? `group ${next.group}` : `track ${next.number}`;
+    this.host.querySelector<HTMLElement>(`[data-what="${CSS.escape(what)}"]`)?.focus({ preventScroll: true });
+  }
+
   private make(strip: Strip): HTMLElement {
     const row = element("div", { class: `label ${strip.kind}`, style: `height: ${strip.height}px` });
     if (strip.kind === "group") this.fillGroup(row, strip);
-    else if (strip.kind === "head") this.fillHead(row, strip.number, strip.label);
+    else if (strip.kind === "head") this.fillHead(row, strip);
     else row.append(element("span", { title: strip.label }, strip.label));
     return row;
   }
@@ -56,7 +91,9 @@ export class Labels {
   private fillGroup(row: HTMLElement, strip: Strip): void {
     const group = strip.group ?? "";
     const fold = (): void => flip(store.foldedGroups, group);
-    row.append(folder(strip.label, store.foldedGroups.has(group), `group ${group}`, fold));
+    const name = folder(strip.label, store.foldedGroups.has(group), `group ${group}`, fold);
+    name.addEventListener("keydown", (event) => this.key(event, strip));
+    row.append(name);
     if (store.state.traces.length < 2) return;
     const offset = store.state.traces[strip.trace]?.offset_ns ?? 0;
     const text = offset === 0 ? "± 0" : `${offset > 0 ? "+" : "−"} ${duration(Math.abs(offset))}`;
@@ -65,10 +102,12 @@ export class Labels {
     row.append(change);
   }
 
-  private fillHead(row: HTMLElement, track: number, label: string): void {
+  private fillHead(row: HTMLElement, strip: Strip): void {
+    const { number: track, label } = strip;
+    row.classList.toggle("found", track === this.found);
     const fold = (): void => flip(store.folded, track);
     const name = folder(label, store.folded.has(track), `track ${track}`, fold);
-    name.addEventListener("keydown", (event) => this.key(event, track));
+    name.addEventListener("keydown", (event) => this.key(event, strip));
     name.addEventListener("pointerdown", (event) => this.drag(event, row, track));
     const isPinned = store.pinned.has(track);
     const pin = button(isPinned ? "★" : "☆", isPinned ? "Unpin" : "Pin to the top", `pin ${track}`, () => flip(store.pinned, track));
@@ -82,12 +121,14 @@ export class Labels {
     );
   }
 
-  private key(event: KeyboardEvent, track: number): void {
+  /** Arrows go from heading to heading, and with alt they move the track. */
+  private key(event: KeyboardEvent, strip: Strip): void {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-    if (!event.altKey || by === undefined) return;
+    if (by === undefined || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     event.stopPropagation();
-    shift(track, by);
+    if (!event.altKey) this.step(strip, by);
+    else if (strip.kind === "head") shift(strip.number, by);
   }
 
   /** Dragging a name puts its track where it is dropped. */

@@ -12,7 +12,7 @@ export const RULER = 24;
 
 /** One strip of the picture. */
 export interface Strip {
-  kind: "group" | "head" | "spans" | "frames" | "ranges" | "switches" | "events" | "counter" | "memory" | "logs";
+  kind: "group" | "head" | "spans" | "frames" | "ranges" | "switches" | "events" | "counter" | "text" | "memory" | "logs";
   top: number;
   height: number;
   /** The track, the counter or the trace. */
@@ -111,8 +111,10 @@ class Stack {
 
   private charts(key: string, track: number | null, trace: number): void {
     for (const at of this.counters.get(key) ?? []) {
-      const name = store.state.counters[at]?.name;
-      this.add("counter", CHART, at, track, trace, name === undefined ? "" : store.name(name));
+      const counter = store.state.counters[at];
+      if (!counter) continue;
+      if (counter.is_text) this.add("text", ROW + 2, at, track, trace, store.name(counter.name));
+      else this.add("counter", CHART, at, track, trace, store.name(counter.name));
     }
   }
 }

@@ -38,6 +38,7 @@ export class Minimap {
   private async load(): Promise<void> {
     const number = ++this.asked;
     this.invalidate();
+    if (store.state.revision < 0) return;
     const overview = await ask<Overview>("minimap", { px: Math.round(this.width) }).catch(() => null);
     if (number !== this.asked || !overview) return;
     this.overview = overview;

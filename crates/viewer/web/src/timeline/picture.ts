@@ -1,6 +1,6 @@
 // The picture of a window, as the server drew it.
 
-import { ask, askBytes, type Extras, type Place, type Sample } from "../api";
+import { ask, askBytes, type Extras, type Place, type Sample, type TextLabel } from "../api";
 import { store, type View } from "../store";
 import { ROW, type Strip } from "./layout";
 
@@ -30,6 +30,7 @@ export interface Picture {
   events: Map<number, Extras["events"]>;
   logs: Map<number, Extras["logs"]>;
   counters: Map<number, Sample[]>;
+  texts: Map<number, TextLabel[]>;
   memory: Map<number, Sample[]>;
 }
 
@@ -117,8 +118,9 @@ function listed(strips: Strip[], top: number, bottom: number): { tracks: string;
   const tracks = new Map<number, string>();
   const counters: number[] = [];
   for (const strip of strips) {
-    if (strip.kind === "counter") counters.push(strip.number);
-    if (strip.track === null || strip.kind === "counter") continue;
+    const isCounter = strip.kind === "counter" || strip.kind === "text";
+    if (isCounter) counters.push(strip.number);
+    if (strip.track === null || isCounter) continue;
     const rows = strip.height / ROW;
     if (strip.kind !== "spans") tracks.set(strip.track, tracks.get(strip.track) ?? `${strip.track}:0-0`);
     else if (rows <= 60) tracks.set(strip.track, rows > 1 ? String(strip.track) : `${strip.track}:0-0`);
@@ -167,6 +169,7 @@ async function paint(wish: Wish): Promise<Picture> {
     events: grouped(extras.events),
     logs: grouped(extras.logs),
     counters: new Map(extras.counters),
+    texts: new Map(extras.texts),
     memory: new Map(extras.memory),
   };
 }

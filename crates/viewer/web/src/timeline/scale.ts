@@ -15,6 +15,8 @@ export interface Scene {
   context: CanvasRenderingContext2D;
   width: number;
   height: number;
+  /** How wide the names on the left are. */
+  gutter: number;
   scroll: number;
   contentHeight: number;
   strips: Strip[];

@@ -8,22 +8,20 @@ import { Card, describe, type Target } from "./card";
 import { draw } from "./draw";
 import { Input } from "./input";
 import { Labels } from "./labels";
-import { between, layout, ROW, RULER, type Strip } from "./layout";
+import { between, groupOf, layout, ROW, RULER, type Strip } from "./layout";
 import type { EventMark, LogMark } from "./marks";
 import { barAt, Painter, placeOf } from "./picture";
 import { savePicture } from "./save";
+import { textAt } from "./texts";
 import { nsOf, placed, xOf, type Bar, type Scene } from "./scale";
 
 export { describe };
-
-/** How wide the names on the left are; as in the style sheet. */
-export const GUTTER = 200;
 
 export class Timeline {
   private readonly host = document.getElementById("timeline") as HTMLElement;
   private readonly canvas = document.getElementById("picture") as HTMLCanvasElement;
   private readonly corner = document.getElementById("corner") as HTMLElement;
-  private readonly labels = new Labels();
+  private readonly labels = new Labels((top, height) => this.scrollNear(top, height));
   private readonly card = new Card();
   private readonly painter = new Painter(() => this.invalidate());
   readonly scene: Scene;
@@ -31,6 +29,11 @@ export class Timeline {
   openPanel: (id: string) => void = () => undefined;
   private frame = 0;
   private isSeen = false;
+  /** The span that was brought into view last, and when it begins. */
+  private shown: { place: Place; ts_ns: number } | null = null;
+  /** The span that fills the view when more is known of it. */
+  private awaited: Place | null = null;
+  private steps = Promise.resolve();
 
   constructor() {
     // Drawn by the processor: thousands of small rectangles and lines of pixels cost more on the way to a graphics card,
@@ -38,7 +41,7 @@ export class Timeline {
     const context = this.canvas.getContext("2d", { alpha: false, willReadFrequently: true });
     if (!context) throw new Error("this browser cannot draw");
     this.scene = {
-      context, width: 0, height: 0, scroll: 0, contentHeight: 0, strips: [],
+      context, width: 0, height: 0, gutter: 0, scroll: 0, contentHeight: 0, strips: [],
       picture: null, hover: null, cursor: null, box: null,
     };
     new ResizeObserver(() => this.resize()).observe(this.host);
@@ -58,7 +61,8 @@ export class Timeline {
   private resize(): void {
     const box = this.host.getBoundingClientRect();
     const ratio = devicePixelRatio || 1;
-    this.scene.width = Math.max(50, box.width - GUTTER);
+    this.scene.gutter = document.getElementById("labels")?.offsetWidth ?? 0;
+    this.scene.width = Math.max(50, box.width - this.scene.gutter);
     this.scene.height = Math.max(50, box.height);
     this.canvas.width = Math.round(this.scene.width * ratio);
     this.canvas.height = Math.round(this.scene.height * ratio);
@@ -143,6 +147,10 @@ export class Timeline {
     const strip = this.stripAt(y);
     if (!picture || !strip) return null;
     if (strip.kind === "counter" || strip.kind === "memory") return { kind: "chart", strip, picture, ns };
+    if (strip.kind === "text") {
+      const label = textAt(picture, strip, ns + (store.view.to - store.view.from) / this.width);
+      return label && { kind: "text", strip, label };
+    }
     if (strip.kind === "events") {
       const mark = this.nearest<EventMark>(picture.events.get(strip.number) ?? [], x, 7);
       return mark && { kind: "event", mark };
@@ -183,7 +191,7 @@ export class Timeline {
     this.scene.hover = target?.kind === "bar" ? target.bar : null;
     this.canvas.dataset["under"] = target?.kind === "bar" ? store.name(target.bar.lane.names[target.bar.bar] ?? -1) : (target?.kind ?? "");
     this.invalidate();
-    const place = (): void => this.card.move(x + GUTTER, y);
+    const place = (): void => this.card.move(x + this.scene.gutter, y);
     if (target) this.card.show(target, place);
     else this.card.hide();
     place();
@@ -210,14 +218,16 @@ export class Timeline {
       const half = (store.view.to - store.view.from) / this.width;
       store.select({ ...NOTHING, range: { from: Math.floor(ts - half), to: Math.ceil(ts + half) } });
       this.openPanel("log");
-    } else if (target?.kind !== "chart") store.select(NOTHING);
+    } else if (target?.kind !== "chart" && target?.kind !== "text") store.select(NOTHING);
   }
 
   /** Selects a span, and all of its name with it. */
   private async select(place: Place, name: number | null): Promise<void> {
     store.select({ place, name, span: null });
     const span = await ask<SpanDetails>("span", { ...place });
-    if (store.selection.place === place) store.select({ span, name: span.name_id });
+    if (store.selection.place !== place) return;
+    store.select({ span, name: span.name_id });
+    if (this.awaited === place) this.zoomNow();
   }
 
   private async selectEvent(track: number, id: number, ts: number, name: number | undefined): Promise<void> {
@@ -227,13 +237,26 @@ export class Timeline {
     if (store.selection === asked) store.select({ event, name: event.name_id });
   }
 
-  /** The next or the previous span of the selected name. */
-  async step(back: boolean): Promise<void> {
-    const { name, span, event } = store.selection;
+  /** The next or the previous span of the selected name; one after the other, however fast they are asked for. */
+  step(back: boolean): Promise<void> {
+    this.steps = this.steps.then(() => this.stepNow(back)).catch(() => undefined);
+    return this.steps;
+  }
+
+  private async stepNow(back: boolean): Promise<void> {
+    const { name } = store.selection;
     if (name === null) return;
-    const ts = BigInt(Math.round(span?.ts_ns ?? event?.ts_ns ?? store.view.from)).toString();
+    const ts = BigInt(Math.round(this.selectedAt() ?? store.view.from)).toString();
     const found = await ask<Found | null>("next", { name, ts, back });
-    if (found) await this.show(found);
+    // What else is known of it takes longer, and nothing waits for that.
+    if (found) void this.show(found).catch(() => undefined);
+  }
+
+  /** When what is selected begins, known as soon as it is found. */
+  selectedAt(): number | null {
+    const { place, span, event } = store.selection;
+    if (place && this.shown?.place === place) return this.shown.ts_ns;
+    return span?.ts_ns ?? event?.ts_ns ?? null;
   }
 
   /** Brings a span or an event into view and selects it. */
@@ -248,29 +271,75 @@ export class Timeline {
     }
     this.reveal(found.track, found.depth, found.kind);
     if (found.kind === EVENT) return this.selectEvent(found.track, found.index, found.ts_ns, found.name);
-    await this.select({ track: found.track, kind: found.kind, depth: found.depth, index: found.index }, found.name ?? null);
+    const place = { track: found.track, kind: found.kind, depth: found.depth, index: found.index };
+    this.shown = { place, ts_ns: found.ts_ns };
+    await this.select(place, found.name ?? null);
   }
 
   private reveal(track: number, depth: number, kind: number): void {
-    const info = store.state.tracks[track];
-    store.hidden.delete(track);
     store.folded.delete(track);
-    if (info) store.foldedGroups.delete(`${info.trace}/${info.process}`);
-    this.arrange();
+    this.unfoldAround(track);
     const wanted = ["spans", "frames", "ranges", "switches", "events"][kind] ?? "spans";
     const strip = this.scene.strips.find((one) => one.kind === wanted && one.number === track);
-    if (!strip) return;
-    const top = strip.top + depth * ROW;
-    const { scroll, height } = this.scene;
-    if (top < scroll + RULER || top > scroll + height - 2 * ROW) this.scrollTo(top - height / 2);
+    if (strip) this.scrollNear(strip.top + depth * ROW, ROW);
   }
 
+  /** Brings the heading of a track into view and hands it the keys. */
+  showTrack(track: number): void {
+    this.unfoldAround(track);
+    const strip = this.scene.strips.find((one) => one.kind === "head" && one.number === track);
+    if (!strip) return;
+    this.scrollNear(strip.top, 4 * ROW);
+    this.labels.focus(track);
+  }
+
+  /** Brings values into view. */
+  showCounter(number: number): void {
+    const track = store.state.counters[number]?.track ?? null;
+    if (track !== null) {
+      store.folded.delete(track);
+      this.unfoldAround(track);
+    }
+    const strip = this.scene.strips.find((one) => (one.kind === "counter" || one.kind === "text") && one.number === number);
+    if (strip) this.scrollNear(strip.top, strip.height);
+  }
+
+  /** Shows a track that is hidden or below a folded heading. */
+  private unfoldAround(track: number): void {
+    const info = store.state.tracks[track];
+    store.hidden.delete(track);
+    if (info) store.foldedGroups.delete(groupOf(info));
+    this.arrange();
+  }
+
+  private scrollNear(top: number, high: number): void {
+    // The window may have changed since the last frame.
+    if (Math.max(50, this.host.getBoundingClientRect().height) !== this.scene.height) this.resize();
+    const { scroll, height } = this.scene;
+    if (top >= scroll + RULER && top + high <= scroll + height - ROW) return;
+    this.scrollTo(top - height / 2);
+    store.tell("scroll");
+  }
+
+  /** Folds all tracks, or unfolds them where all are folded. */
+  foldAll(): void {
+    const all = store.state.tracks.map((_, number) => number);
+    store.folded = all.every((number) => store.folded.has(number)) ? new Set() : new Set(all);
+    store.tell("tracks");
+  }
+
+  /** Fills the view with what is selected, as soon as its length is known. */
   zoomToSelection(): void {
-    const { range, span } = store.selection;
+    void this.steps.then(() => this.zoomNow());
+  }
+
+  private zoomNow(): void {
+    const { range, span, place } = store.selection;
+    this.awaited = span ? null : place;
     if (span) {
       const margin = (span.dur_ns ?? 100) * 0.1 + 5;
       store.look(span.ts_ns - margin, span.ts_ns + (span.dur_ns ?? 0) + margin);
-    } else if (range) store.look(range.from, range.to);
+    } else if (range && !place) store.look(range.from, range.to);
   }
 
   /** The picture as a file. */

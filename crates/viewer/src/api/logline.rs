@@ -1,0 +1,296 @@
+//! One log line with everything that is known of it.
+//!
+//! A scene has no arguments: they are read from the tables again, together with those of the lines around, so that who
+//! walks through a log waits once.
+
+use std::{
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use arrow_array::RecordBatch;
+use axum::{Extension, Json, Router, extract::State, routing::get};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use traceloom_ingest::Trace;
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, args, logs};
+
+use super::{
+    Answer, Refusal, details,
+    part::Asked,
+    work::{self, Kept},
+};
+use crate::{scene::Scene, server::App};
+
+pub(crate) fn routes() -> Router<App> {
+    let known: Arc<Known> = Arc::default();
+    Router::new().route("/log/line", get(line)).layer(Extension(known))
+}
+
+/// Stretches of lines, by trace and the number of their first.
+#[derive(Debug, Default)]
+struct Known {
+    lines: Kept<(u32, usize), Vec<Line>>,
+    /// Held by who reads: keys that are held down ask for neighbours faster than they can be read.
+    reading: Mutex<()>,
+}
+
+impl Known {
+    fn around(&self, place: &Place, trace: &Trace) -> Answer<Arc<Vec<Line>>> {
+        let question = (place.trace, place.rows.start);
+        if let Some(lines) = self.lines.get(&question) {
+            return Ok(lines);
+        }
+        let _turn = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        self.lines.or(question, || place.read(trace))
+    }
+}
+
+/// Lines that are read together.
+const STRETCH: usize = 256;
+
+#[derive(Deserialize)]
+struct LineQuery {
+    number: usize,
+}
+
+async fn line(
+    State(app): State<App>,
+    Extension(known): Extension<Arc<Known>>,
+    Asked(query): Asked<LineQuery>,
+) -> Answer {
+    let (place, mut answer) = {
+        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let place = Place::of(&scene, query.number).ok_or_else(|| Refusal::absent("there is no such line"))?;
+        (place, shown(&scene, query.number))
+    };
+    // While a trace is read its tables cannot be asked yet; what the scene has is there all the same.
+    let Ok(trace) = work::ready(&app, place.trace) else { return Ok(Json(answer)) };
+    work::run(move || {
+        let lines = known.around(&place, &trace)?;
+        if let Some(line) = lines.get(place.row - place.rows.start) {
+            answer["format"] = json!(line.format);
+            answer["thread_id"] = json!(line.thread_id);
+            answer["args"] = json!(line.args);
+        }
+        Ok(Json(answer))
+    })
+    .await
+}
+
+fn shown(scene: &Scene, number: usize) -> Value {
+    let Some(site) = scene.logs.site(number) else { return Value::Null };
+    json!({
+        "number": number,
+        "ts_ns": scene.log_ts_ns(number),
+        "level": scene.names.get(site.level_name),
+        "file": site.file.map(|file| scene.names.get(file)),
+        "line": site.line,
+        "text": scene.logs.texts().get(number),
+        "trace": site.trace,
+    })
+}
+
+/// Where a line is in its table, and the lines that are read with it.
+struct Place {
+    trace: u32,
+    row: usize,
+    rows: Range<usize>,
+    /// No line of them is earlier.
+    from_ns: i64,
+    has_ids: bool,
+}
+
+impl Place {
+    fn of(scene: &Scene, number: usize) -> Option<Self> {
+        let trace = scene.logs.site(number)?.trace;
+        let is_own = |number: &usize| scene.logs.site(*number).is_some_and(|site| site.trace == trace);
+        let row = (0..number).filter(is_own).count();
+        let start = row - row % STRETCH;
+        // Lines of several traces may come between each other, so those of this one are looked for to both sides.
+        let before = (0..number).rev().filter(is_own).take(row - start);
+        let after = (number..scene.logs.len()).filter(is_own).take(STRETCH - (row - start));
+        let times = before.chain(after).map(|number| scene.logs.ts_ns(number));
+        let (mut from_ns, mut end) = (i64::MAX, start);
+        for ts_ns in times {
+            from_ns = from_ns.min(ts_ns.unwrap_or(i64::MAX));
+            end += 1;
+        }
+        let has_ids = scene.traces.get(trace as usize).is_some_and(|trace| trace.has_numbered_logs);
+        Some(Self { trace, row, rows: start..end, from_ns, has_ids })
+    }
+
+    fn read(&self, trace: &Trace) -> Answer<Vec<Line>> {
+        let ids = match self.has_ids {
+            true => (self.rows.start as i64..self.rows.end as i64).collect(),
+            false => Ids::of(trace, self.rows.clone())?,
+        };
+        let mut stretch = Stretch::new(ids, self.has_ids);
+        // Nothing that is later is left out: the tables come in large parts, and the first one ends the reading.
+        trace.pour(&Filter { from_ns: self.from_ns, ..Filter::default() }, &mut stretch)?;
+        Ok(stretch.lines)
+    }
+}
+
+/// What the tables know of a line.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    format: Option<String>,
+    thread_id: Option<i64>,
+    args: Vec<Value>,
+}
+
+/// Gathers the lines of some ids.
+struct Stretch {
+    ids: Vec<i64>,
+    /// Whether rows come by id, so that nothing comes after a greater one.
+    is_ordered: bool,
+    lines: Vec<Line>,
+    has_logs: bool,
+    has_args: bool,
+}
+
+impl Stretch {
+    fn new(ids: Vec<i64>, is_ordered: bool) -> Self {
+        let lines = vec![Line::default(); ids.len()];
+        Self { ids, is_ordered, lines, has_logs: false, has_args: false }
+    }
+
+    fn position(&self, id: i64) -> Option<usize> {
+        match self.is_ordered {
+            true => self.ids.binary_search(&id).ok(),
+            false => self.ids.iter().position(|own| *own == id),
+        }
+    }
+
+    fn is_behind(&self, id: i64) -> bool {
+        self.is_ordered && self.ids.last().is_none_or(|last| id > *last)
+    }
+
+    fn take_logs(&mut self, view: &logs::View<'_>) {
+        for row in 0..view.rows {
+            let id = view.id.get(row);
+            if let Some(at) = self.position(id) {
+                self.lines[at].format = view.format.get(row).map(str::to_owned);
+                self.lines[at].thread_id = view.thread_id.get(row);
+            } else if self.is_behind(id) {
+                self.has_logs = true;
+                return;
+            }
+        }
+    }
+
+    fn take_args(&mut self, view: &args::View<'_>) {
+        for row in (0..view.rows).filter(|row| view.owner_table.get(*row) == "logs") {
+            let id = view.owner_id.get(row);
+            if let Some(at) = self.position(id) {
+                self.lines[at].args.push(details::argument(view, row));
+            } else if self.is_behind(id) {
+                self.has_args = true;
+                return;
+            }
+        }
+    }
+}
+
+impl TableSink for Stretch {
+    fn wants(&self, table: Table) -> Columns {
+        match table {
+            Table::Logs => Columns::named(table, &["id", "format", "thread_id"]),
+            Table::Args => Columns::ALL,
+            _ => Columns::NONE,
+        }
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+        match table {
+            Table::Logs => self.take_logs(&logs::View::of(&batch)),
+            _ => self.take_args(&args::View::of(&batch)),
+        }
+        if self.has_logs && self.has_args { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+/// The ids of some rows, where they do not follow from the numbers of the rows.
+struct Ids {
+    rows: Range<usize>,
+    ids: Vec<i64>,
+}
+
+impl Ids {
+    fn of(trace: &Trace, rows: Range<usize>) -> Answer<Vec<i64>> {
+        let mut found = Self { rows, ids: Vec::new() };
+        trace.pour(&Filter::default(), &mut found)?;
+        Ok(found.ids)
+    }
+}
+
+impl TableSink for Ids {
+    fn wants(&self, table: Table) -> Columns {
+        if table == Table::Logs { Columns::named(table, &["id"]) } else { Columns::NONE }
+    }
+
+    fn batch(&mut self, _: Table, batch: RecordBatch) -> Flow {
+        let view = logs::View::of(&batch);
+        let ids = view.id.values();
+        let taken = self.rows.start.min(ids.len())..self.rows.end.min(ids.len());
+        self.ids.extend_from_slice(&ids[taken]);
+        self.rows = self.rows.start.saturating_sub(ids.len())..self.rows.end.saturating_sub(ids.len());
+        if self.rows.end == 0 { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        path::Path,
+        sync::atomic::{AtomicU64, Ordering},
+    };
+
+    use traceloom_bytes::Source;
+    use traceloom_ingest::Options;
+
+    use super::*;
+    use crate::load::Counted;
+
+    /// A log of several batches, and how much of it was read.
+    fn long_log() -> (Trace, u64, Arc<AtomicU64>) {
+        let bytes = traceloom_cnanolog::sample::write(Vec::new(), 12_000).expect("a log");
+        let (long, read) = (bytes.len() as u64, Arc::new(AtomicU64::new(0)));
+        let source = Source::custom(Counted { source: Source::bytes(bytes), read: Arc::clone(&read) });
+        let trace = Trace::new(Path::new("long.clog"), source, None, &Options::default()).expect("it opens");
+        (trace, long, read)
+    }
+
+    /// The first lines, with nothing known of the ids where `has_ids` is false.
+    fn first(has_ids: bool) -> Place {
+        Place { trace: 0, row: 3, rows: 0..STRETCH, from_ns: i64::MIN, has_ids }
+    }
+
+    #[test]
+    fn reading_ends_where_the_lines_do_and_neighbours_are_known() {
+        let (trace, long, read) = long_log();
+        let known = Known::default();
+        read.store(0, Ordering::Relaxed);
+        let lines = known.around(&first(true), &trace).map_err(|_| "refused").expect("lines");
+        let taken = read.load(Ordering::Relaxed);
+        assert!(taken < long * 9 / 10, "{taken} of {long} bytes for the first lines");
+        assert_eq!(lines.len(), STRETCH);
+        assert!(lines.iter().all(|line| line.format.is_some()));
+        assert!(lines.iter().any(|line| line.args.len() > 1));
+        // The line after it is of the same stretch.
+        let next = Place { row: 4, ..first(true) };
+        assert!(known.around(&next, &trace).is_ok());
+        assert_eq!(read.load(Ordering::Relaxed), taken, "nothing is read again");
+    }
+
+    #[test]
+    fn lines_are_the_same_whether_ids_are_known_or_looked_for() {
+        let (trace, ..) = long_log();
+        let [numbered, looked_for] = [true, false].map(|has_ids| first(has_ids).read(&trace).unwrap_or_default());
+        assert_eq!(numbered.len(), STRETCH);
+        for (one, other) in numbered.iter().zip(&looked_for) {
+            assert_eq!((&one.format, &one.args), (&other.format, &other.args));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Log lines of all traces: what all lines of a site share is held once, and their texts are compressed.
+
+use traceloom_analysis::lod::Window;
+
+use super::{
+    points::each_pixel,
+    texts::{TextReader, Texts},
+};
+
+/// Stands for the time of a line that has none; such lines come before all others.
+const NEVER: i64 = i64::MIN;
+
+/// Lines, in the order in which they were read.
+#[derive(Debug, Default)]
+pub(crate) struct Logs {
+    times: Vec<i64>,
+    /// The site of each line.
+    sites: Vec<u32>,
+    known: Vec<LogSite>,
+    texts: Texts,
+    ticks: Vec<Ticks>,
+}
+
+/// What lines of one place in the source share.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) struct LogSite {
+    pub(crate) trace: u32,
+    pub(crate) level_name: u32,
+    pub(crate) file: Option<u32>,
+    pub(crate) line: Option<u32>,
+    pub(crate) definition_id: Option<i64>,
+}
+
+/// Lines of one trace and level that have a time, by time.
+#[derive(Debug)]
+struct Ticks {
+    trace: u32,
+    level_name: u32,
+    lines: Vec<u32>,
+    is_unsorted: bool,
+}
+
+impl Logs {
+    /// The number of a site that is new.
+    pub(crate) fn add_site(&mut self, site: LogSite) -> u32 {
+        self.known.push(site);
+        self.known.len() as u32 - 1
+    }
+
+    pub(crate) fn push(&mut self, ts_ns: Option<i64>, site: u32, text: &str) {
+        if let Some(ts_ns) = ts_ns {
+            self.tick(ts_ns, site);
+        }
+        self.times.push(ts_ns.unwrap_or(NEVER));
+        self.sites.push(site);
+        self.texts.push(text);
+    }
+
+    fn tick(&mut self, ts_ns: i64, site: u32) {
+        let LogSite { trace, level_name, .. } = self.known[site as usize];
+        // Levels are few, so a list is the fastest way to find one.
+        let is_own = |ticks: &Ticks| ticks.level_name == level_name && ticks.trace == trace;
+        let number = self.ticks.iter().position(is_own).unwrap_or(self.ticks.len());
+        if number == self.ticks.len() {
+            self.ticks.push(Ticks { trace, level_name, lines: Vec::new(), is_unsorted: false });
+        }
+        let ticks = &mut self.ticks[number];
+        ticks.is_unsorted |= ticks.lines.last().is_some_and(|last| ts_ns < self.times[*last as usize]);
+        ticks.lines.push(self.times.len() as u32);
+    }
+
+    /// Puts lines in order and gives back what was reserved for more; after the last push.
+    pub(crate) fn close(&mut self) {
+        let Self { times, sites, texts, ticks, .. } = self;
+        for ticks in ticks {
+            if ticks.is_unsorted {
+                ticks.lines.sort_by_key(|line| times[*line as usize]);
+                ticks.is_unsorted = false;
+            }
+            ticks.lines.shrink_to_fit();
+        }
+        times.shrink_to_fit();
+        sites.shrink_to_fit();
+        texts.close();
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Lines of a trace that have a time.
+    pub(crate) fn timed(&self, trace: u32) -> usize {
+        self.ticks.iter().filter(|ticks| ticks.trace == trace).map(|ticks| ticks.lines.len()).sum()
+    }
+
+    /// The site of a line.
+    #[inline]
+    pub(crate) fn site(&self, number: usize) -> Option<&LogSite> {
+        self.sites.get(number).map(|site| &self.known[*site as usize])
+    }
+
+    /// A site by its number.
+    pub(crate) fn known_site(&self, number: u32) -> Option<&LogSite> {
+        self.known.get(number as usize)
+    }
+
+    /// When a line was written, in its trace.
+    #[inline]
+    pub(crate) fn ts_ns(&self, number: usize) -> Option<i64> {
+        self.times.get(number).copied().filter(|ts_ns| *ts_ns != NEVER)
+    }
+
+    pub(crate) fn texts(&self) -> TextReader<'_> {
+        self.texts.reader()
+    }
+
+    /// Hands over the first line of each pixel for each trace and level, with its time and how many share the pixel.
+    pub(crate) fn draw(&self, window: impl Fn(u32) -> Window, draw: &mut impl FnMut(&Tick, usize)) {
+        for ticks in &self.ticks {
+            let time = |at: usize| self.times[ticks.lines[at] as usize];
+            each_pixel(ticks.lines.len(), time, &window(ticks.trace), &mut |at, shared| {
+                let number = ticks.lines[at];
+                let tick = Tick { trace: ticks.trace, level_name: ticks.level_name, ts_ns: time(at), number };
+                draw(&tick, shared);
+            });
+        }
+    }
+}
+
+/// A line in a picture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tick {
+    pub(crate) trace: u32,
+    pub(crate) level_name: u32,
+    pub(crate) ts_ns: i64,
+    pub(crate) number: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_out_of_order_are_drawn_in_order_and_none_is_lost() {
+        let mut logs = Logs::default();
+        let site = |level_name| LogSite { trace: 0, level_name, file: None, line: None, definition_id: Some(3) };
+        let sites = [1, 2].map(|level| logs.add_site(site(level)));
+        for number in 0..1_000_i64 {
+            logs.push(Some((number * 37) % 1_000), sites[(number % 2) as usize], "line");
+        }
+        logs.push(None, sites[0], "no time");
+        logs.close();
+        assert_eq!((logs.len(), logs.timed(0), logs.timed(1)), (1_001, 1_000, 0));
+        assert_eq!((logs.ts_ns(1), logs.ts_ns(1_000), logs.ts_ns(1_001)), (Some(37), None, None));
+        let (mut drawn, mut times) = (0, Vec::new());
+        logs.draw(|_| Window::new(0, 1_000, 10), &mut |tick, shared| {
+            drawn += shared;
+            times.push((tick.level_name, tick.ts_ns));
+            assert_eq!(logs.ts_ns(tick.number as usize), Some(tick.ts_ns));
+        });
+        assert_eq!((drawn, times.len()), (1_000, 20));
+        assert!(times.is_sorted());
+    }
+}

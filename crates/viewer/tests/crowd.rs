@@ -1,0 +1,52 @@
+//! Many long questions at once share a few threads. Alone in its process, whose threads are counted.
+
+#![cfg(target_os = "linux")]
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    path::PathBuf,
+    thread,
+    time::Duration,
+};
+
+use traceloom_viewer::{Options, start};
+
+/// Threads of the server: those that answer, and those that work.
+const MOST_THREADS: usize = 5;
+
+#[test]
+fn many_questions_share_a_few_threads() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/easyprofiler/v210_values.prof");
+    let viewer = start(Options { paths: vec![path], ..Options::default() }).expect("a port is free");
+    let rest = viewer.url().strip_prefix("http://").expect("an address");
+    let (address, token) = rest.split_once("/?token=").expect("a token");
+    // The trace is small: it is read by then.
+    thread::sleep(Duration::from_millis(500));
+    let ask = |number: u32| {
+        let mut client = TcpStream::connect(address).expect("the server listens");
+        // Each is another question, so that no answer is known.
+        let request = format!(
+            "GET /api/stats?from={number} HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\nconnection: close\r\n\r\n"
+        );
+        client.write_all(request.as_bytes()).expect("it reads");
+        let mut status = [0; 12];
+        client.read_exact(&mut status).expect("it answers");
+        assert_eq!(&status, b"HTTP/1.1 200", "{}", String::from_utf8_lossy(&status));
+    };
+    thread::scope(|scope| {
+        let asking: Vec<_> = (0..60).map(|number| scope.spawn(move || ask(number))).collect();
+        asking.into_iter().for_each(|client| client.join().expect("it is answered"));
+    });
+    let threads = server_threads();
+    assert!(threads <= MOST_THREADS, "{threads} threads");
+    assert!(threads > 2, "the questions were worked on by threads of their own");
+}
+
+/// Threads of this process that the server started; idle ones stay for a while.
+fn server_threads() -> usize {
+    let tasks = fs::read_dir("/proc/self/task").expect("Linux has it").flatten();
+    let name = |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+    tasks.map(name).filter(|name| name.starts_with("tokio")).count()
+}

@@ -1,0 +1,42 @@
+// What the cells of a table look like, and how they compare.
+
+import { element } from "./dom";
+import type { Column } from "./table";
+
+const ruler = document.createElement("canvas").getContext("2d");
+
+/** How wide a `ch` of an element is, in pixels. */
+export function letter(host: HTMLElement): number {
+  if (!ruler) return 8;
+  ruler.font = getComputedStyle(host).font;
+  return ruler.measureText("0").width || 8;
+}
+
+/** One cell of a row. */
+export function cell<T>(column: Column<T>, row: T): HTMLElement {
+  const text = column.text(row);
+  const made = element("td", { class: side(column), title: text });
+  const color = column.color?.(row);
+  if (color) made.append(element("i", { class: "swatch", style: `background: ${color}` }));
+  made.append(text);
+  const part = column.bar?.(row) ?? 0;
+  if (part > 0) made.style.setProperty("--part", `${(100 * Math.min(part, 1)).toFixed(2)}%`);
+  if (column.bar) made.classList.add("bar");
+  return made;
+}
+
+/** On which side a column stands. */
+export function side<T>(column: Column<T>): string {
+  return (column.align ?? (column.value ? "right" : "left")) === "right" ? "number" : "text";
+}
+
+/** What is no number is less than any number. */
+export function compare(one: number, other: number): number {
+  if (Number.isNaN(one) || Number.isNaN(other)) return Number(Number.isNaN(other)) - Number(Number.isNaN(one));
+  return one < other ? -1 : Number(one > other);
+}
+
+/** A number as a file has it. */
+export function number(value: number): string {
+  return Number.isNaN(value) ? "" : String(value);
+}
