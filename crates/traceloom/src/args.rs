@@ -113,8 +113,8 @@ Examples:
 
     /// Write a part of a trace: a stretch of time, some threads.
     ///
-    /// Times count from the trace's origin, the begin of the capture. What reaches into the stretch is
-    /// kept whole.
+    /// Times count from the trace's origin, the begin of the capture. What reaches into the stretch stays,
+    /// cut at its edges where the format cannot keep it whole, which is said.
     #[command(after_help = "\
 Examples:
   traceloom slice --range 1.5s..1.7s capture.prof spike.prof

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use traceloom_bytes::{Options, Result, Source};
+use traceloom_bytes::{Error, Options, Result, Source};
 use traceloom_ingest::{Trace, TraceSet};
 use traceloom_open::{Opened, open};
 
@@ -35,6 +35,14 @@ pub(crate) fn open_traces(paths: &[PathBuf], reading: &Reading) -> Result<Vec<Tr
         Ok(trace)
     };
     paths.iter().map(open).collect()
+}
+
+/// Names the input that an error is about, where there is only one.
+pub(crate) fn about(paths: &[PathBuf], error: Error) -> Error {
+    match paths {
+        [path] => error.in_file(path),
+        _ => error,
+    }
 }
 
 /// The name to print for a path.

@@ -9,6 +9,7 @@ mod fields;
 mod input;
 mod output;
 mod progress;
+mod staged;
 mod table;
 mod units;
 

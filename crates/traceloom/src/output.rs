@@ -12,7 +12,7 @@ use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value as Json, json};
 use traceloom_bytes::{Error, Finding, Findings, Loss, Result, Severity, Value};
 
-use crate::input::display_name;
+use crate::{input::display_name, staged::Staged};
 
 /// The colours of the program.
 pub(crate) struct Styles;
@@ -97,11 +97,18 @@ pub(crate) fn warn_once(path: &Path, findings: &Findings) {
     }
 }
 
+/// Says on standard error what the reader of an answer should know.
+pub(crate) fn note(text: &str) {
+    let style = Styles::NOTE;
+    anstream::eprintln!("{style}note:{style:#} {text}");
+}
+
 /// Says on standard error what an output could not hold.
 pub(crate) fn report_loss(loss: &Loss) {
     let style = Styles::WARNING;
     for (what, count, example) in loss.entries() {
-        anstream::eprintln!("{style}lost:{style:#} {what}: {count} (such as {example})");
+        let example = if example.is_empty() { String::new() } else { format!(" (such as {example})") };
+        anstream::eprintln!("{style}lost:{style:#} {what}: {count}{example}");
     }
 }
 
@@ -150,14 +157,9 @@ pub(crate) fn write_file<T>(
     if fs::metadata(path).is_ok_and(|kind| !kind.is_file()) {
         return fill(&fs::File::create(path).map_err(in_file)?, path, work);
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    // The user's umask decides, as for any file a program makes.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.prefix(".traceloom-").tempfile_in(folder).map_err(in_file)?;
-    let outcome = fill(file.as_file(), path, work)?;
-    file.persist(path).map_err(|error| in_file(error.error))?;
+    let staged = Staged::create(path).map_err(in_file)?;
+    let outcome = fill(staged.file(), path, work)?;
+    staged.finish().map_err(in_file)?;
     Ok(outcome)
 }
 

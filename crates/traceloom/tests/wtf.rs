@@ -99,6 +99,26 @@ fn every_form_holds_the_same_events_and_leads_back() {
 }
 
 #[test]
+fn the_ending_decides_the_form() {
+    let folder = Folder::new();
+    let first_byte = |path: &str| fs::read(path).expect("a file").first().copied();
+    let (game, text, back) = (folder.demo(), folder.path("a.wtf-json"), folder.path("b.wtf-trace"));
+    assert!(traceloom(&["convert", &game, &text]).status.success());
+    assert_eq!(first_byte(&text), Some(b'{'));
+    assert!(traceloom(&["convert", &text, &back]).status.success());
+    assert_eq!(first_byte(&back), first_byte(&game));
+    assert_eq!(events(&back), events(&game));
+    // The same ending, the same bytes.
+    let copy = folder.path("copy.wtf-trace");
+    assert!(traceloom(&["convert", &game, &copy]).status.success());
+    assert_eq!(fs::read(&copy).expect("a file"), fs::read(&game).expect("a file"));
+    // From another format as well.
+    let capture = fixture("../easyprofiler/v210_values.prof");
+    assert!(traceloom(&["convert", &capture, &text]).status.success());
+    assert_eq!(first_byte(&text), Some(b'{'));
+}
+
+#[test]
 fn a_slice_repeats_definitions_and_zones() {
     let folder = Folder::new();
     let (game, part) = (folder.demo(), folder.path("part.wtf-trace"));

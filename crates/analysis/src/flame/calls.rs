@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use hashbrown::HashMap;
 use traceloom_model::{Columns, Flow, Table, TableSink, calls};
 
-use super::Tree;
+use super::{Options, Tree, Weight};
 use crate::{
     group::whole,
     names::{Mapped, NONE, Names, number},
@@ -67,8 +67,14 @@ impl TableSink for CallStacks {
 }
 
 impl CallStacks {
-    /// The estimate, by own time or by calls; empty where there are no sums.
-    pub fn finish(self, counts: bool) -> Tree {
+    /// Whether no call was met.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// The estimate, by own time or by calls; empty where there are no sums. They know neither times nor threads.
+    pub fn finish(self, options: &Options) -> Tree {
+        let counts = options.weight == Weight::Count;
         let mut tree = Tree::default();
         let shares = Shares::of(&self.calls);
         let all: f64 = shares.callees.values().map(|sums| sums.excl_ns as f64).sum();
@@ -90,6 +96,7 @@ impl CallStacks {
                 }
             }
         }
+        let tree = if options.is_reversed { tree.reversed() } else { tree };
         tree.named(&self.names)
     }
 }
@@ -130,7 +137,7 @@ mod tests {
             let key = (caller, sink.names.intern(callee));
             sink.calls.entry(key).or_default().add(Sums { count: *count, incl_ns: *incl_ns, excl_ns: *excl_ns });
         }
-        let tree = sink.finish(false);
+        let tree = sink.finish(&Options::default());
         tree.stacks().iter().filter(|stack| stack.own > 0).map(|stack| (stack.frames.join(";"), stack.own)).collect()
     }
 

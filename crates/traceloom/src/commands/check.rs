@@ -3,7 +3,7 @@
 use std::{io::Write, path::Path};
 
 use serde_json::json;
-use traceloom_bytes::{Error, ErrorKind, Finding, Findings, Mode, Options, Result, Severity};
+use traceloom_bytes::{Error, ErrorKind, Finding, Findings, Mode, Options, Position, Result, Severity};
 
 use crate::{
     Outcome, args, each,
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &args::Check) -> Result<Outcome> {
 /// What became of one file.
 enum Verdict {
     Read { format: &'static str, findings: Findings },
-    Refused { finding: Option<Box<Finding>>, message: String },
+    Refused { finding: Option<Box<Finding>>, position: Option<Position>, message: String },
 }
 
 fn verdict(path: &Path, arguments: &args::Check, options: &Options) -> Result<Verdict> {
@@ -42,9 +42,9 @@ fn verdict(path: &Path, arguments: &args::Check, options: &Options) -> Result<Ve
     read().or_else(|error: Error| match error.kind() {
         ErrorKind::Io(_) | ErrorKind::Usage(_) => Err(error.in_file(path)),
         ErrorKind::Refused(finding) => {
-            Ok(Verdict::Refused { finding: Some(finding.clone()), message: finding.message() })
+            Ok(Verdict::Refused { finding: Some(finding.clone()), position: None, message: finding.message() })
         }
-        kind => Ok(Verdict::Refused { finding: None, message: kind.to_string() }),
+        kind => Ok(Verdict::Refused { finding: None, position: error.position(), message: kind.to_string() }),
     })
 }
 
@@ -68,9 +68,10 @@ impl Verdict {
                 }
             }
             Self::Refused { finding: Some(finding), .. } => write_finding(&mut out, &name, finding)?,
-            Self::Refused { message, .. } => {
+            Self::Refused { position, message, .. } => {
                 let style = Styles::ERROR;
-                writeln!(out, "{name}: {style}refused:{style:#} {message}")?;
+                let position = position.map(|position| format!("{position}: ")).unwrap_or_default();
+                writeln!(out, "{name}: {position}{style}refused:{style:#} {message}")?;
             }
         }
         out.flush()?;
@@ -82,7 +83,7 @@ impl Verdict {
             Self::Read { format, findings } => {
                 (Some(*format), findings.kept().iter().map(finding_json).collect(), json!(findings.counts()), None)
             }
-            Self::Refused { finding, message } => (
+            Self::Refused { finding, message, .. } => (
                 None,
                 finding.iter().map(|finding| finding_json(finding)).collect::<Vec<_>>(),
                 json!({}),

@@ -63,11 +63,23 @@ impl<'a> Wish<'a> {
             Some(id) => traceloom_export::by_id(id).ok().map(|target| (target, gzip)),
             None => by_path(output),
         };
+        let variant = variant.or_else(|| variant_of(output).filter(|_| id.is_none_or(|id| id == WTF)));
         let is_known = |id: &str| FORMATS.iter().any(|format| format.descriptor().id == id);
         match id {
             Some(id) if target.is_none() && !is_known(id) => Err(unknown(id)),
             _ => Ok(Self { id, variant, target, is_partial }),
         }
+    }
+}
+
+const WTF: &str = "wtf";
+
+/// The form that an ending asks for: the original of this format opens files by their endings.
+fn variant_of(output: &Path) -> Option<&'static str> {
+    match output.extension()?.to_str()? {
+        "wtf-trace" => Some("binary"),
+        "wtf-json" => Some("json"),
+        _ => None,
     }
 }
 
@@ -86,7 +98,9 @@ fn within_format(input: &Path, output: &Path, wish: &Wish<'_>, arguments: &args:
     let target = wish.target.filter(|_| !is_own).map(|(target, _)| target.descriptor().id);
     let wanted = wish.id.or(target).unwrap_or(own.id);
     let in_input = |error: Error| error.in_file(input);
-    let edited = if wanted == own.id && wish.id.is_none() && !arguments.canonical {
+    // Bytes under another ending may be of the wrong form; of what comes in a pipe nobody knows.
+    let is_form = wish.variant.is_none() || input == Path::new("-") || input.extension() == output.extension();
+    let edited = if wanted == own.id && wish.id.is_none() && is_form && !arguments.canonical {
         let copied = write_file(output, &[input], |out| format.rewrite(source, out, &options)).map_err(in_input)?;
         Edited { findings: copied, loss: Loss::default() }
     } else if wanted == own.id {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_analysis::flame::{Flame, Options, Tree, Weight};
+use traceloom_analysis::flame::{CallStacks, Flame, Options, Tree, Weight};
 use traceloom_bytes::{Error, Result};
 use traceloom_model::{Filter, TableSource};
 
@@ -14,15 +14,16 @@ use crate::{
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let traces = input::open_tables(&arguments.files, &arguments.reading)?;
-    let mut flame = Flame::new(options(arguments));
+    let options = options(arguments);
+    let mut flame = Flame::new(options);
     let mut filter = Filter::default();
     if let Some((from_ns, to_ns)) = range_ns(arguments) {
         (filter.from_ns, filter.to_ns) = (from_ns, to_ns);
     }
     traces.pour(&filter, &mut flame)?;
-    let tree = flame.finish();
+    let mut tree = flame.finish();
     if tree.is_empty() {
-        return Err(Error::usage("there are no stacks in it: neither spans nor allocations"));
+        tree = estimated(&traces, &options).map_err(|error| input::about(&arguments.files, error))?;
     }
     let inputs: Vec<_> = arguments.files.iter().map(AsRef::as_ref).collect();
     output::write_file(&arguments.output, &inputs, |out| match arguments.format {
@@ -30,6 +31,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         FlameFormat::Svg => write_svg(&tree, arguments, out),
     })?;
     Ok(Outcome::Fine)
+}
+
+/// Stacks of traces that have only sums: who called whom, but not in which stack.
+fn estimated(traces: &impl TableSource, options: &Options) -> Result<Tree> {
+    let mut calls = CallStacks::default();
+    if options.weight != Weight::Bytes {
+        traces.pour(&Filter::default(), &mut calls)?;
+    }
+    if calls.is_empty() {
+        return Err(Error::usage("there are no stacks in it: neither spans nor calls nor allocations"));
+    }
+    if options.range_ns.is_some() || options.by_thread {
+        let problem =
+            "it has sums of calls, which know neither times nor threads: leave out `--range` and `--by-thread`";
+        return Err(Error::usage(problem));
+    }
+    let tree = calls.finish(options);
+    match tree.is_empty() {
+        true => Err(Error::usage("there are no stacks in it: all of its calls are a circle without a beginning")),
+        false => {
+            output::note("estimated: the profiler added calls up by caller, not by stack");
+            Ok(tree)
+        }
+    }
 }
 
 fn options(arguments: &Arguments) -> Options {

@@ -107,8 +107,28 @@ fn a_name_that_ends_in_a_number_is_no_comparison() {
 
 #[test]
 fn what_has_no_stacks_is_refused() {
-    let output = traceloom(&["flame", &fixture_of("cnanolog", "head_args16.clog")]);
-    assert_eq!(output.status.code(), Some(2));
+    let file = fixture_of("cnanolog", "head_args16.clog");
+    for verb in ["flame", "memory"] {
+        let output = traceloom(&[verb, &file]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(&format!("{file}: there are no")), "{verb}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn stacks_of_sums_are_estimated_and_said_to_be() {
+    let file = fixture_of("nytprof", "pynytprof/seed-small.nytprof");
+    let output = traceloom(&["flame", "--format", "folded", &file]);
+    assert_snapshot("flame_estimated", &stdout(&output));
+    assert!(stderr(&output).contains("estimated"), "{output:?}");
+    let calls = fixture_of("nytprof", "inventory-calls0.nytprof");
+    let reversed = answer(&["flame", "--format", "folded", "--by", "count", "--reversed", &calls]);
+    assert_snapshot("flame_estimated_reversed", &reversed);
+    for option in [["--by-thread"].as_slice(), &["--range", "0s..1s"]] {
+        let output = traceloom(&[["flame", &file].as_slice(), option].concat());
+        assert!(stderr(&output).contains("sums of calls"), "{output:?}");
+        assert_eq!(output.status.code(), Some(2));
+    }
 }
 
 #[test]
@@ -148,19 +168,21 @@ fn what_is_wrong_with_a_trace_is_said_once_beside_the_answer() {
     fs::write(&cut, &bytes[..bytes.len() * 2 / 3]).expect("a place to write");
     let (perfetto, store) = (folder.path("out.pftrace"), folder.path("store/"));
     let question = "select count(*) from spans";
-    for arguments in [
-        &["stats", &cut][..],
-        &["flame", "--format", "folded", &cut],
-        &["diff", &cut, &folder.path("demo/game.prof")],
-        &["convert", &cut, &perfetto],
-        &["convert", &cut, &store, "--to", "parquet"],
-        &["query", &cut, question],
-    ] {
-        let output = traceloom(arguments);
+    let sound = folder.path("demo/game.prof");
+    let mut questions = vec![
+        vec!["stats", &cut],
+        vec!["flame", "--format", "folded", &cut],
+        vec!["diff", &cut, &sound],
+        vec!["convert", &cut, &perfetto],
+    ];
+    if cfg!(feature = "sql") {
+        questions.extend([vec!["convert", &cut, &store, "--to", "parquet"], vec!["query", &cut, question]]);
+    }
+    for arguments in questions {
+        let output = traceloom(&arguments);
         let said = stderr(&output);
         assert_eq!(said.matches("[easyprofiler.truncated]").count(), 1, "{arguments:?}: {said}");
         assert!(said.contains(&format!("{cut}: byte ")), "{arguments:?}: {said}");
     }
-    let sound = traceloom(&["stats", &folder.path("demo/game.prof")]);
-    assert_eq!(stderr(&sound), "");
+    assert_eq!(stderr(&traceloom(&["stats", &sound])), "");
 }

@@ -1,0 +1,157 @@
+//! A file that takes its place when it is complete.
+
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+};
+
+use tempfile::{Builder, NamedTempFile};
+
+/// A file that grows beside its place.
+pub(crate) struct Staged {
+    place: PathBuf,
+    growing: Growing,
+}
+
+enum Growing {
+    /// It has no name yet: whatever ends the process leaves nothing of it.
+    #[cfg(target_os = "linux")]
+    Nameless(File),
+    /// Where the file system has no such files.
+    Named(NamedTempFile),
+}
+
+impl Staged {
+    /// Begins a file that is to become `place`.
+    pub(crate) fn create(place: &Path) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        let growing = match nameless::create(folder(place)) {
+            Some(file) => Growing::Nameless(file),
+            None => Growing::Named(named(folder(place))?),
+        };
+        #[cfg(not(target_os = "linux"))]
+        let growing = Growing::Named(named(folder(place))?);
+        Ok(Self { place: place.to_owned(), growing })
+    }
+
+    /// What to write to.
+    pub(crate) fn file(&self) -> &File {
+        match &self.growing {
+            #[cfg(target_os = "linux")]
+            Growing::Nameless(file) => file,
+            Growing::Named(file) => file.as_file(),
+        }
+    }
+
+    /// Moves it to its place, over what is there.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self.growing {
+            #[cfg(target_os = "linux")]
+            Growing::Nameless(file) => nameless::finish(&file, &self.place),
+            Growing::Named(file) => file.persist(&self.place).map(drop).map_err(|error| error.error),
+        }
+    }
+}
+
+fn folder(place: &Path) -> &Path {
+    place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+const PREFIX: &str = ".traceloom-";
+
+fn named(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    // The user's umask decides, as for any file a program makes.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.prefix(PREFIX).tempfile_in(folder)
+}
+
+#[cfg(target_os = "linux")]
+mod nameless {
+    use std::{
+        fs::File,
+        io::{self, Seek},
+        os::fd::AsRawFd,
+        path::Path,
+    };
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+    use tempfile::Builder;
+
+    /// Names of open files; without it a nameless file could not be given one.
+    const OPEN_FILES: &str = "/proc/self/fd";
+
+    pub(super) fn create(folder: &Path) -> Option<File> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = open(folder, flags, Mode::from_raw_mode(0o666)).ok()?;
+        Path::new(OPEN_FILES).is_dir().then(|| file.into())
+    }
+
+    /// A link cannot take the place of a file, so it gets a name beside it first.
+    pub(super) fn finish(file: &File, place: &Path) -> io::Result<()> {
+        let open_file = format!("{OPEN_FILES}/{}", file.as_raw_fd());
+        let link = |name: &Path| Ok(linkat(CWD, &open_file, CWD, name, AtFlags::SYMLINK_FOLLOW)?);
+        match Builder::new().prefix(super::PREFIX).make_in(super::folder(place), link) {
+            Ok(linked) => linked.persist(place).map(drop).map_err(|error| error.error),
+            // Some file systems make such files and cannot name them.
+            Err(_) => copy(file, place),
+        }
+    }
+
+    pub(super) fn copy(mut file: &File, place: &Path) -> io::Result<()> {
+        let mut named = super::named(super::folder(place))?;
+        file.rewind()?;
+        io::copy(&mut file, &mut named)?;
+        named.persist(place).map(drop).map_err(|error| error.error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, io::Write};
+
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn it_takes_its_place_when_it_is_complete() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("out");
+        fs::write(&place, "old").expect("a file");
+        let staged = Staged::create(&place).expect("a file");
+        staged.file().write_all(b"new").expect("room for it");
+        assert_eq!(fs::read(&place).expect("a file"), b"old");
+        // Nothing to clean up, however the process ends.
+        #[cfg(target_os = "linux")]
+        assert_eq!(names(folder.path()), ["out"]);
+        staged.finish().expect("its place");
+        assert_eq!(fs::read(&place).expect("a file"), b"new");
+        assert_eq!(names(folder.path()), ["out"]);
+    }
+
+    #[test]
+    fn what_is_given_up_leaves_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        drop(Staged::create(&folder.path().join("out")).expect("a file"));
+        let named = Growing::Named(named(folder.path()).expect("a file"));
+        drop(Staged { place: folder.path().join("out"), growing: named });
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_cannot_be_named_is_copied() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("out");
+        let file = nameless::create(folder.path()).expect("temporary folders take nameless files");
+        (&file).write_all(b"all of it").expect("room for it");
+        nameless::copy(&file, &place).expect("its place");
+        assert_eq!(fs::read(&place).expect("a file"), b"all of it");
+    }
+}
