@@ -126,7 +126,7 @@ impl Crossings {
 
     /// Something ends after the part; whether it began before that.
     pub(crate) fn ends_after(&mut self, what: Lasting) -> bool {
-        self.open.remove(&what) || self.before.contains_key(&what)
+        self.open.remove(&what)
     }
 
     /// Keeps how it ends.

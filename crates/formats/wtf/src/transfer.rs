@@ -135,10 +135,10 @@ impl<'c, W: Write> Transfer<'c, W> {
         if event.time_us < from {
             return self.before(event);
         }
+        self.begin_part(from)?;
         if event.time_us > to {
             return self.after(event);
         }
-        self.begin_part(from)?;
         self.begin_zone(index, from)?;
         if let Some((what, begins)) = Lasting::of(event).filter(|_| self.cut.is_some()) {
             self.crossings.inside(what, begins);

@@ -208,6 +208,29 @@ fn a_slice_keeps_what_lasts() {
     assert_eq!(lost, [4, 2], "four beginnings and two ends: {:?}", edited.loss);
 }
 
+/// Of a frame that is told to end twice after the part, only one end belongs to the part.
+#[test]
+fn what_ends_twice_is_ended_once() {
+    let mut composer = Composer::new(Vec::new(), Form::Binary, &FileInfo::default()).unwrap();
+    let zone = composer.zone(Some("a"), None, None).unwrap();
+    let [start, end] = ["Start", "End"].map(|side| composer.builtin(&format!("wtf.timing#frame{side}")).unwrap());
+    for (time, kind) in [(1, start), (30, end), (31, end)] {
+        composer.event(zone, kind, time, [Value::Uint(7)]).unwrap();
+    }
+    let source = Source::bytes(composer.finish().unwrap());
+    let part = Slice { from_ns: Some(10_000), to_ns: Some(20_000), threads: Vec::new() };
+    let mut out = Vec::new();
+    edit::slice(&source, &mut out, &part, &Options::default()).unwrap();
+    let mut told = Vec::new();
+    let mut reader = traceloom_wtf::open(Source::bytes(out), &Options::strict()).unwrap();
+    let mut take = |event: &Event<'_>| {
+        told.extend((!event.kind.is_structural()).then(|| (event.kind.name.to_string(), event.time_us)));
+        Ok(())
+    };
+    reader.for_each_event(&mut take).unwrap();
+    assert_eq!(told, [("wtf.timing#frameStart".to_owned(), 10), ("wtf.timing#frameEnd".to_owned(), 20)]);
+}
+
 /// A scope around the whole part is there from edge to edge, even where nothing else happens.
 #[test]
 fn a_slice_inside_a_scope_keeps_the_scope() {
