@@ -136,6 +136,11 @@ mod tests {
         let entries = [Some("unused"), Some("a"), Some("b"), Some("a")];
         assert_eq!(find(&mut groups, &names(&entries, &keys(&[2, 1, 3, 2])), &interner), [0, 1, 1, 0]);
         assert_eq!(find(&mut groups, &names(&[Some("c"), Some("a")], &keys(&[1, 0])), &interner), [1, 2]);
+        // The same entries elsewhere: what was known of their places does not hold.
+        let moved = [Some("c"), Some("b"), Some("a")];
+        assert_eq!(find(&mut groups, &names(&moved, &keys(&[1, 2, 0])), &interner), [0, 1, 2]);
+        let moved = [Some("a"), Some("c"), Some("b")];
+        assert_eq!(find(&mut groups, &names(&moved, &keys(&[1, 2, 0])), &interner), [2, 0, 1]);
         assert_eq!(
             resolved(&mut groups, &interner),
             [Some("b"), Some("a"), Some("c")].map(|name| name.map(str::to_owned))

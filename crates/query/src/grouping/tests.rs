@@ -19,24 +19,36 @@ use datafusion::{
 
 use super::{GroupByIndex, GroupByNumber, function::name_type};
 
-/// Rows by a name that may be NULL: two streams of batches, each stream with a dictionary of its own.
+/// Rows by a name, which is NULL here and there: two streams of batches, in which two dictionaries take turns.
 fn table(names: i32, rows: i32) -> Arc<MemTable> {
     let fields = vec![Field::new("name", name_type(), true), Field::new("n", DataType::Int64, true)];
     let schema = Arc::new(Schema::new(fields));
-    let stream = |turned: bool| -> Vec<RecordBatch> {
-        let number = |entry: i32| if turned { names - 1 - entry } else { entry };
-        let entries: ArrayRef =
-            Arc::new((0..names).map(|entry| Some(format!("name {}", number(entry)))).collect::<StringArray>());
-        let batch = |begin: i32| {
-            let rows = begin..(begin + 1000).min(rows);
-            let keys: Int32Array = rows.clone().map(|row| (row % 11 != 5).then_some(number(row % names))).collect();
-            let values: Int64Array = rows.map(|row| (row % 7 != 3).then_some(i64::from(row))).collect();
-            let names: ArrayRef = Arc::new(DictionaryArray::new(keys, Arc::clone(&entries)));
-            RecordBatch::try_new(Arc::clone(&schema), vec![names, Arc::new(values)]).expect("two columns")
-        };
-        (0..rows).step_by(1000).map(batch).collect()
+    let dictionary = |is_turned: bool| -> ArrayRef {
+        let name = |entry: i32| Some(format!("name {}", place(entry, names, is_turned)));
+        Arc::new((0..names).map(name).collect::<StringArray>())
     };
-    Arc::new(MemTable::try_new(Arc::clone(&schema), vec![stream(false), stream(true)]).expect("batches of one kind"))
+    let dictionaries = [false, true].map(dictionary);
+    let batch = |number: i32, is_turned: bool| {
+        let rows = number * 1000..((number + 1) * 1000).min(rows);
+        // Batches without NULL go the quick way.
+        let is_name = |row: i32| number % 4 != 3 || row % 11 != 5;
+        let key = |row: i32| is_name(row).then_some(place(row % names, names, is_turned));
+        let keys: Int32Array = rows.clone().map(key).collect();
+        let values: Int64Array = rows.map(|row| (row % 7 != 3).then_some(i64::from(row))).collect();
+        let entries = Arc::clone(&dictionaries[usize::from(is_turned)]);
+        let names: ArrayRef = Arc::new(DictionaryArray::new(keys, entries));
+        RecordBatch::try_new(Arc::clone(&schema), vec![names, Arc::new(values)]).expect("two columns")
+    };
+    // A dictionary stays for two batches.
+    let stream = |shift: i32| -> Vec<RecordBatch> {
+        (0..(rows + 999) / 1000).map(|number| batch(number, (number + shift) / 2 % 2 == 1)).collect()
+    };
+    Arc::new(MemTable::try_new(Arc::clone(&schema), vec![stream(0), stream(1)]).expect("batches of one kind"))
+}
+
+/// Where a name stands in a dictionary, and which name stands there.
+fn place(number: i32, names: i32, is_turned: bool) -> i32 {
+    if is_turned { names - 1 - number } else { number }
 }
 
 /// A session with our rules, or without.
