@@ -1,8 +1,8 @@
 //! Answers: from the bytes of a file to a report.
 
 use traceloom_analysis::{diff, stats};
-use traceloom_bytes::Result;
-use traceloom_ingest::{Options, Trace};
+use traceloom_core::Result;
+use traceloom_mapping::{Options, Trace};
 
 use crate::{
     easyprofiler,

@@ -6,8 +6,8 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use traceloom_bytes::{Limits, Options, Records, Result, Source};
 use traceloom_cnanolog::{Arg, Reader, Record, sample, text};
+use traceloom_core::{Limits, Options, Records, Result, Source};
 
 use crate::measure::{baseline, cpu_times, forget_peak, peak_bytes, row};
 

@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::BufWriter};
 
-use traceloom_bytes::{Limits, Options, Records, Result, Source};
+use traceloom_core::{Limits, Options, Records, Result, Source};
 use traceloom_easyprofiler::{Record, TreeBuilder, sample};
 
 use crate::measure::{baseline, cpu_times, peak_bytes, row};

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use traceloom_bytes::{Limits, Result};
+use traceloom_core::{Limits, Result};
 use traceloom_export::{Options, by_id, write};
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 
 use crate::{
     easyprofiler,
@@ -17,7 +17,7 @@ const LIMITED_BYTES: u64 = 16 << 20;
 
 pub(crate) fn run() -> Result<bool> {
     let (_file, source) = easyprofiler::generated(SPANS)?;
-    let trace = Trace::new("big.prof".as_ref(), source.clone(), None, &traceloom_ingest::Options::default())?;
+    let trace = Trace::new("big.prof".as_ref(), source.clone(), None, &traceloom_mapping::Options::default())?;
     println!("export: easyprofiler, {} MB", source.len()? / 1_000_000);
     let limited = Options { limits: Limits { tree_bytes: LIMITED_BYTES, ..Limits::default() }, ..Options::default() };
     let spilled = memory("perfetto", &trace, &limited)?;

@@ -22,7 +22,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
 /// A format's benchmark.
 struct Bench {

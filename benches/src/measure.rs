@@ -3,7 +3,7 @@
 use std::{fs, time::Duration};
 
 use rustix::time::{ClockId, clock_gettime};
-use traceloom_bytes::{Limits, Result, Source, Window};
+use traceloom_core::{Limits, Result, Source, Window};
 
 /// How often each work is repeated; the best counts, for other programs only ever add time.
 const ROUNDS: usize = 9;

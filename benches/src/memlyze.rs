@@ -5,7 +5,7 @@ use std::{
     io::{BufWriter, Write},
 };
 
-use traceloom_bytes::{Limits, Options, Records, Result, Source};
+use traceloom_core::{Limits, Options, Records, Result, Source};
 use traceloom_memlyze::{
     Alloc, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, create_with_metadata,
     raw::{Dialect, Packing},

@@ -9,7 +9,7 @@ use std::{
 };
 
 use flate2::read::ZlibDecoder;
-use traceloom_bytes::{Limits, Options, Records, Result, Source};
+use traceloom_core::{Limits, Options, Records, Result, Source};
 use traceloom_nytprof::{
     Header, NewFid, Nv, Pair, PidEnd, PidStart, Record, Str, SubCallers, SubInfo, SubReturn, TimeLine, Writer,
     aggregate, create, edit, open, raw::FidFlags,

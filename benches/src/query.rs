@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use traceloom_bytes::{Error, Result, Source};
-use traceloom_ingest::{Options as Reading, Trace};
+use traceloom_core::{Error, Result, Source};
+use traceloom_mapping::{Options as Reading, Trace};
 use traceloom_query::{Options, Session};
 
 use crate::{

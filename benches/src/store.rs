@@ -2,8 +2,8 @@
 
 use std::{path::Path, process::Command, time::Duration};
 
-use traceloom_bytes::{Error, Result};
-use traceloom_ingest::{Options as Reading, Trace};
+use traceloom_core::{Error, Result};
+use traceloom_mapping::{Options as Reading, Trace};
 use traceloom_query::{Options, Session, store};
 
 use crate::{

@@ -1,8 +1,8 @@
 //! Tables: from the bytes of a file to batches of the columns that a question needs.
 
 use arrow_array::RecordBatch;
-use traceloom_bytes::Result;
-use traceloom_ingest::{Options, Trace, ingest};
+use traceloom_core::Result;
+use traceloom_mapping::{Options, Trace, ingest};
 use traceloom_model::{Columns, Flow, Table, TableSink, Wanted};
 
 use crate::{
@@ -49,8 +49,8 @@ impl TableSink for Counting {
         self.wanted.columns(table)
     }
 
-    fn batch(&mut self, _table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, _table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         self.rows += batch.num_rows() as u64;
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 use traceloom_testkit::Browser;
 use traceloom_viewer::{Options, Viewer, start};
 

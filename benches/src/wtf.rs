@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use traceloom_bytes::{Limits, Options, Result, Source};
+use traceloom_core::{Limits, Options, Result, Source};
 use traceloom_wtf::{
     Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, TypeId, Value, ZoneId,
     derive::Tree,

@@ -1,6 +1,6 @@
 //! CNanoLog for the targets.
 
-use traceloom_bytes::{Options, Records, Result, Source};
+use traceloom_core::{Options, Records, Result, Source};
 use traceloom_cnanolog::{Dictionary, Extra, Reader, Record, open_with, text};
 use traceloom_testkit::Subject;
 

@@ -1,6 +1,6 @@
 //! EasyProfiler for the targets.
 
-use traceloom_bytes::{Options, Result, Source};
+use traceloom_core::{Options, Result, Source};
 use traceloom_easyprofiler::{
     Reader,
     raw::{EASY_PROFILER_SIGNATURE, Version},

@@ -1,6 +1,6 @@
 //! Editing: whatever comes in, what goes out can be read, and a repaired file is a good one.
 
-use traceloom_bytes::{Edited, Error, ErrorKind, Mode, Options, Result, Slice, Source};
+use traceloom_core::{Edited, Error, ErrorKind, Mode, Options, Result, Slice, Source, TimeRange};
 use traceloom_open::by_id;
 
 use crate::{Format, WIDE_WINDOW, choice, options, walk::walk};
@@ -44,7 +44,7 @@ fn repair<F: Format>(source: &Source, options: &Options) {
 
 fn slice<F: Format>(source: &Source, bytes: &[u8], options: &Options) {
     let from_ns = choice(bytes, 1 << 20) as i64;
-    let slice = Slice { from_ns: Some(from_ns), to_ns: Some(from_ns.saturating_mul(2)), threads: Vec::new() };
+    let slice = Slice { range: TimeRange::between(from_ns, from_ns.saturating_mul(2)), threads: Vec::new() };
     for slice in [slice, Slice::default()] {
         if let Some(sliced) = run(|out| format::<F>().slice(source, out, &slice, options)) {
             assert_walks::<F>(&sliced, Mode::Lenient, "slice");

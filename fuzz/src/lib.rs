@@ -15,7 +15,7 @@ mod rewrite;
 mod walk;
 mod wtf;
 
-use traceloom_bytes::{Limits, Mode, Options, Records, Result, Source};
+use traceloom_core::{Limits, Mode, Options, Records, Result, Source};
 use traceloom_testkit::Subject;
 
 pub use crate::{

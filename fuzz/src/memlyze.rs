@@ -1,7 +1,7 @@
 //! Memlyze for the targets.
 
 use flate2::Crc;
-use traceloom_bytes::{Options, Result, Source};
+use traceloom_core::{Options, Result, Source};
 use traceloom_memlyze::{
     Reader,
     raw::{BLOCK_HEADER_BYTES, BLOCK_MAGIC, BLOCK_STORED, MAGIC, Version},

@@ -1,6 +1,6 @@
 //! NYTProf for the targets: the real stream, and the dialect of Pynytprof.
 
-use traceloom_bytes::{Limits, Options, Result, Source};
+use traceloom_core::{Limits, Options, Result, Source};
 use traceloom_nytprof::{Dialect, Reader, dialect, edit, pynytprof};
 use traceloom_testkit::Subject;
 

@@ -1,6 +1,6 @@
 //! Reading: no panic, no hang, no memory beyond the limits, and the same records through any window.
 
-use traceloom_bytes::{Mode, Source};
+use traceloom_core::{Mode, Source};
 use traceloom_testkit::sources::short_reads;
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use traceloom_bytes::{ErrorKind, Mode, Source};
+use traceloom_core::{ErrorKind, Mode, Source};
 
 use crate::{
     Format, WIDE_WINDOW, options,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use traceloom_bytes::{Describe, Error, ErrorKind, Fields, Findings, Mode, Records};
+use traceloom_core::{Describe, Error, ErrorKind, Fields, Findings, Mode, Records};
 use traceloom_testkit::FieldHash;
 
 use crate::{Format, MOST_FINDINGS};

@@ -1,6 +1,6 @@
 //! The Web Tracing Framework for the targets.
 
-use traceloom_bytes::{Options, Result, Source};
+use traceloom_core::{Options, Result, Source};
 use traceloom_testkit::Subject;
 use traceloom_wtf::{
     Reader,

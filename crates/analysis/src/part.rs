@@ -1,6 +1,7 @@
 //! The part of a trace that an answer is about.
 
 use hashbrown::HashSet;
+use traceloom_core::TimeRange;
 use traceloom_model::Filter;
 
 /// A stretch of time and some threads. The filter of a source is a hint only, so rows are looked at again.
@@ -9,8 +10,7 @@ pub(crate) struct Part(Option<Narrow>);
 
 #[derive(Debug)]
 struct Narrow {
-    from_ns: i64,
-    to_ns: i64,
+    range: TimeRange,
     threads: Option<HashSet<i64>>,
 }
 
@@ -18,7 +18,7 @@ impl Part {
     pub(crate) fn of(filter: &Filter) -> Self {
         let is_whole = *filter == Filter::default();
         let threads = filter.threads.as_ref().map(|threads| threads.iter().copied().collect());
-        Self((!is_whole).then_some(Narrow { from_ns: filter.from_ns, to_ns: filter.to_ns, threads }))
+        Self((!is_whole).then_some(Narrow { range: filter.range, threads }))
     }
 
     /// Whether it is everything.
@@ -36,7 +36,7 @@ impl Part {
     pub(crate) fn takes(&self, ts_ns: i64, thread_id: Option<i64>) -> bool {
         let Some(narrow) = &self.0 else { return true };
         let takes_thread = |threads: &HashSet<i64>| thread_id.is_some_and(|id| threads.contains(&id));
-        (narrow.from_ns..=narrow.to_ns).contains(&ts_ns) && narrow.threads.as_ref().is_none_or(takes_thread)
+        narrow.range.contains(ts_ns) && narrow.threads.as_ref().is_none_or(takes_thread)
     }
 }
 
@@ -48,7 +48,7 @@ mod tests {
     fn a_part_is_told_by_time_and_thread() {
         let whole = Part::of(&Filter::default());
         assert!(whole.is_whole() && whole.takes(i64::MIN, None));
-        let part = Part::of(&Filter { from_ns: 10, to_ns: 20, threads: Some(vec![3]) });
+        let part = Part::of(&Filter { range: TimeRange::between(10, 21), threads: Some(vec![3]) });
         assert!(part.takes(10, Some(3)) && part.takes(20, Some(3)));
         assert!(!part.takes(21, Some(3)) && !part.takes(15, Some(4)) && !part.takes(15, None));
     }

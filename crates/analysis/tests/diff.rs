@@ -7,7 +7,7 @@ use std::path::Path;
 
 use made::{Made, span};
 use traceloom_analysis::diff::{Kind, Metric, Noise, Options, Report, Verdict, of_traces};
-use traceloom_ingest::{Trace, open};
+use traceloom_mapping::{Trace, open};
 use traceloom_model::{
     Halt, TableSource, Tables, allocations::Allocation, calls::Call, frames::Frame, line_times::LineTime, stacks::Stack,
 };
@@ -23,7 +23,7 @@ impl TableSource for Any {
         &self,
         filter: &traceloom_model::Filter,
         sink: &mut dyn traceloom_model::TableSink,
-    ) -> traceloom_bytes::Result<()> {
+    ) -> traceloom_core::Result<()> {
         self.0.pour(filter, sink)
     }
 }
@@ -181,7 +181,7 @@ fn allocation(size_bytes: u64) -> Allocation<'static> {
 
 fn fixture(path: &str) -> Trace {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(path);
-    open(&path, None, &traceloom_ingest::Options::default()).expect("the fixture opens")
+    open(&path, None, &traceloom_mapping::Options::default()).expect("the fixture opens")
 }
 
 #[test]

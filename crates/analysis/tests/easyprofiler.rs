@@ -1,17 +1,18 @@
 //! Statistics of the EasyProfiler corpus, equal to those of the original.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
+use traceloom_core::TimeRange;
 
 use serde_json::Value as Json;
 use traceloom_analysis::stats::{self, By, Options, Report, SpanRow};
-use traceloom_ingest::open;
+use traceloom_mapping::open;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/easyprofiler")
 }
 
 fn report(name: &str, options: &Options) -> Report {
-    let how = traceloom_ingest::Options::default();
+    let how = traceloom_mapping::Options::default();
     let trace = open(&folder().join(name), None, &how).expect("the fixture opens");
     stats::of_traces(&[trace], options).expect("the fixture is read")
 }
@@ -220,8 +221,8 @@ fn adjoining_stretches_add_up_to_the_whole() {
     let file = "v210_nested_threads.prof";
     let whole = report(file, &Options::default());
     let middle = 2_200_000;
-    let before = report(file, &Options { to_ns: middle, ..Options::default() });
-    let after = report(file, &Options { from_ns: middle, ..Options::default() });
+    let before = report(file, &Options { range: TimeRange::new(None, Some(middle)), ..Options::default() });
+    let after = report(file, &Options { range: TimeRange::new(Some(middle), None), ..Options::default() });
     let calls = |report: &Report| report.spans.iter().map(|row| row.calls).sum::<u64>();
     assert_eq!(calls(&before) + calls(&after), calls(&whole));
     assert!(calls(&before) > 0 && calls(&after) > 0, "{} and {}", calls(&before), calls(&after));

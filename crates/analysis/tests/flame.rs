@@ -4,9 +4,10 @@
 mod made;
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
+use traceloom_core::TimeRange;
 
 use traceloom_analysis::flame::{Flame, Options, Weight};
-use traceloom_ingest::{Trace, open};
+use traceloom_mapping::{Trace, open};
 use traceloom_model::{Batches, Columns, Filter, Halt, Table, TableSource, Tables, Wanted, spans::Span, traces};
 
 use crate::made::{Made, span, thread};
@@ -68,7 +69,7 @@ fn stacks_are_those_of_the_original() {
         let name = path.to_string_lossy().into_owned();
         let Some(base) = name.strip_suffix(".folded.txt") else { continue };
         let trace =
-            open(format!("{base}.nytprof").as_ref(), None, &traceloom_ingest::Options::default()).expect("it opens");
+            open(format!("{base}.nytprof").as_ref(), None, &traceloom_mapping::Options::default()).expect("it opens");
         let rate = ticks_per_second(&trace);
         let mut found = BTreeMap::new();
         let options = Options { weight: Weight::SelfTime, ..Options::default() };
@@ -136,14 +137,14 @@ fn stacks_can_be_turned_round_and_kept_apart_by_thread() {
 
 #[test]
 fn a_stretch_has_what_begins_in_it() {
-    let found = stacks(&nested(), Options { range_ns: Some((5, 50)), ..Options::default() });
+    let found = stacks(&nested(), Options { range: TimeRange::between(5, 50), ..Options::default() });
     assert_eq!(found, owned(&[(&["inner"], 50, 3)]), "their parent begins before");
 }
 
 #[test]
 fn allocations_have_stacks_of_their_own() {
     let path = folder().join("../memlyze/api_medium.mlyze");
-    let trace = open(&path, None, &traceloom_ingest::Options::default()).expect("the fixture opens");
+    let trace = open(&path, None, &traceloom_mapping::Options::default()).expect("the fixture opens");
     let golden = fs::read(path.with_extension("json")).expect("the golden");
     let golden: serde_json::Value = serde_json::from_slice(&golden).expect("JSON");
     let by = |weight| stacks(&trace, Options { weight, ..Options::default() }).iter().map(|stack| stack.1).sum::<u64>();

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::Value as Json;
 use traceloom_analysis::lines::{Cost, Figures, Level, Lines, Options, Profile, packages};
-use traceloom_ingest::open;
+use traceloom_mapping::open;
 use traceloom_model::{Filter, TableSource, Tables, files::File, line_times::LineTime};
 
 use crate::made::Made;
@@ -21,7 +21,7 @@ fn folder() -> PathBuf {
 }
 
 fn profile(path: &Path, merge_evals: bool) -> Profile {
-    let trace = open(path, None, &traceloom_ingest::Options::default()).expect("the fixture opens");
+    let trace = open(path, None, &traceloom_mapping::Options::default()).expect("the fixture opens");
     let mut lines = Lines::new(Options { merge_evals });
     trace.pour(&Filter::default(), &mut lines).expect("the fixture is read");
     lines.finish().profiles.pop().unwrap_or_default()

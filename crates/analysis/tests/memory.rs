@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::Value as Json;
 use traceloom_analysis::memory::{Options, Report, memory};
-use traceloom_ingest::open;
+use traceloom_mapping::open;
 use traceloom_model::{Filter, allocations::Allocation, frees::Free};
 
 use crate::made::Made;
@@ -20,7 +20,7 @@ fn folder() -> PathBuf {
 }
 
 fn report(path: &Path, options: &Options) -> Report {
-    let trace = open(path, None, &traceloom_ingest::Options::default()).expect("the fixture opens");
+    let trace = open(path, None, &traceloom_mapping::Options::default()).expect("the fixture opens");
     memory(&trace, &Filter::default(), options).expect("the fixture is read")
 }
 

@@ -8,14 +8,14 @@ use std::{
 
 use serde_json::Value as Json;
 use traceloom_analysis::stats::{self, Options, Report};
-use traceloom_ingest::open;
+use traceloom_mapping::open;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/wtf")
 }
 
 fn report(path: &Path) -> Report {
-    let trace = open(path, None, &traceloom_ingest::Options::default()).expect("the fixture opens");
+    let trace = open(path, None, &traceloom_mapping::Options::default()).expect("the fixture opens");
     stats::of_traces(&[trace], &Options::default()).expect("the fixture is read")
 }
 

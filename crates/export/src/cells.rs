@@ -5,10 +5,10 @@ use arrow_array::{
     cast::AsArray,
     types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type},
 };
-use traceloom_bytes::{Result, Slice};
+use traceloom_core::{Result, Slice};
 use traceloom_model::Table;
 
-use crate::{Datum, Roster, span_is_taken};
+use traceloom_passes::{Datum, Roster, span_is_taken};
 
 /// A column of any kind.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@
 //! what other programs parse.
 //!
 //! ```no_run
-//! # fn convert(trace: &dyn traceloom_model::TableSource) -> traceloom_bytes::Result<()> {
+//! # fn convert(trace: &dyn traceloom_model::TableSource) -> traceloom_core::Result<()> {
 //! use traceloom_export::{Options, by_path, write};
 //!
 //! let (target, gzip) = by_path("trace.pftrace".as_ref()).expect("Perfetto's ending is known");
@@ -18,53 +18,14 @@
 
 #![forbid(unsafe_code)]
 
-mod args;
-mod call_tree;
 mod cells;
-mod flows;
-mod frames;
-mod gather;
-mod heap;
-mod looks;
-mod loss;
-mod memory;
-mod names;
-mod nest;
-mod numbering;
-mod order;
-mod owned;
-mod points;
-mod pour;
-mod repeats;
-mod roster;
-mod sorter;
-mod store;
-mod target;
 mod targets;
 pub mod text;
-mod timeline;
 mod wire;
 
-#[cfg(test)]
-mod fixture;
+pub use traceloom_passes::{Descriptor, Options, Target, Variant, write};
 
 pub use crate::{
-    args::{Arg, ArgStore, Args, Datum},
     cells::{AnyColumn, Taken},
-    flows::{FlowEnd, Flows},
-    gather::{Gathered, Rest},
-    looks::{Look, LookId, Looks},
-    loss::{lose_table, phrase},
-    memory::{InUse, memory_in_use},
-    names::{KeyMap, NameId, NamePool},
-    nest::{Nest, Placed},
-    numbering::{NumberedProcess, NumberedThread, Numbering},
-    order::{Layer, Ordered, SpanIter, SpanOrder, SpanSorter},
-    pour::{pour, span_is_taken},
-    roster::{Process, Roster, Thread, ThreadIndex, Trace},
-    sorter::{Merge, Sorted, Sorter},
-    store::Store,
-    target::{Descriptor, Need, Options, Rows, Target, Variant, write},
-    targets::{TARGETS, by_id, by_path},
-    timeline::Timeline,
+    targets::{TARGETS, by_id, by_path, targets},
 };

@@ -5,8 +5,9 @@ mod support;
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
-use traceloom_export::{AnyColumn, Datum, Options, by_id, write};
+use traceloom_export::{AnyColumn, Options, by_id, write};
 use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted};
+use traceloom_passes::Datum;
 
 use support::{place, python::script_or_skip, traces};
 

@@ -21,9 +21,9 @@ mod wtf;
 
 use std::path::Path;
 
-use traceloom_bytes::{Loss, Source};
+use traceloom_core::{Loss, Source};
 use traceloom_export::{Options, by_id, write};
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 use traceloom_model::TableSource;
 
 use picture::Picture;
@@ -42,7 +42,7 @@ fn convert(source: &dyn TableSource, target: &str, variant: Option<&str>, name: 
     let loss = write(by_id(target).unwrap(), source, &options, &mut bytes)
         .unwrap_or_else(|error| panic!("{name} as {target}: {error}"));
     let format = traceloom_open::by_id(target).unwrap();
-    let strict = traceloom_bytes::Options::strict();
+    let strict = traceloom_core::Options::strict();
     let findings = format.check(&Source::bytes(bytes.clone()), &strict);
     findings.unwrap_or_else(|error| panic!("{name} as {target}: {error}"));
     let path = Path::new(name);
@@ -58,7 +58,7 @@ fn traces() -> Vec<(String, Trace)> {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort_unstable();
     for file in files {
-        if let Ok(trace) = traceloom_ingest::open(&file, None, &Default::default()) {
+        if let Ok(trace) = traceloom_mapping::open(&file, None, &Default::default()) {
             traces.push((format!("pynytprof-{}", file.file_name().unwrap().display()), trace));
         }
     }

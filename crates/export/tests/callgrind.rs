@@ -9,7 +9,7 @@ use std::{
 };
 
 use traceloom_export::by_id;
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 use traceloom_model::{
     Batches, Filter, Integrity, Table, TableSource, Wanted, calls, definitions, spans, threads, traces as trace_table,
 };

@@ -10,12 +10,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom_bytes::{Loss, Source};
-use traceloom_export::{Descriptor, Options, TARGETS, Target, phrase, write};
-use traceloom_ingest::{Trace, open};
+use traceloom_core::{Loss, Source};
+use traceloom_export::{Descriptor, Options, Target, targets, write};
+use traceloom_mapping::{Trace, open};
 use traceloom_model::{
     Batches, Filter, Integrity, Table, TableSource, Wanted, allocations, args, spans, switches, traces as trace_table,
 };
+use traceloom_passes::phrase;
 
 use support::sums::{Sums, sums};
 
@@ -30,7 +31,7 @@ fn traces_in(root: &Path) -> Vec<(String, Trace)> {
     files.sort_unstable();
     // Goldens, notes and files that nothing can be made of lie beside the traces.
     let opened = |path: PathBuf| {
-        let trace = open(&path, None, &traceloom_ingest::Options::default()).ok()?;
+        let trace = open(&path, None, &traceloom_mapping::Options::default()).ok()?;
         trace.pour(&Filter::default(), &mut Batches::of(Wanted::nothing())).ok()?;
         Some((path.strip_prefix(root).unwrap().display().to_string(), trace))
     };
@@ -236,7 +237,7 @@ fn check_format(id: &str, out: &[u8], wrong: &mut Vec<String>) {
         return;
     }
     let source = Source::bytes(out.to_vec());
-    let trace = Trace::new(Path::new("converted"), source, Some(id), &traceloom_ingest::Options::default());
+    let trace = Trace::new(Path::new("converted"), source, Some(id), &traceloom_mapping::Options::default());
     match trace.and_then(|trace| trace.pour(&Filter::default(), &mut Batches::of(Wanted::everything()))) {
         Ok(()) => {}
         Err(error) => wrong.push(format!("it cannot be read again: {error}")),
@@ -267,8 +268,8 @@ fn check_all(root: &Path) -> (BTreeMap<String, usize>, usize) {
     let (mut wrong, mut converted, mut compared) = (Vec::new(), BTreeMap::new(), 0);
     for (name, trace) in traces_in(root) {
         let facts = Facts::of(&trace);
-        for target in TARGETS.iter().filter(|target| fits(target.descriptor(), &facts)) {
-            compared += check(&name, &trace, *target, &facts, &mut wrong);
+        for target in targets().filter(|target| fits(target.descriptor(), &facts)) {
+            compared += check(&name, &trace, target, &facts, &mut wrong);
             *converted.entry(format!("{} as {}", trace.format(), target.descriptor().id)).or_default() += 1;
         }
     }
@@ -296,13 +297,13 @@ fn every_trace_of_the_corpus_becomes_what_fits_it() {
 #[test]
 fn every_variant_takes_a_trace_of_each_format() {
     let traces = support::one_of_each();
-    for target in TARGETS {
+    for target in targets() {
         let descriptor = target.descriptor();
         for variant in descriptor.variants {
             for (name, trace) in &traces {
                 let options = Options { variant: Some(variant.id.to_owned()), ..Options::default() };
                 let mut out = Vec::new();
-                let written = write(*target, trace, &options, &mut out);
+                let written = write(target, trace, &options, &mut out);
                 assert!(written.is_ok(), "{name} as {}:{}: {written:?}", descriptor.id, variant.id);
             }
         }

@@ -4,7 +4,7 @@ mod support;
 
 use std::panic::AssertUnwindSafe;
 
-use traceloom_export::{Options, TARGETS, write};
+use traceloom_export::{Options, targets, write};
 use traceloom_model::{
     Halt, Tables, allocations::Allocation, args::Arg, calls::Call, counters::Counter, events::Event, frees::Free,
     links::Link, logs::Log, spans::Span, stacks::Stack, switches::Switch, threads::Thread,
@@ -92,7 +92,7 @@ fn push_arg(id: i64, owner_table: &str, tables: &mut Tables<'_>) -> Result<(), H
 
 fn check(thread: i64) {
     let mut wrong = Vec::new();
-    for target in TARGETS {
+    for target in targets() {
         let descriptor = target.descriptor();
         let variants = descriptor.variants.iter().map(|variant| Some(variant.id.to_owned()));
         let all: Vec<Option<String>> = if descriptor.variants.is_empty() { vec![None] } else { variants.collect() };
@@ -100,7 +100,7 @@ fn check(thread: i64) {
             let options = Options { variant: variant.clone(), ..Options::default() };
             let name = format!("{}:{}", descriptor.id, variant.unwrap_or_default());
             let source = Synthetic(|tables: &mut Tables<'_>| fill(thread, tables));
-            let write = || write(*target, &source, &options, &mut Vec::new());
+            let write = || write(target, &source, &options, &mut Vec::new());
             match std::panic::catch_unwind(AssertUnwindSafe(write)) {
                 Err(_) => wrong.push(format!("{name} panics")),
                 Ok(Err(error)) => wrong.push(format!("{name}: {error}")),

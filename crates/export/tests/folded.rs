@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use traceloom_analysis::flame::{Flame, Options as FlameOptions, Weight};
 use traceloom_export::{Options, by_id, write};
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 use traceloom_model::{Filter, TableSource};
 
 use support::traces;

@@ -12,9 +12,9 @@ mod trace;
 use std::{collections::BTreeSet, path::Path};
 
 use serde_json::Value as Json;
-use traceloom_bytes::Source;
-use traceloom_export::{Options, TARGETS, by_id, write};
-use traceloom_ingest::Trace;
+use traceloom_core::Source;
+use traceloom_export::{Options, by_id, targets, write};
+use traceloom_mapping::Trace;
 use traceloom_model::{Batches, Filter, Table, TableSource, Tables, Wanted, spans};
 
 use support::{Synthetic, push_trace, span};
@@ -134,7 +134,7 @@ fn difference(found: &BTreeSet<String>, expected: &BTreeSet<String>) -> Vec<Stri
 #[test]
 fn every_target_has_a_case_and_shows_the_names() {
     let mut wrong = Vec::new();
-    for target in TARGETS {
+    for target in targets() {
         let id = target.descriptor().id;
         let case = CASES.iter().find(|case| case.target == id);
         let case = case.unwrap_or_else(|| panic!("{id} has no case here: what does it make of names?"));
@@ -163,7 +163,7 @@ fn names_of_functions_that_allocate_come_through() {
 
 #[test]
 fn text_has_no_control_characters_and_ends_no_script() {
-    for target in TARGETS.iter().filter(|target| target.descriptor().is_text) {
+    for target in targets().filter(|target| target.descriptor().is_text) {
         let id = target.descriptor().id;
         for out in [written(id, None), written_memory(id, None)] {
             let text = String::from_utf8(out).unwrap_or_else(|_| panic!("{id} is no UTF-8"));

@@ -5,9 +5,9 @@ mod support;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use traceloom_bytes::Slice;
+use traceloom_core::{Slice, TimeRange};
 use traceloom_export::{Options, by_id, write as write_target};
-use traceloom_ingest::{Trace, TraceSet};
+use traceloom_mapping::{Trace, TraceSet};
 use traceloom_model::{Table, TableSource, Tables};
 
 use support::{Synthetic, ask, engine_or_skip, place, push_trace, span, traces, write};
@@ -67,7 +67,7 @@ fn a_part_has_what_reaches_into_it() {
         (0..100).try_for_each(|id| tables.push(span(id, 0, None, id * 10, Some(5), "x")))?;
         push_trace("part.prof", 1000, tables)
     });
-    let slice = Slice { from_ns: Some(203), to_ns: Some(300), threads: Vec::new() };
+    let slice = Slice { range: TimeRange::between(203, 300), threads: Vec::new() };
     let mut out = Vec::new();
     let options = Options { slice, ..Options::default() };
     let loss = write_target(by_id("chrome").unwrap(), &trace, &options, &mut out).unwrap();

@@ -5,9 +5,9 @@ mod support;
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
-use traceloom_bytes::Loss;
+use traceloom_core::Loss;
 use traceloom_export::{Options, by_id, write};
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 use traceloom_model::{
     Batches, Filter, Table, TableSource, Tables, Wanted, args, attributes, events, links, logs, logs::Log, spans,
     switches, threads, traces as trace_table,

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fs};
 
 use serde_json::Value as Json;
 use traceloom_export::by_id;
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 use traceloom_model::{
     Batches, Filter, Table, TableSource, Wanted, allocations, frames, spans, stacks, switches, traces as trace_table,
 };

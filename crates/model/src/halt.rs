@@ -1,6 +1,6 @@
 //! Why a mapper ends before the end of its file.
 
-use traceloom_bytes::Error;
+use traceloom_core::Error;
 
 /// Ends a mapper: the sink has enough, or the file cannot be read further.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ impl From<Error> for Halt {
 
 impl Halt {
     /// A stop is a success for whoever asked for the tables.
-    pub fn into_result(self) -> traceloom_bytes::Result<()> {
+    pub fn into_result(self) -> traceloom_core::Result<()> {
         match self {
             Self::Failed(error) => Err(error),
             Self::Stopped => Ok(()),

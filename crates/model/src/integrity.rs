@@ -123,13 +123,13 @@ impl TableSink for Integrity {
         Wanted::everything().columns(table)
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         self.collect(table, &batch);
         match table {
             Table::Args => self.collect_args(&args::View::of(&batch)),
             Table::Spans => self.collect_spans(&spans::View::of(&batch)),
             _ => {}
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }

@@ -1,7 +1,7 @@
 //! Who receives the tables, and how much of them.
 
 use arrow_array::RecordBatch;
-use traceloom_bytes::Result;
+use traceloom_core::{Result, TimeRange};
 
 use crate::Table;
 
@@ -24,7 +24,7 @@ pub trait TableSink {
     fn wants(&self, table: Table) -> Columns;
 
     /// Takes a batch.
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow;
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow>;
 }
 
 impl<S: TableSink + ?Sized> TableSink for &mut S {
@@ -32,7 +32,7 @@ impl<S: TableSink + ?Sized> TableSink for &mut S {
         (**self).wants(table)
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         (**self).batch(table, batch)
     }
 }
@@ -85,27 +85,24 @@ impl Columns {
 /// Rows that the sink will not look at, so that a mapper may leave them out.
 ///
 /// A hint: rows outside may still come, and ids do not depend on it.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Filter {
-    /// The first `ts_ns` of interest.
-    pub from_ns: i64,
-    /// The last `ts_ns` of interest.
-    pub to_ns: i64,
+    /// The `ts_ns` of interest.
+    pub range: TimeRange,
     /// The `thread_id`s of interest; all where none is named.
     pub threads: Option<Vec<i64>>,
 }
 
-impl Default for Filter {
-    fn default() -> Self {
-        Self { from_ns: i64::MIN, to_ns: i64::MAX, threads: None }
-    }
-}
-
 impl Filter {
+    /// All threads in a range of time.
+    pub fn in_range(range: TimeRange) -> Self {
+        Self { range, threads: None }
+    }
+
     /// Whether a row of this time can matter.
     #[inline]
     pub fn takes_time(&self, ts_ns: i64) -> bool {
-        self.from_ns <= ts_ns && ts_ns <= self.to_ns
+        self.range.contains(ts_ns)
     }
 
     /// Whether a row of this thread can matter.
@@ -171,8 +168,8 @@ impl TableSink for Batches {
         self.wanted.columns(table)
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         self.batches.push((table, batch));
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }

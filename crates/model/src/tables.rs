@@ -249,7 +249,7 @@ impl<'s> Tables<'s> {
         let schema = Arc::clone(&self.schemas[table as usize]);
         let batch = RecordBatch::try_new_with_options(schema, arrays, &options)
             .expect("a builder makes the columns of its schema, all of one length");
-        match self.sink.batch(table, batch) {
+        match self.sink.batch(table, batch)? {
             Flow::Continue => Ok(()),
             Flow::Stop => Err(Halt::Stopped),
         }

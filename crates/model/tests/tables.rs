@@ -116,9 +116,9 @@ fn a_sink_that_has_enough_ends_the_mapper() {
         fn wants(&self, _table: Table) -> Columns {
             Columns::ALL
         }
-        fn batch(&mut self, _table: Table, _batch: RecordBatch) -> Flow {
+        fn batch(&mut self, _table: Table, _batch: RecordBatch) -> traceloom_core::Result<Flow> {
             self.0 += 1;
-            Flow::Stop
+            Ok(Flow::Stop)
         }
     }
     let mut sink = Once(0);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use traceloom_bytes::{Compression, Error, Findings, Options, Position, Result, Sniff, Source, peel};
+use traceloom_core::{Compression, Error, Findings, Options, Position, Result, Sniff, Source, peel};
 
 use crate::{FORMATS, Format, by_id};
 

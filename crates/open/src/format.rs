@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Describe, Descriptor, Edited, Findings, Options, Result, Rule, Slice, Sniff, Source};
+use traceloom_core::{Describe, Descriptor, Edited, Findings, Options, Result, Rule, Slice, Sniff, Source};
 
 use crate::Info;
 

@@ -1,6 +1,6 @@
 //! What every format does in the same way, once it has a reader.
 
-use traceloom_bytes::{Describe, Findings, Records, Result};
+use traceloom_core::{Describe, Findings, Records, Result};
 
 use crate::Dump;
 

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use traceloom_bytes::{Options, Source};
+use traceloom_core::{Options, Source};
 use traceloom_memlyze::raw::Packing;
 use traceloom_open::{Amount, Format, Info, by_id};
 

@@ -6,8 +6,8 @@
 use std::{path::PathBuf, sync::Arc};
 
 use arrow_array::RecordBatch;
-use traceloom_bytes::{Error, Result};
-use traceloom_ingest::Trace;
+use traceloom_core::{Error, Result};
+use traceloom_mapping::Trace;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, traces::View};
 
 use crate::{Options, shift::Moved};
@@ -137,7 +137,7 @@ impl TableSink for Row {
         if table == Table::Traces { Columns::ALL } else { Columns::NONE }
     }
 
-    fn batch(&mut self, _: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, _: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         let view = View::of(&batch);
         if view.rows > 0 && view.clock.get(0) == "tsc" {
             self.0 = (|| {
@@ -150,6 +150,6 @@ impl TableSink for Row {
                 })
             })();
         }
-        Flow::Stop
+        Ok(Flow::Stop)
     }
 }

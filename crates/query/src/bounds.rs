@@ -1,6 +1,7 @@
 //! What a scan may leave out, read off the conditions of a query.
 
 use std::fmt;
+use traceloom_core::TimeRange;
 
 use datafusion::{
     common::ScalarValue,
@@ -58,16 +59,17 @@ impl Bounds {
             return op == Operator::Eq && self.only(column, &[value]);
         }
         let (from, to) = match op {
-            Operator::Eq => (Some(value), Some(value)),
+            Operator::Eq => (Some(value), Some(value + 1)),
             Operator::Gt => (Some(value + 1), None),
             Operator::GtEq => (Some(value), None),
-            Operator::Lt => (None, Some(value - 1)),
-            Operator::LtEq => (None, Some(value)),
+            Operator::Lt => (None, Some(value)),
+            Operator::LtEq => (None, Some(value + 1)),
             _ => return false,
         };
-        let filter = &mut self.filter;
-        filter.from_ns = from.map_or(filter.from_ns, |from| filter.from_ns.max(saturated(from)));
-        filter.to_ns = to.map_or(filter.to_ns, |to| filter.to_ns.min(saturated(to)));
+        // An end beyond all times is none.
+        let to = to.filter(|to| *to <= i64::MAX.into());
+        let range = TimeRange::new(from.map(saturated), to.map(saturated));
+        self.filter.range = self.filter.range.and(range);
         true
     }
 
@@ -88,21 +90,19 @@ impl Bounds {
 
     /// For a trace whose times are moved by this much after they are read.
     pub(crate) fn filter(&self, shift_ns: i64) -> Filter {
-        // A bound that is open stays open.
-        let back = |ns: i64| if ns == i64::MIN || ns == i64::MAX { ns } else { ns.saturating_sub(shift_ns) };
-        let Filter { from_ns, to_ns, threads } = &self.filter;
-        Filter { from_ns: back(*from_ns), to_ns: back(*to_ns), threads: threads.clone() }
+        let Filter { range, threads } = &self.filter;
+        Filter { range: range.shifted(shift_ns.saturating_neg()), threads: threads.clone() }
     }
 }
 
 impl fmt::Display for Bounds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Filter { from_ns, to_ns, threads } = &self.filter;
-        if *from_ns != i64::MIN {
+        let Filter { range, threads } = &self.filter;
+        if let Some(from_ns) = range.from_ns() {
             write!(f, ", ts_ns>={from_ns}")?;
         }
-        if *to_ns != i64::MAX {
-            write!(f, ", ts_ns<={to_ns}")?;
+        if let Some(to_ns) = range.to_ns() {
+            write!(f, ", ts_ns<{to_ns}")?;
         }
         threads.as_ref().map_or(Ok(()), |threads| write!(f, ", thread_id={threads:?}"))?;
         self.traces.as_ref().map_or(Ok(()), |traces| write!(f, ", trace_id={traces:?}"))
@@ -176,9 +176,9 @@ mod tests {
         let (bounds, all) =
             bounds(&[col("ts_ns").gt(lit(10_i64)), lit(100_i64).gt(col("ts_ns")), col("ts_ns").lt_eq(lit(70_i64))]);
         assert!(all);
-        assert_eq!((bounds.filter.from_ns, bounds.filter.to_ns), (11, 70));
+        assert_eq!(bounds.filter.range, TimeRange::between(11, 71));
         let moved = bounds.filter(1000);
-        assert_eq!((moved.from_ns, moved.to_ns), (-989, -930));
+        assert_eq!(moved.range, TimeRange::between(-989, -929));
     }
 
     #[test]
@@ -219,6 +219,6 @@ mod tests {
         // One half of a conjunction is enough, and it is only that half.
         let (bounds, all) = bounds(&[col("dur_ns").gt(lit(1_i64)).and(col("ts_ns").gt_eq(lit(5_i64)))]);
         assert!(all);
-        assert_eq!(bounds.filter, Filter { from_ns: 5, ..Filter::default() });
+        assert_eq!(bounds.filter, Filter::in_range(TimeRange::new(Some(5), None)));
     }
 }

@@ -9,7 +9,7 @@ use datafusion::{
         tokenizer::{Token, Tokenizer},
     },
 };
-use traceloom_bytes::Error;
+use traceloom_core::Error;
 
 /// Why there is no answer.
 #[derive(Debug)]

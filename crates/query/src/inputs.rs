@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 
 use crate::store::Store;
 

@@ -22,7 +22,7 @@ use datafusion::{
         file::properties::WriterProperties,
     },
 };
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 
 /// A form that programs read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,6 +1,7 @@
 //! A table of traces that are read in place: each scan is a pass over the files.
 
 use std::{fmt, pin::Pin, sync::Arc};
+use traceloom_core::TimeRange;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
@@ -285,12 +286,12 @@ impl TableSink for Sink<'_> {
         if table == self.request.table { self.request.columns(self.part.moved) } else { Columns::NONE }
     }
 
-    fn batch(&mut self, _: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, _: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         let batch = match self.arranged(batch) {
             Ok(batch) => batch,
             Err(error) => {
                 self.failure = Some(error);
-                return Flow::Stop;
+                return Ok(Flow::Stop);
             }
         };
         self.left -= batch.num_rows();
@@ -299,7 +300,7 @@ impl TableSink for Sink<'_> {
         if self.out.blocking_send(Ok(batch)).is_err() {
             self.left = 0;
         }
-        if self.left == 0 { Flow::Stop } else { Flow::Continue }
+        if self.left == 0 { Ok(Flow::Stop) } else { Ok(Flow::Continue) }
     }
 }
 
@@ -320,7 +321,7 @@ mod tests {
     type Asked = (Vec<(Table, Columns)>, Filter);
 
     impl TableSource for Recording {
-        fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> traceloom_bytes::Result<()> {
+        fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> traceloom_core::Result<()> {
             let wanted = Table::ALL.into_iter().map(|table| (table, sink.wants(table)));
             let wanted = wanted.filter(|(_, columns)| !columns.is_empty()).collect();
             self.0.lock().expect("one at a time").push((wanted, filter.clone()));
@@ -350,10 +351,10 @@ mod tests {
         let columns = |names: &[&str]| vec![(Table::Spans, Columns::named(Table::Spans, names))];
         let sql =
             "select name, sum(dur_ns) from spans where ts_ns >= 10 and ts_ns < 20 and thread_id = 3 group by name";
-        let filter = Filter { from_ns: 10, to_ns: 19, threads: Some(vec![3]) };
+        let filter = Filter { range: TimeRange::between(10, 20), threads: Some(vec![3]) };
         assert_eq!(asked(sql, 0), [(columns(&["thread_id", "ts_ns", "dur_ns", "name"]), filter.clone())]);
         // A bound is a time that the user sees; the source has its own.
-        let there = Filter { from_ns: -90, to_ns: -81, ..filter };
+        let there = Filter { range: TimeRange::between(-90, -80), ..filter };
         assert_eq!(asked(sql, 100), [(columns(&["thread_id", "ts_ns", "dur_ns", "name"]), there)]);
         assert_eq!(asked("select count(*) from spans", 0), [(columns(&["trace_id"]), Filter::default())]);
     }

@@ -18,8 +18,8 @@ use datafusion::{
     prelude::{SQLOptions, SessionConfig, SessionContext},
 };
 use tokio::runtime::Runtime;
-use traceloom_bytes::{Error, ErrorKind, Findings, Result, Source};
-use traceloom_ingest::{Trace, ingest};
+use traceloom_core::{Error, ErrorKind, Findings, Result, Source};
+use traceloom_mapping::{Trace, ingest};
 use traceloom_model::{Filter, Table, TableSink, TableSource};
 
 use crate::{
@@ -273,7 +273,7 @@ impl Drop for Session {
 
 /// Opens a trace that a session may read.
 fn open(path: &Path, options: &Options) -> Result<Trace> {
-    let reading = traceloom_ingest::Options { told: options.told, ..Default::default() };
+    let reading = traceloom_mapping::Options { told: options.told, ..Default::default() };
     let source = Source::open(path, &reading.read.limits)?;
     let mut trace = Trace::new(path, source, options.from.as_deref(), &reading)?;
     if let Some(Watch(look)) = &options.watch {
@@ -321,7 +321,8 @@ struct Merged(Arc<Trace>);
 
 impl TableSource for Merged {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-        let options = traceloom_ingest::Options { filter: filter.clone(), merge_evals: true, ..self.0.options.clone() };
+        let options =
+            traceloom_mapping::Options { filter: filter.clone(), merge_evals: true, ..self.0.options.clone() };
         ingest(&self.0, &options, sink)
     }
 }

@@ -10,7 +10,7 @@ use datafusion::{
         listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl},
     },
 };
-use traceloom_bytes::Error;
+use traceloom_core::Error;
 
 use crate::store::{Shelf, Store};
 

@@ -8,8 +8,8 @@ mod common;
 
 use std::{fs, path::Path};
 
-use traceloom_bytes::Source;
-use traceloom_ingest::{Options as Reading, Trace};
+use traceloom_core::Source;
+use traceloom_mapping::{Options as Reading, Trace};
 use traceloom_query::{Options, Session};
 
 #[test]

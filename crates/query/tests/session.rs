@@ -11,8 +11,8 @@ use std::{
     },
 };
 
-use traceloom_bytes::{ReadAt, Source};
-use traceloom_ingest::{Options as Reading, Trace};
+use traceloom_core::{ReadAt, Source};
+use traceloom_mapping::{Options as Reading, Trace};
 use traceloom_query::{Failure, Offset, Options, Place, Problem, Session, Stop, store};
 
 fn sample(frames: u32) -> Vec<u8> {
@@ -307,7 +307,7 @@ fn a_store_answers_like_its_traces() {
         "wtf/js-mix.wtf-trace",
     ];
     let open = |name: &&str| {
-        traceloom_ingest::open(&common::fixtures().join(name), None, &Reading::default()).expect("it is a trace")
+        traceloom_mapping::open(&common::fixtures().join(name), None, &Reading::default()).expect("it is a trace")
     };
     let traces: Vec<Trace> = names.iter().map(open).collect();
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use traceloom_bytes::{ErrorKind, Options, Result, Source};
+use traceloom_core::{ErrorKind, Options, Result, Source};
 
 use crate::{Case, SUBJECTS, Subject, cases, differences};
 
@@ -105,7 +105,7 @@ impl Report {
     }
 }
 
-fn is_unrecognized(error: &traceloom_bytes::Error) -> bool {
+fn is_unrecognized(error: &traceloom_core::Error) -> bool {
     matches!(error.kind(), ErrorKind::Unrecognized(_))
 }
 

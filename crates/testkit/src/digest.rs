@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use traceloom_bytes::{Describe, Fields, Finding, Located, Records, Result};
+use traceloom_core::{Describe, Fields, Finding, Located, Records, Result};
 
 /// All records of a file with their places, and the findings.
 #[derive(Debug, Eq, PartialEq)]

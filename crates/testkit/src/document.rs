@@ -3,7 +3,7 @@
 //! People write such files because they trust the description; the reader takes them leniently. Each
 //! form is one file in `fixtures/easyprofiler/document/`, made here from bytes and not by our writer.
 
-use traceloom_bytes::{Options, Records, Result, Source};
+use traceloom_core::{Options, Records, Result, Source};
 use traceloom_easyprofiler::{Record, open};
 
 /// A file, what is in it, and what has to be found.
@@ -64,7 +64,7 @@ impl Contents {
         while let Some(located) = reader.next()? {
             contents.take(&located.record);
         }
-        let code = |finding: &traceloom_bytes::Finding| finding.rule.code.trim_start_matches("easyprofiler.");
+        let code = |finding: &traceloom_core::Finding| finding.rule.code.trim_start_matches("easyprofiler.");
         let codes = reader.findings().kept().iter().map(code).collect();
         Ok((contents, codes))
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use traceloom_bytes::{ReadAt, Source};
+use traceloom_core::{ReadAt, Source};
 
 /// Gives one byte per read.
 pub fn one_byte(bytes: Vec<u8>) -> Source {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::Value;
-use traceloom_bytes::{Descriptor, Options, Result, Sniff, Source};
+use traceloom_core::{Descriptor, Options, Result, Sniff, Source};
 
 use crate::Digest;
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use flate2::{Decompress, FlushDecompress, Status};
-use traceloom_bytes::{Describe, Records, Result};
+use traceloom_core::{Describe, Records, Result};
 
 /// The file with its compressed part inflated in place, as far as that can be done; the file itself where it has
 /// none that `reader` comes to.

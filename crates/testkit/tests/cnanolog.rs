@@ -3,11 +3,11 @@
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use serde_json::Value;
-use traceloom_bytes::{Options, Records, Source};
 use traceloom_cnanolog::{
     Reader, Record, open,
     text::{Compat, Step, utc},
 };
+use traceloom_core::{Options, Records, Source};
 use traceloom_testkit::{CNanoLog, cases, default_roots};
 
 /// The folders of logs that have a manifest.

@@ -2,7 +2,7 @@
 
 use std::{fs, sync::Mutex, thread};
 
-use traceloom_bytes::{ErrorKind, Limits, Mode, Options, Sniff, Source};
+use traceloom_core::{ErrorKind, Limits, Mode, Options, Sniff, Source};
 use traceloom_testkit::{
     Case, Digest, Noise, SUBJECTS, Subject, cases, conformance, default_roots, differences, sources, strays,
 };

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
-use traceloom_bytes::{Options, Source};
+use traceloom_core::{Options, Source};
 use traceloom_testkit::{
     EasyProfiler, Subject,
     document::{Contents, forms},

@@ -1,7 +1,7 @@
 //! What only EasyProfiler has to prove: arbitrary files, both byte orders, nesting, dialects.
 
 use proptest::{collection::vec, option, prelude::*, sample::select};
-use traceloom_bytes::{ByteOrder, Limits, Options, Records, Source};
+use traceloom_core::{ByteOrder, Limits, Options, Records, Source};
 use traceloom_easyprofiler::{
     Block, Bookmark, Descriptor, Header, Name, Node, Record, Switch, Tally, Thread, TreeBuilder, Value, create, open,
     raw::{BlockType, DataType, EASY_PROFILER_SIGNATURE, Layout, SizeRule, Status, Version},
@@ -128,7 +128,7 @@ fn the_longest_records_come_back_and_longer_ones_are_refused() {
         writer.write(&Record::Blocks(1))?;
         writer.write(&Record::Block(block(block_len)))?;
         writer.write(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
-        Ok::<_, traceloom_bytes::Error>(writer.finish()?.0)
+        Ok::<_, traceloom_core::Error>(writer.finish()?.0)
     };
     let most = usize::from(u16::MAX);
     let bytes = write_both(most, most - 20).unwrap();

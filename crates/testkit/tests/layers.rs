@@ -6,13 +6,16 @@ use serde_json::Value as Json;
 
 /// Every package, the lowest first; those in one row know nothing of each other.
 static LAYERS: &[&[&str]] = &[
-    &["traceloom-bytes"],
+    &["traceloom-core"],
     &["traceloom-cnanolog", "traceloom-easyprofiler", "traceloom-memlyze", "traceloom-nytprof", "traceloom-wtf"],
-    &["traceloom-model", "traceloom-open"],
-    &["traceloom-ingest"],
+    &["traceloom-open"],
+    &["traceloom-model"],
+    &["traceloom-passes"],
+    &["traceloom-mapping"],
     &["traceloom-query", "traceloom-analysis", "traceloom-export"],
-    &["traceloom-viewer"],
     &["traceloom"],
+    &["traceloom-viewer"],
+    &["traceloom-cli"],
     &["traceloom-testkit"],
     &["traceloom-benches", "xtask"],
 ];

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use serde_json::{Value, json};
-use traceloom_bytes::{Options, Records, Source};
+use traceloom_core::{Options, Records, Source};
 use traceloom_memlyze::{Reader, edit, open, raw::Dialect};
 use traceloom_testkit::{Case, Memlyze, cases, default_roots};
 

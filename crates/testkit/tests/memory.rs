@@ -1,7 +1,7 @@
 //! No file makes a reader take memory out of proportion to its length.
 
 use peak_alloc::PeakAlloc;
-use traceloom_bytes::{ByteOrder, Limits, Mode, Options, Source};
+use traceloom_core::{ByteOrder, Limits, Mode, Options, Source};
 use traceloom_easyprofiler::{
     Block, Descriptor, Header, Name, Record, Thread, create,
     raw::{BlockType, Layout, Status, Version},

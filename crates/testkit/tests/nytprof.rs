@@ -1,6 +1,6 @@
 //! What only NYTProf and Pynytprof have to prove on their files.
 
-use traceloom_bytes::{Edited, Options, Records, Result, Source};
+use traceloom_core::{Edited, Options, Records, Result, Source};
 use traceloom_nytprof::{edit, open, pynytprof};
 use traceloom_testkit::{Case, Nytprof, Pynytprof, cases, default_roots};
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::{Value as Json, json};
-use traceloom_bytes::{Options, Slice, Source};
+use traceloom_core::{Options, Slice, Source, TimeRange};
 use traceloom_testkit::{Case, OriginalWtf, Wtf, cases, default_roots, differences};
 use traceloom_wtf::{Form, edit, sample};
 
@@ -82,7 +82,7 @@ fn the_original_loads_the_sample_and_its_slice() {
     let Some(original) = original() else { return };
     let binary = sample::trace().unwrap();
     let mut slice = Vec::new();
-    let part = Slice { from_ns: Some(500_000_000), to_ns: Some(1_000_000_000), threads: vec!["Script".to_owned()] };
+    let part = Slice { range: TimeRange::between(500_000_000, 1_000_000_000), threads: vec!["Script".to_owned()] };
     edit::slice(&Source::bytes(binary.clone()), &mut slice, &part, &Options::default()).unwrap();
     let mut merged = Vec::new();
     let twice = [Source::bytes(binary.clone()), Source::bytes(slice.clone())];

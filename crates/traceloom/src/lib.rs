@@ -5,8 +5,8 @@
 
 #![forbid(unsafe_code)]
 
-pub use traceloom_bytes as bytes;
 pub use traceloom_cnanolog as cnanolog;
+pub use traceloom_core as core;
 pub use traceloom_easyprofiler as easyprofiler;
 pub use traceloom_memlyze as memlyze;
 pub use traceloom_nytprof as nytprof;

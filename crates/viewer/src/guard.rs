@@ -11,7 +11,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 
 /// What a request has to show.
 #[derive(Debug)]

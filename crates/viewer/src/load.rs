@@ -11,8 +11,8 @@ use std::{
     thread,
 };
 
-use traceloom_bytes::{ReadAt, Result, Source};
-use traceloom_ingest::{Options, Trace};
+use traceloom_core::{ReadAt, Result, Source};
+use traceloom_mapping::{Options, Trace};
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, traces};
 
 use crate::scene::{Arrows, Builder, LoadState, Processor, Scene, TraceInfo};

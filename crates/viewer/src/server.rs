@@ -8,7 +8,7 @@ use std::{
 
 use axum::{Router, middleware};
 use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
 use crate::{api, assets, guard::Guard, load::Loader, scene::Scene};
 
@@ -22,7 +22,7 @@ pub struct Options {
     /// The port; any free one where it is 0.
     pub port: u16,
     /// How to read the traces.
-    pub ingest: traceloom_ingest::Options,
+    pub ingest: traceloom_mapping::Options,
 }
 
 /// A running server; dropping it ends it.

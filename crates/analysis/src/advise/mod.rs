@@ -6,7 +6,7 @@ mod report;
 mod spans;
 
 use arrow_array::RecordBatch;
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 use traceloom_model::{
     Columns, Filter, Flow, Table, TableSink, TableSource, allocations, calls, counters, logs as log_table,
     spans as span_table, switches, threads, traces,
@@ -182,7 +182,7 @@ impl TableSink for Advisor {
         Columns::named(table, columns)
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         let Self { names, threads, budget, options, .. } = self;
         match table {
             Table::Spans => self.spans.add(&span_table::View::of(&batch), names, threads, budget, options),
@@ -195,6 +195,6 @@ impl TableSink for Advisor {
             Table::Traces => self.traces(&traces::View::of(&batch)),
             _ => {}
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }

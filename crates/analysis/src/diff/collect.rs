@@ -189,7 +189,7 @@ impl TableSink for Run<'_> {
         Columns::named(table, columns)
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         match table {
             Table::Spans => self.spans(&batch),
             Table::Calls => self.sums(&calls::View::of(&batch)),
@@ -199,6 +199,6 @@ impl TableSink for Run<'_> {
             Table::Stacks => self.stacks(&stacks::View::of(&batch)),
             _ => {}
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }

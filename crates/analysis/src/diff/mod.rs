@@ -5,7 +5,7 @@ mod compare;
 mod report;
 mod student;
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 use traceloom_model::{Filter, TableSource};
 
 pub use self::report::{Kind, Noise, Report, Row, Side, Verdict};

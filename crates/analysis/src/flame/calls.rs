@@ -52,7 +52,7 @@ impl TableSink for CallStacks {
         }
     }
 
-    fn batch(&mut self, _table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, _table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         let view = calls::View::of(&batch);
         let [callers, callees] = &mut self.columns;
         let callers = callers.of(view.caller.values(), &mut self.names);
@@ -62,7 +62,7 @@ impl TableSink for CallStacks {
             let (incl_ns, excl_ns) = (whole(view.incl_ns.get(row)), whole(view.excl_ns.get(row)));
             self.calls.entry(key).or_default().add(Sums { count: view.count.get(row), incl_ns, excl_ns });
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }
 

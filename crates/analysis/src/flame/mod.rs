@@ -11,6 +11,7 @@ mod merge;
 mod tree;
 
 use arrow_array::RecordBatch;
+use traceloom_core::TimeRange;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, allocations as allocation_rows, frames, spans, stacks};
 
 use self::{allocations::AllocationStacks, merge::Merging};
@@ -48,14 +49,14 @@ pub struct Options {
     pub is_reversed: bool,
     /// Stacks of different threads stay apart, below a frame for each.
     pub by_thread: bool,
-    /// Only what begins from the first of these times to the last.
-    pub range_ns: Option<(i64, i64)>,
+    /// Only what starts in it.
+    pub range: TimeRange,
 }
 
 impl Options {
     /// The filter of a source is a hint, so rows are looked at again.
     fn takes(&self, ts_ns: i64) -> bool {
-        self.range_ns.is_none_or(|(from_ns, to_ns)| (from_ns..=to_ns).contains(&ts_ns))
+        self.range.contains(ts_ns)
     }
 }
 
@@ -157,7 +158,7 @@ impl TableSink for Flame {
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         match table {
             Table::Spans => self.take_spans(&spans::View::of(&batch)),
             Table::Threads => {
@@ -174,6 +175,6 @@ impl TableSink for Flame {
             Table::Frames => self.allocations.take_frames(&frames::View::of(&batch), &mut self.names),
             _ => {}
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }

@@ -84,7 +84,7 @@ impl TableSink for Lines {
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         for (trace_id, part) in by_trace(&batch) {
             let collected = self.traces.entry(trace_id).or_default();
             match table {
@@ -98,7 +98,7 @@ impl TableSink for Lines {
                 _ => collected.take_trace(&traces::View::of(&part)),
             }
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }
 

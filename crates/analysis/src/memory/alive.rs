@@ -112,11 +112,11 @@ impl TableSink for Alive {
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         match table {
             Table::Allocations => self.take_allocations(&allocations::View::of(&batch)),
             _ => self.take_frees(&frees::View::of(&batch)),
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }

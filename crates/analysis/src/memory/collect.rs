@@ -173,7 +173,7 @@ impl TableSink for Collected {
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         match table {
             Table::Allocations => self.take_allocations(&allocations::View::of(&batch)),
             Table::Frees => self.take_frees(&frees::View::of(&batch)),
@@ -181,6 +181,6 @@ impl TableSink for Collected {
             Table::Frames => self.sites.take_frames(&frames::View::of(&batch)),
             _ => self.take_events(&events::View::of(&batch)),
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }

@@ -9,7 +9,7 @@ mod report;
 mod sites;
 mod usage;
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 use traceloom_model::{Filter, TableSource};
 
 use self::{alive::Alive, collect::Collected};

@@ -11,7 +11,7 @@ mod values;
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 use traceloom_model::{
     Columns, Filter, Flow, Table, TableSink, TableSource, calls, counters, events, spans, switches, threads,
 };
@@ -40,8 +40,7 @@ use crate::{
 
 /// Statistics of traces, together; each source is one trace.
 pub fn of_traces(traces: &[impl TableSource], options: &Options) -> Result<Report> {
-    let last_ns = if options.to_ns == i64::MAX { i64::MAX } else { options.to_ns.saturating_sub(1) };
-    let narrow = Filter { from_ns: options.from_ns, to_ns: last_ns, ..Filter::default() };
+    let narrow = Filter::in_range(options.range);
     let mut stats = Stats::new(options.clone());
     for trace in traces {
         stats.begin();
@@ -351,7 +350,7 @@ impl TableSink for Stats {
         Columns::named(table, &wanted)
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         match table {
             Table::Spans => self.spans(&batch),
             Table::Counters => self.counters(&counters::View::of(&batch)),
@@ -361,7 +360,7 @@ impl TableSink for Stats {
             Table::Calls => self.calls(&calls::View::of(&batch)),
             _ => {}
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }
 

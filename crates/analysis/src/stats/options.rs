@@ -1,14 +1,14 @@
 //! What statistics are asked for.
 
+use traceloom_core::TimeRange;
+
 /// How to count.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// What tells groups apart, besides the name.
     pub by: Vec<By>,
-    /// Only spans that begin from here on.
-    pub from_ns: i64,
-    /// Only spans that begin before this.
-    pub to_ns: i64,
+    /// Only spans that start in it.
+    pub range: TimeRange,
     /// Only what has one of these names; all where none is given.
     pub names: Vec<String>,
     /// Order of the rows, the largest first.
@@ -27,8 +27,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             by: Vec::new(),
-            from_ns: i64::MIN,
-            to_ns: i64::MAX,
+            range: TimeRange::ALL,
             names: Vec::new(),
             sort: Sort::SelfTime,
             histogram: None,
@@ -41,15 +40,12 @@ impl Default for Options {
 
 impl Options {
     pub(crate) fn takes_time(&self, ts_ns: i64) -> bool {
-        (self.from_ns..self.to_ns).contains(&ts_ns)
+        self.range.contains(ts_ns)
     }
 
     /// Only the names tell spans apart, and all of them count.
     pub(super) fn is_plain(&self) -> bool {
-        self.by.is_empty()
-            && (self.from_ns, self.to_ns) == (i64::MIN, i64::MAX)
-            && self.names.is_empty()
-            && self.relation.is_none()
+        self.by.is_empty() && self.range.is_all() && self.names.is_empty() && self.relation.is_none()
     }
 
     pub(crate) fn has(&self, by: By) -> bool {

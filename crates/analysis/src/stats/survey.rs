@@ -111,9 +111,9 @@ impl TableSink for Survey {
         }
     }
 
-    fn batch(&mut self, _table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, _table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         self.spans(&spans::View::of(&batch));
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }
 

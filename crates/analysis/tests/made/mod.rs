@@ -1,6 +1,6 @@
 //! Traces made row by row.
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables, spans::Span, threads::Thread, traces::Trace};
 
 /// A trace whose rows a function pushes.

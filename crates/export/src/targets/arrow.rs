@@ -6,11 +6,12 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, cast::AsArray, typ
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::{filter::filter_record_batch, take::take};
-use traceloom_bytes::{Error, Loss, Result, Slice};
+use traceloom_core::{Error, Loss, Result, Slice, TimeRange};
 use traceloom_model::{Columns, Table, TableSource, Wanted};
 
 use super::one_table::{MAIN_TABLE, choose, table_variants};
-use crate::{AnyColumn, Descriptor, Options, Roster, Taken, Target, pour};
+use crate::{AnyColumn, Taken};
+use traceloom_passes::{Descriptor, Options, Roster, Target, pour};
 
 /// Arrow.
 #[derive(Debug)]
@@ -130,8 +131,8 @@ mod tests {
     use arrow_ipc::reader::FileReader;
 
     use super::*;
-    use crate::fixture::{Synthetic, push_main, push_span, written};
     use traceloom_model::trackers::Extent;
+    use traceloom_passes::fixture::{Synthetic, push_main, push_span, written};
 
     fn read(bytes: Vec<u8>) -> Vec<RecordBatch> {
         FileReader::try_new(Cursor::new(bytes), None).unwrap().collect::<Result<_, _>>().unwrap()
@@ -153,7 +154,7 @@ mod tests {
     fn a_part_can_be_chosen_and_an_empty_table_has_its_columns() {
         let trace = Synthetic::spans(&[("a", 0, 0, None, 0, Some(9)), ("b", 1, 0, None, 20, Some(1))]);
         let rows = |variant: &str, from_ns: Option<i64>| {
-            let slice = Slice { from_ns, ..Slice::default() };
+            let slice = Slice { range: TimeRange::new(from_ns, None), ..Slice::default() };
             let options = Options { variant: Some(variant.to_owned()), slice, ..Options::default() };
             let mut out = Vec::new();
             Arrow.write(&trace, &options, &mut out).unwrap();

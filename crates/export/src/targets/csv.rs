@@ -2,18 +2,16 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::{Columns, Table, TableSource, Wanted};
 
 use super::one_table::{MAIN_TABLE, choose, table_variants};
-use crate::{
-    AnyColumn, Datum, Descriptor, Options, Roster, Taken, Target, pour,
-    text::{
-        csv::push_text,
-        number::{push_f64, push_i64, push_u64},
-        push_hex,
-    },
+use crate::{AnyColumn, Taken, text::csv::push_text};
+use traceloom_core::text::{
+    number::{push_f64, push_i64, push_u64},
+    push_hex,
 };
+use traceloom_passes::{Datum, Descriptor, Options, Roster, Target, pour};
 
 /// CSV.
 #[derive(Debug)]
@@ -97,7 +95,7 @@ fn put_row(columns: &[AnyColumn<'_>], row: usize, out: &mut Vec<u8>, loss: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{Synthetic, written};
+    use traceloom_passes::fixture::{Synthetic, written};
 
     #[test]
     fn the_first_table_with_rows_is_written_and_texts_do_no_harm() {
@@ -123,7 +121,8 @@ mod tests {
     fn a_table_can_be_named_and_its_rows_chosen() {
         let trace = Synthetic::spans(&[("a", 0, 0, None, 0, Some(9)), ("b", 1, 0, None, 20, Some(1))]);
         let text = |variant: &str, from_ns: Option<i64>| {
-            let slice = traceloom_bytes::Slice { from_ns, ..Default::default() };
+            let range = traceloom_core::TimeRange::new(from_ns, None);
+            let slice = traceloom_core::Slice { range, ..Default::default() };
             let options = Options { variant: Some(variant.to_owned()), slice, ..Options::default() };
             let mut out = Vec::new();
             Csv.write(&trace, &options, &mut out).map(|_| String::from_utf8(out).unwrap())

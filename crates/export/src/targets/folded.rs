@@ -3,15 +3,14 @@
 use std::io::Write;
 
 use hashbrown::HashMap;
-use traceloom_bytes::{Error, Loss, Result};
+use traceloom_core::{Error, Loss, Result};
 use traceloom_model::{Table, TableSource};
 
-use crate::{
-    Descriptor, Gathered, Layer, NameId, Need, Nest, Options, Ordered, Target, ThreadIndex, Variant,
-    frames::Frames,
-    heap::{Heap, MOST_DEEP, Site},
-    loss::lose_rows,
-    text::{fold::push_frame, number::push_u64},
+use crate::text::fold::push_frame;
+use traceloom_core::text::number::push_u64;
+use traceloom_passes::{
+    Descriptor, Frames, Gathered, Heap, Layer, MOST_DEEP, NameId, Need, Nest, Options, Ordered, Site, Target,
+    ThreadIndex, Variant, lose_rows,
 };
 
 /// Folded stacks.
@@ -227,7 +226,7 @@ mod tests {
     use traceloom_model::{frames::Frame as FrameRow, stacks::Stack as StackRow, trackers::Extent};
 
     use super::*;
-    use crate::fixture::{Synthetic, allocation, push_main, written};
+    use traceloom_passes::fixture::{Synthetic, allocation, push_main, written};
 
     #[test]
     fn self_times_add_up_by_stack() {

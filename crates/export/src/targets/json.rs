@@ -2,15 +2,14 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::{Columns, Table, TableSource, Wanted};
 
 use super::one_table::table_variants;
-use crate::{
-    AnyColumn, Datum, Descriptor, Options, Roster, Taken, Target, Variant, lose_table,
-    loss::{counted_columns, counts},
-    pour,
-    text::{json::Writer, push_hex},
+use crate::{AnyColumn, Taken};
+use traceloom_core::text::{json::Writer, push_hex};
+use traceloom_passes::{
+    Datum, Descriptor, Options, Roster, Target, Variant, counted_columns, counts, lose_table, pour,
 };
 
 /// JSON lines.
@@ -90,7 +89,7 @@ fn put_row(table: Table, with_table: bool, columns: &[AnyColumn<'_>], row: usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{Synthetic, written};
+    use traceloom_passes::fixture::{Synthetic, written};
 
     #[test]
     fn every_row_of_every_table_is_a_line() {

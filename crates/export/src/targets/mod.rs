@@ -3,54 +3,47 @@
 mod arrow;
 mod callgrind;
 mod chrome;
-mod cnanolog;
 mod csv;
-mod easyprofiler;
 mod firefox;
 mod folded;
 mod json;
-mod memlyze;
-mod nytprof;
 mod one_table;
 mod otlp;
 mod perfetto;
 mod pprof;
-mod pynytprof;
 mod speedscope;
-mod wtf;
 
 use std::path::Path;
 
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 
-use crate::Target;
+use traceloom_passes::Target;
 
-/// All targets, by id.
+/// The formats of other tools, by id.
 pub static TARGETS: &[&dyn Target] = &[
     &arrow::Arrow,
     &callgrind::Callgrind,
     &chrome::Chrome,
-    &cnanolog::Cnanolog,
     &csv::Csv,
-    &easyprofiler::EasyProfiler,
     &firefox::Firefox,
     &folded::Folded,
     &json::Json,
-    &memlyze::Memlyze,
-    &nytprof::Nytprof,
     &otlp::Otlp,
     &perfetto::Perfetto,
     &pprof::Pprof,
-    &pynytprof::Pynytprof,
     &speedscope::Speedscope,
-    &wtf::Wtf,
 ];
+
+/// Everything that tables can be written as: our own formats and those of other tools.
+pub fn targets() -> impl Iterator<Item = &'static dyn Target> {
+    traceloom_mapping::TARGETS.iter().chain(TARGETS).copied()
+}
 
 /// The target of an id.
 pub fn by_id(id: &str) -> Result<&'static dyn Target> {
-    let target = TARGETS.iter().find(|target| target.descriptor().id == id);
-    target.copied().ok_or_else(|| {
-        let all: Vec<_> = TARGETS.iter().map(|target| target.descriptor().id).collect();
+    targets().find(|target| target.descriptor().id == id).ok_or_else(|| {
+        let mut all: Vec<_> = targets().map(|target| target.descriptor().id).collect();
+        all.sort_unstable();
         Error::usage(format!("there is no target {id:?}; there are: {}", all.join(", ")))
     })
 }
@@ -59,9 +52,8 @@ pub fn by_id(id: &str) -> Result<&'static dyn Target> {
 pub fn by_path(path: &Path) -> Option<(&'static dyn Target, bool)> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     let found = |name: &str| {
-        let endings = TARGETS
-            .iter()
-            .flat_map(|target| target.descriptor().extensions.iter().map(move |extension| (*extension, *target)));
+        let endings = targets()
+            .flat_map(|target| target.descriptor().extensions.iter().map(move |extension| (*extension, target)));
         let ends = |extension: &str| name.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'));
         endings.filter(|(extension, _)| ends(extension)).max_by_key(|(extension, _)| extension.len())
     };
@@ -79,8 +71,8 @@ mod tests {
 
     #[test]
     fn ids_and_endings_are_unique_and_needs_name_real_columns() {
-        let descriptors: Vec<_> = TARGETS.iter().map(|target| target.descriptor()).collect();
-        assert!(descriptors.is_sorted_by(|a, b| a.id < b.id), "targets stand in the order of their ids");
+        let descriptors: Vec<_> = targets().map(|target| target.descriptor()).collect();
+        assert!(TARGETS.is_sorted_by_key(|target| target.descriptor().id), "targets stand in the order of their ids");
         for descriptor in &descriptors {
             descriptor.wanted();
             for extension in descriptor.extensions {

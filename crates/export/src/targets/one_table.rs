@@ -1,13 +1,9 @@
 //! What targets of one table have in common: which table it is, and what is lost with the others.
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::{Filter, Table, TableSource, Wanted};
 
-use crate::{
-    Options, Variant, lose_table,
-    loss::{counted_columns, counts},
-    phrase, pour,
-};
+use traceloom_passes::{Options, Variant, counted_columns, counts, lose_table, phrase, pour};
 
 /// The variant of which the trace decides.
 pub(super) const MAIN_TABLE: Variant = Variant {

@@ -1,6 +1,6 @@
 //! Frames of folded stacks.
 
-use traceloom_bytes::Loss;
+use traceloom_core::Loss;
 
 /// Appends a frame; what would end it is replaced, and counted as lost.
 pub fn push_frame(out: &mut Vec<u8>, name: &str, loss: &mut Loss) {

@@ -195,7 +195,7 @@ fn folded(trace: &dyn TableSource) -> BTreeMap<String, i64> {
 fn perl_folds_the_same_stacks() {
     let mut stacks = 0;
     let folder = place("between-nytprof-folded");
-    let is_call = |trace: &traceloom_ingest::Trace| matches!(trace.format(), "easyprofiler" | "wtf");
+    let is_call = |trace: &traceloom_mapping::Trace| matches!(trace.format(), "easyprofiler" | "wtf");
     for (name, trace) in traces().into_iter().filter(|(_, trace)| is_call(trace)) {
         let to = convert(&trace, "nytprof", None, &name);
         let has_line_ends = to.picture.spans.iter().any(|span| span.name.contains('\n'));

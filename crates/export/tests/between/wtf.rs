@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom_bytes::Loss;
+use traceloom_core::Loss;
 use traceloom_model::{Table, args::Arg, events::Event, spans::Span as Row, threads::Thread};
 use traceloom_testkit::OriginalWtf;
 
@@ -173,8 +173,8 @@ fn text_forms_hold_the_same() {
         let options = traceloom_export::Options { variant: Some(variant.to_owned()), ..Default::default() };
         let target = traceloom_export::by_id("wtf").unwrap();
         let loss = traceloom_export::write(target, &trace, &options, &mut bytes).unwrap();
-        let source = traceloom_bytes::Source::bytes(bytes.clone());
-        let read = traceloom_ingest::Trace::new(Path::new("text"), source, Some("wtf"), &Default::default()).unwrap();
+        let source = traceloom_core::Source::bytes(bytes.clone());
+        let read = traceloom_mapping::Trace::new(Path::new("text"), source, Some("wtf"), &Default::default()).unwrap();
         let picture = Picture::of(&read);
         assert_same(&from, false, &Converted { bytes, loss, picture }, &format!("{name} as {variant}"));
     }

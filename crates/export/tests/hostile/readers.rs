@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, io::Cursor, path::Path};
 
 use arrow_array::{StringArray, cast::AsArray};
 use serde_json::Value as Json;
-use traceloom_bytes::Source;
-use traceloom_ingest::Trace;
+use traceloom_core::Source;
+use traceloom_mapping::Trace;
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, calls, definitions, frames, logs, spans};
 
 use crate::support::protobuf::{all, fields, unpacked};
@@ -133,7 +133,7 @@ pub(crate) fn speedscope(out: &[u8]) -> Names {
 
 /// What our own reader finds: names of spans, messages, functions.
 pub(crate) fn format(id: &str, out: &[u8]) -> Names {
-    let strict = traceloom_bytes::Options::strict();
+    let strict = traceloom_core::Options::strict();
     let source = Source::bytes(out.to_vec());
     let checked = traceloom_open::by_id(id).unwrap().check(&source, &strict);
     checked.unwrap_or_else(|error| panic!("{id} refuses it: {error}"));

@@ -6,9 +6,10 @@ use std::{
 };
 
 use serde_json::Value as Json;
-use traceloom_bytes::Loss;
-use traceloom_export::{by_id, text::json::push_escaped};
-use traceloom_ingest::Trace;
+use traceloom_core::Loss;
+use traceloom_core::text::json::push_escaped;
+use traceloom_export::by_id;
+use traceloom_mapping::Trace;
 use traceloom_model::{
     Batches, Filter, Integrity, Table, TableSource, Wanted, allocations, args, counters, events, logs, spans, switches,
     traces as traces_table,

@@ -17,9 +17,9 @@ use std::{
 };
 
 use serde_json::{Value as Json, json};
-use traceloom_bytes::Loss;
+use traceloom_core::Loss;
 use traceloom_export::Target;
-use traceloom_ingest::{Options, Trace, open};
+use traceloom_mapping::{Options, Trace, open};
 use traceloom_model::{Batches, Filter, Halt, TableSink, TableSource, Tables, Wanted, spans::Span, traces};
 use traceloom_testkit::npm;
 
@@ -190,7 +190,7 @@ pub(crate) fn ask(engine: &Path, files: &[PathBuf], queries: &[&str]) -> BTreeMa
 pub(crate) struct Synthetic<F>(pub(crate) F);
 
 impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Synthetic<F> {
-    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> traceloom_bytes::Result<()> {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> traceloom_core::Result<()> {
         let mut tables = Tables::new(1, filter.clone(), sink);
         (self.0)(&mut tables).and_then(|()| tables.finish()).or_else(Halt::into_result)
     }

@@ -1,6 +1,6 @@
 //! Argument bytes: the packed and the raw form, and how they are told apart.
 
-use traceloom_bytes::ByteOrder;
+use traceloom_core::ByteOrder;
 
 use crate::{
     packing::{is_packed_value, load, nibble, split_string, value_bytes},

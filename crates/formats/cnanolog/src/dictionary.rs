@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{ByteOrder, Cursor, Error, Limits, Options, Result, Source};
+use traceloom_core::{ByteOrder, Cursor, Error, Limits, Options, Result, Source};
 
 use crate::{
     Form, Level, Numbering, Section, Site,

@@ -2,7 +2,7 @@
 //!
 //! Severity error means that the document's reader (sections 5, 7 and 8) or the original tool refuses the file for it.
 
-traceloom_bytes::rules! { "cnanolog":
+traceloom_core::rules! { "cnanolog":
     HEADER_CUT "header-cut" Error
         "the file ends inside the header: {found} of 64 bytes; the rest counts as zero";
     MAGIC "magic" Error

@@ -1,8 +1,8 @@
 //! CNanoLog `.clog` files: every dialect, both byte orders, closed cleanly or not.
 //!
 //! ```
-//! # fn main() -> traceloom_bytes::Result<()> {
-//! use traceloom_bytes::{Options, Records, Source};
+//! # fn main() -> traceloom_core::Result<()> {
+//! use traceloom_core::{Options, Records, Source};
 //! use traceloom_cnanolog::{Record, sample, text};
 //!
 //! let mut reader = traceloom_cnanolog::open(Source::bytes(sample::clog()?), &Options::default())?;
@@ -40,7 +40,7 @@ mod survey;
 pub mod text;
 mod write;
 
-use traceloom_bytes::{Access, Clock as ClockKind, Descriptor as Format, Order, Sniff, Variant};
+use traceloom_core::{Access, Clock as ClockKind, Descriptor as Format, Order, Sniff, Variant};
 
 pub use crate::{
     args::{Arg, Args, Form, Types},

@@ -1,6 +1,6 @@
 //! Finds the levels and the dictionary, which lie behind the entries.
 
-use traceloom_bytes::{ByteOrder, Error, Finding, Findings, Limits, Position, Result, Rule, Source, reserve};
+use traceloom_core::{ByteOrder, Error, Finding, Findings, Limits, Position, Result, Rule, Source, reserve};
 
 use crate::{
     Dictionary, Header, Section, Site,

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use traceloom_bytes::{Arena, Cursor, Entry as Spilled, Limits, Result, Spill};
+use traceloom_core::{Arena, Cursor, Entry as Spilled, Limits, Result, Spill};
 
 use crate::Moment;
 

@@ -1,6 +1,6 @@
 //! The bytes of arguments: how both forms are written, and what the packer can have written.
 
-use traceloom_bytes::ByteOrder;
+use traceloom_core::ByteOrder;
 
 use crate::{Arg, raw::ArgType};
 

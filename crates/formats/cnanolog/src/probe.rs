@@ -1,6 +1,6 @@
 //! Recognises a file and reads its header.
 
-use traceloom_bytes::{ByteOrder, Cursor, Error, Finding, Position, Result, Rule, Sniff, Source};
+use traceloom_core::{ByteOrder, Cursor, Error, Finding, Position, Result, Rule, Sniff, Source};
 
 use crate::{
     Header, Numbering,

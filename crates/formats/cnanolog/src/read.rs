@@ -2,7 +2,7 @@
 
 mod damage;
 
-use traceloom_bytes::{Finding, Findings, Located, Mode, Options, Position, Records, Result, Rule, Source, Window};
+use traceloom_core::{Finding, Findings, Located, Mode, Options, Position, Records, Result, Rule, Source, Window};
 
 use self::damage::Outlook;
 use crate::{

@@ -1,6 +1,6 @@
 //! Header and records: all that a file holds, borrowed and lossless.
 
-use traceloom_bytes::{ByteOrder, Describe, Fields};
+use traceloom_core::{ByteOrder, Describe, Fields};
 
 use crate::{
     Clock, Dictionary,

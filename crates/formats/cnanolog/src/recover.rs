@@ -3,7 +3,7 @@
 //! Up to 1c2ce50 the library copied 16 bytes into a table of 4-byte numbers: slot j holds the type of
 //! argument 4j, and the rest is whatever lay in memory.
 
-use traceloom_bytes::ByteOrder;
+use traceloom_core::ByteOrder;
 
 use crate::{
     Dictionary, Form, Site,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{ByteOrder, Result};
+use traceloom_core::{ByteOrder, Result};
 
 use crate::{
     Arg, Entry, Header, Level, Record, Section, Site, Tally, create, put_packed,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{ByteOrder, Finding, Findings, Limits, Position, Result, Source, Window};
+use traceloom_core::{ByteOrder, Finding, Findings, Limits, Position, Result, Source, Window};
 
 use crate::{
     Dictionary, Form, Header,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{ByteOrder, Error, Result};
+use traceloom_core::{ByteOrder, Error, Result};
 
 use crate::{
     Entry, Header, Level, Record, Section, Site,

@@ -2,10 +2,10 @@
 
 mod support;
 
-use traceloom_bytes::{ByteOrder, Options, Records, Severity, Slice, Source};
 use traceloom_cnanolog::{Record, edit, open, sample, text};
+use traceloom_core::{ByteOrder, Options, Records, Severity, Slice, Source, TimeRange};
 
-type Edit<'a> = &'a dyn Fn(&Source, &mut Vec<u8>) -> traceloom_bytes::Result<traceloom_bytes::Edited>;
+type Edit<'a> = &'a dyn Fn(&Source, &mut Vec<u8>) -> traceloom_core::Result<traceloom_core::Edited>;
 
 /// Level, place, time and message of every entry that can be read.
 fn lines(source: Source) -> Vec<String> {
@@ -121,8 +121,20 @@ fn a_slice_keeps_its_entries_and_the_layout() {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let options = Options::default();
     let border = 30_000_000_000;
-    edit::slice(&source, &mut first, &Slice { to_ns: Some(border), ..Slice::default() }, &options).unwrap();
-    edit::slice(&source, &mut second, &Slice { from_ns: Some(border), ..Slice::default() }, &options).unwrap();
+    edit::slice(
+        &source,
+        &mut first,
+        &Slice { range: TimeRange::new(None, Some(border)), ..Slice::default() },
+        &options,
+    )
+    .unwrap();
+    edit::slice(
+        &source,
+        &mut second,
+        &Slice { range: TimeRange::new(Some(border), None), ..Slice::default() },
+        &options,
+    )
+    .unwrap();
     for part in [&first, &second] {
         assert_eq!(errors(part), Vec::<String>::new());
     }
@@ -134,7 +146,7 @@ fn a_slice_keeps_its_entries_and_the_layout() {
     assert!(whole == sample::clog().unwrap());
     let threads = Slice { threads: vec!["main".to_owned()], ..Slice::default() };
     assert!(edit::slice(&source, Vec::new(), &threads, &options).unwrap_err().to_string().contains("no threads"));
-    let timed = Slice { from_ns: Some(0), ..Slice::default() };
+    let timed = Slice { range: TimeRange::new(Some(0), None), ..Slice::default() };
     let untimed = support::source("head_notime_types.clog");
     assert!(edit::slice(&untimed, Vec::new(), &timed, &options).unwrap_err().to_string().contains("no timestamps"));
 }

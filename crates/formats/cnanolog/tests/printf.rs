@@ -8,8 +8,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-use traceloom_bytes::ByteOrder;
 use traceloom_cnanolog::{Arg, Form, Program, Types, put_raw, raw::ArgType};
+use traceloom_core::ByteOrder;
 
 /// Reads cases from its input and prints each as C does, with its length before it.
 const DRIVER: &str = r#"

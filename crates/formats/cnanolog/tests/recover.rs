@@ -1,10 +1,10 @@
 //! Scrambled type tables: slot j holds the type of argument 4j, the rest is garbage.
 
-use traceloom_bytes::{ByteOrder, Options, Records, Source};
 use traceloom_cnanolog::{
     Arg, Entry, Header, Record, Section, Site, create, findings, open, put_packed, put_raw,
     raw::{ArgType, CNANOLOG_DICT_MAGIC, SITE_FIXED, SLOTS_DOCUMENT},
 };
+use traceloom_core::{ByteOrder, Options, Records, Source};
 
 /// A log of one site as the library wrote it at 8ba9c9f (raw) or 9fe49d1 (packed).
 fn log(format: &str, calls: &[Vec<Arg<'_>>], packed: bool, garbage: u8) -> Vec<u8> {

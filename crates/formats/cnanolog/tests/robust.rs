@@ -4,8 +4,8 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use traceloom_bytes::{Options, Records, Source};
 use traceloom_cnanolog::{Dictionary, Extra, Record, edit, findings, open, open_with, sample, text};
+use traceloom_core::{Options, Records, Source};
 
 /// Everything that a user can ask of a file; errors are fine, panics are not.
 fn exercise(bytes: &[u8]) {

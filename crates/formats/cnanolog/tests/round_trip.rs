@@ -1,11 +1,11 @@
 //! Arbitrary records come back as they were written.
 
 use proptest::prelude::*;
-use traceloom_bytes::{ByteOrder, Options, Records, Source};
 use traceloom_cnanolog::{
     Arg, Entry, Header, Record, Section, Site, create, open, put_packed, put_raw,
     raw::{ArgType, CNANOLOG_DICT_MAGIC, SITE_FIXED},
 };
+use traceloom_core::{ByteOrder, Options, Records, Source};
 
 #[derive(Clone, Debug)]
 enum Value {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use traceloom_bytes::{ByteOrder, Options, Records, Severity, Source};
 use traceloom_cnanolog::{
     Arg, Dictionary, Entry, Extra, Header, Level, Numbering, Record, Section, Site, Tally, create,
     findings::RULES,
@@ -13,6 +12,7 @@ use traceloom_cnanolog::{
         header_offset,
     },
 };
+use traceloom_core::{ByteOrder, Options, Records, Severity, Source};
 
 const DICTIONARY_AT: usize = HEADER_BYTES + 4 * (ENTRY_HEADER_BYTES + 3);
 
@@ -301,7 +301,7 @@ fn the_writer_refuses_what_does_not_fit() {
     let header = Header::new(ByteOrder::Little);
     let mut writer = create(Vec::new(), &header).unwrap();
     let long = vec![0; 65_536];
-    let refuse = |result: traceloom_bytes::Result<()>| result.unwrap_err().to_string();
+    let refuse = |result: traceloom_core::Result<()>| result.unwrap_err().to_string();
     assert!(refuse(writer.write(&Record::Entry(Entry::new(0, Some(0), &long)))).contains("65536 argument bytes"));
     assert!(refuse(writer.write(&Record::Entry(Entry::new(0, None, &[])))).contains("no timestamp"));
     let site = Site { id: 0, level: 0, num_args: 0, line: 0, arg_types: &[0; 50], file: b"", format: &long };

@@ -3,8 +3,8 @@
 mod support;
 
 use serde_json::Value;
-use traceloom_bytes::{Options, Records};
 use traceloom_cnanolog::{Reader, Record, open, text};
+use traceloom_core::{Options, Records};
 
 fn reader(name: &str) -> Reader {
     open(support::source(name), &Options::default()).unwrap()

@@ -1,6 +1,6 @@
 //! Takes the payload of one record apart; knows nothing of where in the file it is.
 
-use traceloom_bytes::{ByteOrder, Cursor, Finding, Findings, Position, Result, find_nul};
+use traceloom_core::{ByteOrder, Cursor, Finding, Findings, Position, Result, find_nul};
 
 use crate::{
     Bookmark, Descriptor, Name, Switch, Value,

@@ -1,6 +1,6 @@
 //! The elements of a value, in their type.
 
-use traceloom_bytes::{ByteOrder, Cursor, Fields};
+use traceloom_core::{ByteOrder, Cursor, Fields};
 
 use crate::raw::DataType;
 

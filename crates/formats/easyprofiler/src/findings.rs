@@ -2,7 +2,7 @@
 //!
 //! Severity error means that the original 2.1.0 reader refuses the file for it.
 
-traceloom_bytes::rules! { "easyprofiler":
+traceloom_core::rules! { "easyprofiler":
     BIG_ENDIAN "big-endian" Error
         "the file is big-endian; the original reads it only on a machine of that byte order";
     DOCUMENT_SIGNATURE "document-signature" Error

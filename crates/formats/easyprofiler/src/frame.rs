@@ -1,6 +1,6 @@
 //! Finds where a sized record ends.
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
 use crate::{
     Reader,

@@ -1,8 +1,8 @@
 //! EasyProfiler `.prof` files: every version, both byte orders, healthy or broken.
 //!
 //! ```
-//! # fn main() -> traceloom_bytes::Result<()> {
-//! use traceloom_bytes::{Options, Records, Source};
+//! # fn main() -> traceloom_core::Result<()> {
+//! use traceloom_core::{Options, Records, Source};
 //! use traceloom_easyprofiler::{Record, sample};
 //!
 //! let mut reader = traceloom_easyprofiler::open(Source::bytes(sample::prof()?), &Options::default())?;
@@ -35,7 +35,7 @@ pub mod sample;
 mod tree;
 mod write;
 
-use traceloom_bytes::{Access, Clock as ClockKind, Descriptor as Format, Order, Sniff, Variant};
+use traceloom_core::{Access, Clock as ClockKind, Descriptor as Format, Order, Sniff, Variant};
 
 pub use crate::{
     clock::Clock,

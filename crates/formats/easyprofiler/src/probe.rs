@@ -1,6 +1,6 @@
 //! Recognises a file, reads its header, and decides how its bytes are laid out.
 
-use traceloom_bytes::{ByteOrder, Cursor, Error, Mode, Options, Position, Records, Result, Sniff, Source};
+use traceloom_core::{ByteOrder, Cursor, Error, Mode, Options, Position, Records, Result, Sniff, Source};
 
 use crate::{
     Header, Reader, Record, Switch,
@@ -234,7 +234,7 @@ fn read_fields(cursor: &mut Cursor<'_>, header: &mut Header) -> Result<()> {
 }
 
 /// The rules that the chosen layout breaks, with the offset where it shows.
-pub(crate) fn layout_findings(header: &Header) -> Vec<traceloom_bytes::Finding> {
+pub(crate) fn layout_findings(header: &Header) -> Vec<traceloom_core::Finding> {
     use crate::findings::{
         BIG_ENDIAN, DOCUMENT_PID, DOCUMENT_SIGNATURE, DOCUMENT_SIZE, DOCUMENT_SWITCH, DOCUMENT_THREAD_ID,
         SIZE_DISAGREES,
@@ -255,7 +255,7 @@ pub(crate) fn layout_findings(header: &Header) -> Vec<traceloom_bytes::Finding> 
     let version = header.version.to_string();
     broken
         .map(|(_, rule, offset)| {
-            traceloom_bytes::Finding::new(rule, Position::at(offset)).with("version", version.as_str())
+            traceloom_core::Finding::new(rule, Position::at(offset)).with("version", version.as_str())
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use traceloom_bytes::ByteOrder;
+use traceloom_core::ByteOrder;
 
 /// The signature: the file's first number, and the mark that ends a section.
 pub const EASY_PROFILER_SIGNATURE: u32 = 0x4561_7379;

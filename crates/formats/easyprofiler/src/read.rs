@@ -3,7 +3,7 @@
 mod blocks;
 mod ending;
 
-use traceloom_bytes::{
+use traceloom_core::{
     ByteOrder, Cursor, Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule, Source,
     Window,
 };

@@ -1,6 +1,6 @@
 //! Header and records: all that a file holds, borrowed and lossless.
 
-use traceloom_bytes::{ByteOrder, Describe, Fields, find_nul};
+use traceloom_core::{ByteOrder, Describe, Fields, find_nul};
 
 use crate::{
     Clock,

@@ -1,6 +1,6 @@
 //! Finds the way back into the blocks of a thread after a damaged record.
 
-use traceloom_bytes::{ByteOrder, Mode, Result, find_nul};
+use traceloom_core::{ByteOrder, Mode, Result, find_nul};
 
 use crate::{
     Reader, decode,

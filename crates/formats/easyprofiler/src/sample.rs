@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{ByteOrder, Result};
+use traceloom_core::{ByteOrder, Result};
 
 use crate::{
     Block, Bookmark, Descriptor, Header, Name, Record, Switch, Tally, Thread, Value, create,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{Arena, Cursor, Entry, Error, Limits, Result, Spill, SpillIter};
+use traceloom_core::{Arena, Cursor, Entry, Error, Limits, Result, Spill, SpillIter};
 
 /// What a block found when it was nested.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

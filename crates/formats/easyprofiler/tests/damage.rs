@@ -1,6 +1,6 @@
 //! What is left of a file after damage in the middle of it.
 
-use traceloom_bytes::{Options, Records, Result, Source};
+use traceloom_core::{Options, Records, Result, Source};
 use traceloom_easyprofiler::{Record, edit, findings, open, sample};
 
 /// Offsets of all blocks and values, and the codes of what was found.

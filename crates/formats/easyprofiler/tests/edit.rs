@@ -1,6 +1,6 @@
 //! Edits keep what can be kept: whole blocks, and threads apart.
 
-use traceloom_bytes::{ByteOrder, Options, Records, Result, Source};
+use traceloom_core::{ByteOrder, Options, Records, Result, Source};
 use traceloom_easyprofiler::{
     Block, Descriptor, Header, Name, Record, Switch, Tally, Thread, create, edit, open,
     raw::{BlockType, EASY_PROFILER_SIGNATURE, Layout, Status, Version},

@@ -5,7 +5,7 @@ use std::{
     hash::{BuildHasher, Hasher, RandomState},
 };
 
-use traceloom_bytes::{Limits, Result};
+use traceloom_core::{Limits, Result};
 
 use crate::{Alloc, Free, raw::Dialect};
 

@@ -1,6 +1,6 @@
 //! Blocks of events, packed one by one so that each can be read without the others.
 
-use traceloom_bytes::{ByteOrder, Cursor, Result};
+use traceloom_core::{ByteOrder, Cursor, Result};
 
 use crate::{
     Clock,

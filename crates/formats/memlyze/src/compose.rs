@@ -5,7 +5,7 @@
 
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use traceloom_bytes::{ByteOrder, Limits, Result};
+use traceloom_core::{ByteOrder, Limits, Result};
 
 use crate::{
     Alloc, Clock, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, Threads, create_with_metadata, decode,

@@ -1,6 +1,6 @@
 //! Takes one event apart; knows nothing of where in the file it is.
 
-use traceloom_bytes::ByteOrder;
+use traceloom_core::ByteOrder;
 
 use crate::{
     Alloc, Free, Gc, Marker, Padding, Record,

@@ -5,7 +5,7 @@ mod slice;
 
 use std::io::Write;
 
-use traceloom_bytes::{Edited, Error, Findings, Limits, Loss, Options, Records, Result, Source};
+use traceloom_core::{Edited, Error, Findings, Limits, Loss, Options, Records, Result, Source};
 
 use crate::{
     Clock, FORMAT, Header, Metadata, Padding, Reader, Record, Writer, create_with_metadata,

@@ -2,7 +2,7 @@
 //!
 //! Severity error means that one of the document's seven rules refuses the file for it.
 
-traceloom_bytes::rules! { "memlyze":
+traceloom_core::rules! { "memlyze":
     BAD_MAGIC "bad-magic" Error
         "the file begins with {found}, not with MTRC; the rest looks like a trace and is read";
     BIG_ENDIAN "big-endian" Error

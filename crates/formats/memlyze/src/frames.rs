@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use traceloom_bytes::{Error, Result, reserve};
+use traceloom_core::{Error, Result, reserve};
 
 use crate::Frame;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use traceloom_bytes::{Limits, Result, reserve};
+use traceloom_core::{Limits, Result, reserve};
 
 /// Finds the row of an id. `(push* finish row*)*`.
 #[derive(Clone, Debug, Default)]

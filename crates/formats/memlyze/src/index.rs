@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{ByteOrder, Cursor, Limits, Options, Records, Result, Source, Window};
+use traceloom_core::{ByteOrder, Cursor, Limits, Options, Records, Result, Source, Window};
 
 use crate::{
     Reader, Record,

@@ -1,6 +1,6 @@
 //! A pull parser for JSON over a window: one token at a time, whatever the size of the text.
 
-use traceloom_bytes::{Error, Limits, Result, Window};
+use traceloom_core::{Error, Limits, Result, Window};
 
 /// A piece of JSON. The text of a key, string or number is [`Json::text`] until the next token.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -387,7 +387,7 @@ fn is_utf8(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use traceloom_bytes::Source;
+    use traceloom_core::Source;
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! Memlyze `.mlyze` files: plain and packed, of the tracer and by the document, healthy or broken.
 //!
 //! ```
-//! # fn main() -> traceloom_bytes::Result<()> {
-//! use traceloom_bytes::{Limits, Options, Records, Source};
+//! # fn main() -> traceloom_core::Result<()> {
+//! use traceloom_core::{Limits, Options, Records, Source};
 //! use traceloom_memlyze::{Record, allocations::Allocations, sample};
 //!
 //! let mut reader = traceloom_memlyze::open(Source::bytes(sample::mlyze()?), &Options::default())?;
@@ -48,7 +48,7 @@ mod seek;
 mod varint;
 mod write;
 
-use traceloom_bytes::{Access, Clock as ClockKind, Descriptor as Format, Order, Sniff, Variant};
+use traceloom_core::{Access, Clock as ClockKind, Descriptor as Format, Order, Sniff, Variant};
 
 pub use crate::{
     clock::Clock,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use traceloom_bytes::{Error, Limits, Result, reserve};
+use traceloom_core::{Error, Limits, Result, reserve};
 
 use crate::{frames::Frames, ids::IdTable};
 

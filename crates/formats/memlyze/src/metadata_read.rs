@@ -1,6 +1,6 @@
 //! Reads the metadata's JSON into tables, as a stream, and finds where the events begin.
 
-use traceloom_bytes::{Finding, Findings, Limits, Position, Result, Rule, Text, Window};
+use traceloom_core::{Finding, Findings, Limits, Position, Result, Rule, Text, Window};
 
 use crate::{
     Frame, Header, Metadata,

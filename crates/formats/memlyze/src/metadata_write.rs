@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, io::Write};
 
-use traceloom_bytes::{Error, Limits, Result};
+use traceloom_core::{Error, Limits, Result};
 
 use crate::{Frame, Metadata};
 

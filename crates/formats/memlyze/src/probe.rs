@@ -1,6 +1,6 @@
 //! Recognises a file: magic, byte order, and what its events mean.
 
-use traceloom_bytes::{ByteOrder, Cursor, Error, Finding, Findings, Position, Result, Sniff, Source, Window};
+use traceloom_core::{ByteOrder, Cursor, Error, Finding, Findings, Position, Result, Sniff, Source, Window};
 
 use crate::{
     Header, Metadata,
@@ -28,7 +28,7 @@ pub(crate) fn header(source: &Source, findings: &mut Findings) -> Result<Header>
     let header = parse(&stored)?;
     let at = |offset: usize, field: &'static str| Position::at(offset as u64).field(field);
     if header.magic != MAGIC {
-        let found = traceloom_bytes::Text(&header.magic).to_string();
+        let found = traceloom_core::Text(&header.magic).to_string();
         findings.report(Finding::new(&BAD_MAGIC, at(0, "magic")).with("found", found))?;
     }
     if header.stored_bytes < HEADER_BYTES {

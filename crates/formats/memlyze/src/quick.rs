@@ -184,7 +184,7 @@ fn u64_at(bytes: &[u8; QUICK_BYTES], place: usize) -> Option<u64> {
 mod tests {
     use proptest::prelude::*;
 
-    use traceloom_bytes::ByteOrder;
+    use traceloom_core::ByteOrder;
 
     use super::*;
     use crate::{

@@ -1,8 +1,6 @@
 //! Walks the records of a file, front to back.
 
-use traceloom_bytes::{
-    ByteOrder, Finding, Findings, Located, Options, Position, Records, Result, Rule, Source, Window,
-};
+use traceloom_core::{ByteOrder, Finding, Findings, Located, Options, Position, Records, Result, Rule, Source, Window};
 
 use crate::{
     Block, Clock, Header, Metadata, Padding, Record,

@@ -1,6 +1,6 @@
 //! Header and records: all that a file holds, borrowed and lossless.
 
-use traceloom_bytes::{ByteOrder, Describe, Fields};
+use traceloom_core::{ByteOrder, Describe, Fields};
 
 use crate::{
     raw::{BLOCK_PLAIN_BYTES, BLOCKS_TAG, Dialect, EventType, HEADER_BYTES, MAGIC, Packing, RESERVED_BYTES, Version},

@@ -4,7 +4,7 @@
 
 use std::io::{Cursor, Read, Seek, Write};
 
-use traceloom_bytes::{Limits, Result};
+use traceloom_core::{Limits, Result};
 
 use crate::{Call, Composer, raw::Packing};
 

@@ -1,6 +1,6 @@
 //! Goes to a moment of a trace without reading what comes before it.
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
 use crate::{
     Clock, Index, Reader,

@@ -11,7 +11,7 @@ use std::{
 };
 
 use support::{contents, events, walk};
-use traceloom_bytes::{Limits, Options, ReadAt, Records, Source};
+use traceloom_core::{Limits, Options, ReadAt, Records, Source};
 use traceloom_memlyze::{
     Alloc, Free, Gc, Header, Index, MetadataBuilder, Padding, Record, build_index, create_with_metadata, edit,
     raw::Packing,

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use support::{Noise, contents, events, walk};
-use traceloom_bytes::{Limits, Options, Records, Slice, Source};
+use traceloom_core::{Limits, Options, Records, Slice, Source, TimeRange};
 use traceloom_memlyze::{
     Index, Record,
     allocations::Allocations,
@@ -76,7 +76,7 @@ fn what_is_repaired_keeps_the_rules() {
 fn edits_survive_damage() {
     let mut noise = Noise(5);
     let options = Options::default();
-    let slice = Slice { from_ns: Some(100_000), to_ns: Some(5_000_000_000), threads: vec!["1".to_owned()] };
+    let slice = Slice { range: TimeRange::between(100_000, 5_000_000_000), threads: vec!["1".to_owned()] };
     let packed = sample::packed(Packing::Blocks).unwrap();
     for (name, bytes) in contents().filter(|(_, bytes)| bytes.len() < 10_000).chain([("sample".to_owned(), packed)]) {
         for _ in 0..30 {
@@ -119,7 +119,7 @@ fn a_slice_keeps_times_and_pairs() {
     let from =
         events(&bytes)[from].split("time_us=").nth(1).unwrap().split(' ').next().unwrap().parse::<i64>().unwrap();
     let to = from + 2_000_000;
-    let slice = Slice { from_ns: Some(from * 1000), to_ns: Some(to * 1000), threads: Vec::new() };
+    let slice = Slice { range: TimeRange::between(from * 1000, to * 1000), threads: Vec::new() };
     for packing in [Packing::Plain, Packing::Blocks] {
         let mut out = Vec::new();
         let bytes = sample::packed(packing).unwrap();
@@ -153,7 +153,7 @@ fn a_slice_keeps_times_and_pairs() {
 #[test]
 fn a_slice_brings_the_metadata_that_it_needs() {
     let bytes = sample::mlyze().unwrap();
-    let slice = Slice { to_ns: Some(400_000), ..Slice::default() };
+    let slice = Slice { range: TimeRange::new(None, Some(400_000)), ..Slice::default() };
     let mut out = Vec::new();
     let edited = edit::slice(&source(&bytes), &mut out, &slice, &Options::default()).unwrap();
     let reader = traceloom_memlyze::open(source(&out), &Options::strict()).unwrap();
@@ -166,7 +166,7 @@ fn a_slice_brings_the_metadata_that_it_needs() {
 fn slices_of_real_traces_keep_the_batch_times() {
     for (name, bytes) in contents().filter(|(name, _)| name.contains("/snaps") || name.contains("/threads")) {
         let all = events(&bytes);
-        let half = Slice { from_ns: Some(700_000_000), ..Slice::default() };
+        let half = Slice { range: TimeRange::new(Some(700_000_000), None), ..Slice::default() };
         let mut out = Vec::new();
         edit::slice(&source(&bytes), &mut out, &half, &Options::default()).unwrap();
         let part: Vec<String> = events(&out).iter().map(|line| without_delta(line)).collect();

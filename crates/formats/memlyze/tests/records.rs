@@ -6,7 +6,7 @@ use std::io;
 
 use proptest::prelude::*;
 use support::walk;
-use traceloom_bytes::{Limits, Options, ReadAt, Records, Source};
+use traceloom_core::{Limits, Options, ReadAt, Records, Source};
 use traceloom_memlyze::{
     Alloc, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, create_with_metadata,
     raw::{Dialect, Packing, VARINT_BYTES},

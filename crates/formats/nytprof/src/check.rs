@@ -5,7 +5,7 @@ use std::{
     hash::{BuildHasher, RandomState},
 };
 
-use traceloom_bytes::{Finding, Findings, Position, Result};
+use traceloom_core::{Finding, Findings, Position, Result};
 
 use crate::{
     NewFid, Nv, PidEnd, PidStart, Record, Str, SubCallers, SubInfo, SubReturn,
@@ -224,7 +224,7 @@ impl Checks {
     }
 
     #[cold]
-    fn undefined(&mut self, rule: &'static traceloom_bytes::Rule, fid: u32, tag: Tag, at: Position) -> Result<()> {
+    fn undefined(&mut self, rule: &'static traceloom_core::Rule, fid: u32, tag: Tag, at: Position) -> Result<()> {
         self.findings.report(Finding::new(rule, at).with("record", tag.to_string()).with("fid", fid))
     }
 

@@ -4,7 +4,7 @@
 //! the producer can be missing or wrong: a chain of chunks that ends exactly at the end of the file is
 //! no accident, and neither is a time of day between 1990 and 2100.
 
-use traceloom_bytes::{ByteOrder, Cursor, Error, Limits, Result, Source, Window};
+use traceloom_core::{ByteOrder, Cursor, Error, Limits, Result, Source, Window};
 
 use crate::{
     Nv, NvLayout,

@@ -2,7 +2,7 @@
 //!
 //! Severity error means that Devel::NYTProf 6.12 refuses the file for it, or dies of it.
 
-traceloom_bytes::rules! { "nytprof":
+traceloom_core::rules! { "nytprof":
     VERSION_LINE "version-line" Note
         "the first line says more than the version: {text}";
     VERSION_NEWER "version-newer" Warning

@@ -6,7 +6,7 @@ use std::{
 };
 
 use flate2::{Decompress, FlushDecompress, Status};
-use traceloom_bytes::{ErrorKind, ReadAt, Source};
+use traceloom_core::{ErrorKind, ReadAt, Source};
 
 /// What is around the deflate blocks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,8 +1,8 @@
 //! NYTProf profiles: the real stream of Devel::NYTProf and the dialect of Pynytprof.
 //!
 //! ```
-//! # fn main() -> traceloom_bytes::Result<()> {
-//! use traceloom_bytes::{Options, Source};
+//! # fn main() -> traceloom_core::Result<()> {
+//! use traceloom_core::{Options, Source};
 //! use traceloom_nytprof::{aggregate, sample};
 //!
 //! let mut profile = aggregate::load(Source::bytes(sample::profile()?), &Options::default())?;
@@ -37,7 +37,7 @@ pub mod sample;
 mod walk;
 mod write;
 
-use traceloom_bytes::{Access, Clock, Descriptor as Format, Order, Sniff, Variant};
+use traceloom_core::{Access, Clock, Descriptor as Format, Order, Sniff, Variant};
 
 pub use crate::{
     check::leading_number,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use traceloom_bytes::ByteOrder;
+use traceloom_core::ByteOrder;
 
 /// How a perl stores its numbers; nothing in the file but the size says so.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

@@ -1,6 +1,6 @@
 //! What a file does not say plainly: how its numbers are stored, and what its first line means.
 
-use traceloom_bytes::{ByteOrder, Finding, Result};
+use traceloom_core::{ByteOrder, Finding, Result};
 
 use crate::{
     Header, NvLayout, Reader, Record, dialect,

@@ -1,6 +1,6 @@
 //! Walks the records of a real stream, front to back, through the compressed part as well.
 
-use traceloom_bytes::{Error, Finding, Findings, Limits, Located, Options, Position, Records, Result, Source, Window};
+use traceloom_core::{Error, Finding, Findings, Limits, Located, Options, Position, Records, Result, Source, Window};
 
 use crate::{
     Header, NvLayout, Pair, Record, TimeLine,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use traceloom_bytes::{Describe, Fields, Text};
+use traceloom_core::{Describe, Fields, Text};
 
 use crate::{
     Nv,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use traceloom_bytes::{Options, Result, Source};
+use traceloom_core::{Options, Result, Source};
 
 use crate::{
     Header, NewFid, Nv, Pair, PidEnd, PidStart, Record, SrcLine, Str, SubCallers, SubEntry, SubInfo, SubReturn,

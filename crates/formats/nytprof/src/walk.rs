@@ -1,6 +1,6 @@
 //! The quick way through a file: runs of events in one loop.
 
-use traceloom_bytes::{Finding, Located, Records, Result};
+use traceloom_core::{Finding, Located, Records, Result};
 
 use crate::{
     NvLayout, Reader, Record, SubReturn, TimeLine,

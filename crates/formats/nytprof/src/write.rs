@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use flate2::{Compression, write::ZlibEncoder};
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 
 use crate::{
     Header, Nv, Pair, Record, Str, SubCallers,

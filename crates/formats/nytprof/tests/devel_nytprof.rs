@@ -9,7 +9,7 @@ use std::{
 };
 
 use support::{folder, profiles, read};
-use traceloom_bytes::{Options, Records, Source};
+use traceloom_core::{Options, Records, Source};
 use traceloom_nytprof::{Nv, Record, aggregate, edit, open, sample};
 
 /// Whether the original is there; in CI it has to be.

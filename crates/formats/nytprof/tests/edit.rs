@@ -3,7 +3,7 @@
 mod support;
 
 use support::{folder, profiles, read};
-use traceloom_bytes::{Edited, Options, Records, Result, Slice, Source};
+use traceloom_core::{Edited, Options, Records, Result, Slice, Source, TimeRange};
 use traceloom_nytprof::{Record, aggregate, edit, open, pynytprof, sample};
 
 fn edited(edit: impl FnOnce(&mut Vec<u8>) -> Result<Edited>) -> (Vec<u8>, Edited) {
@@ -142,7 +142,8 @@ fn slices_add_up_to_the_whole() {
     let source = Source::bytes(sample::profile().unwrap());
     let whole = aggregate::load(source.clone(), &Options::default()).unwrap();
     let middle = Some((whole.stmts_seconds * 5e8) as i64);
-    let halves = [Slice { to_ns: middle, ..Slice::default() }, Slice { from_ns: middle, ..Slice::default() }];
+    let halves = [(None, middle), (middle, None)]
+        .map(|(from, to)| Slice { range: TimeRange::new(from, to), ..Slice::default() });
     let halves = halves.map(|slice| {
         let (out, edited) = edited(|out| edit::slice(&source, out, &slice, &Options::default()));
         assert_eq!(edited.loss.entries().count(), 1, "sums over calls cannot be divided");
@@ -275,7 +276,7 @@ fn pynytprof_edits_write_the_document_s_layout() {
             assert_eq!(sum(Source::bytes(out)), 2 * sum(source), "{name}");
         }
     }
-    let part = Slice { to_ns: Some(1), ..Slice::default() };
+    let part = Slice { range: TimeRange::new(None, Some(1)), ..Slice::default() };
     let source = Source::bytes(read(&folder, "seed-small"));
     assert!(pynytprof::edit::slice(&source, Vec::new(), &part, &Options::default()).is_err());
 }

@@ -4,7 +4,7 @@ mod support;
 
 use proptest::prelude::*;
 use support::{folder, profiles, read};
-use traceloom_bytes::{Edited, Options, Records, Source};
+use traceloom_core::{Edited, Options, Records, Source};
 use traceloom_nytprof::{
     edit,
     pynytprof::{

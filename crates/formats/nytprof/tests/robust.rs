@@ -4,7 +4,7 @@ mod support;
 
 use proptest::prelude::*;
 use support::{folder, profiles, read, windowed};
-use traceloom_bytes::{Limits, Options, Records, Sniff, Source};
+use traceloom_core::{Limits, Options, Records, Sniff, Source};
 use traceloom_nytprof::{
     Header, NewFid, Nv, NvLayout, Pair, PidEnd, PidStart, Record, SrcLine, Str, SubCallers, SubEntry, SubInfo,
     SubReturn, TimeBlock, TimeLine, aggregate, create, edit, open, pynytprof, raw::FidFlags,

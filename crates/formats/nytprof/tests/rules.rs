@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use support::{folder, read};
-use traceloom_bytes::{Findings, Options, Records, Severity, Source};
+use traceloom_core::{Findings, Options, Records, Severity, Source};
 use traceloom_nytprof::{aggregate, findings::RULES, open, pynytprof};
 
 /// A small profile without fault, to be changed.

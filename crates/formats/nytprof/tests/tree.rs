@@ -3,7 +3,7 @@
 mod support;
 
 use support::{folder, profiles, read};
-use traceloom_bytes::{Options, Records, Result, Source};
+use traceloom_core::{Options, Records, Result, Source};
 use traceloom_nytprof::{aggregate, open};
 
 #[test]

@@ -1,6 +1,6 @@
 //! The arguments of an event, decoded one by one from the bytes as stored.
 
-use traceloom_bytes::{ByteOrder, Cursor, Error, Result};
+use traceloom_core::{ByteOrder, Cursor, Error, Result};
 
 use crate::{
     Argument, Coding, StringTable, Text,

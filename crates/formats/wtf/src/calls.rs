@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{ByteOrder, Cursor, Error, Finding, Findings, Limits, Position, Result, Source, Window};
+use traceloom_core::{ByteOrder, Cursor, Error, Finding, Findings, Limits, Position, Result, Source, Window};
 
 use crate::{
     Container, FileInfo, Header,

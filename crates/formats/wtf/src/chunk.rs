@@ -1,6 +1,6 @@
 //! Where the parts of a chunk lie, and whether bytes could be a chunk at all.
 
-use traceloom_bytes::{ByteOrder, Cursor, Finding, Findings, Limits, Position, Result, Source, Window, reserve};
+use traceloom_core::{ByteOrder, Cursor, Finding, Findings, Limits, Position, Result, Source, Window, reserve};
 
 use crate::{
     findings::*,
@@ -191,7 +191,7 @@ impl Plan {
     }
 }
 
-fn report(findings: &mut Findings, rule: &'static traceloom_bytes::Rule, part: Part, bounds: Bounds) -> Result<()> {
+fn report(findings: &mut Findings, rule: &'static traceloom_core::Rule, part: Part, bounds: Bounds) -> Result<()> {
     findings.report(Finding::new(rule, Position::at(bounds.start)).with("type", part.kind.to_string()))
 }
 

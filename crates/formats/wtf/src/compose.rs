@@ -6,7 +6,7 @@
 
 use std::{collections::HashMap, io::Write};
 
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 
 use crate::{
     Argument, FileInfo, Value,

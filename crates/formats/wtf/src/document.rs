@@ -1,6 +1,6 @@
 //! The JSON container: turns each chunk of text into the chunk of bytes that it stands for.
 
-use traceloom_bytes::{Error, Finding, Findings, Limits, Mode, Options, Position, Result, Source, Window};
+use traceloom_core::{Error, Finding, Findings, Limits, Mode, Options, Position, Result, Source, Window};
 
 use crate::{
     Container, EventTypes, FileInfo, Header, StringTable,
@@ -340,7 +340,7 @@ impl Document {
         }
         let Some(chunk_type) = ChunkType::from_name(kind) else {
             let odd = Finding::new(&CHUNK_UNKNOWN, Position::at(place));
-            findings.report(odd.with("type", traceloom_bytes::Text(kind).to_string()))?;
+            findings.report(odd.with("type", traceloom_core::Text(kind).to_string()))?;
             return Ok(Image::default());
         };
         let mut image = Image::default();
@@ -352,7 +352,7 @@ impl Document {
             };
             let Some(kind) = PartType::from_name(kind) else {
                 let odd = Finding::new(&PART_UNKNOWN, Position::at(part.span.0));
-                findings.report(odd.with("type", traceloom_bytes::Text(kind).to_string()))?;
+                findings.report(odd.with("type", traceloom_core::Text(kind).to_string()))?;
                 continue;
             };
             parts.extend(self.part_bytes(kind, part, &mut image, findings, types)?);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Slice, Source};
+use traceloom_core::{Edited, Error, Loss, Options, Records, Result, Slice, Source};
 
 use crate::{
     Composer, Container, FileInfo, Form, Reader, Record,
@@ -124,7 +124,7 @@ fn usable_info(info: &FileInfo) -> FileInfo {
     info.clone()
 }
 
-fn run<W: Write>(mut reader: Reader, mut transfer: Transfer<'_, W>) -> Result<(Loss, traceloom_bytes::Findings)> {
+fn run<W: Write>(mut reader: Reader, mut transfer: Transfer<'_, W>) -> Result<(Loss, traceloom_core::Findings)> {
     loop {
         // Zones come from the reader, which cannot be asked while it lends a record.
         transfer.take_zones(reader.zones());

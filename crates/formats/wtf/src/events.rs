@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{ErrorKind, Finding, Limits, Located, Result, Window};
+use traceloom_core::{ErrorKind, Finding, Limits, Located, Result, Window};
 
 use crate::{
     Args, Argument, Encoding, Event, EventType, EventTypes, Reader, Record, Role, StringTable, Value, Zone,
@@ -439,7 +439,7 @@ impl Reader {
 
 /// Text of the file, safe to show.
 fn shown(text: &str) -> String {
-    traceloom_bytes::Text(text.as_bytes()).to_string()
+    traceloom_core::Text(text.as_bytes()).to_string()
 }
 
 fn head_bytes(encoding: Encoding) -> usize {

@@ -2,7 +2,7 @@
 //!
 //! Severity error means that the npm reader `tracing-framework` 2015.7.15-1 does not load the file for it.
 
-traceloom_bytes::rules! { "wtf":
+traceloom_core::rules! { "wtf":
     SHORT_FILE "short-file" Error
         "the file has {bytes} bytes; the original needs 48 to read the first 12";
     FILE_SIZE "file-size" Error

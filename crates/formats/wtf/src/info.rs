@@ -1,6 +1,6 @@
 //! What the file header says about the whole file.
 
-use traceloom_bytes::Rule;
+use traceloom_core::Rule;
 
 use crate::{
     findings::{HEADER_CONTEXT, HEADER_FLAGS, HEADER_JSON, HEADER_METADATA, HEADER_TIMEBASE, TIMEBASE_ODD},
@@ -215,7 +215,7 @@ fn put_object(out: &mut Vec<u8>, members: &[(&str, &str)]) {
 
 /// Whether a header has something that makes the original refuse it.
 pub(crate) fn is_fatal(problems: &[Problem]) -> bool {
-    problems.iter().any(|(rule, _)| rule.severity == traceloom_bytes::Severity::Error)
+    problems.iter().any(|(rule, _)| rule.severity == traceloom_core::Severity::Error)
 }
 
 /// Whether JavaScript takes a plain value for true.

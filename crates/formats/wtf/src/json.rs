@@ -1,6 +1,6 @@
 //! A small pull parser for JSON: bounded memory, bounded depth, one token per call.
 
-use traceloom_bytes::{Error, Result, Window};
+use traceloom_core::{Error, Result, Window};
 
 /// Where the text comes from.
 pub(crate) trait Text {

@@ -1,6 +1,6 @@
 //! The header of the packed, big-endian format that chunks replaced.
 
-use traceloom_bytes::{ByteOrder, Cursor, Finding, Findings, Limits, Position, Result, Source};
+use traceloom_core::{ByteOrder, Cursor, Finding, Findings, Limits, Position, Result, Source};
 
 use crate::{
     Coding, Container, FileInfo, Header, Text,

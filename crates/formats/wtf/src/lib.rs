@@ -1,8 +1,8 @@
 //! Web Tracing Framework files: `.wtf-trace`, `.wtf-json`, `.wtf-calls`, old and new, healthy or broken.
 //!
 //! ```
-//! # fn main() -> traceloom_bytes::Result<()> {
-//! use traceloom_bytes::{Options, Source};
+//! # fn main() -> traceloom_core::Result<()> {
+//! use traceloom_core::{Options, Source};
 //! use traceloom_wtf::{derive::Tree, sample};
 //!
 //! let source = Source::bytes(sample::trace()?);
@@ -51,7 +51,7 @@ mod types;
 mod write;
 mod zones;
 
-use traceloom_bytes::{Access, Clock, Descriptor, Order, Sniff, Variant};
+use traceloom_core::{Access, Clock, Descriptor, Order, Sniff, Variant};
 
 pub use crate::{
     args::{Args, ArgsIter, Array, Encoding, Value},

@@ -1,6 +1,6 @@
 //! Lends the parts of a chunk that are one record each, and looks into those that tell something.
 
-use traceloom_bytes::{Error, Located, Result};
+use traceloom_core::{Error, Located, Result};
 
 use crate::{
     FileInfo, Reader, Record, Resource,
@@ -63,7 +63,7 @@ impl Reader {
         let text = self.body.fill(len)?.get(..len).unwrap_or_default();
         let (info, problems) = FileInfo::parse(text);
         for (rule, what) in problems {
-            let what = traceloom_bytes::Text(what.as_bytes()).to_string();
+            let what = traceloom_core::Text(what.as_bytes()).to_string();
             self.report(rule, offset, |odd| odd.with("what", what))?;
         }
         self.headers += 1;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use traceloom_bytes::{
+use traceloom_core::{
     ByteOrder, Cursor, Error, Finding, Findings, Limits, Options, Position, ReadAt, Result, Sniff, Source,
 };
 

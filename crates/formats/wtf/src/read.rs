@@ -1,6 +1,6 @@
 //! Walks the records of a file, front to back.
 
-use traceloom_bytes::{
+use traceloom_core::{
     Error, Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule, Source, Window,
 };
 

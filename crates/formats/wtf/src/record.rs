@@ -1,6 +1,6 @@
 //! Header and records: all that a file holds, borrowed and lossless.
 
-use traceloom_bytes::{Describe, Fields};
+use traceloom_core::{Describe, Fields};
 
 use crate::{
     Args, Array, EventType, FileInfo, StringTable, Value,

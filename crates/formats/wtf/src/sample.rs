@@ -1,6 +1,6 @@
 //! A small game, recorded for two seconds and a bit: the trace that `traceloom demo` writes.
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
 use crate::{
     Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, Text, TypeId, Value, ZoneId,

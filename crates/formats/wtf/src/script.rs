@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{Finding, Findings, Limits, Position, Result, Source, Window};
+use traceloom_core::{Finding, Findings, Limits, Position, Result, Source, Window};
 
 use crate::{
     Argument, EventTypes, FileInfo,

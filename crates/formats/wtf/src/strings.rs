@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use traceloom_bytes::{Result, reserve};
+use traceloom_core::{Result, reserve};
 
 use crate::raw::{EMPTY_STRING, NULL_STRING};
 

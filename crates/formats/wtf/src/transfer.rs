@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap, io::Write};
 
-use traceloom_bytes::{Loss, Result, Slice};
+use traceloom_core::{Loss, Result, Slice};
 
 use crate::{
     Composer, Event, EventType, EventTypes, Resource, Role, Text, TypeId, Value, Zone, ZoneId,
@@ -33,8 +33,9 @@ impl Cut {
     pub(crate) fn new(slice: &Slice, times_as_count: bool) -> Self {
         // A count is told as nanoseconds, a time is stored in microseconds.
         let unit = if times_as_count { 1 } else { 1000 };
-        let from_us = slice.from_ns.map_or(i64::MIN, |ns| ns.div_euclid(unit) + i64::from(ns.rem_euclid(unit) > 0));
-        let to_us = slice.to_ns.map_or(i64::MAX, |ns| ns.div_euclid(unit));
+        let first_at = |ns: i64| ns.div_euclid(unit) + i64::from(ns.rem_euclid(unit) > 0);
+        let from_us = slice.range.from_ns().map_or(i64::MIN, first_at);
+        let to_us = slice.range.to_ns().map_or(i64::MAX, first_at);
         Self { slice: slice.clone(), from_us, to_us }
     }
 
@@ -136,7 +137,7 @@ impl<'c, W: Write> Transfer<'c, W> {
             return self.before(event);
         }
         self.begin_part(from)?;
-        if event.time_us > to {
+        if event.time_us >= to {
             return self.after(event);
         }
         self.begin_zone(index, from)?;
@@ -243,7 +244,7 @@ impl<'c, W: Write> Transfer<'c, W> {
         }
         self.create_zones(index)?;
         let Some(state) = self.zones.get_mut(index) else {
-            return Err(traceloom_bytes::Error::usage("an event happens in no zone"));
+            return Err(traceloom_core::Error::usage("an event happens in no zone"));
         };
         create_zone(self.composer, state, self.file)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{Error, Limits, Result, reserve};
+use traceloom_core::{Error, Limits, Result, reserve};
 
 use crate::raw::{ArgumentType, DEFINE_WIRE_ID, EventClass, EventFlags};
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 
 use crate::{Container, Encoding, Event, Header, Record, raw::MAGIC, record::Chunk};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{Error, Limits, Result};
+use traceloom_core::{Error, Limits, Result};
 
 /// Something in which scopes nest: a script context, a thread, a worker.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

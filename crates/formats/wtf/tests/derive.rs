@@ -6,7 +6,7 @@ use std::{collections::HashMap, fs};
 
 use serde_json::Value as Json;
 use support::{golden, traces};
-use traceloom_bytes::{Limits, Options, Records, Source};
+use traceloom_core::{Limits, Options, Records, Source};
 use traceloom_wtf::{
     Composer, FileInfo, Form, Record, Value,
     derive::{FlowKind, Flows, Frames, Marks, Place, Ranges, Tree, appended},

@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 
 use support::traces;
-use traceloom_bytes::{Limits, Options, Records, Severity, Slice, Source};
+use traceloom_core::{Limits, Options, Records, Severity, Slice, Source, TimeRange};
 use traceloom_wtf::{
     Composer, Container, Event, FORMAT, FileInfo, Form, Record, Text, Value,
     derive::{Frames, Marks, Ranges, Tree},
@@ -129,7 +129,7 @@ fn one_bad_signature_spoils_nothing_else() {
 #[test]
 fn a_slice_has_what_it_needs() {
     let source = Source::bytes(sample::trace().unwrap());
-    let part = Slice { from_ns: Some(500_000_000), to_ns: Some(600_000_000), threads: vec!["Script".to_owned()] };
+    let part = Slice { range: TimeRange::between(500_000_000, 600_000_000), threads: vec!["Script".to_owned()] };
     let mut out = Vec::new();
     let edited = edit::slice(&source, &mut out, &part, &Options::default()).unwrap();
     let sliced = Source::bytes(out);
@@ -151,7 +151,7 @@ fn a_slice_has_what_it_needs() {
     let lost: Vec<_> = edited.loss.entries().map(|(what, count, _)| (what.to_owned(), count)).collect();
     let [(what, 3)] = &lost[..] else { panic!("no scope, but what lasts longer is cut: {lost:?}") };
     assert_eq!(what, "the beginning of frames, marks and ranges that began before the part");
-    let part = Slice { from_ns: Some(505_000_000), to_ns: Some(606_000_000), threads: Vec::new() };
+    let part = Slice { range: TimeRange::between(505_000_000, 606_000_000), threads: Vec::new() };
     let edited = edit::slice(&source, Vec::new(), &part, &Options::default()).unwrap();
     let scopes = edited.loss.entries().filter(|(what, ..)| what.contains("scopes")).count();
     assert_eq!(scopes, 2, "scopes of the graphics card are cut at both edges: {:?}", edited.loss);
@@ -186,7 +186,7 @@ fn a_slice_keeps_what_lasts() {
     put(0, 26, end, &[Value::Uint(3)]);
     put(0, 27, end, &[Value::Uint(4)]);
     let source = Source::bytes(composer.finish().unwrap());
-    let part = Slice { from_ns: Some(10_000), to_ns: Some(20_000), threads: Vec::new() };
+    let part = Slice { range: TimeRange::between(10_000, 20_000), threads: Vec::new() };
     let mut out = Vec::new();
     let edited = edit::slice(&source, &mut out, &part, &Options::default()).unwrap();
     let limits = Limits::default();
@@ -218,7 +218,7 @@ fn what_ends_twice_is_ended_once() {
         composer.event(zone, kind, time, [Value::Uint(7)]).unwrap();
     }
     let source = Source::bytes(composer.finish().unwrap());
-    let part = Slice { from_ns: Some(10_000), to_ns: Some(20_000), threads: Vec::new() };
+    let part = Slice { range: TimeRange::between(10_000, 20_000), threads: Vec::new() };
     let mut out = Vec::new();
     edit::slice(&source, &mut out, &part, &Options::default()).unwrap();
     let mut told = Vec::new();
@@ -236,7 +236,7 @@ fn what_ends_twice_is_ended_once() {
 fn a_slice_inside_a_scope_keeps_the_scope() {
     let source = Source::bytes(fs::read(&traces()["js-deep.wtf-trace"]).unwrap());
     let all = Tree::build(&source, &Options::default(), true).unwrap();
-    let part = Slice { from_ns: Some(3_000_001), to_ns: Some(3_000_002), threads: Vec::new() };
+    let part = Slice { range: TimeRange::between(3_000_001, 3_000_002), threads: Vec::new() };
     let mut out = Vec::new();
     edit::slice(&source, &mut out, &part, &Options::default()).unwrap();
     let tree = Tree::build(&Source::bytes(out), &Options::default(), true).unwrap();

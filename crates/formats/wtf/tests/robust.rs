@@ -5,7 +5,7 @@ mod support;
 use std::{fs, path::Path};
 
 use support::traces;
-use traceloom_bytes::{Options, Records, Source};
+use traceloom_core::{Options, Records, Source};
 use traceloom_wtf::{Record, derive::Tree, open};
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whatever can be composed reads back the same, in every form.
 
 use proptest::{collection::vec, option, prelude::*};
-use traceloom_bytes::{Options, Records, Source};
+use traceloom_core::{Options, Records, Source};
 use traceloom_wtf::{
     Array, Composer, FileInfo, Form, Text, Value,
     raw::{Element, EventClass, EventFlags},

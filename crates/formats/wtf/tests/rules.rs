@@ -5,7 +5,7 @@ mod support;
 use std::{collections::BTreeSet, fs, path::Path};
 
 use support::traces;
-use traceloom_bytes::{Limits, Options, Records, Result, Severity, Source};
+use traceloom_core::{Limits, Options, Records, Result, Severity, Source};
 use traceloom_wtf::{Record, findings::RULES};
 
 const HEADER: u32 = 1;
@@ -328,7 +328,7 @@ fn packed_events_may_refer_to_strings() {
 
 #[test]
 fn formats_are_recognised_by_content() {
-    use traceloom_bytes::Sniff;
+    use traceloom_core::Sniff;
     for (name, path) in traces() {
         let bytes = fs::read(&path).unwrap();
         let opens = traceloom_wtf::open(Source::bytes(bytes.clone()), &Options::default()).is_ok();

@@ -1,6 +1,6 @@
 //! Spans that have begun and not ended, for formats that store begin and end apart.
 
-use traceloom_bytes::{Error, Limits, Result};
+use traceloom_core::{Error, Limits, Result};
 
 /// A span that has not ended.
 #[derive(Clone, Copy, Debug)]

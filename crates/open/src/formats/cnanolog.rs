@@ -1,7 +1,7 @@
 //! CNanoLog `.clog`.
 
-use traceloom_bytes::{Findings, Options, Records, Result, Source, Text};
 use traceloom_cnanolog::{Header, Reader, Record, sample};
+use traceloom_core::{Findings, Options, Records, Result, Source, Text};
 
 use super::codec::hand_on;
 use crate::{Amount, Fact, Format, Info, Sample, Table, walk};

@@ -4,17 +4,17 @@
 /// `sample`. `$module` is the crate, or the module of a dialect, which has the same names.
 macro_rules! hand_on {
     ($module:path, header_bytes: $header_bytes:expr) => {
-        fn descriptor(&self) -> &'static traceloom_bytes::Descriptor {
+        fn descriptor(&self) -> &'static traceloom_core::Descriptor {
             use $module as codec;
             &codec::FORMAT
         }
 
-        fn rules(&self) -> &'static [&'static traceloom_bytes::Rule] {
+        fn rules(&self) -> &'static [&'static traceloom_core::Rule] {
             use $module as codec;
             codec::findings::RULES
         }
 
-        fn sniff(&self, prefix: &[u8]) -> traceloom_bytes::Sniff {
+        fn sniff(&self, prefix: &[u8]) -> traceloom_core::Sniff {
             use $module as codec;
             codec::sniff(prefix)
         }
@@ -24,7 +24,7 @@ macro_rules! hand_on {
             source: &Source,
             options: &Options,
             visit: &mut $crate::Dump<'_>,
-        ) -> Result<traceloom_bytes::Findings> {
+        ) -> Result<traceloom_core::Findings> {
             use $module as codec;
             let reader = codec::open(source.clone(), options)?;
             let header = reader.header().clone();
@@ -37,15 +37,15 @@ macro_rules! hand_on {
             source: &Source,
             out: &mut dyn std::io::Write,
             options: &Options,
-        ) -> Result<traceloom_bytes::Findings> {
+        ) -> Result<traceloom_core::Findings> {
             use $module as codec;
             let mut reader = codec::open(source.clone(), options)?;
             let mut writer = codec::create(out, reader.header())?;
-            while let Some(located) = traceloom_bytes::Records::next(&mut reader)? {
+            while let Some(located) = traceloom_core::Records::next(&mut reader)? {
                 writer.write(&located.record)?;
             }
             writer.finish()?;
-            Ok(traceloom_bytes::Records::into_findings(reader))
+            Ok(traceloom_core::Records::into_findings(reader))
         }
 
         fn canonical(
@@ -54,7 +54,7 @@ macro_rules! hand_on {
             out: &mut dyn std::io::Write,
             variant: Option<&str>,
             options: &Options,
-        ) -> Result<traceloom_bytes::Edited> {
+        ) -> Result<traceloom_core::Edited> {
             use $module as codec;
             codec::edit::canonical(source, out, variant, options)
         }
@@ -64,7 +64,7 @@ macro_rules! hand_on {
             source: &Source,
             out: &mut dyn std::io::Write,
             options: &Options,
-        ) -> Result<traceloom_bytes::Edited> {
+        ) -> Result<traceloom_core::Edited> {
             use $module as codec;
             codec::edit::repair(source, out, options)
         }
@@ -73,9 +73,9 @@ macro_rules! hand_on {
             &self,
             source: &Source,
             out: &mut dyn std::io::Write,
-            slice: &traceloom_bytes::Slice,
+            slice: &traceloom_core::Slice,
             options: &Options,
-        ) -> Result<traceloom_bytes::Edited> {
+        ) -> Result<traceloom_core::Edited> {
             use $module as codec;
             codec::edit::slice(source, out, slice, options)
         }
@@ -85,7 +85,7 @@ macro_rules! hand_on {
             sources: &[Source],
             out: &mut dyn std::io::Write,
             options: &Options,
-        ) -> Result<traceloom_bytes::Edited> {
+        ) -> Result<traceloom_core::Edited> {
             use $module as codec;
             codec::edit::merge(sources, out, options)
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use traceloom_bytes::{Findings, Options, Records, Result, Source, Text};
+use traceloom_core::{Findings, Options, Records, Result, Source, Text};
 use traceloom_easyprofiler::{
     Clock, Header, Reader, Record,
     raw::{BlockType, Status},

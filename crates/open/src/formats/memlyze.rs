@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, HashMap},
 };
 
-use traceloom_bytes::{Findings, Limits, Options, Records, Result, Source, Text};
+use traceloom_core::{Findings, Limits, Options, Records, Result, Source, Text};
 use traceloom_memlyze::{
     Alloc, Metadata, Reader, Record,
     allocations::Allocations,

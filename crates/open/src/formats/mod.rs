@@ -8,7 +8,7 @@ mod nytprof;
 mod pynytprof;
 mod wtf;
 
-use traceloom_bytes::{Descriptor, Error, Result};
+use traceloom_core::{Descriptor, Error, Result};
 
 use crate::Format;
 

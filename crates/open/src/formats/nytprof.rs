@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, io::Write};
 
-use traceloom_bytes::{Descriptor, Edited, ErrorKind, Findings, Located, Options, Records, Result, Source, Text};
+use traceloom_core::{Descriptor, Edited, ErrorKind, Findings, Located, Options, Records, Result, Source, Text};
 use traceloom_nytprof::{
     NvLayout, PidStart, Reader, Record, SubReturn, TimeLine, Visit,
     aggregate::{Loader, Profile, from_reader},

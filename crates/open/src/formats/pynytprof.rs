@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::HashMap, io::Write};
 
-use traceloom_bytes::{Descriptor, Edited, Findings, Options, Records, Result, Source, Text};
+use traceloom_core::{Descriptor, Edited, Findings, Options, Records, Result, Source, Text};
 use traceloom_nytprof::{
     FORMAT as NYTPROF, dialect, edit,
     pynytprof::{Edge, Line, Process, Reader, Record, raw::TICKS_PER_SEC},

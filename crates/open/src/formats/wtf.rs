@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use traceloom_bytes::{Findings, Options, Records, Result, Source, Text};
+use traceloom_core::{Findings, Options, Records, Result, Source, Text};
 use traceloom_wtf::{Event, Reader, Record, Resource, Role, sample};
 
 use super::codec::hand_on;

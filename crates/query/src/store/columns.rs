@@ -16,7 +16,7 @@ use parquet::{
     },
     schema::types::ColumnPath,
 };
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 use traceloom_model::{ColumnDef, Table};
 
 use super::{failed, sorted_by, write::Options};

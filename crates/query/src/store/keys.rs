@@ -1,7 +1,7 @@
 //! What rows are sorted by.
 
 use arrow_array::{Array, Int64Array, RecordBatch, UInt64Array, cast::AsArray};
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 
 /// Where a row belongs: trace, time, id. A table without `ts_ns` has the same time in all rows, NULL comes before every time.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
-use traceloom_bytes::{Error, Limits, Result, Source};
+use traceloom_core::{Error, Limits, Result, Source};
 
 use super::Shelf;
 

@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 use traceloom_model::BATCH_ROWS;
 
 use super::{

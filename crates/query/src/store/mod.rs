@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 use traceloom_model::Table;
 
 use self::{manifest::Manifest, staging::MANIFEST};

@@ -22,7 +22,7 @@ use parquet::{
         statistics::Statistics,
     },
 };
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 use traceloom_model::{BATCH_ROWS, Columns, Filter, Flow, Table, TableSink, TableSource};
 
 use super::{Shelf, Store, manifest::file_name};
@@ -78,7 +78,7 @@ impl TableFile {
         let reader = self.reader(range, columns, filter)?;
         for batch in reader {
             let batch = batch.map_err(|error: ArrowError| broken(&self.path, &error))?;
-            if batch.num_rows() > 0 && sink.batch(self.table, batch) == Flow::Stop {
+            if batch.num_rows() > 0 && sink.batch(self.table, batch)? == Flow::Stop {
                 return Ok(Flow::Stop);
             }
         }
@@ -127,8 +127,8 @@ fn may_match(group: &RowGroupMetaData, column: usize, filter: &Filter) -> bool {
     if times.null_count_opt() != Some(0) {
         return true;
     }
-    let begins_late = times.min_opt().is_some_and(|first| *first > filter.to_ns);
-    let ends_early = times.max_opt().is_some_and(|last| *last < filter.from_ns);
+    let begins_late = times.min_opt().is_some_and(|first| !filter.range.is_before_end(*first));
+    let ends_early = times.max_opt().zip(filter.range.from_ns()).is_some_and(|(last, from)| *last < from);
     !begins_late && !ends_early
 }
 

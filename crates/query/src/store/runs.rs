@@ -9,7 +9,7 @@ use std::{
 use arrow_array::RecordBatch;
 use arrow_ipc::{reader::StreamReader, writer::StreamWriter};
 use arrow_schema::Schema;
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 
 use super::{
     failed,

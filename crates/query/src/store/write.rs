@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::Path};
 
 use arrow_array::RecordBatch;
-use traceloom_bytes::{Error, Result};
-use traceloom_ingest::{Trace, ingest};
+use traceloom_core::{Error, Result};
+use traceloom_mapping::{Trace, ingest};
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink};
 
 use super::{
@@ -157,7 +157,7 @@ impl Intake {
     fn read(&mut self, trace: &Trace, is_merged: bool) -> Result<()> {
         self.is_merged = is_merged;
         let options =
-            traceloom_ingest::Options { filter: Filter::default(), merge_evals: is_merged, ..trace.options.clone() };
+            traceloom_mapping::Options { filter: Filter::default(), merge_evals: is_merged, ..trace.options.clone() };
         ingest(trace, &options, self)?;
         self.error.take().map_or(Ok(()), Err)
     }
@@ -185,15 +185,15 @@ impl TableSink for Intake {
         self.shelf(table).map_or(Columns::NONE, |_| Columns::ALL)
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
-        let Some(shelf) = self.shelf(table) else { return Flow::Continue };
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
+        let Some(shelf) = self.shelf(table) else { return Ok(Flow::Continue) };
         self.rows[shelf] += batch.num_rows() as u64;
         self.bytes += self.sorters[shelf].push(batch);
         match self.make_room() {
-            Ok(()) => Flow::Continue,
+            Ok(()) => Ok(Flow::Continue),
             Err(error) => {
                 self.error = Some(error);
-                Flow::Stop
+                Ok(Flow::Stop)
             }
         }
     }

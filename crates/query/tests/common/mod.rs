@@ -58,7 +58,7 @@ pub fn log(start_ticks: u64, hz: u64, messages: &[(u64, i32)]) -> Vec<u8> {
         timestamp_frequency: hz,
         start_timestamp: start_ticks,
         start_time_sec: 1_767_607_200,
-        ..Header::new(traceloom_bytes::ByteOrder::Little)
+        ..Header::new(traceloom_core::ByteOrder::Little)
     };
     let records = |each: &mut dyn FnMut(&Record<'_>)| {
         for (ticks, number) in messages {

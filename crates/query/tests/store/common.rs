@@ -9,7 +9,7 @@ use arrow_array::{
     Array, BinaryArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array, cast::AsArray,
     types::Int32Type,
 };
-use traceloom_ingest::{Options, Trace, open};
+use traceloom_mapping::{Options, Trace, open};
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted};
 use traceloom_query::store::{self, Report};
 

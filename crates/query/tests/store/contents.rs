@@ -1,12 +1,13 @@
 //! What is in a store is what was in the traces.
 
 use std::fs::File;
+use traceloom_core::TimeRange;
 
 use parquet::{
     basic::Compression,
     file::reader::{FileReader, SerializedFileReader},
 };
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 use traceloom_model::{Batches, Columns, Filter, Flow, Table, TableSink, TableSource, Wanted};
 use traceloom_query::store::{self, Options, Shelf, Store};
 
@@ -105,7 +106,7 @@ fn another_run_adds_only_what_is_new() {
     // A copy under another name is the same trace.
     let copy = folder.path().join("copy.prof");
     std::fs::copy(&first[0].path, &copy).expect("a copy");
-    let copy = traceloom_ingest::open(&copy, None, &traceloom_ingest::Options::default()).expect("the copy opens");
+    let copy = traceloom_mapping::open(&copy, None, &traceloom_mapping::Options::default()).expect("the copy opens");
     let again = write(&[copy], &out);
     assert!(again.added.is_empty() && again.rows == 0);
     assert_eq!(again.skipped[0].stored_path, first[0].path.to_string_lossy());
@@ -157,7 +158,7 @@ fn times_and_columns_that_nobody_wants_are_left_out() {
     let mut times: Vec<_> = all.iter().filter_map(|((_, ts_ns, _), _)| *ts_ns).collect();
     times.sort_unstable();
     let (from_ns, to_ns) = (times[times.len() / 2], times[times.len() / 2 + times.len() / 10]);
-    let filter = Filter { from_ns, to_ns, ..Filter::default() };
+    let filter = Filter::in_range(TimeRange::between(from_ns, to_ns));
     let wanted =
         Wanted::nothing().and(Table::Allocations, Columns::named(Table::Allocations, &["ts_ns", "size_bytes"]));
     let mut batches = Batches::of(wanted);
@@ -181,9 +182,9 @@ fn a_stop_ends_the_reading() {
         fn wants(&self, _table: Table) -> Columns {
             Columns::ALL
         }
-        fn batch(&mut self, _table: Table, _batch: arrow_array::RecordBatch) -> Flow {
+        fn batch(&mut self, _table: Table, _batch: arrow_array::RecordBatch) -> traceloom_core::Result<Flow> {
             self.0 += 1;
-            Flow::Stop
+            Ok(Flow::Stop)
         }
     }
     let folder = tempfile::tempdir().expect("a temporary folder");

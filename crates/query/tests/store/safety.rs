@@ -10,8 +10,8 @@ use std::{
     },
 };
 
-use traceloom_bytes::{ReadAt, Source};
-use traceloom_ingest::{Options, Trace};
+use traceloom_core::{ReadAt, Source};
+use traceloom_mapping::{Options, Trace};
 use traceloom_model::Table;
 use traceloom_query::store::{self, Store};
 

@@ -1,11 +1,11 @@
 //! CNanoLog under test.
 
 use serde_json::Value;
-use traceloom_bytes::{Options, Result, Source};
 use traceloom_cnanolog::{
     Header, Reader, Record,
     raw::{LEVEL_FIXED, header_offset},
 };
+use traceloom_core::{Options, Result, Source};
 
 use super::{
     cnanolog_golden,

@@ -1,8 +1,8 @@
 //! Rebuilds the golden of the independent CNanoLog reader from ours.
 
 use serde_json::{Map, Value, json};
-use traceloom_bytes::{ByteOrder, ErrorKind, Finding, Limits, Options, Records, Result, Source};
 use traceloom_cnanolog::{Arg, Clock, Entry, Form, Numbering, Reader, Record, Site, findings, open, text};
+use traceloom_core::{ByteOrder, ErrorKind, Finding, Limits, Options, Records, Result, Source};
 
 /// The golden of a file; nothing of it has to be taken from anywhere else.
 pub(super) fn reproduce(source: &Source) -> Result<Value> {

@@ -14,12 +14,12 @@ pub(super) type Field = (&'static str, Range<usize>);
 ///   length of the record, and says which field it is and where in the record that lies.
 macro_rules! hand_on {
     ($module:path, $open:ident, $change_header:ident, $changes:ident) => {
-        fn format(&self) -> &'static traceloom_bytes::Descriptor {
+        fn format(&self) -> &'static traceloom_core::Descriptor {
             use $module as codec;
             &codec::FORMAT
         }
 
-        fn sniff(&self, prefix: &[u8]) -> traceloom_bytes::Sniff {
+        fn sniff(&self, prefix: &[u8]) -> traceloom_core::Sniff {
             use $module as codec;
             codec::sniff(prefix)
         }
@@ -49,7 +49,7 @@ macro_rules! hand_on {
             let mut change = $changes(&header);
             let mut bytes = Vec::new();
             let mut writer = codec::create(&mut bytes, &header)?;
-            while let Some(located) = traceloom_bytes::Records::next(&mut reader)? {
+            while let Some(located) = traceloom_core::Records::next(&mut reader)? {
                 let (at, mut changed) = (located.offset as usize, located.record);
                 let field = change(&mut changed, located.len as usize);
                 let is_changed =

@@ -1,7 +1,7 @@
 //! EasyProfiler under test.
 
 use serde_json::Value;
-use traceloom_bytes::{Options, Result, Source};
+use traceloom_core::{Options, Result, Source};
 use traceloom_easyprofiler::{Header, Reader, Record, raw::SwitchOrder};
 
 use super::{

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
-use traceloom_bytes::{ByteOrder, Limits, Located, Options, Records, Result, Source};
+use traceloom_core::{ByteOrder, Limits, Located, Options, Records, Result, Source};
 use traceloom_easyprofiler::{
     Block, Clock, Descriptor, Element, Header, Node, Record, Switch, Thread, TreeBuilder, Value as Stored,
     findings::{RECORDS_MISSING, THREADS_MISSING, TRUNCATED},

@@ -1,7 +1,7 @@
 //! Memlyze under test.
 
 use serde_json::{Value, json};
-use traceloom_bytes::{Options, Result, Source};
+use traceloom_core::{Options, Result, Source};
 use traceloom_memlyze::{Header, Record, open, raw::Packing};
 
 use super::{

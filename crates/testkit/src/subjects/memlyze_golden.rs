@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use traceloom_bytes::{Error, Findings, Limits, Options, Records, Result, Source};
+use traceloom_core::{Error, Findings, Limits, Options, Records, Result, Source};
 use traceloom_memlyze::{
     Frame, Metadata, Padding, Reader, Record, allocations::Allocations, findings as rules, open, raw::HEADER_BYTES,
 };
@@ -82,7 +82,7 @@ fn warnings(reader: &Reader) -> Vec<String> {
 }
 
 /// Stands for a value that a finding does not carry.
-static NONE: traceloom_bytes::Value = traceloom_bytes::Value::Text(String::new());
+static NONE: traceloom_core::Value = traceloom_core::Value::Text(String::new());
 
 /// The three sections from our tables, and whatever else stands in the text.
 fn metadata(text: &[u8], tables: &Metadata) -> Result<Value> {

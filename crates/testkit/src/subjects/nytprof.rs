@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::Value;
-use traceloom_bytes::{Options, Result, Source};
+use traceloom_core::{Options, Result, Source};
 use traceloom_nytprof::{Header, Record, open};
 
 use super::{

@@ -1,7 +1,7 @@
 //! The goldens of NYTProf profiles: what Devel::NYTProf's stream reader delivers and what its loader computes.
 
 use serde_json::{Value, json};
-use traceloom_bytes::{Options, Records, Result, Source};
+use traceloom_core::{Options, Records, Result, Source};
 use traceloom_nytprof::{Record, Str, aggregate, open};
 
 use super::nytprof_summary::summary;

@@ -1,7 +1,7 @@
 //! The goldens of Pynytprof profiles: banner, process, chunks and their records.
 
 use serde_json::{Value, json};
-use traceloom_bytes::{Located, Options, Records, Result, Source};
+use traceloom_core::{Located, Options, Records, Result, Source};
 use traceloom_nytprof::{
     Dialect,
     pynytprof::{

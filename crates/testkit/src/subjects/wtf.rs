@@ -1,7 +1,7 @@
 //! The Web Tracing Framework under test.
 
 use serde_json::Value;
-use traceloom_bytes::{Options, Result, Source};
+use traceloom_core::{Options, Result, Source};
 use traceloom_wtf::{Container, Encoding, Header, Record, open};
 
 use super::{

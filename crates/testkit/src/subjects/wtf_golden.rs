@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value as Json, json};
-use traceloom_bytes::{Mode, Options, Records, Result, Source};
+use traceloom_core::{Mode, Options, Records, Result, Source};
 use traceloom_wtf::{
     Container, Event, Reader, Record, Role,
     findings::SAME_NAME_FATAL,

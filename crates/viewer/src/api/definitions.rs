@@ -121,7 +121,7 @@ impl TableSink for Declared {
         Columns::named(table, columns)
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         match table {
             Table::Definitions => self.take_definitions(&definitions::View::of(&batch)),
             Table::Files => self.take_files(&files::View::of(&batch)),
@@ -143,7 +143,7 @@ impl TableSink for Declared {
             }
             _ => self.take_others(table, &batch),
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Everything about one span, one event or one log line.
 
 use std::sync::Arc;
+use traceloom_core::TimeRange;
 
 use arrow_array::RecordBatch;
 use axum::{Extension, Json, Router, extract::State, routing::get};
@@ -102,7 +103,7 @@ async fn add_row(app: &App, known: Arc<Known>, wanted: Wanted, answer: &mut Map<
     let found = work::run(move || {
         known.or((wanted.table, wanted.trace, wanted.id), || {
             let threads = Some(vec![wanted.thread_id]);
-            let filter = Filter { from_ns: wanted.ts_ns, to_ns: wanted.ts_ns, threads };
+            let filter = Filter { range: TimeRange::including(wanted.ts_ns, wanted.ts_ns), threads };
             let mut sink = OneRow { table: wanted.table, id: wanted.id, row: Row::default(), over: over.clone() };
             trace.pour(&filter, &mut sink)?;
             over.check()?;
@@ -257,15 +258,15 @@ impl TableSink for OneRow {
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         if self.over.check().is_err() {
-            return Flow::Stop;
+            return Ok(Flow::Stop);
         }
         match table {
             Table::Args => take_args(&args::View::of(&batch), self.table, self.id, &mut self.row.args),
             _ => self.take_row(&spans::View::of(&batch)),
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }
 

@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde_json::{Value, json};
 use traceloom_analysis::advise::{self, Advice, Evidence, Unit};
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, findings as rows};
 
 use super::{
@@ -97,7 +97,7 @@ impl TableSink for Found {
         if table == Table::Findings { Columns::ALL } else { Columns::NONE }
     }
 
-    fn batch(&mut self, _: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, _: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         let view = rows::View::of(&batch);
         for row in 0..view.rows {
             let code = view.code.get(row);
@@ -112,7 +112,7 @@ impl TableSink for Found {
                 }));
             }
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }
 

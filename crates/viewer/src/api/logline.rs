@@ -12,7 +12,8 @@ use arrow_array::RecordBatch;
 use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use traceloom_ingest::Trace;
+use traceloom_core::TimeRange;
+use traceloom_mapping::Trace;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, args, logs};
 
 use super::{
@@ -127,7 +128,7 @@ impl Place {
         };
         let mut stretch = Stretch::new(ids, self.has_ids);
         // Nothing that is later is left out: the tables come in large parts, and the first one ends the reading.
-        trace.pour(&Filter { from_ns: self.from_ns, ..Filter::default() }, &mut stretch)?;
+        trace.pour(&Filter::in_range(TimeRange::new(Some(self.from_ns), None)), &mut stretch)?;
         Ok(stretch.lines)
     }
 }
@@ -202,12 +203,12 @@ impl TableSink for Stretch {
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         match table {
             Table::Logs => self.take_logs(&logs::View::of(&batch)),
             _ => self.take_args(&args::View::of(&batch)),
         }
-        if self.has_logs && self.has_args { Flow::Stop } else { Flow::Continue }
+        if self.has_logs && self.has_args { Ok(Flow::Stop) } else { Ok(Flow::Continue) }
     }
 }
 
@@ -230,13 +231,13 @@ impl TableSink for Ids {
         if table == Table::Logs { Columns::named(table, &["id"]) } else { Columns::NONE }
     }
 
-    fn batch(&mut self, _: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, _: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         let view = logs::View::of(&batch);
         let ids = view.id.values();
         let taken = self.rows.start.min(ids.len())..self.rows.end.min(ids.len());
         self.ids.extend_from_slice(&ids[taken]);
         self.rows = self.rows.start.saturating_sub(ids.len())..self.rows.end.saturating_sub(ids.len());
-        if self.rows.end == 0 { Flow::Stop } else { Flow::Continue }
+        if self.rows.end == 0 { Ok(Flow::Stop) } else { Ok(Flow::Continue) }
     }
 }
 
@@ -247,8 +248,8 @@ mod tests {
         sync::atomic::{AtomicU64, Ordering},
     };
 
-    use traceloom_bytes::Source;
-    use traceloom_ingest::Options;
+    use traceloom_core::{Source, TimeRange};
+    use traceloom_mapping::Options;
 
     use super::*;
     use crate::load::Counted;

@@ -79,8 +79,8 @@ impl Refusal {
     }
 }
 
-impl From<traceloom_bytes::Error> for Refusal {
-    fn from(error: traceloom_bytes::Error) -> Self {
+impl From<traceloom_core::Error> for Refusal {
+    fn from(error: traceloom_core::Error) -> Self {
         Self(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
     }
 }

@@ -1,6 +1,7 @@
 //! The part of the traces that a question is about: a stretch of the axis, and some tracks.
 
 use std::{collections::BTreeMap, sync::Arc};
+use traceloom_core::TimeRange;
 
 use arrow_array::RecordBatch;
 use axum::{
@@ -9,7 +10,7 @@ use axum::{
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use traceloom_analysis::lod::Lane;
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource};
 
 use super::{Answer, Refusal, work::Over};
@@ -70,8 +71,8 @@ impl PartQuery {
                 None => None,
             };
             let offset_ns = scene.offset_ns(trace);
-            let (from_ns, to_ns) = self.times(offset_ns);
-            Some(Piece { trace, source, offset_ns, filter: Filter { from_ns, to_ns, threads } })
+            let range = self.range().shifted(offset_ns.saturating_neg());
+            Some(Piece { trace, source, offset_ns, filter: Filter { range, threads } })
         });
         Ok(pieces.collect())
     }
@@ -86,9 +87,9 @@ impl PartQuery {
                 return None;
             }
             let offset_ns = scene.track_offset_ns(track);
-            let (from_ns, to_ns) = self.times(offset_ns);
-            let first = lane.first_where(|begin_ns| begin_ns >= from_ns);
-            let last = lane.first_where(|begin_ns| begin_ns > to_ns);
+            let range = self.range().shifted(offset_ns.saturating_neg());
+            let first = lane.first_where(|begin_ns| range.contains(begin_ns) || !range.is_before_end(begin_ns));
+            let last = lane.first_where(|begin_ns| !range.is_before_end(begin_ns));
             Some(LanePart { track, kind: key.kind, depth: key.depth, offset_ns, lane, spans: first..last.max(first) })
         });
         Ok(lanes.collect())
@@ -101,11 +102,9 @@ impl PartQuery {
         }
     }
 
-    /// The first and the last time in a trace.
-    fn times(&self, offset_ns: i64) -> (i64, i64) {
-        let from = self.from.map_or(i64::MIN, |from| from.saturating_sub(offset_ns));
-        let to = self.to.map_or(i64::MAX, |to| to.saturating_sub(offset_ns).saturating_sub(1));
-        (from, to)
+    /// The range of the axis.
+    fn range(&self) -> TimeRange {
+        TimeRange::new(self.from, self.to)
     }
 
     fn tracks(&self, scene: &Scene) -> Answer<Option<Vec<u32>>> {
@@ -167,10 +166,10 @@ impl TableSink for Watched<'_> {
         self.sink.wants(table)
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         match self.over.check() {
             Ok(()) => self.sink.batch(table, batch),
-            Err(_) => Flow::Stop,
+            Err(_) => Ok(Flow::Stop),
         }
     }
 }

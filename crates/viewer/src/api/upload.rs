@@ -15,7 +15,7 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::mpsc;
-use traceloom_bytes::{Limits, Source};
+use traceloom_core::{Limits, Source};
 
 use super::{Answer, Refusal, part::Asked, work};
 use crate::server::App;

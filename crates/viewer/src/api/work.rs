@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 
 use super::{Answer, Refusal};
 use crate::server::App;

@@ -322,9 +322,9 @@ impl TableSink for Builder {
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         let scene = Arc::clone(&self.scene);
-        let Ok(mut scene) = scene.write() else { return Flow::Stop };
+        let Ok(mut scene) = scene.write() else { return Ok(Flow::Stop) };
         let scene = &mut *scene;
         match table {
             Table::Processes => self.take_processes(&processes::View::of(&batch)),
@@ -344,6 +344,6 @@ impl TableSink for Builder {
             _ => {}
         }
         scene.revision += 1;
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }

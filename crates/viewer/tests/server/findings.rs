@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use traceloom_analysis::advise;
-use traceloom_bytes::Findings;
-use traceloom_ingest::{Options, Trace, open};
+use traceloom_core::Findings;
+use traceloom_mapping::{Options, Trace, open};
 
 use crate::support::{Server, fixture, sample};
 

@@ -1,13 +1,14 @@
 //! Flame graphs, against the stacks that the program prints.
 
 use std::collections::BTreeMap;
+use traceloom_core::TimeRange;
 
 use serde_json::{Value, json};
 use traceloom_analysis::{
     flame::{Flame, Options, Tree, Weight},
     stats::{Options as StatsOptions, of_traces as stats_of},
 };
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 use traceloom_model::{Filter, TableSource};
 
 use crate::{
@@ -83,7 +84,7 @@ fn boxes_are_the_stacks_of_the_program() {
         for (name, weight) in weights {
             for (view, is_reversed) in [("top", false), ("bottom", true)] {
                 for by_thread in [false, true] {
-                    let tree = tree(&trace, Options { weight, is_reversed, by_thread, range_ns: None });
+                    let tree = tree(&trace, Options { weight, is_reversed, by_thread, range: TimeRange::ALL });
                     let question = json!({ "weight": name, "view": view, "by_thread": by_thread });
                     let answer = ask(&server, &question);
                     if answer["estimate"] == true {
@@ -108,7 +109,7 @@ fn a_stretch_and_tracks_narrow_the_stacks() {
     let state = server.wait();
     let (from, to) = (state["from_ns"].as_i64().expect("a time"), state["to_ns"].as_i64().expect("a time"));
     let (from_ns, to_ns) = (from + (to - from) / 3, to - (to - from) / 3);
-    let options = Options { range_ns: Some((from_ns, to_ns - 1)), ..Options::default() };
+    let options = Options { range: TimeRange::between(from_ns, to_ns), ..Options::default() };
     let expected_part = expected(&tree(&trace, options));
     server.post("offset?trace=0&offset_ns=-500", &[]);
     let answer = ask(&server, &json!({ "from": from_ns - 500, "to": to_ns - 500 }));

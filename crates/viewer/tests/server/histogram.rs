@@ -1,6 +1,7 @@
 //! Durations of one name, against the analysis that the program prints.
 
 use std::collections::BTreeMap;
+use traceloom_core::TimeRange;
 
 use serde_json::{Value, json};
 use traceloom_analysis::stats::{self, Options, Pairing};
@@ -79,17 +80,18 @@ fn a_stretch_narrows_the_durations() {
     let server = Server::of(std::slice::from_ref(&path));
     let (state, numbers) = (server.wait(), numbers(&server));
     let (from, to) = (state["from_ns"].as_i64().expect("a time"), state["to_ns"].as_i64().expect("a time"));
-    let options = Options { from_ns: from + (to - from) / 2, to_ns: to, ..Options::default() };
+    let from_ns = from + (to - from) / 2;
+    let options = Options { range: TimeRange::between(from_ns, to), ..Options::default() };
     let report = stats::of_traces(std::slice::from_ref(&trace), &options).expect("it is read");
     assert!(!report.spans.is_empty());
     server.post("offset?trace=0&offset_ns=77", &[]);
     for row in &report.spans {
-        let part = format!("from={}&to={}", options.from_ns + 77, to + 77);
+        let part = format!("from={}&to={}", from_ns + 77, to + 77);
         let answer = server.get(&format!("histogram?name={}&{part}&bins=60", numbers[&row.name])).json();
         assert_eq!((&answer["calls"], &answer["max_ns"]), (&json!(row.calls), &json!(row.max_ns)));
         let longest = server.get(&format!("longest?name={}&{part}&take=1", numbers[&row.name])).json();
         assert_eq!((&longest["all"], &longest["places"][0]["dur_ns"]), (&json!(row.calls), &json!(row.max_ns)));
-        assert!(longest["places"][0]["ts_ns"].as_i64().is_some_and(|ts_ns| ts_ns >= options.from_ns + 77));
+        assert!(longest["places"][0]["ts_ns"].as_i64().is_some_and(|ts_ns| ts_ns >= from_ns + 77));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Log lines: their order, their filters, and what belongs to one.
 
 use serde_json::{Value, json};
-use traceloom_ingest::{Options, open};
+use traceloom_mapping::{Options, open};
 use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, args, logs};
 
 use crate::support::{Server, fixture, sample};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use traceloom_analysis::memory::{Extract, Options as MemoryOptions, Report, memory};
-use traceloom_ingest::{Options, open};
+use traceloom_mapping::{Options, open};
 use traceloom_model::Filter;
 
 use crate::support::{Server, fixture, sample};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use traceloom_ingest::{Options, open};
+use traceloom_mapping::{Options, open};
 use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, counters, spans};
 
 use crate::support::{Server, fixture, sample};

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use traceloom_analysis::stats;
-use traceloom_ingest::{Options, open};
+use traceloom_core::TimeRange;
+use traceloom_mapping::{Options, open};
 
 use crate::support::{Server, fixture, sample};
 
@@ -15,7 +16,7 @@ fn totals_are_those_of_stats() {
     let opened = [open(&trace.path, None, &Options::default()).expect("it opens")];
     let third = (to - from) / 3;
     for (from, to) in [(from, to), (from + third, from + 2 * third), (from, from)] {
-        let options = stats::Options { from_ns: from, to_ns: to, ..stats::Options::default() };
+        let options = stats::Options { range: TimeRange::between(from, to), ..stats::Options::default() };
         let report = stats::of_traces(&opened, &options).expect("it can be read");
         let totals = server.get(&format!("totals?from={from}&to={to}")).json();
         let sum = |value: fn(&stats::SpanRow) -> u64| report.spans.iter().map(value).sum::<u64>();

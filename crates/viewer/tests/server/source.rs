@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use traceloom_analysis::lines::{Level, Lines, Options as LineOptions, Profile};
-use traceloom_ingest::{Options, Trace, open};
+use traceloom_mapping::{Options, Trace, open};
 use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, allocations, logs, spans};
 
 use crate::support::{Server, fixture, sample};

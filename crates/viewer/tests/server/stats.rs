@@ -1,10 +1,11 @@
 //! Statistics, against the analysis that the program prints.
 
 use std::path::{Path, PathBuf};
+use traceloom_core::TimeRange;
 
 use serde_json::{Value, json};
 use traceloom_analysis::stats::{self, By, CallRow, EventRow, Options, Report, SpanRow, ValueRow};
-use traceloom_ingest::{Options as Ingest, Trace, open};
+use traceloom_mapping::{Options as Ingest, Trace, open};
 
 use crate::support::{Server, fixture};
 
@@ -97,7 +98,7 @@ fn a_stretch_holds_what_begins_in_it_wherever_the_trace_lies() {
         let state = server.wait();
         let (Some(from), Some(to)) = (state["from_ns"].as_i64(), state["to_ns"].as_i64()) else { continue };
         let (from_ns, to_ns) = (from + (to - from) / 4, to - (to - from) / 4);
-        let options = Options { from_ns, to_ns, ..Options::default() };
+        let options = Options { range: TimeRange::between(from_ns, to_ns), ..Options::default() };
         let report = stats::of_traces(std::slice::from_ref(&trace), &options).expect("it is read");
         for offset in [0, 1_234_567] {
             assert_eq!(server.post(&format!("offset?trace=0&offset_ns={offset}"), &[]).status, 200);

@@ -40,7 +40,7 @@ fn what_was_read_before_an_error_is_shown_with_it() {
     fs::write(&cut, &bytes[..bytes.len() * 2 / 3]).expect("a place to write");
     let lenient = Server::of(std::slice::from_ref(&cut));
     assert!(lenient.wait()["traces"][0]["findings"].as_u64() > Some(0));
-    let ingest = traceloom_ingest::Options { read: traceloom_bytes::Options::strict(), ..Default::default() };
+    let ingest = traceloom_mapping::Options { read: traceloom_core::Options::strict(), ..Default::default() };
     let server = Server::with(Options { paths: vec![cut, trace.path.clone()], ingest, ..Options::default() });
     let state = server.wait();
     assert_eq!(state["traces"][0]["state"], "failed");

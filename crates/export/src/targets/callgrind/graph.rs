@@ -3,14 +3,10 @@
 use std::io::Write;
 
 use hashbrown::HashMap;
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 
 use super::lines::Lines;
-use crate::{
-    Gathered, NameId, NamePool, ThreadIndex,
-    call_tree::{Below, CallTree},
-    frames::check,
-};
+use traceloom_passes::{Below, CallTree, Gathered, NameId, NamePool, ThreadIndex, check_frames as check};
 
 /// A function and a line in its file.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

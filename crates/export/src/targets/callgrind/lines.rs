@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use hashbrown::HashSet;
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 
-use crate::{NameId, NamePool, text::number::push_u64};
+use traceloom_core::text::number::push_u64;
+use traceloom_passes::{NameId, NamePool};
 
 /// What the tools call a file that nobody knows.
 const UNKNOWN_FILE: &str = "???";

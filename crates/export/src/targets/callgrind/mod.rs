@@ -10,11 +10,11 @@ mod sums;
 use std::io::Write;
 
 use hashbrown::HashSet;
-use traceloom_bytes::{Loss, Result, Slice};
+use traceloom_core::{Loss, Result, Slice};
 use traceloom_model::{Table, TableSource};
 
 use self::{graph::Graph, lines::push_name};
-use crate::{Descriptor, Gathered, Need, Options, Target, Variant, call_tree::CallTree, order::SPAN_COLUMNS, phrase};
+use traceloom_passes::{CallTree, Descriptor, Gathered, Need, Options, SPAN_COLUMNS, Target, Variant, phrase};
 
 /// Callgrind.
 #[derive(Debug)]
@@ -81,8 +81,8 @@ fn write_head(gathered: &Gathered, loss: &mut Loss, out: &mut dyn Write) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{Synthetic, push_main, written};
     use traceloom_model::{calls::Call, definitions::Definition, trackers::Extent};
+    use traceloom_passes::fixture::{Synthetic, push_main, written};
 
     fn body(trace: &Synthetic) -> (String, Loss) {
         let (text, loss) = written(&Callgrind, trace);
@@ -136,7 +136,7 @@ mod tests {
             };
             tables.push(call(0, Some("main::RUNTIME"), 9, 2, 50, 40))?;
             tables.push(call(1, Some("main::f"), 4, 1, 0, 10))?;
-            crate::fixture::push_span(tables, 0, "call", ("main::f", 0, 0, None, 0, Some(1)))?;
+            traceloom_passes::fixture::push_span(tables, 0, "call", ("main::f", 0, 0, None, 0, Some(1)))?;
             push_main(tables, Extent::default())
         });
         let (text, _) = body(&trace);

@@ -1,11 +1,11 @@
 //! Sums of calls that the profiler made.
 
 use hashbrown::{HashMap, HashSet};
-use traceloom_bytes::{Error, Loss, Result};
+use traceloom_core::{Error, Loss, Result};
 use traceloom_model::{Table, TableSource, calls, definitions};
 
 use super::graph::{Graph, Place};
-use crate::{Gathered, KeyMap, NameId};
+use traceloom_passes::{Gathered, KeyMap, NameId};
 
 /// Where a sub is defined, by trace and name.
 type Definitions = HashMap<(usize, NameId), (Option<NameId>, u32)>;

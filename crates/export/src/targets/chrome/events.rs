@@ -2,14 +2,11 @@
 
 use std::io::Write;
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
-use crate::{
-    Arg, Args, Datum, NameId, NamePool,
-    repeats::Repeats,
-    text::{json::Writer, number::push_micros, push_hex},
-};
+use traceloom_core::text::{json::Writer, number::push_micros, push_hex};
 use traceloom_model::Table;
+use traceloom_passes::{Arg, Args, Datum, NameId, NamePool, Repeats};
 
 /// Bytes collected before they go out.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -124,7 +121,7 @@ impl<'o> Events<'o> {
         self.json.out.extend_from_slice(b"\n]");
         if let Some(unix_ns) = unix_origin_ns {
             self.json.out.extend_from_slice(b",\"otherData\":{\"unix_origin_ns\":\"");
-            crate::text::number::push_i64(&mut self.json.out, unix_ns);
+            traceloom_core::text::number::push_i64(&mut self.json.out, unix_ns);
             self.json.out.extend_from_slice(b"\"}");
         }
         self.json.out.extend_from_slice(b"}\n");

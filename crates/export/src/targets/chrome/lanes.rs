@@ -1,10 +1,10 @@
 //! Where events go: Chrome knows processes and threads only, so what lies beside a thread is a thread of its own.
 
 use hashbrown::HashMap;
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 
 use super::events::{Events, Lane};
-use crate::{Layer, NameId, Numbering, Roster, ThreadIndex};
+use traceloom_passes::{Layer, NameId, Numbering, Roster, ThreadIndex};
 
 /// Gives everything its process and thread.
 #[derive(Debug)]

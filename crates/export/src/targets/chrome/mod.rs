@@ -7,11 +7,11 @@ mod slices;
 
 use std::io::Write;
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::TableSource;
 
 use self::{events::Events, lanes::Lanes};
-use crate::{Descriptor, Flows, Gathered, Options, Target, Timeline, memory_in_use, timeline::TIMELINE_NEEDS};
+use traceloom_passes::{Descriptor, Flows, Gathered, Options, TIMELINE_NEEDS, Target, Timeline, memory_in_use};
 
 /// Chrome's JSON.
 #[derive(Debug)]

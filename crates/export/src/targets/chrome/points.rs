@@ -1,6 +1,6 @@
 //! What has a time and no duration: events, values of counters, log entries.
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::{Table, TableSource, counters, events as instants, logs};
 
 use super::{
@@ -8,7 +8,7 @@ use super::{
     lanes::Lanes,
     slices::put_source,
 };
-use crate::{Args, Gathered, KeyMap, NamePool, Options, Roster, Timeline, points::PointSink};
+use traceloom_passes::{Args, Gathered, KeyMap, NamePool, Options, PointSink, Roster, Timeline};
 
 /// Writes all points.
 pub(super) fn write(

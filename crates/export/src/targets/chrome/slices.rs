@@ -1,13 +1,13 @@
 //! Spans and switches as complete events.
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
 
 use super::{
     events::{Events, Lane},
     lanes::Lanes,
 };
-use crate::{Flows, Gathered, Layer, Look, NamePool, Nest, Timeline};
+use traceloom_passes::{Flows, Gathered, Layer, Look, NamePool, Nest, Timeline};
 
 /// Perfetto does not take slices that are more than 512 deep.
 const MOST_DEEP: usize = 500;
@@ -73,7 +73,7 @@ fn put_look(look: &Look, names: &mut NamePool, events: &mut Events<'_>) -> Resul
 
 /// The place in the source, as one more argument.
 pub(super) fn put_source(
-    file: Option<crate::NameId>,
+    file: Option<traceloom_passes::NameId>,
     line: Option<u32>,
     names: &mut NamePool,
     events: &mut Events<'_>,

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
-use crate::{
+use traceloom_core::{
     Store,
     text::number::{push_i64, push_u64},
 };

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 use traceloom_model::Table;
 
-use crate::{Arg, Args, Datum, Gathered, NamePool, text::push_hex};
+use traceloom_core::text::push_hex;
+use traceloom_passes::{Arg, Args, Datum, Gathered, NamePool};
 
 /// A text under construction.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ mod thread;
 
 use std::io::Write;
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::{Table, TableSource};
 
 use self::{
@@ -21,9 +21,8 @@ use self::{
     spans::Spans,
     thread::{Identity, Marker, Tables},
 };
-use crate::{
-    Descriptor, Gathered, Layer, Need, Numbering, Options, Target, ThreadIndex, Timeline, memory_in_use,
-    order::SPAN_COLUMNS,
+use traceloom_passes::{
+    Descriptor, Gathered, Layer, Need, Numbering, Options, SPAN_COLUMNS, Target, ThreadIndex, Timeline, memory_in_use,
 };
 
 /// Firefox Profiler.
@@ -192,7 +191,7 @@ mod tests {
     use traceloom_model::{allocations::Allocation, events::Event, logs::Log, trackers::Extent};
 
     use super::*;
-    use crate::fixture::{Synthetic, allocation, push_main, push_span, push_thread, written};
+    use traceloom_passes::fixture::{Synthetic, allocation, push_main, push_span, push_thread, written};
 
     fn profile(trace: &Synthetic) -> (Json, Loss) {
         let (text, loss) = written(&Firefox, trace);

@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering;
 
-use traceloom_bytes::{Arena, Cursor, Entry, Loss, Result};
+use traceloom_core::{Arena, Cursor, Entry, Loss, Result};
 use traceloom_model::{Table, TableSource, counters, events, logs};
 
 use super::details::Details;
-use crate::{Gathered, KeyMap, NameId, Options, Sorted, Sorter, Store, ThreadIndex, Timeline, points::PointSink};
+use traceloom_core::{Sorted, Sorter, Store};
+use traceloom_passes::{Gathered, KeyMap, NameId, Options, PointSink, ThreadIndex, Timeline};
 
 /// A point in time on a thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

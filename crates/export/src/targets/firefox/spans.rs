@@ -1,13 +1,13 @@
 //! Spans as markers, and as samples that each tell how long a stack stayed.
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
 
 use super::{
     details::Details,
     thread::{Marker, Tables},
 };
-use crate::{Args, Layer, Look, Looks, NamePool, Nest, Ordered, Timeline};
+use traceloom_passes::{Args, Layer, Look, Looks, NamePool, Nest, Ordered, Timeline};
 
 /// What is at hand while the spans of a thread are written.
 pub(super) struct Spans<'a> {

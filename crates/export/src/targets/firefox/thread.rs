@@ -3,14 +3,11 @@
 use std::io::Write;
 
 use hashbrown::HashMap;
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
 use super::column::Column;
-use crate::{
-    LookId, Looks, NameId, NamePool,
-    frames::{Frames, check},
-    text::json::push_string,
-};
+use traceloom_core::text::json::push_string;
+use traceloom_passes::{Frames, LookId, Looks, NameId, NamePool, check_frames as check};
 
 /// Whether a marker lasts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use traceloom_bytes::{Arena, Cursor, Entry, Limits, Result};
+use traceloom_core::{Arena, Cursor, Entry, Limits, Result};
 
 use super::{
     Found,
@@ -10,7 +10,9 @@ use super::{
     fields::log,
     ids::{Ancestors, span_id},
 };
-use crate::{Gathered, Layer, Numbering, Ordered, Sorter, Store, ThreadIndex, wire::Wire};
+use crate::wire::Wire;
+use traceloom_core::{Sorter, Store};
+use traceloom_passes::{Gathered, Layer, Numbering, Ordered, ThreadIndex};
 
 /// A log record, and where its bytes are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

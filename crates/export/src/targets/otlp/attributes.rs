@@ -1,10 +1,11 @@
 //! Attributes: keys with typed values.
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 use traceloom_model::Table;
 
 use super::fields::value;
-use crate::{Arg, Args, Datum, NameId, NamePool, repeats::Repeats, wire::Wire};
+use crate::wire::Wire;
+use traceloom_passes::{Arg, Args, Datum, NameId, NamePool, Repeats};
 
 /// Arguments of a row as attributes, reused from row to row.
 #[derive(Debug)]

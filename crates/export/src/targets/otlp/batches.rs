@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
 use super::fields::{data, resources, scopes};
 use crate::wire::Wire;

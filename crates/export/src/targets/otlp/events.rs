@@ -1,6 +1,6 @@
 //! Events inside of spans, kept until their span is written.
 
-use traceloom_bytes::{Arena, ByteOrder, Cursor, Loss, Result};
+use traceloom_core::{Arena, ByteOrder, Cursor, Loss, Result};
 use traceloom_model::{Table, TableSource, events};
 
 use super::{
@@ -8,11 +8,8 @@ use super::{
     attributes::{Attributes, put_text},
     fields::{event, span},
 };
-use crate::{
-    Gathered, Options,
-    owned::{Owned, OwnedSorter, Owner},
-    wire::Wire,
-};
+use crate::wire::Wire;
+use traceloom_passes::{Gathered, Options, Owned, OwnedSorter, Owner};
 
 /// Bytes of events in one span; readers hold a span in memory.
 const MOST_BYTES: usize = 16 << 20;

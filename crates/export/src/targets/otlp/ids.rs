@@ -4,7 +4,7 @@
 //! would be alone, are one trace for each thread. Numbers follow from those of the tables, so that what was written once
 //! and is written again has the same.
 
-use crate::{Layer, Ordered, Roster, ThreadIndex};
+use traceloom_passes::{Layer, Ordered, Roster, ThreadIndex};
 
 /// The number of a span in its trace: that of its row, from 1, with a mark for switches.
 #[inline]
@@ -45,7 +45,7 @@ pub(super) struct Branch {
     pub(super) is_torn: bool,
 }
 
-/// The open spans of the thread at work. Spans come in the order of [`crate::SpanOrder`].
+/// The open spans of the thread at work. Spans come in the order of [`traceloom_passes::SpanOrder`].
 #[derive(Debug, Default)]
 pub(super) struct Ancestors {
     current: Option<(ThreadIndex, Layer)>,
@@ -98,7 +98,7 @@ impl Ancestors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LookId;
+    use traceloom_passes::LookId;
 
     fn span(id: i64, parent_id: Option<i64>, ts_ns: i64, end_ns: i64) -> Ordered {
         Ordered {

@@ -1,7 +1,7 @@
 //! Flows as links: the span that a flow reaches names the one that it comes from.
 
 use hashbrown::HashMap;
-use traceloom_bytes::{Error, Loss, Result};
+use traceloom_core::{Error, Loss, Result};
 use traceloom_model::{Table, TableSource, links};
 
 use super::{
@@ -9,7 +9,8 @@ use super::{
     fields::{link, span},
     ids::{Ancestors, Tree, span_id},
 };
-use crate::{Gathered, KeyMap, Layer, NameId, NamePool, Options, Ordered, Roster, wire::Wire};
+use crate::wire::Wire;
+use traceloom_passes::{Gathered, KeyMap, Layer, NameId, NamePool, Options, Ordered, Roster};
 
 /// A span as the rows of `links` know it: the number of its trace, and its id.
 type Key = (usize, i64);

@@ -1,6 +1,6 @@
 //! Log entries, and events outside of spans, as log records.
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::{Table, TableSource, events, logs};
 
 use super::{
@@ -9,7 +9,8 @@ use super::{
     fields::{log, value},
     spans::{put_source, put_thread},
 };
-use crate::{Args, Gathered, NamePool, Options, Roster, wire::Wire};
+use crate::wire::Wire;
+use traceloom_passes::{Args, Gathered, NamePool, Options, Roster};
 
 /// Attributes that log records have besides their arguments.
 const OWN: [&str; 7] =
@@ -47,7 +48,7 @@ struct Records<'a> {
     /// The record under construction.
     wire: Wire,
     /// The attributes of a thread, which the next record most often has too.
-    of_thread: (Option<crate::ThreadIndex>, Wire),
+    of_thread: (Option<traceloom_passes::ThreadIndex>, Wire),
 }
 
 impl Records<'_> {

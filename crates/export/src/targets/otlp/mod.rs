@@ -15,13 +15,13 @@ mod spans;
 
 use std::io::Write;
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::{Table, TableSource};
 
 use self::{around::Waiting, batches::Batches, events::SpanEvents, links::Links, resources::resources};
-use crate::{
-    Descriptor, Gathered, Layer, Need, Numbering, Options, Roster, Target, ThreadIndex, Timeline, Variant, lose_table,
-    order::COLORED_SPAN_COLUMNS, phrase,
+use traceloom_passes::{
+    COLORED_SPAN_COLUMNS, Descriptor, Gathered, Layer, Need, Numbering, Options, Roster, Target, ThreadIndex, Timeline,
+    Variant, lose_table, phrase,
 };
 
 /// OpenTelemetry.

@@ -1,14 +1,15 @@
 //! Processes as resources, with what the file says about itself.
 
 use hashbrown::HashMap;
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::{Table, TableSource, attributes};
 
 use super::{
     attributes::{key_or_some, put_number, put_text},
     fields::resources::RESOURCE_ATTRIBUTES as FIELD,
 };
-use crate::{Gathered, Numbering, phrase, wire::Wire};
+use crate::wire::Wire;
+use traceloom_passes::{Gathered, Numbering, phrase};
 
 /// Bytes of attributes of a file: every message repeats them.
 const MOST_BYTES: usize = 32 << 10;
@@ -22,7 +23,7 @@ pub(super) fn resources(
 ) -> Result<Vec<Wire>> {
     let of_files = of_files(source, gathered, loss)?;
     let roster = &gathered.roster;
-    let resource = |(number, process): (usize, &crate::NumberedProcess)| {
+    let resource = |(number, process): (usize, &traceloom_passes::NumberedProcess)| {
         let (mut wire, trace) = (Wire::default(), &roster.traces[process.trace]);
         put_text(&mut wire, FIELD, "service.name", &process.name);
         if let Some(process) = roster.processes.get(number) {

@@ -1,6 +1,6 @@
 //! Spans and switches as spans.
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
 
 use super::{
@@ -12,7 +12,8 @@ use super::{
     ids::{Ancestors, Branch, span_id},
     links::Links,
 };
-use crate::{Gathered, Layer, Look, LookId, NamePool, Numbering, Ordered, Thread, wire::Wire};
+use crate::wire::Wire;
+use traceloom_passes::{Gathered, Layer, Look, LookId, NamePool, Numbering, Ordered, Thread};
 
 /// Attributes that spans have besides their arguments.
 const OWN: [&str; 7] =

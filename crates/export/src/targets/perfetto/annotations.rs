@@ -1,7 +1,7 @@
 //! Arguments as debug annotations.
 
 use hashbrown::HashMap;
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 use traceloom_model::Table;
 
 use super::{
@@ -9,7 +9,8 @@ use super::{
     packets::Packets,
     wire::Wire,
 };
-use crate::{Args, Datum, NameId, NamePool, text::push_hex};
+use traceloom_core::text::push_hex;
+use traceloom_passes::{Args, Datum, NameId, NamePool};
 
 /// Annotations of one event, reused from event to event.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! Allocations as two counters: bytes in use, and how many pieces they are.
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::TableSource;
 
 use super::{
@@ -9,7 +9,7 @@ use super::{
     packets::Packets,
     tracks::{CounterKey, Tracks, Unit},
 };
-use crate::{Gathered, memory_in_use};
+use traceloom_passes::{Gathered, memory_in_use};
 
 /// Writes the counters.
 pub(super) fn write(

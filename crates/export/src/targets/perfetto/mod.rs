@@ -13,11 +13,12 @@ mod tracks;
 
 use std::io::Write;
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::TableSource;
 
 use self::{packets::Packets, tracks::Tracks};
-use crate::{Descriptor, Flows, Gathered, Options, Target, Timeline, timeline::TIMELINE_NEEDS, wire};
+use crate::wire;
+use traceloom_passes::{Descriptor, Flows, Gathered, Options, TIMELINE_NEEDS, Target, Timeline};
 
 /// Perfetto.
 #[derive(Debug)]

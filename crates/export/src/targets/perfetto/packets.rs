@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use hashbrown::HashMap;
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
 use super::{
     fields::{clock, event, interned, packet, trace},
     wire::Wire,
 };
-use crate::{Look, LookId, NameId, NamePool};
+use traceloom_passes::{Look, LookId, NameId, NamePool};
 
 /// All packets are of one writer.
 const SEQUENCE: u64 = 1;
@@ -337,7 +337,7 @@ fn varint_len(number: u64) -> usize {
     (64 - (number | 1).leading_zeros() as usize).div_ceil(7)
 }
 
-/// As many as [`crate::Looks`] keeps in memory.
+/// As many as [`traceloom_passes::Looks`] keeps in memory.
 const MOST_LOOKS: usize = 1 << 18;
 
 /// Mentions a name: by number where it is one of those kept once, which its first mention declares.

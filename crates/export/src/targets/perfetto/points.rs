@@ -1,6 +1,6 @@
 //! What has a time and no duration: events, values of counters, log entries.
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::{Table, TableSource, counters, events, logs};
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
     packets::Packets,
     tracks::{CounterKey, Tracks, Unit},
 };
-use crate::{Args, Gathered, KeyMap, NamePool, Roster, points::PointSink};
+use traceloom_passes::{Args, Gathered, KeyMap, NamePool, PointSink, Roster};
 
 /// Writes all points.
 pub(super) fn write(
@@ -138,7 +138,13 @@ impl PointSink for Points<'_, '_> {
 
 impl Points<'_, '_> {
     /// A value that is no number is an instant.
-    fn text(&mut self, track: u64, name: crate::NameId, text: Option<&str>, owner: (Table, usize, i64)) -> Result<()> {
+    fn text(
+        &mut self,
+        track: u64,
+        name: traceloom_passes::NameId,
+        text: Option<&str>,
+        owner: (Table, usize, i64),
+    ) -> Result<()> {
         self.packets.begin(event::TYPE_INSTANT, track);
         self.packets.name(name, self.names)?;
         let category = self.names.intern("value")?;

@@ -1,10 +1,10 @@
 //! Spans and switches as slices.
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
 
 use super::{annotations::Annotations, fields::event, packets::Packets, tracks::Tracks};
-use crate::{FlowEnd, Flows, Gathered, Layer, Nest, Ordered, Timeline};
+use traceloom_passes::{FlowEnd, Flows, Gathered, Layer, Nest, Ordered, Timeline};
 
 /// Perfetto does not take slices that are more than 512 deep.
 const MOST_DEEP: usize = 500;

@@ -1,10 +1,10 @@
 //! Tracks: processes, threads, what lies beside a thread, and counters.
 
 use hashbrown::HashMap;
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 
 use super::{fields::descriptor, packets::Packets};
-use crate::{Layer, NameId, Numbering, Roster, ThreadIndex};
+use traceloom_passes::{Layer, NameId, Numbering, Roster, ThreadIndex};
 
 /// Gives tracks their numbers and declares them.
 #[derive(Debug)]

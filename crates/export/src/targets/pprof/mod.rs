@@ -5,17 +5,13 @@ mod profile;
 use std::io::Write;
 
 use flate2::{Compression, write::GzEncoder};
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::{Table, TableSource};
 
 use self::profile::Profile;
-use crate::{
-    Descriptor, Gathered, NameId, Need, Options, Target, Variant,
-    call_tree::CallTree,
-    frames::Frames,
-    heap::{Heap, MOST_DEEP, Site},
-    loss::lose_rows,
-    order::SPAN_COLUMNS,
+use traceloom_passes::{
+    CallTree, Descriptor, Frames, Gathered, Heap, MOST_DEEP, NameId, Need, Options, SPAN_COLUMNS, Site, Target,
+    Variant, lose_rows,
 };
 
 /// pprof.
@@ -116,7 +112,7 @@ mod tests {
     use flate2::write::GzDecoder;
 
     use super::*;
-    use crate::fixture::{Synthetic, written};
+    use traceloom_passes::fixture::{Synthetic, written};
 
     /// Fields of a message: number, and the number or the bytes that it holds.
     fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, Vec<u8>)> {

@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use hashbrown::HashMap;
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 
-use crate::{NameId, NamePool, Roster, Timeline, frames::Frames, wire::Wire};
+use crate::wire::Wire;
+use traceloom_passes::{Frames, NameId, NamePool, Roster, Timeline};
 
 /// Numbers of the fields of `profile.proto`.
 mod field {

@@ -1,14 +1,10 @@
 //! Allocations as stacks with weights.
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::TableSource;
 
 use super::out::Out;
-use crate::{
-    Gathered, Options,
-    frames::Frames,
-    heap::{Heap, MOST_DEEP, Site},
-};
+use traceloom_passes::{Frames, Gathered, Heap, MOST_DEEP, Options, Site};
 
 /// A profile of allocations.
 struct Kind {

@@ -1,9 +1,10 @@
 //! Begins and ends of spans.
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 
 use super::out::Out;
-use crate::{Gathered, Layer, Nest, Ordered, ThreadIndex, Timeline, frames::Frames, text::number::push_u64};
+use traceloom_core::text::number::push_u64;
+use traceloom_passes::{Frames, Gathered, Layer, Nest, Ordered, ThreadIndex, Timeline};
 
 /// The page counts in floating-point numbers, which are exact up to here.
 const EXACT: u64 = 1 << 53;

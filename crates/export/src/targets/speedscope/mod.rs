@@ -6,11 +6,11 @@ mod out;
 
 use std::io::Write;
 
-use traceloom_bytes::{Loss, Result};
+use traceloom_core::{Loss, Result};
 use traceloom_model::{Table, TableSource};
 
 use self::out::Out;
-use crate::{Descriptor, Gathered, NamePool, Need, Options, Target, Timeline, frames::Frames, order::SPAN_COLUMNS};
+use traceloom_passes::{Descriptor, Frames, Gathered, NamePool, Need, Options, SPAN_COLUMNS, Target, Timeline};
 
 /// speedscope.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ mod tests {
     use traceloom_model::{frames::Frame as FrameRow, stacks::Stack as StackRow, trackers::Extent};
 
     use super::*;
-    use crate::fixture::{Synthetic, allocation, push_main, push_span, push_thread, written};
+    use traceloom_passes::fixture::{Synthetic, allocation, push_main, push_span, push_thread, written};
 
     fn profile(trace: &Synthetic) -> (Json, Loss) {
         let (text, loss) = written(&Speedscope, trace);

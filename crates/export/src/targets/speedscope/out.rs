@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
-use crate::text::json::Writer;
+use traceloom_core::text::json::Writer;
 
 /// Bytes written at once.
 const FULL: usize = 64 << 10;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{ByteOrder, Edited, Error, Findings, Loss, Options, Records, Result, Source};
+use traceloom_core::{ByteOrder, Edited, Error, Findings, Loss, Options, Records, Result, Source};
 
 use super::{
     Relay,

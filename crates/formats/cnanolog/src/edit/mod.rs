@@ -5,7 +5,7 @@ mod plan;
 
 use std::io::Write;
 
-use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Slice, Source, Text};
+use traceloom_core::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Slice, Source, Text};
 
 use self::plan::{Dialect, Plan};
 use crate::{Entry, Extra, Header, Reader, Record, Tally, Writer, create, open, open_with};
@@ -53,10 +53,7 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
     check_slice(slice, &header)?;
     let clock = header.clock();
     let keeps = |record: &Record<'_>| match record {
-        Record::Entry(Entry { timestamp: Some(ticks), .. }) => {
-            let ns = clock.since_start_ns(*ticks);
-            slice.from_ns.is_none_or(|from| ns >= from) && slice.to_ns.is_none_or(|to| ns < to)
-        }
+        Record::Entry(Entry { timestamp: Some(ticks), .. }) => slice.range.contains(clock.since_start_ns(*ticks)),
         Record::Residue(_) => false,
         _ => true,
     };
@@ -89,7 +86,7 @@ fn check_slice(slice: &Slice, header: &Header) -> Result<()> {
             "CNanoLog stores no threads: entries of thread {thread} cannot be told apart"
         )));
     }
-    if !header.has_timestamps && (slice.from_ns.is_some() || slice.to_ns.is_some()) {
+    if !header.has_timestamps && !slice.range.is_all() {
         return Err(Error::usage("the entries of this file carry no timestamps: it cannot be sliced by time"));
     }
     Ok(())

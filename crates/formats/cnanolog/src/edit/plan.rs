@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, io::Write};
 
-use traceloom_bytes::{ByteOrder, Error, Limits, Loss, Result, Text};
+use traceloom_core::{ByteOrder, Error, Limits, Loss, Result, Text};
 
 use crate::{
     Arg, Args, Dictionary, Entry, Header, Level, Numbering, Record, Section, Site, Writer,

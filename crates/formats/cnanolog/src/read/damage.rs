@@ -1,6 +1,6 @@
 //! The way back after damage: where entries make sense again.
 
-use traceloom_bytes::Result;
+use traceloom_core::Result;
 
 use super::{Frame, PIECE, Reader, State, Step, residue};
 use crate::{Dictionary, Header, findings::*, raw::ENTRY_HEADER_BYTES, survey::frame};

@@ -12,7 +12,7 @@ use crate::{
     raw::{ArgType, CNANOLOG_MAX_ENTRY_SIZE, SLOTS_DOCUMENT},
     text::{NO_TIMESTAMP, Stamp, Zone},
 };
-use traceloom_bytes::ByteOrder;
+use traceloom_core::ByteOrder;
 
 /// The decompressor's default pattern.
 const DEFAULT: &[u8] = b"[%t] [%l] [%f:%L] %m";

@@ -4,8 +4,8 @@
 use std::{fs, path::PathBuf};
 
 use serde_json::Value;
-use traceloom_bytes::{Finding, Options, Records, Result, Source};
 use traceloom_cnanolog::{Record, open};
+use traceloom_core::{Finding, Options, Records, Result, Source};
 
 /// The folder of this format's fixtures.
 pub(crate) fn fixtures() -> PathBuf {

@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source, Text};
+use traceloom_core::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source, Text};
 
 use super::transcript::{self, Inputs, Plan};
 use crate::{

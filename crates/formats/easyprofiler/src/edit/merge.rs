@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source};
+use traceloom_core::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source};
 
 use super::transcript::{self, Inputs, MOST_BOOKMARKS, Plan};
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, io::Write};
 
-use traceloom_bytes::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source};
+use traceloom_core::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source};
 
 use super::transcript::{self, Inputs, Plan};
 use crate::{

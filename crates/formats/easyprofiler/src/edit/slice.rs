@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Edited, Error, Loss, Options, Result, Slice, Source};
+use traceloom_core::{Edited, Error, Loss, Options, Result, Slice, Source};
 
 use super::transcript::{self, Inputs, Plan};
 use crate::{Block, Clock, Record};
@@ -17,13 +17,13 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
     let clock = old.clock();
     let origin = inputs.origin_ns(0)?;
     let absolute = |ns: i64| origin.saturating_add_signed(ns);
-    let from_ns = slice.from_ns.map(absolute).unwrap_or(0);
-    let to_ns = slice.to_ns.map(absolute).unwrap_or(u64::MAX);
+    let from_ns = slice.range.from_ns().map(absolute).unwrap_or(0);
+    let to_ns = slice.range.to_ns().map(absolute);
     let mut header = old.clone();
-    if slice.from_ns.is_some() {
+    if slice.range.from_ns().is_some() {
         header.begin_time = header.begin_time.max(clock.first_tick_at(from_ns));
     }
-    if slice.to_ns.is_some() {
+    if let Some(to_ns) = to_ns {
         header.end_time = clock.first_tick_at(to_ns);
     }
     let begin_ns = clock.ns(header.begin_time);
@@ -41,17 +41,21 @@ struct Part<'s> {
     slice: &'s Slice,
     clock: Clock,
     from_ns: u64,
-    to_ns: u64,
+    to_ns: Option<u64>,
     begin_ns: u64,
     in_thread: bool,
     loss: Loss,
 }
 
 impl Part<'_> {
+    fn is_before_end(&self, ns: u64) -> bool {
+        self.to_ns.is_none_or(|to_ns| ns < to_ns)
+    }
+
     fn holds(&self, begin: u64, end: u64) -> bool {
         let (begin, end) = (self.clock.ns(begin), self.clock.ns(end));
         let reaches_in = if begin == end { end >= self.from_ns } else { end > self.from_ns };
-        self.in_thread && reaches_in && begin <= self.to_ns
+        self.in_thread && reaches_in && self.is_before_end(begin)
     }
 }
 
@@ -67,7 +71,9 @@ impl Plan for Part<'_> {
             Record::Block(Block { begin, end, .. }) | Record::Value(crate::Value { begin, end, .. }) => {
                 self.holds(begin, end)
             }
-            Record::Bookmark(bookmark) => (self.from_ns..=self.to_ns).contains(&bookmark.position_ns),
+            Record::Bookmark(bookmark) => {
+                bookmark.position_ns >= self.from_ns && self.is_before_end(bookmark.position_ns)
+            }
             _ => false,
         };
         Ok(kept.then_some(record))

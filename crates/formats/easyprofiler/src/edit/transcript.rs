@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Error, Findings, Loss, Mode, Options, Records, Result, Source, Text};
+use traceloom_core::{Error, Findings, Loss, Mode, Options, Records, Result, Source, Text};
 
 use crate::{
     Block, Bookmark, Descriptor, Header, Name, Reader, Record, Switch, Tally, Thread, Value, Writer, create,

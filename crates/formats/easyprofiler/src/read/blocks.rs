@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{Arena, Cursor, Finding, Findings, Limits, Located, Position, Records, Result};
+use traceloom_core::{Arena, Cursor, Finding, Findings, Limits, Located, Position, Records, Result};
 
 use super::State;
 use crate::{

@@ -1,6 +1,6 @@
 //! What follows the threads: marks, bookmarks, surplus bytes.
 
-use traceloom_bytes::{Cursor, Finding, Located, Position, Records, Result, Rule};
+use traceloom_core::{Cursor, Finding, Located, Position, Records, Result, Rule};
 
 use super::{RESIDUE_BYTES, State};
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, io::Write};
 
-use traceloom_bytes::{Edited, Error, Findings, Limits, Loss, Options, Records, Result, Source};
+use traceloom_core::{Edited, Error, Findings, Limits, Loss, Options, Records, Result, Source};
 
 use super::{edited, lose_residue, retimed, shortest};
 use crate::{

@@ -2,14 +2,14 @@
 
 use std::{collections::HashSet, io::Write};
 
-use traceloom_bytes::{Edited, Limits, Loss, Options, Records, Result, Slice, Source};
+use traceloom_core::{Edited, Limits, Loss, Options, Records, Result, Slice, Source};
 
 use super::{clean_header, edited, retimed, shortest};
 use crate::{Clock, Metadata, Reader, Record, create_with_metadata, ids::IdSet, raw::Dialect};
 
 /// Writes the events of a time range and of some threads, with the stacks and names that they use.
 ///
-/// Times stay, both ends are included. A FREE follows its ALLOC: where that is not in the slice, neither is the FREE.
+/// Times stay. A FREE follows its ALLOC: where that is not in the slice, neither is the FREE.
 /// GC and MARKER events belong to no thread and stay.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
     let mut used = Used::default();
@@ -38,8 +38,9 @@ fn each_event(
     mut take: impl FnMut(&Record<'static>, &mut Loss) -> Result<()>,
 ) -> Result<Loss> {
     let mut loss = Loss::default();
-    let mut kept = Kept { live: HashSet::new(), limits, is_whole: slice.from_ns.is_none() && slice.threads.is_empty() };
-    if let Some(from_ns) = slice.from_ns {
+    let mut kept =
+        Kept { live: HashSet::new(), limits, is_whole: slice.range.from_ns().is_none() && slice.threads.is_empty() };
+    if let Some(from_ns) = slice.range.from_ns() {
         reader.seek(u64::try_from(from_ns).unwrap_or(0).div_ceil(1000), None)?;
     }
     let dialect = reader.header().dialect;
@@ -58,7 +59,7 @@ fn each_event(
 }
 
 fn is_after(time_us: u64, slice: &Slice) -> bool {
-    slice.to_ns.is_some_and(|to_ns| i128::from(time_us) * 1000 > i128::from(to_ns))
+    slice.range.to_ns().is_some_and(|to_ns| i128::from(time_us) * 1000 >= i128::from(to_ns))
 }
 
 /// Decides event by event; holds the addresses that the slice allocated and has not freed.

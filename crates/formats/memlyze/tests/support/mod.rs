@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom_bytes::{Describe, Fields, Options, Records, Result, Source};
+use traceloom_core::{Describe, Fields, Options, Records, Result, Source};
 
 /// The fixtures of this format.
 pub(crate) fn folder() -> PathBuf {

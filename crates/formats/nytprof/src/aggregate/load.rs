@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use traceloom_bytes::{Error, Limits, Located, Result};
+use traceloom_core::{Error, Limits, Located, Result};
 
 use super::{
     Calls, File, Name, Profile, Sub,

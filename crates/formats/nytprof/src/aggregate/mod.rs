@@ -7,7 +7,7 @@ mod tree;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use traceloom_bytes::{Options, Result, Source};
+use traceloom_core::{Options, Result, Source};
 
 pub use self::{
     load::Loader,

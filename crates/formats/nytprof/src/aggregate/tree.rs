@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 
 use crate::{Record, SubReturn};
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Edited, Loss, Options, Records, Result, Source};
+use traceloom_core::{Edited, Loss, Options, Records, Result, Source};
 
 use super::{compression_comment, is_closing_text, is_compression_comment, is_text, level_of, with_doubles};
 use crate::{Header, Pair, Record, Writer, create, open, record::brief};

@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Source};
+use traceloom_core::{Edited, Error, Loss, Options, Records, Result, Source};
 
 use super::{compression_comment, level_of};
 use crate::{

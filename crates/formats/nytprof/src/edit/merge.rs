@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_bytes::{Edited, Error, Findings, Loss, Options, Records, Result, Source};
+use traceloom_core::{Edited, Error, Findings, Loss, Options, Records, Result, Source};
 
 use super::{is_compression_comment, with_doubles};
 use crate::{

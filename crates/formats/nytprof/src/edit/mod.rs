@@ -6,7 +6,7 @@ mod merge;
 mod repair;
 mod slice;
 
-use traceloom_bytes::{Error, Result};
+use traceloom_core::{Error, Result};
 
 pub use self::{
     canonical::canonical,

@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_bytes::{Edited, Error, Loss, Options, Records, Result, Source};
+use traceloom_core::{Edited, Error, Loss, Options, Records, Result, Source};
 
 use super::{is_closing_text, is_text, with_doubles};
 use crate::{

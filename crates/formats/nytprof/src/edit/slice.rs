@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Edited, Loss, Options, Records, Result, Slice, Source};
+use traceloom_core::{Edited, Loss, Options, Records, Result, Slice, Source};
 
 use crate::{Pair, Record, Writer, check::leading_number, create, open, raw::DEFAULT_TICKS_PER_SEC};
 
@@ -45,9 +45,8 @@ struct Part<'a, W: Write> {
 impl<W: Write> Part<'_, W> {
     fn is_inside(&self) -> bool {
         let now_ns = self.ticks * 1_000_000_000 / i128::from(self.ticks_per_sec);
-        let after = self.slice.from_ns.is_none_or(|from| now_ns >= from.into());
-        let before = self.slice.to_ns.is_none_or(|to| now_ns < to.into());
-        self.is_kept_pid && after && before
+        let now_ns = i64::try_from(now_ns).unwrap_or(if now_ns < 0 { i64::MIN } else { i64::MAX });
+        self.is_kept_pid && self.slice.range.contains(now_ns)
     }
 
     fn record(&mut self, record: &Record<'_>) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use traceloom_bytes::{Finding, Findings, Position, Result, Rule};
+use traceloom_core::{Finding, Findings, Position, Result, Rule};
 
 use super::{
     findings::*,

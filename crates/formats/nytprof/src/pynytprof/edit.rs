@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_bytes::{Edited, Error, Findings, Options, Result, Slice, Source};
+use traceloom_core::{Edited, Error, Findings, Options, Result, Slice, Source};
 
 use super::figures::Figures;
 use crate::edit::level_of;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io::Write};
 
-use traceloom_bytes::{Error, Findings, Loss, Options, Records, Result, Source, Text};
+use traceloom_core::{Error, Findings, Loss, Options, Records, Result, Source, Text};
 
 use super::{
     forms::{LONGEST_NAME, is_clean},

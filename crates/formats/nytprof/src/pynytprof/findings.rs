@@ -2,7 +2,7 @@
 //!
 //! Severity error means that the file breaks a rule of Pynytprof's document.
 
-traceloom_bytes::rules! { "pynytprof":
+traceloom_core::rules! { "pynytprof":
     NOT_LOADABLE "not-loadable" Warning
         "Devel::NYTProf cannot load this file ({form}); converted to nytprof it can";
     ANCESTOR "ancestor" Error

@@ -1,6 +1,6 @@
 //! Recognises what a chunk holds: the tool wrote the same tags with many contents.
 
-use traceloom_bytes::{Limits, Result, Source, Window};
+use traceloom_core::{Limits, Result, Source, Window};
 
 use super::raw::{FIGURES_BYTES, Form, Tag, VISIT_BYTES};
 use crate::raw::get_integer;

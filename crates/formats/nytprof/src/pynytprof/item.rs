@@ -1,6 +1,6 @@
 //! One record inside a chunk: its length, its fields, its bytes.
 
-use traceloom_bytes::{ByteOrder, Cursor};
+use traceloom_core::{ByteOrder, Cursor};
 
 use super::{
     raw::{FIGURES_BYTES, Form},

@@ -11,7 +11,7 @@ mod read;
 mod record;
 mod write;
 
-use traceloom_bytes::{Access, Clock, Descriptor as Format, Order, Sniff, Variant};
+use traceloom_core::{Access, Clock, Descriptor as Format, Order, Sniff, Variant};
 
 pub use self::{
     read::{Reader, open},

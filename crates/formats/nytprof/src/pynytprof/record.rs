@@ -1,6 +1,6 @@
 //! Header and records of the dialect: all that a file holds, borrowed and lossless.
 
-use traceloom_bytes::{Describe, Fields};
+use traceloom_core::{Describe, Fields};
 
 use super::raw::{Form, Tag};
 use crate::{Dialect, Pair};

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use flate2::{Compression, write::ZlibEncoder};
-use traceloom_bytes::{Describe, Error, Result};
+use traceloom_core::{Describe, Error, Result};
 
 use super::{
     item,

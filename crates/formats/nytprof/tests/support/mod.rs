@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use traceloom_bytes::{Limits, Options};
+use traceloom_core::{Limits, Options};
 
 /// The folder with the fixtures.
 pub(crate) fn folder() -> PathBuf {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{Limits, Result};
+use traceloom_core::{Limits, Result};
 
 use super::{kept_text, number};
 use crate::{Event, Role};

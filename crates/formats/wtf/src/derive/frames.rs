@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use traceloom_bytes::{Limits, Result};
+use traceloom_core::{Limits, Result};
 
 use super::number;
 use crate::{Event, Role};

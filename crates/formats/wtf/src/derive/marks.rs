@@ -1,6 +1,6 @@
 //! Marks: names for stretches of time, each lasting to the next.
 
-use traceloom_bytes::{Limits, Result};
+use traceloom_core::{Limits, Result};
 
 use super::kept_text;
 use crate::{Event, Role};

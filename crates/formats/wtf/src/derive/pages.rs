@@ -5,7 +5,7 @@ use std::{
     io::{Seek, SeekFrom, Write},
 };
 
-use traceloom_bytes::{ReadAt, Result, reserve};
+use traceloom_core::{ReadAt, Result, reserve};
 
 /// Entries in a page.
 const PAGE: usize = 1 << 12;

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_bytes::{Error, Options, Result, Source, reserve};
+use traceloom_core::{Error, Options, Result, Source, reserve};
 
 use super::pages::{Pages, Spare};
 use crate::{Event, Role};

@@ -9,7 +9,7 @@ use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use traceloom_analysis::lines::{self, Level, Lines, Profile};
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 use traceloom_model::{Filter, TableSource};
 
 use self::places::Places;

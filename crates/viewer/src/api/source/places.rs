@@ -223,7 +223,7 @@ impl TableSink for Places {
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Flow {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         match table {
             Table::Spans => self.take_spans(&spans::View::of(&batch)),
             Table::Logs => self.take_logs(&logs::View::of(&batch)),
@@ -234,6 +234,6 @@ impl TableSink for Places {
                 self.stacks.extend((0..view.rows).map(|row| (view.id.get(row), view.frame_id.get(row))));
             }
         }
-        Flow::Continue
+        Ok(Flow::Continue)
     }
 }

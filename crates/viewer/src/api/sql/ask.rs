@@ -13,7 +13,7 @@ use axum::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use traceloom_ingest::Trace;
+use traceloom_mapping::Trace;
 use traceloom_model::{ColumnDef, Table};
 use traceloom_query::{Cells, Failure, Offset, Options, Problem, Relation, Session, Stop};
 

@@ -1,0 +1,243 @@
+//! Arguments of the verbs that answer questions.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::Reading;
+use traceloom_core::{TimeRange, parse_duration};
+
+#[derive(Args, Debug)]
+pub(crate) struct View {
+    /// Traces, on one time axis.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Only print the address.
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// The port to listen on; any free one where it is 0.
+    #[arg(long, default_value_t = 0, value_name = "PORT")]
+    pub(crate) port: u16,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Flame {
+    /// Traces, added together.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// A picture to open in a browser, or one line a stack for other tools.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: FlameFormat,
+    /// What the width of a frame means.
+    #[arg(long, value_enum, default_value_t, value_name = "WEIGHT")]
+    pub(crate) by: FlameWeight,
+    /// Callers above callees turned round: who calls what takes the time?
+    #[arg(long)]
+    pub(crate) reversed: bool,
+    /// Outermost frames at the top.
+    #[arg(long)]
+    pub(crate) icicle: bool,
+    /// A frame for each thread below all others.
+    #[arg(long)]
+    pub(crate) by_thread: bool,
+    /// Only what begins in this stretch, such as `1.5s..1.7s`.
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    pub(crate) range: Option<TimeRange>,
+    /// Where to write; standard output where none is named.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// How a flame graph is written.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub(crate) enum FlameFormat {
+    /// An interactive picture.
+    #[default]
+    Svg,
+    /// `outer;inner weight`, one line a stack.
+    Folded,
+}
+
+/// What the width of a frame means.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub(crate) enum FlameWeight {
+    /// Nanoseconds from begin to end.
+    #[default]
+    Time,
+    /// Nanoseconds that no child takes, as the trace has them.
+    #[value(name = "self")]
+    SelfTime,
+    /// Calls, or allocations.
+    Count,
+    /// Bytes that were allocated.
+    Bytes,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Lines {
+    /// The profile, of NYTProf or Pynytprof.
+    #[arg(value_name = "TRACE")]
+    pub(crate) trace: PathBuf,
+    /// List this file of the program, by its name or a part of it; else the one that took the most time.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) file: Option<String>,
+    /// List all files.
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) all: bool,
+    /// By what statements are added up; blocks and subs only where the profiler was told to tell them apart.
+    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
+    pub(crate) level: LineLevel,
+    /// Where the source is, for what is not stored in the profile.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) source_dir: Option<PathBuf>,
+    /// Keep string evals of one place apart that are the same but for their number.
+    #[arg(long)]
+    pub(crate) separate_evals: bool,
+    /// List the subs: calls, time, recursion, where they are written.
+    #[arg(long, group = "shape")]
+    pub(crate) subs: bool,
+    /// List the packages.
+    #[arg(long, group = "shape")]
+    pub(crate) packages: bool,
+    /// The call graph, for Graphviz.
+    #[arg(long, group = "shape", conflicts_with = "json")]
+    pub(crate) dot: bool,
+    /// What nytprofcsv writes: a file for each file of the program, into the folder that `-o` names.
+    #[arg(long, group = "shape", conflicts_with = "json")]
+    pub(crate) csv: bool,
+    /// What nytprofcg writes, for KCachegrind.
+    #[arg(long, group = "shape", conflicts_with = "json")]
+    pub(crate) callgrind: bool,
+    /// Rows of each list.
+    #[arg(long, default_value_t = 15, value_name = "N")]
+    pub(crate) limit: usize,
+    /// Where to write; standard output where none is named.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// One JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// By what statements are added up.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub(crate) enum LineLevel {
+    /// By line.
+    #[default]
+    Line,
+    /// By first line of the block.
+    Block,
+    /// By first line of the sub.
+    Sub,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Memory {
+    /// Traces with allocations.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// What was in use at this time, such as `1.5s`, besides the peak.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
+    pub(crate) at: Option<i64>,
+    /// Rows of each list.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) limit: usize,
+    /// Points of the curve of usage.
+    #[arg(long, default_value_t = 60, value_name = "N")]
+    pub(crate) points: usize,
+    /// One JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+#[cfg_attr(not(feature = "sql"), allow(dead_code))]
+pub(crate) struct Query {
+    /// Traces, folders of traces, quoted patterns such as `'*.prof'`, stores; last the question, unless it comes from
+    /// elsewhere.
+    #[arg(required = true, value_name = "FILE… SQL")]
+    pub(crate) words: Vec<OsString>,
+    /// A file with the question; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// How the answer is written.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: QueryFormat,
+    /// Where to write; standard output where none is named.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// Say how the question would be answered instead.
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Move the times of a trace, as in `game.prof=+1.5s`; may be given several times.
+    #[arg(long = "offset", value_name = "FILE=±TIME", value_parser = parse_offset)]
+    pub(crate) offsets: Vec<(PathBuf, i64)>,
+    /// Leave times as they are in each file, even where traces share a processor's counter.
+    #[arg(long)]
+    pub(crate) no_align: bool,
+    /// What sorting, grouping and joining may hold in memory, such as `512MB`; beyond that they use temporary files.
+    #[arg(long, value_name = "SIZE", default_value = "1GB", value_parser = parse_size)]
+    pub(crate) memory: u64,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// How the rows of an answer are written.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub(crate) enum QueryFormat {
+    /// For people.
+    #[default]
+    Table,
+    /// Comma-separated values with a head.
+    Csv,
+    /// One JSON object a row.
+    Json,
+    /// A Parquet file.
+    Parquet,
+    /// An Arrow file.
+    Arrow,
+}
+
+/// Reads `game.prof=+1.5s`.
+fn parse_offset(text: &str) -> Result<(PathBuf, i64), String> {
+    let (path, time) =
+        text.rsplit_once('=').ok_or_else(|| format!("`{text}` is no offset: write `game.prof=+1.5s`"))?;
+    Ok((path.into(), parse_duration(time.strip_prefix('+').unwrap_or(time)).map_err(|error| error.to_string())?))
+}
+
+/// Reads `512MB`, `2GB` or a number of bytes.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no size: write `512MB` or `2GB`");
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let shift = match unit {
+        "" | "B" => 0,
+        "kB" | "KB" | "k" => 10,
+        "MB" | "M" => 20,
+        "GB" | "G" => 30,
+        _ => return Err(wrong()),
+    };
+    number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift)).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_and_sizes_are_read() {
+        assert_eq!(parse_offset("a=b.prof=+1.5s"), Ok(("a=b.prof".into(), 1_500_000_000)));
+        assert_eq!(parse_offset("x.prof=-2ms"), Ok(("x.prof".into(), -2_000_000)));
+        assert!(parse_offset("x.prof").is_err());
+        assert_eq!(parse_size("512MB"), Ok(512 << 20));
+        assert!(parse_size("MB").is_err() && parse_size("1TB").is_err() && parse_size("99999999999GB").is_err());
+    }
+}

@@ -1,0 +1,253 @@
+//! Arguments of the verbs that count and compare.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use traceloom_analysis::{diff, stats};
+
+use super::Reading;
+use traceloom_core::{TimeRange, parse_duration};
+
+#[derive(Args, Debug)]
+pub(crate) struct Stats {
+    /// Traces, counted together; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// What tells groups apart, besides the name.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT,…")]
+    pub(crate) by: Vec<By>,
+    /// Only what begins in this stretch, such as `1.5s..1.7s`, `..250ms` or `3s..`; the end is not part of it.
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    pub(crate) range: Option<TimeRange>,
+    /// Only what has this name; may be given several times.
+    #[arg(long = "name", value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// What rows are sorted by, the largest first.
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    pub(crate) sort: Sort,
+    /// Rows of each list; all where none is given.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Show how the durations of this name are distributed.
+    #[arg(long, value_name = "NAME", conflicts_with = "value")]
+    pub(crate) histogram: Option<String>,
+    /// Compare this value with the durations of the spans that it lies in.
+    #[arg(long, value_name = "NAME", requires = "inside")]
+    pub(crate) value: Option<String>,
+    /// Name of the spans for `--value`.
+    #[arg(long, value_name = "NAME", requires = "value")]
+    pub(crate) inside: Option<String>,
+    /// One JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// What tells groups of spans apart.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum By {
+    /// block, call, scope, frame or range.
+    Category,
+    /// Source file.
+    File,
+    /// The frame around it: a frame of the trace, or else the outermost span of its thread.
+    Frame,
+    /// Source file and line.
+    Line,
+    /// The name of the span around it.
+    Parent,
+    /// Its thread.
+    Thread,
+}
+
+impl From<By> for stats::By {
+    fn from(by: By) -> Self {
+        match by {
+            By::Category => Self::Category,
+            By::File => Self::File,
+            By::Frame => Self::Frame,
+            By::Line => Self::Line,
+            By::Parent => Self::Parent,
+            By::Thread => Self::Thread,
+        }
+    }
+}
+
+/// What rows are sorted by.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum Sort {
+    /// How many.
+    Calls,
+    /// The longest.
+    Max,
+    /// The mean.
+    Mean,
+    /// The alphabet.
+    Name,
+    /// The median.
+    P50,
+    /// 95 of 100 are not longer.
+    P95,
+    /// 99 of 100 are not longer.
+    P99,
+    /// Time without what is inside.
+    #[default]
+    #[value(name = "self")]
+    SelfTime,
+    /// Time with what is inside.
+    Total,
+}
+
+impl From<Sort> for stats::Sort {
+    fn from(sort: Sort) -> Self {
+        match sort {
+            Sort::Calls => Self::Calls,
+            Sort::Max => Self::Max,
+            Sort::Mean => Self::Mean,
+            Sort::Name => Self::Name,
+            Sort::P50 => Self::P50,
+            Sort::P95 => Self::P95,
+            Sort::P99 => Self::P99,
+            Sort::SelfTime => Self::SelfTime,
+            Sort::Total => Self::Total,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Diff {
+    /// The trace before.
+    #[arg(value_name = "A", required_unless_present = "baseline", conflicts_with_all = ["baseline", "candidate"])]
+    pub(crate) before: Option<PathBuf>,
+    /// The trace after.
+    #[arg(value_name = "B", required_unless_present = "baseline")]
+    pub(crate) after: Option<PathBuf>,
+    /// Runs before, one trace each.
+    #[arg(long, num_args = 1.., value_name = "FILE", requires = "candidate")]
+    pub(crate) baseline: Vec<PathBuf>,
+    /// Runs after, one trace each.
+    #[arg(long, num_args = 1.., value_name = "FILE", requires = "baseline")]
+    pub(crate) candidate: Vec<PathBuf>,
+    /// What is compared: `mean` where runs are of different length, `total` where all do the same work.
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    pub(crate) metric: Metric,
+    /// Exit with 1 where anything got worse by more than this, such as `5%`.
+    #[arg(long, value_name = "PERCENT", value_parser = parse_part)]
+    pub(crate) fail_over: Option<f64>,
+    /// What changes by less counts as the same.
+    #[arg(long, default_value = "1%", value_name = "PERCENT", value_parser = parse_part)]
+    pub(crate) least_change: f64,
+    /// What is a smaller part of the whole, before and after, is left out.
+    #[arg(long, default_value = "0%", value_name = "PERCENT", value_parser = parse_part)]
+    pub(crate) least_share: f64,
+    /// Show what stayed the same, too.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Rows of each list; all where none is given.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// One JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Metric {
+    /// How often.
+    Calls,
+    /// Time of one call.
+    #[default]
+    Mean,
+    /// The median.
+    P50,
+    /// 95 of 100 calls are not longer.
+    P95,
+    /// 99 of 100 calls are not longer.
+    P99,
+    /// Time of all calls, without what is inside.
+    #[value(name = "self")]
+    SelfTime,
+    /// Time of all calls.
+    Total,
+}
+
+impl From<Metric> for diff::Metric {
+    fn from(metric: Metric) -> Self {
+        match metric {
+            Metric::Calls => Self::Calls,
+            Metric::Mean => Self::Mean,
+            Metric::P50 => Self::P50,
+            Metric::P95 => Self::P95,
+            Metric::P99 => Self::P99,
+            Metric::SelfTime => Self::SelfTime,
+            Metric::Total => Self::Total,
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Advise {
+    /// Traces; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// A span that takes longer is worth a look; five times as long, it weighs much.
+    #[arg(long, default_value = "100ms", value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) long: i64,
+    /// A name that a larger part of the trace is spent in is hot; it weighs more at two and three times that.
+    #[arg(long, default_value = "10%", value_name = "PERCENT", value_parser = parse_part)]
+    pub(crate) hot: f64,
+    /// The busiest thread may be busy this many times as long as the least busy one.
+    #[arg(long, default_value_t = 2.0, value_name = "TIMES", value_parser = parse_times)]
+    pub(crate) imbalance: f64,
+    /// A thread may be taken off the processor this often.
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    pub(crate) switches: u64,
+    /// A frame may take this many times as long as the median of its kind.
+    #[arg(long, default_value_t = 3.0, value_name = "TIMES", value_parser = parse_times)]
+    pub(crate) spike: f64,
+    /// What never falls may grow by this part.
+    #[arg(long, default_value = "10%", value_name = "PERCENT", value_parser = parse_part)]
+    pub(crate) growth: f64,
+    /// A place may log this often in a second.
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    pub(crate) logs: u64,
+    /// One JSON object a file.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// Reads `5%` or `5` as 0.05.
+fn parse_part(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    let percent = number.parse::<f64>().ok().filter(|percent| percent.is_finite() && *percent >= 0.0);
+    percent.map(|percent| percent / 100.0).ok_or_else(|| format!("`{text}` is no percentage: write `5%`"))
+}
+
+/// Reads a factor of at least 1.
+fn parse_times(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('x').unwrap_or(text);
+    let times = number.parse::<f64>().ok().filter(|times| times.is_finite() && *times >= 1.0);
+    times.ok_or_else(|| format!("`{text}` is no factor: write `2` or `2.5`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_and_factors_are_read() {
+        assert_eq!(parse_part("5%"), Ok(0.05));
+        assert_eq!(parse_part("12.5"), Ok(0.125));
+        assert_eq!(parse_times("2x"), Ok(2.0));
+        for wrong in ["", "%", "-1%", "inf", "NaN", "5%%"] {
+            assert!(parse_part(wrong).is_err(), "{wrong}");
+        }
+        assert!(parse_times("0.5").is_err());
+    }
+}

@@ -1,0 +1,200 @@
+//! `diff`: what changed.
+
+use std::{io::Write, path::PathBuf};
+
+use serde_json::{Value as Json, json};
+use traceloom_analysis::diff::{self, Kind, Noise, Options, Report, Row, Side, Verdict};
+use traceloom_core::Result;
+
+use crate::{
+    Outcome,
+    args::figures::{Diff as Arguments, Metric},
+    input::open_tables,
+    output::{Styles, stdout},
+    table::{Rounded, TextTable},
+    units::Bytes,
+};
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let set = |single: &Option<PathBuf>, several: &[PathBuf]| {
+        let paths: Vec<PathBuf> = single.iter().chain(several).cloned().collect();
+        open_tables(&paths, &arguments.reading)
+    };
+    let before = set(&arguments.before, &arguments.baseline)?;
+    let after = set(&arguments.after, &arguments.candidate)?;
+    let options = Options {
+        metric: arguments.metric.into(),
+        least_change: arguments.least_change,
+        least_share: arguments.least_share,
+        ..Options::default()
+    };
+    let report = diff::of_traces(before.traces(), after.traces(), &options)?;
+    let failed = arguments.fail_over.map_or(0, |limit| report.worse_than(limit).count());
+    let mut out = stdout();
+    match arguments.json {
+        true => writeln!(out, "{}", to_json(&report, arguments, failed))?,
+        false => Text { out: &mut out, report: &report, arguments }.write(failed)?,
+    }
+    out.flush()?;
+    Ok(if failed > 0 { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// The comparison for people.
+struct Text<'a> {
+    out: &'a mut dyn Write,
+    report: &'a Report,
+    arguments: &'a Arguments,
+}
+
+impl Text<'_> {
+    fn write(&mut self, failed: usize) -> Result<()> {
+        self.caution()?;
+        for kind in [Kind::Name, Kind::Line, Kind::Memory] {
+            self.kind(kind)?;
+        }
+        if self.report.rows.is_empty() {
+            writeln!(self.out, "there is nothing to compare")?;
+        }
+        if let Some(limit) = self.arguments.fail_over {
+            let (style, limit) = (if failed > 0 { Styles::ERROR } else { Styles::GOOD }, limit * 100.0);
+            writeln!(self.out, "{style}{failed} worse by more than {limit} %{style:#}")?;
+        }
+        Ok(())
+    }
+
+    /// What the verdicts are worth.
+    fn caution(&mut self) -> Result<()> {
+        let [before, after] = self.report.runs;
+        let style = Styles::WARNING;
+        if self.report.knows_noise() {
+            return Ok(writeln!(
+                self.out,
+                "{before} runs before, {after} after; of what is said to differ, about 5 in 100 do so by chance at most"
+            )?);
+        }
+        Ok(writeln!(
+            self.out,
+            "{style}One run each tells nothing about chance between runs:{style:#} noise is unknown, what is shown for it (?) \
+             is only the scatter within a run. Give several runs with --baseline and --candidate."
+        )?)
+    }
+
+    fn kind(&mut self, kind: Kind) -> Result<()> {
+        let of_kind: Vec<&Row> = self.report.rows.iter().filter(|row| row.kind == kind).collect();
+        if of_kind.is_empty() {
+            return Ok(());
+        }
+        let count = |verdict: Verdict| of_kind.iter().filter(|row| row.verdict == verdict).count();
+        let verdicts = [Verdict::Worse, Verdict::Better, Verdict::New, Verdict::Gone, Verdict::Same];
+        let summary: Vec<String> = verdicts
+            .into_iter()
+            .filter(|verdict| count(*verdict) > 0)
+            .map(|verdict| format!("{} {}", count(verdict), self.word(kind, verdict)))
+            .collect();
+        let (name, head) = (Styles::NAME, heading(kind));
+        writeln!(self.out, "{name}{head}{name:#}: {}", summary.join(", "))?;
+        let mut table = TextTable::new().text("").text("name").numbers(&[
+            "before",
+            "after",
+            "change",
+            "noise",
+            "effect",
+            "calls before",
+            "calls after",
+        ]);
+        let shown = of_kind.iter().filter(|row| self.arguments.all || row.verdict != Verdict::Same);
+        for row in shown.take(self.arguments.limit.unwrap_or(usize::MAX)) {
+            table.row(self.cells(row));
+        }
+        if !table.is_empty() {
+            table.write(self.out)?;
+        }
+        Ok(())
+    }
+
+    fn cells(&self, row: &Row) -> Vec<String> {
+        let value = |side: Option<Side>| side.map_or_else(String::new, |side| self.amount(row.kind, side.value));
+        let calls = |side: Option<Side>| side.map_or_else(String::new, |side| format!("{:.0}", side.calls));
+        let part = |part: f64| format!("{:.1} %", part * 100.0);
+        vec![
+            self.word(row.kind, row.verdict).to_owned(),
+            row.line.map_or_else(|| row.name.clone(), |line| format!("{}:{line}", row.name)),
+            value(row.before),
+            value(row.after),
+            row.change.map_or_else(String::new, |change| format!("{:+.1} %", change * 100.0)),
+            match row.noise {
+                Noise::BetweenRuns(noise) => format!("± {}", part(noise)),
+                Noise::Unknown => "?".to_owned(),
+                Noise::WithinRun(noise) => format!("± {} ?", part(noise)),
+            },
+            row.effect.map_or_else(String::new, |effect| format!("{effect:+.2}")),
+            calls(row.before),
+            calls(row.after),
+        ]
+    }
+
+    fn amount(&self, kind: Kind, value: f64) -> String {
+        match (self.arguments.metric, kind) {
+            (Metric::Calls, _) => format!("{value:.0}"),
+            (_, Kind::Memory) => Bytes(value as u64).to_string(),
+            _ => Rounded(value).to_string(),
+        }
+    }
+
+    fn word(&self, kind: Kind, verdict: Verdict) -> &'static str {
+        let is_time = kind != Kind::Memory && self.arguments.metric != Metric::Calls;
+        match (verdict, is_time) {
+            (Verdict::Worse, true) => "slower",
+            (Verdict::Worse, false) => "more",
+            (Verdict::Better, true) => "faster",
+            (Verdict::Better, false) => "less",
+            (Verdict::New, _) => "new",
+            (Verdict::Gone, _) => "gone",
+            (Verdict::Same, _) => "same",
+        }
+    }
+}
+
+fn heading(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Name => "names",
+        Kind::Line => "lines",
+        Kind::Memory => "allocated by",
+    }
+}
+
+fn to_json(report: &Report, arguments: &Arguments, failed: usize) -> Json {
+    let shown = report.rows.iter().filter(|row| arguments.all || row.verdict != Verdict::Same);
+    json!({
+        "runs": report.runs,
+        "noise_known": report.knows_noise(),
+        "own_ns": report.own_ns,
+        "failed": arguments.fail_over.map(|_| failed),
+        "rows": shown.take(arguments.limit.unwrap_or(usize::MAX)).map(row_json).collect::<Vec<_>>(),
+    })
+}
+
+fn row_json(row: &Row) -> Json {
+    let side =
+        |side: Option<Side>| side.map(|side| json!({"value": side.value, "calls": side.calls, "total": side.total}));
+    let (noise, between) = match row.noise {
+        Noise::BetweenRuns(noise) => (Some(noise), Some("runs")),
+        Noise::Unknown => (None, None),
+        Noise::WithinRun(noise) => (Some(noise), Some("durations of one run")),
+    };
+    json!({
+        "kind": row.kind.as_str(),
+        "name": row.name,
+        "line": row.line,
+        "verdict": row.verdict.as_str(),
+        "before": side(row.before),
+        "after": side(row.after),
+        "change": row.change,
+        "noise": noise,
+        "noise_between": between,
+        "effect": row.effect,
+        "p": row.p,
+        "share": row.share,
+    })
+}

@@ -1,0 +1,126 @@
+//! `flame`: where the time or the memory goes, as a picture.
+
+use std::io::Write;
+
+use traceloom_analysis::flame::{CallStacks, Flame, Options, Tree, Weight};
+use traceloom_core::{Error, Result};
+use traceloom_model::{Filter, TableSource};
+
+use crate::{
+    Outcome,
+    args::answers::{Flame as Arguments, FlameFormat, FlameWeight},
+    input, output,
+};
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let traces = input::open_tables(&arguments.files, &arguments.reading)?;
+    let options = options(arguments);
+    let mut flame = Flame::new(options);
+    traces.pour(&Filter::in_range(options.range), &mut flame)?;
+    let mut tree = flame.finish();
+    if tree.is_empty() {
+        tree = estimated(&traces, &options).map_err(|error| input::about(&arguments.files, error))?;
+    }
+    let inputs: Vec<_> = arguments.files.iter().map(AsRef::as_ref).collect();
+    output::write_file(&arguments.output, &inputs, |out| match arguments.format {
+        FlameFormat::Folded => write_folded(&tree, out),
+        FlameFormat::Svg => write_svg(&tree, arguments, out),
+    })?;
+    Ok(Outcome::Fine)
+}
+
+/// Stacks of traces that have only sums: who called whom, but not in which stack.
+fn estimated(traces: &impl TableSource, options: &Options) -> Result<Tree> {
+    let mut calls = CallStacks::default();
+    if options.weight != Weight::Bytes {
+        traces.pour(&Filter::default(), &mut calls)?;
+    }
+    if calls.is_empty() {
+        return Err(Error::usage("there are no stacks in it: neither spans nor calls nor allocations"));
+    }
+    if !options.range.is_all() || options.by_thread {
+        let problem =
+            "it has sums of calls, which know neither times nor threads: leave out `--range` and `--by-thread`";
+        return Err(Error::usage(problem));
+    }
+    let tree = calls.finish(options);
+    match tree.is_empty() {
+        true => Err(Error::usage("there are no stacks in it: all of its calls are a circle without a beginning")),
+        false => {
+            output::note("estimated: the profiler added calls up by caller, not by stack");
+            Ok(tree)
+        }
+    }
+}
+
+fn options(arguments: &Arguments) -> Options {
+    let weight = match arguments.by {
+        FlameWeight::Bytes => Weight::Bytes,
+        FlameWeight::Count => Weight::Count,
+        FlameWeight::SelfTime => Weight::SelfTime,
+        FlameWeight::Time => Weight::Time,
+    };
+    let (is_reversed, by_thread) = (arguments.reversed, arguments.by_thread);
+    Options { weight, is_reversed, by_thread, range: arguments.range.unwrap_or_default() }
+}
+
+/// Lines of `outer;inner weight`.
+fn folded(tree: &Tree, name: fn(&str) -> String) -> Vec<String> {
+    let line = |frames: Vec<&str>, own: u64| {
+        let frames: Vec<String> = frames.into_iter().map(name).collect();
+        format!("{} {own}", frames.join(";"))
+    };
+    tree.stacks().into_iter().map(|stack| line(stack.frames, stack.own)).collect()
+}
+
+/// A name cannot hold what separates names, nor what separates lines or steers a terminal.
+fn one_word(name: &str) -> String {
+    name.chars().map(|c| if c == ';' || c.is_control() { '?' } else { c }).collect()
+}
+
+/// Nor, in a picture, what XML cannot hold. Two numbers at the end of a line would be taken for a comparison, so a number
+/// at the end of a name hangs on to the rest of it.
+fn picture_word(name: &str) -> String {
+    let name = one_word(name).replace(['\u{fffe}', '\u{ffff}'], "?");
+    match name.rsplit_once(' ') {
+        Some((rest, last)) if last.parse::<f64>().is_ok() => format!("{rest}\u{a0}{last}"),
+        _ => name,
+    }
+}
+
+fn write_folded(tree: &Tree, out: &mut dyn Write) -> Result<()> {
+    folded(tree, one_word).iter().try_for_each(|line| Ok(writeln!(out, "{line}")?))
+}
+
+fn write_svg(tree: &Tree, arguments: &Arguments, out: &mut dyn Write) -> Result<()> {
+    let (title, unit) = match arguments.by {
+        FlameWeight::Bytes => ("Bytes allocated", "bytes"),
+        FlameWeight::Count => ("Calls", "calls"),
+        FlameWeight::SelfTime | FlameWeight::Time => ("Time", "ns"),
+    };
+    let mut options = inferno::flamegraph::Options::default();
+    options.title = title.to_owned();
+    options.count_name = unit.to_owned();
+    options.direction = match arguments.icicle {
+        true => inferno::flamegraph::Direction::Inverted,
+        false => inferno::flamegraph::Direction::Straight,
+    };
+    // The same name has the same colour in every picture.
+    options.hash = true;
+    let lines = folded(tree, picture_word);
+    inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out)
+        .map_err(|error| Error::from(std::io::Error::other(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_do_not_break_lines_or_pictures() {
+        assert_eq!(one_word("a;b\nc\u{1}"), "a?b?c?");
+        assert_eq!(picture_word("thread 12"), "thread\u{a0}12");
+        assert_eq!(picture_word("a b"), "a b");
+        assert_eq!(picture_word("\u{ffff}"), "?");
+    }
+}

@@ -1,0 +1,116 @@
+//! `lines`: what each line cost, beside the source; subs, packages, and the files of the original tools.
+
+mod callgrind;
+mod csv;
+mod dot;
+mod json;
+mod listing;
+mod source;
+mod text;
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use traceloom_analysis::lines::{self, Level, Options, Profile};
+use traceloom_core::{Error, Result};
+use traceloom_model::{Filter, TableSource};
+
+use crate::{
+    Outcome,
+    args::answers::{LineLevel, Lines as Arguments},
+    input, output,
+};
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let mut profile = read(arguments)?;
+    if let Some(folder) = &arguments.source_dir {
+        source::add(&mut profile, folder)?;
+    }
+    match arguments {
+        Arguments { csv: true, .. } => write_csv(&profile, arguments)?,
+        Arguments { callgrind: true, .. } => write_to(arguments, |out| callgrind::write(&profile, out))?,
+        Arguments { dot: true, .. } => write_to(arguments, |out| dot::write(&profile, out))?,
+        _ => show(&profile, arguments)?,
+    }
+    Ok(Outcome::Fine)
+}
+
+fn read(arguments: &Arguments) -> Result<Profile> {
+    let traces = input::open_tables(std::slice::from_ref(&arguments.trace), &arguments.reading)?;
+    let mut lines = lines::Lines::new(Options { merge_evals: !arguments.separate_evals });
+    traces.pour(&Filter::default(), &mut lines)?;
+    let profile = lines.finish().profiles.pop();
+    profile.ok_or_else(|| Error::usage("there are no lines in it").in_file(&arguments.trace))
+}
+
+fn show(profile: &Profile, arguments: &Arguments) -> Result<()> {
+    let files = chosen(profile, arguments)?;
+    if arguments.json {
+        return write_to(arguments, |out| Ok(writeln!(out, "{}", json::profile(profile, &files, arguments))?));
+    }
+    if arguments.output != Path::new("-") {
+        let mut shown = Vec::new();
+        text::write(&mut shown, profile, &files, arguments)?;
+        let plain = anstream::adapter::strip_bytes(&shown).into_vec();
+        return write_to(arguments, |out| Ok(out.write_all(&plain)?));
+    }
+    let mut out = output::stdout();
+    text::write(&mut out, profile, &files, arguments)?;
+    Ok(out.flush()?)
+}
+
+/// The files to list: those that were asked for, or the one that took the most time.
+fn chosen(profile: &Profile, arguments: &Arguments) -> Result<Vec<i64>> {
+    let by_time = text::files_by_time(profile);
+    if let Some(name) = &arguments.file {
+        let is_exact = |id: &i64| profile.files[id].name == *name;
+        let exact: Vec<i64> = by_time.iter().copied().filter(is_exact).collect();
+        let found = match exact.is_empty() {
+            true => by_time.into_iter().filter(|id| profile.files[id].name.contains(name.as_str())).collect(),
+            false => exact,
+        };
+        return match found.is_empty() {
+            true => Err(Error::usage(format!("no file of the profile is called {name}"))),
+            false => Ok(found),
+        };
+    }
+    Ok(if arguments.all || arguments.json { by_time } else { by_time.into_iter().take(1).collect() })
+}
+
+fn level(arguments: &Arguments) -> Level {
+    match arguments.level {
+        LineLevel::Block => Level::Block,
+        LineLevel::Line => Level::Line,
+        LineLevel::Sub => Level::Sub,
+    }
+}
+
+fn write_to(arguments: &Arguments, work: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    output::write_file(&arguments.output, &[&arguments.trace], work)
+}
+
+/// One file for each file and level, into a folder, or one after the other to standard output.
+fn write_csv(profile: &Profile, arguments: &Arguments) -> Result<()> {
+    let (index, folder) = (profile.index(), &arguments.output);
+    if folder == Path::new("-") {
+        return write_to(arguments, |out| {
+            csv::sheets(profile, &index).into_iter().try_for_each(|sheet| {
+                writeln!(out, "== {}", sheet.name())?;
+                Ok(sheet.write(out)?)
+            })
+        });
+    }
+    std::fs::create_dir_all(folder).map_err(|error| Error::from(error).in_file(folder))?;
+    csv::sheets(profile, &index).into_iter().try_for_each(|sheet| {
+        let path: PathBuf = folder.join(sheet.name());
+        output::write_file(&path, &[&arguments.trace], |out| Ok(sheet.write(out)?))
+    })
+}
+
+/// Text of the trace for a terminal: nothing in it may steer that.
+pub(super) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}

@@ -1,0 +1,193 @@
+//! Which entries are shown.
+
+use std::collections::BTreeSet;
+
+use jiff::{civil::DateTime, tz::TimeZone};
+use regex::bytes::Regex;
+use traceloom_cnanolog::{Clock, Dictionary, Entry, Reader, text::Messages};
+use traceloom_core::{Error, Result};
+
+use traceloom_core::parse_duration;
+
+use crate::args;
+
+/// What the user asked for.
+pub(super) struct Filter {
+    levels: Vec<LevelName>,
+    since: Option<Time>,
+    until: Option<Time>,
+    grep: Option<Regex>,
+    /// Custom levels of all files, to name them where one is not found.
+    customs: BTreeSet<String>,
+    /// A file had no dictionary: its levels are not known.
+    is_blind: bool,
+}
+
+/// A level as given.
+struct LevelName {
+    name: String,
+    and_worse: bool,
+    /// One of the files has it.
+    is_known: bool,
+}
+
+/// A time as given.
+#[derive(Clone, Copy, Debug)]
+enum Time {
+    UnixNs(i64),
+    AfterStartNs(i64),
+}
+
+/// The built-in levels, the least severe first.
+static SEVERITY: [&str; 4] = ["DEBUG", "INFO", "WARN", "ERROR"];
+
+impl Filter {
+    pub(super) fn new(arguments: &args::Log) -> Result<Self> {
+        let time = |text: &Option<String>| text.as_deref().map(|text| parse(text, arguments.local)).transpose();
+        let grep = arguments.grep.as_deref().map(Regex::new).transpose();
+        // `--compat` filters as the original does, by itself.
+        let names: &[String] = if arguments.compat { &[] } else { &arguments.level };
+        Ok(Self {
+            levels: names.iter().map(|name| LevelName::parse(name)).collect::<Result<_>>()?,
+            since: time(&arguments.since)?,
+            until: time(&arguments.until)?,
+            grep: grep.map_err(|error| Error::usage(format!("--grep: {error}")))?,
+            customs: BTreeSet::new(),
+            is_blind: false,
+        })
+    }
+
+    /// The filter for one file, whose sites and start it needs.
+    pub(super) fn of(&mut self, reader: &Reader) -> FileFilter {
+        let clock = reader.clock();
+        let unix_ns = |time: Time| match time {
+            Time::UnixNs(ns) => ns,
+            Time::AfterStartNs(ns) => clock.start().unix_ns().saturating_add(ns),
+        };
+        FileFilter {
+            levels: self.numbers(reader.dictionary()),
+            since: self.since.map(unix_ns),
+            until: self.until.map(unix_ns),
+            grep: self.grep.clone(),
+            clock,
+            messages: Messages::default(),
+            text: Vec::new(),
+        }
+    }
+
+    /// Numbers of the wanted levels in one file.
+    fn numbers(&mut self, dictionary: Option<&Dictionary>) -> Option<Vec<u8>> {
+        if self.levels.is_empty() {
+            return None;
+        }
+        let Some(dictionary) = dictionary else {
+            self.is_blind = true;
+            return None;
+        };
+        self.customs.extend(dictionary.levels().map(|(_, name)| String::from_utf8_lossy(name).into_owned()));
+        let mut numbers = Vec::new();
+        for level in &mut self.levels {
+            let found = level.numbers(dictionary);
+            level.is_known |= !found.is_empty();
+            numbers.extend(found);
+        }
+        Some(numbers)
+    }
+
+    /// Complains about levels that no file has; only the last file can tell.
+    pub(super) fn finish(&self) -> Result<()> {
+        let unknown = self.levels.iter().find(|level| !level.is_known && !self.is_blind);
+        let Some(LevelName { name, .. }) = unknown else { return Ok(()) };
+        let known: Vec<&str> = SEVERITY.into_iter().chain(self.customs.iter().map(String::as_str)).collect();
+        Err(Error::usage(format!("there is no level {name}; there are {}", known.join(", "))))
+    }
+}
+
+impl LevelName {
+    fn parse(text: &str) -> Result<Self> {
+        let (name, and_worse) = text.strip_suffix('+').map_or((text, false), |name| (name, true));
+        if and_worse && severity(name).is_none() {
+            let known = SEVERITY.join(", ");
+            return Err(Error::usage(format!("nothing is worse than {name}: only {known} have an order")));
+        }
+        Ok(Self { name: name.to_owned(), and_worse, is_known: false })
+    }
+
+    /// Its numbers in one file; a level without a name goes by what is shown for it, `LEVEL_9`.
+    fn numbers(&self, dictionary: &Dictionary) -> Vec<u8> {
+        let customs = dictionary.levels().filter(|(_, known)| known.eq_ignore_ascii_case(self.name.as_bytes()));
+        let mut numbers: Vec<u8> = customs.map(|(level, _)| level).collect();
+        if let Some(from) = severity(&self.name) {
+            let wanted = SEVERITY.iter().skip(from).take(if self.and_worse { SEVERITY.len() } else { 1 });
+            let number = |name: &&str| (0..4).find(|level| dictionary.numbering().name(*level) == Some(*name));
+            numbers.extend(wanted.filter_map(number));
+        }
+        let nameless = |level: &u8| {
+            dictionary.level_name(*level).is_none() && self.name.eq_ignore_ascii_case(&format!("LEVEL_{level}"))
+        };
+        numbers.extend((0..=u8::MAX).filter(nameless));
+        numbers
+    }
+}
+
+fn severity(name: &str) -> Option<usize> {
+    SEVERITY.iter().position(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Reads a date and time, or a time after the log's start.
+fn parse(text: &str, local: bool) -> Result<Time> {
+    if let Ok(timestamp) = text.parse::<jiff::Timestamp>() {
+        return Ok(Time::UnixNs(saturate(timestamp.as_nanosecond())));
+    }
+    if let Ok(date_time) = text.parse::<DateTime>() {
+        let zone = if local { TimeZone::system() } else { TimeZone::UTC };
+        let zoned = date_time.to_zoned(zone).map_err(|error| Error::usage(format!("`{text}`: {error}")))?;
+        return Ok(Time::UnixNs(saturate(zoned.timestamp().as_nanosecond())));
+    }
+    let wrong =
+        format!("`{text}` is no time: write `2025-11-02 14:00:05`, or `90s` for 90 seconds after the log's start");
+    parse_duration(text).map(Time::AfterStartNs).map_err(|_| Error::usage(wrong))
+}
+
+fn saturate(ns: i128) -> i64 {
+    i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// The filter for one file.
+pub(super) struct FileFilter {
+    levels: Option<Vec<u8>>,
+    since: Option<i64>,
+    until: Option<i64>,
+    grep: Option<Regex>,
+    clock: Clock,
+    messages: Messages,
+    text: Vec<u8>,
+}
+
+impl FileFilter {
+    /// Whether an entry is shown; one without a time or a site passes what asks for those.
+    pub(super) fn keeps(&mut self, entry: &Entry<'_>) -> bool {
+        self.is_in_time(entry) && self.is_of_level(entry) && self.matches(entry)
+    }
+
+    fn is_in_time(&self, entry: &Entry<'_>) -> bool {
+        if self.since.is_none() && self.until.is_none() {
+            return true;
+        }
+        let Some(ticks) = entry.timestamp else { return true };
+        let ns = self.clock.moment(ticks).unix_ns();
+        self.since.is_none_or(|since| ns >= since) && self.until.is_none_or(|until| ns <= until)
+    }
+
+    fn is_of_level(&self, entry: &Entry<'_>) -> bool {
+        let Some(levels) = &self.levels else { return true };
+        entry.site().is_none_or(|site| levels.contains(&site.level))
+    }
+
+    fn matches(&mut self, entry: &Entry<'_>) -> bool {
+        let Some(grep) = &self.grep else { return true };
+        self.text.clear();
+        self.messages.put(entry, &mut self.text);
+        grep.is_match(&self.text)
+    }
+}

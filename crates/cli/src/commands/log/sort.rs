@@ -1,0 +1,107 @@
+//! The entries of all files in the order of time.
+
+use traceloom_cnanolog::{ByTime, Place, Reader, Record};
+use traceloom_core::{Error, ErrorKind, Limits, Options, Records, Result};
+
+use super::{
+    Out,
+    files::{Files, Log},
+    filter::Filter,
+    render::Render,
+    report,
+};
+use crate::{Outcome, args};
+
+/// Sorted reading jumps between batches: a large window would be read for nothing.
+const WINDOW_BYTES: usize = 4 << 10;
+/// Places of entries that are held in memory; the rest waits in a temporary file.
+const HELD_BYTES: u64 = 64 << 20;
+
+/// Prints in two walks: the first collects the places of the entries, the second goes through them by time.
+pub(super) fn print(
+    files: &mut Files<'_>,
+    filter: &mut Filter,
+    arguments: &args::Log,
+    options: &Options,
+    out: &mut Out,
+) -> Result<Outcome> {
+    allow_many_files();
+    let mut outcome = Outcome::Fine;
+    let mut logs = Vec::new();
+    for path in &arguments.files {
+        match files.open(path) {
+            Ok(log) => logs.push(log),
+            // As without sorting: the other files are not worse for it.
+            Err(error)
+                if arguments.files.len() > 1 && !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Usage(_)) =>
+            {
+                crate::report(&error);
+                outcome = Outcome::Findings;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let limits = Limits { tree_bytes: HELD_BYTES, ..options.limits.clone() };
+    let mut order = ByTime::new(&limits);
+    for (file, log) in logs.iter().enumerate() {
+        outcome = outcome.and(collect(log, file as u32, filter, options, &mut order)?);
+    }
+    order.sort()?;
+    print_places(&logs, order, arguments, options, out)?;
+    Ok(outcome)
+}
+
+fn collect(log: &Log, file: u32, filter: &mut Filter, options: &Options, order: &mut ByTime) -> Result<Outcome> {
+    let mut reader = log.reader(options)?;
+    let clock = reader.clock();
+    let mut filter = filter.of(&reader);
+    // Entries without a time stay where they are, at the start of their file.
+    let mut moment = clock.start();
+    while let Some(located) = reader.next().map_err(|error| error.in_file(&log.path))? {
+        let Record::Entry(entry) = &located.record else { continue };
+        moment = entry.timestamp.map_or(moment, |ticks| clock.moment(ticks));
+        if filter.keeps(entry) {
+            order.push(Place { moment, file, offset: located.offset })?;
+        }
+    }
+    report(log, &reader.into_findings())
+}
+
+fn print_places(
+    logs: &[Log],
+    mut order: ByTime,
+    arguments: &args::Log,
+    options: &Options,
+    out: &mut Out,
+) -> Result<()> {
+    let limits = Limits { window_bytes: WINDOW_BYTES, ..options.limits.clone() };
+    let options = Options { limits, ..options.clone() };
+    let mut open: Vec<(Reader, Render)> = Vec::new();
+    for log in logs {
+        let reader = log.reader(&options)?;
+        let render = Render::new(&reader, arguments);
+        open.push((reader, render));
+    }
+    while let Some(place) = order.pop()? {
+        let file = place.file as usize;
+        let (Some((reader, render)), Some(log)) = (open.get_mut(file), logs.get(file)) else { continue };
+        let in_file = |error: Error| error.in_file(&log.path);
+        reader.seek(place.offset);
+        if let Some(located) = reader.next().map_err(in_file)? {
+            render.put_entry(&located, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// All files are open at once. The system allows more than it does by default to who asks for it.
+fn allow_many_files() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit, setrlimit};
+        let mut limit = getrlimit(Resource::Nofile);
+        limit.current = limit.maximum;
+        // Where that is refused, opening says so.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+}

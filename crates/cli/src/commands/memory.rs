@@ -1,0 +1,176 @@
+//! `memory`: how much was in use, who took it, what never came back.
+
+use std::io::Write;
+
+use traceloom_analysis::memory::{Extract, Moment, Options, Report, Site, memory};
+use traceloom_core::{Error, Result};
+use traceloom_model::Filter;
+
+use super::lines::clean;
+use crate::{
+    Outcome,
+    args::answers::Memory as Arguments,
+    input,
+    output::{self, Styles},
+    units::{Bytes, Nanoseconds},
+};
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let traces = input::open_tables(&arguments.files, &arguments.reading)?;
+    let options = Options { at_ns: arguments.at, points: arguments.points, ..Options::default() };
+    let report = memory(&traces, &Filter::default(), &options)?;
+    if report.totals.allocations == 0 && report.totals.frees == 0 {
+        return Err(input::about(&arguments.files, Error::usage("there are no allocations in it")));
+    }
+    let mut out = output::stdout();
+    match arguments.json {
+        true => writeln!(out, "{}", report.to_json(&Extract::whole(&report)))?,
+        false => Text { out: &mut out, report: &report, limit: arguments.limit }.write()?,
+    }
+    out.flush()?;
+    Ok(Outcome::Fine)
+}
+
+/// The report for people.
+struct Text<'a> {
+    out: &'a mut dyn Write,
+    report: &'a Report,
+    limit: usize,
+}
+
+impl Text<'_> {
+    fn write(&mut self) -> Result<()> {
+        self.totals()?;
+        self.curve()?;
+        if self.report.is_growth_only {
+            writeln!(
+                self.out,
+                "\nThe tracer knew no addresses: what was freed cannot be told, only where memory grew."
+            )?;
+            return self.growth();
+        }
+        self.moment("at the peak", &self.report.peak)?;
+        if let Some(at) = &self.report.at {
+            self.moment("at the time asked for", at)?;
+        }
+        self.leaks()?;
+        self.hot()?;
+        self.lifetimes()
+    }
+
+    fn heading(&mut self, text: &str) -> Result<()> {
+        let style = Styles::NAME;
+        Ok(writeln!(self.out, "\n{style}{text}{style:#}")?)
+    }
+
+    fn totals(&mut self) -> Result<()> {
+        let totals = &self.report.totals;
+        let mark = if self.report.is_coarse { "at least " } else { "" };
+        let rows: [(&str, String); 8] = [
+            ("allocations", format!("{} ({})", totals.allocations, Bytes(totals.allocated_bytes))),
+            ("frees", format!("{} ({})", totals.frees, Bytes(totals.freed_bytes))),
+            ("peak", format!("{mark}{} at {}", Bytes(self.report.peak.bytes), time(self.report.peak.ts_ns))),
+            ("never freed", format!("{} ({})", totals.live, Bytes(totals.live_bytes))),
+            ("churn", format!("{} a second", Bytes(totals.churn_bytes_per_second() as u64))),
+            ("temporary", format!("{} freed by the very next event", totals.temporary)),
+            ("odd frees", format!("{} double, {} unknown", totals.double_frees, totals.unknown_frees)),
+            ("reused", format!("{} addresses given out again without a free", totals.reused)),
+        ];
+        // Where no fate is known, the rest would look as if nothing was wrong.
+        let told = if self.report.is_growth_only { 1 } else { rows.len() };
+        for (name, value) in rows.into_iter().take(told) {
+            writeln!(self.out, "{name:<12} {value}")?;
+        }
+        Ok(())
+    }
+
+    /// One character a point, as high as the usage.
+    fn curve(&mut self) -> Result<()> {
+        const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+        let most = self.report.curve.iter().map(|point| point.most_bytes).max().unwrap_or(0).max(1);
+        let block = |bytes: u64| BLOCKS[(u128::from(bytes) * 8).div_ceil(u128::from(most)).min(8) as usize];
+        let line: String = self.report.curve.iter().map(|point| block(point.most_bytes)).collect();
+        Ok(writeln!(self.out, "{:<12} {line}", "usage")?)
+    }
+
+    fn moment(&mut self, name: &str, moment: &Moment) -> Result<()> {
+        let (bytes, at) = (Bytes(moment.bytes), time(moment.ts_ns));
+        self.heading(&format!("In use {name}: {bytes} in {} allocations at {at}", moment.count))?;
+        for (site, bytes, count) in moment.sites.iter().take(self.limit) {
+            let place = place(&self.report.sites[*site]);
+            writeln!(self.out, "{:>10} {count:>8}  {place}", Bytes(*bytes).to_string())?;
+        }
+        Ok(())
+    }
+
+    fn leaks(&mut self) -> Result<()> {
+        let mut leaks: Vec<&Site> = self.report.sites.iter().filter(|site| site.live > 0).collect();
+        leaks.sort_by_key(|site| std::cmp::Reverse(site.live_bytes));
+        self.heading("Never freed")?;
+        let last = self.report.totals.last_ns;
+        for site in leaks.into_iter().take(self.limit) {
+            let age = Nanoseconds(last.saturating_sub(site.oldest_live_ns.unwrap_or(last)).max(0) as u64);
+            let (bytes, count) = (Bytes(site.live_bytes).to_string(), site.live);
+            writeln!(self.out, "{bytes:>10} {count:>8}  {}, the oldest for {age}", place(site))?;
+        }
+        Ok(())
+    }
+
+    fn hot(&mut self) -> Result<()> {
+        self.heading("Most bytes")?;
+        for site in self.report.sites.iter().take(self.limit) {
+            let (bytes, count) = (Bytes(site.bytes).to_string(), site.count);
+            writeln!(self.out, "{bytes:>10} {count:>8}  {}", place(site))?;
+        }
+        let mut by_count: Vec<&Site> = self.report.sites.iter().collect();
+        by_count.sort_by_key(|site| std::cmp::Reverse(site.count));
+        self.heading("Most allocations")?;
+        for site in by_count.into_iter().take(self.limit) {
+            let (bytes, count) = (Bytes(site.bytes).to_string(), site.count);
+            let mean = Nanoseconds(site.lifetime_ns.checked_div(site.freed).unwrap_or(0));
+            writeln!(
+                self.out,
+                "{bytes:>10} {count:>8}  {}, {mean} on average, {} temporary",
+                place(site),
+                site.temporary
+            )?;
+        }
+        Ok(())
+    }
+
+    fn growth(&mut self) -> Result<()> {
+        self.heading("Growth by site, in quarters of the trace")?;
+        for site in self.report.sites.iter().take(self.limit) {
+            let quarters = site.quarters.map(|bytes| format!("{:>10}", Bytes(bytes).to_string())).join(" ");
+            writeln!(self.out, "{:>10} {quarters}  {}", Bytes(site.bytes).to_string(), place(site))?;
+        }
+        Ok(())
+    }
+
+    fn lifetimes(&mut self) -> Result<()> {
+        self.heading("Lifetimes of what was freed")?;
+        for row in self.report.lifetimes.iter().filter(|row| row.count > 0) {
+            let bound = match row.below_ns {
+                u64::MAX => "longer".to_owned(),
+                bound => format!("< {}", Nanoseconds(bound)),
+            };
+            writeln!(self.out, "{bound:>10} {:>8}  {}", row.count, Bytes(row.bytes))?;
+        }
+        Ok(())
+    }
+}
+
+fn time(ts_ns: i64) -> String {
+    let sign = if ts_ns < 0 { "-" } else { "" };
+    format!("{sign}{}", Nanoseconds(ts_ns.unsigned_abs()))
+}
+
+/// The innermost frame, and who called it.
+fn place(site: &Site) -> String {
+    let Some(frame) = site.stack.first() else { return "(unknown)".to_owned() };
+    let line = frame.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let file = frame.file.as_ref().map(|file| format!(" {file}{line}")).unwrap_or_default();
+    let callers: Vec<&str> = site.stack.iter().skip(1).take(3).map(|frame| frame.function.as_str()).collect();
+    let callers = if callers.is_empty() { String::new() } else { format!(" < {}", callers.join(" < ")) };
+    clean(&format!("{}{file}{callers}", frame.function))
+}

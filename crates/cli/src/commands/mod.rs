@@ -1,0 +1,84 @@
+//! One module a verb.
+
+mod advise;
+mod check;
+mod convert;
+mod demo;
+mod diff;
+mod dump;
+mod edit;
+mod flame;
+mod info;
+mod lines;
+mod log;
+mod memory;
+#[cfg(feature = "sql")]
+mod query;
+mod resources;
+mod stats;
+mod store;
+mod view;
+
+use std::io::Write;
+
+use traceloom_core::{Error, Result};
+
+use crate::{
+    Outcome,
+    args::{self, Command},
+    output,
+};
+
+/// Runs a verb.
+pub(crate) fn run(command: Command) -> Result<Outcome> {
+    match command {
+        Command::View(arguments) => view::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
+        Command::Dump(arguments) => dump::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments),
+        Command::Repair(arguments) => edit::repair(&arguments),
+        Command::Slice(arguments) => edit::slice(&arguments),
+        Command::Merge(arguments) => edit::merge(&arguments),
+        Command::Log(arguments) => log::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
+        Command::Advise(arguments) => advise::run(&arguments),
+        Command::Flame(arguments) => flame::run(&arguments),
+        Command::Lines(arguments) => lines::run(&arguments),
+        Command::Memory(arguments) => memory::run(&arguments),
+        #[cfg(feature = "sql")]
+        Command::Query(arguments) => query::run(&arguments),
+        #[cfg(not(feature = "sql"))]
+        Command::Query(_) => {
+            Err(Error::usage("built without SQL: `cargo install traceloom` builds it with the feature `sql`"))
+        }
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Completions(arguments) => {
+            let mut script = Vec::new();
+            clap_complete::generate(arguments.shell, &mut args::command(), "traceloom", &mut script);
+            print(&script)
+        }
+        Command::Man(arguments) => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(manual(arguments.verb.as_deref())?).render(&mut page)?;
+            print(&page)
+        }
+    }
+}
+
+/// What the manual page is about.
+fn manual(verb: Option<&str>) -> Result<clap::Command> {
+    let program = args::command();
+    let Some(verb) = verb else { return Ok(program) };
+    let found = program.find_subcommand(verb).cloned();
+    let command = found.ok_or_else(|| Error::usage(format!("there is no verb {verb}")))?;
+    Ok(command.display_name(format!("traceloom-{verb}")).bin_name(format!("traceloom {verb}")))
+}
+
+fn print(bytes: &[u8]) -> Result<Outcome> {
+    let mut out = output::stdout();
+    out.write_all(bytes)?;
+    out.flush()?;
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,173 @@
+//! `query`: SQL over traces.
+
+mod progress;
+mod prompt;
+mod rows;
+
+use std::{
+    ffi::OsStr,
+    fs,
+    io::{self, IsTerminal, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use traceloom_core::{Error, ErrorKind, Result};
+use traceloom_query::{Format, Offset, Options, Session};
+
+use self::progress::Progress;
+use crate::{
+    Outcome,
+    args::answers::{Query as Arguments, QueryFormat},
+    input::display_name,
+    output,
+    units::Nanoseconds,
+};
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let (files, sql) = question(arguments)?;
+    if files.is_empty() {
+        return Err(Error::usage("which traces? Name files, folders or patterns before the question"));
+    }
+    let progress = Progress::new();
+    let session = Session::open(&files, &options(arguments, &progress));
+    progress.clear();
+    let session = session?;
+    say_skipped(&session);
+    say_alignments(&session);
+    let outcome = match sql {
+        Some(sql) => answer(&session, &sql, arguments, &progress),
+        None => prompt::run(&session, &progress),
+    };
+    // An error is shown where the bar was.
+    progress.clear();
+    outcome.map(|()| Outcome::Fine)
+}
+
+fn options(arguments: &Arguments, progress: &Progress) -> Options {
+    let offset = |(path, offset_ns): &(PathBuf, i64)| Offset { path: path.clone(), offset_ns: *offset_ns };
+    Options {
+        from: arguments.reading.from.clone(),
+        memory_bytes: arguments.memory,
+        offsets: arguments.offsets.iter().map(offset).collect(),
+        is_aligned: !arguments.no_align,
+        watch: Some(progress.watch()),
+        told: Some(output::warn_once),
+        ..Options::default()
+    }
+}
+
+/// The files, and the question if there is one: the last word, a file, or standard input.
+fn question(arguments: &Arguments) -> Result<(Vec<PathBuf>, Option<String>)> {
+    let mut words = arguments.words.clone();
+    let sql = match &arguments.file {
+        Some(path) => Some(read(path)?),
+        None => words.pop_if(|word| is_question(word)).map(|word| word.to_string_lossy().into_owned()),
+    };
+    let files: Vec<PathBuf> = words.into_iter().map(PathBuf::from).collect();
+    let takes_input = files.iter().any(|path| path == Path::new("-"));
+    if sql.is_none() && !takes_input && !io::stdin().is_terminal() {
+        return Ok((files, Some(read(Path::new("-"))?)));
+    }
+    Ok((files, sql))
+}
+
+/// A question has words in it; a file may have them too, but then it is there.
+fn is_question(word: &OsStr) -> bool {
+    let text = word.to_string_lossy();
+    text.trim().contains(char::is_whitespace) && !Path::new(word).exists()
+}
+
+/// Questions are short: what is longer than this is some other file.
+const LONGEST_QUESTION: u64 = 1 << 20;
+
+fn read(path: &Path) -> Result<String> {
+    let in_file = |error: io::Error| Error::from(error).in_file(display_name(path));
+    let source: Box<dyn Read> = match path == Path::new("-") {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(fs::File::open(path).map_err(in_file)?),
+    };
+    let mut text = String::new();
+    #[expect(clippy::disallowed_methods, reason = "the length is bounded")]
+    source.take(LONGEST_QUESTION).read_to_string(&mut text).map_err(in_file)?;
+    Ok(text)
+}
+
+/// Prints the answer to one question.
+fn answer(session: &Session, sql: &str, arguments: &Arguments, progress: &Progress) -> Result<()> {
+    let inputs: Vec<&Path> = arguments.words.iter().map(Path::new).collect();
+    if arguments.explain {
+        let plan = session.explain(sql)?;
+        return output::write_file(&arguments.output, &inputs, |out| Ok(out.write_all(plan.as_bytes())?));
+    }
+    let is_binary = matches!(arguments.format, QueryFormat::Arrow | QueryFormat::Parquet);
+    if is_binary && arguments.output == Path::new("-") && io::stdout().is_terminal() {
+        return Err(Error::usage("this format is nothing for a terminal: name a file with --output"));
+    }
+    let mut answer = session.ask(sql)?;
+    match arguments.format.for_programs() {
+        None if arguments.output == Path::new("-") => {
+            let mut out = output::stdout();
+            rows::write(&mut answer, progress, &mut out)?;
+            Ok(out.flush()?)
+        }
+        None => output::write_file(&arguments.output, &inputs, |out| rows::write_plain(&mut answer, progress, out)),
+        Some(format) => {
+            output::write_file(&arguments.output, &inputs, |out| rows::write_as(format, &mut answer, progress, out))
+        }
+    }
+}
+
+impl QueryFormat {
+    fn for_programs(self) -> Option<Format> {
+        match self {
+            Self::Table => None,
+            Self::Csv => Some(Format::Csv),
+            Self::Json => Some(Format::Json),
+            Self::Parquet => Some(Format::Parquet),
+            Self::Arrow => Some(Format::Arrow),
+        }
+    }
+}
+
+/// Says which files of folders were left out; those that are no traces at all are only counted.
+fn say_skipped(session: &Session) {
+    let style = output::Styles::WARNING;
+    let is_other = |error: &&Error| matches!(error.kind(), ErrorKind::Unrecognized(_));
+    for error in session.skipped().iter().filter(|error| !is_other(error)) {
+        anstream::eprintln!("{style}warning:{style:#} left out: {error}");
+    }
+    match session.skipped().iter().filter(is_other).count() {
+        0 => {}
+        1 => anstream::eprintln!("1 file is no trace"),
+        count => anstream::eprintln!("{count} files are no traces"),
+    }
+}
+
+/// Says which traces were moved, and by how much.
+fn say_alignments(session: &Session) {
+    for known in session.alignments() {
+        let sign = if known.shift_ns < 0 { "-" } else { "+" };
+        let shift = Nanoseconds(known.shift_ns.unsigned_abs());
+        match &known.with {
+            Some(with) => {
+                let (path, with) = (known.path.display(), with.display());
+                anstream::eprintln!(
+                    "{path}: times moved by {sign}{shift} onto the axis of {with}, whose counter it shares"
+                );
+            }
+            None => anstream::eprintln!("{}: times moved by {sign}{shift}", known.path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_told_from_a_file() {
+        let is = |word: &str| is_question(OsStr::new(word));
+        assert!(is("select 1") && is("select\n1"));
+        assert!(!is("a.prof") && !is("*.prof") && !is(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")));
+    }
+}

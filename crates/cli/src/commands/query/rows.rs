@@ -1,0 +1,82 @@
+//! Rows of an answer on their way out.
+
+use std::io::{self, Write};
+
+use anstream::adapter::StripBytes;
+use traceloom_core::Result;
+use traceloom_query::{Answer, Cells, Format, Writer};
+
+use super::progress::Progress;
+use crate::table::TextTable;
+
+/// Rows that decide together how wide the columns are.
+const BLOCK_ROWS: usize = 10_000;
+
+/// Writes a table for people; gives the number of rows.
+pub(crate) fn write(answer: &mut Answer<'_>, progress: &Progress, out: &mut dyn Write) -> Result<u64> {
+    let cells = Cells::new(answer.schema());
+    let (mut table, mut waiting, mut total) = (empty(&cells), 0, 0);
+    while let Some(batch) = answer.next()? {
+        for row in cells.rows(&batch)? {
+            table.row(row);
+            waiting += 1;
+        }
+        if waiting >= BLOCK_ROWS {
+            progress.clear();
+            table.write(out)?;
+            total += waiting as u64;
+            (table, waiting) = (empty(&cells), 0);
+        }
+    }
+    progress.clear();
+    if waiting > 0 || total == 0 {
+        table.write(out)?;
+    }
+    Ok(total + waiting as u64)
+}
+
+fn empty(cells: &Cells) -> TextTable {
+    cells.heads().iter().fold(TextTable::new(), |table, (head, is_number)| match is_number {
+        true => table.numbers(&[head]),
+        false => table.text(head),
+    })
+}
+
+/// Writes the table into a file, which has no colours.
+pub(crate) fn write_plain(answer: &mut Answer<'_>, progress: &Progress, out: &mut dyn Write) -> Result<()> {
+    write(answer, progress, &mut Plain { out, strip: StripBytes::new() }).map(drop)
+}
+
+struct Plain<'w> {
+    out: &'w mut dyn Write,
+    strip: StripBytes,
+}
+
+impl Write for Plain<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for plain in self.strip.strip_next(bytes) {
+            self.out.write_all(plain)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Writes rows for programs.
+pub(crate) fn write_as(
+    format: Format,
+    answer: &mut Answer<'_>,
+    progress: &Progress,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut writer = Writer::new(format, &answer.schema(), out)?;
+    while let Some(batch) = answer.next()? {
+        progress.clear();
+        writer.write(&batch)?;
+    }
+    progress.clear();
+    writer.finish()
+}

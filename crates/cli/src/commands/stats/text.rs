@@ -1,0 +1,267 @@
+//! Statistics for people.
+
+use std::io::Write;
+
+use traceloom_analysis::stats::{EventRow, Histogram, Relation, Report, SpanRow, ValueRow};
+use traceloom_core::Result;
+
+use crate::{
+    args::figures::Stats as Arguments,
+    output::Styles,
+    table::{Rounded, TextTable},
+    units::Nanoseconds,
+};
+
+pub(super) fn write(out: &mut dyn Write, report: &Report, arguments: &Arguments) -> Result<()> {
+    if let Some(name) = &arguments.histogram {
+        return histogram(out, name, report);
+    }
+    if let Some((value, span)) = arguments.value.as_ref().zip(arguments.inside.as_ref()) {
+        return relation(out, value, span, report.relation.as_ref());
+    }
+    let limit = arguments.limit.unwrap_or(usize::MAX);
+    let mut is_empty = spans(out, report, limit)?;
+    is_empty &= calls(out, report, limit)?;
+    is_empty &= values(out, &report.values, limit)?;
+    is_empty &= events(out, &report.events, limit)?;
+    is_empty &= threads(out, report)?;
+    if is_empty {
+        writeln!(out, "nothing was measured here")?;
+    }
+    Ok(())
+}
+
+fn spans(out: &mut dyn Write, report: &Report, limit: usize) -> Result<bool> {
+    let rows = &report.spans;
+    if rows.is_empty() {
+        return Ok(true);
+    }
+    let more = Extra::of(rows);
+    let mut table = more.heads(TextTable::new().text("name"));
+    table = table.numbers(&["calls", "total", "self", "share", "min", "mean", "p50", "p95", "p99", "max"]);
+    for row in rows.iter().take(limit) {
+        let mut cells = vec![row.name.clone()];
+        more.cells(row, &mut cells);
+        let mark = if row.is_exact { "" } else { "~" };
+        let quantile = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |ns| format!("{mark}{}", Rounded(ns)));
+        cells.extend([
+            row.calls.to_string(),
+            Rounded(row.total_ns as f64).to_string(),
+            Rounded(row.self_ns as f64).to_string(),
+            row.share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0)),
+            Rounded(row.min_ns as f64).to_string(),
+            Rounded(row.mean_ns).to_string(),
+            quantile(row.p50_ns),
+            quantile(row.p95_ns),
+            quantile(row.p99_ns),
+            Rounded(row.max_ns as f64).to_string(),
+        ]);
+        table.row(cells);
+    }
+    head(out, "spans", &format!("{} rows, {} of their own time", rows.len(), Nanoseconds(report.self_ns)), &table)?;
+    notes(out, report, limit)?;
+    Ok(false)
+}
+
+fn notes(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
+    let rows = &report.spans;
+    let unclosed: u64 = rows.iter().map(|row| row.unclosed).sum();
+    if rows.len() > limit {
+        writeln!(out, "  and {} more; --limit shows them", rows.len() - limit)?;
+    }
+    if unclosed > 0 {
+        writeln!(out, "  {unclosed} spans were never closed: they have no time and are not counted")?;
+    }
+    if report.merged > 0 {
+        writeln!(out, "  {} spans are counted together as (other): too many groups", report.merged)?;
+    }
+    if rows.iter().any(|row| !row.is_exact) {
+        writeln!(out, "  ~ within 0.1 %: there are too many spans to keep them all")?;
+    }
+    Ok(())
+}
+
+/// The columns that tell groups apart.
+struct Extra {
+    shown: Vec<(&'static str, Shown)>,
+}
+
+type Shown = fn(&SpanRow) -> Option<String>;
+
+static EXTRAS: &[(&str, Shown)] = &[
+    ("thread", |row| row.thread.clone()),
+    ("place", |row| match (&row.file, row.line) {
+        (Some(file), Some(line)) => Some(format!("{file}:{line}")),
+        (file, _) => file.clone(),
+    }),
+    ("category", |row| row.category.clone()),
+    ("parent", |row| row.parent.clone()),
+    ("frame", |row| row.frame.as_ref().map(|frame| format!("{} at {}", frame.name, Rounded(frame.ts_ns as f64)))),
+];
+
+impl Extra {
+    fn of(rows: &[SpanRow]) -> Self {
+        let is_used = |(_, cell): &&(&'static str, Shown)| rows.iter().any(|row| cell(row).is_some());
+        Self { shown: EXTRAS.iter().filter(is_used).copied().collect() }
+    }
+
+    fn heads(&self, table: TextTable) -> TextTable {
+        self.shown.iter().fold(table, |table, (head, _)| table.text(head))
+    }
+
+    fn cells(&self, row: &SpanRow, cells: &mut Vec<String>) {
+        cells.extend(self.shown.iter().map(|(_, cell)| cell(row).unwrap_or_default()));
+    }
+}
+
+fn calls(out: &mut dyn Write, report: &Report, limit: usize) -> Result<bool> {
+    let mut table = TextTable::new().text("name").numbers(&["calls", "total", "self", "share", "mean"]);
+    for row in report.calls.iter().take(limit) {
+        table.row(vec![
+            row.name.clone(),
+            row.calls.to_string(),
+            Rounded(row.total_ns as f64).to_string(),
+            Rounded(row.self_ns as f64).to_string(),
+            format!("{:.1} %", row.share * 100.0),
+            Rounded(row.mean_ns).to_string(),
+        ]);
+    }
+    if table.is_empty() {
+        return Ok(true);
+    }
+    head(out, "functions", &format!("{}, added up by the profiler", report.calls.len()), &table)?;
+    if report.calls.len() > limit {
+        writeln!(out, "  and {} more; --limit shows them", report.calls.len() - limit)?;
+    }
+    Ok(false)
+}
+
+fn values(out: &mut dyn Write, rows: &[ValueRow], limit: usize) -> Result<bool> {
+    let mut table =
+        TextTable::new().text("name").numbers(&["count", "min", "mean", "p50", "p95", "p99", "max", "first", "last"]);
+    for row in rows.iter().take(limit) {
+        let number = |value: Option<f64>| value.map_or_else(String::new, plain);
+        let mut cells = vec![row.name.clone(), (row.count + row.others).to_string()];
+        let figures = [row.min, row.mean, row.p50, row.p95, row.p99, row.max, row.first, row.last];
+        cells.extend(figures.map(number));
+        table.row(cells);
+    }
+    if table.is_empty() {
+        return Ok(true);
+    }
+    head(out, "values", &rows.len().to_string(), &table)?;
+    Ok(false)
+}
+
+/// Up to six digits behind the point, and none that say nothing.
+fn plain(value: f64) -> String {
+    if value != 0.0 && value.is_finite() && !(1e-3..1e15).contains(&value.abs()) {
+        return format!("{value:.3e}");
+    }
+    let text = format!("{value:.3}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+fn events(out: &mut dyn Write, rows: &[EventRow], limit: usize) -> Result<bool> {
+    let by_thread = rows.iter().any(|row| row.thread.is_some());
+    let mut table = TextTable::new().text("name").text("category");
+    if by_thread {
+        table = table.text("thread");
+    }
+    table = table.numbers(&["count"]);
+    for row in rows.iter().take(limit) {
+        let mut cells = vec![row.name.clone(), row.category.clone()];
+        cells.extend(by_thread.then(|| row.thread.clone().unwrap_or_default()));
+        cells.push(row.count.to_string());
+        table.row(cells);
+    }
+    if table.is_empty() {
+        return Ok(true);
+    }
+    head(out, "events", &rows.len().to_string(), &table)?;
+    Ok(false)
+}
+
+fn threads(out: &mut dyn Write, report: &Report) -> Result<bool> {
+    let rows = report.threads.iter().filter(|row| row.spans + row.switches > 0);
+    let mut table = TextTable::new().text("name").numbers(&["tid", "spans", "busy", "switches", "off CPU"]);
+    for row in rows {
+        table.row(vec![
+            row.name.clone(),
+            row.tid.map_or_else(String::new, |tid| tid.to_string()),
+            row.spans.to_string(),
+            Rounded(row.busy_ns as f64).to_string(),
+            row.switches.to_string(),
+            Rounded(row.off_cpu_ns as f64).to_string(),
+        ]);
+    }
+    if table.is_empty() {
+        return Ok(true);
+    }
+    head(out, "threads", &report.threads.len().to_string(), &table)?;
+    Ok(false)
+}
+
+fn head(out: &mut dyn Write, what: &str, about: &str, table: &TextTable) -> Result<()> {
+    let name = Styles::NAME;
+    writeln!(out, "{name}{what}{name:#}: {about}")?;
+    Ok(table.write(out)?)
+}
+
+const BAR: u64 = 50;
+
+fn histogram(out: &mut dyn Write, name: &str, report: &Report) -> Result<()> {
+    let bold = Styles::NAME;
+    let Some(Histogram { bins, is_logarithmic }) = &report.histogram else {
+        writeln!(out, "no closed span is called {name}")?;
+        return Ok(());
+    };
+    let all: u64 = bins.iter().map(|bin| bin.count).sum();
+    let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
+    let scale = if *is_logarithmic { ", each bin as much longer than the one before" } else { "" };
+    writeln!(out, "{bold}{name}{bold:#}: {all} durations{scale}")?;
+    let mut table = TextTable::new().numbers(&["from", "to", "count"]).text("");
+    for bin in bins {
+        // What is there at all shows.
+        let bar = (bin.count * BAR).div_ceil(most) as usize;
+        table.row(vec![
+            Rounded(bin.from_ns).to_string(),
+            Rounded(bin.to_ns).to_string(),
+            bin.count.to_string(),
+            "█".repeat(bar),
+        ]);
+    }
+    Ok(table.write(out)?)
+}
+
+fn relation(out: &mut dyn Write, value: &str, span: &str, relation: Option<&Relation>) -> Result<()> {
+    let name = Styles::NAME;
+    let Some(relation) = relation else { return Ok(()) };
+    writeln!(out, "{name}{value}{name:#} in {name}{span}{name:#}: {} values lie in such a span", relation.pairs)?;
+    if relation.left_out > 0 {
+        writeln!(out, "  {} more did not fit into memory", relation.left_out)?;
+    }
+    let Some(fit) = &relation.fit else {
+        writeln!(out, "  too few, or all the same: nothing can be said about the durations")?;
+        return Ok(());
+    };
+    writeln!(out, "  correlation   {:.3}", fit.correlation)?;
+    writeln!(out, "  straight line {} + {} for each unit", signed(fit.intercept_ns), signed(fit.slope_ns))?;
+    match fit.r2 {
+        Some(r2) => writeln!(
+            out,
+            "  grows like    {}, which explains {:.0} % of the scatter",
+            fit.complexity.as_str(),
+            r2 * 100.0
+        )?,
+        None => writeln!(out, "  grows like    {}: no law explains a third of the scatter", fit.complexity.as_str())?,
+    }
+    Ok(())
+}
+
+fn signed(ns: f64) -> String {
+    if ns < 0.0 { format!("-{}", Rounded(-ns)) } else { Rounded(ns).to_string() }
+}

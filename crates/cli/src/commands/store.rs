@@ -1,0 +1,106 @@
+//! Stores: folders of Parquet files that traces are added to.
+
+use std::path::{Path, PathBuf};
+
+use traceloom_core::{Error, Result};
+use traceloom_model::TableSource;
+
+use crate::{Outcome, args, input::open_tables};
+
+/// What `--to` calls it.
+pub(crate) const ID: &str = "parquet";
+/// What it is.
+pub(crate) const ABOUT: &str =
+    "a store: sorted Parquet files that many traces are added to, for questions and for other engines";
+
+/// Whether `convert` is to write a store: it was asked to, or the output is one.
+pub(crate) fn is_wanted(to: Option<&str>, output: &Path) -> bool {
+    match to {
+        Some(to) => to.split(':').next() == Some(ID),
+        None => is_store(output),
+    }
+}
+
+/// Whether this is a folder that looks like a store.
+pub(crate) fn is_store(path: &Path) -> bool {
+    path.join("manifest.json").is_file()
+}
+
+/// Adds traces to a store.
+pub(crate) fn add(inputs: &[PathBuf], output: &Path, arguments: &args::Convert) -> Result<Outcome> {
+    if arguments.to.as_deref().is_some_and(|to| to != ID) {
+        return Err(Error::usage(format!("{ID} has no variants")));
+    }
+    if arguments.range.is_some() || !arguments.threads.is_empty() || arguments.canonical {
+        return Err(Error::usage("a store holds whole traces; choose a part of them when you ask"));
+    }
+    if inputs.is_empty() {
+        return Err(Error::usage("which traces? Name them before the store"));
+    }
+    imp::add(inputs, output, &arguments.reading)
+}
+
+/// The tables of a store, or of traces.
+pub(crate) fn open_source(inputs: &[PathBuf], reading: &args::Reading) -> Result<Box<dyn TableSource>> {
+    match inputs {
+        [input] if is_store(input) => imp::open(input),
+        _ => Ok(Box::new(open_tables(inputs, reading)?)),
+    }
+}
+
+#[cfg(feature = "sql")]
+mod imp {
+    use traceloom_query::store::{self, Options, Report, Store};
+
+    use super::*;
+    use crate::{
+        input::{display_name, open_traces},
+        output::Styles,
+        units::Bytes,
+    };
+
+    pub(super) fn add(inputs: &[PathBuf], output: &Path, reading: &args::Reading) -> Result<Outcome> {
+        let traces = open_traces(inputs, reading)?;
+        let report = store::write(&traces, output, &Options::default(), &mut |_| {})?;
+        say(&report, output);
+        Ok(Outcome::Fine)
+    }
+
+    pub(super) fn open(path: &Path) -> Result<Box<dyn TableSource>> {
+        let none = || Error::usage("is no store").in_file(path);
+        Ok(Box::new(Store::open(path)?.ok_or_else(none)?))
+    }
+
+    /// Says what was added, and what was not because it is there.
+    fn say(report: &Report, output: &Path) {
+        let style = Styles::NOTE;
+        for skipped in &report.skipped {
+            let path = display_name(Path::new(&skipped.path));
+            anstream::eprintln!("{style}skipped:{style:#} {path} is in the store as {}", skipped.stored_path);
+        }
+        let (traces, rows, bytes) = (report.added.len(), report.rows, Bytes(report.bytes));
+        let output = display_name(output);
+        match traces {
+            0 => anstream::eprintln!("{style}added:{style:#} nothing, {output} has all of it"),
+            1 => anstream::eprintln!("{style}added:{style:#} 1 trace, {rows} rows, {bytes} to {output}"),
+            _ => anstream::eprintln!("{style}added:{style:#} {traces} traces, {rows} rows, {bytes} to {output}"),
+        }
+    }
+}
+
+#[cfg(not(feature = "sql"))]
+mod imp {
+    use super::*;
+
+    pub(super) fn add(_: &[PathBuf], _: &Path, _: &args::Reading) -> Result<Outcome> {
+        Err(missing())
+    }
+
+    pub(super) fn open(_: &Path) -> Result<Box<dyn TableSource>> {
+        Err(missing())
+    }
+
+    fn missing() -> Error {
+        Error::usage("built without stores: `cargo install traceloom` builds them with the feature `sql`")
+    }
+}

@@ -1,0 +1,63 @@
+//! What the edits of all formats have in common: what to keep, and what could not be kept.
+
+use std::collections::BTreeMap;
+
+use crate::{Findings, TimeRange};
+
+/// A part of a trace.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Slice {
+    /// When, in nanoseconds from the trace's origin.
+    pub range: TimeRange,
+    /// Threads to keep, by number or name; all where empty.
+    pub threads: Vec<String>,
+}
+
+impl Slice {
+    /// Whether the thread with this number and name is kept.
+    pub fn keeps_thread(&self, id: u64, name: &[u8]) -> bool {
+        let matches = |wanted: &String| wanted.as_bytes() == name || wanted.parse() == Ok(id);
+        self.threads.is_empty() || self.threads.iter().any(matches)
+    }
+}
+
+/// What an output could not hold: what, how often, and one example.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Loss {
+    entries: BTreeMap<&'static str, (u64, String)>,
+}
+
+impl Loss {
+    /// Counts one loss; the first example is kept.
+    pub fn lose(&mut self, what: &'static str, example: impl FnOnce() -> String) {
+        self.lose_many(what, 1, example);
+    }
+
+    /// Counts as many losses of one kind at once.
+    pub fn lose_many(&mut self, what: &'static str, count: u64, example: impl FnOnce() -> String) {
+        if count == 0 {
+            return;
+        }
+        let (sum, _) = self.entries.entry(what).or_insert_with(|| (0, example()));
+        *sum = sum.saturating_add(count);
+    }
+
+    /// What was lost, how often, and an example.
+    pub fn entries(&self) -> impl Iterator<Item = (&'static str, u64, &str)> {
+        self.entries.iter().map(|(what, (count, example))| (*what, *count, example.as_str()))
+    }
+
+    /// Whether nothing was lost.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+/// The outcome of an edit.
+#[derive(Debug)]
+pub struct Edited {
+    /// What was wrong with the input.
+    pub findings: Findings,
+    /// What the output does not hold.
+    pub loss: Loss,
+}

@@ -1,0 +1,245 @@
+//! Entries that wait to be written.
+
+use std::cmp::Ordering;
+
+use hashbrown::HashSet;
+use traceloom_cnanolog::{
+    Form, Types, put_packed, put_raw,
+    raw::{ArgType, CNANOLOG_MAX_ENTRY_SIZE, SLOTS_DOCUMENT, SLOTS_LIBRARY},
+};
+use traceloom_core::{Arena, ByteOrder, Cursor, Entry as Stored, Limits, Loss, Result};
+use traceloom_model::Table as Rows;
+
+use super::{
+    sites::{Levels, Site, Sites, Table},
+    values::Values,
+};
+use traceloom_core::{Sorter, Store};
+use traceloom_passes::{Gathered, NameId, NamePool, Roster, Timeline};
+
+/// Ends of spans come before all else that happens at their time.
+pub(super) const ENDS: u8 = 0;
+pub(super) const OTHERS: u8 = 1;
+
+/// One entry to be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Entry {
+    /// What it is sorted by: its time, unless the order of rows is kept.
+    time: i64,
+    /// [`ENDS`] or [`OTHERS`].
+    phase: u8,
+    number: u64,
+    /// Nanoseconds from the origin.
+    pub(super) ts_ns: i64,
+    pub(super) site: u32,
+    /// Where its arguments are.
+    pub(super) offset: u64,
+    pub(super) len: u16,
+}
+
+impl Entry {
+    fn place(&self) -> (i64, u8, u64) {
+        (self.time, self.phase, self.number)
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.place().cmp(&other.place())
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Stored for Entry {
+    const BYTES: usize = 39;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.time.to_le_bytes());
+        bytes.extend_from_slice(&self.ts_ns.to_le_bytes());
+        bytes.extend_from_slice(&self.number.to_le_bytes());
+        bytes.extend_from_slice(&self.offset.to_le_bytes());
+        bytes.extend_from_slice(&self.site.to_le_bytes());
+        bytes.extend_from_slice(&self.len.to_le_bytes());
+        bytes.push(self.phase);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let (time, ts_ns) = (cursor.i64("time")?, cursor.i64("nanoseconds")?);
+        let (number, offset) = (cursor.u64("number")?, cursor.u64("offset")?);
+        let (site, len) = (cursor.u32("site")?, cursor.u16("length")?);
+        Ok(Self { time, phase: cursor.u8("phase")?, number, ts_ns, site, offset, len })
+    }
+}
+
+/// Everything that will be in the file.
+#[derive(Debug)]
+pub(super) struct Entries {
+    pub(super) sorter: Sorter<Entry>,
+    pub(super) data: Store,
+    pub(super) sites: Sites,
+    pub(super) levels: Levels,
+    pub(super) is_document: bool,
+    /// Whether any row has a time.
+    pub(super) has_times: bool,
+    /// One trace keeps its own origin; of several there is a common one.
+    timeline: Option<Timeline>,
+    keeps_order: bool,
+    /// The definitions that anything refers to.
+    pub(super) defined: HashSet<(usize, i64)>,
+    bytes: Vec<u8>,
+    message: Vec<u8>,
+    number: u64,
+}
+
+impl Entries {
+    pub(super) fn new(gathered: &Gathered, is_document: bool, limits: &Limits) -> Self {
+        let others = [Rows::Spans, Rows::Events, Rows::Counters];
+        let is_log = others.into_iter().all(|table| gathered.rows(table) == 0);
+        let is_one = gathered.roster.traces.len() == 1;
+        Self {
+            sorter: Sorter::new(&Arena::new(limits.tree_bytes)),
+            data: Store::new(limits.tree_bytes / 4),
+            sites: Sites::new(limits.entries),
+            levels: Levels::new(is_document),
+            is_document,
+            has_times: false,
+            timeline: (!is_one).then(|| Timeline::new(&gathered.roster)),
+            // A log is in the order in which its threads handed it over.
+            keeps_order: is_log && is_one,
+            defined: HashSet::new(),
+            bytes: Vec::new(),
+            message: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// Most arguments of an entry.
+    pub(super) fn slots(&self) -> usize {
+        if self.is_document { SLOTS_DOCUMENT } else { SLOTS_LIBRARY }
+    }
+
+    /// The origin as nanoseconds since 1970, where it is known.
+    pub(super) fn unix_origin_ns(&self, roster: &Roster) -> Option<i64> {
+        match &self.timeline {
+            Some(timeline) => timeline.unix_origin_ns(),
+            None => roster.traces.first().and_then(|trace| trace.unix_origin_ns),
+        }
+    }
+
+    /// Nanoseconds from the origin of the output.
+    pub(super) fn at(&self, trace: usize, ts_ns: i64) -> i64 {
+        self.timeline.as_ref().map_or(ts_ns, |timeline| timeline.at(trace, ts_ns).cast_signed())
+    }
+
+    /// The next number: entries of one time are in this order.
+    pub(super) fn next(&mut self) -> u64 {
+        self.number += 1;
+        self.number
+    }
+
+    /// Lays the arguments out; false where they do not fit, or would not be read as they are.
+    fn lay_out(&mut self, values: &Values) -> bool {
+        self.bytes.clear();
+        if values.len() > self.slots() {
+            return false;
+        }
+        match self.is_document {
+            true => put_raw(values.iter(), ByteOrder::Little, &mut self.bytes),
+            false => put_packed(values.iter(), &mut self.bytes),
+        }
+        self.bytes.len() <= CNANOLOG_MAX_ENTRY_SIZE
+    }
+
+    fn prefers(&self) -> Form {
+        if self.is_document { Form::Raw } else { Form::Packed }
+    }
+
+    /// Whether a site would print these arguments, which are laid out, as this message.
+    pub(super) fn prints(&mut self, site: u32, format: &[u8], types: &[ArgType], message: &str) -> bool {
+        let prefers = self.prefers();
+        let Some(args) = Types::new(types).decode(&self.bytes, ByteOrder::Little, prefers) else { return false };
+        self.message.clear();
+        self.sites.program(site, format).render(format, args, &mut self.message);
+        match std::str::from_utf8(&self.message) {
+            Ok(text) => text == message,
+            Err(_) => String::from_utf8_lossy(&self.message) == message,
+        }
+    }
+
+    /// Adds an entry whose texts were cut where they had to be.
+    pub(super) fn push(&mut self, site: Site, values: &Values, when: When, loss: &mut Loss) -> Result<()> {
+        if values.is_cut() {
+            loss.lose("ends of texts of entries above 64 KiB", || format!("{} arguments", values.len()));
+        }
+        let fits = self.lay_out(values);
+        debug_assert!(fits, "texts are cut and arguments counted before");
+        let site = self.sites.id(site)?;
+        self.add(site, when)
+    }
+
+    /// Adds an entry that prints as this message, by way of its format if that gives it.
+    pub(super) fn push_message(
+        &mut self,
+        site: Site,
+        values: &Values,
+        message: &str,
+        names: &mut NamePool,
+        when: When,
+    ) -> Result<bool> {
+        if self.lay_out(values) {
+            let id = self.sites.id(site)?;
+            let format = names.get(site.format)?;
+            if self.prints(id, format.as_bytes(), values.types(), message) {
+                self.add(id, when)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn add(&mut self, site: u32, when: When) -> Result<()> {
+        let (offset, len) = match self.bytes.is_empty() {
+            true => (0, 0),
+            false => (self.data.append(&self.bytes)?, self.bytes.len() as u16),
+        };
+        self.has_times |= when.ts_ns.is_some();
+        let ts_ns = when.ts_ns.unwrap_or(when.first_ns);
+        let time = if self.keeps_order { 0 } else { ts_ns };
+        self.sorter.push(Entry { time, phase: when.phase, number: when.number, ts_ns, site, offset, len })
+    }
+}
+
+/// When an entry happens.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct When {
+    /// Nanoseconds from the origin of the output.
+    pub(super) ts_ns: Option<i64>,
+    /// Where the trace begins, for an entry without a time.
+    pub(super) first_ns: i64,
+    pub(super) phase: u8,
+    pub(super) number: u64,
+}
+
+/// A site without arguments' types.
+pub(super) fn site(level: u8, format: NameId, (file, line): (Option<NameId>, Option<u32>), values: &Values) -> Site {
+    Site { level, file, line: line.unwrap_or(0), format, types: Table::new(values.types()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_comes_back_as_it_was() {
+        let entry = Entry { time: -1, phase: OTHERS, number: 2, ts_ns: -3, site: 4, offset: 5, len: 6 };
+        let mut bytes = Vec::new();
+        entry.put(&mut bytes);
+        assert_eq!(bytes.len(), Entry::BYTES);
+        assert_eq!(Entry::take(&mut Cursor::new(&bytes, 0, ByteOrder::Little)).unwrap(), entry);
+    }
+}

@@ -1,0 +1,157 @@
+//! Arguments with the types that the format has.
+
+use traceloom_cnanolog::{Arg as Stored, raw::ArgType};
+
+use traceloom_passes::Datum;
+
+/// The arguments of one entry.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    list: Vec<Held>,
+    /// The bytes of all strings.
+    texts: Vec<u8>,
+    types: Vec<ArgType>,
+    most_bytes: usize,
+    is_cut: bool,
+}
+
+/// Bytes of all texts of an entry: what beside them belongs to it fits into the rest of its 64 KiB.
+pub(super) const MOST_TEXTS: usize = 64_000;
+
+#[derive(Clone, Copy, Debug)]
+enum Held {
+    Char(u8),
+    Double(f64),
+    Int32(i32),
+    Int64(i64),
+    Pointer(u64),
+    /// Where it begins and ends.
+    String(usize, usize),
+    Uint32(u32),
+    Uint64(u64),
+}
+
+/// Magnitudes from here on lose their sign when they are packed.
+const WIDE: u64 = 1 << 56;
+
+impl Values {
+    /// Empties the list; of further texts so many bytes are kept.
+    pub(super) fn clear(&mut self, most_bytes: usize) {
+        self.list.clear();
+        self.texts.clear();
+        self.types.clear();
+        (self.most_bytes, self.is_cut) = (most_bytes, false);
+    }
+
+    /// Whether the end of a text was cut.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn types(&self) -> &[ArgType] {
+        &self.types
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Stored<'_>> + Clone {
+        self.list.iter().map(|held| match *held {
+            Held::Char(value) => Stored::Char(value),
+            Held::Double(value) => Stored::Double(value),
+            Held::Int32(value) => Stored::Int32(value),
+            Held::Int64(value) => Stored::Int64(value),
+            Held::Pointer(value) => Stored::Pointer(value),
+            Held::String(from, to) => Stored::String(self.texts.get(from..to).unwrap_or_default()),
+            Held::Uint32(value) => Stored::Uint32(value),
+            Held::Uint64(value) => Stored::Uint64(value),
+        })
+    }
+
+    pub(super) fn push_text(&mut self, text: &[u8]) {
+        let from = self.texts.len();
+        let most = self.most_bytes.saturating_sub(from).min(text.len());
+        // A letter has at most three bytes behind its first.
+        let is_within = |end: &usize| text.get(*end).is_some_and(|byte| byte & 0xc0 == 0x80);
+        let end = (0..=3).map(|back| most.saturating_sub(back)).find(|end| !is_within(end)).unwrap_or(most);
+        let kept = text.get(..end).unwrap_or_default();
+        self.is_cut |= kept.len() < text.len();
+        self.texts.extend_from_slice(kept);
+        self.push(Held::String(from, self.texts.len()), ArgType::STRING);
+    }
+
+    pub(super) fn push_unsigned(&mut self, number: u64) {
+        self.push(Held::Uint64(number), ArgType::UINT64);
+    }
+
+    /// Adds a value of this type, in the words of this format or any other; gives the conversion that shows it.
+    pub(super) fn push_datum(&mut self, value: Datum<'_>, kind: &str, is_document: bool) -> &'static str {
+        match (value, kind) {
+            (Datum::Int(number), "i32") if i32::try_from(number).is_ok() => {
+                self.push(Held::Int32(number as i32), ArgType::INT32);
+                "%d"
+            }
+            (Datum::Int(number), _) if number.unsigned_abs() < WIDE || is_document => {
+                self.push(Held::Int64(number), ArgType::INT64);
+                "%d"
+            }
+            (Datum::Int(number @ 0..), _) => {
+                self.push_unsigned(number.unsigned_abs());
+                "%u"
+            }
+            (Datum::Int(number), _) => {
+                self.push_text(number.to_string().as_bytes());
+                "%s"
+            }
+            // The document knows no characters; the library stored them as integers before it did.
+            (Datum::Unsigned(number), "char") if is_document => {
+                self.push(Held::Int32(number as u8 as i8 as i32), ArgType::INT32);
+                "%c"
+            }
+            (Datum::Unsigned(number), "char") => {
+                self.push(Held::Char(number as u8), ArgType::CHAR);
+                "%c"
+            }
+            (Datum::Unsigned(number), "ptr") => {
+                self.push(Held::Pointer(number), ArgType::POINTER);
+                "%p"
+            }
+            (Datum::Unsigned(number), "u32") if u32::try_from(number).is_ok() => {
+                self.push(Held::Uint32(number as u32), ArgType::UINT32);
+                "%u"
+            }
+            (Datum::Unsigned(number), _) => {
+                self.push_unsigned(number);
+                "%u"
+            }
+            (Datum::Float(number), _) => {
+                self.push(Held::Double(number), ArgType::DOUBLE);
+                "%.17g"
+            }
+            (Datum::Text(text), _) => {
+                self.push_text(text.as_bytes());
+                "%s"
+            }
+            (Datum::Bytes(bytes), "str") => {
+                self.push_text(bytes);
+                "%s"
+            }
+            (Datum::Bytes(bytes), _) => {
+                let mut hex = Vec::new();
+                traceloom_core::text::push_hex(&mut hex, bytes);
+                self.push_text(&hex);
+                "%s"
+            }
+            (Datum::Null, _) => {
+                self.push_text(b"null");
+                "%s"
+            }
+        }
+    }
+
+    fn push(&mut self, held: Held, kind: ArgType) {
+        self.list.push(held);
+        self.types.push(kind);
+    }
+}

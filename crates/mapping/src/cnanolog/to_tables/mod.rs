@@ -1,0 +1,77 @@
+//! CNanoLog records to tables.
+//!
+//! An entry is a row of `logs`, in file order, which is not the order of time: each thread hands over batches. Entries
+//! do not say which thread they are of. A site is a row of `definitions` with the id that the file gives it.
+
+mod arguments;
+mod entries;
+mod header;
+mod sites;
+
+use traceloom_cnanolog::{Reader, Record, open};
+use traceloom_core::{Findings, Records};
+use traceloom_model::{Halt, Table, Tables, processes::Process, threads::Thread};
+
+use self::{entries::Entries, sites::Sites};
+use crate::{
+    shared::{push_trace, report_clock},
+    trace::Input,
+};
+
+pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
+    let mut reader = open(input.source.clone(), &input.options.read)?;
+    if tables.wants(Table::Findings) {
+        reader.check_arguments();
+    }
+    push_program(tables)?;
+    header::push_attributes(&reader, tables)?;
+    let sites = Sites::push(reader.dictionary(), tables)?;
+    let mut entries = Entries::new(reader.header(), sites, tables);
+    match reach(&reader, tables) {
+        Reach::Nothing => {}
+        Reach::FirstEntry => walk(&mut reader, &mut entries, tables, true)?,
+        Reach::Everything => walk(&mut reader, &mut entries, tables, false)?,
+    }
+    let version = header::version(reader.header());
+    push_trace(input, &header::facts(reader.header(), &version, &entries.times), tables)?;
+    let mut findings = reader.into_findings();
+    report_clock(entries.times.clock(), &mut findings)?;
+    Ok(findings)
+}
+
+/// The file names neither process nor thread: one row each stands for all.
+fn push_program(tables: &mut Tables<'_>) -> Result<(), Halt> {
+    tables.push(Process { id: 0, pid: None, ppid: None, name: None, start_ts_ns: None, end_ts_ns: None })?;
+    tables.push(Thread { id: 0, tid: None, process_id: 0, name: None, kind: None, location: None })
+}
+
+/// How much of the entries has to be read.
+enum Reach {
+    Nothing,
+    /// The origin is its time.
+    FirstEntry,
+    Everything,
+}
+
+fn reach(reader: &Reader, tables: &Tables<'_>) -> Reach {
+    let wants_rows = [Table::Logs, Table::Args, Table::Findings].into_iter().any(|table| tables.wants(table));
+    if wants_rows || tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]) {
+        return Reach::Everything;
+    }
+    match reader.header().start_timestamp == 0 && tables.wants(Table::Traces) {
+        true => Reach::FirstEntry,
+        false => Reach::Nothing,
+    }
+}
+
+fn walk(reader: &mut Reader, entries: &mut Entries, tables: &mut Tables<'_>, ends_soon: bool) -> Result<(), Halt> {
+    while let Some(located) = reader.next()? {
+        if let Record::Entry(entry) = &located.record {
+            entries.push(entry, tables)?;
+            if ends_soon {
+                break;
+            }
+        }
+    }
+    Ok(())
+}

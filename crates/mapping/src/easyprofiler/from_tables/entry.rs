@@ -1,0 +1,151 @@
+//! What a section holds, in the order in which it is stored.
+
+use std::cmp::Ordering;
+
+use hashbrown::HashMap;
+use traceloom_core::{Arena, Cursor, Entry as Stored, Error, Limits, Result};
+use traceloom_easyprofiler::raw::BlockType;
+
+use traceloom_core::{Sorter, Store};
+use traceloom_passes::NameId;
+
+/// A context switch, which come first in a section; a block, event or value.
+pub(super) const SWITCH: u8 = 0;
+pub(super) const RECORD: u8 = 1;
+
+/// Place of what has no text of its own.
+pub(super) const NO_TEXT: u64 = u64::MAX;
+
+/// One record to be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Entry {
+    pub(super) section: u32,
+    /// [`SWITCH`] or [`RECORD`].
+    pub(super) part: u8,
+    /// In the time of the output, as is `begin_ns`.
+    pub(super) end_ns: u64,
+    /// The order of what ends together.
+    pub(super) order: u64,
+    pub(super) begin_ns: u64,
+    /// The descriptor; for a switch its name.
+    pub(super) kind: u32,
+    /// Where its text or data is, or [`NO_TEXT`].
+    pub(super) text: u64,
+    /// For a switch the thread that ran instead, for a value what tells it from others.
+    pub(super) number: u64,
+}
+
+impl Entry {
+    fn place(&self) -> (u32, u8, u64, u64) {
+        (self.section, self.part, self.end_ns, self.order)
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.place().cmp(&other.place())
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Stored for Entry {
+    const BYTES: usize = 49;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.section.to_le_bytes());
+        bytes.push(self.part);
+        bytes.extend_from_slice(&self.kind.to_le_bytes());
+        for number in [self.end_ns, self.order, self.begin_ns, self.text, self.number] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let (section, part, kind) = (cursor.u32("section")?, cursor.u8("part")?, cursor.u32("kind")?);
+        let (end_ns, order) = (cursor.u64("end")?, cursor.u64("order")?);
+        let (begin_ns, text, number) = (cursor.u64("begin")?, cursor.u64("text")?, cursor.u64("number")?);
+        Ok(Self { section, part, end_ns, order, begin_ns, kind, text, number })
+    }
+}
+
+/// What a descriptor is made of.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(super) struct Kind {
+    pub(super) block_type: BlockType,
+    pub(super) name: NameId,
+    pub(super) file: Option<NameId>,
+    pub(super) line: Option<u32>,
+    pub(super) color: Option<u32>,
+}
+
+/// A place that the user marked.
+#[derive(Debug)]
+pub(super) struct Bookmark {
+    pub(super) ts_ns: u64,
+    pub(super) color: Option<u32>,
+    pub(super) name: NameId,
+}
+
+/// Everything that will be in the file.
+#[derive(Debug)]
+pub(super) struct Entries {
+    pub(super) sorter: Sorter<Entry>,
+    pub(super) texts: Store,
+    pub(super) kinds: Vec<Kind>,
+    pub(super) bookmarks: Vec<Bookmark>,
+    pub(super) last_ns: u64,
+    numbers: HashMap<Kind, u32>,
+    most: usize,
+}
+
+impl Entries {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            sorter: Sorter::new(&Arena::new(limits.tree_bytes)),
+            texts: Store::new(limits.tree_bytes / 4),
+            kinds: Vec::new(),
+            bookmarks: Vec::new(),
+            last_ns: 0,
+            numbers: HashMap::new(),
+            most: limits.entries,
+        }
+    }
+
+    /// The number of a descriptor.
+    pub(super) fn kind(&mut self, kind: Kind) -> Result<u32> {
+        let (kinds, most) = (&mut self.kinds, self.most);
+        if kinds.len() >= most {
+            return Err(Error::limit("descriptors", kinds.len() as u64 + 1, most as u64));
+        }
+        Ok(*self.numbers.entry(kind).or_insert_with(|| {
+            kinds.push(kind);
+            kinds.len() as u32 - 1
+        }))
+    }
+
+    pub(super) fn push(&mut self, entry: Entry) -> Result<()> {
+        self.last_ns = self.last_ns.max(entry.end_ns);
+        self.sorter.push(entry)
+    }
+
+    /// Keeps bytes of a record; gives their place.
+    pub(super) fn keep(&mut self, bytes: &[u8]) -> Result<u64> {
+        let place = self.texts.append(&(bytes.len() as u64).to_le_bytes())?;
+        self.texts.append(bytes)?;
+        Ok(place)
+    }
+}
+
+/// Reads what was kept.
+pub(super) fn read(texts: &mut Store, place: u64, into: &mut Vec<u8>) -> Result<()> {
+    let mut length = [0; 8];
+    texts.read(place, &mut length)?;
+    into.clear();
+    into.resize(u64::from_le_bytes(length) as usize, 0);
+    texts.read(place + 8, into)
+}

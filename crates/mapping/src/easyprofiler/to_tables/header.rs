@@ -1,0 +1,119 @@
+//! What the header says: attributes, the process, the origin of all times.
+
+use traceloom_core::{Describe, Fields, Records, Result, Text};
+use traceloom_easyprofiler::{Clock, Header, Record};
+use traceloom_model::{Halt, Table, Tables, attributes::Attribute, processes::Process, trackers::Extent};
+
+use crate::{
+    shared::{Facts, push_trace},
+    trace::Input,
+};
+
+/// Where `ts_ns` is 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Origin {
+    pub(super) ns: u64,
+    /// The same in ticks; a bookmark has none.
+    ticks: Option<u64>,
+}
+
+impl Origin {
+    /// When the capture began; a capture over the network does not know, then it is the first timed record.
+    pub(super) fn of(header: &Header, clock: &Clock, input: &Input<'_>) -> Result<Self> {
+        if header.begin_time != 0 {
+            return Ok(Self { ns: clock.begin_ns(), ticks: Some(header.begin_time) });
+        }
+        let mut reader = traceloom_easyprofiler::open(input.source.clone(), &input.options.read)?;
+        while let Some(located) = reader.next()? {
+            if let Some((begin, end)) = located.record.times() {
+                return Ok(Self { ns: clock.span(begin, end).0, ticks: Some(begin) });
+            }
+            if let Record::Bookmark(bookmark) = located.record {
+                return Ok(Self { ns: bookmark.position_ns, ticks: None });
+            }
+        }
+        Ok(Self::default())
+    }
+}
+
+/// Pushes the fields of the header and the process.
+pub(super) fn push(header: &Header, tables: &mut Tables<'_>) -> Result<(), Halt> {
+    if tables.wants(Table::Attributes) {
+        let mut fields = Attributes::default();
+        header.describe(&mut fields);
+        for (id, (key, value)) in (0..).zip(&fields.list) {
+            tables.push(Attribute { id, key: (*key).into(), value: Some(value) })?;
+        }
+    }
+    tables.push(Process { id: 0, pid: header.pid, ppid: None, name: None, start_ts_ns: None, end_ts_ns: None })
+}
+
+/// Pushes the row of `traces`.
+pub(super) fn push_row(
+    input: &Input<'_>,
+    header: &Header,
+    origin: &Origin,
+    start_native_ns: i64,
+    extent: Extent,
+    tables: &mut Tables<'_>,
+) -> Result<(), Halt> {
+    let has_ticks = header.cpu_frequency != 0;
+    let facts = Facts {
+        format: traceloom_easyprofiler::FORMAT.id,
+        version: &header.version.to_string(),
+        producer: None,
+        clock: if has_ticks { "tsc" } else { "monotonic" },
+        // Stored signed, and taken for unsigned by everybody.
+        clock_hz: has_ticks.then_some(header.cpu_frequency.cast_unsigned()),
+        start_ticks: origin.ticks.filter(|_| has_ticks),
+        start_native_ns,
+        unix_origin_ns: None,
+        extent,
+    };
+    push_trace(input, &facts, tables)
+}
+
+/// The fields of the header as text.
+#[derive(Debug, Default)]
+struct Attributes {
+    list: Vec<(&'static str, String)>,
+}
+
+impl Fields for Attributes {
+    fn unsigned(&mut self, name: &'static str, value: u64) {
+        self.list.push((name, value.to_string()));
+    }
+
+    fn signed(&mut self, name: &'static str, value: i64) {
+        self.list.push((name, value.to_string()));
+    }
+
+    fn hex(&mut self, name: &'static str, value: u64) {
+        self.list.push((name, format!("{value:#x}")));
+    }
+
+    fn float(&mut self, name: &'static str, value: f64) {
+        self.list.push((name, value.to_string()));
+    }
+
+    fn flag(&mut self, name: &'static str, value: bool) {
+        self.list.push((name, value.to_string()));
+    }
+
+    fn text(&mut self, name: &'static str, value: &[u8]) {
+        self.list.push((name, Text(value).to_string()));
+    }
+
+    fn word(&mut self, name: &'static str, value: &str) {
+        self.list.push((name, value.to_owned()));
+    }
+
+    fn bytes(&mut self, name: &'static str, value: &[u8]) {
+        self.list.push((name, value.iter().map(|byte| format!("{byte:02x}")).collect()));
+    }
+
+    // The header has no lists: what is in one would stand on its own.
+    fn list(&mut self, _name: &'static str) {}
+
+    fn end(&mut self) {}
+}

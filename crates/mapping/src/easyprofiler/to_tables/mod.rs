@@ -1,0 +1,401 @@
+//! EasyProfiler records to tables.
+//!
+//! The id of a span or event is the number of its record, blocks, events and values of all threads counted together
+//! in the order of the file; bookmarks count on from there. An event or value that takes time, or that others lie
+//! inside of, is a span as well: otherwise the tree would have gaps.
+
+mod declared;
+mod header;
+mod places;
+mod threads;
+mod values;
+
+use std::borrow::Cow;
+
+use traceloom_core::{Findings, Records};
+use traceloom_easyprofiler::{Block, Bookmark, Clock, Reader, Record, Switch, Value, raw::BlockType};
+use traceloom_model::{
+    Halt, Named, Table, Tables,
+    events::Event,
+    spans::Span,
+    switches::Switch as SwitchRow,
+    trackers::{Clock as Times, Extent, Strings, Symbol},
+};
+
+use self::{
+    declared::{Declarations, Declared},
+    header::Origin,
+    places::{Known, Nestings, Place, Places, Unknown},
+    threads::{Current, Threads},
+    values::{Moment, Values},
+};
+use crate::{
+    shared::{Args, Argument, Datum, report_clock, text},
+    trace::Input,
+};
+
+pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
+    let plan = Plan::of(tables);
+    if plan.wants_tree {
+        let tree = places::tree(input)?;
+        return fill(input, plan, Known(tree.nodes()), tables);
+    }
+    match plan.wants_self {
+        true => fill(input, plan, Nestings::new(&input.options.read.limits), tables),
+        false => fill(input, plan, Unknown, tables),
+    }
+}
+
+fn fill(input: &Input<'_>, plan: Plan, places: impl Places, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
+    let mut reader = traceloom_easyprofiler::open(input.source.clone(), &input.options.read)?;
+    if tables.wants(Table::Findings) {
+        reader.check_depth();
+    }
+    header::push(reader.header(), tables)?;
+    let origin = match plan.reads_times {
+        true => Origin::of(reader.header(), &reader.clock(), input)?,
+        false => Origin::default(),
+    };
+    let mut walk = Walk::new(plan, reader.clock(), origin, places, tables);
+    if plan.reads_descriptors {
+        walk.run(&mut reader, tables)?;
+    }
+    if plan.reads_records {
+        walk.threads.push(tables)?;
+    }
+    header::push_row(input, reader.header(), &origin, walk.times.start_native_ns(), walk.extent, tables)?;
+    let mut findings = reader.into_findings();
+    report_clock(&walk.times, &mut findings)?;
+    Ok(findings)
+}
+
+/// How much of the file has to be read, and how closely.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    reads_descriptors: bool,
+    reads_records: bool,
+    reads_times: bool,
+    wants_tree: bool,
+    wants_self: bool,
+    wants_spans: bool,
+    wants_span_names: bool,
+    wants_events: bool,
+    wants_values: bool,
+    wants_switches: bool,
+    wants_extent: bool,
+}
+
+impl Plan {
+    fn of(tables: &Tables<'_>) -> Self {
+        let wants = |table| tables.wants(table);
+        let wants_extent = tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]);
+        let wants_places = tables.wants_any(Table::Spans, &["parent_id", "depth"]);
+        let wants_args = wants(Table::Args);
+        let timed = [Table::Counters, Table::Events, Table::Spans, Table::Switches];
+        let reads_records = wants_extent
+            || wants_args
+            || timed.into_iter().any(wants)
+            || [Table::Findings, Table::Threads].into_iter().any(wants);
+        Self {
+            reads_descriptors: reads_records || wants(Table::Definitions),
+            reads_records,
+            reads_times: reads_records || wants(Table::Traces),
+            wants_tree: wants_places || tables.wants_any(Table::Events, &["span_id"]),
+            wants_self: tables.wants_any(Table::Spans, &["self_ns"]),
+            wants_spans: wants(Table::Spans),
+            wants_span_names: tables.wants_any(Table::Spans, &["name"]),
+            wants_events: wants(Table::Events),
+            wants_values: wants_args || wants(Table::Counters),
+            wants_switches: wants(Table::Switches),
+            wants_extent,
+        }
+    }
+}
+
+/// The state of one walk over the file.
+struct Walk<P> {
+    plan: Plan,
+    clock: Clock,
+    times: Times,
+    places: P,
+    declared: Declarations,
+    threads: Threads,
+    thread: Current,
+    words: Words,
+    /// The number of the next block, event or value.
+    next_record: i64,
+    next_switch: i64,
+    values: Values,
+    args: Args,
+    extent: Extent,
+}
+
+/// Words that rows repeat.
+#[derive(Clone, Copy, Debug)]
+struct Words {
+    block: Symbol,
+    bookmark: Symbol,
+    event: Symbol,
+}
+
+impl Words {
+    fn new(strings: &mut Strings) -> Self {
+        let mut word = |text| strings.intern(text);
+        Self { block: word("block"), bookmark: word("bookmark"), event: word("event") }
+    }
+}
+
+/// When a record was, in the clock of the file and in that of the tables.
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    begin_ns: u64,
+    end_ns: u64,
+    ts_ns: i64,
+    dur_ns: i64,
+}
+
+impl<P: Places> Walk<P> {
+    fn new(plan: Plan, clock: Clock, origin: Origin, places: P, tables: &mut Tables<'_>) -> Self {
+        let strings = &mut tables.strings;
+        Self {
+            plan,
+            clock,
+            times: Times::new(origin.ns.into()),
+            places,
+            declared: Declarations::new(strings),
+            threads: Threads::default(),
+            thread: Current::default(),
+            words: Words::new(strings),
+            next_record: 0,
+            next_switch: 0,
+            values: Values::new(strings),
+            args: Args::default(),
+            extent: Extent::default(),
+        }
+    }
+
+    fn run(&mut self, reader: &mut Reader, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        loop {
+            while let Some(block) = reader.next_sound_block() {
+                self.block(&block, tables)?;
+            }
+            let Some(located) = reader.next_other()? else { return Ok(()) };
+            match &located.record {
+                Record::Thread(_) if !self.plan.reads_records => return Ok(()),
+                record => self.other(record, tables)?,
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn other(&mut self, record: &Record<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        match record {
+            Record::Descriptor(descriptor) => self.declared.push(descriptor, &mut self.args, tables)?,
+            Record::Thread(thread) => {
+                self.thread = self.threads.open(thread, &self.thread, tables);
+                self.places.thread(self.thread.id);
+            }
+            Record::Switch(switch) => self.switch(switch, tables)?,
+            Record::Block(block) => self.odd_block(block, tables)?,
+            Record::Value(value) => self.value(value, tables)?,
+            Record::Bookmark(bookmark) => self.bookmark(bookmark, tables)?,
+            // A descriptor that is too short takes its place in the list all the same.
+            Record::Hole | Record::Malformed(_) | Record::Residue(_) if self.threads.is_empty() => self.declared.hole(),
+            Record::Hole | Record::Malformed(_) | Record::Residue(_) | Record::Blocks(_) | Record::Mark(_) => {}
+        }
+        Ok(())
+    }
+
+    /// A block that is not on the quick way: strange bytes, or a window that ends in it.
+    #[inline(never)]
+    fn odd_block(&mut self, block: &Block<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        self.block(block, tables)
+    }
+
+    #[inline(always)]
+    fn block(&mut self, block: &Block<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let interval = self.interval(block.begin, block.end);
+        let place = self.places.next(interval.begin_ns, interval.end_ns)?;
+        let id = self.number();
+        if block.block_type != BlockType::BLOCK {
+            return self.event(id, block.descriptor, block.name.text, interval, place, tables);
+        }
+        self.thread.last_end_ns = interval.end_ns;
+        if !self.plan.wants_spans || !self.takes(interval.ts_ns, tables) {
+            return Ok(());
+        }
+        let declared = self.declared.get(block.descriptor);
+        let name = match block.name.text {
+            [] => declared.name.into(),
+            _ if !self.plan.wants_span_names => declared.name.into(),
+            name => Named::Bytes(name),
+        };
+        tables.push(self.span(id, &interval, &place, declared, name))
+    }
+
+    #[inline(never)]
+    fn event(
+        &mut self,
+        id: i64,
+        descriptor: u32,
+        name: &[u8],
+        interval: Interval,
+        place: Place,
+        tables: &mut Tables<'_>,
+    ) -> Result<(), Halt> {
+        let declared = *self.declared.get(descriptor);
+        let name = if name.is_empty() { declared.name.into() } else { Named::Bytes(name) };
+        self.span_of_point(id, &interval, &place, &declared, name, tables)?;
+        if !self.plan.wants_events || !self.takes(interval.ts_ns, tables) {
+            return Ok(());
+        }
+        tables.push(Event {
+            id,
+            ts_ns: interval.ts_ns,
+            thread_id: Some(self.thread.id),
+            span_id: place.parent_id,
+            name,
+            category: self.words.event.into(),
+            definition_id: declared.id,
+        })
+    }
+
+    fn value(&mut self, value: &Value<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let interval = self.interval(value.begin, value.end);
+        let place = self.places.next(interval.begin_ns, interval.end_ns)?;
+        let id = self.number();
+        let declared = *self.declared.get(value.descriptor);
+        self.span_of_point(id, &interval, &place, &declared, declared.name.into(), tables)?;
+        if !self.plan.wants_values {
+            return Ok(());
+        }
+        let Interval { ts_ns, .. } = interval;
+        let is_taken = self.takes(ts_ns, tables);
+        let moment = Moment { ts_ns, thread_id: self.thread.id, name: declared.name, is_taken };
+        self.values.push(value, &moment, &mut self.args, tables)
+    }
+
+    /// The span of an event or value, where it is one.
+    #[inline(never)]
+    fn span_of_point(
+        &mut self,
+        id: i64,
+        interval: &Interval,
+        place: &Place,
+        declared: &Declared,
+        name: Named<'_>,
+        tables: &mut Tables<'_>,
+    ) -> Result<(), Halt> {
+        // The record before is the first that a record may take for a child, and if it does not, it has none.
+        let has_children = interval.begin_ns < self.thread.last_end_ns;
+        self.thread.last_end_ns = interval.end_ns;
+        let is_span = has_children || interval.begin_ns < interval.end_ns;
+        match is_span && self.plan.wants_spans && self.takes(interval.ts_ns, tables) {
+            true => tables.push(self.span(id, interval, place, declared, name)),
+            false => Ok(()),
+        }
+    }
+
+    #[inline(always)]
+    fn span<'a>(&self, id: i64, interval: &Interval, place: &Place, declared: &Declared, name: Named<'a>) -> Span<'a> {
+        let children_ns = saturate(place.children_ns);
+        Span {
+            id,
+            parent_id: place.parent_id,
+            thread_id: self.thread.id,
+            depth: place.depth,
+            ts_ns: interval.ts_ns,
+            dur_ns: Some(interval.dur_ns),
+            self_ns: Some(interval.dur_ns.saturating_sub(children_ns).max(0)),
+            name,
+            category: self.words.block.into(),
+            definition_id: declared.id,
+            file: declared.file.map(Into::into),
+            line: declared.line,
+            color: declared.color,
+        }
+    }
+
+    fn switch(&mut self, switch: &Switch<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let interval = self.interval(switch.begin, switch.end);
+        let id = self.next_switch;
+        self.next_switch += 1;
+        if !self.plan.wants_switches || !self.takes(interval.ts_ns, tables) {
+            return Ok(());
+        }
+        tables.push(SwitchRow {
+            id,
+            ts_ns: interval.ts_ns,
+            dur_ns: interval.dur_ns,
+            thread_id: self.thread.id,
+            target_tid: switch.target,
+            name: Named::Bytes(switch.name.text),
+        })
+    }
+
+    fn bookmark(&mut self, bookmark: &Bookmark<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let ts_ns = self.times.ts_ns(bookmark.position_ns);
+        if self.plan.wants_extent {
+            self.extent.add(ts_ns);
+        }
+        let id = self.number();
+        let shown = text(bookmark.text.text);
+        let is_exact = matches!(shown, Cow::Borrowed(_));
+        // It belongs to no thread: who asks for some threads does not ask for it.
+        if tables.filter().threads.is_some() || !tables.filter().takes_time(ts_ns) {
+            self.args.skip(if is_exact { 1 } else { 2 });
+            return Ok(());
+        }
+        tables.push(Event {
+            id,
+            ts_ns,
+            thread_id: None,
+            span_id: None,
+            name: Named::Text(&shown),
+            category: self.words.bookmark.into(),
+            definition_id: None,
+        })?;
+        let argument = |key: &'static str, kind: &'static str, value| Argument {
+            owner_table: Table::Events,
+            owner_id: id,
+            key: key.into(),
+            idx: None,
+            kind: kind.into(),
+            value,
+        };
+        self.args.push(&argument("color", "uint32", Datum::Unsigned(bookmark.color.into())), tables)?;
+        match is_exact {
+            true => Ok(()),
+            false => self.args.push(&argument("text", "string", Datum::Replaced(&shown, bookmark.text.text)), tables),
+        }
+    }
+
+    #[inline]
+    fn number(&mut self) -> i64 {
+        let id = self.next_record;
+        self.next_record += 1;
+        id
+    }
+
+    #[inline]
+    fn takes(&self, ts_ns: i64, tables: &Tables<'_>) -> bool {
+        self.thread.is_taken && tables.filter().takes_time(ts_ns)
+    }
+
+    #[inline(always)]
+    fn interval(&mut self, begin: u64, end: u64) -> Interval {
+        let (begin_ns, end_ns) = self.clock.span(begin, end);
+        let ts_ns = self.times.ts_ns(begin_ns);
+        let dur_ns = saturate(end_ns.saturating_sub(begin_ns));
+        if self.plan.wants_extent {
+            self.extent.add(ts_ns);
+            self.extent.add(ts_ns.saturating_add(dur_ns));
+        }
+        Interval { begin_ns, end_ns, ts_ns, dur_ns }
+    }
+}
+
+#[inline]
+fn saturate(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}

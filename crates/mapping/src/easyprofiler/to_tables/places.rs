@@ -1,0 +1,110 @@
+//! Where a record stands among the others of its thread, as far as anybody wants to know.
+
+use traceloom_core::{Arena, Limits, Result};
+use traceloom_easyprofiler::{Nesting, Nodes, Record, Tree, TreeBuilder};
+
+use crate::trace::Input;
+
+/// The place of one record.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    pub(super) parent_id: Option<i64>,
+    pub(super) depth: u32,
+    pub(super) children_ns: u64,
+}
+
+/// Gives every record its place; `thread` comes before the first record of a section.
+///
+/// A type for each answer, because a choice made anew for every record is felt.
+pub(super) trait Places {
+    /// The following records belong to this thread.
+    fn thread(&mut self, id: i64);
+
+    /// The place of the next record of the file.
+    fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<Place>;
+}
+
+/// Nobody wants to know.
+#[derive(Debug)]
+pub(super) struct Unknown;
+
+impl Places for Unknown {
+    fn thread(&mut self, _id: i64) {}
+
+    #[inline(always)]
+    fn next(&mut self, _begin_ns: u64, _end_ns: u64) -> Result<Place> {
+        Ok(Place::default())
+    }
+}
+
+/// Parents and depths too: parents come after their children, so the file has been read once before.
+#[derive(Debug)]
+pub(super) struct Known<'t>(pub(super) Nodes<'t>);
+
+impl Places for Known<'_> {
+    fn thread(&mut self, _id: i64) {}
+
+    #[inline(always)]
+    fn next(&mut self, _begin_ns: u64, _end_ns: u64) -> Result<Place> {
+        // Nodes run out only where the file has grown meanwhile.
+        let Some(node) = self.0.next().transpose()? else { return Ok(Place::default()) };
+        Ok(Place { parent_id: node.parent.map(i64::from), depth: node.depth, children_ns: node.children_ns })
+    }
+}
+
+/// The time of the children alone: known when the record comes, because they come before it.
+#[derive(Debug)]
+pub(super) struct Nestings {
+    arena: Arena,
+    list: Vec<Nesting>,
+    current: usize,
+}
+
+impl Nestings {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self { arena: Arena::new(limits.tree_bytes), list: Vec::new(), current: 0 }
+    }
+}
+
+impl Places for Nestings {
+    fn thread(&mut self, id: i64) {
+        self.current = id as usize;
+        while self.list.len() <= self.current {
+            self.list.push(Nesting::new(&self.arena));
+        }
+    }
+
+    #[inline(always)]
+    fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<Place> {
+        let Some(nesting) = self.list.get_mut(self.current) else { return Ok(Place::default()) };
+        let children_ns = nesting.push(begin_ns, end_ns)?.children_ns;
+        Ok(Place { children_ns, ..Place::default() })
+    }
+}
+
+/// Reads the whole file for the places of its records.
+pub(super) fn tree(input: &Input<'_>) -> Result<Tree> {
+    let options = &input.options.read;
+    let mut reader = traceloom_easyprofiler::open(input.source.clone(), options)?;
+    let clock = reader.clock();
+    let mut builder = TreeBuilder::new(&options.limits);
+    loop {
+        while let Some(block) = reader.next_sound_block() {
+            let (begin_ns, end_ns) = clock.span(block.begin, block.end);
+            builder.push(begin_ns, end_ns)?;
+        }
+        let Some(located) = reader.next_other()? else { break };
+        let (begin, end) = match &located.record {
+            Record::Block(block) => (block.begin, block.end),
+            Record::Value(value) => (value.begin, value.end),
+            Record::Thread(thread) => {
+                builder.thread(thread.id);
+                continue;
+            }
+            _ => continue,
+        };
+        let (begin_ns, end_ns) = clock.span(begin, end);
+        builder.push(begin_ns, end_ns)?;
+    }
+    builder.finish()
+}

@@ -1,0 +1,69 @@
+//! Memlyze: allocations with their stacks, frees, collections; other points in time are markers.
+//!
+//! The names of the file stand before its events, and events follow in the order of time. So everything becomes an
+//! [`item::Item`], names are numbered on the way, and the items go out sorted.
+
+mod item;
+mod names;
+mod read;
+mod write;
+
+use std::io::Write;
+
+use traceloom_core::{Loss, Result};
+use traceloom_memlyze::raw::Packing;
+use traceloom_model::{Table, TableSource};
+
+use self::names::Names;
+use traceloom_passes::{Descriptor, Gathered, Need, Options, Target, Timeline, Variant};
+
+/// Memlyze.
+#[derive(Debug)]
+pub(crate) struct Memlyze;
+
+/// As the list of targets has it.
+pub(crate) static TARGET: &dyn Target = &Memlyze;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    id: "memlyze",
+    name: "Memlyze",
+    about: "Memlyze's own tools: allocations, frees and collections; events and log entries are markers",
+    extensions: &["mlyze", "mtrace"],
+    variants: &[
+        Variant { id: "1", about: "plain events, as every Memlyze tool reads them" },
+        Variant { id: "lz4", about: "events in LZ4 blocks, for Traceloom only" },
+    ],
+    needs: &[
+        Need::of(Table::Traces, &[]),
+        Need::of(Table::Attributes, &[]),
+        Need::of(Table::Processes, &[]),
+        Need::of(Table::Threads, &[]),
+        Need::of(Table::Definitions, &["kind", "name"]),
+        Need::of(Table::Files, &["name"]),
+        Need::of(Table::Events, &["ts_ns", "thread_id", "name", "category"]),
+        Need::of(Table::Logs, &["ts_ns", "thread_id", "format"]),
+        Need::of(Table::Allocations, &[]),
+        Need::of(Table::Frees, &[]),
+        Need::of(Table::Frames, &[]),
+        Need::of(Table::Stacks, &[]),
+        Need::of(Table::Args, &[]),
+    ],
+    is_text: false,
+};
+
+impl Target for Memlyze {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+        let packing = if DESCRIPTOR.variant(options)? == "lz4" { Packing::Blocks } else { Packing::Plain };
+        let mut loss = Loss::default();
+        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
+        let timeline = Timeline::new(&gathered.roster);
+        let mut names = Names::read(source, &mut gathered, options, &mut loss)?;
+        let items = read::items(source, &mut gathered, options, &timeline, &mut names, &mut loss)?;
+        write::write(items, names, &timeline, packing, out)?;
+        Ok(loss)
+    }
+}

@@ -1,0 +1,92 @@
+//! Stacks: who allocated.
+
+use std::collections::HashMap;
+
+use traceloom_core::Limits;
+use traceloom_memlyze::{Frame, Metadata};
+use traceloom_model::{
+    Halt, Tables,
+    trackers::{FrameKey, Stacks, Symbol},
+};
+
+use super::names::{ById, Names};
+
+/// The row in `stacks` of each stack.
+///
+/// The stacks of the metadata come first, by ascending id. One that it does not have, as none in the traces of the
+/// upstream tracer, is a frame of its own, `stack 17`, from the first allocation on that names it.
+#[derive(Debug)]
+pub(super) struct Places {
+    stacks: Stacks,
+    /// None for a stack without frames.
+    known: ById<Option<i64>>,
+    missing: HashMap<u64, i64>,
+    limits: Limits,
+}
+
+impl Places {
+    /// Pushes the stacks of the metadata.
+    pub(super) fn push(
+        metadata: &Metadata,
+        names: &Names,
+        limits: &Limits,
+        tables: &mut Tables<'_>,
+    ) -> Result<Self, Halt> {
+        let mut stacks = Stacks::default();
+        let mut known = ById::new();
+        let mut frames = Vec::new();
+        for (id, members) in metadata.stacks() {
+            frames.clear();
+            frames.extend(members);
+            known.push(id, push_stack(&frames, names, &mut stacks, tables)?);
+        }
+        Ok(Self { stacks, known, missing: HashMap::new(), limits: limits.clone() })
+    }
+
+    /// Makes sure that a stack has its row.
+    #[inline]
+    pub(super) fn note(&mut self, id: u64, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        match self.known.get(id).is_some() || self.missing.contains_key(&id) {
+            true => Ok(()),
+            false => self.push_missing(id, tables),
+        }
+    }
+
+    /// The row of a stack that was noted.
+    #[inline]
+    pub(super) fn row(&self, id: u64) -> Option<i64> {
+        match self.known.get(id) {
+            Some(row) => row,
+            None => self.missing.get(&id).copied(),
+        }
+    }
+
+    #[cold]
+    fn push_missing(&mut self, id: u64, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let count = self.missing.len() as u64 + 1;
+        self.limits.check_entries("stacks that are not in the metadata", count)?;
+        let function = tables.strings.intern(&format!("stack {id}"));
+        let frame_id = self.stacks.frame(FrameKey { function, file: None, line: None }, tables)?;
+        let row = self.stacks.stack(None, frame_id, tables)?;
+        self.missing.insert(id, row);
+        Ok(())
+    }
+}
+
+/// The file has the innermost frame first, a row stands on the one below it.
+fn push_stack(
+    frames: &[Frame],
+    names: &Names,
+    stacks: &mut Stacks,
+    tables: &mut Tables<'_>,
+) -> Result<Option<i64>, Halt> {
+    let mut below = None;
+    for frame in frames.iter().rev() {
+        let function: Symbol = names.function(frame.function, &mut tables.strings);
+        let file = names.file(frame.file, &mut tables.strings);
+        let line = frame.line.and_then(|line| u32::try_from(line).ok());
+        let frame_id = stacks.frame(FrameKey { function, file, line }, tables)?;
+        below = Some(stacks.stack(below, frame_id, tables)?);
+    }
+    Ok(below)
+}

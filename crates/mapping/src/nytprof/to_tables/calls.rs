@@ -1,0 +1,122 @@
+//! Calls, as the stream tells them: each when it is over, inner ones first.
+
+use traceloom_core::{Arena, Cursor, Entry, Limits, Result, Spill};
+
+use super::clock::VirtualClock;
+
+/// A call that is over, and later its place in the tree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    pub(super) process: u32,
+    /// Calls around it and itself; in the end only those around it.
+    pub(super) depth: u32,
+    /// The number of its name, or [`NO_NAME`].
+    pub(super) name: u32,
+    /// When it ended, in the time of its process; in the end when it began.
+    pub(super) time_ns: i64,
+    pub(super) dur_ns: i64,
+    pub(super) own_ns: i64,
+    /// The call around it, or [`NO_PARENT`].
+    pub(super) parent: i64,
+}
+
+/// The call was entered and never left, so that nothing names it; its time is when it began.
+pub(super) const NO_NAME: u32 = u32::MAX;
+/// Nothing is around the call.
+pub(super) const NO_PARENT: i64 = -1;
+
+impl Entry for Call {
+    const BYTES: usize = 44;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        for number in [self.process, self.depth, self.name] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        for number in [self.time_ns, self.dur_ns, self.own_ns, self.parent] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let (process, depth, name) = (cursor.u32("process")?, cursor.u32("depth")?, cursor.u32("name")?);
+        let (time_ns, dur_ns) = (cursor.i64("time")?, cursor.i64("duration")?);
+        Ok(Self { process, depth, name, time_ns, dur_ns, own_ns: cursor.i64("own")?, parent: cursor.i64("parent")? })
+    }
+}
+
+/// Where a call was made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site {
+    pub(super) fid: u32,
+    pub(super) line: u32,
+    pub(super) at_ns: i64,
+}
+
+/// Takes the events of calls, on the clock of the process that is current.
+///
+/// The number of a call, in the order of the ends, is the id of its row.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    pub(super) clock: VirtualClock,
+    pub(super) process: u32,
+    /// Calls that were entered and not left; only profiles with `calls=2` tell.
+    entered: Vec<Site>,
+    /// All of them, where their rows are wanted.
+    pub(super) calls: Option<Spill<Call>>,
+    pub(super) count: i64,
+    limits: Limits,
+}
+
+impl Recorder {
+    pub(super) fn new(arena: Option<&Arena>, limits: &Limits) -> Self {
+        Self {
+            clock: VirtualClock::new(),
+            process: 0,
+            entered: Vec::new(),
+            calls: arena.map(Arena::stack),
+            count: 0,
+            limits: limits.clone(),
+        }
+    }
+
+    /// A sub is called from this file and line.
+    pub(super) fn enter(&mut self, fid: u32, line: u32) -> Result<()> {
+        self.limits.check_entries("open calls", self.entered.len() as u64 + 1)?;
+        self.entered.push(Site { fid, line, at_ns: self.clock.now_ns() });
+        Ok(())
+    }
+
+    /// A call that must be inside of `depth` others and was not left; gives its number and site, innermost first.
+    pub(super) fn abandon(&mut self, depth: u32) -> Result<Option<(i64, Site)>> {
+        if self.entered.len() as u64 <= depth.into() {
+            return Ok(None);
+        }
+        let own_depth = self.entered.len() as u32;
+        let Some(site) = self.entered.pop() else { return Ok(None) };
+        let call = Call { depth: own_depth, name: NO_NAME, time_ns: site.at_ns, ..self.blank() };
+        Ok(Some((self.push(call)?, site)))
+    }
+
+    /// A sub is left that took so long; gives the number of the call and where it was made, if that is known.
+    pub(super) fn leave(&mut self, depth: u32, name: u32, dur_ns: i64, own_ns: i64) -> Result<(i64, Option<Site>)> {
+        let dur_ns = dur_ns.max(0);
+        let time_ns = self.clock.call(depth, dur_ns, &self.limits)?;
+        let site = if self.entered.len() as u64 == u64::from(depth) { self.entered.pop() } else { None };
+        let own_ns = own_ns.clamp(0, dur_ns);
+        let number = self.push(Call { depth, name, time_ns, dur_ns, own_ns, ..self.blank() })?;
+        Ok((number, site))
+    }
+
+    fn blank(&self) -> Call {
+        let process = self.process;
+        Call { process, depth: 0, name: NO_NAME, time_ns: 0, dur_ns: 0, own_ns: 0, parent: NO_PARENT }
+    }
+
+    fn push(&mut self, call: Call) -> Result<i64> {
+        if let Some(calls) = &mut self.calls {
+            calls.push(call)?;
+        }
+        self.count += 1;
+        Ok(self.count - 1)
+    }
+}

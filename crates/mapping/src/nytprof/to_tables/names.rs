@@ -1,0 +1,188 @@
+//! Names of files and subs, each kept once.
+
+use std::collections::{BTreeMap, HashMap};
+
+use traceloom_core::{Error, Limits, Result};
+use traceloom_model::{
+    Halt, Table, Tables,
+    files::File,
+    trackers::{Strings, Symbol},
+};
+use traceloom_nytprof::{NewFid, text_of};
+
+use crate::shared::{Args, Argument, Datum};
+
+/// What may be kept of a file: a small one may be unpacked to very much.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    used_bytes: u64,
+    most_bytes: u64,
+}
+
+/// What a name takes, with its place in the tables.
+const ENTRY_BYTES: u64 = 160;
+
+impl Budget {
+    pub(crate) fn new(source_bytes: u64, limits: &Limits) -> Self {
+        let most_bytes = source_bytes.saturating_mul(3).saturating_add(50 << 20).min(limits.spool_bytes);
+        Self { used_bytes: 0, most_bytes }
+    }
+
+    pub(crate) fn charge(&mut self, name: &[u8]) -> Result<()> {
+        self.used_bytes += ENTRY_BYTES + 2 * name.len() as u64;
+        match self.used_bytes > self.most_bytes {
+            true => Err(Error::limit("memory for names", self.used_bytes, self.most_bytes)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Names of subs, numbered as they come.
+#[derive(Debug)]
+pub(super) struct SubNames {
+    numbers: HashMap<Box<[u8]>, u32>,
+    symbols: Vec<Symbol>,
+    /// Loops call the same sub again and again.
+    last: (Vec<u8>, u32),
+    budget: Budget,
+}
+
+impl SubNames {
+    pub(super) fn new(source_bytes: u64, limits: &Limits) -> Self {
+        let budget = Budget::new(source_bytes, limits);
+        Self { numbers: HashMap::new(), symbols: Vec::new(), last: (Vec::new(), u32::MAX), budget }
+    }
+
+    /// The number of a name.
+    #[inline]
+    pub(super) fn number(&mut self, name: &[u8], strings: &mut Strings) -> Result<u32> {
+        if self.last.0 == name && self.last.1 != u32::MAX {
+            return Ok(self.last.1);
+        }
+        let number = match self.numbers.get(name) {
+            Some(number) => *number,
+            None => self.add(name, strings)?,
+        };
+        self.last.0.clear();
+        self.last.0.extend_from_slice(name);
+        self.last.1 = number;
+        Ok(number)
+    }
+
+    #[cold]
+    fn add(&mut self, name: &[u8], strings: &mut Strings) -> Result<u32> {
+        self.budget.charge(name)?;
+        let number = self.symbols.len() as u32;
+        self.numbers.insert(name.into(), number);
+        self.symbols.push(strings.intern(&text_of(name)));
+        Ok(number)
+    }
+
+    /// The number of a name that may not have come.
+    pub(super) fn find(&self, name: &[u8]) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
+    /// The text of a number.
+    #[inline]
+    pub(super) fn symbol(&self, number: u32) -> Option<Symbol> {
+        self.symbols.get(number as usize).copied()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.symbols.len()
+    }
+}
+
+/// Files and evals by number; of one that is defined again the last definition counts.
+#[derive(Debug)]
+pub(crate) struct Files {
+    files: BTreeMap<u32, Entry>,
+    nameless: Symbol,
+    /// The one referred to last: what lies in one file comes in rows.
+    last: Option<u32>,
+    budget: Budget,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    name: Symbol,
+    eval_fid: u32,
+    eval_line: u32,
+    flags: Option<u32>,
+    size: u32,
+    mtime: u32,
+}
+
+impl Files {
+    pub(crate) fn new(source_bytes: u64, limits: &Limits, strings: &mut Strings) -> Self {
+        let budget = Budget::new(source_bytes, limits);
+        Self { files: BTreeMap::new(), nameless: strings.intern(""), last: None, budget }
+    }
+
+    /// Takes a definition.
+    pub(crate) fn define(&mut self, file: &NewFid<'_>, strings: &mut Strings) -> Result<()> {
+        self.budget.charge(file.name.bytes)?;
+        let entry = Entry {
+            name: strings.intern(&file.name.text()),
+            eval_fid: file.eval_fid,
+            eval_line: file.eval_line,
+            flags: Some(file.flags.0),
+            size: file.size,
+            mtime: file.mtime,
+        };
+        self.files.insert(file.fid, entry);
+        Ok(())
+    }
+
+    /// Something is in a file that should be defined; one that is not has its number for a name.
+    pub(crate) fn refer(&mut self, fid: u32, strings: &mut Strings) -> Result<()> {
+        if self.last != Some(fid) && !self.files.contains_key(&fid) {
+            let name = format!("file {fid}");
+            self.budget.charge(name.as_bytes())?;
+            let name = strings.intern(&name);
+            self.files.insert(fid, Entry { name, eval_fid: 0, eval_line: 0, flags: None, size: 0, mtime: 0 });
+        }
+        self.last = Some(fid);
+        Ok(())
+    }
+
+    /// The name of a file that exists.
+    pub(crate) fn name(&self, fid: u32) -> Option<Symbol> {
+        self.files.get(&fid).map(|file| file.name)
+    }
+
+    /// The name of a file, or none to speak of.
+    pub(crate) fn name_or_empty(&self, fid: u32) -> Symbol {
+        self.name(fid).unwrap_or(self.nameless)
+    }
+
+    /// The id of its row, if it has one.
+    pub(crate) fn id(&self, fid: u32) -> Option<i64> {
+        self.files.contains_key(&fid).then_some(fid.into())
+    }
+
+    /// Pushes the table of files.
+    pub(crate) fn push(&self, args: &mut Args, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        for (fid, file) in &self.files {
+            // One that claims to be its own parent would make every walk upwards endless.
+            let parent_file_id = self.id(file.eval_fid).filter(|_| file.eval_fid != 0 && file.eval_fid != *fid);
+            let id = i64::from(*fid);
+            tables.push(File {
+                id,
+                name: file.name.into(),
+                parent_file_id,
+                parent_line: parent_file_id.map(|_| file.eval_line),
+                flags: file.flags.map(u64::from),
+            })?;
+            for (key, value) in [("size", file.size), ("mtime", file.mtime)] {
+                if value != 0 {
+                    let (owner_table, value) = (Table::Files, Datum::Unsigned(value.into()));
+                    let (key, kind) = (key.into(), "u32".into());
+                    args.push(&Argument { owner_table, owner_id: id, key, idx: None, kind, value }, tables)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

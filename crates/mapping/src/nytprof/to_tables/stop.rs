@@ -1,0 +1,33 @@
+//! Lets a stop of the sink pass through code that knows errors only.
+
+use traceloom_core::{Error, Result};
+use traceloom_model::Halt;
+
+/// Remembers that the error was none.
+#[derive(Debug, Default)]
+pub(super) struct Stop {
+    is_stopped: bool,
+}
+
+impl Stop {
+    /// On the way down: a stop becomes an error, which ends the walk.
+    #[inline]
+    pub(super) fn pass(&mut self, result: Result<(), Halt>) -> Result<()> {
+        match result {
+            Ok(()) => Ok(()),
+            Err(Halt::Failed(error)) => Err(error),
+            Err(Halt::Stopped) => {
+                self.is_stopped = true;
+                Err(Error::usage("the sink has enough"))
+            }
+        }
+    }
+
+    /// On the way up: it becomes a stop again.
+    pub(super) fn settle(&self, result: Result<()>) -> Result<(), Halt> {
+        match self.is_stopped {
+            true => Err(Halt::Stopped),
+            false => Ok(result?),
+        }
+    }
+}

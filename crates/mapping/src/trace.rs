@@ -1,0 +1,118 @@
+//! One trace: what it is called, and the way of its records to a sink.
+
+use std::path::{Path, PathBuf};
+
+use traceloom_core::{Error, Findings, Result, Source};
+use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables};
+use traceloom_open::Opened;
+use twox_hash::XxHash64;
+
+use crate::{cnanolog, easyprofiler, memlyze, nytprof, pynytprof, shared, wtf};
+
+/// How to make tables.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How to read the file.
+    pub read: traceloom_core::Options,
+    /// Rows that may be left out.
+    pub filter: Filter,
+    /// Whether evals of one place are added together in `line_times` and `calls` (NYTProf).
+    pub merge_evals: bool,
+    /// Told at the end of each walk over the file what is wrong with it, as far as that walk could see.
+    pub told: Option<fn(&Path, &Findings)>,
+}
+
+/// A trace that is ready to become tables, as often as wanted.
+#[derive(Debug)]
+pub struct Trace {
+    /// Where it came from.
+    pub path: PathBuf,
+    /// Its format and bytes.
+    pub opened: Opened,
+    /// What `trace_id` holds.
+    pub id: u64,
+    /// How to make its tables.
+    pub options: Options,
+}
+
+/// Opens a file and recognises its format, unless `from` names it.
+pub fn open(path: &Path, from: Option<&str>, options: &Options) -> Result<Trace> {
+    let source = Source::open(path, &options.read.limits)?;
+    Trace::new(path, source, from, options)
+}
+
+impl Trace {
+    /// A trace from any source; `path` is what it is called.
+    pub fn new(path: &Path, source: Source, from: Option<&str>, options: &Options) -> Result<Self> {
+        let opened = traceloom_open::open(source, path, from, &options.read)?;
+        let id = identity(&opened.source)?;
+        Ok(Self { path: path.to_owned(), opened, id, options: options.clone() })
+    }
+
+    /// The id of its format.
+    pub fn format(&self) -> &'static str {
+        self.opened.format.descriptor().id
+    }
+}
+
+impl TableSource for Trace {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        ingest(self, &Options { filter: filter.clone(), ..self.options.clone() }, sink)
+    }
+}
+
+/// The id is of the contents, so that a copy or a compressed file is the same trace.
+const IDENTITY_BYTES: usize = 64 << 10;
+
+fn identity(source: &Source) -> Result<u64> {
+    let length = source.len()?;
+    let mut bytes = length.to_le_bytes().to_vec();
+    bytes.extend(source.prefix(IDENTITY_BYTES)?);
+    let mut last = vec![0; IDENTITY_BYTES];
+    let read = source.read_full(length.saturating_sub(IDENTITY_BYTES as u64), &mut last)?;
+    bytes.extend(last.iter().take(read));
+    Ok(XxHash64::oneshot(0, &bytes))
+}
+
+/// What one mapper is given.
+pub(crate) struct Input<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) path: &'a Path,
+    pub(crate) options: &'a Options,
+}
+
+/// Reads a whole file into the tables; gives what is wrong with it.
+type Mapper = fn(&Input<'_>, &mut Tables<'_>) -> Result<Findings, Halt>;
+
+static MAPPERS: &[(&str, Mapper)] = &[
+    ("cnanolog", cnanolog::to_tables),
+    ("easyprofiler", easyprofiler::to_tables),
+    ("memlyze", memlyze::to_tables),
+    ("nytprof", nytprof::to_tables),
+    ("pynytprof", pynytprof::to_tables),
+    ("wtf", wtf::to_tables),
+];
+
+/// Fills the tables that the sink wants; ends early, without an error, where the sink says stop.
+///
+/// The rows of a trace and their ids are the same whatever is wanted.
+pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Result<()> {
+    let mut tables = Tables::new(trace.id, options.filter.clone(), sink);
+    match fill(trace, options, &mut tables).and_then(|()| tables.finish()) {
+        Ok(()) => Ok(()),
+        Err(halt) => halt.into_result().map_err(|error| error.in_file(&trace.path)),
+    }
+}
+
+fn fill(trace: &Trace, options: &Options, tables: &mut Tables<'_>) -> Result<(), Halt> {
+    let id = trace.format();
+    let mapper = MAPPERS.iter().find(|(format, _)| *format == id).map(|(_, mapper)| mapper);
+    let mapper = mapper.ok_or_else(|| Error::usage(format!("{id} has no tables")))?;
+    let input = Input { source: &trace.opened.source, path: &trace.path, options };
+    let findings = mapper(&input, tables)?;
+    let all = [&trace.opened.findings, &findings];
+    if let Some(tell) = options.told {
+        all.iter().for_each(|findings| tell(&trace.path, findings));
+    }
+    shared::push_findings(&all, tables)
+}

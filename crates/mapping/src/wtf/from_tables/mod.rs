@@ -1,0 +1,97 @@
+//! Web Tracing Framework: a zone a thread, a scope a span, an event type a name.
+//!
+//! All events of a file lie in one order of time, so everything becomes a [`step::Step`] first, is sorted, and goes out
+//! from there. A first look at the arguments of all rows of a name gives its signature; see [`signature`].
+
+mod header;
+mod points;
+mod signature;
+mod spans;
+mod step;
+mod value;
+mod write;
+mod zones;
+
+use std::io::Write;
+
+use traceloom_core::{Arena, Loss, Result};
+use traceloom_model::{Table, TableSource};
+use traceloom_wtf::{Composer, Form};
+
+use self::{signature::Signatures, step::Steps, write::Output, zones::Zones};
+use traceloom_core::Store;
+use traceloom_passes::{COLORED_SPAN_COLUMNS, Descriptor, Gathered, Need, Options, Target, Timeline, Variant};
+
+/// Web Tracing Framework.
+#[derive(Debug)]
+pub(crate) struct Wtf;
+
+/// As the list of targets has it.
+pub(crate) static TARGET: &dyn Target = &Wtf;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    id: "wtf",
+    name: "Web Tracing Framework",
+    about: "the Web Tracing Framework's own viewer and command line tools",
+    extensions: &["wtf-trace", "wtf-json"],
+    variants: &[
+        Variant { id: "binary", about: "chunks in binary, the usual form" },
+        Variant { id: "json", about: "one JSON document, event buffers in base64" },
+        Variant { id: "json-partial", about: "a JSON document per chunk; the original cannot open these" },
+        Variant { id: "json-events", about: "JSON with readable events, for editing by hand; only read here" },
+    ],
+    needs: &[
+        Need::of(Table::Traces, &[]),
+        Need::of(Table::Attributes, &[]),
+        Need::of(Table::Processes, &[]),
+        Need::of(Table::Threads, &[]),
+        Need::by_begin(Table::Spans, COLORED_SPAN_COLUMNS),
+        Need::of(Table::Events, &["ts_ns", "thread_id", "span_id", "name", "category"]),
+        Need::of(Table::Counters, &["ts_ns", "thread_id", "name", "value_id", "value", "text"]),
+        Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "format", "message"]),
+        Need::of(Table::Links, &["ts_ns"]),
+        Need::of(Table::Resources, &[]),
+        Need::of(Table::Args, &[]),
+    ],
+    is_text: false,
+};
+
+impl Target for Wtf {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+        let form = Form::from_variant(DESCRIPTOR.variant(options)?).unwrap_or_default();
+        let mut loss = Loss::default();
+        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
+        let mut zones = Zones::new(&gathered.roster, &mut loss);
+        let mut signatures = Signatures::default();
+        let mut steps = Steps {
+            sorter: traceloom_core::Sorter::new(&Arena::new(options.limits.tree_bytes)),
+            details: Store::new(options.limits.tree_bytes / 4),
+        };
+        let timeline = Timeline::new(&gathered.roster);
+        let mut places = points::referred(source, &gathered, options)?;
+        spans::push(&mut gathered, &timeline, &mut zones, &mut signatures, &mut places, &mut steps, &mut loss)?;
+        points::push(
+            source,
+            &mut gathered,
+            options,
+            &timeline,
+            &places,
+            &mut zones,
+            &mut signatures,
+            &mut steps,
+            &mut loss,
+        )?;
+
+        let info = header::info(source, &gathered, &timeline, &mut loss)?;
+        let mut composer = Composer::new(out, form, &info)?;
+        header::put_resources(source, &gathered, &mut composer)?;
+        let unit_ns = if info.times_as_count() { 1 } else { 1000 };
+        let output = Output::new(composer, &zones, signatures, unit_ns)?;
+        output.write(steps, &mut gathered, &mut loss)?;
+        Ok(loss)
+    }
+}

@@ -1,0 +1,361 @@
+//! Events to rows of `spans`, `events`, `links` and `args`.
+
+use std::borrow::Cow;
+
+use traceloom_core::{Limits, Result};
+use traceloom_model::{
+    Filter, Halt, Named, Table, Tables, events,
+    links::Link,
+    spans::Span,
+    trackers::{Clock, Extent},
+};
+use traceloom_wtf::{
+    Event, Role, Value,
+    derive::{Flows, Frame, Frames, Place, Range, Ranges, Tree, Walk},
+};
+
+use super::{
+    args::{Arguments, Owner},
+    kinds::{Kind, Kinds},
+};
+
+/// Where the ids of frames begin; the tree numbers fewer scopes than this.
+const FIRST_FRAME: i64 = 1 << 32;
+/// Where the ids of time ranges begin; there are fewer frames than [`Limits::entries`] allows.
+const FIRST_RANGE: i64 = 2 << 32;
+
+/// What has to be made of events.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wants {
+    args: bool,
+    events: bool,
+    event_names: bool,
+    links: bool,
+    spans: bool,
+    span_names: bool,
+    /// Which scope an event lies in, and when the scope ends.
+    pub(super) tree: bool,
+    /// Anything at all, be it the times.
+    pub(super) anything: bool,
+}
+
+impl Wants {
+    pub(super) fn new(tables: &Tables<'_>) -> Self {
+        let [args, events, links, spans] =
+            [Table::Args, Table::Events, Table::Links, Table::Spans].map(|table| tables.wants(table));
+        let places = [
+            (Table::Links, ["from_span_id", "to_span_id"].as_slice()),
+            (Table::Spans, &["parent_id", "depth", "dur_ns", "self_ns"]),
+        ];
+        // Appended data belongs to the scope around it, and only the scopes tell which leave is an event of its own.
+        let tree = args || events || places.iter().any(|(table, columns)| tables.wants_any(*table, columns));
+        // A time that does not fit is a finding.
+        let times = tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]) || tables.wants(Table::Findings);
+        Self {
+            args,
+            events,
+            event_names: tables.wants_any(Table::Events, &["name"]),
+            links,
+            spans,
+            span_names: tables.wants_any(Table::Spans, &["name"]),
+            tree,
+            anything: args || events || links || spans || times,
+        }
+    }
+}
+
+/// Makes rows of events, which come in the order of the file.
+#[derive(Debug)]
+pub(super) struct Mapper<'t> {
+    wants: Wants,
+    filter: Filter,
+    unit_ns: i64,
+    pub(super) clock: Clock,
+    pub(super) extent: Extent,
+    walk: Option<Walk<'t>>,
+    kinds: Kinds,
+    arguments: Arguments,
+    flows: Flows,
+    /// Collected where somebody wants spans or their arguments, as are `ranges`.
+    frames: Option<Frames>,
+    ranges: Option<Ranges>,
+    /// Which zones the filter lets through.
+    zones: Vec<bool>,
+    next_event: i64,
+    next_scope: i64,
+}
+
+/// An event with what the mapper found out about it.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    id: i64,
+    ts_ns: i64,
+    /// The scope around it.
+    parent: Option<i64>,
+    is_kept: bool,
+}
+
+impl<'t> Mapper<'t> {
+    pub(super) fn new(
+        wants: Wants,
+        unit_ns: i64,
+        tree: Option<&'t Tree>,
+        limits: &Limits,
+        tables: &Tables<'_>,
+    ) -> Self {
+        Self {
+            wants,
+            filter: tables.filter().clone(),
+            unit_ns,
+            // Events count from the timebase, which is the origin.
+            clock: Clock::new(0),
+            extent: Extent::default(),
+            walk: tree.map(Tree::walk),
+            kinds: Kinds::default(),
+            arguments: Arguments::default(),
+            flows: Flows::new(limits),
+            frames: (wants.spans || wants.args).then(|| Frames::new(limits)),
+            ranges: (wants.spans || wants.args).then(|| Ranges::new(limits)),
+            zones: Vec::new(),
+            next_event: 0,
+            next_scope: 0,
+        }
+    }
+
+    /// The next event of the file.
+    #[inline]
+    pub(super) fn push(&mut self, event: &Event<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let id = self.next_event;
+        self.next_event += 1;
+        if event.kind.is_structural() {
+            return Ok(());
+        }
+        let place = match &mut self.walk {
+            Some(walk) => walk.place(event)?,
+            None => None,
+        };
+        let ts_ns = self.clock.ts_ns(i128::from(event.time_us) * i128::from(self.unit_ns));
+        self.extent.add(ts_ns);
+        let is_kept = self.is_zone_kept(event.zone) && self.filter.takes_time(ts_ns);
+        let parent = place.and_then(|place| place.parent).map(i64::from);
+        let seen = Seen { id, ts_ns, parent, is_kept };
+        match event.kind.role {
+            Role::ScopeLeave => self.push_leave(event, seen, tables),
+            _ if event.kind.is_scope() => self.push_scope(event, seen, place, tables),
+            _ => self.push_instance(event, seen, tables),
+        }
+    }
+
+    fn push_scope(
+        &mut self,
+        event: &Event<'_>,
+        seen: Seen,
+        place: Option<Place>,
+        tables: &mut Tables<'_>,
+    ) -> Result<(), Halt> {
+        let id = self.next_scope;
+        self.next_scope += 1;
+        self.collect(event)?;
+        let kind = self.kinds.get(event.kind, tables);
+        if self.wants.spans && seen.is_kept {
+            let scope = place.and_then(|place| place.scope);
+            let dur_us = scope.and_then(|scope| scope.end_us).map(|end| end.saturating_sub(event.time_us).max(0));
+            let children_us = scope.map_or(0, |scope| i64::try_from(scope.children_us).unwrap_or(i64::MAX));
+            let given = (event.kind.role == Role::ScopeEnter && self.wants.span_names).then(|| event.name());
+            tables.push(Span {
+                parent_id: seen.parent,
+                depth: place.map_or(0, |place| place.depth),
+                dur_ns: dur_us.map(|us| self.nanoseconds(us)),
+                self_ns: dur_us.map(|us| self.nanoseconds(us.saturating_sub(children_us).max(0))),
+                name: named(kind, given.as_ref()),
+                category: kind.category.into(),
+                definition_id: Some(event.kind.index.into()),
+                ..bare_span(id, event.zone, seen.ts_ns)
+            })?;
+        }
+        if self.wants.links && kind.is_flow {
+            self.push_link(event, seen, tables)?;
+        }
+        if self.wants.args {
+            let owner = Owner { table: Table::Spans, id, is_kept: seen.is_kept };
+            self.arguments.push(event, owner, kind, &self.kinds, tables)?;
+        }
+        Ok(())
+    }
+
+    /// Leaving a scope is told by its duration; an event of its own is only what finds no scope to leave.
+    fn push_leave(&mut self, event: &Event<'_>, seen: Seen, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        if seen.parent.is_some() {
+            return Ok(());
+        }
+        self.push_instance(event, seen, tables)
+    }
+
+    fn push_instance(&mut self, event: &Event<'_>, seen: Seen, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        self.collect(event)?;
+        let kind = self.kinds.get(event.kind, tables);
+        if self.wants.events && seen.is_kept {
+            let given = match event.kind.role {
+                Role::TimeStamp if self.wants.event_names => Some(event.name()),
+                Role::Mark if self.wants.event_names => text(event, "name"),
+                _ => None,
+            };
+            tables.push(events::Event {
+                id: seen.id,
+                ts_ns: seen.ts_ns,
+                thread_id: Some(event.zone.into()),
+                span_id: seen.parent,
+                name: named(kind, given.as_ref()),
+                category: kind.category.into(),
+                definition_id: Some(event.kind.index.into()),
+            })?;
+        }
+        if self.wants.links && kind.is_flow {
+            self.push_link(event, seen, tables)?;
+        }
+        if self.wants.args {
+            self.push_arguments(event, seen, kind, tables)?;
+        }
+        Ok(())
+    }
+
+    fn push_arguments(
+        &mut self,
+        event: &Event<'_>,
+        seen: Seen,
+        kind: Kind,
+        tables: &mut Tables<'_>,
+    ) -> Result<(), Halt> {
+        let appends = matches!(event.kind.role, Role::ScopeAppend | Role::ScopeAppendAll);
+        match seen.parent.filter(|_| appends) {
+            Some(scope) => {
+                // Its scope may have begun in time even if the event has not happened in time.
+                let is_kept = self.is_zone_kept(event.zone);
+                let owner = Owner { table: Table::Spans, id: scope, is_kept };
+                self.arguments.push_appended(event, owner, kind, &self.kinds, tables)
+            }
+            None => {
+                let owner = Owner { table: Table::Events, id: seen.id, is_kept: seen.is_kept };
+                self.arguments.push(event, owner, kind, &self.kinds, tables)
+            }
+        }
+    }
+
+    fn push_link(&mut self, event: &Event<'_>, seen: Seen, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let scope = seen.parent.and_then(|scope| u32::try_from(scope).ok());
+        let Some(step) = self.flows.follow(event, scope)?.filter(|_| seen.is_kept) else { return Ok(()) };
+        tables.push(Link {
+            id: seen.id,
+            flow_id: step.flow.into(),
+            from_span_id: step.from.and_then(|from| from.scope).map(Into::into),
+            to_span_id: seen.parent,
+            ts_ns: seen.ts_ns,
+            kind: step.kind.as_str().into(),
+        })
+    }
+
+    /// Keeps what becomes a span when all events are seen.
+    fn collect(&mut self, event: &Event<'_>) -> Result<()> {
+        match (event.kind.role, &mut self.frames, &mut self.ranges) {
+            (Role::FrameStart | Role::FrameEnd, Some(frames), _) => frames.push(event),
+            (Role::RangeBegin | Role::RangeEnd, _, Some(ranges)) => ranges.push(event),
+            _ => Ok(()),
+        }
+    }
+
+    /// Pushes frames and ranges, after the last event.
+    pub(super) fn finish(mut self, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let frames = self.frames.take().into_iter().flat_map(Frames::finish);
+        for (frame, id) in frames.zip(FIRST_FRAME..) {
+            self.push_frame(&frame, id, tables)?;
+        }
+        let ranges = self.ranges.take().into_iter().flat_map(Ranges::finish);
+        for (range, id) in ranges.zip(FIRST_RANGE..) {
+            self.push_range(&range, id, tables)?;
+        }
+        Ok(())
+    }
+
+    /// A frame that only ends is no span; its end is in `events`.
+    fn push_frame(&mut self, frame: &Frame, id: i64, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let Some(start_us) = frame.start_us else { return Ok(()) };
+        let number = Value::Uint(frame.number);
+        let owner = self.push_flat_span(id, frame.zone, (start_us, frame.end_us), ["frame"; 2], tables)?;
+        self.arguments.put(owner, "number".into(), "uint32".into(), number, tables)
+    }
+
+    fn push_range(&mut self, range: &Range, id: i64, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let Some(start_us) = range.start_us else { return Ok(()) };
+        let words = [range.name.as_deref().unwrap_or("range"), "range"];
+        let owner = self.push_flat_span(id, range.zone, (start_us, range.end_us), words, tables)?;
+        self.arguments.put(owner, "id".into(), "uint32".into(), Value::Uint(range.id), tables)?;
+        let value = range.value.as_deref().map(|text| traceloom_wtf::Text::utf8(text.as_bytes()));
+        self.arguments.put(owner, "value".into(), "any".into(), Value::Any(value), tables)
+    }
+
+    /// A span that crosses scopes: it nests in nothing and has no time of its own. An end before the start is none.
+    fn push_flat_span(
+        &mut self,
+        id: i64,
+        zone: u32,
+        (start_us, end_us): (i64, Option<i64>),
+        [name, category]: [&str; 2],
+        tables: &mut Tables<'_>,
+    ) -> Result<Owner, Halt> {
+        let ts_ns = self.nanoseconds(start_us);
+        let is_kept = self.is_zone_kept(zone) && self.filter.takes_time(ts_ns);
+        let dur_us = end_us.map(|end| end.saturating_sub(start_us)).filter(|us| *us >= 0);
+        if is_kept {
+            tables.push(Span {
+                dur_ns: dur_us.map(|us| self.nanoseconds(us)),
+                name: name.into(),
+                category: category.into(),
+                ..bare_span(id, zone, ts_ns)
+            })?;
+        }
+        Ok(Owner { table: Table::Spans, id, is_kept })
+    }
+
+    fn is_zone_kept(&mut self, zone: u32) -> bool {
+        let index = zone as usize;
+        // The reader bounds the number of zones.
+        while self.zones.len() <= index {
+            self.zones.push(self.filter.takes_thread(self.zones.len() as i64));
+        }
+        self.zones[index]
+    }
+
+    /// A stretch of time; what does not fit was reported with the events that it lies between.
+    #[inline]
+    fn nanoseconds(&self, us: i64) -> i64 {
+        us.saturating_mul(self.unit_ns)
+    }
+}
+
+/// The name that came with the event, or that of its type.
+fn named<'a>(kind: Kind, given: Option<&'a Cow<'_, str>>) -> Named<'a> {
+    given.map_or(Named::Symbol(kind.name), |name| Named::Text(name))
+}
+
+fn text<'a>(event: &Event<'a>, argument: &str) -> Option<Cow<'a, str>> {
+    Some(event.args.get(argument)?.as_text()?.to_str())
+}
+
+/// A span of which nothing but its place in time is known.
+fn bare_span<'a>(id: i64, zone: u32, ts_ns: i64) -> Span<'a> {
+    Span {
+        id,
+        parent_id: None,
+        thread_id: zone.into(),
+        depth: 0,
+        ts_ns,
+        dur_ns: None,
+        self_ns: None,
+        name: "".into(),
+        category: "".into(),
+        definition_id: None,
+        file: None,
+        line: None,
+        color: None,
+    }
+}

@@ -1,0 +1,86 @@
+//! Fixtures with their tables.
+
+// Each test file uses a part of it.
+#![allow(dead_code, unreachable_pub)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use arrow_array::RecordBatch;
+use serde_json::Value as Json;
+use traceloom_mapping::{Options, Trace, ingest, open};
+use traceloom_model::{Batches, Columns, Filter, Flow, Integrity, Table, TableSink, Verdict, Wanted};
+
+/// The folder of all fixtures.
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+}
+
+/// All files below a folder that end so, in order.
+pub fn below(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the folder is there").flatten() {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                path if path.to_string_lossy().ends_with(ending) => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "no {ending} below {}", folder.display());
+    found
+}
+
+/// A golden.
+pub fn json(path: &Path) -> Json {
+    let bytes = fs::read(path).expect("the golden is there");
+    serde_json::from_slice(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A fixture, opened.
+pub fn trace(path: &Path) -> Trace {
+    open(path, None, &Options::default()).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// All tables of a trace, after the integrity check.
+pub fn tables(trace: &Trace) -> (Batches, Verdict) {
+    let mut integrity = Integrity::default();
+    let mut batches = Batches::of(Wanted::everything());
+    ingest(trace, &Options::default(), &mut Both(&mut integrity, &mut batches)).expect("the trace can be read");
+    let verdict = integrity.finish();
+    assert!(verdict.problems.is_empty(), "{}: {:#?}", trace.path.display(), verdict.problems);
+    (batches, verdict)
+}
+
+/// One table alone, with some of its columns: must be a part of what [`tables`] gives.
+pub fn part(trace: &Trace, table: Table, columns: &[&str]) -> Vec<RecordBatch> {
+    let mut batches = Batches::of(Wanted::nothing().and(table, Columns::named(table, columns)));
+    ingest(trace, &Options::default(), &mut batches).expect("the trace can be read");
+    batches.table(table).cloned().collect()
+}
+
+/// The same with a filter.
+pub fn filtered(trace: &Trace, wanted: Wanted, filter: Filter) -> Batches {
+    let mut batches = Batches::of(wanted);
+    let options = Options { filter, ..Options::default() };
+    ingest(trace, &options, &mut batches).expect("the trace can be read");
+    batches
+}
+
+struct Both<'a>(&'a mut Integrity, &'a mut Batches);
+
+impl TableSink for Both<'_> {
+    fn wants(&self, table: Table) -> Columns {
+        self.0.wants(table)
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
+        self.0.batch(table, batch.clone())?;
+        self.1.batch(table, batch)
+    }
+}

@@ -1,0 +1,121 @@
+//! Tables made by hand, for tests.
+
+use traceloom_core::{Loss, Result};
+use traceloom_model::{
+    Filter, Halt, TableSink, TableSource, Tables, allocations::Allocation, processes::Process, spans::Span,
+    threads::Thread, traces::Trace, trackers::Extent,
+};
+
+use crate::{Options, Target};
+
+/// Fills tables.
+pub type Fill = Box<dyn Fn(&mut Tables<'_>) -> Result<(), Halt>>;
+
+/// Traces that exist in tests only.
+pub struct Synthetic {
+    pub traces: Vec<(u64, Fill)>,
+}
+
+impl TableSource for Synthetic {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        for (trace_id, fill) in &self.traces {
+            let mut tables = Tables::new(*trace_id, filter.clone(), sink);
+            if let Err(halt) = fill(&mut tables).and_then(|()| tables.finish()) {
+                return halt.into_result();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Name, id, depth, parent, begin and duration of a span.
+pub type Brief = (&'static str, i64, u32, Option<i64>, i64, Option<i64>);
+
+impl Synthetic {
+    /// One trace.
+    pub fn new(fill: impl Fn(&mut Tables<'_>) -> Result<(), Halt> + 'static) -> Self {
+        Self { traces: vec![(7, Box::new(fill))] }
+    }
+
+    /// Spans of a thread called `main`.
+    pub fn spans(spans: &[Brief]) -> Self {
+        let spans = spans.to_vec();
+        Self::new(move |tables| {
+            let mut extent = Extent::default();
+            for span in &spans {
+                extent.add(span.4);
+                extent.add(span.4 + span.5.unwrap_or(0));
+                push_span(tables, 0, "block", *span)?;
+            }
+            push_main(tables, extent)
+        })
+    }
+}
+
+/// The rows of a trace, a process and its thread `main`.
+pub fn push_main(tables: &mut Tables<'_>, extent: Extent) -> Result<(), Halt> {
+    push_thread(tables, 0, "main")?;
+    tables.push(Process {
+        id: 0,
+        pid: Some(42),
+        ppid: None,
+        name: Some("game".into()),
+        start_ts_ns: None,
+        end_ts_ns: None,
+    })?;
+    tables.push(Trace {
+        id: 0,
+        path: "game.prof",
+        format: "easyprofiler".into(),
+        version: "2.1.0",
+        producer: None,
+        clock: "tsc".into(),
+        clock_hz: None,
+        start_ticks: None,
+        start_native_ns: 0,
+        unix_origin_ns: None,
+        first_ts_ns: extent.first(),
+        last_ts_ns: extent.last(),
+        bytes: 0,
+    })
+}
+
+/// The row of a thread.
+pub fn push_thread(tables: &mut Tables<'_>, id: i64, name: &str) -> Result<(), Halt> {
+    let tid = Some(id as u64 + 100);
+    tables.push(Thread { id, tid, process_id: 0, name: Some(name.into()), kind: None, location: None })
+}
+
+/// The row of a span.
+pub fn push_span(tables: &mut Tables<'_>, thread_id: i64, category: &str, span: Brief) -> Result<(), Halt> {
+    let (name, id, depth, parent_id, ts_ns, dur_ns) = span;
+    tables.push(Span {
+        id,
+        parent_id,
+        thread_id,
+        depth,
+        ts_ns,
+        dur_ns,
+        self_ns: dur_ns,
+        name: name.into(),
+        category: category.into(),
+        definition_id: None,
+        file: None,
+        line: None,
+        color: None,
+    })
+}
+
+/// An allocation at the time that its number says, without more than its size and its stack.
+pub fn allocation(id: i64, size_bytes: u64, stack_id: Option<i64>, fate: &str) -> Allocation<'_> {
+    let (thread_id, freed_ts_ns, end_id, lifetime_ns) = Default::default();
+    let (ts_ns, address, fate) = (id, 16, fate.into());
+    Allocation { id, ts_ns, thread_id, address, size_bytes, stack_id, fate, freed_ts_ns, end_id, lifetime_ns }
+}
+
+/// What a target writes, and what it says is lost.
+pub fn written(target: &dyn Target, source: &dyn TableSource) -> (Vec<u8>, Loss) {
+    let mut out = Vec::new();
+    let loss = target.write(source, &Options::default(), &mut out).unwrap();
+    (out, loss)
+}

@@ -1,0 +1,73 @@
+//! Places in a program, numbered.
+
+use hashbrown::HashMap;
+use traceloom_core::{Error, Result};
+
+use crate::{LookId, Looks, NameId};
+
+/// A place in a program.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Frame {
+    pub name: NameId,
+    pub file: Option<NameId>,
+    pub line: Option<u32>,
+}
+
+/// Frames, each once.
+#[derive(Debug)]
+pub struct Frames {
+    pub all: Vec<Frame>,
+    numbers: HashMap<Frame, u32>,
+    /// The frame of each look among the first ones.
+    of_looks: Vec<u32>,
+    most: usize,
+}
+
+const NO_FRAME: u32 = u32::MAX;
+/// Looks whose frames are found without hashing.
+const QUICK_LOOKS: usize = 1 << 18;
+
+impl Frames {
+    pub fn new(most: usize) -> Self {
+        Self { all: Vec::new(), numbers: HashMap::new(), of_looks: Vec::new(), most }
+    }
+
+    /// The number of the frame of a span that looks like this.
+    #[inline]
+    pub fn of_look(&mut self, id: LookId, looks: &mut Looks) -> Result<u32> {
+        match self.of_looks.get(id.index()) {
+            Some(frame) if *frame != NO_FRAME => Ok(*frame),
+            _ => self.find(id, looks),
+        }
+    }
+
+    fn find(&mut self, id: LookId, looks: &mut Looks) -> Result<u32> {
+        let look = looks.get(id)?;
+        let number = self.add(Frame { name: look.name, file: look.file, line: look.line })?;
+        if id.index() < QUICK_LOOKS {
+            if self.of_looks.len() <= id.index() {
+                self.of_looks.resize(id.index() + 1, NO_FRAME);
+            }
+            self.of_looks[id.index()] = number;
+        }
+        Ok(number)
+    }
+
+    /// The number of a frame.
+    pub fn add(&mut self, frame: Frame) -> Result<u32> {
+        check("places in the program", self.all.len(), self.most)?;
+        let all = &mut self.all;
+        Ok(*self.numbers.entry(frame).or_insert_with(|| {
+            all.push(frame);
+            all.len() as u32 - 1
+        }))
+    }
+}
+
+/// Whether one more may be held. Numbers are 32 bits wide, and the last one means none.
+pub fn check(what: &'static str, held: usize, most: usize) -> Result<()> {
+    match held < most.min(NO_FRAME as usize) {
+        true => Ok(()),
+        false => Err(Error::limit(what, held as u64 + 1, most as u64)),
+    }
+}

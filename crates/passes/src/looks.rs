@@ -1,0 +1,160 @@
+//! What many spans have in common, kept once.
+
+use hashbrown::HashMap;
+use traceloom_core::{ByteOrder, Cursor, Error, Result};
+
+use crate::NameId;
+use traceloom_core::Store;
+
+/// Everything about a span that is neither time nor place in the tree.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Look {
+    /// Its name.
+    pub name: NameId,
+    /// `block`, `call`, `scope`, `frame` or `range`.
+    pub category: NameId,
+    /// What declared it.
+    pub definition_id: Option<i64>,
+    /// Source file.
+    pub file: Option<NameId>,
+    /// Source line.
+    pub line: Option<u32>,
+    /// Colour as 0xAARRGGBB.
+    pub color: Option<u32>,
+}
+
+/// A look of a [`Looks`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LookId(pub u32);
+
+impl LookId {
+    /// Its number: ids count from 0.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Looks in memory, each once; further ones go to a store.
+const RESIDENT: usize = 1 << 18;
+/// Bytes of a stored look.
+const BYTES: usize = 40;
+
+/// Looks by number.
+#[derive(Debug)]
+pub struct Looks {
+    looks: Vec<Look>,
+    ids: HashMap<Look, u32>,
+    /// The look that was last seen with each low part of a name: most are found here.
+    recent: Vec<Option<u32>>,
+    further: Store,
+}
+
+const RECENT: usize = 1 << 10;
+
+impl Default for Looks {
+    fn default() -> Self {
+        Self { looks: Vec::new(), ids: HashMap::new(), recent: vec![None; RECENT], further: Store::new(8 << 20) }
+    }
+}
+
+impl Looks {
+    /// The id of a look.
+    #[inline]
+    pub fn intern(&mut self, look: Look) -> Result<LookId> {
+        let slot = look.name.index() % RECENT;
+        match self.recent[slot].and_then(|id| Some((id, self.looks.get(id as usize)?))) {
+            Some((id, recent)) if *recent == look => Ok(LookId(id)),
+            _ => self.intern_slowly(look, slot),
+        }
+    }
+
+    fn intern_slowly(&mut self, look: Look, slot: usize) -> Result<LookId> {
+        if self.looks.len() >= RESIDENT {
+            let known = self.ids.get(&look).copied();
+            return known.map_or_else(|| self.store(&look), |id| Ok(LookId(id)));
+        }
+        let looks = &mut self.looks;
+        let id = *self.ids.entry(look).or_insert_with(|| {
+            looks.push(look);
+            looks.len() as u32 - 1
+        });
+        self.recent[slot] = Some(id);
+        Ok(LookId(id))
+    }
+
+    #[cold]
+    fn store(&mut self, look: &Look) -> Result<LookId> {
+        let stored = self.further.len() / BYTES as u64;
+        let id = u32::try_from(RESIDENT as u64 + stored);
+        let id = id.map_err(|_| Error::limit("names of spans", 1 << 32, u64::from(u32::MAX)))?;
+        let mut bytes = [0; BYTES];
+        let flags = [look.definition_id.is_some(), look.line.is_some(), look.color.is_some(), look.file.is_some()];
+        let words = [
+            u64::from(look.name.raw()) << 32 | u64::from(look.category.raw()),
+            look.definition_id.unwrap_or(0) as u64,
+            u64::from(look.line.unwrap_or(0)) << 32 | u64::from(look.color.unwrap_or(0)),
+            look.file.map_or(0, |file| file.raw().into()),
+            flags.iter().rev().fold(0, |bits, flag| bits << 1 | u64::from(*flag)),
+        ];
+        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        self.further.append(&bytes)?;
+        Ok(LookId(id))
+    }
+
+    /// The look of an id.
+    #[inline]
+    pub fn get(&mut self, id: LookId) -> Result<Look> {
+        match self.looks.get(id.index()) {
+            Some(look) => Ok(*look),
+            None => self.load(id),
+        }
+    }
+
+    #[cold]
+    fn load(&mut self, id: LookId) -> Result<Look> {
+        let mut bytes = [0; BYTES];
+        self.further.read((id.index() as u64).saturating_sub(RESIDENT as u64) * BYTES as u64, &mut bytes)?;
+        let mut cursor = Cursor::new(&bytes, 0, ByteOrder::Little);
+        let names = cursor.u64("names")?;
+        let definition_id = cursor.u64("definition")? as i64;
+        let place = cursor.u64("line and colour")?;
+        let file = cursor.u64("file")?;
+        let flags = cursor.u64("flags")?;
+        let has = |bit: u64| flags & 1 << bit != 0;
+        Ok(Look {
+            name: NameId::from_raw((names >> 32) as u32),
+            category: NameId::from_raw(names as u32),
+            definition_id: has(0).then_some(definition_id),
+            file: has(3).then(|| NameId::from_raw(file as u32)),
+            line: has(1).then_some((place >> 32) as u32),
+            color: has(2).then_some(place as u32),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_that_do_not_fit_into_memory_are_found_again() {
+        let mut looks = Looks::default();
+        let look = |number: u32| Look {
+            name: NameId::from_raw(number),
+            category: NameId::from_raw(number % 3),
+            definition_id: (!number.is_multiple_of(5)).then_some(-i64::from(number)),
+            file: (!number.is_multiple_of(7)).then(|| NameId::from_raw(number / 2)),
+            line: (!number.is_multiple_of(2)).then_some(number),
+            color: (!number.is_multiple_of(3)).then_some(u32::MAX - number),
+        };
+        let count = RESIDENT as u32 + 1000;
+        let ids: Vec<LookId> = (0..count).map(|number| looks.intern(look(number)).unwrap()).collect();
+        for (number, id) in ids.iter().enumerate() {
+            assert_eq!(looks.get(*id).unwrap(), look(number as u32));
+        }
+        assert_eq!(looks.intern(look(17)).unwrap(), ids[17]);
+    }
+}

@@ -1,0 +1,70 @@
+//! What is lost with whole tables.
+
+use arrow_array::{Array, RecordBatch, cast::AsArray, types::Int64Type};
+use traceloom_core::{Loss, Slice};
+use traceloom_model::{Columns, Table};
+
+use crate::Gathered;
+
+/// What people call the rows of a table.
+pub const fn phrase(table: Table) -> &'static str {
+    match table {
+        Table::Traces => "facts about the trace",
+        Table::Attributes => "attributes of the trace",
+        Table::Processes => "processes",
+        Table::Threads => "threads",
+        Table::Definitions => "definitions",
+        Table::Files => "source files",
+        Table::Sources => "lines of source text",
+        Table::Spans => "spans",
+        Table::Events => "events",
+        Table::Counters => "values of counters",
+        Table::Logs => "log entries",
+        Table::Allocations => "allocations",
+        Table::Frees => "frees",
+        Table::Switches => "context switches",
+        Table::Frames => "frames of call stacks",
+        Table::Stacks => "call stacks",
+        Table::LineTimes => "times of lines",
+        Table::Calls => "sums of calls",
+        Table::Links => "flows between spans",
+        Table::Resources => "embedded files",
+        Table::Args => "arguments",
+        Table::Findings => "findings",
+    }
+}
+
+/// Tables whose absence is no loss: findings are about the input, and are told anyway; a trace is more than its row.
+pub fn counts(table: Table) -> bool {
+    !matches!(table, Table::Findings | Table::Traces)
+}
+
+/// The columns by which rows of a table are counted.
+pub fn counted_columns(table: Table) -> Columns {
+    let has = |name: &&str| table.columns().iter().any(|column| column.name == *name);
+    let names: Vec<&str> = ["id", "ts_ns"].into_iter().filter(has).collect();
+    Columns::named(table, &names)
+}
+
+/// Counts tables that a variant does not show.
+pub fn lose_rows(gathered: &Gathered, tables: &[Table], loss: &mut Loss) {
+    for table in tables {
+        loss.lose_many(phrase(*table), gathered.rows(*table), || format!("rows of {}", table.name()));
+    }
+}
+
+/// Counts the rows of a batch that the slice takes as lost.
+pub fn lose_table(loss: &mut Loss, table: Table, batch: &RecordBatch, slice: &Slice) {
+    let times = batch.column_by_name("ts_ns").and_then(|column| column.as_primitive_opt::<Int64Type>());
+    let is_taken = |row: usize| {
+        let ts_ns = times.filter(|times| times.is_valid(row)).map(|times| times.value(row));
+        ts_ns.is_none_or(|ts_ns| slice.range.contains(ts_ns))
+    };
+    let ids = batch.column_by_name("id").and_then(|column| column.as_primitive_opt::<Int64Type>());
+    let mut taken = (0..batch.num_rows()).filter(|row| is_taken(*row));
+    let Some(first) = taken.next() else { return };
+    loss.lose_many(phrase(table), 1 + taken.count() as u64, || match ids {
+        Some(ids) => format!("{} {}", table.name(), ids.value(first)),
+        None => table.name().to_owned(),
+    });
+}

@@ -1,0 +1,159 @@
+//! Memory in use over time, from allocations and what became of them.
+
+use std::cmp::Ordering;
+
+use traceloom_core::{Arena, Cursor, Entry, Loss, Result};
+use traceloom_model::{Table, TableSource, allocations, frees};
+
+use crate::{Gathered, Options, span_is_taken};
+use traceloom_core::{Sorted, Sorter};
+
+/// What is in use from a moment on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct InUse {
+    /// The trace, as the number of [`crate::Roster::traces`].
+    pub trace: usize,
+    /// The moment.
+    pub ts_ns: i64,
+    /// How much.
+    pub bytes: i64,
+    /// In how many pieces.
+    pub pieces: i64,
+}
+
+/// Tells what is in use, trace by trace, at each time at which it changes.
+///
+/// The target declares `ts_ns`, `thread_id`, `size_bytes` and `freed_ts_ns` of `allocations`, and `allocation_id` of `frees`.
+/// Where each piece is and who took it is counted as lost, and so are frees of memory that nobody is known to have taken.
+pub fn memory_in_use(
+    source: &dyn TableSource,
+    gathered: &mut Gathered,
+    options: &Options,
+    loss: &mut Loss,
+    mut tell: impl FnMut(InUse) -> Result<()>,
+) -> Result<()> {
+    if gathered.rows(Table::Allocations) == 0 && gathered.rows(Table::Frees) == 0 {
+        return Ok(());
+    }
+    let changes = read(source, gathered, options, loss)?;
+    let mut sum = Sum::default();
+    let mut changes = changes.iter()?.peekable();
+    while let Some(change) = changes.next().transpose()? {
+        sum.add(&change);
+        let is_last = match changes.peek() {
+            Some(Ok(next)) => next.cmp(&change).is_ne(),
+            _ => true,
+        };
+        if is_last && span_is_taken(&options.slice, change.ts_ns, Some(0)) {
+            tell(sum.at(&change))?;
+        }
+    }
+    Ok(())
+}
+
+/// A change of what is in use.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Change {
+    trace: u32,
+    ts_ns: i64,
+    size_bytes: u64,
+    is_free: bool,
+}
+
+impl Ord for Change {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.trace, self.ts_ns).cmp(&(other.trace, other.ts_ns))
+    }
+}
+
+impl PartialOrd for Change {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Entry for Change {
+    const BYTES: usize = 21;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.trace.to_le_bytes());
+        bytes.extend_from_slice(&self.ts_ns.to_le_bytes());
+        bytes.extend_from_slice(&self.size_bytes.to_le_bytes());
+        bytes.push(self.is_free.into());
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Self {
+            trace: cursor.u32("trace")?,
+            ts_ns: cursor.i64("time")?,
+            size_bytes: cursor.u64("size")?,
+            is_free: cursor.u8("kind")? != 0,
+        })
+    }
+}
+
+fn read(
+    source: &dyn TableSource,
+    gathered: &mut Gathered,
+    options: &Options,
+    loss: &mut Loss,
+) -> Result<Sorted<Change>> {
+    let mut sorter = Sorter::new(&Arena::new(options.limits.tree_bytes));
+    let rest = gathered.rest();
+    let roster = &mut gathered.roster;
+    rest.pour(source, &[Table::Allocations, Table::Frees], |table, batch| {
+        if table == Table::Frees {
+            return count_lost_frees(&frees::View::of(batch), loss);
+        }
+        let view = allocations::View::of(batch);
+        for row in 0..view.rows {
+            let trace_id = view.trace_id.get(row);
+            if let Some(thread_id) = view.thread_id.get(row) {
+                let index = roster.index(trace_id, thread_id)?;
+                if !roster.thread(index).is_taken {
+                    continue;
+                }
+            }
+            let trace = roster.trace_number(trace_id)? as u32;
+            let (ts_ns, size_bytes) = (view.ts_ns.get(row), view.size_bytes.get(row));
+            loss.lose("addresses and call stacks of allocations", || format!("allocations {}", view.id.get(row)));
+            sorter.push(Change { trace, ts_ns, size_bytes, is_free: false })?;
+            if let Some(ts_ns) = view.freed_ts_ns.get(row) {
+                sorter.push(Change { trace, ts_ns, size_bytes, is_free: true })?;
+            }
+        }
+        Ok(())
+    })?;
+    sorter.finish()
+}
+
+/// What gave back an allocation shows in the curve; what gave back nothing that is known does not.
+fn count_lost_frees(view: &frees::View<'_>, loss: &mut Loss) -> Result<()> {
+    for row in (0..view.rows).filter(|row| view.allocation_id.get(*row).is_none()) {
+        loss.lose("frees of unknown memory", || format!("frees {}", view.id.get(row)));
+    }
+    Ok(())
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    trace: Option<u32>,
+    bytes: i128,
+    pieces: i64,
+}
+
+impl Sum {
+    fn add(&mut self, change: &Change) {
+        if self.trace.replace(change.trace) != Some(change.trace) {
+            (self.bytes, self.pieces) = (0, 0);
+        }
+        let sign = if change.is_free { -1 } else { 1 };
+        self.bytes += i128::from(change.size_bytes) * i128::from(sign);
+        self.pieces += sign;
+    }
+
+    fn at(&self, change: &Change) -> InUse {
+        let bytes = i64::try_from(self.bytes).unwrap_or(i64::MAX);
+        InUse { trace: change.trace as usize, ts_ns: change.ts_ns, bytes, pieces: self.pieces }
+    }
+}

@@ -1,0 +1,179 @@
+//! The numbers of processes and threads that other tools insist on: there, positive, and different from each other.
+
+use hashbrown::HashSet;
+use traceloom_core::Loss;
+
+use crate::{Process, Roster, Thread, ThreadIndex, Trace};
+
+/// A process with its number.
+#[derive(Clone, Debug)]
+pub struct NumberedProcess {
+    /// Its number.
+    pub pid: u32,
+    /// The program, or the trace that it took part in.
+    pub name: String,
+    /// Its trace, as the number of [`Roster::traces`].
+    pub trace: usize,
+}
+
+/// A thread with its number.
+#[derive(Clone, Copy, Debug)]
+pub struct NumberedThread {
+    /// Its number.
+    pub tid: u32,
+    /// Its process, as the number of [`Numbering::processes`].
+    pub process: usize,
+}
+
+/// Numbers from 1 to `i32::MAX`: those of the trace where they are such, made up where not.
+#[derive(Debug)]
+pub struct Numbering {
+    /// All processes; each trace has one at least.
+    pub processes: Vec<NumberedProcess>,
+    threads: Vec<NumberedThread>,
+    /// The first process of each trace, for what belongs to no thread.
+    firsts: Vec<usize>,
+    taken: HashSet<u32>,
+    /// Where the search for a free number goes on.
+    next: u32,
+}
+
+impl Numbering {
+    /// Numbers everybody in the roster.
+    pub fn new(roster: &Roster, loss: &mut Loss) -> Self {
+        let (processes, threads, firsts) = Default::default();
+        let mut numbering = Self { processes, threads, firsts, taken: HashSet::new(), next: 1 };
+        // What the traces say comes first, so that no number made up stands in the way of a real one.
+        let pids: Vec<Option<u32>> = roster.processes.iter().map(|process| numbering.claim(process.pid)).collect();
+        let tids: Vec<Option<u32>> = (0..)
+            .zip(roster.threads())
+            .map(|(index, thread)| {
+                let process = roster.process_number_of(ThreadIndex(index));
+                numbering.claim_thread(thread, process.and_then(|process| pids[process]))
+            })
+            .collect();
+        numbering.number_processes(roster, pids, loss);
+        numbering.number_threads(roster, tids, loss);
+        numbering
+    }
+
+    /// A thread's number; that of the first process where nothing is known of the thread.
+    pub fn thread(&self, index: ThreadIndex) -> NumberedThread {
+        let unknown = || NumberedThread { tid: self.processes.first().map_or(1, |process| process.pid), process: 0 };
+        self.threads.get(index.index()).copied().unwrap_or_else(unknown)
+    }
+
+    /// The process of a thread of a trace: the first one where nothing is known of the thread.
+    pub fn process_of(&self, index: ThreadIndex, trace: usize) -> usize {
+        self.threads.get(index.index()).map_or_else(|| self.first_process(trace), |thread| thread.process)
+    }
+
+    /// The first process of a trace.
+    pub fn first_process(&self, trace: usize) -> usize {
+        self.firsts.get(trace).copied().unwrap_or(0)
+    }
+
+    /// A number that nobody has.
+    pub fn fresh(&mut self) -> u32 {
+        while !self.taken.insert(self.next) {
+            self.next = self.next.saturating_add(1);
+        }
+        self.next
+    }
+
+    fn number_processes(&mut self, roster: &Roster, pids: Vec<Option<u32>>, loss: &mut Loss) {
+        for (process, pid) in roster.processes.iter().zip(pids) {
+            let pid = pid.unwrap_or_else(|| self.give("numbers of processes", process.pid, loss));
+            let name = process_name(process, &roster.traces[process.trace]);
+            self.processes.push(NumberedProcess { pid, name, trace: process.trace });
+        }
+        let mut firsts = vec![None; roster.traces.len()];
+        for (number, process) in roster.processes.iter().enumerate() {
+            firsts[process.trace].get_or_insert(number);
+        }
+        for (trace, (facts, first)) in roster.traces.iter().zip(firsts).enumerate() {
+            let first = first.unwrap_or_else(|| {
+                let pid = self.fresh();
+                self.processes.push(NumberedProcess { pid, name: trace_name(facts), trace });
+                self.processes.len() - 1
+            });
+            self.firsts.push(first);
+        }
+    }
+
+    fn number_threads(&mut self, roster: &Roster, tids: Vec<Option<u32>>, loss: &mut Loss) {
+        for ((index, thread), tid) in (0..).zip(roster.threads()).zip(tids) {
+            let process = roster.process_number_of(ThreadIndex(index)).unwrap_or(self.firsts[thread.trace]);
+            let tid = tid.unwrap_or_else(|| self.give("numbers of threads", thread.tid, loss));
+            self.threads.push(NumberedThread { tid, process });
+        }
+    }
+
+    fn claim(&mut self, number: Option<u64>) -> Option<u32> {
+        let number = number.and_then(|number| i32::try_from(number).ok()).filter(|number| *number > 0)? as u32;
+        self.taken.insert(number).then_some(number)
+    }
+
+    /// The main thread of a process has the number of the process.
+    fn claim_thread(&mut self, thread: &Thread, pid: Option<u32>) -> Option<u32> {
+        let is_main = pid.is_some() && thread.tid == pid.map(u64::from);
+        if is_main { pid } else { self.claim(thread.tid) }
+    }
+
+    fn give(&mut self, what: &'static str, replaced: Option<u64>, loss: &mut Loss) -> u32 {
+        let number = self.fresh();
+        if let Some(replaced) = replaced {
+            loss.lose(what, || format!("{replaced}, which is now {number}"));
+        }
+        number
+    }
+}
+
+fn process_name(process: &Process, trace: &Trace) -> String {
+    process.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| trace_name(trace))
+}
+
+fn trace_name(trace: &Trace) -> String {
+    let path: &std::path::Path = trace.path.as_ref();
+    path.file_name().map_or_else(|| trace.format.clone(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use traceloom_model::{processes, threads};
+
+    use super::*;
+    use crate::{Descriptor, Gathered, Options, fixture::Synthetic};
+
+    static NOTHING: Descriptor =
+        Descriptor { id: "", name: "", about: "", extensions: &[], variants: &[], needs: &[], is_text: false };
+
+    #[test]
+    fn everybody_has_a_number_and_none_has_that_of_another() {
+        let trace = |tids: &'static [Option<u64>]| {
+            Synthetic::new(move |tables| {
+                for (id, tid) in (0..).zip(tids) {
+                    let (name, kind, location) = (None, None, None);
+                    tables.push(threads::Thread { id, tid: *tid, process_id: 0, name, kind, location })?;
+                }
+                let (ppid, name, start_ts_ns, end_ts_ns) = (None, None, None, None);
+                tables.push(processes::Process { id: 0, pid: Some(42), ppid, name, start_ts_ns, end_ts_ns })
+            })
+        };
+        let mut both = trace(&[Some(42), Some(1), Some(1), None, Some(0), Some(u64::MAX)]);
+        both.traces.extend(trace(&[Some(1), Some(42)]).traces);
+        both.traces[1].0 = 8;
+        let mut loss = Loss::default();
+        let gathered = Gathered::new(&both, &Options::default(), &NOTHING, &mut loss).unwrap();
+        let mut loss = Loss::default();
+        let numbering = Numbering::new(&gathered.roster, &mut loss);
+        let pids: Vec<u32> = numbering.processes.iter().map(|process| process.pid).collect();
+        let tids: Vec<u32> = numbering.threads.iter().map(|thread| thread.tid).collect();
+        assert_eq!((pids[0], &tids[..2]), (42, [42, 1].as_slice()));
+        let mut all: Vec<u32> = tids.iter().chain(&pids[1..]).copied().collect();
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[0] < pair[1]) && all[0] > 0, "{all:?}");
+        let counts: Vec<_> = loss.entries().map(|(what, count, _)| (what, count)).collect();
+        assert_eq!(counts, [("numbers of processes", 1), ("numbers of threads", 5)]);
+    }
+}

@@ -1,0 +1,595 @@
+//! Spans in the order of their begin, parents before children, thread by thread.
+//!
+//! A source gives spans as the file has them, which may be the order of their ends. Here they become rows of fixed
+//! size, sorted in runs that go to a temporary file when memory runs out.
+
+use std::cmp::Ordering;
+
+use traceloom_core::{Arena, Cursor, Entry, Result, Slice, TimeRange};
+use traceloom_model::{spans, switches};
+
+use crate::{KeyMap, Look, LookId, Looks, NamePool, Roster, ThreadIndex, pour::span_is_taken};
+use traceloom_core::{Merge, Sorted, Sorter};
+
+/// The columns of spans that it takes to put them in order, and to say what they are and where in the program.
+pub const SPAN_COLUMNS: &[&str] =
+    &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"];
+
+/// The same, and their colours.
+pub const COLORED_SPAN_COLUMNS: &[&str] =
+    &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line", "color"];
+
+/// Spans of a thread that nest among themselves.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Layer {
+    /// What the thread did: blocks, calls, scopes.
+    Stack,
+    /// Frames.
+    Frames,
+    /// Ranges of time, which may overlap.
+    Ranges,
+    /// Times when the thread did not run: rows of `switches`.
+    Switches,
+}
+
+impl Layer {
+    const ALL: [Self; 4] = [Self::Stack, Self::Frames, Self::Ranges, Self::Switches];
+
+    /// What people call what lies in it beside the thread itself.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stack => "overlapping or too deep",
+            Self::Frames => "frames",
+            Self::Ranges => "ranges",
+            Self::Switches => "not running",
+        }
+    }
+
+    fn of_category(category: &str) -> Self {
+        match category {
+            "frame" => Self::Frames,
+            "range" => Self::Ranges,
+            _ => Self::Stack,
+        }
+    }
+}
+
+/// A span, at its place in the order.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Ordered {
+    /// Its thread.
+    pub thread: ThreadIndex,
+    /// What it nests with.
+    pub layer: Layer,
+    /// Its `id`, in `spans` or `switches`.
+    pub id: i64,
+    /// The span around it.
+    pub parent_id: Option<i64>,
+    /// For a switch, the thread that ran instead.
+    pub target_tid: Option<u64>,
+    /// Spans around it.
+    pub depth: u32,
+    /// When it began.
+    pub ts_ns: i64,
+    /// How long it took; none where it was never closed.
+    pub dur_ns: Option<i64>,
+    /// When it ended; where it was never closed, the end of the trace.
+    pub end_ns: i64,
+    /// Its name and the like.
+    pub look: LookId,
+}
+
+/// As it is sorted and spilled.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Row {
+    ts_ns: i64,
+    /// [`OPEN`] where it was never closed.
+    dur_ns: i64,
+    id: i64,
+    /// [`NO_PARENT`] where there is none; for a switch, the thread that ran instead.
+    parent_id: i64,
+    thread: u32,
+    depth: u32,
+    look: u32,
+    layer: u8,
+}
+
+const OPEN: i64 = -1;
+const NO_PARENT: i64 = i64::MIN;
+
+impl Row {
+    #[inline]
+    fn place(&self) -> (u32, u8, i64) {
+        (self.thread, self.layer, self.ts_ns)
+    }
+
+    fn end_or_max(&self) -> i64 {
+        if self.dur_ns == OPEN { i64::MAX } else { self.ts_ns.saturating_add(self.dur_ns) }
+    }
+}
+
+impl Ord for Row {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.place().cmp(&other.place()).then_with(|| (self.depth, self.id).cmp(&(other.depth, other.id)))
+    }
+}
+
+impl PartialOrd for Row {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Entry for Row {
+    const BYTES: usize = 45;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        for number in [self.ts_ns, self.dur_ns, self.id, self.parent_id] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        for number in [self.thread, self.depth, self.look] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.push(self.layer);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Self {
+            ts_ns: cursor.i64("begin")?,
+            dur_ns: cursor.i64("duration")?,
+            id: cursor.i64("id")?,
+            parent_id: cursor.i64("parent")?,
+            thread: cursor.u32("thread")?,
+            depth: cursor.u32("depth")?,
+            look: cursor.u32("look")?,
+            layer: cursor.u8("layer")?,
+        })
+    }
+}
+
+/// Takes spans as they come.
+#[derive(Debug)]
+pub struct SpanSorter {
+    /// Blocks, calls and scopes, which come nearly in order.
+    stack: Sorter<Row>,
+    /// The other layers, which come at another time: among the rows of the first they would all be far from their place.
+    beside: Sorter<Row>,
+    names: KeyMap,
+    categories: KeyMap,
+    files: KeyMap,
+    switch_names: KeyMap,
+    slice: Slice,
+}
+
+impl SpanSorter {
+    /// Empty; takes what reaches into the slice.
+    pub fn new(arena: &Arena, slice: &Slice) -> Self {
+        let (names, categories, files, switch_names) = Default::default();
+        Self {
+            stack: Sorter::new(arena),
+            beside: Sorter::new(arena),
+            names,
+            categories,
+            files,
+            switch_names,
+            slice: slice.clone(),
+        }
+    }
+
+    /// Takes a batch.
+    pub fn take(
+        &mut self,
+        view: &spans::View<'_>,
+        roster: &mut Roster,
+        pool: &mut NamePool,
+        looks: &mut Looks,
+    ) -> Result<()> {
+        self.names.turn_to(view.name.values());
+        self.categories.turn_to(view.category.values());
+        self.files.turn_to(view.file.values());
+        // A text is looked at once for each entry of the dictionary, not for each row.
+        let layers: Vec<Layer> =
+            view.category.values().into_iter().flatten().map(|name| Layer::of_category(name.unwrap_or(""))).collect();
+        for row in 0..view.rows {
+            let thread = roster.index(view.trace_id.get(row), view.thread_id.get(row))?;
+            let (ts_ns, dur_ns) = (view.ts_ns.get(row), view.dur_ns.get(row));
+            if !roster.thread(thread).is_taken || !span_is_taken(&self.slice, ts_ns, dur_ns) {
+                continue;
+            }
+            roster.note(thread, ts_ns);
+            let (category, layer) = match view.category.keys().get(row) {
+                Some(key) => {
+                    let layer = layers.get(*key as usize).copied().unwrap_or(Layer::Stack);
+                    (self.categories.get(*key, pool)?, layer)
+                }
+                None => (pool.intern("")?, Layer::Stack),
+            };
+            let name = match view.name.keys().get(row) {
+                Some(key) => self.names.get(*key, pool)?,
+                None => pool.intern("")?,
+            };
+            let look = Look {
+                name,
+                category,
+                definition_id: view.definition_id.get(row),
+                file: view.file.key(row).map(|key| self.files.get(key, pool)).transpose()?,
+                line: view.line.get(row),
+                color: view.color.get(row),
+            };
+            let sorter = if layer == Layer::Stack { &mut self.stack } else { &mut self.beside };
+            sorter.push(Row {
+                ts_ns,
+                dur_ns: dur_ns.map_or(OPEN, |dur| dur.max(0)),
+                id: view.id.get(row),
+                parent_id: view.parent_id.get(row).unwrap_or(NO_PARENT),
+                thread: thread.0,
+                depth: view.depth.get(row),
+                look: looks.intern(look)?.0,
+                layer: layer as u8,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes a batch of switches, as spans of a layer of their own.
+    pub fn take_switches(
+        &mut self,
+        view: &switches::View<'_>,
+        roster: &mut Roster,
+        pool: &mut NamePool,
+        looks: &mut Looks,
+    ) -> Result<()> {
+        self.switch_names.turn_to(view.name.values());
+        let category = pool.intern("switch")?;
+        for row in 0..view.rows {
+            let thread = roster.index(view.trace_id.get(row), view.thread_id.get(row))?;
+            let (ts_ns, dur_ns) = (view.ts_ns.get(row), view.dur_ns.get(row));
+            if !roster.thread(thread).is_taken || !span_is_taken(&self.slice, ts_ns, Some(dur_ns)) {
+                continue;
+            }
+            let name = self.switch_names.get(view.name.keys().get(row).copied().unwrap_or(-1), pool)?;
+            let look = Look { name, category, definition_id: None, file: None, line: None, color: None };
+            self.beside.push(Row {
+                ts_ns,
+                dur_ns: dur_ns.max(0),
+                id: view.id.get(row),
+                parent_id: view.target_tid.get(row) as i64,
+                thread: thread.0,
+                depth: 0,
+                look: looks.intern(look)?.0,
+                layer: Layer::Switches as u8,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// All spans in order.
+    pub fn finish(self) -> Result<SpanOrder> {
+        Ok(SpanOrder { sorted: self.stack.finish()?.join(self.beside.finish()?) })
+    }
+}
+
+/// Spans in order, as often as they are asked for.
+#[derive(Debug)]
+pub struct SpanOrder {
+    sorted: Sorted<Row>,
+}
+
+impl SpanOrder {
+    /// Number of spans.
+    pub fn len(&self) -> u64 {
+        self.sorted.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// Walks thread by thread, layer by layer, by begin.
+    pub fn iter(&self, roster: &Roster) -> Result<SpanIter<'_>> {
+        let last = |thread: &crate::Thread| roster.traces[thread.trace].last_ts_ns.unwrap_or(i64::MIN);
+        let last_ts_ns = roster.threads().iter().map(last).collect();
+        Ok(SpanIter { merge: self.sorted.iter()?, rows: Vec::new(), next: 0, untied: 0, last_ts_ns })
+    }
+}
+
+/// Spans of a [`SpanOrder`].
+#[derive(Debug)]
+pub struct SpanIter<'a> {
+    merge: Merge<'a, Row>,
+    /// Rows that are ready; those before `next` are gone, and those before `untied` are in their final order.
+    rows: Vec<Row>,
+    next: usize,
+    untied: usize,
+    /// The end of the trace, for each thread.
+    last_ts_ns: Vec<i64>,
+}
+
+/// Rows taken at once.
+const BLOCK: usize = 1 << 10;
+/// Spans of one begin that are put in order by their parents; of more, the rest stays in the order of depth.
+const MOST_TIED: usize = 1 << 20;
+
+impl SpanIter<'_> {
+    /// Puts the rows that begin with the next one into order; false at the end.
+    #[cold]
+    fn advance(&mut self) -> Result<bool> {
+        let mut tied_end = self.tied_end();
+        // The last rows may go on beyond what is here.
+        while tied_end == self.rows.len() && tied_end - self.next < MOST_TIED {
+            self.rows.drain(..self.next);
+            self.next = 0;
+            let before = self.rows.len();
+            self.merge.fill(&mut self.rows, BLOCK)?;
+            tied_end = self.tied_end();
+            if self.rows.len() == before {
+                break;
+            }
+        }
+        if let Some(tied) = self.rows.get_mut(self.next..tied_end).filter(|tied| tied.len() > 1) {
+            untie(tied);
+        }
+        self.untied = tied_end;
+        Ok(self.next < self.rows.len())
+    }
+
+    /// Where the rows that begin with the next one end.
+    fn tied_end(&self) -> usize {
+        let rest = &self.rows[self.next..];
+        let len = rest.first().map_or(0, |first| rest.iter().take_while(|row| row.place() == first.place()).count());
+        self.next + len
+    }
+
+    fn ordered(&self, row: &Row) -> Ordered {
+        let last_ts_ns = self.last_ts_ns.get(row.thread as usize).copied().unwrap_or(i64::MIN);
+        let end_ns = match row.dur_ns {
+            OPEN => last_ts_ns.max(row.ts_ns),
+            dur => row.ts_ns.saturating_add(dur),
+        };
+        let layer = Layer::ALL.get(usize::from(row.layer)).copied().unwrap_or(Layer::Stack);
+        let is_switch = layer == Layer::Switches;
+        Ordered {
+            thread: ThreadIndex(row.thread),
+            layer,
+            id: row.id,
+            parent_id: (row.parent_id != NO_PARENT && !is_switch).then_some(row.parent_id),
+            target_tid: is_switch.then_some(row.parent_id as u64),
+            depth: row.depth,
+            ts_ns: row.ts_ns,
+            dur_ns: (row.dur_ns != OPEN).then_some(row.dur_ns),
+            end_ns,
+            look: LookId(row.look),
+        }
+    }
+}
+
+impl Iterator for SpanIter<'_> {
+    type Item = Result<Ordered>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next == self.untied {
+            let is_alone =
+                matches!(self.rows.get(self.next..self.next + 2), Some([one, two]) if one.place() != two.place());
+            // A row that begins alone, and is not the last one here, is where it should be.
+            if is_alone {
+                self.untied += 1;
+            } else {
+                match self.advance() {
+                    Ok(true) => {}
+                    Ok(false) => return None,
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+        }
+        let row = self.ordered(&self.rows[self.next]);
+        self.next += 1;
+        Some(Ok(row))
+    }
+}
+
+/// Puts spans that begin at the same time into the order of a walk through the tree.
+///
+/// Depth alone does not do: of two siblings that begin together the first took no time, and its children come
+/// before the second. The rows are in the order of depth and id.
+fn untie(rows: &mut [Row]) {
+    let is_chain = rows.windows(2).all(|pair| pair[1].parent_id == pair[0].id);
+    if is_chain {
+        return;
+    }
+    // The place of the parent plus one; none is 0, so that outermost spans come first.
+    let parent_of = |row: &Row| {
+        let key = (row.depth.checked_sub(1)?, row.parent_id);
+        rows.binary_search_by_key(&key, |other| (other.depth, other.id)).ok()
+    };
+    let parents: Vec<usize> = rows.iter().map(|row| parent_of(row).map_or(0, |place| place + 1)).collect();
+    let mut by_parent: Vec<usize> = (0..rows.len()).collect();
+    by_parent.sort_unstable_by_key(|place| (parents[*place], rows[*place].end_or_max(), rows[*place].id));
+    let children_of = |parent: usize| {
+        let begin = by_parent.partition_point(|place| parents[*place] < parent);
+        let end = by_parent.partition_point(|place| parents[*place] <= parent);
+        by_parent[begin..end].iter().rev()
+    };
+    let mut walked = Vec::with_capacity(rows.len());
+    let mut waiting: Vec<usize> = children_of(0).copied().collect();
+    while let Some(place) = waiting.pop() {
+        walked.push(rows[place]);
+        waiting.extend(children_of(place + 1));
+    }
+    // A parent is always less deep, so there are no circles and nobody is left out.
+    debug_assert_eq!(walked.len(), rows.len());
+    rows.copy_from_slice(&walked);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use traceloom_core::{Limits, Loss};
+    use traceloom_model::Table;
+
+    use super::*;
+    use crate::{
+        Descriptor, Gathered, Need, Options,
+        fixture::{Brief, Synthetic, push_main, push_span, push_thread},
+    };
+
+    static SPANS: Descriptor = Descriptor {
+        id: "spans",
+        name: "",
+        about: "",
+        extensions: &[],
+        variants: &[],
+        needs: &[Need::by_begin(Table::Spans, &[]), Need::of(Table::Processes, &[]), Need::of(Table::Threads, &[])],
+        is_text: false,
+    };
+
+    fn gathered(source: &Synthetic, options: &Options) -> Vec<Ordered> {
+        let mut loss = Loss::default();
+        let gathered = Gathered::new(source, options, &SPANS, &mut loss).unwrap();
+        assert!(loss.is_empty());
+        assert_eq!(gathered.spans.len(), gathered.spans.iter(&gathered.roster).unwrap().count() as u64);
+        gathered.spans.iter(&gathered.roster).unwrap().map(Result::unwrap).collect()
+    }
+
+    fn ids(spans: &[Ordered]) -> Vec<i64> {
+        spans.iter().map(|span| span.id).collect()
+    }
+
+    #[test]
+    fn parents_come_before_children_that_begin_with_them() {
+        let post_order: &[Brief] = &[
+            ("a1", 0, 1, Some(1), 5, Some(0)),
+            ("a", 1, 0, None, 5, Some(0)),
+            ("b1", 2, 1, Some(4), 5, Some(1)),
+            ("b2", 3, 1, Some(4), 6, Some(1)),
+            ("b", 4, 0, None, 5, Some(2)),
+        ];
+        assert_eq!(ids(&gathered(&Synthetic::spans(post_order), &Options::default())), [1, 0, 4, 2, 3]);
+        let pre_order: &[Brief] = &[
+            ("a", 0, 0, None, 5, Some(0)),
+            ("a1", 1, 1, Some(0), 5, Some(0)),
+            ("b", 2, 0, None, 5, Some(2)),
+            ("b1", 3, 1, Some(2), 5, Some(1)),
+        ];
+        assert_eq!(ids(&gathered(&Synthetic::spans(pre_order), &Options::default())), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn what_was_never_closed_ends_with_the_trace() {
+        let spans = gathered(
+            &Synthetic::spans(&[("a", 0, 0, None, 3, None), ("b", 1, 1, Some(0), 4, Some(6))]),
+            &Options::default(),
+        );
+        assert_eq!((spans[0].dur_ns, spans[0].end_ns), (None, 10));
+    }
+
+    #[test]
+    fn a_slice_takes_what_reaches_into_it_and_the_threads_it_names() {
+        let trace = Synthetic::new(|tables| {
+            for thread in 0..3 {
+                push_span(tables, thread, "block", ("early", 10 * thread, 0, None, 0, Some(4)))?;
+                push_span(tables, thread, "block", ("across", 10 * thread + 1, 0, None, 5, Some(5)))?;
+                push_span(tables, thread, "block", ("late", 10 * thread + 2, 0, None, 21, Some(4)))?;
+            }
+            push_thread(tables, 1, "one")?;
+            push_thread(tables, 2, "two")?;
+            push_main(tables, traceloom_model::trackers::Extent::default())
+        });
+        let slice = Slice { range: TimeRange::between(10, 20), threads: vec!["two".to_owned(), "101".to_owned()] };
+        let spans = gathered(&trace, &Options { slice, ..Options::default() });
+        assert_eq!(ids(&spans), [11, 21]);
+    }
+
+    #[test]
+    fn frames_and_ranges_are_layers_of_their_own() {
+        let trace = Synthetic::new(|tables| {
+            push_span(tables, 0, "range", ("range", 0, 0, None, 0, Some(4)))?;
+            push_span(tables, 0, "scope", ("scope", 1, 0, None, 2, Some(5)))?;
+            push_span(tables, 0, "frame", ("frame", 2, 0, None, 1, Some(9)))?;
+            push_main(tables, traceloom_model::trackers::Extent::default())
+        });
+        let spans = gathered(&trace, &Options::default());
+        let layers: Vec<_> = spans.iter().map(|span| (span.id, span.layer)).collect();
+        assert_eq!(layers, [(1, Layer::Stack), (2, Layer::Frames), (0, Layer::Ranges)]);
+    }
+
+    #[test]
+    fn several_traces_keep_their_threads_apart() {
+        let mut trace = Synthetic::spans(&[("a", 0, 0, None, 3, Some(1))]);
+        trace.traces.extend(Synthetic::spans(&[("a", 0, 0, None, 1, Some(1))]).traces);
+        trace.traces[1].0 = 8;
+        let spans = gathered(&trace, &Options::default());
+        assert_eq!(spans.iter().map(|span| (span.thread.index(), span.ts_ns)).collect::<Vec<_>>(), [(0, 3), (1, 1)]);
+    }
+
+    /// A tree from the depths of a walk, all of whose times are small, so that many are equal.
+    fn tree(steps: &[(u8, u8, u8)]) -> Vec<Brief> {
+        let mut spans: Vec<Brief> = Vec::new();
+        let mut open: Vec<usize> = Vec::new();
+        let mut now = 0_i64;
+        for (up, gap, _) in steps {
+            for _ in 0..*up {
+                if let Some(index) = open.pop() {
+                    spans[index].5 = Some(now - spans[index].4);
+                }
+            }
+            now += i64::from(*gap);
+            let parent = open.last().map(|index| *index as i64);
+            spans.push(("x", spans.len() as i64, open.len() as u32, parent, now, None));
+            open.push(spans.len() - 1);
+        }
+        for index in open {
+            spans[index].5 = Some(now - spans[index].4);
+        }
+        spans
+    }
+
+    /// The same rows as a file in the order of ends has them, ids included.
+    fn by_end(pre_order: &[Brief]) -> Vec<Brief> {
+        let mut order: Vec<usize> = Vec::new();
+        let mut open: Vec<usize> = Vec::new();
+        for (index, span) in pre_order.iter().enumerate() {
+            while open.len() > span.2 as usize {
+                order.extend(open.pop());
+            }
+            open.push(index);
+        }
+        order.extend(open.into_iter().rev());
+        let place = |index: i64| order.iter().position(|other| *other as i64 == index).map(|place| place as i64);
+        order
+            .iter()
+            .map(|index| {
+                let (name, id, depth, parent, ts, dur) = pre_order[*index];
+                (name, place(id).unwrap(), depth, parent.and_then(place), ts, dur)
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn both_orders_of_a_file_give_the_same_walk(
+            steps in prop::collection::vec((0_u8..4, 0_u8..2, 0_u8..1), 1..60),
+            spill in any::<bool>(),
+        ) {
+            let limits = Limits { tree_bytes: if spill { 0 } else { u64::MAX }, ..Limits::default() };
+            let options = Options { limits, ..Options::default() };
+            let pre_order = tree(&steps);
+            let walk = gathered(&Synthetic::spans(&pre_order), &options);
+            prop_assert_eq!(ids(&walk), (0..pre_order.len() as i64).collect::<Vec<_>>());
+            let post_order = by_end(&pre_order);
+            let walk: Vec<_> = gathered(&Synthetic::spans(&post_order), &options);
+            let shape: Vec<_> = walk.iter().map(|span| (span.depth, span.ts_ns, span.dur_ns)).collect();
+            prop_assert_eq!(shape, pre_order.iter().map(|span| (span.2, span.4, span.5)).collect::<Vec<_>>());
+            // Each span stands right below its parent in the walk.
+            let mut path: Vec<i64> = Vec::new();
+            for span in &walk {
+                path.truncate(span.depth as usize);
+                prop_assert_eq!(path.last().copied(), span.parent_id);
+                path.push(span.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Bytes found by the row that owns them.
+//!
+//! They are laid out one after the other in a [`Store`]; an index, sorted by owner, lies in another. Both are in memory
+//! only up to a limit, so a lookup reads a block of the index and a few bytes; neighbours are in the same block.
+
+use std::cmp::Ordering;
+
+use traceloom_core::{Arena, ByteOrder, Cursor, Entry, Result};
+use traceloom_model::Table;
+
+use traceloom_core::{Sorter, Store};
+
+/// A row of a table: its trace is a number of the roster.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Owner {
+    table: u32,
+    trace: u32,
+    id: i64,
+}
+
+impl Owner {
+    #[inline]
+    pub fn new(table: Table, trace: usize, id: i64) -> Self {
+        Self { table: table as u32, trace: trace as u32, id }
+    }
+}
+
+/// Where bytes of one row are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Place {
+    owner: Owner,
+    offset: u64,
+    len: u64,
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.owner, self.offset).cmp(&(other.owner, other.offset))
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Entry for Place {
+    const BYTES: usize = 32;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.owner.table.to_le_bytes());
+        bytes.extend_from_slice(&self.owner.trace.to_le_bytes());
+        bytes.extend_from_slice(&self.owner.id.to_le_bytes());
+        bytes.extend_from_slice(&self.offset.to_le_bytes());
+        bytes.extend_from_slice(&self.len.to_le_bytes());
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let owner = Owner { table: cursor.u32("table")?, trace: cursor.u32("trace")?, id: cursor.i64("owner")? };
+        Ok(Self { owner, offset: cursor.u64("offset")?, len: cursor.u64("length")? })
+    }
+}
+
+/// Takes records as they come.
+#[derive(Debug)]
+pub struct OwnedSorter {
+    places: Sorter<Place>,
+    /// The row whose records come at the moment.
+    current: Option<Place>,
+    values: Store,
+    limit_bytes: u64,
+}
+
+/// Bytes of one row that are read at once, unless one record is longer.
+const MOST_TOGETHER: u64 = 1 << 20;
+
+impl OwnedSorter {
+    pub fn new(arena: &Arena, limit_bytes: u64) -> Self {
+        Self { places: Sorter::new(arena), current: None, values: Store::new(limit_bytes), limit_bytes }
+    }
+
+    /// Adds a record of a row.
+    pub fn add(&mut self, owner: Owner, record: &[u8]) -> Result<()> {
+        let offset = self.values.append(record)?;
+        let len = record.len() as u64;
+        match &mut self.current {
+            Some(place) if place.owner == owner && place.len < MOST_TOGETHER => place.len += len,
+            current => {
+                if let Some(done) = current.replace(Place { owner, offset, len }) {
+                    self.places.push(done)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ready to be asked.
+    pub fn finish(mut self) -> Result<Owned> {
+        if let Some(last) = self.current.take() {
+            self.places.push(last)?;
+        }
+        let mut index = Store::new(self.limit_bytes);
+        let (mut firsts, mut entries, mut bytes) = (Vec::new(), 0_u64, Vec::new());
+        let mut owners = [false; Table::ALL.len()];
+        for place in self.places.finish()?.iter()? {
+            let place = place?;
+            if entries.is_multiple_of(BLOCK) {
+                firsts.push(place.owner);
+            }
+            if let Some(owns) = owners.get_mut(place.owner.table as usize) {
+                *owns = true;
+            }
+            bytes.clear();
+            place.put(&mut bytes);
+            index.append(&bytes)?;
+            entries += 1;
+        }
+        let (block, record) = Default::default();
+        Ok(Owned {
+            index,
+            entries,
+            firsts,
+            owners,
+            next: 0,
+            block_number: usize::MAX,
+            block,
+            values: self.values,
+            record,
+        })
+    }
+}
+
+/// Entries of the index that are read at once.
+const BLOCK: u64 = 1024;
+
+/// Records, to be asked for.
+#[derive(Debug)]
+pub struct Owned {
+    index: Store,
+    entries: u64,
+    /// The first owner of each block of the index.
+    firsts: Vec<Owner>,
+    /// Tables that own any.
+    owners: [bool; Table::ALL.len()],
+    block_number: usize,
+    block: Vec<Place>,
+    /// The place in the block behind the last one found: rows are asked for nearly in their order.
+    next: usize,
+    values: Store,
+    record: Vec<u8>,
+}
+
+impl Owned {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
+    /// Whether any row of a table owns any.
+    #[inline]
+    pub fn owns(&self, table: Table) -> bool {
+        self.owners[table as usize]
+    }
+
+    /// Visits the records of a row in their order, some at a time, one after the other.
+    #[inline]
+    pub fn visit(&mut self, owner: Owner, mut visit: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        if !self.owners[owner.table as usize] {
+            return Ok(());
+        }
+        if let Some(place) = self.likely(owner) {
+            return self.visit_place(place, &mut visit);
+        }
+        // Records of one owner that did not come together have several entries, which may fill several blocks.
+        let mut number = self.firsts.partition_point(|first| *first < owner).saturating_sub(1);
+        while self.firsts.get(number).is_some_and(|first| *first <= owner) {
+            self.load_block(number)?;
+            let begin = self.block.partition_point(|place| place.owner < owner);
+            for index in begin..self.block.len() {
+                let place = self.block[index];
+                if place.owner != owner {
+                    return Ok(());
+                }
+                self.next = index + 1;
+                self.visit_place(place, &mut visit)?;
+            }
+            number += 1;
+        }
+        Ok(())
+    }
+
+    /// The entry of an owner, where it is the next one and the only one.
+    #[inline]
+    fn likely(&mut self, owner: Owner) -> Option<Place> {
+        let place = *self.block.get(self.next).filter(|place| place.owner == owner)?;
+        self.block.get(self.next + 1).filter(|after| after.owner != owner)?;
+        self.next += 1;
+        Some(place)
+    }
+
+    fn visit_place(&mut self, place: Place, visit: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        self.record.resize(place.len as usize, 0);
+        self.values.read(place.offset, &mut self.record)?;
+        visit(&self.record)
+    }
+
+    #[inline]
+    fn load_block(&mut self, number: usize) -> Result<()> {
+        if self.block_number == number {
+            return Ok(());
+        }
+        let begin = number as u64 * BLOCK;
+        let len = self.entries.saturating_sub(begin).min(BLOCK);
+        let mut bytes = vec![0; len as usize * Place::BYTES];
+        self.index.read(begin * Place::BYTES as u64, &mut bytes)?;
+        let mut cursor = Cursor::new(&bytes, 0, ByteOrder::Little);
+        self.block.clear();
+        while !cursor.is_empty() {
+            self.block.push(Place::take(&mut cursor)?);
+        }
+        self.block_number = number;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_records_of_one_row_come_in_order_and_not_all_at_once() {
+        const RECORDS: u64 = 400_000;
+        let mut sorter = OwnedSorter::new(&Arena::new(0), 0);
+        let owner = |id: i64| Owner::new(Table::Events, 2, id);
+        for number in 0..RECORDS {
+            sorter.add(owner(7), &number.to_le_bytes()).unwrap();
+        }
+        sorter.add(owner(-7), b"x").unwrap();
+        let mut owned = sorter.finish().unwrap();
+        let (mut next, mut most) = (0, 0);
+        owned
+            .visit(owner(7), |records| {
+                most = records.len().max(most);
+                for record in records.chunks_exact(8) {
+                    assert_eq!(record, u64::to_le_bytes(next));
+                    next += 1;
+                }
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(next, RECORDS);
+        assert!(most as u64 <= MOST_TOGETHER + 8, "{most}");
+        owned.visit(owner(0), |_| panic!("it owns nothing")).unwrap();
+    }
+}

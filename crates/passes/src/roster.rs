@@ -1,0 +1,304 @@
+//! Who took part: traces, processes and threads, known by small numbers.
+
+use arrow_array::RecordBatch;
+use hashbrown::{HashMap, HashSet};
+use traceloom_core::{Limits, Result, Slice};
+use traceloom_model::{Columns, Filter, Table, TableSource, Wanted, processes, threads, traces};
+
+use crate::pour;
+
+/// A file.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// What the rows of all its tables begin with.
+    pub trace_id: u64,
+    /// Where the file was.
+    pub path: String,
+    /// The id of its format.
+    pub format: String,
+    /// The program that wrote it.
+    pub producer: Option<String>,
+    /// `tsc`, `monotonic`, `wall` or `count`.
+    pub clock: String,
+    /// The origin in the producer's own clock.
+    pub start_native_ns: i64,
+    /// The origin as nanoseconds since 1970.
+    pub unix_origin_ns: Option<i64>,
+    /// The first time.
+    pub first_ts_ns: Option<i64>,
+    /// The last time, ends included.
+    pub last_ts_ns: Option<i64>,
+}
+
+/// A process.
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// Its trace, as the number of [`Roster::traces`].
+    pub trace: usize,
+    /// Its `id` there.
+    pub id: i64,
+    /// Number that the system gave it.
+    pub pid: Option<u64>,
+    /// Number of its parent.
+    pub ppid: Option<u64>,
+    /// The program.
+    pub name: Option<String>,
+    /// When it began.
+    pub start_ts_ns: Option<i64>,
+    /// When it ended.
+    pub end_ts_ns: Option<i64>,
+}
+
+/// A thread.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// Its trace, as the number of [`Roster::traces`].
+    pub trace: usize,
+    /// Its `id` there.
+    pub id: i64,
+    /// Number that the system or the producer gave it.
+    pub tid: Option<u64>,
+    /// Its process, where the trace has it.
+    pub process_id: Option<i64>,
+    /// Its name.
+    pub name: Option<String>,
+    /// What it is, in the words of the format.
+    pub kind: Option<String>,
+    /// Where it runs.
+    pub location: Option<String>,
+    /// Whether the slice takes it.
+    pub is_taken: bool,
+}
+
+impl Thread {
+    /// Its name, or one made of its number.
+    pub fn label(&self) -> String {
+        match (&self.name, self.tid) {
+            (Some(name), _) if !name.is_empty() => name.clone(),
+            (_, Some(tid)) => format!("thread {tid}"),
+            _ => format!("thread #{}", self.id),
+        }
+    }
+}
+
+/// A thread of a [`Roster`].
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct ThreadIndex(pub u32);
+
+impl ThreadIndex {
+    /// Its number: indices count from 0.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Traces, processes and threads.
+///
+/// Batches of `threads` may come after those that refer to them, so a thread has its number as soon as it is
+/// mentioned, and its name when its row comes.
+#[derive(Debug, Default)]
+pub struct Roster {
+    /// All traces, in the order of the source.
+    pub traces: Vec<Trace>,
+    /// All processes.
+    pub processes: Vec<Process>,
+    threads: Vec<Thread>,
+    /// The earliest time of a span of each trace, where it is negative.
+    early: Vec<i64>,
+    trace_numbers: HashMap<u64, usize>,
+    process_numbers: HashMap<(usize, i64), usize>,
+    thread_numbers: HashMap<(usize, i64), u32>,
+    /// The threads that the slice takes; all where it names none.
+    taken: Option<HashSet<(u64, i64)>>,
+    last_trace: Option<(u64, usize)>,
+    last_thread: Option<((usize, i64), ThreadIndex)>,
+    most: usize,
+}
+
+impl Roster {
+    /// Knows which threads a slice takes, for which it looks at all threads first; else it is empty.
+    pub fn new(source: &dyn TableSource, slice: &Slice, limits: &Limits) -> Result<Self> {
+        let mut roster = Self { most: limits.entries, ..Self::default() };
+        if slice.threads.is_empty() {
+            return Ok(roster);
+        }
+        let mut all = Self { most: limits.entries, ..Self::default() };
+        pour(source, &Filter::default(), Self::wanted(), |table, batch| all.take(table, batch))?;
+        let takes = |thread: &&Thread| {
+            slice.keeps_thread(thread.tid.unwrap_or(thread.id as u64), thread.name.as_deref().unwrap_or("").as_bytes())
+        };
+        let key = |thread: &Thread| (all.traces[thread.trace].trace_id, thread.id);
+        roster.taken = Some(all.threads.iter().filter(takes).map(key).collect());
+        Ok(roster)
+    }
+
+    /// The tables that it is made of.
+    pub fn wanted() -> Wanted {
+        [Table::Traces, Table::Processes, Table::Threads]
+            .into_iter()
+            .fold(Wanted::nothing(), |wanted, table| wanted.and(table, Columns::ALL))
+    }
+
+    /// A filter that says which threads a slice takes.
+    pub fn filter(&self) -> Filter {
+        let threads = self.taken.as_ref().map(|taken| {
+            let ids: HashSet<i64> = taken.iter().map(|(_, id)| *id).collect();
+            ids.into_iter().collect()
+        });
+        Filter { threads, ..Filter::default() }
+    }
+
+    /// Takes a batch of one of its tables; others are no business of it.
+    pub fn take(&mut self, table: Table, batch: &RecordBatch) -> Result<()> {
+        match table {
+            Table::Traces => self.take_traces(&traces::View::of(batch)),
+            Table::Processes => self.take_processes(&processes::View::of(batch)),
+            Table::Threads => self.take_threads(&threads::View::of(batch)),
+            _ => Ok(()),
+        }
+    }
+
+    /// All threads that were mentioned, in the order of their indices.
+    pub fn threads(&self) -> &[Thread] {
+        &self.threads
+    }
+
+    /// A thread.
+    pub fn thread(&self, index: ThreadIndex) -> &Thread {
+        &self.threads[index.index()]
+    }
+
+    /// The trace of a thread.
+    pub fn trace_of(&self, index: ThreadIndex) -> &Trace {
+        &self.traces[self.thread(index).trace]
+    }
+
+    /// The process of a thread, as a number of [`Roster::processes`], where the trace has it.
+    pub fn process_number_of(&self, index: ThreadIndex) -> Option<usize> {
+        let thread = self.thread(index);
+        self.process_numbers.get(&(thread.trace, thread.process_id?)).copied()
+    }
+
+    /// The process of a thread, where the trace has it.
+    pub fn process_of(&self, index: ThreadIndex) -> Option<&Process> {
+        self.processes.get(self.process_number_of(index)?)
+    }
+
+    /// Takes note of a time that may be before the first one that the trace knows of.
+    #[inline]
+    pub fn note(&mut self, index: ThreadIndex, ts_ns: i64) {
+        if ts_ns < 0 {
+            let trace = self.threads[index.index()].trace;
+            let early = &mut self.early[trace];
+            *early = ts_ns.min(*early);
+        }
+    }
+
+    /// The earliest time of a trace, 0 where none is negative.
+    pub fn earliest(&self, trace: usize) -> i64 {
+        let first = self.traces[trace].first_ts_ns.unwrap_or(0);
+        first.min(self.early.get(trace).copied().unwrap_or(0)).min(0)
+    }
+
+    /// The number of a trace.
+    #[inline]
+    pub fn trace_number(&mut self, trace_id: u64) -> Result<usize> {
+        match self.last_trace {
+            Some((id, number)) if id == trace_id => Ok(number),
+            _ => self.find_trace(trace_id),
+        }
+    }
+
+    fn find_trace(&mut self, trace_id: u64) -> Result<usize> {
+        check(self.traces.len(), self.most)?;
+        let (traces, early) = (&mut self.traces, &mut self.early);
+        let number = *self.trace_numbers.entry(trace_id).or_insert_with(|| {
+            traces.push(Trace { trace_id, ..Trace::default() });
+            early.push(0);
+            traces.len() - 1
+        });
+        self.last_trace = Some((trace_id, number));
+        Ok(number)
+    }
+
+    /// The index of a thread, from what a row refers to it by.
+    #[inline]
+    pub fn index(&mut self, trace_id: u64, thread_id: i64) -> Result<ThreadIndex> {
+        let trace = self.trace_number(trace_id)?;
+        match self.last_thread {
+            Some((key, index)) if key == (trace, thread_id) => Ok(index),
+            _ => self.find_thread(trace, thread_id),
+        }
+    }
+
+    fn find_thread(&mut self, trace: usize, id: i64) -> Result<ThreadIndex> {
+        check(self.threads.len(), self.most)?;
+        let Self { threads, thread_numbers, taken, traces, .. } = self;
+        let number = *thread_numbers.entry((trace, id)).or_insert_with(|| {
+            let trace_id = traces[trace].trace_id;
+            let is_taken = taken.as_ref().is_none_or(|taken| taken.contains(&(trace_id, id)));
+            let (tid, process_id, name, kind, location) = Default::default();
+            threads.push(Thread { trace, id, tid, process_id, name, kind, location, is_taken });
+            threads.len() as u32 - 1
+        });
+        self.last_thread = Some(((trace, id), ThreadIndex(number)));
+        Ok(ThreadIndex(number))
+    }
+
+    fn take_traces(&mut self, view: &traces::View<'_>) -> Result<()> {
+        for row in 0..view.rows {
+            let number = self.trace_number(view.trace_id.get(row))?;
+            self.traces[number] = Trace {
+                trace_id: view.trace_id.get(row),
+                path: view.path.get(row).to_owned(),
+                format: view.format.get(row).to_owned(),
+                producer: view.producer.get(row).map(str::to_owned),
+                clock: view.clock.get(row).to_owned(),
+                start_native_ns: view.start_native_ns.get(row),
+                unix_origin_ns: view.unix_origin_ns.get(row),
+                first_ts_ns: view.first_ts_ns.get(row),
+                last_ts_ns: view.last_ts_ns.get(row),
+            };
+        }
+        Ok(())
+    }
+
+    fn take_processes(&mut self, view: &processes::View<'_>) -> Result<()> {
+        for row in 0..view.rows {
+            let trace = self.trace_number(view.trace_id.get(row))?;
+            check(self.processes.len(), self.most)?;
+            self.process_numbers.entry((trace, view.id.get(row))).or_insert(self.processes.len());
+            self.processes.push(Process {
+                trace,
+                id: view.id.get(row),
+                pid: view.pid.get(row),
+                ppid: view.ppid.get(row),
+                name: view.name.get(row).map(str::to_owned),
+                start_ts_ns: view.start_ts_ns.get(row),
+                end_ts_ns: view.end_ts_ns.get(row),
+            });
+        }
+        Ok(())
+    }
+
+    fn take_threads(&mut self, view: &threads::View<'_>) -> Result<()> {
+        for row in 0..view.rows {
+            let index = self.index(view.trace_id.get(row), view.id.get(row))?;
+            let thread = &mut self.threads[index.index()];
+            thread.tid = view.tid.get(row);
+            thread.process_id = Some(view.process_id.get(row));
+            thread.name = view.name.get(row).map(str::to_owned);
+            thread.kind = view.kind.get(row).map(str::to_owned);
+            thread.location = view.location.get(row).map(str::to_owned);
+        }
+        Ok(())
+    }
+}
+
+fn check(held: usize, most: usize) -> Result<()> {
+    match held < most {
+        true => Ok(()),
+        false => Err(traceloom_core::Error::limit("processes and threads", held as u64 + 1, most as u64)),
+    }
+}
