@@ -39,6 +39,8 @@ pub enum ErrorKind {
     Refused(Box<Finding>),
     /// Caller: what was asked for does not fit together.
     Usage(String),
+    /// Us: a mistake in the program, not in the file or the command.
+    Internal(String),
     /// Limit: the file asks for more than [`crate::Limits`] gives.
     Limit {
         /// What there would be too much of.
@@ -71,6 +73,12 @@ impl Error {
     /// The caller asked for something that cannot be.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage(message.into()))
+    }
+
+    /// The program contradicts itself.
+    #[cold]
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal(message.into()))
     }
 
     /// The bytes are not what they should be.
@@ -135,6 +143,7 @@ impl fmt::Display for ErrorKind {
                 write!(f, "the file ends here: {needed} bytes needed, {left} left")
             }
             Self::Unrecognized(message) | Self::Usage(message) => f.write_str(message),
+            Self::Internal(message) => write!(f, "a mistake in Traceloom: {message}"),
             Self::Refused(finding) => write!(f, "{} [{}]", finding.message(), finding.rule.code),
             Self::Limit { what, wanted, limit } => {
                 write!(f, "too much {what}: {wanted} wanted, the limit is {limit}")

@@ -80,7 +80,7 @@ fn a_part_has_what_reaches_into_it() {
 
 fn rows(source: &Trace, table: Table) -> u64 {
     use traceloom_model::{Batches, Columns, Filter, Wanted};
-    let mut batches = Batches::of(Wanted::nothing().and(table, Columns::of([1])));
+    let mut batches = Batches::of(Wanted::nothing().and(table, Columns::of(&[1])));
     source.pour(&Filter::default(), &mut batches).unwrap();
     batches.rows(table) as u64
 }

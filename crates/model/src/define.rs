@@ -112,6 +112,24 @@ macro_rules! table {
             }
         }
 
+        /// The columns, as types: what [`crate::select!`] chooses from.
+        #[allow(non_camel_case_types)]
+        pub mod column {
+            /// Numbers of the columns in the schema.
+            #[allow(dead_code)]
+            enum Number {
+                trace_id,
+                id,
+                $($column,)+
+            }
+
+            $crate::define::column!($table trace_id ($crate::Unsigned) "The trace that a row belongs to.");
+            $crate::define::column!($table id ($crate::Int) "Unique in this table and trace.");
+            $($crate::define::column!($table $column ($kind) $($doc)+);)+
+            #[allow(unused_imports)]
+            use $crate::{Blob, Float, Int, Maybe, Name, Steady, Text, Unsigned, Word};
+        }
+
         pub(crate) static ABOUT: &str = concat!($($about, "\n"),+);
         pub(crate) static COLUMNS: &[$crate::ColumnDef] = &[
             $crate::define::TRACE_ID,
@@ -128,6 +146,22 @@ macro_rules! table {
     };
 }
 
+/// A column as a type.
+macro_rules! column {
+    ($table:ident $column:ident ($kind:ty) $($doc:literal)+) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug)]
+        pub struct $column;
+
+        impl $crate::SelectColumn for $column {
+            type Kind = $kind;
+            const TABLE: $crate::Table = $crate::Table::$table;
+            const NAME: &'static str = $crate::define::plain(stringify!($column));
+            const NUMBER: usize = Number::$column as usize;
+        }
+    };
+}
+
 /// The table that a column refers to.
 macro_rules! target {
     () => {
@@ -138,7 +172,7 @@ macro_rules! target {
     };
 }
 
-pub(crate) use {table, target};
+pub(crate) use {column, table, target};
 
 use arrow_array::ArrayRef;
 

@@ -12,10 +12,12 @@ mod kind;
 mod name;
 mod number;
 mod reference;
+mod select;
 mod sink;
 mod steady;
 mod tables;
 pub mod trackers;
+mod vocabulary;
 
 pub use crate::{
     halt::Halt,
@@ -26,7 +28,9 @@ pub use crate::{
     },
     name::{MaybeNames, Named, Names},
     reference::reference,
+    select::{ReaderOf, SelectColumn, read_column},
     sink::{Batches, Columns, Filter, Flow, TableSink, TableSource, Wanted},
     steady::Steady,
     tables::*,
+    vocabulary::{ClockKind, EventCategory, Fate, LineLevel, SpanCategory},
 };

@@ -56,8 +56,14 @@ impl Columns {
     pub const ALL: Self = Self(u32::MAX);
 
     /// The columns of these numbers in the schema.
-    pub fn of(numbers: impl IntoIterator<Item = usize>) -> Self {
-        Self(numbers.into_iter().fold(0, |set, number| set | 1 << number))
+    pub const fn of(numbers: &[usize]) -> Self {
+        let mut set = 0;
+        let mut rest = numbers;
+        while let [number, others @ ..] = rest {
+            set |= 1 << *number;
+            rest = others;
+        }
+        Self(set)
     }
 
     /// The columns of these names; a name that the table does not have is a mistake in the program.
@@ -67,7 +73,7 @@ impl Columns {
             .iter()
             .map(|name| number(name).unwrap_or_else(|| panic!("{} has no column {name}", table.name())))
             .collect();
-        Self::of(numbers)
+        Self::of(&numbers)
     }
 
     /// Whether the column of this number is in it.

@@ -144,8 +144,8 @@ impl Request {
             // Columns of the origin depend on each other when it moves.
             Table::Traces if !moved.is_not() => Columns::ALL,
             // Rows are counted where no column is asked for, and one is needed to have rows at all.
-            _ if self.projection.is_empty() => Columns::of([0]),
-            _ => Columns::of(self.projection.iter().copied()),
+            _ if self.projection.is_empty() => Columns::of(&[0]),
+            _ => Columns::of(&self.projection),
         }
     }
 }

@@ -1,0 +1,78 @@
+//! `select!`: some columns of a table, asked for and read under one name.
+
+use arrow_array::RecordBatch;
+use traceloom_core::{Error, Result};
+
+use crate::{Kind, Table};
+
+/// A column as a type: `spans::column::ts_ns`.
+pub trait SelectColumn {
+    /// What it holds.
+    type Kind: Kind;
+    /// Its table.
+    const TABLE: Table;
+    /// What SQL calls it.
+    const NAME: &'static str;
+    /// Its number in the schema.
+    const NUMBER: usize;
+}
+
+/// What reads a column.
+pub type ReaderOf<'b, C> = <<C as SelectColumn>::Kind as Kind>::Reader<'b>;
+
+/// Reads one column of a batch; one that was not asked for is an error.
+pub fn read_column<C: SelectColumn>(batch: &RecordBatch) -> Result<ReaderOf<'_, C>> {
+    match batch.column_by_name(C::NAME) {
+        Some(array) => Ok(<C::Kind as Kind>::reader(Some(array))),
+        None => Err(Error::internal(format!("the column {}.{} was not asked for", C::TABLE.name(), C::NAME))),
+    }
+}
+
+/// Chooses columns of a table: the type can read them and no others, and says which a sink has to want.
+///
+/// ```
+/// use traceloom_model::{Table, Wanted, select};
+///
+/// select! {
+///     /// When and how long.
+///     struct Times of spans { ts_ns, dur_ns }
+/// }
+///
+/// let wanted = Wanted::nothing().and(Table::Spans, Times::COLUMNS);
+/// assert!(wanted.columns(Table::Spans).has(5));
+/// let sum = |batch: &_| -> traceloom_core::Result<i64> {
+///     let times = Times::of(batch)?;
+///     Ok((0..times.rows).filter_map(|row| times.dur_ns.get(row)).sum())
+/// };
+/// # let _ = sum;
+/// ```
+#[macro_export]
+macro_rules! select {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident of $table:ident { $($column:ident),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug)]
+        $vis struct $name<'b> {
+            /// Number of rows.
+            #[allow(dead_code)]
+            $vis rows: usize,
+            $(
+                #[doc = concat!("`", stringify!($table), ".", stringify!($column), "`")]
+                $vis $column: $crate::ReaderOf<'b, $crate::$table::column::$column>,
+            )+
+        }
+
+        impl<'b> $name<'b> {
+            /// The columns that it reads.
+            $vis const COLUMNS: $crate::Columns =
+                $crate::Columns::of(&[$(<$crate::$table::column::$column as $crate::SelectColumn>::NUMBER),+]);
+
+            /// Reads a batch; a column that was not asked for is an error.
+            $vis fn of(batch: &'b arrow_array::RecordBatch) -> traceloom_core::Result<Self> {
+                Ok(Self {
+                    rows: batch.num_rows(),
+                    $($column: $crate::read_column::<$crate::$table::column::$column>(batch)?,)+
+                })
+            }
+        }
+    };
+}
