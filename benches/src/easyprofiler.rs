@@ -59,7 +59,7 @@ fn memory_is_constant() -> Result<bool> {
 /// Bytes a block where nothing nests: every block stays a candidate for a parent that never comes.
 fn flat_tree() -> Result<f64> {
     const BLOCKS: u64 = 1_000_000;
-    let mut builder = TreeBuilder::new(&Limits { tree_bytes: u64::MAX, ..Limits::default() });
+    let mut builder = TreeBuilder::new(&Limits::with(|limits| limits.tree_bytes = u64::MAX));
     builder.thread(1);
     (0..BLOCKS).try_for_each(|index| builder.push(2 * index, 2 * index + 1))?;
     Ok(builder.resident_bytes() as f64 / BLOCKS as f64)
@@ -80,9 +80,8 @@ fn decode(source: &Source) -> Result<u64> {
 
 /// Builds the tree and reads every parent, depth and self time; gives the most memory it held.
 fn tree(source: &Source, limit_bytes: u64) -> Result<u64> {
-    let limits = Limits { tree_bytes: limit_bytes, ..Limits::default() };
-    let mut reader =
-        traceloom_easyprofiler::open(source.clone(), &Options { limits: limits.clone(), ..Options::default() })?;
+    let limits = Limits::with(|limits| limits.tree_bytes = limit_bytes);
+    let mut reader = traceloom_easyprofiler::open(source.clone(), &Options::default().with_limits(limits.clone()))?;
     let clock = reader.clock();
     let mut builder = TreeBuilder::new(&limits);
     while let Some(located) = reader.next()? {

@@ -19,7 +19,7 @@ pub(crate) fn run() -> Result<bool> {
     let (_file, source) = easyprofiler::generated(SPANS)?;
     let trace = Trace::new("big.prof".as_ref(), source.clone(), None, &traceloom_mapping::Options::default())?;
     println!("export: easyprofiler, {} MB", source.len()? / 1_000_000);
-    let limited = Options { limits: Limits { tree_bytes: LIMITED_BYTES, ..Limits::default() }, ..Options::default() };
+    let limited = Options { limits: Limits::with(|limits| limits.tree_bytes = LIMITED_BYTES), ..Options::default() };
     let spilled = memory("perfetto", &trace, &limited)?;
     let spilled_otlp = memory("otlp", &trace, &limited)?;
     let resident = memory("perfetto", &trace, &Options::default())?;

@@ -16,9 +16,7 @@ impl Format for CNanoLog {
     const SUBJECT: &'static dyn Subject = &traceloom_testkit::CNanoLog;
 
     fn open(source: Source, options: &Options) -> Result<Reader> {
-        let mut reader = traceloom_cnanolog::open(source, options)?;
-        reader.check_arguments();
-        Ok(reader)
+        traceloom_cnanolog::open(source, &options.clone().thorough())
     }
 
     fn body_offset(reader: &Reader) -> u64 {

@@ -98,16 +98,16 @@ pub fn restore_most<F: Format>(bytes: &mut [u8], seed: u32) {
 
 /// Limits so tight that a target which outgrows the process's memory has ignored them.
 fn options(mode: Mode, window_bytes: usize) -> Options {
-    let limits = Limits {
-        window_bytes,
-        record_bytes: 128 << 10,
-        spool_bytes: 1 << 20,
-        ratio: 16,
-        entries: 4096,
-        tree_bytes: 4096,
-        findings: MOST_FINDINGS,
-    };
-    Options { mode, limits }
+    let limits = Limits::with(|limits| {
+        limits.window_bytes = window_bytes;
+        limits.record_bytes = 128 << 10;
+        limits.spool_bytes = 1 << 20;
+        limits.ratio = 16;
+        limits.entries = 4096;
+        limits.tree_bytes = 4096;
+        limits.findings = MOST_FINDINGS;
+    });
+    Options::default().with_mode(mode).with_limits(limits)
 }
 
 const MOST_FINDINGS: usize = 8;

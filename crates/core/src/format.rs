@@ -1,6 +1,6 @@
-//! What every format tells about itself, and the one way to walk its records.
+//! What every format tells about itself, and how a file is to be opened.
 
-use crate::{Describe, Findings, Limits, Located, Result};
+use crate::Limits;
 
 /// A format as plain data.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ pub struct Descriptor {
     pub extensions: &'static [&'static str],
     /// What can be written after `ID:`, the default first.
     pub variants: &'static [Variant],
+    /// Dialects that have an id of their own and whose files convert to this one record by record.
+    pub siblings: &'static [&'static str],
     /// What the times mean.
     pub clock: Clock,
     /// How the file has to be read.
@@ -80,11 +82,24 @@ pub enum Mode {
     Strict,
 }
 
+/// How closely to look.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Checks {
+    /// Whatever a reader notices on its way.
+    #[default]
+    Usual,
+    /// Also what takes time or memory to notice: nesting, the types of all arguments, sums.
+    Thorough,
+}
+
 /// How to open a file.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Options {
     /// Lenient or strict.
     pub mode: Mode,
+    /// How closely to look.
+    pub checks: Checks,
     /// What the file may use of the machine.
     pub limits: Limits,
 }
@@ -92,25 +107,29 @@ pub struct Options {
 impl Options {
     /// Strict, with the default limits.
     pub fn strict() -> Self {
-        Self { mode: Mode::Strict, ..Self::default() }
+        Self::default().with_mode(Mode::Strict)
     }
-}
 
-/// A reader of any format: lends one record per call.
-///
-/// `next* (None | Err)`: both are final. Findings may be looked at whenever no record is lent.
-pub trait Records {
-    /// A record, borrowed from the window.
-    type Record<'a>: Describe
-    where
-        Self: 'a;
+    /// The same in this mode.
+    #[must_use]
+    pub fn with_mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
 
-    /// The next record with its place.
-    fn next(&mut self) -> Result<Option<Located<Self::Record<'_>>>>;
+    /// The same with these limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
 
-    /// What was found so far.
-    fn findings(&self) -> &Findings;
+    /// The same with every check that the reader has.
+    #[must_use]
+    pub fn thorough(self) -> Self {
+        Self { checks: Checks::Thorough, ..self }
+    }
 
-    /// What was found, when the walk is over.
-    fn into_findings(self) -> Findings;
+    /// Whether to look closely: strict mode always does, since the original tool has the last word there.
+    pub fn is_thorough(&self) -> bool {
+        self.checks == Checks::Thorough || self.mode == Mode::Strict
+    }
 }

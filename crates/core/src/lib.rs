@@ -6,12 +6,15 @@
 
 #![forbid(unsafe_code)]
 
+pub mod codec;
 mod cursor;
+mod date;
 mod describe;
 mod edit;
 mod error;
 mod finding;
 mod format;
+mod info;
 mod limits;
 mod position;
 mod sorter;
@@ -26,12 +29,15 @@ mod window;
 mod compression;
 
 pub use crate::{
+    codec::{Codec, HeaderOf, RecordOf, RecordWriter, Records},
     cursor::{ByteOrder, Cursor, find_nul},
+    date::{civil, date_time},
     describe::{Describe, Fields, Text},
     edit::{Edited, Loss, Slice},
     error::{Error, ErrorKind, Result},
     finding::{Finding, Findings, Rule, Severity, Value},
-    format::{Access, Clock, Descriptor, Mode, Options, Order, Records, Sniff, Variant},
+    format::{Access, Checks, Clock, Descriptor, Mode, Options, Order, Sniff, Variant},
+    info::{Amount, Fact, Info, Listing, Sample},
     limits::{Limits, reserve},
     position::{Located, Position},
     sorter::{Merge, Sorted, Sorter},

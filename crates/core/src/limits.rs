@@ -4,6 +4,7 @@ use crate::{Error, Result};
 
 /// How much of the machine one file may use.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Limits {
     /// Bytes read at once.
     pub window_bytes: usize,
@@ -24,6 +25,24 @@ pub struct Limits {
 impl Limits {
     /// A small file may expand at any ratio: the absolute cost is nothing.
     pub const RATIO_FREE_BYTES: u64 = 64 << 20;
+
+    /// The defaults, with some of them changed.
+    ///
+    /// ```
+    /// let limits = traceloom_core::Limits::with(|limits| limits.entries = 1000);
+    /// assert_eq!(limits.entries, 1000);
+    /// ```
+    #[must_use]
+    pub fn with(change: impl FnOnce(&mut Self)) -> Self {
+        Self::default().but(change)
+    }
+
+    /// The same with some of them changed.
+    #[must_use]
+    pub fn but(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 
     /// Fails when `wanted` is above the number of entries that may be kept.
     pub fn check_entries(&self, what: &'static str, wanted: u64) -> Result<()> {

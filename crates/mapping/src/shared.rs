@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use traceloom_core::{Finding as Found, Findings, Position, Result, rules};
+use traceloom_core::{Finding as Found, Findings, Options, Position, Result, rules};
 use traceloom_model::{
     Halt, Named, Table, Tables,
     args::Arg,
@@ -23,6 +23,12 @@ pub(crate) fn report_clock(clock: &Clock, findings: &mut Findings) -> Result<()>
         0 => Ok(()),
         count => findings.report(Found::new(&TIME_RANGE, Position::default()).with("count", count)),
     }
+}
+
+/// How to read a file for its tables: as closely as it takes if anybody wants to know what is wrong with it.
+pub(crate) fn reading(input: &Input<'_>, tables: &Tables<'_>) -> Options {
+    let options = input.options.read.clone();
+    if tables.wants(Table::Findings) { options.thorough() } else { options }
 }
 
 /// What a mapper knows about its file, for the one row of `traces`.

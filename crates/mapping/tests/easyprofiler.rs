@@ -346,5 +346,5 @@ fn of_records(cpu_frequency: i64, begin_time: u64, records: &[Record<'_>]) -> Tr
     (header.cpu_frequency, header.begin_time) = (cpu_frequency, begin_time);
     let mut writer = create(Vec::new(), &header).unwrap();
     all.iter().for_each(|record| writer.write(record).unwrap());
-    of_bytes(writer.finish().unwrap().0)
+    of_bytes(writer.finish().unwrap())
 }

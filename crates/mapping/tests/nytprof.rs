@@ -280,8 +280,8 @@ fn calls_that_go_to_a_temporary_file_come_back() {
     let call = |number: u32| [left(2, 3.0, 3.0, b"inner"), time(2), left(1 + number % 2, 5.0, 2.0, b"outer"), time(1)];
     let events: Vec<_> = (0..6000).flat_map(call).collect();
     let (trace, all, _) = with_tables(profile(&events));
-    let limits = Limits { tree_bytes: 1 << 10, ..Limits::default() };
-    let options = Options { read: traceloom_core::Options { limits, ..Default::default() }, ..Options::default() };
+    let limits = Limits::with(|limits| limits.tree_bytes = 1 << 10);
+    let options = Options { read: traceloom_core::Options::default().with_limits(limits), ..Options::default() };
     let mut spilled = Batches::of(Wanted::nothing().and(Table::Spans, Columns::ALL));
     ingest(&trace, &options, &mut spilled).expect("a profile");
     let all = rows::spans(&all);

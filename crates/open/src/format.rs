@@ -1,15 +1,16 @@
 //! What a format can do, whatever it is.
 
-use std::io::Write;
+use std::{io::Write, marker::PhantomData};
 
-use traceloom_core::{Describe, Descriptor, Edited, Findings, Options, Result, Rule, Slice, Sniff, Source};
-
-use crate::Info;
+use traceloom_core::{
+    Codec, Describe, Descriptor, Edited, Error, Findings, Info, Options, Records, Result, Rule, Sample, Slice, Sniff,
+    Source,
+};
 
 /// Receives the header and every record of a file: offset, length, contents. `false` stops the walk.
 pub type Dump<'d> = dyn FnMut(u64, u64, &dyn Describe) -> Result<bool> + 'd;
 
-/// A format, erased: one virtual call per file, never per record of a hot loop.
+/// A [`Codec`], erased: one virtual call per file, never per record of a hot loop.
 pub trait Format: Sync {
     /// The format as data.
     fn descriptor(&self) -> &'static Descriptor;
@@ -17,28 +18,25 @@ pub trait Format: Sync {
     /// Every rule that its reader knows.
     fn rules(&self) -> &'static [&'static Rule];
 
-    /// Whether these first bytes look like it.
+    /// See [`Codec::sniff`].
     fn sniff(&self, prefix: &[u8]) -> Sniff;
 
-    /// Looks at the whole of a file that [`Format::sniff`] claims; gives the id of a sibling dialect where
-    /// the file turns out to be of that.
-    fn settle(&self, _source: &Source, _options: &Options) -> Result<Option<&'static str>> {
-        Ok(None)
-    }
+    /// See [`Codec::settle`].
+    fn settle(&self, source: &Source, options: &Options) -> Result<Option<&'static str>>;
 
-    /// What the file is, how long, how much of what.
+    /// See [`Codec::info`].
     fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)>;
 
-    /// Everything that is wrong; in strict mode the first error ends it.
+    /// See [`Codec::check`].
     fn check(&self, source: &Source, options: &Options) -> Result<Findings>;
 
     /// Hands over the header and every record.
     fn dump(&self, source: &Source, options: &Options, visit: &mut Dump<'_>) -> Result<Findings>;
 
-    /// Writes the same bytes, by way of the records.
+    /// See [`Codec::rewrite`].
     fn rewrite(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Findings>;
 
-    /// Writes the same contents as a clean writer lays them out, in the variant named.
+    /// See [`Codec::canonical`].
     fn canonical(
         &self,
         source: &Source,
@@ -47,40 +45,113 @@ pub trait Format: Sync {
         options: &Options,
     ) -> Result<Edited>;
 
-    /// Writes the contents in a sibling dialect that has an id of its own.
+    /// See [`Codec::convert_to`].
     fn convert_to(
         &self,
-        _source: &Source,
-        _out: &mut dyn Write,
-        to: &'static Descriptor,
-        _variant: Option<&str>,
-        _options: &Options,
-    ) -> Result<Edited> {
-        crate::formats::unrelated(self.descriptor(), to)
-    }
+        source: &Source,
+        out: &mut dyn Write,
+        to: &Descriptor,
+        variant: Option<&str>,
+        options: &Options,
+    ) -> Result<Edited>;
 
-    /// Writes a file that the original tool loads.
+    /// See [`Codec::repair`].
     fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited>;
 
-    /// Writes a part of the file.
+    /// See [`Codec::slice`].
     fn slice(&self, source: &Source, out: &mut dyn Write, slice: &Slice, options: &Options) -> Result<Edited>;
 
-    /// Writes several files as one.
+    /// See [`Codec::merge`].
     fn merge(&self, sources: &[Source], out: &mut dyn Write, options: &Options) -> Result<Edited>;
 
-    /// A small trace to try things on.
+    /// See [`Codec::sample`].
     fn sample(&self) -> Result<Sample>;
 }
 
-/// A small trace, made with the format's own writer.
-#[derive(Clone, Debug)]
-pub struct Sample {
-    /// What to call the file.
-    pub file_name: &'static str,
-    /// Its bytes.
-    pub bytes: Vec<u8>,
-    /// What it shows, in one line.
-    pub about: &'static str,
-    /// Verbs worth trying on it besides those that every format has; `{file}` stands for its name.
-    pub tries: &'static [&'static str],
+/// Stands for a codec where its type does not matter.
+pub(crate) struct Erased<C>(PhantomData<fn() -> C>);
+
+impl<C> Erased<C> {
+    pub(crate) const NEW: Self = Self(PhantomData);
+}
+
+impl<C: Codec> Format for Erased<C> {
+    fn descriptor(&self) -> &'static Descriptor {
+        C::FORMAT
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        C::RULES
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> Sniff {
+        C::sniff(prefix)
+    }
+
+    fn settle(&self, source: &Source, options: &Options) -> Result<Option<&'static str>> {
+        C::settle(source, options)
+    }
+
+    fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
+        C::info(source, options)
+    }
+
+    fn check(&self, source: &Source, options: &Options) -> Result<Findings> {
+        C::check(source, options)
+    }
+
+    fn dump(&self, source: &Source, options: &Options, visit: &mut Dump<'_>) -> Result<Findings> {
+        let mut reader = C::open(source.clone(), options)?;
+        let header = reader.header();
+        let mut more = visit(0, C::header_bytes(header), header)?;
+        while more && let Some(located) = reader.next()? {
+            more = visit(located.offset, located.len, &located.record)?;
+        }
+        Ok(reader.into_findings())
+    }
+
+    fn rewrite(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Findings> {
+        C::rewrite(source, out, options)
+    }
+
+    fn canonical(
+        &self,
+        source: &Source,
+        out: &mut dyn Write,
+        variant: Option<&str>,
+        options: &Options,
+    ) -> Result<Edited> {
+        C::canonical(source, out, variant, options)
+    }
+
+    fn convert_to(
+        &self,
+        source: &Source,
+        out: &mut dyn Write,
+        to: &Descriptor,
+        variant: Option<&str>,
+        options: &Options,
+    ) -> Result<Edited> {
+        if !C::FORMAT.siblings.contains(&to.id) {
+            let (from, to) = (C::FORMAT.id, to.id);
+            return Err(Error::usage(format!("{from} cannot be converted to {to} record by record")));
+        }
+        C::convert_to(source, out, to, variant, options)
+    }
+
+    fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited> {
+        C::repair(source, out, options)
+    }
+
+    fn slice(&self, source: &Source, out: &mut dyn Write, slice: &Slice, options: &Options) -> Result<Edited> {
+        C::slice(source, out, slice, options)
+    }
+
+    fn merge(&self, sources: &[Source], out: &mut dyn Write, options: &Options) -> Result<Edited> {
+        C::merge(sources, out, options)
+    }
+
+    fn sample(&self) -> Result<Sample> {
+        C::sample()
+    }
 }

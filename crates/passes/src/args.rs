@@ -224,7 +224,7 @@ mod tests {
 
     fn gathered(limit_bytes: u64, trace: &Synthetic) -> (Gathered, Loss) {
         let mut loss = Loss::default();
-        let limits = Limits { tree_bytes: limit_bytes, ..Limits::default() };
+        let limits = Limits::with(|limits| limits.tree_bytes = limit_bytes);
         let gathered = Gathered::new(trace, &Options { limits, ..Options::default() }, &ARGS, &mut loss).unwrap();
         (gathered, loss)
     }

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use traceloom_core::{Arena, Cursor, Entry, Result, Slice, TimeRange};
+use traceloom_core::{Arena, Cursor, Entry, Result, Slice};
 use traceloom_model::{spans, switches};
 
 use crate::{KeyMap, Look, LookId, Looks, NamePool, Roster, ThreadIndex, pour::span_is_taken};
@@ -427,7 +427,7 @@ fn untie(rows: &mut [Row]) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use traceloom_core::{Limits, Loss};
+    use traceloom_core::{Limits, Loss, TimeRange};
     use traceloom_model::Table;
 
     use super::*;
@@ -574,7 +574,7 @@ mod tests {
             steps in prop::collection::vec((0_u8..4, 0_u8..2, 0_u8..1), 1..60),
             spill in any::<bool>(),
         ) {
-            let limits = Limits { tree_bytes: if spill { 0 } else { u64::MAX }, ..Limits::default() };
+            let limits = Limits::with(|limits| limits.tree_bytes = if spill { 0 } else { u64::MAX });
             let options = Options { limits, ..Options::default() };
             let pre_order = tree(&steps);
             let walk = gathered(&Synthetic::spans(&pre_order), &options);

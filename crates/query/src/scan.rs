@@ -1,7 +1,6 @@
 //! A table of traces that are read in place: each scan is a pass over the files.
 
 use std::{fmt, pin::Pin, sync::Arc};
-use traceloom_core::TimeRange;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use traceloom_core::{Describe, Fields, Finding, Located, Records, Result};
+use traceloom_core::{Describe, Fields, Finding, Located, RecordOf, Records, Result};
 
 /// All records of a file with their places, and the findings.
 #[derive(Debug, Eq, PartialEq)]
@@ -28,7 +28,8 @@ pub struct Entry {
 
 impl Digest {
     /// Walks a reader to its end.
-    pub fn of<R: Records>(header: &impl Describe, mut reader: R) -> Result<Self> {
+    pub fn of<R: Records>(mut reader: R) -> Result<Self> {
+        let header = reader.header();
         let mut entries = vec![Entry { offset: 0, len: 0, kind: header.kind(), fields: hash(header) }];
         let mut run = FieldHash::default();
         each(&mut reader, |located| {
@@ -78,7 +79,7 @@ pub(crate) fn drain(mut reader: impl Records) -> Result<u64> {
 }
 
 /// Hands over every record; both ends of a walk are final.
-fn each<R: Records>(reader: &mut R, mut visit: impl FnMut(Located<R::Record<'_>>)) -> Result<()> {
+fn each<R: Records>(reader: &mut R, mut visit: impl FnMut(Located<RecordOf<'_, R>>)) -> Result<()> {
     let outcome = loop {
         match reader.next() {
             Ok(Some(located)) => visit(located),

@@ -1,6 +1,6 @@
 //! The conformance suite: what every format has to prove, on fixtures and on any other corpus.
 //!
-//! A format implements [`Subject`] once; [`conformance`] compares it with the goldens, and the tests of
+//! A format implements [`Specimen`] once; [`conformance`] compares it with the goldens, and the tests of
 //! this crate run the same cases over every subject of [`SUBJECTS`].
 
 #![forbid(unsafe_code)]
@@ -27,6 +27,6 @@ pub use crate::{
     digest::{Digest, Entry, FieldHash},
     noise::Noise,
     original_wtf::OriginalWtf,
-    subject::{FieldEdit, IsChanged, Subject},
+    subject::{Field, FieldEdit, IsChanged, Specimen, Subject},
     subjects::{CNanoLog, EasyProfiler, Memlyze, Nytprof, Pynytprof, SUBJECTS, Wtf},
 };

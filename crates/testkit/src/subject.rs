@@ -8,11 +8,57 @@ use std::{
 };
 
 use serde_json::Value;
-use traceloom_core::{Descriptor, Options, Result, Sniff, Source};
+use traceloom_core::{Codec, Descriptor, Options, RecordWriter, Records, Result, Sniff, Source};
 
-use crate::Digest;
+use crate::{Digest, digest::drain};
 
-/// A format under test. Everything here is said once; the cases are the same for all formats.
+/// Which field was changed, and where it lies.
+pub type Field = (&'static str, Range<usize>);
+
+/// What no codec knows about itself: who judges it, and how one field of a record is changed.
+pub trait Specimen: Sync {
+    /// The format.
+    type Codec: Codec;
+
+    /// Whether the original tool accepts the file of this golden.
+    fn accepts(&self, golden: &Value) -> bool;
+
+    /// The golden, rebuilt in full by our reader; only what no reader can know is taken from `golden`.
+    fn reproduce(&self, source: Source, golden: &Value) -> Result<Value>;
+
+    /// Changes one field of the header, and says which and where in the file it lies.
+    fn change_header(_header: &mut <Self::Codec as Codec>::Header) -> Option<Field> {
+        None
+    }
+
+    /// Changes one field of each record below a header. It is given the length of the record, and says which field it
+    /// is and where in the record that lies.
+    fn changes(
+        header: &<Self::Codec as Codec>::Header,
+    ) -> impl FnMut(&mut <Self::Codec as Codec>::Record<'_>, usize) -> Option<Field>;
+
+    /// The bytes of a file that rewriting keeps: all of them, unless they are compressed.
+    fn kept<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        bytes.into()
+    }
+
+    /// The folder of its files, below that of all formats.
+    fn folder(&self) -> &'static str {
+        Self::Codec::FORMAT.id
+    }
+
+    /// The goldens of an input; see [`crate::Case::golden`].
+    fn goldens(&self, input: &Path) -> Vec<PathBuf> {
+        vec![input.with_extension("json")]
+    }
+
+    /// Files of the format's folder that are neither traces nor goldens, by how their names end.
+    fn companions(&self) -> &'static [&'static str] {
+        &["README.md"]
+    }
+}
+
+/// A [`Specimen`], erased: the cases are the same for all formats.
 pub trait Subject: Sync {
     /// The format as data.
     fn format(&self) -> &'static Descriptor;
@@ -20,7 +66,7 @@ pub trait Subject: Sync {
     /// How sure the format is about these first bytes.
     fn sniff(&self, prefix: &[u8]) -> Sniff;
 
-    /// Walks all records; the digest holds each of them with its place, and the findings.
+    /// Walks all records with every check; the digest holds each of them with its place, and the findings.
     fn walk(&self, source: Source, options: &Options) -> Result<Digest>;
 
     /// Walks all records and keeps nothing; gives their number.
@@ -29,20 +75,33 @@ pub trait Subject: Sync {
     /// Reads all records and writes them again, with other values in the fields for which `is_changed` says so.
     fn rewrite_with(&self, source: Source, options: &Options, is_changed: &mut IsChanged<'_>) -> Result<Vec<u8>>;
 
-    /// Whether the original tool accepts the file of this golden.
+    /// See [`Specimen::accepts`].
     fn accepts(&self, golden: &Value) -> bool;
 
-    /// The golden, rebuilt in full by our reader; only what no reader can know is taken from `golden`.
+    /// See [`Specimen::reproduce`].
     fn reproduce(&self, source: Source, golden: &Value) -> Result<Value>;
+
+    /// See [`Specimen::kept`].
+    fn kept<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]>;
+
+    /// See [`Specimen::folder`].
+    fn folder(&self) -> &'static str;
+
+    /// See [`Specimen::goldens`].
+    fn goldens(&self, input: &Path) -> Vec<PathBuf>;
+
+    /// See [`Specimen::companions`].
+    fn companions(&self) -> &'static [&'static str];
+
+    /// Whether a file of the format's folder is a trace.
+    fn is_input(&self, path: &Path) -> bool {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        extension.is_some_and(|extension| self.format().extensions.contains(&extension))
+    }
 
     /// Reads all records and writes them again.
     fn rewrite(&self, source: Source, options: &Options) -> Result<Vec<u8>> {
         self.rewrite_with(source, options, &mut |_, _| false)
-    }
-
-    /// What of a file rewriting keeps: every byte, unless they are compressed.
-    fn kept<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
-        bytes.into()
     }
 
     /// Whether `written` is what rewriting has to make of `read`.
@@ -75,26 +134,67 @@ pub trait Subject: Sync {
         };
         outermost(&fields).into_iter().map(edit).collect()
     }
+}
 
-    /// The folder of its files, below that of all formats.
+impl<S: Specimen> Subject for S {
+    fn format(&self) -> &'static Descriptor {
+        S::Codec::FORMAT
+    }
+
+    fn sniff(&self, prefix: &[u8]) -> Sniff {
+        S::Codec::sniff(prefix)
+    }
+
+    fn walk(&self, source: Source, options: &Options) -> Result<Digest> {
+        Digest::of(S::Codec::open(source, &options.clone().thorough())?)
+    }
+
+    fn drain(&self, source: Source, options: &Options) -> Result<u64> {
+        drain(S::Codec::open(source, &options.clone().thorough())?)
+    }
+
+    fn rewrite_with(&self, source: Source, options: &Options, is_changed: &mut IsChanged<'_>) -> Result<Vec<u8>> {
+        let mut reader = S::Codec::open(source, options)?;
+        let mut header = reader.header().clone();
+        let mut changed = header.clone();
+        if S::change_header(&mut changed).is_some_and(|(field, place)| is_changed(field, place)) {
+            header = changed;
+        }
+        let mut change = S::changes(&header);
+        let mut bytes = Vec::new();
+        let mut writer = S::Codec::create(&mut bytes, &header)?;
+        while let Some(located) = reader.next()? {
+            let (at, mut changed) = (located.offset as usize, located.record);
+            let field = change(&mut changed, located.len as usize);
+            let is_changed = field.is_some_and(|(field, place)| is_changed(field, at + place.start..at + place.end));
+            writer.write(if is_changed { &changed } else { &located.record })?;
+        }
+        writer.finish()?;
+        Ok(bytes)
+    }
+
+    fn accepts(&self, golden: &Value) -> bool {
+        Specimen::accepts(self, golden)
+    }
+
+    fn reproduce(&self, source: Source, golden: &Value) -> Result<Value> {
+        Specimen::reproduce(self, source, golden)
+    }
+
+    fn kept<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        Specimen::kept(self, bytes)
+    }
+
     fn folder(&self) -> &'static str {
-        self.format().id
+        Specimen::folder(self)
     }
 
-    /// The goldens beside an input; see [`crate::Case::golden`].
     fn goldens(&self, input: &Path) -> Vec<PathBuf> {
-        vec![input.with_extension("json")]
+        Specimen::goldens(self, input)
     }
 
-    /// Whether a file of the format's folder is a trace.
-    fn is_input(&self, path: &Path) -> bool {
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        extension.is_some_and(|extension| self.format().extensions.contains(&extension))
-    }
-
-    /// Files of the format's folder that are neither traces nor goldens, by how their names end.
     fn companions(&self) -> &'static [&'static str] {
-        &["README.md"]
+        Specimen::companions(self)
     }
 }
 

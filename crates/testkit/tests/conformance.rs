@@ -67,7 +67,7 @@ fn every_window_and_source_gives_the_same() {
                 let found = walk(subject, Source::bytes(bytes.clone()), &windowed(mode, window));
                 assert_same(&expected, &found, &format!("{}: window {window}", case.name));
             }
-            let options = Options { mode, ..Options::default() };
+            let options = Options::default().with_mode(mode);
             for (name, source) in [
                 ("one byte", sources::one_byte(bytes.clone())),
                 ("three bytes", sources::short_reads(bytes.clone(), 3)),
@@ -186,7 +186,7 @@ fn take(waiting: &Mutex<Vec<Case>>) -> Option<Case> {
 }
 
 fn windowed(mode: Mode, window_bytes: usize) -> Options {
-    Options { mode, limits: Limits { window_bytes, ..Limits::default() } }
+    Options::default().with_mode(mode).with_limits(Limits::with(|limits| limits.window_bytes = window_bytes))
 }
 
 fn walk(subject: &dyn Subject, source: Source, options: &Options) -> Result<Digest, String> {

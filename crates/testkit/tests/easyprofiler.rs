@@ -107,7 +107,7 @@ fn an_unknown_descriptor_type_is_no_hole() {
             }
             writer.write(&located.record).unwrap();
         }
-        let bytes = writer.finish().unwrap().0;
+        let bytes = writer.finish().unwrap();
         EasyProfiler.walk(Source::bytes(bytes), &Options::strict()).unwrap();
     }
 }
@@ -128,7 +128,7 @@ fn the_longest_records_come_back_and_longer_ones_are_refused() {
         writer.write(&Record::Blocks(1))?;
         writer.write(&Record::Block(block(block_len)))?;
         writer.write(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
-        Ok::<_, traceloom_core::Error>(writer.finish()?.0)
+        Ok::<_, traceloom_core::Error>(writer.finish()?)
     };
     let most = usize::from(u16::MAX);
     let bytes = write_both(most, most - 20).unwrap();
@@ -175,7 +175,7 @@ fn long_file(size: SizeRule, odd: u16) -> Vec<u8> {
         writer.write(&Record::Block(Block { begin, end, descriptor: 0, block_type, name, odd_size })).unwrap();
     }
     writer.write(&Record::Mark(EASY_PROFILER_SIGNATURE)).unwrap();
-    writer.finish().unwrap().0
+    writer.finish().unwrap()
 }
 
 fn lenient(bytes: &[u8]) -> Digest {
@@ -202,12 +202,12 @@ fn turn_around(bytes: &[u8]) -> Vec<u8> {
         let data: Vec<u8> = value.data.chunks(width).flat_map(|element| element.iter().rev()).copied().collect();
         writer.write(&Record::Value(Value { data: &data, order: ByteOrder::Big, ..value })).unwrap();
     }
-    writer.finish().unwrap().0
+    writer.finish().unwrap()
 }
 
 /// The same blocks in two threads that take turns, so that sections alternate.
 fn nodes(times: &[(u64, u64)], tree_bytes: u64) -> Vec<Node> {
-    let mut builder = TreeBuilder::new(&Limits { tree_bytes, ..Limits::default() });
+    let mut builder = TreeBuilder::new(&Limits::with(|limits| limits.tree_bytes = tree_bytes));
     for section in times.chunks(9_000) {
         for thread in [1, 2] {
             builder.thread(thread);
@@ -221,7 +221,7 @@ fn nodes(times: &[(u64, u64)], tree_bytes: u64) -> Vec<Node> {
 fn write(header: &Header, records: &[Record<'_>]) -> Vec<u8> {
     let mut writer = create(Vec::new(), header).unwrap();
     records.iter().for_each(|record| writer.write(record).unwrap());
-    writer.finish().unwrap().0
+    writer.finish().unwrap()
 }
 
 /// A file as owned data; see [`File::records`].

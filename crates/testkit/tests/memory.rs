@@ -40,7 +40,8 @@ fn memory_follows_the_length_of_the_file() {
 
 fn assert_modest(subject: &dyn Subject, bytes: &[u8], name: &str) {
     for mode in [Mode::Lenient, Mode::Strict] {
-        let options = Options { mode, limits: Limits { tree_bytes: 1 << 16, ..Limits::default() } };
+        let options =
+            Options::default().with_mode(mode).with_limits(Limits::with(|limits| limits.tree_bytes = 1 << 16));
         let source = Source::bytes(bytes);
         ALLOCATOR.reset_peak_usage();
         let before = ALLOCATOR.current_usage();
@@ -70,7 +71,7 @@ fn hostile() -> Vec<(String, Vec<u8>)> {
                     header.begin_time = u64::MAX;
                     header.threads_count = header.threads_count.map(|_| u32::MAX);
                     header.bookmarks_count = header.bookmarks_count.map(|_| u16::MAX);
-                    let mut bytes = create(Vec::new(), &header).unwrap().finish().unwrap().0;
+                    let mut bytes = create(Vec::new(), &header).unwrap().finish().unwrap();
                     bytes.resize(bytes.len() + BODY, byte);
                     files.push((format!("{version} {order:?} {descriptors} {blocks} {byte:#04x}"), bytes));
                 }
@@ -99,5 +100,5 @@ fn many_threads() -> Vec<u8> {
         writer.write(&Record::Blocks(1)).unwrap();
         writer.write(&Record::Block(Block { begin: 1, end: 2, descriptor: 0, block_type, name, odd_size })).unwrap();
     }
-    writer.finish().unwrap().0
+    writer.finish().unwrap()
 }

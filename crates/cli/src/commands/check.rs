@@ -15,7 +15,7 @@ use crate::{
 pub(crate) fn run(arguments: &args::Check) -> Result<Outcome> {
     each(&arguments.files, |path| {
         let mode = if arguments.strict { Mode::Strict } else { Mode::Lenient };
-        let options = Options { mode, ..Options::default() };
+        let options = Options::default().with_mode(mode);
         let verdict = verdict(path, arguments, &options)?;
         if arguments.json {
             verdict.print_json(path)?;

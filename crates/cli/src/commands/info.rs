@@ -3,8 +3,7 @@
 use std::{io::Write, path::Path};
 
 use serde_json::{Map, Value as Json, json};
-use traceloom_core::{Compression, Findings, Options, Result, Severity};
-use traceloom_open::{Amount, Info, Table};
+use traceloom_core::{Amount, Compression, Findings, Info, Listing, Options, Result, Severity};
 
 use crate::{
     Outcome, args, each,
@@ -110,7 +109,7 @@ impl Shown<'_> {
 }
 
 /// Columns as wide as their widest cell, numbers to the right.
-fn write_table(out: &mut dyn Write, table: &Table) -> Result<()> {
+fn write_table(out: &mut dyn Write, table: &Listing) -> Result<()> {
     let head = table.columns.iter().map(|column| (*column).to_owned()).collect();
     let rows: Vec<Vec<String>> =
         std::iter::once(head).chain(table.rows.iter().map(|row| row.iter().map(text).collect())).collect();

@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, cast::AsArray, typ
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::{filter::filter_record_batch, take::take};
-use traceloom_core::{Error, Loss, Result, Slice, TimeRange};
+use traceloom_core::{Error, Loss, Result, Slice};
 use traceloom_model::{Columns, Table, TableSource, Wanted};
 
 use super::one_table::{MAIN_TABLE, choose, table_variants};

@@ -26,6 +26,7 @@ mod clock;
 mod dictionary;
 pub mod edit;
 pub mod findings;
+mod info;
 mod locate;
 mod order;
 mod packing;
@@ -40,7 +41,12 @@ mod survey;
 pub mod text;
 mod write;
 
-use traceloom_core::{Access, Clock as ClockKind, Descriptor as Format, Order, Sniff, Variant};
+use std::io::Write;
+
+use traceloom_core::{
+    Access, Clock as ClockKind, Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule,
+    Sample, Slice, Sniff, Source, Variant,
+};
 
 pub use crate::{
     args::{Arg, Args, Form, Types},
@@ -64,6 +70,7 @@ pub static FORMAT: Format = Format {
         Variant { id: "1.0.7", about: "the library's latest layout: flags, 50 argument types, packed arguments" },
         Variant { id: "document", about: "the document's layout: 16 argument types, raw arguments" },
     ],
+    siblings: &[],
     clock: ClockKind::Wall,
     access: Access::TrailerFirst,
     order: Order::None,
@@ -72,4 +79,60 @@ pub static FORMAT: Format = Format {
 /// Whether these first bytes look like a `.clog` file.
 pub fn sniff(prefix: &[u8]) -> Sniff {
     probe::sniff(prefix)
+}
+
+/// CNanoLog `.clog`.
+#[derive(Clone, Copy, Debug)]
+pub struct CNanoLog;
+
+impl traceloom_core::codec::sealed::Sealed for CNanoLog {}
+
+impl Codec for CNanoLog {
+    const FORMAT: &'static Format = &FORMAT;
+    const RULES: &'static [&'static Rule] = findings::RULES;
+
+    type Header = Header;
+    type Record<'a> = Record<'a>;
+    type Reader = Reader;
+    type Writer<W: Write> = Writer<W>;
+
+    fn sniff(prefix: &[u8]) -> Sniff {
+        sniff(prefix)
+    }
+
+    fn open(source: Source, options: &Options) -> Result<Reader> {
+        open(source, options)
+    }
+
+    fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
+        create(out, header)
+    }
+
+    fn header_bytes(header: &Header) -> u64 {
+        header.stored_bytes as u64
+    }
+
+    fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+        info::info(source, options)
+    }
+
+    fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
+        edit::canonical(source, out, variant, options)
+    }
+
+    fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
+        edit::repair(source, out, options)
+    }
+
+    fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
+        edit::slice(source, out, slice, options)
+    }
+
+    fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
+        edit::merge(sources, out, options)
+    }
+
+    fn sample() -> Result<Sample> {
+        sample::sample()
+    }
 }

@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn places_come_back_sorted_from_memory_and_from_the_file() {
         for tree_bytes in [0, 1 << 30] {
-            let mut order = ByTime::new(&Limits { tree_bytes, ..Limits::default() });
+            let mut order = ByTime::new(&Limits::with(|limits| limits.tree_bytes = tree_bytes));
             let count = 2 * RUN + 1000;
             for index in 0..count as u64 {
                 let scrambled = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -2,7 +2,7 @@
 
 mod damage;
 
-use traceloom_core::{Finding, Findings, Located, Mode, Options, Position, Records, Result, Rule, Source, Window};
+use traceloom_core::{Finding, Findings, Located, Options, Position, Records, Result, Rule, Source, Window};
 
 use self::damage::Outlook;
 use crate::{
@@ -147,16 +147,11 @@ impl Reader {
             entries: 0,
             resume_at: None,
             is_resumed: extra.resume_at.is_some(),
-            checks_arguments: options.mode == Mode::Strict,
+            checks_arguments: options.is_thorough(),
             lent: 0,
             outlook,
             barren_until: 0,
         })
-    }
-
-    /// The header, as stored.
-    pub fn header(&self) -> &Header {
-        &self.header
     }
 
     /// The clock of the file's timestamps.
@@ -182,11 +177,6 @@ impl Reader {
     /// Where a later reader of a growing file has to go on: after the last whole entry.
     pub fn resume_at(&self) -> u64 {
         self.resume_at.unwrap_or(self.window.offset() + self.lent as u64)
-    }
-
-    /// From here on, also reports arguments that do not fit their types; call it first. Strict mode does so anyway.
-    pub fn check_arguments(&mut self) {
-        self.checks_arguments = true;
     }
 
     /// Goes to an entry that was read before; `offset` is what came with it. Entries are no longer counted.
@@ -479,7 +469,11 @@ impl Reader {
 }
 
 impl Records for Reader {
-    type Record<'a> = Record<'a>;
+    type Codec = crate::CNanoLog;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Result};
+use traceloom_core::{ByteOrder, Result, Sample};
 
 use crate::{
     Arg, Entry, Header, Level, Record, Section, Site, Tally, create, put_packed,
@@ -32,6 +32,16 @@ const START_TICKS: u64 = 7_200_000_000_000;
 /// Requests of the sample.
 const REQUESTS: u64 = 2400;
 
+/// The sample, with what it shows.
+pub(crate) fn sample() -> Result<Sample> {
+    Ok(Sample {
+        file_name: "service.clog",
+        bytes: clog()?,
+        about: "the log of a small service",
+        tries: &["log {file}", "log --level warn+ --json {file}"],
+    })
+}
+
 /// The sample as the bytes of a `.clog` file.
 pub fn clog() -> Result<Vec<u8>> {
     write(Vec::new(), REQUESTS)
@@ -54,7 +64,7 @@ pub fn write<W: Write>(out: W, requests: u64) -> Result<W> {
     tally.fill(&mut header)?;
     let mut writer = create(out, &header)?;
     records(requests, &mut |record| writer.write(record))?;
-    Ok(writer.finish()?.0)
+    Ok(writer.finish()?)
 }
 
 fn records(requests: u64, each: &mut dyn FnMut(&Record<'_>) -> Result<()>) -> Result<()> {

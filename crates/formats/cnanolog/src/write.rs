@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Error, Result};
+use traceloom_core::{ByteOrder, Error, RecordWriter, Result};
 
 use crate::{
     Entry, Header, Level, Record, Section, Site,
@@ -110,11 +110,16 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Ends the file and says what was written.
-    pub fn finish(mut self) -> Result<(W, Tally)> {
+    /// What was written so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Ends the file, and gives the output back.
+    pub fn finish(mut self) -> Result<W> {
         self.flush_buffer()?;
         self.out.flush()?;
-        Ok((self.out, self.tally))
+        Ok(self.out)
     }
 
     fn flush_buffer(&mut self) -> Result<()> {
@@ -213,4 +218,14 @@ impl<W: Write> Writer<W> {
 
 fn too_long(what: &str, len: usize, most: usize) -> Error {
     Error::usage(format!("a {what} of {len} bytes does not fit: {most} are the most"))
+}
+
+impl<W: Write> RecordWriter<crate::CNanoLog, W> for Writer<W> {
+    fn write(&mut self, record: &Record<'_>) -> Result<()> {
+        self.write(record)
+    }
+
+    fn finish(self) -> Result<W> {
+        self.finish()
+    }
 }

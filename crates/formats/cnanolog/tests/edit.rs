@@ -26,8 +26,7 @@ fn lines(source: Source) -> Vec<String> {
 
 /// Findings of severity error, arguments checked.
 fn errors(bytes: &[u8]) -> Vec<String> {
-    let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
-    reader.check_arguments();
+    let mut reader = open(Source::bytes(bytes), &Options::default().thorough()).unwrap();
     while reader.next().unwrap().is_some() {}
     let kept = reader.findings().kept().iter();
     kept.filter(|finding| finding.rule.severity >= Severity::Warning).map(ToString::to_string).collect()

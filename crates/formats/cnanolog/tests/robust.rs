@@ -10,8 +10,7 @@ use traceloom_core::{Options, Records, Source};
 /// Everything that a user can ask of a file; errors are fine, panics are not.
 fn exercise(bytes: &[u8]) {
     let source = Source::bytes(bytes);
-    if let Ok(mut reader) = open(source.clone(), &Options::default()) {
-        reader.check_arguments();
+    if let Ok(mut reader) = open(source.clone(), &Options::default().thorough()) {
         let mut lines = text::Lines::new(text::Pattern::default(), reader.clock(), text::utc);
         let mut json = text::Json::new(reader.clock());
         let mut compat = text::Compat::new(&reader, None, text::utc);

@@ -118,6 +118,6 @@ proptest! {
             }
         }
         prop_assert_eq!(entries, calls.len());
-        prop_assert_eq!(writer.finish().unwrap().0, bytes);
+        prop_assert_eq!(writer.finish().unwrap(), bytes);
     }
 }

@@ -57,8 +57,7 @@ fn good() -> Vec<u8> {
 }
 
 fn codes_with(bytes: Vec<u8>, extra: Extra) -> BTreeSet<&'static str> {
-    let mut reader = open_with(Source::bytes(bytes), &Options::default(), extra).unwrap();
-    reader.check_arguments();
+    let mut reader = open_with(Source::bytes(bytes), &Options::default().thorough(), extra).unwrap();
     while reader.next().unwrap().is_some() {}
     let codes: BTreeSet<_> = reader.findings().counts().keys().copied().collect();
     codes
@@ -260,7 +259,7 @@ fn sizes_and_offsets_are_those_of_the_appendix() {
         .write(&Record::Dictionary(Section { magic: CNANOLOG_DICT_MAGIC, count: 1, total_size: 50, reserved: 2 }))
         .unwrap();
     writer.write(&Record::Site(site)).unwrap();
-    let bytes = writer.finish().unwrap().0;
+    let bytes = writer.finish().unwrap();
     let parts: [(usize, &[u8]); 24] = [
         (header_offset::MAGIC, &CNANOLOG_MAGIC.to_be_bytes()),
         (header_offset::VERSION_MAJOR, &[1, 2]),
@@ -341,7 +340,7 @@ fn a_supplied_dictionary_replaces_one_that_is_cut() {
         readable += u32::from(matches!(located.record, Record::Entry(entry) if entry.args().is_some()));
     }
     assert_eq!(readable, 4);
-    assert_eq!(writer.finish().unwrap().0, cut);
+    assert_eq!(writer.finish().unwrap(), cut);
 }
 
 #[test]

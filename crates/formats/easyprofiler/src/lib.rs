@@ -26,6 +26,7 @@ pub mod edit;
 mod element;
 pub mod findings;
 mod frame;
+mod info;
 mod probe;
 pub mod raw;
 mod read;
@@ -35,7 +36,12 @@ pub mod sample;
 mod tree;
 mod write;
 
-use traceloom_core::{Access, Clock as ClockKind, Descriptor as Format, Order, Sniff, Variant};
+use std::io::Write;
+
+use traceloom_core::{
+    Access, Clock as ClockKind, Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule,
+    Sample, Slice, Sniff, Source, Variant,
+};
 
 pub use crate::{
     clock::Clock,
@@ -59,6 +65,7 @@ pub static FORMAT: Format = Format {
         Variant { id: "1.0.0", about: "no process id" },
         Variant { id: "0.1.0", about: "the first" },
     ],
+    siblings: &[],
     clock: ClockKind::Monotonic,
     access: Access::Sequential,
     order: Order::End,
@@ -67,4 +74,60 @@ pub static FORMAT: Format = Format {
 /// Whether these first bytes look like a `.prof` file.
 pub fn sniff(prefix: &[u8]) -> Sniff {
     probe::sniff(prefix)
+}
+
+/// EasyProfiler `.prof`.
+#[derive(Clone, Copy, Debug)]
+pub struct EasyProfiler;
+
+impl traceloom_core::codec::sealed::Sealed for EasyProfiler {}
+
+impl Codec for EasyProfiler {
+    const FORMAT: &'static Format = &FORMAT;
+    const RULES: &'static [&'static Rule] = findings::RULES;
+
+    type Header = Header;
+    type Record<'a> = Record<'a>;
+    type Reader = Reader;
+    type Writer<W: Write> = Writer<W>;
+
+    fn sniff(prefix: &[u8]) -> Sniff {
+        sniff(prefix)
+    }
+
+    fn open(source: Source, options: &Options) -> Result<Reader> {
+        open(source, options)
+    }
+
+    fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
+        create(out, header)
+    }
+
+    fn header_bytes(header: &Header) -> u64 {
+        header.stored_bytes as u64
+    }
+
+    fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+        info::info(source, options)
+    }
+
+    fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
+        edit::canonical(source, out, variant, options)
+    }
+
+    fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
+        edit::repair(source, out, options)
+    }
+
+    fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
+        edit::slice(source, out, slice, options)
+    }
+
+    fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
+        edit::merge(sources, out, options)
+    }
+
+    fn sample() -> Result<Sample> {
+        sample::sample()
+    }
 }

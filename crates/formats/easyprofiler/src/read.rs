@@ -4,8 +4,7 @@ mod blocks;
 mod ending;
 
 use traceloom_core::{
-    ByteOrder, Cursor, Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule, Source,
-    Window,
+    ByteOrder, Cursor, Finding, Findings, Limits, Located, Options, Position, Records, Result, Rule, Source, Window,
 };
 
 use self::blocks::Depth;
@@ -100,16 +99,11 @@ impl Reader {
             last_bookmark: 0,
         };
         reader.is_simple = reader.header.layout.size == SizeRule::Payload;
-        if options.mode == Mode::Strict {
+        if options.is_thorough() {
             reader.check_depth();
         }
         reader.report_header()?;
         Ok(reader)
-    }
-
-    /// The header, as stored.
-    pub fn header(&self) -> &Header {
-        &self.header
     }
 
     /// The clock of the file's times.
@@ -117,8 +111,8 @@ impl Reader {
         self.clock
     }
 
-    /// From here on, also reports nesting that is too deep for the original; call it first.
-    pub fn check_depth(&mut self) {
+    /// From here on, also reports nesting that is too deep for the original tool.
+    fn check_depth(&mut self) {
         self.is_simple = false;
         self.depth = Some(Depth::new(&self.limits));
     }
@@ -342,7 +336,11 @@ impl Reader {
 }
 
 impl Records for Reader {
-    type Record<'a> = Record<'a>;
+    type Codec = crate::EasyProfiler;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {

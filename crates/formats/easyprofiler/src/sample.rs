@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Result};
+use traceloom_core::{ByteOrder, Result, Sample};
 
 use crate::{
     Block, Bookmark, Descriptor, Header, Name, Record, Switch, Tally, Thread, Value, create,
@@ -17,6 +17,16 @@ const FRAMES: u32 = 120;
 const FREQUENCY: u64 = 10_000_000;
 const BEGIN: u64 = 5 * FREQUENCY;
 const FRAME_TICKS: u64 = FREQUENCY / 60;
+
+/// The sample, with what it shows.
+pub(crate) fn sample() -> Result<Sample> {
+    Ok(Sample {
+        file_name: "game.prof",
+        bytes: prof()?,
+        about: "two seconds of a game, with two slow frames and a loader thread",
+        tries: &["slice --range 0.8s..0.9s {file} spike.prof"],
+    })
+}
 
 /// The sample as a file of version 2.1.0.
 pub fn prof() -> Result<Vec<u8>> {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Error, Result};
+use traceloom_core::{ByteOrder, Error, RecordWriter, Result};
 
 use crate::{
     Block, Bookmark, Descriptor, Header, Record, Switch, Thread, Value,
@@ -102,11 +102,16 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Ends the file and says what was written.
-    pub fn finish(mut self) -> Result<(W, Tally)> {
+    /// What was written so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Ends the file, and gives the output back.
+    pub fn finish(mut self) -> Result<W> {
         self.flush_buffer()?;
         self.out.flush()?;
-        Ok((self.out, self.tally))
+        Ok(self.out)
     }
 
     fn flush_buffer(&mut self) -> Result<()> {
@@ -292,4 +297,14 @@ fn payload_len(record: &Record<'_>, layout: &Layout) -> Option<usize> {
 
 fn too_long(what: &str, len: usize) -> Error {
     Error::usage(format!("a {what} of {len} bytes does not fit: sizes are stored in 16 bits"))
+}
+
+impl<W: Write> RecordWriter<crate::EasyProfiler, W> for Writer<W> {
+    fn write(&mut self, record: &Record<'_>) -> Result<()> {
+        self.write(record)
+    }
+
+    fn finish(self) -> Result<W> {
+        self.finish()
+    }
 }

@@ -50,7 +50,7 @@ impl Made {
         let mut writer = create(Vec::new(), &self.header)?;
         self.records.iter().try_for_each(|record| writer.write(record))?;
         writer.write(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
-        Ok(Source::bytes(writer.finish()?.0))
+        Ok(Source::bytes(writer.finish()?))
     }
 }
 

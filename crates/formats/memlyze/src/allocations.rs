@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn sizes_beyond_64_bits_add_up_and_the_limit_holds() {
-        let limits = Limits { entries: 2, ..Limits::default() };
+        let limits = Limits::with(|limits| limits.entries = 2);
         let mut tracker = Allocations::new(Dialect::Document, &limits);
         tracker.alloc(&alloc(1, u64::MAX, 0)).unwrap();
         tracker.alloc(&alloc(2, u64::MAX, 0)).unwrap();

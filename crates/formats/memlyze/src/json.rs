@@ -392,7 +392,7 @@ mod tests {
     use super::*;
 
     fn tokens(json: &str, window_bytes: usize) -> Result<Vec<(Token, String)>, (u64, &'static str)> {
-        let limits = Limits { window_bytes, ..Limits::default() };
+        let limits = Limits::with(|limits| limits.window_bytes = window_bytes);
         let mut window = Window::new(Source::bytes(json.as_bytes()), &limits);
         let mut parser = Json::new(&mut window, &limits);
         let mut tokens = Vec::new();

@@ -34,6 +34,7 @@ pub mod findings;
 mod frames;
 mod ids;
 mod index;
+mod info;
 mod json;
 mod metadata;
 mod metadata_read;
@@ -48,7 +49,12 @@ mod seek;
 mod varint;
 mod write;
 
-use traceloom_core::{Access, Clock as ClockKind, Descriptor as Format, Order, Sniff, Variant};
+use std::io::Write;
+
+use traceloom_core::{
+    Access, Clock as ClockKind, Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule,
+    Sample, Slice, Sniff, Source, Variant,
+};
 
 pub use crate::{
     clock::Clock,
@@ -70,6 +76,7 @@ pub static FORMAT: Format = Format {
         Variant { id: "1", about: "plain events, as every Memlyze tool reads them" },
         Variant { id: "lz4", about: "events in LZ4 blocks, for Traceloom only" },
     ],
+    siblings: &[],
     clock: ClockKind::Wall,
     access: Access::Sequential,
     order: Order::Begin,
@@ -78,4 +85,60 @@ pub static FORMAT: Format = Format {
 /// Whether these first bytes look like a `.mlyze` file.
 pub fn sniff(prefix: &[u8]) -> Sniff {
     probe::sniff(prefix)
+}
+
+/// Memlyze `.mlyze`.
+#[derive(Clone, Copy, Debug)]
+pub struct Memlyze;
+
+impl traceloom_core::codec::sealed::Sealed for Memlyze {}
+
+impl Codec for Memlyze {
+    const FORMAT: &'static Format = &FORMAT;
+    const RULES: &'static [&'static Rule] = findings::RULES;
+
+    type Header = Header;
+    type Record<'a> = Record<'a>;
+    type Reader = Reader;
+    type Writer<W: Write> = Writer<W>;
+
+    fn sniff(prefix: &[u8]) -> Sniff {
+        sniff(prefix)
+    }
+
+    fn open(source: Source, options: &Options) -> Result<Reader> {
+        open(source, options)
+    }
+
+    fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
+        create(out, header)
+    }
+
+    fn header_bytes(header: &Header) -> u64 {
+        header.stored_bytes as u64
+    }
+
+    fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+        info::info(source, options)
+    }
+
+    fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
+        edit::canonical(source, out, variant, options)
+    }
+
+    fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
+        edit::repair(source, out, options)
+    }
+
+    fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
+        edit::slice(source, out, slice, options)
+    }
+
+    fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
+        edit::merge(sources, out, options)
+    }
+
+    fn sample() -> Result<Sample> {
+        sample::sample()
+    }
 }

@@ -116,11 +116,6 @@ pub(crate) struct Missing {
 const PIECE_BYTES: usize = 4 << 10;
 
 impl Reader {
-    /// The header, as stored.
-    pub fn header(&self) -> &Header {
-        &self.header
-    }
-
     /// The metadata as tables.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
@@ -454,7 +449,11 @@ impl Reader {
 }
 
 impl Records for Reader {
-    type Record<'a> = Record<'a>;
+    type Codec = crate::Memlyze;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {

@@ -4,9 +4,19 @@
 
 use std::io::{Cursor, Read, Seek, Write};
 
-use traceloom_core::{Limits, Result};
+use traceloom_core::{Limits, Result, Sample};
 
 use crate::{Call, Composer, raw::Packing};
+
+/// The sample, with what it shows.
+pub(crate) fn sample() -> Result<Sample> {
+    Ok(Sample {
+        file_name: "shop.mlyze",
+        bytes: mlyze()?,
+        about: "the memory of a small web shop, with a cache that nothing ever leaves",
+        tries: &["slice --range 2s..4s {file} part.mlyze", "convert --to memlyze:lz4 {file} packed.mlyze"],
+    })
+}
 
 /// The sample as a plain file.
 pub fn mlyze() -> Result<Vec<u8>> {

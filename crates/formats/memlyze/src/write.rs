@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Error, Result};
+use traceloom_core::{ByteOrder, Error, RecordWriter, Result};
 
 use crate::{
     Clock, Header, Metadata, Record, block,
@@ -167,5 +167,15 @@ pub(crate) fn put_event(out: &mut Vec<u8>, event: &Record<'_>, order: ByteOrder)
             varint::write(out, marker.name, name);
         }
         Record::Metadata(_) | Record::Block(_) | Record::Residue(_) => {}
+    }
+}
+
+impl<W: Write> RecordWriter<crate::Memlyze, W> for Writer<W> {
+    fn write(&mut self, record: &Record<'_>) -> Result<()> {
+        self.write(record)
+    }
+
+    fn finish(self) -> Result<W> {
+        self.finish()
     }
 }

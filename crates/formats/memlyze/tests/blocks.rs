@@ -91,8 +91,8 @@ fn packed_files_are_smaller() {
 
 /// The event that a reader gives after a jump, and how many follow it.
 fn after_jump(source: Source, time_us: u64, index: Option<&Index>) -> (Option<(u64, u64)>, u64) {
-    let limits = Limits { window_bytes: 16 << 10, ..Limits::default() };
-    let mut reader = traceloom_memlyze::open(source, &Options { limits, ..Options::default() }).unwrap();
+    let limits = Limits::with(|limits| limits.window_bytes = 16 << 10);
+    let mut reader = traceloom_memlyze::open(source, &Options::default().with_limits(limits)).unwrap();
     reader.seek(time_us, index).unwrap();
     let (mut first, mut count) = (None, 0);
     while let Some(located) = reader.next().unwrap() {
@@ -138,14 +138,14 @@ fn a_jump_reads_little() {
         let mut stored = Vec::new();
         build_index(&Source::bytes(bytes.clone()), &mut stored, &Options::default()).unwrap();
         let (index_source, index_read) = counting(&stored);
-        let limits = Limits { window_bytes: 4 << 10, ..Limits::default() };
+        let limits = Limits::with(|limits| limits.window_bytes = 4 << 10);
         let index = Index::open(index_source, &limits).unwrap();
         for (index, name) in [(Some(&index), "index"), (None, "heads")] {
             if packing == Packing::Plain && index.is_none() {
                 continue;
             }
             let (source, read) = counting(&bytes);
-            let options = Options { limits: limits.clone(), ..Options::default() };
+            let options = Options::default().with_limits(limits.clone());
             let mut reader = traceloom_memlyze::open(source, &options).unwrap();
             reader.seek(150_000, index).unwrap();
             let time_us = reader.next().unwrap().and_then(|located| located.record.time_us());

@@ -38,9 +38,9 @@ fn an_error_of_the_source_is_final() {
     for packing in [Packing::Plain, Packing::Blocks] {
         let bytes = sample::packed(packing).unwrap();
         let from = bytes.len() as u64 * 3 / 4;
-        let limits = Limits { window_bytes: 1000, ..Limits::default() };
+        let limits = Limits::with(|limits| limits.window_bytes = 1000);
         let source = Source::custom(Failing { bytes, from });
-        let mut reader = traceloom_memlyze::open(source, &Options { limits, ..Options::default() }).unwrap();
+        let mut reader = traceloom_memlyze::open(source, &Options::default().with_limits(limits)).unwrap();
         let error = loop {
             match reader.next() {
                 Ok(Some(_)) => {}

@@ -194,9 +194,9 @@ fn growth_is_recognised_and_says_what_it_cannot_know() {
 
 #[test]
 fn limits_hold() {
-    let limits = Limits { entries: 1, ..Limits::default() };
+    let limits = Limits::with(|limits| limits.entries = 1);
     let two = r#"{"functions": {"0": "a", "1": "b"}}"#;
-    let options = Options { limits, mode: Mode::Lenient };
+    let options = Options::default().with_limits(limits);
     assert!(walk(&File::with_metadata(two).bytes(), &options).is_err());
 }
 

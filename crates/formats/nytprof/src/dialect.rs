@@ -258,7 +258,7 @@ impl Look<'_> {
     /// Whether chunks begin here and end, with a terminator, exactly where the file does.
     fn chunks_end(&self, source: &Source, at: u64) -> Result<bool> {
         // Only the five bytes at the head of each chunk are needed.
-        let limits = Limits { window_bytes: 16, ..self.limits.clone() };
+        let limits = self.limits.clone().but(|limits| limits.window_bytes = 16);
         let mut window = Window::new(source.clone(), &limits);
         window.seek(at);
         self.walk(&mut window, true)

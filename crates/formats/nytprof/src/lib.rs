@@ -26,6 +26,7 @@ mod dialect;
 pub mod edit;
 pub mod findings;
 mod inflate;
+mod info;
 mod nv;
 mod parse;
 mod probe;
@@ -37,7 +38,12 @@ pub mod sample;
 mod walk;
 mod write;
 
-use traceloom_core::{Access, Clock, Descriptor as Format, Order, Sniff, Variant};
+use std::io::Write;
+
+use traceloom_core::{
+    Access, Clock, Codec, Descriptor as Format, Edited, Error, ErrorKind, Findings, Info, Options, Order, Records,
+    Result, Rule, Sample, Slice, Sniff, Source, Variant,
+};
 
 pub use crate::{
     check::leading_number,
@@ -61,6 +67,7 @@ pub static FORMAT: Format = Format {
         Variant { id: "plain", about: "not compressed" },
         Variant { id: "zlib", about: "compressed at level 6; zlib0 to zlib9 choose the level" },
     ],
+    siblings: &["pynytprof"],
     clock: Clock::Monotonic,
     access: Access::Sequential,
     order: Order::End,
@@ -71,5 +78,90 @@ pub fn sniff(prefix: &[u8]) -> Sniff {
     match dialect::begins(prefix) && !dialect::dialect_of_prefix(prefix).is_pynytprof() {
         true => Sniff::Yes,
         false => Sniff::No,
+    }
+}
+
+/// The stream of Devel::NYTProf.
+#[derive(Clone, Copy, Debug)]
+pub struct Nytprof;
+
+impl traceloom_core::codec::sealed::Sealed for Nytprof {}
+
+impl Codec for Nytprof {
+    const FORMAT: &'static Format = &FORMAT;
+    const RULES: &'static [&'static Rule] = findings::RULES;
+
+    type Header = Header;
+    type Record<'a> = Record<'a>;
+    type Reader = Reader;
+    type Writer<W: Write> = Writer<W>;
+
+    fn sniff(prefix: &[u8]) -> Sniff {
+        sniff(prefix)
+    }
+
+    fn settle(source: &Source, options: &Options) -> Result<Option<&'static str>> {
+        let is_pynytprof = dialect::dialect(source, &options.limits)?.is_pynytprof();
+        Ok(is_pynytprof.then_some(pynytprof::FORMAT.id))
+    }
+
+    fn convert_to<W: Write>(
+        source: &Source,
+        out: W,
+        _to: &Format,
+        variant: Option<&str>,
+        options: &Options,
+    ) -> Result<Edited> {
+        edit::to_pynytprof(source, out, variant, options)
+    }
+
+    fn open(source: Source, options: &Options) -> Result<Reader> {
+        open(source, options)
+    }
+
+    fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
+        create(out, header)
+    }
+
+    fn header_bytes(header: &Header) -> u64 {
+        header.line().len() as u64
+    }
+
+    fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+        info::info(source, options)
+    }
+
+    fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
+        edit::canonical(source, out, variant, options)
+    }
+
+    fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
+        edit::repair(source, out, options)
+    }
+
+    fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
+        edit::slice(source, out, slice, options)
+    }
+
+    fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
+        edit::merge(sources, out, options)
+    }
+
+    /// Some rules are about the sums, as the original's verdict is; a file too odd to be summed up is only read.
+    fn check(source: &Source, options: &Options) -> Result<Findings> {
+        let mut reader = open(source.clone(), options)?;
+        match aggregate::from_reader(&mut reader) {
+            Ok(_) => Ok(reader.into_findings()),
+            Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => {
+                let mut reader = open(source.clone(), options)?;
+                reader.walk(|_| Ok::<_, Error>(()))?;
+                Ok(reader.into_findings())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn sample() -> Result<Sample> {
+        sample::sample()
     }
 }

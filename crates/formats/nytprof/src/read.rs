@@ -103,11 +103,6 @@ impl Reader {
         Ok(reader)
     }
 
-    /// The first line.
-    pub fn header(&self) -> &Header {
-        &self.header
-    }
-
     /// How numbers are stored; known once one has been read.
     pub fn nv_layout(&self) -> Option<NvLayout> {
         self.nv
@@ -448,7 +443,11 @@ impl Reader {
 }
 
 impl Records for Reader {
-    type Record<'a> = Record<'a>;
+    type Codec = crate::Nytprof;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {

@@ -34,7 +34,7 @@ impl Reader {
     /// Walks all that is left; quicker than [`Records::next`], since runs of events stay in one loop.
     ///
     /// The walk ends early with the first error, also of the visitor; it is final.
-    pub fn walk(&mut self, visitor: &mut impl Visit) -> Result<()> {
+    pub fn visit_all(&mut self, visitor: &mut impl Visit) -> Result<()> {
         loop {
             let result = match self.run(visitor) {
                 Ok(()) => match self.next()? {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use flate2::{Compression, write::ZlibEncoder};
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, RecordWriter, Result};
 
 use crate::{
     Header, Nv, Pair, Record, Str, SubCallers,
@@ -210,5 +210,15 @@ impl<W: Write> Writer<W> {
         put_integer(len, &mut self.buffer);
         self.buffer.extend_from_slice(text.bytes);
         Ok(())
+    }
+}
+
+impl<W: Write> RecordWriter<crate::Nytprof, W> for Writer<W> {
+    fn write(&mut self, record: &Record<'_>) -> Result<()> {
+        self.write(record)
+    }
+
+    fn finish(self) -> Result<W> {
+        self.finish()
     }
 }

@@ -69,8 +69,8 @@ fn exercise(bytes: &[u8]) {
 
 fn exercise_edits(bytes: &[u8]) {
     // A changed count may ask for as many statements as the limits allow, which only takes time.
-    let limits = Limits { entries: 1 << 16, ..Limits::default() };
-    let (source, options) = (Source::bytes(bytes), Options { limits, ..Options::default() });
+    let limits = Limits::with(|limits| limits.entries = 1 << 16);
+    let (source, options) = (Source::bytes(bytes), Options::default().with_limits(limits));
     if let Ok(mut profile) = aggregate::load(source.clone(), &options) {
         profile.merge_evals();
     }

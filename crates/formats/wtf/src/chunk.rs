@@ -202,7 +202,7 @@ const MOST_PARTS_FOUND: u32 = 64;
 pub(crate) fn find(source: &Source, from: u64, limits: &Limits) -> Result<Option<u64>> {
     let file_end = source.len()?;
     // Mostly the search is short, and there may be many of them.
-    let limits = Limits { window_bytes: limits.window_bytes.min(4096), ..limits.clone() };
+    let limits = limits.clone().but(|limits| limits.window_bytes = limits.window_bytes.min(4096));
     let mut window = Window::new(source.clone(), &limits);
     window.seek(from.next_multiple_of(4));
     let longest = CHUNK_FIXED + PART_ENTRY * MOST_PARTS_FOUND as usize;

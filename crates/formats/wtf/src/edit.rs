@@ -118,7 +118,7 @@ fn compose<W: Write>(reader: Reader, out: W, form: Form, cut: Option<Cut>) -> Re
 /// A header that the original accepts.
 fn usable_info(info: &FileInfo) -> FileInfo {
     let (_, problems) = FileInfo::parse(&info.json);
-    if info.json.is_empty() || crate::info::is_fatal(&problems) {
+    if info.json.is_empty() || crate::file_info::is_fatal(&problems) {
         return FileInfo { json: Vec::new(), ..info.clone() };
     }
     info.clone()

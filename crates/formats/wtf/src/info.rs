@@ -1,350 +1,182 @@
-//! What the file header says about the whole file.
+//! The summary of a file.
 
-use traceloom_core::Rule;
+use std::{cmp::Reverse, collections::BTreeMap};
 
-use crate::{
-    findings::{HEADER_CONTEXT, HEADER_FLAGS, HEADER_JSON, HEADER_METADATA, HEADER_TIMEBASE, TIMEBASE_ODD},
-    json::{self, Fault, Parser, Slice, Token},
-    json_out,
-};
+use crate::{Event, Reader, Record, Resource, Role};
+use traceloom_core::{Amount, Fact, Findings, Info, Listing, Options, Records, Result, Source, Text, date_time};
 
-/// Set where times come from a clock finer than a millisecond.
-pub const HAS_HIGH_RESOLUTION_TIMES: u32 = 1;
-/// Set where times count calls or bytes instead of microseconds.
-pub const TIMES_AS_COUNT: u32 = 2;
-
-const FLAG_WORDS: [(&str, u32); 2] =
-    [("has_high_resolution_times", HAS_HIGH_RESOLUTION_TIMES), ("times_as_count", TIMES_AS_COUNT)];
-
-/// The contents of a file header.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FileInfo {
-    /// [`HAS_HIGH_RESOLUTION_TIMES`] and [`TIMES_AS_COUNT`].
-    pub flags: u32,
-    /// What time 0 is in the producer's clock, in milliseconds: wall-clock time in browsers, since boot in plain
-    /// Node, 0 from C++.
-    pub timebase_ms: f64,
-    /// Where it was recorded, as paths into the JSON and texts: `userAgent.platform`, `args.0`.
-    pub context: Vec<(String, String)>,
-    /// Anything else that the producer found worth telling, in the same form.
-    pub metadata: Vec<(String, String)>,
-    /// The JSON text as stored; empty where the file has none.
-    pub json: Vec<u8>,
+/// Summarizes a file.
+pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+    let mut reader = crate::open(source.clone(), options)?;
+    let mut survey = Survey::default();
+    while let Some(located) = reader.next()? {
+        survey.take(&located.record);
+    }
+    let info = survey.info(&reader);
+    Ok((info, reader.into_findings()))
 }
 
-/// What is wrong with a file header.
-pub(crate) type Problem = (&'static Rule, String);
+/// A timebase before 1990 is no date.
+const FIRST_DATE_MS: f64 = 631_152_000_000.0;
+/// Rows of a table that are shown.
+const SHOWN: usize = 10;
+/// Letters of a text that are shown: a page's address may be a whole picture.
+const SHOWN_LETTERS: usize = 120;
 
-impl FileInfo {
-    /// Whether times are no times.
-    pub fn times_as_count(&self) -> bool {
-        self.flags & TIMES_AS_COUNT != 0
-    }
+/// What a walk over the records shows.
+#[derive(Default)]
+struct Survey {
+    chunks: u64,
+    strings: u64,
+    events: u64,
+    scopes: u64,
+    frames: u64,
+    marks: u64,
+    ranges: u64,
+    flows: u64,
+    resources: u64,
+    resource_bytes: u64,
+    first_resources: Vec<(u64, String)>,
+    times_us: Option<(i64, i64)>,
+    /// Events of each type, by its number.
+    per_type: Vec<u64>,
+    per_zone: BTreeMap<u32, u64>,
+}
 
-    /// Reads the JSON of a file header; what cannot be understood is left at its default.
-    pub(crate) fn parse(text: &[u8]) -> (Self, Vec<Problem>) {
-        let mut info = Self { json: text.to_vec(), ..Self::default() };
-        let mut problems = Vec::new();
-        // An empty part counts as an empty object.
-        let text = if text.is_empty() { b"{}" } else { text };
-        if let Err(what) = info.read(text, &mut problems) {
-            problems = vec![(&HEADER_JSON, what)];
-        }
-        (info, problems)
-    }
-
-    fn read(&mut self, text: &[u8], problems: &mut Vec<Problem>) -> Result<(), String> {
-        if !json::is_value(text) {
-            return Err(fault_text(text));
-        }
-        let mut parser = Parser::of(text, 0);
-        match parser.next() {
-            Ok(Token::ObjectStart) => {}
-            // An array is an object to the original, one without a timebase.
-            Ok(Token::ArrayStart) => {
-                problems.push((&HEADER_TIMEBASE, String::new()));
-                return Ok(());
-            }
-            _ => return Err("not an object".to_owned()),
-        }
-        let mut seen = Seen::default();
-        while let Ok(Token::Key) = parser.next() {
-            let key = parser.text().to_vec();
-            let Ok(value) = parser.next() else { break };
-            match key.as_slice() {
-                b"flags" => self.read_flags(value, &mut parser, problems),
-                b"timebase" => {
-                    seen.timebase = true;
-                    self.read_timebase(value, &parser, problems);
-                }
-                b"contextInfo" => self.read_context(value, &mut parser, problems),
-                b"metadata" => self.read_metadata(value, &mut parser, problems),
-                _ => {}
-            }
-            let before = parser.depth();
-            if before > 1 {
-                let _ = parser.skip(value);
-            }
-        }
-        if !seen.timebase {
-            problems.push((&HEADER_TIMEBASE, String::new()));
-        }
-        Ok(())
-    }
-
-    fn read_flags(&mut self, value: Token, parser: &mut Parser<Slice<'_>>, problems: &mut Vec<Problem>) {
-        if value != Token::ArrayStart {
-            if is_truthy(value, parser.text()) {
-                problems.push((&HEADER_FLAGS, String::new()));
-            }
-            return;
-        }
-        self.flags = 0;
-        while let Ok(token) = parser.next() {
-            match token {
-                Token::ArrayEnd | Token::End => break,
-                Token::String => {
-                    let word = FLAG_WORDS.iter().find(|(word, _)| word.as_bytes() == parser.text());
-                    self.flags |= word.map_or(0, |(_, flag)| *flag);
-                }
-                other => {
-                    let _ = parser.skip(other);
-                }
-            }
+impl Survey {
+    fn take(&mut self, record: &Record<'_>) {
+        match record {
+            Record::Chunk(_) => self.chunks += 1,
+            Record::Strings(strings) => self.strings += strings.len() as u64,
+            Record::Resource(resource) => self.take_resource(resource),
+            // Definitions and zones are told by their numbers.
+            Record::Event(event) if !event.kind.is_structural() => self.take_event(event),
+            _ => {}
         }
     }
 
-    fn read_timebase(&mut self, value: Token, parser: &Parser<Slice<'_>>, problems: &mut Vec<Problem>) {
-        let number = match value {
-            Token::Number | Token::String => std::str::from_utf8(parser.text()).ok().and_then(|text| text.parse().ok()),
-            _ => None,
-        };
-        self.timebase_ms = number.filter(|number: &f64| number.is_finite()).unwrap_or(0.0);
-        if value != Token::Number {
-            problems.push((&TIMEBASE_ODD, String::new()));
+    fn take_resource(&mut self, resource: &Resource<'_>) {
+        let bytes = resource.bytes.len() as u64;
+        self.resources += 1;
+        self.resource_bytes += bytes;
+        if self.first_resources.len() < SHOWN {
+            self.first_resources.push((bytes, resource.kind.to_string()));
         }
     }
 
-    fn read_context(&mut self, value: Token, parser: &mut Parser<Slice<'_>>, problems: &mut Vec<Problem>) {
-        self.context.clear();
-        if value == Token::ObjectStart || value == Token::ArrayStart {
-            flatten(value, parser, &mut String::new(), &mut self.context);
-            let kind = self.context.iter().find(|(key, _)| key == "contextType");
-            if kind.is_none_or(|(_, kind)| kind != "script") {
-                let kind = kind.map_or_else(|| "missing".to_owned(), |(_, kind)| kind.clone());
-                problems.push((&HEADER_CONTEXT, kind));
-            }
-        } else if is_truthy(value, parser.text()) {
-            problems.push((&HEADER_CONTEXT, "not an object".to_owned()));
+    fn take_event(&mut self, event: &Event<'_>) {
+        self.events += 1;
+        self.scopes += u64::from(event.kind.is_scope());
+        match event.kind.role {
+            Role::FrameStart => self.frames += 1,
+            Role::Mark => self.marks += 1,
+            Role::RangeBegin => self.ranges += 1,
+            Role::FlowBranch => self.flows += 1,
+            _ => {}
         }
+        let index = event.kind.index as usize;
+        if self.per_type.len() <= index {
+            self.per_type.resize(index + 1, 0);
+        }
+        if let Some(count) = self.per_type.get_mut(index) {
+            *count += 1;
+        }
+        *self.per_zone.entry(event.zone).or_default() += 1;
+        let (first, last) = self.times_us.unwrap_or((event.time_us, event.time_us));
+        self.times_us = Some((first.min(event.time_us), last.max(event.time_us)));
     }
 
-    fn read_metadata(&mut self, value: Token, parser: &mut Parser<Slice<'_>>, problems: &mut Vec<Problem>) {
-        self.metadata.clear();
-        if value == Token::ObjectStart || value == Token::ArrayStart {
-            flatten(value, parser, &mut String::new(), &mut self.metadata);
-        } else if is_truthy(value, parser.text()) {
-            problems.push((&HEADER_METADATA, String::new()));
+    fn info(&self, reader: &Reader) -> Info {
+        let header = reader.header();
+        let version = format!("{} ({})", header.format_version, header.container.as_str());
+        let mut info = Info { version, ..Info::default() };
+        self.time_facts(&mut info, reader);
+        for (name, count) in [
+            ("chunks", self.chunks),
+            ("event_types", reader.types().len() as u64),
+            ("zones", reader.zones().len() as u64),
+            ("events", self.events),
+            ("scopes", self.scopes),
+            ("frames", self.frames),
+            ("marks", self.marks),
+            ("ranges", self.ranges),
+            ("flows", self.flows),
+            ("strings", self.strings),
+            ("resources", self.resources),
+            ("resource_bytes", self.resource_bytes),
+        ] {
+            info.fact(name, count);
         }
-    }
-
-    /// The same header with another timebase.
-    pub fn with_timebase(&self, timebase_ms: f64) -> Self {
-        let mut info = Self { timebase_ms, ..self.clone() };
-        if !info.json.is_empty() {
-            info.json = json_out::with_member(&info.json, "timebase", timebase_ms.to_string().as_bytes());
-        }
+        info.tables.extend([
+            pairs("context", &header.info.context),
+            pairs("metadata", &header.info.metadata),
+            self.zone_table(reader),
+            self.type_table(reader),
+            self.resource_table(),
+        ]);
         info
     }
 
-    /// The JSON that our writer stores: as read, or put together from the fields.
-    pub fn to_json(&self) -> Vec<u8> {
-        if !self.json.is_empty() {
-            return self.json.clone();
+    fn time_facts(&self, info: &mut Info, reader: &Reader) {
+        let header = &reader.header().info;
+        let nanoseconds = |us: u64| Amount::Nanoseconds(us.saturating_mul(1000));
+        let amount = if header.times_as_count() { Amount::Count } else { nanoseconds };
+        info.fact("clock", if header.times_as_count() { "a count, not a time" } else { "microseconds" });
+        // Browsers tell the date, Node counts from the start of the machine, C++ from its first event.
+        if header.timebase_ms > FIRST_DATE_MS {
+            info.fact("timebase", date_time((header.timebase_ms * 1e3) as u64));
+        } else if header.timebase_ms > 0.0 {
+            info.facts.push(Fact { name: "timebase", amount: nanoseconds((header.timebase_ms * 1e3) as u64) });
         }
-        let mut out = b"{\"type\":\"file_header\",\"flags\":[".to_vec();
-        let words = FLAG_WORDS.iter().filter(|(_, flag)| self.flags & flag != 0);
-        for (place, (word, _)) in words.enumerate() {
-            if place > 0 {
-                out.push(b',');
-            }
-            json_out::put_string(&mut out, word.as_bytes());
+        if let Some((first, last)) = self.times_us {
+            info.facts.push(Fact { name: "first_event", amount: amount(u64::try_from(first).unwrap_or(0)) });
+            info.facts.push(Fact { name: "recorded", amount: amount(last.abs_diff(first)) });
         }
-        out.extend_from_slice(format!("],\"timebase\":{},\"contextInfo\":", self.timebase_ms).as_bytes());
-        let given = self.context.iter().filter(|(key, _)| key != "contextType").cloned();
-        let script = [("contextType".to_owned(), "script".to_owned())];
-        let context: Vec<_> = script.into_iter().chain(given).collect();
-        for (name, pairs) in [("", &context), (",\"metadata\":", &self.metadata)] {
-            out.extend_from_slice(name.as_bytes());
-            put_object(&mut out, &pairs.iter().map(|(key, value)| (&**key, &**value)).collect::<Vec<_>>());
-        }
-        out.push(b'}');
-        out
+    }
+
+    /// The zones in which most happens.
+    fn zone_table(&self, reader: &Reader) -> Listing {
+        let mut zones: Vec<_> = self.per_zone.iter().collect();
+        zones.sort_by_key(|(index, events)| (Reverse(**events), **index));
+        let rows = zones.into_iter().take(SHOWN).filter_map(|(index, events)| {
+            let zone = reader.zones().get(*index as usize)?;
+            let text = |text: &Option<Box<str>>| shown(text.as_deref().unwrap_or_default());
+            Some(vec![(*events).into(), text(&zone.name), text(&zone.kind), text(&zone.location)])
+        });
+        Listing { name: "top_zones", columns: &["events", "name", "type", "location"], rows: rows.collect() }
+    }
+
+    fn type_table(&self, reader: &Reader) -> Listing {
+        // Every scope is left: that would be the first row of each file.
+        let is_told = |index: u32| reader.types().get(index).is_some_and(|kind| kind.role != Role::ScopeLeave);
+        let types = self.per_type.iter().zip(0..).filter(|(count, index)| **count > 0 && is_told(*index));
+        let mut types: Vec<_> = types.collect();
+        types.sort_by_key(|(count, index)| (Reverse(**count), *index));
+        let rows = types.into_iter().take(SHOWN).filter_map(|(count, index)| {
+            let kind = reader.types().get(index)?;
+            Some(vec![(*count).into(), if kind.is_scope() { "scope" } else { "instance" }.into(), shown(&kind.name)])
+        });
+        Listing { name: "top_events", columns: &["events", "class", "name"], rows: rows.collect() }
+    }
+
+    fn resource_table(&self) -> Listing {
+        let rows = self.first_resources.iter().zip(1_u64..);
+        let rows = rows.map(|((bytes, kind), number)| vec![number.into(), (*bytes).into(), kind.as_str().into()]);
+        Listing { name: "first_resources", columns: &["number", "bytes", "kind"], rows: rows.collect() }
     }
 }
 
-#[derive(Default)]
-struct Seen {
-    timebase: bool,
+fn pairs(name: &'static str, pairs: &[(String, String)]) -> Listing {
+    let rows = pairs.iter().take(SHOWN).map(|(key, value)| vec![shown(key), shown(value)]);
+    Listing { name, columns: &["key", "value"], rows: rows.collect() }
 }
 
-/// An object from paths and values; neighbours with the same first name belong together.
-fn put_object(out: &mut Vec<u8>, members: &[(&str, &str)]) {
-    let is_list = members.first().is_some_and(|(path, _)| path.starts_with(|c: char| c.is_ascii_digit()));
-    out.push(if is_list { b'[' } else { b'{' });
-    let head = |path: &str| path.split_once('.').map_or(path.len(), |(head, _)| head.len());
-    let same = |(a, _): &(&str, &str), (b, _): &(&str, &str)| a.get(..head(a)) == b.get(..head(b));
-    for (place, group) in members.chunk_by(same).enumerate() {
-        let Some((path, value)) = group.first() else { continue };
-        if place > 0 {
-            out.push(b',');
-        }
-        if !is_list {
-            json_out::put_string(out, path.get(..head(path)).unwrap_or_default().as_bytes());
-            out.push(b':');
-        }
-        if path.contains('.') {
-            let inner = group.iter().filter_map(|(path, value)| Some((path.split_once('.')?.1, *value)));
-            put_object(out, &inner.collect::<Vec<_>>());
-        } else {
-            json_out::put_string(out, value.as_bytes());
-        }
+/// Text of the file, for people.
+fn shown(text: &str) -> Amount {
+    let end = text.char_indices().nth(SHOWN_LETTERS).map(|(end, _)| end);
+    match end.and_then(|end| text.get(..end)) {
+        Some(start) => format!("{}…", Text(start.as_bytes())),
+        None => Text(text.as_bytes()).to_string(),
     }
-    out.push(if is_list { b']' } else { b'}' });
-}
-
-/// Whether a header has something that makes the original refuse it.
-pub(crate) fn is_fatal(problems: &[Problem]) -> bool {
-    problems.iter().any(|(rule, _)| rule.severity == traceloom_core::Severity::Error)
-}
-
-/// Whether JavaScript takes a plain value for true.
-pub(crate) fn is_truthy(value: Token, text: &[u8]) -> bool {
-    match value {
-        Token::Null | Token::Bool(false) => false,
-        Token::String => !text.is_empty(),
-        Token::Number => std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok()) != Some(0.0),
-        _ => true,
-    }
-}
-
-/// Longest path into a header that is kept; deeper values are of no use as attributes.
-const LONGEST_PATH: usize = 1 << 8;
-/// Values of a header that are kept as attributes.
-const MOST_VALUES: usize = 1 << 12;
-
-/// Collects all plain values below the one that `value` began, under their paths; null is left out.
-pub(crate) fn flatten(
-    value: Token,
-    parser: &mut Parser<Slice<'_>>,
-    path: &mut String,
-    into: &mut Vec<(String, String)>,
-) {
-    let mut frames: Vec<(usize, Option<usize>)> = Vec::new();
-    let mut token = value;
-    loop {
-        match token {
-            Token::ObjectStart => frames.push((path.len(), None)),
-            Token::ArrayStart => frames.push((path.len(), Some(0))),
-            Token::ObjectEnd | Token::ArrayEnd => {
-                let Some((len, _)) = frames.pop() else { return };
-                path.truncate(len);
-            }
-            Token::Key => {
-                let key = String::from_utf8_lossy(parser.text()).into_owned();
-                descend(path, frames.last().map_or(0, |(len, _)| *len), &key);
-            }
-            Token::String | Token::Number if path.len() <= LONGEST_PATH && into.len() < MOST_VALUES => {
-                into.push((path.clone(), String::from_utf8_lossy(parser.text()).into_owned()));
-            }
-            Token::Bool(flag) if path.len() <= LONGEST_PATH && into.len() < MOST_VALUES => {
-                into.push((path.clone(), flag.to_string()));
-            }
-            Token::End => return,
-            _ => {}
-        }
-        if frames.is_empty() {
-            return;
-        }
-        let Ok(next) = parser.next() else { return };
-        token = next;
-        let is_element = !matches!(token, Token::Key | Token::ArrayEnd | Token::ObjectEnd);
-        if let Some((len, Some(index))) = frames.last_mut().filter(|_| is_element) {
-            let (len, place) = (*len, *index);
-            *index += 1;
-            descend(path, len, &place.to_string());
-        }
-    }
-}
-
-fn descend(path: &mut String, len: usize, name: &str) {
-    path.truncate(len);
-    if path.len() > LONGEST_PATH {
-        return;
-    }
-    if !path.is_empty() {
-        path.push('.');
-    }
-    path.push_str(name);
-}
-
-fn fault_text(text: &[u8]) -> String {
-    let mut parser = Parser::of(text, 0);
-    loop {
-        match parser.next() {
-            Ok(Token::End) => return "not one value".to_owned(),
-            Ok(_) => {}
-            Err(Fault::Syntax { what, .. }) => return what.to_owned(),
-            Err(Fault::Fetch(error)) => return error.to_string(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn codes(text: &str) -> Vec<&'static str> {
-        FileInfo::parse(text.as_bytes()).1.iter().map(|(rule, _)| rule.code).collect()
-    }
-
-    #[test]
-    fn a_header_is_taken_apart() {
-        let text = r#"{"type":"file_header","flags":["has_high_resolution_times","x"],"timebase":12.5,
-            "contextInfo":{"contextType":"script","args":["a","b"],"icon":null,"userAgent":{"type":"nodejs"}},
-            "metadata":{"nowTimeNs":3,"deep":[[1],{"x":true}]},"more":[{}]}"#;
-        let (info, problems) = FileInfo::parse(text.as_bytes());
-        assert!(problems.is_empty());
-        assert_eq!((info.flags, info.timebase_ms), (1, 12.5));
-        let context: Vec<_> = info.context.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        assert_eq!(context, ["contextType=script", "args.0=a", "args.1=b", "userAgent.type=nodejs"]);
-        let metadata: Vec<_> = info.metadata.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        assert_eq!(metadata, ["nowTimeNs=3", "deep.0.0=1", "deep.1.x=true"]);
-    }
-
-    #[test]
-    fn what_the_original_refuses_is_found() {
-        assert_eq!(codes(""), ["wtf.header-timebase"]);
-        assert_eq!(codes("[]"), ["wtf.header-timebase"]);
-        assert_eq!(codes("{nope"), ["wtf.header-json"]);
-        assert_eq!(codes("7"), ["wtf.header-json"]);
-        assert_eq!(codes(r#"{"timebase":1,"flags":"x"}"#), ["wtf.header-flags"]);
-        assert_eq!(codes(r#"{"timebase":1,"flags":0,"metadata":0,"contextInfo":null}"#), [""; 0]);
-        assert_eq!(codes(r#"{"timebase":"5","contextInfo":{"a":1}}"#), ["wtf.timebase-odd", "wtf.header-context"]);
-        assert_eq!(codes(r#"{"timebase":1,"metadata":"x"}"#), ["wtf.header-metadata"]);
-    }
-
-    #[test]
-    fn fields_make_a_header_that_reads_back() {
-        let info = FileInfo {
-            flags: 3,
-            timebase_ms: 1.25,
-            context: vec![("contextType".into(), "script".into()), ("title".into(), "t".into())],
-            metadata: vec![("k".into(), "v".into())],
-            json: Vec::new(),
-        };
-        let (back, problems) = FileInfo::parse(&info.to_json());
-        assert!(problems.is_empty());
-        assert_eq!(FileInfo { json: Vec::new(), ..back }, info);
-    }
+    .into()
 }

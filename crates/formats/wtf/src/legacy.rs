@@ -77,7 +77,7 @@ fn collect(text: Option<&str>, into: &mut Vec<(String, String)>) -> bool {
     let Some(text) = text.filter(|text| json::is_value(text.as_bytes())) else { return false };
     let mut parser = Parser::of(text.as_bytes(), 0);
     if let Ok(token) = parser.next() {
-        crate::info::flatten(token, &mut parser, &mut String::new(), into);
+        crate::file_info::flatten(token, &mut parser, &mut String::new(), into);
     }
     true
 }

@@ -31,6 +31,7 @@ mod document;
 pub mod edit;
 mod encode;
 mod events;
+mod file_info;
 pub mod findings;
 mod held;
 mod info;
@@ -51,12 +52,17 @@ mod types;
 mod write;
 mod zones;
 
-use traceloom_core::{Access, Clock, Descriptor, Order, Sniff, Variant};
+use std::io::Write;
+
+use traceloom_core::{
+    Access, Clock, Codec, Descriptor, Edited, Findings, Info, Options, Order, Result, Rule, Sample, Slice, Sniff,
+    Source, Variant,
+};
 
 pub use crate::{
     args::{Args, ArgsIter, Array, Encoding, Value},
     compose::{Composer, Form, TypeId, ZoneId},
-    info::{FileInfo, HAS_HIGH_RESOLUTION_TIMES, TIMES_AS_COUNT},
+    file_info::{FileInfo, HAS_HIGH_RESOLUTION_TIMES, TIMES_AS_COUNT},
     read::{Reader, open},
     record::{Chunk, Container, Event, Header, Part, Record, Resource},
     strings::{Coding, StringTable, Text},
@@ -76,6 +82,7 @@ pub static FORMAT: Descriptor = Descriptor {
         Variant { id: "json-partial", about: "a JSON document per chunk; the original cannot open these" },
         Variant { id: "json-events", about: "JSON with readable events, for editing by hand; only read here" },
     ],
+    siblings: &[],
     clock: Clock::Wall,
     access: Access::Sequential,
     order: Order::Begin,
@@ -84,4 +91,60 @@ pub static FORMAT: Descriptor = Descriptor {
 /// Whether these first bytes look like a trace.
 pub fn sniff(prefix: &[u8]) -> Sniff {
     probe::sniff(prefix)
+}
+
+/// Web Tracing Framework `.wtf-trace`.
+#[derive(Clone, Copy, Debug)]
+pub struct Wtf;
+
+impl traceloom_core::codec::sealed::Sealed for Wtf {}
+
+impl Codec for Wtf {
+    const FORMAT: &'static Descriptor = &FORMAT;
+    const RULES: &'static [&'static Rule] = findings::RULES;
+
+    type Header = Header;
+    type Record<'a> = Record<'a>;
+    type Reader = Reader;
+    type Writer<W: Write> = Writer<W>;
+
+    fn sniff(prefix: &[u8]) -> Sniff {
+        sniff(prefix)
+    }
+
+    fn open(source: Source, options: &Options) -> Result<Reader> {
+        open(source, options)
+    }
+
+    fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
+        create(out, header)
+    }
+
+    fn header_bytes(header: &Header) -> u64 {
+        (header.stored_bytes + header.head.len()) as u64
+    }
+
+    fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+        info::info(source, options)
+    }
+
+    fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
+        edit::canonical(source, out, variant, options)
+    }
+
+    fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
+        edit::repair(source, out, options)
+    }
+
+    fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
+        edit::slice(source, out, slice, options)
+    }
+
+    fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
+        edit::merge(sources, out, options)
+    }
+
+    fn sample() -> Result<Sample> {
+        sample::sample()
+    }
 }

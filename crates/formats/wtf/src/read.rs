@@ -158,11 +158,6 @@ impl Reader {
         })
     }
 
-    /// The file header.
-    pub fn header(&self) -> &Header {
-        &self.header
-    }
-
     /// The event types defined so far.
     pub fn types(&self) -> &EventTypes {
         &self.types
@@ -491,7 +486,11 @@ impl Reader {
 }
 
 impl Records for Reader {
-    type Record<'a> = Record<'a>;
+    type Codec = crate::Wtf;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {

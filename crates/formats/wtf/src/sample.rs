@@ -1,6 +1,6 @@
 //! A small game, recorded for two seconds and a bit: the trace that `traceloom demo` writes.
 
-use traceloom_core::Result;
+use traceloom_core::{Result, Sample};
 
 use crate::{
     Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, Text, TypeId, Value, ZoneId,
@@ -9,6 +9,20 @@ use crate::{
 
 const FRAMES: u32 = 120;
 const FRAME_US: i64 = 16_667;
+
+/// The sample, with what it shows.
+pub(crate) fn sample() -> Result<Sample> {
+    Ok(Sample {
+        file_name: "game.wtf-trace",
+        bytes: trace()?,
+        about: "two seconds of a game in a browser: frames, requests that flow between zones, a shader",
+        tries: &[
+            "convert --to wtf:json-events {file} game.wtf-json",
+            "slice --range 1s..1.1s --thread Script {file} part.wtf-trace",
+            "dump --resources resources {file}",
+        ],
+    })
+}
 
 /// A binary trace, the same in every call.
 pub fn trace() -> Result<Vec<u8>> {

@@ -9,8 +9,8 @@ use traceloom_core::{Finding, Findings, Limits, Position, Result, Source, Window
 use crate::{
     Argument, EventTypes, FileInfo,
     encode::EventBuffer,
+    file_info::HAS_HIGH_RESOLUTION_TIMES,
     findings::SCRIPT_EVENT,
-    info::HAS_HIGH_RESOLUTION_TIMES,
     json::{Fault, Parser, Slice, Token},
     probe::read_span,
     raw::{ArgumentType, Element, EventClass, EventFlags},

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, RecordWriter, Result};
 
 use crate::{Container, Encoding, Event, Header, Record, raw::MAGIC, record::Chunk};
 
@@ -110,3 +110,13 @@ impl<W: Write> Writer<W> {
 }
 
 const FLUSH_BYTES: usize = 64 << 10;
+
+impl<W: Write> RecordWriter<crate::Wtf, W> for Writer<W> {
+    fn write(&mut self, record: &Record<'_>) -> Result<()> {
+        self.write(record)
+    }
+
+    fn finish(self) -> Result<W> {
+        self.finish()
+    }
+}

@@ -13,7 +13,7 @@ use traceloom_wtf::{
 };
 
 fn options(tree_bytes: u64) -> Options {
-    Options { limits: Limits { tree_bytes, ..Limits::default() }, ..Options::default() }
+    Options::default().with_limits(Limits::with(|limits| limits.tree_bytes = tree_bytes))
 }
 
 /// Time, place and appended data of every event, by zone and time.

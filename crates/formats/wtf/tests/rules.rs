@@ -347,8 +347,8 @@ fn limits_are_kept() {
         many.push(define(wire, 0, 0, NAME + (wire % 2) * 5, if wire % 3 == 0 { UINT32 } else { NULL }));
     }
     let bytes = events(&many.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    let options = Options { limits: Limits { entries: 2, ..Limits::default() }, ..Options::default() };
+    let options = Options::default().with_limits(Limits::with(|limits| limits.entries = 2));
     assert!(codes(&bytes, &options).is_err());
-    let options = Options { limits: Limits { record_bytes: 16, ..Limits::default() }, ..Options::default() };
+    let options = Options::default().with_limits(Limits::with(|limits| limits.record_bytes = 16));
     assert!(codes(&bytes, &options).is_err());
 }

@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn depth_is_bounded() {
-        let mut spans = OpenSpans::new(&Limits { entries: 1, ..Limits::default() });
+        let mut spans = OpenSpans::new(&Limits::with(|limits| limits.entries = 1));
         spans.begin(0, 0, ()).expect("the first fits");
         assert!(spans.begin(1, 0, ()).is_err());
     }

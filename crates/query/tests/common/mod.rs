@@ -78,5 +78,5 @@ pub fn log(start_ticks: u64, hz: u64, messages: &[(u64, i32)]) -> Vec<u8> {
     tally.fill(&mut header).expect("it fits");
     let mut writer = create(Vec::new(), &header).expect("memory takes it");
     records(&mut |record| writer.write(record).expect("memory takes it"));
-    writer.finish().expect("memory takes it").0
+    writer.finish().expect("memory takes it")
 }

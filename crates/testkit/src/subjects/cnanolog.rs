@@ -2,23 +2,20 @@
 
 use serde_json::Value;
 use traceloom_cnanolog::{
-    Header, Reader, Record,
+    Header, Record,
     raw::{LEVEL_FIXED, header_offset},
 };
-use traceloom_core::{Options, Result, Source};
+use traceloom_core::{Result, Source};
 
-use super::{
-    cnanolog_golden,
-    codec::{Field, hand_on},
-};
-use crate::Subject;
+use super::cnanolog_golden;
+use crate::{Specimen, subject::Field};
 
 /// `.clog` files; goldens come from an independent reader, texts from the original decompressor.
 #[derive(Debug)]
 pub struct CNanoLog;
 
-impl Subject for CNanoLog {
-    hand_on!(traceloom_cnanolog, open, change_header, changes);
+impl Specimen for CNanoLog {
+    type Codec = traceloom_cnanolog::CNanoLog;
 
     /// By the document: it refuses unfinished files, unknown ids and lengths that reach too far.
     fn accepts(&self, golden: &Value) -> bool {
@@ -36,43 +33,37 @@ impl Subject for CNanoLog {
     fn companions(&self) -> &'static [&'static str] {
         &["README.md", "manifest.json", ".txt", ".log"]
     }
-}
 
-fn open(source: Source, options: &Options) -> Result<Reader> {
-    let mut reader = traceloom_cnanolog::open(source, options)?;
-    reader.check_arguments();
-    Ok(reader)
-}
+    fn change_header(header: &mut Header) -> Option<Field> {
+        let place = header_offset::START_TIME_SEC..header_offset::START_TIME_NSEC;
+        header.start_time_sec ^= 0x55;
+        (header.stored_bytes >= place.end).then_some(("header start", place))
+    }
 
-fn change_header(header: &mut Header) -> Option<Field> {
-    let place = header_offset::START_TIME_SEC..header_offset::START_TIME_NSEC;
-    header.start_time_sec ^= 0x55;
-    (header.stored_bytes >= place.end).then_some(("header start", place))
-}
-
-fn changes(_header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
-    |record, _len| match record {
-        Record::Entry(entry) => {
-            let timestamp = entry.timestamp.as_mut()?;
-            *timestamp ^= 0x0100_0000_0001;
-            Some(("entry timestamp", 4..12))
+    fn changes(_header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
+        |record, _len| match record {
+            Record::Entry(entry) => {
+                let timestamp = entry.timestamp.as_mut()?;
+                *timestamp ^= 0x0100_0000_0001;
+                Some(("entry timestamp", 4..12))
+            }
+            Record::Levels(section) => {
+                section.reserved ^= 1;
+                Some(("levels reserved", 12..16))
+            }
+            Record::Level(level) => {
+                level.padding[0] ^= 1;
+                Some(("level padding", 2..LEVEL_FIXED))
+            }
+            Record::Dictionary(section) => {
+                section.total_size ^= 1;
+                Some(("dictionary size", 8..12))
+            }
+            Record::Site(site) => {
+                site.line ^= 0x0100_0001;
+                Some(("site line", 10..14))
+            }
+            Record::Residue(_) => None,
         }
-        Record::Levels(section) => {
-            section.reserved ^= 1;
-            Some(("levels reserved", 12..16))
-        }
-        Record::Level(level) => {
-            level.padding[0] ^= 1;
-            Some(("level padding", 2..LEVEL_FIXED))
-        }
-        Record::Dictionary(section) => {
-            section.total_size ^= 1;
-            Some(("dictionary size", 8..12))
-        }
-        Record::Site(site) => {
-            site.line ^= 0x0100_0001;
-            Some(("site line", 10..14))
-        }
-        Record::Residue(_) => None,
     }
 }

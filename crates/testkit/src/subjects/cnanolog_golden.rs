@@ -6,7 +6,7 @@ use traceloom_core::{ByteOrder, ErrorKind, Finding, Limits, Options, Records, Re
 
 /// The golden of a file; nothing of it has to be taken from anywhere else.
 pub(super) fn reproduce(source: &Source) -> Result<Value> {
-    let options = Options { limits: Limits { findings: usize::MAX, ..Limits::default() }, ..Options::default() };
+    let options = Options::default().with_limits(Limits::with(|limits| limits.findings = usize::MAX));
     let mut reader = match open(source.clone(), &options) {
         Err(error) if matches!(error.kind(), ErrorKind::Unrecognized(_)) && source.len()? < 64 => {
             return Ok(json!({ "error": "short header" }));

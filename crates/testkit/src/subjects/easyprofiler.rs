@@ -1,21 +1,18 @@
 //! EasyProfiler under test.
 
 use serde_json::Value;
-use traceloom_core::{Options, Result, Source};
-use traceloom_easyprofiler::{Header, Reader, Record, raw::SwitchOrder};
+use traceloom_core::{Result, Source};
+use traceloom_easyprofiler::{Header, Record, raw::SwitchOrder};
 
-use super::{
-    codec::{Field, hand_on},
-    easyprofiler_golden,
-};
-use crate::Subject;
+use super::easyprofiler_golden;
+use crate::{Specimen, subject::Field};
 
 /// `.prof` files; goldens come from the original 2.1.0 reader.
 #[derive(Debug)]
 pub struct EasyProfiler;
 
-impl Subject for EasyProfiler {
-    hand_on!(traceloom_easyprofiler, open, change_header, changes);
+impl Specimen for EasyProfiler {
+    type Codec = traceloom_easyprofiler::EasyProfiler;
 
     fn accepts(&self, golden: &Value) -> bool {
         golden["upstream_reader"]["accepted"] == true
@@ -28,47 +25,41 @@ impl Subject for EasyProfiler {
     fn companions(&self) -> &'static [&'static str] {
         &["README.md", "net_session.bin", "net_session.json"]
     }
-}
 
-fn open(source: Source, options: &Options) -> Result<Reader> {
-    let mut reader = traceloom_easyprofiler::open(source, options)?;
-    reader.check_depth();
-    Ok(reader)
-}
+    fn change_header(header: &mut Header) -> Option<Field> {
+        *header.pid.as_mut()? ^= 0x55;
+        Some(("header pid", 8..8 + header.layout.pid.bytes()))
+    }
 
-fn change_header(header: &mut Header) -> Option<Field> {
-    *header.pid.as_mut()? ^= 0x55;
-    Some(("header pid", 8..8 + header.layout.pid.bytes()))
-}
-
-fn changes(header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
-    const BITS: u32 = 0x00ff_0001;
-    let layout = &header.layout;
-    move |record, _len| match record {
-        Record::Descriptor(descriptor) => {
-            descriptor.color ^= BITS;
-            Some(("descriptor color", 10..14))
+    fn changes(header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
+        const BITS: u32 = 0x00ff_0001;
+        let layout = &header.layout;
+        move |record, _len| match record {
+            Record::Descriptor(descriptor) => {
+                descriptor.color ^= BITS;
+                Some(("descriptor color", 10..14))
+            }
+            Record::Thread(thread) => {
+                thread.id ^= u64::from(BITS);
+                Some(("thread id", 0..layout.thread_id.bytes()))
+            }
+            Record::Switch(switch) if layout.switch == SwitchOrder::TimesFirst => {
+                switch.end ^= u64::from(BITS);
+                Some(("switch end", 10..18))
+            }
+            Record::Block(block) => {
+                block.end ^= u64::from(BITS);
+                Some(("block end", 10..18))
+            }
+            Record::Value(value) => {
+                value.value_id ^= u64::from(BITS);
+                Some(("value id", 28..36))
+            }
+            Record::Bookmark(bookmark) => {
+                bookmark.color ^= BITS;
+                Some(("bookmark color", 10..14))
+            }
+            _ => None,
         }
-        Record::Thread(thread) => {
-            thread.id ^= u64::from(BITS);
-            Some(("thread id", 0..layout.thread_id.bytes()))
-        }
-        Record::Switch(switch) if layout.switch == SwitchOrder::TimesFirst => {
-            switch.end ^= u64::from(BITS);
-            Some(("switch end", 10..18))
-        }
-        Record::Block(block) => {
-            block.end ^= u64::from(BITS);
-            Some(("block end", 10..18))
-        }
-        Record::Value(value) => {
-            value.value_id ^= u64::from(BITS);
-            Some(("value id", 28..36))
-        }
-        Record::Bookmark(bookmark) => {
-            bookmark.color ^= BITS;
-            Some(("bookmark color", 10..14))
-        }
-        _ => None,
     }
 }

@@ -1,21 +1,18 @@
 //! Memlyze under test.
 
 use serde_json::{Value, json};
-use traceloom_core::{Options, Result, Source};
-use traceloom_memlyze::{Header, Record, open, raw::Packing};
+use traceloom_core::{Result, Source};
+use traceloom_memlyze::{Header, Record, raw::Packing};
 
-use super::{
-    codec::{Field, hand_on},
-    memlyze_golden,
-};
-use crate::Subject;
+use super::memlyze_golden;
+use crate::{Specimen, subject::Field};
 
 /// `.mlyze` files; goldens come from an independent reader that was written from the document.
 #[derive(Debug)]
 pub struct Memlyze;
 
-impl Subject for Memlyze {
-    hand_on!(traceloom_memlyze, open, change_header, changes);
+impl Specimen for Memlyze {
+    type Codec = traceloom_memlyze::Memlyze;
 
     /// By the document's seven rules. Traces of the upstream tracer are exempt from the fourth, that all ids
     /// exist: their metadata is empty.
@@ -41,34 +38,34 @@ impl Subject for Memlyze {
     fn companions(&self) -> &'static [&'static str] {
         &["README.md", "manifest.json", ".analyze.txt"]
     }
-}
 
-fn change_header(header: &mut Header) -> Option<Field> {
-    header.start_us ^= 0x55;
-    Some(("header start", 8..16))
-}
+    fn change_header(header: &mut Header) -> Option<Field> {
+        header.start_us ^= 0x55;
+        Some(("header start", 8..16))
+    }
 
-/// The lowest bit of a number changes nothing about the length of its varint.
-fn changes(header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
-    // The events of a block have no bytes of their own.
-    let is_plain = header.packing() != Packing::Blocks;
-    move |record, len| match record {
-        Record::Alloc(alloc) if is_plain => {
-            alloc.thread ^= 0x0101;
-            Some(("alloc thread", len - 2..len))
+    /// The lowest bit of a number changes nothing about the length of its varint.
+    fn changes(header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
+        // The events of a block have no bytes of their own.
+        let is_plain = header.packing() != Packing::Blocks;
+        move |record, len| match record {
+            Record::Alloc(alloc) if is_plain => {
+                alloc.thread ^= 0x0101;
+                Some(("alloc thread", len - 2..len))
+            }
+            Record::Free(free) if is_plain => {
+                free.address ^= 0x0100_0000_0001;
+                Some(("free address", len - 8..len))
+            }
+            Record::Gc(gc) if is_plain => {
+                gc.size_bytes ^= 1;
+                Some(("gc bytes", 3..len))
+            }
+            Record::Marker(marker) if is_plain => {
+                marker.name ^= 1;
+                Some(("marker name", 2..len))
+            }
+            _ => None,
         }
-        Record::Free(free) if is_plain => {
-            free.address ^= 0x0100_0000_0001;
-            Some(("free address", len - 8..len))
-        }
-        Record::Gc(gc) if is_plain => {
-            gc.size_bytes ^= 1;
-            Some(("gc bytes", 3..len))
-        }
-        Record::Marker(marker) if is_plain => {
-            marker.name ^= 1;
-            Some(("marker name", 2..len))
-        }
-        _ => None,
     }
 }

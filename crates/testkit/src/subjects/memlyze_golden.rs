@@ -10,7 +10,7 @@ use traceloom_memlyze::{
 
 /// The golden of a file; whether it lists the events is taken from `golden`.
 pub(super) fn reproduce(source: Source, golden: &Value) -> Result<Value> {
-    let options = Options { limits: Limits { findings: usize::MAX, ..Limits::default() }, ..Options::default() };
+    let options = Options::default().with_limits(Limits::with(|limits| limits.findings = usize::MAX));
     let bytes = source.len()?;
     let mut reader = open(source, &options)?;
     if let Some(error) = refusal(reader.findings()) {

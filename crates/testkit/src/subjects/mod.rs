@@ -2,7 +2,6 @@
 
 mod cnanolog;
 mod cnanolog_golden;
-mod codec;
 mod easyprofiler;
 mod easyprofiler_golden;
 mod memlyze;

@@ -9,18 +9,15 @@ use serde_json::Value;
 use traceloom_core::{Options, Result, Source};
 use traceloom_nytprof::{Header, Record, open};
 
-use super::{
-    codec::{Field, hand_on},
-    nytprof_golden,
-};
-use crate::{Subject, zlib::unpacked};
+use super::nytprof_golden;
+use crate::{Specimen, subject::Field, zlib::unpacked};
 
 /// Profiles of Devel::NYTProf; goldens come from its own reader and loader.
 #[derive(Debug)]
 pub struct Nytprof;
 
-impl Subject for Nytprof {
-    hand_on!(traceloom_nytprof, open, change_header, changes);
+impl Specimen for Nytprof {
+    type Codec = traceloom_nytprof::Nytprof;
 
     fn kept<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         unpacked(bytes, open(Source::bytes(bytes), &Options::default()))
@@ -48,37 +45,32 @@ impl Subject for Nytprof {
     fn companions(&self) -> &'static [&'static str] {
         &["README.md", ".callgrind.txt", ".csv.txt", ".folded.txt"]
     }
-}
 
-/// Every letter of its one line says how the rest is to be read.
-fn change_header(_header: &mut Header) -> Option<Field> {
-    None
-}
-
-/// The lowest bit of a number changes nothing about its length.
-fn changes(_header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
-    |record, len| {
-        if record.odd_bytes().is_some() {
-            return None;
-        }
-        let (number, field) = match record {
-            Record::TimeLine(time) => {
-                time.ticks ^= 1;
-                return Some(("time_line ticks", 1..len));
+    /// The lowest bit of a number changes nothing about its length.
+    fn changes(_header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
+        |record, len| {
+            if record.odd_bytes().is_some() {
+                return None;
             }
-            Record::TimeBlock(time) => (&mut time.sub_line, "time_block sub_line"),
-            Record::PidStart(start) => (&mut start.ppid, "pid_start ppid"),
-            Record::PidEnd(end) => (&mut end.pid, "pid_end pid"),
-            Record::NewFid(file) => (&mut file.mtime, "new_fid mtime"),
-            Record::SubEntry(entry) => (&mut entry.caller_line, "sub_entry caller_line"),
-            Record::SubReturn(left) => (&mut left.depth, "sub_return depth"),
-            Record::SrcLine(source) => (&mut source.line, "src_line line"),
-            Record::SubInfo(sub) => (&mut sub.last_line, "sub_info last_line"),
-            Record::SubCallers(calls) => (&mut calls.count, "sub_callers count"),
-            _ => return None,
-        };
-        *number ^= 1;
-        // The tag stays.
-        Some((field, 1..len))
+            let (number, field) = match record {
+                Record::TimeLine(time) => {
+                    time.ticks ^= 1;
+                    return Some(("time_line ticks", 1..len));
+                }
+                Record::TimeBlock(time) => (&mut time.sub_line, "time_block sub_line"),
+                Record::PidStart(start) => (&mut start.ppid, "pid_start ppid"),
+                Record::PidEnd(end) => (&mut end.pid, "pid_end pid"),
+                Record::NewFid(file) => (&mut file.mtime, "new_fid mtime"),
+                Record::SubEntry(entry) => (&mut entry.caller_line, "sub_entry caller_line"),
+                Record::SubReturn(left) => (&mut left.depth, "sub_return depth"),
+                Record::SrcLine(source) => (&mut source.line, "src_line line"),
+                Record::SubInfo(sub) => (&mut sub.last_line, "sub_info last_line"),
+                Record::SubCallers(calls) => (&mut calls.count, "sub_callers count"),
+                _ => return None,
+            };
+            *number ^= 1;
+            // The tag stays.
+            Some((field, 1..len))
+        }
     }
 }

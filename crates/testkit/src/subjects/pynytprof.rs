@@ -9,18 +9,15 @@ use serde_json::Value;
 use traceloom_core::{Options, Result, Source};
 use traceloom_nytprof::pynytprof::{Header, Record, open};
 
-use super::{
-    codec::{Field, hand_on},
-    pynytprof_golden,
-};
-use crate::{Subject, zlib::unpacked};
+use super::pynytprof_golden;
+use crate::{Specimen, subject::Field, zlib::unpacked};
 
 /// Profiles of Pynytprof; goldens come from an independent reader that was written from its document and history.
 #[derive(Debug)]
 pub struct Pynytprof;
 
-impl Subject for Pynytprof {
-    hand_on!(traceloom_nytprof::pynytprof, open, change_header, changes);
+impl Specimen for Pynytprof {
+    type Codec = traceloom_nytprof::pynytprof::Pynytprof;
 
     fn kept<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         unpacked(bytes, open(Source::bytes(bytes), &Options::default()))
@@ -49,28 +46,23 @@ impl Subject for Pynytprof {
     fn goldens(&self, input: &Path) -> Vec<PathBuf> {
         vec![input.with_extension("pyn.json")]
     }
-}
 
-/// Every letter of its one line says how the rest is to be read.
-fn change_header(_header: &mut Header) -> Option<Field> {
-    None
-}
-
-/// The lowest bit of a number changes nothing about its length.
-fn changes(_header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
-    |record, len| {
-        let (number, field) = match record {
-            Record::Process(process) => (&mut process.ppid, "process ppid"),
-            Record::Line(line) => (&mut line.calls, "line calls"),
-            Record::Sub(sub) => (&mut sub.sid, "sub sid"),
-            Record::Range(sub) => (&mut sub.last_line, "range last_line"),
-            Record::Visit(visit) => (&mut visit.line, "visit line"),
-            Record::Edge(edge) => (&mut edge.calls, "edge calls"),
-            Record::Place(place) => (&mut place.line, "place line"),
-            Record::File(file) => (&mut file.flags, "file flags"),
-            _ => return None,
-        };
-        *number ^= 1;
-        Some((field, 0..len))
+    /// The lowest bit of a number changes nothing about its length.
+    fn changes(_header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
+        |record, len| {
+            let (number, field) = match record {
+                Record::Process(process) => (&mut process.ppid, "process ppid"),
+                Record::Line(line) => (&mut line.calls, "line calls"),
+                Record::Sub(sub) => (&mut sub.sid, "sub sid"),
+                Record::Range(sub) => (&mut sub.last_line, "range last_line"),
+                Record::Visit(visit) => (&mut visit.line, "visit line"),
+                Record::Edge(edge) => (&mut edge.calls, "edge calls"),
+                Record::Place(place) => (&mut place.line, "place line"),
+                Record::File(file) => (&mut file.flags, "file flags"),
+                _ => return None,
+            };
+            *number ^= 1;
+            Some((field, 0..len))
+        }
     }
 }

@@ -1,14 +1,11 @@
 //! The Web Tracing Framework under test.
 
 use serde_json::Value;
-use traceloom_core::{Options, Result, Source};
-use traceloom_wtf::{Container, Encoding, Header, Record, open};
+use traceloom_core::{Result, Source};
+use traceloom_wtf::{Container, Encoding, Header, Record};
 
-use super::{
-    codec::{Field, hand_on},
-    wtf_golden,
-};
-use crate::Subject;
+use super::wtf_golden;
+use crate::{Specimen, subject::Field};
 
 /// `.wtf-trace`, `.wtf-json` and `.wtf-calls` files; goldens come from the original reader.
 #[derive(Debug)]
@@ -21,8 +18,8 @@ impl Wtf {
     }
 }
 
-impl Subject for Wtf {
-    hand_on!(traceloom_wtf, open, change_header, changes);
+impl Specimen for Wtf {
+    type Codec = traceloom_wtf::Wtf;
 
     fn accepts(&self, golden: &Value) -> bool {
         golden["ok"] == true
@@ -31,30 +28,30 @@ impl Subject for Wtf {
     fn reproduce(&self, source: Source, golden: &Value) -> Result<Value> {
         wtf_golden::reproduce(source, golden)
     }
-}
 
-fn change_header(header: &mut Header) -> Option<Field> {
-    header.wtf_version ^= 0x55;
-    (header.container == Container::Binary).then_some(("version of the writer", 4..8))
-}
+    fn change_header(header: &mut Header) -> Option<Field> {
+        header.wtf_version ^= 0x55;
+        (header.container == Container::Binary).then_some(("version of the writer", 4..8))
+    }
 
-fn changes(_header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
-    let mut is_carried = false;
-    move |record, _len| {
-        let (field, at) = match record {
-            Record::Chunk(chunk) => {
-                is_carried = chunk.carried;
-                chunk.id ^= 0x0101_0101;
-                ("chunk id", 0)
-            }
-            Record::Event(event) => {
-                event.time ^= 0x0101_0101;
-                let at = if event.args.encoding == Encoding::Words { 4 } else { 2 };
-                (if event.kind.is_scope() { "scope time" } else { "event time" }, at)
-            }
-            _ => return None,
-        };
-        // What was decoded from text has no bytes of its own.
-        (!is_carried).then_some((field, at..at + 4))
+    fn changes(_header: &Header) -> impl FnMut(&mut Record<'_>, usize) -> Option<Field> {
+        let mut is_carried = false;
+        move |record, _len| {
+            let (field, at) = match record {
+                Record::Chunk(chunk) => {
+                    is_carried = chunk.carried;
+                    chunk.id ^= 0x0101_0101;
+                    ("chunk id", 0)
+                }
+                Record::Event(event) => {
+                    event.time ^= 0x0101_0101;
+                    let at = if event.args.encoding == Encoding::Words { 4 } else { 2 };
+                    (if event.kind.is_scope() { "scope time" } else { "event time" }, at)
+                }
+                _ => return None,
+            };
+            // What was decoded from text has no bytes of its own.
+            (!is_carried).then_some((field, at..at + 4))
+        }
     }
 }

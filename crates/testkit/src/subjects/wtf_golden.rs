@@ -96,7 +96,7 @@ impl Reference {
             is_calls: false,
         };
         let is_calls = source.prefix(5).unwrap().last() == Some(&b'{');
-        let options = Options { mode: Mode::Strict, ..Options::default() };
+        let options = Options::default().with_mode(Mode::Strict);
         match open(source, &options) {
             Ok(reader) => reference.read(reader),
             Err(error) => {

@@ -1,7 +1,7 @@
 //! Headers and values of Web Tracing Framework files in the words of the goldens.
 
 use serde_json::{Value as Json, json};
-use traceloom_core::{Options, Source};
+use traceloom_core::{Options, Records, Source};
 use traceloom_wtf::{Array, FileInfo, Value, open, raw::Element};
 
 /// Our reading of a file header, through a file that holds nothing else.

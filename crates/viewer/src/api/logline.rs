@@ -248,7 +248,7 @@ mod tests {
         sync::atomic::{AtomicU64, Ordering},
     };
 
-    use traceloom_core::{Source, TimeRange};
+    use traceloom_core::Source;
     use traceloom_mapping::Options;
 
     use super::*;

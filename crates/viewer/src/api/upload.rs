@@ -44,7 +44,7 @@ pub(crate) async fn open(
     let name: String = query.name.chars().filter(|letter| !letter.is_control()).take(MOST_NAME).collect();
     let (sender, parts) = mpsc::channel(16);
     let spooled = work::run(move || {
-        let limits = Limits { spool_bytes: MOST_BYTES, ..Limits::default() };
+        let limits = Limits::with(|limits| limits.spool_bytes = MOST_BYTES);
         Ok(Source::spool(Parts { parts, rest: Bytes::new() }, &limits)?)
     });
     let (_, source) = tokio::join!(send(body, sender), spooled);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use traceloom_cnanolog::{Dictionary, Extra, Header, Numbering, Reader, open_with};
-use traceloom_core::{Error, Findings, Options, Result, Source};
+use traceloom_core::{Error, Findings, Options, Records, Result, Source};
 use traceloom_open::Opened;
 
 use crate::{

@@ -1,7 +1,7 @@
 //! The entries of all files in the order of time.
 
 use traceloom_cnanolog::{ByTime, Place, Reader, Record};
-use traceloom_core::{Error, ErrorKind, Limits, Options, Records, Result};
+use traceloom_core::{Error, ErrorKind, Options, Records, Result};
 
 use super::{
     Out,
@@ -41,7 +41,7 @@ pub(super) fn print(
             Err(error) => return Err(error),
         }
     }
-    let limits = Limits { tree_bytes: HELD_BYTES, ..options.limits.clone() };
+    let limits = options.limits.clone().but(|limits| limits.tree_bytes = HELD_BYTES);
     let mut order = ByTime::new(&limits);
     for (file, log) in logs.iter().enumerate() {
         outcome = outcome.and(collect(log, file as u32, filter, options, &mut order)?);
@@ -74,8 +74,8 @@ fn print_places(
     options: &Options,
     out: &mut Out,
 ) -> Result<()> {
-    let limits = Limits { window_bytes: WINDOW_BYTES, ..options.limits.clone() };
-    let options = Options { limits, ..options.clone() };
+    let limits = options.limits.clone().but(|limits| limits.window_bytes = WINDOW_BYTES);
+    let options = options.clone().with_limits(limits);
     let mut open: Vec<(Reader, Render)> = Vec::new();
     for log in logs {
         let reader = log.reader(&options)?;

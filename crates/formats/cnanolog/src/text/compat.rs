@@ -4,7 +4,9 @@
 //! sites up by position, takes what fails its own loose test for raw, cuts messages at 2047 and lines at 4094
 //! bytes, and reads on in what an earlier entry left in its buffer when arguments are short.
 
-use super::{Pattern, Token, date::civil, pattern};
+use traceloom_core::{Records, civil};
+
+use super::{Pattern, Token, pattern};
 use crate::{
     Dictionary, Entry, Form, Header, Reader, Record, Site,
     packing::original_packed,

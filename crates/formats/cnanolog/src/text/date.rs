@@ -1,5 +1,7 @@
 //! Dates and times of day.
 
+use traceloom_core::civil;
+
 use crate::{Moment, printf};
 
 /// Seconds east of Greenwich at a Unix time.
@@ -80,20 +82,6 @@ pub(crate) fn put_fraction<const N: usize>(value: u32, out: &mut Vec<u8>) {
         printf::fill_decimal(value, digits);
     }
     out.extend_from_slice(&text);
-}
-
-/// Year, month and day of a day counted from 1970, in the Gregorian calendar without end.
-pub(crate) fn civil(days: i64) -> (i64, u32, u32) {
-    // Years begin in March, so that the leap day is the last: 400 years are 146 097 days.
-    let days = days.saturating_add(719_468);
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    (year, month as u32, day as u32)
 }
 
 #[cfg(test)]

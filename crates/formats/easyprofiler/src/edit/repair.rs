@@ -66,8 +66,7 @@ impl Survey {
         };
         let mut holes = HashSet::new();
         let clock = header.clock();
-        let mut reader = inputs.reader(0)?;
-        reader.check_depth();
+        let mut reader = inputs.thorough_reader(0)?;
         let mut in_threads = false;
         while let Some(located) = reader.next()? {
             match located.record {

@@ -47,7 +47,7 @@ pub(super) struct Inputs {
 impl Inputs {
     /// Recognises the files; edits read leniently whatever the caller says.
     pub(super) fn open(sources: &[Source], options: &Options) -> Result<Self> {
-        let options = Options { mode: Mode::Lenient, ..options.clone() };
+        let options = options.clone().with_mode(Mode::Lenient);
         let headers = sources.iter().map(|source| Ok(crate::open(source.clone(), &options)?.header().clone()));
         let headers = headers.collect::<Result<_>>()?;
         Ok(Self { sources: sources.to_vec(), headers, options })
@@ -82,6 +82,16 @@ impl Inputs {
     pub(super) fn reader(&self, input: usize) -> Result<Reader> {
         match (self.sources.get(input), self.headers.get(input)) {
             (Some(source), Some(header)) => Reader::with_header(source.clone(), header.clone(), &self.options),
+            _ => Err(Error::usage("no such input")),
+        }
+    }
+
+    /// The same with every check.
+    pub(super) fn thorough_reader(&self, input: usize) -> Result<Reader> {
+        match (self.sources.get(input), self.headers.get(input)) {
+            (Some(source), Some(header)) => {
+                Reader::with_header(source.clone(), header.clone(), &self.options.clone().thorough())
+            }
             _ => Err(Error::usage("no such input")),
         }
     }
@@ -141,8 +151,7 @@ pub(super) fn count(inputs: &Inputs, layout: &Layout, plan: &mut dyn Plan) -> Re
     };
     for input in inputs.indices() {
         plan.start(input)?;
-        let mut reader = inputs.reader(input)?;
-        reader.check_depth();
+        let mut reader = inputs.thorough_reader(input)?;
         let mut in_threads = false;
         while let Some(located) = reader.next()? {
             if matches!(located.record, Record::Thread(_)) {

@@ -17,7 +17,7 @@ use crate::{
 /// Loads what is left of a reader.
 pub(super) fn from_reader(reader: &mut Reader) -> Result<Profile> {
     let mut loader = Loader::new(reader.source_bytes()?, reader.limits());
-    reader.walk(&mut loader)?;
+    reader.visit_all(&mut loader)?;
     let profile = loader.finish();
     reader.report_times(&profile)?;
     Ok(profile)

@@ -129,7 +129,8 @@ impl Scan {
     fn new(contents: &Contents<'_>, trust: Trust) -> Self {
         // No larger than the chunk: a file may have very many small ones.
         let window_bytes = usize::try_from(contents.length).unwrap_or(usize::MAX).clamp(16, 64 << 10);
-        let mut window = Window::new(contents.source.clone(), &Limits { window_bytes, ..Limits::default() });
+        let mut window =
+            Window::new(contents.source.clone(), &Limits::with(|limits| limits.window_bytes = window_bytes));
         window.seek(contents.start);
         Self { window, left: contents.length, items: 0, ran_out: false, has_ended: false, trust }
     }

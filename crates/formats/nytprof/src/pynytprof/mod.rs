@@ -5,13 +5,19 @@ pub mod edit;
 pub(crate) mod figures;
 pub mod findings;
 mod forms;
+mod info;
 mod item;
 pub mod raw;
 mod read;
 mod record;
 mod write;
 
-use traceloom_core::{Access, Clock, Descriptor as Format, Order, Sniff, Variant};
+use std::io::Write;
+
+use traceloom_core::{
+    Access, Clock, Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule, Sample, Slice,
+    Sniff, Source, Variant,
+};
 
 pub use self::{
     read::{Reader, open},
@@ -29,6 +35,7 @@ pub static FORMAT: Format = Format {
         Variant { id: "document", about: "as its document says, not compressed" },
         Variant { id: "zlib", about: "the same, compressed at level 6; zlib0 to zlib9 choose the level" },
     ],
+    siblings: &["nytprof"],
     clock: Clock::Monotonic,
     access: Access::Sequential,
     order: Order::None,
@@ -39,5 +46,76 @@ pub fn sniff(prefix: &[u8]) -> Sniff {
     match dialect::begins(prefix) && dialect::dialect_of_prefix(prefix).is_pynytprof() {
         true => Sniff::Yes,
         false => Sniff::No,
+    }
+}
+
+/// Pynytprof's dialect.
+#[derive(Clone, Copy, Debug)]
+pub struct Pynytprof;
+
+impl traceloom_core::codec::sealed::Sealed for Pynytprof {}
+
+impl Codec for Pynytprof {
+    const FORMAT: &'static Format = &FORMAT;
+    const RULES: &'static [&'static Rule] = findings::RULES;
+
+    type Header = Header;
+    type Record<'a> = Record<'a>;
+    type Reader = Reader;
+    type Writer<W: Write> = Writer<W>;
+
+    fn sniff(prefix: &[u8]) -> Sniff {
+        sniff(prefix)
+    }
+
+    fn settle(source: &Source, options: &Options) -> Result<Option<&'static str>> {
+        let is_pynytprof = dialect::dialect(source, &options.limits)?.is_pynytprof();
+        Ok((!is_pynytprof).then_some(crate::FORMAT.id))
+    }
+
+    fn convert_to<W: Write>(
+        source: &Source,
+        out: W,
+        _to: &Format,
+        variant: Option<&str>,
+        options: &Options,
+    ) -> Result<Edited> {
+        crate::edit::from_pynytprof(source, out, variant, options)
+    }
+
+    fn open(source: Source, options: &Options) -> Result<Reader> {
+        open(source, options)
+    }
+
+    fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
+        create(out, header)
+    }
+
+    fn header_bytes(header: &Header) -> u64 {
+        header.head.len() as u64
+    }
+
+    fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+        info::info(source, options)
+    }
+
+    fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
+        edit::canonical(source, out, variant, options)
+    }
+
+    fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
+        edit::repair(source, out, options)
+    }
+
+    fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
+        edit::slice(source, out, slice, options)
+    }
+
+    fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
+        edit::merge(sources, out, options)
+    }
+
+    fn sample() -> Result<Sample> {
+        crate::sample::pynytprof_sample()
     }
 }

@@ -104,11 +104,6 @@ impl Reader {
         Ok(reader)
     }
 
-    /// How the file begins.
-    pub fn header(&self) -> &Header {
-        &self.header
-    }
-
     fn read_head(&mut self) -> Result<()> {
         let position = Position::at(0);
         let not_loadable = Finding::new(&NOT_LOADABLE, position).with("form", self.header.dialect.as_str());
@@ -439,7 +434,11 @@ fn text(line: &[u8]) -> Record<'_> {
 }
 
 impl Records for Reader {
-    type Record<'a> = Record<'a>;
+    type Codec = crate::pynytprof::Pynytprof;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
 
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
         match self.step() {

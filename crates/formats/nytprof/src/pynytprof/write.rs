@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use flate2::{Compression, write::ZlibEncoder};
-use traceloom_core::{Describe, Error, Result};
+use traceloom_core::{Describe, Error, RecordWriter, Result};
 
 use super::{
     item,
@@ -142,4 +142,14 @@ impl<W: Write> Writer<W> {
 
 fn gone() -> Error {
     Error::usage("the output is gone after an earlier error")
+}
+
+impl<W: Write> RecordWriter<crate::pynytprof::Pynytprof, W> for Writer<W> {
+    fn write(&mut self, record: &Record<'_>) -> Result<()> {
+        self.write(record)
+    }
+
+    fn finish(self) -> Result<W> {
+        self.finish()
+    }
 }

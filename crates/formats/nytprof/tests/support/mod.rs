@@ -25,5 +25,5 @@ pub(crate) fn read(folder: &Path, name: &str) -> Vec<u8> {
 
 /// Options with a window of so many bytes.
 pub(crate) fn windowed(window_bytes: usize) -> Options {
-    Options { limits: Limits { window_bytes, ..Limits::default() }, ..Options::default() }
+    Options::default().with_limits(Limits::with(|limits| limits.window_bytes = window_bytes))
 }

@@ -1,6 +1,7 @@
 //! What the header says: the clock, the wall time, and fields that no other table has.
 
 use traceloom_cnanolog::{Header, Reader};
+use traceloom_core::Records;
 use traceloom_model::{Halt, Named, Table, Tables, attributes::Attribute};
 
 use super::entries::Times;

@@ -14,15 +14,12 @@ use traceloom_model::{Halt, Table, Tables, processes::Process, threads::Thread};
 
 use self::{entries::Entries, sites::Sites};
 use crate::{
-    shared::{push_trace, report_clock},
+    shared::{push_trace, reading, report_clock},
     trace::Input,
 };
 
 pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
-    let mut reader = open(input.source.clone(), &input.options.read)?;
-    if tables.wants(Table::Findings) {
-        reader.check_arguments();
-    }
+    let mut reader = open(input.source.clone(), &reading(input, tables))?;
     push_program(tables)?;
     header::push_attributes(&reader, tables)?;
     let sites = Sites::push(reader.dictionary(), tables)?;

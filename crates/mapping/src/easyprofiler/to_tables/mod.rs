@@ -30,7 +30,7 @@ use self::{
     values::{Moment, Values},
 };
 use crate::{
-    shared::{Args, Argument, Datum, report_clock, text},
+    shared::{Args, Argument, Datum, reading, report_clock, text},
     trace::Input,
 };
 
@@ -47,10 +47,7 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
 }
 
 fn fill(input: &Input<'_>, plan: Plan, places: impl Places, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
-    let mut reader = traceloom_easyprofiler::open(input.source.clone(), &input.options.read)?;
-    if tables.wants(Table::Findings) {
-        reader.check_depth();
-    }
+    let mut reader = traceloom_easyprofiler::open(input.source.clone(), &reading(input, tables))?;
     header::push(reader.header(), tables)?;
     let origin = match plan.reads_times {
         true => Origin::of(reader.header(), &reader.clock(), input)?,

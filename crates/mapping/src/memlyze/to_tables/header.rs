@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use traceloom_core::{Result as Read, Source};
+use traceloom_core::{Records, Result as Read, Source};
 use traceloom_memlyze::{Header, Reader};
 use traceloom_model::{Halt, Named, Table, Tables, attributes::Attribute};
 

@@ -92,7 +92,7 @@ impl Plan {
 fn read_all(input: &Input<'_>, plan: Plan, mut reader: Reader, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
     let arena = Arena::new(input.options.read.limits.tree_bytes);
     let mut walk = Walk::new(plan, input, &arena, tables)?;
-    let result = reader.walk(&mut walk);
+    let result = reader.visit_all(&mut walk);
     walk.stop.settle(result)?;
     walk.finish()?;
     let profile = walk.loader.take().map(|loader| loader.finish());

@@ -1,45 +1,17 @@
-//! CNanoLog `.clog`.
+//! The summary of a file.
 
-use traceloom_cnanolog::{Header, Reader, Record, sample};
-use traceloom_core::{Findings, Options, Records, Result, Source, Text};
+use crate::{Header, Reader, Record};
+use traceloom_core::{Amount, Fact, Findings, Info, Listing, Options, Records, Result, Source, Text};
 
-use super::codec::hand_on;
-use crate::{Amount, Fact, Format, Info, Sample, Table, walk};
-
-pub(crate) struct CNanoLog;
-
-fn open(source: &Source, options: &Options) -> Result<Reader> {
-    traceloom_cnanolog::open(source.clone(), options)
-}
-
-impl Format for CNanoLog {
-    hand_on!(traceloom_cnanolog, header_bytes: |header| header.stored_bytes as u64);
-
-    fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
-        let mut reader = open(source, options)?;
-        reader.check_arguments();
-        let mut survey = Survey::default();
-        while let Some(located) = reader.next()? {
-            survey.take(&located.record);
-        }
-        let info = survey.info(&reader);
-        Ok((info, reader.into_findings()))
+/// Summarizes a file.
+pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+    let mut reader = crate::open(source.clone(), &options.clone().thorough())?;
+    let mut survey = Survey::default();
+    while let Some(located) = reader.next()? {
+        survey.take(&located.record);
     }
-
-    fn check(&self, source: &Source, options: &Options) -> Result<Findings> {
-        let mut reader = open(source, options)?;
-        reader.check_arguments();
-        walk::check(reader)
-    }
-
-    fn sample(&self) -> Result<Sample> {
-        Ok(Sample {
-            file_name: "service.clog",
-            bytes: sample::clog()?,
-            about: "the log of a small service",
-            tries: &["log {file}", "log --level warn+ --json {file}"],
-        })
-    }
+    let info = survey.info(&reader);
+    Ok((info, reader.into_findings()))
 }
 
 #[derive(Default)]
@@ -103,7 +75,7 @@ impl Survey {
         info
     }
 
-    fn site_table(&self, reader: &Reader) -> Table {
+    fn site_table(&self, reader: &Reader) -> Listing {
         let sites = reader.dictionary().into_iter().flat_map(|dictionary| {
             dictionary.sites().enumerate().map(|(index, site)| {
                 let level = dictionary
@@ -119,13 +91,13 @@ impl Survey {
                 ]
             })
         });
-        Table { name: "sites", columns: &["id", "entries", "level", "place", "format"], rows: sites.collect() }
+        Listing { name: "sites", columns: &["id", "entries", "level", "place", "format"], rows: sites.collect() }
     }
 }
 
 fn started(reader: &Reader) -> String {
     let mut text = Vec::new();
-    let mut stamp = traceloom_cnanolog::text::Stamp::new(traceloom_cnanolog::text::utc);
+    let mut stamp = crate::text::Stamp::new(crate::text::utc);
     stamp.put_date_time(reader.clock().start(), &mut text);
     format!("{} UTC", String::from_utf8_lossy(&text))
 }

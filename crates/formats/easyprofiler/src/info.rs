@@ -1,52 +1,23 @@
-//! EasyProfiler `.prof`.
+//! The summary of a file.
 
 use std::collections::BTreeMap;
 
-use traceloom_core::{Findings, Options, Records, Result, Source, Text};
-use traceloom_easyprofiler::{
-    Clock, Header, Reader, Record,
+use crate::{
+    Clock, Header, Record,
     raw::{BlockType, Status},
-    sample,
 };
+use traceloom_core::{Amount, Fact, Findings, Info, Listing, Options, Records, Result, Source, Text};
 
-use super::codec::hand_on;
-use crate::{Format, Info, Sample, Table, walk};
-
-pub(crate) struct EasyProfiler;
-
-fn open(source: &Source, options: &Options) -> Result<Reader> {
-    traceloom_easyprofiler::open(source.clone(), options)
-}
-
-impl Format for EasyProfiler {
-    hand_on!(traceloom_easyprofiler, header_bytes: |header| header.stored_bytes as u64);
-
-    fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
-        let mut reader = open(source, options)?;
-        reader.check_depth();
-        let mut survey = Survey::default();
-        let clock = reader.clock();
-        while let Some(located) = reader.next()? {
-            survey.take(&located.record, &clock);
-        }
-        let info = survey.info(reader.header(), &clock);
-        Ok((info, reader.into_findings()))
+/// Summarizes a file.
+pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+    let mut reader = crate::open(source.clone(), &options.clone().thorough())?;
+    let mut survey = Survey::default();
+    let clock = reader.clock();
+    while let Some(located) = reader.next()? {
+        survey.take(&located.record, &clock);
     }
-
-    fn check(&self, source: &Source, options: &Options) -> Result<Findings> {
-        let mut reader = open(source, options)?;
-        reader.check_depth();
-        walk::check(reader)
-    }
-
-    fn sample(&self) -> Result<Sample> {
-        Ok(Sample {
-            file_name: "game.prof",
-            bytes: sample::prof()?,
-            about: "two seconds of a game, with two slow frames and a loader thread",
-            tries: &["slice --range 0.8s..0.9s {file} spike.prof"],
-        })
-    }
+    let info = survey.info(reader.header(), &clock);
+    Ok((info, reader.into_findings()))
 }
 
 #[derive(Default)]
@@ -135,7 +106,7 @@ impl Survey {
         info
     }
 
-    fn thread_table(&self) -> Table {
+    fn thread_table(&self) -> Listing {
         let rows = self.threads.iter().map(|(id, thread)| {
             let recorded = thread.last_ns.saturating_sub(thread.first_ns.unwrap_or(thread.last_ns));
             vec![
@@ -145,10 +116,10 @@ impl Survey {
                 thread.events.into(),
                 thread.values.into(),
                 thread.switches.into(),
-                crate::Amount::Nanoseconds(recorded),
+                Amount::Nanoseconds(recorded),
             ]
         });
-        Table {
+        Listing {
             name: "threads",
             columns: &["id", "name", "blocks", "events", "values", "switches", "recorded"],
             rows: rows.collect(),
@@ -156,6 +127,6 @@ impl Survey {
     }
 }
 
-fn nanoseconds(name: &'static str, ns: u64) -> crate::Fact {
-    crate::Fact { name, amount: crate::Amount::Nanoseconds(ns) }
+fn nanoseconds(name: &'static str, ns: u64) -> Fact {
+    Fact { name, amount: Amount::Nanoseconds(ns) }
 }

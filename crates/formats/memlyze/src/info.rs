@@ -1,52 +1,26 @@
-//! Memlyze `.mlyze`.
+//! The summary of a file.
 
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
 };
 
-use traceloom_core::{Findings, Limits, Options, Records, Result, Source, Text};
-use traceloom_memlyze::{
+use crate::{
     Alloc, Metadata, Reader, Record,
     allocations::Allocations,
     raw::{Dialect, Packing},
-    sample,
 };
+use traceloom_core::{Amount, Fact, Findings, Info, Listing, Options, Records, Result, Source, Text, date_time};
 
-use super::codec::hand_on;
-use crate::{Amount, Fact, Format, Info, Sample, Table, utc, walk};
-
-pub(crate) struct Memlyze;
-
-fn open(source: &Source, options: &Options) -> Result<Reader> {
-    traceloom_memlyze::open(source.clone(), options)
-}
-
-impl Format for Memlyze {
-    hand_on!(traceloom_memlyze, header_bytes: |header| header.stored_bytes as u64);
-
-    fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
-        let mut reader = open(source, options)?;
-        let mut survey = Survey::new(reader.header().dialect, options);
-        while let Some(located) = reader.next()? {
-            survey.take(&located.record);
-        }
-        let info = survey.info(&reader);
-        Ok((info, reader.into_findings()))
+/// Summarizes a file.
+pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+    let mut reader = crate::open(source.clone(), options)?;
+    let mut survey = Survey::new(reader.header().dialect, options);
+    while let Some(located) = reader.next()? {
+        survey.take(&located.record);
     }
-
-    fn check(&self, source: &Source, options: &Options) -> Result<Findings> {
-        walk::check(open(source, options)?)
-    }
-
-    fn sample(&self) -> Result<Sample> {
-        Ok(Sample {
-            file_name: "shop.mlyze",
-            bytes: sample::mlyze()?,
-            about: "the memory of a small web shop, with a cache that nothing ever leaves",
-            tries: &["slice --range 2s..4s {file} part.mlyze", "convert --to memlyze:lz4 {file} packed.mlyze"],
-        })
-    }
+    let info = survey.info(&reader);
+    Ok((info, reader.into_findings()))
 }
 
 /// Rows of a table that are shown.
@@ -89,7 +63,7 @@ impl Sum {
 
 impl Survey {
     fn new(dialect: Dialect, options: &Options) -> Self {
-        let limits = Limits { entries: options.limits.entries.min(FOLLOWED), ..options.limits.clone() };
+        let limits = options.limits.clone().but(|limits| limits.entries = options.limits.entries.min(FOLLOWED));
         Self {
             allocations: Some(Allocations::new(dialect, &limits)),
             dialect,
@@ -155,7 +129,7 @@ impl Survey {
             info.fact("lz4_blocks", self.blocks);
         }
         info.fact("clock", "microseconds");
-        info.fact("started", utc::date_time(header.start_us));
+        info.fact("started", date_time(header.start_us));
         info.facts.push(Fact { name: "recorded", amount: moment(self.last_us) });
         match self.dialect {
             Dialect::Document => self.document_facts(&mut info, reader.metadata()),
@@ -220,7 +194,7 @@ impl Survey {
     }
 
     /// The stacks that allocated most, and what of it is left.
-    fn stack_table(&self, metadata: &Metadata) -> Table {
+    fn stack_table(&self, metadata: &Metadata) -> Listing {
         let mut live: HashMap<u64, u128> = HashMap::new();
         for allocation in self.allocations.iter().flat_map(Allocations::live) {
             *live.entry(allocation.stack).or_default() += u128::from(allocation.size_bytes);
@@ -239,10 +213,10 @@ impl Survey {
             Dialect::Growth => &["stack", "growths", "bytes"],
             Dialect::Document => &["stack", "allocations", "bytes", "live_bytes", "innermost_call"],
         };
-        Table { name: "top_stacks", columns, rows: rows.collect() }
+        Listing { name: "top_stacks", columns, rows: rows.collect() }
     }
 
-    fn thread_table(&self) -> Table {
+    fn thread_table(&self) -> Listing {
         let mut threads: Vec<_> = self.threads.iter().collect();
         threads.sort_by_key(|(_, sum)| Reverse(sum.bytes));
         let rows = threads.into_iter().take(SHOWN);
@@ -251,15 +225,15 @@ impl Survey {
             Dialect::Growth => &["snapshot_thread", "growths", "bytes"],
             Dialect::Document => &["thread", "allocations", "bytes"],
         };
-        Table { name: "top_threads", columns, rows: rows.collect() }
+        Listing { name: "top_threads", columns, rows: rows.collect() }
     }
 
-    fn marker_table(&self, metadata: &Metadata) -> Table {
+    fn marker_table(&self, metadata: &Metadata) -> Listing {
         let rows = self.first_markers.iter().map(|(time_us, name)| {
             let text = metadata.function(*name).map_or_else(|| format!("name {name}"), |name| Text(name).to_string());
             vec![moment(*time_us), text.into()]
         });
-        Table { name: "first_markers", columns: &["at", "marker"], rows: rows.collect() }
+        Listing { name: "first_markers", columns: &["at", "marker"], rows: rows.collect() }
     }
 }
 

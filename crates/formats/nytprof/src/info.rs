@@ -1,71 +1,23 @@
-//! NYTProf: the real stream of Devel::NYTProf.
+//! The summary of a file.
 
-use std::{cmp::Reverse, io::Write};
+use std::cmp::Reverse;
 
-use traceloom_core::{Descriptor, Edited, ErrorKind, Findings, Located, Options, Records, Result, Source, Text};
-use traceloom_nytprof::{
+use crate::{
     NvLayout, PidStart, Reader, Record, SubReturn, TimeLine, Visit,
-    aggregate::{Loader, Profile, from_reader},
-    dialect, edit, pynytprof, sample, text_of,
+    aggregate::{Loader, Profile},
+    text_of,
+};
+use traceloom_core::{
+    Amount, Fact, Findings, Info, Listing, Located, Options, Records, Result, Source, Text, date_time,
 };
 
-use super::codec::hand_on;
-use crate::{Amount, Fact, Format, Info, Sample, Table, utc, walk};
-
-pub(crate) struct Nytprof;
-
-fn open(source: &Source, options: &Options) -> Result<Reader> {
-    traceloom_nytprof::open(source.clone(), options)
-}
-
-impl Format for Nytprof {
-    hand_on!(traceloom_nytprof, header_bytes: |header| header.line().len() as u64);
-
-    fn settle(&self, source: &Source, options: &Options) -> Result<Option<&'static str>> {
-        let is_pynytprof = dialect(source, &options.limits)?.is_pynytprof();
-        Ok(is_pynytprof.then_some(pynytprof::FORMAT.id))
-    }
-
-    fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
-        let mut reader = open(source, options)?;
-        let mut survey = Survey::new(source.len()?, options);
-        reader.walk(&mut survey)?;
-        let info = survey.info(&reader);
-        Ok((info, reader.into_findings()))
-    }
-
-    /// Some rules are about the sums, as the original's verdict is; a file too odd to be summed up is only read.
-    fn check(&self, source: &Source, options: &Options) -> Result<Findings> {
-        let mut reader = open(source, options)?;
-        match from_reader(&mut reader) {
-            Ok(_) => Ok(reader.into_findings()),
-            Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => walk::check(open(source, options)?),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn convert_to(
-        &self,
-        source: &Source,
-        out: &mut dyn Write,
-        to: &'static Descriptor,
-        variant: Option<&str>,
-        options: &Options,
-    ) -> Result<Edited> {
-        match to.id {
-            id if id == pynytprof::FORMAT.id => edit::to_pynytprof(source, out, variant, options),
-            _ => super::unrelated(self.descriptor(), to),
-        }
-    }
-
-    fn sample(&self) -> Result<Sample> {
-        Ok(Sample {
-            file_name: "nytprof.out",
-            bytes: sample::profile()?,
-            about: "the profile of a Perl program that prices orders",
-            tries: &["convert --to nytprof:plain {file} plain.out", "convert --to pynytprof {file} py.out"],
-        })
-    }
+/// Summarizes a file.
+pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+    let mut reader = crate::open(source.clone(), options)?;
+    let mut survey = Survey::new(source.len()?, options);
+    reader.visit_all(&mut survey)?;
+    let info = survey.info(&reader);
+    Ok((info, reader.into_findings()))
 }
 
 /// Rows of a table that are shown.
@@ -197,14 +149,14 @@ fn time_facts(info: &mut Info, profile: &Profile) {
     info.facts.push(Fact { name: "statement_time", amount: seconds(profile.stmts_seconds) });
 }
 
-fn process_table(processes: &[(u32, u32, f64)]) -> Table {
+fn process_table(processes: &[(u32, u32, f64)]) -> Listing {
     let rows = processes
         .iter()
         .map(|(pid, ppid, start)| vec![u64::from(*pid).into(), u64::from(*ppid).into(), moment(*start).into()]);
-    Table { name: "processes", columns: &["pid", "parent", "started"], rows: rows.collect() }
+    Listing { name: "processes", columns: &["pid", "parent", "started"], rows: rows.collect() }
 }
 
-fn sub_table(profile: &Profile) -> Table {
+fn sub_table(profile: &Profile) -> Listing {
     let mut subs: Vec<_> = profile.subs.iter().filter(|(_, sub)| sub.calls > 0).collect();
     subs.sort_by_key(|(_, sub)| Reverse(nanoseconds(sub.excl_seconds)));
     let rows = subs.into_iter().take(SHOWN).map(|(name, sub)| {
@@ -212,10 +164,10 @@ fn sub_table(profile: &Profile) -> Table {
         vec![sub.calls.into(), seconds(sub.excl_seconds), seconds(sub.incl_seconds), kind.into(), shown(name).into()]
     });
     let columns = &["calls", "exclusive", "inclusive", "kind", "name"];
-    Table { name: "hottest_subs", columns, rows: rows.collect() }
+    Listing { name: "hottest_subs", columns, rows: rows.collect() }
 }
 
-fn line_table(profile: &Profile) -> Table {
+fn line_table(profile: &Profile) -> Listing {
     let lines = profile.files.iter().flat_map(|(fid, file)| {
         file.lines.iter().map(|(number, line)| (nanoseconds(line.seconds), *fid, *number, line.count))
     });
@@ -225,16 +177,16 @@ fn line_table(profile: &Profile) -> Table {
         let file = profile.files.get(&fid).map_or_else(String::new, |file| shown(&file.name));
         vec![signed(count), Amount::Nanoseconds(time), format!("{file}:{number}").into()]
     });
-    Table { name: "hottest_lines", columns: &["statements", "time", "place"], rows: rows.collect() }
+    Listing { name: "hottest_lines", columns: &["statements", "time", "place"], rows: rows.collect() }
 }
 
-fn file_table(profile: &Profile) -> Table {
+fn file_table(profile: &Profile) -> Listing {
     let mut files: Vec<_> = profile.files.iter().map(|(fid, file)| (file.total(), *fid, file)).collect();
     files.sort_by_key(|(total, fid, _)| (Reverse(nanoseconds(total.seconds)), *fid));
     let rows = files.into_iter().take(SHOWN).map(|(total, fid, file)| {
         vec![u64::from(fid).into(), signed(total.count), seconds(total.seconds), shown(&file.name).into()]
     });
-    Table { name: "hottest_files", columns: &["fid", "statements", "time", "name"], rows: rows.collect() }
+    Listing { name: "hottest_files", columns: &["fid", "statements", "time", "name"], rows: rows.collect() }
 }
 
 /// Names may be Latin-1, and anything may stand in them.
@@ -243,7 +195,7 @@ fn shown(name: &[u8]) -> String {
 }
 
 fn moment(unix_seconds: f64) -> String {
-    utc::date_time((unix_seconds * 1e6) as u64)
+    date_time((unix_seconds * 1e6) as u64)
 }
 
 /// A counter that wrapped makes a sum negative, which must not look like a zero.

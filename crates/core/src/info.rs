@@ -1,4 +1,4 @@
-//! What a file is, as data: the program prints it as text or as JSON.
+//! The summary of a file as data, which the program prints as text or as JSON.
 
 /// The summary of one file.
 #[derive(Clone, Debug, Default)]
@@ -8,7 +8,7 @@ pub struct Info {
     /// Facts in the order to be shown.
     pub facts: Vec<Fact>,
     /// Lists, such as the threads.
-    pub tables: Vec<Table>,
+    pub tables: Vec<Listing>,
 }
 
 impl Info {
@@ -58,11 +58,24 @@ impl From<&str> for Amount {
 
 /// A list of things in a file.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct Listing {
     /// What the rows are.
     pub name: &'static str,
     /// Names of the columns.
     pub columns: &'static [&'static str],
     /// The rows.
     pub rows: Vec<Vec<Amount>>,
+}
+
+/// A small trace, made with the format's own writer.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// What to call the file.
+    pub file_name: &'static str,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// What it shows, in one line.
+    pub about: &'static str,
+    /// Verbs worth trying on it besides those that every format has; `{file}` stands for its name.
+    pub tries: &'static [&'static str],
 }

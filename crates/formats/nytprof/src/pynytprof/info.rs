@@ -1,67 +1,19 @@
-//! The dialect of Pynytprof.
+//! The summary of a file.
 
-use std::{cmp::Reverse, collections::HashMap, io::Write};
+use std::{cmp::Reverse, collections::HashMap};
 
-use traceloom_core::{Descriptor, Edited, Findings, Options, Records, Result, Source, Text};
-use traceloom_nytprof::{
-    FORMAT as NYTPROF, dialect, edit,
-    pynytprof::{Edge, Line, Process, Reader, Record, raw::TICKS_PER_SEC},
-    sample,
-};
+use crate::pynytprof::{Edge, Line, Process, Record, raw::TICKS_PER_SEC};
+use traceloom_core::{Amount, Fact, Findings, Info, Listing, Options, Records, Result, Source, Text, date_time};
 
-use super::codec::hand_on;
-use crate::{Amount, Fact, Format, Info, Sample, Table, utc, walk};
-
-pub(crate) struct Pynytprof;
-
-fn open(source: &Source, options: &Options) -> Result<Reader> {
-    traceloom_nytprof::pynytprof::open(source.clone(), options)
-}
-
-impl Format for Pynytprof {
-    hand_on!(traceloom_nytprof::pynytprof, header_bytes: |header| header.head.len() as u64);
-
-    fn settle(&self, source: &Source, options: &Options) -> Result<Option<&'static str>> {
-        let is_pynytprof = dialect(source, &options.limits)?.is_pynytprof();
-        Ok((!is_pynytprof).then_some(NYTPROF.id))
+/// Summarizes a file.
+pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
+    let mut reader = super::open(source.clone(), options)?;
+    let mut survey = Survey::default();
+    while let Some(located) = reader.next()? {
+        survey.take(&located.record);
     }
-
-    fn info(&self, source: &Source, options: &Options) -> Result<(Info, Findings)> {
-        let mut reader = open(source, options)?;
-        let mut survey = Survey::default();
-        while let Some(located) = reader.next()? {
-            survey.take(&located.record);
-        }
-        let info = survey.info(reader.header().dialect.as_str());
-        Ok((info, reader.into_findings()))
-    }
-
-    fn check(&self, source: &Source, options: &Options) -> Result<Findings> {
-        walk::check(open(source, options)?)
-    }
-
-    fn convert_to(
-        &self,
-        source: &Source,
-        out: &mut dyn Write,
-        to: &'static Descriptor,
-        variant: Option<&str>,
-        options: &Options,
-    ) -> Result<Edited> {
-        match to.id {
-            id if id == NYTPROF.id => edit::from_pynytprof(source, out, variant, options),
-            _ => super::unrelated(self.descriptor(), to),
-        }
-    }
-
-    fn sample(&self) -> Result<Sample> {
-        Ok(Sample {
-            file_name: "pynytprof.out",
-            bytes: sample::pynytprof()?,
-            about: "the figures of the same program in Pynytprof's dialect",
-            tries: &["convert --to nytprof {file} perl.out"],
-        })
-    }
+    let info = survey.info(reader.header().dialect.as_str());
+    Ok((info, reader.into_findings()))
 }
 
 /// Rows of a table that are shown.
@@ -112,7 +64,7 @@ impl Survey {
             Record::Place(_) => self.places += 1,
             Record::File(file) => self.take_file(file.fid, file.path),
             Record::IndexedFile(..) => self.files += 1,
-            Record::Token(traceloom_nytprof::Record::NewFid(file)) => self.take_file(file.fid, file.name.bytes),
+            Record::Token(crate::Record::NewFid(file)) => self.take_file(file.fid, file.name.bytes),
             Record::Payload(bytes) | Record::Residue(bytes) => self.unexplained_bytes += bytes.len() as u64,
             _ => {}
         }
@@ -157,7 +109,7 @@ impl Survey {
         if let Some(process) = self.process {
             info.fact("pid", u64::from(process.pid));
             info.fact("parent_pid", u64::from(process.ppid));
-            info.fact("started", utc::date_time((process.time * 1e6) as u64));
+            info.fact("started", date_time((process.time * 1e6) as u64));
         }
         info.fact("clock", format!("{TICKS_PER_SEC} ticks a second"));
         if !self.chunks.is_empty() {
@@ -177,7 +129,7 @@ impl Survey {
         info
     }
 
-    fn line_table(&self) -> Table {
+    fn line_table(&self) -> Listing {
         let rows = self.top_lines.iter().map(|line| {
             let file = self.file_names.get(&line.fid).cloned().unwrap_or_else(|| format!("file {}", line.fid));
             let times = [line.exc_ticks, line.inc_ticks].map(|ticks| time(ticks.into()));
@@ -185,16 +137,16 @@ impl Survey {
             vec![u64::from(line.calls).into(), exclusive, inclusive, format!("{file}:{}", line.line).into()]
         });
         let columns = &["calls", "exclusive", "inclusive", "place"];
-        Table { name: "hottest_lines", columns, rows: rows.collect() }
+        Listing { name: "hottest_lines", columns, rows: rows.collect() }
     }
 
-    fn edge_table(&self) -> Table {
+    fn edge_table(&self) -> Listing {
         let name = |sid: u32| self.sub_names.get(&sid).cloned().unwrap_or_else(|| format!("sub {sid}"));
         let rows = self.top_edges.iter().map(|edge| {
             let (caller, callee) = (name(edge.caller_sid), name(edge.callee_sid));
             vec![u64::from(edge.calls).into(), time(edge.ticks.into()), caller.into(), callee.into()]
         });
-        Table { name: "hottest_calls", columns: &["calls", "time", "caller", "callee"], rows: rows.collect() }
+        Listing { name: "hottest_calls", columns: &["calls", "time", "caller", "callee"], rows: rows.collect() }
     }
 }
 

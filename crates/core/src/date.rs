@@ -1,29 +1,26 @@
-//! Moments as dates, without a time zone database.
+//! Dates and times of day, without a time zone database.
 
 /// `2026-01-05 09:00:00.000250 UTC`, from microseconds since the Unix epoch.
-pub(crate) fn date_time(unix_us: u64) -> String {
+pub fn date_time(unix_us: u64) -> String {
     let (seconds, us) = (unix_us / 1_000_000, unix_us % 1_000_000);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = date(days);
+    let (year, month, day) = civil(days as i64);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{us:06} UTC")
 }
 
-/// Year, month and day, from days since 1970-01-01.
-fn date(days: u64) -> (u64, u64, u64) {
-    // Years begin in March here, so that the leap day is the last of its year; day 0 is 1600-03-01.
-    let days = days + 135_080;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let century = (day / 36_524).min(3);
-    let day = day - century * 36_524;
-    let (four_years, day) = (day / 1_461, day % 1_461);
-    let year = (day / 365).min(3);
-    let day = day - year * 365;
-    // From March on, months repeat 31 30 31 30 31: five months have 153 days.
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    (1600 + 400 * era + 100 * century + 4 * four_years + year + next_year, month, day)
+/// Year, month and day of a day counted from 1970, in the Gregorian calendar without end.
+pub fn civil(days: i64) -> (i64, u32, u32) {
+    // Years start in March, so that the leap day is the last: 400 years are 146 097 days.
+    let days = days.saturating_add(719_468);
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    (year, month as u32, day as u32)
 }
 
 #[cfg(test)]
@@ -34,11 +31,11 @@ mod tests {
     fn every_day_follows_the_one_before() {
         let mut expected = (1970, 1, 1);
         for days in 0..300_000 {
-            assert_eq!(date(days), expected, "{days}");
+            assert_eq!(civil(days), expected, "{days}");
             let (year, month, day) = expected;
             let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
             let length = match month {
-                2 => 28 + u64::from(is_leap),
+                2 => 28 + u32::from(is_leap),
                 4 | 6 | 9 | 11 => 30,
                 _ => 31,
             };

@@ -1,0 +1,149 @@
+//! A format as a type: what the crate of every format gives, under the same names.
+
+use std::io::Write;
+
+use crate::{
+    Describe, Descriptor, Edited, Error, Findings, Info, Located, Options, Result, Rule, Sample, Slice, Sniff, Source,
+};
+
+/// Reads, writes, edits and describes the files of one format.
+///
+/// ```text
+/// sniff* settle? open ( next* | walk )           reading
+/// create write* finish                           writing
+/// canonical | convert_to | repair | slice | merge | info | sample
+/// ```
+///
+/// Sealed: the crates of Traceloom implement it, so that it may grow.
+pub trait Codec: sealed::Sealed + Sized + Sync + 'static {
+    /// The format as data.
+    const FORMAT: &'static Descriptor;
+    /// Every rule that its reader knows.
+    const RULES: &'static [&'static Rule];
+
+    /// What stands at the front of a file.
+    type Header: Describe + Clone;
+    /// One record, borrowed from the reader.
+    type Record<'a>: Describe + Copy;
+    /// Reads records.
+    type Reader: Records<Codec = Self>;
+    /// Writes records.
+    type Writer<W: Write>: RecordWriter<Self, W>;
+
+    /// Whether these first bytes look like it.
+    fn sniff(prefix: &[u8]) -> Sniff;
+
+    /// Looks at the whole of a file that [`Codec::sniff`] claims; gives the id of a sibling dialect if the file
+    /// turns out to be of that.
+    fn settle(_source: &Source, _options: &Options) -> Result<Option<&'static str>> {
+        Ok(None)
+    }
+
+    /// Opens a file for reading.
+    fn open(source: Source, options: &Options) -> Result<Self::Reader>;
+
+    /// Starts a file with this header.
+    fn create<W: Write>(out: W, header: &Self::Header) -> Result<Self::Writer<W>>;
+
+    /// Bytes that the header takes in the file, so that the first record starts there.
+    fn header_bytes(header: &Self::Header) -> u64;
+
+    /// Summarizes a file.
+    fn info(source: &Source, options: &Options) -> Result<(Info, Findings)>;
+
+    /// Writes the same contents as a clean writer lays them out, in the variant named.
+    fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited>;
+
+    /// Writes the contents in a sibling dialect, one of [`Descriptor::siblings`].
+    fn convert_to<W: Write>(
+        _source: &Source,
+        _out: W,
+        to: &Descriptor,
+        _variant: Option<&str>,
+        _options: &Options,
+    ) -> Result<Edited> {
+        Err(Error::usage(format!("{} cannot be converted to {} record by record", Self::FORMAT.id, to.id)))
+    }
+
+    /// Writes a file that the original tool loads.
+    fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited>;
+
+    /// Writes a range of the file.
+    fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited>;
+
+    /// Writes several files as one.
+    fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited>;
+
+    /// A small trace to try things on, made with the format's own writer.
+    fn sample() -> Result<Sample>;
+
+    /// Writes the same bytes, by way of the records.
+    fn rewrite<W: Write>(source: &Source, out: W, options: &Options) -> Result<Findings> {
+        let mut reader = Self::open(source.clone(), options)?;
+        let mut writer = Self::create(out, reader.header())?;
+        reader.walk(|located| writer.write(&located.record))?;
+        writer.finish()?;
+        Ok(reader.into_findings())
+    }
+
+    /// Reads to the end for the sake of the findings.
+    fn check(source: &Source, options: &Options) -> Result<Findings> {
+        let mut reader = Self::open(source.clone(), &options.clone().thorough())?;
+        reader.walk(|_| Ok::<_, Error>(()))?;
+        Ok(reader.into_findings())
+    }
+}
+
+/// A record of a reader.
+pub type RecordOf<'a, R> = <<R as Records>::Codec as Codec>::Record<'a>;
+/// The header of a reader.
+pub type HeaderOf<R> = <<R as Records>::Codec as Codec>::Header;
+
+/// Reads the records of a file, front to back.
+///
+/// `next* (None | Err)`: both are final. Findings may be looked at whenever no record is lent.
+pub trait Records: Sized {
+    /// The format.
+    type Codec: Codec<Reader = Self>;
+
+    /// The header, as stored.
+    fn header(&self) -> &HeaderOf<Self>;
+
+    /// The next record with its place, lent until the next call.
+    fn next(&mut self) -> Result<Option<Located<RecordOf<'_, Self>>>>;
+
+    /// Hands over all records that are left: the same as [`Records::next`], in one loop and so quicker.
+    ///
+    /// Ends with the first error, also of the visitor; it is final.
+    #[inline]
+    fn walk<E: From<Error>>(
+        &mut self,
+        mut visit: impl FnMut(Located<RecordOf<'_, Self>>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while let Some(located) = self.next()? {
+            visit(located)?;
+        }
+        Ok(())
+    }
+
+    /// What was found so far.
+    fn findings(&self) -> &Findings;
+
+    /// What was found, when the walk is over.
+    fn into_findings(self) -> Findings;
+}
+
+/// Writes the records of a file, front to back: `write* finish`.
+pub trait RecordWriter<C: Codec, W: Write>: Sized {
+    /// Writes a record.
+    fn write(&mut self, record: &C::Record<'_>) -> Result<()>;
+
+    /// Ends the file, and gives the output back.
+    fn finish(self) -> Result<W>;
+}
+
+/// Keeps [`Codec`] to the crates of Traceloom.
+#[doc(hidden)]
+pub mod sealed {
+    pub trait Sealed {}
+}
