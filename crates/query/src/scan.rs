@@ -310,6 +310,8 @@ mod tests {
     use datafusion::prelude::SessionContext;
     use traceloom_model::Filter;
 
+    use traceloom_core::TimeRange;
+
     use super::*;
 
     /// Gives no rows and remembers what it was asked for.

@@ -154,7 +154,7 @@ mod tests {
     fn a_part_can_be_chosen_and_an_empty_table_has_its_columns() {
         let trace = Synthetic::spans(&[("a", 0, 0, None, 0, Some(9)), ("b", 1, 0, None, 20, Some(1))]);
         let rows = |variant: &str, from_ns: Option<i64>| {
-            let slice = Slice { range: TimeRange::new(from_ns, None), ..Slice::default() };
+            let slice = Slice { range: traceloom_core::TimeRange::new(from_ns, None), ..Slice::default() };
             let options = Options { variant: Some(variant.to_owned()), slice, ..Options::default() };
             let mut out = Vec::new();
             Arrow.write(&trace, &options, &mut out).unwrap();
