@@ -16,6 +16,7 @@ mod finding;
 mod format;
 mod info;
 mod limits;
+mod named;
 mod position;
 mod sorter;
 mod source;
