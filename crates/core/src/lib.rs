@@ -7,47 +7,30 @@
 #![forbid(unsafe_code)]
 
 pub mod codec;
-mod cursor;
 mod date;
-mod describe;
-mod edit;
 mod error;
 mod finding;
-mod format;
-mod info;
 mod limits;
 mod named;
 mod position;
-mod sorter;
-mod source;
+mod read;
 mod spill;
-mod store;
 pub mod text;
 mod time;
-mod window;
 
 #[cfg(feature = "compression")]
-mod compression;
-
+pub use crate::read::{Compression, Peeled, peel};
 pub use crate::{
-    codec::{Codec, HeaderOf, RecordOf, RecordWriter, Records},
-    cursor::{ByteOrder, Cursor, find_nul},
+    codec::{
+        Access, Amount, Checks, Clock, Codec, Describe, Descriptor, Edited, Fact, Fields, HeaderOf, Info, Listing,
+        Loss, Mode, Options, Order, RecordOf, RecordWriter, Records, Sample, Slice, Sniff, Text, Variant,
+    },
     date::{civil, date_time},
-    describe::{Describe, Fields, Text},
-    edit::{Edited, Loss, Slice},
     error::{Error, ErrorKind, Result},
     finding::{Finding, Findings, Rule, Severity, Value},
-    format::{Access, Checks, Clock, Descriptor, Mode, Options, Order, Sniff, Variant},
-    info::{Amount, Fact, Info, Listing, Sample},
     limits::{Limits, reserve},
     position::{Located, Position},
-    sorter::{Merge, Sorted, Sorter},
-    source::{ReadAt, Source},
-    spill::{Arena, Entry, Iter as SpillIter, Spill},
-    store::Store,
+    read::{ByteOrder, Cursor, ReadAt, Source, Window, find_nul},
+    spill::{Arena, Merge, Sorted, Sorter, Spill, SpillIter, SpillRow, SpillRow as Entry, Store},
     time::{Nanoseconds, TimeRange, parse_duration},
-    window::Window,
 };
-
-#[cfg(feature = "compression")]
-pub use crate::compression::{Compression, Peeled, peel};

@@ -1,10 +1,19 @@
 //! A format as a type: what the crate of every format gives, under the same names.
 
+mod describe;
+mod edit;
+mod format;
+mod info;
+
 use std::io::Write;
 
-use crate::{
-    Describe, Descriptor, Edited, Error, Findings, Info, Located, Options, Result, Rule, Sample, Slice, Sniff, Source,
+pub use self::{
+    describe::{Describe, Fields, Text},
+    edit::{Edited, Loss, Slice},
+    format::{Access, Checks, Clock, Descriptor, Mode, Options, Order, Sniff, Variant},
+    info::{Amount, Fact, Info, Listing, Sample},
 };
+use crate::{Error, Findings, Located, Result, Rule, Source};
 
 /// Reads, writes, edits and describes the files of one format.
 ///

@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Write};
 
-use crate::{ReadAt, Result, reserve};
+use crate::{Result, read::read_exact, reserve};
 
 /// Bytes read from the file at once.
 const PAGE_BYTES: usize = 64 << 10;
@@ -105,17 +105,6 @@ impl Store {
         }
         Ok(page.bytes.get(offset as usize % PAGE_BYTES..).unwrap_or_default())
     }
-}
-
-fn read_exact(file: &File, offset: u64, into: &mut [u8]) -> Result<()> {
-    let mut done = 0;
-    while done < into.len() {
-        match file.read_at(offset + done as u64, &mut into[done..])? {
-            0 => return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
-            read => done += read,
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

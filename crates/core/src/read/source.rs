@@ -26,7 +26,7 @@ pub trait ReadAt: Send + Sync {
 
 /// A shared handle to bytes at rest; cloning it is cheap.
 #[derive(Clone)]
-pub struct Source(Arc<dyn ReadAt>);
+pub struct Source(pub(super) Arc<dyn ReadAt>);
 
 impl Source {
     /// Opens a file; a pipe or a device is spooled first, `-` is standard input.
@@ -133,6 +133,20 @@ impl Read for Stream {
         self.offset += read as u64;
         Ok(read)
     }
+}
+
+/// Fills `into`; bytes that end early are an error.
+pub(crate) fn read_exact(source: &impl ReadAt, offset: u64, into: &mut [u8]) -> io::Result<()> {
+    let mut filled = 0;
+    while let Some(rest) = into.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match source.read_at(offset + filled as u64, rest) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 impl ReadAt for File {

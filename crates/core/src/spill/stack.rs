@@ -1,106 +1,12 @@
-//! A stack or array that goes to a temporary file when memory for it runs out.
+//! A stack that goes to a temporary file when memory for it runs out.
 //!
 //! In memory entries are plain values; only what is spilled is laid out as bytes.
 
-use std::{
-    fs::File,
-    io::{Seek, SeekFrom, Write},
-    sync::{Arc, Mutex, PoisonError},
-};
-
-use crate::{ByteOrder, Cursor, ReadAt, Result, reserve};
+use super::{Arena, SpillRow};
+use crate::{ByteOrder, Cursor, Result, reserve};
 
 /// Entries in a segment.
 const SEGMENT: usize = 1 << 12;
-
-/// Something that can be spilled.
-pub trait Entry: Copy {
-    /// Bytes in the file.
-    const BYTES: usize;
-
-    /// Appends exactly [`Entry::BYTES`] bytes.
-    fn put(&self, bytes: &mut Vec<u8>);
-
-    /// Takes them back.
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self>;
-}
-
-impl Entry for u64 {
-    const BYTES: usize = 8;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.to_le_bytes());
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        cursor.u64("entry")
-    }
-}
-
-/// Memory and one temporary file, shared by all the stacks of a trace.
-#[derive(Clone, Debug)]
-pub struct Arena(Arc<Mutex<Shared>>);
-
-#[derive(Debug)]
-struct Shared {
-    limit_bytes: u64,
-    resident_bytes: u64,
-    file: Option<File>,
-    file_bytes: u64,
-}
-
-impl Arena {
-    /// An arena whose stacks hold about `limit_bytes` in memory.
-    pub fn new(limit_bytes: u64) -> Self {
-        let shared = Shared { limit_bytes, resident_bytes: 0, file: None, file_bytes: 0 };
-        Self(Arc::new(Mutex::new(shared)))
-    }
-
-    /// An empty stack.
-    pub fn stack<T: Entry>(&self) -> Spill<T> {
-        Spill { arena: self.clone(), top: Vec::new(), below: Vec::new(), spilled: 0, slots: Vec::new() }
-    }
-
-    /// Bytes held in memory now.
-    pub fn resident_bytes(&self) -> u64 {
-        self.lock().resident_bytes
-    }
-
-    /// Whether anything had to go to the file.
-    pub fn has_spilled(&self) -> bool {
-        self.lock().file.is_some()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Shared> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Shared {
-    fn write(&mut self, slot: Option<u64>, bytes: &[u8], slot_bytes: u64) -> Result<u64> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(tempfile::tempfile()?),
-        };
-        let offset = slot.unwrap_or(self.file_bytes);
-        file.seek(SeekFrom::Start(offset))?;
-        file.write_all(bytes)?;
-        self.file_bytes = self.file_bytes.max(offset + slot_bytes);
-        Ok(offset)
-    }
-
-    fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
-        let mut filled = 0;
-        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            let file = self.file.as_ref().ok_or(std::io::ErrorKind::NotFound).map_err(std::io::Error::from)?;
-            match file.read_at(offset + filled as u64, rest)? {
-                0 => return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
-                read => filled += read,
-            }
-        }
-        Ok(())
-    }
-}
 
 /// A stack of entries, in segments so that growing never copies.
 ///
@@ -118,8 +24,12 @@ pub struct Spill<T> {
     slots: Vec<Option<u64>>,
 }
 
-impl<T: Entry> Spill<T> {
+impl<T: SpillRow> Spill<T> {
     const SLOT_BYTES: usize = SEGMENT * T::BYTES;
+
+    pub(super) fn new(arena: Arena) -> Self {
+        Self { arena, top: Vec::new(), below: Vec::new(), spilled: 0, slots: Vec::new() }
+    }
 
     /// Number of entries.
     pub fn len(&self) -> u64 {
@@ -289,7 +199,7 @@ pub struct Iter<'a, T> {
     loaded: std::vec::IntoIter<T>,
 }
 
-impl<T: Entry> Iter<'_, T> {
+impl<T: SpillRow> Iter<'_, T> {
     #[cold]
     fn next_segment(&mut self) -> Result<bool> {
         let index = self.next;
@@ -303,7 +213,7 @@ impl<T: Entry> Iter<'_, T> {
     }
 }
 
-impl<T: Entry> Iterator for Iter<'_, T> {
+impl<T: SpillRow> Iterator for Iter<'_, T> {
     type Item = Result<T>;
 
     #[inline]

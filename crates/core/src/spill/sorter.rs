@@ -2,10 +2,11 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use crate::{Arena, Entry, Result, Spill, SpillIter};
+use super::{Arena, Spill, SpillIter, SpillRow};
+use crate::Result;
 
 /// Bytes of a run. Merging holds one segment of each run, so runs are long.
-const RUN_BYTES: usize = 16 << 20;
+const RUN_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
 
 /// Takes entries in any order.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ pub struct Sorter<T> {
     runs: Vec<Spill<T>>,
 }
 
-impl<T: Entry + Ord> Sorter<T> {
+impl<T: SpillRow + Ord> Sorter<T> {
     const RUN: usize = RUN_BYTES / size_of::<T>();
 
     /// Empty; runs go to the arena.
@@ -80,7 +81,7 @@ pub struct Sorted<T> {
     runs: Vec<Spill<T>>,
 }
 
-impl<T: Entry + Ord> Sorted<T> {
+impl<T: SpillRow + Ord> Sorted<T> {
     /// Number of entries.
     pub fn len(&self) -> u64 {
         self.runs.iter().map(Spill::len).sum()
@@ -125,7 +126,7 @@ pub struct Merge<'a, T> {
     lasts: Vec<Option<T>>,
 }
 
-impl<T: Entry + Ord> Iterator for Merge<'_, T> {
+impl<T: SpillRow + Ord> Iterator for Merge<'_, T> {
     type Item = Result<T>;
 
     #[inline]
@@ -140,7 +141,7 @@ impl<T: Entry + Ord> Iterator for Merge<'_, T> {
     }
 }
 
-impl<T: Entry + Ord> Merge<'_, T> {
+impl<T: SpillRow + Ord> Merge<'_, T> {
     /// Appends up to `most` entries; none at the end.
     pub fn fill(&mut self, entries: &mut Vec<T>, most: usize) -> Result<()> {
         let end = entries.len() + most;

@@ -1,0 +1,15 @@
+//! Rows and bytes that go to a temporary file when memory for them runs out, and their external sort.
+
+mod arena;
+mod row;
+mod sorter;
+mod stack;
+mod store;
+
+pub use self::{
+    arena::Arena,
+    row::SpillRow,
+    sorter::{Merge, Sorted, Sorter},
+    stack::{Iter as SpillIter, Spill},
+    store::Store,
+};

@@ -1,0 +1,143 @@
+//! How a row is laid out when it leaves memory.
+
+use crate::{Cursor, Result};
+
+/// A value of fixed size that can leave memory and come back; [`spill_row!`](crate::spill_row) declares structs of them.
+pub trait SpillRow: Copy {
+    /// Bytes in the file.
+    const BYTES: usize;
+
+    /// Appends exactly [`SpillRow::BYTES`] bytes.
+    fn put(&self, bytes: &mut Vec<u8>);
+
+    /// Takes them back.
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self>;
+}
+
+macro_rules! numbers {
+    ($($number:ident)*) => {$(
+        impl SpillRow for $number {
+            const BYTES: usize = size_of::<$number>();
+
+            #[inline]
+            fn put(&self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_le_bytes());
+            }
+
+            #[inline]
+            fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+                cursor.$number("spilled number")
+            }
+        }
+    )*};
+}
+numbers!(u8 u16 u32 u64 i32 i64 f64);
+
+impl SpillRow for bool {
+    const BYTES: usize = 1;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        u8::from(*self).put(bytes);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(u8::take(cursor)? != 0)
+    }
+}
+
+/// Declares a struct whose fields can all be spilled as one that can be spilled itself.
+///
+/// `by (…)` names the fields that order it, for a [`Sorter`](crate::Sorter).
+///
+/// ```
+/// use traceloom_core::{Arena, Sorter, spill_row};
+///
+/// spill_row! {
+///     /// Bytes of a log line, and their place in the order.
+///     #[derive(Debug, Eq, PartialEq)]
+///     struct Line {
+///         offset: u64,
+///         thread: u32,
+///         ts_ns: i64,
+///     } by (thread, ts_ns)
+/// }
+///
+/// let mut lines = Sorter::new(&Arena::new(0));
+/// lines.push(Line { offset: 0, thread: 2, ts_ns: 1 })?;
+/// lines.push(Line { offset: 8, thread: 1, ts_ns: 5 })?;
+/// let first = lines.finish()?.iter()?.next().transpose()?;
+/// assert_eq!(first, Some(Line { offset: 8, thread: 1, ts_ns: 5 }));
+/// # Ok::<_, traceloom_core::Error>(())
+/// ```
+#[macro_export]
+macro_rules! spill_row {
+    ($(#[$about:meta])* $visible:vis struct $type:ident {
+        $($(#[$field_doc:meta])* $field_visible:vis $field:ident: $of:ty),* $(,)?
+    } by ($($key:ident),+)) => {
+        $crate::spill_row! {
+            $(#[$about])* $visible struct $type { $($(#[$field_doc])* $field_visible $field: $of),* }
+        }
+
+        impl ::std::cmp::Ord for $type {
+            #[inline]
+            fn cmp(&self, other: &Self) -> ::std::cmp::Ordering {
+                ($(&self.$key,)+).cmp(&($(&other.$key,)+))
+            }
+        }
+
+        impl ::std::cmp::PartialOrd for $type {
+            #[inline]
+            fn partial_cmp(&self, other: &Self) -> Option<::std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+    };
+    ($(#[$about:meta])* $visible:vis struct $type:ident {
+        $($(#[$field_doc:meta])* $field_visible:vis $field:ident: $of:ty),* $(,)?
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy)]
+        $visible struct $type {
+            $($(#[$field_doc])* $field_visible $field: $of,)*
+        }
+
+        impl $crate::SpillRow for $type {
+            const BYTES: usize = 0 $(+ <$of as $crate::SpillRow>::BYTES)*;
+
+            #[inline]
+            fn put(&self, bytes: &mut Vec<u8>) {
+                $($crate::SpillRow::put(&self.$field, bytes);)*
+            }
+
+            #[inline]
+            fn take(cursor: &mut $crate::Cursor<'_>) -> $crate::Result<Self> {
+                Ok(Self { $($field: $crate::SpillRow::take(cursor)?,)* })
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ByteOrder;
+
+    spill_row! {
+        #[derive(Debug, PartialEq)]
+        struct Inner { is_set: bool, ratio: f64 }
+    }
+
+    spill_row! {
+        #[derive(Debug, PartialEq)]
+        struct Outer { id: i64, inner: Inner, kind: u8, thread: u16 }
+    }
+
+    #[test]
+    fn a_row_of_rows_comes_back_as_it_was() {
+        let row = Outer { id: -3, inner: Inner { is_set: true, ratio: 0.5 }, kind: 4, thread: 7 };
+        let mut bytes = Vec::new();
+        row.put(&mut bytes);
+        assert_eq!(bytes.len(), Outer::BYTES);
+        assert_eq!(Outer::take(&mut Cursor::new(&bytes, 0, ByteOrder::Little)).unwrap(), row);
+    }
+}
