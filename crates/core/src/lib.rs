@@ -17,6 +17,7 @@ mod read;
 mod spill;
 pub mod text;
 mod time;
+mod write;
 
 #[cfg(feature = "compression")]
 pub use crate::read::{Compression, Peeled, peel};
@@ -33,4 +34,5 @@ pub use crate::{
     read::{ByteOrder, Cursor, ReadAt, Source, Window, find_nul},
     spill::{Arena, Merge, Sorted, Sorter, Spill, SpillIter, SpillRow, SpillRow as Entry, Store},
     time::{Nanoseconds, TimeRange, parse_duration},
+    write::Output,
 };
