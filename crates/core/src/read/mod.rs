@@ -4,6 +4,7 @@
 mod compression;
 mod cursor;
 mod source;
+mod watched;
 mod window;
 
 #[cfg(feature = "compression")]

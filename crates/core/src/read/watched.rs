@@ -1,0 +1,63 @@
+//! A source that reports how far it was read.
+
+use std::{io, sync::Arc};
+
+use super::{ReadAt, Source};
+
+impl Source {
+    /// The same bytes; after every read, `seen` gets the offset up to which it reached.
+    ///
+    /// Readers read whole windows at once, so that this costs one call per window. Another pass over the file
+    /// starts again at low offsets. `seen` is dropped with the last handle to the source.
+    #[must_use]
+    pub fn watched(&self, seen: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Watched { source: self.clone(), seen }))
+    }
+}
+
+struct Watched<F> {
+    source: Source,
+    seen: F,
+}
+
+impl<F: Fn(u64) + Send + Sync> ReadAt for Watched<F> {
+    fn len(&self) -> io::Result<u64> {
+        self.source.0.len()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.0.read_at(offset, buffer)?;
+        (self.seen)(offset.saturating_add(read as u64));
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::{Limits, Window};
+
+    #[test]
+    fn a_watched_source_reports_every_window_and_gives_the_same_bytes() {
+        let seen = Arc::new(AtomicU64::new(0));
+        let reads = Arc::new(AtomicU64::new(0));
+        let watched = Source::bytes([7; 1000]).watched({
+            let (seen, reads) = (seen.clone(), reads.clone());
+            move |end| {
+                seen.store(end, Ordering::Relaxed);
+                reads.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let mut window = Window::new(watched, &Limits::with(|limits| limits.window_bytes = 100));
+        assert_eq!(window.fill(100).unwrap(), [7; 100]);
+        assert_eq!(seen.load(Ordering::Relaxed), 100);
+        window.consume(100);
+        assert_eq!(window.fill(900).unwrap(), [7; 900]);
+        assert_eq!(seen.load(Ordering::Relaxed), 1000);
+        assert!(reads.load(Ordering::Relaxed) <= 10);
+        drop(window);
+        assert_eq!(Arc::strong_count(&seen), 1, "the callback outlives the source");
+    }
+}
