@@ -37,7 +37,9 @@ pub enum ErrorKind {
     Unrecognized(String),
     /// File: in strict mode, the finding that refuses the file.
     Refused(Box<Finding>),
-    /// Caller: what was asked for does not fit together.
+    /// File: it is sound, but it does not hold what was asked for, or the output cannot hold what is in it.
+    Unsupported(String),
+    /// Caller: what was asked for does not fit together, whatever the file holds.
     Usage(String),
     /// Us: a mistake in the program, not in the file or the command.
     Internal(String),
@@ -70,9 +72,14 @@ impl Error {
         Self::new(ErrorKind::Limit { what, wanted, limit })
     }
 
-    /// The caller asked for something that cannot be.
+    /// The caller asked for something that no file can give.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage(message.into()))
+    }
+
+    /// The file cannot give what was asked for, or the output cannot hold it.
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unsupported(message.into()))
     }
 
     /// The program contradicts itself.
@@ -111,6 +118,18 @@ impl Error {
         &self.0.kind
     }
 
+    /// Whether the file is at fault, so that the next one may do better.
+    pub fn is_about_file(&self) -> bool {
+        match self.kind() {
+            ErrorKind::Truncated { .. }
+            | ErrorKind::Unrecognized(_)
+            | ErrorKind::Refused(_)
+            | ErrorKind::Unsupported(_)
+            | ErrorKind::Limit { .. } => true,
+            ErrorKind::Io(_) | ErrorKind::Usage(_) | ErrorKind::Internal(_) => false,
+        }
+    }
+
     /// Where it failed, if that is one place.
     pub fn position(&self) -> Option<Position> {
         self.0.position
@@ -142,7 +161,7 @@ impl fmt::Display for ErrorKind {
             Self::Truncated { needed, left } => {
                 write!(f, "the file ends here: {needed} bytes needed, {left} left")
             }
-            Self::Unrecognized(message) | Self::Usage(message) => f.write_str(message),
+            Self::Unrecognized(message) | Self::Unsupported(message) | Self::Usage(message) => f.write_str(message),
             Self::Internal(message) => write!(f, "a mistake in Traceloom: {message}"),
             Self::Refused(finding) => write!(f, "{} [{}]", finding.message(), finding.rule.code),
             Self::Limit { what, wanted, limit } => {
@@ -158,5 +177,20 @@ impl error::Error for Error {
             ErrorKind::Io(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_some_errors_leave_hope_for_the_next_file() {
+        assert!(Error::unsupported("there are no allocations in it").is_about_file());
+        assert!(Error::limit("input", 2, 1).is_about_file());
+        assert!(Error::truncated(Position::at(0), 2, 1).is_about_file());
+        assert!(!Error::usage("name a file").is_about_file());
+        assert!(!Error::internal("a sum is off").is_about_file());
+        assert!(!Error::from(io::Error::from(io::ErrorKind::NotFound)).is_about_file());
     }
 }
