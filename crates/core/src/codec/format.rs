@@ -23,6 +23,58 @@ pub struct Descriptor {
     pub order: Order,
 }
 
+impl Descriptor {
+    /// A format that is read front to back and whose records come by begin, on a clock of its own.
+    pub const fn new(id: &'static str, name: &'static str) -> Self {
+        Self {
+            id,
+            name,
+            extensions: &[],
+            variants: &[],
+            siblings: &[],
+            clock: Clock::Monotonic,
+            access: Access::Sequential,
+            order: Order::Begin,
+        }
+    }
+
+    /// The same with these file name endings.
+    #[must_use]
+    pub const fn extensions(self, extensions: &'static [&'static str]) -> Self {
+        Self { extensions, ..self }
+    }
+
+    /// The same with these layouts, the default first.
+    #[must_use]
+    pub const fn variants(self, variants: &'static [Variant]) -> Self {
+        Self { variants, ..self }
+    }
+
+    /// The same with these sibling dialects.
+    #[must_use]
+    pub const fn siblings(self, siblings: &'static [&'static str]) -> Self {
+        Self { siblings, ..self }
+    }
+
+    /// The same with this meaning of times.
+    #[must_use]
+    pub const fn clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// The same, read in this way.
+    #[must_use]
+    pub const fn access(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    /// The same with records in this order.
+    #[must_use]
+    pub const fn order(self, order: Order) -> Self {
+        Self { order, ..self }
+    }
+}
+
 /// A layout that the writer knows.
 #[derive(Debug)]
 pub struct Variant {
@@ -30,6 +82,13 @@ pub struct Variant {
     pub id: &'static str,
     /// One line for `--help`.
     pub about: &'static str,
+}
+
+impl Variant {
+    /// A layout with its line for `--help`.
+    pub const fn new(id: &'static str, about: &'static str) -> Self {
+        Self { id, about }
+    }
 }
 
 /// What the times of a format mean.
