@@ -1,4 +1,4 @@
 //! Reads any bytes as a CNanoLog file.
 #![no_main]
 
-traceloom_fuzz::target!(read, traceloom_fuzz::CNanoLog);
+traceloom_fuzz::target!(read, traceloom_cnanolog::CNanoLog);

@@ -1,4 +1,4 @@
 //! Reads any bytes as a CNanoLog file and writes them again.
 #![no_main]
 
-traceloom_fuzz::target!(rewrite, traceloom_fuzz::CNanoLog);
+traceloom_fuzz::target!(rewrite, traceloom_cnanolog::CNanoLog);

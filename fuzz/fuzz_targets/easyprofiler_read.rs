@@ -1,4 +1,4 @@
 //! Reads any bytes as an EasyProfiler file.
 #![no_main]
 
-traceloom_fuzz::target!(read, traceloom_fuzz::EasyProfiler);
+traceloom_fuzz::target!(read, traceloom_easyprofiler::EasyProfiler);

@@ -1,4 +1,4 @@
 //! Reads any bytes as an EasyProfiler file and writes them again.
 #![no_main]
 
-traceloom_fuzz::target!(rewrite, traceloom_fuzz::EasyProfiler);
+traceloom_fuzz::target!(rewrite, traceloom_easyprofiler::EasyProfiler);

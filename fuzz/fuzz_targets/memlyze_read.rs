@@ -1,4 +1,4 @@
 //! Reads any bytes as a Memlyze file.
 #![no_main]
 
-traceloom_fuzz::target!(read, traceloom_fuzz::Memlyze);
+traceloom_fuzz::target!(read, traceloom_memlyze::Memlyze);

@@ -1,4 +1,4 @@
 //! Reads any bytes as a Memlyze file and writes them again.
 #![no_main]
 
-traceloom_fuzz::target!(rewrite, traceloom_fuzz::Memlyze);
+traceloom_fuzz::target!(rewrite, traceloom_memlyze::Memlyze);

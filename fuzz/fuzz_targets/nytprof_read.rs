@@ -1,4 +1,4 @@
 //! Reads any bytes as a profile of Devel::NYTProf.
 #![no_main]
 
-traceloom_fuzz::target!(read, traceloom_fuzz::Nytprof);
+traceloom_fuzz::target!(read, traceloom_nytprof::Nytprof);

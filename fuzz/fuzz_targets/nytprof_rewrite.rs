@@ -1,4 +1,4 @@
 //! Reads any bytes as a profile of Devel::NYTProf and writes them again.
 #![no_main]
 
-traceloom_fuzz::target!(rewrite, traceloom_fuzz::Nytprof);
+traceloom_fuzz::target!(rewrite, traceloom_nytprof::Nytprof);

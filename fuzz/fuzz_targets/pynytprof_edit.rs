@@ -1,4 +1,4 @@
 //! Repairs, slices, merges and re-lays any bytes as a profile of Pynytprof.
 #![no_main]
 
-traceloom_fuzz::target!(edit, traceloom_fuzz::Pynytprof);
+traceloom_fuzz::target!(edit, traceloom_nytprof::pynytprof::Pynytprof);

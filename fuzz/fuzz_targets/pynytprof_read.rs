@@ -1,4 +1,4 @@
 //! Reads any bytes as a profile of Pynytprof.
 #![no_main]
 
-traceloom_fuzz::target!(read, traceloom_fuzz::Pynytprof);
+traceloom_fuzz::target!(read, traceloom_nytprof::pynytprof::Pynytprof);

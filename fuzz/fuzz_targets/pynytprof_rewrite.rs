@@ -1,4 +1,4 @@
 //! Reads any bytes as a profile of Pynytprof and writes them again.
 #![no_main]
 
-traceloom_fuzz::target!(rewrite, traceloom_fuzz::Pynytprof);
+traceloom_fuzz::target!(rewrite, traceloom_nytprof::pynytprof::Pynytprof);

@@ -1,4 +1,4 @@
 //! Reads any bytes as a Web Tracing Framework file.
 #![no_main]
 
-traceloom_fuzz::target!(read, traceloom_fuzz::Wtf);
+traceloom_fuzz::target!(read, traceloom_wtf::Wtf);

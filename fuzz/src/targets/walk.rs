@@ -2,26 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use traceloom_core::{Describe, Error, ErrorKind, Fields, Findings, Mode, Records};
+use traceloom_core::{Codec, Describe, Error, ErrorKind, Fields, Findings, Mode, Records};
 use traceloom_testkit::FieldHash;
 
-use crate::{Format, MOST_FINDINGS};
+use crate::{MAX_FINDINGS, shapes};
 
 /// What a walk saw; equal for equal bytes, however they came in.
 #[derive(Debug, Eq, PartialEq)]
-pub(crate) struct Walked {
+pub(super) struct Walked {
     /// Where the last record ended; `None` in or right after a compressed part, whose offsets count from its start.
-    pub(crate) end: Option<u64>,
+    pub(super) end: Option<u64>,
     /// The error that ended the walk before the end of the file.
-    pub(crate) error: Option<String>,
+    pub(super) error: Option<String>,
     hash: u64,
     findings: BTreeMap<&'static str, u64>,
 }
 
 /// Walks to the end or to an error.
-pub(crate) fn walk<F: Format>(mut reader: F::Reader, mode: Mode) -> Walked {
+pub(super) fn walk<C: Codec>(mut reader: C::Reader, mode: Mode) -> Walked {
+    let shape = shapes::of(C::FORMAT.id);
     let mut hash = FieldHash::default();
-    let mut end = Some(F::body_offset(&reader));
+    let mut end = Some(C::header_bytes(reader.header()));
     let mut run = None;
     let mut is_packed = false;
     let mut has_blocks = false;
@@ -32,8 +33,8 @@ pub(crate) fn walk<F: Format>(mut reader: F::Reader, mode: Mode) -> Walked {
                 is_packed = (is_packed && end.is_some()) || kind == "start_deflate";
                 let adds_bytes = located.len > 0 && end.is_none_or(|end| located.offset >= end);
                 has_blocks |= kind == "block";
-                let is_in_block = has_blocks && F::KINDS_IN_BLOCKS.contains(&kind);
-                if !is_in_block && (adds_bytes || !F::RECORDS_WITHOUT_BYTES) {
+                let is_in_block = has_blocks && shape.kinds_in_blocks.contains(&kind);
+                if !is_in_block && (adds_bytes || !shape.has_records_without_bytes) {
                     end = step(end, located.offset, located.len, kind);
                 }
                 // How a run of unexplained bytes is cut into records depends on the window.
@@ -75,8 +76,8 @@ fn step(end: Option<u64>, offset: u64, len: u64, kind: &str) -> Option<u64> {
     }
 }
 
-/// Errors that bytes alone may cause: lenient mode refuses only what is no file of the format.
-pub(crate) fn assert_expected(error: &Error, mode: Mode) {
+/// Errors that bytes alone may cause: lenient mode refuses only what is not a file of the format.
+pub(super) fn assert_expected(error: &Error, mode: Mode) {
     match error.kind() {
         ErrorKind::Io(_) | ErrorKind::Limit { .. } | ErrorKind::Unrecognized(_) => {}
         ErrorKind::Refused(_) if mode == Mode::Strict => {}
@@ -92,5 +93,5 @@ fn assert_bounded(findings: &Findings) {
         let has_value = |name| finding.values.iter().any(|(key, _)| *key == name);
         assert!(placeholders.all(has_value), "a value is missing: {finding}");
     }
-    assert!(kept.values().all(|count| *count <= MOST_FINDINGS), "more findings kept than allowed: {kept:?}");
+    assert!(kept.values().all(|count| *count <= MAX_FINDINGS), "more findings kept than allowed: {kept:?}");
 }

@@ -1,0 +1,57 @@
+//! One table of what no codec knows about itself.
+
+mod cnanolog;
+mod easyprofiler;
+mod memlyze;
+mod nytprof;
+mod wtf;
+
+use traceloom_core::{Codec, Mode, Options, Source};
+
+use crate::targets::edit::assert_walks;
+
+/// What a target has to know of a format besides its codec.
+pub(crate) struct Shape {
+    id: &'static str,
+    /// Puts back the start of every file, so that mutations get past the first check.
+    pub(crate) restore_magic: fn(&mut [u8], seed: u32),
+    /// Reads a file to its end in this mode and fails with the name of the edit where it cannot.
+    pub(crate) assert_walks: fn(&[u8], Mode, &str),
+    /// Whether a record may have no bytes of its own: it is empty, or it tells what those of an earlier one mean.
+    pub(crate) has_records_without_bytes: bool,
+    /// Kinds of records that lie in a block once there is one: their offsets are those of the unpacked file.
+    pub(crate) kinds_in_blocks: &'static [&'static str],
+    /// Shows every record in each way that this format alone has.
+    pub(crate) show: fn(&Source, &Options),
+}
+
+impl Shape {
+    const fn of<C: Codec>(restore_magic: fn(&mut [u8], seed: u32)) -> Self {
+        Self {
+            id: C::FORMAT.id,
+            restore_magic,
+            assert_walks: assert_walks::<C>,
+            has_records_without_bytes: false,
+            kinds_in_blocks: &[],
+            show: |_, _| {},
+        }
+    }
+}
+
+static SHAPES: &[Shape] = &[
+    Shape { show: cnanolog::show, ..Shape::of::<traceloom_cnanolog::CNanoLog>(cnanolog::restore_magic) },
+    Shape::of::<traceloom_easyprofiler::EasyProfiler>(easyprofiler::restore_magic),
+    Shape {
+        kinds_in_blocks: &["alloc", "free", "gc", "marker"],
+        ..Shape::of::<traceloom_memlyze::Memlyze>(memlyze::restore_magic)
+    },
+    Shape::of::<traceloom_nytprof::Nytprof>(nytprof::restore_magic),
+    Shape::of::<traceloom_nytprof::pynytprof::Pynytprof>(nytprof::restore_pynytprof_magic),
+    // A chunk in text, or with parts that overlap, is lent as it stands and then decoded; parts may be empty.
+    Shape { has_records_without_bytes: true, ..Shape::of::<traceloom_wtf::Wtf>(wtf::restore_magic) },
+];
+
+/// The shape of a format; there is one for each that has targets.
+pub(crate) fn of(id: &str) -> &'static Shape {
+    SHAPES.iter().find(|shape| shape.id == id).unwrap_or_else(|| panic!("{id} has no shape"))
+}
