@@ -10,7 +10,7 @@ mod targets;
 
 use traceloom_core::{Codec, Limits, Mode, Options};
 
-pub use crate::targets::{edit::edit, read::read, rewrite::rewrite};
+pub use crate::targets::{edit::edit, export::export, read::read, rewrite::rewrite, tables::tables};
 
 /// Defines a target: `target!(direction, codec)`.
 #[macro_export]

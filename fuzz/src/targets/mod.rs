@@ -1,6 +1,8 @@
 //! One file per direction.
 
 pub(crate) mod edit;
+pub(crate) mod export;
 pub(crate) mod read;
 pub(crate) mod rewrite;
+pub(crate) mod tables;
 mod walk;

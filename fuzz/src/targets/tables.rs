@@ -1,0 +1,61 @@
+//! Tables: whatever comes in, the rows that come out fit together.
+
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use traceloom_core::{Codec, Mode, Result, Source};
+use traceloom_mapping::{Options, Trace};
+use traceloom_model::{Columns, Filter, Flow, Integrity, Table, TableSink, TableSource};
+
+use super::edit::may_refuse;
+use crate::{WIDE_WINDOW, options};
+
+/// Pours all tables of `bytes`, and checks that ids resolve and spans nest.
+pub fn tables<C: Codec>(bytes: &[u8]) {
+    let Some(trace) = trace::<C>(bytes) else { return };
+    let mut checked = Checked { integrity: Integrity::default(), rows_left: MAX_ROWS };
+    match trace.pour(&Filter::default(), &mut checked) {
+        Ok(()) if checked.rows_left > 0 => {
+            let problems = checked.integrity.finish().problems;
+            assert!(problems.is_empty(), "the tables do not fit together: {problems:#?}");
+        }
+        Ok(()) => {}
+        Err(error) => assert!(may_refuse(&error), "tables end with: {error}"),
+    }
+}
+
+/// The bytes as a trace of the format; nothing where they are refused.
+pub(super) fn trace<C: Codec>(bytes: &[u8]) -> Option<Trace> {
+    let mut mapping = Options::default();
+    mapping.read = options(Mode::Lenient, WIDE_WINDOW);
+    match Trace::new(Path::new("fuzzed"), Source::bytes(bytes), Some(C::FORMAT.id), &mapping) {
+        Ok(trace) => Some(trace),
+        Err(error) => {
+            assert!(may_refuse(&error), "opening ends with: {error}");
+            None
+        }
+    }
+}
+
+/// A short input can unpack to more rows than are worth checking.
+const MAX_ROWS: usize = 100_000;
+
+/// Checks rows up to a number, then says stop.
+struct Checked {
+    integrity: Integrity,
+    rows_left: usize,
+}
+
+impl TableSink for Checked {
+    fn wants(&self, table: Table) -> Columns {
+        self.integrity.wants(table)
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
+        self.rows_left = self.rows_left.saturating_sub(batch.num_rows());
+        if self.rows_left == 0 {
+            return Ok(Flow::Stop);
+        }
+        self.integrity.batch(table, batch)
+    }
+}
