@@ -75,7 +75,7 @@ fn a_part_has_what_reaches_into_it() {
     let chrome: Json = serde_json::from_slice(&out).unwrap();
     let spans = chrome["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");
     let begins: Vec<f64> = spans.map(|event| event["ts"].as_f64().unwrap()).collect();
-    assert_eq!((begins.len(), begins[0], begins[10]), (11, 0.2, 0.3));
+    assert_eq!((begins.len(), begins[0], begins[9]), (10, 0.2, 0.29));
 }
 
 fn rows(source: &Trace, table: Table) -> u64 {

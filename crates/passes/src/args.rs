@@ -200,12 +200,8 @@ mod tests {
 
     static ARGS: Descriptor = Descriptor {
         id: "args",
-        name: "",
-        about: "",
-        extensions: &[],
-        variants: &[],
         needs: &[Need::by_begin(Table::Spans, &[]), Need::of(Table::Args, &[])],
-        is_text: false,
+        ..Descriptor::EMPTY
     };
 
     const EMPTY: Row<'_> = Row {

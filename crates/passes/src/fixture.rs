@@ -6,7 +6,7 @@ use traceloom_model::{
     threads::Thread, traces::Trace, trackers::Extent,
 };
 
-use crate::{Options, Target};
+use crate::{Options, Target, write};
 
 /// Fills tables.
 pub type Fill = Box<dyn Fn(&mut Tables<'_>) -> Result<(), Halt>>;
@@ -113,9 +113,14 @@ pub fn allocation(id: i64, size_bytes: u64, stack_id: Option<i64>, fate: &str) -
     Allocation { id, ts_ns, thread_id, address, size_bytes, stack_id, fate, freed_ts_ns, end_id, lifetime_ns }
 }
 
-/// What a target writes, and what it says is lost.
+/// The bytes that a target writes, and the losses that it reports.
 pub fn written(target: &dyn Target, source: &dyn TableSource) -> (Vec<u8>, Loss) {
+    written_with(target, source, &Options::default()).unwrap()
+}
+
+/// The same with options.
+pub fn written_with(target: &dyn Target, source: &dyn TableSource, options: &Options) -> Result<(Vec<u8>, Loss)> {
     let mut out = Vec::new();
-    let loss = target.write(source, &Options::default(), &mut out).unwrap();
-    (out, loss)
+    let loss = write(target, source, options, &mut out)?;
+    Ok((out, loss))
 }

@@ -39,7 +39,7 @@ pub use crate::{
     gather::{Gathered, Rest},
     heap::{Amount, Heap, MOST_DEEP, Site},
     looks::{Look, LookId, Looks},
-    loss::{counted_columns, counts, lose_rows, lose_table, phrase},
+    loss::{add_loss, counted_columns, counts, lose_rows, lose_table, phrase},
     memory::{InUse, memory_in_use},
     names::{KeyMap, NameId, NamePool},
     nest::{Nest, Placed},
@@ -50,6 +50,6 @@ pub use crate::{
     pour::{pour, span_is_taken},
     repeats::Repeats,
     roster::{Process, Roster, Thread, ThreadIndex, Trace},
-    target::{Descriptor, Need, Options, Rows, Target, Variant, write},
+    target::{Descriptor, Need, Options, Request, Rows, Target, Variant, write},
     timeline::{TIMELINE_NEEDS, Timeline},
 };

@@ -46,6 +46,13 @@ pub fn counted_columns(table: Table) -> Columns {
     Columns::named(table, &names)
 }
 
+/// Adds the losses of another step.
+pub fn add_loss(loss: &mut Loss, other: &Loss) {
+    for (what, count, example) in other.entries() {
+        loss.lose_many(what, count, || example.to_owned());
+    }
+}
+
 /// Counts tables that a variant does not show.
 pub fn lose_rows(gathered: &Gathered, tables: &[Table], loss: &mut Loss) {
     for table in tables {

@@ -145,9 +145,6 @@ mod tests {
     use super::*;
     use crate::{Descriptor, Gathered, Options, fixture::Synthetic};
 
-    static NOTHING: Descriptor =
-        Descriptor { id: "", name: "", about: "", extensions: &[], variants: &[], needs: &[], is_text: false };
-
     #[test]
     fn everybody_has_a_number_and_none_has_that_of_another() {
         let trace = |tids: &'static [Option<u64>]| {
@@ -164,7 +161,7 @@ mod tests {
         both.traces.extend(trace(&[Some(1), Some(42)]).traces);
         both.traces[1].0 = 8;
         let mut loss = Loss::default();
-        let gathered = Gathered::new(&both, &Options::default(), &NOTHING, &mut loss).unwrap();
+        let gathered = Gathered::new(&both, &Options::default(), &Descriptor::EMPTY, &mut loss).unwrap();
         let mut loss = Loss::default();
         let numbering = Numbering::new(&gathered.roster, &mut loss);
         let pids: Vec<u32> = numbering.processes.iter().map(|process| process.pid).collect();

@@ -438,12 +438,8 @@ mod tests {
 
     static SPANS: Descriptor = Descriptor {
         id: "spans",
-        name: "",
-        about: "",
-        extensions: &[],
-        variants: &[],
         needs: &[Need::by_begin(Table::Spans, &[]), Need::of(Table::Processes, &[]), Need::of(Table::Threads, &[])],
-        is_text: false,
+        ..Descriptor::EMPTY
     };
 
     fn gathered(source: &Synthetic, options: &Options) -> Vec<Ordered> {
@@ -491,7 +487,7 @@ mod tests {
         let trace = Synthetic::new(|tables| {
             for thread in 0..3 {
                 push_span(tables, thread, "block", ("early", 10 * thread, 0, None, 0, Some(4)))?;
-                push_span(tables, thread, "block", ("across", 10 * thread + 1, 0, None, 5, Some(5)))?;
+                push_span(tables, thread, "block", ("across", 10 * thread + 1, 0, None, 5, Some(6)))?;
                 push_span(tables, thread, "block", ("late", 10 * thread + 2, 0, None, 21, Some(4)))?;
             }
             push_thread(tables, 1, "one")?;

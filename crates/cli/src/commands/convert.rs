@@ -43,8 +43,9 @@ pub(crate) fn run(arguments: &args::Convert) -> Result<Outcome> {
 struct Wish<'a> {
     /// What `--to` says, without the variant.
     id: Option<&'a str>,
-    variant: Option<&'a str>,
-    /// The target of that id, or of the ending of the output.
+    /// The variant that `--to` names, or that the extension of the output stands for.
+    variant: Option<&'static str>,
+    /// The target of that id, or of the extension of the output.
     target: Option<(&'static dyn Target, bool)>,
     /// Whether only a part is wanted, which a byte for byte copy cannot give.
     is_partial: bool,
@@ -58,33 +59,18 @@ impl<'a> Wish<'a> {
             None => (to, None),
         };
         let is_partial = arguments.range.is_some() || !arguments.threads.is_empty();
-        let gzip = output.extension().is_some_and(|ending| ending == "gz");
+        let gzip = output.extension().is_some_and(|extension| extension == "gz");
         let target = match id {
-            Some(id) => traceloom_export::by_id(id).ok().map(|target| (target, gzip)),
+            Some(id) => Some((traceloom_export::by_id(id)?, gzip)),
             None => by_path(output),
         };
-        let variant = variant.or_else(|| variant_of(output).filter(|_| id.is_none_or(|id| id == WTF)));
-        let is_known = |id: &str| FORMATS.iter().any(|format| format.descriptor().id == id);
-        match id {
-            Some(id) if target.is_none() && !is_known(id) => Err(unknown(id)),
-            _ => Ok(Self { id, variant, target, is_partial }),
-        }
+        let variant = match target.map(|(target, _)| target.descriptor()) {
+            Some(target) if variant.is_some() => Some(target.variant(variant)?),
+            Some(target) => target.variant_of(output),
+            None => None,
+        };
+        Ok(Self { id, variant, target, is_partial })
     }
-}
-
-const WTF: &str = "wtf";
-
-/// The form that an ending asks for: the original of this format opens files by their endings.
-fn variant_of(output: &Path) -> Option<&'static str> {
-    match output.extension()?.to_str()? {
-        "wtf-trace" => Some("binary"),
-        "wtf-json" => Some("json"),
-        _ => None,
-    }
-}
-
-fn unknown(id: &str) -> Error {
-    Error::usage(format!("nothing called {id} can be written; `traceloom convert --list` shows what can"))
 }
 
 /// The same format in and out, or a dialect of it: record to record, without the tables. None where it is neither.
@@ -155,8 +141,8 @@ fn list() -> Result<Outcome> {
     let (name, dim) = (Styles::NAME, Styles::DIM);
     for target in targets() {
         let target = target.descriptor();
-        let endings = target.extensions.iter().map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" ");
-        writeln!(out, "{name}{}{name:#}  {dim}{endings}{dim:#}\n    {}", target.id, target.about)?;
+        let extensions: Vec<_> = target.written_extensions().map(|extension| format!(".{extension}")).collect();
+        writeln!(out, "{name}{}{name:#}  {dim}{}{dim:#}\n    {}", target.id, extensions.join(" "), target.about)?;
         let tables: Vec<_> = Table::ALL.into_iter().filter(|table| target.shows(*table)).map(Table::name).collect();
         let held = if tables.is_empty() { "any one table".to_owned() } else { tables.join(", ") };
         writeln!(out, "    holds: {held}")?;

@@ -32,6 +32,47 @@ fn convert_restamps_and_says_what_is_lost() {
 }
 
 #[test]
+fn convert_writes_the_variant_that_is_named_from_any_format() {
+    let folder = Folder::new();
+    let input = fixture_of("wtf", "js-mix.wtf-trace");
+    for version in ["2.1.0", "2.0.0", "1.3.0", "1.2.0", "1.0.0", "0.1.0"] {
+        let output = folder.path("versioned.prof");
+        let done = traceloom(&["convert", "--to", &format!("easyprofiler:{version}"), &input, &output]);
+        assert!(done.status.success(), "{}", stderr(&done));
+        let info: Json = serde_json::from_str(&stdout(&traceloom(&["info", "--json", &output]))).expect("JSON");
+        assert_eq!((&info["format"], &info["version"]), (&Json::from("easyprofiler"), &Json::from(version)));
+        assert!(traceloom(&["check", "--strict", &output]).status.success(), "{version}");
+    }
+    let output = folder.path("packed.nytprof");
+    let done = traceloom(&["convert", "--to", "nytprof:zlib9", &fixture("v210_nested_threads.prof"), &output]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    let bytes = fs::read(&output).expect("a file");
+    assert!(bytes.windows(20).any(|window| window == b"Compressed at level "), "it is compressed");
+    // The extension names the form, whatever the input is.
+    let output = folder.path("text.wtf-json");
+    assert!(traceloom(&["convert", &fixture("v210_nested_threads.prof"), &output]).status.success());
+    let _: Json = serde_json::from_slice(&fs::read(&output).expect("a file")).expect("JSON");
+}
+
+#[test]
+fn convert_refuses_variants_that_the_target_does_not_have() {
+    let folder = Folder::new();
+    for (to, file, known) in [
+        ("perfetto:nonsense", "out.pftrace", "it has no variants"),
+        ("pprof:nonsense", "out.pb.gz", "best, allocations, time"),
+        ("nytprof:zlib10", "out.nytprof", "plain, zlib, zlib0"),
+        ("wtf:nonsense", "out.wtf-trace", "binary, json, json-partial, json-events"),
+        ("easyprofiler:2.1.1", "out.prof", "2.1.0, 2.0.0, 1.3.0, 1.2.0, 1.0.0, 0.1.0"),
+    ] {
+        let output = folder.path(file);
+        let refused = traceloom(&["convert", "--to", to, &fixture("v210_nested_threads.prof"), &output]);
+        assert_eq!(refused.status.code(), Some(2), "{to}");
+        assert!(stderr(&refused).contains(known), "{}", stderr(&refused));
+    }
+    assert!(folder.names().is_empty(), "nothing is written: {:?}", folder.names());
+}
+
+#[test]
 fn repair_makes_refused_files_load() {
     let folder = Folder::new();
     let output = folder.path("good.prof");

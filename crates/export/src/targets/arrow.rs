@@ -7,11 +7,11 @@ use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::{filter::filter_record_batch, take::take};
 use traceloom_core::{Error, Loss, Result, Slice};
-use traceloom_model::{Columns, Table, TableSource, Wanted};
+use traceloom_model::{Columns, Table, Wanted};
 
 use super::one_table::{MAIN_TABLE, choose, table_variants};
 use crate::{AnyColumn, Taken};
-use traceloom_passes::{Descriptor, Options, Roster, Target, pour};
+use traceloom_passes::{Descriptor, Request, Roster, Target, pour};
 
 /// Arrow.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     variants: &table_variants(MAIN_TABLE),
     // Which table it is depends on the trace; those that it is not are counted as lost.
     needs: &[],
-    is_text: false,
+    ..Descriptor::EMPTY
 };
 
 /// Bytes of names in a batch. A name may be long and stand in every row.
@@ -36,8 +36,9 @@ impl Target for Arrow {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
-        let named = Table::by_name(DESCRIPTOR.variant(options)?);
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, variant, .. } = *request;
+        let named = Table::by_name(variant);
         let (table, loss) = choose(source, options, named)?;
         let mut roster = Roster::new(source, &options.slice, &options.limits)?;
         let filter = roster.filter();
@@ -132,7 +133,10 @@ mod tests {
 
     use super::*;
     use traceloom_model::trackers::Extent;
-    use traceloom_passes::fixture::{Synthetic, push_main, push_span, written};
+    use traceloom_passes::{
+        Options,
+        fixture::{Synthetic, push_main, push_span, written, written_with},
+    };
 
     fn read(bytes: Vec<u8>) -> Vec<RecordBatch> {
         FileReader::try_new(Cursor::new(bytes), None).unwrap().collect::<Result<_, _>>().unwrap()
@@ -156,8 +160,7 @@ mod tests {
         let rows = |variant: &str, from_ns: Option<i64>| {
             let slice = Slice { range: traceloom_core::TimeRange::new(from_ns, None), ..Slice::default() };
             let options = Options { variant: Some(variant.to_owned()), slice, ..Options::default() };
-            let mut out = Vec::new();
-            Arrow.write(&trace, &options, &mut out).unwrap();
+            let (out, _) = written_with(&Arrow, &trace, &options).unwrap();
             let schema = FileReader::try_new(Cursor::new(out.clone()), None).unwrap().schema();
             (schema.fields().len(), read(out).iter().map(RecordBatch::num_rows).sum::<usize>())
         };

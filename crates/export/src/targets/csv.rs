@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Columns, Table, TableSource, Wanted};
+use traceloom_model::{Columns, Table, Wanted};
 
 use super::one_table::{MAIN_TABLE, choose, table_variants};
 use crate::{AnyColumn, Taken, text::csv::push_text};
@@ -11,7 +11,7 @@ use traceloom_core::text::{
     number::{push_f64, push_i64, push_u64},
     push_hex,
 };
-use traceloom_passes::{Datum, Descriptor, Options, Roster, Target, pour};
+use traceloom_passes::{Datum, Descriptor, Request, Roster, Target, pour};
 
 /// CSV.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     // Which table it is depends on the trace; those that it is not are counted as lost.
     needs: &[],
     is_text: true,
+    ..Descriptor::EMPTY
 };
 
 impl Target for Csv {
@@ -33,8 +34,9 @@ impl Target for Csv {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
-        let named = Table::by_name(DESCRIPTOR.variant(options)?);
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, variant, .. } = *request;
+        let named = Table::by_name(variant);
         let (table, mut loss) = choose(source, options, named)?;
         let mut roster = Roster::new(source, &options.slice, &options.limits)?;
         let filter = roster.filter();
@@ -95,7 +97,10 @@ fn put_row(columns: &[AnyColumn<'_>], row: usize, out: &mut Vec<u8>, loss: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use traceloom_passes::fixture::{Synthetic, written};
+    use traceloom_passes::{
+        Options,
+        fixture::{Synthetic, written, written_with},
+    };
 
     #[test]
     fn the_first_table_with_rows_is_written_and_texts_do_no_harm() {
@@ -124,8 +129,7 @@ mod tests {
             let range = traceloom_core::TimeRange::new(from_ns, None);
             let slice = traceloom_core::Slice { range, ..Default::default() };
             let options = Options { variant: Some(variant.to_owned()), slice, ..Options::default() };
-            let mut out = Vec::new();
-            Csv.write(&trace, &options, &mut out).map(|_| String::from_utf8(out).unwrap())
+            written_with(&Csv, &trace, &options).map(|(out, _)| String::from_utf8(out).unwrap())
         };
         assert_eq!(text("threads", None).unwrap().lines().nth(1), Some("7,0,100,0,main,,"));
         assert_eq!(text("spans", Some(10)).unwrap().lines().count(), 2);

@@ -9,7 +9,7 @@ use traceloom_model::{Table, TableSource};
 use crate::text::fold::push_frame;
 use traceloom_core::text::number::push_u64;
 use traceloom_passes::{
-    Descriptor, Frames, Gathered, Heap, Layer, MOST_DEEP, NameId, Need, Nest, Options, Ordered, Site, Target,
+    Descriptor, Frames, Gathered, Heap, Layer, MOST_DEEP, NameId, Need, Nest, Options, Ordered, Request, Site, Target,
     ThreadIndex, Variant, lose_rows,
 };
 
@@ -39,6 +39,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Frames, &["function"]),
     ],
     is_text: true,
+    ..Descriptor::EMPTY
 };
 
 impl Target for Folded {
@@ -46,9 +47,9 @@ impl Target for Folded {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, variant, .. } = *request;
         let mut loss = Loss::default();
-        let variant = DESCRIPTOR.variant(options)?;
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let mut stacks = Stacks::new(options.limits.entries);
         let has_time = !gathered.spans.is_empty() || gathered.rows(Table::Allocations) == 0;
@@ -226,7 +227,7 @@ mod tests {
     use traceloom_model::{frames::Frame as FrameRow, stacks::Stack as StackRow, trackers::Extent};
 
     use super::*;
-    use traceloom_passes::fixture::{Synthetic, allocation, push_main, written};
+    use traceloom_passes::fixture::{Synthetic, allocation, push_main, written, written_with};
 
     #[test]
     fn self_times_add_up_by_stack() {
@@ -260,9 +261,7 @@ mod tests {
         });
         let folded = |variant: Option<&str>| {
             let options = Options { variant: variant.map(str::to_owned), ..Options::default() };
-            let mut out = Vec::new();
-            Folded.write(&trace, &options, &mut out).unwrap();
-            String::from_utf8(out).unwrap()
+            String::from_utf8(written_with(&Folded, &trace, &options).unwrap().0).unwrap()
         };
         assert_eq!(folded(None), "main;make 201\n(unknown stack) 102\n");
         assert_eq!(folded(Some("count")), "main;make 2\n(unknown stack) 1\n");

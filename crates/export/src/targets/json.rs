@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Columns, Table, TableSource, Wanted};
+use traceloom_model::{Columns, Table, Wanted};
 
 use super::one_table::table_variants;
 use crate::{AnyColumn, Taken};
 use traceloom_core::text::{json::Writer, push_hex};
 use traceloom_passes::{
-    Datum, Descriptor, Options, Roster, Target, Variant, counted_columns, counts, lose_table, pour,
+    Datum, Descriptor, Request, Roster, Target, Variant, counted_columns, counts, lose_table, pour,
 };
 
 /// JSON lines.
@@ -25,6 +25,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     // All of them, or the one that is named.
     needs: &[],
     is_text: true,
+    ..Descriptor::EMPTY
 };
 
 impl Target for Json {
@@ -32,8 +33,9 @@ impl Target for Json {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
-        let named = Table::by_name(DESCRIPTOR.variant(options)?);
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, variant, .. } = *request;
+        let named = Table::by_name(variant);
         let shows = |table: Table| named.is_none_or(|named| named == table);
         let mut roster = Roster::new(source, &options.slice, &options.limits)?;
         let filter = roster.filter();
@@ -89,7 +91,10 @@ fn put_row(table: Table, with_table: bool, columns: &[AnyColumn<'_>], row: usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use traceloom_passes::fixture::{Synthetic, written};
+    use traceloom_passes::{
+        Options,
+        fixture::{Synthetic, written, written_with},
+    };
 
     #[test]
     fn every_row_of_every_table_is_a_line() {
@@ -110,8 +115,7 @@ mod tests {
     fn one_table_has_its_columns_only_and_the_rest_is_lost() {
         let trace = Synthetic::spans(&[("a", 0, 0, None, 0, Some(1))]);
         let options = Options { variant: Some("processes".to_owned()), ..Options::default() };
-        let mut out = Vec::new();
-        let loss = Json.write(&trace, &options, &mut out).unwrap();
+        let (out, loss) = written_with(&Json, &trace, &options).unwrap();
         let line: serde_json::Value = serde_json::from_slice(&out).unwrap();
         assert_eq!((line["pid"].as_u64(), line.get("table")), (Some(42), None));
         assert_eq!(

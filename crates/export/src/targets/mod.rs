@@ -13,7 +13,7 @@ mod perfetto;
 mod pprof;
 mod speedscope;
 
-use std::path::Path;
+use std::{cmp::Reverse, path::Path};
 
 use traceloom_core::{Error, Result};
 
@@ -48,45 +48,74 @@ pub fn by_id(id: &str) -> Result<&'static dyn Target> {
     })
 }
 
-/// The target whose ending a path has, the longest one where several fit, and whether the path ends in `.gz` after it.
+/// The target whose extension a path has, the longest one if several fit, and whether the path ends in `.gz` after it.
 pub fn by_path(path: &Path) -> Option<(&'static dyn Target, bool)> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-    let found = |name: &str| {
-        let endings = targets()
-            .flat_map(|target| target.descriptor().extensions.iter().map(move |extension| (*extension, target)));
-        let ends = |extension: &str| name.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'));
-        endings.filter(|(extension, _)| ends(extension)).max_by_key(|(extension, _)| extension.len())
-    };
-    // An ending such as `pb.gz` is the target's own, which compresses by itself.
-    if let Some((_, target)) = found(&name) {
+    // An extension such as `pb.gz` is the target's own, which compresses by itself.
+    if let Some(target) = by_extension(&name) {
         return Some((target, false));
     }
-    let (_, target) = found(name.strip_suffix(".gz")?)?;
-    Some((target, true))
+    Some((by_extension(name.strip_suffix(".gz")?)?, true))
+}
+
+/// Of two targets that share an extension, the one that lists it earlier.
+fn by_extension(name: &str) -> Option<&'static dyn Target> {
+    let ends = |extension: &str| name.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'));
+    let fit = |target: &&dyn Target| {
+        let extensions = target.descriptor().written_extensions().enumerate();
+        let fitting = extensions.filter(|(_, extension)| ends(extension));
+        fitting.map(|(rank, extension)| (extension.len(), Reverse(rank))).max()
+    };
+    targets().filter(|target| fit(target).is_some()).max_by_key(fit)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use traceloom_passes::{Descriptor, Options, fixture::Synthetic, write};
 
     #[test]
-    fn ids_and_endings_are_unique_and_needs_name_real_columns() {
+    fn ids_and_extensions_are_unique_and_needs_name_real_columns() {
         let descriptors: Vec<_> = targets().map(|target| target.descriptor()).collect();
         assert!(TARGETS.is_sorted_by_key(|target| target.descriptor().id), "targets stand in the order of their ids");
         for descriptor in &descriptors {
             descriptor.wanted();
-            for extension in descriptor.extensions {
-                let owners = descriptors.iter().filter(|other| other.extensions.contains(extension)).count();
-                assert_eq!(owners, 1, "{extension}");
+            for (rank, extension) in descriptor.written_extensions().enumerate() {
+                let rank_of = |other: &Descriptor| other.written_extensions().position(|own| own == extension);
+                let best = descriptors.iter().filter_map(|other| Some((rank_of(other)?, other.id))).min();
                 let path = format!("a.b.{extension}");
-                let (target, gzip) = by_path(path.as_ref()).expect("it is an ending");
-                assert_eq!((target.descriptor().id, gzip), (descriptor.id, false));
+                let (target, gzip) = by_path(path.as_ref()).expect("it is an extension");
+                assert_eq!((Some(target.descriptor().id), gzip), (best.map(|(_, id)| id), false), "{extension}");
+                let rivals = descriptors.iter().filter(|other| rank_of(other) == Some(rank)).count();
+                assert_eq!(rivals, 1, "{extension} is of several targets");
+            }
+            let suggested = format!("x.{}", descriptor.extensions[0]);
+            assert_eq!(by_path(suggested.as_ref()).map(|(target, _)| target.descriptor().id), Some(descriptor.id));
+            for (extension, variant) in descriptor.extension_variants {
+                assert!(descriptor.extensions.contains(extension), "{extension}");
+                assert_eq!(descriptor.variant(Some(variant)).ok(), Some(*variant));
             }
             assert_eq!(by_id(descriptor.id).unwrap().descriptor().id, descriptor.id);
         }
         assert!(by_id("nothing").is_err());
         assert!(by_path("a.unknown".as_ref()).is_none());
         assert!(by_path("folded".as_ref()).is_none());
+        assert!(by_path("read-only.wtf-calls".as_ref()).is_none());
         assert!(by_path("a.folded.gz".as_ref()).is_some_and(|(_, gzip)| gzip));
+    }
+
+    #[test]
+    fn an_unknown_variant_is_refused_with_the_known_ones_before_anything_is_written() {
+        let trace = Synthetic::spans(&[("a", 0, 0, None, 0, Some(1))]);
+        let options = Options { variant: Some("nonsense".to_owned()), gzip: true, ..Options::default() };
+        for target in targets() {
+            let mut out = Vec::new();
+            let refused = write(target, &trace, &options, &mut out).expect_err("nobody has it").to_string();
+            let descriptor = target.descriptor();
+            assert!(refused.contains(&format!("{} has no variant \"nonsense\"", descriptor.id)), "{refused}");
+            let words: Vec<&str> = refused.split([' ', ',']).collect();
+            assert!(descriptor.variants.iter().all(|variant| words.contains(&variant.id)), "{refused}");
+            assert!(out.is_empty(), "{}", descriptor.id);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use traceloom_core::{Loss, Result};
 use traceloom_model::{Filter, Table, TableSource, Wanted};
 
-use traceloom_passes::{Options, Variant, counted_columns, counts, lose_table, phrase, pour};
+use traceloom_passes::{Options, Variant, add_loss, counted_columns, counts, lose_table, phrase, pour};
 
 /// The variant of which the trace decides.
 pub(super) const MAIN_TABLE: Variant = Variant {
@@ -43,9 +43,7 @@ pub(super) fn choose(source: &dyn TableSource, options: &Options, named: Option<
     let table = named.unwrap_or(first);
     let mut loss = Loss::default();
     for other in Table::ALL.into_iter().filter(|other| *other != table) {
-        for (what, count, example) in losses[other as usize].entries() {
-            loss.lose_many(what, count, || example.to_owned());
-        }
+        add_loss(&mut loss, &losses[other as usize]);
     }
     Ok((table, loss))
 }

@@ -63,10 +63,7 @@ pub static FORMAT: Format = Format {
     id: "nytprof",
     name: "NYTProf",
     extensions: &["out", "nytprof"],
-    variants: &[
-        Variant { id: "plain", about: "not compressed" },
-        Variant { id: "zlib", about: "compressed at level 6; zlib0 to zlib9 choose the level" },
-    ],
+    variants: &edit::with_levels(Variant { id: "plain", about: "not compressed" }),
     siblings: &["pynytprof"],
     clock: Clock::Monotonic,
     access: Access::Sequential,

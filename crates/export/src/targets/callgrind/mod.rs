@@ -11,10 +11,10 @@ use std::io::Write;
 
 use hashbrown::HashSet;
 use traceloom_core::{Loss, Result, Slice};
-use traceloom_model::{Table, TableSource};
+use traceloom_model::Table;
 
 use self::{graph::Graph, lines::push_name};
-use traceloom_passes::{CallTree, Descriptor, Gathered, Need, Options, SPAN_COLUMNS, Target, Variant, phrase};
+use traceloom_passes::{CallTree, Descriptor, Gathered, Need, Request, SPAN_COLUMNS, Target, Variant, phrase};
 
 /// Callgrind.
 #[derive(Debug)]
@@ -40,6 +40,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Files, &["name"]),
     ],
     is_text: true,
+    ..Descriptor::EMPTY
 };
 
 impl Target for Callgrind {
@@ -47,9 +48,9 @@ impl Target for Callgrind {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, variant, .. } = *request;
         let mut loss = Loss::default();
-        let variant = DESCRIPTOR.variant(options)?;
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let mut graph = Graph::new(options.limits.entries);
         // Sums are of the whole trace.

@@ -8,10 +8,9 @@ mod slices;
 use std::io::Write;
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::TableSource;
 
 use self::{events::Events, lanes::Lanes};
-use traceloom_passes::{Descriptor, Flows, Gathered, Options, TIMELINE_NEEDS, Target, Timeline, memory_in_use};
+use traceloom_passes::{Descriptor, Flows, Gathered, Request, TIMELINE_NEEDS, Target, Timeline, memory_in_use};
 
 /// Chrome's JSON.
 #[derive(Debug)]
@@ -22,9 +21,9 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "Chrome trace events",
     about: "chrome://tracing, Perfetto, Firefox Profiler and many more: JSON, `.json.gz` for less of it",
     extensions: &["json", "trace.json"],
-    variants: &[],
     needs: TIMELINE_NEEDS,
     is_text: true,
+    ..Descriptor::EMPTY
 };
 
 impl Target for Chrome {
@@ -32,7 +31,8 @@ impl Target for Chrome {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, .. } = *request;
         let mut loss = Loss::default();
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let timeline = Timeline::new(&gathered.roster);

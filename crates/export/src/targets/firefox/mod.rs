@@ -22,7 +22,8 @@ use self::{
     thread::{Identity, Marker, Tables},
 };
 use traceloom_passes::{
-    Descriptor, Gathered, Layer, Need, Numbering, Options, SPAN_COLUMNS, Target, ThreadIndex, Timeline, memory_in_use,
+    Descriptor, Gathered, Layer, Need, Numbering, Options, Request, SPAN_COLUMNS, Target, ThreadIndex, Timeline,
+    memory_in_use,
 };
 
 /// Firefox Profiler.
@@ -34,7 +35,6 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "Firefox Profiler",
     about: "Firefox Profiler: call trees, stack and marker charts, memory in use",
     extensions: &["firefox.json", "profile.json"],
-    variants: &[],
     needs: &[
         Need::of(Table::Traces, &[]),
         Need::of(Table::Processes, &[]),
@@ -49,6 +49,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Args, &[]),
     ],
     is_text: true,
+    ..Descriptor::EMPTY
 };
 
 /// What does not depend on the trace. A category in grey has to be there.
@@ -66,7 +67,8 @@ impl Target for Firefox {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, .. } = *request;
         let mut loss = Loss::default();
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let timeline = Timeline::new(&gathered.roster);

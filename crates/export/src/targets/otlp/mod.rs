@@ -20,8 +20,8 @@ use traceloom_model::{Table, TableSource};
 
 use self::{around::Waiting, batches::Batches, events::SpanEvents, links::Links, resources::resources};
 use traceloom_passes::{
-    COLORED_SPAN_COLUMNS, Descriptor, Gathered, Layer, Need, Numbering, Options, Roster, Target, ThreadIndex, Timeline,
-    Variant, lose_table, phrase,
+    COLORED_SPAN_COLUMNS, Descriptor, Gathered, Layer, Need, Numbering, Options, Request, Roster, Target, ThreadIndex,
+    Timeline, Variant, lose_table, phrase,
 };
 
 /// OpenTelemetry.
@@ -50,7 +50,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Links, &[]),
         Need::of(Table::Args, &[]),
     ],
-    is_text: false,
+    ..Descriptor::EMPTY
 };
 
 impl Target for Otlp {
@@ -58,9 +58,9 @@ impl Target for Otlp {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, variant, .. } = *request;
         let mut loss = Loss::default();
-        let variant = DESCRIPTOR.variant(options)?;
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let clock = Clock::new(&gathered.roster, &mut loss);
         // Numbers are as the traces have them; this is about who belongs to whom.

@@ -14,11 +14,10 @@ mod tracks;
 use std::io::Write;
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::TableSource;
 
 use self::{packets::Packets, tracks::Tracks};
 use crate::wire;
-use traceloom_passes::{Descriptor, Flows, Gathered, Options, TIMELINE_NEEDS, Target, Timeline};
+use traceloom_passes::{Descriptor, Flows, Gathered, Options, Request, TIMELINE_NEEDS, Target, Timeline};
 
 /// Perfetto.
 #[derive(Debug)]
@@ -29,9 +28,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "Perfetto",
     about: "ui.perfetto.dev and trace_processor: tracks, slices, instants, counters, flows, logs, memory",
     extensions: &["pftrace", "perfetto-trace"],
-    variants: &[],
     needs: TIMELINE_NEEDS,
-    is_text: false,
+    ..Descriptor::EMPTY
 };
 
 impl Target for Perfetto {
@@ -39,7 +37,8 @@ impl Target for Perfetto {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, .. } = *request;
         let mut loss = Loss::default();
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let timeline = Timeline::new(&gathered.roster);

@@ -10,8 +10,8 @@ use traceloom_model::{Table, TableSource};
 
 use self::profile::Profile;
 use traceloom_passes::{
-    CallTree, Descriptor, Frames, Gathered, Heap, MOST_DEEP, NameId, Need, Options, SPAN_COLUMNS, Site, Target,
-    Variant, lose_rows,
+    CallTree, Descriptor, Frames, Gathered, Heap, MOST_DEEP, NameId, Need, Options, Request, SPAN_COLUMNS, Site,
+    Target, Variant, lose_rows,
 };
 
 /// pprof.
@@ -38,7 +38,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Frames, &[]),
         Need::of(Table::Files, &["name"]),
     ],
-    is_text: false,
+    ..Descriptor::EMPTY
 };
 
 impl Target for Pprof {
@@ -46,9 +46,9 @@ impl Target for Pprof {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, variant, .. } = *request;
         let mut loss = Loss::default();
-        let variant = DESCRIPTOR.variant(options)?;
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let mut encoder = GzEncoder::new(out, Compression::new(6));
         let has_time = !gathered.spans.is_empty() || gathered.rows(Table::Allocations) == 0;

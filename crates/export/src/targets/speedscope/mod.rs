@@ -7,10 +7,10 @@ mod out;
 use std::io::Write;
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_model::Table;
 
 use self::out::Out;
-use traceloom_passes::{Descriptor, Frames, Gathered, NamePool, Need, Options, SPAN_COLUMNS, Target, Timeline};
+use traceloom_passes::{Descriptor, Frames, Gathered, NamePool, Need, Request, SPAN_COLUMNS, Target, Timeline};
 
 /// speedscope.
 #[derive(Debug)]
@@ -21,7 +21,6 @@ static DESCRIPTOR: Descriptor = Descriptor {
     name: "speedscope",
     about: "speedscope: a profile for each thread, and allocations by call stack",
     extensions: &["speedscope.json", "speedscope"],
-    variants: &[],
     needs: &[
         Need::of(Table::Traces, &[]),
         Need::of(Table::Processes, &[]),
@@ -35,6 +34,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Files, &["name"]),
     ],
     is_text: true,
+    ..Descriptor::EMPTY
 };
 
 impl Target for Speedscope {
@@ -42,7 +42,8 @@ impl Target for Speedscope {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, .. } = *request;
         let mut loss = Loss::default();
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let timeline = Timeline::new(&gathered.roster);

@@ -6,7 +6,7 @@ mod merge;
 mod repair;
 mod slice;
 
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, Result, Variant};
 
 pub use self::{
     canonical::canonical,
@@ -16,6 +16,27 @@ pub use self::{
     slice::slice,
 };
 use crate::{Nv, NvLayout, Record};
+
+/// A variant without compression, and one for each level.
+pub(crate) const fn with_levels(plain: Variant) -> [Variant; 12] {
+    const fn level(id: &'static str, about: &'static str) -> Variant {
+        Variant { id, about }
+    }
+    [
+        plain,
+        level("zlib", "compressed at level 6"),
+        level("zlib0", "stored in zlib blocks"),
+        level("zlib1", "compressed at level 1, the fastest"),
+        level("zlib2", "compressed at level 2"),
+        level("zlib3", "compressed at level 3"),
+        level("zlib4", "compressed at level 4"),
+        level("zlib5", "compressed at level 5"),
+        level("zlib6", "compressed at level 6"),
+        level("zlib7", "compressed at level 7"),
+        level("zlib8", "compressed at level 8"),
+        level("zlib9", "compressed at level 9, the smallest"),
+    ]
+}
 
 /// The compression that a variant asks for: `None` for none.
 pub fn level_of(variant: &str) -> Result<Option<u8>> {

@@ -24,17 +24,14 @@ pub use self::{
     record::{Chunk, Edge, File, Header, Line, Place, Process, Range, Record, Sub, Visit},
     write::{Writer, create},
 };
-use crate::dialect;
+use crate::{dialect, edit::with_levels};
 
 /// The dialect as data.
 pub static FORMAT: Format = Format {
     id: "pynytprof",
     name: "Pynytprof",
-    extensions: &["out", "nytprof"],
-    variants: &[
-        Variant { id: "document", about: "as its document says, not compressed" },
-        Variant { id: "zlib", about: "the same, compressed at level 6; zlib0 to zlib9 choose the level" },
-    ],
+    extensions: &["pynytprof", "out", "nytprof"],
+    variants: &with_levels(Variant { id: "document", about: "as its document says, not compressed" }),
     siblings: &["nytprof"],
     clock: Clock::Monotonic,
     access: Access::Sequential,

@@ -13,10 +13,10 @@ mod write;
 use std::io::Write;
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_model::Table;
 
 use self::entry::Entries;
-use traceloom_passes::{Descriptor, Gathered, Need, Options, Target, Variant};
+use traceloom_passes::{Descriptor, Gathered, Need, Request, Target};
 
 /// CNanoLog.
 #[derive(Debug)]
@@ -25,16 +25,10 @@ pub(crate) struct Cnanolog;
 /// As the list of targets has it.
 pub(crate) static TARGET: &dyn Target = &Cnanolog;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    id: "cnanolog",
-    name: "CNanoLog",
-    about: "CNanoLog's decompressor and `traceloom log`: log entries; events, values and spans as such",
-    extensions: &["clog"],
-    variants: &[
-        Variant { id: "1.0.7", about: "the library's latest layout: flags, 50 argument types, packed arguments" },
-        Variant { id: "document", about: "the document's layout: 16 argument types, raw arguments" },
-    ],
-    needs: &[
+static DESCRIPTOR: Descriptor = Descriptor::of_format(
+    &traceloom_cnanolog::FORMAT,
+    "CNanoLog's decompressor and `traceloom log`: log entries; events, values and spans as such",
+    &[
         Need::of(Table::Traces, &[]),
         Need::of(Table::Attributes, &["key"]),
         Need::of(Table::Processes, &[]),
@@ -60,16 +54,16 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Logs, &[]),
         Need::of(Table::Args, &[]),
     ],
-    is_text: false,
-};
+);
 
 impl Target for Cnanolog {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
-        let is_document = DESCRIPTOR.variant(options)? == "document";
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, variant, .. } = *request;
+        let is_document = variant == "document";
         let mut loss = Loss::default();
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let mut entries = Entries::new(&gathered, is_document, &options.limits);

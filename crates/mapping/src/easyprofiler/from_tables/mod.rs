@@ -9,13 +9,14 @@ mod sections;
 mod spans;
 mod write;
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_core::{Loss, Result, Source};
+use traceloom_easyprofiler::edit::canonical;
+use traceloom_model::Table;
 
 use self::{entry::Entries, sections::Sections};
-use traceloom_passes::{COLORED_SPAN_COLUMNS, Descriptor, Gathered, Need, Options, Target, Timeline};
+use traceloom_passes::{COLORED_SPAN_COLUMNS, Descriptor, Gathered, Need, Request, Target, Timeline, add_loss};
 
 /// EasyProfiler.
 #[derive(Debug)]
@@ -24,13 +25,10 @@ pub(crate) struct EasyProfiler;
 /// As the list of targets has it.
 pub(crate) static TARGET: &dyn Target = &EasyProfiler;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    id: "easyprofiler",
-    name: "EasyProfiler",
-    about: "EasyProfiler's own viewer and converter: a file of version 2.1.0, times in nanoseconds",
-    extensions: &["prof"],
-    variants: &[],
-    needs: &[
+static DESCRIPTOR: Descriptor = Descriptor::of_format(
+    &traceloom_easyprofiler::FORMAT,
+    "EasyProfiler's own viewer and converter: times in nanoseconds",
+    &[
         Need::of(Table::Traces, &[]),
         Need::of(Table::Processes, &[]),
         Need::of(Table::Threads, &[]),
@@ -41,23 +39,38 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "format", "message"]),
         Need::of(Table::Args, &[]),
     ],
-    is_text: false,
-};
+);
 
 impl Target for EasyProfiler {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let timeline = Timeline::new(&gathered.roster);
-        let mut sections = Sections::new(&gathered.roster, &mut loss);
-        let mut entries = Entries::new(&options.limits);
-        spans::push(&mut gathered, &timeline, &mut sections, &mut entries, &mut loss)?;
-        points::push(source, &mut gathered, options, &timeline, &mut sections, &mut entries, &mut loss)?;
-        write::write(entries, &sections, &mut gathered, &mut loss, out)?;
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        if DESCRIPTOR.variant(None)? == request.variant {
+            return write_latest(request, out);
+        }
+        // Older versions hold less, and the format's own conversion knows what.
+        let file = tempfile::tempfile()?;
+        let mut latest = BufWriter::new(&file);
+        let mut loss = write_latest(request, &mut latest)?;
+        latest.into_inner().map_err(|error| error.into_error())?;
+        let reading = traceloom_core::Options { limits: request.options.limits.clone(), ..Default::default() };
+        let edited = canonical(&Source::file(file), out, Some(request.variant), &reading)?;
+        add_loss(&mut loss, &edited.loss);
         Ok(loss)
     }
+}
+
+fn write_latest(request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+    let Request { source, options, .. } = *request;
+    let mut loss = Loss::default();
+    let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
+    let timeline = Timeline::new(&gathered.roster);
+    let mut sections = Sections::new(&gathered.roster, &mut loss);
+    let mut entries = Entries::new(&options.limits);
+    spans::push(&mut gathered, &timeline, &mut sections, &mut entries, &mut loss)?;
+    points::push(source, &mut gathered, options, &timeline, &mut sections, &mut entries, &mut loss)?;
+    write::write(entries, &sections, &mut gathered, &mut loss, out)?;
+    Ok(loss)
 }

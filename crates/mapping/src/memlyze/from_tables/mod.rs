@@ -12,10 +12,10 @@ use std::io::Write;
 
 use traceloom_core::{Loss, Result};
 use traceloom_memlyze::raw::Packing;
-use traceloom_model::{Table, TableSource};
+use traceloom_model::Table;
 
 use self::names::Names;
-use traceloom_passes::{Descriptor, Gathered, Need, Options, Target, Timeline, Variant};
+use traceloom_passes::{Descriptor, Gathered, Need, Request, Target, Timeline};
 
 /// Memlyze.
 #[derive(Debug)]
@@ -24,16 +24,10 @@ pub(crate) struct Memlyze;
 /// As the list of targets has it.
 pub(crate) static TARGET: &dyn Target = &Memlyze;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    id: "memlyze",
-    name: "Memlyze",
-    about: "Memlyze's own tools: allocations, frees and collections; events and log entries are markers",
-    extensions: &["mlyze", "mtrace"],
-    variants: &[
-        Variant { id: "1", about: "plain events, as every Memlyze tool reads them" },
-        Variant { id: "lz4", about: "events in LZ4 blocks, for Traceloom only" },
-    ],
-    needs: &[
+static DESCRIPTOR: Descriptor = Descriptor::of_format(
+    &traceloom_memlyze::FORMAT,
+    "Memlyze's own tools: allocations, frees and collections; events and log entries are markers",
+    &[
         Need::of(Table::Traces, &[]),
         Need::of(Table::Attributes, &[]),
         Need::of(Table::Processes, &[]),
@@ -48,16 +42,16 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Stacks, &[]),
         Need::of(Table::Args, &[]),
     ],
-    is_text: false,
-};
+);
 
 impl Target for Memlyze {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
-        let packing = if DESCRIPTOR.variant(options)? == "lz4" { Packing::Blocks } else { Packing::Plain };
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, variant, .. } = *request;
+        let packing = if variant == "lz4" { Packing::Blocks } else { Packing::Plain };
         let mut loss = Loss::default();
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let timeline = Timeline::new(&gathered.roster);

@@ -16,12 +16,12 @@ mod walk;
 use std::io::Write;
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_model::Table;
 use traceloom_nytprof::{Header, create, edit::level_of};
 
 pub(crate) use self::walk::RUNTIME;
 use self::{files::Files, header::Facts, lines::Lines, processes::Processes, subs::Subs, walk::Walk};
-use traceloom_passes::{Descriptor, Gathered, Need, Options, SPAN_COLUMNS, Target, Timeline, Variant};
+use traceloom_passes::{Descriptor, Gathered, Need, Request, SPAN_COLUMNS, Target, Timeline};
 
 /// NYTProf.
 #[derive(Debug)]
@@ -30,16 +30,10 @@ pub(crate) struct Nytprof;
 /// As the list of targets has it.
 pub(crate) static TARGET: &dyn Target = &Nytprof;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    id: "nytprof",
-    name: "NYTProf",
-    about: "Devel::NYTProf's own tools (nytprofhtml, nytprofcsv, nytprofcalls): a process a thread, a call a span",
-    extensions: &["nytprof", "out"],
-    variants: &[
-        Variant { id: "plain", about: "not compressed" },
-        Variant { id: "zlib", about: "compressed at level 6; zlib0 to zlib9 choose the level" },
-    ],
-    needs: &[
+static DESCRIPTOR: Descriptor = Descriptor::of_format(
+    &traceloom_nytprof::FORMAT,
+    "Devel::NYTProf's own tools (nytprofhtml, nytprofcsv, nytprofcalls): a process a thread, a call a span",
+    &[
         Need::of(Table::Traces, &[]),
         Need::of(Table::Attributes, &[]),
         Need::of(Table::Processes, &[]),
@@ -55,16 +49,16 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::Calls, &[]),
         Need::of(Table::Args, &[]),
     ],
-    is_text: false,
-};
+);
 
 impl Target for Nytprof {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
-        let level = level_of(options.variant.as_deref().unwrap_or("plain"))?;
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, .. } = *request;
+        let level = level_of(request.variant)?;
         let (limits, is_whole) = (&options.limits, options.slice == Default::default());
         let mut loss = Loss::default();
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;

@@ -9,12 +9,12 @@ mod walk;
 use std::io::Write;
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_model::Table;
 use traceloom_nytprof::edit::level_of;
 
 use self::figures::Figures;
 use crate::nytprof::from_tables::header::Facts;
-use traceloom_passes::{Descriptor, Gathered, Need, Options, SPAN_COLUMNS, Target, Timeline, Variant};
+use traceloom_passes::{Descriptor, Gathered, Need, Request, SPAN_COLUMNS, Target, Timeline};
 
 /// Pynytprof.
 #[derive(Debug)]
@@ -23,16 +23,10 @@ pub(crate) struct Pynytprof;
 /// As the list of targets has it.
 pub(crate) static TARGET: &dyn Target = &Pynytprof;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    id: "pynytprof",
-    name: "Pynytprof",
-    about: "the layout of Pynytprof's document: sums of lines and calls; Devel::NYTProf does not load it",
-    extensions: &["pynytprof"],
-    variants: &[
-        Variant { id: "document", about: "as its document says, not compressed" },
-        Variant { id: "zlib", about: "the same, compressed at level 6; zlib0 to zlib9 choose the level" },
-    ],
-    needs: &[
+static DESCRIPTOR: Descriptor = Descriptor::of_format(
+    &traceloom_nytprof::pynytprof::FORMAT,
+    "the layout of Pynytprof's document: sums of lines and calls; Devel::NYTProf does not load it",
+    &[
         Need::of(Table::Traces, &[]),
         Need::of(Table::Attributes, &[]),
         Need::of(Table::Processes, &[]),
@@ -45,16 +39,16 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Need::of(Table::LineTimes, &[]),
         Need::of(Table::Calls, &[]),
     ],
-    is_text: false,
-};
+);
 
 impl Target for Pynytprof {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
-        let level = level_of(options.variant.as_deref().unwrap_or("document"))?;
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, .. } = *request;
+        let level = level_of(request.variant)?;
         let mut loss = Loss::default();
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let timeline = Timeline::new(&gathered.roster);

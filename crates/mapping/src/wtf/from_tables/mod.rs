@@ -15,12 +15,12 @@ mod zones;
 use std::io::Write;
 
 use traceloom_core::{Arena, Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_model::Table;
 use traceloom_wtf::{Composer, Form};
 
 use self::{signature::Signatures, step::Steps, write::Output, zones::Zones};
 use traceloom_core::Store;
-use traceloom_passes::{COLORED_SPAN_COLUMNS, Descriptor, Gathered, Need, Options, Target, Timeline, Variant};
+use traceloom_passes::{COLORED_SPAN_COLUMNS, Descriptor, Gathered, Need, Request, Target, Timeline};
 
 /// Web Tracing Framework.
 #[derive(Debug)]
@@ -30,30 +30,24 @@ pub(crate) struct Wtf;
 pub(crate) static TARGET: &dyn Target = &Wtf;
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    id: "wtf",
-    name: "Web Tracing Framework",
-    about: "the Web Tracing Framework's own viewer and command line tools",
-    extensions: &["wtf-trace", "wtf-json"],
-    variants: &[
-        Variant { id: "binary", about: "chunks in binary, the usual form" },
-        Variant { id: "json", about: "one JSON document, event buffers in base64" },
-        Variant { id: "json-partial", about: "a JSON document per chunk; the original cannot open these" },
-        Variant { id: "json-events", about: "JSON with readable events, for editing by hand; only read here" },
-    ],
-    needs: &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Attributes, &[]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::by_begin(Table::Spans, COLORED_SPAN_COLUMNS),
-        Need::of(Table::Events, &["ts_ns", "thread_id", "span_id", "name", "category"]),
-        Need::of(Table::Counters, &["ts_ns", "thread_id", "name", "value_id", "value", "text"]),
-        Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "format", "message"]),
-        Need::of(Table::Links, &["ts_ns"]),
-        Need::of(Table::Resources, &[]),
-        Need::of(Table::Args, &[]),
-    ],
-    is_text: false,
+    extension_variants: &[("wtf-trace", "binary"), ("wtf-json", "json")],
+    ..Descriptor::of_format(
+        &traceloom_wtf::FORMAT,
+        "the Web Tracing Framework's own viewer and command line tools",
+        &[
+            Need::of(Table::Traces, &[]),
+            Need::of(Table::Attributes, &[]),
+            Need::of(Table::Processes, &[]),
+            Need::of(Table::Threads, &[]),
+            Need::by_begin(Table::Spans, COLORED_SPAN_COLUMNS),
+            Need::of(Table::Events, &["ts_ns", "thread_id", "span_id", "name", "category"]),
+            Need::of(Table::Counters, &["ts_ns", "thread_id", "name", "value_id", "value", "text"]),
+            Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "format", "message"]),
+            Need::of(Table::Links, &["ts_ns"]),
+            Need::of(Table::Resources, &[]),
+            Need::of(Table::Args, &[]),
+        ],
+    )
 };
 
 impl Target for Wtf {
@@ -61,8 +55,9 @@ impl Target for Wtf {
         &DESCRIPTOR
     }
 
-    fn write(&self, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
-        let form = Form::from_variant(DESCRIPTOR.variant(options)?).unwrap_or_default();
+    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+        let Request { source, options, variant, .. } = *request;
+        let form = Form::from_variant(variant).unwrap_or_default();
         let mut loss = Loss::default();
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
         let mut zones = Zones::new(&gathered.roster, &mut loss);
