@@ -156,7 +156,7 @@ impl fmt::Display for Finding {
 /// Collects findings in bounded memory.
 ///
 /// Of each code the first [`Limits::findings`] are kept; all are counted.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Findings {
     mode: Mode,
     keep: usize,

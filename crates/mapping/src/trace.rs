@@ -22,8 +22,8 @@ pub struct Options {
     pub told: Option<fn(&Path, &Findings)>,
 }
 
-/// A trace that is ready to become tables, as often as wanted.
-#[derive(Debug)]
+/// A trace that is ready to become tables, as often as wanted; cloning it is cheap.
+#[derive(Clone, Debug)]
 pub struct Trace {
     /// Where it came from.
     pub path: PathBuf,

@@ -19,6 +19,13 @@ mod tables;
 pub mod trackers;
 mod vocabulary;
 
+/// The types that [`select!`] names, so that its users need no further dependency.
+#[doc(hidden)]
+pub mod select_uses {
+    pub use arrow_array::RecordBatch;
+    pub use traceloom_core::Result;
+}
+
 pub use crate::{
     halt::Halt,
     integrity::{Integrity, Verdict},

@@ -67,7 +67,7 @@ macro_rules! select {
                 $crate::Columns::of(&[$(<$crate::$table::column::$column as $crate::SelectColumn>::NUMBER),+]);
 
             /// Reads a batch; a column that was not asked for is an error.
-            $vis fn of(batch: &'b arrow_array::RecordBatch) -> traceloom_core::Result<Self> {
+            $vis fn of(batch: &'b $crate::select_uses::RecordBatch) -> $crate::select_uses::Result<Self> {
                 Ok(Self {
                     rows: batch.num_rows(),
                     $($column: $crate::read_column::<$crate::$table::column::$column>(batch)?,)+

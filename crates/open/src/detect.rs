@@ -9,7 +9,8 @@ use crate::{FORMATS, Format, by_id};
 /// Bytes that a format may look at to recognise itself.
 const PREFIX_BYTES: usize = 64 << 10;
 
-/// A file with its format.
+/// A file with its format; cloning it is cheap.
+#[derive(Clone)]
 pub struct Opened {
     /// The format.
     pub format: &'static dyn Format,
