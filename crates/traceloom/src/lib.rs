@@ -1,14 +1,95 @@
-//! The facade: every library of Traceloom under one name.
+//! Opens the traces that no other tool opens: EasyProfiler `.prof`, NYTProf (Perl's and Pynytprof's), CNanoLog `.clog`,
+//! Memlyze `.mlyze`, Web Tracing Framework `.wtf-trace`; healthy or damaged, compressed or not.
 //!
-//! A program that only needs one format depends on that format's crate alone; this one is for those
-//! that want to open whatever comes.
+#![cfg_attr(all(feature = "easyprofiler", feature = "tables"), doc = "```")]
+#![cfg_attr(not(all(feature = "easyprofiler", feature = "tables")), doc = "```ignore")]
+//! use traceloom::{Trace, tables::Table};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("game.prof");
+//! # std::fs::write(&path, traceloom::easyprofiler::sample::prof()?)?;
+//! let trace = Trace::open(&path)?; // the format is detected
+//! let info = trace.info()?;
+//! println!("{} {}, {} bytes", info.format.name, info.contents.version, info.bytes);
+//! for problem in trace.check()?.kept() {
+//!     println!("{problem}"); // with its byte offset and its code
+//! }
+//! trace.records(|record| println!("{:>10} {record}", record.offset))?;
+//! println!("{} spans", trace.tables().rows(Table::Spans)?);
+//! # Ok::<(), traceloom::Error>(())
+//! ```
+//!
+//! With the feature `sql`, `Trace::sql` answers queries; with `export`, `Trace::write_as` writes the trace for Perfetto,
+//! speedscope and other tools, or as another of the formats. [`Traces`] holds several traces on one time axis. The folder
+//! `examples` of this crate shows each of these in a few lines.
+//!
+//! # Features
+//!
+//! | feature | gives |
+//! |---|---|
+//! | `cnanolog`, `easyprofiler`, `memlyze`, `nytprof`, `wtf` | a format, and its typed records in the module of that name |
+//! | `tables` | Arrow tables, the same for all formats: `Trace::tables` |
+//! | `analysis` | statistics, flame graphs, memory, comparison: the module `analysis` |
+//! | `export` | conversion: `Trace::write_as`, `Trace::convert` |
+//! | `sql` | queries: `Trace::sql` |
+//!
+//! The formats and `tables` are on by default. A program that reads one format and needs no tables can depend on that
+//! format's crate alone (`traceloom-easyprofiler` and so on), which builds in seconds.
 
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "export")]
+mod convert;
+mod options;
+mod output;
+mod record;
+mod trace;
+mod traces;
+
+#[cfg(feature = "analysis")]
+pub use traceloom_analysis as analysis;
+#[cfg(feature = "cnanolog")]
 pub use traceloom_cnanolog as cnanolog;
-pub use traceloom_core as core;
+#[cfg(feature = "easyprofiler")]
 pub use traceloom_easyprofiler as easyprofiler;
+#[cfg(feature = "memlyze")]
 pub use traceloom_memlyze as memlyze;
+#[cfg(feature = "nytprof")]
 pub use traceloom_nytprof as nytprof;
-pub use traceloom_open as open;
+#[cfg(feature = "wtf")]
 pub use traceloom_wtf as wtf;
+
+pub use traceloom_core::{
+    Amount, Codec, Compression, Descriptor, Edited, Error, ErrorKind, Fact, Finding, Findings, Limits, Loss, Position,
+    Records, Result, Severity, Slice, Source, TimeRange,
+};
+
+pub use crate::{
+    options::OpenOptions,
+    record::{IntoFlow, Record, RecordFields},
+    trace::{Info, Trace, formats},
+    traces::Traces,
+};
+
+#[cfg(feature = "export")]
+pub use crate::convert::Conversion;
+
+/// The common ground of all formats: positional reading with bounded memory, limits, findings.
+pub use traceloom_core as core;
+
+#[cfg(feature = "tables")]
+pub mod tables;
+
+#[cfg(feature = "sql")]
+pub mod sql;
+
+/// The code of the READMEs, compiled and run as tests.
+#[cfg(doctest)]
+mod readmes {
+    #[doc = include_str!("../README.md")]
+    struct OfTheCrate;
+    #[doc = include_str!("../../../README.md")]
+    struct OfTheRepository;
+}

@@ -1,0 +1,97 @@
+//! How a trace is opened.
+
+use std::{fmt, path::Path, sync::Arc};
+
+use traceloom_core::{Limits, Mode, Options, Result, Source};
+
+use crate::Trace;
+
+/// Says how to open a trace; [`Trace::open`] takes the defaults.
+///
+/// ```no_run
+/// use traceloom::OpenOptions;
+///
+/// let trace = OpenOptions::new().format("nytprof").strict(true).open("profile.out")?;
+/// # Ok::<(), traceloom::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    pub(crate) format: Option<String>,
+    pub(crate) read: Options,
+    pub(crate) watch: Option<Watch>,
+    #[cfg(feature = "tables")]
+    pub(crate) on_findings: Option<fn(&Path, &traceloom_core::Findings)>,
+}
+
+impl OpenOptions {
+    /// The defaults: detect the format, read whatever can be read, within the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The id of the format, which is then not detected.
+    #[must_use]
+    pub fn format(mut self, id: impl Into<String>) -> Self {
+        self.format = Some(id.into());
+        self
+    }
+
+    /// Whether to refuse every file that the tool of its format refuses, instead of reading what can be read.
+    #[must_use]
+    pub fn strict(mut self, is_strict: bool) -> Self {
+        self.read.mode = if is_strict { Mode::Strict } else { Mode::Lenient };
+        self
+    }
+
+    /// How much of the machine the trace may use.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.read.limits = limits;
+        self
+    }
+
+    /// Wraps the decompressed bytes of each trace in another source, for example to draw the progress of long reads.
+    #[must_use]
+    pub fn watch(mut self, wrap: impl Fn(Source, &Path) -> Result<Source> + Send + Sync + 'static) -> Self {
+        self.watch = Some(Watch(Arc::new(wrap)));
+        self
+    }
+
+    /// Receives the problems of a trace each time that its tables are read, because tables have no other way to return them.
+    #[cfg(feature = "tables")]
+    #[must_use]
+    pub fn on_findings(mut self, report: fn(&Path, &traceloom_core::Findings)) -> Self {
+        self.on_findings = Some(report);
+        self
+    }
+
+    /// Opens a file; `-` is standard input.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Trace> {
+        let path = path.as_ref();
+        self.open_source(path, Source::open(path, &self.read.limits)?)
+    }
+
+    /// Opens bytes that come from elsewhere; `name` is used in messages and, if two formats claim the bytes, its
+    /// extension decides.
+    pub fn open_source(&self, name: impl AsRef<Path>, source: Source) -> Result<Trace> {
+        Trace::new(name.as_ref(), source, self)
+    }
+}
+
+/// A wrapper around sources.
+#[derive(Clone)]
+pub(crate) struct Watch(Arc<Wrap>);
+
+type Wrap = dyn Fn(Source, &Path) -> Result<Source> + Send + Sync;
+
+impl Watch {
+    pub(crate) fn wrap(&self, source: Source, path: &Path) -> Result<Source> {
+        (self.0)(source, path)
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
+    }
+}

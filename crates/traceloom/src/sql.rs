@@ -1,0 +1,88 @@
+//! SQL over traces.
+//!
+//! [`Trace::sql`] and [`Traces::sql`] answer one query. A [`Session`] answers many, also of folders, of patterns such as
+//! `*.prof` and of Parquet stores.
+//!
+//! The tables are those of [`crate::tables`], under the names in the [reference].
+//!
+//! [reference]: https://example.invalid/traceloom/blob/main/docs/tables.md
+
+use std::{fmt, sync::Arc};
+
+use traceloom_core::Result;
+
+pub use traceloom_query::{Answer, Cells, Failure, Format, Offset, Options, Relation, Session, Stop, Writer, store};
+
+use crate::{
+    Trace, Traces,
+    tables::{RecordBatch, arrow_schema::SchemaRef},
+};
+
+impl Trace {
+    /// Answers a query; its rows are held in memory.
+    pub fn sql(&self, query: &str) -> Result<Rows> {
+        Rows::of(&self.session(&Options::default())?, query)
+    }
+
+    /// Takes queries about this trace.
+    pub fn session(&self, options: &Options) -> Result<Session> {
+        Session::new(vec![self.inner().clone()], Vec::new(), options)
+    }
+}
+
+impl Traces {
+    /// Answers a query about all traces, on one time axis; its rows are held in memory.
+    pub fn sql(&self, query: &str) -> Result<Rows> {
+        Rows::of(&self.session(&Options::default())?, query)
+    }
+
+    /// Takes queries about all traces, on one time axis.
+    pub fn session(&self, options: &Options) -> Result<Session> {
+        let mut options = options.clone();
+        options
+            .offsets
+            .extend(self.offsets.iter().map(|(path, offset_ns)| Offset { path: path.clone(), offset_ns: *offset_ns }));
+        Session::new(self.iter().map(|trace| trace.inner().clone()).collect(), Vec::new(), &options)
+    }
+}
+
+/// All rows of an answer.
+///
+/// [`Display`](fmt::Display) writes a line per row, with the names of the columns above and tabs between the cells.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    /// The columns.
+    pub schema: SchemaRef,
+    /// The rows; every batch has these columns.
+    pub batches: Vec<RecordBatch>,
+}
+
+impl Rows {
+    fn of(session: &Session, query: &str) -> Result<Self> {
+        let mut answer = session.ask(query)?;
+        let mut batches = Vec::new();
+        while let Some(batch) = answer.next()? {
+            batches.push(batch);
+        }
+        Ok(Self { schema: answer.schema(), batches })
+    }
+
+    /// The cells as text; NULL is an empty text.
+    pub fn cells(&self) -> Result<Vec<Vec<String>>> {
+        let cells = Cells::new(Arc::clone(&self.schema));
+        let mut rows = Vec::new();
+        for batch in &self.batches {
+            rows.extend(cells.rows(batch)?);
+        }
+        Ok(rows)
+    }
+}
+
+impl fmt::Display for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let heads: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
+        writeln!(f, "{}", heads.join("\t"))?;
+        let rows = self.cells().map_err(|_| fmt::Error)?;
+        rows.iter().try_for_each(|row| writeln!(f, "{}", row.join("\t")))
+    }
+}

@@ -1,0 +1,225 @@
+//! One trace.
+
+#[cfg(not(feature = "tables"))]
+use std::path::PathBuf;
+use std::{io::Write, ops::ControlFlow, path::Path};
+
+use traceloom_core::{Codec, Compression, Descriptor, Edited, Error, Findings, Options, Result, Slice, Source};
+#[cfg(not(feature = "tables"))]
+use traceloom_open::Opened;
+use traceloom_open::{FORMATS, Format, by_id};
+
+use crate::{IntoFlow, OpenOptions, Record, output::Output};
+
+/// A trace that is open: its format is known and its bytes are decompressed.
+///
+/// Nothing of the file is kept in memory; every method reads it again, through a window of bounded size. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    inner: Inner,
+}
+
+#[cfg(feature = "tables")]
+type Inner = traceloom_mapping::Trace;
+
+/// The part of a trace that needs no tables.
+#[cfg(not(feature = "tables"))]
+#[derive(Clone, Debug)]
+struct Inner {
+    path: PathBuf,
+    opened: Opened,
+    read: Options,
+}
+
+/// Every format that this build can open.
+pub fn formats() -> impl Iterator<Item = &'static Descriptor> {
+    FORMATS.iter().map(|format| format.descriptor())
+}
+
+impl Trace {
+    /// Opens a file and detects its format and compression; `-` is standard input.
+    ///
+    /// [`OpenOptions`] gives more control.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        OpenOptions::new().open(path)
+    }
+
+    /// A small trace of a format, made with its writer: to try things on.
+    pub fn sample(format: &str) -> Result<Self> {
+        let sample = by_id(format)?.sample()?;
+        OpenOptions::new().format(format).open_source(sample.file_name, Source::bytes(sample.bytes))
+    }
+
+    #[cfg(feature = "tables")]
+    pub(crate) fn new(path: &Path, source: Source, options: &OpenOptions) -> Result<Self> {
+        let (read, told) = (options.read.clone(), options.on_findings);
+        let tables = traceloom_mapping::Options { read, told, ..Default::default() };
+        let mut inner = Inner::new(path, source, options.format.as_deref(), &tables)?;
+        if let Some(watch) = &options.watch {
+            inner.opened.source = watch.wrap(inner.opened.source, path)?;
+        }
+        Ok(Self { inner })
+    }
+
+    #[cfg(not(feature = "tables"))]
+    pub(crate) fn new(path: &Path, source: Source, options: &OpenOptions) -> Result<Self> {
+        let mut opened = traceloom_open::open(source, path, options.format.as_deref(), &options.read)?;
+        if let Some(watch) = &options.watch {
+            opened.source = watch.wrap(opened.source, path)?;
+        }
+        Ok(Self { inner: Inner { path: path.to_owned(), opened, read: options.read.clone() } })
+    }
+
+    /// The name under which it was opened.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+
+    /// The format as data: its id, name, extensions, variants.
+    pub fn format(&self) -> &'static Descriptor {
+        self.erased().descriptor()
+    }
+
+    /// Whether it is of this format.
+    pub fn is<C: Codec>(&self) -> bool {
+        self.format().id == C::FORMAT.id
+    }
+
+    /// The reader of its format, which lends one typed record after the other.
+    ///
+    /// The type parameter is in the module of the format, for example `traceloom::easyprofiler::EasyProfiler`.
+    pub fn reader<C: Codec>(&self) -> Result<C::Reader> {
+        if !self.is::<C>() {
+            let message = format!("is {}, not {}", self.format().name, C::FORMAT.name);
+            return Err(Error::usage(message).in_file(self.path()));
+        }
+        self.located(C::open(self.source().clone(), self.options()))
+    }
+
+    /// The decompressed bytes.
+    pub fn source(&self) -> &Source {
+        &self.inner.opened.source
+    }
+
+    /// The compressions around the trace, the outermost first.
+    pub fn layers(&self) -> &[Compression] {
+        &self.inner.opened.layers
+    }
+
+    /// Damage in the compressed data; the methods that return findings include it.
+    pub fn layer_findings(&self) -> &Findings {
+        &self.inner.opened.findings
+    }
+
+    /// How the file is read.
+    pub fn options(&self) -> &Options {
+        #[cfg(feature = "tables")]
+        return &self.inner.options.read;
+        #[cfg(not(feature = "tables"))]
+        return &self.inner.read;
+    }
+
+    /// Summarizes the trace: format, duration, contents, problems.
+    pub fn info(&self) -> Result<Info> {
+        let (contents, found) = self.located(self.erased().info(self.source(), self.options()))?;
+        Ok(Info {
+            format: self.format(),
+            bytes: self.source().len()?,
+            layers: self.layers().to_vec(),
+            contents,
+            findings: self.with_layers(found),
+        })
+    }
+
+    /// Lists every problem of the trace; if it was opened strictly, the first severe one is an error.
+    pub fn check(&self) -> Result<Findings> {
+        let found = self.located(self.erased().check(self.source(), self.options()))?;
+        Ok(self.with_layers(found))
+    }
+
+    /// Passes the header and every record to `visit`, which may stop early by returning [`ControlFlow::Break`].
+    pub fn records<F: IntoFlow>(&self, mut visit: impl FnMut(&Record<'_>) -> F) -> Result<Findings> {
+        let found = self.erased().dump(self.source(), self.options(), &mut |offset, len, contents| {
+            let flow = visit(&Record::new(offset, len, contents)).into_flow()?;
+            Ok(flow == ControlFlow::Continue(()))
+        });
+        Ok(self.with_layers(self.located(found)?))
+    }
+
+    /// Writes the same bytes again, by way of the records.
+    pub fn rewrite(&self, out: &mut dyn Write) -> Result<Findings> {
+        let found = self.write(out, |out| self.erased().rewrite(self.source(), out, self.options()))?;
+        Ok(self.with_layers(found))
+    }
+
+    /// Writes the same contents in the layout of a clean writer: counts right, no surplus bytes.
+    ///
+    /// `variant` is one of [`Descriptor::variants`], such as an older version; the default variant without one.
+    pub fn canonical(&self, variant: Option<&str>, out: &mut dyn Write) -> Result<Edited> {
+        self.edit(out, |out| self.erased().canonical(self.source(), out, variant, self.options()))
+    }
+
+    /// Writes a trace that the tool of its format loads again, and reports what is not in it.
+    pub fn repair(&self, out: &mut dyn Write) -> Result<Edited> {
+        self.edit(out, |out| self.erased().repair(self.source(), out, self.options()))
+    }
+
+    /// Writes a range of time, or some of the threads, as a trace of the same format.
+    pub fn slice(&self, slice: &Slice, out: &mut dyn Write) -> Result<Edited> {
+        self.edit(out, |out| self.erased().slice(self.source(), out, slice, self.options()))
+    }
+
+    /// Runs an edit; its findings include the damage in the compressed data.
+    pub(crate) fn edit(
+        &self,
+        out: &mut dyn Write,
+        work: impl FnOnce(&mut dyn Write) -> Result<Edited>,
+    ) -> Result<Edited> {
+        let Edited { findings, loss } = self.write(out, work)?;
+        Ok(Edited { findings: self.with_layers(findings), loss })
+    }
+
+    /// Runs work that reads the trace and writes; an error names the trace unless writing failed.
+    fn write<T>(&self, out: &mut dyn Write, work: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+        let mut out = Output::new(out);
+        let outcome = work(&mut out);
+        if out.has_failed { outcome } else { self.located(outcome) }
+    }
+
+    pub(crate) fn erased(&self) -> &'static dyn Format {
+        self.inner.opened.format
+    }
+
+    #[cfg(feature = "tables")]
+    pub(crate) fn inner(&self) -> &traceloom_mapping::Trace {
+        &self.inner
+    }
+
+    /// Names the file that an error is about.
+    fn located<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.map_err(|error| error.in_file(self.path()))
+    }
+
+    /// The damage in the compressed data, then the problems of the trace.
+    fn with_layers(&self, found: Findings) -> Findings {
+        let mut findings = self.layer_findings().clone();
+        findings.absorb(found);
+        findings
+    }
+}
+
+/// The summary of a trace.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Info {
+    /// The format.
+    pub format: &'static Descriptor,
+    /// Number of decompressed bytes.
+    pub bytes: u64,
+    /// The compressions around the trace, the outermost first.
+    pub layers: Vec<Compression>,
+    /// Version, facts and lists, as the format gives them.
+    pub contents: traceloom_core::Info,
+    /// All problems.
+    pub findings: Findings,
+}

@@ -1,0 +1,98 @@
+//! Several traces.
+
+use std::{
+    io::Write,
+    ops::Deref,
+    path::{Path, PathBuf},
+};
+
+use traceloom_core::{Edited, Error, Result};
+
+use crate::{OpenOptions, Trace};
+
+/// Several traces: on one time axis, or to be merged.
+///
+/// ```no_run
+/// use traceloom::Traces;
+///
+/// let mut out = std::fs::File::create("both.prof")?;
+/// Traces::open(["first.prof", "second.prof"])?.merge(&mut out)?;
+/// # Ok::<(), traceloom::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
+    traces: Vec<Trace>,
+    pub(crate) offsets: Vec<(PathBuf, i64)>,
+}
+
+impl Traces {
+    /// Opens files and detects the format of each.
+    pub fn open<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self> {
+        let options = OpenOptions::new();
+        paths.into_iter().map(|path| options.open(path)).collect()
+    }
+
+    /// Moves the times of a trace by some nanoseconds, instead of by what its clock and the others' say.
+    #[must_use]
+    pub fn offset(mut self, path: impl Into<PathBuf>, offset_ns: i64) -> Self {
+        self.offsets.push((path.into(), offset_ns));
+        self
+    }
+
+    /// Writes all of them as one trace; they have to be of one format.
+    pub fn merge(&self, out: &mut dyn Write) -> Result<Edited> {
+        let [first, rest @ ..] = self.traces.as_slice() else {
+            return Err(Error::usage("there are no traces to merge"));
+        };
+        let format = first.format();
+        if let Some(other) = rest.iter().find(|other| other.format().id != format.id) {
+            let message = format!("is {}, the first is {}", other.format().name, format.name);
+            return Err(Error::usage(message).in_file(other.path()));
+        }
+        let sources: Vec<_> = self.traces.iter().map(|trace| trace.source().clone()).collect();
+        let mut edited = first.edit(out, |out| first.erased().merge(&sources, out, first.options()))?;
+        rest.iter().for_each(|other| edited.findings.absorb(other.layer_findings().clone()));
+        Ok(edited)
+    }
+}
+
+impl FromIterator<Trace> for Traces {
+    fn from_iter<I: IntoIterator<Item = Trace>>(traces: I) -> Self {
+        Self { traces: traces.into_iter().collect(), offsets: Vec::new() }
+    }
+}
+
+impl Deref for Traces {
+    type Target = [Trace];
+
+    fn deref(&self) -> &[Trace] {
+        &self.traces
+    }
+}
+
+#[cfg(feature = "tables")]
+mod tables {
+    use traceloom_core::Result;
+    use traceloom_mapping::TraceSet;
+    use traceloom_model::{Filter, TableSink, TableSource};
+
+    use super::Traces;
+    use crate::tables::Tables;
+
+    impl Traces {
+        /// The traces as one set of tables; one that was opened twice is in it once, because its ids would be, too.
+        pub fn tables(&self) -> Tables<'_> {
+            Tables::new(self)
+        }
+
+        fn set(&self) -> TraceSet {
+            TraceSet::new(self.iter().map(|trace| trace.inner().clone()))
+        }
+    }
+
+    impl TableSource for Traces {
+        fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+            self.set().pour(filter, sink)
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The library as a user calls it, on the built-in sample of every format.
+
+use std::{
+    io::{self, Write},
+    ops::ControlFlow,
+};
+
+use traceloom::{Amount, ErrorKind, OpenOptions, Result, Severity, Slice, Source, Trace, Traces, formats};
+
+/// The sample of every format.
+fn samples() -> impl Iterator<Item = Trace> {
+    formats().map(|format| Trace::sample(format.id).expect("every format has a sample"))
+}
+
+/// An output that never takes anything.
+struct Full;
+
+impl Write for Full {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn the_bytes_of_a_sample_name_its_format() {
+    for sample in samples() {
+        let trace = OpenOptions::new().open_source("unknown", sample.source().clone()).expect("it is recognized");
+        assert_eq!(trace.format().id, sample.format().id);
+        assert_eq!(trace.path().to_str(), Some("unknown"));
+    }
+}
+
+#[test]
+fn info_and_check_find_no_problem_in_a_sample() -> Result<()> {
+    for trace in samples() {
+        let info = trace.info()?;
+        assert_eq!(info.bytes, trace.source().len()?);
+        assert!(info.contents.facts.iter().any(|fact| matches!(fact.amount, Amount::Count(count) if count > 0)));
+        assert_ne!(info.findings.worst(), Some(Severity::Error));
+        let strict = OpenOptions::new().strict(true).format(trace.format().id);
+        let findings = strict.open_source("strict", trace.source().clone())?.check()?;
+        assert_ne!(findings.worst(), Some(Severity::Error));
+    }
+    Ok(())
+}
+
+#[test]
+fn records_start_with_the_header_and_end_where_the_visitor_says() -> Result<()> {
+    for trace in samples() {
+        let (mut all, mut offset) = (0, 0);
+        trace.records(|record| {
+            assert!(all > 0 || record.offset == 0, "the header comes first");
+            offset = record.offset;
+            all += 1;
+        })?;
+        assert!(all > 10 && offset > 0, "{all} records, the last at {offset}");
+        let mut seen = 0;
+        trace.records(|_| {
+            seen += 1;
+            if seen < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        assert_eq!(seen, 3);
+        let stopped = trace.records(|_| -> Result<()> { Err(io::Error::other("enough").into()) });
+        assert!(stopped.is_err_and(|error| error.to_string().ends_with("enough")));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_trace_is_written_again_and_edited() -> Result<()> {
+    for trace in samples() {
+        let original = trace.source().prefix(usize::try_from(trace.source().len()?).expect("a sample is small"))?;
+        let mut bytes = Vec::new();
+        trace.rewrite(&mut bytes)?;
+        assert!(bytes == original, "{} is rewritten byte for byte", trace.format().name);
+        let mut edits: [Vec<u8>; 4] = Default::default();
+        let [canonical, repaired, sliced, merged] = &mut edits;
+        trace.canonical(None, canonical)?;
+        trace.repair(repaired)?;
+        trace.slice(&Slice::default(), sliced)?;
+        Traces::from_iter([trace.clone(), trace.clone()]).merge(merged)?;
+        for bytes in edits {
+            let edited = OpenOptions::new().open_source("edited", Source::bytes(bytes))?;
+            assert_eq!(edited.format().id, trace.format().id);
+            assert_ne!(edited.check()?.worst(), Some(Severity::Error));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn an_error_names_the_file_that_it_is_about() {
+    let missing = Trace::open("no/such/file.prof").expect_err("there is no such file");
+    assert!(missing.to_string().starts_with("no/such/file.prof: "), "{missing}");
+    assert!(matches!(missing.kind(), ErrorKind::Io(_)));
+
+    let unknown = OpenOptions::new().open_source("notes.txt", Source::bytes(*b"not a trace")).expect_err("it is text");
+    assert!(unknown.to_string().starts_with("notes.txt: "), "{unknown}");
+    assert!(matches!(unknown.kind(), ErrorKind::Unrecognized(_)));
+
+    for trace in samples() {
+        let full = trace.rewrite(&mut Full).expect_err("nothing can be written");
+        assert!(matches!(full.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::StorageFull));
+        let name = trace.path().display().to_string();
+        assert!(!full.to_string().contains(&name), "the trace is not to blame: {full}");
+    }
+}
+
+#[test]
+fn traces_of_different_formats_are_not_merged() {
+    let traces: Traces = samples().collect();
+    let error = traces.merge(&mut Vec::new()).expect_err("they have nothing in common");
+    assert!(matches!(error.kind(), ErrorKind::Usage(_)), "{error}");
+    assert!(Traces::default().merge(&mut Vec::new()).is_err(), "there is nothing to merge");
+}
+
+#[test]
+fn damage_in_the_compression_is_part_of_every_answer() -> Result<()> {
+    let mut bytes = include_bytes!("../../cli/tests/data/values.prof.gz").to_vec();
+    bytes.truncate(bytes.len() / 2);
+    let trace = OpenOptions::new().open_source("cut.prof.gz", Source::bytes(bytes))?;
+    assert_eq!(trace.layers().len(), 1);
+    let code = trace.layer_findings().kept().first().expect("the cut is found").rule.code;
+    let has_it = |findings: &traceloom::Findings| findings.counts().contains_key(code);
+    assert!(has_it(&trace.info()?.findings) && has_it(&trace.check()?));
+    assert!(has_it(&trace.records(|_| ())?) && has_it(&trace.repair(&mut Vec::new())?.findings));
+    Ok(())
+}
+
+#[test]
+fn a_watch_sees_what_is_read() -> Result<()> {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
+    let sample = samples().next().expect("there is a format");
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&calls);
+    let options = OpenOptions::new().watch(move |source, path| {
+        assert_eq!(path.to_str(), Some("watched"));
+        counter.fetch_add(1, Ordering::Relaxed);
+        Ok(source)
+    });
+    options.open_source("watched", sample.source().clone())?.check()?;
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+    Ok(())
+}
+
+#[cfg(feature = "tables")]
+mod tables {
+    use traceloom::{
+        Result, TimeRange, Traces,
+        tables::{Columns, Table, select},
+    };
+
+    use super::samples;
+
+    select! { struct Ids of traces { trace_id } }
+
+    #[test]
+    fn every_sample_fills_tables() -> Result<()> {
+        for trace in samples() {
+            let tables = trace.tables();
+            assert_eq!(tables.rows(Table::Traces)?, 1);
+            let rows: u64 = Table::ALL.into_iter().map(|table| tables.rows(table).expect("it can be read")).sum();
+            assert!(rows > 50, "{}: {rows} rows", trace.format().name);
+            let batches = tables.batches(Table::Attributes)?;
+            let collected: usize = batches.iter().map(|batch| batch.num_rows()).sum();
+            assert_eq!(collected as u64, tables.rows(Table::Attributes)?);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn several_traces_are_one_set_of_tables() -> Result<()> {
+        let traces: Traces = samples().chain(samples()).collect();
+        let mut ids = Vec::new();
+        traces.tables().for_each(Table::Traces, Ids::COLUMNS, |batch| -> Result<()> {
+            let rows = Ids::of(batch)?;
+            ids.extend((0..rows.rows).map(|row| rows.trace_id.get(row)));
+            Ok(())
+        })?;
+        assert_eq!(ids.len(), samples().count(), "a trace that comes twice is there once");
+        Ok(())
+    }
+
+    #[test]
+    fn a_range_leaves_rows_out() -> Result<()> {
+        let trace = traceloom::Trace::sample("easyprofiler")?;
+        let all = trace.tables().rows(Table::Spans)?;
+        let some = trace.tables().in_range(TimeRange::between(0, 1)).rows(Table::Spans)?;
+        assert!(some < all, "{some} of {all}");
+        let mut batches = 0;
+        trace.tables().for_each(Table::Spans, Columns::ALL, |_| {
+            batches += 1;
+            std::ops::ControlFlow::Break(())
+        })?;
+        assert_eq!(batches, 1);
+        Ok(())
+    }
+}
