@@ -4,6 +4,7 @@
 
 mod bench;
 mod bless;
+mod builds;
 mod conformance;
 mod fuzz_smoke;
 mod help;
@@ -29,6 +30,7 @@ struct Subcommand {
 
 static SUBCOMMANDS: &[&Subcommand] = &[
     &test::SUBCOMMAND,
+    &builds::SUBCOMMAND,
     &conformance::SUBCOMMAND,
     &bless::SUBCOMMAND,
     &fuzz_smoke::SUBCOMMAND,

@@ -12,7 +12,7 @@ pub(super) enum Effort {
 /// Any number will do, as long as it stays: another one is another test.
 const SEED: u32 = 5;
 /// Where a machine is so slow that the runs take longer, it does fewer of them.
-const MOST_SECONDS: u32 = 60;
+const MAX_SECONDS: u32 = 60;
 /// Two to five seconds of a processor each.
 const RUNS: &[(&str, u32)] = &[
     ("cnanolog_edit", 2_000),
@@ -44,7 +44,7 @@ impl Effort {
             Self::Fixed => vec![
                 format!("-seed={SEED}"),
                 format!("-runs={}", runs(target)),
-                format!("-max_total_time={MOST_SECONDS}"),
+                format!("-max_total_time={MAX_SECONDS}"),
                 // Mutations would be made of values that were compared, and some of those are addresses.
                 "-use_cmp=0".into(),
             ],

@@ -3,14 +3,14 @@
 use std::{fs, path::Path};
 
 /// Longer ones are not shown: who reads the log has other things to find there, too.
-const MOST_BYTES: usize = 16 << 10;
+const MAX_BYTES: usize = 16 << 10;
 const LINE_BYTES: usize = 75;
 const _: () = assert!(LINE_BYTES.is_multiple_of(3), "a line before the last would be padded");
 
 /// The file as base64, or why it is not shown.
 pub(super) fn show(path: &Path) -> String {
     match fs::read(path) {
-        Ok(bytes) if bytes.len() <= MOST_BYTES => {
+        Ok(bytes) if bytes.len() <= MAX_BYTES => {
             let lines: Vec<String> = bytes.chunks(LINE_BYTES).map(base64).collect();
             format!("the input has {} bytes; `base64 -d` makes it of this:\n{}", bytes.len(), lines.join("\n"))
         }

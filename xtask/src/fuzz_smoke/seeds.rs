@@ -5,11 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The folders of a format, sorted: its own, and that of a dialect within its sibling's.
+/// The folders of a format, sorted: its own, and that of a dialect within its sibling's. A target that is named after no
+/// format takes any of them.
 pub(super) fn folders(fixtures: &Path, format: &str) -> Vec<PathBuf> {
-    let siblings = fs::read_dir(fixtures).into_iter().flatten().flatten().map(|entry| entry.path().join(format));
-    let folders = std::iter::once(fixtures.join(format)).chain(siblings);
-    let mut folders: Vec<PathBuf> = folders.filter(|folder| folder.is_dir()).collect();
+    let entries = fs::read_dir(fixtures).into_iter().flatten().flatten();
+    let all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    let own = all.iter().map(|folder| folder.join(format)).chain([fixtures.join(format)]);
+    let own: Vec<PathBuf> = own.filter(|folder| folder.is_dir()).collect();
+    let mut folders = if own.is_empty() { all } else { own };
     folders.sort();
     folders
 }
@@ -51,6 +54,18 @@ fn stem(path: &Path) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_target_starts_from_its_format_or_from_all() {
+        let fixtures = crate::process::root().join("fixtures");
+        let names = |format: &str| {
+            let folders = folders(&fixtures, format);
+            folders.iter().map(|folder| folder.strip_prefix(&fixtures).unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(names("wtf"), [Path::new("wtf")]);
+        assert_eq!(names("pynytprof"), [Path::new("nytprof/pynytprof")]);
+        assert!(names("tables").len() > 3);
+    }
 
     #[test]
     fn goldens_and_notes_are_no_traces() {

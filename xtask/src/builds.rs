@@ -1,0 +1,172 @@
+//! `builds`: everything that somebody may build on its own.
+
+use std::{fs, path::Path, process::Command, time::Instant};
+
+use crate::{
+    Outcome, Subcommand,
+    process::{cargo, root, run as run_command, seconds, show},
+};
+
+pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
+    name: "builds",
+    arguments: "[--measure] [WORD…]",
+    help: "\
+Checks every package and feature that somebody may build on its own, and the docs.
+
+That is: each format crate, the library with each of its features alone, the program without SQL,
+and all docs; warnings are errors. The library must not depend on the packages of a command line or
+a server. With WORD, only builds whose command contains one of the words.
+
+With --measure, the format crates and the library are instead built from scratch, in a folder that
+is deleted afterwards, and their times are printed next to the time that they should take.",
+    run,
+};
+
+fn run(arguments: &[String]) -> Outcome {
+    let (flags, words): (Vec<_>, Vec<_>) = arguments.iter().partition(|argument| argument.starts_with('-'));
+    match flags.as_slice() {
+        [] => check(&words),
+        [flag] if *flag == "--measure" => measure(),
+        _ => Err("builds takes --measure or words of the builds to check".into()),
+    }
+}
+
+/// Packages that the library must not need: they belong to the program and to its server.
+const NOT_IN_LIBRARY: &[&str] = &["axum", "clap", "indicatif", "rustyline", "traceloom-viewer"];
+/// Seconds that a format crate may take on two processors.
+const FORMAT_SECONDS: u64 = 15;
+/// Seconds that the library with all formats and tables may take on two processors.
+const LIBRARY_SECONDS: u64 = 90;
+
+/// All builds, the quickest first.
+fn builds() -> Outcome<Vec<Command>> {
+    let mut builds = Vec::new();
+    for package in format_packages()? {
+        builds.push(check_of(&package, &[]));
+        builds.push(check_of(&package, &["--no-default-features"]));
+    }
+    builds.push(check_of("traceloom", &["--no-default-features"]));
+    for feature in library_features()? {
+        builds.push(check_of("traceloom", &["--no-default-features", "--features", &feature]));
+    }
+    builds.push(check_of("traceloom-cli", &["--no-default-features"]));
+    let mut docs = cargo(&["doc", "--quiet", "--locked", "--workspace", "--no-deps"]);
+    docs.env("RUSTDOCFLAGS", "-D warnings");
+    builds.push(docs);
+    Ok(builds)
+}
+
+/// Clippy checks what the compiler checks, and denies warnings without building the dependencies again for it.
+fn check_of(package: &str, arguments: &[&str]) -> Command {
+    let mut command = cargo(&["clippy", "--quiet", "--locked", "--package", package]);
+    command.args(arguments).args(["--", "-D", "warnings"]);
+    command
+}
+
+fn check(words: &[&String]) -> Outcome {
+    let started = Instant::now();
+    let is_wanted = |command: &Command| words.is_empty() || words.iter().any(|word| show(command).contains(*word));
+    for mut command in builds()?.into_iter().filter(is_wanted) {
+        run_command(&mut command)?;
+    }
+    library_is_small()?;
+    eprintln!("xtask: all builds passed in {}", seconds(started));
+    Ok(())
+}
+
+/// Fails if the library depends on a package that only the program needs.
+fn library_is_small() -> Outcome {
+    let mut command = cargo(&["tree", "--locked", "--package", "traceloom", "--all-features", "--edges", "normal"]);
+    let output = command.args(["--prefix", "none", "--format", "{p}"]).output();
+    let output = output.map_err(|error| format!("cargo tree does not start: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("cargo tree failed: {}", String::from_utf8_lossy(&output.stderr).trim_end()));
+    }
+    match surplus(&String::from_utf8_lossy(&output.stdout)) {
+        Some(package) => Err(format!("the library depends on {package}, which only the program may need")),
+        None => Ok(()),
+    }
+}
+
+fn surplus(tree: &str) -> Option<&str> {
+    let packages = tree.lines().filter_map(|line| line.split(' ').next());
+    packages.into_iter().find(|package| NOT_IN_LIBRARY.contains(package))
+}
+
+/// Builds from scratch, to compare with what the builds should take.
+fn measure() -> Outcome {
+    let folder = root().join("target/measure");
+    let build = |package: &str, limit: u64| -> Outcome {
+        remove(&folder)?;
+        let mut command = cargo(&["build", "--quiet", "--locked", "--package", package]);
+        let started = Instant::now();
+        run_command(command.arg("--target-dir").arg(&folder))?;
+        eprintln!("xtask: {package} from scratch: {}, should be {limit} s at most", seconds(started));
+        Ok(())
+    };
+    for package in format_packages()? {
+        build(&package, FORMAT_SECONDS)?;
+    }
+    build("traceloom", LIBRARY_SECONDS)?;
+    remove(&folder)
+}
+
+fn remove(folder: &Path) -> Outcome {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    Ok(())
+}
+
+/// The packages of the format crates; each folder is one, so that a new one is found by itself.
+fn format_packages() -> Outcome<Vec<String>> {
+    let folder = root().join("crates/formats");
+    let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let crates = entries.flatten().filter(|entry| entry.path().join("Cargo.toml").is_file());
+    let mut packages: Vec<String> =
+        crates.map(|entry| format!("traceloom-{}", entry.file_name().to_string_lossy())).collect();
+    packages.sort();
+    Ok(packages)
+}
+
+/// The features of the library, as its manifest lists them.
+fn library_features() -> Outcome<Vec<String>> {
+    let manifest = root().join("crates/traceloom/Cargo.toml");
+    let text = fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    Ok(features(&text))
+}
+
+fn features(manifest: &str) -> Vec<String> {
+    let section = manifest.lines().skip_while(|line| *line != "[features]").skip(1);
+    let lines = section.take_while(|line| !line.starts_with('['));
+    let entries = lines.filter(|line| !line.starts_with('#'));
+    entries.filter_map(|line| Some(line.split_once(" = ")?.0.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_are_those_of_the_manifest() {
+        let manifest = concat!(
+            "[package]\nname = \"x\"\n\n[features]\ndefault = [\"a\"]\n# About a = b.\na = []\n",
+            "b = [\n    \"a\",\n]\n\n[dependencies]\nc = \"1\"\n"
+        );
+        assert_eq!(features(manifest), ["default", "a", "b"]);
+    }
+
+    #[test]
+    fn the_builds_are_found() {
+        let commands: Vec<String> = builds().expect("the workspace is there").iter().map(show).collect();
+        for part in ["traceloom-easyprofiler", "--features sql", "traceloom-cli --no-default-features", "cargo doc"] {
+            assert!(commands.iter().any(|command| command.contains(part)), "{part} is missing in {commands:#?}");
+        }
+    }
+
+    #[test]
+    fn what_the_library_must_not_need_is_noticed() {
+        assert_eq!(surplus("traceloom v0.1.0 (/x)\nclap_lex v1.0.0\nserde v1.0.0\n"), None);
+        assert_eq!(surplus("traceloom v0.1.0 (/x)\nclap v4.6.0\n"), Some("clap"));
+    }
+}
