@@ -10,6 +10,7 @@ pub mod codec;
 mod date;
 mod error;
 mod finding;
+pub mod json;
 mod limits;
 mod named;
 mod position;

@@ -35,7 +35,6 @@ mod frames;
 mod ids;
 mod index;
 mod info;
-mod json;
 mod metadata;
 mod metadata_read;
 mod metadata_write;

@@ -1,11 +1,13 @@
 //! Reads the metadata's JSON into tables, as a stream, and finds where the events begin.
 
-use traceloom_core::{Finding, Findings, Limits, Position, Result, Rule, Text, Window};
+use traceloom_core::{
+    Finding, Findings, Limits, Position, Result, Rule, Text, Window,
+    json::{Fault, Parser, Token, is_space},
+};
 
 use crate::{
     Frame, Header, Metadata,
     findings::*,
-    json::{Json, Stop, Token, is_space},
     metadata::{Names, Stacks},
     raw::HEADER_BYTES,
 };
@@ -31,10 +33,11 @@ pub(crate) fn read(
         return Ok((Metadata::default(), begin));
     }
     window.seek(begin);
-    let mut parser = Parser { json: Json::new(window, limits), tables: Metadata::default(), limits, findings };
+    let json = Parser::new(&mut *window, limits.record_bytes).keep_surrogates();
+    let mut parser = MetadataParser { json, tables: Metadata::default(), limits, findings };
     let outcome = parser.document();
     let json_end = parser.json.offset();
-    if let Some(offset) = parser.json.bad_utf8() {
+    if let Some(offset) = parser.json.not_utf8() {
         parser.report(&METADATA_INVALID, offset, |odd| odd.with("reason", "a string is not UTF-8"))?;
     }
     // What JSON that breaks off does not define may stand in the part that cannot be read.
@@ -43,8 +46,8 @@ pub(crate) fn read(
     let declared_end = begin.saturating_add(header.metadata_len.into());
     let events = match outcome {
         Ok(()) => events_after(window, begin, json_end, declared_end, file_end, findings)?,
-        Err(Stop::Failed(error)) => return Err(error),
-        Err(Stop::Bad { offset, reason }) => {
+        Err(Fault::Fetch(error)) => return Err(error),
+        Err(Fault::Syntax { offset, what: reason }) => {
             let bad = Finding::new(&METADATA_INVALID, Position::at(offset).field("metadata"));
             let left = file_end.saturating_sub(begin);
             // A cut is one fault, not a broken text and a wrong length.
@@ -119,8 +122,8 @@ fn surplus(window: &mut Window, from: u64, to: u64) -> Result<Surplus> {
     })
 }
 
-struct Parser<'a> {
-    json: Json<'a>,
+struct MetadataParser<'a> {
+    json: Parser<&'a mut Window>,
     tables: Metadata,
     limits: &'a Limits,
     findings: &'a mut Findings,
@@ -129,11 +132,14 @@ struct Parser<'a> {
 /// The sections that the document knows.
 const SECTIONS: [&str; 3] = ["stack_traces", "files", "functions"];
 
-impl Parser<'_> {
-    fn document(&mut self) -> Result<(), Stop> {
+impl MetadataParser<'_> {
+    fn document(&mut self) -> Result<(), Fault> {
         let offset = self.json.offset();
         let token = self.json.next()?;
-        if token != Token::BeginObject {
+        if token == Token::End {
+            return Err(self.json.fault("the text ends before it starts"));
+        }
+        if token != Token::ObjectStart {
             self.report(&METADATA_NOT_OBJECT, offset, |odd| odd.with("found", token.noun()))?;
             return self.json.skip(token);
         }
@@ -152,7 +158,7 @@ impl Parser<'_> {
     }
 
     /// A section that comes again replaces the first, as it does in Python.
-    fn note_twice(&mut self, section: usize, seen: &mut [bool; SECTIONS.len()]) -> Result<(), Stop> {
+    fn note_twice(&mut self, section: usize, seen: &mut [bool; SECTIONS.len()]) -> Result<(), Fault> {
         let Some(seen) = seen.get_mut(section) else { return Ok(()) };
         if std::mem::replace(seen, true) {
             let name = SECTIONS.get(section).copied().unwrap_or_default();
@@ -166,7 +172,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn unknown_key(&mut self) -> Result<(), Stop> {
+    fn unknown_key(&mut self) -> Result<(), Fault> {
         let (key, offset) = (self.json.text().to_vec(), self.json.offset());
         self.report(&METADATA_KEY, offset, |odd| odd.with("key", shown(&key)))?;
         let token = self.json.next()?;
@@ -174,9 +180,9 @@ impl Parser<'_> {
         Ok(self.tables.push_other(&key, offset..self.json.offset())?)
     }
 
-    fn section(&mut self, section: usize) -> Result<(), Stop> {
+    fn section(&mut self, section: usize) -> Result<(), Fault> {
         let name = SECTIONS.get(section).copied().unwrap_or_default();
-        if !self.expect(Token::BeginObject, || name.to_owned())? {
+        if !self.expect(Token::ObjectStart, || name.to_owned())? {
             return Ok(());
         }
         while self.json.next()? == Token::Key {
@@ -195,7 +201,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn name(&mut self, section: usize, id: u64) -> Result<(), Stop> {
+    fn name(&mut self, section: usize, id: u64) -> Result<(), Fault> {
         let is_file = section == 1;
         let place = || format!("{} {id}", if is_file { "file" } else { "function" });
         if !self.expect(Token::String, place)? {
@@ -205,17 +211,17 @@ impl Parser<'_> {
         Ok(names.push(id, self.json.text(), self.limits)?)
     }
 
-    fn stack(&mut self, id: u64) -> Result<(), Stop> {
-        if !self.expect(Token::BeginArray, || format!("stack {id}"))? {
+    fn stack(&mut self, id: u64) -> Result<(), Fault> {
+        if !self.expect(Token::ArrayStart, || format!("stack {id}"))? {
             return Ok(());
         }
         for index in 0u64.. {
             let offset = self.json.offset();
             match self.json.next()? {
-                Token::EndArray => break,
-                Token::BeginObject => self.frame(id, index)?,
+                Token::ArrayEnd => break,
+                Token::ObjectStart => self.frame(id, index)?,
                 token => {
-                    self.report_shape(offset, || format!("frame {index} of stack {id}"), token, Token::BeginObject)?;
+                    self.report_shape(offset, || format!("frame {index} of stack {id}"), token, Token::ObjectStart)?;
                     self.json.skip(token)?;
                     self.tables.stacks.push_frame(Frame::default(), self.limits)?;
                 }
@@ -224,7 +230,7 @@ impl Parser<'_> {
         Ok(self.tables.stacks.push(id, self.limits)?)
     }
 
-    fn frame(&mut self, stack: u64, index: u64) -> Result<(), Stop> {
+    fn frame(&mut self, stack: u64, index: u64) -> Result<(), Fault> {
         let offset = self.json.offset();
         let mut fields = [("file_id", None), ("line", None), ("func_id", None)];
         while self.json.next()? == Token::Key {
@@ -249,7 +255,7 @@ impl Parser<'_> {
     }
 
     /// Takes the first token of a value; one of another kind is reported and passed.
-    fn expect(&mut self, expected: Token, place: impl FnOnce() -> String) -> Result<bool, Stop> {
+    fn expect(&mut self, expected: Token, place: impl FnOnce() -> String) -> Result<bool, Fault> {
         let offset = self.json.offset();
         let token = self.json.next()?;
         if token == expected {

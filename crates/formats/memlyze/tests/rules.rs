@@ -3,7 +3,7 @@
 mod support;
 
 use support::walk;
-use traceloom_core::{Limits, Mode, Options, Source};
+use traceloom_core::{Limits, Options, Source};
 use traceloom_memlyze::{raw::Packing, sample};
 
 const METADATA: &str = r#"{"stack_traces": {"0": [{"file_id": 0, "line": 42, "func_id": 0}]}, "files": {"0": "a.py"}, "functions": {"0": "main"}}"#;

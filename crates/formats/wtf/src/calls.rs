@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use traceloom_core::{ByteOrder, Cursor, Error, Finding, Findings, Limits, Position, Result, Source, Window};
+use traceloom_core::{
+    ByteOrder, Cursor, Error, Finding, Findings, Limits, Position, Result, Source, Window,
+    json::{self, Memory, Parser, Token},
+};
 
 use crate::{
     Container, FileInfo, Header,
@@ -10,7 +13,6 @@ use crate::{
     encode::EventBuffer,
     file_info::{TIMES_AS_COUNT, flatten},
     findings::{CALLS_FUNCTION, CALLS_HEADER, CALLS_TAIL},
-    json::{self, Parser, Slice, Token},
     probe::{packed_header, read_span},
     raw::{EventClass, EventFlags, NO_TIME, padded},
     types::Definition,
@@ -115,7 +117,7 @@ impl Program {
         Ok(())
     }
 
-    fn read_modules(&mut self, parser: &mut Parser<Slice<'_>>, limits: &Limits) -> Result<()> {
+    fn read_modules(&mut self, parser: &mut Parser<Memory<'_>>, limits: &Limits) -> Result<()> {
         while let Ok(Token::Key) = parser.next() {
             let Ok(Token::ObjectStart) = parser.next() else { return Ok(()) };
             while let Ok(Token::Key) = parser.next() {
@@ -133,7 +135,7 @@ impl Program {
     }
 
     /// Four values for each function: id, name, and where its source begins and ends.
-    fn read_functions(&mut self, parser: &mut Parser<Slice<'_>>, limits: &Limits) -> Result<()> {
+    fn read_functions(&mut self, parser: &mut Parser<Memory<'_>>, limits: &Limits) -> Result<()> {
         let mut place = 0;
         let mut id = 0;
         while let Ok(token) = parser.next() {
@@ -154,7 +156,7 @@ impl Program {
     }
 }
 
-fn number(parser: &Parser<Slice<'_>>) -> f64 {
+fn number(parser: &Parser<Memory<'_>>) -> f64 {
     std::str::from_utf8(parser.text()).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }
 

@@ -1,6 +1,9 @@
 //! The JSON container: turns each chunk of text into the chunk of bytes that it stands for.
 
-use traceloom_core::{Error, Finding, Findings, Limits, Mode, Options, Position, Result, Source, Window};
+use traceloom_core::{
+    Error, Finding, Findings, Limits, Mode, Options, Position, Result, Source, Window,
+    json::{Fault, Parser, Token},
+};
 
 use crate::{
     Container, EventTypes, FileInfo, Header, StringTable,
@@ -8,7 +11,6 @@ use crate::{
     encode::{self, EventBuffer},
     file_info::is_truthy,
     findings::*,
-    json::{Fault, Parser, Token},
     probe::{packed_header, read_span},
     raw::{ChunkType, FORMAT_VERSION, NO_TIME, PartType, SCRIPT_VERSION, WTF_VERSION},
     script::Script,

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use traceloom_core::{ErrorKind, Finding, Limits, Located, Result, Window};
+use traceloom_core::{ErrorKind, Finding, Limits, Located, Result, Window, json};
 
 use crate::{
     Args, Argument, Encoding, Event, EventType, EventTypes, Reader, Record, Role, StringTable, Value, Zone,
     args::measure,
     findings::*,
-    json,
     raw::{ArgumentType, DEFINE_WIRE_ID, EventClass, EventFlags},
     read::{BytesKind, Next, State},
     types::{Defined, Definition, is_fatal_name, parse_arguments},

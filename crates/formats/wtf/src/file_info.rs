@@ -1,10 +1,12 @@
 //! What the file header says about the whole file.
 
-use traceloom_core::Rule;
+use traceloom_core::{
+    Rule,
+    json::{self, Fault, Memory, Parser, Token},
+};
 
 use crate::{
     findings::{HEADER_CONTEXT, HEADER_FLAGS, HEADER_JSON, HEADER_METADATA, HEADER_TIMEBASE, TIMEBASE_ODD},
-    json::{self, Fault, Parser, Slice, Token},
     json_out,
 };
 
@@ -92,7 +94,7 @@ impl FileInfo {
         Ok(())
     }
 
-    fn read_flags(&mut self, value: Token, parser: &mut Parser<Slice<'_>>, problems: &mut Vec<Problem>) {
+    fn read_flags(&mut self, value: Token, parser: &mut Parser<Memory<'_>>, problems: &mut Vec<Problem>) {
         if value != Token::ArrayStart {
             if is_truthy(value, parser.text()) {
                 problems.push((&HEADER_FLAGS, String::new()));
@@ -114,7 +116,7 @@ impl FileInfo {
         }
     }
 
-    fn read_timebase(&mut self, value: Token, parser: &Parser<Slice<'_>>, problems: &mut Vec<Problem>) {
+    fn read_timebase(&mut self, value: Token, parser: &Parser<Memory<'_>>, problems: &mut Vec<Problem>) {
         let number = match value {
             Token::Number | Token::String => std::str::from_utf8(parser.text()).ok().and_then(|text| text.parse().ok()),
             _ => None,
@@ -125,7 +127,7 @@ impl FileInfo {
         }
     }
 
-    fn read_context(&mut self, value: Token, parser: &mut Parser<Slice<'_>>, problems: &mut Vec<Problem>) {
+    fn read_context(&mut self, value: Token, parser: &mut Parser<Memory<'_>>, problems: &mut Vec<Problem>) {
         self.context.clear();
         if value == Token::ObjectStart || value == Token::ArrayStart {
             flatten(value, parser, &mut String::new(), &mut self.context);
@@ -139,7 +141,7 @@ impl FileInfo {
         }
     }
 
-    fn read_metadata(&mut self, value: Token, parser: &mut Parser<Slice<'_>>, problems: &mut Vec<Problem>) {
+    fn read_metadata(&mut self, value: Token, parser: &mut Parser<Memory<'_>>, problems: &mut Vec<Problem>) {
         self.metadata.clear();
         if value == Token::ObjectStart || value == Token::ArrayStart {
             flatten(value, parser, &mut String::new(), &mut self.metadata);
@@ -236,7 +238,7 @@ const MOST_VALUES: usize = 1 << 12;
 /// Collects all plain values below the one that `value` began, under their paths; null is left out.
 pub(crate) fn flatten(
     value: Token,
-    parser: &mut Parser<Slice<'_>>,
+    parser: &mut Parser<Memory<'_>>,
     path: &mut String,
     into: &mut Vec<(String, String)>,
 ) {

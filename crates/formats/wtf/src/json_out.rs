@@ -1,6 +1,6 @@
 //! Writes JSON: strings in quotes, and objects with one member changed.
 
-use crate::json::{Parser, Token};
+use traceloom_core::json::{Parser, Token};
 
 /// The text of an object with one member set to another value.
 pub(crate) fn with_member(object: &[u8], name: &str, value: &[u8]) -> Vec<u8> {

@@ -1,11 +1,13 @@
 //! The header of the packed, big-endian format that chunks replaced.
 
-use traceloom_core::{ByteOrder, Cursor, Finding, Findings, Limits, Position, Result, Source};
+use traceloom_core::{
+    ByteOrder, Cursor, Finding, Findings, Limits, Position, Result, Source,
+    json::{self, Parser},
+};
 
 use crate::{
     Coding, Container, FileInfo, Header, Text,
     findings::{LEGACY, LEGACY_HEADER},
-    json::{self, Parser},
     json_out, probe,
 };
 

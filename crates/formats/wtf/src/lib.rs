@@ -35,7 +35,6 @@ mod file_info;
 pub mod findings;
 mod held;
 mod info;
-mod json;
 mod json_out;
 mod legacy;
 mod parts;

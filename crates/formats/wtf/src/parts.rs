@@ -1,12 +1,11 @@
 //! Lends the parts of a chunk that are one record each, and looks into those that tell something.
 
-use traceloom_core::{Error, Located, Result};
+use traceloom_core::{Error, Located, Result, json};
 
 use crate::{
     FileInfo, Reader, Record, Resource,
     chunk::Content,
     findings::{JSON_EVENTS, JSON_EVENTS_SYNTAX, NO_HEADER, SECOND_HEADER},
-    json,
     read::State,
 };
 

@@ -4,14 +4,16 @@
 
 use std::collections::HashMap;
 
-use traceloom_core::{Finding, Findings, Limits, Position, Result, Source, Window};
+use traceloom_core::{
+    Finding, Findings, Limits, Position, Result, Source, Window,
+    json::{Fault, Input, Parser, Token},
+};
 
 use crate::{
     Argument, EventTypes, FileInfo,
     encode::EventBuffer,
     file_info::HAS_HIGH_RESOLUTION_TIMES,
     findings::SCRIPT_EVENT,
-    json::{Fault, Parser, Slice, Token},
     probe::read_span,
     raw::{ArgumentType, Element, EventClass, EventFlags},
     types::{BUILTINS, Definition, parse_arguments},
@@ -348,7 +350,7 @@ fn read_entry(parser: &mut Parser<Window>) -> Result<Entry, Fault> {
     Ok(entry)
 }
 
-fn read_draft<T: crate::json::Text>(parser: &mut Parser<T>, token: Token) -> Result<Draft, Fault> {
+fn read_draft<I: Input>(parser: &mut Parser<I>, token: Token) -> Result<Draft, Fault> {
     let start = parser.token_start();
     let text = if matches!(token, Token::String | Token::Number) { parser.text().to_vec() } else { Vec::new() };
     parser.skip(token)?;
@@ -357,7 +359,7 @@ fn read_draft<T: crate::json::Text>(parser: &mut Parser<T>, token: Token) -> Res
 
 /// The text in an object with one member of this name.
 fn wrapped(text: &[u8], name: &[u8]) -> Option<Vec<u8>> {
-    let mut parser: Parser<Slice<'_>> = Parser::of(text, 0);
+    let mut parser = Parser::of(text, 0);
     let starts = parser.next().ok()? == Token::ObjectStart && parser.next().ok()? == Token::Key;
     if !starts || parser.text() != name || parser.next().ok()? != Token::String {
         return None;

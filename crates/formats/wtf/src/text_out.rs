@@ -1,9 +1,11 @@
 //! Chunks and events as JSON text.
 
+use traceloom_core::json;
+
 use crate::{
     Argument, Value,
     base64::put_base64,
-    json, json_out,
+    json_out,
     raw::{ChunkType, Element, EventClass, EventFlags, NO_TIME, PartType},
 };
 

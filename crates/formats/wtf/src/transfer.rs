@@ -2,12 +2,12 @@
 
 use std::{borrow::Cow, collections::HashMap, io::Write};
 
-use traceloom_core::{Loss, Result, Slice};
+use traceloom_core::{Loss, Result, Slice, json};
 
 use crate::{
     Composer, Event, EventType, EventTypes, Resource, Role, Text, TypeId, Value, Zone, ZoneId,
     held::{Crossings, Held, Lasting},
-    json, json_out,
+    json_out,
     raw::{EventClass, EventFlags},
     types::is_fatal_name,
 };
