@@ -1,7 +1,9 @@
 //! Scrambled type tables: slot j holds the type of argument 4j, the rest is garbage.
 
+mod support;
+
 use traceloom_cnanolog::{
-    Arg, Entry, Header, Record, Section, Site, create, findings, open, put_packed, put_raw,
+    Arg, Entry, Header, Record, Section, Site, findings, open, put_packed, put_raw,
     raw::{ArgType, CNANOLOG_DICT_MAGIC, SITE_FIXED, SLOTS_DOCUMENT},
 };
 use traceloom_core::{ByteOrder, Options, Records, Source};
@@ -13,29 +15,25 @@ fn log(format: &str, calls: &[Vec<Arg<'_>>], packed: bool, garbage: u8) -> Vec<u
     for (slot, code) in types.iter().step_by(4).enumerate() {
         table[slot] = code.0;
     }
-    let mut header = Header { flags: 0, ..Header::new(ByteOrder::Little) };
     let num_args = types.len() as u8;
     let site =
         Site { id: 0, level: 0, num_args, line: 1, arg_types: &table, file: b"old.c", format: format.as_bytes() };
-    let write = |header: &Header| {
-        let mut writer = create(Vec::new(), header).unwrap();
-        for call in calls {
-            let mut data = Vec::new();
-            if packed {
-                put_packed(call.iter().copied(), &mut data);
-            } else {
-                put_raw(call.iter().copied(), ByteOrder::Little, &mut data);
-            }
-            writer.write(&Record::Entry(Entry::new(0, Some(5), &data))).unwrap();
-        }
-        let total_size = (16 + SITE_FIXED + SLOTS_DOCUMENT + 5 + format.len()) as u32;
-        let section = Section { magic: CNANOLOG_DICT_MAGIC, count: 1, total_size, reserved: 0 };
-        writer.write(&Record::Dictionary(section)).unwrap();
-        writer.write(&Record::Site(site)).unwrap();
-        writer.finish().unwrap()
-    };
-    write(&header).1.fill(&mut header).unwrap();
-    write(&header).0
+    let datas: Vec<Vec<u8>> = calls.iter().map(|call| laid_out(call, packed)).collect();
+    let mut records: Vec<_> = datas.iter().map(|data| Record::Entry(Entry::new(0, Some(5), data))).collect();
+    let total_size = (16 + SITE_FIXED + SLOTS_DOCUMENT + 5 + format.len()) as u32;
+    let section = Section { magic: CNANOLOG_DICT_MAGIC, count: 1, total_size, reserved: 0 };
+    records.extend([Record::Dictionary(section), Record::Site(site)]);
+    support::file(Header { flags: 0, ..Header::new(ByteOrder::Little) }, &records)
+}
+
+fn laid_out(call: &[Arg<'_>], packed: bool) -> Vec<u8> {
+    let mut data = Vec::new();
+    if packed {
+        put_packed(call.iter().copied(), &mut data);
+    } else {
+        put_raw(call.iter().copied(), ByteOrder::Little, &mut data);
+    }
+    data
 }
 
 fn check(format: &str, calls: &[Vec<Arg<'_>>]) {

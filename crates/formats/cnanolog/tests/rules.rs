@@ -1,5 +1,7 @@
 //! One broken file per rule, and the sizes and offsets of the document's appendix.
 
+mod support;
+
 use std::collections::BTreeSet;
 
 use traceloom_cnanolog::{
@@ -27,29 +29,26 @@ fn log(header: Header, slots: usize, levels: bool) -> Vec<u8> {
     let types = table(&[ArgType::INT32], slots);
     let site =
         |id| Site { id, level: id as u8, num_args: 1, line: 7, arg_types: &types, file: b"a.c", format: b"n %d" };
-    let write = |header: &Header| {
-        let mut writer = create(Vec::new(), header).unwrap();
-        for entry in 0..4u32 {
-            let mut data = Vec::new();
-            put_packed([Arg::Int32(300 + entry as i32)].into_iter(), &mut data);
-            writer.write(&Record::Entry(Entry::new(entry % 2, Some(u64::from(entry)), &data))).unwrap();
-        }
-        if levels {
-            let section = Section { magic: CNANOLOG_LEVEL_DICT_MAGIC, count: 1, total_size: 16 + 4 + 5, reserved: 0 };
-            writer.write(&Record::Levels(section)).unwrap();
-            writer.write(&Record::Level(Level { level: 9, name: b"AUDIT", padding: [0; 2] })).unwrap();
-        }
-        let total_size = 16 + 2 * (SITE_FIXED + slots + 3 + 4) as u32;
-        let section = Section { magic: CNANOLOG_DICT_MAGIC, count: 2, total_size, reserved: 0 };
-        writer.write(&Record::Dictionary(section)).unwrap();
-        writer.write(&Record::Site(site(0))).unwrap();
-        writer.write(&Record::Site(site(1))).unwrap();
-        writer.finish().unwrap()
-    };
-    let mut header = header;
-    let (_, tally) = write(&header);
-    tally.fill(&mut header).unwrap();
-    write(&header).0
+    let datas = [300, 301, 302, 303].map(|value| packed(Arg::Int32(value)));
+    let mut records = Vec::new();
+    for (index, data) in (0..).zip(&datas) {
+        records.push(Record::Entry(Entry::new(index % 2, Some(index.into()), data)));
+    }
+    if levels {
+        let section = Section { magic: CNANOLOG_LEVEL_DICT_MAGIC, count: 1, total_size: 16 + 4 + 5, reserved: 0 };
+        records.push(Record::Levels(section));
+        records.push(Record::Level(Level { level: 9, name: b"AUDIT", padding: [0; 2] }));
+    }
+    let total_size = 16 + 2 * (SITE_FIXED + slots + 3 + 4) as u32;
+    let section = Section { magic: CNANOLOG_DICT_MAGIC, count: 2, total_size, reserved: 0 };
+    records.extend([Record::Dictionary(section), Record::Site(site(0)), Record::Site(site(1))]);
+    support::file(header, &records)
+}
+
+fn packed(arg: Arg<'_>) -> Vec<u8> {
+    let mut data = Vec::new();
+    put_packed([arg].into_iter(), &mut data);
+    data
 }
 
 fn good() -> Vec<u8> {
@@ -74,24 +73,13 @@ fn changed(at: usize, bytes: &[u8]) -> Vec<u8> {
 }
 
 fn raw_file(types: &[ArgType], datas: &[&[u8]]) -> Vec<u8> {
-    let mut header = Header::new(ByteOrder::Little);
-    header.flags = 0;
     let types_table = table(types, SLOTS_DOCUMENT);
     let num_args = if types.len() < 2 { types.len() } else { 2 } as u8;
     let site = Site { id: 0, level: 0, num_args, line: 1, arg_types: &types_table, file: b"", format: b"%d %s" };
-    let write = |header: &Header| {
-        let mut writer = create(Vec::new(), header).unwrap();
-        for data in datas {
-            writer.write(&Record::Entry(Entry::new(0, Some(0), data))).unwrap();
-        }
-        let section = Section { magic: CNANOLOG_DICT_MAGIC, count: 1, total_size: 16 + 30 + 5, reserved: 0 };
-        writer.write(&Record::Dictionary(section)).unwrap();
-        writer.write(&Record::Site(site)).unwrap();
-        writer.finish().unwrap()
-    };
-    let (_, tally) = write(&header);
-    tally.fill(&mut header).unwrap();
-    write(&header).0
+    let mut records: Vec<_> = datas.iter().map(|data| Record::Entry(Entry::new(0, Some(0), data))).collect();
+    let section = Section { magic: CNANOLOG_DICT_MAGIC, count: 1, total_size: 16 + 30 + 5, reserved: 0 };
+    records.extend([Record::Dictionary(section), Record::Site(site)]);
+    support::file(Header { flags: 0, ..Header::new(ByteOrder::Little) }, &records)
 }
 
 /// Every rule with a file that breaks it.
@@ -124,8 +112,7 @@ fn broken() -> Vec<(&'static str, BTreeSet<&'static str>)> {
     never_written[entry(1)..entry(2)].fill(0);
     let site = DICTIONARY_AT + SECTION_HEADER_BYTES;
     let second = site + SITE_FIXED + SLOTS_LIBRARY + 7;
-    let mut big_i64 = Vec::new();
-    put_packed([Arg::Int64(-(1 << 60))].into_iter(), &mut big_i64);
+    let big_i64 = packed(Arg::Int64(-(1 << 60)));
     let mut raw_pair = Vec::new();
     put_raw([Arg::Int32(5), Arg::String(b"text")].into_iter(), ByteOrder::Little, &mut raw_pair);
     vec![

@@ -4,7 +4,7 @@
 use std::{fs, path::PathBuf};
 
 use serde_json::Value;
-use traceloom_cnanolog::{Record, open};
+use traceloom_cnanolog::{Header, Record, Tally, create, open};
 use traceloom_core::{Finding, Options, Records, Result, Source};
 
 /// The folder of this format's fixtures.
@@ -41,6 +41,17 @@ pub(crate) fn source(name: &str) -> Source {
 pub(crate) fn golden(name: &str) -> Value {
     let path = name.replace(".clog", ".json");
     serde_json::from_slice(&bytes(&path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A file of these records, with the counts that belong into its header.
+pub(crate) fn file(mut header: Header, records: &[Record<'_>]) -> Vec<u8> {
+    let mut tally = Tally::new(&header);
+    records.iter().for_each(|record| tally.count(record));
+    tally.fill(&mut header).unwrap();
+    let mut writer = create(Vec::new(), &header).unwrap();
+    records.iter().for_each(|record| writer.write(record).unwrap());
+    assert_eq!(*writer.tally(), tally);
+    writer.finish().unwrap()
 }
 
 /// Records as shown, and findings, of a whole file; reading must not fail.
