@@ -2,9 +2,9 @@
 
 use std::{fs, path::Path};
 
-use traceloom_core::{Options, Source};
+use traceloom_core::{Amount, Info, Options, Records, Source};
 use traceloom_memlyze::raw::Packing;
-use traceloom_open::{Amount, Format, Info, by_id};
+use traceloom_open::{Format, by_id};
 
 fn memlyze() -> &'static dyn Format {
     by_id("memlyze").unwrap()

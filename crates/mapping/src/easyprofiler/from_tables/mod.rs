@@ -55,7 +55,7 @@ impl Target for EasyProfiler {
         let mut latest = BufWriter::new(&file);
         let mut loss = write_latest(request, &mut latest)?;
         latest.into_inner().map_err(|error| error.into_error())?;
-        let reading = traceloom_core::Options { limits: request.options.limits.clone(), ..Default::default() };
+        let reading = traceloom_core::Options::default().with_limits(request.options.limits.clone());
         let edited = canonical(&Source::file(file), out, Some(request.variant), &reading)?;
         add_loss(&mut loss, &edited.loss);
         Ok(loss)
