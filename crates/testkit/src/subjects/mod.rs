@@ -1,19 +1,11 @@
-//! One file per format.
+//! One folder per format.
 
 mod cnanolog;
-mod cnanolog_golden;
 mod easyprofiler;
-mod easyprofiler_golden;
 mod memlyze;
-mod memlyze_golden;
 mod nytprof;
-mod nytprof_golden;
-mod nytprof_summary;
 mod pynytprof;
-mod pynytprof_golden;
 mod wtf;
-mod wtf_golden;
-mod wtf_golden_json;
 
 use crate::Subject;
 
@@ -23,3 +15,8 @@ pub use self::{
 
 /// Every format under test.
 pub static SUBJECTS: &[&dyn Subject] = &[&CNanoLog, &EasyProfiler, &Memlyze, &Nytprof, &Pynytprof, &Wtf];
+
+/// Bytes as the goldens have them.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

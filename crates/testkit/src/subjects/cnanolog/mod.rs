@@ -1,5 +1,7 @@
 //! CNanoLog under test.
 
+mod golden;
+
 use serde_json::Value;
 use traceloom_cnanolog::{
     Header, Record,
@@ -7,7 +9,6 @@ use traceloom_cnanolog::{
 };
 use traceloom_core::{Result, Source};
 
-use super::cnanolog_golden;
 use crate::{Specimen, subject::Field};
 
 /// `.clog` files; goldens come from an independent reader, texts from the original decompressor.
@@ -27,7 +28,7 @@ impl Specimen for CNanoLog {
     }
 
     fn reproduce(&self, source: Source, _golden: &Value) -> Result<Value> {
-        cnanolog_golden::reproduce(&source)
+        golden::reproduce(&source)
     }
 
     fn companions(&self) -> &'static [&'static str] {

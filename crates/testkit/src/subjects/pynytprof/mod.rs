@@ -1,5 +1,7 @@
 //! The dialect of Pynytprof under test.
 
+mod golden;
+
 use std::{
     borrow::Cow,
     path::{Path, PathBuf},
@@ -9,7 +11,6 @@ use serde_json::Value;
 use traceloom_core::{Options, Result, Source};
 use traceloom_nytprof::pynytprof::{Header, Record, open};
 
-use super::pynytprof_golden;
 use crate::{Specimen, subject::Field, zlib::unpacked};
 
 /// Profiles of Pynytprof; goldens come from an independent reader that was written from its document and history.
@@ -36,7 +37,7 @@ impl Specimen for Pynytprof {
     }
 
     fn reproduce(&self, source: Source, golden: &Value) -> Result<Value> {
-        pynytprof_golden::reproduce(source, golden)
+        golden::reproduce(source, golden)
     }
 
     fn folder(&self) -> &'static str {

@@ -11,6 +11,8 @@ use traceloom_easyprofiler::{
     raw::{BlockType, DataType, Version},
 };
 
+use crate::subjects::hex;
+
 const LONGEST_HEADER: usize = 72;
 
 /// The golden, but for the file's name and the original's message.
@@ -478,8 +480,4 @@ fn insert_text(golden: &mut Map<String, Value>, name: &str, text: &[u8]) {
         Ok(text) => golden.insert(name.into(), text.into()),
         Err(_) => golden.insert(format!("{name}_hex"), hex(text).into()),
     };
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -8,6 +8,8 @@ use traceloom_memlyze::{
     Frame, Metadata, Padding, Reader, Record, allocations::Allocations, findings as rules, open, raw::HEADER_BYTES,
 };
 
+use crate::subjects::hex;
+
 /// The golden of a file; whether it lists the events is taken from `golden`.
 pub(super) fn reproduce(source: Source, golden: &Value) -> Result<Value> {
     let options = Options::default().with_limits(Limits::with(|limits| limits.findings = usize::MAX));
@@ -41,7 +43,7 @@ fn refusal(findings: &Findings) -> Option<String> {
         let number = |name| value(name).and_then(|value| value.parse::<u64>().ok());
         match finding.rule.code {
             code if code == rules::BAD_MAGIC.code => {
-                let hex: String = value("found")?.bytes().map(|byte| format!("{byte:02x}")).collect();
+                let hex = hex(value("found")?.as_bytes());
                 Some(format!("bad magic {hex}"))
             }
             code if code == rules::METADATA_NOT_OBJECT.code => Some("metadata is not a JSON object".to_owned()),

@@ -1,10 +1,11 @@
 //! EasyProfiler under test.
 
+mod golden;
+
 use serde_json::Value;
 use traceloom_core::{Result, Source};
 use traceloom_easyprofiler::{Header, Record, raw::SwitchOrder};
 
-use super::easyprofiler_golden;
 use crate::{Specimen, subject::Field};
 
 /// `.prof` files; goldens come from the original 2.1.0 reader.
@@ -19,7 +20,7 @@ impl Specimen for EasyProfiler {
     }
 
     fn reproduce(&self, source: Source, golden: &Value) -> Result<Value> {
-        easyprofiler_golden::reproduce(&source, golden)
+        golden::reproduce(&source, golden)
     }
 
     fn companions(&self) -> &'static [&'static str] {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use traceloom_nytprof::aggregate::{Calls, File, Line, Name, Profile, Sub};
 
-use super::nytprof_golden::text;
+use super::golden::text;
 
 pub(super) fn summary(profile: &Profile) -> Value {
     let mut levels = json!({ "fid_line_time": "line" });

@@ -4,6 +4,8 @@ use serde_json::{Map, Value, json};
 use traceloom_cnanolog::{Arg, Clock, Entry, Form, Numbering, Reader, Record, Site, findings, open, text};
 use traceloom_core::{ByteOrder, ErrorKind, Finding, Limits, Options, Records, Result, Source};
 
+use crate::subjects::hex;
+
 /// The golden of a file; nothing of it has to be taken from anywhere else.
 pub(super) fn reproduce(source: &Source) -> Result<Value> {
     let options = Options::default().with_limits(Limits::with(|limits| limits.findings = usize::MAX));
@@ -248,8 +250,4 @@ fn text_or_hex(text: &[u8]) -> Value {
         Ok(text) => json!(text),
         Err(_) => json!({ "hex": hex(text) }),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -10,7 +10,7 @@ use traceloom_nytprof::{
     },
 };
 
-use super::nytprof_golden::hex;
+use crate::subjects::hex;
 
 pub(super) fn reproduce(source: Source, golden: &Value) -> Result<Value> {
     let bytes = source.prefix(usize::try_from(source.len()?).unwrap_or(usize::MAX))?;

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use traceloom_core::{Options, Records, Result, Source};
 use traceloom_nytprof::{Record, Str, aggregate, open};
 
-use super::nytprof_summary::summary;
+use super::summary::summary;
+use crate::subjects::hex;
 
 pub(super) fn reproduce(source: Source, golden: &Value) -> Result<Value> {
     if golden.get("salvage_chunks").is_some() {
@@ -137,10 +138,6 @@ pub(super) fn text(bytes: &[u8]) -> Value {
         Ok(text) if text.is_ascii() => text.into(),
         _ => json!({ "x": hex(bytes) }),
     }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Spells text as the golden does where the bytes are the same: the original forgets to clear its flag

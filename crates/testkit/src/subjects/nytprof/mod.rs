@@ -1,5 +1,8 @@
 //! NYTProf under test.
 
+mod golden;
+mod summary;
+
 use std::{
     borrow::Cow,
     path::{Path, PathBuf},
@@ -9,7 +12,6 @@ use serde_json::Value;
 use traceloom_core::{Options, Result, Source};
 use traceloom_nytprof::{Header, Record, open};
 
-use super::nytprof_golden;
 use crate::{Specimen, subject::Field, zlib::unpacked};
 
 /// Profiles of Devel::NYTProf; goldens come from its own reader and loader.
@@ -31,7 +33,7 @@ impl Specimen for Nytprof {
     }
 
     fn reproduce(&self, source: Source, golden: &Value) -> Result<Value> {
-        nytprof_golden::reproduce(source, golden)
+        golden::reproduce(source, golden)
     }
 
     fn goldens(&self, input: &Path) -> Vec<PathBuf> {

@@ -11,7 +11,7 @@ use traceloom_wtf::{
     raw::{ArgumentType, EventClass},
 };
 
-use super::wtf_golden_json::{header_info, header_json, value_json};
+use super::golden_json::{header_info, header_json, value_json};
 
 /// What holds a golden for files that the original misreads: it decodes events by the first signature of their name.
 const MISREAD: [&str; 5] = ["zones", "statistics", "eventTypes", "firstEventTimeUs", "lastEventTimeUs"];

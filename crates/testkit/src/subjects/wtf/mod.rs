@@ -1,10 +1,12 @@
 //! The Web Tracing Framework under test.
 
+mod golden;
+mod golden_json;
+
 use serde_json::Value;
 use traceloom_core::{Result, Source};
 use traceloom_wtf::{Container, Encoding, Header, Record};
 
-use super::wtf_golden;
 use crate::{Specimen, subject::Field};
 
 /// `.wtf-trace`, `.wtf-json` and `.wtf-calls` files; goldens come from the original reader.
@@ -14,7 +16,7 @@ pub struct Wtf;
 impl Wtf {
     /// What the original holds after loading a file, in the words of the goldens; nothing where it refuses it.
     pub fn tables(source: Source) -> Option<Value> {
-        wtf_golden::tables(source)
+        golden::tables(source)
     }
 }
 
@@ -26,7 +28,7 @@ impl Specimen for Wtf {
     }
 
     fn reproduce(&self, source: Source, golden: &Value) -> Result<Value> {
-        wtf_golden::reproduce(source, golden)
+        golden::reproduce(source, golden)
     }
 
     fn change_header(header: &mut Header) -> Option<Field> {

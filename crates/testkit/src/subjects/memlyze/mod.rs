@@ -1,10 +1,11 @@
 //! Memlyze under test.
 
+mod golden;
+
 use serde_json::{Value, json};
 use traceloom_core::{Result, Source};
 use traceloom_memlyze::{Header, Record, raw::Packing};
 
-use super::memlyze_golden;
 use crate::{Specimen, subject::Field};
 
 /// `.mlyze` files; goldens come from an independent reader that was written from the document.
@@ -32,7 +33,7 @@ impl Specimen for Memlyze {
     }
 
     fn reproduce(&self, source: Source, golden: &Value) -> Result<Value> {
-        memlyze_golden::reproduce(source, golden)
+        golden::reproduce(source, golden)
     }
 
     fn companions(&self) -> &'static [&'static str] {
