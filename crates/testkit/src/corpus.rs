@@ -3,6 +3,8 @@
 use std::{
     env, fs, io,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    thread,
 };
 
 use serde_json::Value;
@@ -69,6 +71,23 @@ pub fn cases(subject: &dyn Subject, roots: &[PathBuf]) -> io::Result<Vec<Case>> 
         }
     }
     Ok(cases)
+}
+
+/// Runs a check over all files of all formats, on two threads.
+pub fn each_case(check: impl Fn(&dyn Subject, &Case, Vec<u8>) + Sync) {
+    for subject in SUBJECTS {
+        let waiting = Mutex::new(cases(*subject, &default_roots()).expect("the folders can be read"));
+        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let work = || {
+            while let Some(case) = next() {
+                check(*subject, &case, case.bytes().expect("the file can be read"));
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(work);
+            work();
+        });
+    }
 }
 
 /// Files that belong to nothing, and goldens that are missing.

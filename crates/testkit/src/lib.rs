@@ -23,10 +23,10 @@ pub use crate::{
     browser::Browser,
     compare::differences,
     conformance::{Report, Score, conformance},
-    corpus::{Case, cases, default_roots, strays},
+    corpus::{Case, cases, default_roots, each_case, strays},
     digest::{Digest, Entry, FieldHash},
     noise::Noise,
     original_wtf::OriginalWtf,
-    subject::{Field, FieldEdit, IsChanged, Specimen, Subject},
+    subject::{Field, FieldEdit, IsChanged, Moments, Specimen, Subject},
     subjects::{CNanoLog, EasyProfiler, Memlyze, Nytprof, Pynytprof, SUBJECTS, Wtf},
 };

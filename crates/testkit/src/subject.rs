@@ -8,9 +8,12 @@ use std::{
 };
 
 use serde_json::Value;
-use traceloom_core::{Codec, Descriptor, Options, RecordWriter, Records, Result, Sniff, Source};
+use traceloom_core::{Codec, Descriptor, Error, Options, RecordWriter, Records, Result, Sniff, Source};
 
 use crate::{Digest, digest::drain};
+
+/// Numbers of records that happen at one moment, by what they are.
+pub type Moments = BTreeMap<&'static str, u64>;
 
 /// Which field was changed, and where it lies.
 pub type Field = (&'static str, Range<usize>);
@@ -36,6 +39,16 @@ pub trait Specimen: Sync {
     fn changes(
         header: &<Self::Codec as Codec>::Header,
     ) -> impl FnMut(&mut <Self::Codec as Codec>::Record<'_>, usize) -> Option<Field>;
+
+    /// What to count a record as that happens at one moment; none for spans, definitions and texts.
+    ///
+    /// Whatever another record decides about, such as a free that follows its allocation, is not counted either.
+    fn moment(record: &<Self::Codec as Codec>::Record<'_>) -> Option<&'static str>;
+
+    /// Whether the records below a header have times, so that ranges can be cut out of the file.
+    fn has_times(_header: &<Self::Codec as Codec>::Header) -> bool {
+        true
+    }
 
     /// The bytes of a file that rewriting keeps: all of them, unless they are compressed.
     fn kept<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
@@ -71,6 +84,12 @@ pub trait Subject: Sync {
 
     /// Walks all records and keeps nothing; gives their number.
     fn drain(&self, source: Source, options: &Options) -> Result<u64>;
+
+    /// See [`Specimen::has_times`].
+    fn has_times(&self, source: Source, options: &Options) -> Result<bool>;
+
+    /// Counts the records that happen at one moment, by what they are; see [`Specimen::moment`].
+    fn moments(&self, source: Source, options: &Options) -> Result<Moments>;
 
     /// Reads all records and writes them again, with other values in the fields for which `is_changed` says so.
     fn rewrite_with(&self, source: Source, options: &Options, is_changed: &mut IsChanged<'_>) -> Result<Vec<u8>>;
@@ -151,6 +170,21 @@ impl<S: Specimen> Subject for S {
 
     fn drain(&self, source: Source, options: &Options) -> Result<u64> {
         drain(S::Codec::open(source, &options.clone().thorough())?)
+    }
+
+    fn has_times(&self, source: Source, options: &Options) -> Result<bool> {
+        Ok(S::has_times(S::Codec::open(source, options)?.header()))
+    }
+
+    fn moments(&self, source: Source, options: &Options) -> Result<Moments> {
+        let mut moments = Moments::new();
+        S::Codec::open(source, options)?.walk(|located| {
+            if let Some(kind) = S::moment(&located.record) {
+                *moments.entry(kind).or_default() += 1;
+            }
+            Ok::<_, Error>(())
+        })?;
+        Ok(moments)
     }
 
     fn rewrite_with(&self, source: Source, options: &Options, is_changed: &mut IsChanged<'_>) -> Result<Vec<u8>> {

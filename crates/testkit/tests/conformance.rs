@@ -1,10 +1,8 @@
 //! What every format has to prove, over `fixtures/` and the folder that `TRACELOOM_CORPUS` names.
 
-use std::{fs, sync::Mutex, thread};
-
 use traceloom_core::{ErrorKind, Limits, Mode, Options, Sniff, Source};
 use traceloom_testkit::{
-    Case, Digest, Noise, SUBJECTS, Subject, cases, conformance, default_roots, differences, sources, strays,
+    Digest, Noise, SUBJECTS, Subject, conformance, default_roots, differences, each_case, sources, strays,
 };
 
 /// Prefixes up to here are all tried.
@@ -71,7 +69,7 @@ fn every_window_and_source_gives_the_same() {
             for (name, source) in [
                 ("one byte", sources::one_byte(bytes.clone())),
                 ("three bytes", sources::short_reads(bytes.clone(), 3)),
-                ("file", Source::file(fs::File::open(&case.input).unwrap())),
+                ("file", Source::open(&case.input, &options.limits).unwrap()),
             ] {
                 assert_same(&expected, &walk(subject, source, &options), &format!("{}: {name}", case.name));
             }
@@ -163,26 +161,6 @@ fn each_file_is_recognised_by_one_format_only() {
             assert!(claimed == Sniff::No || claimed < sure, "{}: {id} claims it too", case.name);
         }
     });
-}
-
-/// Runs a check over all files of all formats, on two threads.
-fn each_case(check: impl Fn(&dyn Subject, &Case, Vec<u8>) + Sync) {
-    for subject in SUBJECTS {
-        let waiting = Mutex::new(cases(*subject, &default_roots()).unwrap());
-        let work = || {
-            while let Some(case) = take(&waiting) {
-                check(*subject, &case, case.bytes().unwrap());
-            }
-        };
-        thread::scope(|scope| {
-            scope.spawn(work);
-            work();
-        });
-    }
-}
-
-fn take(waiting: &Mutex<Vec<Case>>) -> Option<Case> {
-    waiting.lock().unwrap().pop()
 }
 
 fn windowed(mode: Mode, window_bytes: usize) -> Options {

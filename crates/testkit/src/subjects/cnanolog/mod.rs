@@ -67,4 +67,12 @@ impl Specimen for CNanoLog {
             Record::Residue(_) => None,
         }
     }
+
+    fn has_times(header: &Header) -> bool {
+        header.has_timestamps
+    }
+
+    fn moment(record: &Record<'_>) -> Option<&'static str> {
+        matches!(record, Record::Entry(_)).then_some("entry")
+    }
 }

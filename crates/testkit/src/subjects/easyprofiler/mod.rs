@@ -63,4 +63,13 @@ impl Specimen for EasyProfiler {
             _ => None,
         }
     }
+
+    fn moment(record: &Record<'_>) -> Option<&'static str> {
+        match record {
+            Record::Block(block) if block.begin == block.end => Some("event"),
+            Record::Value(value) if value.begin == value.end => Some("value"),
+            Record::Bookmark(_) => Some("bookmark"),
+            _ => None,
+        }
+    }
 }

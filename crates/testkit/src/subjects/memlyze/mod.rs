@@ -69,4 +69,13 @@ impl Specimen for Memlyze {
             _ => None,
         }
     }
+
+    fn moment(record: &Record<'_>) -> Option<&'static str> {
+        match record {
+            Record::Alloc(_) => Some("alloc"),
+            Record::Gc(_) => Some("gc"),
+            Record::Marker(_) => Some("marker"),
+            _ => None,
+        }
+    }
 }

@@ -75,4 +75,9 @@ impl Specimen for Nytprof {
             Some((field, 1..len))
         }
     }
+
+    /// A statement counts as of the moment when it starts.
+    fn moment(record: &Record<'_>) -> Option<&'static str> {
+        matches!(record, Record::TimeLine(_) | Record::TimeBlock(_)).then_some("statement")
+    }
 }

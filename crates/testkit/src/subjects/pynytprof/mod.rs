@@ -66,4 +66,13 @@ impl Specimen for Pynytprof {
             Some((field, 0..len))
         }
     }
+
+    fn has_times(_header: &Header) -> bool {
+        false
+    }
+
+    /// All of it is sums.
+    fn moment(_record: &Record<'_>) -> Option<&'static str> {
+        None
+    }
 }

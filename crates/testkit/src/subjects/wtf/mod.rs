@@ -5,7 +5,7 @@ mod golden_json;
 
 use serde_json::Value;
 use traceloom_core::{Result, Source};
-use traceloom_wtf::{Container, Encoding, Header, Record};
+use traceloom_wtf::{Container, Encoding, Header, Record, Role};
 
 use crate::{Specimen, subject::Field};
 
@@ -54,6 +54,16 @@ impl Specimen for Wtf {
             };
             // What was decoded from text has no bytes of its own.
             (!is_carried).then_some((field, at..at + 4))
+        }
+    }
+
+    /// A mark is none: it lasts until the next one.
+    fn moment(record: &Record<'_>) -> Option<&'static str> {
+        let Record::Event(event) = record else { return None };
+        match event.kind.role {
+            Role::Plain if !event.kind.is_scope() => Some("instance"),
+            Role::TimeStamp => Some("time stamp"),
+            _ => None,
         }
     }
 }
