@@ -7,39 +7,39 @@ use std::{
 
 use traceloom_core::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source, Text};
 
-use super::transcript::{self, Inputs, Plan};
+use super::{
+    input::Input,
+    transcript::{self, Plan},
+};
 use crate::{
     FORMAT, Header, Record, Switch, Thread,
     raw::{Layout, Version, Width},
 };
 
-/// Writes the file anew: every count right, no residue, for the version that `variant` names.
+/// Writes the same contents: every count right, no residue, for the version that `variant` names.
 pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
-    let inputs = Inputs::open(std::slice::from_ref(source), options)?;
-    let Some(old) = inputs.headers.first() else { return Err(Error::usage("no input")) };
+    let input = Input::open(source, options)?;
+    let old = &input.header;
     let version = match variant {
         None => old.version,
         Some(text) => parse_version(text)?,
     };
     let layout = Layout::real(version, if variant.is_some() { ByteOrder::Little } else { old.layout.order });
-    let taken = if layout.thread_id == Width::U32 { narrow_ids(&inputs)? } else { HashSet::new() };
-    let mut plan = Canonical { layout, loss: Loss::default(), ids: HashMap::new(), taken, fresh: u32::MAX };
+    let taken = if layout.thread_id == Width::U32 { narrow_ids(&input)? } else { HashSet::new() };
+    let mut plan = CanonicalPlan { layout, loss: Loss::default(), ids: HashMap::new(), taken, fresh: u32::MAX };
     let header = plan.header(old, version);
-    let counted = transcript::count(&inputs, &layout, &mut plan)?;
-    let loss = std::mem::take(&mut plan.loss);
-    transcript::write(&inputs, out, header, &counted, &mut plan)?;
-    Ok(Edited { findings: counted.findings, loss })
+    transcript::run(&[input], out, header, &mut plan)
 }
 
 fn parse_version(text: &str) -> Result<Version> {
     let version = Version::parse(text).filter(|version| *version >= Version::V0_1_0);
     version.ok_or_else(|| {
         let known: Vec<_> = FORMAT.variants.iter().map(|variant| variant.id).collect();
-        Error::usage(format!("easyprofiler:{text} is no version of the format; there are {}", known.join(", ")))
+        Error::usage(format!("unknown version easyprofiler:{text}; known versions: {}", known.join(", ")))
     })
 }
 
-struct Canonical {
+struct CanonicalPlan {
     layout: Layout,
     loss: Loss,
     /// Ids that do not fit into 32 bits, with what stands for them.
@@ -51,9 +51,9 @@ struct Canonical {
 }
 
 /// The thread ids of a file that fit into 32 bits.
-fn narrow_ids(inputs: &Inputs) -> Result<HashSet<u32>> {
+fn narrow_ids(input: &Input) -> Result<HashSet<u32>> {
     let mut ids = HashSet::new();
-    let mut reader = inputs.reader(0)?;
+    let mut reader = input.reader()?;
     while let Some(located) = reader.next()? {
         let id = match located.record {
             Record::Thread(thread) => thread.id,
@@ -65,7 +65,7 @@ fn narrow_ids(inputs: &Inputs) -> Result<HashSet<u32>> {
     Ok(ids)
 }
 
-impl Canonical {
+impl CanonicalPlan {
     fn header(&mut self, old: &Header, version: Version) -> Header {
         let mut header = Header { layout: self.layout, version, ..old.clone() };
         header.pid = match (self.layout.pid, old.pid) {
@@ -101,7 +101,7 @@ impl Canonical {
     }
 }
 
-impl Plan for Canonical {
+impl Plan for CanonicalPlan {
     fn apply<'a>(&mut self, _input: usize, record: Record<'a>) -> Result<Option<Record<'a>>> {
         Ok(match record {
             Record::Thread(thread) => Some(Record::Thread(Thread { id: self.id(thread.id), ..thread })),

@@ -4,6 +4,8 @@
 //! counts first and writes then, so that memory does not grow with the file.
 
 mod canonical;
+mod clean;
+mod input;
 mod merge;
 mod repair;
 mod slice;

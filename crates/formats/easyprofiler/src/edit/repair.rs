@@ -4,11 +4,14 @@ use std::{collections::HashSet, io::Write};
 
 use traceloom_core::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source};
 
-use super::transcript::{self, Inputs, Plan};
+use super::{
+    input::Input,
+    transcript::{self, Plan},
+};
 use crate::{
-    Block, Clock, Descriptor, Header, Name, Nodes, Record, Tree, TreeBuilder,
+    Block, Clock, Descriptor, Header, Name, Nodes, Record, Tree, TreeBuilder, Value,
     findings::TOO_DEEP,
-    raw::{BlockType, Layout, MOST_LEVELS, Status},
+    raw::{BlockType, Layout, MAX_LEVELS, Status},
 };
 
 /// Writes what can be read so that the original loads it; `loss` says what is not in it and why.
@@ -16,13 +19,12 @@ use crate::{
 /// Records that lack their descriptor get one, and the begin of the capture moves before the first
 /// record: nothing is dropped that can be kept.
 pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
-    let inputs = Inputs::open(std::slice::from_ref(source), options)?;
-    let Some(old) = inputs.headers.first() else { return Err(Error::usage("no input")) };
-    let layout = Layout::real(old.version, ByteOrder::Little);
-    let survey = Survey::of(&inputs, old)?;
-    let header = Header { layout, begin_time: survey.begin_time, ..old.clone() };
-    let tree = if survey.too_deep { Some(survey.tree(&inputs, &header)?) } else { None };
-    let mut plan = Repair {
+    let input = Input::open(source, options)?;
+    let layout = Layout::real(input.header.version, ByteOrder::Little);
+    let survey = Survey::of(&input)?;
+    let header = Header { layout, begin_time: survey.begin_time, ..input.header.clone() };
+    let tree = if survey.too_deep { Some(tree(&input, &header.clock())?) } else { None };
+    let mut plan = RepairPlan {
         loss: Loss::default(),
         clock: header.clock(),
         nodes: tree.as_ref().map(Tree::nodes),
@@ -30,15 +32,14 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
         survey,
         index: 0,
     };
+    let inputs = [input];
     let counted = transcript::count(&inputs, &layout, &mut plan)?;
-    let loss = std::mem::take(&mut plan.loss);
     if counted.records() == 0 {
         let message =
             "there is nothing to repair: no block or switch can be read, and the original refuses an empty file";
         return Err(Error::unrecognized(message));
     }
-    transcript::write(&inputs, out, header, &counted, &mut plan)?;
-    Ok(Edited { findings: counted.findings, loss })
+    transcript::write(&inputs, out, header, counted, &mut plan)
 }
 
 /// What has to be known before the first record is written.
@@ -55,9 +56,9 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(inputs: &Inputs, header: &Header) -> Result<Self> {
+    fn of(input: &Input) -> Result<Self> {
         let mut survey = Self {
-            begin_time: header.begin_time,
+            begin_time: input.header.begin_time,
             descriptors: 0,
             described: false,
             used_holes: HashSet::new(),
@@ -65,8 +66,8 @@ impl Survey {
             too_deep: false,
         };
         let mut holes = HashSet::new();
-        let clock = header.clock();
-        let mut reader = inputs.thorough_reader(0)?;
+        let clock = input.header.clock();
+        let mut reader = input.thorough_reader()?;
         let mut in_threads = false;
         while let Some(located) = reader.next()? {
             match located.record {
@@ -84,7 +85,7 @@ impl Survey {
                     survey.begin_time = survey.begin_time.min(switch.begin);
                 }
                 Record::Block(Block { begin, end, descriptor, .. })
-                | Record::Value(crate::Value { begin, end, descriptor, .. }) => {
+                | Record::Value(Value { begin, end, descriptor, .. }) => {
                     // Readers cut off what lies before the begin: it has to come before the whole block.
                     if !clock.keeps_block(end) {
                         survey.begin_time = survey.begin_time.min(begin).min(end);
@@ -109,26 +110,26 @@ impl Survey {
         }
         self.begin_time = self.begin_time.min(end.saturating_sub(step));
     }
-
-    fn tree(&self, inputs: &Inputs, header: &Header) -> Result<Tree> {
-        let mut builder = TreeBuilder::new(&inputs.options().limits);
-        let clock = header.clock();
-        let mut reader = inputs.reader(0)?;
-        while let Some(located) = reader.next()? {
-            match located.record {
-                Record::Thread(thread) => builder.thread(thread.id),
-                Record::Block(Block { begin, end, .. }) | Record::Value(crate::Value { begin, end, .. }) => {
-                    let (begin, end) = clock.span(begin, end);
-                    builder.push(begin, end)?;
-                }
-                _ => {}
-            }
-        }
-        builder.finish()
-    }
 }
 
-struct Repair<'t> {
+fn tree(input: &Input, clock: &Clock) -> Result<Tree> {
+    let mut builder = TreeBuilder::new(&input.options.limits);
+    let mut reader = input.reader()?;
+    reader.walk(|located| match located.record {
+        Record::Thread(thread) => {
+            builder.thread(thread.id);
+            Ok(())
+        }
+        Record::Block(Block { begin, end, .. }) | Record::Value(Value { begin, end, .. }) => {
+            let (begin, end) = clock.span(begin, end);
+            builder.push(begin, end)
+        }
+        _ => Ok(()),
+    })?;
+    builder.finish()
+}
+
+struct RepairPlan<'t> {
     loss: Loss,
     clock: Clock,
     tree: Option<&'t Tree>,
@@ -138,7 +139,7 @@ struct Repair<'t> {
     index: u32,
 }
 
-impl Repair<'_> {
+impl RepairPlan<'_> {
     /// The descriptor that a block gets: its own, or the one made for those that have none.
     fn descriptor(&self, descriptor: u32) -> u32 {
         descriptor.min(self.survey.descriptors)
@@ -146,7 +147,7 @@ impl Repair<'_> {
 
     fn is_too_deep(&mut self) -> Result<bool> {
         let node = self.nodes.as_mut().and_then(Iterator::next).transpose()?;
-        Ok(node.is_some_and(|node| node.depth >= MOST_LEVELS))
+        Ok(node.is_some_and(|node| node.depth >= MAX_LEVELS))
     }
 
     fn keep_timed<'a>(&mut self, end: u64, descriptor: u32, record: Record<'a>) -> Result<Option<Record<'a>>> {
@@ -160,7 +161,7 @@ impl Repair<'_> {
     }
 }
 
-impl Plan for Repair<'_> {
+impl Plan for RepairPlan<'_> {
     fn start(&mut self, _input: usize) -> Result<()> {
         self.nodes = self.tree.map(Tree::nodes);
         self.index = 0;
@@ -185,7 +186,7 @@ impl Plan for Repair<'_> {
             }
             Record::Value(value) => {
                 let descriptor = self.descriptor(value.descriptor);
-                self.keep_timed(value.end, value.descriptor, Record::Value(crate::Value { descriptor, ..value }))
+                self.keep_timed(value.end, value.descriptor, Record::Value(Value { descriptor, ..value }))
             }
             Record::Switch(switch) if !self.clock.keeps_switch(switch.end) => {
                 self.loss.lose("context switches that end at time 0", || format!("target {}", switch.target));

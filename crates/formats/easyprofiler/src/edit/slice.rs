@@ -1,65 +1,72 @@
-//! A part of a file: a stretch of time, some of the threads.
+//! A range of time of a file, and some of its threads.
 
 use std::io::Write;
 
-use traceloom_core::{Edited, Error, Loss, Options, Result, Slice, Source};
+use traceloom_core::{Edited, Loss, Options, Result, Slice, Source};
 
-use super::transcript::{self, Inputs, Plan};
-use crate::{Block, Clock, Record};
+use super::{
+    input::Input,
+    transcript::{self, Plan},
+};
+use crate::{Block, Clock, Record, Value};
 
-/// Writes the threads and the stretch of time that `slice` names.
+/// Writes the threads and the range of time that `slice` names.
 ///
-/// Whatever reaches into the stretch is kept whole; the header's begin and end become its bounds, so
-/// that readers cut what sticks out in front.
+/// Blocks that overlap the range are kept whole; the header's begin and end become its bounds, so that readers cut
+/// them at its start. A range in which nothing lies gives a file without threads, which easy_profiler refuses as it
+/// refuses every empty profile.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
-    let inputs = Inputs::open(std::slice::from_ref(source), options)?;
-    let Some(old) = inputs.headers.first() else { return Err(Error::usage("no input")) };
-    let clock = old.clock();
-    let origin = inputs.origin_ns(0)?;
-    let absolute = |ns: i64| origin.saturating_add_signed(ns);
-    let from_ns = slice.range.from_ns().map(absolute).unwrap_or(0);
-    let to_ns = slice.range.to_ns().map(absolute);
-    let mut header = old.clone();
-    if slice.range.from_ns().is_some() {
-        header.begin_time = header.begin_time.max(clock.first_tick_at(from_ns));
+    let input = Input::open(source, options)?;
+    let clock = input.header.clock();
+    let origin_ns = input.origin_ns()?;
+    let tick = |ns: i64| clock.first_tick_at(origin_ns.saturating_add_signed(ns));
+    let mut header = input.header.clone();
+    if let Some(from_ns) = slice.range.from_ns() {
+        header.begin_time = header.begin_time.max(tick(from_ns));
     }
-    if let Some(to_ns) = to_ns {
-        header.end_time = clock.first_tick_at(to_ns);
+    if let Some(to_ns) = slice.range.to_ns() {
+        header.end_time = tick(to_ns);
     }
     let begin_ns = clock.ns(header.begin_time);
-    let mut plan = Part { slice, clock, from_ns, to_ns, begin_ns, in_thread: false, loss: Loss::default() };
-    let counted = transcript::count(&inputs, &header.layout, &mut plan)?;
-    if counted.records() == 0 {
-        return Err(Error::usage("nothing of the trace lies in this part of it"));
-    }
-    let loss = std::mem::take(&mut plan.loss);
-    transcript::write(&inputs, out, header, &counted, &mut plan)?;
-    Ok(Edited { findings: counted.findings, loss })
+    let mut plan = SlicePlan { slice, clock, origin_ns, begin_ns, in_thread: false, loss: Loss::default() };
+    transcript::run(&[input], out, header, &mut plan)
 }
 
-struct Part<'s> {
+struct SlicePlan<'s> {
     slice: &'s Slice,
     clock: Clock,
-    from_ns: u64,
-    to_ns: Option<u64>,
+    origin_ns: u64,
+    /// When the capture begins that the new header tells of.
     begin_ns: u64,
     in_thread: bool,
     loss: Loss,
 }
 
-impl Part<'_> {
-    fn is_before_end(&self, ns: u64) -> bool {
-        self.to_ns.is_none_or(|to_ns| ns < to_ns)
+impl SlicePlan<'_> {
+    /// Nanoseconds from the origin.
+    fn ts_ns(&self, ns: u64) -> i64 {
+        let ts_ns = i128::from(ns) - i128::from(self.origin_ns);
+        ts_ns.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 
-    fn holds(&self, begin: u64, end: u64) -> bool {
-        let (begin, end) = (self.clock.ns(begin), self.clock.ns(end));
-        let reaches_in = if begin == end { end >= self.from_ns } else { end > self.from_ns };
-        self.in_thread && reaches_in && self.is_before_end(begin)
+    fn overlaps(&self, begin: u64, end: u64) -> bool {
+        let range = self.slice.range;
+        let (begin_ns, end_ns) = self.clock.span(begin, end);
+        !range.is_empty() && range.overlaps(self.ts_ns(begin_ns), self.ts_ns(end_ns))
+    }
+
+    /// The original drops a switch that ends when the capture begins, and refuses a file that counts it.
+    fn keeps_switch(&mut self, begin: u64, end: u64) -> bool {
+        let overlaps = self.in_thread && self.overlaps(begin, end);
+        let kept = overlaps && self.clock.ns(end) > self.begin_ns;
+        if overlaps && !kept {
+            self.loss.lose("context switches that end where the range starts", || format!("at {end}"));
+        }
+        kept
     }
 }
 
-impl Plan for Part<'_> {
+impl Plan for SlicePlan<'_> {
     fn apply<'a>(&mut self, _input: usize, record: Record<'a>) -> Result<Option<Record<'a>>> {
         let kept = match record {
             Record::Descriptor(_) | Record::Hole => true,
@@ -67,13 +74,11 @@ impl Plan for Part<'_> {
                 self.in_thread = self.slice.keeps_thread(thread.id, thread.name.text);
                 self.in_thread
             }
-            Record::Switch(switch) => self.holds(switch.begin, switch.end) && self.clock.ns(switch.end) > self.begin_ns,
-            Record::Block(Block { begin, end, .. }) | Record::Value(crate::Value { begin, end, .. }) => {
-                self.holds(begin, end)
+            Record::Switch(switch) => self.keeps_switch(switch.begin, switch.end),
+            Record::Block(Block { begin, end, .. }) | Record::Value(Value { begin, end, .. }) => {
+                self.in_thread && self.overlaps(begin, end)
             }
-            Record::Bookmark(bookmark) => {
-                bookmark.position_ns >= self.from_ns && self.is_before_end(bookmark.position_ns)
-            }
+            Record::Bookmark(bookmark) => self.slice.range.contains(self.ts_ns(bookmark.position_ns)),
             _ => false,
         };
         Ok(kept.then_some(record))

@@ -1,16 +1,14 @@
-//! Writes the records of one or several files anew, with every count right.
+//! Writes the records of one or several files, with every count right.
 
 use std::io::Write;
 
-use traceloom_core::{Error, Findings, Loss, Mode, Options, Records, Result, Source, Text};
+use traceloom_core::{Edited, Findings, Limits, Loss, Mode, Records, Result};
 
+use super::{clean::cleaned, input::Input};
 use crate::{
-    Block, Bookmark, Descriptor, Header, Name, Reader, Record, Switch, Tally, Thread, Value, Writer, create,
-    raw::{BLOCK_FIXED, BOOKMARK_FIXED, DESCRIPTOR_FIXED, EASY_PROFILER_SIGNATURE, Layout},
+    Bookmark, Header, Name, Reader, Record, Tally, Thread, Writer, create,
+    raw::{EASY_PROFILER_SIGNATURE, Layout},
 };
-
-/// Bytes of a switch before its name, at the most.
-const SWITCH_FIXED: usize = 24;
 
 /// What becomes of each record; asked twice for every record, and to answer the same.
 pub(super) trait Plan {
@@ -37,72 +35,10 @@ pub(super) trait Plan {
     }
 }
 
-/// Files to be read, opened anew for each walk.
-pub(super) struct Inputs {
-    pub(super) sources: Vec<Source>,
-    pub(super) headers: Vec<Header>,
-    options: Options,
-}
-
-impl Inputs {
-    /// Recognises the files; edits read leniently whatever the caller says.
-    pub(super) fn open(sources: &[Source], options: &Options) -> Result<Self> {
-        let options = options.clone().with_mode(Mode::Lenient);
-        let headers = sources.iter().map(|source| Ok(crate::open(source.clone(), &options)?.header().clone()));
-        let headers = headers.collect::<Result<_>>()?;
-        Ok(Self { sources: sources.to_vec(), headers, options })
-    }
-
-    /// Puts the files into the order of their captures.
-    pub(super) fn sort_by_origin(&mut self) -> Result<()> {
-        let origins: Vec<u64> = self.indices().map(|input| self.origin_ns(input)).collect::<Result<_>>()?;
-        let mut order: Vec<usize> = self.indices().collect();
-        order.sort_by_key(|input| origins.get(*input));
-        self.sources = order.iter().filter_map(|input| self.sources.get(*input).cloned()).collect();
-        self.headers = order.iter().filter_map(|input| self.headers.get(*input).cloned()).collect();
-        Ok(())
-    }
-
-    /// The origin of a trace: the begin of the capture or, in a live one, the first timed record.
-    pub(super) fn origin_ns(&self, input: usize) -> Result<u64> {
-        let mut reader = self.reader(input)?;
-        let clock = reader.clock();
-        if reader.header().begin_time != 0 {
-            return Ok(clock.begin_ns());
-        }
-        while let Some(located) = reader.next()? {
-            if let Some((begin, _)) = located.record.times() {
-                return Ok(clock.ns(begin));
-            }
-        }
-        Ok(0)
-    }
-
-    /// A reader at the first record of an input.
-    pub(super) fn reader(&self, input: usize) -> Result<Reader> {
-        match (self.sources.get(input), self.headers.get(input)) {
-            (Some(source), Some(header)) => Reader::with_header(source.clone(), header.clone(), &self.options),
-            _ => Err(Error::usage("no such input")),
-        }
-    }
-
-    /// The same with every check.
-    pub(super) fn thorough_reader(&self, input: usize) -> Result<Reader> {
-        match (self.sources.get(input), self.headers.get(input)) {
-            (Some(source), Some(header)) => {
-                Reader::with_header(source.clone(), header.clone(), &self.options.clone().thorough())
-            }
-            _ => Err(Error::usage("no such input")),
-        }
-    }
-
-    pub(super) fn options(&self) -> &Options {
-        &self.options
-    }
-
-    fn indices(&self) -> std::ops::Range<usize> {
-        0..self.headers.len()
-    }
+/// Writes what the plan keeps of all inputs.
+pub(super) fn run<W: Write>(inputs: &[Input], out: W, header: Header, plan: &mut dyn Plan) -> Result<Edited> {
+    let counted = count(inputs, &header.layout, plan)?;
+    write(inputs, out, header, counted, plan)
 }
 
 /// What a first walk over all inputs counted.
@@ -112,7 +48,8 @@ pub(super) struct Counted {
     sections: Vec<Kept>,
     /// Few enough to be kept; the format wants them in order of position.
     bookmarks: Vec<(u64, u32, Vec<u8>)>,
-    pub(super) findings: Findings,
+    findings: Findings,
+    loss: Loss,
 }
 
 /// What is kept of a thread section.
@@ -134,24 +71,21 @@ impl Counted {
     pub(super) fn records(&self) -> u32 {
         self.tally.records
     }
-
-    /// Bookmarks that there are; the header can count only so many.
-    pub(super) fn bookmarks(&self) -> usize {
-        self.bookmarks.len()
-    }
 }
 
 /// Walks all inputs and counts what the plan keeps.
-pub(super) fn count(inputs: &Inputs, layout: &Layout, plan: &mut dyn Plan) -> Result<Counted> {
+pub(super) fn count(inputs: &[Input], layout: &Layout, plan: &mut dyn Plan) -> Result<Counted> {
+    let limits = inputs.first().map_or_else(Limits::default, |input| input.options.limits.clone());
     let mut counted = Counted {
         tally: Tally::default(),
         sections: Vec::new(),
         bookmarks: Vec::new(),
-        findings: Findings::new(Mode::Lenient, &inputs.options.limits),
+        findings: Findings::new(Mode::Lenient, &limits),
+        loss: Loss::default(),
     };
-    for input in inputs.indices() {
+    for (input, file) in inputs.iter().enumerate() {
         plan.start(input)?;
-        let mut reader = inputs.thorough_reader(input)?;
+        let mut reader = file.thorough_reader()?;
         let mut in_threads = false;
         while let Some(located) = reader.next()? {
             if matches!(located.record, Record::Thread(_)) {
@@ -170,6 +104,11 @@ pub(super) fn count(inputs: &Inputs, layout: &Layout, plan: &mut dyn Plan) -> Re
     counted.tally.threads = counted.sections.iter().filter(|section| section.thread).count() as u32;
     plan.extra_descriptors().iter().for_each(|record| counted.tally.count(record, layout));
     counted.bookmarks.sort_by_key(|(position, ..)| *position);
+    // The second walk meets the same losses again.
+    counted.loss = std::mem::take(plan.loss());
+    let left_over = counted.bookmarks.len().saturating_sub(MAX_BOOKMARKS) as u64;
+    counted.loss.lose_many("bookmarks: a file has room for 65535", left_over, || format!("{left_over} of them"));
+    counted.bookmarks.truncate(MAX_BOOKMARKS);
     Ok(counted)
 }
 
@@ -191,19 +130,19 @@ impl Counted {
 
 /// Writes what was counted.
 pub(super) fn write<W: Write>(
-    inputs: &Inputs,
+    inputs: &[Input],
     out: W,
     mut header: Header,
-    counted: &Counted,
+    counted: Counted,
     plan: &mut dyn Plan,
-) -> Result<()> {
+) -> Result<Edited> {
     counted.tally.fill(&mut header);
-    header.bookmarks_count = header.layout.marks.then_some(counted.bookmarks.len().min(MOST_BOOKMARKS) as u16);
+    header.bookmarks_count = header.layout.marks.then_some(counted.bookmarks.len() as u16);
     header.stored_bytes = header.layout.header_bytes();
     let mut writer = create(out, &header)?;
-    for input in inputs.indices() {
+    for (input, file) in inputs.iter().enumerate() {
         plan.start(input)?;
-        let mut reader = inputs.reader(input)?;
+        let mut reader = file.reader()?;
         while let Some(located) = reader.next()? {
             if matches!(located.record, Record::Thread(_)) {
                 break;
@@ -215,13 +154,13 @@ pub(super) fn write<W: Write>(
     }
     plan.extra_descriptors().iter().try_for_each(|record| writer.write(record))?;
     let mut sections = counted.sections.iter().copied();
-    for input in inputs.indices() {
+    for (input, file) in inputs.iter().enumerate() {
         plan.start(input)?;
-        write_threads(inputs.reader(input)?, input, &mut sections, plan, &mut writer)?;
+        write_threads(file.reader()?, input, &mut sections, plan, &mut writer)?;
     }
     if header.layout.marks {
         writer.write(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
-        for (position_ns, color, text) in counted.bookmarks.iter().take(MOST_BOOKMARKS) {
+        for (position_ns, color, text) in &counted.bookmarks {
             let text = Name::new(text);
             let bookmark = Bookmark { position_ns: *position_ns, color: *color, text, odd_size: None };
             writer.write(&Record::Bookmark(bookmark))?;
@@ -231,37 +170,19 @@ pub(super) fn write<W: Write>(
         }
     }
     writer.finish()?;
-    Ok(())
+    Ok(Edited { findings: counted.findings, loss: counted.loss })
 }
 
-/// What becomes of a record: what only says how the file is laid out is dropped, the rest is cleaned
-/// and goes to the plan.
+/// What is written for a record, if anything.
 fn planned<'a>(plan: &mut dyn Plan, input: usize, record: Record<'a>, in_threads: bool) -> Result<Option<Record<'a>>> {
-    let cleaned = match record {
-        Record::Mark(_) | Record::Blocks(_) => None,
-        // Its index must stay taken.
-        Record::Malformed(bytes) if !in_threads => {
-            plan.loss().lose("descriptors too short for their fields", || format!("{bytes:02x?}"));
-            Some(Record::Hole)
-        }
-        Record::Malformed(bytes) => {
-            plan.loss().lose("records too short for their fields", || format!("{bytes:02x?}"));
-            None
-        }
-        Record::Residue(bytes) => {
-            plan.loss().lose("runs of bytes that no record explains", || {
-                let start = bytes.get(..bytes.len().min(16)).unwrap_or_default();
-                format!("{} bytes, beginning \"{}\"", bytes.len(), Text(start))
-            });
-            None
-        }
-        record => Some(cleaned(record, plan.loss())),
-    };
-    cleaned.map_or(Ok(None), |record| plan.apply(input, record))
+    match cleaned(record, in_threads, plan.loss()) {
+        Some(record) => plan.apply(input, record),
+        None => Ok(None),
+    }
 }
 
 /// The header counts bookmarks in 16 bits.
-pub(super) const MOST_BOOKMARKS: usize = u16::MAX as usize;
+const MAX_BOOKMARKS: usize = u16::MAX as usize;
 
 fn write_threads<W: Write>(
     mut reader: Reader,
@@ -310,51 +231,4 @@ impl Section {
     fn close<W: Write>(&mut self, writer: &mut Writer<W>) -> Result<()> {
         if self.kept.thread { self.write_head(writer) } else { Ok(()) }
     }
-}
-
-/// A record with canonical sizes and names.
-fn cleaned<'a>(record: Record<'a>, loss: &mut Loss) -> Record<'a> {
-    const LONGEST: usize = u16::MAX as usize;
-    match record {
-        Record::Descriptor(descriptor) => {
-            let room = LONGEST - DESCRIPTOR_FIXED;
-            let name = clean(descriptor.name, room - 1, loss);
-            let file = clean(descriptor.file, room - name.len(), loss);
-            Record::Descriptor(Descriptor { name, file, odd_size: None, odd_name_size: None, ..descriptor })
-        }
-        Record::Thread(thread) if !thread.name.is_empty() => {
-            Record::Thread(Thread { name: clean(thread.name, LONGEST, loss), ..thread })
-        }
-        Record::Switch(switch) => {
-            let name = clean(switch.name, LONGEST - SWITCH_FIXED, loss);
-            Record::Switch(Switch { name, odd_size: None, ..switch })
-        }
-        Record::Block(block) => {
-            let name = clean(block.name, LONGEST - BLOCK_FIXED, loss);
-            Record::Block(Block { name, odd_size: None, ..block })
-        }
-        Record::Value(value) => {
-            if !value.surplus.is_empty() {
-                loss.lose("bytes behind the data of a value", || format!("{:02x?}", value.surplus));
-            }
-            Record::Value(Value { filler: [0, 0], surplus: &[], odd_data_size: None, odd_size: None, ..value })
-        }
-        Record::Bookmark(bookmark) => {
-            let text = clean(bookmark.text, LONGEST - BOOKMARK_FIXED, loss);
-            Record::Bookmark(Bookmark { text, odd_size: None, ..bookmark })
-        }
-        other => other,
-    }
-}
-
-/// The text with one NUL; it gives way where a NUL that was missing no longer fits.
-fn clean<'a>(name: Name<'a>, room: usize, loss: &mut Loss) -> Name<'a> {
-    if name.tail.len() > 1 {
-        loss.lose("bytes behind the NUL of a text", || format!("{:02x?}", name.tail));
-    }
-    let fits = name.text.get(..name.text.len().min(room - 1)).unwrap_or_default();
-    if fits.len() < name.text.len() {
-        loss.lose("ends of texts that fill their record without a NUL", || Text(fits).to_string());
-    }
-    Name::new(fits)
 }

@@ -1,0 +1,76 @@
+//! Records as a clean writer lays them out: canonical sizes and names, no residue.
+
+use traceloom_core::{Loss, Text};
+
+use crate::{
+    Block, Bookmark, Descriptor, Name, Record, Switch, Thread, Value,
+    raw::{BLOCK_FIXED, BOOKMARK_FIXED, DESCRIPTOR_FIXED},
+};
+
+/// Sizes are stored in 16 bits.
+const MAX_BYTES: usize = u16::MAX as usize;
+/// Bytes of a switch before its name, at the most.
+const SWITCH_FIXED: usize = 24;
+
+/// A record without oddities; none where it only says how the file is laid out, or where nothing of it can be kept.
+pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss) -> Option<Record<'a>> {
+    Some(match record {
+        Record::Mark(_) | Record::Blocks(_) => return None,
+        // Its index must stay taken.
+        Record::Malformed(bytes) if !in_threads => {
+            loss.lose("descriptors too short for their fields", || format!("{bytes:02x?}"));
+            Record::Hole
+        }
+        Record::Malformed(bytes) => {
+            loss.lose("records too short for their fields", || format!("{bytes:02x?}"));
+            return None;
+        }
+        Record::Residue(bytes) => {
+            loss.lose("runs of bytes that no record explains", || {
+                let start = bytes.get(..bytes.len().min(16)).unwrap_or_default();
+                format!("{} bytes, beginning \"{}\"", bytes.len(), Text(start))
+            });
+            return None;
+        }
+        Record::Descriptor(descriptor) => {
+            let room = MAX_BYTES - DESCRIPTOR_FIXED;
+            let name = clean_name(descriptor.name, room - 1, loss);
+            let file = clean_name(descriptor.file, room - name.len(), loss);
+            Record::Descriptor(Descriptor { name, file, odd_size: None, odd_name_size: None, ..descriptor })
+        }
+        Record::Thread(thread) if !thread.name.is_empty() => {
+            Record::Thread(Thread { name: clean_name(thread.name, MAX_BYTES, loss), ..thread })
+        }
+        Record::Switch(switch) => {
+            let name = clean_name(switch.name, MAX_BYTES - SWITCH_FIXED, loss);
+            Record::Switch(Switch { name, odd_size: None, ..switch })
+        }
+        Record::Block(block) => {
+            let name = clean_name(block.name, MAX_BYTES - BLOCK_FIXED, loss);
+            Record::Block(Block { name, odd_size: None, ..block })
+        }
+        Record::Value(value) => {
+            if !value.surplus.is_empty() {
+                loss.lose("bytes behind the data of a value", || format!("{:02x?}", value.surplus));
+            }
+            Record::Value(Value { filler: [0, 0], surplus: &[], odd_data_size: None, odd_size: None, ..value })
+        }
+        Record::Bookmark(bookmark) => {
+            let text = clean_name(bookmark.text, MAX_BYTES - BOOKMARK_FIXED, loss);
+            Record::Bookmark(Bookmark { text, odd_size: None, ..bookmark })
+        }
+        record @ (Record::Hole | Record::Thread(_)) => record,
+    })
+}
+
+/// The text with one NUL; its end gives way if a NUL that was missing no longer fits.
+fn clean_name<'a>(name: Name<'a>, room: usize, loss: &mut Loss) -> Name<'a> {
+    if name.tail.len() > 1 {
+        loss.lose("bytes behind the NUL of a text", || format!("{:02x?}", name.tail));
+    }
+    let fits = name.text.get(..name.text.len().min(room - 1)).unwrap_or_default();
+    if fits.len() < name.text.len() {
+        loss.lose("ends of texts that fill their record without a NUL", || Text(fits).to_string());
+    }
+    Name::new(fits)
+}
