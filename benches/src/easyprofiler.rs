@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::BufWriter};
 
-use traceloom_core::{Limits, Options, Records, Result, Source};
+use traceloom_core::{Error, Limits, Options, Records, Result, Source};
 use traceloom_easyprofiler::{Record, TreeBuilder, sample};
 
 use crate::measure::{baseline, cpu_times, peak_bytes, row};
@@ -12,7 +12,7 @@ const BLOCKS: u64 = 5_000_000;
 const RECORDS_PER_FRAME: u64 = 19;
 
 pub(crate) fn make(out: BufWriter<File>, records: u64) -> Result<()> {
-    sample::write(out, u32::try_from(records / RECORDS_PER_FRAME).unwrap_or(u32::MAX))
+    sample::write(out, records / RECORDS_PER_FRAME).map(drop)
 }
 
 pub(crate) fn run() -> Result<bool> {
@@ -68,12 +68,13 @@ fn flat_tree() -> Result<f64> {
 fn decode(source: &Source) -> Result<u64> {
     let mut reader = traceloom_easyprofiler::open(source.clone(), &Options::default())?;
     let (mut blocks, mut sum) = (0, 0u64);
-    while let Some(located) = reader.next()? {
+    reader.walk(|located| {
         if let Some((begin, end)) = located.record.times() {
             sum = sum.wrapping_add(begin ^ end);
             blocks += u64::from(!matches!(located.record, Record::Switch(_)));
         }
-    }
+        Ok::<_, Error>(())
+    })?;
     std::hint::black_box(sum);
     Ok(blocks)
 }
@@ -84,19 +85,19 @@ fn tree(source: &Source, limit_bytes: u64) -> Result<u64> {
     let mut reader = traceloom_easyprofiler::open(source.clone(), &Options::default().with_limits(limits.clone()))?;
     let clock = reader.clock();
     let mut builder = TreeBuilder::new(&limits);
-    while let Some(located) = reader.next()? {
+    reader.walk(|located| {
         let (begin, end) = match &located.record {
             Record::Block(block) => (block.begin, block.end),
             Record::Value(value) => (value.begin, value.end),
             Record::Thread(thread) => {
                 builder.thread(thread.id);
-                continue;
+                return Ok(());
             }
-            _ => continue,
+            _ => return Ok::<_, Error>(()),
         };
         let (begin, end) = clock.span(begin, end);
-        builder.push(begin, end)?;
-    }
+        builder.push(begin, end)
+    })?;
     let built = builder.resident_bytes();
     let tree = builder.finish()?;
     let finished = tree.resident_bytes();

@@ -18,7 +18,7 @@ pub const VALUE_FIXED: usize = 34;
 /// Bytes of a bookmark before its text.
 pub const BOOKMARK_FIXED: usize = 12;
 /// Levels of nesting that the original reader accepts.
-pub const MOST_LEVELS: u32 = 255;
+pub const MAX_LEVELS: u32 = 255;
 
 /// A version stamp: major in the top byte, minor in the next, patch in the lower half.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

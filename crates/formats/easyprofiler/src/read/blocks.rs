@@ -4,12 +4,15 @@ use std::collections::HashMap;
 
 use traceloom_core::{Arena, Cursor, Finding, Findings, Limits, Located, Position, Records, Result};
 
-use super::State;
+use super::{
+    State,
+    decode::{self, Fixed},
+    frame::{Cut, Extent, Frame, Section},
+};
 use crate::{
-    Block, Header, Name, Nesting, Reader, Record, Value, decode,
+    Block, Header, Name, Nesting, Reader, Record, Value,
     findings::*,
-    frame::{Extent, Frame, Section},
-    raw::{BLOCK_FIXED, BlockType, MOST_LEVELS},
+    raw::{BLOCK_FIXED, BlockType, MAX_LEVELS},
 };
 
 impl Reader {
@@ -18,9 +21,7 @@ impl Reader {
         let needed = self.header.layout.switch_fixed();
         let frame = match self.frame(Section::Switch)? {
             Frame::Whole(frame) => frame,
-            Frame::Cut { needed, left: bytes, size } => {
-                return self.cut_record("context switch", left, needed, bytes, size);
-            }
+            Frame::Cut(cut) => return self.cut_record("context switch", left, cut),
         };
         self.state = State::Switches(left - 1);
         self.count_memory(frame.payload)?;
@@ -40,7 +41,8 @@ impl Reader {
         let kept = self.clock.keeps_switch(switch.end);
         self.kept += u64::from(kept);
         if !kept || switch.end < switch.begin {
-            report_times("context switch", switch.begin, switch.end, kept, &self.header, offset, &mut self.findings)?;
+            let odd = OddTimes { what: "context switch", begin: switch.begin, end: switch.end, kept };
+            odd.report(&self.header, offset, &mut self.findings)?;
         }
         let len = 2 + frame.payload as u64;
         Ok(Some(Located { offset, len, record: Record::Switch(switch) }))
@@ -63,37 +65,31 @@ impl Reader {
     /// how fast a file is read.
     #[inline]
     pub(super) fn sound_block(&self) -> Option<SoundBlock> {
+        let State::Blocks(left @ 1..) = self.state else { return None };
         let order = self.header.layout.order;
         let ahead = self.window.bytes();
         let (fixed, rest) = ahead.split_first_chunk::<{ 2 + BLOCK_FIXED }>()?;
         let size = usize::from(order.u16(decode::part(fixed, 0)));
         let name = rest.get(..size.checked_sub(BLOCK_FIXED)?)?;
-        let (begin, end, descriptor) = decode::block_fixed(fixed, order);
-        let block_type = (*self.kinds.get(descriptor as usize)?)?;
+        let fixed = decode::block_fixed(fixed, order);
+        let block_type = (*self.kinds.get(fixed.descriptor as usize)?)?;
         let is_block = block_type != BlockType::VALUE && decode::is_name(name);
         let fits = self.memory + size as u64 <= self.header.memory_size;
-        let sound = self.is_simple && is_block && fits && begin <= end && self.clock.keeps_block(end);
-        sound.then_some(SoundBlock { begin, end, descriptor, block_type, size })
+        let is_kept = fixed.begin <= fixed.end && self.clock.keeps_block(fixed.end);
+        (self.is_simple && is_block && fits && is_kept).then_some(SoundBlock { fixed, block_type, size, left })
     }
 
     #[inline]
-    pub(super) fn take_sound_block(&mut self, left: u32, sound: SoundBlock) -> Block<'_> {
-        let SoundBlock { begin, end, descriptor, block_type, size } = sound;
+    pub(super) fn take_sound_block(&mut self, sound: SoundBlock) -> Located<Record<'_>> {
+        let SoundBlock { fixed: Fixed { begin, end, descriptor }, block_type, size, left } = sound;
         self.memory += size as u64;
         self.kept += 1;
         self.state = State::Blocks(left - 1);
+        let offset = self.window.offset();
         let stored = self.window.take(2 + size).get(2 + BLOCK_FIXED..).unwrap_or_default();
         let (text, tail) = stored.split_at_checked(size - BLOCK_FIXED - 1).unwrap_or((&[], stored));
-        Block { begin, end, descriptor, block_type, name: Name { text, tail }, odd_size: None }
-    }
-
-    /// The next record, where it is a block or event that nothing is odd about; `None` says only that [`Records::next`]
-    /// is to be asked. A loop that begins with this is spared the detour over [`Record`] for nearly all of them.
-    #[inline]
-    pub fn next_sound_block(&mut self) -> Option<Block<'_>> {
-        let State::Blocks(left @ 1..) = self.state else { return None };
-        let sound = self.sound_block()?;
-        Some(self.take_sound_block(left, sound))
+        let block = Block { begin, end, descriptor, block_type, name: Name { text, tail }, odd_size: None };
+        Located { offset, len: 2 + size as u64, record: Record::Block(block) }
     }
 
     #[inline(never)]
@@ -105,10 +101,10 @@ impl Reader {
         }
         let frame = match self.frame(Section::Block)? {
             Frame::Whole(frame) => frame,
-            Frame::Cut { needed, left: bytes, size } => {
+            Frame::Cut(cut) => {
                 return match self.resync()? {
                     Some(skip) => self.skip(skip),
-                    None => self.cut_record("block", left, needed, bytes, size),
+                    None => self.cut_record("block", left, cut),
                 };
             }
         };
@@ -117,7 +113,8 @@ impl Reader {
         let Some((fixed, stored)) = fixed.filter(|_| frame.payload >= BLOCK_FIXED) else {
             return self.short_block(left, &frame);
         };
-        let (begin, end, descriptor) = decode::block_fixed(fixed, order);
+        let fixed = decode::block_fixed(fixed, order);
+        let Fixed { begin, end, descriptor } = fixed;
         let kind = self.kinds.get(descriptor as usize).copied();
         let stored = stored.get(..frame.payload - BLOCK_FIXED).unwrap_or_default();
         let named = kind != Some(Some(BlockType::VALUE)) && decode::is_name(stored);
@@ -130,7 +127,7 @@ impl Reader {
         let kept = self.clock.keeps_block(end);
         self.kept += u64::from(kept);
         if !kept || end < begin {
-            report_times("block", begin, end, kept, &self.header, offset, &mut self.findings)?;
+            OddTimes { what: "block", begin, end, kept }.report(&self.header, offset, &mut self.findings)?;
         }
         let block_type = match kind {
             Some(Some(kind)) => kind,
@@ -146,12 +143,11 @@ impl Reader {
         }
         let len = record.len() as u64;
         let odd_size = frame.odd_size;
-        if block_type == BlockType::VALUE {
-            let fixed = (begin, end, descriptor);
-            if let Some(value) = decode::value(fixed, stored, order, offset, &mut self.findings)? {
-                let record = Record::Value(Value { odd_size, ..value });
-                return Ok(Some(Located { offset, len, record }));
-            }
+        if block_type == BlockType::VALUE
+            && let Some(value) = decode::value(fixed, stored, order, offset, &mut self.findings)?
+        {
+            let record = Record::Value(Value { odd_size, ..value });
+            return Ok(Some(Located { offset, len, record }));
         }
         let name = match stored.split_at_checked(stored.len().saturating_sub(1)) {
             Some((text, tail)) if named => Name { text, tail },
@@ -162,7 +158,7 @@ impl Reader {
     }
 
     #[cold]
-    pub(super) fn short_block(&mut self, left: u32, frame: &Extent) -> Result<Option<Located<Record<'_>>>> {
+    fn short_block(&mut self, left: u32, frame: &Extent) -> Result<Option<Located<Record<'_>>>> {
         if let Some(skip) = self.resync()? {
             return self.skip(skip);
         }
@@ -177,7 +173,7 @@ impl Reader {
     }
 
     /// Whether the record ahead belongs to a descriptor of values.
-    pub(crate) fn next_is_value(&mut self) -> Result<bool> {
+    pub(super) fn next_is_value(&mut self) -> Result<bool> {
         let ahead = self.window.fill(2 + BLOCK_FIXED)?;
         let bytes = ahead.get(18..).and_then(|bytes| bytes.first_chunk::<4>());
         let descriptor = bytes.map(|bytes| self.header.layout.order.u32(*bytes));
@@ -187,13 +183,13 @@ impl Reader {
 
     /// The header's memory size is the buffer of the original: more than fits makes it refuse.
     #[inline]
-    pub(super) fn count_memory(&mut self, payload: usize) -> Result<()> {
+    fn count_memory(&mut self, payload: usize) -> Result<()> {
         self.memory += payload as u64;
         if self.memory > self.header.memory_size { self.report_memory(payload) } else { Ok(()) }
     }
 
     #[cold]
-    pub(super) fn report_memory(&mut self, payload: usize) -> Result<()> {
+    fn report_memory(&mut self, payload: usize) -> Result<()> {
         let declared = self.header.memory_size;
         let crosses = self.memory - payload as u64 <= declared;
         // Zero has been reported as an empty profile.
@@ -204,34 +200,27 @@ impl Reader {
     }
 
     /// The file ends inside a switch or block.
-    pub(super) fn cut_record(
-        &mut self,
-        what: &'static str,
-        records: u32,
-        needed: usize,
-        left: usize,
-        size: u16,
-    ) -> Result<Option<Located<Record<'_>>>> {
-        if left == 0 {
+    fn cut_record(&mut self, what: &'static str, records: u32, cut: Cut) -> Result<Option<Located<Record<'_>>>> {
+        if cut.left == 0 {
             let thread = self.thread;
             self.report(&RECORDS_MISSING, |odd| odd.with("thread", thread).with("left", records))?;
             self.end_threads(State::Done)?;
             return Ok(None);
         }
-        self.count_memory(size.into())?;
-        self.count_padded(left)?;
-        self.cut(what, needed, left)
+        self.count_memory(cut.size.into())?;
+        self.count_padded(cut.left)?;
+        self.cut(what, cut.needed, cut.left)
     }
 
     /// Counts a switch or block of which only `len` bytes, prefix included, are there. The original reads
     /// them into a buffer, which we take for zeroed, and keeps the record if that happens to make sense.
     #[cold]
-    pub(super) fn count_padded(&mut self, len: usize) -> Result<()> {
+    fn count_padded(&mut self, len: usize) -> Result<()> {
         let mut padded = [0; 2 + BLOCK_FIXED];
         for (to, from) in padded.iter_mut().zip(self.window.bytes().iter().take(len)) {
             *to = *from;
         }
-        let (_, end, descriptor) = decode::block_fixed(&padded, self.header.layout.order);
+        let Fixed { end, descriptor, .. } = decode::block_fixed(&padded, self.header.layout.order);
         if !matches!(self.state, State::Blocks(_)) {
             self.kept += u64::from(self.clock.keeps_switch(end));
             return Ok(());
@@ -247,7 +236,7 @@ impl Reader {
 
     /// Goes to where the blocks make sense again.
     #[cold]
-    pub(super) fn skip(&mut self, bytes: usize) -> Result<Option<Located<Record<'_>>>> {
+    fn skip(&mut self, bytes: usize) -> Result<Option<Located<Record<'_>>>> {
         let next = self.window.offset() + bytes as u64;
         self.is_simple = false;
         self.report(&RESYNCED, |odd| odd.with("bytes", bytes).with("next", next))?;
@@ -258,11 +247,11 @@ impl Reader {
 /// A block that has been looked at and not yet taken.
 #[derive(Clone, Copy)]
 pub(super) struct SoundBlock {
-    begin: u64,
-    end: u64,
-    descriptor: u32,
+    fixed: Fixed,
     block_type: BlockType,
-    pub(super) size: usize,
+    size: usize,
+    /// Blocks of the thread that are left, itself included.
+    left: u32,
 }
 
 /// The nesting of every thread so far.
@@ -280,31 +269,33 @@ impl Depth {
     fn push(&mut self, thread: u64, (begin, end): (u64, u64), offset: u64, findings: &mut Findings) -> Result<()> {
         let nesting = self.threads.entry(thread).or_insert_with(|| Nesting::new(&self.arena));
         let levels = nesting.push(begin, end)?.levels;
-        if levels > MOST_LEVELS {
+        if levels > MAX_LEVELS {
             findings.report(Finding::new(&TOO_DEEP, Position::at(offset)).with("levels", levels))?;
         }
         Ok(())
     }
 }
 
-#[cold]
-fn report_times(
+/// A record that ends before it begins, or before the capture does.
+struct OddTimes {
     what: &'static str,
     begin: u64,
     end: u64,
     kept: bool,
-    header: &Header,
-    offset: u64,
-    findings: &mut Findings,
-) -> Result<()> {
-    let at = |rule| Finding::new(rule, Position::at(offset)).with("what", what).with("end", end);
-    if end < begin {
-        findings.report(at(&NEGATIVE_DURATION).with("begin", begin))?;
+}
+
+impl OddTimes {
+    #[cold]
+    fn report(&self, header: &Header, offset: u64, findings: &mut Findings) -> Result<()> {
+        let at = |rule| Finding::new(rule, Position::at(offset)).with("what", self.what).with("end", self.end);
+        if self.end < self.begin {
+            findings.report(at(&NEGATIVE_DURATION).with("begin", self.begin))?;
+        }
+        if !self.kept {
+            findings.report(at(&BEFORE_CAPTURE).with("begin", header.begin_time))?;
+        }
+        Ok(())
     }
-    if !kept {
-        findings.report(at(&BEFORE_CAPTURE).with("begin", header.begin_time))?;
-    }
-    Ok(())
 }
 
 #[cold]

@@ -2,11 +2,13 @@
 
 use traceloom_core::{Cursor, Finding, Located, Position, Records, Result, Rule};
 
-use super::{RESIDUE_BYTES, State};
-use crate::{
-    Reader, Record, decode,
-    findings::*,
+use super::{
+    RESIDUE_BYTES, State, decode,
     frame::{Frame, Section},
+};
+use crate::{
+    Reader, Record,
+    findings::*,
     raw::{BOOKMARK_FIXED, DOCUMENT_BOOKMARKS_MARK, EASY_PROFILER_SIGNATURE},
 };
 
@@ -56,15 +58,15 @@ impl Reader {
         let offset = self.window.offset();
         let frame = match self.frame(Section::Bookmark)? {
             Frame::Whole(frame) => frame,
-            Frame::Cut { needed, left: bytes, size } => {
-                let size = usize::from(size);
+            Frame::Cut(cut) => {
+                let size = usize::from(cut.size);
                 if size <= BOOKMARK_FIXED {
                     self.report(&BOOKMARK_SHORT, |odd| odd.with("size", size))?;
                 } else if size - BOOKMARK_FIXED < self.last_bookmark {
                     // The original's buffer still holds the last text there, and no NUL.
                     self.report(&BOOKMARK_NUL, |odd| odd)?;
                 }
-                return self.cut("bookmark", needed, bytes);
+                return self.cut("bookmark", cut.needed, cut.left);
             }
         };
         self.state = State::Bookmarks(left - 1);

@@ -1,7 +1,7 @@
 //! Spans as blocks, and switches.
 
 use traceloom_core::{Loss, Result};
-use traceloom_easyprofiler::raw::{BlockType, MOST_LEVELS};
+use traceloom_easyprofiler::raw::{BlockType, MAX_LEVELS};
 use traceloom_model::Table;
 
 use super::{
@@ -25,7 +25,7 @@ pub(super) fn push(
     loss: &mut Loss,
 ) -> Result<()> {
     let Gathered { roster, names, looks, spans, args, .. } = gathered;
-    let mut nest: Nest<Open> = Nest::deep(MOST_LEVELS as usize - 1);
+    let mut nest: Nest<Open> = Nest::deep(MAX_LEVELS as usize - 1);
     let (mut current, mut trace, mut order) = (None, 0, 0_u64);
     for span in spans.iter(roster)? {
         let span = span?;

@@ -172,16 +172,19 @@ impl<P: Places> Walk<P> {
     }
 
     fn run(&mut self, reader: &mut Reader, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        loop {
-            while let Some(block) = reader.next_sound_block() {
-                self.block(&block, tables)?;
-            }
-            let Some(located) = reader.next_other()? else { return Ok(()) };
+        if self.plan.reads_records {
+            return reader.walk(|located| match &located.record {
+                Record::Block(block) => self.block(block, tables),
+                record => self.other(record, tables),
+            });
+        }
+        while let Some(located) = reader.next()? {
             match &located.record {
-                Record::Thread(_) if !self.plan.reads_records => return Ok(()),
+                Record::Thread(_) => break,
                 record => self.other(record, tables)?,
             }
         }
+        Ok(())
     }
 
     #[inline(never)]
@@ -193,20 +196,13 @@ impl<P: Places> Walk<P> {
                 self.places.thread(self.thread.id);
             }
             Record::Switch(switch) => self.switch(switch, tables)?,
-            Record::Block(block) => self.odd_block(block, tables)?,
             Record::Value(value) => self.value(value, tables)?,
             Record::Bookmark(bookmark) => self.bookmark(bookmark, tables)?,
             // A descriptor that is too short takes its place in the list all the same.
             Record::Hole | Record::Malformed(_) | Record::Residue(_) if self.threads.is_empty() => self.declared.hole(),
-            Record::Hole | Record::Malformed(_) | Record::Residue(_) | Record::Blocks(_) | Record::Mark(_) => {}
+            _ => {}
         }
         Ok(())
-    }
-
-    /// A block that is not on the quick way: strange bytes, or a window that ends in it.
-    #[inline(never)]
-    fn odd_block(&mut self, block: &Block<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        self.block(block, tables)
     }
 
     #[inline(always)]

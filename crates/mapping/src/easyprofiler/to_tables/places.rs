@@ -1,6 +1,6 @@
 //! Where a record stands among the others of its thread, as far as anybody wants to know.
 
-use traceloom_core::{Arena, Limits, Result};
+use traceloom_core::{Arena, Error, Limits, Records, Result};
 use traceloom_easyprofiler::{Nesting, Nodes, Record, Tree, TreeBuilder};
 
 use crate::trace::Input;
@@ -88,23 +88,18 @@ pub(super) fn tree(input: &Input<'_>) -> Result<Tree> {
     let mut reader = traceloom_easyprofiler::open(input.source.clone(), options)?;
     let clock = reader.clock();
     let mut builder = TreeBuilder::new(&options.limits);
-    loop {
-        while let Some(block) = reader.next_sound_block() {
-            let (begin_ns, end_ns) = clock.span(block.begin, block.end);
-            builder.push(begin_ns, end_ns)?;
-        }
-        let Some(located) = reader.next_other()? else { break };
+    reader.walk(|located| {
         let (begin, end) = match &located.record {
             Record::Block(block) => (block.begin, block.end),
             Record::Value(value) => (value.begin, value.end),
             Record::Thread(thread) => {
                 builder.thread(thread.id);
-                continue;
+                return Ok(());
             }
-            _ => continue,
+            _ => return Ok::<_, Error>(()),
         };
         let (begin_ns, end_ns) = clock.span(begin, end);
-        builder.push(begin_ns, end_ns)?;
-    }
+        builder.push(begin_ns, end_ns)
+    })?;
     builder.finish()
 }

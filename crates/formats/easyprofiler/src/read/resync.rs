@@ -2,8 +2,9 @@
 
 use traceloom_core::{ByteOrder, Mode, Result, find_nul};
 
+use super::decode;
 use crate::{
-    Reader, decode,
+    Reader,
     raw::{BLOCK_FIXED, BlockType, EASY_PROFILER_SIGNATURE, SizeRule},
 };
 
@@ -20,7 +21,7 @@ impl Reader {
     /// Bytes to skip where the odd record ahead is followed by nonsense: among good ones it is just odd.
     #[cold]
     #[inline(never)]
-    pub(crate) fn resync_if_lost(&mut self, left: u32, payload: usize) -> Result<Option<usize>> {
+    pub(super) fn resync_if_lost(&mut self, left: u32, payload: usize) -> Result<Option<usize>> {
         if self.goes_on_after(left, payload)? { Ok(None) } else { self.resync() }
     }
 
@@ -31,7 +32,7 @@ impl Reader {
         let mut ahead = self.window.fill(2 + payload + CHAIN_BYTES)?;
         for _ in 0..left.min(ODD_RUN) {
             let fixed = ahead.first_chunk().map(|fixed| decode::block_fixed(fixed, order));
-            let known = fixed.is_some_and(|(.., descriptor)| (descriptor as usize) < self.kinds.len());
+            let known = fixed.is_some_and(|fixed| (fixed.descriptor as usize) < self.kinds.len());
             let payload = ahead.first_chunk::<2>().map_or(0, |size| usize::from(order.u16(*size)));
             let Some(rest) = ahead.get(2 + payload..).filter(|_| known && payload >= BLOCK_FIXED) else {
                 return Ok(false);
@@ -48,7 +49,7 @@ impl Reader {
     /// others behind it does.
     #[cold]
     #[inline(never)]
-    pub(crate) fn resync(&mut self) -> Result<Option<usize>> {
+    pub(super) fn resync(&mut self) -> Result<Option<usize>> {
         let offset = self.window.offset();
         // Strict is the original's view, and the original does not look further. A search that found
         // nothing is not repeated over the same bytes: each byte is looked at a bounded number of times.
@@ -65,9 +66,10 @@ impl Reader {
             let rest = ahead.get(*skip..).unwrap_or_default();
             is_chain(rest, order, &self.kinds)
         });
-        match found {
-            Some(_) => self.resynced = true,
-            None => self.searched_to = offset + last as u64,
+        if found.is_some() {
+            self.resynced = true;
+        } else {
+            self.searched_to = offset + last as u64;
         }
         Ok(found)
     }
@@ -76,7 +78,7 @@ impl Reader {
     /// how many records were lost.
     #[cold]
     #[inline(never)]
-    pub(crate) fn blocks_are_over(&mut self) -> Result<bool> {
+    pub(super) fn blocks_are_over(&mut self) -> Result<bool> {
         let order = self.header.layout.order;
         let ahead = self.window.fill(CHAIN_BYTES)?;
         if block_len(ahead, order, &self.kinds).is_some() {
@@ -87,7 +89,7 @@ impl Reader {
     }
 
     /// Whether what is ahead can be the head of a thread's section: its name ends where it should.
-    pub(crate) fn thread_is_ahead(&mut self) -> Result<bool> {
+    pub(super) fn thread_is_ahead(&mut self) -> Result<bool> {
         let order = self.header.layout.order;
         let head = self.header.layout.thread_id.bytes() + 2;
         let ahead = self.window.fill(CHAIN_BYTES)?;
@@ -112,12 +114,12 @@ fn is_chain(mut bytes: &[u8], order: ByteOrder, kinds: &[Option<BlockType>]) -> 
 /// The length of the block at the front, if it makes sense in every way that can be checked.
 fn block_len(bytes: &[u8], order: ByteOrder, kinds: &[Option<BlockType>]) -> Option<usize> {
     let payload = usize::from(order.u16(*bytes.first_chunk::<2>()?));
-    let (begin, end, descriptor) = decode::block_fixed(bytes.first_chunk()?, order);
-    let kind = kinds.get(descriptor as usize).copied().flatten()?;
+    let fixed = decode::block_fixed(bytes.first_chunk()?, order);
+    let kind = kinds.get(fixed.descriptor as usize).copied().flatten()?;
     let stored = bytes.get(2 + BLOCK_FIXED..2 + payload)?;
     let makes_sense = match kind {
         BlockType::VALUE => decode::is_value(stored, order),
         _ => decode::is_name(stored),
     };
-    (makes_sense && begin <= end).then_some(2 + payload)
+    (makes_sense && fixed.begin <= fixed.end).then_some(2 + payload)
 }

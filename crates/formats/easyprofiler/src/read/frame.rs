@@ -12,7 +12,7 @@ const MEASURED_BYTES: usize = 4 << 10;
 
 /// The section that a record stands in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Section {
+pub(super) enum Section {
     Block,
     Bookmark,
     Descriptor,
@@ -21,33 +21,39 @@ pub(crate) enum Section {
 
 /// A record's extent; its bytes are in the window.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Extent {
+pub(super) struct Extent {
     /// Bytes after the prefix.
-    pub(crate) payload: usize,
+    pub(super) payload: usize,
     /// SIZE, where it is not what `payload` says.
-    pub(crate) odd_size: Option<u16>,
+    pub(super) odd_size: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Frame {
+pub(super) enum Frame {
     Whole(Extent),
-    /// The file ends before the record does; `size` is what there is of SIZE.
-    Cut {
-        needed: usize,
-        left: usize,
-        size: u16,
-    },
+    Cut(Cut),
+}
+
+/// A record before whose end the file ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// Bytes of the record, its prefix included.
+    pub(super) needed: usize,
+    /// Bytes that there are.
+    pub(super) left: usize,
+    /// SIZE, as far as it is there.
+    pub(super) size: u16,
 }
 
 impl Reader {
     /// Brings the next record into the window.
     #[inline(always)]
-    pub(crate) fn frame(&mut self, section: Section) -> Result<Frame> {
+    pub(super) fn frame(&mut self, section: Section) -> Result<Frame> {
         let layout = self.header.layout;
         let ahead = self.window.fill(2)?;
         let Some(prefix) = ahead.first_chunk::<2>() else {
             let size = ahead.first().copied().unwrap_or(0).into();
-            return Ok(Frame::Cut { needed: 2, left: ahead.len(), size });
+            return Ok(Frame::Cut(Cut { needed: 2, left: ahead.len(), size }));
         };
         let size = layout.order.u16(*prefix);
         let extent = match layout.size {
@@ -55,9 +61,10 @@ impl Reader {
             SizeRule::WithPrefix | SizeRule::Unreliable => self.document_extent(section, size)?,
         };
         let needed = 2 + extent.payload;
-        Ok(match self.window.has(needed)? {
-            true => Frame::Whole(extent),
-            false => Frame::Cut { needed, left: self.window.bytes().len(), size },
+        Ok(if self.window.has(needed)? {
+            Frame::Whole(extent)
+        } else {
+            Frame::Cut(Cut { needed, left: self.window.bytes().len(), size })
         })
     }
 

@@ -1,17 +1,23 @@
 //! Walks the records of a file, front to back.
 
 mod blocks;
+mod decode;
 mod ending;
+mod frame;
+mod resync;
 
 use traceloom_core::{
-    ByteOrder, Cursor, Finding, Findings, Limits, Located, Options, Position, Records, Result, Rule, Source, Window,
+    ByteOrder, Cursor, Error, Finding, Findings, Limits, Located, Options, Position, Records, Result, Rule, Source,
+    Window,
 };
 
-use self::blocks::Depth;
-use crate::{
-    Clock, Header, Record, Thread, decode,
-    findings::*,
+use self::{
+    blocks::Depth,
     frame::{Extent, Frame, Section},
+};
+use crate::{
+    Clock, Header, Record, Thread,
+    findings::*,
     probe,
     raw::{BlockType, DESCRIPTOR_FIXED, DOCUMENT_BOOKMARKS_MARK, EASY_PROFILER_SIGNATURE, SizeRule},
 };
@@ -25,14 +31,14 @@ pub fn open(source: Source, options: &Options) -> Result<Reader> {
 /// Reads one file; see [`Records`].
 #[derive(Debug)]
 pub struct Reader {
-    pub(crate) window: Window,
-    pub(crate) header: Header,
-    pub(crate) findings: Findings,
+    window: Window,
+    header: Header,
+    findings: Findings,
     clock: Clock,
     limits: Limits,
     state: State,
     /// Type of each descriptor; a hole has none.
-    pub(crate) kinds: Vec<Option<BlockType>>,
+    kinds: Vec<Option<BlockType>>,
     descriptor_bytes: u64,
     /// Records that the original would keep.
     kept: u64,
@@ -45,9 +51,9 @@ pub struct Reader {
     /// SIZE means what it should, and neither depth nor damage asks for a closer look at each block.
     is_simple: bool,
     /// Up to here no better place to go on was found.
-    pub(crate) searched_to: u64,
+    searched_to: u64,
     /// Records of this thread were skipped, so its count no longer tells where it ends.
-    pub(crate) resynced: bool,
+    resynced: bool,
     /// Length of the last bookmark's text: the original reuses the buffer, see [`Self::next_bookmark`].
     last_bookmark: usize,
 }
@@ -157,7 +163,7 @@ impl Reader {
         let offset = self.window.offset();
         let frame = match self.frame(Section::Descriptor)? {
             Frame::Whole(frame) => frame,
-            Frame::Cut { needed, left, .. } => return self.cut("descriptor", needed, left),
+            Frame::Cut(cut) => return self.cut("descriptor", cut.needed, cut.left),
         };
         self.descriptor_bytes += frame.payload as u64;
         if frame.payload < DESCRIPTOR_FIXED {
@@ -273,10 +279,9 @@ impl Reader {
         Ok(Some(Located { offset, len: needed as u64, record }))
     }
 
-    /// The next record as [`Records::next`] gives it; the quicker way where it is anything but a block without oddities,
-    /// as it is after [`Self::next_sound_block`] gave none.
+    /// The next record, where it is not a sound block.
     #[inline(never)]
-    pub fn next_other(&mut self) -> Result<Option<Located<Record<'_>>>> {
+    fn next_other(&mut self) -> Result<Option<Located<Record<'_>>>> {
         if self.findings.has_refused() {
             return Ok(None);
         }
@@ -344,14 +349,24 @@ impl Records for Reader {
 
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
-        if let State::Blocks(left @ 1..) = self.state
-            && let Some(sound) = self.sound_block()
-        {
-            let (offset, len) = (self.window.offset(), 2 + sound.size as u64);
-            let record = Record::Block(self.take_sound_block(left, sound));
-            return Ok(Some(Located { offset, len, record }));
+        match self.sound_block() {
+            Some(sound) => Ok(Some(self.take_sound_block(sound))),
+            None => self.next_other(),
         }
-        self.next_other()
+    }
+
+    #[inline]
+    fn walk<E: From<Error>>(&mut self, mut visit: impl FnMut(Located<Record<'_>>) -> Result<(), E>) -> Result<(), E> {
+        loop {
+            // The visitor sees that these are blocks, and is spared asking for nearly all records.
+            while let Some(sound) = self.sound_block() {
+                visit(self.take_sound_block(sound))?;
+            }
+            match self.next_other()? {
+                Some(located) => visit(located)?,
+                None => return Ok(()),
+            }
+        }
     }
 
     fn findings(&self) -> &Findings {

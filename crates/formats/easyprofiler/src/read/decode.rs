@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Reads an id of the given width.
-pub(crate) fn id(cursor: &mut Cursor<'_>, width: Width, field: &'static str) -> Result<u64> {
+pub(super) fn id(cursor: &mut Cursor<'_>, width: Width, field: &'static str) -> Result<u64> {
     match width {
         Width::Absent => Ok(0),
         Width::U32 => Ok(cursor.u32(field)?.into()),
@@ -17,34 +17,42 @@ pub(crate) fn id(cursor: &mut Cursor<'_>, width: Width, field: &'static str) -> 
     }
 }
 
-/// Begin, end and descriptor of a block, from its prefix and fixed part.
+/// The fixed part of a block, event or value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fixed {
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) descriptor: u32,
+}
+
+/// Takes the prefix and fixed part of a block apart.
 #[inline(always)]
-pub(crate) fn block_fixed(fixed: &[u8; 2 + BLOCK_FIXED], order: ByteOrder) -> (u64, u64, u32) {
-    (order.u64(part(fixed, 2)), order.u64(part(fixed, 10)), order.u32(part(fixed, 18)))
+pub(super) fn block_fixed(bytes: &[u8; 2 + BLOCK_FIXED], order: ByteOrder) -> Fixed {
+    Fixed { begin: order.u64(part(bytes, 2)), end: order.u64(part(bytes, 10)), descriptor: order.u32(part(bytes, 18)) }
 }
 
 /// Bytes of a fixed part; the compiler sees that none can be missing.
 #[inline(always)]
-pub(crate) fn part<const N: usize, const M: usize>(fixed: &[u8; M], at: usize) -> [u8; N] {
+pub(super) fn part<const N: usize, const M: usize>(fixed: &[u8; M], at: usize) -> [u8; N] {
     fixed.get(at..).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or([0; N])
 }
 
 /// Whether a block's stored name ends in its first NUL, as it should; most are that NUL alone.
 #[inline]
-pub(crate) fn is_name(stored: &[u8]) -> bool {
+pub(super) fn is_name(stored: &[u8]) -> bool {
     matches!(stored, [0]) || find_nul(stored).is_some_and(|nul| nul + 1 == stored.len())
 }
 
 /// Whether what follows the fixed part of a block are the data of a value, as many as announced.
 #[inline]
-pub(crate) fn is_value(stored: &[u8], order: ByteOrder) -> bool {
+pub(super) fn is_value(stored: &[u8], order: ByteOrder) -> bool {
     let announced = stored.get(2..).and_then(|bytes| bytes.first_chunk::<2>());
     announced.is_some_and(|size| VALUE_HEAD + usize::from(order.u16(*size)) == stored.len())
 }
 
 /// Splits text at its NUL and reports what is odd about it.
 #[inline(always)]
-pub(crate) fn name<'a>(bytes: &'a [u8], what: &'static str, offset: u64, findings: &mut Findings) -> Result<Name<'a>> {
+pub(super) fn name<'a>(bytes: &'a [u8], what: &'static str, offset: u64, findings: &mut Findings) -> Result<Name<'a>> {
     let name = Name::stored(bytes);
     if !name.is_canonical() {
         report_name(&name, what, offset, findings)?;
@@ -64,7 +72,7 @@ fn report_name(name: &Name<'_>, what: &'static str, offset: u64, findings: &mut 
 }
 
 /// A descriptor of at least the fixed size.
-pub(crate) fn descriptor<'a>(mut cursor: Cursor<'a>, index: usize, findings: &mut Findings) -> Result<Descriptor<'a>> {
+pub(super) fn descriptor<'a>(mut cursor: Cursor<'a>, index: usize, findings: &mut Findings) -> Result<Descriptor<'a>> {
     let offset = cursor.offset();
     let id = cursor.u32("id")?;
     let line = cursor.i32("line")?;
@@ -99,7 +107,7 @@ fn split_name(texts: &[u8], declared: usize) -> &[u8] {
 }
 
 /// A context switch of at least the fixed size.
-pub(crate) fn switch<'a>(mut cursor: Cursor<'a>, layout: &Layout, findings: &mut Findings) -> Result<Switch<'a>> {
+pub(super) fn switch<'a>(mut cursor: Cursor<'a>, layout: &Layout, findings: &mut Findings) -> Result<Switch<'a>> {
     let offset = cursor.offset();
     let (begin, end, target) = match layout.switch {
         SwitchOrder::TimesFirst => {
@@ -120,8 +128,8 @@ const VALUE_HEAD: usize = VALUE_FIXED - BLOCK_FIXED;
 
 /// A value, from what follows the fixed part of every block; `None` where that is too short.
 #[inline(never)]
-pub(crate) fn value<'a>(
-    (begin, end, descriptor): (u64, u64, u32),
+pub(super) fn value<'a>(
+    fixed: Fixed,
     stored: &'a [u8],
     order: ByteOrder,
     offset: u64,
@@ -137,9 +145,9 @@ pub(crate) fn value<'a>(
     let (data, surplus) = stored.split_at_checked(declared.into()).unwrap_or((stored, &[]));
     let odd_data_size = (data.len() != usize::from(declared)).then_some(declared);
     let value = Value {
-        begin,
-        end,
-        descriptor,
+        begin: fixed.begin,
+        end: fixed.end,
+        descriptor: fixed.descriptor,
         filler: part(head, 0),
         data_type: DataType(data_type),
         is_array,
@@ -171,7 +179,7 @@ fn report_value(value: &Value<'_>, declared: u16, offset: u64, findings: &mut Fi
 }
 
 /// A bookmark of at least the fixed size.
-pub(crate) fn bookmark<'a>(mut cursor: Cursor<'a>) -> Result<Bookmark<'a>> {
+pub(super) fn bookmark<'a>(mut cursor: Cursor<'a>) -> Result<Bookmark<'a>> {
     let position_ns = cursor.u64("position")?;
     let color = cursor.u32("color")?;
     Ok(Bookmark { position_ns, color, text: Name::stored(cursor.rest()), odd_size: None })
