@@ -32,8 +32,8 @@ fn repair_with(opened: &Opened, path: &Path, arguments: &args::Repair, options: 
     if descriptor.id != cnanolog::FORMAT.id {
         return Err(Error::usage(format!("is {}, which has no use for --dictionary", descriptor.name)));
     }
-    let dictionary = Some(lend_dictionary(path, &arguments.reading, options)?);
-    let extra = cnanolog::Extra { dictionary, ..cnanolog::Extra::default() };
+    let dictionary = lend_dictionary(path, &arguments.reading, options)?;
+    let extra = cnanolog::Extra::default().with_dictionary(dictionary);
     write_file(&arguments.output, &[&arguments.input, path], |out| {
         cnanolog::edit::repair_with(&opened.source, out, &extra, options)
     })

@@ -59,11 +59,13 @@ impl<'a> Files<'a> {
     }
 
     fn extra(&self) -> Extra {
-        let numbering = self.arguments.levels.map(|levels| match levels {
+        let mut extra = Extra::default();
+        extra.numbering = self.arguments.levels.map(|levels| match levels {
             Levels::Document => Numbering::Document,
             Levels::Library => Numbering::Library,
         });
-        Extra { numbering, dictionary: self.supplied.clone(), resume_at: None }
+        extra.dictionary = self.supplied.clone();
+        extra
     }
 }
 

@@ -5,8 +5,8 @@ use std::io::Write;
 use traceloom_core::{ByteOrder, Edited, Error, Findings, Loss, Options, Records, Result, Source};
 
 use super::{
-    Relay,
     plan::{Dialect, Plan},
+    relay::Relay,
 };
 use crate::{Clock, Entry, Header, Moment, Reader, Record, Tally, Writer, create, open};
 

@@ -6,11 +6,11 @@ use traceloom_core::{ByteOrder, Error, Limits, Loss, Result, Text};
 
 use crate::{
     Arg, Args, Dictionary, Entry, Header, Level, Numbering, Record, Section, Site, Writer,
-    packing::{original_takes_for_packed, put_packed, put_raw, survives_packing},
+    args::packing::{original_takes_for_packed, put_packed, put_raw, survives_packing},
     probe,
     raw::{
         ArgType, CNANOLOG_DICT_MAGIC, CNANOLOG_FLAG_HAS_TIMESTAMPS, CNANOLOG_LEVEL_DICT_MAGIC, CNANOLOG_MAX_ENTRY_SIZE,
-        LEVEL_FIXED, MOST_LEVEL_NAME, SECTION_HEADER_BYTES, SLOTS_DOCUMENT, SLOTS_LIBRARY,
+        LEVEL_FIXED, MAX_LEVEL_NAME, SECTION_HEADER_BYTES, SLOTS_DOCUMENT, SLOTS_LIBRARY,
     },
     text::put_hex,
     write::site_bytes,
@@ -18,18 +18,18 @@ use crate::{
 
 /// A layout that can be written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Dialect {
+pub(super) enum Dialect {
     Document,
     Library,
 }
 
 impl Dialect {
-    pub(crate) fn parse(variant: Option<&str>) -> Result<Self> {
+    pub(super) fn parse(variant: Option<&str>) -> Result<Self> {
         match variant {
             None | Some("1.0.7") => Ok(Self::Library),
             Some("document") => Ok(Self::Document),
             Some(other) => {
-                Err(Error::usage(format!("CNanoLog has no variant {other:?}; there are 1.0.7 and document")))
+                Err(Error::usage(format!("unknown variant cnanolog:{other}; known variants: 1.0.7, document")))
             }
         }
     }
@@ -43,22 +43,22 @@ impl Dialect {
 }
 
 /// Arguments that a synthetic site can hold as hexadecimal text.
-const MOST_SHOWN: usize = 30_000;
+const MAX_SHOWN: usize = 30_000;
 
 /// Sites, levels and header of the file to be.
 #[derive(Debug)]
-pub(crate) struct Plan {
-    pub(crate) header: Header,
+pub(super) struct Plan {
+    pub(super) header: Header,
     dialect: Dialect,
-    sites: Vec<Planned>,
-    /// Positions of sites that are already there.
-    known: HashMap<Planned, u32>,
+    sites: Vec<PlannedSite>,
+    /// Ids of sites that are already there.
+    ids: HashMap<PlannedSite, u32>,
     levels: Vec<(u8, Vec<u8>)>,
-    entries: usize,
+    max_sites: usize,
 }
 
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
-struct Planned {
+struct PlannedSite {
     level: u8,
     line: u32,
     types: Vec<ArgType>,
@@ -68,7 +68,7 @@ struct Planned {
 
 impl Plan {
     /// A file with the clock of `like`.
-    pub(crate) fn new(dialect: Dialect, order: ByteOrder, like: &Header, limits: &Limits) -> Self {
+    pub(super) fn new(dialect: Dialect, order: ByteOrder, like: &Header, limits: &Limits) -> Self {
         let is_library = dialect == Dialect::Library;
         let has_timestamps = like.has_timestamps || !is_library;
         let header = Header {
@@ -84,18 +84,18 @@ impl Plan {
             has_timestamps,
             ..Header::new(order)
         };
-        let (sites, known, levels) = (Vec::new(), HashMap::new(), Vec::new());
-        Self { header, dialect, sites, known, levels, entries: limits.entries }
+        let max_sites = limits.entries;
+        Self { header, dialect, sites: Vec::new(), ids: HashMap::new(), levels: Vec::new(), max_sites }
     }
 
     /// Adds a level, under another number where its own is taken; gives the number.
-    pub(crate) fn add_level(&mut self, level: u8, name: &[u8], loss: &mut Loss) -> u8 {
+    pub(super) fn add_level(&mut self, level: u8, name: &[u8], loss: &mut Loss) -> u8 {
         if self.dialect == Dialect::Document {
             loss.lose("name of a custom level", || format!("level {level} {}", Text(name)));
             return level;
         }
-        let name = match name.get(..MOST_LEVEL_NAME) {
-            Some(cut) if name.len() > MOST_LEVEL_NAME => {
+        let name = match name.get(..MAX_LEVEL_NAME) {
+            Some(cut) if name.len() > MAX_LEVEL_NAME => {
                 loss.lose("end of a level's name", || Text(name).to_string());
                 cut
             }
@@ -118,7 +118,7 @@ impl Plan {
     }
 
     /// Adds the sites of a dictionary; gives the new id of each.
-    pub(crate) fn add_sites(&mut self, dictionary: &Dictionary, shared: bool, loss: &mut Loss) -> Result<Vec<u32>> {
+    pub(super) fn add_sites(&mut self, dictionary: &Dictionary, shared: bool, loss: &mut Loss) -> Result<Vec<u32>> {
         let numbering = probe::guess_numbering(&self.header);
         let mut levels: Vec<u8> = (0..=255).map(|level| dictionary.numbering().translate(level, numbering)).collect();
         for (level, name) in dictionary.levels().filter(|(level, _)| *level >= 4) {
@@ -151,11 +151,11 @@ impl Plan {
             code => code,
         });
         let (file, format) = (site.file.to_vec(), site.format.to_vec());
-        self.push(Planned { level, line: site.line, types: stored.collect(), file, format }, shared)
+        self.push(PlannedSite { level, line: site.line, types: stored.collect(), file, format }, shared)
     }
 
     /// A site for entries that nothing explains: its one argument is their bytes in hexadecimal.
-    pub(crate) fn add_unreadable(&mut self, entry: &Entry<'_>) -> Result<u32> {
+    pub(super) fn add_unreadable(&mut self, entry: &Entry<'_>) -> Result<u32> {
         let numbering = probe::guess_numbering(&self.header);
         let (level, line, file, mut format) = match entry.dictionary().zip(entry.site()) {
             Some((dictionary, site)) => {
@@ -170,24 +170,24 @@ impl Plan {
         let note: &[u8] = b" [unreadable arguments: %s]";
         format.truncate(usize::from(u16::MAX) - note.len());
         format.extend_from_slice(note);
-        self.push(Planned { level, line, types: vec![ArgType::STRING], file, format }, true)
+        self.push(PlannedSite { level, line, types: vec![ArgType::STRING], file, format }, true)
     }
 
-    fn push(&mut self, site: Planned, shared: bool) -> Result<u32> {
-        if shared && let Some(id) = self.known.get(&site) {
+    fn push(&mut self, site: PlannedSite, shared: bool) -> Result<u32> {
+        if shared && let Some(id) = self.ids.get(&site) {
             return Ok(*id);
         }
         let id = self.sites.len();
-        if id >= self.entries {
-            return Err(Error::limit("log sites", id as u64 + 1, self.entries as u64));
+        if id >= self.max_sites {
+            return Err(Error::limit("log sites", id as u64 + 1, self.max_sites as u64));
         }
-        self.known.entry(site.clone()).or_insert(id as u32);
+        self.ids.entry(site.clone()).or_insert(id as u32);
         self.sites.push(site);
         Ok(id as u32)
     }
 
     /// Appends arguments as this file stores them.
-    pub(crate) fn put_args(&self, id: u32, args: Args<'_>, data: &mut Vec<u8>, loss: &mut Loss) -> Result<()> {
+    pub(super) fn put_args(&self, id: u32, args: Args<'_>, data: &mut Vec<u8>, loss: &mut Loss) -> Result<()> {
         let order = self.header.order;
         if self.dialect == Dialect::Document {
             put_raw(args.map(without_char), order, data);
@@ -210,8 +210,8 @@ impl Plan {
     }
 
     /// Appends bytes as the argument of a site of [`Plan::add_unreadable`].
-    pub(crate) fn put_unreadable(&self, bytes: &[u8], data: &mut Vec<u8>, loss: &mut Loss) {
-        let shown = bytes.get(..MOST_SHOWN).unwrap_or(bytes);
+    pub(super) fn put_unreadable(&self, bytes: &[u8], data: &mut Vec<u8>, loss: &mut Loss) {
+        let shown = bytes.get(..MAX_SHOWN).unwrap_or(bytes);
         if shown.len() < bytes.len() {
             loss.lose("end of unreadable arguments", || format!("{} bytes", bytes.len()));
         }
@@ -221,7 +221,7 @@ impl Plan {
     }
 
     /// Everything behind the entries, in order.
-    pub(crate) fn trailer(&self, mut each: impl FnMut(&Record<'_>) -> Result<()>) -> Result<()> {
+    pub(super) fn trailer(&self, mut each: impl FnMut(&Record<'_>) -> Result<()>) -> Result<()> {
         if !self.levels.is_empty() {
             let size = self.levels.iter().map(|(_, name)| (LEVEL_FIXED + name.len()) as u64).sum();
             each(&Record::Levels(section(CNANOLOG_LEVEL_DICT_MAGIC, self.levels.len(), size)?))?;
@@ -253,7 +253,7 @@ impl Plan {
     }
 
     /// Writes what follows the entries and ends the file.
-    pub(crate) fn finish<W: Write>(&self, mut writer: Writer<W>) -> Result<()> {
+    pub(super) fn finish<W: Write>(&self, mut writer: Writer<W>) -> Result<()> {
         self.trailer(|record| writer.write(record))?;
         writer.finish()?;
         Ok(())
@@ -262,9 +262,7 @@ impl Plan {
 
 fn section(magic: u32, count: usize, items: u64) -> Result<Section> {
     let size = items + SECTION_HEADER_BYTES as u64;
-    let total_size = u32::try_from(size).map_err(|_| {
-        Error::usage(format!("a dictionary of {size} bytes does not fit: its size is stored in 32 bits"))
-    })?;
+    let total_size = u32::try_from(size).map_err(|_| Error::limit("bytes in the dictionary", size, u32::MAX.into()))?;
     Ok(Section { magic, count: count as u32, total_size, reserved: 0 })
 }
 
