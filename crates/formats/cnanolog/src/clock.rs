@@ -118,10 +118,7 @@ impl Clock {
             return value / self.frequency;
         }
         let product = guess.wrapping_mul(self.frequency);
-        match product > value {
-            true => guess - 1,
-            false => guess + u64::from(value - product >= self.frequency),
-        }
+        if product > value { guess - 1 } else { guess + u64::from(value - product >= self.frequency) }
     }
 }
 

@@ -16,7 +16,7 @@ pub struct Dictionary {
     /// The sites as stored, one after the other.
     bytes: Vec<u8>,
     slots: usize,
-    sites: Vec<Known>,
+    sites: Vec<StoredSite>,
     /// The types that hold, of all sites; differs from the stored table where that was repaired.
     types: Vec<ArgType>,
     ids: Ids,
@@ -30,7 +30,7 @@ pub struct Dictionary {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct StoredSite {
     id: u32,
     at: u32,
     types_at: u32,
@@ -108,10 +108,10 @@ impl Dictionary {
     /// The argument types of a site that hold, repaired where the stored ones cannot be.
     #[inline]
     pub fn types(&self, index: usize) -> Option<Types<'_>> {
-        let known = self.sites.get(index)?;
-        let at = known.types_at as usize;
-        let codes = self.types.get(at..at + usize::from(known.types_len))?;
-        Some(Types { codes, numbers: known.numbers.into() })
+        let site = self.sites.get(index)?;
+        let at = site.types_at as usize;
+        let codes = self.types.get(at..at + usize::from(site.types_len))?;
+        Some(Types { codes, numbers: site.numbers.into() })
     }
 
     /// The types themselves.
@@ -155,7 +155,7 @@ impl Dictionary {
 
     /// Where a site lies, counted from the first one.
     pub(crate) fn site_offset(&self, index: usize) -> u64 {
-        self.sites.get(index).map_or(0, |known| known.at.into())
+        self.sites.get(index).map_or(0, |site| site.at.into())
     }
 
     /// The dictionary is to explain the entries of a file of this order.
@@ -186,13 +186,12 @@ impl Dictionary {
             let Some((site, _)) = parsed else { continue };
             let types_at = self.types.len() as u32;
             self.types.extend(site.stored_types());
-            let known = Known { id: site.id, at: *at, types_at, types_len: 0, numbers: 0 };
-            self.sites.push(known);
+            self.sites.push(StoredSite { id: site.id, at: *at, types_at, types_len: 0, numbers: 0 });
             let index = self.sites.len() - 1;
             self.close_types(index);
         }
-        if !self.sites.iter().enumerate().all(|(index, known)| known.id as usize == index) {
-            let ids = self.sites.iter().enumerate().map(|(index, known)| (known.id, index as u32));
+        if !self.sites.iter().enumerate().all(|(index, site)| site.id as usize == index) {
+            let ids = self.sites.iter().enumerate().map(|(index, site)| (site.id, index as u32));
             self.ids = Ids::Sparse(ids.collect());
         }
         Ok(())
@@ -201,18 +200,18 @@ impl Dictionary {
     pub(crate) fn replace_types(&mut self, index: usize, types: &[ArgType]) {
         let types_at = self.types.len() as u32;
         self.types.extend_from_slice(types);
-        if let Some(known) = self.sites.get_mut(index) {
-            known.types_at = types_at;
+        if let Some(site) = self.sites.get_mut(index) {
+            site.types_at = types_at;
         }
         self.close_types(index);
     }
 
     /// The types from `types_at` to the end of the list are those of this site.
     fn close_types(&mut self, index: usize) {
-        let Some(known) = self.sites.get_mut(index) else { return };
-        let codes = self.types.get(known.types_at as usize..).unwrap_or_default();
-        known.types_len = codes.len().min(u8::MAX.into()) as u8;
-        known.numbers = Types::new(codes).numbers.min(u8::MAX.into()) as u8;
+        let Some(site) = self.sites.get_mut(index) else { return };
+        let codes = self.types.get(site.types_at as usize..).unwrap_or_default();
+        site.types_len = codes.len().min(u8::MAX.into()) as u8;
+        site.numbers = Types::new(codes).numbers.min(u8::MAX.into()) as u8;
     }
 
     /// Ids in file order, and whether they are the positions.
@@ -221,7 +220,7 @@ impl Dictionary {
     }
 
     pub(crate) fn ids(&self) -> impl Iterator<Item = u32> {
-        self.sites.iter().map(|known| known.id)
+        self.sites.iter().map(|site| site.id)
     }
 }
 

@@ -49,9 +49,10 @@ impl Survey {
         let mut info = Info { version, ..Info::default() };
         info.fact("byte_order", header.order.as_str());
         info.fact("started", started(reader));
-        match header.has_timestamps {
-            true => info.fact("clock", format!("{} ticks a second", header.timestamp_frequency)),
-            false => info.fact("clock", "no timestamps"),
+        if header.has_timestamps {
+            info.fact("clock", format!("{} ticks a second", header.timestamp_frequency));
+        } else {
+            info.fact("clock", "no timestamps");
         }
         if let Some(first) = self.first {
             let clock = reader.clock();

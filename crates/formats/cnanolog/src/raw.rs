@@ -36,9 +36,9 @@ pub const SLOTS_DOCUMENT: usize = 16;
 /// Type table of the library since 1.0.5.
 pub const SLOTS_LIBRARY: usize = 50;
 /// Longest level name that the original reads.
-pub const MOST_LEVEL_NAME: usize = 31;
+pub const MAX_LEVEL_NAME: usize = 31;
 /// Most custom levels that the library registers.
-pub const MOST_LEVELS: usize = 64;
+pub const MAX_LEVELS: usize = 64;
 
 /// Offsets of the header's fields.
 pub mod header_offset {

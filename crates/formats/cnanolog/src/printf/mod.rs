@@ -17,7 +17,7 @@ pub(crate) use self::{
 };
 
 /// Most bytes of one rendered message: a format may repeat wide fields without end.
-const MOST_BYTES: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 
 /// A parsed format string.
 #[derive(Clone, Debug)]
@@ -56,8 +56,8 @@ impl Program {
                     if !render_spec(spec, source, out) {
                         out.extend_from_slice(format.get(spec.from as usize..spec.to as usize).unwrap_or_default());
                     }
-                    if out.len() - start > MOST_BYTES {
-                        out.truncate(start + MOST_BYTES);
+                    if out.len() - start > MAX_BYTES {
+                        out.truncate(start + MAX_BYTES);
                         return;
                     }
                 }
@@ -143,7 +143,7 @@ fn render_spec(spec: &Spec, mut source: Source<'_, '_>, out: &mut Vec<u8>) -> bo
 }
 
 /// Wider fields than this are shown as they stand: nobody writes them on purpose.
-const MOST_WIDTH: i64 = 60_000;
+const MAX_WIDTH: i64 = 60_000;
 
 fn resolve(spec: &Spec, source: &mut Source<'_, '_>) -> Option<Field> {
     let mut field = spec.flags;
@@ -159,7 +159,7 @@ fn resolve(spec: &Spec, source: &mut Source<'_, '_>) -> Option<Field> {
         Count::Argument(position) => source.count(position)?,
     };
     let width = i64::try_from(width.unsigned_abs()).ok()?;
-    if width > MOST_WIDTH || precision > MOST_WIDTH {
+    if width > MAX_WIDTH || precision > MAX_WIDTH {
         return None;
     }
     field.width = width as usize;

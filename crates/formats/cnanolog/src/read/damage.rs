@@ -2,19 +2,19 @@
 
 use traceloom_core::Result;
 
-use super::{Frame, PIECE, Reader, State, Step, residue};
-use crate::{Dictionary, Header, findings::*, raw::ENTRY_HEADER_BYTES, survey::frame};
+use super::{MAX_RESIDUE_BYTES, Reader, State, Step, entries::Frame, residue, survey::frame};
+use crate::{Dictionary, Header, findings::*, raw::ENTRY_HEADER_BYTES};
 
 /// Entries in a row that must make sense before reading goes on after damage.
 const CHAIN: usize = 3;
 /// The same where only their headers can: no dictionary of the file's own says which ids and arguments there are.
 const CHAIN_OF_HEADERS: usize = 6;
 /// More log statements than a program has.
-const MOST_SITES: u32 = 1 << 16;
+const MAX_SITES: u32 = 1 << 16;
 /// No program logs for longer into one file.
-const MOST_SECONDS: u64 = 10 * 366 * 86_400;
+const MAX_SECONDS: u64 = 10 * 366 * 86_400;
 /// Entries in a row are not further apart than this.
-const MOST_SECONDS_APART: u64 = 86_400;
+const MAX_SECONDS_APART: u64 = 86_400;
 
 /// What entries look like where no dictionary of the file's own explains them: small ids, and times after the start.
 #[derive(Clone, Copy, Debug)]
@@ -29,18 +29,18 @@ pub(super) struct Outlook {
 impl Outlook {
     pub(super) fn of(header: &Header) -> Self {
         let frequency = header.timestamp_frequency;
-        let span = frequency.checked_mul(MOST_SECONDS).filter(|span| header.has_timestamps && *span < 1 << 60);
+        let span = frequency.checked_mul(MAX_SECONDS).filter(|span| header.has_timestamps && *span < 1 << 60);
         Self { earliest: header.start_timestamp.wrapping_sub(frequency), span: span.unwrap_or(0), frequency }
     }
 
     /// Whether an entry looks like one.
     #[inline]
     fn is_likely(&self, id: u32, ticks: u64) -> bool {
-        id < MOST_SITES && ticks.wrapping_sub(self.earliest) < self.span
+        id < MAX_SITES && ticks.wrapping_sub(self.earliest) < self.span
     }
 
     fn is_near(&self, ticks: u64, other: u64) -> bool {
-        (ticks.wrapping_sub(other) as i64).unsigned_abs() / MOST_SECONDS_APART < self.frequency
+        (ticks.wrapping_sub(other) as i64).unsigned_abs() / MAX_SECONDS_APART < self.frequency
     }
 }
 
@@ -139,7 +139,7 @@ impl Reader {
     /// How much is looked at together; the window holds it.
     fn piece(&mut self) -> Result<usize> {
         let left = self.end.saturating_sub(self.window.offset());
-        let piece = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
+        let piece = usize::try_from(left).map_or(MAX_RESIDUE_BYTES, |left| left.min(MAX_RESIDUE_BYTES));
         Ok(piece.min(self.window.fill(piece)?.len()))
     }
 

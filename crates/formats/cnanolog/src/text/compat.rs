@@ -9,7 +9,7 @@ use traceloom_core::{Records, civil};
 use super::{Pattern, Token, pattern};
 use crate::{
     Dictionary, Entry, Form, Header, Reader, Record, Site,
-    packing::original_packed,
+    args::packing::original_packed,
     printf,
     raw::{ArgType, CNANOLOG_MAX_ENTRY_SIZE, SLOTS_DOCUMENT},
     text::{NO_TIMESTAMP, Stamp, Zone},
@@ -19,11 +19,11 @@ use traceloom_core::ByteOrder;
 /// The decompressor's default pattern.
 const DEFAULT: &[u8] = b"[%t] [%l] [%f:%L] %m";
 /// Room for a message in the original, without the NUL.
-const MOST_MESSAGE: usize = 2047;
+const MAX_MESSAGE: usize = 2047;
 /// Room for a line in the original, without the NUL.
-const MOST_LINE: usize = 4095;
+const MAX_LINE: usize = 4095;
 /// Level filters that the original takes.
-const MOST_FILTERS: usize = 64;
+const MAX_FILTERS: usize = 64;
 
 /// Prints as the original decompressor does.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Compat {
             match builtin.or_else(custom) {
                 // 255 is its own mark for "no such level".
                 None | Some(255) => ignored.push(name.to_owned()),
-                Some(level) if self.filter.len() < MOST_FILTERS => self.filter.push(level),
+                Some(level) if self.filter.len() < MAX_FILTERS => self.filter.push(level),
                 Some(_) => {}
             }
         }
@@ -168,11 +168,11 @@ impl Compat {
         let ticks = entry.timestamp.unwrap_or(0);
         let elapsed = ticks.wrapping_sub(self.header.start_timestamp) as f64 / self.header.timestamp_frequency as f64;
         for token in self.pattern.tokens() {
-            if out.len() - start >= MOST_LINE {
+            if out.len() - start >= MAX_LINE {
                 break;
             }
             if let pattern::Token::Literal(text) = token {
-                let room = MOST_LINE - (out.len() - start);
+                let room = MAX_LINE - (out.len() - start);
                 out.extend(text.iter().take(room));
                 continue;
             }
@@ -190,7 +190,7 @@ impl Compat {
                 _ => out.extend_from_slice(&self.message),
             }
             // What does not fit with its NUL is cut, and nothing comes after it.
-            let room = MOST_LINE - (before - start);
+            let room = MAX_LINE - (before - start);
             if out.len() - before >= room {
                 out.truncate(before + room - 1);
                 break;
@@ -252,7 +252,7 @@ fn message(format: &[u8], codes: &[ArgType], mut memory: Memory<'_>, out: &mut V
     let mut codes = codes.iter();
     let mut left = format;
     while let Some((byte, rest)) = left.split_first()
-        && out.len() < MOST_MESSAGE
+        && out.len() < MAX_MESSAGE
     {
         if *byte != b'%' || rest.first() == Some(&b'%') {
             out.push(*byte);
@@ -269,7 +269,7 @@ fn message(format: &[u8], codes: &[ArgType], mut memory: Memory<'_>, out: &mut V
         if !put_argument(*code, &mut memory, out) {
             return;
         }
-        out.truncate(MOST_MESSAGE);
+        out.truncate(MAX_MESSAGE);
     }
 }
 
@@ -295,7 +295,7 @@ fn put_argument(code: ArgType, memory: &mut Memory<'_>, out: &mut Vec<u8>) -> bo
             if i32::try_from(len).is_err() {
                 return false;
             }
-            let room = MOST_MESSAGE - out.len();
+            let room = MAX_MESSAGE - out.len();
             out.extend_from_slice(memory.text(len as usize, room));
         }
         ArgType::POINTER => printf::put_address(order.u64(memory.take()), out),

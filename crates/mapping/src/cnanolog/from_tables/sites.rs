@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use traceloom_cnanolog::{
     Program,
-    raw::{ArgType, MOST_LEVEL_NAME, MOST_LEVELS, SLOTS_LIBRARY},
+    raw::{ArgType, MAX_LEVEL_NAME, MAX_LEVELS, SLOTS_LIBRARY},
 };
 use traceloom_core::{Error, Loss, Result};
 
@@ -111,7 +111,7 @@ impl Levels {
         let is_unnamed = own.is_some_and(|own| name == format!("LEVEL_{own}"));
         // Numbers from 10 on are what programs use.
         let free = own.or_else(|| (10..=255).chain(4..10).find(|number| !self.taken[usize::from(*number)]));
-        let Some(number) = free.filter(|_| is_unnamed || self.named.len() < MOST_LEVELS) else {
+        let Some(number) = free.filter(|_| is_unnamed || self.named.len() < MAX_LEVELS) else {
             loss.lose("levels that are too many", || name.to_owned());
             return 0;
         };
@@ -123,7 +123,7 @@ impl Levels {
             loss.lose("names of levels", || name.to_owned());
             return number;
         }
-        let cut = &name[..name.floor_char_boundary(MOST_LEVEL_NAME)];
+        let cut = &name[..name.floor_char_boundary(MAX_LEVEL_NAME)];
         if cut != name {
             loss.lose("ends of names of levels", || name.to_owned());
         }

@@ -8,7 +8,7 @@ use crate::{
     findings::*,
     probe,
     raw::{
-        ArgType, CNANOLOG_DICT_MAGIC, CNANOLOG_LEVEL_DICT_MAGIC, HEADER_BYTES, MOST_LEVEL_NAME, SECTION_HEADER_BYTES,
+        ArgType, CNANOLOG_DICT_MAGIC, CNANOLOG_LEVEL_DICT_MAGIC, HEADER_BYTES, MAX_LEVEL_NAME, SECTION_HEADER_BYTES,
         SITE_FIXED, SLOTS_DOCUMENT, SLOTS_LIBRARY,
     },
 };
@@ -17,43 +17,60 @@ use crate::{
 const SEARCH_BYTES: u64 = 256 << 20;
 const SEARCH_CHUNK: u64 = 1 << 20;
 /// How many bytes may be read of dictionaries that only seem to be ones.
-const MOST_CANDIDATE_BYTES: u64 = 2 * SEARCH_BYTES;
+const MAX_CANDIDATE_BYTES: u64 = 2 * SEARCH_BYTES;
 /// The level section has at most 255 levels worth the name, with names of at most 255 bytes.
-const MOST_LEVELS_BYTES: u64 = (SECTION_HEADER_BYTES + 255 * 259) as u64;
+const MAX_LEVELS_BYTES: u64 = (SECTION_HEADER_BYTES + 255 * 259) as u64;
 
 /// Where a section lies and how much of it can be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
-    pub(crate) at: u64,
-    pub(crate) items: u32,
-    pub(crate) len: u64,
+pub(super) struct Span {
+    pub(super) at: u64,
+    pub(super) items: u32,
+    pub(super) len: u64,
 }
 
 impl Span {
-    pub(crate) fn end(&self) -> u64 {
+    fn end(&self) -> u64 {
         self.at.saturating_add(self.len)
+    }
+
+    /// Reports what the section's header says differently.
+    fn report(
+        &self,
+        section: &Section,
+        (size, what): (&'static Rule, &'static str),
+        found: &mut Findings,
+    ) -> Result<()> {
+        if u64::from(section.total_size) != self.len {
+            let odd = Finding::new(size, Position::at(self.at).field("total_size"));
+            found.report(odd.with("declared", section.total_size).with("found", self.len))?;
+        }
+        if section.reserved != 0 {
+            found.report(Finding::new(&RESERVED, Position::at(self.at).field("reserved")).with("what", what))?;
+        }
+        Ok(())
     }
 }
 
 /// What lies behind the entries.
 #[derive(Debug)]
-pub(crate) struct Trailer {
-    pub(crate) levels: Option<Span>,
-    pub(crate) sites: Span,
-    pub(crate) dictionary: Dictionary,
+pub(super) struct Trailer {
+    pub(super) levels: Option<Span>,
+    pub(super) sites: Span,
+    pub(super) dictionary: Dictionary,
     /// All sites that are announced can be read.
-    pub(crate) is_whole: bool,
+    pub(super) is_whole: bool,
 }
 
 impl Trailer {
     /// Where the entries end.
-    pub(crate) fn at(&self) -> u64 {
+    pub(super) fn at(&self) -> u64 {
         self.levels.map_or(self.sites.at, |levels| levels.at)
     }
 }
 
 /// Finds the dictionary where the header says it is, or else at the end of the file, behind `entries_until`.
-pub(crate) fn trailer(
+pub(super) fn trailer(
     source: &Source,
     header: &Header,
     entries_until: Option<u64>,
@@ -92,6 +109,15 @@ struct Locator<'a> {
     limits: &'a Limits,
 }
 
+/// A section header that may open a dictionary.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    at: u64,
+    section: Section,
+    /// Where a dictionary should be, its magic is: it may be damaged, and is believed all the same.
+    is_marked: bool,
+}
+
 /// The sites that a walk could read.
 struct Walk {
     slots: usize,
@@ -122,12 +148,12 @@ impl Locator<'_> {
             };
             section = next;
         }
-        let is_marked = is_magic(section.magic, CNANOLOG_DICT_MAGIC);
-        if !is_marked {
+        let candidate = Candidate { at, section, is_marked: is_magic(section.magic, CNANOLOG_DICT_MAGIC) };
+        if !candidate.is_marked {
             let odd = Finding::new(&DICTIONARY_MAGIC, Position::at(at).field("magic")).with("offset", at);
             found.report(odd.with("found", format!("0x{:08x}", section.magic)))?;
         }
-        let Some(sites) = self.sites(at, &section, is_marked, &mut dictionary, found)? else { return Ok(None) };
+        let Some(sites) = self.sites(&candidate, &mut dictionary, found)? else { return Ok(None) };
         let is_whole = sites.items == section.count;
         Ok(Some(Trailer { levels, sites, dictionary, is_whole }))
     }
@@ -152,11 +178,12 @@ impl Locator<'_> {
                 candidate_bytes += self.bytes - at;
                 let numbering = probe::guess_numbering(header);
                 let mut dictionary = Dictionary::empty(self.order, SLOTS_LIBRARY, numbering);
-                if let Some(sites) = self.sites(at, &section, false, &mut dictionary, found)? {
+                let candidate = Candidate { at, section, is_marked: false };
+                if let Some(sites) = self.sites(&candidate, &mut dictionary, found)? {
                     let levels = self.levels_before(at, &mut dictionary, found)?;
                     return Ok(Some(Trailer { levels, sites, dictionary, is_whole: true }));
                 }
-                if candidate_bytes > MOST_CANDIDATE_BYTES {
+                if candidate_bytes > MAX_CANDIDATE_BYTES {
                     return Ok(None);
                 }
             }
@@ -166,7 +193,7 @@ impl Locator<'_> {
     }
 
     fn levels_before(&self, end: u64, dictionary: &mut Dictionary, found: &mut Findings) -> Result<Option<Span>> {
-        let start = end.saturating_sub(MOST_LEVELS_BYTES).max(HEADER_BYTES as u64);
+        let start = end.saturating_sub(MAX_LEVELS_BYTES).max(HEADER_BYTES as u64);
         let bytes = self.read(start, end.saturating_sub(start))?;
         for index in places(&bytes, [b"SLVL", b"LVLS"]) {
             let tail = bytes.get(index..).unwrap_or_default();
@@ -181,14 +208,14 @@ impl Locator<'_> {
     }
 
     fn levels(&self, at: u64, section: &Section, dictionary: &mut Dictionary, found: &mut Findings) -> Result<Span> {
-        let bytes = self.read(at, MOST_LEVELS_BYTES)?;
+        let bytes = self.read(at, MAX_LEVELS_BYTES)?;
         let (items, len) = walk_levels(&bytes, section.count);
         let position = Position::at(at);
         let mut left = bytes.get(SECTION_HEADER_BYTES..).unwrap_or_default();
         for _ in 0..items {
             let Some((level, taken)) = parse_level(left) else { break };
             let here = Position::at(at + (bytes.len() - left.len()) as u64);
-            if level.name.len() > MOST_LEVEL_NAME {
+            if level.name.len() > MAX_LEVEL_NAME {
                 let odd = Finding::new(&LEVEL_NAME, here).with("level", level.level);
                 found.report(odd.with("bytes", level.name.len()))?;
             }
@@ -201,8 +228,9 @@ impl Locator<'_> {
         if items < section.count {
             found.report(Finding::new(&LEVELS_CUT, position).with("expected", section.count).with("found", items))?;
         }
-        report_section(&LEVELS_SIZE, "level section", at, section, len as u64, found)?;
-        Ok(Span { at, items, len: len as u64 })
+        let span = Span { at, items, len: len as u64 };
+        span.report(section, (&LEVELS_SIZE, "level section"), found)?;
+        Ok(span)
     }
 
     /// The dictionary follows the levels, or else lies where the level section says that it ends.
@@ -219,14 +247,8 @@ impl Locator<'_> {
     }
 
     /// Reads the sites; without the magic only an exact dictionary is believed.
-    fn sites(
-        &self,
-        at: u64,
-        section: &Section,
-        is_marked: bool,
-        dictionary: &mut Dictionary,
-        found: &mut Findings,
-    ) -> Result<Option<Span>> {
+    fn sites(&self, candidate: &Candidate, dictionary: &mut Dictionary, found: &mut Findings) -> Result<Option<Span>> {
+        let Candidate { at, section, is_marked } = *candidate;
         let body = at + SECTION_HEADER_BYTES as u64;
         let declared = u64::from(section.total_size).saturating_sub(SECTION_HEADER_BYTES as u64);
         let mut bytes = self.read(body, declared.min(self.bytes.saturating_sub(body)))?;
@@ -249,11 +271,12 @@ impl Locator<'_> {
             let cut = Finding::new(&DICTIONARY_CUT, Position::at(at));
             found.report(cut.with("expected", section.count).with("found", items))?;
         }
-        report_section(&DICTIONARY_SIZE, "dictionary", at, section, len, found)?;
+        let span = Span { at, items, len };
+        span.report(&section, (&DICTIONARY_SIZE, "dictionary"), found)?;
         bytes.truncate(walk.end);
         dictionary.fill(bytes, walk.slots, &walk.starts, self.limits)?;
         report_sites(dictionary, at, found)?;
-        Ok(Some(Span { at, items, len }))
+        Ok(Some(span))
     }
 
     fn section(&self, at: u64) -> Result<Option<Section>> {
@@ -289,7 +312,7 @@ fn is_magic(found: u32, magic: u32) -> bool {
 }
 
 /// Whether what should be the id of an entry opens the levels or the dictionary.
-pub(crate) fn is_section(id: u32) -> bool {
+pub(super) fn is_section(id: u32) -> bool {
     is_magic(id, CNANOLOG_DICT_MAGIC) || is_magic(id, CNANOLOG_LEVEL_DICT_MAGIC)
 }
 
@@ -330,24 +353,6 @@ fn walk_levels(bytes: &[u8], count: u32) -> (u32, usize) {
         (items, end) = (items + 1, end + taken);
     }
     (items, end)
-}
-
-fn report_section(
-    size: &'static Rule,
-    what: &'static str,
-    at: u64,
-    section: &Section,
-    len: u64,
-    found: &mut Findings,
-) -> Result<()> {
-    if u64::from(section.total_size) != len {
-        let odd = Finding::new(size, Position::at(at).field("total_size"));
-        found.report(odd.with("declared", section.total_size).with("found", len))?;
-    }
-    if section.reserved != 0 {
-        found.report(Finding::new(&RESERVED, Position::at(at).field("reserved")).with("what", what))?;
-    }
-    Ok(())
 }
 
 fn report_sites(dictionary: &Dictionary, at: u64, found: &mut Findings) -> Result<()> {

@@ -1,18 +1,20 @@
 //! Walks the records of a file: entries, levels, sites.
 
 mod damage;
+mod entries;
+mod locate;
+mod recover;
+mod sections;
+mod survey;
 
 use traceloom_core::{Finding, Findings, Located, Options, Position, Records, Result, Rule, Source, Window};
 
-use self::damage::Outlook;
+use self::{damage::Outlook, entries::Frame, locate::Span, survey::Region};
 use crate::{
     Clock, Dictionary, Entry, Header, Numbering, Record, Section,
-    dictionary::{parse_level, parse_section, parse_site},
-    findings::*,
-    locate::{self, Span, is_section},
+    dictionary::{parse_level, parse_site},
     probe,
-    raw::{ENTRY_HEADER_BYTES, HEADER_BYTES, LEVEL_FIXED, SECTION_HEADER_BYTES},
-    survey::{self, Region, frame},
+    raw::{HEADER_BYTES, SECTION_HEADER_BYTES},
 };
 
 /// Opens a file: finds its dictionary, its byte order and its dialect.
@@ -28,6 +30,7 @@ pub fn open_with(source: Source, options: &Options, extra: Extra) -> Result<Read
 
 /// What only the caller can know about a file.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Extra {
     /// Whose numbers the levels have, where the guess is wrong.
     pub numbering: Option<Numbering>,
@@ -35,6 +38,26 @@ pub struct Extra {
     pub dictionary: Option<Dictionary>,
     /// Where to go on reading a file that grows: where an earlier reader stopped, see [`Reader::resume_at`].
     pub resume_at: Option<u64>,
+}
+
+impl Extra {
+    /// The same with this numbering of the levels.
+    #[must_use]
+    pub fn with_numbering(self, numbering: Numbering) -> Self {
+        Self { numbering: Some(numbering), ..self }
+    }
+
+    /// The same with this dictionary.
+    #[must_use]
+    pub fn with_dictionary(self, dictionary: Dictionary) -> Self {
+        Self { dictionary: Some(dictionary), ..self }
+    }
+
+    /// The same from this offset on.
+    #[must_use]
+    pub fn resuming_at(self, offset: u64) -> Self {
+        Self { resume_at: Some(offset), ..self }
+    }
 }
 
 /// Reads one file; see [`Records`].
@@ -68,14 +91,6 @@ pub struct Reader {
     barren_until: u64,
 }
 
-/// An entry that lies whole in the window.
-#[derive(Clone, Copy, Debug)]
-struct Frame {
-    id: u32,
-    len: usize,
-    index: Option<u32>,
-}
-
 /// The next record, which lies whole in the window: found first and lent afterwards, so that an error can end the walk.
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -90,7 +105,7 @@ enum Step {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Entries,
-    /// Bytes of a damaged stretch so far.
+    /// Bytes of a damaged range so far.
     Lost(u64),
     Levels,
     Level(u32),
@@ -102,11 +117,8 @@ enum State {
     Done,
 }
 
-/// Damaged stretches and trailing bytes go out in pieces of this size, whatever the window's.
-const PIECE: usize = 64 << 10;
-/// Longest name of a level.
-const MOST_NAME: usize = 255;
-
+/// Damaged ranges and trailing bytes go out in records of at most this size, whatever the window's.
+const MAX_RESIDUE_BYTES: usize = 64 << 10;
 impl Reader {
     fn with_header(source: Source, header: Header, options: &Options, extra: Extra) -> Result<Self> {
         let mut findings = Findings::new(options.mode, &options.limits);
@@ -191,203 +203,6 @@ impl Reader {
     fn report(&mut self, rule: &'static Rule, with: impl FnOnce(Finding) -> Finding) -> Result<()> {
         let position = Position::at(self.window.offset());
         self.findings.report(with(Finding::new(rule, position)))
-    }
-
-    /// The next entry, if it lies whole in the window, nothing is to be said about it, and another one follows.
-    #[inline]
-    fn quick_frame(&self) -> Option<Frame> {
-        let bytes = self.window.bytes();
-        let (id, data_len) = frame(bytes, self.header_bytes, self.header.order)?;
-        let len = self.header_bytes + data_len;
-        let next = bytes.get(len..)?.first_chunk()?;
-        let index = match &self.dictionary {
-            Some(dictionary) => {
-                dictionary.find(self.header.order.u32(*next))?;
-                Some(dictionary.find(id)?)
-            }
-            None => None,
-        };
-        let is_inside = len as u64 <= self.end.saturating_sub(self.window.offset());
-        if id == 0 && data_len == 0 && self.is_never_written(bytes) {
-            return None;
-        }
-        let is_expected = self.is_own || !self.is_odd(0) && !self.is_odd(len);
-        (is_inside && is_expected && !self.checks_arguments).then_some(Frame { id, len, index })
-    }
-
-    /// The timestamp of the entry `at` bytes from here, where entries have one.
-    #[inline]
-    fn timestamp(&self, at: usize) -> Option<u64> {
-        match self.header_bytes {
-            ENTRY_HEADER_BYTES => {
-                let bytes = self.window.bytes().get(at + 4..)?.first_chunk()?;
-                Some(self.header.order.u64(*bytes))
-            }
-            _ => None,
-        }
-    }
-
-    /// An entry, as far as its arguments are concerned.
-    fn entry_at(&self, at: usize, frame: Frame) -> Option<Entry<'_>> {
-        let data = self.window.bytes().get(at + self.header_bytes..at + frame.len)?;
-        Some(Entry { dictionary: self.dictionary.as_ref(), index: frame.index, ..Entry::new(frame.id, None, data) })
-    }
-
-    fn next_entry(&mut self) -> Result<Option<Step>> {
-        let offset = self.window.offset();
-        let header_bytes = self.header_bytes;
-        let left = self.end.saturating_sub(offset);
-        let available = self.window.fill(header_bytes)?;
-        let Some((id, data_len)) = frame(available, header_bytes, self.header.order) else {
-            let available = available.len() as u64;
-            return self.end_entries(left.min(available));
-        };
-        if !self.is_own && is_section(id) {
-            return self.half_a_dictionary();
-        }
-        let len = header_bytes + data_len;
-        if len as u64 > left || !self.window.has(len)? {
-            return self.broken_frame(data_len, left);
-        }
-        if self.is_never_written(self.window.bytes()) {
-            self.report(&ZEROS, |odd| odd)?;
-            return self.lose(1);
-        }
-        let index = match &self.dictionary {
-            Some(dictionary) => match dictionary.find(id) {
-                None if self.is_own => return self.unknown_id(id, len),
-                index => index,
-            },
-            None => None,
-        };
-        let frame = Frame { id, len, index };
-        if self.swallows(frame)? {
-            self.report(&ENTRY_LENGTH, |odd| odd.with("bytes", data_len))?;
-            return self.lose(1);
-        }
-        if !self.is_own && self.is_odd(0) && self.is_garbage(len)? {
-            return self.lose(1);
-        }
-        if index.is_none() && self.dictionary.is_some() {
-            let sites = self.dictionary.as_ref().map_or(0, Dictionary::len);
-            self.report(&UNKNOWN_ID, |odd| odd.with("id", id).with("sites", sites))?;
-        }
-        Ok(Some(Step::Entry(frame)))
-    }
-
-    /// The program was stopped, or is still busy, writing its levels or its dictionary.
-    #[cold]
-    fn half_a_dictionary(&mut self) -> Result<Option<Step>> {
-        let section = parse_section(self.window.fill(SECTION_HEADER_BYTES)?, self.header.order);
-        let expected = section.map_or(0, |section| section.count);
-        self.report(&DICTIONARY_CUT, |cut| cut.with("expected", expected).with("found", 0u32))?;
-        self.resume_at = Some(self.window.offset());
-        self.state = State::Trailing { reported: true };
-        self.check_count()?;
-        Ok(None)
-    }
-
-    /// No entry header is left.
-    #[cold]
-    fn end_entries(&mut self, left: u64) -> Result<Option<Step>> {
-        if left == 0 {
-            self.resume_at = Some(self.window.offset());
-            self.state = State::Levels;
-            self.check_count()?;
-            return Ok(None);
-        }
-        let needed = self.header_bytes;
-        self.report(&ENTRY_CUT, |odd| odd.with("needed", needed).with("left", left))?;
-        self.lose(1)
-    }
-
-    fn check_entry(&mut self, frame: Frame) -> Result<()> {
-        let Some(entry) = self.entry_at(0, frame).filter(|entry| entry.index.is_some()) else { return Ok(()) };
-        let rule = match entry.args() {
-            None => &ARGUMENTS,
-            Some(_) if entry.has_lost_sign() => &SIGN_LOST,
-            Some(_) => return Ok(()),
-        };
-        let bytes = entry.data.len();
-        self.report(rule, |odd| odd.with("id", frame.id).with("bytes", bytes))
-    }
-
-    fn check_count(&mut self) -> Result<()> {
-        if self.is_resumed {
-            return Ok(());
-        }
-        let (expected, found) = (self.header.entry_count, self.entries);
-        let Some(rule) = count_rule(expected, found) else { return Ok(()) };
-        let odd = Finding::new(rule, Position::at(48).field("entry_count"));
-        self.findings.report(odd.with("expected", expected).with("found", found))
-    }
-
-    /// Bytes before a section that nothing explains.
-    fn gap(&mut self, until: u64) -> Result<Option<Step>> {
-        let bytes = until.saturating_sub(self.window.offset());
-        self.report(&GAP, |odd| odd.with("bytes", bytes))?;
-        let piece = usize::try_from(bytes).map_or(PIECE, |bytes| bytes.min(PIECE));
-        let piece = piece.min(self.window.fill(piece)?.len());
-        if piece == 0 {
-            self.state = State::Trailing { reported: false };
-        }
-        Ok(residue(piece))
-    }
-
-    fn next_section(&mut self, span: Option<Span>, next: State, after: State) -> Result<Option<Step>> {
-        let Some(span) = span else {
-            self.state = after;
-            return Ok(None);
-        };
-        if self.window.offset() < span.at {
-            return self.gap(span.at);
-        }
-        let Some(section) = parse_section(self.window.fill(SECTION_HEADER_BYTES)?, self.header.order) else {
-            return self.shrunk();
-        };
-        self.state = next;
-        Ok(Some(if matches!(next, State::Level(_)) { Step::Levels(section) } else { Step::Dictionary(section) }))
-    }
-
-    fn next_level(&mut self, left: u32) -> Result<Option<Step>> {
-        let Some((_, len)) = parse_level(self.window.fill(LEVEL_FIXED + MOST_NAME)?) else { return self.shrunk() };
-        self.state = State::Level(left - 1);
-        Ok(Some(Step::Level(len)))
-    }
-
-    fn next_site(&mut self, left: u32) -> Result<Option<Step>> {
-        let (order, slots) = (self.header.order, self.slots);
-        let mut wanted = 256;
-        let len = loop {
-            let bytes = self.window.fill(wanted)?;
-            match parse_site(bytes, order, slots) {
-                Some((_, len)) => break len,
-                // Two names of 65 535 bytes at most.
-                None if bytes.len() >= wanted && wanted < 1 << 18 => wanted *= 4,
-                None => return self.shrunk(),
-            }
-        };
-        self.state = State::Site(left - 1);
-        Ok(Some(Step::Site(len)))
-    }
-
-    /// The file is shorter than when it was opened.
-    #[cold]
-    fn shrunk(&mut self) -> Result<Option<Step>> {
-        self.state = State::Trailing { reported: false };
-        Ok(None)
-    }
-
-    fn next_trailing(&mut self) -> Result<Option<Step>> {
-        let left = self.window.fill(PIECE)?.len().min(PIECE);
-        if left == 0 {
-            self.state = State::Done;
-        } else if let State::Trailing { reported: false } = self.state {
-            self.state = State::Trailing { reported: true };
-            let bytes = self.window.source().len()?.saturating_sub(self.window.offset());
-            self.report(&TRAILING, |odd| odd.with("bytes", bytes))?;
-        }
-        Ok(residue(left))
     }
 
     /// Finds the next record; `None` at the end.
@@ -501,27 +316,4 @@ fn residue(len: usize) -> Option<Step> {
 
 fn items(span: Option<Span>) -> u32 {
     span.map_or(0, |span| span.items)
-}
-
-/// What a header's count of 32 bits is worth saying about.
-fn count_rule(expected: u32, found: u64) -> Option<&'static Rule> {
-    match (u64::from(expected) == found, expected == found as u32) {
-        (true, _) => None,
-        (false, true) => Some(&COUNT_WRAPPED),
-        (false, false) => Some(&COUNT_MISMATCH),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wrapped_count_is_only_a_note() {
-        let code = |expected, found| count_rule(expected, found).map(|rule| rule.code);
-        assert_eq!(code(7, 7), None);
-        assert_eq!(code(7, 8), Some(COUNT_MISMATCH.code));
-        assert_eq!(code(7, 7 + (1 << 32)), Some(COUNT_WRAPPED.code));
-        assert_eq!(code(0, 1 << 33), Some(COUNT_WRAPPED.code));
-    }
 }

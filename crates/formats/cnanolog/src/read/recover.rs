@@ -7,16 +7,18 @@ use traceloom_core::ByteOrder;
 
 use crate::{
     Dictionary, Form, Site,
-    args::Types,
-    packing::{is_packed_value, load, nibble, split_string, value_bytes},
+    args::{
+        Types,
+        packing::{is_packed_value, load, nibble, split_string, value_bytes},
+    },
     printf::{Conversion, Count, Length, Program},
     raw::ArgType,
 };
 
 /// Steps of the search for widths, for all sites of a file together; formats with many integers have many.
-pub(crate) const MOST_STEPS: usize = 2_000_000;
+pub(super) const MAX_STEPS: usize = 2_000_000;
 /// Arguments that a site can have at all: more conversions than this are none.
-const MOST_ARGUMENTS: usize = 255;
+const MAX_ARGUMENTS: usize = 255;
 
 const SIGNED: [ArgType; 4] = [ArgType::INT32, ArgType::INT64, ArgType::UINT32, ArgType::UINT64];
 const SIGNED_LONG: [ArgType; 4] = [ArgType::INT64, ArgType::INT32, ArgType::UINT64, ArgType::UINT32];
@@ -25,7 +27,7 @@ const UNSIGNED_LONG: [ArgType; 4] = [ArgType::UINT64, ArgType::UINT32, ArgType::
 const CHARACTER: [ArgType; 2] = [ArgType::INT32, ArgType::CHAR];
 
 /// Types with which every sample decodes; `None` if there are none.
-pub(crate) fn types(
+pub(super) fn types(
     dictionary: &Dictionary,
     index: usize,
     samples: &[Vec<u8>],
@@ -63,7 +65,7 @@ fn choices(site: &Site<'_>, may_be_scrambled: bool) -> Vec<Vec<ArgType>> {
             _ => if is_long { UNSIGNED_LONG } else { UNSIGNED }.to_vec(),
         });
     }
-    choices.truncate(MOST_ARGUMENTS);
+    choices.truncate(MAX_ARGUMENTS);
     // A count that the table has no room for is no count: the format tells it.
     if usize::from(site.num_args) <= site.arg_types.len() {
         choices.resize(site.num_args.into(), [&SIGNED[..], &[ArgType::DOUBLE, ArgType::POINTER]].concat());

@@ -1,11 +1,13 @@
 //! Argument bytes: the packed and the raw form, and how they are told apart.
 
+pub(crate) mod packing;
+
 use traceloom_core::ByteOrder;
 
-use crate::{
-    packing::{is_packed_value, load, nibble, split_string, value_bytes},
-    raw::ArgType,
-};
+use self::packing::{is_packed_value, load, nibble, split_string, value_bytes};
+use crate::raw::ArgType;
+
+pub use self::packing::{put_packed, put_raw};
 
 /// One argument of an entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -285,8 +287,8 @@ pub(crate) fn has_lost_sign(types: &Types<'_>, args: &Args<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::packing::{original_takes_for_packed, put_packed, put_raw, survives_packing};
     use super::*;
-    use crate::packing::{original_takes_for_packed, put_packed, put_raw, survives_packing};
 
     fn codes(args: &[Arg<'_>]) -> Vec<ArgType> {
         args.iter().map(Arg::arg_type).collect()

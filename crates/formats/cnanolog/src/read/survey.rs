@@ -4,22 +4,21 @@ use std::collections::HashMap;
 
 use traceloom_core::{ByteOrder, Finding, Findings, Limits, Position, Result, Source, Window};
 
+use super::{locate::is_section, recover};
 use crate::{
     Dictionary, Form, Header,
     findings::{DICTIONARY_MISFIT, DICTIONARY_SUPPLIED, DICTIONARY_UNUSED, TYPES_RECOVERED, TYPES_UNUSABLE},
-    locate::is_section,
     raw::{HEADER_BYTES, SLOTS_DOCUMENT},
-    recover,
 };
 
 /// Entries that are looked at.
-const MOST_ENTRIES: u64 = 1 << 16;
+const MAX_ENTRIES: u64 = 1 << 16;
 /// A lead that later entries are not expected to turn.
 const CLEAR_LEAD: u64 = 1 << 10;
 /// Argument bytes that are kept to recover types from.
-const MOST_SAMPLE_BYTES: usize = 4 << 20;
+const MAX_SAMPLE_BYTES: usize = 4 << 20;
 /// Entries of one site that are kept.
-const MOST_SAMPLES: usize = 64;
+const MAX_SAMPLES: usize = 64;
 
 /// What the entries say.
 #[derive(Debug, Default)]
@@ -38,15 +37,15 @@ struct Survey {
 }
 
 /// Where the entries to be surveyed lie.
-pub(crate) struct Region<'a> {
-    pub(crate) source: &'a Source,
-    pub(crate) header: &'a Header,
-    pub(crate) end: u64,
-    pub(crate) limits: &'a Limits,
+pub(super) struct Region<'a> {
+    pub(super) source: &'a Source,
+    pub(super) header: &'a Header,
+    pub(super) end: u64,
+    pub(super) limits: &'a Limits,
 }
 
 /// Settles form and types, with the supplied dictionary where the file has none.
-pub(crate) fn settle(
+pub(super) fn settle(
     own: &mut Option<Dictionary>,
     supplied: Option<Dictionary>,
     sites_at: u64,
@@ -106,7 +105,7 @@ fn look(region: &Region<'_>, dictionary: &mut Dictionary) -> Result<(Survey, Vec
     survey.walk(region, dictionary, &suspects, may_be_scrambled)?;
     dictionary.prefer(survey.winner(region.header, dictionary));
     let mut settled = Vec::new();
-    let mut steps = recover::MOST_STEPS;
+    let mut steps = recover::MAX_STEPS;
     for (index, is_suspect) in suspects.into_iter().enumerate() {
         let samples = survey.samples.remove(&index).unwrap_or_default();
         // A damaged entry among good ones says nothing about the table.
@@ -140,7 +139,7 @@ impl Survey {
         let order = region.header.order;
         let mut window = Window::new(region.source.clone(), region.limits);
         window.seek(HEADER_BYTES as u64);
-        while self.entries < MOST_ENTRIES && self.packed.abs_diff(self.raw) < CLEAR_LEAD {
+        while self.entries < MAX_ENTRIES && self.packed.abs_diff(self.raw) < CLEAR_LEAD {
             let left = region.end.saturating_sub(window.offset());
             let Some((id, data_len)) = frame(window.fill(header_bytes)?, header_bytes, order) else { return Ok(()) };
             let len = header_bytes + data_len;
@@ -183,7 +182,7 @@ impl Survey {
 
     fn keep(&mut self, index: usize, data: &[u8]) {
         let samples = self.samples.entry(index).or_default();
-        if samples.len() < MOST_SAMPLES && self.sample_bytes + data.len() <= MOST_SAMPLE_BYTES {
+        if samples.len() < MAX_SAMPLES && self.sample_bytes + data.len() <= MAX_SAMPLE_BYTES {
             self.sample_bytes += data.len();
             samples.push(data.to_vec());
         }
@@ -201,7 +200,7 @@ impl Survey {
 
 /// Id and data length of an entry header.
 #[inline]
-pub(crate) fn frame(bytes: &[u8], header_bytes: usize, order: ByteOrder) -> Option<(u32, usize)> {
+pub(super) fn frame(bytes: &[u8], header_bytes: usize, order: ByteOrder) -> Option<(u32, usize)> {
     let id = order.u32(*bytes.first_chunk()?);
     let len = bytes.get(header_bytes - 2..header_bytes)?.first_chunk()?;
     Some((id, order.u16(*len).into()))
