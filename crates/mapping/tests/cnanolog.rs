@@ -355,7 +355,7 @@ fn only_what_is_wanted_is_read() {
 /// Without a start in the header the first entry is the origin.
 #[test]
 fn the_first_entry_is_the_origin_where_the_header_has_none() {
-    let mut bytes = sample::clog().expect("the sample can be written");
+    let mut bytes = sample::sample().expect("the sample can be written").bytes;
     let usual = clock_of(bytes.clone(), Columns::ALL);
     assert_eq!((usual.start_ticks, usual.unix_ns), (Some(7_200_000_000_000), Some(1_767_607_200_250_000_000)));
     assert_eq!(usual.native_ns, 3_000_000_000_000);

@@ -98,7 +98,7 @@ fn no_file_makes_the_mapper_panic() {
 
 #[test]
 fn a_cut_file_keeps_what_is_before_the_cut() {
-    let whole = sample::prof().unwrap();
+    let whole = sample::sample().unwrap().bytes;
     let full = tables(&of_bytes(whole.clone())).0;
     for len in (0..whole.len()).step_by(997).chain([whole.len() - 1]) {
         let mut kept = Batches::of(Wanted::everything());
@@ -130,7 +130,7 @@ fn a_column_alone_is_that_column_of_the_table() {
 
 #[test]
 fn self_times_are_the_same_with_and_without_parents() {
-    let trace = of_bytes(sample::prof().unwrap());
+    let trace = of_bytes(sample::sample().unwrap().bytes);
     let alone = part(&trace, Table::Spans, &["self_ns"]);
     let beside = part(&trace, Table::Spans, &["depth", "self_ns"]);
     let own = |batches: &[RecordBatch]| {
@@ -143,7 +143,7 @@ fn self_times_are_the_same_with_and_without_parents() {
 
 #[test]
 fn a_filter_drops_only_rows_outside() {
-    let trace = of_bytes(sample::prof().unwrap());
+    let trace = of_bytes(sample::sample().unwrap().bytes);
     let full = filtered(&trace, Wanted::everything(), Filter::default());
     let filter = Filter { range: TimeRange::between(300_000_000, 900_000_000), threads: Some(vec![1]) };
     let some = filtered(&trace, Wanted::everything(), filter.clone());
@@ -196,8 +196,7 @@ impl TableSink for Impatient {
 
 #[test]
 fn a_sink_that_has_enough_is_left_alone() {
-    let mut bytes = Vec::new();
-    sample::write(&mut bytes, 2_000).unwrap();
+    let bytes = sample::write(Vec::new(), 2_000).unwrap();
     let mut sink = Impatient { batches: 0 };
     ingest(&of_bytes(bytes), &Options::default(), &mut sink).unwrap();
     assert_eq!(sink.batches, 1);
@@ -205,7 +204,7 @@ fn a_sink_that_has_enough_is_left_alone() {
 
 #[test]
 fn header_and_descriptors_come_without_reading_further() {
-    let whole = sample::prof().unwrap();
+    let whole = sample::sample().unwrap().bytes;
     // Cut behind the first thread's head, where strict reading of the rest would fail.
     let mut bytes = whole[..1_200].to_vec();
     bytes.extend([0xff; 64]);

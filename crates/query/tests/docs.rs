@@ -85,7 +85,7 @@ fn open(names: &str) -> Session {
 }
 
 fn capture() -> Vec<u8> {
-    traceloom_easyprofiler::sample::prof().expect("the sample can be made")
+    traceloom_easyprofiler::sample::sample().expect("the sample can be made").bytes
 }
 
 fn made(files: Vec<(&str, Vec<u8>)>) -> Session {

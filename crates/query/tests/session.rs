@@ -15,10 +15,8 @@ use traceloom_core::{ReadAt, Source};
 use traceloom_mapping::{Options as Reading, Trace};
 use traceloom_query::{Failure, Offset, Options, Place, Problem, Session, Stop, store};
 
-fn sample(frames: u32) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    traceloom_easyprofiler::sample::write(&mut bytes, frames).expect("memory takes it");
-    bytes
+fn sample(frames: u64) -> Vec<u8> {
+    traceloom_easyprofiler::sample::write(Vec::new(), frames).expect("memory takes it")
 }
 
 fn trace(name: &str, source: Source) -> Trace {

@@ -7,7 +7,7 @@
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("game.prof");
-//! # std::fs::write(&path, traceloom::easyprofiler::sample::prof()?)?;
+//! # std::fs::write(&path, traceloom::easyprofiler::sample::sample()?.bytes)?;
 //! let trace = Trace::open(&path)?; // the format is detected
 //! let info = trace.info()?;
 //! println!("{} {}, {} bytes", info.format.name, info.contents.version, info.bytes);

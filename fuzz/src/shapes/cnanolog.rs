@@ -37,7 +37,7 @@ fn read_unfinished(source: &Source, options: &Options) {
     if let Some(offset_and_count) = bytes.get_mut(40..52) {
         offset_and_count.fill(0);
     }
-    let extra = Extra { dictionary: Some(dictionary), ..Extra::default() };
+    let extra = Extra::default().with_dictionary(dictionary);
     if let Ok(mut reader) = open_with(Source::bytes(bytes), options, extra) {
         while let Ok(Some(_)) = reader.next() {}
     }

@@ -206,6 +206,7 @@ impl Site<'_> {
 
 /// One piece of a file. A file is `Entry* (Levels Level*)? (Dictionary Site*)?`, with `Residue` anywhere.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Record<'a> {
     /// An entry.
     Entry(Entry<'a>),

@@ -32,23 +32,18 @@ const START_TICKS: u64 = 7_200_000_000_000;
 /// Requests of the sample.
 const REQUESTS: u64 = 2400;
 
-/// The sample, with what it shows.
-pub(crate) fn sample() -> Result<Sample> {
+/// The sample: a file of 1.0.7.
+pub fn sample() -> Result<Sample> {
     Ok(Sample {
         file_name: "service.clog",
-        bytes: clog()?,
+        bytes: write(Vec::new(), REQUESTS)?,
         about: "the log of a small service",
         tries: &["log {file}", "log --level warn+ --json {file}"],
     })
 }
 
-/// The sample as the bytes of a `.clog` file.
-pub fn clog() -> Result<Vec<u8>> {
-    write(Vec::new(), REQUESTS)
-}
-
-/// The same service for as long as one likes: each request makes about three entries.
-pub fn write<W: Write>(out: W, requests: u64) -> Result<W> {
+/// Writes a log of `size` requests, each of about three entries; memory does not grow with it.
+pub fn write<W: Write>(out: W, size: u64) -> Result<W> {
     let mut header = Header {
         timestamp_frequency: TICKS_PER_SECOND,
         start_timestamp: START_TICKS,
@@ -57,14 +52,14 @@ pub fn write<W: Write>(out: W, requests: u64) -> Result<W> {
         ..Header::new(ByteOrder::Little)
     };
     let mut tally = Tally::new(&header);
-    records(requests, &mut |record| {
+    records(size, &mut |record| {
         tally.count(record);
         Ok(())
     })?;
     tally.fill(&mut header)?;
     let mut writer = create(out, &header)?;
-    records(requests, &mut |record| writer.write(record))?;
-    Ok(writer.finish()?)
+    records(size, &mut |record| writer.write(record))?;
+    writer.finish()
 }
 
 fn records(requests: u64, each: &mut dyn FnMut(&Record<'_>) -> Result<()>) -> Result<()> {

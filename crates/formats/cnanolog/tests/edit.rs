@@ -115,7 +115,7 @@ fn a_crashed_log_is_repaired_to_its_bytes() {
 
 #[test]
 fn a_slice_keeps_its_entries_and_the_layout() {
-    let source = Source::bytes(sample::clog().unwrap());
+    let source = Source::bytes(sample::sample().unwrap().bytes);
     let all = lines(source.clone());
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let options = Options::default();
@@ -142,7 +142,7 @@ fn a_slice_keeps_its_entries_and_the_layout() {
     assert_eq!([first, second].concat(), all);
     let mut whole = Vec::new();
     edit::slice(&source, &mut whole, &Slice::default(), &options).unwrap();
-    assert!(whole == sample::clog().unwrap());
+    assert!(whole == sample::sample().unwrap().bytes);
     let threads = Slice { threads: vec!["main".to_owned()], ..Slice::default() };
     assert!(edit::slice(&source, Vec::new(), &threads, &options).unwrap_err().to_string().contains("no threads"));
     let timed = Slice { range: TimeRange::new(Some(0), None), ..Slice::default() };

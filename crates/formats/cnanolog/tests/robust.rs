@@ -66,7 +66,7 @@ fn texts_and_edits_survive_changed_bytes() {
 
 #[test]
 fn the_sample_is_sound() {
-    let bytes = sample::clog().unwrap();
+    let bytes = sample::sample().unwrap().bytes;
     let (records, findings) = support::read_all(Source::bytes(bytes.clone()), &Options::strict()).unwrap();
     assert!(findings.is_empty(), "{findings:?}");
     assert!(records.len() > 5000, "{}", records.len());
@@ -101,10 +101,10 @@ fn unfinished(whole: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_damaged_stretch_costs_only_the_entries_that_it_touches() {
-    let whole = sample::clog().unwrap();
+    let whole = sample::sample().unwrap().bytes;
     let unfinished = unfinished(&whole);
     let dictionary = Dictionary::of(Source::bytes(whole.clone()), &Options::default()).unwrap();
-    let supplied = Extra { dictionary: Some(dictionary), ..Extra::default() };
+    let supplied = Extra::default().with_dictionary(dictionary);
     for (good, extra) in [(&whole, Extra::default()), (&unfinished, Extra::default()), (&unfinished, supplied)] {
         let all = entries(good, extra.clone());
         assert!(all.len() > 5000);
@@ -123,7 +123,7 @@ fn a_damaged_stretch_costs_only_the_entries_that_it_touches() {
 /// A program that is stopped while it closes its log leaves half a dictionary, which is no entry.
 #[test]
 fn entries_end_where_half_a_dictionary_begins() {
-    let whole = sample::clog().unwrap();
+    let whole = sample::sample().unwrap().bytes;
     let mut half = unfinished(&whole);
     let end = half.len();
     let all = entries(&half, Extra::default());
@@ -139,7 +139,7 @@ fn entries_end_where_half_a_dictionary_begins() {
 /// entries within are lost.
 #[test]
 fn damaged_headers_without_a_dictionary_cost_little() {
-    let good = unfinished(&sample::clog().unwrap());
+    let good = unfinished(&sample::sample().unwrap().bytes);
     let all = entries(&good, Extra::default());
     let mut lost = Vec::new();
     for offset in all.iter().skip(40).step_by(97).take(60) {
@@ -156,7 +156,7 @@ fn damaged_headers_without_a_dictionary_cost_little() {
 /// An unfinished log of garbage is no reason to search for its entries over and over.
 #[test]
 fn garbage_is_read_in_time() {
-    let mut bytes = unfinished(&sample::clog().unwrap());
+    let mut bytes = unfinished(&sample::sample().unwrap().bytes);
     bytes.truncate(64);
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
     while bytes.len() < 8 << 20 {

@@ -94,9 +94,8 @@ fn broken() -> Vec<(&'static str, BTreeSet<&'static str>)> {
     let mut unclosed = good();
     unclosed.truncate(DICTIONARY_AT);
     unclosed[40..52].fill(0);
-    let supplied = |bytes: Vec<u8>| Extra {
-        dictionary: Some(Dictionary::of(Source::bytes(bytes), &Options::default()).unwrap()),
-        ..Extra::default()
+    let supplied = |bytes: Vec<u8>| {
+        Extra::default().with_dictionary(Dictionary::of(Source::bytes(bytes), &Options::default()).unwrap())
     };
     let entry = |index: usize| HEADER_BYTES + index * (ENTRY_HEADER_BYTES + 3);
     let mut with_gap = with_levels.clone();
@@ -306,7 +305,7 @@ fn the_numbering_of_levels_can_be_overridden() {
     for (numbering, expected) in
         [(None, "INFO"), (Some(Numbering::Document), "DEBUG"), (Some(Numbering::Library), "INFO")]
     {
-        let extra = Extra { numbering, ..Extra::default() };
+        let extra = numbering.map_or_else(Extra::default, |it| Extra::default().with_numbering(it));
         let reader = open_with(Source::bytes(good()), &Options::default(), extra).unwrap();
         assert_eq!(reader.dictionary().unwrap().level_name(0), Some(expected.as_bytes()));
     }
@@ -316,7 +315,7 @@ fn the_numbering_of_levels_can_be_overridden() {
 fn a_supplied_dictionary_replaces_one_that_is_cut() {
     let narrow = log(Header::new(ByteOrder::Little), SLOTS_DOCUMENT, false);
     let dictionary = Dictionary::of(Source::bytes(narrow), &Options::default()).unwrap();
-    let extra = Extra { dictionary: Some(dictionary), ..Extra::default() };
+    let extra = Extra::default().with_dictionary(dictionary);
     let cut = good()[..good().len() - 3].to_vec();
     let mut reader = open_with(Source::bytes(cut.clone()), &Options::default(), extra).unwrap();
     assert!(!reader.has_own_dictionary());
@@ -336,7 +335,7 @@ fn a_supplied_dictionary_explains_a_log_that_was_never_closed() {
     unclosed.truncate(DICTIONARY_AT + 6);
     unclosed[40..52].fill(0);
     let dictionary = Dictionary::of(Source::bytes(good()), &Options::default()).unwrap();
-    let extra = Extra { dictionary: Some(dictionary.clone()), ..Extra::default() };
+    let extra = Extra::default().with_dictionary(dictionary.clone());
     let mut reader = open_with(Source::bytes(unclosed.clone()), &Options::default(), extra).unwrap();
     let mut values = Vec::new();
     while let Some(located) = reader.next().unwrap() {
@@ -349,7 +348,7 @@ fn a_supplied_dictionary_explains_a_log_that_was_never_closed() {
     assert_eq!(reader.resume_at(), DICTIONARY_AT as u64);
     unclosed.truncate(DICTIONARY_AT);
     unclosed.extend_from_slice(&good()[HEADER_BYTES..HEADER_BYTES + ENTRY_HEADER_BYTES + 3]);
-    let extra = Extra { dictionary: Some(dictionary), resume_at: Some(reader.resume_at()), ..Extra::default() };
+    let extra = Extra::default().with_dictionary(dictionary).resuming_at(reader.resume_at());
     let mut reader = open_with(Source::bytes(unclosed), &Options::default(), extra).unwrap();
     let located = reader.next().unwrap().unwrap();
     assert_eq!(located.offset, DICTIONARY_AT as u64);

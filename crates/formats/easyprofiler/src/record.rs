@@ -226,6 +226,7 @@ pub struct Bookmark<'a> {
 /// `(Descriptor | Hole)* (Thread Switch* Blocks (Block | Value)*)* Mark? (Bookmark* Mark)?`,
 /// with `Malformed` in place of any sized record and `Residue` anywhere.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Record<'a> {
     /// A descriptor.
     Descriptor(Descriptor<'a>),

@@ -12,34 +12,27 @@ use crate::{
 };
 
 /// Frames of the sample; each makes about 18 records.
-const FRAMES: u32 = 120;
+const FRAMES: u64 = 120;
 /// Ticks per second, as Windows counts them.
 const FREQUENCY: u64 = 10_000_000;
 const BEGIN: u64 = 5 * FREQUENCY;
 const FRAME_TICKS: u64 = FREQUENCY / 60;
 
-/// The sample, with what it shows.
-pub(crate) fn sample() -> Result<Sample> {
+/// The sample: a file of version 2.1.0.
+pub fn sample() -> Result<Sample> {
     Ok(Sample {
         file_name: "game.prof",
-        bytes: prof()?,
+        bytes: write(Vec::new(), FRAMES)?,
         about: "two seconds of a game, with two slow frames and a loader thread",
         tries: &["slice --range 0.8s..0.9s {file} spike.prof"],
     })
 }
 
-/// The sample as a file of version 2.1.0.
-pub fn prof() -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    write(&mut bytes, FRAMES)?;
-    Ok(bytes)
-}
-
-/// Writes a trace of that many frames; memory does not grow with it.
-pub fn write<W: Write>(out: W, frames: u32) -> Result<()> {
+/// Writes a trace of `size` frames; memory does not grow with it.
+pub fn write<W: Write>(out: W, size: u64) -> Result<W> {
     let layout = Layout::real(Version::V2_1_0, ByteOrder::Little);
     let mut tally = Tally::default();
-    generate(frames, &mut |record| {
+    generate(size, &mut |record| {
         tally.count(record, &layout);
         Ok(())
     })?;
@@ -48,11 +41,10 @@ pub fn write<W: Write>(out: W, frames: u32) -> Result<()> {
     header.pid = Some(4242);
     header.cpu_frequency = FREQUENCY as i64;
     header.begin_time = BEGIN;
-    header.end_time = BEGIN + (u64::from(frames) + 1) * FRAME_TICKS;
+    header.end_time = BEGIN + (size + 1) * FRAME_TICKS;
     let mut writer = create(out, &header)?;
-    generate(frames, &mut |record| writer.write(record))?;
-    writer.finish()?;
-    Ok(())
+    generate(size, &mut |record| writer.write(record))?;
+    writer.finish()
 }
 
 type Emit<'e> = &'e mut dyn FnMut(&Record<'_>) -> Result<()>;
@@ -76,7 +68,7 @@ static KINDS: &[Kind] = &[
     Kind("Decode", BlockType::BLOCK, 0xff8d_6e63, 35, "src/assets/loader.cpp"),
 ];
 
-fn generate(frames: u32, emit: Emit<'_>) -> Result<()> {
+fn generate(frames: u64, emit: Emit<'_>) -> Result<()> {
     for (id, Kind(name, block_type, color, line, file)) in KINDS.iter().enumerate() {
         emit(&Record::Descriptor(Descriptor {
             id: id as u32,
@@ -90,25 +82,28 @@ fn generate(frames: u32, emit: Emit<'_>) -> Result<()> {
             odd_name_size: None,
         }))?;
     }
-    thread(4242, "Main", frames, emit, main_frame)?;
-    thread(4243, "Loader", frames / 4, emit, loader_job)?;
+    thread(&Script { id: 4242, name: "Main", turns: frames, turn: main_frame }, emit)?;
+    thread(&Script { id: 4243, name: "Loader", turns: frames / 4, turn: loader_job }, emit)?;
     emit(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
     for (at, text) in [(frames / 3, "the level is loaded"), (frames / 2, "the boss appears")] {
-        let position_ns = (BEGIN + u64::from(at) * FRAME_TICKS) * (1_000_000_000 / FREQUENCY);
+        let position_ns = (BEGIN + at * FRAME_TICKS) * (1_000_000_000 / FREQUENCY);
         let text = Name::new(text.as_bytes());
         emit(&Record::Bookmark(Bookmark { position_ns, color: 0xffaa_8773, text, odd_size: None }))?;
     }
     emit(&Record::Mark(EASY_PROFILER_SIGNATURE))
 }
 
-/// Emits a thread's section: a dry run counts the blocks first.
-fn thread(
+/// What a thread does, turn by turn.
+struct Script {
     id: u64,
-    name: &str,
-    turns: u32,
-    emit: Emit<'_>,
-    turn: fn(u32, &mut Noise, Emit<'_>) -> Result<()>,
-) -> Result<()> {
+    name: &'static str,
+    turns: u64,
+    turn: fn(u64, &mut Noise, Emit<'_>) -> Result<()>,
+}
+
+/// Emits a thread's section: a dry run counts the blocks first.
+fn thread(script: &Script, emit: Emit<'_>) -> Result<()> {
+    let Script { id, turns, turn, .. } = *script;
     let mut blocks = 0;
     let mut noise = Noise(id);
     (0..turns).try_for_each(|index| {
@@ -118,10 +113,10 @@ fn thread(
         })
     })?;
     let switches = turns / 2;
-    emit(&Record::Thread(Thread { id, name: Name::new(name.as_bytes()), switches }))?;
+    emit(&Record::Thread(Thread { id, name: Name::new(script.name.as_bytes()), switches: switches as u32 }))?;
     let mut noise = Noise(id + 1);
     for index in 0..switches {
-        let begin = BEGIN + u64::from(index) * 2 * FRAME_TICKS + FRAME_TICKS * 9 / 10;
+        let begin = BEGIN + index * 2 * FRAME_TICKS + FRAME_TICKS * 9 / 10;
         let end = begin + 100 + noise.below(FRAME_TICKS / 20);
         let name = Name::new(b"7 compositor");
         emit(&Record::Switch(Switch { begin, end, target: 7001 + noise.below(3), name, odd_size: None }))?;
@@ -132,8 +127,8 @@ fn thread(
 }
 
 /// One frame of the main thread, children before parents.
-fn main_frame(index: u32, noise: &mut Noise, emit: Emit<'_>) -> Result<()> {
-    let begin = BEGIN + u64::from(index) * FRAME_TICKS;
+fn main_frame(index: u64, noise: &mut Noise, emit: Emit<'_>) -> Result<()> {
+    let begin = BEGIN + index * FRAME_TICKS;
     // Every fiftieth frame is slow: something to be found.
     let slow = if index % 50 == 49 { 3 } else { 1 };
     let mut now = begin + 50;
@@ -166,8 +161,8 @@ fn main_frame(index: u32, noise: &mut Noise, emit: Emit<'_>) -> Result<()> {
     Ok(())
 }
 
-fn loader_job(index: u32, noise: &mut Noise, emit: Emit<'_>) -> Result<()> {
-    let begin = BEGIN + u64::from(index) * 4 * FRAME_TICKS + noise.below(FRAME_TICKS);
+fn loader_job(index: u64, noise: &mut Noise, emit: Emit<'_>) -> Result<()> {
+    let begin = BEGIN + index * 4 * FRAME_TICKS + noise.below(FRAME_TICKS);
     let name = format!("textures/{:03}.ktx", index % 200);
     let end = block(13, begin + 800, 4_000 + noise.below(30_000), b"", emit)?;
     let block = Block { name: Name::new(name.as_bytes()), ..Block::new(12, begin, end + 200) };

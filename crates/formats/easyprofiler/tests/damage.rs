@@ -17,7 +17,7 @@ fn blocks(bytes: &[u8]) -> Result<(Vec<u64>, Vec<&'static str>)> {
 
 #[test]
 fn a_damaged_stretch_costs_only_the_records_that_it_touches() -> Result<()> {
-    let good = sample::prof()?;
+    let good = sample::sample()?.bytes;
     let (all, _) = blocks(&good)?;
     for damaged in [10..11, 10..12, 500..501, 1_000..1_400, 2_000..2_003, all.len() - 70..all.len() - 65] {
         let (from, to) = (all[damaged.start] as usize, all[damaged.end] as usize);
@@ -40,7 +40,7 @@ fn a_damaged_stretch_costs_only_the_records_that_it_touches() -> Result<()> {
 
 #[test]
 fn a_wrong_size_costs_at_most_its_neighbours() -> Result<()> {
-    let good = sample::prof()?;
+    let good = sample::sample()?.bytes;
     let (all, _) = blocks(&good)?;
     for index in (5..all.len() - 5).step_by(97) {
         for size in [0u16, 1, 19, 29, 300, 65_535] {

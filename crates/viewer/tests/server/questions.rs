@@ -81,7 +81,7 @@ fn what_is_searched_for_is_found_and_stepped_through() {
 }
 
 /// A file that is long enough for brief answers.
-const FRAMES: u32 = 36_000;
+const FRAMES: u64 = 36_000;
 
 #[test]
 fn a_brief_answer_has_the_own_time_of_the_table() {

@@ -64,7 +64,7 @@ impl Specimen for CNanoLog {
                 site.line ^= 0x0100_0001;
                 Some(("site line", 10..14))
             }
-            Record::Residue(_) => None,
+            _ => None,
         }
     }
 

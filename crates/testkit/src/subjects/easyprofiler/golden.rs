@@ -180,7 +180,7 @@ impl Walked {
             Record::Thread(_) | Record::Blocks(_) => {}
             Record::Switch(_) | Record::Block(_) | Record::Value(_) => self.record_bytes += located.len - 2,
             Record::Malformed(_) if self.threads.is_empty() => self.descriptor_bytes += located.len - 2,
-            Record::Malformed(_) => self.record_bytes += located.len - 2,
+            _ => self.record_bytes += located.len - 2,
         }
         self.threads_end = located.offset + located.len;
         let is_kept = is_kept(&located.record, self.clock);
