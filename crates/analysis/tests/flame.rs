@@ -136,9 +136,10 @@ fn stacks_can_be_turned_round_and_kept_apart_by_thread() {
 }
 
 #[test]
-fn a_stretch_has_what_begins_in_it() {
-    let found = stacks(&nested(), Options { range: TimeRange::between(5, 50), ..Options::default() });
-    assert_eq!(found, owned(&[(&["inner"], 50, 3)]), "their parent begins before");
+fn a_range_has_the_spans_that_start_in_it() {
+    let between = |from, to| stacks(&nested(), Options { range: TimeRange::between(from, to), ..Options::default() });
+    assert_eq!(between(5, 51), owned(&[(&["inner"], 50, 3)]), "their parent starts before");
+    assert_eq!(between(5, 50), owned(&[(&["inner"], 40, 2)]), "the end does not belong to it");
 }
 
 #[test]

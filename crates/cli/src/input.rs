@@ -22,7 +22,7 @@ pub(crate) fn open_trace(path: &Path, reading: &Reading, options: &Options) -> R
 
 /// Opens traces whose tables are wanted, with a progress bar where that takes long.
 pub(crate) fn open_tables(paths: &[PathBuf], reading: &Reading) -> Result<TraceSet> {
-    Ok(TraceSet::new(open_traces(paths, reading)?))
+    TraceSet::new(open_traces(paths, reading)?)
 }
 
 /// The same, with all that were named, even twice.

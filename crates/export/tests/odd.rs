@@ -46,7 +46,8 @@ fn open_and_overlapping_spans_keep_their_times() {
 fn several_traces_become_one_and_compressed_json_is_read() {
     let Some(engine) = engine_or_skip() else { return };
     let set = TraceSet::new(traces().into_iter().map(|(_, trace)| trace).filter(|trace| trace.format() == "wtf"));
-    let of = |trace| rows(trace, Table::Spans) + rows(trace, Table::Events);
+    let set = set.unwrap();
+    let of = |trace: &std::sync::Arc<Trace>| rows(trace, Table::Spans) + rows(trace, Table::Events);
     let slices: u64 = set.traces().iter().map(of).sum();
     assert!(set.traces().len() > 1 && slices > 0);
     let place = place("several");

@@ -26,7 +26,7 @@ mod trace;
 mod wtf;
 
 pub use crate::{
-    set::TraceSet,
+    set::{AxisOptions, Offset, TraceSet},
     shared::RULES,
     targets::TARGETS,
     trace::{Options, Trace, ingest, open},

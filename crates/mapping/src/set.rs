@@ -1,38 +1,102 @@
-//! Several traces as one set of tables.
+//! Several traces as one set of tables, on one time axis.
 
-use traceloom_core::Result;
-use traceloom_model::{Filter, Flow, Table, TableSink, TableSource};
+use std::{path::PathBuf, sync::Arc};
+
+use traceloom_core::{Error, Result};
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource};
+use traceloom_passes::{Axis, Shifted, TraceFacts};
 
 use crate::Trace;
 
-/// Traces, one after the other.
+/// Traces, one after the other, with times that count from the zero of their axis.
 #[derive(Debug, Default)]
 pub struct TraceSet {
-    traces: Vec<Trace>,
+    traces: Vec<Arc<Trace>>,
+    axis: Axis,
+}
+
+/// How traces come onto one axis.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AxisOptions {
+    /// What the user says.
+    pub offsets: Vec<Offset>,
+    /// Whether traces without an offset are placed by what they know; otherwise they keep their own times.
+    pub is_automatic: bool,
+}
+
+impl Default for AxisOptions {
+    fn default() -> Self {
+        Self { offsets: Vec::new(), is_automatic: true }
+    }
+}
+
+/// Where the user puts a trace.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Offset {
+    /// The path of the trace, as it was named.
+    pub path: PathBuf,
+    /// Added to all of its times.
+    pub offset_ns: i64,
 }
 
 impl TraceSet {
-    /// These traces; one that comes twice is taken once, because its ids would.
-    pub fn new(traces: impl IntoIterator<Item = Trace>) -> Self {
-        let mut set = Self::default();
-        for trace in traces {
-            if set.traces.iter().all(|known| known.id != trace.id) {
-                set.traces.push(trace);
-            }
-        }
-        set
+    /// These traces, each where it belongs.
+    pub fn new(traces: impl IntoIterator<Item = Trace>) -> Result<Self> {
+        Self::aligned(traces, &AxisOptions::default())
     }
 
-    /// The traces.
-    pub fn traces(&self) -> &[Trace] {
+    /// These traces; one that comes twice is taken once, because its ids would.
+    pub fn aligned(traces: impl IntoIterator<Item = Trace>, options: &AxisOptions) -> Result<Self> {
+        let mut known: Vec<Arc<Trace>> = Vec::new();
+        for trace in traces {
+            if known.iter().all(|known| known.id != trace.id) {
+                known.push(Arc::new(trace));
+            }
+        }
+        let axis = axis(&known, options)?;
+        Ok(Self { traces: known, axis })
+    }
+
+    /// The traces, each with the times of its file.
+    pub fn traces(&self) -> &[Arc<Trace>] {
         &self.traces
     }
+
+    /// The axis; its numbers are those of [`TraceSet::traces`].
+    pub fn axis(&self) -> &Axis {
+        &self.axis
+    }
+
+    /// The traces, each with its times on the axis.
+    pub fn placed(&self) -> impl Iterator<Item = Shifted<&Trace>> {
+        let traces = self.traces.iter().zip(self.axis.placements());
+        traces.map(|(trace, placement)| Shifted { source: trace.as_ref(), placement: *placement })
+    }
+}
+
+/// A file is only opened for its facts if it could move.
+fn axis(traces: &[Arc<Trace>], options: &AxisOptions) -> Result<Axis> {
+    let mut facts = vec![TraceFacts::default(); traces.len()];
+    if options.is_automatic && traces.len() > 1 {
+        for (facts, trace) in facts.iter_mut().zip(traces) {
+            *facts = TraceFacts::read(&trace.quiet())?.first().copied().unwrap_or_default();
+        }
+        for number in TraceFacts::may_share_counters(&facts) {
+            TraceFacts::read_extents(&mut facts[number..=number], &traces[number].quiet())?;
+        }
+    }
+    for Offset { path, offset_ns } in &options.offsets {
+        let number = traces.iter().position(|trace| trace.path == *path);
+        let unknown = || Error::usage("an offset is given for it, and it is not among the traces").in_file(path);
+        facts[number.ok_or_else(unknown)?].user_offset_ns = Some(*offset_ns);
+    }
+    Ok(Axis::new(&facts))
 }
 
 impl TableSource for TraceSet {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
         let mut sink = Remembering { sink, is_stopped: false };
-        for trace in &self.traces {
+        for trace in self.placed() {
             trace.pour(filter, &mut sink)?;
             if sink.is_stopped {
                 break;
@@ -49,11 +113,11 @@ struct Remembering<'s> {
 }
 
 impl TableSink for Remembering<'_> {
-    fn wants(&self, table: Table) -> traceloom_model::Columns {
+    fn wants(&self, table: Table) -> Columns {
         self.sink.wants(table)
     }
 
-    fn batch(&mut self, table: Table, batch: arrow_array::RecordBatch) -> traceloom_core::Result<Flow> {
+    fn batch(&mut self, table: Table, batch: arrow_array::RecordBatch) -> Result<Flow> {
         let flow = self.sink.batch(table, batch)?;
         self.is_stopped |= flow == Flow::Stop;
         Ok(flow)

@@ -1,5 +1,7 @@
 //! Who receives the tables, and how much of them.
 
+use std::sync::Arc;
+
 use arrow_array::RecordBatch;
 use traceloom_core::{Result, TimeRange};
 
@@ -41,8 +43,20 @@ impl<S: TableSink + ?Sized> TableSink for &mut S {
 pub trait TableSource {
     /// Pours what the sink wants into it; ends early, without an error, where the sink says stop.
     ///
-    /// Rows and their ids are the same each time. Traces come one after the other.
+    /// Rows and their ids are the same each time. Traces come one after the other, and their times are on one axis.
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()>;
+}
+
+impl<S: TableSource + ?Sized> TableSource for &S {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        (**self).pour(filter, sink)
+    }
+}
+
+impl<S: TableSource + ?Sized> TableSource for Arc<S> {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        (**self).pour(filter, sink)
+    }
 }
 
 /// A set of columns of one table.

@@ -3,11 +3,12 @@
 //! A consumer says as data which tables it shows ([`Descriptor`]) and pours them ([`pour`]). [`Gathered`] is the usual
 //! first pass: who took part ([`Roster`]), spans in the order of their start ([`SpanOrder`]), arguments by owner
 //! ([`Args`]). [`Nest`] turns spans into starts and ends that nest, [`CallTree`] adds them up by stack, [`Heap`] does
-//! that with allocations, [`memory_in_use`] is the curve of memory over time, [`Timeline`] the one axis of several traces.
+//! that with allocations, [`memory_in_use`] is the curve of memory over time, [`Axis`] the one axis of several traces.
 
 #![forbid(unsafe_code)]
 
 mod args;
+mod axis;
 mod call_tree;
 mod flows;
 mod frames;
@@ -25,6 +26,7 @@ mod points;
 mod pour;
 mod repeats;
 mod roster;
+mod shift;
 mod target;
 mod timeline;
 
@@ -33,6 +35,7 @@ pub mod fixture;
 
 pub use crate::{
     args::{Arg, ArgStore, Args, Datum},
+    axis::{Axis, Counter, Placement, Reason, TraceFacts},
     call_tree::{Below, CallTree, Node},
     flows::{FlowEnd, Flows},
     frames::{Frame, Frames, check as check_frames},
@@ -50,6 +53,7 @@ pub use crate::{
     pour::{pour, span_is_taken},
     repeats::Repeats,
     roster::{Process, Roster, Thread, ThreadIndex, Trace},
+    shift::{Shifted, shift_batch},
     target::{Descriptor, Need, Options, Request, Rows, Target, Variant, write},
     timeline::{TIMELINE_NEEDS, Timeline},
 };

@@ -1,8 +1,8 @@
-//! One time for several traces, without negative times.
+//! Times of an output that has no negative ones.
 
 use traceloom_model::Table;
 
-use crate::{Need, Roster, Trace, order::COLORED_SPAN_COLUMNS};
+use crate::{Need, Roster, order::COLORED_SPAN_COLUMNS};
 
 /// What tools that show traces over time have a place for.
 pub const TIMELINE_NEEDS: &[Need] = &[
@@ -20,36 +20,32 @@ pub const TIMELINE_NEEDS: &[Need] = &[
     Need::of(Table::Args, &[]),
 ];
 
-/// Turns `ts_ns` of a trace into the time of the output.
+/// Turns times of the axis that all traces of a source share into times of the output, which are never negative.
 #[derive(Debug)]
 pub struct Timeline {
-    shifts: Vec<i64>,
+    start_ns: i64,
     unix_origin_ns: Option<i64>,
 }
 
 impl Timeline {
-    /// Traces that all know the time of day are put side by side by it; others begin together.
+    /// The output starts with the earliest trace, and knows the time of day if all traces do.
     pub fn new(roster: &Roster) -> Self {
-        let all_know = !roster.traces.is_empty() && roster.traces.iter().all(|trace| trace.unix_origin_ns.is_some());
-        let origin = |trace: &Trace| if all_know { trace.unix_origin_ns.unwrap_or(0) } else { 0 };
-        let starts = roster.traces.iter().enumerate();
-        let starts = starts.map(|(number, trace)| origin(trace).saturating_add(roster.earliest(number)));
-        let start = starts.min().unwrap_or(0);
-        let shifts = roster.traces.iter().map(|trace| origin(trace).saturating_sub(start)).collect();
-        Self { shifts, unix_origin_ns: all_know.then_some(start) }
+        let start_ns = (0..roster.traces.len()).map(|trace| roster.earliest(trace)).min().unwrap_or(0);
+        let mut days = roster.traces.iter().map(|trace| trace.unix_origin_ns);
+        let first = days.next().flatten().filter(|_| days.all(|day| day.is_some()));
+        Self { start_ns, unix_origin_ns: first.map(|zero_ns| zero_ns.saturating_add(start_ns)) }
     }
 
     /// The time of the output.
     #[inline]
-    pub fn at(&self, trace: usize, ts_ns: i64) -> u64 {
-        self.shifts.get(trace).map_or(ts_ns, |shift| ts_ns.saturating_add(*shift)).max(0).unsigned_abs()
+    pub fn at(&self, _trace: usize, ts_ns: i64) -> u64 {
+        ts_ns.saturating_sub(self.start_ns).max(0).unsigned_abs()
     }
 
     /// Whether an interval reaches beyond what the output can count, so that it is cut there.
     #[inline]
-    pub fn is_far(&self, trace: usize, begin_ns: i64, end_ns: i64) -> bool {
-        let shift = self.shifts.get(trace).copied().unwrap_or(0);
-        begin_ns.checked_add(shift).is_none_or(|begin| begin < 0) || end_ns.checked_add(shift).is_none()
+    pub fn is_far(&self, _trace: usize, begin_ns: i64, end_ns: i64) -> bool {
+        begin_ns.checked_sub(self.start_ns).is_none_or(|begin| begin < 0) || end_ns.checked_sub(self.start_ns).is_none()
     }
 
     /// The time of day of the output's 0, where the traces know it.
@@ -61,6 +57,7 @@ impl Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Trace;
 
     fn roster(traces: &[(Option<i64>, i64)]) -> Roster {
         let mut roster = Roster::default();
@@ -74,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_day_sets_traces_apart_and_no_time_is_negative() {
-        let timeline = Timeline::new(&roster(&[(Some(1000), -10), (Some(1500), 3)]));
-        assert_eq!((timeline.at(0, -10), timeline.at(0, 0), timeline.at(1, 3)), (0, 10, 513));
+    fn the_earliest_trace_is_the_start_and_no_time_is_negative() {
+        let timeline = Timeline::new(&roster(&[(Some(1000), -10), (Some(1000), 503)]));
+        assert_eq!((timeline.at(0, -10), timeline.at(0, 0), timeline.at(1, 503)), (0, 10, 513));
         assert_eq!(timeline.unix_origin_ns(), Some(990));
     }
 
     #[test]
-    fn traces_without_a_time_of_day_begin_together() {
+    fn a_trace_without_a_time_of_day_leaves_it_open() {
         let timeline = Timeline::new(&roster(&[(Some(1000), 0), (None, 3)]));
         assert_eq!((timeline.at(0, 7), timeline.at(1, 7), timeline.unix_origin_ns()), (7, 7, None));
         let timeline = Timeline::new(&roster(&[(None, i64::MIN)]));

@@ -26,16 +26,17 @@ mod names;
 mod output;
 mod scan;
 mod session;
-mod shift;
 pub mod store;
 mod stored;
 mod views;
 
 pub use crate::{
-    align::{Alignment, Offset},
+    align::Alignment,
     answer::{Answer, Stop},
     errors::{Failure, Place, Problem},
     inputs::{Input, resolve},
     output::{Cells, Format, Writer},
     session::{Options, Relation, Session, Watch},
 };
+pub use traceloom_mapping::Offset;
+pub use traceloom_passes::Reason;

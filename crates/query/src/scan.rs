@@ -21,24 +21,20 @@ use datafusion::{
 use tokio::sync::mpsc::Sender;
 use traceloom_model::{Columns, Flow, Table, TableSink, TableSource};
 
-use crate::{
-    bounds::Bounds,
-    shift::{self, Moved},
-};
+use crate::bounds::Bounds;
 
 /// One trace as a scan sees it.
 pub(crate) struct Part {
+    /// Its tables, with times on the axis of the session.
     pub(crate) source: Arc<dyn TableSource + Send + Sync>,
     pub(crate) trace_id: u64,
     /// Length of the file, from which the engine guesses how large a table is.
     pub(crate) bytes: u64,
-    /// Where its origin is now.
-    pub(crate) moved: Moved,
 }
 
 impl fmt::Debug for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Part").field("trace_id", &self.trace_id).field("moved", &self.moved).finish_non_exhaustive()
+        f.debug_struct("Part").field("trace_id", &self.trace_id).finish_non_exhaustive()
     }
 }
 
@@ -138,14 +134,9 @@ struct Request {
 
 impl Request {
     /// The columns that a source has to make.
-    fn columns(&self, moved: Moved) -> Columns {
-        match self.table {
-            // Columns of the origin depend on each other when it moves.
-            Table::Traces if !moved.is_not() => Columns::ALL,
-            // Rows are counted where no column is asked for, and one is needed to have rows at all.
-            _ if self.projection.is_empty() => Columns::of(&[0]),
-            _ => Columns::of(&self.projection),
-        }
+    fn columns(&self) -> Columns {
+        // Rows are counted if no column is asked for, and one is needed to have rows at all.
+        Columns::of(if self.projection.is_empty() { &[0] } else { &self.projection })
     }
 }
 
@@ -243,9 +234,10 @@ impl ExecutionPlan for TraceExec {
 fn pour(parts: &[Arc<Part>], request: &Request, out: Sender<Result<RecordBatch>>, rows: Count) -> Result<()> {
     let mut left = request.limit.unwrap_or(usize::MAX);
     for part in parts {
-        let mut sink = Sink { request, part, out: &out, rows: &rows, left, failure: None };
-        let filter = request.bounds.filter(part.moved.shift_ns);
-        part.source.pour(&filter, &mut sink).map_err(|error| DataFusionError::External(Box::new(error)))?;
+        let mut sink = Sink { request, out: &out, rows: &rows, left, failure: None };
+        part.source
+            .pour(request.bounds.filter(), &mut sink)
+            .map_err(|error| DataFusionError::External(Box::new(error)))?;
         if let Some(failure) = sink.failure {
             return Err(failure);
         }
@@ -259,7 +251,6 @@ fn pour(parts: &[Arc<Part>], request: &Request, out: Sender<Result<RecordBatch>>
 
 struct Sink<'a> {
     request: &'a Request,
-    part: &'a Part,
     out: &'a Sender<Result<RecordBatch>>,
     rows: &'a Count,
     /// Rows that are still wanted.
@@ -268,10 +259,10 @@ struct Sink<'a> {
 }
 
 impl Sink<'_> {
-    /// The batch as the engine asked for it: columns in its order, times moved.
+    /// The batch as the engine asked for it: columns in its order.
     fn arranged(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let (request, rows) = (self.request, batch.num_rows().min(self.left));
-        let batch = shift::batch(request.table, batch, self.part.moved)?.slice(0, rows);
+        let batch = batch.slice(0, rows);
         let number = |field: &Arc<arrow_schema::Field>| batch.schema_ref().index_of(field.name());
         let order = request.schema.fields().iter().map(number).collect::<Result<Vec<_>, _>>()?;
         let columns = order.iter().map(|number| Arc::clone(batch.column(*number))).collect();
@@ -282,7 +273,7 @@ impl Sink<'_> {
 
 impl TableSink for Sink<'_> {
     fn wants(&self, table: Table) -> Columns {
-        if table == self.request.table { self.request.columns(self.part.moved) } else { Columns::NONE }
+        if table == self.request.table { self.request.columns() } else { Columns::NONE }
     }
 
     fn batch(&mut self, _: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
@@ -308,7 +299,9 @@ mod tests {
     use std::sync::Mutex;
 
     use datafusion::prelude::SessionContext;
+    use traceloom_core::TimeRange;
     use traceloom_model::Filter;
+    use traceloom_passes::{Placement, Shifted};
 
     use traceloom_core::TimeRange;
 
@@ -333,9 +326,9 @@ mod tests {
     /// What a question asks of a trace that is moved by this much.
     fn asked(sql: &str, shift_ns: i64) -> Vec<Asked> {
         let recording = Arc::new(Recording::default());
-        let source = Arc::clone(&recording) as Arc<dyn TableSource + Send + Sync>;
-        let moved = Moved { shift_ns, unix_origin_ns: None };
-        let parts = vec![Arc::new(Part { source, trace_id: 7, bytes: 1000, moved })];
+        let placement = Placement { shift_ns, ..Placement::default() };
+        let source = Arc::new(Shifted { source: Arc::clone(&recording), placement });
+        let parts = vec![Arc::new(Part { source, trace_id: 7, bytes: 1000 })];
         let context = SessionContext::new();
         for table in [Table::Spans, Table::Traces] {
             let provider = TraceTable { table, parts: parts.clone(), stored: None };
@@ -364,12 +357,5 @@ mod tests {
     fn other_traces_are_not_read() {
         assert_eq!(asked("select count(*) from spans where trace_id = 8", 0), []);
         assert_eq!(asked("select count(*) from spans where trace_id = 7", 0).len(), 1);
-    }
-
-    #[test]
-    fn a_moved_origin_needs_all_that_is_said_about_it() {
-        assert_eq!(asked("select path from traces", 5)[0].0, [(Table::Traces, Columns::ALL)]);
-        let path = Columns::named(Table::Traces, &["path"]);
-        assert_eq!(asked("select path from traces", 0)[0].0, [(Table::Traces, path)]);
     }
 }

@@ -19,12 +19,13 @@ use datafusion::{
 };
 use tokio::runtime::Runtime;
 use traceloom_core::{Error, ErrorKind, Findings, Result, Source};
-use traceloom_mapping::{Trace, ingest};
+use traceloom_mapping::{AxisOptions, Offset, Trace, TraceSet, ingest};
 use traceloom_model::{Filter, Table, TableSink, TableSource};
+use traceloom_passes::{Placement, Shifted};
 
 use crate::{
     Answer, Failure,
-    align::{self, Alignment, Offset},
+    align::{Alignment, alignments},
     errors::{Known, explain},
     functions,
     grouping::{GroupByIndex, GroupByNumber},
@@ -64,7 +65,7 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Times of traces to move.
     pub offsets: Vec<Offset>,
-    /// Whether traces that share a processor's counter are brought onto one axis.
+    /// Whether traces that know the time of day, or share a processor counter, are brought onto one axis.
     pub is_aligned: bool,
     /// Sees what is read.
     pub watch: Option<Watch>,
@@ -131,10 +132,13 @@ impl Session {
     }
 
     /// Takes traces and stores that are open already; a trace that comes twice is taken once, because its ids would.
+    ///
+    /// Traces in stores keep the times of their files.
     pub fn new(traces: Vec<Trace>, stores: Vec<Store>, options: &Options) -> Result<Self> {
         let mut seen = stored::trace_ids(&stores)?;
-        let known: Vec<Arc<Trace>> = traces.into_iter().filter(|trace| seen.insert(trace.id)).map(Arc::new).collect();
-        let alignments = align::align(&known, options)?;
+        let unknown = traces.into_iter().filter(|trace| seen.insert(trace.id));
+        let axis = AxisOptions { offsets: options.offsets.clone(), is_automatic: options.is_aligned };
+        let set = TraceSet::aligned(unknown, &axis)?;
         let runtime = runtime(options)?;
         let context = context(options).map_err(internal)?;
         let session = Self {
@@ -142,17 +146,16 @@ impl Session {
             runtime: Some(runtime),
             memory_bytes: options.memory_bytes,
             origins: functions::Origins::default(),
-            alignments,
+            alignments: alignments(&set),
             skipped: Vec::new(),
         };
-        session.register(&known, &stores).map_err(internal)?;
+        session.register(&set, &stores).map_err(internal)?;
         Ok(session)
     }
 
-    fn register(&self, traces: &[Arc<Trace>], stores: &[Store]) -> datafusion::common::Result<()> {
-        let raw = self.parts(traces, |trace| Arc::clone(trace) as Arc<dyn TableSource + Send + Sync>);
-        let merged =
-            self.parts(traces, |trace| Arc::new(Merged(Arc::clone(trace))) as Arc<dyn TableSource + Send + Sync>);
+    fn register(&self, set: &TraceSet, stores: &[Store]) -> datafusion::common::Result<()> {
+        let raw = parts(set, Arc::clone);
+        let merged = parts(set, |trace| Merged(Arc::clone(trace)));
         for shelf in Shelf::all() {
             let parts = if shelf.is_merged() { &merged } else { &raw };
             let stored = stored::table(stores, shelf)?;
@@ -169,22 +172,6 @@ impl Session {
     /// Waits for work of the engine.
     pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.as_ref().expect("it is taken when the session ends").block_on(work)
-    }
-
-    fn parts(
-        &self,
-        traces: &[Arc<Trace>],
-        source: impl Fn(&Arc<Trace>) -> Arc<dyn TableSource + Send + Sync>,
-    ) -> Vec<Arc<Part>> {
-        let moved =
-            |trace: &Trace| self.alignments.iter().find(|known| known.trace_id == trace.id).map(Alignment::moved);
-        let part = |trace: &Arc<Trace>| Part {
-            source: source(trace),
-            trace_id: trace.id,
-            bytes: trace.opened.source.len().unwrap_or(0),
-            moved: moved(trace).unwrap_or_default(),
-        };
-        traces.iter().map(|trace| Arc::new(part(trace))).collect()
     }
 
     /// Traces whose times were moved, and why.
@@ -269,6 +256,17 @@ impl Drop for Session {
             runtime.shutdown_background();
         }
     }
+}
+
+/// The traces of a set, each as a source with its times on the axis.
+fn parts<S: TableSource + Send + Sync + 'static>(set: &TraceSet, source: impl Fn(&Arc<Trace>) -> S) -> Vec<Arc<Part>> {
+    let placed = set.traces().iter().zip(set.axis().placements());
+    let part = |(trace, placement): (&Arc<Trace>, &Placement)| Part {
+        source: Arc::new(Shifted { source: source(trace), placement: *placement }),
+        trace_id: trace.id,
+        bytes: trace.opened.source.len().unwrap_or(0),
+    };
+    placed.map(|placed| Arc::new(part(placed))).collect()
 }
 
 /// Opens a trace that a session may read.

@@ -38,8 +38,8 @@ use crate::{
     threads::Threads,
 };
 
-/// Statistics of traces, together; each source is one trace.
-pub fn of_traces(traces: &[impl TableSource], options: &Options) -> Result<Report> {
+/// Statistics of traces, together; each source is one trace, with its times on the axis of all.
+pub fn of_traces(traces: impl IntoIterator<Item = impl TableSource>, options: &Options) -> Result<Report> {
     let narrow = Filter::in_range(options.range);
     let mut stats = Stats::new(options.clone());
     for trace in traces {

@@ -1,7 +1,7 @@
 //! The tables of a store for whoever takes tables: trace by trace, as from the files that it was made of.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, btree_map::Entry},
     fs::File,
     ops::Range,
     path::{Path, PathBuf},
@@ -24,34 +24,74 @@ use parquet::{
 };
 use traceloom_core::{Error, Result};
 use traceloom_model::{BATCH_ROWS, Columns, Filter, Flow, Table, TableSink, TableSource};
+use traceloom_passes::{Axis, TraceFacts};
 
-use super::{Shelf, Store, manifest::file_name};
+use super::{Shelf, Store, StoredTrace, manifest::file_name};
 
 impl TableSource for Store {
     /// Rows come in the order of the store, which is that of their times.
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-        let wanted = Table::ALL.map(|table| (table, sink.wants(table)));
-        // The traces of a file lie one after the other, in the order of the manifest.
-        let mut files: BTreeMap<(Table, u32), TableFile> = BTreeMap::new();
-        for trace in self.traces() {
-            for (table, columns) in wanted.into_iter().filter(|(_, columns)| !columns.is_empty()) {
-                let rows = trace.rows_of(table);
-                if rows == 0 {
-                    continue;
+        pour_on(self, &axis(self)?, filter, sink)
+    }
+}
+
+/// A store whose traces keep the times of their files.
+struct Unplaced<'s>(&'s Store);
+
+impl TableSource for Unplaced<'_> {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        pour_on(self.0, &Axis::default(), filter, sink)
+    }
+}
+
+fn axis(store: &Store) -> Result<Axis> {
+    if store.traces().len() < 2 {
+        return Ok(Axis::default());
+    }
+    let mut facts = TraceFacts::read(&Unplaced(store))?;
+    TraceFacts::read_extents(&mut facts, &Unplaced(store))?;
+    let of_trace = |trace: &StoredTrace| facts.iter().find(|facts| facts.trace_id == trace.trace_id).copied();
+    let facts: Vec<_> = store.traces().iter().map(|trace| of_trace(trace).unwrap_or_default()).collect();
+    Ok(Axis::new(&facts))
+}
+
+fn pour_on(store: &Store, axis: &Axis, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+    let mut files = Files { store, open: BTreeMap::new() };
+    for (number, trace) in store.traces().iter().enumerate() {
+        let placement = axis.placement(number);
+        if placement.pour(filter, sink, |filter, sink| files.pour(trace, filter, sink))? == Flow::Stop {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The files that rows are wanted of. The traces of a file lie one after the other, in the order of the manifest.
+struct Files<'s> {
+    store: &'s Store,
+    open: BTreeMap<(Table, u32), TableFile>,
+}
+
+impl Files<'_> {
+    /// Gives the rows of the next trace.
+    fn pour(&mut self, trace: &StoredTrace, filter: &Filter, sink: &mut dyn TableSink) -> Result<Flow> {
+        for table in Table::ALL {
+            let (columns, rows) = (sink.wants(table), trace.rows_of(table));
+            if rows == 0 || columns.is_empty() {
+                continue;
+            }
+            let file = match self.open.entry((table, trace.run)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let name = file_name(Shelf::from(table), trace.run);
+                    new.insert(TableFile::open(self.store.path().join(name), table)?)
                 }
-                let file = match files.entry((table, trace.run)) {
-                    std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
-                    std::collections::btree_map::Entry::Vacant(new) => {
-                        let name = file_name(Shelf::from(table), trace.run);
-                        new.insert(TableFile::open(self.path().join(name), table)?)
-                    }
-                };
-                if file.pour(rows, columns, filter, sink)? == Flow::Stop {
-                    return Ok(());
-                }
+            };
+            if file.pour(rows, columns, filter, sink)? == Flow::Stop {
+                return Ok(Flow::Stop);
             }
         }
-        Ok(())
+        Ok(Flow::Continue)
     }
 }
 

@@ -54,10 +54,18 @@ pub const SAMPLE_BEGIN: u64 = 5 * SAMPLE_HZ;
 
 /// A log of the same processor as the sample capture: `messages` are ticks after its begin, and a number.
 pub fn log(start_ticks: u64, hz: u64, messages: &[(u64, i32)]) -> Vec<u8> {
+    log_at(LOG_SECOND, start_ticks, hz, messages)
+}
+
+/// The time of day at which a log starts.
+pub const LOG_SECOND: i64 = 1_767_607_200;
+
+/// The same, at another time of day.
+pub fn log_at(second: i64, start_ticks: u64, hz: u64, messages: &[(u64, i32)]) -> Vec<u8> {
     let mut header = Header {
         timestamp_frequency: hz,
         start_timestamp: start_ticks,
-        start_time_sec: 1_767_607_200,
+        start_time_sec: second,
         ..Header::new(traceloom_core::ByteOrder::Little)
     };
     let records = |each: &mut dyn FnMut(&Record<'_>)| {

@@ -1,27 +1,38 @@
 //! What is in a store is what was in the traces.
 
-use std::fs::File;
+use std::{fs::File, path::PathBuf};
 use traceloom_core::TimeRange;
 
 use parquet::{
     basic::Compression,
     file::reader::{FileReader, SerializedFileReader},
 };
-use traceloom_mapping::Trace;
+use traceloom_mapping::{Trace, TraceSet};
 use traceloom_model::{Batches, Columns, Filter, Flow, Table, TableSink, TableSource, Wanted};
 use traceloom_query::store::{self, Options, Shelf, Store};
 
 use crate::common::{FIXTURES, listing, rows, traces, write};
 
+/// The traces of a store, in its order, which decides whose origin is the zero of the axis.
+fn in_order_of(store: &Store, traces: &[Trace]) -> TraceSet {
+    let path = |id: u64| traces.iter().find(|trace| trace.id == id).map(|trace| &trace.path);
+    let paths = store.traces().iter().map(|stored| path(stored.trace_id).expect("it was given"));
+    let open =
+        |path: &PathBuf| traceloom_mapping::open(path, None, &traceloom_mapping::Options::default()).expect("it opens");
+    let set = TraceSet::new(paths.map(open)).expect("facts can be read");
+    assert_eq!(set.traces().len(), traces.len());
+    set
+}
+
 fn open(path: &std::path::Path) -> Store {
     Store::open(path).unwrap_or_else(|error| panic!("{error}")).expect("there is a store")
 }
 
-/// The rows of a store are those of the traces, in order.
+/// The rows of a store are those of the traces on their axis, in order.
 fn assert_same_rows(store: &Store, traces: &[Trace]) {
+    let set = in_order_of(store, traces);
     for table in Table::ALL {
-        let sources: Vec<&dyn TableSource> = traces.iter().map(|trace| trace as &dyn TableSource).collect();
-        let mut expected = rows(&sources, table);
+        let mut expected = rows(&[&set], table);
         expected.sort();
         let stored = rows(&[store], table);
         assert_eq!(stored.len(), expected.len(), "rows of {}", table.name());
@@ -128,9 +139,9 @@ fn another_run_adds_only_what_is_new() {
 
 /// The same rows, wherever they are.
 fn assert_same_contents(store: &Store, traces: &[Trace]) {
+    let set = in_order_of(store, traces);
     for table in Table::ALL {
-        let sources: Vec<&dyn TableSource> = traces.iter().map(|trace| trace as &dyn TableSource).collect();
-        let (mut expected, mut stored) = (rows(&sources, table), rows(&[store], table));
+        let (mut expected, mut stored) = (rows(&[&set], table), rows(&[store], table));
         expected.sort();
         stored.sort();
         assert_eq!(stored, expected, "{}", table.name());

@@ -12,7 +12,7 @@ use std::{
 };
 
 use traceloom_core::{Error, ErrorKind, Result};
-use traceloom_query::{Format, Offset, Options, Session};
+use traceloom_query::{Format, Offset, Options, Reason, Session};
 
 use self::progress::Progress;
 use crate::{
@@ -148,14 +148,16 @@ fn say_alignments(session: &Session) {
     for known in session.alignments() {
         let sign = if known.shift_ns < 0 { "-" } else { "+" };
         let shift = Nanoseconds(known.shift_ns.unsigned_abs());
-        match &known.with {
-            Some(with) => {
-                let (path, with) = (known.path.display(), with.display());
-                anstream::eprintln!(
-                    "{path}: times moved by {sign}{shift} onto the axis of {with}, whose counter it shares"
-                );
+        let path = known.path.display();
+        let with = known.with.as_ref().map(|with| with.display().to_string()).unwrap_or_default();
+        match known.reason {
+            Reason::Counter { .. } => anstream::eprintln!(
+                "{path}: times moved by {sign}{shift} onto the axis of {with}, whose counter it shares"
+            ),
+            Reason::TimeOfDay => {
+                anstream::eprintln!("{path}: times moved by {sign}{shift} onto the axis of {with}, by the time of day");
             }
-            None => anstream::eprintln!("{}: times moved by {sign}{shift}", known.path.display()),
+            Reason::Alone | Reason::UserOffset => anstream::eprintln!("{path}: times moved by {sign}{shift}"),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::{Outcome, args::figures::Stats as Arguments, input::open_tables, outp
 /// Runs the verb.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let traces = open_tables(&arguments.files, &arguments.reading)?;
-    let report = stats::of_traces(traces.traces(), &options(arguments))?;
+    let report = stats::of_traces(traces.placed(), &options(arguments))?;
     let mut out = stdout();
     match arguments.json {
         true => writeln!(out, "{}", json::report(&report, arguments))?,
