@@ -303,8 +303,6 @@ mod tests {
     use traceloom_model::Filter;
     use traceloom_passes::{Placement, Shifted};
 
-    use traceloom_core::TimeRange;
-
     use super::*;
 
     /// Gives no rows and remembers what it was asked for.

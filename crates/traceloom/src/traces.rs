@@ -72,8 +72,10 @@ impl Deref for Traces {
 
 #[cfg(feature = "tables")]
 mod tables {
+    use std::path::PathBuf;
+
     use traceloom_core::Result;
-    use traceloom_mapping::TraceSet;
+    use traceloom_mapping::{AxisOptions, Offset, TraceSet};
     use traceloom_model::{Filter, TableSink, TableSource};
 
     use super::Traces;
@@ -85,14 +87,16 @@ mod tables {
             Tables::new(self)
         }
 
-        fn set(&self) -> TraceSet {
-            TraceSet::new(self.iter().map(|trace| trace.inner().clone()))
+        fn set(&self) -> Result<TraceSet> {
+            let offset = |(path, offset_ns): &(PathBuf, i64)| Offset { path: path.clone(), offset_ns: *offset_ns };
+            let options = AxisOptions { offsets: self.offsets.iter().map(offset).collect(), ..AxisOptions::default() };
+            TraceSet::aligned(self.iter().map(|trace| trace.inner().clone()), &options)
         }
     }
 
     impl TableSource for Traces {
         fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-            self.set().pour(filter, sink)
+            self.set()?.pour(filter, sink)
         }
     }
 }
