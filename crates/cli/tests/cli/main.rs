@@ -9,6 +9,7 @@ mod log;
 mod program;
 #[cfg(feature = "sql")]
 mod query;
+mod ranges;
 mod store;
 
 use std::{

@@ -1,0 +1,229 @@
+//! Every verb that takes a range takes it in the same way: adjacent ranges add up to the whole, an empty one is empty.
+
+use std::{collections::BTreeMap, process::Output};
+
+use serde_json::Value as Json;
+
+use crate::{Folder, stderr, stdout, traceloom};
+
+/// The samples that `demo` writes and that have times.
+const SAMPLES: [&str; 5] = ["game.prof", "game.wtf-trace", "nytprof.out", "service.clog", "shop.mlyze"];
+/// A sample that holds sums without times.
+const TIMELESS: &str = "pynytprof.out";
+/// Tables of what happens at one moment.
+const MOMENTS: [&str; 5] = ["allocations", "counters", "events", "frees", "logs"];
+
+/// How often each thing comes.
+type Counts = BTreeMap<String, u64>;
+
+fn samples() -> Folder {
+    let folder = Folder::new();
+    assert!(traceloom(&["demo", &folder.path("")]).status.success());
+    folder
+}
+
+/// Runs a verb on a sample, over a range where there is one.
+fn run(verb: &[&str], file: &str, range: Option<&str>) -> Output {
+    let range: Vec<&str> = range.map_or(Vec::new(), |range| vec!["--range", range]);
+    traceloom(&[&verb[..1], &range, &[file], &verb[1..]].concat())
+}
+
+/// Runs a verb that has to work.
+fn answer(verb: &[&str], file: &str, range: Option<&str>) -> String {
+    let output = run(verb, file, range);
+    assert!(output.status.success(), "{verb:?} {file} {range:?}: {}", stderr(&output));
+    stdout(&output)
+}
+
+/// The middle of all moments and starts, so that something lies exactly on the edge.
+fn middle_ns(file: &str) -> i64 {
+    let rows = |table: &str| answer(&["convert", "-", "--to", &format!("json:{table}")], file, None);
+    let times = |text: String| {
+        let rows = text.lines().map(|line| serde_json::from_str::<Json>(line).expect("a row is JSON"));
+        rows.filter_map(|row| row["ts_ns"].as_i64()).collect::<Vec<_>>()
+    };
+    let mut times: Vec<i64> = MOMENTS.iter().chain(&["spans"]).flat_map(|table| times(rows(table))).collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+/// What comes in both halves of a sample, and what in the whole.
+fn halves_and_whole(file: &str, count: impl Fn(Option<&str>) -> Counts) -> [Counts; 3] {
+    let cut = middle_ns(file);
+    let [before, after] = [format!("..{cut}ns"), format!("{cut}ns..")];
+    [count(Some(&before)), count(Some(&after)), count(None)]
+}
+
+fn assert_adds_up(what: &str, [before, after, whole]: [Counts; 3]) {
+    let mut sum = before.clone();
+    for (key, count) in &after {
+        *sum.entry(key.clone()).or_default() += count;
+    }
+    assert_eq!(sum, whole, "{what}: {before:?} and {after:?}");
+}
+
+fn calls(file: &str, range: Option<&str>) -> Counts {
+    let report: Json = serde_json::from_str(&answer(&["stats", "--json"], file, range)).expect("stats prints JSON");
+    let rows = |list: &'static str, number: &'static str| {
+        let rows = report[list].as_array().expect("there is a list").clone();
+        rows.into_iter().map(move |row| (format!("{list} {} {}", row["name"], row["category"]), row[number].clone()))
+    };
+    let mut counts = Counts::new();
+    for (key, count) in rows("spans", "calls").chain(rows("events", "count")) {
+        *counts.entry(key).or_default() += count.as_u64().expect("a count");
+    }
+    counts
+}
+
+#[test]
+fn calls_of_adjacent_ranges_add_up() {
+    let folder = samples();
+    for sample in SAMPLES {
+        let file = folder.path(sample);
+        assert_adds_up(sample, halves_and_whole(&file, |range| calls(&file, range)));
+    }
+}
+
+fn stacks(file: &str, range: Option<&str>) -> Counts {
+    let folded = answer(&["flame", "--format", "folded", "--by", "count"], file, range);
+    let lines = folded.lines().map(|line| line.rsplit_once(' ').expect("a stack and a count"));
+    lines.map(|(stack, count)| (stack.to_owned(), count.parse().expect("a count"))).collect()
+}
+
+#[test]
+fn stacks_of_adjacent_ranges_add_up() {
+    let folder = samples();
+    // A log has no stacks.
+    for sample in SAMPLES.iter().filter(|sample| **sample != "service.clog") {
+        let file = folder.path(sample);
+        let parts = halves_and_whole(&file, |range| stacks(&file, range));
+        assert!(parts.iter().all(|part| !part.is_empty()), "{sample}");
+        assert_adds_up(sample, parts);
+    }
+}
+
+/// Rows of what happens at one moment, by table.
+fn moments(file: &str, range: Option<&str>) -> Counts {
+    let mut counts = Counts::new();
+    for line in answer(&["convert", "-", "--to", "json"], file, range).lines() {
+        let row: Json = serde_json::from_str(line).expect("a row is JSON");
+        let table = row["table"].as_str().expect("a row names its table");
+        if MOMENTS.contains(&table) {
+            *counts.entry(table.to_owned()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn rows_of_adjacent_ranges_add_up_in_json_and_in_csv() {
+    let folder = samples();
+    for sample in SAMPLES {
+        let file = folder.path(sample);
+        assert_adds_up(sample, halves_and_whole(&file, |range| moments(&file, range)));
+        for table in MOMENTS {
+            let target = format!("csv:{table}");
+            let rows = |range: Option<&str>| {
+                let csv = answer(&["convert", "-", "--to", &target], &file, range);
+                // The first line names the columns; a text may have lines of its own.
+                let rows = csv.lines().skip(1).filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+                rows.map(|line| (line.to_owned(), 1)).collect()
+            };
+            assert_adds_up(&format!("{sample} {table}"), halves_and_whole(&file, rows));
+        }
+    }
+}
+
+#[test]
+fn slices_of_adjacent_ranges_add_up() {
+    let folder = samples();
+    for sample in SAMPLES {
+        let file = folder.path(sample);
+        let part = folder.path(&format!("part-{sample}"));
+        let count = |range: Option<&str>| {
+            let Some(range) = range else { return moments(&file, None) };
+            let sliced = traceloom(&["slice", "--range", range, &file, &part]);
+            assert!(sliced.status.success(), "{sample} {range}: {}", stderr(&sliced));
+            let mut moments = moments(&part, None);
+            moments.remove("frees");
+            moments
+        };
+        let [before, after, mut whole] = halves_and_whole(&file, count);
+        // A free follows its allocation: where that is not in the slice, neither is the free.
+        whole.remove("frees");
+        assert_adds_up(sample, [before, after, whole]);
+    }
+}
+
+#[test]
+fn an_empty_range_is_an_empty_answer_of_every_verb() {
+    let folder = samples();
+    let empty = Some("1s..1s");
+    for sample in SAMPLES {
+        let file = folder.path(sample);
+        assert_eq!(calls(&file, empty), Counts::new(), "{sample}");
+        let report: Json = serde_json::from_str(&answer(&["stats", "--json"], &file, empty)).unwrap();
+        assert_eq!(report["functions"], Json::Array(Vec::new()), "{sample}: sums of the whole are not of a range");
+        answer(&["stats"], &file, empty);
+        if sample != "service.clog" {
+            assert_eq!(stacks(&file, empty), Counts::new(), "{sample}");
+            let picture = answer(&["flame", "--format", "svg"], &file, empty);
+            assert!(picture.contains("<svg"), "{sample}: {picture}");
+        }
+        assert_eq!(moments(&file, empty), Counts::new(), "{sample}");
+        for table in MOMENTS {
+            let rows = answer(&["convert", "-", "--to", &format!("csv:{table}")], &file, empty);
+            assert_eq!(rows.lines().count(), 1, "{sample}: the names of the columns alone: {rows}");
+        }
+        let part = folder.path(&format!("part-{sample}"));
+        answer(&["slice", &part], &file, empty);
+        assert_eq!(moments(&part, None), Counts::new(), "{sample}");
+        let checked = traceloom(&["check", &part]);
+        assert!(checked.status.success(), "{sample}: {}{}", stdout(&checked), stderr(&checked));
+    }
+}
+
+#[test]
+fn an_exported_range_has_no_arguments_of_rows_outside() {
+    let folder = samples();
+    for sample in SAMPLES {
+        let file = folder.path(sample);
+        let cut = format!("{}ns..", middle_ns(&file));
+        for range in ["1s..1s", &cut] {
+            let rows = answer(&["convert", "-", "--to", "json"], &file, Some(range));
+            let rows: Vec<Json> = rows.lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect();
+            let key = |table: &Json, id: &Json| (table.as_str().unwrap_or_default().to_owned(), id.as_i64());
+            let known: std::collections::BTreeSet<_> = rows.iter().map(|row| key(&row["table"], &row["id"])).collect();
+            let args = rows.iter().filter(|row| row["table"] == "args");
+            let dangling = args.filter(|row| !known.contains(&key(&row["owner_table"], &row["owner_id"])));
+            assert_eq!(dangling.count(), 0, "{sample} {range}: arguments of rows that are not there");
+        }
+    }
+}
+
+#[test]
+fn sums_without_times_are_refused_or_left_out() {
+    let folder = samples();
+    let file = folder.path(TIMELESS);
+    let part = folder.path("part.out");
+    for verb in [&["stats"][..], &["flame"], &["slice", &part]] {
+        let output = run(verb, &file, Some("0s..1s"));
+        let is_clear = stderr(&output).contains("times");
+        assert!(output.status.success() || is_clear, "{verb:?}: {}", stderr(&output));
+        assert!(!stdout(&output).contains("line_price"), "{verb:?}: sums of the whole are not of a range");
+    }
+}
+
+#[test]
+fn a_range_that_cannot_be_is_refused_by_every_verb() {
+    let folder = samples();
+    let file = folder.path("game.prof");
+    let part = folder.path("part.prof");
+    for verb in [&["stats"][..], &["flame"], &["convert", "-", "--to", "json"], &["slice", &part]] {
+        for range in ["2s..1s", "1s", "1s..2", "a..b"] {
+            let output = run(verb, &file, Some(range));
+            assert_eq!(output.status.code(), Some(2), "{verb:?} {range}: {}", stderr(&output));
+            assert!(stderr(&output).contains(range), "{verb:?} {range}: {}", stderr(&output));
+        }
+    }
+}
