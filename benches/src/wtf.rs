@@ -8,12 +8,8 @@ use std::{
     time::Duration,
 };
 
-use traceloom_core::{Limits, Options, Result, Source};
-use traceloom_wtf::{
-    Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, TypeId, Value, ZoneId,
-    derive::Tree,
-    raw::{EventClass, EventFlags},
-};
+use traceloom_core::{Limits, Options, Records, Result, Source};
+use traceloom_wtf::{Record, derive::Tree, sample};
 
 use crate::measure::{baseline, cpu_times, forget_peak, peak_bytes, row};
 
@@ -24,12 +20,7 @@ const PEER: &str = "tracing-framework@2015.7.15-1";
 const PEER_HEAP: &str = "--max-old-space-size=16384";
 
 pub(crate) fn make(out: BufWriter<File>, records: u64) -> Result<()> {
-    let info = FileInfo { flags: HAS_HIGH_RESOLUTION_TIMES, timebase_ms: 1.7e12, ..FileInfo::default() };
-    let mut page = Page::new(Composer::new(out, Form::Binary, &info)?)?;
-    for frame in 0..u32::try_from(records / EVENTS_PER_FRAME).unwrap_or(u32::MAX) {
-        page.frame(frame)?;
-    }
-    page.composer.finish().map(drop)
+    sample::write(out, records).map(drop)
 }
 
 pub(crate) fn run() -> Result<bool> {
@@ -99,10 +90,7 @@ fn original() -> Result<PathBuf, String> {
     }
     let quiet = ["install", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", PEER];
     let installed = Command::new("npm").args(quiet).current_dir(&folder).output().map_err(|error| error.to_string())?;
-    match installed.status.success() {
-        true => Ok(folder),
-        false => Err(format!("npm does not install {PEER}")),
-    }
+    if installed.status.success() { Ok(folder) } else { Err(format!("npm does not install {PEER}")) }
 }
 
 /// A folder beside this program, which is below the target directory; npm needs a package to install into.
@@ -139,7 +127,8 @@ fn memory_is_constant() -> Result<bool> {
 fn decode(source: &Source) -> Result<u64> {
     let mut reader = traceloom_wtf::open(source.clone(), &Options::default())?;
     let (mut events, mut sum) = (0, 0_i64);
-    reader.for_each_event(|event| {
+    reader.walk(|located| -> Result<()> {
+        let Record::Event(event) = &located.record else { return Ok(()) };
         events += u64::from(!event.kind.is_structural());
         let first = event.args.iter().next().and_then(|(_, value)| value.as_u32());
         sum = sum.wrapping_add(event.time_us ^ i64::from(event.zone) ^ i64::from(first.unwrap_or(0)));
@@ -156,7 +145,8 @@ fn placed(source: &Source) -> Result<Counts> {
     let mut walk = tree.walk();
     let mut reader = traceloom_wtf::open(source.clone(), &options)?;
     let (mut counts, mut sum) = (Counts { events: 0, scopes: 0 }, 0_u64);
-    reader.for_each_event(|event| {
+    reader.walk(|located| -> Result<()> {
+        let Record::Event(event) = &located.record else { return Ok(()) };
         let Some(place) = walk.place(event)? else { return Ok(()) };
         counts.events += 1;
         sum = sum.wrapping_add(u64::from(place.depth) ^ u64::from(place.parent.unwrap_or(0)));
@@ -168,72 +158,4 @@ fn placed(source: &Source) -> Result<Counts> {
     })?;
     std::hint::black_box(sum);
     Ok(counts)
-}
-
-/// A page that draws: the mix of events of a real recording.
-struct Page<W> {
-    composer: Composer<W>,
-    script: ZoneId,
-    gpu: ZoneId,
-    leave: TypeId,
-    frame_start: TypeId,
-    frame_end: TypeId,
-    update: TypeId,
-    tick: TypeId,
-    draw: TypeId,
-    visible: TypeId,
-    submit: TypeId,
-    random: u64,
-    now_us: i64,
-}
-
-const TICKS: u32 = 8;
-const DRAWS: u32 = 4;
-const EVENTS_PER_FRAME: u64 = 2 + 2 + 3 * TICKS as u64 + 2 * DRAWS as u64 + 2;
-
-impl<W: io::Write> Page<W> {
-    fn new(mut composer: Composer<W>) -> Result<Self> {
-        let mut define = |name, class, args| composer.define(name, class, EventFlags(0), args);
-        let (scope, instance) = (EventClass::SCOPE, EventClass::INSTANCE);
-        Ok(Self {
-            update: define("game.World#update", scope, "uint32 frame, float32 delta")?,
-            tick: define("game.Entity#tick", scope, "uint16 entity")?,
-            draw: define("gl#drawElements", scope, "uint32 mode, uint32 count")?,
-            visible: define("game.Entity#visible", instance, "bool visible")?,
-            submit: define("gpu#submit", scope, "")?,
-            leave: composer.builtin("wtf.scope#leave")?,
-            frame_start: composer.builtin("wtf.timing#frameStart")?,
-            frame_end: composer.builtin("wtf.timing#frameEnd")?,
-            script: composer.zone(Some("Script"), Some("script"), Some("game.html"))?,
-            gpu: composer.zone(Some("GPU"), Some("native_gpu"), None)?,
-            composer,
-            random: 0x2545_f491_4f6c_dd1d,
-            now_us: 1000,
-        })
-    }
-
-    fn frame(&mut self, frame: u32) -> Result<()> {
-        self.put(self.frame_start, [Value::Uint(frame)])?;
-        self.put(self.update, [Value::Uint(frame), Value::Float(0.016)])?;
-        for entity in 0..TICKS {
-            self.put(self.tick, [Value::Uint(entity)])?;
-            self.put(self.visible, [Value::Bool(entity % 3 == 0)])?;
-            self.put(self.leave, [])?;
-        }
-        self.put(self.leave, [])?;
-        for count in 0..DRAWS {
-            self.put(self.draw, [Value::Uint(4), Value::Uint(36 * count)])?;
-            self.put(self.leave, [])?;
-        }
-        self.composer.event(self.gpu, self.submit, self.now_us, [])?;
-        self.composer.event(self.gpu, self.leave, self.now_us + 20, [])?;
-        self.put(self.frame_end, [Value::Uint(frame)])
-    }
-
-    /// An event of the script, a little later than the one before.
-    fn put<const N: usize>(&mut self, kind: TypeId, values: [Value<'_>; N]) -> Result<()> {
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.now_us += (self.random >> 33) as i64 % 50;
-        self.composer.event(self.script, kind, self.now_us, values)
-    }
 }

@@ -7,6 +7,8 @@ use crate::{ByteOrder, Cursor, Result, reserve};
 
 /// Entries in a segment.
 const SEGMENT: usize = 1 << 12;
+/// Segments of a stack that are taken back from the file to be changed and stay in memory for a while.
+const MAX_RECALLED: usize = 8;
 
 /// A stack of entries, in segments so that growing never copies.
 ///
@@ -22,13 +24,21 @@ pub struct Spill<T> {
     /// How many segments below those are in the file only.
     spilled: usize,
     slots: Vec<Option<u64>>,
+    /// Segments of the file that were changed since; they count instead of the stored ones.
+    recalled: Vec<Recalled<T>>,
+}
+
+#[derive(Debug)]
+struct Recalled<T> {
+    index: usize,
+    segment: Vec<T>,
 }
 
 impl<T: SpillRow> Spill<T> {
     const SLOT_BYTES: usize = SEGMENT * T::BYTES;
 
     pub(super) fn new(arena: Arena) -> Self {
-        Self { arena, top: Vec::new(), below: Vec::new(), spilled: 0, slots: Vec::new() }
+        Self { arena, top: Vec::new(), below: Vec::new(), spilled: 0, slots: Vec::new(), recalled: Vec::new() }
     }
 
     /// Number of entries.
@@ -39,11 +49,6 @@ impl<T: SpillRow> Spill<T> {
     /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
         self.top.is_empty()
-    }
-
-    /// Bytes held in memory.
-    pub fn resident_bytes(&self) -> u64 {
-        held_bytes(&self.top) + self.below.iter().map(held_bytes).sum::<u64>()
     }
 
     /// Adds an entry on top.
@@ -76,6 +81,20 @@ impl<T: SpillRow> Spill<T> {
             self.uncover()?;
         }
         Ok(entry)
+    }
+
+    /// Changes the entry at this place from the bottom; one that is not there stays away.
+    #[inline]
+    pub fn set(&mut self, index: u64, entry: T) -> Result<()> {
+        let (segment, place) = (index as usize / SEGMENT, index as usize % SEGMENT);
+        let Some(resident) = segment.checked_sub(self.spilled) else {
+            return self.set_spilled(segment, place, entry);
+        };
+        let segment = if resident == self.below.len() { Some(&mut self.top) } else { self.below.get_mut(resident) };
+        if let Some(slot) = segment.and_then(|segment| segment.get_mut(place)) {
+            *slot = entry;
+        }
+        Ok(())
     }
 
     /// Changes every entry, from the top to the bottom.
@@ -129,7 +148,35 @@ impl<T: SpillRow> Spill<T> {
         Ok(())
     }
 
+    #[cold]
+    fn set_spilled(&mut self, index: usize, place: usize, entry: T) -> Result<()> {
+        if !self.recalled.iter().any(|recalled| recalled.index == index) {
+            if self.recalled.len() == MAX_RECALLED {
+                let Recalled { index, segment } = self.recalled.remove(0);
+                self.arena.lock().resident_bytes -= held_bytes(&segment);
+                self.store(index, &segment)?;
+            }
+            let segment = self.load(index)?;
+            self.arena.lock().resident_bytes += held_bytes(&segment);
+            self.recalled.push(Recalled { index, segment });
+        }
+        let recalled = self.recalled.iter_mut().find(|recalled| recalled.index == index);
+        if let Some(slot) = recalled.and_then(|recalled| recalled.segment.get_mut(place)) {
+            *slot = entry;
+        }
+        Ok(())
+    }
+
+    /// The segment in memory, or the one in the file, is not the last word any more.
+    fn forget_recalled(&mut self, index: usize) {
+        if let Some(at) = self.recalled.iter().position(|recalled| recalled.index == index) {
+            let recalled = self.recalled.remove(at);
+            self.arena.lock().resident_bytes -= held_bytes(&recalled.segment);
+        }
+    }
+
     fn store(&mut self, index: usize, segment: &[T]) -> Result<()> {
+        self.forget_recalled(index);
         let mut bytes = Vec::new();
         reserve(&mut bytes, Self::SLOT_BYTES)?;
         segment.iter().for_each(|entry| entry.put(&mut bytes));
@@ -151,6 +198,7 @@ impl<T: SpillRow> Spill<T> {
                 let segment = self.load(self.spilled - 1)?;
                 self.arena.lock().resident_bytes += held_bytes(&segment);
                 self.spilled -= 1;
+                self.forget_recalled(self.spilled);
                 segment
             }
             None => return Ok(()),
@@ -163,6 +211,10 @@ impl<T: SpillRow> Spill<T> {
     fn load(&self, index: usize) -> Result<Vec<T>> {
         let (mut segment, mut bytes) = (Vec::new(), Vec::new());
         reserve(&mut segment, SEGMENT)?;
+        if let Some(recalled) = self.recalled.iter().find(|recalled| recalled.index == index) {
+            segment.extend_from_slice(&recalled.segment);
+            return Ok(segment);
+        }
         reserve(&mut bytes, Self::SLOT_BYTES)?;
         bytes.resize(Self::SLOT_BYTES, 0);
         if let Some(offset) = self.slots.get(index).copied().flatten() {
@@ -181,10 +233,17 @@ fn held_bytes<T>(segment: &Vec<T>) -> u64 {
     (segment.capacity() * size_of::<T>()) as u64
 }
 
+impl<T> Spill<T> {
+    /// Bytes held in memory.
+    pub fn resident_bytes(&self) -> u64 {
+        let recalled = self.recalled.iter().map(|recalled| &recalled.segment);
+        held_bytes(&self.top) + self.below.iter().chain(recalled).map(held_bytes).sum::<u64>()
+    }
+}
+
 impl<T> Drop for Spill<T> {
     fn drop(&mut self) {
-        let held = held_bytes(&self.top) + self.below.iter().map(held_bytes).sum::<u64>();
-        self.arena.lock().resident_bytes -= held;
+        self.arena.lock().resident_bytes -= self.resident_bytes();
     }
 }
 
@@ -301,6 +360,38 @@ mod tests {
                 })
                 .unwrap();
             assert!(entries(&spill).eq(1..=COUNT));
+        }
+    }
+
+    #[test]
+    fn any_entry_can_be_changed_wherever_it_is() {
+        for limit in [0, u64::MAX] {
+            let arena = Arena::new(limit);
+            let mut spill = arena.stack();
+            let count = (3 * MAX_RECALLED * SEGMENT) as u64 + 17;
+            for value in 0..count {
+                spill.push(value).unwrap();
+                // The segments are changed in turns, so that all of them come and go.
+                if value % 64 == 0 {
+                    spill.set(value * 2_654_435_761 % (value + 1), 0).unwrap();
+                }
+            }
+            for value in (0..count).rev() {
+                spill.set(value, value + 7).unwrap();
+            }
+            spill.set(count, 1).unwrap();
+            assert!(entries(&spill).eq(7..count + 7));
+            spill
+                .rewrite_down(|entry| {
+                    *entry -= 7;
+                    Ok(())
+                })
+                .unwrap();
+            for value in (0..count).rev() {
+                assert_eq!(spill.pop().unwrap(), Some(value));
+            }
+            drop(spill);
+            assert_eq!(arena.resident_bytes(), 0);
         }
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct Ready {
     time_us: i64,
     zone: u32,
     head: usize,
-    len: usize,
+    pub(crate) len: usize,
 }
 
 /// Bytes of an event, or how many it would need.

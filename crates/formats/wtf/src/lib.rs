@@ -2,15 +2,17 @@
 //!
 //! ```
 //! # fn main() -> traceloom_core::Result<()> {
-//! use traceloom_core::{Options, Source};
-//! use traceloom_wtf::{derive::Tree, sample};
+//! use traceloom_core::{Error, Options, Records, Source};
+//! use traceloom_wtf::{Record, Role, derive::Tree, sample};
 //!
-//! let source = Source::bytes(sample::trace()?);
+//! let source = Source::bytes(sample::sample()?.bytes);
 //! let mut reader = traceloom_wtf::open(source.clone(), &Options::default())?;
 //! let mut frames = 0;
-//! reader.for_each_event(|event| {
-//!     frames += u32::from(&*event.kind.name == "wtf.timing#frameStart");
-//!     Ok(())
+//! reader.walk(|located| {
+//!     if let Record::Event(event) = located.record {
+//!         frames += u32::from(event.kind.role == Role::FrameStart);
+//!     }
+//!     Ok::<_, Error>(())
 //! })?;
 //! let scopes = Tree::build(&source, &Options::default(), true)?;
 //! assert_eq!((frames, scopes.levels(), scopes.len()), (120, 4, 1459));

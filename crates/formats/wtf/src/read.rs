@@ -5,7 +5,7 @@ use traceloom_core::{
 };
 
 use crate::{
-    Container, Encoding, Event, EventTypes, Header, Record, StringTable, Zone,
+    Container, Encoding, EventTypes, Header, Record, StringTable, Zone,
     calls::Calls,
     chunk::{self, Bounds, Content, Head, Plan},
     document::{Document, Image},
@@ -168,42 +168,10 @@ impl Reader {
         self.zones.all()
     }
 
-    /// Whether [`Event::time_us`] goes on where the stored microseconds start again, after 71 minutes;
+    /// Whether [`crate::Event::time_us`] goes on where the stored microseconds start again, after 71 minutes;
     /// it does unless this says otherwise, before the first record is read.
     pub fn unwrap_times(&mut self, unwraps: bool) {
         self.zones.unwraps = unwraps;
-    }
-
-    /// Reads to the end and hands over every event: the fast way for those who want nothing else.
-    pub fn for_each_event(&mut self, mut take: impl FnMut(&Event<'_>) -> Result<()>) -> Result<()> {
-        self.try_for_each(|record| match record {
-            Record::Event(event) => take(event),
-            _ => Ok(()),
-        })
-    }
-
-    /// Reads to the end, or to the first error of the caller's own, and hands over every record: the same as
-    /// [`Records::next`], only faster.
-    #[inline]
-    pub fn try_for_each<E: From<Error>>(
-        &mut self,
-        mut take: impl FnMut(&Record<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        loop {
-            if let State::Events { end, encoding: encoding @ Encoding::Words, .. } = self.state
-                && !self.findings.has_refused()
-            {
-                while let Some(ready) = self.plain_event(end) {
-                    if let Some(event) = self.event(ready, encoding) {
-                        take(&Record::Event(event))?;
-                    }
-                }
-            }
-            match self.next()? {
-                Some(located) => take(&located.record)?,
-                None => return Ok(()),
-            }
-        }
     }
 
     pub(crate) fn at(&self, offset: u64) -> Position {
@@ -538,6 +506,27 @@ impl Records for Reader {
                 }
                 State::Image => self.next_image()?,
                 State::Done => return Ok(None),
+            }
+        }
+    }
+
+    /// Events are taken in a loop of their own while nothing about them is unusual.
+    #[inline]
+    fn walk<E: From<Error>>(&mut self, mut visit: impl FnMut(Located<Record<'_>>) -> Result<(), E>) -> Result<(), E> {
+        loop {
+            if let State::Events { end, encoding: encoding @ Encoding::Words, .. } = self.state
+                && !self.findings.has_refused()
+            {
+                while let Some(ready) = self.plain_event(end) {
+                    let (offset, len) = (self.place.unwrap_or(self.body.offset()), ready.len as u64);
+                    if let Some(event) = self.event(ready, encoding) {
+                        visit(Located { offset, len, record: Record::Event(event) })?;
+                    }
+                }
+            }
+            match self.next()? {
+                Some(located) => visit(located)?,
+                None => return Ok(()),
             }
         }
     }

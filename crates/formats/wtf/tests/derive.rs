@@ -5,7 +5,7 @@ mod support;
 use std::{collections::HashMap, fs};
 
 use serde_json::Value as Json;
-use support::{golden, traces};
+use support::{each_event, golden, traces};
 use traceloom_core::{Limits, Options, Records, Source};
 use traceloom_wtf::{
     Composer, FileInfo, Form, Record, Value,
@@ -125,13 +125,12 @@ fn frames_marks_and_ranges_are_the_goldens() {
         let (mut frames, mut marks, mut ranges) = (Frames::new(&limits), Marks::new(&limits), Ranges::new(&limits));
         let mut reader = traceloom_wtf::open(Source::bytes(fs::read(&path).unwrap()), &Options::default()).unwrap();
         reader.unwrap_times(false);
-        reader
-            .for_each_event(|event| {
-                frames.push(event)?;
-                marks.push(event)?;
-                ranges.push(event)
-            })
-            .unwrap();
+        each_event(&mut reader, |event| {
+            frames.push(event)?;
+            marks.push(event)?;
+            ranges.push(event)
+        })
+        .unwrap();
         let frames: Vec<_> =
             frames.finish().filter_map(|frame| Some((frame.zone, frame.number, frame.span_us()?))).collect();
         let (marks, ranges) = (marks.finish(), ranges.finish());
@@ -160,7 +159,7 @@ fn frames_marks_and_ranges_are_the_goldens() {
 fn a_range_may_end_in_another_zone() {
     let mut ranges = Ranges::new(&Limits::default());
     let mut reader = traceloom_wtf::open(fixture("js-ranges.wtf-trace"), &Options::default()).unwrap();
-    reader.for_each_event(|event| ranges.push(event)).unwrap();
+    each_event(&mut reader, |event| ranges.push(event)).unwrap();
     let ranges = ranges.finish();
     let cross = ranges.iter().find(|range| range.name.as_deref() == Some("cross")).unwrap();
     assert_eq!((cross.zone, cross.end_zone), (0, Some(1)));
@@ -192,12 +191,11 @@ fn frames_and_ranges_go_by_time() {
     let (mut frames, mut ranges) = (Frames::new(&limits), Ranges::new(&limits));
     let source = Source::bytes(composer.finish().unwrap());
     let mut reader = traceloom_wtf::open(source, &Options::default()).unwrap();
-    reader
-        .for_each_event(|event| {
-            frames.push(event)?;
-            ranges.push(event)
-        })
-        .unwrap();
+    each_event(&mut reader, |event| {
+        frames.push(event)?;
+        ranges.push(event)
+    })
+    .unwrap();
     let frames: Vec<_> = frames.finish().map(|frame| frame.span_us()).collect();
     assert_eq!(frames, [Some((10, 30))]);
     let ranges: Vec<_> = ranges.finish().iter().map(|range| (range.id, range.start_us, range.end_us)).collect();

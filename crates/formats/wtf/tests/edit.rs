@@ -4,7 +4,7 @@ mod support;
 
 use std::fs;
 
-use support::traces;
+use support::{each_event, traces};
 use traceloom_core::{Limits, Options, Records, Severity, Slice, Source, TimeRange};
 use traceloom_wtf::{
     Composer, Container, Event, FORMAT, FileInfo, Form, Record, Text, Value,
@@ -15,14 +15,13 @@ use traceloom_wtf::{
 fn told(source: &Source) -> Vec<String> {
     let mut reader = traceloom_wtf::open(source.clone(), &Options::default()).unwrap();
     let mut told = Vec::new();
-    reader
-        .for_each_event(|event| {
-            if !event.kind.is_structural() {
-                told.push(tell(event));
-            }
-            Ok(())
-        })
-        .unwrap();
+    each_event(&mut reader, |event| {
+        if !event.kind.is_structural() {
+            told.push(tell(event));
+        }
+        Ok(())
+    })
+    .unwrap();
     let zones: Vec<String> = reader.zones().iter().map(|zone| format!("{:?}", zone.name)).collect();
     told.iter_mut().for_each(|line| {
         let (zone, rest) = line.split_once('|').unwrap();
@@ -51,17 +50,19 @@ fn tell(event: &Event<'_>) -> String {
 
 #[test]
 fn every_form_of_the_sample_reads_back_the_same() {
-    let binary = told(&Source::bytes(sample::trace().unwrap()));
+    let source = Source::bytes(sample::sample().unwrap().bytes);
+    let binary = told(&source);
     assert_eq!(binary.len(), 3324);
-    for form in [Form::Json, Form::JsonPartial, Form::JsonEvents] {
-        let source = Source::bytes(sample::compose(form).unwrap());
-        assert!(told(&source) == binary, "{form:?}");
+    for variant in FORMAT.variants {
+        let mut out = Vec::new();
+        edit::canonical(&source, &mut out, Some(variant.id), &Options::default()).unwrap();
+        assert!(told(&Source::bytes(out)) == binary, "{}", variant.id);
     }
 }
 
 #[test]
 fn there_is_nothing_to_find_in_the_sample() {
-    let bytes = sample::trace().unwrap();
+    let bytes = sample::sample().unwrap().bytes;
     assert_eq!(bytes.len() % 4, 0);
     let mut reader = traceloom_wtf::open(Source::bytes(bytes), &Options::strict()).unwrap();
     while reader.next().unwrap().is_some() {}
@@ -128,21 +129,20 @@ fn one_bad_signature_spoils_nothing_else() {
 
 #[test]
 fn a_slice_has_what_it_needs() {
-    let source = Source::bytes(sample::trace().unwrap());
+    let source = Source::bytes(sample::sample().unwrap().bytes);
     let part = Slice { range: TimeRange::between(500_000_000, 600_000_000), threads: vec!["Script".to_owned()] };
     let mut out = Vec::new();
     let edited = edit::slice(&source, &mut out, &part, &Options::default()).unwrap();
     let sliced = Source::bytes(out);
     let mut reader = traceloom_wtf::open(sliced.clone(), &Options::strict()).unwrap();
     let mut times = Vec::new();
-    reader
-        .for_each_event(|event| {
-            if !event.kind.is_structural() {
-                times.push(event.time_us);
-            }
-            Ok(())
-        })
-        .unwrap();
+    each_event(&mut reader, |event| {
+        if !event.kind.is_structural() {
+            times.push(event.time_us);
+        }
+        Ok(())
+    })
+    .unwrap();
     assert_eq!(reader.zones().len(), 1);
     assert!(times.iter().all(|time| (500_000..=600_000).contains(time)));
     assert!(times.len() > 100);
@@ -197,7 +197,7 @@ fn a_slice_keeps_what_lasts() {
         marks.push(event)?;
         ranges.push(event)
     };
-    reader.for_each_event(&mut take).unwrap();
+    each_event(&mut reader, &mut take).unwrap();
     let frames: Vec<_> = frames.finish().map(|frame| (frame.number, frame.span_us())).collect();
     assert_eq!(frames, [(2, Some((10, 15))), (3, Some((16, 20)))]);
     let ranges: Vec<_> = ranges.finish().iter().map(|range| (range.id, range.start_us, range.end_us)).collect();
@@ -227,7 +227,7 @@ fn what_ends_twice_is_ended_once() {
         told.extend((!event.kind.is_structural()).then(|| (event.kind.name.to_string(), event.time_us)));
         Ok(())
     };
-    reader.for_each_event(&mut take).unwrap();
+    each_event(&mut reader, &mut take).unwrap();
     assert_eq!(told, [("wtf.timing#frameStart".to_owned(), 10), ("wtf.timing#frameEnd".to_owned(), 20)]);
 }
 
@@ -246,7 +246,7 @@ fn a_slice_inside_a_scope_keeps_the_scope() {
 
 #[test]
 fn everything_is_a_slice_too() {
-    let source = Source::bytes(sample::trace().unwrap());
+    let source = Source::bytes(sample::sample().unwrap().bytes);
     let mut out = Vec::new();
     let edited = edit::slice(&source, &mut out, &Slice::default(), &Options::default()).unwrap();
     assert!(edited.loss.is_empty());
@@ -265,7 +265,7 @@ fn zones_and_types_stay_though_nothing_uses_them() {
     let source = Source::bytes(composer.finish().unwrap());
     let known = |bytes: Vec<u8>| {
         let mut reader = traceloom_wtf::open(Source::bytes(bytes), &Options::default()).unwrap();
-        reader.for_each_event(|_| Ok(())).unwrap();
+        each_event(&mut reader, |_| Ok(())).unwrap();
         let zones: Vec<_> = reader.zones().iter().map(|zone| zone.name.clone().unwrap()).collect();
         (zones.join(" "), reader.types().by_name("wtf.trace#mark").is_some())
     };
@@ -306,7 +306,7 @@ fn files_far_apart_begin_together() {
             }
             Ok(())
         };
-        reader.for_each_event(&mut take).unwrap();
+        each_event(&mut reader, &mut take).unwrap();
         let told: Vec<_> = edited.loss.entries().map(|(what, ..)| what.to_owned()).collect();
         (times, told.iter().any(|what| what.contains("71 minutes")))
     };
@@ -351,6 +351,6 @@ fn containers_are_kept() {
         let reader = traceloom_wtf::open(Source::bytes(out), &Options::default()).unwrap();
         assert_eq!(reader.header().container, container, "{name}");
     }
-    let source = Source::bytes(sample::trace().unwrap());
+    let source = Source::bytes(sample::sample().unwrap().bytes);
     assert!(edit::canonical(&source, Vec::new(), Some("nonsense"), &Options::default()).is_err());
 }

@@ -6,7 +6,6 @@ mod appended;
 mod flows;
 mod frames;
 mod marks;
-mod pages;
 mod ranges;
 mod tree;
 

@@ -5,10 +5,9 @@
 
 use std::collections::HashMap;
 
-use traceloom_core::{Error, Options, Result, Source, reserve};
+use traceloom_core::{Arena, Cursor, Entry, Error, Options, Records, Result, Source, Spill, SpillIter, reserve};
 
-use super::pages::{Pages, Spare};
-use crate::{Event, Role};
+use crate::{Event, Record, Role};
 
 /// No scope is around, or the scope never ends.
 const NONE: u32 = u32::MAX;
@@ -76,7 +75,7 @@ impl Default for ZoneStack {
 /// Collects the events of a file; see [`Tree`].
 #[derive(Debug)]
 struct TreeBuilder {
-    scopes: Pages,
+    scopes: Spill<Ending>,
     zones: Vec<ZoneStack>,
     /// Events of the zones that are known to be out of order: time, and what the event does.
     disordered: HashMap<u32, Vec<(i64, u32)>>,
@@ -96,7 +95,7 @@ impl TreeBuilder {
     fn new(options: &Options, disordered: &[u32]) -> Self {
         let tree_bytes = options.limits.tree_bytes;
         Self {
-            scopes: Pages::new(tree_bytes),
+            scopes: Arena::new(tree_bytes).stack(),
             zones: Vec::new(),
             disordered: disordered.iter().map(|zone| (*zone, Vec::new())).collect(),
             levels: 0,
@@ -196,17 +195,17 @@ impl TreeBuilder {
     }
 }
 
-fn new_scope(scopes: &mut Pages) -> Result<u32> {
+fn new_scope(scopes: &mut Spill<Ending>) -> Result<u32> {
     let number = scopes.len();
-    if number >= LEAVE as usize {
-        return Err(Error::limit("scopes", number as u64, LEAVE.into()));
+    if number >= LEAVE.into() {
+        return Err(Error::limit("scopes", number, LEAVE.into()));
     }
-    scopes.push(pack(OPEN, 0))?;
+    scopes.push(Ending::OPEN)?;
     Ok(number as u32)
 }
 
 #[inline]
-fn close(frames: &mut Vec<Frame>, time: i64, scopes: &mut Pages, orphans: &mut u64) -> Result<()> {
+fn close(frames: &mut Vec<Frame>, time: i64, scopes: &mut Spill<Ending>, orphans: &mut u64) -> Result<()> {
     let Some(frame) = frames.pop() else {
         *orphans += 1;
         return Ok(());
@@ -215,29 +214,43 @@ fn close(frames: &mut Vec<Frame>, time: i64, scopes: &mut Pages, orphans: &mut u
         let duration = u64::try_from(time.saturating_sub(frame.begin)).unwrap_or(0);
         parent.children = parent.children.saturating_add(duration);
     }
-    scopes.set(frame.number as usize, pack(time, frame.children))
+    scopes.set(frame.number.into(), Ending { end: time, children: frame.children })
 }
 
-fn keep_open(frames: &[Frame], scopes: &mut Pages) -> Result<()> {
+fn keep_open(frames: &[Frame], scopes: &mut Spill<Ending>) -> Result<()> {
     let mut with_children = frames.iter().filter(|frame| frame.children > 0);
-    with_children.try_for_each(|frame| scopes.set(frame.number as usize, pack(OPEN, frame.children)))
+    let open = |frame: &Frame| Ending { children: frame.children, ..Ending::OPEN };
+    with_children.try_for_each(|frame| scopes.set(frame.number.into(), open(frame)))
 }
 
-#[inline]
-fn pack(end: i64, children: u64) -> [u8; 16] {
-    (u128::from(end as u64) << 64 | u128::from(children)).to_le_bytes()
+/// What a scope's number stands for: its end, and the time of the scopes directly inside.
+#[derive(Clone, Copy, Debug)]
+struct Ending {
+    end: i64,
+    children: u64,
 }
 
-#[inline]
-fn unpack(bytes: [u8; 16]) -> (i64, u64) {
-    let both = u128::from_le_bytes(bytes);
-    ((both >> 64) as u64 as i64, both as u64)
+impl Ending {
+    const OPEN: Self = Self { end: OPEN, children: 0 };
+}
+
+impl Entry for Ending {
+    const BYTES: usize = 16;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.end.to_le_bytes());
+        bytes.extend_from_slice(&self.children.to_le_bytes());
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Self { end: cursor.i64("end")?, children: cursor.u64("children")? })
+    }
 }
 
 /// The scopes of a whole file.
 #[derive(Debug)]
 pub struct Tree {
-    scopes: Pages,
+    scopes: Spill<Ending>,
     /// Parent and depth of each event, for the zones whose events are out of order.
     places: HashMap<u32, Vec<(u32, u32)>>,
     levels: u32,
@@ -262,18 +275,21 @@ impl Tree {
         let mut reader = crate::open(source.clone(), options)?;
         reader.unwrap_times(unwraps);
         let mut builder = TreeBuilder::new(options, disordered);
-        reader.for_each_event(|event| builder.push(event))?;
+        reader.walk(|located| match &located.record {
+            Record::Event(event) => builder.push(event),
+            _ => Ok(()),
+        })?;
         Ok(builder)
     }
 
     /// Number of scopes.
-    pub fn len(&self) -> usize {
+    pub fn len(&self) -> u64 {
         self.scopes.len()
     }
 
     /// Whether there is no scope.
     pub fn is_empty(&self) -> bool {
-        self.scopes.len() == 0
+        self.scopes.is_empty()
     }
 
     /// Most scopes that are open at once in one zone.
@@ -288,7 +304,7 @@ impl Tree {
 
     /// Walks along with a second reading of the same file.
     pub fn walk(&self) -> Walk<'_> {
-        Walk { tree: self, next: 0, stacks: Vec::new(), seen: HashMap::new(), spare: Spare::default() }
+        Walk { tree: self, next: 0, endings: self.scopes.iter(), stacks: Vec::new(), seen: HashMap::new() }
     }
 }
 
@@ -297,10 +313,10 @@ impl Tree {
 pub struct Walk<'t> {
     tree: &'t Tree,
     next: u32,
+    endings: SpillIter<'t, Ending>,
     stacks: Vec<Vec<u32>>,
     /// Events passed in each zone that is out of order.
     seen: HashMap<u32, usize>,
-    spare: Spare,
 }
 
 impl Walk<'_> {
@@ -328,9 +344,8 @@ impl Walk<'_> {
     fn scope(&mut self) -> Result<Scope> {
         let number = self.next;
         self.next += 1;
-        let entry = self.tree.scopes.get(number as usize, &mut self.spare)?;
-        let (end, children_us) = entry.map_or((OPEN, 0), unpack);
-        Ok(Scope { number, end_us: Some(end).filter(|end| *end != OPEN), children_us })
+        let Ending { end, children } = self.endings.next().unwrap_or(Ok(Ending::OPEN))?;
+        Ok(Scope { number, end_us: Some(end).filter(|end| *end != OPEN), children_us: children })
     }
 
     fn replay(&mut self, zone: u32, step: Step, scope: Option<Scope>) -> (u32, u32) {

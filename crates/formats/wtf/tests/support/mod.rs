@@ -9,6 +9,8 @@ use std::{
 };
 
 use serde_json::Value as Json;
+use traceloom_core::{Records, Result};
+use traceloom_wtf::{Event, Reader, Record};
 
 /// Folders with traces: ours, and the one in the folder that `TRACELOOM_CORPUS` names.
 fn folders() -> impl Iterator<Item = PathBuf> {
@@ -34,4 +36,12 @@ pub(crate) fn traces() -> BTreeMap<String, PathBuf> {
 /// What the original made of a trace.
 pub(crate) fn golden(trace: &Path) -> Json {
     serde_json::from_slice(&fs::read(trace.with_extension("json")).unwrap()).unwrap()
+}
+
+/// Reads to the end and hands over every event.
+pub(crate) fn each_event(reader: &mut Reader, mut take: impl FnMut(&Event<'_>) -> Result<()>) -> Result<()> {
+    reader.walk(|located| match &located.record {
+        Record::Event(event) => take(event),
+        _ => Ok(()),
+    })
 }

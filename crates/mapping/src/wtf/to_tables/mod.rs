@@ -23,20 +23,17 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
     header::push_process(&header.info, tables)?;
 
     let wants = Wants::new(tables);
-    let tree = match wants.tree {
-        true => Some(Tree::build(input.source, options, true)?),
-        false => None,
-    };
+    let tree = if wants.tree { Some(Tree::build(input.source, options, true)?) } else { None };
     let mut mapper = Mapper::new(wants, header::unit_ns(&header.info), tree.as_ref(), &options.limits, tables);
     if wants.anything {
         let mut resources = Resources::default();
-        reader.try_for_each(|record| match record {
+        reader.walk(|located| match &located.record {
             Record::Event(event) => mapper.push(event, tables),
             record => resources.take(record, tables),
         })?;
     } else if is_walk_needed(tables) {
         let mut resources = Resources::default();
-        reader.try_for_each(|record| resources.take(record, tables))?;
+        reader.walk(|located| resources.take(&located.record, tables))?;
     }
     let (clock, extent) = (mapper.clock, mapper.extent);
     mapper.finish(tables)?;

@@ -1,6 +1,9 @@
 //! Whatever can be composed reads back the same, in every form.
 
+mod support;
+
 use proptest::{collection::vec, option, prelude::*};
+use support::each_event;
 use traceloom_core::{Options, Records, Source};
 use traceloom_wtf::{
     Array, Composer, FileInfo, Form, Text, Value,
@@ -155,15 +158,14 @@ fn compose(events: &[Made], form: Form) -> (Vec<u8>, Vec<Told>) {
 fn read(bytes: &[u8]) -> Vec<Told> {
     let mut told = Vec::new();
     let mut reader = traceloom_wtf::open(Source::bytes(bytes), &Options::default()).unwrap();
-    reader
-        .for_each_event(|event| {
-            if !event.kind.is_structural() {
-                let values = event.args.iter().map(|(_, value)| tell(&value)).collect();
-                told.push((event.time_us, event.kind.name.to_string(), values));
-            }
-            Ok(())
-        })
-        .unwrap();
+    each_event(&mut reader, |event| {
+        if !event.kind.is_structural() {
+            let values = event.args.iter().map(|(_, value)| tell(&value)).collect();
+            told.push((event.time_us, event.kind.name.to_string(), values));
+        }
+        Ok(())
+    })
+    .unwrap();
     told
 }
 

@@ -1,6 +1,6 @@
-//! A small game, recorded for two seconds and a bit: the trace that `traceloom demo` writes.
+//! A small game, recorded for two seconds and a bit: it has everything that a trace can hold.
 
-use traceloom_core::{Result, Sample};
+use traceloom_core::Result;
 
 use crate::{
     Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, Text, TypeId, Value, ZoneId,
@@ -10,28 +10,9 @@ use crate::{
 const FRAMES: u32 = 120;
 const FRAME_US: i64 = 16_667;
 
-/// The sample, with what it shows.
-pub(crate) fn sample() -> Result<Sample> {
-    Ok(Sample {
-        file_name: "game.wtf-trace",
-        bytes: trace()?,
-        about: "two seconds of a game in a browser: frames, requests that flow between zones, a shader",
-        tries: &[
-            "convert --to wtf:json-events {file} game.wtf-json",
-            "slice --range 1s..1.1s --thread Script {file} part.wtf-trace",
-            "dump --resources resources {file}",
-        ],
-    })
-}
-
-/// A binary trace, the same in every call.
-pub fn trace() -> Result<Vec<u8>> {
-    compose(Form::Binary)
-}
-
-/// The same trace in any form.
-pub fn compose(form: Form) -> Result<Vec<u8>> {
-    let mut composer = Composer::new(Vec::new(), form, &info())?;
+/// Records the game.
+pub(super) fn record() -> Result<Vec<u8>> {
+    let mut composer = Composer::new(Vec::new(), Form::Binary, &info())?;
     let types = Types::define(&mut composer)?;
     let zones = Zones {
         script: composer.zone(Some("Script"), Some("script"), Some("http://localhost:8080/game.html"))?,

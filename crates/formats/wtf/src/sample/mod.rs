@@ -1,0 +1,27 @@
+//! Traces that are always the same: one to try things on, and one of any size.
+
+mod game;
+mod page;
+
+use std::io::Write;
+
+use traceloom_core::{Result, Sample};
+
+/// The sample, with what it shows.
+pub fn sample() -> Result<Sample> {
+    Ok(Sample {
+        file_name: "game.wtf-trace",
+        bytes: game::record()?,
+        about: "two seconds of a game in a browser: frames, requests that flow between zones, a shader",
+        tries: &[
+            "convert --to wtf:json-events {file} game.wtf-json",
+            "slice --range 1s..1.1s --thread Script {file} part.wtf-trace",
+            "dump --resources resources {file}",
+        ],
+    })
+}
+
+/// Writes a trace of about `size` events, in binary; memory does not grow with it.
+pub fn write<W: Write>(out: W, size: u64) -> Result<W> {
+    page::record(out, size)
+}
