@@ -7,20 +7,15 @@ use std::{
 
 use traceloom_core::{Limits, Options, Records, Result, Source};
 use traceloom_memlyze::{
-    Alloc, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, create_with_metadata,
-    raw::{Dialect, Packing},
-    sample,
+    Alloc, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, create_with_metadata, edit, raw::Dialect, sample,
 };
 
 use crate::measure::{baseline, cpu_times, peak_bytes, row};
 
 const EVENTS: u64 = 10_000_000;
-/// Events of one request of the sample.
-const EVENTS_PER_REQUEST: u64 = 21;
 
 pub(crate) fn make(out: BufWriter<File>, records: u64) -> Result<()> {
-    sample::write(out, tempfile::tempfile()?, records / EVENTS_PER_REQUEST, Packing::Plain)?;
-    Ok(())
+    sample::write(out, records).map(drop)
 }
 
 pub(crate) fn run() -> Result<bool> {
@@ -28,9 +23,7 @@ pub(crate) fn run() -> Result<bool> {
     let (_shop, shop) = generated(|out| make(out, EVENTS))?;
     let (_growth, growth) = generated(|out| snapshots(out, EVENTS))?;
     let (_any, any) = generated(|out| any_order(out, EVENTS))?;
-    let (_packed, packed) = generated(|out| {
-        sample::write(out, tempfile::tempfile()?, EVENTS / EVENTS_PER_REQUEST, Packing::Blocks).map(drop)
-    })?;
+    let (_packed, packed) = generated(|out| edit::canonical(&shop, out, Some("lz4"), &Options::default()).map(drop))?;
     println!("memlyze: {} events, {} MB", decode(&shop)?, shop.len()? / 1_000_000);
     met &= row("decode, allocations and frees", ratio(&shop, &shop)?, "x baseline", 4.0);
     met &= row("decode, snapshots of the upstream tracer", ratio(&growth, &growth)?, "x baseline", 4.0);

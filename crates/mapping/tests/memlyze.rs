@@ -5,14 +5,13 @@ mod common;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    io::Cursor,
     path::Path,
 };
 
 use serde_json::{Value as Json, json};
 use traceloom_core::{Limits, Source, TimeRange};
 use traceloom_mapping::{Options, Trace, ingest};
-use traceloom_memlyze::{raw::Packing, sample};
+use traceloom_memlyze::sample;
 use traceloom_model::{
     Batches, Columns, Filter, Table, Wanted, allocations, args, attributes, definitions, events, files, findings,
     frames, frees, stacks, threads, traces,
@@ -389,7 +388,7 @@ fn packed_files_make_the_same_tables() {
         common::tables(&trace).0
     };
     let file = |name: &str| tables(Source::open(&fixtures.join(name), &Limits::default()).expect("it is there"));
-    let shop = tables(Source::bytes(sample::mlyze().expect("the sample can be written")));
+    let shop = tables(Source::bytes(sample::sample().expect("the sample can be written").bytes));
     for (packed, plain) in [("packed/killed.mlyze", file("killed.mlyze")), ("packed/shop.mlyze", shop)] {
         let packed = file(packed);
         assert_eq!(taken(&packed), taken(&plain));
@@ -422,7 +421,7 @@ fn a_part_of_the_tables_is_a_part_of_all() {
 
 #[test]
 fn a_filter_drops_what_is_outside_and_nothing_else() {
-    let source = Source::bytes(sample::mlyze().expect("the sample can be written"));
+    let source = Source::bytes(sample::sample().expect("the sample can be written").bytes);
     let trace = Trace::new(Path::new("t.mlyze"), source, None, &Options::default()).expect("it opens");
     let (all, _) = common::tables(&trace);
     let rows = taken(&all);
@@ -452,7 +451,7 @@ fn a_filter_drops_what_is_outside_and_nothing_else() {
 
 #[test]
 fn only_what_is_wanted_is_read() {
-    let bytes = sample::write(Vec::new(), Cursor::new(Vec::new()), 20_000, Packing::Plain).expect("it can be written");
+    let bytes = sample::write(Vec::new(), 420_000).expect("it can be written");
     let len = bytes.len() as u64;
     let counted = Counted::new(bytes);
     let options = Options::default();

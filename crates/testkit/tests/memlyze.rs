@@ -92,7 +92,7 @@ fn packed_files_hold_what_their_plain_ones_hold() {
     let mut plain = Vec::new();
     edit::canonical(&Source::bytes(packed), &mut plain, Some("1"), &Options::default()).unwrap();
     assert!(plain == by_name("memlyze/killed.mlyze"));
-    assert!(events(by_name("memlyze/packed/shop.mlyze")) == events(traceloom_memlyze::sample::mlyze().unwrap()));
+    assert!(events(by_name("memlyze/packed/shop.mlyze")) == events(traceloom_memlyze::sample::sample().unwrap().bytes));
 }
 
 /// One damaged block, be it the first, does not change what the events mean.

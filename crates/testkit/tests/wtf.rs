@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value as Json, json};
 use traceloom_core::{Options, Slice, Source, TimeRange};
 use traceloom_testkit::{Case, OriginalWtf, Wtf, cases, default_roots, differences};
-use traceloom_wtf::{Form, edit, sample};
+use traceloom_wtf::{edit, sample};
 
 fn original() -> Option<OriginalWtf> {
     OriginalWtf::install(Path::new(env!("CARGO_TARGET_TMPDIR")))
@@ -80,16 +80,18 @@ fn agree(original: &OriginalWtf, name: &str, files: Vec<(String, Vec<u8>)>) -> u
 #[test]
 fn the_original_loads_the_sample_and_its_slice() {
     let Some(original) = original() else { return };
-    let binary = sample::trace().unwrap();
+    let binary = sample::sample().unwrap().bytes;
     let mut slice = Vec::new();
     let part = Slice { range: TimeRange::between(500_000_000, 1_000_000_000), threads: vec!["Script".to_owned()] };
     edit::slice(&Source::bytes(binary.clone()), &mut slice, &part, &Options::default()).unwrap();
+    let mut json = Vec::new();
+    edit::canonical(&Source::bytes(binary.clone()), &mut json, Some("json"), &Options::default()).unwrap();
     let mut merged = Vec::new();
     let twice = [Source::bytes(binary.clone()), Source::bytes(slice.clone())];
     edit::merge(&twice, &mut merged, &Options::default()).unwrap();
     let files = vec![
         ("sample.wtf-trace".to_owned(), binary),
-        ("sample.wtf-json".to_owned(), sample::compose(Form::Json).unwrap()),
+        ("sample.wtf-json".to_owned(), json),
         ("slice.wtf-trace".to_owned(), slice),
         ("merged.wtf-trace".to_owned(), merged),
     ];
@@ -143,7 +145,7 @@ fn a_new_layout_means_the_same() {
 
 #[test]
 fn merged_files_stay_apart() {
-    let bytes = sample::trace().unwrap();
+    let bytes = sample::sample().unwrap().bytes;
     let one = Source::bytes(bytes.clone());
     let mut out = Vec::new();
     edit::merge(&[one.clone(), one], &mut out, &Options::default()).unwrap();

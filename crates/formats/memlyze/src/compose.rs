@@ -1,11 +1,11 @@
 //! Puts a trace together as it happens: names, stacks and threads are numbered on the way.
 //!
 //! The metadata stands before the events and is complete only after the last one. The events wait in a
-//! scratch file, so that memory does not grow with their number.
+//! temporary file, so that memory does not grow with their number.
 
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::Write;
 
-use traceloom_core::{ByteOrder, Limits, Result};
+use traceloom_core::{ByteOrder, Limits, Result, Store};
 
 use crate::{
     Alloc, Clock, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, Threads, create_with_metadata, decode,
@@ -24,24 +24,41 @@ pub struct Call<'a> {
     pub function: &'a [u8],
 }
 
+/// Memory that was allocated, and by whom.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Allocated {
+    /// Where it lies.
+    pub address: u64,
+    /// How much it is.
+    pub size_bytes: u64,
+    /// The stack, as [`Composer::stack`] gave it.
+    pub stack: u64,
+    /// Any number that the system gives the thread.
+    pub thread: u64,
+}
+
 /// Collects the events of a trace. `(stack | alloc | free | gc | marker)* finish`.
 ///
 /// Times are microseconds since the start and do not decrease; one that does counts as the time before it.
 #[derive(Debug)]
-pub struct Composer<S> {
-    scratch: S,
+pub struct Composer {
+    events: Store,
     buffer: Vec<u8>,
     metadata: MetadataBuilder,
     threads: Threads,
     clock: Clock,
 }
 
-impl<S: Read + Write + Seek> Composer<S> {
-    /// Begins a trace; `scratch` is an empty file, or a cursor over memory for a small trace.
-    pub fn new(scratch: S, limits: &Limits) -> Self {
-        let clock = Clock::new(Dialect::Document);
-        let metadata = MetadataBuilder::new(limits);
-        Self { scratch, buffer: Vec::new(), metadata, threads: Threads::default(), clock }
+impl Composer {
+    /// Begins a trace.
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            events: Store::new(MAX_RESIDENT_BYTES),
+            buffer: Vec::new(),
+            metadata: MetadataBuilder::new(limits),
+            threads: Threads::default(),
+            clock: Clock::new(Dialect::Document),
+        }
     }
 
     /// The id of a stack, the innermost call first.
@@ -54,8 +71,9 @@ impl<S: Read + Write + Seek> Composer<S> {
         self.metadata.stack(&frames)
     }
 
-    /// Memory was allocated; `thread` is any number that the system gives the thread.
-    pub fn alloc(&mut self, time_us: u64, address: u64, size_bytes: u64, stack: u64, thread: u64) -> Result<()> {
+    /// Memory was allocated.
+    pub fn alloc(&mut self, time_us: u64, allocated: Allocated) -> Result<()> {
+        let Allocated { address, size_bytes, stack, thread } = allocated;
         let thread = self.threads.number(thread)?;
         let delta_us = self.clock.memory_delta(time_us);
         let time_us = self.clock.now_us();
@@ -88,29 +106,28 @@ impl<S: Read + Write + Seek> Composer<S> {
     /// Writes the trace.
     pub fn finish<W: Write>(mut self, out: W, start_us: u64, packing: Packing) -> Result<W> {
         self.flush()?;
-        self.scratch.seek(SeekFrom::Start(0))?;
         let header = Header::new(start_us).packed(packing);
         let mut writer = create_with_metadata(out, &header, &self.metadata.finish()?)?;
-        let mut ahead = vec![0; FLUSH_BYTES + EVENT_BYTES];
-        let mut filled = 0;
-        loop {
-            let more = self.scratch.read(ahead.get_mut(filled..).unwrap_or_default())?;
-            filled += more;
-            let mut rest = ahead.get(..filled).unwrap_or_default();
+        let (mut ahead, mut offset) = (Vec::new(), 0);
+        while offset < self.events.len() {
+            let more = (self.events.len() - offset).min(FLUSH_BYTES as u64) as usize;
+            let left = ahead.len();
+            ahead.resize(left + more, 0);
+            self.events.read(offset, ahead.get_mut(left..).unwrap_or_default())?;
+            offset += more as u64;
+            let is_end = offset == self.events.len();
+            let mut rest = ahead.as_slice();
             // Until the end only events that are whole for certain are taken; the next read completes the others.
-            while more == 0 || rest.len() >= EVENT_BYTES {
+            while is_end || rest.len() >= EVENT_BYTES {
                 let Ok(event) = decode::thorough(rest, ByteOrder::Little) else { break };
                 // The writer goes by deltas and needs no times.
                 writer.write(&event.record(0))?;
                 rest = rest.get(event.len..).unwrap_or_default();
             }
-            if more == 0 {
-                return writer.finish();
-            }
-            let done = filled - rest.len();
-            ahead.copy_within(done..filled, 0);
-            filled -= done;
+            let done = ahead.len() - rest.len();
+            ahead.drain(..done);
         }
+        writer.finish()
     }
 
     fn put(&mut self, event: &Record<'_>) -> Result<()> {
@@ -119,10 +136,12 @@ impl<S: Read + Write + Seek> Composer<S> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.scratch.write_all(&self.buffer)?;
+        self.events.append(&self.buffer)?;
         self.buffer.clear();
         Ok(())
     }
 }
 
 const FLUSH_BYTES: usize = 64 << 10;
+/// Events beyond go to the temporary file.
+const MAX_RESIDENT_BYTES: u64 = 1 << 20;

@@ -5,7 +5,7 @@
 //! use traceloom_core::{Limits, Options, Records, Source};
 //! use traceloom_memlyze::{Record, allocations::Allocations, sample};
 //!
-//! let mut reader = traceloom_memlyze::open(Source::bytes(sample::mlyze()?), &Options::default())?;
+//! let mut reader = traceloom_memlyze::open(Source::bytes(sample::sample()?.bytes), &Options::default())?;
 //! let mut allocations = Allocations::new(reader.header().dialect, &Limits::default());
 //! while let Some(located) = reader.next()? {
 //!     match located.record {
@@ -57,7 +57,7 @@ use traceloom_core::{
 
 pub use crate::{
     clock::Clock,
-    compose::{Call, Composer},
+    compose::{Allocated, Call, Composer},
     index::{Index, build_index},
     metadata::{Frame, Metadata},
     metadata_write::{MetadataBuilder, Threads},

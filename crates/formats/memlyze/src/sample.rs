@@ -2,36 +2,26 @@
 //!
 //! The same generator makes the large files of the benchmarks: only the number of requests differs.
 
-use std::io::{Cursor, Read, Seek, Write};
+use std::io::Write;
 
 use traceloom_core::{Limits, Result, Sample};
 
-use crate::{Call, Composer, raw::Packing};
+use crate::{Allocated, Call, Composer, raw::Packing};
 
 /// The sample, with what it shows.
-pub(crate) fn sample() -> Result<Sample> {
+pub fn sample() -> Result<Sample> {
     Ok(Sample {
         file_name: "shop.mlyze",
-        bytes: mlyze()?,
+        bytes: write(Vec::new(), REQUESTS * EVENTS_PER_REQUEST)?,
         about: "the memory of a small web shop, with a cache that nothing ever leaves",
         tries: &["slice --range 2s..4s {file} part.mlyze", "convert --to memlyze:lz4 {file} packed.mlyze"],
     })
 }
 
-/// The sample as a plain file.
-pub fn mlyze() -> Result<Vec<u8>> {
-    packed(Packing::Plain)
-}
-
-/// The sample, its events packed as wanted.
-pub fn packed(packing: Packing) -> Result<Vec<u8>> {
-    write(Vec::new(), Cursor::new(Vec::new()), REQUESTS, packing)
-}
-
-/// Writes a trace of that many requests, each of about 21 events, by way of an empty `scratch` file; memory does not
-/// grow with it.
-pub fn write<W: Write, S: Read + Write + Seek>(out: W, scratch: S, requests: u64, packing: Packing) -> Result<W> {
-    let mut shop = Shop::new(scratch)?;
+/// Writes a trace of about `size` events, plain; memory does not grow with it.
+pub fn write<W: Write>(out: W, size: u64) -> Result<W> {
+    let requests = size / EVENTS_PER_REQUEST;
+    let mut shop = Shop::new()?;
     for request in 0..requests {
         shop.request(request)?;
         if request == requests / 2 {
@@ -39,17 +29,19 @@ pub fn write<W: Write, S: Read + Write + Seek>(out: W, scratch: S, requests: u64
         }
     }
     shop.composer.marker(shop.now_us + 900, b"shutdown")?;
-    shop.composer.finish(out, START_US, packing)
+    shop.composer.finish(out, START_US, Packing::Plain)
 }
 
 /// 2026-01-05 09:00 UTC.
 const START_US: u64 = 1_767_603_600_000_000;
 const REQUESTS: u64 = 400;
+/// On average.
+const EVENTS_PER_REQUEST: u64 = 21;
 /// Thread ids as Linux gives them; the file numbers them from 0.
 const THREADS: [u64; 3] = [140_245_001_234_176, 140_244_992_841_472, 140_244_984_448_768];
 
-struct Shop<S> {
-    composer: Composer<S>,
+struct Shop {
+    composer: Composer,
     parse: u64,
     query: u64,
     render: u64,
@@ -60,9 +52,9 @@ struct Shop<S> {
     free_list: Vec<u64>,
 }
 
-impl<S: Read + Write + Seek> Shop<S> {
-    fn new(scratch: S) -> Result<Self> {
-        let mut composer = Composer::new(scratch, &Limits::default());
+impl Shop {
+    fn new() -> Result<Self> {
+        let mut composer = Composer::new(&Limits::default());
         let handle = call(b"shop/server.py", 88, b"handle_request");
         let main = call(b"shop/server.py", 141, b"main");
         let render = call(b"shop/templates.py", 57, b"render");
@@ -129,7 +121,7 @@ impl<S: Read + Write + Seek> Shop<S> {
             self.next_address += 0x1_0000;
             self.next_address
         });
-        self.composer.alloc(self.now_us, address, size_bytes, stack, thread)?;
+        self.composer.alloc(self.now_us, Allocated { address, size_bytes, stack, thread })?;
         Ok(address)
     }
 

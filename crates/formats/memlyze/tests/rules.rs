@@ -2,9 +2,9 @@
 
 mod support;
 
-use support::walk;
+use support::{sample, walk};
 use traceloom_core::{Limits, Options, Source};
-use traceloom_memlyze::{raw::Packing, sample};
+use traceloom_memlyze::raw::Packing;
 
 const METADATA: &str = r#"{"stack_traces": {"0": [{"file_id": 0, "line": 42, "func_id": 0}]}, "files": {"0": "a.py"}, "functions": {"0": "main"}}"#;
 const ALLOC: &[u8] = b"\x00\x05\x10\x00\x00\x00\x00\x00\x00\x00\x40\x00\x01\x00";
@@ -203,7 +203,7 @@ fn limits_hold() {
 #[test]
 fn the_sample_is_sound() {
     for packing in [Packing::Plain, Packing::Blocks] {
-        let walked = walk(&sample::packed(packing).unwrap(), &Options::strict()).unwrap();
+        let walked = walk(&sample(packing), &Options::strict()).unwrap();
         assert!(walked.findings.is_empty(), "{:?}", walked.findings);
         assert!(walked.lines.len() > 5_000);
     }

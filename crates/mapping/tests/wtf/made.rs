@@ -249,7 +249,7 @@ fn times_that_do_not_fit_are_reported() {
 
 #[test]
 fn resources_are_told_with_their_bytes() {
-    let source = Source::bytes(sample::trace().unwrap());
+    let source = Source::bytes(sample::sample().unwrap().bytes);
     let trace = Trace::new("sample".as_ref(), source, None, &Options::default()).unwrap();
     let (batches, _) = common::tables(&trace);
     let batch = batches.table(Table::Resources).next().unwrap();

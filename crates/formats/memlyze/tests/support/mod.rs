@@ -9,6 +9,7 @@ use std::{
 };
 
 use traceloom_core::{Describe, Fields, Options, Records, Result, Source};
+use traceloom_memlyze::{edit, raw::Packing};
 
 /// The fixtures of this format.
 pub(crate) fn folder() -> PathBuf {
@@ -28,6 +29,17 @@ pub(crate) fn fixtures() -> Vec<PathBuf> {
 /// The bytes of every fixture with its name.
 pub(crate) fn contents() -> impl Iterator<Item = (String, Vec<u8>)> {
     fixtures().into_iter().map(|path| (path.display().to_string(), fs::read(&path).unwrap()))
+}
+
+/// The sample, its events packed as wanted.
+pub(crate) fn sample(packing: Packing) -> Vec<u8> {
+    let plain = traceloom_memlyze::sample::sample().unwrap().bytes;
+    if packing == Packing::Plain {
+        return plain;
+    }
+    let mut packed = Vec::new();
+    edit::canonical(&Source::bytes(plain), &mut packed, Some("lz4"), &Options::default()).unwrap();
+    packed
 }
 
 /// Everything that a walk over a file shows.

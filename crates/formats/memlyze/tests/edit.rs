@@ -4,14 +4,13 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use support::{Noise, contents, events, walk};
+use support::{Noise, contents, events, sample, walk};
 use traceloom_core::{Limits, Options, Records, Slice, Source, TimeRange};
 use traceloom_memlyze::{
     Index, Record,
     allocations::Allocations,
     build_index, edit,
     raw::{Dialect, Packing},
-    sample,
 };
 
 fn source(bytes: &[u8]) -> Source {
@@ -33,7 +32,7 @@ fn canonical_is_stable_and_keeps_every_event() {
         let edited = edit::canonical(&source(&once), &mut twice, None, &Options::default()).unwrap();
         assert!(once == twice && edited.loss.is_empty(), "{name}");
     }
-    let unknown = edit::canonical(&source(&sample::mlyze().unwrap()), Vec::new(), Some("zip"), &Options::default());
+    let unknown = edit::canonical(&source(&sample(Packing::Plain)), Vec::new(), Some("zip"), &Options::default());
     assert!(unknown.unwrap_err().to_string().contains("1 and lz4"));
 }
 
@@ -50,7 +49,7 @@ fn canonical_leaves_real_files_alone() {
 #[test]
 fn what_is_repaired_keeps_the_rules() {
     let mut noise = Noise(99);
-    for (name, bytes) in contents().chain([("sample".to_owned(), sample::packed(Packing::Blocks).unwrap())]) {
+    for (name, bytes) in contents().chain([("sample".to_owned(), sample(Packing::Blocks))]) {
         for round in 0..20 {
             let mut changed = bytes.clone();
             for _ in 0..round {
@@ -77,7 +76,7 @@ fn edits_survive_damage() {
     let mut noise = Noise(5);
     let options = Options::default();
     let slice = Slice { range: TimeRange::between(100_000, 5_000_000_000), threads: vec!["1".to_owned()] };
-    let packed = sample::packed(Packing::Blocks).unwrap();
+    let packed = sample(Packing::Blocks);
     for (name, bytes) in contents().filter(|(_, bytes)| bytes.len() < 10_000).chain([("sample".to_owned(), packed)]) {
         for _ in 0..30 {
             let mut changed = bytes.clone();
@@ -113,7 +112,7 @@ fn edits_survive_damage() {
 
 #[test]
 fn a_slice_keeps_times_and_pairs() {
-    let bytes = sample::mlyze().unwrap();
+    let bytes = sample(Packing::Plain);
     // A moment in the middle of a request: something that is live then is freed soon after.
     let from = (2_500..).find(|place| events(&bytes)[*place].starts_with("free")).unwrap();
     let from =
@@ -122,7 +121,7 @@ fn a_slice_keeps_times_and_pairs() {
     let slice = Slice { range: TimeRange::between(from * 1000, to * 1000), threads: Vec::new() };
     for packing in [Packing::Plain, Packing::Blocks] {
         let mut out = Vec::new();
-        let bytes = sample::packed(packing).unwrap();
+        let bytes = sample(packing);
         let edited = edit::slice(&source(&bytes), &mut out, &slice, &Options::default()).unwrap();
         assert!(edited.loss.entries().any(|(what, ..)| what.starts_with("free of memory")));
         let mut reader = traceloom_memlyze::open(source(&out), &Options::strict()).unwrap();
@@ -152,7 +151,7 @@ fn a_slice_keeps_times_and_pairs() {
 
 #[test]
 fn a_slice_brings_the_metadata_that_it_needs() {
-    let bytes = sample::mlyze().unwrap();
+    let bytes = sample(Packing::Plain);
     let slice = Slice { range: TimeRange::new(None, Some(400_000)), ..Slice::default() };
     let mut out = Vec::new();
     let edited = edit::slice(&source(&bytes), &mut out, &slice, &Options::default()).unwrap();
@@ -177,7 +176,7 @@ fn slices_of_real_traces_keep_the_batch_times() {
 
 #[test]
 fn a_merge_is_in_order_and_keeps_processes_apart() {
-    let bytes = sample::mlyze().unwrap();
+    let bytes = sample(Packing::Plain);
     let mut later = bytes.clone();
     later[8] = later[8].wrapping_add(100);
     let mut out = Vec::new();
