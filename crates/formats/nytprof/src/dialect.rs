@@ -14,6 +14,7 @@ use crate::{
 
 /// Who wrote a file, and how it is laid out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Dialect {
     /// The real stream of Devel::NYTProf.
     Nytprof,
@@ -142,7 +143,7 @@ struct Process {
 }
 
 /// No system numbers processes higher by default.
-const MOST_PIDS: u32 = 1 << 22;
+const MAX_PID: u32 = 1 << 22;
 
 impl Process {
     fn look(bytes: &[u8]) -> Self {
@@ -184,14 +185,14 @@ fn real_process(bytes: &[u8], layout: NvLayout) -> Option<bool> {
     let pid = get_integer(bytes.get(1..)?)?;
     let ppid = get_integer(bytes.get(1 + pid.len..)?)?;
     let time = Nv::take(bytes.get(1 + pid.len + ppid.len..)?, layout)?.value();
-    let are_likely = pid.value.max(ppid.value) <= MOST_PIDS && !pid.is_padded && !ppid.is_padded;
+    let are_likely = pid.value.max(ppid.value) <= MAX_PID && !pid.is_padded && !ppid.is_padded;
     is_plausible(time).then_some(are_likely)
 }
 
 fn fixed_process(bytes: &[u8]) -> Option<bool> {
     let mut cursor = Cursor::new(bytes.get(1..)?, 1, ByteOrder::Little);
     let (pid, ppid, time) = (cursor.u32("pid").ok()?, cursor.u32("ppid").ok()?, cursor.f64("time").ok()?);
-    is_plausible(time).then_some(pid.max(ppid) <= MOST_PIDS)
+    is_plausible(time).then_some(pid.max(ppid) <= MAX_PID)
 }
 
 impl Look<'_> {

@@ -149,7 +149,7 @@ impl State {
     }
 
     /// The inflater gives up some bytes early when it has much room; with room for one byte it gives all there are.
-    fn salvage(&mut self, most: usize) -> io::Result<()> {
+    fn salvage(&mut self, max: usize) -> io::Result<()> {
         let mut again = Self::new(self.source.clone(), self.begin, self.wrapper);
         let mut scratch = vec![0; INPUT_BYTES];
         while again.outcome.is_none() && again.produced < self.produced {
@@ -159,7 +159,7 @@ impl State {
             }
             again.step(scratch.get_mut(..left.min(INPUT_BYTES)).unwrap_or_default());
         }
-        while again.outcome.is_none() && self.salvaged.len() < most {
+        while again.outcome.is_none() && self.salvaged.len() < max {
             if again.start == again.end {
                 again.refill()?;
             }

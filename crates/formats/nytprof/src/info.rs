@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::{
-    NvLayout, PidStart, Reader, Record, SubReturn, TimeLine, Visit,
+    NvLayout, PidStart, Reader, Record,
     aggregate::{Loader, Profile},
     text_of,
 };
@@ -15,7 +15,10 @@ use traceloom_core::{
 pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
     let mut reader = crate::open(source.clone(), options)?;
     let mut survey = Survey::new(source.len()?, options);
-    reader.visit_all(&mut survey)?;
+    reader.walk(
+        #[inline(always)]
+        |located| survey.take(&located),
+    )?;
     let info = survey.info(&reader);
     Ok((info, reader.into_findings()))
 }
@@ -37,33 +40,6 @@ struct Survey {
     records: u64,
 }
 
-impl Visit for Survey {
-    fn visit(&mut self, located: Located<Record<'_>>) -> Result<()> {
-        self.records += 1;
-        match &located.record {
-            Record::Comment(text) if self.producer.is_none() => self.producer = Some(shown(text)),
-            Record::StartDeflate(level) => self.compressed = Some((located.offset, *level)),
-            Record::PidStart(start) => self.take_process(start),
-            Record::SubEntry(_) => self.entries += 1,
-            Record::SubReturn(_) => self.returns += 1,
-            Record::SrcLine(_) => self.source_lines += 1,
-            _ => {}
-        }
-        self.loader.add(&located.record)
-    }
-
-    fn time_line(&mut self, located: Located<TimeLine<'_>>) -> Result<()> {
-        self.records += 1;
-        self.loader.time_line(located)
-    }
-
-    fn sub_return(&mut self, located: Located<SubReturn<'_>>) -> Result<()> {
-        self.records += 1;
-        self.returns += 1;
-        self.loader.sub_return(located)
-    }
-}
-
 impl Survey {
     fn new(source_bytes: u64, options: &Options) -> Self {
         Self {
@@ -77,6 +53,28 @@ impl Survey {
             returns: 0,
             source_lines: 0,
             records: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, located: &Located<Record<'_>>) -> Result<()> {
+        self.records += 1;
+        match &located.record {
+            Record::TimeLine(_) | Record::Discount => {}
+            Record::SubReturn(_) => self.returns += 1,
+            other => self.take_rare(other, located.offset),
+        }
+        self.loader.add(&located.record)
+    }
+
+    fn take_rare(&mut self, record: &Record<'_>, offset: u64) {
+        match record {
+            Record::Comment(text) if self.producer.is_none() => self.producer = Some(shown(text)),
+            Record::StartDeflate(level) => self.compressed = Some((offset, *level)),
+            Record::PidStart(start) => self.take_process(start),
+            Record::SubEntry(_) => self.entries += 1,
+            Record::SrcLine(_) => self.source_lines += 1,
+            _ => {}
         }
     }
 
@@ -200,10 +198,10 @@ fn moment(unix_seconds: f64) -> String {
 
 /// A counter that wrapped makes a sum negative, which must not look like a zero.
 fn seconds(seconds: f64) -> Amount {
-    match seconds < 0.0 {
-        true => format!("{seconds:.6} s").into(),
-        false => Amount::Nanoseconds(nanoseconds(seconds)),
+    if seconds < 0.0 {
+        return format!("{seconds:.6} s").into();
     }
+    Amount::Nanoseconds(nanoseconds(seconds))
 }
 
 /// More discounts than statements make a count negative.

@@ -18,9 +18,10 @@
 //! `NYTProf 5 0`; [`dialect`] tells them apart.
 
 #![forbid(unsafe_code)]
-#![warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic)]
+#![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic))]
 
 pub mod aggregate;
+mod budget;
 mod check;
 mod dialect;
 pub mod edit;
@@ -29,20 +30,18 @@ mod inflate;
 mod info;
 mod nv;
 mod parse;
-mod probe;
 pub mod pynytprof;
 pub mod raw;
 mod read;
 mod record;
 pub mod sample;
-mod walk;
 mod write;
 
 use std::io::Write;
 
 use traceloom_core::{
-    Access, Clock, Codec, Descriptor as Format, Edited, Error, ErrorKind, Findings, Info, Options, Order, Records,
-    Result, Rule, Sample, Slice, Sniff, Source, Variant,
+    Access, Clock, Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule, Sample, Slice,
+    Sniff, Source, Variant,
 };
 
 pub use crate::{
@@ -54,7 +53,6 @@ pub use crate::{
         Header, NewFid, Pair, PidEnd, PidStart, Record, SrcLine, Str, SubCallers, SubEntry, SubInfo, SubReturn,
         TimeBlock, TimeLine, text_of,
     },
-    walk::Visit,
     write::{Writer, create},
 };
 
@@ -72,10 +70,8 @@ pub static FORMAT: Format = Format {
 
 /// Whether these first bytes look like a profile of Devel::NYTProf.
 pub fn sniff(prefix: &[u8]) -> Sniff {
-    match dialect::begins(prefix) && !dialect::dialect_of_prefix(prefix).is_pynytprof() {
-        true => Sniff::Yes,
-        false => Sniff::No,
-    }
+    let is_real = dialect::begins(prefix) && !dialect::dialect_of_prefix(prefix).is_pynytprof();
+    if is_real { Sniff::Yes } else { Sniff::No }
 }
 
 /// The stream of Devel::NYTProf.
@@ -142,20 +138,6 @@ impl Codec for Nytprof {
 
     fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
         edit::merge(sources, out, options)
-    }
-
-    /// Some rules are about the sums, as the original's verdict is; a file too odd to be summed up is only read.
-    fn check(source: &Source, options: &Options) -> Result<Findings> {
-        let mut reader = open(source.clone(), options)?;
-        match aggregate::from_reader(&mut reader) {
-            Ok(_) => Ok(reader.into_findings()),
-            Err(error) if matches!(error.kind(), ErrorKind::Limit { .. }) => {
-                let mut reader = open(source.clone(), options)?;
-                reader.walk(|_| Ok::<_, Error>(()))?;
-                Ok(reader.into_findings())
-            }
-            Err(error) => Err(error),
-        }
     }
 
     fn sample() -> Result<Sample> {

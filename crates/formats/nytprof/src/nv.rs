@@ -229,7 +229,6 @@ fn scale(value: f64, exponent: i32) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a panic is what fails a test")]
 mod tests {
     use super::*;
 

@@ -49,18 +49,34 @@ pub(crate) fn record(bytes: &[u8], layout: NvLayout) -> Parsed<'_> {
     Ok((record, parser.at))
 }
 
-/// The three numbers of a statement and its length: the hot path of every large file.
+/// The numbers of a statement, and the bytes that they take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Statement {
+    pub(crate) ticks: i32,
+    pub(crate) fid: u32,
+    pub(crate) line: u32,
+    pub(crate) len: usize,
+    pub(crate) is_padded: bool,
+}
+
+/// A statement, whole: the hot path of every large file.
 #[inline(always)]
-pub(crate) fn time_line(bytes: &[u8]) -> Option<(i32, u32, u32, usize, bool)> {
+pub(crate) fn time_line(bytes: &[u8]) -> Option<Statement> {
     // Most integers take one byte, and most records four.
     if let [_, a @ ..0x80, b @ ..0x80, c @ ..0x80, ..] = bytes {
-        return Some((i32::from(*a), u32::from(*b), u32::from(*c), 4, false));
+        let (ticks, fid, line) = (i32::from(*a), u32::from(*b), u32::from(*c));
+        return Some(Statement { ticks, fid, line, len: 4, is_padded: false });
     }
     let ticks = get_integer(bytes.get(1..)?)?;
     let fid = get_integer(bytes.get(1 + ticks.len..)?)?;
     let line = get_integer(bytes.get(1 + ticks.len + fid.len..)?)?;
-    let len = 1 + ticks.len + fid.len + line.len;
-    Some((ticks.value as i32, fid.value, line.value, len, ticks.is_padded | fid.is_padded | line.is_padded))
+    Some(Statement {
+        ticks: ticks.value as i32,
+        fid: fid.value,
+        line: line.value,
+        len: 1 + ticks.len + fid.len + line.len,
+        is_padded: ticks.is_padded | fid.is_padded | line.is_padded,
+    })
 }
 
 /// The end of a call with common numbers, whole and in its shortest form: the other hot path.

@@ -184,7 +184,6 @@ pub fn put_integer(value: u32, out: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a panic is what fails a test")]
 mod tests {
     use super::*;
 

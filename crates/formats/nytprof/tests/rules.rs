@@ -5,8 +5,8 @@ mod support;
 use std::collections::BTreeSet;
 
 use support::{folder, read};
-use traceloom_core::{Findings, Options, Records, Severity, Source};
-use traceloom_nytprof::{aggregate, findings::RULES, open, pynytprof};
+use traceloom_core::{Codec, Findings, Options, Records, Severity, Source};
+use traceloom_nytprof::{Nytprof, findings::RULES, open, pynytprof};
 
 /// A small profile without fault, to be changed.
 const TEXT: &str = "NYTProf 5 0\n#made for a test\n:basetime=1700000000\n:nv_size=8\n:ticks_per_sec=10000000\n";
@@ -35,9 +35,7 @@ fn zlib(text: &str, records: &[&[u8]], trailer: &[u8]) -> Vec<u8> {
 }
 
 fn findings(bytes: &[u8]) -> Findings {
-    let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
-    aggregate::from_reader(&mut reader).unwrap();
-    reader.into_findings()
+    Nytprof::check(&Source::bytes(bytes), &Options::default()).unwrap()
 }
 
 #[test]

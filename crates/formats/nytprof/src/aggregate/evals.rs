@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::{Calls, File, Line, Name, Profile};
 
 /// More different sources than this on one line, and all evals of the line are merged.
-const MOST_SOURCES: usize = 200;
+const MAX_SOURCES: usize = 200;
 
 pub(super) fn merge(profile: &mut Profile) {
     let roots: Vec<u32> = profile.files.iter().filter(|(_, file)| !file.is_eval()).map(|(fid, _)| *fid).collect();
@@ -92,7 +92,7 @@ impl Merging<'_> {
                 let Some(file) = self.profile.files.get(eval) else { continue };
                 by_key.entry(Key::of(file)).or_default().push(*eval);
             }
-            if by_key.len() > MOST_SOURCES {
+            if by_key.len() > MAX_SOURCES {
                 self.merge_siblings(&siblings, &mut gone);
                 continue;
             }

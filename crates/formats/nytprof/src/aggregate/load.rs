@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use traceloom_core::{Error, Limits, Located, Result};
+use traceloom_core::{Error, Limits, Records, Result};
 
 use super::{
     Calls, File, Name, Profile, Sub,
@@ -10,35 +10,18 @@ use super::{
     push,
 };
 use crate::{
-    NewFid, Pair, Reader, Record, SrcLine, SubCallers, SubInfo, SubReturn, TimeLine, Visit, check::leading_number,
+    NewFid, Pair, Reader, Record, SrcLine, SubCallers, SubInfo, budget::Budget, check::leading_number,
     raw::DEFAULT_TICKS_PER_SEC,
 };
 
 /// Loads what is left of a reader.
 pub(super) fn from_reader(reader: &mut Reader) -> Result<Profile> {
     let mut loader = Loader::new(reader.source_bytes()?, reader.limits());
-    reader.visit_all(&mut loader)?;
-    let profile = loader.finish();
-    reader.report_times(&profile)?;
-    Ok(profile)
-}
-
-impl Visit for Loader {
-    fn visit(&mut self, located: Located<Record<'_>>) -> Result<()> {
-        self.add(&located.record)
-    }
-
-    #[inline(always)]
-    fn time_line(&mut self, located: Located<TimeLine<'_>>) -> Result<()> {
-        let TimeLine { ticks, fid, line, .. } = located.record;
-        self.time(ticks, fid, line, None)
-    }
-
-    #[inline(always)]
-    fn sub_return(&mut self, _located: Located<SubReturn<'_>>) -> Result<()> {
-        // Sums of calls come from the callers at the end of the stream.
-        Ok(())
-    }
+    reader.walk(
+        #[inline(always)]
+        |located| loader.add(&located.record),
+    )?;
+    Ok(loader.finish())
 }
 
 /// Adds up records as they come.
@@ -53,17 +36,16 @@ pub struct Loader {
     /// Parents of evals, which may come later.
     parents: HashMap<u32, (u32, u32)>,
     names: HashMap<Name, ()>,
-    /// Places in `subs` by name.
+    /// Indices in `subs` by name.
     sub_index: HashMap<Name, u32>,
     subs: Vec<(Name, Sub)>,
-    /// Places in `calls` by sub, file and line.
+    /// Indices in `calls` by sub, file and line.
     call_index: HashMap<(u32, u32, u32), u32>,
     calls: Vec<(u32, Calls)>,
     live_pids: BTreeSet<u32>,
     ticks_per_sec: f64,
     discounts: u32,
-    used_bytes: u64,
-    most_bytes: u64,
+    budget: Budget,
 }
 
 /// Rough costs of what is kept, with the slack of the tables.
@@ -100,13 +82,13 @@ impl Loader {
             live_pids: BTreeSet::new(),
             ticks_per_sec: DEFAULT_TICKS_PER_SEC.into(),
             discounts: 0,
-            used_bytes: 0,
-            most_bytes: source_bytes.saturating_mul(3).saturating_add(FREE_BYTES).min(limits.spool_bytes),
+            budget: Budget::new("memory for the sums of a profile", source_bytes, FREE_BYTES)
+                .at_most(limits.spool_bytes),
         }
     }
 
-    /// Adds a record.
-    #[inline]
+    /// Adds a record; inlined, so that nothing is left to choose where its kind is known.
+    #[inline(always)]
     pub fn add(&mut self, record: &Record<'_>) -> Result<()> {
         match record {
             Record::TimeLine(time) => self.time(time.ticks, time.fid, time.line, None),
@@ -118,6 +100,8 @@ impl Loader {
                 self.profile.stmts_discounted += 1;
                 Ok(())
             }
+            // Sums of calls come from the callers at the end of the stream.
+            Record::SubReturn(_) | Record::SubEntry(_) => Ok(()),
             other => self.add_rare(other),
         }
     }
@@ -130,12 +114,12 @@ impl Loader {
             Record::SubCallers(calls) => self.sub_callers(calls),
             Record::Attribute(pair) => self.attribute(pair),
             Record::Option(Pair { key, value: Some(value) }) => {
-                self.charge(PAIR_BYTES + (key.len() + value.len()) as u64)?;
+                self.budget.charge(PAIR_BYTES + (key.len() + value.len()) as u64)?;
                 self.profile.options.insert(key.to_vec(), value.to_vec());
                 Ok(())
             }
             Record::PidStart(start) => {
-                self.charge(NAME_BYTES)?;
+                self.budget.charge(NAME_BYTES)?;
                 self.live_pids.insert(start.pid);
                 self.profile.start_time = Some(start.time.value());
                 Ok(())
@@ -163,14 +147,6 @@ impl Loader {
         self.profile
     }
 
-    fn charge(&mut self, bytes: u64) -> Result<()> {
-        self.used_bytes += bytes;
-        if self.used_bytes > self.most_bytes {
-            return Err(Error::limit("memory for the sums of a profile", self.used_bytes, self.most_bytes));
-        }
-        Ok(())
-    }
-
     #[inline]
     fn time(&mut self, ticks: i32, fid: u32, line: u32, around: Option<(u32, u32)>) -> Result<()> {
         let seconds = f64::from(ticks) / self.ticks_per_sec;
@@ -179,7 +155,7 @@ impl Loader {
         let before = self.lines.others();
         self.lines.add(fid, line, seconds, count);
         if self.lines.others() > before {
-            self.charge(OTHER_BYTES)?;
+            self.budget.charge(OTHER_BYTES)?;
         }
         if let Some((block_line, sub_line)) = around {
             self.around(fid, (block_line, sub_line), seconds, count)?;
@@ -196,12 +172,12 @@ impl Loader {
         self.blocks.add(fid, block_line, seconds, count);
         self.sub_lines.add(fid, sub_line, seconds, count);
         let new = self.blocks.others() + self.sub_lines.others() - before;
-        self.charge(OTHER_BYTES * new as u64)
+        self.budget.charge(OTHER_BYTES * new as u64)
     }
 
     fn attribute(&mut self, pair: &Pair<'_>) -> Result<()> {
         let Some(value) = pair.value else { return Ok(()) };
-        self.charge(PAIR_BYTES + (pair.key.len() + value.len()) as u64)?;
+        self.budget.charge(PAIR_BYTES + (pair.key.len() + value.len()) as u64)?;
         if pair.key == b"ticks_per_sec" {
             let ticks = leading_number(value);
             self.profile.ticks_per_sec = Some(ticks);
@@ -212,7 +188,7 @@ impl Loader {
     }
 
     fn new_fid(&mut self, file: &NewFid<'_>) -> Result<()> {
-        self.charge(FILE_BYTES + file.name.bytes.len() as u64)?;
+        self.budget.charge(FILE_BYTES + file.name.bytes.len() as u64)?;
         if self.parents.insert(file.fid, (file.eval_fid, file.eval_line)).is_none() {
             self.order.push(file.fid);
         }
@@ -225,21 +201,21 @@ impl Loader {
     /// The entry of a file that should be defined; one that is not stands for itself.
     fn file(&mut self, fid: u32) -> Result<&mut File> {
         if !self.profile.files.contains_key(&fid) {
-            self.charge(FILE_BYTES)?;
+            self.budget.charge(FILE_BYTES)?;
         }
         Ok(self.profile.files.entry(fid).or_default())
     }
 
     fn src_line(&mut self, source: &SrcLine<'_>) -> Result<()> {
         self.file(source.fid)?.source.add(source.line, source.text.bytes);
-        self.charge(SOURCE_LINE_BYTES)
+        self.budget.charge(SOURCE_LINE_BYTES)
     }
 
     fn name(&mut self, bytes: &[u8]) -> Result<Name> {
         if let Some((name, ())) = self.names.get_key_value(bytes) {
             return Ok(name.clone());
         }
-        self.charge(NAME_BYTES + bytes.len() as u64)?;
+        self.budget.charge(NAME_BYTES + bytes.len() as u64)?;
         let name = Name::from(bytes);
         self.names.insert(name.clone(), ());
         Ok(name)
@@ -250,7 +226,7 @@ impl Loader {
         let at = match self.sub_index.get(name) {
             Some(at) => *at,
             None => {
-                self.charge(SUB_BYTES)?;
+                self.budget.charge(SUB_BYTES)?;
                 self.sub_index.insert(name.clone(), next);
                 self.subs.push((name.clone(), Sub::default()));
                 next
@@ -258,7 +234,7 @@ impl Loader {
         };
         match self.subs.get_mut(at as usize) {
             Some((_, sub)) => Ok((at, sub)),
-            None => Err(Error::limit("subs", at.into(), next.into())),
+            None => Err(Error::internal("the index of subs names one that is not there")),
         }
     }
 
@@ -270,7 +246,7 @@ impl Loader {
             sub.first_line = Some(info.first_line);
             sub.last_line = Some(info.last_line);
         }
-        self.charge(DEFINED_BYTES)?;
+        self.budget.charge(DEFINED_BYTES)?;
         push(&mut self.file(info.fid)?.subs_defined, name);
         Ok(())
     }
@@ -287,18 +263,18 @@ impl Loader {
             // The way to say that a sub is not written in Perl.
             (sub.first_line, sub.last_line) = (Some(0), Some(0));
         } else {
-            self.place(at, record, caller)?;
+            self.call_site(at, record, caller)?;
         }
         self.profile.sub_calls += u64::from(record.count);
         Ok(())
     }
 
-    fn place(&mut self, sub: u32, record: &SubCallers<'_>, caller: Name) -> Result<()> {
+    fn call_site(&mut self, sub: u32, record: &SubCallers<'_>, caller: Name) -> Result<()> {
         let key = (sub, record.fid, record.line);
         let at = match self.call_index.get(&key) {
             Some(at) => *at,
             None => {
-                self.charge(CALL_BYTES)?;
+                self.budget.charge(CALL_BYTES)?;
                 self.file(record.fid)?;
                 let at = self.calls.len() as u32;
                 self.call_index.insert(key, at);
@@ -321,7 +297,7 @@ impl Loader {
             calls.by.reserve_exact(1);
         }
         calls.by.push(caller);
-        self.charge(CALLER_BYTES)
+        self.budget.charge(CALLER_BYTES)
     }
 
     /// Gives the calls to their subs, and the subs to the profile.

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use traceloom_core::{Error, Result};
+use traceloom_core::Result;
 
-use crate::{Record, SubReturn};
+use crate::{Record, SubReturn, budget::Budget};
 
 /// Builds a call tree from returns, which name a call only when it is over.
 ///
@@ -18,8 +18,7 @@ pub struct CallTreeBuilder {
     waiting: BTreeMap<u32, Calls>,
     roots: Calls,
     names: HashMap<Vec<u8>, u32>,
-    used_bytes: u64,
-    most_bytes: u64,
+    budget: Budget,
 }
 
 type Calls = BTreeMap<u32, u32>;
@@ -53,8 +52,7 @@ impl CallTreeBuilder {
             waiting: BTreeMap::new(),
             roots: Calls::new(),
             names: HashMap::new(),
-            used_bytes: 0,
-            most_bytes: source_bytes.saturating_mul(3).saturating_add(40 << 20),
+            budget: Budget::new("memory for the call tree", source_bytes, 40 << 20),
         }
     }
 
@@ -127,17 +125,9 @@ impl CallTreeBuilder {
             return Ok(*id);
         }
         let id = self.names.len() as u32;
-        self.charge(96 + 2 * name.len() as u64)?;
+        self.budget.charge(96 + 2 * name.len() as u64)?;
         self.names.insert(name.to_vec(), id);
         Ok(id)
-    }
-
-    fn charge(&mut self, bytes: u64) -> Result<()> {
-        self.used_bytes += bytes;
-        if self.used_bytes > self.most_bytes {
-            return Err(Error::limit("memory for the call tree", self.used_bytes, self.most_bytes));
-        }
-        Ok(())
     }
 
     fn node(&mut self, node: Node) -> Result<u32> {
@@ -147,7 +137,7 @@ impl CallTreeBuilder {
             *place = node;
             return Ok(at);
         }
-        self.charge(NODE_BYTES)?;
+        self.budget.charge(NODE_BYTES)?;
         self.nodes.push(node);
         Ok(self.nodes.len() as u32 - 1)
     }

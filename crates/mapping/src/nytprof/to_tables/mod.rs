@@ -27,7 +27,11 @@ use crate::{shared::report_clock, trace::Input};
 
 pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
     let plan = Plan::of(tables, input.options.merge_evals);
-    let mut reader = traceloom_nytprof::open(input.source.clone(), &input.options.read)?;
+    let mut options = input.options.read.clone();
+    if tables.wants(Table::Findings) {
+        options = options.thorough();
+    }
+    let mut reader = traceloom_nytprof::open(input.source.clone(), &options)?;
     if plan.reads_records {
         return read_all(input, plan, reader, tables);
     }
@@ -66,10 +70,11 @@ impl Plan {
         let lays_out = any(&[Table::Spans, Table::Frames, Table::Stacks]);
         let wants_subs = tables.wants_any(Table::Spans, &["definition_id", "file", "line"]);
         let wants_calls = tables.wants(Table::Calls);
-        let sums = any(&[Table::LineTimes, Table::Findings]);
-        let others = [Table::Attributes, Table::Files, Table::Processes, Table::Sources, Table::Threads];
-        let loads =
-            any(&[Table::Args, Table::Definitions, Table::Frames]) || wants_subs || sums || wants_calls && merges_evals;
+        let adds_up = tables.wants(Table::LineTimes);
+        let others =
+            [Table::Attributes, Table::Files, Table::Findings, Table::Processes, Table::Sources, Table::Threads];
+        let wants_defined = any(&[Table::Args, Table::Definitions, Table::Frames]);
+        let loads = wants_defined || wants_subs || adds_up || wants_calls && merges_evals;
         let wants_extent = tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]);
         let facts = ["producer", "clock", "clock_hz", "start_native_ns", "unix_origin_ns"];
         Self {
@@ -79,7 +84,7 @@ impl Plan {
             wants_names: any(&[Table::Frames, Table::Stacks])
                 || tables.wants_any(Table::Spans, &["name", "definition_id", "file", "line"]),
             loads,
-            adds_up: sums,
+            adds_up,
             merges_evals,
             wants_args: tables.wants(Table::Args),
             wants_calls,
@@ -92,15 +97,12 @@ impl Plan {
 fn read_all(input: &Input<'_>, plan: Plan, mut reader: Reader, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
     let arena = Arena::new(input.options.read.limits.tree_bytes);
     let mut walk = Walk::new(plan, input, &arena, tables)?;
-    let result = reader.visit_all(&mut walk);
-    walk.stop.settle(result)?;
+    reader.walk(
+        #[inline(always)]
+        |located| walk.take(&located.record),
+    )?;
     walk.finish()?;
     let profile = walk.loader.take().map(|loader| loader.finish());
-    if plan.adds_up
-        && let Some(profile) = &profile
-    {
-        reader.report_times(profile)?;
-    }
     let origin_ns = walk.head.origin_ns().unwrap_or(0);
     let mut clock = Clock::new(origin_ns);
     push_rest(input, walk, profile, &mut clock, &reader, &arena)?;

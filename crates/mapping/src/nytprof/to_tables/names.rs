@@ -99,10 +99,13 @@ impl SubNames {
 pub(crate) struct Files {
     files: BTreeMap<u32, Entry>,
     nameless: Symbol,
-    /// The one referred to last: what lies in one file comes in rows.
-    last: Option<u32>,
+    /// Whether a file is there, by its number: every statement asks.
+    is_there: Vec<bool>,
     budget: Budget,
 }
+
+/// Files number from 1; higher ones are looked up.
+const MAX_QUICK_FID: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -117,7 +120,7 @@ struct Entry {
 impl Files {
     pub(crate) fn new(source_bytes: u64, limits: &Limits, strings: &mut Strings) -> Self {
         let budget = Budget::new(source_bytes, limits);
-        Self { files: BTreeMap::new(), nameless: strings.intern(""), last: None, budget }
+        Self { files: BTreeMap::new(), nameless: strings.intern(""), is_there: Vec::new(), budget }
     }
 
     /// Takes a definition.
@@ -131,20 +134,39 @@ impl Files {
             size: file.size,
             mtime: file.mtime,
         };
-        self.files.insert(file.fid, entry);
+        self.insert(file.fid, entry);
         Ok(())
     }
 
     /// Something is in a file that should be defined; one that is not has its number for a name.
+    #[inline]
     pub(crate) fn refer(&mut self, fid: u32, strings: &mut Strings) -> Result<()> {
-        if self.last != Some(fid) && !self.files.contains_key(&fid) {
-            let name = format!("file {fid}");
-            self.budget.charge(name.as_bytes())?;
-            let name = strings.intern(&name);
-            self.files.insert(fid, Entry { name, eval_fid: 0, eval_line: 0, flags: None, size: 0, mtime: 0 });
+        if self.is_there.get(fid as usize) == Some(&true) {
+            return Ok(());
         }
-        self.last = Some(fid);
+        self.refer_slowly(fid, strings)
+    }
+
+    #[cold]
+    fn refer_slowly(&mut self, fid: u32, strings: &mut Strings) -> Result<()> {
+        if self.files.contains_key(&fid) {
+            return Ok(());
+        }
+        let name = format!("file {fid}");
+        self.budget.charge(name.as_bytes())?;
+        let name = strings.intern(&name);
+        self.insert(fid, Entry { name, eval_fid: 0, eval_line: 0, flags: None, size: 0, mtime: 0 });
         Ok(())
+    }
+
+    fn insert(&mut self, fid: u32, entry: Entry) {
+        let index = fid as usize;
+        if index < MAX_QUICK_FID {
+            let len = self.is_there.len().max(index + 1);
+            self.is_there.resize(len, false);
+            self.is_there[index] = true;
+        }
+        self.files.insert(fid, entry);
     }
 
     /// The name of a file that exists.

@@ -1,6 +1,6 @@
 //! One walk over the records.
 
-use traceloom_core::{Arena, Limits, Located, Result};
+use traceloom_core::{Arena, Limits, Result};
 use traceloom_model::{
     Halt, Table, Tables,
     attributes::Attribute,
@@ -8,7 +8,7 @@ use traceloom_model::{
     trackers::{Strings, Symbol},
 };
 use traceloom_nytprof::{
-    Pair, Record, SrcLine, SubCallers, SubReturn, TimeLine, Visit, aggregate::Loader, leading_number, text_of,
+    Pair, Record, SrcLine, SubCallers, SubReturn, aggregate::Loader, leading_number, text_of,
 };
 
 use super::{
@@ -18,7 +18,6 @@ use super::{
     header::Head,
     names::{Files, SubNames},
     processes::Processes,
-    stop::Stop,
     sums::push_call,
 };
 use crate::{
@@ -38,7 +37,6 @@ pub(super) struct Walk<'w, 's> {
     pub(super) loader: Option<Loader>,
     pub(super) args: Args,
     pub(super) application: Option<String>,
-    pub(super) stop: Stop,
     limits: Limits,
     words: Words,
     next_attribute: i64,
@@ -71,28 +69,6 @@ impl Words {
     }
 }
 
-impl Visit for Walk<'_, '_> {
-    fn visit(&mut self, located: Located<Record<'_>>) -> Result<()> {
-        let result = self.take(&located.record);
-        self.stop.pass(result)
-    }
-
-    #[inline(always)]
-    fn time_line(&mut self, located: Located<TimeLine<'_>>) -> Result<()> {
-        self.statement(located.record.ticks);
-        match &mut self.loader {
-            Some(loader) if self.plan.adds_up => loader.time_line(located),
-            _ => Ok(()),
-        }
-    }
-
-    #[inline]
-    fn sub_return(&mut self, located: Located<SubReturn<'_>>) -> Result<()> {
-        let result = self.leave(&located.record);
-        self.stop.pass(result)
-    }
-}
-
 impl<'w, 's> Walk<'w, 's> {
     pub(super) fn new(plan: Plan, input: &Input<'_>, arena: &Arena, tables: &'w mut Tables<'s>) -> Result<Self> {
         let (bytes, limits) = (input.source.len()?, &input.options.read.limits);
@@ -106,7 +82,6 @@ impl<'w, 's> Walk<'w, 's> {
             loader: plan.loads.then(|| Loader::new(bytes, limits)),
             args: Args::default(),
             application: None,
-            stop: Stop::default(),
             limits: limits.clone(),
             words: Words::new(&mut tables.strings),
             next_attribute: 0,
@@ -125,23 +100,34 @@ impl<'w, 's> Walk<'w, 's> {
         Ok(())
     }
 
-    fn take(&mut self, record: &Record<'_>) -> Result<(), Halt> {
-        self.head.take(record);
+    /// Takes a record; inlined, so that the quick loop of the reader has its three kinds to itself.
+    #[inline(always)]
+    pub(super) fn take(&mut self, record: &Record<'_>) -> Result<(), Halt> {
         match record {
             Record::TimeLine(time) => {
                 self.refer(time.fid)?;
                 self.statement(time.ticks);
+                self.load_time(record)
             }
+            Record::Discount => self.load_time(record),
+            Record::SubReturn(left) => self.leave(left),
+            other => self.take_rare(other),
+        }
+    }
+
+    fn take_rare(&mut self, record: &Record<'_>) -> Result<(), Halt> {
+        self.head.take(record);
+        match record {
             Record::TimeBlock(time) => {
                 self.refer(time.fid)?;
                 self.statement(time.ticks);
+                return self.load_time(record);
             }
             Record::SubInfo(sub) if sub.fid != 0 => self.refer(sub.fid)?,
             Record::SubEntry(entry) => {
                 self.in_process();
                 self.recorder.enter(entry.caller_fid, entry.caller_line)?;
             }
-            Record::SubReturn(left) => self.leave(left)?,
             Record::NewFid(file) => self.files.define(file, &mut self.tables.strings)?,
             Record::SrcLine(source) => self.source(source)?,
             Record::SubCallers(calls) => self.callers(calls)?,
@@ -159,19 +145,22 @@ impl<'w, 's> Walk<'w, 's> {
             Record::Option(pair) => self.attribute(&format!("option.{}", text_of(pair.key)), pair.value)?,
             _ => {}
         }
-        self.load(record)
+        match &mut self.loader {
+            Some(loader) => Ok(loader.add(record)?),
+            None => Ok(()),
+        }
     }
 
-    /// Times of lines cost more than all else; they are only added up where somebody asks.
-    fn load(&mut self, record: &Record<'_>) -> Result<(), Halt> {
-        let is_time = matches!(record, Record::TimeLine(_) | Record::TimeBlock(_) | Record::Discount);
+    /// Times of lines cost more than all else; they are only added up if somebody asks.
+    #[inline(always)]
+    fn load_time(&mut self, record: &Record<'_>) -> Result<(), Halt> {
         match &mut self.loader {
-            Some(loader) if self.plan.adds_up || !is_time => Ok(loader.add(record)?),
+            Some(loader) if self.plan.adds_up => Ok(loader.add(record)?),
             _ => Ok(()),
         }
     }
 
-    /// Statements that come by the quick way are in files that are defined.
+    #[inline]
     fn refer(&mut self, fid: u32) -> Result<()> {
         self.files.refer(fid, &mut self.tables.strings)
     }

@@ -112,7 +112,7 @@ fn chunk(record: &Record<'_>) -> Option<Value> {
             let (incl, excl, reci) = (c.incl_seconds.value(), c.excl_seconds.value(), c.reci_seconds.value());
             json!(["SUB_CALLERS", c.fid, c.line, c.count, incl, excl, reci, c.depth, called, caller])
         }
-        Record::EndDeflate | Record::Residue(_) => return None,
+        _ => return None,
     })
 }
 

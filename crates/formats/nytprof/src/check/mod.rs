@@ -1,12 +1,16 @@
 //! Rules across records: what the original makes of numbers that refer to each other.
 
+mod fids;
+mod times;
+
 use std::{
     collections::{BTreeMap, HashSet},
     hash::{BuildHasher, RandomState},
 };
 
-use traceloom_core::{Finding, Findings, Position, Result};
+use traceloom_core::{Finding, Findings, Options, Position, Result, Rule};
 
+use self::{fids::FidSet, times::Times};
 use crate::{
     NewFid, Nv, PidEnd, PidStart, Record, Str, SubCallers, SubInfo, SubReturn,
     findings::*,
@@ -14,12 +18,14 @@ use crate::{
     record::brief,
 };
 
-/// What is remembered of the records seen, in bounded memory.
+/// Applies the rules, and remembers what they need of the records seen, in bounded memory.
 #[derive(Debug)]
-pub(crate) struct Checks {
+pub(crate) struct Checker {
     pub(crate) findings: Findings,
-    /// Most entries kept in each of the sets below; beyond it their rules fall silent.
-    most: usize,
+    /// Entries kept in each of the sets below; beyond it their rules fall silent.
+    max_entries: usize,
+    is_thorough: bool,
+    times: Times,
     fids: FidSet,
     attributes: HashSet<u64>,
     live_pids: BTreeMap<u32, u64>,
@@ -39,12 +45,13 @@ pub(crate) struct Checks {
 /// Depth from which nytprofcalls needs more memory than most machines have.
 const DEPTH_TO_REPORT: u32 = 10_000_000;
 
-impl Checks {
-    pub(crate) fn new(findings: Findings, source_bytes: u64) -> Self {
-        let most = (256 << 10) + usize::try_from(source_bytes / 16).unwrap_or(usize::MAX / 2);
+impl Checker {
+    pub(crate) fn new(options: &Options, source_bytes: u64) -> Self {
         Self {
-            findings,
-            most,
+            findings: Findings::new(options.mode, &options.limits),
+            max_entries: (256 << 10) + usize::try_from(source_bytes / 16).unwrap_or(usize::MAX / 2),
+            is_thorough: options.is_thorough(),
+            times: Times::default(),
             fids: FidSet::default(),
             attributes: HashSet::new(),
             live_pids: BTreeMap::new(),
@@ -74,10 +81,10 @@ impl Checks {
             }
             Record::Discount => self.discount(position),
             Record::NewFid(file) => self.new_fid(file, position),
-            Record::SubEntry(entry) => self.place(entry.caller_fid, Tag::SUB_ENTRY, position),
+            Record::SubEntry(entry) => self.stray(entry.caller_fid, Tag::SUB_ENTRY, position),
             Record::SubReturn(left) => self.sub_return(left, position),
             Record::SrcLine(source) => {
-                self.place(source.fid, Tag::SRC_LINE, position)?;
+                self.stray(source.fid, Tag::SRC_LINE, position)?;
                 self.line(source.line, Tag::SRC_LINE, position)?;
                 self.string(&source.text, position)
             }
@@ -90,7 +97,7 @@ impl Checks {
     }
 
     pub(crate) fn attribute(&mut self, key: &[u8], value: &[u8], position: Position) -> Result<()> {
-        if self.attributes.len() < self.most && !self.attributes.insert(self.names.hash_one(key)) {
+        if self.attributes.len() < self.max_entries && !self.attributes.insert(self.names.hash_one(key)) {
             let again = Finding::new(&ATTRIBUTE_REPEATED, position).with("key", brief(key));
             self.findings.report(again.with("value", brief(value)))?;
         }
@@ -124,6 +131,7 @@ impl Checks {
             _ => {}
         }
         self.ticks_per_sec = Some(ticks);
+        self.times.set_rate(ticks);
         Ok(())
     }
 
@@ -144,6 +152,7 @@ impl Checks {
         if passes {
             self.discounts = 0;
             self.has_time = true;
+            self.times.statement(ticks);
         }
         passes
     }
@@ -171,6 +180,7 @@ impl Checks {
     pub(crate) fn time(&mut self, ticks: i32, fid: u32, line: u32, position: impl Fn() -> Position) -> Result<()> {
         self.discounts = 0;
         self.has_time = true;
+        self.times.statement(ticks);
         if ticks < 0 {
             self.negative(ticks, position())?;
         }
@@ -216,7 +226,7 @@ impl Checks {
     }
 
     /// A record that only says where something is.
-    fn place(&mut self, fid: u32, tag: Tag, position: Position) -> Result<()> {
+    fn stray(&mut self, fid: u32, tag: Tag, position: Position) -> Result<()> {
         if !self.fids.contains(fid) {
             self.undefined(&FID_STRAY, fid, tag, position)?;
         }
@@ -224,7 +234,7 @@ impl Checks {
     }
 
     #[cold]
-    fn undefined(&mut self, rule: &'static traceloom_core::Rule, fid: u32, tag: Tag, at: Position) -> Result<()> {
+    fn undefined(&mut self, rule: &'static Rule, fid: u32, tag: Tag, at: Position) -> Result<()> {
         self.findings.report(Finding::new(rule, at).with("record", tag.to_string()).with("fid", fid))
     }
 
@@ -233,7 +243,7 @@ impl Checks {
             let again = Finding::new(&FID_REDEFINED, position).with("fid", file.fid);
             self.findings.report(again.with("name", brief(file.name.bytes)))?;
         }
-        self.fids.insert(file.fid, self.most);
+        self.fids.insert(file.fid, self.max_entries);
         if file.eval_fid == file.fid && file.fid != 0 {
             self.findings.report(Finding::new(&EVAL_SELF, position).with("fid", file.fid))?;
         } else if file.eval_fid != 0 && !self.fids.contains(file.eval_fid) {
@@ -245,7 +255,7 @@ impl Checks {
 
     fn sub_info(&mut self, sub: &SubInfo<'_>, position: Position) -> Result<()> {
         self.fid(sub.fid, Tag::SUB_INFO, position)?;
-        let is_new = self.subs.len() >= self.most || self.subs.insert(self.names.hash_one(sub.name.bytes));
+        let is_new = self.subs.len() >= self.max_entries || self.subs.insert(self.names.hash_one(sub.name.bytes));
         // Anonymous subs of evals repeat by nature, and the original says nothing.
         if !is_new && !sub.name.bytes.windows(14).any(|part| part == b"__ANON__[(eval") {
             let again = Finding::new(&SUB_REPEATED, position);
@@ -258,7 +268,7 @@ impl Checks {
         if calls.fid != 0 {
             self.fid(calls.fid, Tag::SUB_CALLERS, position)?;
         }
-        if calls.count > 0 && self.called.len() < self.most {
+        if calls.count > 0 && self.called.len() < self.max_entries {
             self.called.insert(self.names.hash_one(calls.called.bytes));
         }
         self.finite(&calls.incl_seconds, "incl_seconds", position)?;
@@ -284,17 +294,19 @@ impl Checks {
 
     fn pid_start(&mut self, start: &PidStart<'_>, position: Position) -> Result<()> {
         self.has_pid = true;
+        self.times.start(start.time.value());
         if let Some(open) = self.live_pids.keys().next() {
             let nested = Finding::new(&PID_NESTED, position).with("pid", start.pid).with("open", *open);
             self.findings.report(nested)?;
         }
-        if self.live_pids.len() < self.most {
+        if self.live_pids.len() < self.max_entries {
             self.live_pids.insert(start.pid, position.offset);
         }
         self.finite(&start.time, "time", position)
     }
 
     fn pid_end(&mut self, end: &PidEnd<'_>, position: Position) -> Result<()> {
+        self.times.end(end.time.value());
         if self.live_pids.remove(&end.pid).is_none() {
             self.findings.report(Finding::new(&PID_UNKNOWN, position).with("pid", end.pid))?;
         }
@@ -331,7 +343,7 @@ impl Checks {
             self.findings.report(cut)?;
         }
         let homeless = self.called.difference(&self.subs).count();
-        if homeless > 0 && self.subs.len() < self.most {
+        if homeless > 0 && self.subs.len() < self.max_entries {
             self.findings.report(at(&SUB_HOMELESS).with("count", homeless))?;
         }
         if !self.has_overhead {
@@ -343,6 +355,11 @@ impl Checks {
         if self.ticks_per_sec.is_none() {
             self.findings.report(at(&TICKS_MISSING))?;
         }
+        if self.is_thorough
+            && let Some(percent) = self.times.excess_percent()
+        {
+            self.findings.report(at(&TIMES_EXCEED).with("percent", percent.to_string()))?;
+        }
         Ok(())
     }
 }
@@ -353,65 +370,4 @@ pub fn leading_number(value: &[u8]) -> u32 {
     let value = value.strip_prefix(b"+").unwrap_or(value);
     let digits = value.iter().take_while(|byte| byte.is_ascii_digit());
     digits.fold(0u32, |number, digit| number.saturating_mul(10).saturating_add(u32::from(digit - b'0')))
-}
-
-/// The defined file numbers: small ones as bits, since files number from 1.
-#[derive(Debug, Default)]
-struct FidSet {
-    bits: Vec<u64>,
-    others: HashSet<u32>,
-    is_full: bool,
-    /// The last one found: statements of a file come in rows.
-    last: u32,
-}
-
-/// Numbers below this are kept as bits.
-const BIT_FIDS: u32 = 1 << 22;
-
-impl FidSet {
-    #[inline]
-    fn contains_quickly(&mut self, fid: u32) -> bool {
-        if fid == self.last && fid != 0 {
-            return true;
-        }
-        let found = self.contains(fid);
-        if found {
-            self.last = fid;
-        }
-        found
-    }
-
-    fn contains(&self, fid: u32) -> bool {
-        if fid >= BIT_FIDS {
-            return self.is_full || self.others.contains(&fid);
-        }
-        self.bits.get(fid as usize / 64).is_some_and(|word| word >> (fid % 64) & 1 == 1)
-    }
-
-    fn insert(&mut self, fid: u32, most: usize) {
-        if fid >= BIT_FIDS {
-            self.is_full |= self.others.len() >= most;
-            if !self.is_full {
-                self.others.insert(fid);
-            }
-            return;
-        }
-        let index = fid as usize / 64;
-        if self.bits.len() <= index {
-            self.bits.resize(index + 1, 0);
-        }
-        if let Some(word) = self.bits.get_mut(index) {
-            *word |= 1 << (fid % 64);
-        }
-    }
-
-    /// The lowest number above 0 that is missing below the highest.
-    fn hole(&self) -> Option<u32> {
-        if self.is_full {
-            return None; // Too many to tell.
-        }
-        let highest = (0..self.bits.len() as u32 * 64).rev().find(|fid| self.contains(*fid));
-        let highest = self.others.iter().copied().max().or(highest)?;
-        (1..highest).find(|fid| !self.contains(*fid))
-    }
 }

@@ -2,18 +2,18 @@
 
 use traceloom_core::{ByteOrder, Finding, Result};
 
+use super::{MAX_PROBED, Reader};
 use crate::{
-    Header, NvLayout, Reader, Record, dialect,
+    Header, NvLayout, Record, dialect,
     findings::{NV_BIG_ENDIAN, NV_SIZE_MISSING, NV_SIZE_WRONG},
     parse,
     raw::Tag,
-    read::MOST_PROBED,
 };
 
 impl Reader {
     /// Only the size of the numbers is declared; their layout is what makes sense of the first record that has one.
-    pub(crate) fn decide_layout(&mut self) -> Result<NvLayout> {
-        let declared = self.checks.nv_size;
+    pub(super) fn decide_layout(&mut self) -> Result<NvLayout> {
+        let declared = self.checker.nv_size;
         let size = declared.map_or(8, |size| size as usize);
         let sorted = || {
             let (first, then): (Vec<_>, Vec<_>) = NvLayout::ALL.into_iter().partition(|layout| layout.size() == size);
@@ -33,22 +33,22 @@ impl Reader {
         match declared {
             None => {
                 let missing = Finding::new(&NV_SIZE_MISSING, position).with("found", layout.size());
-                self.checks.findings.report(missing)?;
+                self.checker.findings.report(missing)?;
             }
             Some(declared) if declared as usize != layout.size() => {
                 let wrong = Finding::new(&NV_SIZE_WRONG, position).with("declared", declared);
-                self.checks.findings.report(wrong.with("found", layout.size()))?;
+                self.checker.findings.report(wrong.with("found", layout.size()))?;
             }
             Some(_) => {}
         }
         if layout.order() == ByteOrder::Big {
-            self.checks.findings.report(Finding::new(&NV_BIG_ENDIAN, position))?;
+            self.checker.findings.report(Finding::new(&NV_BIG_ENDIAN, position))?;
         }
         Ok(layout)
     }
 
     fn fits(&mut self, layout: NvLayout, needs_time: bool) -> Result<bool> {
-        let Ok(len) = self.measure(layout, MOST_PROBED)? else { return Ok(false) };
+        let Ok(len) = self.measure(layout, MAX_PROBED)? else { return Ok(false) };
         self.grow(len + 1)?;
         let bytes = self.window.bytes();
         let follows = bytes.get(len).is_none_or(|tag| Tag(*tag).is_record());
@@ -62,7 +62,7 @@ impl Reader {
 }
 
 /// Reads the first line as C's `sscanf` does: spaces are free, and what follows the numbers is not looked at.
-pub(crate) fn parse_version(line: &[u8]) -> Option<Header> {
+pub(super) fn parse_version(line: &[u8]) -> Option<Header> {
     let rest = line.strip_prefix(b"NYTProf")?;
     let (major, rest) = take_number(rest)?;
     let (minor, rest) = take_number(rest)?;

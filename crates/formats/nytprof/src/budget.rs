@@ -1,0 +1,33 @@
+//! Bounds what is kept of a file: a small one may unpack to very much.
+
+use traceloom_core::{Error, Result};
+
+/// Memory for one purpose.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Budget {
+    what: &'static str,
+    used_bytes: u64,
+    max_bytes: u64,
+}
+
+impl Budget {
+    /// Three times the file, and so many bytes for any file.
+    pub(crate) const fn new(what: &'static str, source_bytes: u64, free_bytes: u64) -> Self {
+        Self { what, used_bytes: 0, max_bytes: source_bytes.saturating_mul(3).saturating_add(free_bytes) }
+    }
+
+    /// The same, but not above a limit.
+    pub(crate) fn at_most(mut self, max_bytes: u64) -> Self {
+        self.max_bytes = self.max_bytes.min(max_bytes);
+        self
+    }
+
+    /// Takes memory, or fails if there is not so much left.
+    pub(crate) fn charge(&mut self, bytes: u64) -> Result<()> {
+        self.used_bytes += bytes;
+        if self.used_bytes > self.max_bytes {
+            return Err(Error::limit(self.what, self.used_bytes, self.max_bytes));
+        }
+        Ok(())
+    }
+}
