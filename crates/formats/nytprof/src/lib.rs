@@ -29,6 +29,7 @@ pub mod findings;
 mod inflate;
 mod info;
 mod nv;
+mod output;
 mod parse;
 pub mod pynytprof;
 pub mod raw;
