@@ -230,7 +230,7 @@ fn a_stop_ends_the_walk_and_the_header_needs_none() {
 
 #[test]
 fn a_sample_becomes_tables() {
-    let (_, batches, verdict) = with_tables(sample::profile().expect("the sample can be made"));
+    let (_, batches, verdict) = with_tables(sample::sample().expect("the sample can be made").bytes);
     assert!(verdict.overlaps.is_empty(), "{:?}", verdict.overlaps);
     for table in [Table::Spans, Table::Calls, Table::LineTimes, Table::Definitions, Table::Stacks, Table::Frames] {
         assert!(batches.rows(table) > 0, "{}", table.name());

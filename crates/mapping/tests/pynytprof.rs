@@ -15,11 +15,9 @@ use serde_json::Value as Json;
 use traceloom_core::{Limits, Source, TimeRange};
 use traceloom_mapping::{Options, Trace, ingest};
 use traceloom_model::{Batches, Columns, Filter, Table, Wanted, calls, definitions, line_times, spans};
-use traceloom_nytprof::{
-    pynytprof::{
-        Chunk, Header, Line, Record, create,
-        raw::{FIGURES_BYTES, Form, Tag},
-    },
+use traceloom_nytprof::pynytprof::{
+    Chunk, Header, Line, Record, create,
+    raw::{FIGURES_BYTES, Form, Tag},
     sample,
 };
 
@@ -384,7 +382,7 @@ fn a_stop_ends_the_walk() {
 
 #[test]
 fn a_sample_becomes_tables() {
-    let bytes = sample::pynytprof().expect("the sample can be made");
+    let bytes = sample::sample().expect("the sample can be made").bytes;
     let trace = Trace::new(Path::new("sample"), Source::bytes(bytes), None, &Options::default()).expect("a profile");
     let (batches, _) = common::tables(&trace);
     for table in [Table::Attributes, Table::Calls, Table::Definitions, Table::LineTimes] {

@@ -43,6 +43,6 @@ fn every_pynytprof_file_can_be_repaired_and_converted() {
     for case in cases(&Pynytprof, &default_roots()).unwrap() {
         let source = Source::bytes(case.bytes().unwrap());
         assert_keeps_the_document(edited(|out| pynytprof::edit::repair(&source, out, &options)), &case);
-        assert_loads(edited(|out| edit::from_pynytprof(&source, out, None, &options)), &case);
+        assert_loads(edited(|out| pynytprof::edit::to_nytprof(&source, out, None, &options)), &case);
     }
 }

@@ -5,7 +5,7 @@
 //! use traceloom_core::{Options, Source};
 //! use traceloom_nytprof::{aggregate, sample};
 //!
-//! let mut profile = aggregate::load(Source::bytes(sample::profile()?), &Options::default())?;
+//! let mut profile = aggregate::load(Source::bytes(sample::sample()?.bytes), &Options::default())?;
 //! profile.merge_evals();
 //! let total = &profile.subs[&b"Shop::Price::total"[..]];
 //! assert_eq!(total.calls, 120);
@@ -36,15 +36,17 @@ pub mod raw;
 mod read;
 mod record;
 pub mod sample;
+mod variant;
 mod write;
 
 use std::io::Write;
 
 use traceloom_core::{
-    Access, Clock, Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule, Sample, Slice,
-    Sniff, Source, Variant,
+    Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule, Sample, Slice, Sniff, Source,
+    Variant,
 };
 
+use crate::variant::with_levels;
 pub use crate::{
     check::leading_number,
     dialect::{Dialect, dialect},
@@ -58,16 +60,11 @@ pub use crate::{
 };
 
 /// The format as data.
-pub static FORMAT: Format = Format {
-    id: "nytprof",
-    name: "NYTProf",
-    extensions: &["out", "nytprof"],
-    variants: &edit::with_levels(Variant { id: "plain", about: "not compressed" }),
-    siblings: &["pynytprof"],
-    clock: Clock::Monotonic,
-    access: Access::Sequential,
-    order: Order::End,
-};
+pub static FORMAT: Format = Format::new("nytprof", "NYTProf")
+    .extensions(&["out", "nytprof"])
+    .variants(&with_levels(Variant::new("plain", "not compressed")))
+    .siblings(&["pynytprof"])
+    .order(Order::End);
 
 /// Whether these first bytes look like a profile of Devel::NYTProf.
 pub fn sniff(prefix: &[u8]) -> Sniff {

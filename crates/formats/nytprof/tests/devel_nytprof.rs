@@ -10,7 +10,7 @@ use std::{
 
 use support::{folder, profiles, read};
 use traceloom_core::{Options, Records, Source};
-use traceloom_nytprof::{Nv, Record, aggregate, edit, open, sample};
+use traceloom_nytprof::{Nv, Record, aggregate, edit, open, pynytprof, sample};
 
 /// Whether the original is there; in CI it has to be.
 fn has_original() -> bool {
@@ -79,7 +79,7 @@ fn files_that_we_wrote_are_read_as_we_read_them() {
 /// Everything that the writer and the edits make of the corpus.
 fn files() -> Vec<(String, Vec<u8>)> {
     let options = Options::default();
-    let mut files = vec![("sample.out".to_owned(), sample::profile().unwrap())];
+    let mut files = vec![("sample.out".to_owned(), sample::sample().unwrap().bytes)];
     let corpus = folder();
     for name in profiles(&corpus) {
         let source = Source::bytes(read(&corpus, &name));
@@ -111,7 +111,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
         let source = Source::bytes(read(&corpus.join("pynytprof"), &name));
         for variant in ["plain", "zlib"] {
             let mut out = Vec::new();
-            edit::from_pynytprof(&source, &mut out, Some(variant), &options).unwrap();
+            pynytprof::edit::to_nytprof(&source, &mut out, Some(variant), &options).unwrap();
             files.push((format!("{name}-converted-{variant}.out"), out));
         }
     }
@@ -199,6 +199,7 @@ fn shown(record: &Record<'_>) -> Option<String> {
             hex(calls.caller.bytes)
         ),
         Record::Residue(bytes) => panic!("{} bytes that no record explains", bytes.len()),
+        other => panic!("a record that is new here: {other:?}"),
     })
 }
 
@@ -246,8 +247,9 @@ fn nytprofhtml_makes_a_report_of_what_we_wrote() {
     let scratch = Scratch::new("html");
     let seed = Source::bytes(read(&folder().join("pynytprof"), "seed-small"));
     let mut converted = Vec::new();
-    edit::from_pynytprof(&seed, &mut converted, Some("zlib"), &Options::default()).unwrap();
-    for (name, bytes, sub) in [("sample", sample::profile().unwrap(), "line_price"), ("converted", converted, "square")]
+    pynytprof::edit::to_nytprof(&seed, &mut converted, Some("zlib"), &Options::default()).unwrap();
+    for (name, bytes, sub) in
+        [("sample", sample::sample().unwrap().bytes, "line_price"), ("converted", converted, "square")]
     {
         let profile = scratch.write(&format!("{name}.out"), &bytes);
         let report = scratch.0.join(name);

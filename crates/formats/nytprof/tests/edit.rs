@@ -3,7 +3,7 @@
 mod support;
 
 use support::{folder, profiles, read};
-use traceloom_core::{Edited, Options, Records, Result, Slice, Source, TimeRange};
+use traceloom_core::{Edited, ErrorKind, Options, Records, Result, Slice, Source, TimeRange};
 use traceloom_nytprof::{Record, aggregate, edit, open, pynytprof, sample};
 
 fn edited(edit: impl FnOnce(&mut Vec<u8>) -> Result<Edited>) -> (Vec<u8>, Edited) {
@@ -139,7 +139,7 @@ fn a_repair_drops_what_lies_on_huge_lines_with_its_discount() {
 
 #[test]
 fn slices_add_up_to_the_whole() {
-    let source = Source::bytes(sample::profile().unwrap());
+    let source = Source::bytes(sample::sample().unwrap().bytes);
     let whole = aggregate::load(source.clone(), &Options::default()).unwrap();
     let middle = Some((whole.stmts_seconds * 5e8) as i64);
     let halves = [(None, middle), (middle, None)]
@@ -153,7 +153,7 @@ fn slices_add_up_to_the_whole() {
     assert_eq!(halves.iter().map(|half| half.stmts_measured).sum::<u64>(), whole.stmts_measured);
     let (out, edited) = edited(|out| edit::slice(&source, out, &Slice::default(), &Options::default()));
     assert!(edited.loss.is_empty());
-    assert_eq!(records(&out), records(&sample::profile().unwrap()));
+    assert_eq!(records(&out), records(&sample::sample().unwrap().bytes));
 
     let merged = Source::bytes(read(&folder(), "fork0-merged"));
     let mut reader = open(merged.clone(), &Options::default()).unwrap();
@@ -168,13 +168,61 @@ fn slices_add_up_to_the_whole() {
     assert!(records(&out).iter().filter(|record| record.starts_with("PidStart")).count() == 1);
 }
 
+/// Every profile, cut wherever one of its statements starts and at a few other times.
+#[test]
+fn adjacent_ranges_share_no_statement_and_miss_none() {
+    let folder = folder();
+    let events = |bytes: &[u8]| {
+        let is_event = |record: &&String| {
+            ["TimeLine", "TimeBlock", "SubEntry", "SubReturn"].iter().any(|kind| record.starts_with(kind))
+        };
+        records(bytes).iter().filter(is_event).cloned().collect::<Vec<_>>()
+    };
+    for name in
+        ["inventory-c0", "inventory-blocks1", "recurse-calls2", "fork0-merged", "longstmt-wrap", "synth-boundaries"]
+    {
+        let bytes = read(&folder, name);
+        let source = Source::bytes(bytes.clone());
+        let cut = |range: TimeRange| {
+            let slice = Slice { range, ..Slice::default() };
+            edited(|out| edit::slice(&source, out, &slice, &Options::default())).0
+        };
+        for at in [i64::MIN, -1, 0, 1, 700, 3_000, 12_300, 400_000, 1_000_000_000, i64::MAX] {
+            let (before, after) = (TimeRange::new(None, Some(at)), TimeRange::new(Some(at), None));
+            let mut both: Vec<_> = [before, after].into_iter().flat_map(|range| events(&cut(range))).collect();
+            let mut whole = events(&bytes);
+            both.sort();
+            whole.sort();
+            assert!(both == whole, "{name} at {at}: {} events of {}", both.len(), whole.len());
+        }
+    }
+}
+
+#[test]
+fn an_empty_range_gives_an_empty_profile() {
+    let folder = folder();
+    for name in profiles(&folder).into_iter().filter(|name| !name.starts_with("killed")) {
+        let source = Source::bytes(read(&folder, &name));
+        let whole = aggregate::load(source.clone(), &Options::default()).unwrap();
+        let past = TimeRange::between(i64::MAX - 1, i64::MAX);
+        for range in [TimeRange::between(0, 0), TimeRange::between(5_000, 5_000), TimeRange::between(9, 3), past] {
+            let slice = Slice { range, ..Slice::default() };
+            let (out, _) = edited(|out| edit::slice(&source, out, &slice, &Options::default()));
+            let empty = aggregate::load(Source::bytes(out), &Options::strict()).unwrap();
+            assert_eq!((empty.stmts_measured, empty.sub_calls), (0, 0), "{name} {range:?}");
+            assert_eq!(empty.files.len(), whole.files.len(), "{name}");
+            assert_eq!(empty.attributes, whole.attributes, "{name}");
+        }
+    }
+}
+
 #[test]
 fn pynytprof_figures_survive_the_way_to_nytprof_and_back() {
     let folder = folder().join("pynytprof");
     for name in profiles(&folder) {
         let source = Source::bytes(read(&folder, &name));
         for variant in [None, Some("zlib6")] {
-            let (out, edited) = edited(|out| edit::from_pynytprof(&source, out, variant, &Options::default()));
+            let (out, edited) = edited(|out| pynytprof::edit::to_nytprof(&source, out, variant, &Options::default()));
             let profile = aggregate::load(Source::bytes(out.clone()), &Options::strict()).unwrap();
             let too_large = edited.loss.entries().any(|(what, ..)| what.contains("too large"));
             let mut reader = pynytprof::open(source.clone(), &Options::default()).unwrap();
@@ -186,7 +234,7 @@ fn pynytprof_figures_survive_the_way_to_nytprof_and_back() {
                         ticks += line.exc_ticks;
                     }
                     pynytprof::Record::Edge(edge) => edges += u64::from(edge.calls),
-                    pynytprof::Record::Place(_) => edges += 1,
+                    pynytprof::Record::SiteCalls(_) => edges += 1,
                     _ => {}
                 }
             }
@@ -197,8 +245,9 @@ fn pynytprof_figures_survive_the_way_to_nytprof_and_back() {
             let (back, _) =
                 self::edited(|back| edit::to_pynytprof(&Source::bytes(out), back, None, &Options::default()));
             let again = |bytes: Vec<u8>| {
-                let (out, _) =
-                    self::edited(|out| edit::from_pynytprof(&Source::bytes(bytes), out, None, &Options::default()));
+                let (out, _) = self::edited(|out| {
+                    pynytprof::edit::to_nytprof(&Source::bytes(bytes), out, None, &Options::default())
+                });
                 aggregate::load(Source::bytes(out), &Options::strict()).unwrap()
             };
             let again = again(back);
@@ -222,7 +271,7 @@ fn what_was_converted_is_not_taken_for_what_it_was() {
         }
         for variant in ["plain", "zlib"] {
             let source = Source::bytes(bytes.clone());
-            let (out, _) = edited(|out| edit::from_pynytprof(&source, out, Some(variant), &Options::default()));
+            let (out, _) = edited(|out| pynytprof::edit::to_nytprof(&source, out, Some(variant), &Options::default()));
             let profile = aggregate::load(Source::bytes(out), &Options::strict()).unwrap();
             assert_eq!(profile.sub_calls, 7, "{pids:x?} {variant}");
         }
@@ -242,7 +291,7 @@ fn a_profile_in_the_document_s_layout_breaks_none_of_its_rules() {
             }
             let profile = aggregate::load(source.clone(), &Options::default()).unwrap();
             let (real, _) =
-                self::edited(|real| edit::from_pynytprof(&Source::bytes(out), real, None, &Options::strict()));
+                self::edited(|real| pynytprof::edit::to_nytprof(&Source::bytes(out), real, None, &Options::strict()));
             let back = aggregate::load(Source::bytes(real), &Options::strict()).unwrap();
             assert_eq!(back.sub_calls, profile.sub_calls, "{name}");
             assert!((back.stmts_seconds - profile.stmts_seconds).abs() < 1e-6 || name == "longstmt-wrap", "{name}");
@@ -276,9 +325,34 @@ fn pynytprof_edits_write_the_document_s_layout() {
             assert_eq!(sum(Source::bytes(out)), 2 * sum(source), "{name}");
         }
     }
-    let part = Slice { range: TimeRange::new(None, Some(1)), ..Slice::default() };
-    let source = Source::bytes(read(&folder, "seed-small"));
-    assert!(pynytprof::edit::slice(&source, Vec::new(), &part, &Options::default()).is_err());
+}
+
+#[test]
+fn sums_without_times_are_kept_whole_or_not_at_all() {
+    let source = Source::bytes(read(&folder().join("pynytprof"), "seed-small"));
+    let cut = |range: TimeRange, threads: &[&str]| {
+        let threads = threads.iter().map(|thread| (*thread).to_owned()).collect();
+        let mut out = Vec::new();
+        pynytprof::edit::slice(&source, &mut out, &Slice { range, threads }, &Options::default()).map(|_| out)
+    };
+    let figures = |bytes: Vec<u8>| {
+        let mut reader = pynytprof::open(Source::bytes(bytes), &Options::strict()).unwrap();
+        let (mut figures, mut subs) = (0, 0);
+        while let Some(located) = reader.next().unwrap() {
+            figures += u32::from(matches!(located.record, pynytprof::Record::Line(_) | pynytprof::Record::Edge(_)));
+            subs += u32::from(matches!(located.record, pynytprof::Record::Sub(_)));
+        }
+        (figures, subs)
+    };
+    assert_eq!(figures(cut(TimeRange::ALL, &[]).unwrap()), (5, 3));
+    assert_eq!(figures(cut(TimeRange::ALL, &["4321"]).unwrap()), (5, 3));
+    assert_eq!(figures(cut(TimeRange::ALL, &["4322"]).unwrap()), (0, 3));
+    assert_eq!(figures(cut(TimeRange::between(7, 7), &[]).unwrap()), (0, 3));
+    assert_eq!(figures(cut(TimeRange::between(7, 3), &["4321"]).unwrap()), (0, 3));
+    for range in [TimeRange::new(None, Some(1)), TimeRange::new(Some(0), None), TimeRange::between(0, i64::MAX)] {
+        let error = cut(range, &[]).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Unsupported(message) if message.contains("no range")), "{error}");
+    }
 }
 
 #[test]
@@ -298,7 +372,7 @@ fn seed_files_are_already_canonical_but_for_the_order_of_their_attributes() {
 
 #[test]
 fn the_sample_is_a_clean_profile() {
-    let profile = sample::profile().unwrap();
+    let profile = sample::sample().unwrap().bytes;
     let loaded = aggregate::load(Source::bytes(profile.clone()), &Options::strict()).unwrap();
     let mut merged = loaded.clone();
     merged.merge_evals();
@@ -307,6 +381,6 @@ fn the_sample_is_a_clean_profile() {
     while reader.next().unwrap().is_some() {}
     assert!(reader.findings().kept().is_empty(), "{:?}", reader.findings().kept());
     let (again, _) =
-        edited(|out| edit::canonical(&Source::bytes(sample::profile().unwrap()), out, None, &Options::strict()));
+        edited(|out| edit::canonical(&Source::bytes(sample::sample().unwrap().bytes), out, None, &Options::strict()));
     assert_eq!(aggregate::load(Source::bytes(again), &Options::strict()).unwrap(), loaded);
 }

@@ -4,20 +4,18 @@ use std::io::Write;
 
 use traceloom_core::{Edited, Loss, Options, Records, Result, Source};
 
-use super::{compression_comment, is_closing_text, is_compression_comment, is_text, level_of, with_doubles};
+use super::{is_closing_text, is_compression_comment, is_text, level_of, start_deflate, with_doubles};
 use crate::{Header, Pair, Record, Writer, create, open, record::brief};
 
-/// Writes `source` anew: version 5.0, shortest integers, 8-byte numbers, compressed as `variant` says or as it was.
+/// Writes `source` again from scratch: version 5.0, shortest integers, 8-byte numbers, compressed as `variant` says or as it was.
 pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
     let compression = variant.map(level_of).transpose()?;
     let mut reader = open(source.clone(), options)?;
     let mut clean = Clean { writer: create(out, &Header::default())?, compression, loss: Loss::default() };
-    while let Some(located) = reader.next()? {
-        clean.record(&located.record)?;
-    }
+    reader.walk(|located| clean.record(&located.record))?;
     let Clean { mut writer, compression, loss } = clean;
     if let Some(Some(level)) = compression {
-        start(&mut writer, level)?;
+        start_deflate(&mut writer, level)?;
     }
     writer.finish()?;
     Ok(Edited { findings: reader.into_findings(), loss })
@@ -28,11 +26,6 @@ struct Clean<W: Write> {
     /// `None`: as the input. `Some(Some(_))`: still to be started.
     compression: Option<Option<u8>>,
     loss: Loss,
-}
-
-fn start<W: Write>(writer: &mut Writer<W>, level: u8) -> Result<()> {
-    writer.write(&Record::Comment(compression_comment(level).as_bytes()))?;
-    writer.write(&Record::StartDeflate(level))
 }
 
 impl<W: Write> Clean<W> {
@@ -58,7 +51,7 @@ impl<W: Write> Clean<W> {
         if let Some(Some(level)) = self.compression
             && !is_text(record)
         {
-            start(&mut self.writer, level)?;
+            start_deflate(&mut self.writer, level)?;
             self.compression = Some(None);
         }
         let (record, is_exact) = with_doubles(record);

@@ -1,216 +1,20 @@
-//! From the real stream to Pynytprof's dialect and back.
+//! From the real stream to the dialect of Pynytprof.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    io::Write,
-};
+use std::{collections::HashMap, io::Write};
 
-use traceloom_core::{Edited, Error, Loss, Options, Records, Result, Source};
+use traceloom_core::{Edited, Error, Options, Records, Result, Source};
 
-use super::{compression_comment, level_of};
 use crate::{
-    Header, NewFid, Nv, Pair, PidEnd, PidStart, Record, Str, SubCallers, SubInfo, TimeLine, Writer, aggregate, create,
-    dialect::PRODUCER,
-    open,
+    Nv, Record, SubCallers, aggregate, open,
     pynytprof::{
         Process,
+        edit::level_of,
         figures::{EdgeSum, Figures, LineSum},
         raw::TICKS_PER_SEC,
     },
-    raw::{FidFlags, ORIGINAL_LINES},
     record::brief,
     text_of,
 };
-
-/// Writes a file of Pynytprof as a profile that Devel::NYTProf loads, with the figures of lines, calls and edges.
-///
-/// Edges have no place, and the original would add those up that share one; so a made-up file has a line
-/// for each caller. Of the two times of a line the exclusive one is kept, which is what NYTProf measures.
-pub fn from_pynytprof<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
-    let level = variant.map(level_of).transpose()?.flatten();
-    let (figures, findings) = Figures::load(source, options)?;
-    let mut real = Real {
-        writer: create(out, &Header::default())?,
-        fids: BTreeMap::new(),
-        loss: figures.loss.clone(),
-        statements_left: MOST_STATEMENTS.min(options.limits.entries as u64),
-    };
-    real.write(&figures, level)?;
-    real.writer.finish()?;
-    Ok(Edited { findings, loss: real.loss })
-}
-
-/// Each visit of a line is a record of its own, so a file of a few bytes could ask for any number of them.
-const MOST_STATEMENTS: u64 = 4 << 20;
-/// The made-up file whose lines stand for callers.
-const CALLERS: &str = "/pynytprof-callers";
-/// The caller of calls that have a place only.
-const NOBODY: &[u8] = b"main::RUNTIME";
-const SECONDS_PER_TICK: f64 = 1.0 / TICKS_PER_SEC as f64;
-
-struct Real<W: Write> {
-    writer: Writer<W>,
-    /// New file numbers, from 1 without holes.
-    fids: BTreeMap<u32, u32>,
-    loss: Loss,
-    /// Records that visits of lines may still ask for.
-    statements_left: u64,
-}
-
-/// The comment with its producer: where the bytes can be of both dialects, it decides.
-fn signed(comment: &[u8]) -> Vec<u8> {
-    match comment.windows(PRODUCER.len()).position(|part| part == PRODUCER) {
-        Some(at) => {
-            let (before, after) = comment.split_at(at);
-            [before, b"by Traceloom from", after.get(2..).unwrap_or_default()].concat()
-        }
-        None => comment.to_vec(),
-    }
-}
-
-impl<W: Write> Real<W> {
-    fn write(&mut self, figures: &Figures, level: Option<u8>) -> Result<()> {
-        self.write_text(figures, level)?;
-        let process = figures.process.unwrap_or(Process { pid: 1, ppid: 0, time: 0.0, has_length: false });
-        let (pid, ppid, time) = (process.pid, process.ppid, Nv::from(process.time));
-        self.writer.write(&Record::PidStart(PidStart { pid, ppid, time, odd_bytes: None }))?;
-        let callers_fid = self.write_files(figures)?;
-        for ((fid, line), sum) in &figures.lines {
-            self.write_line(*fid, *line, sum)?;
-        }
-        self.writer.write(&Record::Attribute(Pair::new(b"cumulative_overhead_ticks", b"0")))?;
-        self.write_subs(figures)?;
-        self.write_edges(figures, callers_fid)?;
-        let spent = figures.lines.values().map(|sum| sum.exc_ticks as f64).sum::<f64>() * SECONDS_PER_TICK;
-        let time = Nv::from(process.time + spent);
-        self.writer.write(&Record::PidEnd(PidEnd { pid, time, odd_bytes: None }))
-    }
-
-    fn write_text(&mut self, figures: &Figures, level: Option<u8>) -> Result<()> {
-        if let Some(comment) = &figures.comment {
-            self.writer.write(&Record::Comment(&signed(comment)))?;
-        }
-        for (key, value) in &figures.attributes {
-            let value = match key.as_slice() {
-                b"nv_size" | b"ticks_per_sec" => continue,
-                _ => value,
-            };
-            self.writer.write(&Record::Attribute(Pair::new(key, value)))?;
-        }
-        let ticks = TICKS_PER_SEC.to_string();
-        self.writer.write(&Record::Attribute(Pair::new(b"nv_size", b"8")))?;
-        self.writer.write(&Record::Attribute(Pair::new(b"ticks_per_sec", ticks.as_bytes())))?;
-        for (key, value) in &figures.options {
-            self.writer.write(&Record::Option(Pair::new(key, value)))?;
-        }
-        if let Some(level) = level {
-            self.writer.write(&Record::Comment(compression_comment(level).as_bytes()))?;
-            self.writer.write(&Record::StartDeflate(level))?;
-        }
-        Ok(())
-    }
-
-    /// Defines every file that anything refers to; gives the number of the one for callers.
-    fn write_files(&mut self, figures: &Figures) -> Result<u32> {
-        let ranges = figures.subs.values().filter_map(|sub| sub.range).map(|(fid, ..)| fid);
-        let places = figures.places.keys().map(|(fid, ..)| *fid);
-        let used = figures.lines.keys().map(|(fid, _)| *fid).chain(ranges).chain(places);
-        let mut all: Vec<u32> = figures.files.keys().copied().chain(used).collect();
-        all.sort_unstable();
-        all.dedup();
-        self.fids = all.into_iter().zip(1..).collect();
-        for (fid, number) in &self.fids {
-            let unknown = format!("/pynytprof-file-{fid}").into_bytes();
-            let name = figures.files.get(fid).unwrap_or(&unknown);
-            self.writer.write(&new_fid(*number, FidFlags::VIA_STMT, name))?;
-        }
-        let callers_fid = self.fids.len() as u32 + 1;
-        self.writer.write(&new_fid(callers_fid, FidFlags::IS_FAKE, CALLERS.as_bytes()))?;
-        Ok(callers_fid)
-    }
-
-    /// As many statements as there were visits, whose times add up.
-    fn write_line(&mut self, fid: u32, line: u32, sum: &LineSum) -> Result<()> {
-        let Some(number) = self.fids.get(&fid).copied() else { return Ok(()) };
-        if sum.inc_ticks != sum.exc_ticks {
-            self.loss.lose("inclusive times of lines", || format!("line {line} of file {fid}: {}", sum.inc_ticks));
-        }
-        let whole = sum.exc_ticks.div_ceil(i32::MAX as u64).max(sum.calls);
-        if line > ORIGINAL_LINES || whole > self.statements_left {
-            self.loss.lose("figures of lines too large for a stream", || {
-                format!("line {line} of file {fid}: {} visits, {} ticks", sum.calls, sum.exc_ticks)
-            });
-            return Ok(());
-        }
-        self.statements_left -= whole;
-        let (mut ticks_left, mut calls_left) = (sum.exc_ticks, sum.calls);
-        while ticks_left > 0 || calls_left > 0 {
-            let ticks = ticks_left.min(i32::MAX as u64);
-            ticks_left -= ticks;
-            if calls_left == 0 {
-                self.writer.write(&Record::Discount)?;
-            }
-            calls_left = calls_left.saturating_sub(1);
-            let ticks = i32::try_from(ticks).unwrap_or(i32::MAX);
-            self.writer.write(&Record::TimeLine(TimeLine { ticks, fid: number, line, odd_bytes: None }))?;
-        }
-        Ok(())
-    }
-
-    fn write_subs(&mut self, figures: &Figures) -> Result<()> {
-        for sub in figures.subs.values() {
-            if sub.flags != 0 {
-                self.loss.lose("flags of subs", || format!("{}: {}", brief(&sub.name), sub.flags));
-            }
-            let (fid, first_line, last_line) = sub.range.unwrap_or_default();
-            let fid = sub.range.and_then(|_| self.fids.get(&fid).copied()).unwrap_or(1);
-            let name = Str::new(&sub.name);
-            self.writer.write(&Record::SubInfo(SubInfo { fid, name, first_line, last_line, odd_bytes: None }))?;
-        }
-        Ok(())
-    }
-
-    fn write_edges(&mut self, figures: &Figures, callers_fid: u32) -> Result<()> {
-        let mut lines: HashMap<u32, u32> = HashMap::new();
-        for ((caller, callee), sum) in &figures.edges {
-            let next = lines.len() as u32 + 1;
-            let line = *lines.entry(*caller).or_insert(next);
-            let (caller, callee) = (sub_name(figures, *caller), sub_name(figures, *callee));
-            self.write_calls(callers_fid, line, &caller, &callee, sum)?;
-        }
-        for ((fid, line, callee), sum) in &figures.places {
-            let fid = self.fids.get(fid).copied().unwrap_or(callers_fid);
-            self.loss.lose("numbers of calls, which places do not have", || format!("line {line} of file {fid}"));
-            self.write_calls(fid, *line, NOBODY, &sub_name(figures, *callee), sum)?;
-        }
-        Ok(())
-    }
-
-    fn write_calls(&mut self, fid: u32, line: u32, caller: &[u8], called: &[u8], sum: &EdgeSum) -> Result<()> {
-        self.writer.write(&Record::SubCallers(SubCallers {
-            fid,
-            line,
-            caller: Str::new(caller),
-            count: u32::try_from(sum.calls).unwrap_or(u32::MAX),
-            incl_seconds: Nv::from(sum.ticks as f64 / f64::from(TICKS_PER_SEC)),
-            excl_seconds: Nv::from(sum.sub_ticks as f64 / f64::from(TICKS_PER_SEC)),
-            reci_seconds: Nv::from(0.0),
-            depth: 0,
-            called: Str::new(called),
-            odd_bytes: None,
-        }))
-    }
-}
-
-fn new_fid(fid: u32, flags: u32, name: &[u8]) -> Record<'_> {
-    let (name, flags) = (Str::new(name), FidFlags(flags));
-    Record::NewFid(NewFid { fid, eval_fid: 0, eval_line: 0, flags, size: 0, mtime: 0, name, odd_bytes: None })
-}
-
-/// The name of a sub; the tool's own files refer to numbers that have none.
-fn sub_name(figures: &Figures, sid: u32) -> Vec<u8> {
-    figures.subs.get(&sid).map_or_else(|| format!("pynytprof::sub_{sid}").into_bytes(), |sub| sub.name.clone())
-}
 
 /// Writes a real profile in the document's layout: lines, subs and calls between subs, in ticks of 100 ns.
 pub fn to_pynytprof<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
@@ -219,7 +23,7 @@ pub fn to_pynytprof<W: Write>(source: &Source, out: W, variant: Option<&str>, op
     let mut figures = Figures::new(source.len()?);
     let mut loader = aggregate::Loader::new(source.len()?, &options.limits);
     let mut edges = Edges::default();
-    while let Some(located) = reader.next()? {
+    reader.walk(|located| {
         loader.add(&located.record)?;
         match &located.record {
             Record::PidStart(start) if figures.process.is_none() => {
@@ -231,7 +35,8 @@ pub fn to_pynytprof<W: Write>(source: &Source, out: W, variant: Option<&str>, op
             Record::SubReturn(_) | Record::SubEntry(_) => figures.loss.lose("single calls", String::new),
             _ => {}
         }
-    }
+        Ok::<_, Error>(())
+    })?;
     let profile = loader.finish();
     fill(&mut figures, &mut edges, &profile)?;
     figures.write(out, level)?;
@@ -249,7 +54,7 @@ impl Edges {
         if let Some(sid) = self.sids.get(name) {
             return Ok(*sid);
         }
-        let sid = u32::try_from(self.sids.len()).map_err(|_| Error::usage("there are too many subs"))?;
+        let sid = u32::try_from(self.sids.len()).map_err(|_| Error::limit("subs", 1 << 32, u32::MAX.into()))?;
         self.sids.insert(name.to_vec(), sid);
         // A name ends at a NUL here, and has to be UTF-8.
         let text = text_of(name).replace(char::is_control, "?");

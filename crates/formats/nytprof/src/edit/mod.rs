@@ -1,57 +1,34 @@
-//! Edits of whole files: clean layout, repair, slices, merging, and the way to the other dialect and back.
+//! Edits of whole files: clean layout, repair, slices, merging, and the way to the other dialect.
 
+mod attributes;
 mod canonical;
 mod convert;
 mod merge;
+mod renumber;
 mod repair;
 mod slice;
 
-use traceloom_core::{Error, Result, Variant};
+use std::io::Write;
 
-pub use self::{
-    canonical::canonical,
-    convert::{from_pynytprof, to_pynytprof},
-    merge::merge,
-    repair::repair,
-    slice::slice,
-};
-use crate::{Nv, NvLayout, Record};
+use traceloom_core::Result;
 
-/// A variant without compression, and one for each level.
-pub(crate) const fn with_levels(plain: Variant) -> [Variant; 12] {
-    const fn level(id: &'static str, about: &'static str) -> Variant {
-        Variant { id, about }
-    }
-    [
-        plain,
-        level("zlib", "compressed at level 6"),
-        level("zlib0", "stored in zlib blocks"),
-        level("zlib1", "compressed at level 1, the fastest"),
-        level("zlib2", "compressed at level 2"),
-        level("zlib3", "compressed at level 3"),
-        level("zlib4", "compressed at level 4"),
-        level("zlib5", "compressed at level 5"),
-        level("zlib6", "compressed at level 6"),
-        level("zlib7", "compressed at level 7"),
-        level("zlib8", "compressed at level 8"),
-        level("zlib9", "compressed at level 9, the smallest"),
-    ]
-}
+pub use self::{canonical::canonical, convert::to_pynytprof, merge::merge, repair::repair, slice::slice};
+use crate::{FORMAT, Nv, NvLayout, Record, Writer, variant};
 
-/// The compression that a variant asks for: `None` for none.
+/// The level of compression that a variant asks for: `None` for none.
 pub fn level_of(variant: &str) -> Result<Option<u8>> {
-    let level = match variant {
-        "plain" | "document" => return Ok(None),
-        "zlib" => Some(6),
-        other => other.strip_prefix("zlib").and_then(|level| level.parse().ok()).filter(|level| *level <= 9),
-    };
-    let unknown = || Error::usage(format!("there is no variant {variant}; there are plain, zlib, and zlib0 to zlib9"));
-    level.map(Some).ok_or_else(unknown)
+    variant::level_of(&FORMAT, variant)
 }
 
 /// The comment that comes before a compressed part.
 pub fn compression_comment(level: u8) -> String {
     format!("Compressed at level {level} with zlib 1.3.1")
+}
+
+/// Starts the compressed part, as the profiler does.
+pub(crate) fn start_deflate<W: Write>(writer: &mut Writer<W>, level: u8) -> Result<()> {
+    writer.write(&Record::Comment(compression_comment(level).as_bytes()))?;
+    writer.write(&Record::StartDeflate(level))
 }
 
 /// Whether a comment speaks of compression, which a new file may not have.

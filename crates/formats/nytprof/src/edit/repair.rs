@@ -31,9 +31,7 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
         live_pids: BTreeMap::new(),
         ticks: 0,
     };
-    while let Some(located) = reader.next()? {
-        mend.record(&located.record)?;
-    }
+    reader.walk(|located| mend.record(&located.record))?;
     let loss = mend.finish()?;
     Ok(Edited { findings: reader.into_findings(), loss })
 }
@@ -75,16 +73,14 @@ impl LateFile {
 
 impl Survey {
     fn of(source: &Source, options: &Options) -> Result<Self> {
-        let most = (256 << 10) + source.len()? / 16;
+        let max = (256 << 10) + source.len()? / 16;
         let mut reader = open(source.clone(), options)?;
         let mut survey = Self::default();
-        while let Some(located) = reader.next()? {
+        reader.walk(|located| {
             survey.record(&located.record);
             let kept = survey.endless + (survey.defined.len() + survey.used.len() + survey.late.len()) as u64;
-            if kept > most {
-                return Err(Error::limit("files and processes", kept, most));
-            }
-        }
+            if kept > max { Err(Error::limit("files and processes", kept, max)) } else { Ok(()) }
+        })?;
         Ok(survey)
     }
 
@@ -192,10 +188,10 @@ impl<W: Write> Mend<W> {
     }
 
     fn pay_discount(&mut self) -> Result<()> {
-        match std::mem::take(&mut self.owes_discount) {
-            true => self.writer.write(&Record::Discount),
-            false => Ok(()),
+        if std::mem::take(&mut self.owes_discount) {
+            self.writer.write(&Record::Discount)?;
         }
+        Ok(())
     }
 
     /// Attributes without which the original divides by zero, or does not know that numbers are its own.

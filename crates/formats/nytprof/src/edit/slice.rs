@@ -1,4 +1,4 @@
-//! Cuts a part out of a profile, by time and by process.
+//! Cuts a range out of a profile, by time and by process.
 
 use std::io::Write;
 
@@ -8,13 +8,14 @@ use crate::{Pair, Record, Writer, check::leading_number, create, open, raw::DEFA
 
 /// Writes the part of `source` that `slice` describes.
 ///
-/// A stream has no times but those of processes; the clock is the sum of all statements so far. Threads
-/// are processes, by number. Sums over calls are made by the profiler at its end and cannot be divided,
-/// so they are left out of a part.
+/// A stream has no times but those of processes; the clock is the sum of all statements so far. A statement is in the
+/// range if it starts there, so that adjacent ranges share none; an empty range keeps the text, the processes and the
+/// definitions. Threads are processes, by number. Sums over calls are made by the profiler at its end and cannot be
+/// divided, so they are left out of a slice.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
     let mut reader = open(source.clone(), options)?;
     let header = reader.header().clone();
-    let mut part = Part {
+    let mut cut = Cut {
         writer: create(out, &header)?,
         slice,
         loss: Loss::default(),
@@ -23,14 +24,12 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
         is_kept_pid: true,
         discounts: 0,
     };
-    while let Some(located) = reader.next()? {
-        part.record(&located.record)?;
-    }
-    part.writer.finish()?;
-    Ok(Edited { findings: reader.into_findings(), loss: part.loss })
+    reader.walk(|located| cut.record(&located.record))?;
+    cut.writer.finish()?;
+    Ok(Edited { findings: reader.into_findings(), loss: cut.loss })
 }
 
-struct Part<'a, W: Write> {
+struct Cut<'a, W: Write> {
     writer: Writer<W>,
     slice: &'a Slice,
     loss: Loss,
@@ -42,7 +41,7 @@ struct Part<'a, W: Write> {
     discounts: u32,
 }
 
-impl<W: Write> Part<'_, W> {
+impl<W: Write> Cut<'_, W> {
     fn is_inside(&self) -> bool {
         let now_ns = self.ticks * 1_000_000_000 / i128::from(self.ticks_per_sec);
         let now_ns = i64::try_from(now_ns).unwrap_or(if now_ns < 0 { i64::MIN } else { i64::MAX });

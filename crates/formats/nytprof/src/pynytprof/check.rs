@@ -13,10 +13,10 @@ use super::{
 use crate::{Dialect, Pair, check::leading_number, dialect::is_plausible, record::brief};
 
 #[derive(Debug)]
-pub(super) struct Checks {
+pub(super) struct Checker {
     pub(super) findings: Findings,
-    /// Most subs that are remembered; beyond it their rules fall silent.
-    most: usize,
+    /// Subs that are remembered; beyond it their rules fall silent.
+    max_entries: usize,
     names_producer: bool,
     attributes: HashSet<Vec<u8>>,
     options: HashSet<Vec<u8>>,
@@ -31,15 +31,15 @@ pub(super) struct Checks {
 }
 
 /// More attributes, or longer names, than anybody writes.
-const MOST_KEYS: usize = 256;
+const MAX_KEYS: usize = 256;
 /// So many bytes without a certain value are no accident.
 const TELLING_BYTES: u64 = 512;
 
-impl Checks {
+impl Checker {
     pub(super) fn new(findings: Findings, source_bytes: u64) -> Self {
         Self {
             findings,
-            most: (256 << 10) + usize::try_from(source_bytes / 16).unwrap_or(usize::MAX / 2),
+            max_entries: (256 << 10) + usize::try_from(source_bytes / 16).unwrap_or(usize::MAX / 2),
             names_producer: false,
             attributes: HashSet::new(),
             options: HashSet::new(),
@@ -74,7 +74,7 @@ impl Checks {
             return self.findings.report(malformed);
         };
         let seen = if is_attribute { &mut self.attributes } else { &mut self.options };
-        if seen.len() < MOST_KEYS && pair.key.len() < MOST_KEYS {
+        if seen.len() < MAX_KEYS && pair.key.len() < MAX_KEYS {
             seen.insert(pair.key.to_vec());
         }
         let odd = match (is_attribute, pair.key) {
@@ -167,12 +167,12 @@ impl Checks {
                 self.sub(sub.sid, sub.name, position)
             }
             Record::Range(sub) => self.sub(sub.sid, sub.name, position),
-            Record::Edge(edge) if self.called.len() < self.most => {
+            Record::Edge(edge) if self.called.len() < self.max_entries => {
                 self.called.extend([edge.caller_sid, edge.callee_sid]);
                 Ok(())
             }
-            Record::Place(place) if self.called.len() < self.most => {
-                self.called.insert(place.sid);
+            Record::SiteCalls(calls) if self.called.len() < self.max_entries => {
+                self.called.insert(calls.sid);
                 Ok(())
             }
             _ => Ok(()),
@@ -183,7 +183,7 @@ impl Checks {
         if !forms::is_clean(name) {
             self.findings.report(Finding::new(&NAME, position).with("sid", sid))?;
         }
-        if self.sids.len() < self.most && !self.sids.insert(sid) {
+        if self.sids.len() < self.max_entries && !self.sids.insert(sid) {
             let again = Finding::new(&SUB_REPEATED, position).with("sid", sid);
             self.findings.report(again.with("name", brief(name)))?;
         }
@@ -197,7 +197,7 @@ impl Checks {
     }
 
     pub(super) fn finish(&mut self, dialect: Dialect, position: Position) -> Result<()> {
-        if self.sids.len() < self.most {
+        if self.sids.len() < self.max_entries {
             let unknown: Vec<u32> = self.called.iter().copied().filter(|sid| !self.sids.contains(sid)).collect();
             for sid in unknown {
                 self.findings.report(Finding::new(&SUB_UNKNOWN, position).with("sid", sid))?;

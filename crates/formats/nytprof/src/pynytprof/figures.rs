@@ -11,7 +11,7 @@ use super::{
     record::{Chunk, Edge, Header, Line, Process, Record, Sub},
     write::{Writer, create},
 };
-use crate::{Pair, edit::compression_comment, record::brief};
+use crate::{Pair, budget::Budget, edit::compression_comment, record::brief};
 
 /// What a file says, summed up.
 #[derive(Clone, Debug, Default)]
@@ -25,11 +25,11 @@ pub(crate) struct Figures {
     pub(crate) lines: BTreeMap<(u32, u32), LineSum>,
     pub(crate) subs: BTreeMap<u32, SubInfo>,
     pub(crate) edges: BTreeMap<(u32, u32), EdgeSum>,
-    pub(crate) places: BTreeMap<(u32, u32, u32), EdgeSum>,
+    /// Calls by file and line, to a sub.
+    pub(crate) sites: BTreeMap<(u32, u32, u32), EdgeSum>,
     pub(crate) level: Option<u8>,
     pub(crate) loss: Loss,
-    used_bytes: u64,
-    most_bytes: u64,
+    budget: Budget,
 }
 
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -57,24 +57,18 @@ pub(crate) struct EdgeSum {
 impl Figures {
     /// Empty, for inputs of so many bytes.
     pub(crate) fn new(source_bytes: u64) -> Self {
-        Self { most_bytes: source_bytes.saturating_mul(3).saturating_add(40 << 20), ..Self::default() }
+        Self { budget: Budget::new("memory for figures", source_bytes, 40 << 20), ..Self::default() }
     }
 
     pub(crate) fn load(source: &Source, options: &Options) -> Result<(Self, Findings)> {
         let mut reader = open(source.clone(), options)?;
         let mut figures = Self::new(source.len()?);
-        while let Some(located) = reader.next()? {
-            figures.add(&located.record)?;
-        }
+        reader.walk(|located| figures.add(&located.record))?;
         Ok((figures, reader.into_findings()))
     }
 
     fn charge(&mut self, bytes: usize) -> Result<()> {
-        self.used_bytes += bytes as u64;
-        if self.used_bytes > self.most_bytes {
-            return Err(Error::limit("memory for figures", self.used_bytes, self.most_bytes));
-        }
-        Ok(())
+        self.budget.charge(bytes as u64)
     }
 
     fn add(&mut self, record: &Record<'_>) -> Result<()> {
@@ -98,10 +92,10 @@ impl Figures {
                 self.add_sub(sub.sid, sub.name, 0, Some((sub.fid, sub.first_line, sub.last_line)))?;
             }
             Record::Edge(edge) => self.add_edge((edge.caller_sid, edge.callee_sid), EdgeSum::from(edge))?,
-            Record::Place(place) => {
+            Record::SiteCalls(calls) => {
                 self.charge(96)?;
-                let sum = self.places.entry((place.fid, place.line, place.sid)).or_default();
-                sum.add(EdgeSum { calls: 1, ticks: place.inc_ticks, sub_ticks: place.exc_ticks });
+                let sum = self.sites.entry((calls.fid, calls.line, calls.sid)).or_default();
+                sum.add(EdgeSum { calls: 1, ticks: calls.inc_ticks, sub_ticks: calls.exc_ticks });
             }
             Record::File(file) => self.add_file(file.fid, file.path)?,
             Record::Token(crate::Record::NewFid(file)) => self.add_file(file.fid, file.name.bytes)?,
@@ -116,9 +110,9 @@ impl Figures {
         Ok(())
     }
 
-    pub(crate) fn add_line(&mut self, place: (u32, u32), sum: LineSum) -> Result<()> {
-        self.charge(if self.lines.contains_key(&place) { 0 } else { 80 })?;
-        self.lines.entry(place).or_default().add(sum);
+    pub(crate) fn add_line(&mut self, line: (u32, u32), sum: LineSum) -> Result<()> {
+        self.charge(if self.lines.contains_key(&line) { 0 } else { 80 })?;
+        self.lines.entry(line).or_default().add(sum);
         Ok(())
     }
 
@@ -153,9 +147,9 @@ impl Figures {
         for ((caller, callee), sum) in other.edges {
             self.add_edge((sid(caller), sid(callee)), sum)?;
         }
-        for ((file, line, callee), sum) in other.places {
+        for ((file, line, callee), sum) in other.sites {
             self.charge(96)?;
-            self.places.entry((fid(file), line, sid(callee))).or_default().add(sum);
+            self.sites.entry((fid(file), line, sid(callee))).or_default().add(sum);
         }
         self.process = self.process.or(other.process);
         if self.attributes.is_empty() {
@@ -202,6 +196,13 @@ impl Figures {
         Ok(sids)
     }
 
+    /// Forgets all figures; what describes the run and its subs stays.
+    pub(super) fn clear(&mut self) {
+        self.lines.clear();
+        self.edges.clear();
+        self.sites.clear();
+    }
+
     /// The value of an attribute; of a repeated one the last.
     pub(crate) fn attribute(&self, key: &[u8]) -> Option<&[u8]> {
         self.attributes.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value.as_slice())
@@ -227,7 +228,7 @@ impl Figures {
         if let Some((fid, path)) = self.files.first_key_value() {
             self.loss.lose("names of files", || format!("{fid}: {}", brief(path)));
         }
-        if let Some((fid, line, _)) = self.places.keys().next() {
+        if let Some((fid, line, _)) = self.sites.keys().next() {
             self.loss.lose("places of calls", || format!("line {line} of file {fid}"));
         }
         if let Some(sub) = self.subs.values().find(|sub| sub.range.is_some()) {
@@ -276,18 +277,18 @@ impl Figures {
     }
 
     fn write_chunks<W: Write>(&self, writer: &mut Writer<W>) -> Result<()> {
-        writer.write(&chunk(Tag::S, Form::Lines, self.lines.len() * FIGURES_BYTES)?)?;
+        writer.write(&chunk(Tag::S, Form::Lines, (self.lines.len() * FIGURES_BYTES) as u64)?)?;
         for ((fid, line), sum) in &self.lines {
             let calls = u32::try_from(sum.calls).unwrap_or(u32::MAX);
             let (inc_ticks, exc_ticks) = (sum.inc_ticks, sum.exc_ticks);
             writer.write(&Record::Line(Line { fid: *fid, line: *line, calls, inc_ticks, exc_ticks }))?;
         }
-        let names = self.subs.values().map(|sub| sub.name.len() + 9).sum();
+        let names = self.subs.values().map(|sub| sub.name.len() as u64 + 9).sum();
         writer.write(&chunk(Tag::D, Form::Subs, names)?)?;
         for (sid, sub) in &self.subs {
             writer.write(&Record::Sub(Sub { sid: *sid, flags: 0, name: &sub.name }))?;
         }
-        writer.write(&chunk(Tag::C, Form::Edges, self.edges.len() * FIGURES_BYTES)?)?;
+        writer.write(&chunk(Tag::C, Form::Edges, (self.edges.len() * FIGURES_BYTES) as u64)?)?;
         for ((caller_sid, callee_sid), sum) in &self.edges {
             let calls = u32::try_from(sum.calls).unwrap_or(u32::MAX);
             let (caller_sid, callee_sid) = (*caller_sid, *callee_sid);
@@ -298,8 +299,9 @@ impl Figures {
     }
 }
 
-fn chunk(tag: Tag, form: Form, length: usize) -> Result<Record<'static>> {
-    let too_long = |_| Error::usage(format!("chunk {tag} would have {length} bytes; its length has 32 bits"));
+/// The head of a chunk with so many bytes.
+pub(super) fn chunk(tag: Tag, form: Form, length: u64) -> Result<Record<'static>> {
+    let too_long = |_| Error::limit("bytes in one chunk", length, u32::MAX.into());
     Ok(Record::Chunk(Chunk { tag, length: u32::try_from(length).map_err(too_long)?, form }))
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Contents<'a> {
 /// Names longer than this are no names.
 pub(super) const LONGEST_NAME: usize = 1 << 16;
 /// No file has so many; four letters of a name, taken for a number, are more.
-const MOST_LINES: u32 = 1 << 24;
+const MAX_LINES: u32 = 1 << 24;
 
 /// How much like what the tool writes the items have to be.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -68,7 +68,7 @@ impl Contents<'_> {
         let candidates: &[(Form, Trust)] = match tag {
             Tag::S if context.is_varint => &[(Form::VarintLines, Trust::Sizes), (Form::Lines, Trust::Sizes)],
             Tag::S => &[(Form::Lines, Trust::Sizes), (Form::VarintLines, Trust::Sizes)],
-            Tag::C if context.has_ranges => &[(Form::Places, Trust::Sizes)],
+            Tag::C if context.has_ranges => &[(Form::SiteCalls, Trust::Sizes)],
             Tag::C if context.is_varint => &[(Form::VarintEdges, Trust::Sizes), (Form::Edges, Trust::Sizes)],
             Tag::C => &[(Form::Edges, Trust::Sizes), (Form::VarintEdges, Trust::Sizes)],
             Tag::D if self.length == 0 => &[(Form::Subs, Trust::Sizes)],
@@ -90,7 +90,7 @@ impl Contents<'_> {
 
     fn fits(&self, form: Form, trust: Trust) -> Result<bool> {
         match form {
-            Form::Lines | Form::Edges | Form::Places => {
+            Form::Lines | Form::Edges | Form::SiteCalls => {
                 return Ok(self.is_cut || self.length.is_multiple_of(FIGURES_BYTES as u64));
             }
             Form::IndexedFiles => return Ok(self.length.is_multiple_of(8)),
@@ -180,7 +180,7 @@ impl Scan {
     fn range(&mut self) -> Result<Option<()>> {
         let [_, _, first_line, last_line] = self.numbers()?;
         let needs_meaning = self.trust == Trust::Numbers;
-        if needs_meaning && (first_line > last_line || last_line >= MOST_LINES) {
+        if needs_meaning && (first_line > last_line || last_line >= MAX_LINES) {
             return Ok(None);
         }
         self.skip_and_name(16, !needs_meaning)

@@ -3,15 +3,16 @@
 use std::{cmp::Reverse, collections::HashMap};
 
 use crate::pynytprof::{Edge, Line, Process, Record, raw::TICKS_PER_SEC};
-use traceloom_core::{Amount, Fact, Findings, Info, Listing, Options, Records, Result, Source, Text, date_time};
+use traceloom_core::{Amount, Error, Fact, Findings, Info, Listing, Options, Records, Result, Source, Text, date_time};
 
 /// Summarizes a file.
 pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
     let mut reader = super::open(source.clone(), options)?;
     let mut survey = Survey::default();
-    while let Some(located) = reader.next()? {
+    reader.walk(|located| {
         survey.take(&located.record);
-    }
+        Ok::<_, Error>(())
+    })?;
     let info = survey.info(reader.header().dialect.as_str());
     Ok((info, reader.into_findings()))
 }
@@ -38,7 +39,7 @@ struct Survey {
     subs: u64,
     edges: u64,
     edge_calls: u64,
-    places: u64,
+    sites: u64,
     files: u64,
     unexplained_bytes: u64,
     sub_names: HashMap<u32, String>,
@@ -61,7 +62,7 @@ impl Survey {
             Record::Sub(sub) => self.take_sub(sub.sid, sub.name),
             Record::Range(sub) => self.take_sub(sub.sid, sub.name),
             Record::Edge(edge) => self.take_edge(edge),
-            Record::Place(_) => self.places += 1,
+            Record::SiteCalls(_) => self.sites += 1,
             Record::File(file) => self.take_file(file.fid, file.path),
             Record::IndexedFile(..) => self.files += 1,
             Record::Token(crate::Record::NewFid(file)) => self.take_file(file.fid, file.name.bytes),
@@ -122,7 +123,7 @@ impl Survey {
         info.fact("edges", self.edges);
         info.fact("edge_calls", self.edge_calls);
         // Forms that the document does not have.
-        let others = [("files", self.files), ("visits", self.visits), ("call_places", self.places)];
+        let others = [("files", self.files), ("visits", self.visits), ("call_places", self.sites)];
         let others = others.into_iter().chain([("unexplained_bytes", self.unexplained_bytes)]);
         others.filter(|(_, count)| *count > 0).for_each(|(name, count)| info.fact(name, count));
         info.tables.extend([self.line_table(), self.edge_table()]);

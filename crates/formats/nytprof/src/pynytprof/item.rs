@@ -4,7 +4,7 @@ use traceloom_core::{ByteOrder, Cursor};
 
 use super::{
     raw::{FIGURES_BYTES, Form},
-    record::{Edge, File, Line, Place, Range, Record, Sub, Visit},
+    record::{Edge, File, Line, Range, Record, SiteCalls, Sub, Visit},
 };
 use crate::{
     Pair,
@@ -16,7 +16,7 @@ pub(super) fn measure(form: Form, bytes: &[u8]) -> Result<usize, usize> {
     let fixed = |len: usize| if bytes.len() >= len { Ok(len) } else { Err(len) };
     match form {
         Form::Raw => fixed(1),
-        Form::Lines | Form::Edges | Form::Places => fixed(FIGURES_BYTES),
+        Form::Lines | Form::Edges | Form::SiteCalls => fixed(FIGURES_BYTES),
         Form::IndexedFiles => fixed(8),
         Form::Subs => name_end(bytes, 8),
         Form::Ranges | Form::Files => name_end(bytes, 16),
@@ -68,9 +68,9 @@ impl<'a> Item<'a> {
                 let (ticks, sub_ticks) = (self.time()?, self.time()?);
                 Record::Edge(Edge { caller_sid, callee_sid, calls, ticks, sub_ticks })
             }
-            Form::Places => {
+            Form::SiteCalls => {
                 let (fid, line, sid) = (self.integer()?, self.integer()?, self.integer()?);
-                Record::Place(Place { fid, line, sid, inc_ticks: self.time()?, exc_ticks: self.time()? })
+                Record::SiteCalls(SiteCalls { fid, line, sid, inc_ticks: self.time()?, exc_ticks: self.time()? })
             }
             Form::Subs => {
                 let (sid, flags) = (self.integer()?, self.integer()?);
@@ -138,9 +138,9 @@ pub(super) fn encode(form: Form, record: &Record<'_>, out: &mut Vec<u8>) -> bool
             integers(&[edge.caller_sid, edge.callee_sid, edge.calls], out);
             times([edge.ticks, edge.sub_ticks], out);
         }
-        (Form::Places, Record::Place(place)) => {
-            integers(&[place.fid, place.line, place.sid], out);
-            times([place.inc_ticks, place.exc_ticks], out);
+        (Form::SiteCalls, Record::SiteCalls(calls)) => {
+            integers(&[calls.fid, calls.line, calls.sid], out);
+            times([calls.inc_ticks, calls.exc_ticks], out);
         }
         (Form::Subs, Record::Sub(sub)) => {
             integers(&[sub.sid, sub.flags], out);

@@ -10,40 +10,34 @@ mod item;
 pub mod raw;
 mod read;
 mod record;
+pub mod sample;
 mod write;
 
 use std::io::Write;
 
 use traceloom_core::{
-    Access, Clock, Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule, Sample, Slice,
-    Sniff, Source, Variant,
+    Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule, Sample, Slice, Sniff, Source,
+    Variant,
 };
 
 pub use self::{
     read::{Reader, open},
-    record::{Chunk, Edge, File, Header, Line, Place, Process, Range, Record, Sub, Visit},
+    record::{Chunk, Edge, File, Header, Line, Process, Range, Record, SiteCalls, Sub, Visit},
     write::{Writer, create},
 };
-use crate::{dialect, edit::with_levels};
+use crate::{dialect, variant::with_levels};
 
 /// The dialect as data.
-pub static FORMAT: Format = Format {
-    id: "pynytprof",
-    name: "Pynytprof",
-    extensions: &["pynytprof", "out", "nytprof"],
-    variants: &with_levels(Variant { id: "document", about: "as its document says, not compressed" }),
-    siblings: &["nytprof"],
-    clock: Clock::Monotonic,
-    access: Access::Sequential,
-    order: Order::None,
-};
+pub static FORMAT: Format = Format::new("pynytprof", "Pynytprof")
+    .extensions(&["pynytprof", "out", "nytprof"])
+    .variants(&with_levels(Variant::new("document", "as its document says, not compressed")))
+    .siblings(&["nytprof"])
+    .order(Order::None);
 
 /// Whether these first bytes look like a file of Pynytprof.
 pub fn sniff(prefix: &[u8]) -> Sniff {
-    match dialect::begins(prefix) && dialect::dialect_of_prefix(prefix).is_pynytprof() {
-        true => Sniff::Yes,
-        false => Sniff::No,
-    }
+    let is_pynytprof = dialect::begins(prefix) && dialect::dialect_of_prefix(prefix).is_pynytprof();
+    if is_pynytprof { Sniff::Yes } else { Sniff::No }
 }
 
 /// Pynytprof's dialect.
@@ -77,7 +71,7 @@ impl Codec for Pynytprof {
         variant: Option<&str>,
         options: &Options,
     ) -> Result<Edited> {
-        crate::edit::from_pynytprof(source, out, variant, options)
+        edit::to_nytprof(source, out, variant, options)
     }
 
     fn open(source: Source, options: &Options) -> Result<Reader> {
@@ -113,6 +107,6 @@ impl Codec for Pynytprof {
     }
 
     fn sample() -> Result<Sample> {
-        crate::sample::pynytprof_sample()
+        sample::sample()
     }
 }

@@ -91,6 +91,7 @@ impl fmt::Display for Tag {
 
 /// What a chunk holds.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[non_exhaustive]
 pub enum Form {
     /// Bytes.
     Raw,
@@ -109,7 +110,7 @@ pub enum Form {
     /// `C`: caller, callee, calls in 4 bytes, two times in 8.
     Edges,
     /// `C`: file, line, callee in 4 bytes, two times in 8; goes with [`Form::Ranges`].
-    Places,
+    SiteCalls,
     /// `C` with integers of variable length.
     VarintEdges,
     /// `F`: file, flags, size, time of change in 4 bytes, path up to a NUL.
@@ -134,7 +135,7 @@ impl Form {
             Self::Visits => "visits",
             Self::VarintVisits => "varint visits",
             Self::Edges => "edges",
-            Self::Places => "calls by place",
+            Self::SiteCalls => "calls by place",
             Self::VarintEdges => "varint edges",
             Self::Files => "files",
             Self::VarintFiles => "varint files",

@@ -111,9 +111,9 @@ pub struct Edge {
     pub sub_ticks: u64,
 }
 
-/// Calls from one place.
+/// Calls to a sub from one line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Place {
+pub struct SiteCalls {
     /// File of the calls.
     pub fid: u32,
     /// Line of the calls.
@@ -141,9 +141,10 @@ pub struct File<'a> {
     pub path: &'a [u8],
 }
 
-/// One piece of a file. A file as the document has it is
+/// One record of a file. A file as the document has it is
 /// `Comment Attribute* Option* Process Chunk Line* Chunk Sub* Chunk Edge* Chunk`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Record<'a> {
     /// A line of text, without `#` and newline.
     Comment(&'a [u8]),
@@ -173,8 +174,8 @@ pub enum Record<'a> {
     VisitsEnd,
     /// Calls from one sub to another.
     Edge(Edge),
-    /// Calls from one place.
-    Place(Place),
+    /// Calls to a sub from one line.
+    SiteCalls(SiteCalls),
     /// A file.
     File(File<'a>),
     /// A file and the number of its name, which is not stored.
@@ -217,7 +218,7 @@ impl Describe for Record<'_> {
             Self::Visit(_) => "visit",
             Self::VisitsEnd => "visits_end",
             Self::Edge(_) => "edge",
-            Self::Place(_) => "place",
+            Self::SiteCalls(_) => "place",
             Self::File(_) => "file",
             Self::IndexedFile(..) => "indexed_file",
             Self::Property(_) => "property",
@@ -282,10 +283,10 @@ impl Record<'_> {
                 fields.unsigned("ticks", edge.ticks);
                 fields.unsigned("sub_ticks", edge.sub_ticks);
             }
-            Self::Place(place) => {
-                unsigned(fields, &[("fid", place.fid), ("line", place.line), ("sid", place.sid)]);
-                fields.unsigned("inc_ticks", place.inc_ticks);
-                fields.unsigned("exc_ticks", place.exc_ticks);
+            Self::SiteCalls(calls) => {
+                unsigned(fields, &[("fid", calls.fid), ("line", calls.line), ("sid", calls.sid)]);
+                fields.unsigned("inc_ticks", calls.inc_ticks);
+                fields.unsigned("exc_ticks", calls.exc_ticks);
             }
             Self::File(file) => {
                 unsigned(fields, &[("fid", file.fid), ("flags", file.flags)]);

@@ -27,3 +27,12 @@ pub(crate) fn read(folder: &Path, name: &str) -> Vec<u8> {
 pub(crate) fn windowed(window_bytes: usize) -> Options {
     Options::default().with_limits(Limits::with(|limits| limits.window_bytes = window_bytes))
 }
+
+/// All fixtures of all folders.
+pub(crate) fn fixtures() -> Vec<(String, Vec<u8>)> {
+    let folders = ["", "damaged", "pynytprof"].map(|name| folder().join(name));
+    let files = folders.iter().flat_map(|folder| {
+        profiles(folder).into_iter().map(move |name| (format!("{}/{name}", folder.display()), read(folder, &name)))
+    });
+    files.collect()
+}

@@ -10,7 +10,7 @@ use std::io::Write;
 
 use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
-use traceloom_nytprof::edit::level_of;
+use traceloom_nytprof::pynytprof::edit::level_of;
 
 use self::figures::Figures;
 use crate::nytprof::from_tables::header::Facts;

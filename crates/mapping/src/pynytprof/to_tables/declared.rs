@@ -101,7 +101,7 @@ impl Declared {
             Record::IndexedFile(fid, _) => self.files.refer(*fid, strings)?,
             // The document has no names of files, only numbers.
             Record::Line(line) => self.files.refer(line.fid, strings)?,
-            Record::Place(place) => self.files.refer(place.fid, strings)?,
+            Record::SiteCalls(calls) => self.files.refer(calls.fid, strings)?,
             Record::Visit(visit) => {
                 self.files.refer(visit.fid, strings)?;
                 self.visits_ns = self.visits_ns.saturating_add(visit.ns);

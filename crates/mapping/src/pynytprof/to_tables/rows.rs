@@ -14,7 +14,7 @@ use traceloom_model::{
 };
 use traceloom_nytprof::{
     Record as Token, SrcLine,
-    pynytprof::{Edge, Line, Place, Reader, Record, Visit, raw::TICKS_PER_SEC},
+    pynytprof::{Edge, Line, Reader, Record, SiteCalls, Visit, raw::TICKS_PER_SEC},
     text_of,
 };
 
@@ -89,7 +89,7 @@ impl<'d> Rows<'d> {
             Record::Line(line) => self.line(line, tables),
             Record::Visit(visit) => self.visit(visit, tables),
             Record::Edge(edge) => self.edge(edge, tables),
-            Record::Place(place) => self.place(place, tables),
+            Record::SiteCalls(calls) => self.site_calls(calls, tables),
             Record::Token(token) => self.token(token, tables),
             _ => Ok(()),
         }
@@ -179,15 +179,15 @@ impl<'d> Rows<'d> {
     }
 
     /// The tool stores no number of calls with a place.
-    fn place(&mut self, place: &Place, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        let at = Some((place.fid, place.line));
-        self.call((None, place.sid), at, 1, [place.inc_ticks, place.exc_ticks], tables)
+    fn site_calls(&mut self, calls: &SiteCalls, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let site = Some((calls.fid, calls.line));
+        self.call((None, calls.sid), site, 1, [calls.inc_ticks, calls.exc_ticks], tables)
     }
 
     fn call(
         &mut self,
         (caller_sid, callee_sid): (Option<u32>, u32),
-        place: Option<(u32, u32)>,
+        site: Option<(u32, u32)>,
         count: u32,
         ticks: [u64; 2],
         tables: &mut Tables<'_>,
@@ -200,8 +200,8 @@ impl<'d> Rows<'d> {
             id,
             caller: caller_sid.map(|sid| sub_name(declared, sid, caller_text)),
             callee: sub_name(declared, callee_sid, text),
-            file: place.and_then(|(fid, _)| declared.files.name(fid)).map(Into::into),
-            line: place.map(|(_, line)| line),
+            file: site.and_then(|(fid, _)| declared.files.name(fid)).map(Into::into),
+            line: site.map(|(_, line)| line),
             count: count.into(),
             incl_ns,
             excl_ns,

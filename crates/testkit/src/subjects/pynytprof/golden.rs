@@ -156,7 +156,7 @@ fn row(record: &Record<'_>) -> Option<Value> {
         Record::Range(sub) => json!([sub.sid, sub.fid, sub.first_line, sub.last_line, show(sub.name)]),
         Record::Visit(visit) => json!([visit.fid, visit.line, visit.ns]),
         Record::Edge(e) => json!([e.caller_sid, e.callee_sid, e.calls, e.ticks, e.sub_ticks]),
-        Record::Place(place) => json!([place.fid, place.line, place.sid, place.inc_ticks, place.exc_ticks]),
+        Record::SiteCalls(calls) => json!([calls.fid, calls.line, calls.sid, calls.inc_ticks, calls.exc_ticks]),
         Record::File(f) => json!([f.fid, f.flags, f.size, f.mtime, show(f.path)]),
         Record::IndexedFile(fid, string) => json!([fid, string]),
         _ => return None,
@@ -174,7 +174,7 @@ fn form_text(chunk: &Chunk) -> Option<&'static str> {
         Form::Files => "fid-flags-size-mtime-path",
         Form::VarintFiles => "varint-file",
         Form::IndexedFiles => "fid-stringindex",
-        Form::Lines | Form::Edges | Form::Places | Form::Properties | Form::Raw => return None,
+        _ => return None,
     })
 }
 

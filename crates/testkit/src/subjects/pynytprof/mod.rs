@@ -58,7 +58,7 @@ impl Specimen for Pynytprof {
                 Record::Range(sub) => (&mut sub.last_line, "range last_line"),
                 Record::Visit(visit) => (&mut visit.line, "visit line"),
                 Record::Edge(edge) => (&mut edge.calls, "edge calls"),
-                Record::Place(place) => (&mut place.line, "place line"),
+                Record::SiteCalls(calls) => (&mut calls.line, "place line"),
                 Record::File(file) => (&mut file.flags, "file flags"),
                 _ => return None,
             };

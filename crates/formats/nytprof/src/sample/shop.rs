@@ -1,26 +1,16 @@
-//! A realistic sample: the profile of a small program that prices orders, made with our own writer.
+//! A small program that prices orders: it has string evals, discounts and source, and each call as it happened.
 
 use std::collections::BTreeMap;
 
-use traceloom_core::{Options, Result, Sample, Source};
+use traceloom_core::Result;
 
 use crate::{
     Header, NewFid, Nv, Pair, PidEnd, PidStart, Record, SrcLine, Str, SubCallers, SubEntry, SubInfo, SubReturn,
-    TimeLine, Writer, create, edit, raw::FidFlags,
+    TimeLine, Writer, create, raw::FidFlags,
 };
 
-/// The sample, with what it shows.
-pub(crate) fn sample() -> Result<Sample> {
-    Ok(Sample {
-        file_name: "nytprof.out",
-        bytes: profile()?,
-        about: "the profile of a Perl program that prices orders",
-        tries: &["convert --to nytprof:plain {file} plain.out", "convert --to pynytprof {file} py.out"],
-    })
-}
-
-/// A profile as Devel::NYTProf writes it, compressed, with calls and source.
-pub fn profile() -> Result<Vec<u8>> {
+/// The profile as Devel::NYTProf writes it, compressed, with calls and source.
+pub(super) fn profile() -> Result<Vec<u8>> {
     let mut program = Program::start()?;
     program.read_orders()?;
     for order in 1..=ORDERS {
@@ -30,23 +20,6 @@ pub fn profile() -> Result<Vec<u8>> {
 }
 
 const ORDERS: u32 = 120;
-
-/// The sample, with what it shows.
-pub(crate) fn pynytprof_sample() -> Result<Sample> {
-    Ok(Sample {
-        file_name: "pynytprof.out",
-        bytes: pynytprof()?,
-        about: "the figures of the same program in Pynytprof's dialect",
-        tries: &["convert --to nytprof {file} perl.out"],
-    })
-}
-
-/// The same figures in the layout of Pynytprof's document.
-pub fn pynytprof() -> Result<Vec<u8>> {
-    let mut out = Vec::new();
-    edit::to_pynytprof(&Source::bytes(profile()?), &mut out, None, &Options::default())?;
-    Ok(out)
-}
 
 const SCRIPT: &[&str] = &[
     "#!/usr/bin/perl\n",

@@ -1,0 +1,230 @@
+//! Walks the records of a Pynytprof file, whichever form it has.
+
+mod chunks;
+mod deflate;
+mod head;
+
+use traceloom_core::{Error, Finding, Findings, Limits, Located, Options, Position, Records, Result, Source, Window};
+
+use self::head::text;
+use super::{
+    check::Checker,
+    findings::AFTER_END,
+    forms::Context,
+    item,
+    raw::{CHUNK_HEAD, Form},
+    record::{Chunk, Header, Process, Record},
+};
+use crate::{
+    Dialect, INFLATED, NvLayout,
+    dialect::{begins, dialect, true_len},
+    parse,
+};
+
+/// Opens a file of Pynytprof.
+pub fn open(source: Source, options: &Options) -> Result<Reader> {
+    if !begins(&source.prefix(64)?) {
+        let message = "this is not a file of Pynytprof: it does not begin with NYTProf and a version";
+        return Err(Error::unrecognized(message).at(Position::at(0).field("version")));
+    }
+    match dialect(&source, &options.limits)? {
+        Dialect::Nytprof => Err(Error::unrecognized("this is a profile of Devel::NYTProf, not of Pynytprof")),
+        found => Reader::new(source, found, options),
+    }
+}
+
+/// Reads one file; see [`Records`].
+#[derive(Debug)]
+pub struct Reader {
+    window: Window,
+    /// The bytes of the part that is read: the file, or what its compressed part holds.
+    source: Source,
+    file: Source,
+    /// Length of the part that is read.
+    length: u64,
+    file_bytes: u64,
+    header: Header,
+    checker: Checker,
+    limits: Limits,
+    state: State,
+    context: Context,
+    is_inflated: bool,
+    after_inflated: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum State {
+    Banner,
+    Process,
+    Chunks,
+    /// Inside a chunk, with so many bytes left.
+    Items(Form, u64),
+    Tokens,
+    Residue,
+    Done,
+}
+
+/// What the next record is; its bytes are in the window.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Again,
+    Done,
+    Text { len: usize },
+    StartDeflate { offset: u64, level: u8 },
+    EndDeflate { offset: u64 },
+    Process(Process, usize),
+    Chunk(Chunk),
+    Item { form: Form, len: usize },
+    Token { len: usize },
+    Residue { len: usize },
+}
+
+impl Reader {
+    fn new(source: Source, dialect: Dialect, options: &Options) -> Result<Self> {
+        let length = true_len(&source)?;
+        let mut limits = options.limits.clone();
+        limits.record_bytes = limits.record_bytes.min((16 << 20) + usize::try_from(length).unwrap_or(usize::MAX / 4));
+        let findings = Findings::new(options.mode, &limits);
+        let mut reader = Self {
+            window: Window::new(source.clone(), &limits),
+            file: source.clone(),
+            source,
+            length,
+            file_bytes: length,
+            header: Header { dialect, head: Vec::new() },
+            checker: Checker::new(findings, length),
+            limits,
+            state: State::Banner,
+            context: Context::default(),
+            is_inflated: false,
+            after_inflated: None,
+        };
+        reader.read_head()?;
+        Ok(reader)
+    }
+
+    fn position(&self) -> Position {
+        let position = Position::at(self.window.offset());
+        if self.is_inflated { position.field(INFLATED) } else { position }
+    }
+
+    fn left(&self) -> u64 {
+        self.length.saturating_sub(self.window.offset())
+    }
+
+    /// Makes `wanted` bytes available, in steps, so that a lie about a length costs no memory.
+    fn grow(&mut self, wanted: usize) -> Result<usize> {
+        loop {
+            let available = self.window.bytes().len();
+            let step = wanted.min(available.saturating_mul(2).max(64));
+            if available >= wanted || self.window.fill(step)?.len() < step {
+                return Ok(self.window.bytes().len());
+            }
+        }
+    }
+
+    fn line_len(&mut self) -> Result<usize> {
+        let mut searched = 0;
+        loop {
+            let bytes = self.window.bytes();
+            if let Some(found) = bytes.iter().skip(searched).position(|byte| *byte == b'\n') {
+                return Ok(searched + found + 1);
+            }
+            searched = bytes.len();
+            if self.grow(searched + 1)? <= searched {
+                return Ok(searched);
+            }
+        }
+    }
+
+    fn truncated(&mut self, what: String, needed: u64) -> Result<Step> {
+        self.checker.truncated(what, needed, self.left(), self.position())?;
+        self.state = State::Residue;
+        Ok(Step::Again)
+    }
+
+    fn after_end(&mut self) -> Result<Step> {
+        let after = Finding::new(&AFTER_END, self.position()).with("bytes", self.left());
+        self.checker.findings.report(after)?;
+        self.state = State::Residue;
+        Ok(Step::Again)
+    }
+
+    fn residue(&mut self) -> Result<Step> {
+        match self.window.fill(1)?.len() {
+            0 => self.end_of_part(),
+            len => Ok(Step::Residue { len }),
+        }
+    }
+
+    fn step(&mut self) -> Result<Step> {
+        loop {
+            let step = match self.state {
+                State::Banner => self.banner()?,
+                State::Process => self.process()?,
+                State::Chunks => self.chunk()?,
+                State::Items(form, left) => self.item(form, left)?,
+                State::Tokens => self.token()?,
+                State::Residue => self.residue()?,
+                State::Done => Step::Done,
+            };
+            if !matches!(step, Step::Again) {
+                return Ok(step);
+            }
+        }
+    }
+
+    fn lend(&mut self, step: Step) -> Option<Located<Record<'_>>> {
+        let offset = self.window.offset();
+        let (len, record) = match step {
+            Step::Again | Step::Done => return None,
+            Step::StartDeflate { offset, level } => {
+                return Some(Located { offset, len: 1, record: Record::StartDeflate(level) });
+            }
+            Step::EndDeflate { offset } => return Some(Located { offset, len: 0, record: Record::EndDeflate }),
+            Step::Text { len } => (len, text(self.window.take(len))),
+            Step::Process(process, len) => {
+                self.window.consume(len);
+                (len, Record::Process(process))
+            }
+            Step::Chunk(chunk) => {
+                self.window.consume(CHUNK_HEAD);
+                (CHUNK_HEAD, Record::Chunk(chunk))
+            }
+            Step::Item { form, len } => (len, item::decode(form, self.window.take(len))),
+            Step::Token { len } => {
+                let bytes = self.window.take(len);
+                let token = parse::record(bytes, NvLayout::COMMON);
+                (len, token.map_or(Record::Residue(bytes), |(record, _)| Record::Token(record)))
+            }
+            Step::Residue { len } => (len, Record::Residue(self.window.take(len))),
+        };
+        Some(Located { offset, len: len as u64, record })
+    }
+}
+
+impl Records for Reader {
+    type Codec = crate::pynytprof::Pynytprof;
+
+    fn header(&self) -> &Header {
+        &self.header
+    }
+
+    fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
+        match self.step() {
+            Ok(step) => Ok(self.lend(step)),
+            Err(error) => {
+                self.state = State::Done;
+                Err(error)
+            }
+        }
+    }
+
+    fn findings(&self) -> &Findings {
+        &self.checker.findings
+    }
+
+    fn into_findings(self) -> Findings {
+        self.checker.findings
+    }
+}

@@ -1,0 +1,23 @@
+//! Sample profiles, made with the writer of this crate.
+
+mod modules;
+mod shop;
+
+use std::io::Write;
+
+use traceloom_core::{Result, Sample};
+
+/// The sample, with what it shows.
+pub fn sample() -> Result<Sample> {
+    Ok(Sample {
+        file_name: "nytprof.out",
+        bytes: shop::profile()?,
+        about: "the profile of a Perl program that prices orders",
+        tries: &["convert --to nytprof:plain {file} plain.out", "convert --to pynytprof {file} py.out"],
+    })
+}
+
+/// Writes a profile of about that many records; memory does not grow with it.
+pub fn write<W: Write>(out: W, records: u64) -> Result<W> {
+    modules::write(out, records)
+}
