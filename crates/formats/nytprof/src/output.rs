@@ -1,107 +1,106 @@
-//! The bytes of both dialects on their way out: a buffer, lines of text, and the compressed part.
+//! The bytes of both dialects on their way out: lines of text, and the compressed part.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use flate2::{Compression, write::ZlibEncoder};
-use traceloom_core::{Error, Result};
+use traceloom_core::{ByteOrder, Error, Result};
 
 use crate::{Pair, raw::Tag};
 
-/// A buffer in front of an output that may become compressed.
-#[derive(Debug)]
-pub(crate) struct Output<W: Write> {
-    /// Bytes that are still to be written; [`Output::flush_if_full`] follows each record.
-    pub(crate) buffer: Vec<u8>,
-    stream: Stream<W>,
-}
+/// Gathers the bytes of records, in front of an output that may become compressed.
+pub(crate) type Output<W> = traceloom_core::Output<Stream<W>>;
 
+/// An output, compressed or not.
 #[derive(Debug)]
-enum Stream<W: Write> {
+pub(crate) enum Stream<W: Write> {
     Plain(W),
     Deflating(Box<ZlibEncoder<W>>),
     /// Only while the one turns into the other.
     Gone,
 }
 
-const FLUSH_BYTES: usize = 64 << 10;
+/// Starts with bytes that are not compressed.
+pub(crate) fn output<W: Write>(out: W, head: &[u8]) -> Output<W> {
+    let mut output = Output::new(Stream::Plain(out), ByteOrder::Little);
+    output.put(head);
+    output
+}
 
-impl<W: Write> Output<W> {
-    pub(crate) fn new(out: W) -> Self {
-        Self { buffer: Vec::new(), stream: Stream::Plain(out) }
+/// Writes the tag of the compressed part; what follows is compressed.
+pub(crate) fn start_deflate<W: Write>(output: &mut Output<W>, level: u8) -> Result<()> {
+    if matches!(output.out_mut(), Stream::Deflating(_)) {
+        return Err(Error::usage("a compressed part cannot hold another"));
     }
+    output.put_u8(Tag::START_DEFLATE.0);
+    output.flush()?;
+    let level = Compression::new(level.min(9).into());
+    let stream = output.out_mut();
+    *stream = match std::mem::replace(stream, Stream::Gone) {
+        Stream::Plain(out) => Stream::Deflating(Box::new(ZlibEncoder::new(out, level))),
+        other => other,
+    };
+    Ok(())
+}
 
-    #[inline]
-    pub(crate) fn flush_if_full(&mut self) -> Result<()> {
-        if self.buffer.len() >= FLUSH_BYTES { self.flush() } else { Ok(()) }
-    }
+/// What follows is not compressed.
+pub(crate) fn end_deflate<W: Write>(output: &mut Output<W>) -> Result<()> {
+    output.flush()?;
+    let stream = output.out_mut();
+    *stream = match std::mem::replace(stream, Stream::Gone) {
+        Stream::Deflating(encoder) => Stream::Plain(encoder.finish()?),
+        other => other,
+    };
+    Ok(())
+}
 
-    fn flush(&mut self) -> Result<()> {
-        match &mut self.stream {
-            Stream::Plain(out) => out.write_all(&self.buffer)?,
-            Stream::Deflating(out) => out.write_all(&self.buffer)?,
-            Stream::Gone => return Err(gone()),
-        }
-        self.buffer.clear();
-        Ok(())
-    }
-
-    /// Writes the tag of the compressed part; what follows is compressed.
-    pub(crate) fn start_deflate(&mut self, level: u8) -> Result<()> {
-        if matches!(self.stream, Stream::Deflating(_)) {
-            return Err(Error::usage("a compressed part cannot hold another"));
-        }
-        self.buffer.push(Tag::START_DEFLATE.0);
-        self.flush()?;
-        let level = Compression::new(level.min(9).into());
-        self.stream = match std::mem::replace(&mut self.stream, Stream::Gone) {
-            Stream::Plain(out) => Stream::Deflating(Box::new(ZlibEncoder::new(out, level))),
-            other => other,
-        };
-        Ok(())
-    }
-
-    pub(crate) fn end_deflate(&mut self) -> Result<()> {
-        self.flush()?;
-        self.stream = match std::mem::replace(&mut self.stream, Stream::Gone) {
-            Stream::Deflating(encoder) => Stream::Plain(encoder.finish()?),
-            other => other,
-        };
-        Ok(())
-    }
-
-    /// Writes all that is left; a compressed part that is still open is ended first.
-    pub(crate) fn finish(mut self) -> Result<W> {
-        self.end_deflate()?;
-        match self.stream {
-            Stream::Plain(mut out) => {
-                out.flush()?;
-                Ok(out)
-            }
-            // `end_deflate` leaves a plain output or an error.
-            Stream::Deflating(_) | Stream::Gone => Err(gone()),
-        }
-    }
-
-    pub(crate) fn put_pair(&mut self, tag: Tag, pair: &Pair<'_>) -> Result<()> {
-        match pair.value {
-            Some(value) if !pair.key.contains(&b'=') => self.put_line(tag, &[pair.key, b"=", value]),
-            Some(_) => Err(Error::usage("the name of an attribute or option cannot hold an equals sign")),
-            None => self.put_line(tag, &[pair.key]),
-        }
-    }
-
-    /// Nothing in the format escapes a newline, so none can be written.
-    pub(crate) fn put_line(&mut self, tag: Tag, parts: &[&[u8]]) -> Result<()> {
-        if parts.iter().any(|part| part.contains(&b'\n')) {
-            return Err(Error::usage("a line of text cannot hold a newline"));
-        }
-        self.buffer.push(tag.0);
-        parts.iter().for_each(|part| self.buffer.extend_from_slice(part));
-        self.buffer.push(b'\n');
-        Ok(())
+/// Writes all that is left; a compressed part that is still open is ended first.
+pub(crate) fn finish<W: Write>(mut output: Output<W>) -> Result<W> {
+    end_deflate(&mut output)?;
+    match output.finish()? {
+        Stream::Plain(out) => Ok(out),
+        // `end_deflate` leaves a plain output or an error.
+        Stream::Deflating(_) | Stream::Gone => Err(gone().into()),
     }
 }
 
-fn gone() -> Error {
-    Error::usage("the output is gone after an earlier error")
+/// Writes a line `key=value`.
+pub(crate) fn put_pair<W: Write>(output: &mut Output<W>, tag: Tag, pair: &Pair<'_>) -> Result<()> {
+    match pair.value {
+        Some(value) if !pair.key.contains(&b'=') => put_line(output, tag, &[pair.key, b"=", value]),
+        Some(_) => Err(Error::usage("the name of an attribute or option cannot hold an equals sign")),
+        None => put_line(output, tag, &[pair.key]),
+    }
+}
+
+/// Writes a line of text. Nothing in the format escapes a newline, so none can be written.
+pub(crate) fn put_line<W: Write>(output: &mut Output<W>, tag: Tag, parts: &[&[u8]]) -> Result<()> {
+    if parts.iter().any(|part| part.contains(&b'\n')) {
+        return Err(Error::usage("a line of text cannot hold a newline"));
+    }
+    output.put_u8(tag.0);
+    parts.iter().for_each(|part| output.put(part));
+    output.put_u8(b'\n');
+    Ok(())
+}
+
+impl<W: Write> Write for Stream<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(out) => out.write(bytes),
+            Self::Deflating(out) => out.write(bytes),
+            Self::Gone => Err(gone()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.flush(),
+            Self::Deflating(out) => out.flush(),
+            Self::Gone => Err(gone()),
+        }
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::other("the output is gone after an earlier error")
 }

@@ -9,13 +9,14 @@ use super::{
     raw::Form,
     record::{Header, Record},
 };
-use crate::{output::Output, raw::Tag};
+use crate::{
+    output::{Output, end_deflate, finish, output, put_line, put_pair, start_deflate},
+    raw::Tag,
+};
 
 /// Starts a file with its first line.
 pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
-    let mut out = Output::new(out);
-    out.buffer.extend_from_slice(&header.head);
-    Ok(Writer { out, form: Form::Raw })
+    Ok(Writer { out: output(out, &header.head), form: Form::Raw })
 }
 
 /// Writes one file, record by record, in the order that [`Record`] describes.
@@ -31,46 +32,46 @@ impl<W: Write> Writer<W> {
     /// Writes one record.
     pub fn write(&mut self, record: &Record<'_>) -> Result<()> {
         match record {
-            Record::Comment(text) => self.out.put_line(Tag::COMMENT, &[text])?,
-            Record::Attribute(pair) => self.out.put_pair(Tag::ATTRIBUTE, pair)?,
-            Record::Option(pair) => self.out.put_pair(Tag::OPTION, pair)?,
-            Record::Blank => self.out.buffer.push(b'\n'),
-            Record::StartDeflate(level) => self.out.start_deflate(*level)?,
-            Record::EndDeflate => self.out.end_deflate()?,
+            Record::Comment(text) => put_line(&mut self.out, Tag::COMMENT, &[text])?,
+            Record::Attribute(pair) => put_pair(&mut self.out, Tag::ATTRIBUTE, pair)?,
+            Record::Option(pair) => put_pair(&mut self.out, Tag::OPTION, pair)?,
+            Record::Blank => self.out.put_u8(b'\n'),
+            Record::StartDeflate(level) => start_deflate(&mut self.out, *level)?,
+            Record::EndDeflate => end_deflate(&mut self.out)?,
             Record::Process(process) => {
-                self.out.buffer.push(Tag::PID_START.0);
+                self.out.put_u8(Tag::PID_START.0);
                 if process.has_length {
-                    self.out.buffer.extend_from_slice(&16u32.to_le_bytes());
+                    self.out.put_u32(16);
                 }
-                self.out.buffer.extend_from_slice(&process.pid.to_le_bytes());
-                self.out.buffer.extend_from_slice(&process.ppid.to_le_bytes());
-                self.out.buffer.extend_from_slice(&process.time.to_le_bytes());
+                self.out.put_u32(process.pid);
+                self.out.put_u32(process.ppid);
+                self.out.put_f64(process.time);
             }
             Record::Chunk(chunk) => {
-                self.out.buffer.push(chunk.tag.0);
-                self.out.buffer.extend_from_slice(&chunk.length.to_le_bytes());
+                self.out.put_u8(chunk.tag.0);
+                self.out.put_u32(chunk.length);
                 self.form = chunk.form;
             }
             Record::Token(token) => {
                 let mut writer = crate::create(Vec::new(), &crate::Header::default())?;
                 let head = crate::Header::default().line().len();
                 writer.write(token)?;
-                self.out.buffer.extend_from_slice(writer.finish()?.get(head..).unwrap_or_default());
+                self.out.put(writer.finish()?.get(head..).unwrap_or_default());
             }
-            Record::Residue(bytes) => self.out.buffer.extend_from_slice(bytes),
+            Record::Residue(bytes) => self.out.put(bytes),
             other => {
-                if !item::encode(self.form, other, &mut self.out.buffer) {
+                if !item::encode(self.form, other, self.out.buffer()) {
                     let (kind, form) = (other.kind(), self.form.as_str());
                     return Err(Error::usage(format!("a chunk of {form} cannot hold this {kind}")));
                 }
             }
         }
-        self.out.flush_if_full()
+        self.out.end_record()
     }
 
     /// Ends the file; a compressed part that is still open is ended first.
     pub fn finish(self) -> Result<W> {
-        self.out.finish()
+        finish(self.out)
     }
 }
 
