@@ -1,7 +1,5 @@
 //! Numbers and layouts of the real stream, shared by reading and writing.
 
-use std::fmt;
-
 /// The format's word at the start of the first line.
 pub const MAGIC: &[u8] = b"NYTProf ";
 /// The only major version that Devel::NYTProf reads and writes since 2013.
@@ -17,117 +15,75 @@ pub const ORIGINAL_LINE: usize = 8192;
 /// The original makes an array of all lines of a file; above this it runs out of memory sooner or later.
 pub const ORIGINAL_LINES: u32 = 16 << 20;
 
-/// The first byte of a record.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct Tag(pub u8);
-
-macro_rules! tags {
-    ($($name:ident $byte:literal $about:literal;)*) => {
-        impl Tag {
-            $(#[doc = $about] pub const $name: Self = Self($byte);)*
-
-            /// Its name in the original's sources, if it has one.
-            pub const fn name(self) -> Option<&'static str> {
-                match self {
-                    $(Self::$name => Some(stringify!($name)),)*
-                    _ => None,
-                }
-            }
-
-            /// Whether a record may begin with it.
-            #[inline]
-            pub const fn is_record(self) -> bool {
-                self.name().is_some() && !matches!(self, Self::STRING | Self::STRING_UTF8)
-            }
-        }
-    };
-}
-tags! {
-    ATTRIBUTE b':' "A line `key=value` about the run.";
-    OPTION b'!' "A line `key=value` of the profiler's options.";
-    COMMENT b'#' "A line of text.";
-    TIME_BLOCK b'*' "A statement with the lines of its block and sub.";
-    TIME_LINE b'+' "A statement.";
-    DISCOUNT b'-' "The next statement was already counted.";
-    NEW_FID b'@' "A file or string eval.";
-    SRC_LINE b'S' "A line of source.";
-    SUB_INFO b's' "Where a sub is.";
-    SUB_CALLERS b'c' "Calls to a sub from one place.";
-    PID_START b'P' "A process begins.";
-    PID_END b'p' "A process ends.";
-    STRING b'\'' "A string of bytes.";
-    STRING_UTF8 b'"' "A string in UTF-8.";
-    START_DEFLATE b'z' "A zlib stream follows.";
-    SUB_ENTRY b'>' "A sub is entered.";
-    SUB_RETURN b'<' "A sub is left.";
-}
-
-impl fmt::Display for Tag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => f.pad(name),
-            None => write!(f, "{:#04x} ({})", self.0, self.0.escape_ascii()),
-        }
+traceloom_core::named_number! {
+    /// The first byte of a record.
+    pub Tag(u8, |tag, f| write!(f, "{tag:#04x} ({})", tag.escape_ascii())) {
+        /// A line `key=value` about the run.
+        ATTRIBUTE = b':',
+        /// A line `key=value` of the profiler's options.
+        OPTION = b'!',
+        /// A line of text.
+        COMMENT = b'#',
+        /// A statement with the lines of its block and sub.
+        TIME_BLOCK = b'*',
+        /// A statement.
+        TIME_LINE = b'+',
+        /// The next statement was already counted.
+        DISCOUNT = b'-',
+        /// A file or string eval.
+        NEW_FID = b'@',
+        /// A line of source.
+        SRC_LINE = b'S',
+        /// Where a sub is.
+        SUB_INFO = b's',
+        /// Calls to a sub from one line.
+        SUB_CALLERS = b'c',
+        /// A process starts.
+        PID_START = b'P',
+        /// A process ends.
+        PID_END = b'p',
+        /// A string of bytes.
+        STRING = b'\'',
+        /// A string in UTF-8.
+        STRING_UTF8 = b'"',
+        /// A zlib stream follows.
+        START_DEFLATE = b'z',
+        /// A sub is entered.
+        SUB_ENTRY = b'>',
+        /// A sub is left.
+        SUB_RETURN = b'<',
     }
 }
 
-/// The flags of a file.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub struct FidFlags(pub u32);
-
-impl FidFlags {
-    /// Compiled from a `.pmc`.
-    pub const IS_PMC: u32 = 0x1;
-    /// First met in a statement.
-    pub const VIA_STMT: u32 = 0x2;
-    /// First met in a sub call.
-    pub const VIA_SUB: u32 = 0x4;
-    /// Part of an autosplit file.
-    pub const IS_AUTOSPLIT: u32 = 0x8;
-    /// Perl has the source.
-    pub const HAS_SRC: u32 = 0x10;
-    /// The source is stored.
-    pub const SAVE_SRC: u32 = 0x20;
-    /// Another name of a file.
-    pub const IS_ALIAS: u32 = 0x40;
-    /// No file: it stands for something unknown.
-    pub const IS_FAKE: u32 = 0x80;
-    /// `-e`, `-`, or first met as the parent of an eval; not set on evals.
-    pub const IS_EVAL: u32 = 0x100;
-
-    const NAMES: [(u32, &'static str); 9] = [
-        (Self::IS_PMC, "pmc"),
-        (Self::VIA_STMT, "viastmt"),
-        (Self::VIA_SUB, "viasub"),
-        (Self::IS_AUTOSPLIT, "autosplit"),
-        (Self::HAS_SRC, "hassrc"),
-        (Self::SAVE_SRC, "savesrc"),
-        (Self::IS_ALIAS, "alias"),
-        (Self::IS_FAKE, "fake"),
-        (Self::IS_EVAL, "eval"),
-    ];
-
-    /// Whether all bits of `flag` are set.
-    pub const fn has(self, flag: u32) -> bool {
-        self.0 & flag == flag
+impl Tag {
+    /// Whether a record may start with it.
+    #[inline]
+    pub const fn is_record(self) -> bool {
+        self.name().is_some() && !matches!(self, Self::STRING | Self::STRING_UTF8)
     }
 }
 
-impl fmt::Display for FidFlags {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = self.0;
-        let mut separator = "";
-        for (bit, name) in Self::NAMES {
-            if self.has(bit) {
-                write!(f, "{separator}{name}")?;
-                separator = ",";
-                rest &= !bit;
-            }
-        }
-        if rest != 0 || self.0 == 0 {
-            write!(f, "{separator}{rest:#x}")?;
-        }
-        Ok(())
+traceloom_core::named_flags! {
+    /// The flags of a file.
+    pub FidFlags(u32, ",") {
+        /// Compiled from a `.pmc`.
+        IS_PMC = 0x1 "pmc",
+        /// First met in a statement.
+        VIA_STMT = 0x2 "viastmt",
+        /// First met in a sub call.
+        VIA_SUB = 0x4 "viasub",
+        /// Part of an autosplit file.
+        IS_AUTOSPLIT = 0x8 "autosplit",
+        /// Perl has the source.
+        HAS_SRC = 0x10 "hassrc",
+        /// The source is stored.
+        SAVE_SRC = 0x20 "savesrc",
+        /// Another name of a file.
+        IS_ALIAS = 0x40 "alias",
+        /// Not a file: it stands for something unknown.
+        IS_FAKE = 0x80 "fake",
+        /// `-e`, `-`, or first met as the parent of an eval; not set on evals.
+        IS_EVAL = 0x100 "eval",
     }
 }
 

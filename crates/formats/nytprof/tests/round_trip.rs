@@ -26,7 +26,8 @@ fn rewrite(bytes: &[u8]) -> Option<Vec<u8>> {
 fn every_fixture_that_is_not_compressed_comes_back() {
     let mut compared = 0;
     for (name, bytes) in fixtures() {
-        let is_compressed = bytes.windows(2).any(|pair| pair[0] == b'z' && matches!(pair[1], 0x18..=0x78));
+        // The tag of the compressed part follows a line of text.
+        let is_compressed = bytes.windows(2).any(|pair| pair == b"\nz");
         if !is_compressed && let Some(again) = rewrite(&bytes) {
             assert!(again == bytes, "{name}");
             compared += 1;

@@ -131,12 +131,12 @@ impl File {
 
     /// Whether it stands for no source at all.
     pub const fn is_fake(&self) -> bool {
-        self.flags.has(FidFlags::IS_FAKE)
+        self.flags.contains(FidFlags::IS_FAKE)
     }
 
     /// Whether it is a file on disk.
     pub const fn is_file(&self) -> bool {
-        !self.is_fake() && !self.is_eval() && !self.flags.has(FidFlags::IS_EVAL)
+        !self.is_fake() && !self.is_eval() && !self.flags.contains(FidFlags::IS_EVAL)
     }
 
     /// Statements of one line.

@@ -145,16 +145,7 @@ impl<W: Write> Merged<W> {
         self.loss.lose("names of files that are not defined", || name.clone());
         let number = self.numbers.next()?;
         self.input.fids.insert(fid, NewNumber { is_owed: false, ..NewNumber::file(number) });
-        let file = NewFid {
-            fid: number,
-            eval_fid: 0,
-            eval_line: 0,
-            flags: FidFlags(FidFlags::IS_FAKE),
-            size: 0,
-            mtime: 0,
-            name: Str::new(name.as_bytes()),
-            odd_bytes: None,
-        };
+        let file = NewFid::file(number, FidFlags::IS_FAKE, name.as_bytes());
         self.writer.write(&Record::NewFid(file))?;
         Ok(number)
     }

@@ -53,21 +53,21 @@ struct Survey {
 /// A file's definition, to be written earlier than it was.
 #[derive(Clone, Debug)]
 struct LateFile {
-    numbers: [u32; 5],
+    /// All but its name.
+    file: NewFid<'static>,
     name: Vec<u8>,
-    is_utf8: bool,
 }
 
 impl LateFile {
     fn new(file: &NewFid<'_>) -> Self {
-        let numbers = [file.eval_fid, file.eval_line, file.flags.0, file.size, file.mtime];
-        Self { numbers, name: file.name.bytes.to_vec(), is_utf8: file.name.is_utf8 }
+        let NewFid { fid, eval_fid, eval_line, flags, size, mtime, name, .. } = *file;
+        let nameless = Str { bytes: &[], is_utf8: name.is_utf8 };
+        let file = NewFid { fid, eval_fid, eval_line, flags, size, mtime, name: nameless, odd_bytes: None };
+        Self { file, name: name.bytes.to_vec() }
     }
 
-    fn record(&self, fid: u32) -> NewFid<'_> {
-        let [eval_fid, eval_line, flags, size, mtime] = self.numbers;
-        let name = Str { bytes: &self.name, is_utf8: self.is_utf8 };
-        NewFid { fid, eval_fid, eval_line, flags: FidFlags(flags), size, mtime, name, odd_bytes: None }
+    fn record(&self) -> NewFid<'_> {
+        NewFid { name: Str { bytes: &self.name, ..self.file.name }, ..self.file }
     }
 }
 
@@ -210,11 +210,11 @@ impl<W: Write> Mend<W> {
     fn define_parents(&mut self, mut fid: u32) -> Result<()> {
         let mut inner_first = Vec::new();
         while let Some(file) = self.survey.late.get_mut(&fid).and_then(Option::take) {
-            let [eval_fid, ..] = file.numbers;
-            inner_first.push((std::mem::replace(&mut fid, eval_fid), file));
+            fid = file.file.eval_fid;
+            inner_first.push(file);
         }
-        for (fid, file) in inner_first.iter().rev() {
-            let mut record = Record::NewFid(file.record(*fid));
+        for file in inner_first.iter().rev() {
+            let mut record = Record::NewFid(file.record());
             self.renumber(&mut record);
             self.writer.write(&record)?;
         }
@@ -228,16 +228,7 @@ impl<W: Write> Mend<W> {
             let Some(number) = self.fids.get(&fid).copied() else { continue };
             let name = format!("/unknown-file-{fid}");
             self.loss.lose("names of files that are not defined", || name.clone());
-            let file = NewFid {
-                fid: number,
-                eval_fid: 0,
-                eval_line: 0,
-                flags: FidFlags(FidFlags::IS_FAKE),
-                size: 0,
-                mtime: 0,
-                name: Str::new(name.as_bytes()),
-                odd_bytes: None,
-            };
+            let file = NewFid::file(number, FidFlags::IS_FAKE, name.as_bytes());
             self.writer.write(&Record::NewFid(file))?;
         }
         Ok(())

@@ -1,7 +1,5 @@
 //! Numbers and layouts of the dialect, shared by reading and writing. All numbers are little-endian.
 
-use std::fmt;
-
 /// Bytes of the process record: tag, two numbers, a time.
 pub const PROCESS_BYTES: usize = 17;
 /// The same with a length behind the tag, as the last C writer has it.
@@ -40,35 +38,36 @@ pub const OPTIONS: [(&str, &str); 17] = [
     ("evals", "0"),
 ];
 
-/// The first byte of a chunk.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct Tag(pub u8);
+traceloom_core::named_number! {
+    /// The first byte of a chunk.
+    pub Tag(u8, |tag, f| if tag.is_ascii_graphic() { write!(f, "{}", char::from(tag)) } else { write!(f, "{tag:#04x}") }) {
+        /// Attributes, in early files.
+        A = b'A',
+        /// Reserved; never written.
+        B = b'B',
+        /// Call-graph edges.
+        C = b'C',
+        /// Subs.
+        D = b'D',
+        /// The end.
+        E = b'E',
+        /// Files.
+        F = b'F',
+        /// Version, in the binary ancestor.
+        H = b'H',
+        /// The process, where it has a length.
+        P = b'P',
+        /// Figures of lines.
+        S = b'S',
+        /// Strings, in early files.
+        T = b'T',
+    }
+}
 
 impl Tag {
-    /// Attributes, in early files.
-    pub const A: Self = Self(b'A');
-    /// Reserved; never written.
-    pub const B: Self = Self(b'B');
-    /// Call-graph edges.
-    pub const C: Self = Self(b'C');
-    /// Subs.
-    pub const D: Self = Self(b'D');
-    /// The end.
-    pub const E: Self = Self(b'E');
-    /// Files.
-    pub const F: Self = Self(b'F');
-    /// Version, in the binary ancestor.
-    pub const H: Self = Self(b'H');
-    /// The process, where it has a length.
-    pub const P: Self = Self(b'P');
-    /// Figures of lines.
-    pub const S: Self = Self(b'S');
-    /// Strings, in early files.
-    pub const T: Self = Self(b'T');
-
     /// Whether any version of the tool wrote such a chunk, or reserved it.
     pub const fn is_known(self) -> bool {
-        matches!(self.0, b'A' | b'B' | b'C' | b'D' | b'E' | b'F' | b'H' | b'P' | b'S' | b'T')
+        self.name().is_some()
     }
 
     /// Its place in the document's order, if it has one.
@@ -80,12 +79,6 @@ impl Tag {
             Self::E => Some(4),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for Tag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_ascii_graphic() { write!(f, "{}", char::from(self.0)) } else { write!(f, "{:#04x}", self.0) }
     }
 }
 

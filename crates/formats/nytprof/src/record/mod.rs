@@ -149,6 +149,13 @@ pub struct NewFid<'a> {
     pub odd_bytes: Option<&'a [u8]>,
 }
 
+impl<'a> NewFid<'a> {
+    /// A file that is not an eval, as the profiler describes it.
+    pub const fn file(fid: u32, flags: FidFlags, name: &'a [u8]) -> Self {
+        Self { fid, eval_fid: 0, eval_line: 0, flags, size: 0, mtime: 0, name: Str::new(name), odd_bytes: None }
+    }
+}
+
 /// A statement.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TimeLine<'a> {

@@ -47,9 +47,7 @@ impl<W: Write> Program<W> {
         writer.write(&Record::PidStart(PidStart { pid: 4711, ppid: 4700, time: START.into(), odd_bytes: None }))?;
         for fid in 1..=FILES {
             let name = file_name(fid);
-            let (name, flags) = (Str::new(name.as_bytes()), FidFlags(FidFlags::VIA_STMT));
-            let file = NewFid { fid, eval_fid: 0, eval_line: 0, flags, size: 0, mtime: 0, name, odd_bytes: None };
-            writer.write(&Record::NewFid(file))?;
+            writer.write(&Record::NewFid(NewFid::file(fid, FidFlags::VIA_STMT, name.as_bytes())))?;
         }
         Ok(Self { writer, random: 1, ticks: 0, calls: vec![(0, 0); FILES as usize + 1] })
     }

@@ -129,9 +129,8 @@ impl Program {
     }
 
     fn file(&mut self, fid: u32, eval_fid: u32, eval_line: u32, name: &str) -> Result<()> {
-        let flags = FidFlags(FidFlags::VIA_STMT | FidFlags::HAS_SRC | FidFlags::SAVE_SRC);
-        let name = Str::new(name.as_bytes());
-        let file = NewFid { fid, eval_fid, eval_line, flags, size: 0, mtime: 0, name, odd_bytes: None };
+        let flags = FidFlags(FidFlags::VIA_STMT.0 | FidFlags::HAS_SRC.0 | FidFlags::SAVE_SRC.0);
+        let file = NewFid { eval_fid, eval_line, ..NewFid::file(fid, flags, name.as_bytes()) };
         self.writer.write(&Record::NewFid(file))
     }
 

@@ -78,12 +78,12 @@ impl Files {
             }
             Ok(())
         })?;
-        let flags = row.flags.and_then(|flags| u32::try_from(flags).ok()).unwrap_or(FidFlags::VIA_STMT);
+        let flags = row.flags.and_then(|flags| u32::try_from(flags).ok()).map_or(FidFlags::VIA_STMT, FidFlags);
         let eval_fid = row.parent.and_then(|parent| self.by_id.get(&parent).copied()).unwrap_or(0);
         let eval_line = if eval_fid == 0 { 0 } else { row.line };
         let name = Str::new(names.get(row.name)?.as_bytes());
-        let (flags, odd_bytes) = (FidFlags(flags), None);
-        writer.write(&Record::NewFid(NewFid { fid, eval_fid, eval_line, flags, size, mtime, name, odd_bytes }))
+        let file = NewFid { fid, eval_fid, eval_line, flags, size, mtime, name, odd_bytes: None };
+        writer.write(&Record::NewFid(file))
     }
 
     /// The number of a file that a trace numbers.
@@ -142,21 +142,11 @@ impl Files {
         }
     }
 
-    fn add<W: Write>(&mut self, name: &[u8], flags: u32, writer: &mut Writer<W>) -> Result<u32> {
+    fn add<W: Write>(&mut self, name: &[u8], flags: FidFlags, writer: &mut Writer<W>) -> Result<u32> {
         self.limits.check_entries("source files", self.next.into())?;
         let fid = self.next;
         self.next += 1;
-        let (name, flags) = (Str::new(name), FidFlags(flags));
-        writer.write(&Record::NewFid(NewFid {
-            fid,
-            eval_fid: 0,
-            eval_line: 0,
-            flags,
-            size: 0,
-            mtime: 0,
-            name,
-            odd_bytes: None,
-        }))?;
+        writer.write(&Record::NewFid(NewFid::file(fid, flags, name)))?;
         Ok(fid)
     }
 }

@@ -7,9 +7,7 @@ use traceloom_model::{
     sources::Source,
     trackers::{Strings, Symbol},
 };
-use traceloom_nytprof::{
-    Pair, Record, SrcLine, SubCallers, SubReturn, aggregate::Loader, leading_number, text_of,
-};
+use traceloom_nytprof::{Pair, Record, SrcLine, SubCallers, SubReturn, aggregate::Loader, leading_number, text_of};
 
 use super::{
     Plan,

@@ -119,10 +119,11 @@ impl<W: Write> Real<W> {
         for (fid, number) in &self.fids {
             let unknown = format!("/pynytprof-file-{fid}").into_bytes();
             let name = figures.files.get(fid).unwrap_or(&unknown);
-            self.writer.write(&new_fid(*number, FidFlags::VIA_STMT, name))?;
+            self.writer.write(&Record::NewFid(NewFid::file(*number, FidFlags::VIA_STMT, name)))?;
         }
         let callers_fid = self.fids.len() as u32 + 1;
-        self.writer.write(&new_fid(callers_fid, FidFlags::IS_FAKE, CALLERS.as_bytes()))?;
+        let callers = NewFid::file(callers_fid, FidFlags::IS_FAKE, CALLERS.as_bytes());
+        self.writer.write(&Record::NewFid(callers))?;
         Ok(callers_fid)
     }
 
@@ -197,11 +198,6 @@ impl<W: Write> Real<W> {
             odd_bytes: None,
         }))
     }
-}
-
-fn new_fid(fid: u32, flags: u32, name: &[u8]) -> Record<'_> {
-    let (name, flags) = (Str::new(name), FidFlags(flags));
-    Record::NewFid(NewFid { fid, eval_fid: 0, eval_line: 0, flags, size: 0, mtime: 0, name, odd_bytes: None })
 }
 
 /// The name of a sub; the tool's own files refer to numbers that have none.
