@@ -33,7 +33,9 @@ impl Survey {
                 if self.per_site.len() <= index {
                     self.per_site.resize(index + 1, 0);
                 }
-                self.per_site[index] += 1;
+                if let Some(entries) = self.per_site.get_mut(index) {
+                    *entries += 1;
+                }
             }
             None => self.unknown += 1,
         }

@@ -27,7 +27,6 @@ mod dictionary;
 pub mod edit;
 pub mod findings;
 mod info;
-mod order;
 mod printf;
 mod probe;
 pub mod raw;
@@ -48,7 +47,6 @@ pub use crate::{
     args::{Arg, Args, Form, Types, put_packed, put_raw},
     clock::{Clock, Moment},
     dictionary::Dictionary,
-    order::{ByTime, Place},
     printf::Program,
     raw::Numbering,
     read::{Extra, Reader, open, open_with},

@@ -1,6 +1,6 @@
 //! Numbers and layouts of the format, shared by reading and writing.
 
-use std::fmt;
+use traceloom_core::named_number;
 
 /// First number of a file, "NANO" when written big-endian.
 pub const CNANOLOG_MAGIC: u32 = 0x4E41_4E4F;
@@ -68,46 +68,31 @@ pub mod header_offset {
     pub const RESERVED: usize = 56;
 }
 
-/// The type of an argument, as stored.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct ArgType(pub u8);
+named_number! {
+    /// The type of an argument, as stored.
+    pub ArgType(u8) {
+        /// An unused slot.
+        NONE = 0 "none",
+        /// Signed, four bytes.
+        INT32 = 1 "i32",
+        /// Signed, eight bytes.
+        INT64 = 2 "i64",
+        /// Unsigned, four bytes.
+        UINT32 = 3 "u32",
+        /// Unsigned, eight bytes.
+        UINT64 = 4 "u64",
+        /// Eight bytes.
+        DOUBLE = 5 "f64",
+        /// A length of four bytes, then text.
+        STRING = 6 "str",
+        /// Eight bytes.
+        POINTER = 7 "ptr",
+        /// One byte; since 1.0.7.
+        CHAR = 8 "char",
+    }
+}
 
 impl ArgType {
-    /// An unused slot.
-    pub const NONE: Self = Self(0);
-    /// Signed, four bytes.
-    pub const INT32: Self = Self(1);
-    /// Signed, eight bytes.
-    pub const INT64: Self = Self(2);
-    /// Unsigned, four bytes.
-    pub const UINT32: Self = Self(3);
-    /// Unsigned, eight bytes.
-    pub const UINT64: Self = Self(4);
-    /// Eight bytes.
-    pub const DOUBLE: Self = Self(5);
-    /// A length of four bytes, then text.
-    pub const STRING: Self = Self(6);
-    /// Eight bytes.
-    pub const POINTER: Self = Self(7);
-    /// One byte; since 1.0.7.
-    pub const CHAR: Self = Self(8);
-
-    /// The word for it, if it is a known one.
-    pub const fn name(self) -> Option<&'static str> {
-        match self {
-            Self::NONE => Some("none"),
-            Self::INT32 => Some("i32"),
-            Self::INT64 => Some("i64"),
-            Self::UINT32 => Some("u32"),
-            Self::UINT64 => Some("u64"),
-            Self::DOUBLE => Some("f64"),
-            Self::STRING => Some("str"),
-            Self::POINTER => Some("ptr"),
-            Self::CHAR => Some("char"),
-            _ => None,
-        }
-    }
-
     /// Whether an argument can have this type.
     pub const fn is_argument(self) -> bool {
         matches!(self.0, 1..=8)
@@ -120,15 +105,6 @@ impl ArgType {
             Self::INT64 | Self::UINT64 | Self::DOUBLE | Self::POINTER => Some(8),
             Self::CHAR => Some(1),
             _ => None,
-        }
-    }
-}
-
-impl fmt::Display for ArgType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => f.pad(name),
-            None => write!(f, "{}", self.0),
         }
     }
 }

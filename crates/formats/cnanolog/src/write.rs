@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Error, RecordWriter, Result};
+use traceloom_core::{Error, Output, RecordWriter, Result};
 
 use crate::{
     Entry, Header, Level, Record, Section, Site,
@@ -14,25 +14,18 @@ use crate::{
 
 /// Starts a file with its header; see [`Tally`] for the numbers that it wants.
 pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
-    let mut writer = Writer {
-        out,
-        order: header.order,
-        has_timestamps: header.has_timestamps,
-        buffer: Vec::new(),
-        tally: Tally::new(header),
-    };
+    let output = Output::new(out, header.order);
+    let mut writer = Writer { output, has_timestamps: header.has_timestamps, tally: Tally::new(header) };
     writer.put_header(header);
-    writer.flush_buffer()?;
+    writer.output.flush()?;
     Ok(writer)
 }
 
 /// Writes one file, record by record, in the order that [`Record`] describes.
 #[derive(Debug)]
 pub struct Writer<W> {
-    out: W,
-    order: ByteOrder,
+    output: Output<W>,
     has_timestamps: bool,
-    buffer: Vec<u8>,
     tally: Tally,
 }
 
@@ -91,8 +84,6 @@ pub(crate) fn site_bytes(site: &Site<'_>) -> u64 {
     (SITE_FIXED + site.arg_types.len() + site.file.len() + site.format.len()) as u64
 }
 
-const FLUSH_BYTES: usize = 64 << 10;
-
 impl<W: Write> Writer<W> {
     /// Writes one record.
     pub fn write(&mut self, record: &Record<'_>) -> Result<()> {
@@ -102,12 +93,9 @@ impl<W: Write> Writer<W> {
             Record::Levels(section) | Record::Dictionary(section) => self.put_section(section),
             Record::Level(level) => self.put_level(level)?,
             Record::Site(site) => self.put_site(site)?,
-            Record::Residue(bytes) => self.buffer.extend_from_slice(bytes),
+            Record::Residue(bytes) => self.output.put(bytes),
         }
-        if self.buffer.len() >= FLUSH_BYTES {
-            self.flush_buffer()?;
-        }
-        Ok(())
+        self.output.end_record()
     }
 
     /// What was written so far.
@@ -116,32 +104,24 @@ impl<W: Write> Writer<W> {
     }
 
     /// Ends the file, and gives the output back.
-    pub fn finish(mut self) -> Result<W> {
-        self.flush_buffer()?;
-        self.out.flush()?;
-        Ok(self.out)
-    }
-
-    fn flush_buffer(&mut self) -> Result<()> {
-        self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
-        Ok(())
+    pub fn finish(self) -> Result<W> {
+        self.output.finish()
     }
 
     fn put_header(&mut self, header: &Header) {
-        self.put_u32(header.magic);
-        self.put_u16(header.version_major);
-        self.put_u16(header.version_minor);
-        self.put_u64(header.timestamp_frequency);
-        self.put_u64(header.start_timestamp);
-        self.buffer.extend_from_slice(&self.order.put_i64(header.start_time_sec));
-        self.buffer.extend_from_slice(&self.order.put_i32(header.start_time_nsec));
-        self.put_u32(header.endianness);
-        self.put_u64(header.dictionary_offset);
-        self.put_u32(header.entry_count);
-        self.put_u32(header.flags);
-        self.buffer.extend_from_slice(&header.reserved);
-        self.buffer.truncate(header.stored_bytes.min(HEADER_BYTES));
+        self.output.put_u32(header.magic);
+        self.output.put_u16(header.version_major);
+        self.output.put_u16(header.version_minor);
+        self.output.put_u64(header.timestamp_frequency);
+        self.output.put_u64(header.start_timestamp);
+        self.output.put_i64(header.start_time_sec);
+        self.output.put_i32(header.start_time_nsec);
+        self.output.put_u32(header.endianness);
+        self.output.put_u64(header.dictionary_offset);
+        self.output.put_u32(header.entry_count);
+        self.output.put_u32(header.flags);
+        self.output.put(&header.reserved);
+        self.output.buffer().truncate(header.stored_bytes.min(HEADER_BYTES));
     }
 
     #[inline]
@@ -152,32 +132,32 @@ impl<W: Write> Writer<W> {
                 "an entry of {len} argument bytes does not fit: {CNANOLOG_MAX_ENTRY_SIZE} are the most"
             ))
         })?;
-        self.put_u32(entry.id);
+        self.output.put_u32(entry.id);
         match (entry.timestamp, self.has_timestamps) {
-            (Some(timestamp), true) => self.put_u64(timestamp),
+            (Some(timestamp), true) => self.output.put_u64(timestamp),
             (None, false) => {}
             (Some(_), false) => {
                 return Err(Error::usage("an entry has a timestamp, the header says that there are none"));
             }
             (None, true) => return Err(Error::usage("an entry has no timestamp, the header says that all have one")),
         }
-        self.put_u16(data_length);
-        self.buffer.extend_from_slice(entry.data);
+        self.output.put_u16(data_length);
+        self.output.put(entry.data);
         Ok(())
     }
 
     fn put_section(&mut self, section: &Section) {
         for number in [section.magic, section.count, section.total_size, section.reserved] {
-            self.put_u32(number);
+            self.output.put_u32(number);
         }
     }
 
     fn put_level(&mut self, level: &Level<'_>) -> Result<()> {
         let len =
             u8::try_from(level.name.len()).map_err(|_| too_long("level's name", level.name.len(), u8::MAX.into()))?;
-        self.buffer.extend_from_slice(&[level.level, len]);
-        self.buffer.extend_from_slice(&level.padding);
-        self.buffer.extend_from_slice(level.name);
+        self.output.put(&[level.level, len]);
+        self.output.put(&level.padding);
+        self.output.put(level.name);
         Ok(())
     }
 
@@ -189,30 +169,15 @@ impl<W: Write> Writer<W> {
             let slots = site.arg_types.len();
             return Err(Error::usage(format!("a type table of {slots} slots does not fit: 16 or 50 are possible")));
         }
-        self.put_u32(site.id);
-        self.buffer.extend_from_slice(&[site.level, site.num_args]);
-        self.put_u16(file);
-        self.put_u16(format);
-        self.put_u32(site.line);
+        self.output.put_u32(site.id);
+        self.output.put(&[site.level, site.num_args]);
+        self.output.put_u16(file);
+        self.output.put_u16(format);
+        self.output.put_u32(site.line);
         for part in [site.arg_types, site.file, site.format] {
-            self.buffer.extend_from_slice(part);
+            self.output.put(part);
         }
         Ok(())
-    }
-
-    #[inline]
-    fn put_u16(&mut self, value: u16) {
-        self.buffer.extend_from_slice(&self.order.put_u16(value));
-    }
-
-    #[inline]
-    fn put_u32(&mut self, value: u32) {
-        self.buffer.extend_from_slice(&self.order.put_u32(value));
-    }
-
-    #[inline]
-    fn put_u64(&mut self, value: u64) {
-        self.buffer.extend_from_slice(&self.order.put_u64(value));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use traceloom_core::ByteOrder;
+use traceloom_core::{ByteOrder, named_number};
 
 /// The signature: the file's first number, and the mark that ends a section.
 pub const EASY_PROFILER_SIGNATURE: u32 = 0x4561_7379;
@@ -17,6 +17,10 @@ pub const BLOCK_FIXED: usize = 20;
 pub const VALUE_FIXED: usize = 34;
 /// Bytes of a bookmark before its text.
 pub const BOOKMARK_FIXED: usize = 12;
+/// The color that the library gives blocks without one: ARGB.
+pub const DEFAULT_COLOR: u32 = 0xffff_ecb3;
+/// The color that the viewer of the library gives bookmarks: ARGB.
+pub const BOOKMARK_COLOR: u32 = 0xffaa_8773;
 /// Levels of nesting that the original reader accepts.
 pub const MAX_LEVELS: u32 = 255;
 
@@ -57,42 +61,12 @@ impl fmt::Display for Version {
     }
 }
 
-/// Declares a number of the file that prints its name where it has one and its value where not.
-macro_rules! named_number {
-    ($(#[$doc:meta])* $type:ident($raw:ty) { $($(#[$const_doc:meta])* $name:ident = $value:literal $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-        pub struct $type(pub $raw);
-
-        impl $type {
-            $($(#[$const_doc])* pub const $name: Self = Self($value);)*
-
-            /// The word for it, if it is a known one.
-            pub const fn name(self) -> Option<&'static str> {
-                match self {
-                    $(Self::$name => Some($word),)*
-                    _ => None,
-                }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self.name() {
-                    Some(name) => f.pad(name),
-                    None => write!(f, "{}", self.0),
-                }
-            }
-        }
-    };
-}
-
 named_number! {
     /// What the records of a descriptor are.
-    BlockType(u8) {
+    pub BlockType(u8) {
         /// A point in time.
         EVENT = 0 "event",
-        /// A stretch of time.
+        /// A range of time.
         BLOCK = 1 "block",
         /// A value at a point in time.
         VALUE = 2 "value",
@@ -101,7 +75,7 @@ named_number! {
 
 named_number! {
     /// Whether a descriptor's records are stored; bits 1 on, 2 forced, 4 without children.
-    Status(u8) {
+    pub Status(u8) {
         /// Not stored.
         OFF = 0 "off",
         /// Stored.
@@ -119,7 +93,7 @@ named_number! {
 
 named_number! {
     /// The type of a value's elements.
-    DataType(u8) {
+    pub DataType(u8) {
         /// One byte, zero is false.
         BOOL = 0 "bool",
         /// One byte of text.
@@ -277,9 +251,10 @@ impl Layout {
         let times = [("cpu_frequency", 8), ("begin_time", 8), ("end_time", 8)];
         let (memory, blocks) = (("memory_size", 8), ("blocks_count", 4));
         let (descriptors_memory, descriptors) = (("descriptors_memory_size", 8), ("descriptors_count", 4));
-        let sums = match self.sizes_first {
-            true => [memory, descriptors_memory, blocks, descriptors],
-            false => [blocks, memory, descriptors, descriptors_memory],
+        let sums = if self.sizes_first {
+            [memory, descriptors_memory, blocks, descriptors]
+        } else {
+            [blocks, memory, descriptors, descriptors_memory]
         };
         let counts = [("threads_count", 4), ("bookmarks_count", 2), ("padding", 2)];
         let counts = counts.into_iter().filter(|_| self.marks);

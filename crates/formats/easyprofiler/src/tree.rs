@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_core::{Arena, Cursor, Entry, Error, Limits, Result, Spill, SpillIter};
+use traceloom_core::{Arena, Error, Limits, Result, Spill, SpillIter, spill_row};
 
 /// What a block found when it was nested.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -61,11 +61,14 @@ impl Nesting {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Root {
-    begin: u64,
-    end: u64,
-    levels: u32,
+spill_row! {
+    /// A block that has no parent yet.
+    #[derive(Debug)]
+    struct Root {
+        begin: u64,
+        end: u64,
+        levels: u32,
+    }
 }
 
 /// Collects the blocks of a whole file; see [`Tree`].
@@ -73,7 +76,7 @@ struct Root {
 pub struct TreeBuilder {
     arena: Arena,
     /// One for each block in file order; until [`Self::finish`], `parent` holds the number of children.
-    places: Spill<Place>,
+    nodes: Spill<StoredNode>,
     /// The time of the children of each block that has any, in file order. Most have none.
     children_ns: Spill<u64>,
     nestings: Vec<Nesting>,
@@ -87,10 +90,10 @@ impl TreeBuilder {
     /// Nothing yet.
     pub fn new(limits: &Limits) -> Self {
         let arena = Arena::new(limits.tree_bytes);
-        let (places, children_ns) = (arena.stack(), arena.stack());
+        let (nodes, children_ns) = (arena.stack(), arena.stack());
         Self {
             arena,
-            places,
+            nodes,
             children_ns,
             nestings: Vec::new(),
             by_id: HashMap::new(),
@@ -106,7 +109,7 @@ impl TreeBuilder {
         if self.current == next {
             self.nestings.push(Nesting::new(&self.arena));
         }
-        self.sections.push((self.current, self.places.len() as u32));
+        self.sections.push((self.current, self.nodes.len() as u32));
     }
 
     /// The next block, event or value in file order, in nanoseconds after clamping.
@@ -119,7 +122,7 @@ impl TreeBuilder {
         if nested.children > 0 {
             self.children_ns.push(nested.children_ns)?;
         }
-        self.places.push(Place { parent: nested.children, depth: 0 })
+        self.nodes.push(StoredNode { parent: nested.children, depth: 0 })
     }
 
     /// Bytes held in memory now.
@@ -137,30 +140,30 @@ impl TreeBuilder {
     /// Read backwards, the blocks of a thread come parents first, and the number of children says
     /// how many of the following belong to each.
     pub fn finish(self) -> Result<Tree> {
-        let Self { arena, mut places, children_ns, nestings, mut sections, .. } = self;
-        if places.len() >= u64::from(IS_PARENT) {
-            return Err(Error::limit("blocks in one tree", places.len(), IS_PARENT.into()));
+        let Self { arena, mut nodes, children_ns, nestings, mut sections, .. } = self;
+        if nodes.len() >= u64::from(IS_PARENT) {
+            return Err(Error::limit("blocks in one tree", nodes.len(), IS_PARENT.into()));
         }
         let mut waiting: Vec<Spill<Waiting>> = nestings.iter().map(|_| arena.stack()).collect();
         // The roots have served: their memory goes to what comes next.
         drop(nestings);
-        let mut index = places.len() as u32;
+        let mut index = nodes.len() as u32;
         let mut current = sections.pop().unwrap_or_default();
-        places.rewrite_down(|place| {
+        nodes.rewrite_down(|node| {
             index -= 1;
             while index < current.1 {
                 current = sections.pop().unwrap_or_default();
             }
             let Some(waiting) = waiting.get_mut(current.0 as usize) else { return Ok(()) };
-            let children = place.parent;
-            (place.parent, place.depth) = take_place(waiting)?;
+            let children = node.parent;
+            (node.parent, node.depth) = parent_and_depth(waiting)?;
             if children > 0 {
-                place.depth |= IS_PARENT;
+                node.depth |= IS_PARENT;
                 waiting.push(Waiting { index, children })?;
             }
             Ok(())
         })?;
-        Ok(Tree { places, children_ns })
+        Ok(Tree { nodes, children_ns })
     }
 }
 
@@ -170,7 +173,7 @@ const IS_PARENT: u32 = 1 << 31;
 
 /// The innermost block that still waits for children, and how many blocks are around it.
 #[inline]
-fn take_place(waiting: &mut Spill<Waiting>) -> Result<(u32, u32)> {
+fn parent_and_depth(waiting: &mut Spill<Waiting>) -> Result<(u32, u32)> {
     // A block stays until the subtree of its last child is over.
     while let Some(top) = waiting.last()
         && top.children == 0
@@ -183,36 +186,36 @@ fn take_place(waiting: &mut Spill<Waiting>) -> Result<(u32, u32)> {
     Ok((top.index, depth))
 }
 
-/// The place of every block of a file.
+/// Parent and depth of every block of a file.
 #[derive(Debug)]
 pub struct Tree {
-    places: Spill<Place>,
+    nodes: Spill<StoredNode>,
     children_ns: Spill<u64>,
 }
 
 impl Tree {
     /// One node for each block, event and value, in file order.
     pub fn nodes(&self) -> Nodes<'_> {
-        Nodes { places: self.places.iter(), children_ns: self.children_ns.iter() }
+        Nodes { nodes: self.nodes.iter(), children_ns: self.children_ns.iter() }
     }
 
     /// Bytes held in memory.
     pub fn resident_bytes(&self) -> u64 {
-        self.places.resident_bytes() + self.children_ns.resident_bytes()
+        self.nodes.resident_bytes() + self.children_ns.resident_bytes()
     }
 
     /// Number of nodes.
     pub fn len(&self) -> u64 {
-        self.places.len()
+        self.nodes.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.nodes.is_empty()
     }
 }
 
-/// The place of one block.
+/// Parent and depth of one block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Node {
     /// The parent's number in file order, blocks of all threads counted together.
@@ -226,17 +229,17 @@ pub struct Node {
 /// Nodes in file order.
 #[derive(Debug)]
 pub struct Nodes<'a> {
-    places: SpillIter<'a, Place>,
+    nodes: SpillIter<'a, StoredNode>,
     children_ns: SpillIter<'a, u64>,
 }
 
 impl Nodes<'_> {
     #[inline]
-    fn node(&mut self, place: Place) -> Result<Node> {
-        let is_parent = place.depth & IS_PARENT != 0;
+    fn node(&mut self, node: StoredNode) -> Result<Node> {
+        let is_parent = node.depth & IS_PARENT != 0;
         let children_ns = if is_parent { self.children_ns.next().transpose()?.unwrap_or(0) } else { 0 };
-        let parent = (place.parent != NO_PARENT).then_some(place.parent);
-        Ok(Node { parent, depth: place.depth & !IS_PARENT, children_ns })
+        let parent = (node.parent != NO_PARENT).then_some(node.parent);
+        Ok(Node { parent, depth: node.depth & !IS_PARENT, children_ns })
     }
 }
 
@@ -245,42 +248,25 @@ impl Iterator for Nodes<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let place = self.places.next()?;
-        Some(place.and_then(|place| self.node(place)))
+        let node = self.nodes.next()?;
+        Some(node.and_then(|node| self.node(node)))
     }
 }
 
-/// A block that waits for children while reading backwards.
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    index: u32,
-    children: u32,
+spill_row! {
+    /// A block that waits for children while reading backwards.
+    #[derive(Debug)]
+    struct Waiting {
+        index: u32,
+        children: u32,
+    }
 }
 
-/// A node as kept.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    parent: u32,
-    depth: u32,
-}
-
-macro_rules! entries {
-    ($($type:ident { $($field:ident: $number:ident),* })*) => {$(
-        impl Entry for $type {
-            const BYTES: usize = 0 $(+ size_of::<$number>())*;
-
-            fn put(&self, bytes: &mut Vec<u8>) {
-                $(bytes.extend_from_slice(&self.$field.to_le_bytes());)*
-            }
-
-            fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-                Ok(Self { $($field: cursor.$number(stringify!($field))?),* })
-            }
-        }
-    )*};
-}
-entries! {
-    Root { begin: u64, end: u64, levels: u32 }
-    Waiting { index: u32, children: u32 }
-    Place { parent: u32, depth: u32 }
+spill_row! {
+    /// A node as kept.
+    #[derive(Debug)]
+    struct StoredNode {
+        parent: u32,
+        depth: u32,
+    }
 }

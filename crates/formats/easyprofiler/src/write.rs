@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Error, RecordWriter, Result};
+use traceloom_core::{ByteOrder, Error, Output, RecordWriter, Result};
 
 use crate::{
     Block, Bookmark, Descriptor, Header, Record, Switch, Thread, Value,
@@ -13,18 +13,18 @@ use crate::{
 
 /// Starts a file with its header.
 pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
-    let mut writer = Writer { out, layout: header.layout, buffer: Vec::new(), tally: Tally::default() };
+    let output = Output::new(out, header.layout.order);
+    let mut writer = Writer { output, layout: header.layout, tally: Tally::default() };
     writer.put_header(header)?;
-    writer.flush_buffer()?;
+    writer.output.flush()?;
     Ok(writer)
 }
 
 /// Writes one file, record by record, in the order that [`Record`] describes.
 #[derive(Debug)]
 pub struct Writer<W> {
-    out: W,
+    output: Output<W>,
     layout: Layout,
-    buffer: Vec<u8>,
     tally: Tally,
 }
 
@@ -85,21 +85,18 @@ impl<W: Write> Writer<W> {
             Record::Hole => self.put_size(0, None)?,
             Record::Thread(thread) => self.put_thread(thread)?,
             Record::Switch(switch) => self.put_switch(switch)?,
-            Record::Blocks(count) => self.put_u32(*count),
+            Record::Blocks(count) => self.output.put_u32(*count),
             Record::Block(block) => self.put_block(block)?,
             Record::Value(value) => self.put_value(value)?,
-            Record::Mark(mark) => self.put_u32(*mark),
+            Record::Mark(mark) => self.output.put_u32(*mark),
             Record::Bookmark(bookmark) => self.put_bookmark(bookmark)?,
             Record::Malformed(bytes) => {
                 self.put_size(bytes.len(), None)?;
-                self.buffer.extend_from_slice(bytes);
+                self.output.put(bytes);
             }
-            Record::Residue(bytes) => self.buffer.extend_from_slice(bytes),
+            Record::Residue(bytes) => self.output.put(bytes),
         }
-        if self.buffer.len() >= FLUSH_BYTES {
-            self.flush_buffer()?;
-        }
-        Ok(())
+        self.output.end_record()
     }
 
     /// What was written so far.
@@ -108,16 +105,8 @@ impl<W: Write> Writer<W> {
     }
 
     /// Ends the file, and gives the output back.
-    pub fn finish(mut self) -> Result<W> {
-        self.flush_buffer()?;
-        self.out.flush()?;
-        Ok(self.out)
-    }
-
-    fn flush_buffer(&mut self) -> Result<()> {
-        self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
-        Ok(())
+    pub fn finish(self) -> Result<W> {
+        self.output.finish()
     }
 
     fn put_header(&mut self, header: &Header) -> Result<()> {
@@ -127,43 +116,43 @@ impl<W: Write> Writer<W> {
             (true, ByteOrder::Little) => ByteOrder::Big,
             (true, ByteOrder::Big) => ByteOrder::Little,
         };
-        self.buffer.extend_from_slice(&signature_order.put_u32(EASY_PROFILER_SIGNATURE));
-        self.put_u32(header.version.0);
+        self.output.put(&signature_order.put_u32(EASY_PROFILER_SIGNATURE));
+        self.output.put_u32(header.version.0);
         self.put_id(header.pid.unwrap_or(0), self.layout.pid, "process id")?;
-        self.buffer.extend_from_slice(&order.put_i64(header.cpu_frequency));
-        self.put_u64(header.begin_time);
-        self.put_u64(header.end_time);
+        self.output.put_i64(header.cpu_frequency);
+        self.output.put_u64(header.begin_time);
+        self.output.put_u64(header.end_time);
         if self.layout.sizes_first {
-            self.put_u64(header.memory_size);
-            self.put_u64(header.descriptors_memory_size);
-            self.put_u32(header.blocks_count);
-            self.put_u32(header.descriptors_count);
+            self.output.put_u64(header.memory_size);
+            self.output.put_u64(header.descriptors_memory_size);
+            self.output.put_u32(header.blocks_count);
+            self.output.put_u32(header.descriptors_count);
         } else {
-            self.put_u32(header.blocks_count);
-            self.put_u64(header.memory_size);
-            self.put_u32(header.descriptors_count);
-            self.put_u64(header.descriptors_memory_size);
+            self.output.put_u32(header.blocks_count);
+            self.output.put_u64(header.memory_size);
+            self.output.put_u32(header.descriptors_count);
+            self.output.put_u64(header.descriptors_memory_size);
         }
         if self.layout.marks {
-            self.put_u32(header.threads_count.unwrap_or(0));
-            self.put_u16(header.bookmarks_count.unwrap_or(0));
-            self.put_u16(header.padding.unwrap_or(0));
+            self.output.put_u32(header.threads_count.unwrap_or(0));
+            self.output.put_u16(header.bookmarks_count.unwrap_or(0));
+            self.output.put_u16(header.padding.unwrap_or(0));
         }
-        self.buffer.truncate(header.stored_bytes);
+        self.output.buffer().truncate(header.stored_bytes);
         Ok(())
     }
 
     fn put_descriptor(&mut self, descriptor: &Descriptor<'_>) -> Result<()> {
         let (name, file) = (&descriptor.name, &descriptor.file);
         self.put_size(DESCRIPTOR_FIXED + name.len() + file.len(), descriptor.odd_size)?;
-        self.put_u32(descriptor.id);
-        self.buffer.extend_from_slice(&self.layout.order.put_i32(descriptor.line));
-        self.put_u32(descriptor.color);
-        self.buffer.extend_from_slice(&[descriptor.block_type.0, descriptor.status.0]);
+        self.output.put_u32(descriptor.id);
+        self.output.put_i32(descriptor.line);
+        self.output.put_u32(descriptor.color);
+        self.output.put(&[descriptor.block_type.0, descriptor.status.0]);
         let name_size = u16::try_from(name.len()).map_err(|_| too_long("descriptor's name", name.len()))?;
-        self.put_u16(descriptor.odd_name_size.unwrap_or(name_size));
+        self.output.put_u16(descriptor.odd_name_size.unwrap_or(name_size));
         for part in [name.text, name.tail, file.text, file.tail] {
-            self.buffer.extend_from_slice(part);
+            self.output.put(part);
         }
         Ok(())
     }
@@ -171,10 +160,10 @@ impl<W: Write> Writer<W> {
     fn put_thread(&mut self, thread: &Thread<'_>) -> Result<()> {
         self.put_id(thread.id, self.layout.thread_id, "thread id")?;
         let size = u16::try_from(thread.name.len()).map_err(|_| too_long("thread's name", thread.name.len()))?;
-        self.put_u16(size);
-        self.buffer.extend_from_slice(thread.name.text);
-        self.buffer.extend_from_slice(thread.name.tail);
-        self.put_u32(thread.switches);
+        self.output.put_u16(size);
+        self.output.put(thread.name.text);
+        self.output.put(thread.name.tail);
+        self.output.put_u32(thread.switches);
         Ok(())
     }
 
@@ -182,44 +171,44 @@ impl<W: Write> Writer<W> {
         self.put_size(self.layout.switch_fixed() + switch.name.len(), switch.odd_size)?;
         match self.layout.switch {
             SwitchOrder::TimesFirst => {
-                self.put_u64(switch.begin);
-                self.put_u64(switch.end);
+                self.output.put_u64(switch.begin);
+                self.output.put_u64(switch.end);
                 self.put_id(switch.target, self.layout.thread_id, "thread id")?;
             }
             SwitchOrder::TargetFirst => {
-                self.put_u64(switch.target);
-                self.put_u64(switch.begin);
-                self.put_u64(switch.end);
+                self.output.put_u64(switch.target);
+                self.output.put_u64(switch.begin);
+                self.output.put_u64(switch.end);
             }
         }
-        self.buffer.extend_from_slice(switch.name.text);
-        self.buffer.extend_from_slice(switch.name.tail);
+        self.output.put(switch.name.text);
+        self.output.put(switch.name.tail);
         Ok(())
     }
 
     #[inline]
     fn put_block(&mut self, block: &Block<'_>) -> Result<()> {
         self.put_size(BLOCK_FIXED + block.name.len(), block.odd_size)?;
-        self.put_u64(block.begin);
-        self.put_u64(block.end);
-        self.put_u32(block.descriptor);
-        self.buffer.extend_from_slice(block.name.text);
-        self.buffer.extend_from_slice(block.name.tail);
+        self.output.put_u64(block.begin);
+        self.output.put_u64(block.end);
+        self.output.put_u32(block.descriptor);
+        self.output.put(block.name.text);
+        self.output.put(block.name.tail);
         Ok(())
     }
 
     fn put_value(&mut self, value: &Value<'_>) -> Result<()> {
         self.put_size(VALUE_FIXED + value.data.len() + value.surplus.len(), value.odd_size)?;
-        self.put_u64(value.begin);
-        self.put_u64(value.end);
-        self.put_u32(value.descriptor);
-        self.buffer.extend_from_slice(&value.filler);
+        self.output.put_u64(value.begin);
+        self.output.put_u64(value.end);
+        self.output.put_u32(value.descriptor);
+        self.output.put(&value.filler);
         let data_size = u16::try_from(value.data.len()).map_err(|_| too_long("value", value.data.len()))?;
-        self.put_u16(value.odd_data_size.unwrap_or(data_size));
-        self.buffer.extend_from_slice(&[value.data_type.0, value.is_array]);
-        self.put_u64(value.value_id);
+        self.output.put_u16(value.odd_data_size.unwrap_or(data_size));
+        self.output.put(&[value.data_type.0, value.is_array]);
+        self.output.put_u64(value.value_id);
         self.put_data(value);
-        self.buffer.extend_from_slice(value.surplus);
+        self.output.put(value.surplus);
         Ok(())
     }
 
@@ -228,18 +217,18 @@ impl<W: Write> Writer<W> {
         match value.data_type.width() {
             Some(width) if value.order != self.layout.order && value.data.len().is_multiple_of(width) => {
                 let turned = value.data.chunks(width).flat_map(|element| element.iter().rev());
-                self.buffer.extend(turned);
+                self.output.buffer().extend(turned);
             }
-            _ => self.buffer.extend_from_slice(value.data),
+            _ => self.output.put(value.data),
         }
     }
 
     fn put_bookmark(&mut self, bookmark: &Bookmark<'_>) -> Result<()> {
         self.put_size(BOOKMARK_FIXED + bookmark.text.len(), bookmark.odd_size)?;
-        self.put_u64(bookmark.position_ns);
-        self.put_u32(bookmark.color);
-        self.buffer.extend_from_slice(bookmark.text.text);
-        self.buffer.extend_from_slice(bookmark.text.tail);
+        self.output.put_u64(bookmark.position_ns);
+        self.output.put_u32(bookmark.color);
+        self.output.put(bookmark.text.text);
+        self.output.put(bookmark.text.tail);
         Ok(())
     }
 
@@ -249,7 +238,7 @@ impl<W: Write> Writer<W> {
             Some(size) => size,
             None => u16::try_from(self.layout.size_of_payload(payload)).map_err(|_| too_long("record", payload))?,
         };
-        self.put_u16(size);
+        self.output.put_u16(size);
         Ok(())
     }
 
@@ -260,30 +249,13 @@ impl<W: Write> Writer<W> {
                 let id = u32::try_from(id).map_err(|_| {
                     Error::usage(format!("the {what} {id} needs 8 bytes; this version stores 4: choose 1.3.0 or later"))
                 })?;
-                self.put_u32(id);
+                self.output.put_u32(id);
             }
-            Width::U64 => self.put_u64(id),
+            Width::U64 => self.output.put_u64(id),
         }
         Ok(())
     }
-
-    #[inline]
-    fn put_u16(&mut self, value: u16) {
-        self.buffer.extend_from_slice(&self.layout.order.put_u16(value));
-    }
-
-    #[inline]
-    fn put_u32(&mut self, value: u32) {
-        self.buffer.extend_from_slice(&self.layout.order.put_u32(value));
-    }
-
-    #[inline]
-    fn put_u64(&mut self, value: u64) {
-        self.buffer.extend_from_slice(&self.layout.order.put_u64(value));
-    }
 }
-
-const FLUSH_BYTES: usize = 64 << 10;
 
 fn payload_len(record: &Record<'_>, layout: &Layout) -> Option<usize> {
     Some(match record {

@@ -1,7 +1,7 @@
 //! The entries of all files in the order of time.
 
-use traceloom_cnanolog::{ByTime, Place, Reader, Record};
-use traceloom_core::{Error, ErrorKind, Options, Records, Result};
+use traceloom_cnanolog::{Reader, Record};
+use traceloom_core::{Arena, Error, ErrorKind, Options, Records, Result, Sorted, Sorter, spill_row};
 
 use super::{
     Out,
@@ -14,10 +14,21 @@ use crate::{Outcome, args};
 
 /// Sorted reading jumps between batches: a large window would be read for nothing.
 const WINDOW_BYTES: usize = 4 << 10;
-/// Places of entries that are held in memory; the rest waits in a temporary file.
+/// Moments that are held in memory; the rest waits in a temporary file.
 const HELD_BYTES: u64 = 64 << 20;
 
-/// Prints in two walks: the first collects the places of the entries, the second goes through them by time.
+spill_row! {
+    /// When an entry was logged, and where it lies.
+    #[derive(Debug, Eq, PartialEq)]
+    struct Logged {
+        sec: i64,
+        nsec: u32,
+        file: u32,
+        offset: u64,
+    } by (sec, nsec, file, offset)
+}
+
+/// Prints in two walks: the first collects when and where entries were logged, the second goes through them by time.
 pub(super) fn print(
     files: &mut Files<'_>,
     filter: &mut Filter,
@@ -41,17 +52,21 @@ pub(super) fn print(
             Err(error) => return Err(error),
         }
     }
-    let limits = options.limits.clone().but(|limits| limits.tree_bytes = HELD_BYTES);
-    let mut order = ByTime::new(&limits);
+    let mut entries = Sorter::new(&Arena::new(HELD_BYTES));
     for (file, log) in logs.iter().enumerate() {
-        outcome = outcome.and(collect(log, file as u32, filter, options, &mut order)?);
+        outcome = outcome.and(collect(log, file as u32, filter, options, &mut entries)?);
     }
-    order.sort()?;
-    print_places(&logs, order, arguments, options, out)?;
+    print_sorted(&logs, &entries.finish()?, arguments, options, out)?;
     Ok(outcome)
 }
 
-fn collect(log: &Log, file: u32, filter: &mut Filter, options: &Options, order: &mut ByTime) -> Result<Outcome> {
+fn collect(
+    log: &Log,
+    file: u32,
+    filter: &mut Filter,
+    options: &Options,
+    entries: &mut Sorter<Logged>,
+) -> Result<Outcome> {
     let mut reader = log.reader(options)?;
     let clock = reader.clock();
     let mut filter = filter.of(&reader);
@@ -61,15 +76,15 @@ fn collect(log: &Log, file: u32, filter: &mut Filter, options: &Options, order: 
         let Record::Entry(entry) = &located.record else { continue };
         moment = entry.timestamp.map_or(moment, |ticks| clock.moment(ticks));
         if filter.keeps(entry) {
-            order.push(Place { moment, file, offset: located.offset })?;
+            entries.push(Logged { sec: moment.sec, nsec: moment.nsec, file, offset: located.offset })?;
         }
     }
     report(log, &reader.into_findings())
 }
 
-fn print_places(
+fn print_sorted(
     logs: &[Log],
-    mut order: ByTime,
+    entries: &Sorted<Logged>,
     arguments: &args::Log,
     options: &Options,
     out: &mut Out,
@@ -82,11 +97,12 @@ fn print_places(
         let render = Render::new(&reader, arguments);
         open.push((reader, render));
     }
-    while let Some(place) = order.pop()? {
-        let file = place.file as usize;
+    for entry in entries.iter()? {
+        let Logged { file, offset, .. } = entry?;
+        let file = file as usize;
         let (Some((reader, render)), Some(log)) = (open.get_mut(file), logs.get(file)) else { continue };
         let in_file = |error: Error| error.in_file(&log.path);
-        reader.seek(place.offset);
+        reader.seek(offset);
         if let Some(located) = reader.next().map_err(in_file)? {
             render.put_entry(&located, out)?;
         }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, io::Write};
 
-use traceloom_core::{ByteOrder, Error, Limits, Loss, Result, Text};
+use traceloom_core::{ByteOrder, Error, Limits, Loss, Result, Text, text::push_hex};
 
 use crate::{
     Arg, Args, Dictionary, Entry, Header, Level, Numbering, Record, Section, Site, Writer,
@@ -12,7 +12,6 @@ use crate::{
         ArgType, CNANOLOG_DICT_MAGIC, CNANOLOG_FLAG_HAS_TIMESTAMPS, CNANOLOG_LEVEL_DICT_MAGIC, CNANOLOG_MAX_ENTRY_SIZE,
         LEVEL_FIXED, MAX_LEVEL_NAME, SECTION_HEADER_BYTES, SLOTS_DOCUMENT, SLOTS_LIBRARY,
     },
-    text::put_hex,
     write::site_bytes,
 };
 
@@ -216,7 +215,7 @@ impl Plan {
             loss.lose("end of unreadable arguments", || format!("{} bytes", bytes.len()));
         }
         let mut hex = Vec::new();
-        put_hex(shown, &mut hex);
+        push_hex(&mut hex, shown);
         put_raw(std::iter::once(Arg::String(&hex)), self.header.order, data);
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{Field, integer, pad_number, spec::Conversion};
+use super::{Field, Number, integer, pad_number, spec::Conversion};
 
 /// Room for any double with the precisions that logs ask for; longer ones go to the heap.
 const STACK_BYTES: usize = 512;
@@ -24,7 +24,7 @@ pub(crate) fn put(value: f64, conversion: Conversion, field: &Field, out: &mut V
             (false, false) => b"inf",
             (false, true) => b"INF",
         };
-        return pad_number(sign, 0, word, false, field, out);
+        return pad_number(&Number { prefix: sign, zeros: 0, digits: word, zero_fill: false }, field, out);
     }
     let precision = field.precision.unwrap_or(6);
     match conversion {
@@ -52,7 +52,8 @@ fn put_slowly(value: f64, sign: &[u8], conversion: Conversion, field: &Field, ou
     if conversion.is_upper() {
         text.as_mut().make_ascii_uppercase();
     }
-    pad_number(sign, 0, text.as_ref(), field.zero, field, out);
+    let number = Number { prefix: sign, zeros: 0, digits: text.as_ref(), zero_fill: field.zero };
+    pad_number(&number, field, out);
 }
 
 /// A short text on the stack that moves to the heap when it grows.
@@ -258,7 +259,8 @@ fn put_hex(value: f64, sign: &[u8], upper: bool, field: &Field, out: &mut Vec<u8
     let mut prefix = Text::default();
     prefix.push(sign);
     prefix.push(if upper { b"0X" } else { b"0x" });
-    pad_number(prefix.as_ref(), 0, text.as_ref(), field.zero, field, out);
+    let number = Number { prefix: prefix.as_ref(), zeros: 0, digits: text.as_ref(), zero_fill: field.zero };
+    pad_number(&number, field, out);
 }
 
 /// Leading digit and 52 bits after the point, rounded to so many hexadecimal digits.

@@ -1,7 +1,7 @@
 //! Integer conversions.
 
 use super::{
-    Field, integer_value, pad, pad_number,
+    Field, Number, integer_value, pad, pad_number,
     spec::{Conversion, Length},
 };
 use crate::args::Arg;
@@ -191,5 +191,5 @@ fn put_unsigned(value: u64, conversion: Conversion, field: &Field, out: &mut Vec
 fn put_digits(prefix: &[u8], digits: &[u8], field: &Field, out: &mut Vec<u8>) {
     let zeros = field.precision.unwrap_or(0).saturating_sub(digits.len());
     let zero_fill = field.zero && field.precision.is_none();
-    pad_number(prefix, zeros, digits, zero_fill, field, out);
+    pad_number(&Number { prefix, zeros, digits, zero_fill }, field, out);
 }

@@ -236,15 +236,20 @@ pub(crate) fn pad(text: &[u8], field: &Field, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number: sign or prefix, leading zeros, digits, in a field of spaces or zeros.
-pub(crate) fn pad_number(
-    prefix: &[u8],
+/// A number as printed.
+struct Number<'a> {
+    /// Sign, or `0x` and the like.
+    prefix: &'a [u8],
+    /// Zeros before the digits.
     zeros: usize,
-    digits: &[u8],
+    digits: &'a [u8],
+    /// Whether zeros fill the field.
     zero_fill: bool,
-    field: &Field,
-    out: &mut Vec<u8>,
-) {
+}
+
+/// Appends a number in a field of spaces or zeros.
+fn pad_number(number: &Number<'_>, field: &Field, out: &mut Vec<u8>) {
+    let Number { prefix, zeros, digits, zero_fill } = *number;
     let len = prefix.len() + zeros + digits.len();
     let fill = field.width.saturating_sub(len);
     let (before, zeros) = match (field.left, zero_fill) {

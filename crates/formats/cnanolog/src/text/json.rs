@@ -1,9 +1,11 @@
-//! One JSON object an entry.
+//! One JSON object per entry.
 
-use std::io::Write;
+use std::borrow::Cow;
 
-use super::{Messages, put_hex, put_level};
-use crate::{Arg, Clock, Entry, printf};
+use traceloom_core::text::{json::Writer, push_hex};
+
+use super::{Messages, put_level};
+use crate::{Arg, Args, Clock, Entry, Site};
 
 /// Writes entries as JSON lines.
 ///
@@ -15,133 +17,82 @@ pub struct Json {
     clock: Clock,
     messages: Messages,
     text: Vec<u8>,
+    json: Writer,
 }
 
 impl Json {
     /// Objects of one file.
     pub fn new(clock: Clock) -> Self {
-        Self { clock, messages: Messages::default(), text: Vec::new() }
+        Self { clock, messages: Messages::default(), text: Vec::new(), json: Writer::default() }
     }
 
     /// Appends the object of an entry, with a newline; `offset` is where the entry lies.
     pub fn put(&mut self, entry: &Entry<'_>, offset: u64, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"{\"ts_unix_ns\":");
+        // The writer appends to the caller's bytes: nothing is copied.
+        std::mem::swap(&mut self.json.out, out);
+        self.put_object(entry, offset);
+        std::mem::swap(&mut self.json.out, out);
+    }
+
+    fn put_object(&mut self, entry: &Entry<'_>, offset: u64) {
+        self.json.begin_object().key("ts_unix_ns");
         match entry.timestamp {
-            Some(ticks) => put_signed(self.clock.moment(ticks).unix_ns(), out),
-            None => out.extend_from_slice(b"null"),
-        }
-        out.extend_from_slice(b",\"level\":");
-        match entry.site() {
-            Some(site) => self.put_text(out, |_, text| put_level(entry, Some(site), text)),
-            None => out.extend_from_slice(b"null"),
-        }
-        out.extend_from_slice(b",\"file\":");
-        match entry.site() {
-            Some(site) => put_string(site.file, out),
-            None => out.extend_from_slice(b"null"),
-        }
-        out.extend_from_slice(b",\"line\":");
-        match entry.site() {
-            Some(site) => printf::put_decimal(site.line.into(), false, out),
-            None => out.extend_from_slice(b"null"),
-        }
-        out.extend_from_slice(b",\"message\":");
-        self.put_text(out, |messages, text| messages.put(entry, text));
-        if std::str::from_utf8(&self.text).is_err() {
-            out.extend_from_slice(b",\"message_hex\":\"");
-            put_hex(&self.text, out);
-            out.push(b'"');
-        }
-        out.extend_from_slice(b",\"args\":");
-        put_args(entry, out);
-        out.extend_from_slice(b",\"offset\":");
-        printf::put_decimal(offset, false, out);
-        out.extend_from_slice(b"}\n");
-    }
-
-    fn put_text(&mut self, out: &mut Vec<u8>, render: impl FnOnce(&mut Messages, &mut Vec<u8>)) {
+            Some(ticks) => self.json.int(self.clock.moment(ticks).unix_ns()),
+            None => self.json.null(),
+        };
+        self.put_site(entry, entry.site());
         self.text.clear();
-        render(&mut self.messages, &mut self.text);
-        put_string(&self.text, out);
-    }
-}
-
-fn put_args(entry: &Entry<'_>, out: &mut Vec<u8>) {
-    let Some(args) = entry.args() else {
-        out.extend_from_slice(b"null,\"data_hex\":\"");
-        put_hex(entry.data, out);
-        return out.push(b'"');
-    };
-    out.push(b'[');
-    for (index, arg) in args.enumerate() {
-        if index > 0 {
-            out.push(b',');
+        self.messages.put(entry, &mut self.text);
+        let message = String::from_utf8_lossy(&self.text);
+        self.json.key("message").string(&message);
+        if let Cow::Owned(_) = message {
+            self.json.key("message_hex");
+            put_bytes(&self.text, &mut self.json);
         }
-        put_arg(arg, out);
-    }
-    out.push(b']');
-}
-
-fn put_arg(arg: Arg<'_>, out: &mut Vec<u8>) {
-    match arg {
-        Arg::Char(value) => put_string(&[value], out),
-        // JSON has no word for these.
-        Arg::Double(value) if value.is_nan() => put_string(b"nan", out),
-        Arg::Double(value) if value.is_infinite() => put_string(if value > 0.0 { b"inf" } else { b"-inf" }, out),
-        // Writing to memory cannot fail; the shortest digits that give the number back.
-        Arg::Double(value) => _ = write!(out, "{value:?}"),
-        Arg::Int32(value) => put_signed(value.into(), out),
-        Arg::Int64(value) => put_signed(value, out),
-        Arg::Pointer(value) => _ = write!(out, "\"{value:#x}\""),
-        Arg::String(text) => put_string(text, out),
-        Arg::Uint32(value) => printf::put_decimal(value.into(), false, out),
-        Arg::Uint64(value) => printf::put_decimal(value, false, out),
-    }
-}
-
-fn put_signed(value: i64, out: &mut Vec<u8>) {
-    printf::put_decimal(value.unsigned_abs(), value < 0, out);
-}
-
-fn put_string(text: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
-    for chunk in text.utf8_chunks() {
-        let mut left = chunk.valid().as_bytes();
-        // Also DEL, which some terminals act on; and the controls that have two bytes, C2 80 to C2 9F.
-        while let Some(at) = left.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\' | 0x7f | 0xc2)) {
-            let (clean, rest) = left.split_at_checked(at).unwrap_or((left, &[]));
-            out.extend_from_slice(clean);
-            left = match rest {
-                [0xc2, control @ 0x80..0xa0, rest @ ..] => {
-                    put_escaped(*control, out);
-                    rest
-                }
-                [0xc2, rest @ ..] => {
-                    out.push(0xc2);
-                    rest
-                }
-                [byte, rest @ ..] => {
-                    put_escaped(*byte, out);
-                    rest
-                }
-                [] => rest,
-            };
+        self.json.key("args");
+        match entry.args() {
+            Some(args) => put_args(args, &mut self.json),
+            None => {
+                self.json.null().key("data_hex");
+                put_bytes(entry.data, &mut self.json);
+            }
         }
-        out.extend_from_slice(left);
-        if !chunk.invalid().is_empty() {
-            out.extend_from_slice("\u{fffd}".as_bytes());
-        }
+        self.json.key("offset").unsigned(offset).end_object().end_line();
     }
-    out.push(b'"');
+
+    fn put_site(&mut self, entry: &Entry<'_>, site: Option<Site<'_>>) {
+        let Some(site) = site else {
+            self.json.key("level").null().key("file").null().key("line").null();
+            return;
+        };
+        self.text.clear();
+        put_level(entry, Some(site), &mut self.text);
+        self.json.key("level").string(&String::from_utf8_lossy(&self.text));
+        self.json.key("file").string(&String::from_utf8_lossy(site.file));
+        self.json.key("line").unsigned(site.line.into());
+    }
 }
 
-fn put_escaped(byte: u8, out: &mut Vec<u8>) {
-    match byte {
-        b'"' => out.extend_from_slice(b"\\\""),
-        b'\\' => out.extend_from_slice(b"\\\\"),
-        b'\n' => out.extend_from_slice(b"\\n"),
-        b'\r' => out.extend_from_slice(b"\\r"),
-        b'\t' => out.extend_from_slice(b"\\t"),
-        byte => _ = write!(out, "\\u{byte:04x}"),
+fn put_bytes(bytes: &[u8], json: &mut Writer) {
+    json.raw(b"\"");
+    push_hex(&mut json.out, bytes);
+    json.out.push(b'"');
+}
+
+fn put_args(args: Args<'_>, json: &mut Writer) {
+    json.begin_array();
+    for arg in args {
+        match arg {
+            Arg::Char(value) => json.string(&String::from_utf8_lossy(&[value])),
+            Arg::Double(value) if value.is_nan() => json.string("nan"),
+            Arg::Double(value) => json.float(value),
+            Arg::Int32(value) => json.int(value.into()),
+            Arg::Int64(value) => json.int(value),
+            Arg::Pointer(value) => json.string(&format!("{value:#x}")),
+            Arg::String(text) => json.string(&String::from_utf8_lossy(text)),
+            Arg::Uint32(value) => json.unsigned(value.into()),
+            Arg::Uint64(value) => json.unsigned(value),
+        };
     }
+    json.end_array();
 }

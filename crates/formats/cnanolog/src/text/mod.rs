@@ -5,6 +5,8 @@ mod date;
 mod json;
 mod pattern;
 
+use traceloom_core::text::push_hex;
+
 use crate::{Clock, Entry, Program, Site, printf};
 
 pub use self::{
@@ -58,16 +60,8 @@ fn put_data(data: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b" [");
     printf::put_decimal(data.len() as u64, false, out);
     out.extend_from_slice(b" argument bytes: ");
-    put_hex(data, out);
+    push_hex(out, data);
     out.push(b']');
-}
-
-pub(crate) fn put_hex(bytes: &[u8], out: &mut Vec<u8>) {
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            out.push(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 });
-        }
-    }
 }
 
 /// Appends the name of an entry's level; `LEVEL_n` where it has none, `-` where the site is not known.
