@@ -21,6 +21,7 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic))]
 
 mod clock;
+mod describe;
 pub mod edit;
 mod element;
 pub mod findings;

@@ -1,11 +1,11 @@
 //! Header and records: all that a file holds, borrowed and lossless.
 
-use traceloom_core::{ByteOrder, Describe, Fields, find_nul};
+use traceloom_core::{ByteOrder, find_nul};
 
 use crate::{
     Clock,
     element::Element,
-    raw::{BlockType, DataType, Layout, Status, Version},
+    raw::{BOOKMARK_COLOR, BlockType, DEFAULT_COLOR, DataType, Layout, Status, Version},
 };
 
 /// The file header.
@@ -104,13 +104,6 @@ impl<'a> Name<'a> {
     /// Whether exactly one NUL closes it.
     pub fn is_canonical(&self) -> bool {
         self.tail == b"\0"
-    }
-
-    fn describe(&self, name: &'static str, tail: &'static str, fields: &mut dyn Fields) {
-        fields.text(name, self.text);
-        if !self.is_canonical() {
-            fields.bytes(tail, self.tail);
-        }
     }
 }
 
@@ -252,10 +245,58 @@ pub enum Record<'a> {
     Residue(&'a [u8]),
 }
 
+impl<'a> Descriptor<'a> {
+    /// A descriptor that is on and has the color of blocks without one.
+    pub const fn new(id: u32, block_type: BlockType, name: &'a [u8]) -> Self {
+        let (name, file) = (Name::new(name), Name::new(b""));
+        let (color, status) = (DEFAULT_COLOR, Status::ON);
+        Self { id, line: 0, color, block_type, status, name, file, odd_size: None, odd_name_size: None }
+    }
+}
+
+impl Switch<'_> {
+    /// A switch to a thread of a process without a name.
+    pub const fn new(begin: u64, end: u64, target: u64) -> Self {
+        Self { begin, end, target, name: Name::new(b""), odd_size: None }
+    }
+}
+
 impl Block<'_> {
     /// A block without a runtime name.
     pub const fn new(descriptor: u32, begin: u64, end: u64) -> Self {
         Self { begin, end, descriptor, block_type: BlockType::BLOCK, name: Name::new(b""), odd_size: None }
+    }
+}
+
+impl<'a> Value<'a> {
+    /// A single value whose bytes are little-endian.
+    pub const fn new(descriptor: u32, at: u64, data_type: DataType, data: &'a [u8]) -> Self {
+        Self {
+            begin: at,
+            end: at,
+            descriptor,
+            filler: [0, 0],
+            data_type,
+            is_array: 0,
+            value_id: 0,
+            data,
+            order: ByteOrder::Little,
+            surplus: &[],
+            odd_data_size: None,
+            odd_size: None,
+        }
+    }
+
+    /// The elements in their type, or `None` where the type is unknown or the size does not divide.
+    pub fn elements(&self) -> Option<impl Iterator<Item = Element> + use<'a>> {
+        Element::all(self.data, self.data_type, self.order)
+    }
+}
+
+impl<'a> Bookmark<'a> {
+    /// A bookmark in the color that the library's viewer gives it.
+    pub const fn new(position_ns: u64, text: &'a [u8]) -> Self {
+        Self { position_ns, color: BOOKMARK_COLOR, text: Name::new(text), odd_size: None }
     }
 }
 
@@ -281,149 +322,5 @@ impl Record<'_> {
             Self::Bookmark(bookmark) => bookmark.odd_size,
             _ => None,
         }
-    }
-}
-
-impl Describe for Header {
-    fn kind(&self) -> &'static str {
-        "header"
-    }
-
-    fn describe(&self, fields: &mut dyn Fields) {
-        fields.word("version", &self.version.to_string());
-        fields.word("byte_order", self.layout.order.as_str());
-        if let Some(pid) = self.pid {
-            fields.unsigned("pid", pid);
-        }
-        fields.signed("cpu_frequency", self.cpu_frequency);
-        fields.unsigned("begin_time", self.begin_time);
-        fields.unsigned("end_time", self.end_time);
-        fields.unsigned("memory_size", self.memory_size);
-        fields.unsigned("descriptors_memory_size", self.descriptors_memory_size);
-        fields.unsigned("blocks_count", self.blocks_count.into());
-        fields.unsigned("descriptors_count", self.descriptors_count.into());
-        let counted = [
-            ("threads_count", self.threads_count),
-            ("bookmarks_count", self.bookmarks_count.map(u32::from)),
-            ("padding", self.padding.map(u32::from)),
-        ];
-        for (name, value) in counted {
-            if let Some(value) = value {
-                fields.unsigned(name, value.into());
-            }
-        }
-    }
-}
-
-impl Describe for Record<'_> {
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Descriptor(_) => "descriptor",
-            Self::Hole => "hole",
-            Self::Thread(_) => "thread",
-            Self::Switch(_) => "switch",
-            Self::Blocks(_) => "blocks",
-            Self::Block(block) if block.block_type == BlockType::EVENT => "event",
-            Self::Block(_) => "block",
-            Self::Value(_) => "value",
-            Self::Mark(_) => "mark",
-            Self::Bookmark(_) => "bookmark",
-            Self::Malformed(_) => "malformed",
-            Self::Residue(_) => "residue",
-        }
-    }
-
-    fn describe(&self, fields: &mut dyn Fields) {
-        match self {
-            Self::Descriptor(descriptor) => descriptor.describe(fields),
-            Self::Hole => {}
-            Self::Thread(thread) => {
-                fields.unsigned("id", thread.id);
-                thread.name.describe("name", "name_tail", fields);
-                fields.unsigned("switches", thread.switches.into());
-            }
-            Self::Switch(switch) => {
-                fields.unsigned("begin", switch.begin);
-                fields.unsigned("end", switch.end);
-                fields.unsigned("target", switch.target);
-                switch.name.describe("name", "name_tail", fields);
-                describe_odd("size", switch.odd_size, fields);
-            }
-            Self::Blocks(count) => fields.unsigned("count", (*count).into()),
-            Self::Block(block) => {
-                fields.unsigned("begin", block.begin);
-                fields.unsigned("end", block.end);
-                fields.unsigned("descriptor", block.descriptor.into());
-                block.name.describe("name", "name_tail", fields);
-                describe_odd("size", block.odd_size, fields);
-            }
-            Self::Value(value) => value.describe(fields),
-            Self::Mark(mark) => fields.hex("value", (*mark).into()),
-            Self::Bookmark(bookmark) => {
-                fields.unsigned("position_ns", bookmark.position_ns);
-                fields.hex("color", bookmark.color.into());
-                bookmark.text.describe("text", "text_tail", fields);
-                describe_odd("size", bookmark.odd_size, fields);
-            }
-            Self::Malformed(bytes) | Self::Residue(bytes) => fields.bytes("bytes", bytes),
-        }
-    }
-}
-
-impl Descriptor<'_> {
-    fn describe(&self, fields: &mut dyn Fields) {
-        fields.unsigned("id", self.id.into());
-        fields.signed("line", self.line.into());
-        fields.hex("color", self.color.into());
-        fields.word("type", &self.block_type.to_string());
-        fields.word("status", &self.status.to_string());
-        self.name.describe("name", "name_tail", fields);
-        self.file.describe("file", "file_tail", fields);
-        describe_odd("size", self.odd_size, fields);
-        describe_odd("name_size", self.odd_name_size, fields);
-    }
-}
-
-impl<'a> Value<'a> {
-    /// The elements in their type, or `None` where the type is unknown or the size does not divide.
-    pub fn elements(&self) -> Option<impl Iterator<Item = Element> + use<'a>> {
-        Element::all(self.data, self.data_type, self.order)
-    }
-
-    fn describe(&self, fields: &mut dyn Fields) {
-        fields.unsigned("begin", self.begin);
-        if self.end != self.begin {
-            fields.unsigned("end", self.end);
-        }
-        fields.unsigned("descriptor", self.descriptor.into());
-        fields.word("type", &self.data_type.to_string());
-        fields.flag("array", self.is_array != 0);
-        fields.hex("value_id", self.value_id);
-        match self.data_type {
-            DataType::STRING => fields.text("data", self.data),
-            _ if self.elements().is_none() => fields.bytes("data", self.data),
-            _ => {
-                fields.list("data");
-                self.elements().into_iter().flatten().for_each(|element| element.describe(fields));
-                fields.end();
-            }
-        }
-        if self.filler != [0, 0] {
-            fields.bytes("filler", &self.filler);
-        }
-        if self.is_array > 1 {
-            fields.unsigned("is_array", self.is_array.into());
-        }
-        if !self.surplus.is_empty() {
-            fields.bytes("surplus", self.surplus);
-        }
-        describe_odd("data_size", self.odd_data_size, fields);
-        describe_odd("size", self.odd_size, fields);
-    }
-}
-
-fn describe_odd(name: &'static str, size: Option<u16>, fields: &mut dyn Fields) {
-    if let Some(size) = size {
-        fields.unsigned(name, size.into());
     }
 }

@@ -8,7 +8,7 @@ use traceloom_core::{ByteOrder, Result, Sample};
 
 use crate::{
     Block, Bookmark, Descriptor, Header, Name, Record, Switch, Tally, Thread, Value, create,
-    raw::{BlockType, DataType, EASY_PROFILER_SIGNATURE, Layout, Status, Version},
+    raw::{BlockType, DataType, EASY_PROFILER_SIGNATURE, Layout, Version},
 };
 
 /// Frames of the sample; each makes about 18 records.
@@ -70,25 +70,16 @@ static KINDS: &[Kind] = &[
 
 fn generate(frames: u64, emit: Emit<'_>) -> Result<()> {
     for (id, Kind(name, block_type, color, line, file)) in KINDS.iter().enumerate() {
-        emit(&Record::Descriptor(Descriptor {
-            id: id as u32,
-            line: *line,
-            color: *color,
-            block_type: *block_type,
-            status: Status::ON,
-            name: Name::new(name.as_bytes()),
-            file: Name::new(file.as_bytes()),
-            odd_size: None,
-            odd_name_size: None,
-        }))?;
+        let file = Name::new(file.as_bytes());
+        let descriptor = Descriptor::new(id as u32, *block_type, name.as_bytes());
+        emit(&Record::Descriptor(Descriptor { line: *line, color: *color, file, ..descriptor }))?;
     }
     thread(&Script { id: 4242, name: "Main", turns: frames, turn: main_frame }, emit)?;
     thread(&Script { id: 4243, name: "Loader", turns: frames / 4, turn: loader_job }, emit)?;
     emit(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
     for (at, text) in [(frames / 3, "the level is loaded"), (frames / 2, "the boss appears")] {
         let position_ns = (BEGIN + at * FRAME_TICKS) * (1_000_000_000 / FREQUENCY);
-        let text = Name::new(text.as_bytes());
-        emit(&Record::Bookmark(Bookmark { position_ns, color: 0xffaa_8773, text, odd_size: None }))?;
+        emit(&Record::Bookmark(Bookmark::new(position_ns, text.as_bytes())))?;
     }
     emit(&Record::Mark(EASY_PROFILER_SIGNATURE))
 }
@@ -118,8 +109,8 @@ fn thread(script: &Script, emit: Emit<'_>) -> Result<()> {
     for index in 0..switches {
         let begin = BEGIN + index * 2 * FRAME_TICKS + FRAME_TICKS * 9 / 10;
         let end = begin + 100 + noise.below(FRAME_TICKS / 20);
-        let name = Name::new(b"7 compositor");
-        emit(&Record::Switch(Switch { begin, end, target: 7001 + noise.below(3), name, odd_size: None }))?;
+        let switch = Switch::new(begin, end, 7001 + noise.below(3));
+        emit(&Record::Switch(Switch { name: Name::new(b"7 compositor"), ..switch }))?;
     }
     emit(&Record::Blocks(blocks))?;
     let mut noise = Noise(id);
@@ -181,20 +172,8 @@ fn close(descriptor: u32, begin: u64, end: u64, emit: Emit<'_>) -> Result<u64> {
 }
 
 fn value(descriptor: u32, at: u64, data_type: DataType, data: &[u8], emit: Emit<'_>) -> Result<()> {
-    emit(&Record::Value(Value {
-        begin: at,
-        end: at,
-        descriptor,
-        filler: [0, 0],
-        data_type,
-        is_array: 0,
-        value_id: u64::from(descriptor),
-        data,
-        order: ByteOrder::Little,
-        surplus: &[],
-        odd_data_size: None,
-        odd_size: None,
-    }))
+    let value = Value::new(descriptor, at, data_type, data);
+    emit(&Record::Value(Value { value_id: u64::from(descriptor), ..value }))
 }
 
 /// Repeatable noise: the sample is the same on every machine.

@@ -9,9 +9,9 @@ use super::{
     transcript::{self, Plan},
 };
 use crate::{
-    Block, Clock, Descriptor, Header, Name, Nodes, Record, Tree, TreeBuilder, Value,
+    Block, Clock, Descriptor, Header, Nodes, Record, Tree, TreeBuilder, Value,
     findings::TOO_DEEP,
-    raw::{BlockType, Layout, MAX_LEVELS, Status},
+    raw::{BlockType, Layout, MAX_LEVELS},
 };
 
 /// Writes what can be read so that the original loads it; `loss` says what is not in it and why.
@@ -210,15 +210,5 @@ impl Plan for RepairPlan<'_> {
 
 /// A descriptor in place of one that the file has lost.
 fn stand_in(id: u32) -> Record<'static> {
-    Record::Descriptor(Descriptor {
-        id,
-        line: 0,
-        color: 0xffff_ecb3,
-        block_type: BlockType::BLOCK,
-        status: Status::ON,
-        name: Name::new(b"(missing descriptor)"),
-        file: Name::new(b""),
-        odd_size: None,
-        odd_name_size: None,
-    })
+    Record::Descriptor(Descriptor::new(id, BlockType::BLOCK, b"(missing descriptor)"))
 }
