@@ -1,57 +1,26 @@
-//! Edits keep what can be kept: whole blocks, and threads apart.
+//! Edits keep what can be kept: whole blocks, threads apart, and every moment in exactly one of two adjacent ranges.
 
-use traceloom_core::{ByteOrder, Options, Records, Result, Source};
+mod support;
+
+use std::collections::BTreeMap;
+
+use support::{BLOCK, EVENT, Made, VALUE, accepted, codes, fixtures, is_accepted, shown};
+use traceloom_core::{Codec, Edited, Options, Records, Result, Slice, Source, TimeRange};
 use traceloom_easyprofiler::{
-    Block, Descriptor, Header, Name, Record, Switch, Tally, Thread, create, edit, open,
-    raw::{BlockType, EASY_PROFILER_SIGNATURE, Layout, Status, Version},
+    Block, Descriptor, EasyProfiler, Record, Value, edit, open,
+    raw::{BlockType, DataType, Version},
+    sample,
 };
 
-/// A file of version 2.1.0 with one descriptor.
-struct Made {
-    header: Header,
-    records: Vec<Record<'static>>,
+/// The output of an edit that succeeds.
+fn edited(edit: impl FnOnce(&mut Vec<u8>) -> Result<Edited>) -> (Vec<u8>, Edited) {
+    let mut out = Vec::new();
+    let edited = edit(&mut out).unwrap();
+    (out, edited)
 }
 
-impl Made {
-    fn new(begin_time: u64) -> Self {
-        let mut header = Header::new(Layout::real(Version::V2_1_0, ByteOrder::Little), Version::V2_1_0);
-        (header.pid, header.begin_time) = (Some(1), begin_time);
-        let descriptor = Descriptor {
-            id: 0,
-            line: 7,
-            color: 0,
-            block_type: BlockType::BLOCK,
-            status: Status::ON,
-            name: Name::new(b"work"),
-            file: Name::new(b"work.cpp"),
-            odd_size: None,
-            odd_name_size: None,
-        };
-        Self { header, records: vec![Record::Descriptor(descriptor)] }
-    }
-
-    fn thread(&mut self, id: u64, switches: &[(u64, u64, u64)], blocks: &[(u64, u64)]) {
-        self.records.push(Record::Thread(Thread { id, name: Name::new(b"t"), switches: switches.len() as u32 }));
-        let switch =
-            |(begin, end, target)| Record::Switch(Switch { begin, end, target, name: Name::new(b""), odd_size: None });
-        self.records.extend(switches.iter().copied().map(switch));
-        self.records.push(Record::Blocks(blocks.len() as u32));
-        let block = |(begin, end)| {
-            let (name, block_type) = (Name::new(b""), BlockType::BLOCK);
-            Record::Block(Block { begin, end, descriptor: 0, name, block_type, odd_size: None })
-        };
-        self.records.extend(blocks.iter().copied().map(block));
-    }
-
-    fn source(mut self) -> Result<Source> {
-        let mut tally = Tally::default();
-        self.records.iter().for_each(|record| tally.count(record, &self.header.layout));
-        tally.fill(&mut self.header);
-        let mut writer = create(Vec::new(), &self.header)?;
-        self.records.iter().try_for_each(|record| writer.write(record))?;
-        writer.write(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
-        Ok(Source::bytes(writer.finish()?))
-    }
+fn slice_of(source: &Source, range: TimeRange) -> Vec<u8> {
+    edited(|out| edit::slice(source, out, &Slice { range, ..Slice::default() }, &Options::default())).0
 }
 
 /// Begin and end.
@@ -76,13 +45,13 @@ fn told(bytes: Vec<u8>) -> Result<(Vec<Times>, Vec<u64>)> {
     Ok((times, ids))
 }
 
-/// A begin that lies after the records makes the original drop them; one that is too late by less would cut them.
+/// A begin that lies after the records makes easy_profiler drop them; one that is too late by less would cut them.
 #[test]
 fn a_late_begin_costs_nothing() -> Result<()> {
     let mut made = Made::new(5_000);
     made.thread(3, &[(1_010, 1_050, 4)], &[(1_010, 1_040), (1_005, 1_100), (1_200, 1_300)]);
     let mut out = Vec::new();
-    let edited = edit::repair(&made.source()?, &mut out, &Options::default())?;
+    let edited = edit::repair(&made.source(), &mut out, &Options::default())?;
     assert!(edited.loss.is_empty(), "{:?}", edited.loss);
     let (times, _) = told(out)?;
     assert_eq!(times, [(1_010, 1_050), (1_010, 1_040), (1_005, 1_100), (1_200, 1_300)]);
@@ -97,7 +66,7 @@ fn live_captures_are_merged_by_time() -> Result<()> {
         made.thread(3, &[], blocks);
         made.source()
     };
-    let (early, late) = (capture(&[(100, 150), (90, 200)])?, capture(&[(1_000, 1_100)])?);
+    let (early, late) = (capture(&[(100, 150), (90, 200)]), capture(&[(1_000, 1_100)]));
     for files in [[early.clone(), late.clone()], [late, early]] {
         let mut out = Vec::new();
         edit::merge(&files, &mut out, &Options::default())?;
@@ -115,11 +84,202 @@ fn narrow_ids_keep_threads_apart() -> Result<()> {
     made.thread(u32::MAX.into(), &[(11, 12, wide), (13, 14, u64::from(u32::MAX) - 1)], &[(20, 30)]);
     made.thread(wide, &[], &[(25, 40)]);
     let mut out = Vec::new();
-    edit::canonical(&made.source()?, &mut out, Some("1.2.0"), &Options::default())?;
+    edit::canonical(&made.source(), &mut out, Some("1.2.0"), &Options::default())?;
     let (_, ids) = told(out)?;
     let [first, target, other, second] = ids[..] else { panic!("{ids:?}") };
     assert_eq!((first, other), (u32::MAX.into(), u64::from(u32::MAX) - 1), "what fits stays");
     assert_eq!(target, second, "a switch still leads to its thread");
     assert!(![first, other].contains(&second), "{ids:?}");
     Ok(())
+}
+
+/// Moments of a file, each with how often it is there: events, values and bookmarks.
+fn moments(bytes: &[u8]) -> BTreeMap<String, u32> {
+    let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
+    let mut moments = BTreeMap::new();
+    while let Some(located) = reader.next().unwrap() {
+        let is_moment = match located.record {
+            Record::Block(block) => block.begin == block.end,
+            Record::Value(_) | Record::Bookmark(_) => true,
+            _ => false,
+        };
+        if is_moment {
+            *moments.entry(format!("{:?}", located.record)).or_default() += 1;
+        }
+    }
+    moments
+}
+
+/// Blocks of a file that take time, in its order.
+fn spans(bytes: &[u8]) -> Vec<(u64, u64)> {
+    let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
+    let mut spans = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        if let Record::Block(block) = located.record
+            && block.begin != block.end
+        {
+            spans.push((block.begin, block.end));
+        }
+    }
+    spans
+}
+
+/// Where to cut a file: its moments, their neighbors, and its ends, from the origin.
+fn cuts(bytes: &[u8]) -> Vec<i64> {
+    let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
+    let clock = reader.clock();
+    let mut times = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        times.extend(located.record.times().map(|(begin, end)| [clock.ns(begin), clock.ns(end)]).into_iter().flatten());
+        if let Record::Bookmark(bookmark) = located.record {
+            times.push(bookmark.position_ns);
+        }
+    }
+    let origin = if reader.header().begin_time == 0 { times.first().copied().unwrap_or(0) } else { clock.begin_ns() };
+    let step = times.len().div_ceil(8).max(1);
+    let cuts = times.iter().step_by(step).flat_map(|ns| [-1, 0, 1].map(|by| (ns.wrapping_sub(origin) as i64) + by));
+    cuts.collect()
+}
+
+#[test]
+fn adjacent_ranges_partition_the_moments_and_share_the_spans() {
+    let files = fixtures().into_iter().chain([("sample".to_owned(), sample::sample().unwrap().bytes)]);
+    let mut tried = 0;
+    for (name, bytes) in files {
+        let source = Source::bytes(bytes.clone());
+        if open(source.clone(), &Options::default()).is_err() {
+            continue;
+        }
+        // Edits clean the records, so that the whole range is the thing to compare with.
+        let whole = slice_of(&source, TimeRange::ALL);
+        for cut in cuts(&bytes) {
+            let left = slice_of(&source, TimeRange::new(None, Some(cut)));
+            let right = slice_of(&source, TimeRange::new(Some(cut), None));
+            let mut both = moments(&left);
+            moments(&right).into_iter().for_each(|(moment, count)| *both.entry(moment).or_default() += count);
+            assert_eq!(both, moments(&whole), "{name} at {cut}");
+            let (left, right) = (spans(&left), spans(&right));
+            for span in spans(&whole) {
+                assert!(left.contains(&span) || right.contains(&span), "{name} at {cut}: {span:?} is lost");
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried > 1_000, "{tried}");
+}
+
+/// easy_profiler refuses every empty profile, so that strict reading does; all else about it is right.
+#[test]
+fn an_empty_range_gives_an_empty_file() {
+    for (name, bytes) in accepted() {
+        let source = Source::bytes(bytes.clone());
+        for range in [TimeRange::between(5, 5), TimeRange::between(i64::MAX - 1, i64::MAX), TimeRange::between(9, 3)] {
+            let empty = slice_of(&source, range);
+            let records = shown(&empty, &Options::default()).unwrap();
+            let descriptors = records.iter().filter(|record| record.contains("Descriptor") || record.ends_with("Hole"));
+            assert_eq!(records.len() - descriptors.count(), records.iter().filter(|it| it.contains("Mark(")).count());
+            let mut expected = vec!["easyprofiler.empty-profile"];
+            let has_threads = open(Source::bytes(empty.clone()), &Options::default()).unwrap().header().threads_count;
+            expected.extend(has_threads.map(|_| "easyprofiler.no-threads"));
+            let found: Vec<_> = codes(&empty).into_iter().filter(|code| !code.contains("descriptor")).collect();
+            assert_eq!(found, expected, "{name}");
+            assert!(support::rewritten(&empty).unwrap() == empty, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_slice_keeps_what_overlaps_it() {
+    let mut made = Made::new(1_000);
+    let event = |at| Record::Block(Block { block_type: BlockType::EVENT, ..Block::new(EVENT, at, at) });
+    let value = |at| Record::Value(Value::new(VALUE, at, DataType::UINT8, &[7]));
+    let block = |begin, end| Record::Block(Block::new(BLOCK, begin, end));
+    let records = [block(1_010, 1_020), event(1_020), value(1_030), block(1_025, 1_040), block(1_000, 1_050)];
+    made.thread_of(3, &[(1_005, 1_020, 4), (1_019, 1_030, 4), (1_030, 1_035, 4)], &records);
+    made.thread(4, &[], &[(1_060, 1_070)]);
+    made.bookmark(1_020);
+    made.bookmark(1_030);
+    let out = slice_of(&made.source(), TimeRange::between(20, 30));
+    assert!(is_accepted(&out));
+    let (times, ids) = told(out.clone()).unwrap();
+    // The second switch, the event, and the blocks that reach in; nothing begins before the range.
+    assert_eq!(times, [(1_020, 1_030), (1_020, 1_020), (1_025, 1_040), (1_020, 1_050)]);
+    assert_eq!(ids, [3, 4]);
+    assert_eq!(moments(&out).len(), 2, "the event and one bookmark");
+    let reader = open(Source::bytes(out), &Options::default()).unwrap();
+    assert_eq!((reader.header().begin_time, reader.header().end_time), (1_020, 1_030));
+}
+
+#[test]
+fn a_slice_by_threads_keeps_their_sections() {
+    let source = Source::bytes(sample::sample().unwrap().bytes);
+    for threads in [vec!["Loader".to_owned()], vec!["4243".to_owned()]] {
+        let slice = Slice { threads, ..Slice::default() };
+        let (out, _) = edited(|out| edit::slice(&source, out, &slice, &Options::default()));
+        assert!(is_accepted(&out));
+        let sections = shown(&out, &Options::default()).unwrap();
+        assert_eq!(sections.iter().filter(|record| record.contains("Thread(")).count(), 1);
+    }
+}
+
+/// Blocks that end before they begin come from processors whose clocks disagree.
+#[test]
+fn a_block_that_ends_before_it_begins_is_in_a_slice() {
+    let mut made = Made::new(1_000);
+    made.thread(3, &[], &[(1_050, 1_030), (1_010, 1_100)]);
+    let (left, right) = (TimeRange::new(None, Some(40)), TimeRange::new(Some(40), None));
+    let found = [left, right].map(|range| spans(&slice_of(&made.source(), range)).contains(&(1_050, 1_030)));
+    assert_eq!(found, [false, true]);
+}
+
+#[test]
+fn repaired_files_are_ones_that_easy_profiler_opens() {
+    let mut repaired = 0;
+    for (name, bytes) in fixtures() {
+        let mut out = Vec::new();
+        if edit::repair(&Source::bytes(bytes.clone()), &mut out, &Options::default()).is_err() {
+            continue;
+        }
+        assert!(is_accepted(&out), "{name}");
+        repaired += usize::from(!is_accepted(&bytes));
+    }
+    assert!(repaired > 20, "{repaired}");
+}
+
+#[test]
+fn canonical_files_of_every_version_are_accepted() {
+    for (name, bytes) in accepted() {
+        let source = Source::bytes(bytes);
+        for variant in EasyProfiler::FORMAT.variants {
+            let (out, _) = edited(|out| edit::canonical(&source, out, Some(variant.id), &Options::default()));
+            let header = open(Source::bytes(out.clone()), &Options::default()).unwrap().header().clone();
+            assert_eq!(header.version, Version::parse(variant.id).unwrap(), "{name}");
+            assert!(is_accepted(&out), "{name} as {}: {:?}", variant.id, codes(&out));
+            let (again, second) =
+                edited(|again| edit::canonical(&Source::bytes(out.clone()), again, None, &Options::default()));
+            assert!(again == out && second.loss.is_empty(), "{name}: once is enough");
+        }
+    }
+    let unknown = edit::canonical(&Made::new(1).source(), Vec::new(), Some("banana"), &Options::default());
+    assert!(unknown.unwrap_err().to_string().contains("2.1.0, 2.0.0, 1.3.0"));
+}
+
+#[test]
+fn merged_files_hold_the_blocks_of_all() {
+    let mut one = Made::new(1_000);
+    one.thread(3, &[], &[(1_010, 1_020)]);
+    one.bookmark(1_015);
+    let mut two = Made::new(2_000);
+    two.records.insert(0, Record::Descriptor(Descriptor::new(9, BlockType::BLOCK, b"other")));
+    two.thread_of(3, &[], &[Record::Block(Block::new(0, 2_010, 2_020)), Record::Block(Block::new(1, 2_000, 2_030))]);
+    let sources = [two.source(), one.source()];
+    let (out, merged) = edited(|out| edit::merge(&sources, out, &Options::default()));
+    assert!(merged.loss.is_empty() && is_accepted(&out), "{:?}", merged.loss);
+    let (times, ids) = told(out.clone()).unwrap();
+    assert_eq!(times, [(1_010, 1_020), (2_010, 2_020), (2_000, 2_030)]);
+    assert_eq!(ids, [3, 3]);
+    let records = shown(&out, &Options::default()).unwrap();
+    assert_eq!(records.iter().filter(|record| record.contains("Descriptor(")).count(), 4, "equal ones become one");
+    assert_eq!(moments(&out).len(), 1);
+    assert!(edit::merge(&[], Vec::new(), &Options::default()).unwrap_err().to_string().contains("nothing to merge"));
 }

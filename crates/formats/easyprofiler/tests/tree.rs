@@ -1,0 +1,65 @@
+//! Parents and depths: by times alone, and the same from memory and from a file.
+
+mod support;
+
+use support::Noise;
+use traceloom_core::{Limits, Result};
+use traceloom_easyprofiler::{Node, TreeBuilder};
+
+/// The nodes of one thread.
+fn nodes_of(times: &[(u64, u64)]) -> Vec<Node> {
+    let mut builder = TreeBuilder::new(&Limits::default());
+    builder.thread(1);
+    times.iter().for_each(|(begin, end)| builder.push(*begin, *end).unwrap());
+    builder.finish().unwrap().nodes().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn a_block_takes_the_blocks_inside_it() {
+    let node = |parent, depth, children_ns| Node { parent, depth, children_ns };
+    let frame = nodes_of(&[(10, 20), (30, 40), (5, 45), (50, 60), (0, 100), (110, 120)]);
+    let expected = [
+        node(Some(2), 2, 0),
+        node(Some(2), 2, 0),
+        node(Some(4), 1, 20),
+        node(Some(4), 1, 0),
+        node(None, 0, 50),
+        node(None, 0, 0),
+    ];
+    assert_eq!(frame, expected);
+    // A block that begins where the last one ends is next to it, one that begins with it is around it.
+    assert_eq!(nodes_of(&[(10, 20), (20, 30)]).iter().map(|node| node.depth).collect::<Vec<_>>(), [0, 0]);
+    assert_eq!(nodes_of(&[(10, 20), (10, 30)]).iter().map(|node| node.depth).collect::<Vec<_>>(), [1, 0]);
+    // Blocks that overlap without nesting are taken for nested, as easy_profiler takes them.
+    assert_eq!(nodes_of(&[(10, 20), (15, 25)])[0].parent, Some(1));
+}
+
+#[test]
+fn a_spilled_tree_is_the_resident_one() {
+    const COUNT: u64 = 25_000;
+    let flat = |index: u64| (10 * index, 10 * index + 5);
+    let deep = |index: u64| (COUNT - index, COUNT + index);
+    let mut noise = Noise(7);
+    let mixed: Vec<_> =
+        (0..COUNT).map(|index| (10 * index - noise.below(10 * index as usize + 1) as u64, 10 * index)).collect();
+    for times in [(0..COUNT).map(flat).collect(), (0..COUNT).map(deep).collect(), mixed] {
+        let (resident, spilled) = (nodes(&times, u64::MAX), nodes(&times, 0));
+        assert_eq!(resident.len(), 2 * times.len());
+        assert!(resident == spilled);
+    }
+    let chain = nodes(&(0..COUNT).map(deep).collect::<Vec<_>>(), 0);
+    assert_eq!(chain.iter().map(|node| u64::from(node.depth)).max(), Some(COUNT - 1));
+}
+
+/// The same blocks in two threads that take turns, so that sections alternate.
+fn nodes(times: &[(u64, u64)], tree_bytes: u64) -> Vec<Node> {
+    let mut builder = TreeBuilder::new(&Limits::with(|limits| limits.tree_bytes = tree_bytes));
+    for section in times.chunks(9_000) {
+        for thread in [1, 2] {
+            builder.thread(thread);
+            section.iter().for_each(|(begin, end)| builder.push(*begin, *end).unwrap());
+        }
+    }
+    assert_eq!(builder.has_spilled(), tree_bytes == 0);
+    builder.finish().unwrap().nodes().collect::<Result<_, _>>().unwrap()
+}
