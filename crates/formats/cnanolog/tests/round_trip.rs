@@ -1,13 +1,13 @@
-//! Arbitrary records come back as they were written.
+//! Every file comes back as it was: fixtures and arbitrary records.
 
 mod support;
 
 use proptest::prelude::*;
 use traceloom_cnanolog::{
-    Arg, Entry, Header, Record, Section, Site, create, open, put_packed, put_raw,
+    Arg, CNanoLog, Entry, Header, Record, Section, Site, create, open, put_packed, put_raw,
     raw::{ArgType, CNANOLOG_DICT_MAGIC, SITE_FIXED},
 };
-use traceloom_core::{ByteOrder, Options, Records, Source};
+use traceloom_core::{ByteOrder, Codec, ErrorKind, Options, Records, Source};
 
 #[derive(Clone, Debug)]
 enum Value {
@@ -125,5 +125,17 @@ proptest! {
         }
         prop_assert_eq!(entries, calls.len());
         prop_assert_eq!(writer.finish().unwrap(), bytes);
+    }
+}
+
+#[test]
+fn every_fixture_comes_back() {
+    for name in support::logs() {
+        let bytes = support::bytes(&name);
+        let mut again = Vec::new();
+        match CNanoLog::rewrite(&Source::bytes(bytes.clone()), &mut again, &Options::default()) {
+            Ok(_) => assert!(again == bytes, "{name}"),
+            Err(error) => assert!(matches!(error.kind(), ErrorKind::Unrecognized(_)), "{name}: {error}"),
+        }
     }
 }

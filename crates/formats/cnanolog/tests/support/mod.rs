@@ -1,35 +1,47 @@
 //! Fixtures and what the suites share.
 #![allow(dead_code)]
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
 use traceloom_cnanolog::{Header, Record, Tally, create, open};
 use traceloom_core::{Finding, Options, Records, Result, Source};
 
 /// The folder of this format's fixtures.
-pub(crate) fn fixtures() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/cnanolog")
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/cnanolog")
 }
 
-/// Names of all logs, sorted, those under `invalid/` included.
-pub(crate) fn logs() -> Vec<String> {
-    let mut names = Vec::new();
-    for (folder, prefix) in [(fixtures(), ""), (fixtures().join("invalid"), "invalid/")] {
-        for entry in fs::read_dir(folder).expect("the fixtures are there") {
-            let name = entry.expect("readable").file_name().into_string().expect("plain names");
-            if name.ends_with(".clog") {
-                names.push(format!("{prefix}{name}"));
-            }
+/// All files below the folder, sorted by their paths in it.
+fn files() -> Vec<String> {
+    fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { gather(&path, files) } else { files.push(path) }
         }
     }
-    names.sort();
-    names
+    let mut files = Vec::new();
+    gather(&fixtures(), &mut files);
+    files.sort();
+    let name = |path: &PathBuf| path.strip_prefix(fixtures()).unwrap().display().to_string();
+    files.iter().map(name).collect()
 }
 
-/// The bytes of a fixture.
+/// Paths of all logs, those under `invalid/` included.
+pub(crate) fn logs() -> Vec<String> {
+    let logs: Vec<_> = files().into_iter().filter(|path| path.ends_with(".clog")).collect();
+    assert!(logs.len() > 50, "{}", logs.len());
+    logs
+}
+
+/// The bytes of a fixture, by its path or the end of it.
 pub(crate) fn bytes(name: &str) -> Vec<u8> {
-    fs::read(fixtures().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    let is_it = |path: &String| path == name || path.ends_with(&format!("/{name}"));
+    let path = files().into_iter().find(is_it).unwrap_or_else(|| panic!("there is no {name}"));
+    fs::read(fixtures().join(path)).unwrap()
 }
 
 /// A fixture as a source.
