@@ -45,6 +45,11 @@ pub trait Specimen: Sync {
     /// Whatever another record decides about, such as a free that follows its allocation, is not counted either.
     fn moment(record: &<Self::Codec as Codec>::Record<'_>) -> Option<&'static str>;
 
+    /// Codes of errors that every empty file has, because the original refuses all of them.
+    fn errors_of_empty_files() -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether the records below a header have times, so that ranges can be cut out of the file.
     fn has_times(_header: &<Self::Codec as Codec>::Header) -> bool {
         true
@@ -84,6 +89,9 @@ pub trait Subject: Sync {
 
     /// Walks all records and keeps nothing; gives their number.
     fn drain(&self, source: Source, options: &Options) -> Result<u64>;
+
+    /// See [`Specimen::errors_of_empty_files`].
+    fn errors_of_empty_files(&self) -> &'static [&'static str];
 
     /// See [`Specimen::has_times`].
     fn has_times(&self, source: Source, options: &Options) -> Result<bool>;
@@ -170,6 +178,10 @@ impl<S: Specimen> Subject for S {
 
     fn drain(&self, source: Source, options: &Options) -> Result<u64> {
         drain(S::Codec::open(source, &options.clone().thorough())?)
+    }
+
+    fn errors_of_empty_files(&self) -> &'static [&'static str] {
+        S::errors_of_empty_files()
     }
 
     fn has_times(&self, source: Source, options: &Options) -> Result<bool> {

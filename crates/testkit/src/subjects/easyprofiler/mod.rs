@@ -27,6 +27,10 @@ impl Specimen for EasyProfiler {
         &["README.md", "net_session.bin", "net_session.json"]
     }
 
+    fn errors_of_empty_files() -> &'static [&'static str] {
+        &["easyprofiler.empty-profile", "easyprofiler.no-threads"]
+    }
+
     fn change_header(header: &mut Header) -> Option<Field> {
         *header.pid.as_mut()? ^= 0x55;
         Some(("header pid", 8..8 + header.layout.pid.bytes()))
