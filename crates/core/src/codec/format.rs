@@ -1,6 +1,6 @@
 //! What every format tells about itself, and how a file is to be opened.
 
-use crate::Limits;
+use crate::{Error, Limits};
 
 /// A format as plain data.
 #[derive(Debug)]
@@ -72,6 +72,12 @@ impl Descriptor {
     #[must_use]
     pub const fn order(self, order: Order) -> Self {
         Self { order, ..self }
+    }
+
+    /// The error for a layout that the writer does not know.
+    pub fn unknown_variant(&self, named: &str) -> Error {
+        let known: Vec<_> = self.variants.iter().map(|variant| variant.id).collect();
+        Error::usage(format!("{} has no variant {named:?}; it has: {}", self.id, known.join(", ")))
     }
 }
 

@@ -55,19 +55,15 @@ pub use crate::{
 };
 
 /// The format as data.
-pub static FORMAT: Format = Format {
-    id: "cnanolog",
-    name: "CNanoLog",
-    extensions: &["clog"],
-    variants: &[
-        Variant { id: "1.0.7", about: "the library's latest layout: flags, 50 argument types, packed arguments" },
-        Variant { id: "document", about: "the document's layout: 16 argument types, raw arguments" },
-    ],
-    siblings: &[],
-    clock: ClockKind::Wall,
-    access: Access::TrailerFirst,
-    order: Order::None,
-};
+pub static FORMAT: Format = Format::new("cnanolog", "CNanoLog")
+    .extensions(&["clog"])
+    .variants(&[
+        Variant::new("1.0.7", "the library's latest layout: flags, 50 argument types, packed arguments"),
+        Variant::new("document", "the document's layout: 16 argument types, raw arguments"),
+    ])
+    .clock(ClockKind::Wall)
+    .access(Access::TrailerFirst)
+    .order(Order::None);
 
 /// Whether these first bytes look like a `.clog` file.
 pub fn sniff(prefix: &[u8]) -> Sniff {

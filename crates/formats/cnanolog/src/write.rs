@@ -71,7 +71,7 @@ impl Tally {
         header.dictionary_offset = self.dictionary_offset.unwrap_or(0);
         header.entry_count = u32::try_from(self.entries).map_err(|_| {
             let entries = self.entries;
-            Error::usage(format!(
+            Error::unsupported(format!(
                 "{entries} entries do not fit: a file counts them in 32 bits; slice it into several files"
             ))
         })?;
@@ -128,7 +128,7 @@ impl<W: Write> Writer<W> {
     fn put_entry(&mut self, entry: &Entry<'_>) -> Result<()> {
         let len = entry.data.len();
         let data_length = u16::try_from(len).map_err(|_| {
-            Error::usage(format!(
+            Error::unsupported(format!(
                 "an entry of {len} argument bytes does not fit: {CNANOLOG_MAX_ENTRY_SIZE} are the most"
             ))
         })?;
@@ -181,8 +181,8 @@ impl<W: Write> Writer<W> {
     }
 }
 
-fn too_long(what: &str, len: usize, most: usize) -> Error {
-    Error::usage(format!("a {what} of {len} bytes does not fit: {most} are the most"))
+fn too_long(what: &str, len: usize, max: usize) -> Error {
+    Error::unsupported(format!("a {what} of {len} bytes does not fit: at most {max} are possible"))
 }
 
 impl<W: Write> RecordWriter<crate::CNanoLog, W> for Writer<W> {

@@ -37,8 +37,8 @@ mod write;
 use std::io::Write;
 
 use traceloom_core::{
-    Access, Clock as ClockKind, Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule,
-    Sample, Slice, Sniff, Source, Variant,
+    Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule, Sample, Slice, Sniff, Source,
+    Variant,
 };
 
 pub use crate::{
@@ -51,23 +51,17 @@ pub use crate::{
 };
 
 /// The format as data.
-pub static FORMAT: Format = Format {
-    id: "easyprofiler",
-    name: "EasyProfiler",
-    extensions: &["prof"],
-    variants: &[
-        Variant { id: "2.1.0", about: "thread count, bookmarks, end marks" },
-        Variant { id: "2.0.0", about: "values" },
-        Variant { id: "1.3.0", about: "64-bit ids" },
-        Variant { id: "1.2.0", about: "32-bit ids" },
-        Variant { id: "1.0.0", about: "no process id" },
-        Variant { id: "0.1.0", about: "the first" },
-    ],
-    siblings: &[],
-    clock: ClockKind::Monotonic,
-    access: Access::Sequential,
-    order: Order::End,
-};
+pub static FORMAT: Format = Format::new("easyprofiler", "EasyProfiler")
+    .extensions(&["prof"])
+    .variants(&[
+        Variant::new("2.1.0", "thread count, bookmarks, end marks"),
+        Variant::new("2.0.0", "values"),
+        Variant::new("1.3.0", "64-bit ids"),
+        Variant::new("1.2.0", "32-bit ids"),
+        Variant::new("1.0.0", "no process id"),
+        Variant::new("0.1.0", "the first"),
+    ])
+    .order(Order::End);
 
 /// Whether these first bytes look like a `.prof` file.
 pub fn sniff(prefix: &[u8]) -> Sniff {

@@ -247,7 +247,9 @@ impl<W: Write> Writer<W> {
             Width::Absent => {}
             Width::U32 => {
                 let id = u32::try_from(id).map_err(|_| {
-                    Error::usage(format!("the {what} {id} needs 8 bytes; this version stores 4: choose 1.3.0 or later"))
+                    Error::unsupported(format!(
+                        "the {what} {id} needs 8 bytes; this version stores 4: choose 1.3.0 or later"
+                    ))
                 })?;
                 self.output.put_u32(id);
             }
@@ -268,7 +270,7 @@ fn payload_len(record: &Record<'_>, layout: &Layout) -> Option<usize> {
 }
 
 fn too_long(what: &str, len: usize) -> Error {
-    Error::usage(format!("a {what} of {len} bytes does not fit: sizes are stored in 16 bits"))
+    Error::unsupported(format!("a {what} of {len} bytes does not fit: sizes are stored in 16 bits"))
 }
 
 impl<W: Write> RecordWriter<crate::EasyProfiler, W> for Writer<W> {

@@ -5,7 +5,7 @@ use std::{collections::HashMap, io::Write};
 use traceloom_core::{ByteOrder, Error, Limits, Loss, Result, Text, text::push_hex};
 
 use crate::{
-    Arg, Args, Dictionary, Entry, Header, Level, Numbering, Record, Section, Site, Writer,
+    Arg, Args, Dictionary, Entry, FORMAT, Header, Level, Numbering, Record, Section, Site, Writer,
     args::packing::{original_takes_for_packed, put_packed, put_raw, survives_packing},
     probe,
     raw::{
@@ -27,9 +27,7 @@ impl Dialect {
         match variant {
             None | Some("1.0.7") => Ok(Self::Library),
             Some("document") => Ok(Self::Document),
-            Some(other) => {
-                Err(Error::usage(format!("unknown variant cnanolog:{other}; known variants: 1.0.7, document")))
-            }
+            Some(other) => Err(FORMAT.unknown_variant(other)),
         }
     }
 
@@ -139,7 +137,7 @@ impl Plan {
         let types = if types.iter().all(|code| code.is_argument()) { types } else { &[] };
         if types.len() > self.dialect.slots() {
             let (id, args, slots) = (site.id, types.len(), self.dialect.slots());
-            return Err(Error::usage(format!(
+            return Err(Error::unsupported(format!(
                 "site {id} has {args} arguments, the document's layout holds {slots}: choose 1.0.7"
             )));
         }
@@ -203,7 +201,9 @@ impl Plan {
         }
         if data.len() > CNANOLOG_MAX_ENTRY_SIZE {
             let len = data.len();
-            return Err(Error::usage(format!("an entry of {len} argument bytes does not fit: 65535 are the most")));
+            return Err(Error::unsupported(format!(
+                "an entry of {len} argument bytes does not fit: 65535 are the most"
+            )));
         }
         Ok(())
     }

@@ -41,11 +41,13 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
 
 fn check_slice(slice: &Slice, header: &Header) -> Result<()> {
     if let Some(thread) = slice.threads.first() {
-        return Err(Error::usage(format!("CNanoLog stores no threads: the entries of thread {thread} are unknown")));
+        return Err(Error::unsupported(format!(
+            "CNanoLog stores no threads: the entries of thread {thread} are unknown"
+        )));
     }
     // Nothing lies in an empty range, whenever it was logged.
     if !header.has_timestamps && !slice.range.is_all() && !slice.range.is_empty() {
-        return Err(Error::usage("the entries of this file carry no timestamps: it cannot be sliced by time"));
+        return Err(Error::unsupported("the entries of this file carry no timestamps: it cannot be sliced by time"));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use traceloom_core::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source, Text};
+use traceloom_core::{ByteOrder, Edited, Loss, Options, Records, Result, Source, Text};
 
 use super::{
     input::Input,
@@ -33,10 +33,7 @@ pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, optio
 
 fn parse_version(text: &str) -> Result<Version> {
     let version = Version::parse(text).filter(|version| *version >= Version::V0_1_0);
-    version.ok_or_else(|| {
-        let known: Vec<_> = FORMAT.variants.iter().map(|variant| variant.id).collect();
-        Error::usage(format!("unknown version easyprofiler:{text}; known versions: {}", known.join(", ")))
-    })
+    version.ok_or_else(|| FORMAT.unknown_variant(text))
 }
 
 struct CanonicalPlan {
