@@ -19,7 +19,7 @@ pub fn run(path: Option<OsString>, output: Option<OsString>, out: &mut dyn Write
 
     // The extension decides what to write, unless a target is named.
     let conversion = match &output {
-        Some(path) => Conversion::for_path(path)?,
+        Some(path) => Conversion::for_path(path),
         None => Conversion::to("perfetto")?,
     };
     let conversion = conversion.range("0.8s..0.9s".parse()?);

@@ -1,8 +1,13 @@
 //! Conversion to other formats, versions and tools.
 
-use std::{io::Write, path::Path};
+use std::{
+    ffi::OsStr,
+    io::Write,
+    path::{Path, PathBuf},
+};
 
-use traceloom_core::{Edited, Error, Findings, Result, Slice, TimeRange};
+use flate2::{Compression, write::GzEncoder};
+use traceloom_core::{Descriptor, Edited, Error, Findings, Loss, Mode, Result, Slice, TimeRange};
 use traceloom_export::{Options, Target, by_path};
 use traceloom_model::TableSource;
 use traceloom_open::by_id;
@@ -17,28 +22,52 @@ use crate::{Trace, Traces};
 /// let conversion = Conversion::to("perfetto")?.range("1.5s..1.7s".parse()?);
 /// # Ok::<(), traceloom::Error>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Conversion {
-    target: &'static dyn Target,
+    /// The target that was named, or that has the extension of the output.
+    target: Option<&'static dyn Target>,
+    /// Whether the target was named: a trace is then laid out anew even if the format stays the same.
+    is_named: bool,
+    is_canonical: bool,
+    /// The output, if its name matters.
+    path: PathBuf,
     options: Options,
 }
 
 impl Conversion {
-    /// To a format or tool by its id, such as `perfetto`, or `easyprofiler:1.3.0` with a variant.
+    /// To a format or tool by its id, such as `perfetto`, or with a variant, such as `easyprofiler:1.3.0`.
     ///
-    /// `traceloom convert --list` shows the ids, and so does [`targets`](traceloom_export::targets).
+    /// [`export::targets`](crate::export::targets) lists them.
     pub fn to(target: &str) -> Result<Self> {
         let (id, variant) = target.split_once(':').map_or((target, None), |(id, variant)| (id, Some(variant)));
+        let target = traceloom_export::by_id(id)?;
+        let variant = variant.map(|variant| target.descriptor().variant(Some(variant))).transpose()?;
         let options = Options { variant: variant.map(str::to_owned), ..Options::default() };
-        Ok(Self { target: traceloom_export::by_id(id)?, options })
+        Ok(Self { target: Some(target), is_named: true, options, ..Self::default() })
     }
 
-    /// To the format or tool that has the extension of a path; compressed if `.gz` follows it.
-    pub fn for_path(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let unknown = || Error::usage("has no extension of a format or tool; name the format").in_file(path);
-        let (target, gzip) = by_path(path).ok_or_else(unknown)?;
-        Ok(Self { target, options: Options { gzip, ..Options::default() } })
+    /// To the format or tool that has the extension of the output, compressed if `.gz` follows it.
+    ///
+    /// An extension of the trace's own format, or one that is not known, means the same bytes.
+    pub fn for_path(path: impl Into<PathBuf>) -> Self {
+        Self::default().named(path)
+    }
+
+    /// Follows the name of the output: `.gz` compresses, and some tools expect a variant under a certain extension.
+    #[must_use]
+    pub fn named(mut self, path: impl Into<PathBuf>) -> Self {
+        self.path = path.into();
+        self.options.gzip = self.path.extension().is_some_and(|extension| extension == "gz");
+        if !self.is_named
+            && let Some((target, gzip)) = by_path(&self.path)
+        {
+            (self.target, self.options.gzip) = (Some(target), gzip);
+        }
+        if self.options.variant.is_none() {
+            let variant = self.target.and_then(|target| target.descriptor().variant_of(&self.path));
+            self.options.variant = variant.map(str::to_owned);
+        }
+        self
     }
 
     /// Writes only a range of time; spans that overlap it are written whole.
@@ -62,22 +91,89 @@ impl Conversion {
         self
     }
 
-    /// Whether all of the trace is to be written, and as it is: records can then become records.
-    fn is_whole(&self) -> bool {
-        self.options.slice == Slice::default() && !self.options.gzip
+    /// Lays the trace out as a clean writer would, even if the format stays the same: counts right, no surplus bytes.
+    #[must_use]
+    pub fn canonical(mut self, is_canonical: bool) -> Self {
+        self.is_canonical = is_canonical;
+        self
     }
 
-    fn through_tables(&self, source: &dyn TableSource, out: &mut dyn Write) -> Result<Edited> {
-        let loss = traceloom_export::write(self.target, source, &self.options, out)?;
-        // Reading the tables reports its findings by itself.
-        Ok(Edited { findings: Findings::new(Default::default(), &self.options.limits), loss })
+    /// Whether the output is text, which may go to a terminal.
+    pub fn is_text(&self) -> bool {
+        self.target.is_some_and(|target| target.descriptor().is_text && !self.options.gzip)
     }
+
+    /// Writes tables that come from anywhere, such as a store; returns what the output does not hold.
+    pub fn write(&self, tables: &dyn TableSource, out: &mut dyn Write) -> Result<Loss> {
+        let unknown = || {
+            let name = self.path.display();
+            Error::usage(format!("cannot tell the output format from {name}; name it (`--to` on the command line)"))
+        };
+        traceloom_export::write(self.target.ok_or_else(unknown)?, tables, &self.options, out)
+    }
+
+    /// How to write this trace.
+    fn route(&self, trace: &Trace) -> Result<Route> {
+        let own = trace.format();
+        let has_own_extension = own.extensions.iter().any(|own| self.extension() == Some(OsStr::new(own)));
+        let is_own = match self.target.map(|target| target.descriptor().id) {
+            Some(id) => id == own.id || has_own_extension && !self.is_named,
+            None => true,
+        };
+        let sibling = self.target.map(|target| target.descriptor().id).filter(|id| own.siblings.contains(id));
+        Ok(if self.options.slice != Slice::default() {
+            Route::Tables
+        } else if is_own && !self.is_named && !self.is_canonical && self.keeps_variant(trace) {
+            Route::Copy
+        } else if is_own {
+            Route::Canonical
+        } else if let Some(id) = sibling {
+            Route::Sibling(by_id(id)?.descriptor())
+        } else {
+            Route::Tables
+        })
+    }
+
+    /// The extension of the output, without that of the compression.
+    fn extension(&self) -> Option<&OsStr> {
+        let name = if self.options.gzip { Path::new(self.path.file_stem()?) } else { &self.path };
+        name.extension()
+    }
+
+    /// Whether the bytes of a trace may stand under the name of the output: its extension may ask for another variant.
+    fn keeps_variant(&self, trace: &Trace) -> bool {
+        let (from, to) = (trace.path(), &self.path);
+        self.options.variant.is_none() || from == Path::new("-") || from.extension() == to.extension()
+    }
+
+    /// Passes an output that compresses, if that is wanted, to work that does not.
+    fn compress<T>(&self, out: &mut dyn Write, work: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+        if !self.options.gzip {
+            return work(out);
+        }
+        let mut encoder = GzEncoder::new(out, Compression::new(6));
+        let outcome = work(&mut encoder)?;
+        encoder.finish()?;
+        Ok(outcome)
+    }
+}
+
+/// A way from a trace to an output.
+enum Route {
+    /// The same bytes, by way of the records.
+    Copy,
+    /// The same format, laid out anew.
+    Canonical,
+    /// A sibling of the format, record to record.
+    Sibling(&'static Descriptor),
+    /// Anything else.
+    Tables,
 }
 
 impl std::fmt::Debug for Conversion {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let id = self.target.descriptor().id;
-        f.debug_struct("Conversion").field("target", &id).field("options", &self.options).finish()
+        let id = self.target.map(|target| target.descriptor().id);
+        f.debug_struct("Conversion").field("target", &id).field("options", &self.options).finish_non_exhaustive()
     }
 }
 
@@ -89,18 +185,21 @@ impl Trace {
 
     /// Writes the trace as a conversion says, and reports what the output does not hold.
     ///
-    /// The same format in and out, or a sibling of it, goes record to record; anything else goes through the tables.
+    /// The same format in and out, or a sibling of it, goes record to record, which keeps everything that the output can
+    /// hold; anything else goes through the tables.
     pub fn convert(&self, conversion: &Conversion, out: &mut dyn Write) -> Result<Edited> {
-        let (own, target) = (self.format(), conversion.target.descriptor());
         let variant = conversion.options.variant.as_deref();
-        if conversion.is_whole() && target.id == own.id {
-            return self.canonical(variant, out);
+        match conversion.route(self)? {
+            Route::Copy => {
+                let findings = conversion.compress(out, |out| self.rewrite(out))?;
+                Ok(Edited { findings, loss: Loss::default() })
+            }
+            Route::Canonical => conversion.compress(out, |out| self.canonical(variant, out)),
+            Route::Sibling(to) => conversion.compress(out, |out| {
+                self.edit(out, |out| self.erased().convert_to(self.source(), out, to, variant, self.options()))
+            }),
+            Route::Tables => written(conversion.write(self, out)?),
         }
-        if conversion.is_whole() && own.siblings.contains(&target.id) {
-            let to = by_id(target.id)?.descriptor();
-            return self.edit(out, |out| self.erased().convert_to(self.source(), out, to, variant, self.options()));
-        }
-        conversion.through_tables(self, out)
     }
 }
 
@@ -114,7 +213,12 @@ impl Traces {
     pub fn convert(&self, conversion: &Conversion, out: &mut dyn Write) -> Result<Edited> {
         match &**self {
             [only] => only.convert(conversion, out),
-            _ => conversion.through_tables(self, out),
+            _ => written(conversion.write(&self.set()?, out)?),
         }
     }
+}
+
+/// The outcome of a conversion through the tables, which report their findings by themselves.
+fn written(loss: Loss) -> Result<Edited> {
+    Ok(Edited { findings: Findings::new(Mode::Lenient, &traceloom_core::Limits::default()), loss })
 }

@@ -54,6 +54,8 @@ pub use traceloom_analysis as analysis;
 pub use traceloom_cnanolog as cnanolog;
 #[cfg(feature = "easyprofiler")]
 pub use traceloom_easyprofiler as easyprofiler;
+#[cfg(feature = "export")]
+pub use traceloom_export as export;
 #[cfg(feature = "memlyze")]
 pub use traceloom_memlyze as memlyze;
 #[cfg(feature = "nytprof")]

@@ -18,7 +18,7 @@ use crate::Trace;
 pub struct OpenOptions {
     pub(crate) format: Option<String>,
     pub(crate) read: Options,
-    pub(crate) watch: Option<Watch>,
+    pub(crate) progress: Option<Progress>,
     #[cfg(feature = "tables")]
     pub(crate) on_findings: Option<fn(&Path, &traceloom_core::Findings)>,
 }
@@ -50,10 +50,12 @@ impl OpenOptions {
         self
     }
 
-    /// Wraps the decompressed bytes of each trace in another source, for example to draw the progress of long reads.
+    /// Receives how far a trace was read: its path, the offset, and the number of its bytes.
+    ///
+    /// There is one call per window; another pass over the file starts again at low offsets.
     #[must_use]
-    pub fn watch(mut self, wrap: impl Fn(Source, &Path) -> Result<Source> + Send + Sync + 'static) -> Self {
-        self.watch = Some(Watch(Arc::new(wrap)));
+    pub fn on_progress(mut self, seen: impl Fn(&Path, u64, u64) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Progress(Arc::new(seen)));
         self
     }
 
@@ -78,20 +80,20 @@ impl OpenOptions {
     }
 }
 
-/// A wrapper around sources.
+/// Receives how far traces were read.
 #[derive(Clone)]
-pub(crate) struct Watch(Arc<Wrap>);
+pub(crate) struct Progress(Arc<dyn Fn(&Path, u64, u64) + Send + Sync>);
 
-type Wrap = dyn Fn(Source, &Path) -> Result<Source> + Send + Sync;
-
-impl Watch {
-    pub(crate) fn wrap(&self, source: Source, path: &Path) -> Result<Source> {
-        (self.0)(source, path)
+impl Progress {
+    /// The same bytes; reading them is reported.
+    pub(crate) fn watch(&self, source: &Source, path: &Path) -> Result<Source> {
+        let (Self(seen), path, bytes) = (self.clone(), path.to_owned(), source.len()?);
+        Ok(source.watched(move |offset| seen(&path, offset, bytes)))
     }
 }
 
-impl fmt::Debug for Watch {
+impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watch").finish_non_exhaustive()
+        f.debug_struct("Progress").finish_non_exhaustive()
     }
 }

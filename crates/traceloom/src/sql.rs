@@ -7,7 +7,7 @@
 //!
 //! [reference]: https://example.invalid/traceloom/blob/main/docs/tables.md
 
-use std::{fmt, sync::Arc};
+use std::{fmt, path::Path, sync::Arc};
 
 use traceloom_core::Result;
 
@@ -39,10 +39,15 @@ impl Traces {
     /// Takes queries about all traces, on one time axis.
     pub fn session(&self, options: &Options) -> Result<Session> {
         let mut options = options.clone();
-        options
-            .offsets
-            .extend(self.offsets.iter().map(|(path, offset_ns)| Offset { path: path.clone(), offset_ns: *offset_ns }));
+        options.offsets.extend_from_slice(&self.offsets);
         Session::new(self.iter().map(|trace| trace.inner().clone()).collect(), Vec::new(), &options)
+    }
+
+    /// Adds the traces to a store, a folder of Parquet files, which is made if it is not there; traces that are in it
+    /// already are skipped.
+    pub fn add_to_store(&self, folder: impl AsRef<Path>, options: &store::Options) -> Result<store::Report> {
+        let traces: Vec<_> = self.iter().map(|trace| trace.inner().clone()).collect();
+        store::write(&traces, folder.as_ref(), options, &mut |_| {})
     }
 }
 

@@ -39,15 +39,14 @@ pub use traceloom_model as model;
 use crate::{IntoFlow, Trace};
 
 /// The tables of a trace or of several traces, read as often as needed.
-#[derive(Clone)]
 pub struct Tables<'t> {
-    source: &'t dyn TableSource,
+    source: Box<dyn TableSource + 't>,
     filter: Filter,
 }
 
 impl<'t> Tables<'t> {
-    pub(crate) fn new(source: &'t dyn TableSource) -> Self {
-        Self { source, filter: Filter::default() }
+    pub(crate) fn new(source: impl TableSource + 't) -> Self {
+        Self { source: Box::new(source), filter: Filter::default() }
     }
 
     /// Leaves out rows outside a range of time, as far as that saves work: some may still come.
@@ -109,6 +108,12 @@ impl<F: IntoFlow, V: FnMut(&RecordBatch) -> F> TableSink for Visitor<V> {
     fn batch(&mut self, _: Table, batch: RecordBatch) -> Result<Flow> {
         let flow = (self.visit)(&batch).into_flow()?;
         Ok(if flow.is_continue() { Flow::Continue } else { Flow::Stop })
+    }
+}
+
+impl TableSource for Tables<'_> {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        self.source.pour(filter, sink)
     }
 }
 

@@ -55,8 +55,8 @@ impl Trace {
         let (read, told) = (options.read.clone(), options.on_findings);
         let tables = traceloom_mapping::Options { read, told, ..Default::default() };
         let mut inner = Inner::new(path, source, options.format.as_deref(), &tables)?;
-        if let Some(watch) = &options.watch {
-            inner.opened.source = watch.wrap(inner.opened.source, path)?;
+        if let Some(progress) = &options.progress {
+            inner.opened.source = progress.watch(&inner.opened.source, path)?;
         }
         Ok(Self { inner })
     }
@@ -64,8 +64,8 @@ impl Trace {
     #[cfg(not(feature = "tables"))]
     pub(crate) fn new(path: &Path, source: Source, options: &OpenOptions) -> Result<Self> {
         let mut opened = traceloom_open::open(source, path, options.format.as_deref(), &options.read)?;
-        if let Some(watch) = &options.watch {
-            opened.source = watch.wrap(opened.source, path)?;
+        if let Some(progress) = &options.progress {
+            opened.source = progress.watch(&opened.source, path)?;
         }
         Ok(Self { inner: Inner { path: path.to_owned(), opened, read: options.read.clone() } })
     }

@@ -1,10 +1,6 @@
 //! Several traces.
 
-use std::{
-    io::Write,
-    ops::Deref,
-    path::{Path, PathBuf},
-};
+use std::{io::Write, ops::Deref, path::Path};
 
 use traceloom_core::{Edited, Error, Result};
 
@@ -22,7 +18,8 @@ use crate::{OpenOptions, Trace};
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
     traces: Vec<Trace>,
-    pub(crate) offsets: Vec<(PathBuf, i64)>,
+    #[cfg(feature = "tables")]
+    pub(crate) offsets: Vec<traceloom_mapping::Offset>,
 }
 
 impl Traces {
@@ -30,13 +27,6 @@ impl Traces {
     pub fn open<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self> {
         let options = OpenOptions::new();
         paths.into_iter().map(|path| options.open(path)).collect()
-    }
-
-    /// Moves the times of a trace by some nanoseconds, instead of by what its clock and the others' say.
-    #[must_use]
-    pub fn offset(mut self, path: impl Into<PathBuf>, offset_ns: i64) -> Self {
-        self.offsets.push((path.into(), offset_ns));
-        self
     }
 
     /// Writes all of them as one trace; they have to be of one format.
@@ -58,7 +48,7 @@ impl Traces {
 
 impl FromIterator<Trace> for Traces {
     fn from_iter<I: IntoIterator<Item = Trace>>(traces: I) -> Self {
-        Self { traces: traces.into_iter().collect(), offsets: Vec::new() }
+        Self { traces: traces.into_iter().collect(), ..Self::default() }
     }
 }
 
@@ -76,27 +66,27 @@ mod tables {
 
     use traceloom_core::Result;
     use traceloom_mapping::{AxisOptions, Offset, TraceSet};
-    use traceloom_model::{Filter, TableSink, TableSource};
 
     use super::Traces;
     use crate::tables::Tables;
 
     impl Traces {
-        /// The traces as one set of tables; one that was opened twice is in it once, because its ids would be, too.
-        pub fn tables(&self) -> Tables<'_> {
-            Tables::new(self)
+        /// Adds some nanoseconds to the times of a trace, instead of placing it by its clock.
+        #[must_use]
+        pub fn offset(mut self, path: impl Into<PathBuf>, offset_ns: i64) -> Self {
+            self.offsets.push(Offset { path: path.into(), offset_ns });
+            self
         }
 
-        fn set(&self) -> Result<TraceSet> {
-            let offset = |(path, offset_ns): &(PathBuf, i64)| Offset { path: path.clone(), offset_ns: *offset_ns };
-            let options = AxisOptions { offsets: self.offsets.iter().map(offset).collect(), ..AxisOptions::default() };
+        /// The traces as one set of tables, on one time axis; a trace that was opened twice is in it once.
+        pub fn tables(&self) -> Result<Tables<'static>> {
+            Ok(Tables::new(self.set()?))
+        }
+
+        /// The traces and their time axis.
+        pub fn set(&self) -> Result<TraceSet> {
+            let options = AxisOptions { offsets: self.offsets.clone(), ..AxisOptions::default() };
             TraceSet::aligned(self.iter().map(|trace| trace.inner().clone()), &options)
-        }
-    }
-
-    impl TableSource for Traces {
-        fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-            self.set()?.pour(filter, sink)
         }
     }
 }

@@ -132,21 +132,21 @@ fn damage_in_the_compression_is_part_of_every_answer() -> Result<()> {
 }
 
 #[test]
-fn a_watch_sees_what_is_read() -> Result<()> {
+fn progress_is_reported() -> Result<()> {
     use std::sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, Ordering},
     };
     let sample = samples().next().expect("there is a format");
-    let calls = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&calls);
-    let options = OpenOptions::new().watch(move |source, path| {
-        assert_eq!(path.to_str(), Some("watched"));
-        counter.fetch_add(1, Ordering::Relaxed);
-        Ok(source)
+    let all = sample.source().len()?;
+    let reached = Arc::new(AtomicU64::new(0));
+    let seen = Arc::clone(&reached);
+    let options = OpenOptions::new().on_progress(move |path, offset, bytes| {
+        assert_eq!((path.to_str(), bytes), (Some("watched"), all));
+        seen.fetch_max(offset, Ordering::Relaxed);
     });
     options.open_source("watched", sample.source().clone())?.check()?;
-    assert_eq!(calls.load(Ordering::Relaxed), 1);
+    assert_eq!(reached.load(Ordering::Relaxed), all);
     Ok(())
 }
 
@@ -179,7 +179,7 @@ mod tables {
     fn several_traces_are_one_set_of_tables() -> Result<()> {
         let traces: Traces = samples().chain(samples()).collect();
         let mut ids = Vec::new();
-        traces.tables().for_each(Table::Traces, Ids::COLUMNS, |batch| -> Result<()> {
+        traces.tables()?.for_each(Table::Traces, Ids::COLUMNS, |batch| -> Result<()> {
             let rows = Ids::of(batch)?;
             ids.extend((0..rows.rows).map(|row| rows.trace_id.get(row)));
             Ok(())
@@ -200,6 +200,69 @@ mod tables {
             std::ops::ControlFlow::Break(())
         })?;
         assert_eq!(batches, 1);
+        Ok(())
+    }
+}
+
+#[cfg(feature = "export")]
+mod export {
+    use traceloom::{Conversion, ErrorKind, OpenOptions, Result, Source, Trace, Traces, formats};
+
+    use super::samples;
+
+    fn converted(trace: &Trace, conversion: &Conversion) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        trace.convert(conversion, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    #[test]
+    fn every_sample_becomes_every_other_format() -> Result<()> {
+        for trace in samples() {
+            for format in formats() {
+                let bytes = converted(&trace, &Conversion::to(format.id)?)?;
+                let opened = OpenOptions::new().open_source("converted", Source::bytes(bytes))?;
+                assert_eq!(opened.format().id, format.id, "from {}", trace.format().id);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn an_own_extension_or_none_that_is_known_means_the_same_bytes() -> Result<()> {
+        for trace in samples() {
+            let mut bytes = Vec::new();
+            trace.rewrite(&mut bytes)?;
+            assert!(converted(&trace, &Conversion::for_path("copy.unknown"))? == bytes);
+            let own = trace.path().to_owned();
+            assert!(converted(&trace, &Conversion::for_path(own))? == bytes, "{}", trace.format().id);
+            let packed = converted(&trace, &Conversion::for_path("copy.unknown.gz"))?;
+            let opened = OpenOptions::new().open_source("packed", Source::bytes(packed))?;
+            assert_eq!(opened.layers().len(), 1);
+            assert!(converted(&opened, &Conversion::for_path("copy.unknown"))? == bytes);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_variant_has_to_be_one_of_the_target() -> Result<()> {
+        let trace = Trace::sample("easyprofiler")?;
+        let old = converted(&trace, &Conversion::to("easyprofiler:1.3.0")?)?;
+        let version = OpenOptions::new().open_source("old", Source::bytes(old))?.info()?.contents.version;
+        assert_eq!(version, "1.3.0");
+        let wrong = Conversion::to("perfetto:nonsense").expect_err("there is no such variant");
+        assert!(matches!(wrong.kind(), ErrorKind::Usage(_)), "{wrong}");
+        Ok(())
+    }
+
+    #[test]
+    fn several_traces_need_a_target() -> Result<()> {
+        let traces: Traces = samples().take(2).collect();
+        let mut out = Vec::new();
+        let unknown = traces.convert(&Conversion::for_path("both.unknown"), &mut out).expect_err("what should it be?");
+        assert!(unknown.to_string().contains("both.unknown"), "{unknown}");
+        traces.write_as("perfetto", &mut out)?;
+        assert!(!out.is_empty());
         Ok(())
     }
 }
