@@ -2,42 +2,46 @@
 
 use std::path::{Path, PathBuf};
 
-use traceloom_core::{Error, Options, Result, Source};
-use traceloom_mapping::{Trace, TraceSet};
-use traceloom_open::{Opened, open};
+use traceloom::{OpenOptions, Trace, Traces};
+use traceloom_core::{Error, Result};
+use traceloom_mapping::TraceSet;
 
-use crate::{args::Reading, output::warn_once, progress};
+use crate::{args::Reading, output::warn_once, progress::Progress};
 
-/// Opens a trace for reading.
-pub(crate) fn open_quietly(path: &Path, reading: &Reading, options: &Options) -> Result<Opened> {
-    open(Source::open(path, &options.limits)?, path, reading.from.as_deref(), options)
+impl Reading {
+    /// How the library opens traces for this command; tables report their problems on standard error.
+    pub(crate) fn options(&self) -> OpenOptions {
+        let options = OpenOptions::new().on_findings(warn_once);
+        match &self.from {
+            Some(format) => options.format(format),
+            None => options,
+        }
+    }
+
+    /// The same, with a progress bar if reading takes long.
+    pub(crate) fn watched(&self) -> OpenOptions {
+        let progress = Progress::new();
+        self.options().on_progress(move |path, offset, bytes| progress.seen(path, offset, bytes))
+    }
+
+    /// Opens a trace, with a progress bar if reading takes long.
+    pub(crate) fn open(&self, path: &Path) -> Result<Trace> {
+        self.watched().open(path)
+    }
+
+    /// Opens several traces, each with a progress bar if reading takes long.
+    pub(crate) fn open_all<P: AsRef<Path>>(&self, paths: &[P]) -> Result<Traces> {
+        let options = self.watched();
+        paths.iter().map(|path| options.open(path)).collect()
+    }
+
+    /// Opens traces for their tables, on one time axis.
+    pub(crate) fn open_set(&self, paths: &[PathBuf]) -> Result<TraceSet> {
+        self.open_all(paths)?.set()
+    }
 }
 
-/// Opens a trace for reading, with a progress bar where that takes long.
-pub(crate) fn open_trace(path: &Path, reading: &Reading, options: &Options) -> Result<Opened> {
-    let mut opened = open_quietly(path, reading, options)?;
-    opened.source = progress::watch(opened.source, path)?;
-    Ok(opened)
-}
-
-/// Opens traces whose tables are wanted, with a progress bar where that takes long.
-pub(crate) fn open_tables(paths: &[PathBuf], reading: &Reading) -> Result<TraceSet> {
-    TraceSet::new(open_traces(paths, reading)?)
-}
-
-/// The same, with all that were named, even twice.
-pub(crate) fn open_traces(paths: &[PathBuf], reading: &Reading) -> Result<Vec<Trace>> {
-    let options = traceloom_mapping::Options { told: Some(warn_once), ..Default::default() };
-    let open = |path: &PathBuf| {
-        let source = Source::open(path, &options.read.limits)?;
-        let mut trace = Trace::new(path, source, reading.from.as_deref(), &options)?;
-        trace.opened.source = progress::watch(trace.opened.source, path)?;
-        Ok(trace)
-    };
-    paths.iter().map(open).collect()
-}
-
-/// Names the input that an error is about, where there is only one.
+/// Names the input that an error is about, if there is only one.
 pub(crate) fn about(paths: &[PathBuf], error: Error) -> Error {
     match paths {
         [path] => error.in_file(path),

@@ -5,7 +5,6 @@
 mod args;
 mod browser;
 mod commands;
-mod fields;
 mod input;
 mod output;
 mod progress;
@@ -16,7 +15,7 @@ mod units;
 use std::process::ExitCode;
 
 use clap::Parser;
-use traceloom_core::{Error, ErrorKind, Result};
+use traceloom_core::{Error, ErrorKind, Findings, Result, Severity};
 
 use crate::{args::Arguments, output::Styles};
 
@@ -48,6 +47,11 @@ impl From<Outcome> for ExitCode {
 }
 
 impl Outcome {
+    /// The outcome of work on a file that has these problems.
+    fn of(findings: &Findings) -> Self {
+        if findings.worst() == Some(Severity::Error) { Self::Findings } else { Self::Fine }
+    }
+
     fn and(self, other: Self) -> Self {
         if self == Self::Fine { other } else { self }
     }
@@ -55,9 +59,10 @@ impl Outcome {
 
 fn fail(error: &Error) -> ExitCode {
     let code = match error.kind() {
-        // Whoever read our output has seen enough.
+        // The reader of our output has seen enough.
         ErrorKind::Io(io) if io.kind() == std::io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
-        ErrorKind::Io(_) | ErrorKind::Usage(_) => 2,
+        // A command that does not fit its file is wrong usage, too.
+        ErrorKind::Io(_) | ErrorKind::Unsupported(_) | ErrorKind::Usage(_) => 2,
         _ => 1,
     };
     report(error);
@@ -76,7 +81,7 @@ fn each<T>(items: &[T], mut work: impl FnMut(&T) -> Result<Outcome>) -> Result<O
     for item in items {
         match work(item) {
             Ok(one) => outcome = outcome.and(one),
-            Err(error) if items.len() > 1 && !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Usage(_)) => {
+            Err(error) if items.len() > 1 && error.is_about_file() => {
                 report(&error);
                 outcome = Outcome::Findings;
             }

@@ -44,6 +44,11 @@ pub(crate) fn raw_stdout() -> BufWriter<io::StdoutLock<'static>> {
     BufWriter::with_capacity(64 << 10, io::stdout().lock())
 }
 
+/// Text of a trace for a terminal, which no control character in it may steer.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
 /// Writes one finding as a line.
 pub(crate) fn write_finding(out: &mut dyn Write, name: &str, finding: &Finding) -> io::Result<()> {
     let (style, dim) = (Styles::of(finding.rule.severity), Styles::DIM);

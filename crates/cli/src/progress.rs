@@ -1,81 +1,82 @@
-//! A progress bar on standard error for work that takes longer than a second.
+//! A progress bar on standard error for reads that take longer than a second.
 
 use std::{
     io::{self, IsTerminal},
     path::Path,
-    sync::Mutex,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use traceloom_core::{ReadAt, Result, Source};
 
 const PATIENCE: Duration = Duration::from_secs(1);
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// The same source; reading from it moves a bar, where a person can see one.
-pub(crate) fn watch(source: Source, path: &Path) -> Result<Source> {
-    if !io::stderr().is_terminal() {
-        return Ok(source);
-    }
-    let now = Instant::now();
-    let state = State { started: now, drawn: now, offset: 0, bar: None };
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(Source::custom(Watched { len: source.len()?, source, name, state: Mutex::new(state) }))
-}
+/// One bar for everything that is read at the same time; clones share it, and it goes with the last of them.
+#[derive(Clone)]
+pub(crate) struct Progress(Arc<Mutex<State>>);
 
-struct Watched {
-    source: Source,
-    len: u64,
-    name: String,
-    state: Mutex<State>,
-}
-
-struct State {
+pub(crate) struct State {
+    is_shown: bool,
     started: Instant,
     drawn: Instant,
-    offset: u64,
     bar: Option<ProgressBar>,
 }
 
-impl Watched {
-    fn moved(&self, offset: u64) {
-        let Ok(mut state) = self.state.lock() else { return };
+impl Progress {
+    pub(crate) fn new() -> Self {
         let now = Instant::now();
-        // Several passes over a file are several times the work: a pass that begins again starts anew.
-        state.offset = offset;
-        if now - state.started < PATIENCE || now - state.drawn < REFRESH {
+        Self(Arc::new(Mutex::new(State { is_shown: io::stderr().is_terminal(), started: now, drawn: now, bar: None })))
+    }
+
+    /// Moves the bar to where a file was read, if somebody can see it and the work has taken long.
+    pub(crate) fn seen(&self, path: &Path, offset: u64, bytes: u64) {
+        let Ok(mut state) = self.0.lock() else { return };
+        let now = Instant::now();
+        if !state.is_shown || now - state.started < PATIENCE || now - state.drawn < REFRESH {
             return;
         }
         state.drawn = now;
-        let offset = state.offset;
-        state.bar.get_or_insert_with(|| self.bar()).set_position(offset);
+        let bar = state.bar.get_or_insert_with(bar);
+        // Several files may be read side by side, and each more than once: the bar shows the one that was read last.
+        bar.set_length(bytes);
+        bar.set_message(path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default());
+        bar.set_position(offset);
     }
 
-    fn bar(&self) -> ProgressBar {
-        let bar = ProgressBar::new(self.len).with_message(self.name.clone());
-        let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}");
-        if let Ok(style) = style { bar.with_style(style) } else { bar }
+    /// Starts to wait again: a bar appears only if the work from here on takes long.
+    #[cfg(feature = "sql")]
+    pub(crate) fn restart(&self) {
+        if let Ok(mut state) = self.0.lock() {
+            state.started = Instant::now();
+        }
+    }
+
+    /// Removes the bar, to make room for an answer.
+    #[cfg(feature = "sql")]
+    pub(crate) fn clear(&self) {
+        if let Ok(mut state) = self.0.lock() {
+            state.clear();
+        }
     }
 }
 
-impl ReadAt for Watched {
-    fn len(&self) -> io::Result<u64> {
-        self.source.len().map_err(io::Error::other)
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.moved(offset);
-        self.source.read_at(offset, buffer).map_err(io::Error::other)
-    }
-}
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        if let Ok(state) = self.state.get_mut()
-            && let Some(bar) = &state.bar
-        {
+impl State {
+    fn clear(&mut self) {
+        if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
     }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}");
+    let bar = ProgressBar::new(0);
+    if let Ok(style) = style { bar.with_style(style) } else { bar }
 }

@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use crate::output::Styles;
+use crate::output::{Styles, clean};
 
 /// A table under construction.
 pub(crate) struct TextTable {
@@ -61,9 +61,8 @@ impl TextTable {
     }
 
     fn line(&self, cells: &[String], widths: &[usize]) -> String {
-        let padded = cells.iter().zip(widths).zip(&self.columns).map(|((cell, width), column)| match column.is_text {
-            true => format!("{cell:<width$}"),
-            false => format!("{cell:>width$}"),
+        let padded = cells.iter().zip(widths).zip(&self.columns).map(|((cell, width), column)| {
+            if column.is_text { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
         let line = padded.collect::<Vec<_>>().join("  ");
         format!("  {}", line.trim_end())
@@ -72,7 +71,7 @@ impl TextTable {
 
 /// One line of text that a terminal takes as it is, cut where it is too long.
 fn cut(cell: String) -> String {
-    let clean: String = cell.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let clean = clean(&cell);
     if clean.chars().count() <= WIDEST {
         return clean;
     }

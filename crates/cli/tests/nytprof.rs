@@ -6,12 +6,12 @@ use std::{
 };
 
 use serde_json::Value;
-use traceloom_core::{Options, Records, Source};
-use traceloom_nytprof::{
+use traceloom::nytprof::{
     Record,
     aggregate::{self, Profile},
     open,
 };
+use traceloom_core::{Options, Records, Source};
 
 fn traceloom(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_traceloom")).args(arguments).output().expect("the program runs")

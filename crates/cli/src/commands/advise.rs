@@ -10,8 +10,8 @@ use crate::{
     Outcome,
     args::figures::Advise as Arguments,
     each,
-    input::{display_name, open_tables},
-    output::{Styles, stdout},
+    input::display_name,
+    output::{Styles, clean, stdout},
     table::Rounded,
     units::Bytes,
 };
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 }
 
 fn one(path: &Path, arguments: &Arguments) -> Result<Outcome> {
-    let trace = open_tables(&[path.to_owned()], &arguments.reading)?;
+    let trace = arguments.reading.open(path)?;
     let all = advise::of_trace(&trace, &options(arguments))?;
     let mut out = stdout();
     if arguments.json {
@@ -70,11 +70,6 @@ fn write(out: &mut dyn Write, file: &str, all: &[Advice]) -> Result<()> {
         writeln!(out, "    {dim}{}{dim:#}", clean(&advice.query))?;
     }
     Ok(())
-}
-
-/// Names come from the file: nothing in them may steer the terminal.
-fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 fn sentence(advice: &Advice) -> String {

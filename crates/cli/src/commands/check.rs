@@ -3,20 +3,18 @@
 use std::{io::Write, path::Path};
 
 use serde_json::json;
-use traceloom_core::{Error, ErrorKind, Finding, Findings, Mode, Options, Position, Result, Severity};
+use traceloom_core::{Error, ErrorKind, Finding, Findings, Position, Result, Severity};
 
 use crate::{
     Outcome, args, each,
-    input::{display_name, open_trace},
+    input::display_name,
     output::{Styles, finding_json, stdout, write_finding, write_findings},
 };
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &args::Check) -> Result<Outcome> {
     each(&arguments.files, |path| {
-        let mode = if arguments.strict { Mode::Strict } else { Mode::Lenient };
-        let options = Options::default().with_mode(mode);
-        let verdict = verdict(path, arguments, &options)?;
+        let verdict = verdict(path, arguments)?;
         if arguments.json {
             verdict.print_json(path)?;
         } else {
@@ -32,15 +30,13 @@ enum Verdict {
     Refused { finding: Option<Box<Finding>>, position: Option<Position>, message: String },
 }
 
-fn verdict(path: &Path, arguments: &args::Check, options: &Options) -> Result<Verdict> {
+fn verdict(path: &Path, arguments: &args::Check) -> Result<Verdict> {
     let read = || {
-        let opened = open_trace(path, &arguments.reading, options)?;
-        let mut findings = opened.findings;
-        findings.absorb(opened.format.check(&opened.source, options)?);
-        Ok(Verdict::Read { format: opened.format.descriptor().id, findings })
+        let trace = arguments.reading.watched().strict(arguments.strict).open(path)?;
+        Ok(Verdict::Read { format: trace.format().id, findings: trace.check()? })
     };
     read().or_else(|error: Error| match error.kind() {
-        ErrorKind::Io(_) | ErrorKind::Usage(_) => Err(error.in_file(path)),
+        _ if !error.is_about_file() => Err(error.in_file(path)),
         ErrorKind::Refused(finding) => {
             Ok(Verdict::Refused { finding: Some(finding.clone()), position: None, message: finding.message() })
         }

@@ -9,7 +9,6 @@ use traceloom_core::Result;
 use crate::{
     Outcome,
     args::figures::{Diff as Arguments, Metric},
-    input::open_tables,
     output::{Styles, stdout},
     table::{Rounded, TextTable},
     units::Bytes,
@@ -19,7 +18,7 @@ use crate::{
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let set = |single: &Option<PathBuf>, several: &[PathBuf]| {
         let paths: Vec<PathBuf> = single.iter().chain(several).cloned().collect();
-        open_tables(&paths, &arguments.reading)
+        arguments.reading.open_set(&paths)
     };
     let before = set(&arguments.before, &arguments.baseline)?;
     let after = set(&arguments.after, &arguments.candidate)?;
@@ -32,9 +31,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let report = diff::of_traces(before.traces(), after.traces(), &options)?;
     let failed = arguments.fail_over.map_or(0, |limit| report.worse_than(limit).count());
     let mut out = stdout();
-    match arguments.json {
-        true => writeln!(out, "{}", to_json(&report, arguments, failed))?,
-        false => Text { out: &mut out, report: &report, arguments }.write(failed)?,
+    if arguments.json {
+        writeln!(out, "{}", to_json(&report, arguments, failed))?;
+    } else {
+        Text { out: &mut out, report: &report, arguments }.write(failed)?;
     }
     out.flush()?;
     Ok(if failed > 0 { Outcome::Findings } else { Outcome::Fine })

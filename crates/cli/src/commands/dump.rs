@@ -1,41 +1,63 @@
 //! `dump`: every record with its byte offset.
 
-use std::io::Write;
+use std::{io::Write, ops::ControlFlow};
 
-use traceloom_core::{Options, Result, Severity};
+use traceloom::Record;
+use traceloom_core::Result;
 
 use crate::{
     Outcome, args,
     commands::resources,
-    fields::{JsonLines, Lines, TextLines},
-    input::{display_name, open_trace},
-    output::{stdout, warn},
+    input::display_name,
+    output::{Styles, stdout, warn},
 };
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &args::Dump) -> Result<Outcome> {
-    let options = Options::default();
-    let path = &arguments.file;
-    let opened = open_trace(path, &arguments.reading, &options)?;
+    let trace = arguments.reading.open(&arguments.file)?;
     if let Some(folder) = &arguments.resources {
-        return resources::extract(&opened, path, folder, arguments.json);
+        return resources::extract(&trace, folder, arguments.json);
     }
     let mut out = stdout();
-    let mut lines: Box<dyn Lines> =
-        if arguments.json { Box::<JsonLines>::default() } else { Box::<TextLines>::default() };
+    let mut lines = Lines::new(arguments.json);
     let mut left = arguments.limit.unwrap_or(u64::MAX);
-    let findings = opened.format.dump(&opened.source, &options, &mut |offset, len, record| {
+    let findings = trace.records(|record| -> Result<ControlFlow<()>> {
         if left == 0 {
-            return Ok(false);
+            return Ok(ControlFlow::Break(()));
         }
         left -= 1;
-        writeln!(out, "{}", lines.line(offset, len, record))?;
-        Ok(true)
+        lines.write(record, &mut out)?;
+        Ok(ControlFlow::Continue(()))
     });
     out.flush()?;
-    let findings = findings.map_err(|error| error.in_file(path))?;
-    warn(&display_name(path), &opened.findings)?;
-    warn(&display_name(path), &findings)?;
-    let worst = findings.worst().max(opened.findings.worst());
-    Ok(if worst == Some(Severity::Error) { Outcome::Findings } else { Outcome::Fine })
+    let findings = findings?;
+    warn(&display_name(&arguments.file), &findings)?;
+    Ok(Outcome::of(&findings))
+}
+
+/// Records as lines: `offset  kind  name=value …`, or JSON.
+struct Lines {
+    is_json: bool,
+    buffer: Vec<u8>,
+    /// The codes that dim a name, and that end it.
+    dim: [String; 2],
+}
+
+impl Lines {
+    fn new(is_json: bool) -> Self {
+        let dim = Styles::DIM;
+        Self { is_json, buffer: Vec::new(), dim: [format!("{dim}"), format!("{dim:#}")] }
+    }
+
+    fn write(&mut self, record: &Record<'_>, out: &mut dyn Write) -> Result<()> {
+        if self.is_json {
+            self.buffer.clear();
+            record.push_json(&mut self.buffer);
+            self.buffer.push(b'\n');
+            return Ok(out.write_all(&self.buffer)?);
+        }
+        let ([before, after], name) = (&self.dim, Styles::NAME);
+        let fields = record.fields().marked(before, after);
+        Ok(writeln!(out, "{before}{:>10}{after}  {name}{:<10}{name:#}{fields}", record.offset, record.kind())?)
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use inferno::flamegraph::Direction;
 use traceloom_analysis::flame::{CallStacks, Flame, Options, Tree, Weight};
 use traceloom_core::{Error, Result};
 use traceloom_model::{Filter, TableSource};
@@ -13,7 +14,7 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let traces = input::open_tables(&arguments.files, &arguments.reading)?;
+    let traces = arguments.reading.open_set(&arguments.files)?;
     let options = options(arguments);
     let mut flame = Flame::new(options);
     traces.pour(&Filter::in_range(options.range), &mut flame)?;
@@ -36,7 +37,7 @@ fn estimated(traces: &impl TableSource, options: &Options) -> Result<Tree> {
         traces.pour(&Filter::default(), &mut calls)?;
     }
     if calls.is_empty() {
-        return Err(Error::usage("there are no stacks in it: neither spans nor calls nor allocations"));
+        return Err(Error::unsupported("there are no stacks in it: neither spans nor calls nor allocations"));
     }
     if !options.range.is_all() || options.by_thread {
         let problem =
@@ -44,13 +45,11 @@ fn estimated(traces: &impl TableSource, options: &Options) -> Result<Tree> {
         return Err(Error::usage(problem));
     }
     let tree = calls.finish(options);
-    match tree.is_empty() {
-        true => Err(Error::usage("there are no stacks in it: all of its calls are a circle without a beginning")),
-        false => {
-            output::note("estimated: the profiler added calls up by caller, not by stack");
-            Ok(tree)
-        }
+    if tree.is_empty() {
+        return Err(Error::unsupported("there are no stacks in it: all of its calls are a circle without a beginning"));
     }
+    output::note("estimated: the profiler added calls up by caller, not by stack");
+    Ok(tree)
 }
 
 fn options(arguments: &Arguments) -> Options {
@@ -101,10 +100,7 @@ fn write_svg(tree: &Tree, arguments: &Arguments, out: &mut dyn Write) -> Result<
     let mut options = inferno::flamegraph::Options::default();
     options.title = title.to_owned();
     options.count_name = unit.to_owned();
-    options.direction = match arguments.icicle {
-        true => inferno::flamegraph::Direction::Inverted,
-        false => inferno::flamegraph::Direction::Straight,
-    };
+    options.direction = if arguments.icicle { Direction::Inverted } else { Direction::Straight };
     // The same name has the same colour in every picture.
     options.hash = true;
     let lines = folded(tree, picture_word);

@@ -3,12 +3,13 @@
 use std::{io::Write, path::Path};
 
 use serde_json::{Map, Value as Json, json};
-use traceloom_core::{Amount, Compression, Findings, Info, Listing, Options, Result, Severity};
+use traceloom::Info;
+use traceloom_core::{Amount, Listing, Result};
 
 use crate::{
     Outcome, args, each,
-    input::{display_name, open_trace},
-    output::{self, Styles, finding_json, stdout, write_findings},
+    input::display_name,
+    output::{Styles, finding_json, stdout, write_findings},
     units::{Bytes, Nanoseconds},
 };
 
@@ -18,94 +19,60 @@ pub(crate) fn run(arguments: &args::Info) -> Result<Outcome> {
 }
 
 fn one(path: &Path, arguments: &args::Info) -> Result<Outcome> {
-    let options = Options::default();
-    let opened = open_trace(path, &arguments.reading, &options)?;
-    let (info, found) = opened.format.info(&opened.source, &options).map_err(|error| error.in_file(path))?;
-    let bytes = opened.source.len()?;
-    let mut findings = opened.findings;
-    findings.absorb(found);
-    let descriptor = opened.format.descriptor();
-    let shown = Shown {
-        path,
-        format: (descriptor.id, descriptor.name),
-        layers: &opened.layers,
-        bytes,
-        info: &info,
-        findings: &findings,
-    };
+    let info = arguments.reading.open(path)?.info()?;
     if arguments.json {
-        shown.print_json()?;
+        print_json(path, &info)?;
     } else {
-        shown.print()?;
+        print(path, &info)?;
     }
-    Ok(if findings.worst() == Some(Severity::Error) { Outcome::Findings } else { Outcome::Fine })
+    Ok(Outcome::of(&info.findings))
 }
 
-struct Shown<'a> {
-    path: &'a Path,
-    format: (&'static str, &'static str),
-    layers: &'a [Compression],
-    bytes: u64,
-    info: &'a Info,
-    findings: &'a Findings,
+fn print(path: &Path, info: &Info) -> Result<()> {
+    let mut out = stdout();
+    let (file, name, dim) = (display_name(path), Styles::NAME, Styles::DIM);
+    let (format, version, bytes) = (info.format.name, &info.contents.version, Bytes(info.bytes));
+    write!(out, "{name}{file}{name:#}: {format} {version}, {bytes}")?;
+    for layer in info.layers.iter().rev() {
+        write!(out, " out of {layer}")?;
+    }
+    writeln!(out)?;
+    for fact in &info.contents.facts {
+        writeln!(out, "  {dim}{:<16}{dim:#} {}", fact.name.replace('_', " "), text(&fact.amount))?;
+    }
+    for table in info.contents.tables.iter().filter(|table| !table.rows.is_empty()) {
+        write_table(&mut out, table)?;
+    }
+    if info.findings.kept().is_empty() {
+        let good = Styles::GOOD;
+        writeln!(out, "  {good}nothing is wrong with it{good:#}")?;
+    }
+    write_findings(&mut out, &file, &info.findings)?;
+    Ok(out.flush()?)
 }
 
-impl Shown<'_> {
-    fn print(&self) -> Result<()> {
-        let mut out = stdout();
-        let (name, dim) = (Styles::NAME, Styles::DIM);
-        write!(
-            out,
-            "{name}{}{name:#}: {} {}, {}",
-            display_name(self.path),
-            self.format.1,
-            self.info.version,
-            Bytes(self.bytes)
-        )?;
-        for layer in self.layers.iter().rev() {
-            write!(out, " out of {layer}")?;
-        }
-        writeln!(out)?;
-        for fact in &self.info.facts {
-            writeln!(out, "  {dim}{:<16}{dim:#} {}", fact.name.replace('_', " "), text(&fact.amount))?;
-        }
-        for table in self.info.tables.iter().filter(|table| !table.rows.is_empty()) {
-            write_table(&mut out, table)?;
-        }
-        if self.findings.kept().is_empty() {
-            let good = Styles::GOOD;
-            writeln!(out, "  {good}nothing is wrong with it{good:#}")?;
-        }
-        write_findings(&mut out, &display_name(self.path), self.findings)?;
-        out.flush()?;
-        Ok(())
-    }
-
-    fn print_json(&self) -> Result<()> {
-        let facts: Map<String, Json> =
-            self.info.facts.iter().map(|fact| (fact.name.to_owned(), json_amount(&fact.amount))).collect();
-        let mut object = json!({
-            "file": self.path.to_string_lossy(),
-            "format": self.format.0,
-            "version": self.info.version,
-            "bytes": self.bytes,
-            "compression": self.layers.iter().map(|layer| layer.as_str()).collect::<Vec<_>>(),
-            "facts": facts,
+fn print_json(path: &Path, info: &Info) -> Result<()> {
+    let facts = info.contents.facts.iter().map(|fact| (fact.name.to_owned(), json_amount(&fact.amount)));
+    let mut object = json!({
+        "file": path.to_string_lossy(),
+        "format": info.format.id,
+        "version": info.contents.version,
+        "bytes": info.bytes,
+        "compression": info.layers.iter().map(|layer| layer.as_str()).collect::<Vec<_>>(),
+        "facts": facts.collect::<Map<String, Json>>(),
+    });
+    for table in &info.contents.tables {
+        let rows = table.rows.iter().map(|row| {
+            let cells = table.columns.iter().zip(row);
+            cells.map(|(column, cell)| ((*column).to_owned(), json_amount(cell))).collect::<Map<_, _>>()
         });
-        for table in &self.info.tables {
-            let rows = table.rows.iter().map(|row| {
-                let cells = table.columns.iter().zip(row);
-                cells.map(|(column, cell)| ((*column).to_owned(), json_amount(cell))).collect::<Map<_, _>>()
-            });
-            object[table.name] = rows.collect::<Vec<_>>().into();
-        }
-        object["findings"] = self.findings.kept().iter().map(finding_json).collect::<Vec<_>>().into();
-        object["finding_counts"] = json!(self.findings.counts());
-        let mut out = output::stdout();
-        writeln!(out, "{object}")?;
-        out.flush()?;
-        Ok(())
+        object[table.name] = rows.collect::<Vec<_>>().into();
     }
+    object["findings"] = info.findings.kept().iter().map(finding_json).collect::<Vec<_>>().into();
+    object["finding_counts"] = json!(info.findings.counts());
+    let mut out = stdout();
+    writeln!(out, "{object}")?;
+    Ok(out.flush()?)
 }
 
 /// Columns as wide as their widest cell, numbers to the right.
@@ -120,9 +87,10 @@ fn write_table(out: &mut dyn Write, table: &Listing) -> Result<()> {
         let style = if index == 0 { Styles::DIM } else { Default::default() };
         write!(out, "  {style}")?;
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            match is_text(column) {
-                true => write!(out, "{cell:<width$}  ")?,
-                false => write!(out, "{cell:>width$}  ")?,
+            if is_text(column) {
+                write!(out, "{cell:<width$}  ")?;
+            } else {
+                write!(out, "{cell:>width$}  ")?;
             }
         }
         writeln!(out, "{style:#}")?;

@@ -6,26 +6,26 @@ use traceloom_analysis::memory::{Extract, Moment, Options, Report, Site, memory}
 use traceloom_core::{Error, Result};
 use traceloom_model::Filter;
 
-use super::lines::clean;
 use crate::{
     Outcome,
     args::answers::Memory as Arguments,
     input,
-    output::{self, Styles},
+    output::{self, Styles, clean},
     units::{Bytes, Nanoseconds},
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let traces = input::open_tables(&arguments.files, &arguments.reading)?;
+    let traces = arguments.reading.open_set(&arguments.files)?;
     let options = Options { at_ns: arguments.at, points: arguments.points, ..Options::default() };
     let report = memory(&traces, &Filter::default(), &options)?;
     if report.totals.allocations == 0 && report.totals.frees == 0 {
-        return Err(input::about(&arguments.files, Error::usage("there are no allocations in it")));
+        return Err(input::about(&arguments.files, Error::unsupported("there are no allocations in it")));
     }
     let mut out = output::stdout();
-    match arguments.json {
-        true => writeln!(out, "{}", report.to_json(&Extract::whole(&report)))?,
-        false => Text { out: &mut out, report: &report, limit: arguments.limit }.write()?,
+    if arguments.json {
+        writeln!(out, "{}", report.to_json(&Extract::whole(&report)))?;
+    } else {
+        Text { out: &mut out, report: &report, limit: arguments.limit }.write()?;
     }
     out.flush()?;
     Ok(Outcome::Fine)

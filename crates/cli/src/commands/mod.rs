@@ -51,7 +51,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Query(arguments) => query::run(&arguments),
         #[cfg(not(feature = "sql"))]
         Command::Query(_) => {
-            Err(Error::usage("built without SQL: `cargo install traceloom` builds it with the feature `sql`"))
+            Err(Error::unsupported("built without SQL: `cargo install traceloom-cli` builds it with the feature `sql`"))
         }
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Completions(arguments) => {

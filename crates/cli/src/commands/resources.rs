@@ -7,9 +7,11 @@ use std::{
 };
 
 use serde_json::json;
-use traceloom_core::{Error, Options, Records, Result, Severity};
-use traceloom_open::Opened;
-use traceloom_wtf::{self as wtf, Record, Resource, raw::PartType};
+use traceloom::{
+    Trace,
+    wtf::{Record, Resource, Wtf, raw::PartType},
+};
+use traceloom_core::{Error, Records, Result};
 
 use crate::{
     Outcome,
@@ -19,13 +21,13 @@ use crate::{
 };
 
 /// Writes every resource into `folder`, which is made if it is not there, and lists them.
-pub(crate) fn extract(opened: &Opened, path: &Path, folder: &Path, as_json: bool) -> Result<Outcome> {
-    let descriptor = opened.format.descriptor();
-    if descriptor.id != wtf::FORMAT.id {
-        let message = format!("is {}, which holds no resources", descriptor.name);
-        return Err(Error::usage(message).in_file(path));
+pub(crate) fn extract(trace: &Trace, folder: &Path, as_json: bool) -> Result<Outcome> {
+    let path = trace.path();
+    if !trace.is::<Wtf>() {
+        let message = format!("is {}, which holds no resources", trace.format().name);
+        return Err(Error::unsupported(message).in_file(path));
     }
-    let mut reader = wtf::open(opened.source.clone(), &Options::default()).map_err(|error| error.in_file(path))?;
+    let mut reader = trace.reader::<Wtf>()?;
     fs::create_dir_all(folder).map_err(|error| Error::from(error).in_file(folder))?;
     let mut out = stdout();
     let mut number = 0_u64;
@@ -42,11 +44,10 @@ pub(crate) fn extract(opened: &Opened, path: &Path, folder: &Path, as_json: bool
         }
     }
     out.flush()?;
-    let findings = reader.into_findings();
-    warn(&display_name(path), &opened.findings)?;
+    let mut findings = trace.layer_findings().clone();
+    findings.absorb(reader.into_findings());
     warn(&display_name(path), &findings)?;
-    let worst = findings.worst().max(opened.findings.worst());
-    Ok(if worst == Some(Severity::Error) { Outcome::Findings } else { Outcome::Fine })
+    Ok(Outcome::of(&findings))
 }
 
 /// Resources have no names; nothing of the file gets into a path.
@@ -58,8 +59,9 @@ fn file_name(number: u64, resource: &Resource<'_>) -> String {
 /// Writes a file that is not there yet.
 fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
     let written = File::create_new(path).and_then(|mut file| file.write_all(bytes));
-    written.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Error::usage("is there already; choose another folder").in_file(path),
-        _ => Error::from(error).in_file(path),
-    })
+    let explain = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), "is there already; choose another folder"),
+        _ => error,
+    };
+    written.map_err(|error| Error::from(explain(error)).in_file(path))
 }

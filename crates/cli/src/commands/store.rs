@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use traceloom_core::{Error, Result};
 use traceloom_model::TableSource;
 
-use crate::{Outcome, args, input::open_tables};
+use crate::{Outcome, args};
 
 /// What `--to` calls it.
 pub(crate) const ID: &str = "parquet";
@@ -40,34 +40,26 @@ pub(crate) fn add(inputs: &[PathBuf], output: &Path, arguments: &args::Convert) 
     imp::add(inputs, output, &arguments.reading)
 }
 
-/// The tables of a store, or of traces.
-pub(crate) fn open_source(inputs: &[PathBuf], reading: &args::Reading) -> Result<Box<dyn TableSource>> {
-    match inputs {
-        [input] if is_store(input) => imp::open(input),
-        _ => Ok(Box::new(open_tables(inputs, reading)?)),
-    }
+/// The tables of a store.
+pub(crate) fn open(path: &Path) -> Result<Box<dyn TableSource>> {
+    imp::open(path)
 }
 
 #[cfg(feature = "sql")]
 mod imp {
-    use traceloom_query::store::{self, Options, Report, Store};
+    use traceloom::sql::store::{Options, Report, Store};
 
     use super::*;
-    use crate::{
-        input::{display_name, open_traces},
-        output::Styles,
-        units::Bytes,
-    };
+    use crate::{input::display_name, output::Styles, units::Bytes};
 
     pub(super) fn add(inputs: &[PathBuf], output: &Path, reading: &args::Reading) -> Result<Outcome> {
-        let traces = open_traces(inputs, reading)?;
-        let report = store::write(&traces, output, &Options::default(), &mut |_| {})?;
+        let report = reading.open_all(inputs)?.add_to_store(output, &Options::default())?;
         say(&report, output);
         Ok(Outcome::Fine)
     }
 
     pub(super) fn open(path: &Path) -> Result<Box<dyn TableSource>> {
-        let none = || Error::usage("is no store").in_file(path);
+        let none = || Error::unrecognized("is not a Traceloom store").in_file(path);
         Ok(Box::new(Store::open(path)?.ok_or_else(none)?))
     }
 
@@ -101,6 +93,6 @@ mod imp {
     }
 
     fn missing() -> Error {
-        Error::usage("built without stores: `cargo install traceloom` builds them with the feature `sql`")
+        Error::unsupported("built without stores: `cargo install traceloom-cli` builds them with the feature `sql`")
     }
 }

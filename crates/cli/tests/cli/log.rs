@@ -206,7 +206,7 @@ fn log_follows_a_file_that_is_begun_anew_or_replaced() {
     fs::rename(folder.path("next.clog"), &path).expect("a new name");
     let (followed, said, code) = follower.rest();
     assert!(followed == expected);
-    assert!(said.contains("the log was begun anew") && said.contains("the log is another file now"), "{said}");
+    assert!(said.contains("the log was started again") && said.contains("the log is another file now"), "{said}");
     assert_eq!(code, Some(0), "{said}");
 }
 

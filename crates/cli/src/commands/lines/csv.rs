@@ -27,10 +27,7 @@ pub(super) struct Sheet<'p> {
 
 /// All of them; evals are shown by line only.
 pub(super) fn sheets<'p>(profile: &'p Profile, index: &'p Index<'p>) -> Vec<Sheet<'p>> {
-    let levels: &[Level] = match profile.has_blocks() {
-        true => &[Level::Sub, Level::Block, Level::Line],
-        false => &[Level::Line],
-    };
+    let levels: &[Level] = if profile.has_blocks() { &[Level::Sub, Level::Block, Level::Line] } else { &[Level::Line] };
     let mut sheets = Vec::new();
     for level in levels {
         let files = profile.files.iter().filter(|(_, file)| *level == Level::Line || !file.is_eval());
@@ -40,22 +37,22 @@ pub(super) fn sheets<'p>(profile: &'p Profile, index: &'p Index<'p>) -> Vec<Shee
 }
 
 /// Line numbers from here on are taken for damage.
-const MOST_LINES: u32 = 1 << 16;
+const MAX_LINES: u32 = 1 << 16;
 
 /// Longer names lose their folders, or everything.
-const MOST_NAME: usize = 50;
+const MAX_NAME: usize = 50;
 
 impl Sheet<'_> {
     /// What the file is called.
     pub(super) fn name(&self) -> String {
         let mut name = self.file.name.clone();
-        if name.len() > MOST_NAME
+        if name.len() > MAX_NAME
             && let (Some(first), Some(last)) = (name.find('/'), name.rfind('/'))
             && first < last
         {
             name.replace_range(first..=last, "/.../");
         }
-        if name.len() > MOST_NAME {
+        if name.len() > MAX_NAME {
             "TOOLONG".clone_into(&mut name);
         }
         format!("{}-{}-{}.csv", safe(&name), self.id, self.level.as_str())
@@ -89,7 +86,7 @@ impl Sheet<'_> {
         // The original counts the lines of statements from 0, hence one more.
         let after = |last: Option<&u32>| last.map_or(0, |line| line.saturating_add(1));
         let lasts = [after(costs.keys().last()), last(calls.keys()), last(subs.iter()), last(evals.keys())];
-        let most = lasts.into_iter().filter(|line| *line < MOST_LINES).max().unwrap_or(0);
+        let most = lasts.into_iter().filter(|line| *line < MAX_LINES).max().unwrap_or(0);
         let mut figures = Figures { most, ..Figures::default() };
         let lines = costs.keys().chain(calls.keys()).chain(&subs).chain(evals.keys());
         figures.marked.extend(lines.filter(|line| **line <= most));
@@ -173,10 +170,10 @@ fn safe(name: &str) -> String {
     for c in name.chars() {
         let is_odd =
             matches!(c, '-' | '/' | '\\' | ':' | '*' | '?' | '"' | '\'' | '<' | '>' | '|' | '.') || c.is_control();
-        match is_odd {
-            true if out.ends_with('-') => {}
-            true => out.push('-'),
-            false => out.push(c),
+        if !is_odd {
+            out.push(c);
+        } else if !out.ends_with('-') {
+            out.push('-');
         }
     }
     let out = out.strip_prefix('-').unwrap_or(&out);

@@ -9,11 +9,11 @@ use anstyle::Style;
 use traceloom_analysis::lines::{Figures, Heat, Index, Level, Profile, Spread};
 use traceloom_core::Result;
 
-use super::{
-    clean,
-    text::{counted, heading},
+use super::text::{counted, heading};
+use crate::{
+    output::{Styles, clean},
+    table::Rounded,
 };
-use crate::{output::Styles, table::Rounded};
 
 /// Callers, callees and evals that are named beside a line; the rest is counted.
 const NAMED: usize = 5;

@@ -20,7 +20,7 @@ use traceloom_model::{Filter, TableSource};
 use crate::{
     Outcome,
     args::answers::{LineLevel, Lines as Arguments},
-    input, output,
+    output,
 };
 
 /// Runs the verb.
@@ -39,11 +39,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 }
 
 fn read(arguments: &Arguments) -> Result<Profile> {
-    let traces = input::open_tables(std::slice::from_ref(&arguments.trace), &arguments.reading)?;
+    let trace = arguments.reading.open(&arguments.trace)?;
     let mut lines = lines::Lines::new(Options { merge_evals: !arguments.separate_evals });
-    traces.pour(&Filter::default(), &mut lines)?;
+    trace.pour(&Filter::default(), &mut lines)?;
     let profile = lines.finish().profiles.pop();
-    profile.ok_or_else(|| Error::usage("there are no lines in it").in_file(&arguments.trace))
+    profile.ok_or_else(|| Error::unsupported("there are no lines in it").in_file(&arguments.trace))
 }
 
 fn show(profile: &Profile, arguments: &Arguments) -> Result<()> {
@@ -68,14 +68,12 @@ fn chosen(profile: &Profile, arguments: &Arguments) -> Result<Vec<i64>> {
     if let Some(name) = &arguments.file {
         let is_exact = |id: &i64| profile.files[id].name == *name;
         let exact: Vec<i64> = by_time.iter().copied().filter(is_exact).collect();
-        let found = match exact.is_empty() {
-            true => by_time.into_iter().filter(|id| profile.files[id].name.contains(name.as_str())).collect(),
-            false => exact,
-        };
-        return match found.is_empty() {
-            true => Err(Error::usage(format!("no file of the profile is called {name}"))),
-            false => Ok(found),
-        };
+        let has_it = |id: &i64| profile.files[id].name.contains(name.as_str());
+        let found = if exact.is_empty() { by_time.into_iter().filter(has_it).collect() } else { exact };
+        if found.is_empty() {
+            return Err(Error::usage(format!("no file of the profile is called {name}")));
+        }
+        return Ok(found);
     }
     Ok(if arguments.all || arguments.json { by_time } else { by_time.into_iter().take(1).collect() })
 }
@@ -108,9 +106,4 @@ fn write_csv(profile: &Profile, arguments: &Arguments) -> Result<()> {
         let path: PathBuf = folder.join(sheet.name());
         output::write_file(&path, &[&arguments.trace], |out| Ok(sheet.write(out)?))
     })
-}
-
-/// Text of the trace for a terminal: nothing in it may steer that.
-pub(super) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -9,13 +9,13 @@ use std::{
 use traceloom_analysis::lines::Profile;
 use traceloom_core::{Error, Result};
 
-/// A file that is longer is no source.
-const MOST_BYTES: u64 = 64 << 20;
+/// A file that is longer is not source text.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Gives every file without text the one that is found below a folder.
 pub(super) fn add(profile: &mut Profile, folder: &Path) -> Result<()> {
     if !folder.is_dir() {
-        return Err(Error::usage("is no folder").in_file(folder));
+        return Err(Error::usage("is not a folder").in_file(folder));
     }
     let wanted = profile.files.iter().filter(|(_, file)| file.source.is_empty() && !file.is_eval());
     let wanted: Vec<(i64, String)> = wanted.map(|(id, file)| (*id, file.name.clone())).collect();
@@ -43,10 +43,10 @@ fn candidates(folder: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
 }
 
 fn read(path: &Path) -> Option<String> {
-    let is_source = fs::metadata(path).is_ok_and(|kind| kind.is_file() && kind.len() <= MOST_BYTES);
+    let is_source = fs::metadata(path).is_ok_and(|kind| kind.is_file() && kind.len() <= MAX_BYTES);
     let file = is_source.then(|| fs::File::open(path).ok()).flatten()?;
     let mut bytes = Vec::new();
-    io::copy(&mut file.take(MOST_BYTES), &mut bytes).ok()?;
+    io::copy(&mut file.take(MAX_BYTES), &mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

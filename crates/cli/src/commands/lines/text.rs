@@ -5,10 +5,10 @@ use std::io::Write;
 use traceloom_analysis::lines::{Profile, Sub, SubKind, packages};
 use traceloom_core::Result;
 
-use super::{clean, listing};
+use super::listing;
 use crate::{
     args::answers::Lines as Arguments,
-    output::Styles,
+    output::{Styles, clean},
     table::{Rounded, TextTable},
 };
 

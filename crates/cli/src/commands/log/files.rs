@@ -1,35 +1,35 @@
 //! The logs to print, and what is known about them before they are read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use traceloom_cnanolog::{Dictionary, Extra, Header, Numbering, Reader, open_with};
-use traceloom_core::{Error, Findings, Options, Records, Result, Source};
-use traceloom_open::Opened;
-
-use crate::{
-    args::{self, Levels, Reading},
-    input::{open_quietly, open_trace},
+use traceloom::{
+    Trace,
+    cnanolog::{CNanoLog, Dictionary, Extra, Header, Numbering, Reader, open_with},
 };
+use traceloom_core::{Error, Options, Records, Result};
+
+use crate::args::{self, Levels, Reading};
 
 /// One file, ready to be read as often as needed.
 pub(super) struct Log {
-    pub(super) path: PathBuf,
-    pub(super) source: Source,
+    pub(super) trace: Trace,
     pub(super) extra: Extra,
-    /// Damage in the compression around it.
-    pub(super) findings: Findings,
 }
 
 impl Log {
-    pub(super) fn reader(&self, options: &Options) -> Result<Reader> {
-        open_with(self.source.clone(), options, self.extra.clone()).map_err(|error| error.in_file(&self.path))
+    pub(super) fn reader(&self) -> Result<Reader> {
+        self.reader_with(self.trace.options())
+    }
+
+    pub(super) fn reader_with(&self, options: &Options) -> Result<Reader> {
+        let reader = open_with(self.trace.source().clone(), options, self.extra.clone());
+        reader.map_err(|error| error.in_file(self.trace.path()))
     }
 }
 
 /// Opens logs one after the other.
 pub(super) struct Files<'a> {
     arguments: &'a args::Log,
-    options: &'a Options,
     supplied: Option<Dictionary>,
     /// The last file that had a dictionary, for a next one of the same run that has none.
     last: Option<(Header, Dictionary)>,
@@ -38,17 +38,17 @@ pub(super) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    pub(super) fn new(arguments: &'a args::Log, options: &'a Options, is_quiet: bool) -> Result<Self> {
+    pub(super) fn new(arguments: &'a args::Log, is_quiet: bool) -> Result<Self> {
         let dictionary = arguments.dictionary.as_deref();
-        let supplied = dictionary.map(|path| lend_dictionary(path, &arguments.reading, options)).transpose()?;
-        Ok(Self { arguments, options, supplied, last: None, is_quiet })
+        let supplied = dictionary.map(|path| lend_dictionary(path, &arguments.reading)).transpose()?;
+        Ok(Self { arguments, supplied, last: None, is_quiet })
     }
 
     pub(super) fn open(&mut self, path: &Path) -> Result<Log> {
-        let open = if self.is_quiet { open_quietly } else { open_trace };
-        let Opened { source, findings, .. } = expect_log(open(path, &self.arguments.reading, self.options)?, path)?;
-        let mut log = Log { path: path.to_owned(), source, extra: self.extra(), findings };
-        let reader = log.reader(self.options)?;
+        let reading = &self.arguments.reading;
+        let options = if self.is_quiet { reading.options() } else { reading.watched() };
+        let mut log = Log { trace: expect_log(options.open(path)?)?, extra: self.extra() };
+        let reader = log.reader()?;
         let header = reader.header().clone();
         if reader.has_own_dictionary() {
             self.last = reader.into_dictionary().map(|dictionary| (header, dictionary));
@@ -76,15 +76,16 @@ pub(super) fn is_same_run(one: &Header, other: &Header) -> bool {
 }
 
 /// The dictionary of another log of the same program.
-pub(crate) fn lend_dictionary(path: &Path, reading: &Reading, options: &Options) -> Result<Dictionary> {
-    let opened = expect_log(open_quietly(path, reading, options)?, path)?;
-    Dictionary::of(opened.source, options).map_err(|error| error.in_file(path))
+pub(crate) fn lend_dictionary(path: &Path, reading: &Reading) -> Result<Dictionary> {
+    let trace = expect_log(reading.options().open(path)?)?;
+    Dictionary::of(trace.source().clone(), trace.options()).map_err(|error| error.in_file(path))
 }
 
-fn expect_log(opened: Opened, path: &Path) -> Result<Opened> {
-    let descriptor = opened.format.descriptor();
-    if descriptor.id != traceloom_cnanolog::FORMAT.id {
-        return Err(Error::usage(format!("is {}, which holds no log", descriptor.name)).in_file(path));
+/// The only format with a text of its own is that of logs.
+fn expect_log(trace: Trace) -> Result<Trace> {
+    if trace.is::<CNanoLog>() {
+        return Ok(trace);
     }
-    Ok(opened)
+    let message = format!("is {}, which holds no log", trace.format().name);
+    Err(Error::unsupported(message).in_file(trace.path()))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::{civil::DateTime, tz::TimeZone};
 use regex::bytes::Regex;
-use traceloom_cnanolog::{Clock, Dictionary, Entry, Reader, text::Messages};
+use traceloom::cnanolog::{Clock, Dictionary, Entry, Reader, text::Messages};
 use traceloom_core::{Error, Result};
 
 use traceloom_core::parse_duration;

@@ -2,21 +2,20 @@
 
 use std::{collections::BTreeSet, fs, path::Path, thread, time::Duration};
 
-use traceloom_cnanolog::{
+use traceloom::cnanolog::{
     Header, Reader,
     findings::{COUNT_MISMATCH, DICTIONARY_OFFSET_ZERO, NO_DICTIONARY},
     raw::HEADER_BYTES,
 };
-use traceloom_core::{Error, Finding, Options, Records, Result, Severity};
+use traceloom_core::{Error, Finding, Records, Result, Severity};
 
 use super::{
-    Out,
-    files::{Files, Log, is_same_run},
-    filter::Filter,
+    Printer,
+    files::{Log, is_same_run},
     render::Render,
 };
 use crate::{
-    Outcome, args,
+    Outcome,
     input::display_name,
     output::{Styles, write_finding},
 };
@@ -35,21 +34,14 @@ enum End {
 }
 
 /// Prints what is there and then what comes, until the program that writes it closes it.
-pub(super) fn print(
-    path: &Path,
-    files: &mut Files<'_>,
-    filter: &mut Filter,
-    arguments: &args::Log,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Outcome> {
+pub(super) fn print(path: &Path, printer: &mut Printer<'_>) -> Result<Outcome> {
     loop {
         wait_for_header(path)?;
         let id = file_id(path);
-        let mut followed = Followed { log: files.open(path)?, told: Told::default(), first: None };
-        let what = match followed.print(id, filter, arguments, options, out)? {
+        let mut followed = Followed { log: printer.files.open(path)?, told: Told::default(), first: None };
+        let what = match followed.print(id, printer)? {
             End::Closed => return Ok(followed.told.outcome()),
-            End::Truncated => "was begun anew",
+            End::Truncated => "was started again",
             End::Replaced => "is another file now",
         };
         let style = Styles::NOTE;
@@ -61,7 +53,7 @@ pub(super) fn print(
 fn wait_for_header(path: &Path) -> Result<()> {
     let look = || fs::metadata(path).map_err(|error| Error::from(error).in_file(path));
     if !look()?.is_file() {
-        return Err(Error::usage("cannot be followed: it is no file that grows").in_file(path));
+        return Err(Error::usage("cannot be followed: it is not a file that grows").in_file(path));
     }
     while look()?.len() < HEADER_BYTES as u64 {
         thread::sleep(POLL);
@@ -77,37 +69,30 @@ struct Followed {
 }
 
 impl Followed {
-    fn print(
-        &mut self,
-        id: Option<FileId>,
-        filter: &mut Filter,
-        arguments: &args::Log,
-        options: &Options,
-        out: &mut Out,
-    ) -> Result<End> {
+    fn print(&mut self, id: Option<FileId>, printer: &mut Printer<'_>) -> Result<End> {
         loop {
             let state = self.state()?;
             let from = self.log.extra.resume_at.unwrap_or(0);
             if state.0 < from.max(HEADER_BYTES as u64) {
                 return Ok(End::Truncated);
             }
-            let mut reader = self.log.reader(options)?;
+            let mut reader = self.log.reader()?;
             if !is_same_run(self.first.get_or_insert_with(|| reader.header().clone()), reader.header()) {
                 return Ok(End::Truncated);
             }
-            let mut render = Render::new(&reader, arguments);
-            let mut filter = filter.of(&reader);
-            while let Some(located) = reader.next().map_err(|error| error.in_file(&self.log.path))? {
-                render.put(&located, &mut filter, out)?;
+            let mut render = Render::new(&reader, printer.arguments);
+            let mut filter = printer.filter.of(&reader);
+            while let Some(located) = reader.next().map_err(|error| error.in_file(self.log.trace.path()))? {
+                render.put(&located, &mut filter, &mut printer.out)?;
             }
-            out.flush()?;
+            printer.out.flush()?;
             self.told.tell(&self.log, &reader)?;
             self.log.extra.resume_at = Some(reader.resume_at());
             if reader.has_own_dictionary() {
                 return Ok(End::Closed);
             }
             while self.state()? == state {
-                if id.is_some() && file_id(&self.log.path).is_some_and(|now| Some(now) != id) {
+                if id.is_some() && file_id(self.log.trace.path()).is_some_and(|now| Some(now) != id) {
                     return Ok(End::Replaced);
                 }
                 thread::sleep(POLL);
@@ -117,7 +102,8 @@ impl Followed {
 
     /// What changes when there is something new.
     fn state(&self) -> Result<(u64, Vec<u8>)> {
-        Ok((self.log.source.len()?, self.log.source.prefix(HEADER_BYTES)?))
+        let source = self.log.trace.source();
+        Ok((source.len()?, source.prefix(HEADER_BYTES)?))
     }
 }
 
@@ -136,14 +122,15 @@ impl Told {
         let mut out = anstream::stderr().lock();
         for finding in reader.findings().kept() {
             let offset = finding.position.offset;
-            let is_news = match offset <= HEADER_BYTES as u64 {
-                true => !is_of_open_log(finding, is_closed) && self.codes.insert(finding.rule.code),
+            let is_news = if offset <= HEADER_BYTES as u64 {
+                !is_of_open_log(finding, is_closed) && self.codes.insert(finding.rule.code)
+            } else {
                 // The last entry may only be half there yet.
-                false => offset >= from && (is_closed || offset < reader.resume_at()),
+                offset >= from && (is_closed || offset < reader.resume_at())
             };
             if is_news && finding.rule.severity >= Severity::Warning {
                 self.worst = self.worst.max(Some(finding.rule.severity));
-                write_finding(&mut out, &display_name(&log.path), finding)?;
+                write_finding(&mut out, &display_name(log.trace.path()), finding)?;
             }
         }
         Ok(())

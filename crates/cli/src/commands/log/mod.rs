@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-use traceloom_core::{Error, Findings, Options, Records, Result, Severity};
+use traceloom_core::{Error, Findings, Records, Result};
 
 use self::{
     files::{Files, Log},
@@ -28,29 +28,57 @@ pub(crate) use self::files::lend_dictionary;
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &args::Log) -> Result<Outcome> {
-    let options = Options::default();
-    let mut filter = Filter::new(arguments)?;
-    // Progress and text would overwrite each other.
-    let is_quiet = arguments.follow || io::stdout().is_terminal();
-    let mut files = Files::new(arguments, &options, is_quiet)?;
-    let mut out = Out::new(arguments);
+    let mut printer = Printer::new(arguments)?;
     let outcome = if arguments.sort {
-        sort::print(&mut files, &mut filter, arguments, &options, &mut out)?
+        sort::print(&mut printer)?
     } else if arguments.follow {
         let [path] = arguments.files.as_slice() else { return Err(Error::usage("--follow takes one file")) };
-        follow::print(path, &mut files, &mut filter, arguments, &options, &mut out)?
+        follow::print(path, &mut printer)?
     } else {
-        each(&arguments.files, |path| print(path, &mut files, &mut filter, arguments, &options, &mut out))?
+        each(&arguments.files, |path| printer.print(path))?
     };
-    out.flush()?;
-    filter.finish()?;
+    printer.out.flush()?;
+    printer.filter.finish()?;
     Ok(outcome)
+}
+
+/// Prints the entries of logs as the arguments say.
+struct Printer<'a> {
+    arguments: &'a args::Log,
+    files: Files<'a>,
+    filter: Filter,
+    out: Out,
+}
+
+impl<'a> Printer<'a> {
+    fn new(arguments: &'a args::Log) -> Result<Self> {
+        let filter = Filter::new(arguments)?;
+        // Progress and text would overwrite each other.
+        let is_quiet = arguments.follow || io::stdout().is_terminal();
+        Ok(Self { arguments, files: Files::new(arguments, is_quiet)?, filter, out: Out::new(arguments) })
+    }
+
+    /// Prints one file from its start to its end.
+    fn print(&mut self, path: &Path) -> Result<Outcome> {
+        let log = self.files.open(path)?;
+        let in_file = |error: Error| error.in_file(path);
+        let mut reader = log.reader()?;
+        let mut render = Render::new(&reader, self.arguments);
+        let mut filter = self.filter.of(&reader);
+        while let Some(located) = reader.next().map_err(in_file)? {
+            if !render.put(&located, &mut filter, &mut self.out).map_err(in_file)? {
+                break;
+            }
+        }
+        self.out.flush()?;
+        report(&log, reader.into_findings())
+    }
 }
 
 /// Where the lines go.
 struct Out {
     to: Box<dyn Write>,
-    /// A person looks: colours, and no control characters of the log's.
+    /// Whether a person looks: with colors, and without the control characters of the log.
     is_shown: bool,
 }
 
@@ -69,36 +97,10 @@ impl Out {
     }
 }
 
-fn print(
-    path: &Path,
-    files: &mut Files<'_>,
-    filter: &mut Filter,
-    arguments: &args::Log,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Outcome> {
-    let log = files.open(path)?;
-    let in_file = |error: Error| error.in_file(path);
-    let mut reader = log.reader(options)?;
-    let mut render = Render::new(&reader, arguments);
-    let mut filter = filter.of(&reader);
-    while let Some(located) = reader.next().map_err(in_file)? {
-        if !render.put(&located, &mut filter, out).map_err(in_file)? {
-            break;
-        }
-    }
-    out.flush()?;
-    report(&log, &reader.into_findings())
-}
-
-/// Says what was wrong with a file.
-fn report(log: &Log, findings: &Findings) -> Result<Outcome> {
-    let mut outcome = Outcome::Fine;
-    for findings in [&log.findings, findings] {
-        warn(&display_name(&log.path), findings)?;
-        if findings.worst() == Some(Severity::Error) {
-            outcome = Outcome::Findings;
-        }
-    }
-    Ok(outcome)
+/// Prints the problems of a file.
+fn report(log: &Log, findings: Findings) -> Result<Outcome> {
+    let mut all = log.trace.layer_findings().clone();
+    all.absorb(findings);
+    warn(&display_name(log.trace.path()), &all)?;
+    Ok(Outcome::of(&all))
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use jiff::tz::TimeZone;
-use traceloom_cnanolog::{
+use traceloom::cnanolog::{
     Entry, Reader, Record,
     text::{Compat, Json, Lines, Pattern, Step, Zone, utc},
 };

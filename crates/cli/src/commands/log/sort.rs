@@ -1,16 +1,10 @@
 //! The entries of all files in the order of time.
 
-use traceloom_cnanolog::{Reader, Record};
-use traceloom_core::{Arena, Error, ErrorKind, Options, Records, Result, Sorted, Sorter, spill_row};
+use traceloom::cnanolog::{Reader, Record};
+use traceloom_core::{Arena, Error, Records, Result, Sorted, Sorter, spill_row};
 
-use super::{
-    Out,
-    files::{Files, Log},
-    filter::Filter,
-    render::Render,
-    report,
-};
-use crate::{Outcome, args};
+use super::{Printer, files::Log, render::Render, report};
+use crate::Outcome;
 
 /// Sorted reading jumps between batches: a large window would be read for nothing.
 const WINDOW_BYTES: usize = 4 << 10;
@@ -29,23 +23,15 @@ spill_row! {
 }
 
 /// Prints in two walks: the first collects when and where entries were logged, the second goes through them by time.
-pub(super) fn print(
-    files: &mut Files<'_>,
-    filter: &mut Filter,
-    arguments: &args::Log,
-    options: &Options,
-    out: &mut Out,
-) -> Result<Outcome> {
+pub(super) fn print(printer: &mut Printer<'_>) -> Result<Outcome> {
     allow_many_files();
     let mut outcome = Outcome::Fine;
     let mut logs = Vec::new();
-    for path in &arguments.files {
-        match files.open(path) {
+    for path in &printer.arguments.files {
+        match printer.files.open(path) {
             Ok(log) => logs.push(log),
             // As without sorting: the other files are not worse for it.
-            Err(error)
-                if arguments.files.len() > 1 && !matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Usage(_)) =>
-            {
+            Err(error) if printer.arguments.files.len() > 1 && error.is_about_file() => {
                 crate::report(&error);
                 outcome = Outcome::Findings;
             }
@@ -54,70 +40,58 @@ pub(super) fn print(
     }
     let mut entries = Sorter::new(&Arena::new(HELD_BYTES));
     for (file, log) in logs.iter().enumerate() {
-        outcome = outcome.and(collect(log, file as u32, filter, options, &mut entries)?);
+        outcome = outcome.and(collect(log, file as u32, printer, &mut entries)?);
     }
-    print_sorted(&logs, &entries.finish()?, arguments, options, out)?;
+    print_sorted(&logs, &entries.finish()?, printer)?;
     Ok(outcome)
 }
 
-fn collect(
-    log: &Log,
-    file: u32,
-    filter: &mut Filter,
-    options: &Options,
-    entries: &mut Sorter<Logged>,
-) -> Result<Outcome> {
-    let mut reader = log.reader(options)?;
+fn collect(log: &Log, file: u32, printer: &mut Printer<'_>, entries: &mut Sorter<Logged>) -> Result<Outcome> {
+    let mut reader = log.reader()?;
     let clock = reader.clock();
-    let mut filter = filter.of(&reader);
+    let mut filter = printer.filter.of(&reader);
     // Entries without a time stay where they are, at the start of their file.
     let mut moment = clock.start();
-    while let Some(located) = reader.next().map_err(|error| error.in_file(&log.path))? {
+    while let Some(located) = reader.next().map_err(|error| error.in_file(log.trace.path()))? {
         let Record::Entry(entry) = &located.record else { continue };
         moment = entry.timestamp.map_or(moment, |ticks| clock.moment(ticks));
         if filter.keeps(entry) {
             entries.push(Logged { sec: moment.sec, nsec: moment.nsec, file, offset: located.offset })?;
         }
     }
-    report(log, &reader.into_findings())
+    report(log, reader.into_findings())
 }
 
-fn print_sorted(
-    logs: &[Log],
-    entries: &Sorted<Logged>,
-    arguments: &args::Log,
-    options: &Options,
-    out: &mut Out,
-) -> Result<()> {
-    let limits = options.limits.clone().but(|limits| limits.window_bytes = WINDOW_BYTES);
-    let options = options.clone().with_limits(limits);
+fn print_sorted(logs: &[Log], entries: &Sorted<Logged>, printer: &mut Printer<'_>) -> Result<()> {
     let mut open: Vec<(Reader, Render)> = Vec::new();
     for log in logs {
-        let reader = log.reader(&options)?;
-        let render = Render::new(&reader, arguments);
+        let options = log.trace.options().clone();
+        let limits = options.limits.clone().but(|limits| limits.window_bytes = WINDOW_BYTES);
+        let reader = log.reader_with(&options.with_limits(limits))?;
+        let render = Render::new(&reader, printer.arguments);
         open.push((reader, render));
     }
     for entry in entries.iter()? {
         let Logged { file, offset, .. } = entry?;
         let file = file as usize;
         let (Some((reader, render)), Some(log)) = (open.get_mut(file), logs.get(file)) else { continue };
-        let in_file = |error: Error| error.in_file(&log.path);
+        let in_file = |error: Error| error.in_file(log.trace.path());
         reader.seek(offset);
         if let Some(located) = reader.next().map_err(in_file)? {
-            render.put_entry(&located, out)?;
+            render.put_entry(&located, &mut printer.out)?;
         }
     }
     Ok(())
 }
 
-/// All files are open at once. The system allows more than it does by default to who asks for it.
+/// All files are open at once: asks the system for as many as it can allow.
 fn allow_many_files() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit, setrlimit};
         let mut limit = getrlimit(Resource::Nofile);
         limit.current = limit.maximum;
-        // Where that is refused, opening says so.
+        // If that is refused, opening fails.
         let _ = setrlimit(Resource::Nofile, limit);
     }
 }

@@ -1,6 +1,5 @@
 //! `query`: SQL over traces.
 
-mod progress;
 mod prompt;
 mod rows;
 
@@ -11,15 +10,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom_core::{Error, ErrorKind, Result};
-use traceloom_query::{Format, Offset, Options, Reason, Session};
+use traceloom_core::{Error, ErrorKind, Result, Source};
+use traceloom_query::{Format, Offset, Options, Reason, Session, Watch};
 
-use self::progress::Progress;
 use crate::{
     Outcome,
     args::answers::{Query as Arguments, QueryFormat},
     input::display_name,
     output,
+    progress::Progress,
     units::Nanoseconds,
 };
 
@@ -44,13 +43,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 }
 
 fn options(arguments: &Arguments, progress: &Progress) -> Options {
+    let progress = progress.clone();
+    let watch = Watch::new(move |source: Source, path: &Path| {
+        let (progress, path, bytes) = (progress.clone(), path.to_owned(), source.len()?);
+        Ok(source.watched(move |offset| progress.seen(&path, offset, bytes)))
+    });
     let offset = |(path, offset_ns): &(PathBuf, i64)| Offset { path: path.clone(), offset_ns: *offset_ns };
     Options {
         from: arguments.reading.from.clone(),
         memory_bytes: arguments.memory,
         offsets: arguments.offsets.iter().map(offset).collect(),
         is_aligned: !arguments.no_align,
-        watch: Some(progress.watch()),
+        watch: Some(watch),
         told: Some(output::warn_once),
         ..Options::default()
     }
@@ -82,9 +86,10 @@ const LONGEST_QUESTION: u64 = 1 << 20;
 
 fn read(path: &Path) -> Result<String> {
     let in_file = |error: io::Error| Error::from(error).in_file(display_name(path));
-    let source: Box<dyn Read> = match path == Path::new("-") {
-        true => Box::new(io::stdin().lock()),
-        false => Box::new(fs::File::open(path).map_err(in_file)?),
+    let source: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(fs::File::open(path).map_err(in_file)?)
     };
     let mut text = String::new();
     #[expect(clippy::disallowed_methods, reason = "the length is bounded")]

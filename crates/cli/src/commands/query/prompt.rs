@@ -19,9 +19,10 @@ use rustyline::{
 use traceloom_core::{Error, Result};
 use traceloom_query::{Relation, Session};
 
-use super::{progress::Progress, rows};
+use super::rows;
 use crate::{
     output::{self, Styles},
+    progress::Progress,
     units::Nanoseconds,
 };
 
@@ -100,7 +101,7 @@ fn respond(session: &Session, names: &Names, line: &str, progress: &Progress) ->
         }
         _ => {
             let begin = Instant::now();
-            progress.begin();
+            progress.restart();
             let rows = session
                 .ask(line)
                 .map_err(Error::from)

@@ -6,8 +6,7 @@ use anstream::adapter::StripBytes;
 use traceloom_core::Result;
 use traceloom_query::{Answer, Cells, Format, Writer};
 
-use super::progress::Progress;
-use crate::table::TextTable;
+use crate::{progress::Progress, table::TextTable};
 
 /// Rows that decide together how wide the columns are.
 const BLOCK_ROWS: usize = 10_000;
@@ -36,10 +35,12 @@ pub(crate) fn write(answer: &mut Answer<'_>, progress: &Progress, out: &mut dyn 
 }
 
 fn empty(cells: &Cells) -> TextTable {
-    cells.heads().iter().fold(TextTable::new(), |table, (head, is_number)| match is_number {
-        true => table.numbers(&[head]),
-        false => table.text(head),
-    })
+    cells.heads().iter().fold(
+        TextTable::new(),
+        |table, (head, is_number)| {
+            if *is_number { table.numbers(&[head]) } else { table.text(head) }
+        },
+    )
 }
 
 /// Writes the table into a file, which has no colours.

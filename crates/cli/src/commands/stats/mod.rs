@@ -8,16 +8,17 @@ use std::io::Write;
 use traceloom_analysis::stats::{self, Options, Pairing};
 use traceloom_core::Result;
 
-use crate::{Outcome, args::figures::Stats as Arguments, input::open_tables, output::stdout};
+use crate::{Outcome, args::figures::Stats as Arguments, output::stdout};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let traces = open_tables(&arguments.files, &arguments.reading)?;
+    let traces = arguments.reading.open_set(&arguments.files)?;
     let report = stats::of_traces(traces.placed(), &options(arguments))?;
     let mut out = stdout();
-    match arguments.json {
-        true => writeln!(out, "{}", json::report(&report, arguments))?,
-        false => text::write(&mut out, &report, arguments)?,
+    if arguments.json {
+        writeln!(out, "{}", json::report(&report, arguments))?;
+    } else {
+        text::write(&mut out, &report, arguments)?;
     }
     out.flush()?;
     Ok(Outcome::Fine)

@@ -159,10 +159,7 @@ fn plain(value: f64) -> String {
         return format!("{value:.3e}");
     }
     let text = format!("{value:.3}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn events(out: &mut dyn Write, rows: &[EventRow], limit: usize) -> Result<bool> {
