@@ -1,4 +1,4 @@
-//! From the records of any format to the tables.
+//! From the records of any format to the tables, and back.
 //!
 //! ```no_run
 //! use traceloom_mapping::{Options, ingest, open};
@@ -13,21 +13,38 @@
 //! ```
 
 #![forbid(unsafe_code)]
+// With some of the formats only, some of the code that they share is not used.
+#![cfg_attr(
+    not(all(
+        feature = "cnanolog",
+        feature = "easyprofiler",
+        feature = "memlyze",
+        feature = "nytprof",
+        feature = "wtf"
+    )),
+    allow(dead_code)
+)]
 
+#[cfg(feature = "cnanolog")]
 mod cnanolog;
+#[cfg(feature = "easyprofiler")]
 mod easyprofiler;
+mod formats;
+#[cfg(feature = "memlyze")]
 mod memlyze;
+#[cfg(feature = "nytprof")]
 mod nytprof;
+#[cfg(feature = "nytprof")]
 mod pynytprof;
 mod set;
 mod shared;
-mod targets;
 mod trace;
+#[cfg(feature = "wtf")]
 mod wtf;
 
 pub use crate::{
+    formats::{FORMATS, Mapping},
     set::{AxisOptions, Offset, TraceSet},
     shared::RULES,
-    targets::TARGETS,
     trace::{Options, Trace, ingest, open},
 };

@@ -7,7 +7,7 @@ use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables};
 use traceloom_open::Opened;
 use twox_hash::XxHash64;
 
-use crate::{cnanolog, easyprofiler, memlyze, nytprof, pynytprof, shared, wtf};
+use crate::{FORMATS, shared};
 
 /// How to make tables.
 #[derive(Clone, Debug, Default)]
@@ -95,18 +95,6 @@ pub(crate) struct Input<'a> {
     pub(crate) options: &'a Options,
 }
 
-/// Reads a whole file into the tables; gives what is wrong with it.
-type Mapper = fn(&Input<'_>, &mut Tables<'_>) -> Result<Findings, Halt>;
-
-static MAPPERS: &[(&str, Mapper)] = &[
-    ("cnanolog", cnanolog::to_tables),
-    ("easyprofiler", easyprofiler::to_tables),
-    ("memlyze", memlyze::to_tables),
-    ("nytprof", nytprof::to_tables),
-    ("pynytprof", pynytprof::to_tables),
-    ("wtf", wtf::to_tables),
-];
-
 /// Fills the tables that the sink wants; ends early, without an error, where the sink says stop.
 ///
 /// The rows of a trace and their ids are the same whatever is wanted.
@@ -120,10 +108,10 @@ pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Res
 
 fn fill(trace: &Trace, options: &Options, tables: &mut Tables<'_>) -> Result<(), Halt> {
     let id = trace.format();
-    let mapper = MAPPERS.iter().find(|(format, _)| *format == id).map(|(_, mapper)| mapper);
-    let mapper = mapper.ok_or_else(|| Error::usage(format!("{id} has no tables")))?;
+    let mapping = FORMATS.iter().find(|mapping| mapping.format.id == id);
+    let mapping = mapping.ok_or_else(|| Error::usage(format!("{id} has no tables")))?;
     let input = Input { source: &trace.opened.source, path: &trace.path, options };
-    let findings = mapper(&input, tables)?;
+    let findings = (mapping.to_tables)(&input, tables)?;
     let all = [&trace.opened.findings, &findings];
     if let Some(tell) = options.told {
         all.iter().for_each(|findings| tell(&trace.path, findings));

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 
 use traceloom_core::{Options as Reading, Records, Source};
-use traceloom_mapping::{TARGETS, Trace};
+use traceloom_mapping::{FORMATS, Trace};
 use traceloom_passes::{Options, Target, write};
 
 /// A trace with spans of threads and one with call stacks; no format is only converted to itself.
@@ -88,12 +88,13 @@ fn level(comment: &[u8]) -> Option<String> {
 #[test]
 fn every_variant_is_what_its_own_reader_finds() {
     let mut seen = BTreeSet::new();
-    for target in TARGETS {
-        let descriptor = target.descriptor();
+    for mapping in FORMATS {
+        let descriptor = mapping.target.descriptor();
+        assert_eq!(descriptor.id, mapping.format.id);
         assert!(descriptor.variants.len() > 1, "{} has variants", descriptor.id);
         for variant in descriptor.variants {
             for trace in others(descriptor.id) {
-                let bytes = written(*target, &trace, variant.id);
+                let bytes = written(mapping.target, &trace, variant.id);
                 let source = Source::bytes(bytes.clone());
                 let opened = traceloom_open::open(source, "written".as_ref(), None, &Reading::default()).unwrap();
                 assert_eq!(opened.format.descriptor().id, descriptor.id, "{} as {}", trace.format(), variant.id);
@@ -109,11 +110,11 @@ fn every_variant_is_what_its_own_reader_finds() {
 
 #[test]
 fn an_older_version_reports_the_losses_of_both_steps() {
-    let target = TARGETS.iter().find(|target| target.descriptor().id == "easyprofiler").unwrap();
+    let target = FORMATS.iter().find(|mapping| mapping.format.id == "easyprofiler").unwrap().target;
     let trace = common::trace(&common::fixtures().join("wtf/js-mix.wtf-trace"));
     let lost = |variant: &str| -> BTreeSet<&'static str> {
         let options = Options { variant: Some(variant.to_owned()), ..Options::default() };
-        let loss = write(*target, &trace, &options, &mut Vec::new()).unwrap();
+        let loss = write(target, &trace, &options, &mut Vec::new()).unwrap();
         loss.entries().map(|(what, ..)| what).collect()
     };
     let (latest, first) = (lost("2.1.0"), lost("0.1.0"));

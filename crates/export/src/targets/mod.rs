@@ -36,7 +36,7 @@ pub static TARGETS: &[&dyn Target] = &[
 
 /// Everything that tables can be written as: our own formats and those of other tools.
 pub fn targets() -> impl Iterator<Item = &'static dyn Target> {
-    traceloom_mapping::TARGETS.iter().chain(TARGETS).copied()
+    traceloom_mapping::FORMATS.iter().map(|mapping| mapping.target).chain(TARGETS.iter().copied())
 }
 
 /// The target of an id.

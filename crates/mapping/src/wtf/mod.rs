@@ -20,4 +20,7 @@
 mod from_tables;
 mod to_tables;
 
-pub(crate) use self::{from_tables::TARGET, to_tables::to_tables};
+use crate::Mapping;
+
+pub(crate) const MAPPING: Mapping =
+    Mapping { format: &traceloom_wtf::FORMAT, target: &from_tables::Wtf, to_tables: to_tables::to_tables };

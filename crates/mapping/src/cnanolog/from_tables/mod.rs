@@ -22,9 +22,6 @@ use traceloom_passes::{Descriptor, Gathered, Need, Request, Target};
 #[derive(Debug)]
 pub(crate) struct Cnanolog;
 
-/// As the list of targets has it.
-pub(crate) static TARGET: &dyn Target = &Cnanolog;
-
 static DESCRIPTOR: Descriptor = Descriptor::of_format(
     &traceloom_cnanolog::FORMAT,
     "CNanoLog's decompressor and `traceloom log`: log entries; events, values and spans as such",

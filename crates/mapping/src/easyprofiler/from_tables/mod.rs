@@ -22,9 +22,6 @@ use traceloom_passes::{COLORED_SPAN_COLUMNS, Descriptor, Gathered, Need, Request
 #[derive(Debug)]
 pub(crate) struct EasyProfiler;
 
-/// As the list of targets has it.
-pub(crate) static TARGET: &dyn Target = &EasyProfiler;
-
 static DESCRIPTOR: Descriptor = Descriptor::of_format(
     &traceloom_easyprofiler::FORMAT,
     "EasyProfiler's own viewer and converter: times in nanoseconds",

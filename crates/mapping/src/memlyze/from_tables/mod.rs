@@ -21,9 +21,6 @@ use traceloom_passes::{Descriptor, Gathered, Need, Request, Target, Timeline};
 #[derive(Debug)]
 pub(crate) struct Memlyze;
 
-/// As the list of targets has it.
-pub(crate) static TARGET: &dyn Target = &Memlyze;
-
 static DESCRIPTOR: Descriptor = Descriptor::of_format(
     &traceloom_memlyze::FORMAT,
     "Memlyze's own tools: allocations, frees and collections; events and log entries are markers",

@@ -27,9 +27,6 @@ use traceloom_passes::{Descriptor, Gathered, Need, Request, SPAN_COLUMNS, Target
 #[derive(Debug)]
 pub(crate) struct Nytprof;
 
-/// As the list of targets has it.
-pub(crate) static TARGET: &dyn Target = &Nytprof;
-
 static DESCRIPTOR: Descriptor = Descriptor::of_format(
     &traceloom_nytprof::FORMAT,
     "Devel::NYTProf's own tools (nytprofhtml, nytprofcsv, nytprofcalls): a process a thread, a call a span",

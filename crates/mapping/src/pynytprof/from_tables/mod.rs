@@ -20,9 +20,6 @@ use traceloom_passes::{Descriptor, Gathered, Need, Request, SPAN_COLUMNS, Target
 #[derive(Debug)]
 pub(crate) struct Pynytprof;
 
-/// As the list of targets has it.
-pub(crate) static TARGET: &dyn Target = &Pynytprof;
-
 static DESCRIPTOR: Descriptor = Descriptor::of_format(
     &traceloom_nytprof::pynytprof::FORMAT,
     "the layout of Pynytprof's document: sums of lines and calls; Devel::NYTProf does not load it",

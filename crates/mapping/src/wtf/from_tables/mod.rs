@@ -26,9 +26,6 @@ use traceloom_passes::{COLORED_SPAN_COLUMNS, Descriptor, Gathered, Need, Request
 #[derive(Debug)]
 pub(crate) struct Wtf;
 
-/// As the list of targets has it.
-pub(crate) static TARGET: &dyn Target = &Wtf;
-
 static DESCRIPTOR: Descriptor = Descriptor {
     extension_variants: &[("wtf-trace", "binary"), ("wtf-json", "json")],
     ..Descriptor::of_format(
