@@ -2,7 +2,7 @@
 
 use crate::{
     Record,
-    decode::{Body, Event},
+    encoding::thorough::{Body, Event},
     raw::{Dialect, NO_RUN},
 };
 

@@ -24,28 +24,16 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic))]
 
 pub mod allocations;
-mod block;
-mod checksum;
 mod clock;
-mod compose;
-mod decode;
 pub mod edit;
+mod encoding;
 pub mod findings;
-mod frames;
-mod ids;
-mod index;
 mod info;
 mod metadata;
-mod metadata_read;
-mod metadata_write;
-mod probe;
-mod quick;
 pub mod raw;
 mod read;
 mod record;
 pub mod sample;
-mod seek;
-mod varint;
 mod write;
 
 use std::io::Write;
@@ -57,13 +45,10 @@ use traceloom_core::{
 
 pub use crate::{
     clock::Clock,
-    compose::{Allocated, Call, Composer},
-    index::{Index, build_index},
-    metadata::{Frame, Metadata},
-    metadata_write::{MetadataBuilder, Threads},
-    read::{Reader, open},
+    metadata::{Frame, Metadata, MetadataBuilder, Threads},
+    read::{Index, Reader, build_index, open},
     record::{Alloc, Block, Free, Gc, Header, Marker, Padding, Record},
-    write::{Writer, create, create_with_metadata},
+    write::{Allocated, Call, Composer, Writer, create, create_with_metadata},
 };
 
 /// The format as data.
@@ -83,7 +68,7 @@ pub static FORMAT: Format = Format {
 
 /// Whether these first bytes look like a `.mlyze` file.
 pub fn sniff(prefix: &[u8]) -> Sniff {
-    probe::sniff(prefix)
+    read::sniff(prefix)
 }
 
 /// Memlyze `.mlyze`.

@@ -3,8 +3,8 @@
 use traceloom_core::{ByteOrder, Describe, Fields};
 
 use crate::{
+    encoding::varint,
     raw::{BLOCK_PLAIN_BYTES, BLOCKS_TAG, Dialect, EventType, HEADER_BYTES, MAGIC, Packing, RESERVED_BYTES, Version},
-    varint,
 };
 
 /// The file header.

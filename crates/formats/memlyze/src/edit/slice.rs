@@ -5,7 +5,7 @@ use std::{collections::HashSet, io::Write};
 use traceloom_core::{Edited, Limits, Loss, Options, Records, Result, Slice, Source};
 
 use super::{clean_header, edited, retimed, shortest};
-use crate::{Clock, Metadata, Reader, Record, create_with_metadata, ids::IdSet, raw::Dialect};
+use crate::{Clock, Metadata, Reader, Record, create_with_metadata, metadata::IdSet, raw::Dialect};
 
 /// Writes the events of a time range and of some threads, with the stacks and names that they use.
 ///

@@ -1,18 +1,18 @@
 //! The way that nearly every event goes: little-endian, whole, with shortest varints of at most four bytes, and
 //! nothing about it that would have to be reported.
 //!
-//! Everything else gives `None` here and is taken apart by [`crate::decode::thorough`], which knows every shape.
+//! Everything else gives `None` here and is taken apart by [`super::thorough::decode`], which knows every shape.
 //! Where the next event begins is known only when the lengths of all varints are, so the way to that is kept short,
 //! and since lengths follow no pattern that a processor could guess, nothing branches on them.
 
-use crate::{Alloc, Clock, Free, Gc, Marker, Padding, Record, ids::IdSet, raw::EventType};
+use crate::{Alloc, Clock, Free, Gc, Marker, Padding, Record, metadata::IdSet, raw::EventType};
 
 /// Bytes that must be there for the quick way, whatever the event.
 pub(crate) const QUICK_BYTES: usize = 32;
 
 /// What an event may refer to without being looked at any further.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct QuickRules {
     /// Stacks below are all in the metadata.
     pub(crate) dense_stacks: u64,
     /// Other stacks that were looked up.
@@ -42,7 +42,7 @@ impl Front {
     }
 }
 
-impl Known {
+impl QuickRules {
     /// Reads an event of usual shape from the front of `bytes` and passes its time; gives its length too.
     ///
     /// `None` leaves the clock as it is, here as below.
@@ -188,20 +188,19 @@ mod tests {
 
     use super::*;
     use crate::{
-        decode,
+        encoding::{thorough, varint},
         raw::{Dialect, NO_RUN},
-        varint,
     };
 
     /// What the quick way gives, if anything; it may refer to any stack and name.
     fn quick(bytes: &[u8]) -> Option<(Record<'static>, usize)> {
         let seen_stacks = IdSet::default();
-        let known = Known { dense_stacks: u64::MAX, seen_stacks, dense_names: u64::MAX, odd_address_bits: 0 };
-        known.event(bytes.first_chunk()?, &mut Clock::new(Dialect::Document))
+        let rules = QuickRules { dense_stacks: u64::MAX, seen_stacks, dense_names: u64::MAX, odd_address_bits: 0 };
+        rules.event(bytes.first_chunk()?, &mut Clock::new(Dialect::Document))
     }
 
     fn thorough(bytes: &[u8]) -> Option<(Record<'static>, usize)> {
-        let event = decode::thorough(bytes, ByteOrder::Little).ok()?;
+        let event = thorough::decode(bytes, ByteOrder::Little).ok()?;
         Some((event.record(event.delta_us), event.len))
     }
 
@@ -243,18 +242,18 @@ mod tests {
         (alloc[1], alloc[2], alloc[11]) = (5, 16, 70);
         let mut marker = [0; QUICK_BYTES];
         (marker[0], marker[1], marker[2]) = (EventType::MARKER.0, 5, 70);
-        let known = |bound, odd_address_bits| {
+        let rules = |bound, odd_address_bits| {
             let seen_stacks = IdSet::default();
-            Known { dense_stacks: bound, seen_stacks, dense_names: bound, odd_address_bits }
+            QuickRules { dense_stacks: bound, seen_stacks, dense_names: bound, odd_address_bits }
         };
         let mut late = Clock::at(Dialect::Document, u64::MAX - 4, NO_RUN);
-        for (known, is_quick) in [(known(71, 0), true), (known(70, 0), false), (known(71, 16), false)] {
+        for (rules, is_quick) in [(rules(71, 0), true), (rules(70, 0), false), (rules(71, 16), false)] {
             for bytes in [&alloc, &marker] {
                 let mut clock = Clock::new(Dialect::Document);
-                let is_quick = is_quick || bytes == &marker && known.dense_names == 71;
-                assert_eq!(known.event(bytes, &mut clock).is_some(), is_quick, "{known:?}");
+                let is_quick = is_quick || bytes == &marker && rules.dense_names == 71;
+                assert_eq!(rules.event(bytes, &mut clock).is_some(), is_quick, "{rules:?}");
                 assert_eq!(clock.now_us(), if is_quick { 5 } else { 0 });
-                assert_eq!(known.event(bytes, &mut late), None);
+                assert_eq!(rules.event(bytes, &mut late), None);
             }
         }
         assert_eq!(late.now_us(), u64::MAX - 4);

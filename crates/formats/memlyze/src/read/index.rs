@@ -4,13 +4,13 @@ use std::io::Write;
 
 use traceloom_core::{ByteOrder, Cursor, Limits, Options, Records, Result, Source, Window};
 
+use super::{Reader, seek::Checkpoint};
 use crate::{
-    Reader, Record,
-    checksum::Checksum,
+    Record,
+    encoding::checksum::Checksum,
     raw::{
         BLOCK_PLAIN_BYTES, HEADER_BYTES, INDEX_ENTRY_BYTES, INDEX_HEADER_BYTES, INDEX_MAGIC, INDEX_VERSION, Packing,
     },
-    seek::Place,
 };
 
 /// Reads a trace and writes its index, `TRACE.mlyze.idx` by custom; gives the number of entries.
@@ -25,16 +25,18 @@ pub fn build_index<W: Write>(source: &Source, out: W, options: &Options) -> Resu
         let plain_offset = reader.block.next_offset;
         let Some(located) = reader.next()? else { break };
         let offset = located.offset;
-        let place = match located.record {
-            Record::Block(block) => Place { offset, plain_offset, time_us: block.time_us, run_delta: block.run_delta },
+        let checkpoint = match located.record {
+            Record::Block(block) => {
+                Checkpoint { offset, plain_offset, time_us: block.time_us, run_delta: block.run_delta }
+            }
             _ if by_block => continue,
             record if record.event_type().is_some() && offset >= next_plain => {
                 next_plain = offset.saturating_add(BLOCK_PLAIN_BYTES as u64);
-                Place { offset, plain_offset: offset, time_us: clock.now_us(), run_delta: clock.run_delta() }
+                Checkpoint { offset, plain_offset: offset, time_us: clock.now_us(), run_delta: clock.run_delta() }
             }
             _ => continue,
         };
-        index.put_entry(place)?;
+        index.put_entry(checkpoint)?;
     }
     index.finish(source.len()?)
 }
@@ -55,9 +57,9 @@ impl<W: Write> IndexWriter<W> {
         self.put(&header)
     }
 
-    fn put_entry(&mut self, place: Place) -> Result<()> {
+    fn put_entry(&mut self, checkpoint: Checkpoint) -> Result<()> {
         self.entries += 1;
-        for value in [place.offset, place.plain_offset, place.time_us, place.run_delta] {
+        for value in [checkpoint.offset, checkpoint.plain_offset, checkpoint.time_us, checkpoint.run_delta] {
             self.put(&value.to_le_bytes())?;
         }
         Ok(())
@@ -148,8 +150,8 @@ impl Index {
         Ok(checksum.value())
     }
 
-    /// The last place before which every event is earlier than `time_us`; an error says why the index is no use.
-    pub(crate) fn before(&self, time_us: u64, reader: &Reader) -> Result<Result<Option<Place>, &'static str>> {
+    /// The last checkpoint before which every event is earlier than `time_us`; an error says why the index is no use.
+    pub(super) fn before(&self, time_us: u64, reader: &Reader) -> Result<Result<Option<Checkpoint>, &'static str>> {
         if let Some(damage) = self.damage {
             return Ok(Err(damage));
         }
@@ -161,9 +163,9 @@ impl Index {
         let mut best = None;
         while low < high {
             let middle = low + (high - low) / 2;
-            let place = self.entry(middle)?;
-            if place.time_us < time_us {
-                best = Some(place);
+            let checkpoint = self.entry(middle)?;
+            if checkpoint.time_us < time_us {
+                best = Some(checkpoint);
                 low = middle + 1;
             } else {
                 high = middle;
@@ -172,12 +174,12 @@ impl Index {
         Ok(Ok(best))
     }
 
-    fn entry(&self, number: u64) -> Result<Place> {
+    fn entry(&self, number: u64) -> Result<Checkpoint> {
         let offset = INDEX_HEADER_BYTES as u64 + number * INDEX_ENTRY_BYTES as u64;
         let mut bytes = [0; INDEX_ENTRY_BYTES];
         self.source.read_full(offset, &mut bytes)?;
         let mut cursor = Cursor::new(&bytes, offset, ByteOrder::Little);
-        Ok(Place {
+        Ok(Checkpoint {
             offset: cursor.u64("offset")?,
             plain_offset: cursor.u64("plain_offset")?,
             time_us: cursor.u64("time")?,

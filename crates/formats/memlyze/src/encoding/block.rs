@@ -4,7 +4,7 @@ use traceloom_core::{ByteOrder, Cursor, Result};
 
 use crate::{
     Clock,
-    checksum::Checksum,
+    encoding::checksum::Checksum,
     raw::{BLOCK_HEADER_BYTES, BLOCK_MAGIC, BLOCK_PLAIN_BYTES, BLOCK_STORED},
 };
 
@@ -27,24 +27,30 @@ pub(crate) struct Head {
 impl Head {
     /// Reads a head; the error says why it is none.
     pub(crate) fn read(bytes: &[u8], order: ByteOrder) -> Result<Self, &'static str> {
-        let mut cursor = Cursor::new(bytes, 0, order);
-        let mut fields = || -> Result<([u8; 4], u32, u32, u32, u64, u64)> {
-            let magic = *cursor.array::<4>("magic")?;
-            let (packed, plain, checksum) =
-                (cursor.u32("packed_length")?, cursor.u32("plain_length")?, cursor.u32("checksum")?);
-            Ok((magic, packed, plain, checksum, cursor.u64("time")?, cursor.u64("run")?))
-        };
-        let (magic, packed, plain, checksum, time_us, run_delta) =
-            fields().map_err(|_| "the file ends inside the head of a block")?;
+        let (magic, head) = Self::fields(bytes, order).map_err(|_| "the file ends inside the head of a block")?;
         if magic != BLOCK_MAGIC {
             return Err("its first bytes are not MLZB");
         }
-        let (packed_len, plain_len) = ((packed & !BLOCK_STORED) as usize, plain as usize);
-        let is_stored = packed & BLOCK_STORED != 0;
+        let Self { packed_len, plain_len, is_stored, .. } = head;
         if plain_len > BLOCK_PLAIN_BYTES || packed_len > plain_len || (is_stored && packed_len != plain_len) {
             return Err("its lengths are impossible");
         }
-        Ok(Self { packed_len, is_stored, plain_len, checksum, time_us, run_delta })
+        Ok(head)
+    }
+
+    fn fields(bytes: &[u8], order: ByteOrder) -> Result<([u8; 4], Self)> {
+        let mut cursor = Cursor::new(bytes, 0, order);
+        let magic = *cursor.array::<4>("magic")?;
+        let packed = cursor.u32("packed_length")?;
+        let head = Self {
+            packed_len: (packed & !BLOCK_STORED) as usize,
+            is_stored: packed & BLOCK_STORED != 0,
+            plain_len: cursor.u32("plain_length")? as usize,
+            checksum: cursor.u32("checksum")?,
+            time_us: cursor.u64("time")?,
+            run_delta: cursor.u64("run")?,
+        };
+        Ok((magic, head))
     }
 
     /// Bytes of the whole block.

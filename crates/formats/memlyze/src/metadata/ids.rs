@@ -102,7 +102,7 @@ pub(crate) struct IdSet {
 /// Ids below have a bit: a quarter of a megabyte at most, even for one hostile id.
 const SMALL: u64 = 1 << 21;
 /// Large ids that are kept; nothing real has any.
-const MOST_LARGE: usize = 1 << 20;
+const MAX_LARGE: usize = 1 << 20;
 
 impl IdSet {
     /// Adds an id; whether it is new. A set that is full takes no more large ids and calls none new.
@@ -122,7 +122,7 @@ impl IdSet {
     #[cold]
     fn insert_slow(&mut self, id: u64) -> Result<bool> {
         if id >= SMALL {
-            return Ok(self.large.len() < MOST_LARGE && self.large.insert(id));
+            return Ok(self.large.len() < MAX_LARGE && self.large.insert(id));
         }
         let words = (word_of(id) + 1).next_power_of_two();
         let more = words - self.bits.len();

@@ -1,13 +1,17 @@
 //! Writes a header and records; what was read comes out byte for byte.
 
+mod compose;
+
 use std::io::Write;
 
 use traceloom_core::{ByteOrder, Error, RecordWriter, Result};
 
+pub use self::compose::{Allocated, Call, Composer};
+
 use crate::{
-    Clock, Header, Metadata, Record, block,
+    Clock, Header, Metadata, Record,
+    encoding::{block, varint},
     raw::{BLOCK_PLAIN_BYTES, EventType, Packing},
-    varint,
 };
 
 /// Starts a file with its header; the metadata follows as records.
@@ -30,8 +34,7 @@ pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
 /// Starts a file with its header and complete metadata; the header's length of it is set.
 pub fn create_with_metadata<W: Write>(out: W, header: &Header, metadata: &Metadata) -> Result<Writer<W>> {
     let len = metadata.json_len();
-    let metadata_len = u32::try_from(len)
-        .map_err(|_| Error::usage(format!("metadata of {len} bytes does not fit: its length is stored in 32 bits")))?;
+    let metadata_len = u32::try_from(len).map_err(|_| Error::limit("bytes of metadata", len, u32::MAX.into()))?;
     let mut writer = create(out, &Header { metadata_len, ..header.clone() })?;
     writer.flush_buffer()?;
     metadata.write_json(&mut writer.out)?;
@@ -136,7 +139,7 @@ fn put_header(out: &mut Vec<u8>, header: &Header) {
 
 /// Appends an event; what is not one adds nothing.
 #[inline]
-pub(crate) fn put_event(out: &mut Vec<u8>, event: &Record<'_>, order: ByteOrder) {
+fn put_event(out: &mut Vec<u8>, event: &Record<'_>, order: ByteOrder) {
     match event {
         Record::Alloc(alloc) => {
             let [delta, size, stack] = alloc.padding.0;

@@ -4,8 +4,10 @@ use traceloom_core::{ByteOrder, Cursor, Error, Finding, Findings, Position, Resu
 
 use crate::{
     Header, Metadata,
-    block::Head,
-    decode::{self, Body},
+    encoding::{
+        block::Head,
+        thorough::{self, Body},
+    },
     findings::*,
     raw::{
         BLOCK_HEADER_BYTES, BLOCK_PLAIN_BYTES, Dialect, EVENT_BYTES, HEADER_BYTES, MAGIC, Packing, RESERVED_BYTES,
@@ -23,7 +25,7 @@ pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
 }
 
 /// Reads the header and reports what is odd about it.
-pub(crate) fn header(source: &Source, findings: &mut Findings) -> Result<Header> {
+pub(super) fn header(source: &Source, findings: &mut Findings) -> Result<Header> {
     let stored = source.prefix(HEADER_BYTES)?;
     let header = parse(&stored)?;
     let at = |offset: usize, field: &'static str| Position::at(offset as u64).field(field);
@@ -84,7 +86,7 @@ fn parse(stored: &[u8]) -> Result<Header> {
 
 /// What the events mean, judged by the first ones: the upstream tracer leaves the metadata empty and writes
 /// no address, and no other known producer does both.
-pub(crate) fn dialect(window: &mut Window, header: &Header, metadata: &Metadata, events: u64) -> Result<Dialect> {
+pub(super) fn dialect(window: &mut Window, header: &Header, metadata: &Metadata, events: u64) -> Result<Dialect> {
     if !metadata.is_empty() {
         return Ok(Dialect::Document);
     }
@@ -119,7 +121,7 @@ fn unpack_first(window: &mut Window, order: ByteOrder, unpacked: &mut Vec<u8>) -
 
 fn judge(mut events: &[u8], order: ByteOrder) -> Dialect {
     let mut any = false;
-    while let Ok(event) = decode::thorough(events, order) {
+    while let Ok(event) = thorough::decode(events, order) {
         if let Body::Alloc { address: 1.., .. } | Body::Free { address: 1.. } = event.body {
             return Dialect::Document;
         }

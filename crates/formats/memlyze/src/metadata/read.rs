@@ -5,12 +5,8 @@ use traceloom_core::{
     json::{Fault, Parser, Token, is_space},
 };
 
-use crate::{
-    Frame, Header, Metadata,
-    findings::*,
-    metadata::{Names, Stacks},
-    raw::HEADER_BYTES,
-};
+use super::{Names, Stacks};
+use crate::{Frame, Header, Metadata, findings::*, raw::HEADER_BYTES};
 
 /// Reads the metadata; gives the tables and the offset at which the events begin.
 ///
@@ -44,16 +40,18 @@ pub(crate) fn read(
     parser.finish(outcome.is_ok())?;
     let tables = parser.tables;
     let declared_end = begin.saturating_add(header.metadata_len.into());
+    let ends = Ends { begin, json_end, declared_end, file_end };
     let events = match outcome {
-        Ok(()) => events_after(window, begin, json_end, declared_end, file_end, findings)?,
+        Ok(()) => events_after(window, &ends, findings)?,
         Err(Fault::Fetch(error)) => return Err(error),
         Err(Fault::Syntax { offset, what: reason }) => {
             let bad = Finding::new(&METADATA_INVALID, Position::at(offset).field("metadata"));
             let left = file_end.saturating_sub(begin);
             // A cut is one fault, not a broken text and a wrong length.
-            let reason = match declared_end > file_end {
-                true => format!("{reason}, and the file ends after {left} of its {} bytes", header.metadata_len),
-                false => reason.to_string(),
+            let reason = if declared_end > file_end {
+                format!("{reason}, and the file ends after {left} of its {} bytes", header.metadata_len)
+            } else {
+                reason.to_owned()
             };
             findings.report(bad.with("reason", reason))?;
             declared_end.min(file_end)
@@ -62,15 +60,17 @@ pub(crate) fn read(
     Ok((tables, events))
 }
 
-/// Where the events begin after JSON that is complete.
-fn events_after(
-    window: &mut Window,
+/// Where the metadata begins, and where it may end.
+struct Ends {
     begin: u64,
     json_end: u64,
     declared_end: u64,
     file_end: u64,
-    findings: &mut Findings,
-) -> Result<u64> {
+}
+
+/// Where the events begin after JSON that is complete.
+fn events_after(window: &mut Window, ends: &Ends, findings: &mut Findings) -> Result<u64> {
+    let &Ends { begin, json_end, declared_end, file_end } = ends;
     if json_end <= declared_end && declared_end <= file_end {
         match surplus(window, json_end, declared_end)? {
             Surplus::Space => return Ok(declared_end),

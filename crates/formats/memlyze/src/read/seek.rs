@@ -2,26 +2,25 @@
 
 use traceloom_core::Result;
 
+use super::{Index, Reader, State, blocks::Unpacked};
 use crate::{
-    Clock, Index, Reader,
-    block::Head,
-    decode,
+    Clock,
+    encoding::{block::Head, thorough},
     findings::INDEX_UNUSABLE,
     raw::{BLOCK_HEADER_BYTES, EVENT_BYTES, NO_RUN, Packing},
-    read::{State, Unpacked},
 };
 
-/// A place from which events can be read.
+/// An offset from which events can be read, and the time there.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Place {
+pub(super) struct Checkpoint {
     /// Where in the file it lies.
-    pub(crate) offset: u64,
+    pub(super) offset: u64,
     /// Where it would lie if no block were packed.
-    pub(crate) plain_offset: u64,
+    pub(super) plain_offset: u64,
     /// Time at the event before.
-    pub(crate) time_us: u64,
+    pub(super) time_us: u64,
     /// Delta of the run that is under way there, or [`NO_RUN`].
-    pub(crate) run_delta: u64,
+    pub(super) run_delta: u64,
 }
 
 impl Reader {
@@ -31,25 +30,26 @@ impl Reader {
     /// With an index few bytes are read. Without one, a file of blocks is passed head by head and a plain file
     /// event by event. Going back is possible as well. What is passed over is not checked.
     pub fn seek(&mut self, time_us: u64, index: Option<&Index>) -> Result<()> {
-        let mut place = Place { offset: self.events, plain_offset: self.events, time_us: 0, run_delta: NO_RUN };
+        let mut checkpoint =
+            Checkpoint { offset: self.events, plain_offset: self.events, time_us: 0, run_delta: NO_RUN };
         if let Some(index) = index {
             match index.before(time_us, self)? {
-                Ok(found) => place = found.unwrap_or(place),
+                Ok(found) => checkpoint = found.unwrap_or(checkpoint),
                 Err(reason) => self.report(&INDEX_UNUSABLE, 0, |odd| odd.with("reason", reason))?,
             }
         }
         if self.header.packing() == Packing::Blocks {
-            place = self.last_block_before(time_us, place)?;
+            checkpoint = self.last_block_before(time_us, checkpoint)?;
         }
-        self.window.seek(place.offset);
-        self.clock = Clock::at(self.header.dialect, place.time_us, place.run_delta);
-        self.block = Unpacked::before(place.plain_offset);
+        self.window.seek(checkpoint.offset);
+        self.clock = Clock::at(self.header.dialect, checkpoint.time_us, checkpoint.run_delta);
+        self.block = Unpacked::before(checkpoint.plain_offset);
         self.state = self.state_at_events();
         self.pass_events(time_us)
     }
 
     /// The last block that begins before `time_us`, found by reading heads only.
-    fn last_block_before(&self, time_us: u64, from: Place) -> Result<Place> {
+    fn last_block_before(&self, time_us: u64, from: Checkpoint) -> Result<Checkpoint> {
         let (mut best, mut next) = (from, from);
         loop {
             let mut bytes = [0; BLOCK_HEADER_BYTES];
@@ -58,7 +58,7 @@ impl Reader {
             let Some(head) = head.ok().filter(|head| head.time_us < time_us || next == from) else {
                 return Ok(best);
             };
-            best = Place { time_us: head.time_us, run_delta: head.run_delta, ..next };
+            best = Checkpoint { time_us: head.time_us, run_delta: head.run_delta, ..next };
             next.offset = next.offset.saturating_add(head.block_len() as u64);
             next.plain_offset = next.plain_offset.saturating_add(head.plain_len as u64);
         }
@@ -83,7 +83,7 @@ impl Reader {
                 }
                 State::Metadata { .. } | State::Tail | State::Done => return Ok(()),
             };
-            let Ok(event) = decode::thorough(ahead, self.header.order) else {
+            let Ok(event) = thorough::decode(ahead, self.header.order) else {
                 if self.state != State::InBlock || !ahead.is_empty() {
                     return Ok(());
                 }

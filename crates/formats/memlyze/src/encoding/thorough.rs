@@ -4,8 +4,8 @@ use traceloom_core::ByteOrder;
 
 use crate::{
     Alloc, Free, Gc, Marker, Padding, Record,
+    encoding::varint::{self, Varint},
     raw::EventType,
-    varint::{self, Varint},
 };
 
 /// An event without its time.
@@ -54,7 +54,7 @@ pub(crate) enum Fault {
 }
 
 /// Reads an event of any shape from the front of `bytes`.
-pub(crate) fn thorough(bytes: &[u8], order: ByteOrder) -> Result<Event, Fault> {
+pub(crate) fn decode(bytes: &[u8], order: ByteOrder) -> Result<Event, Fault> {
     let Some((kind, rest)) = bytes.split_first() else { return Err(Fault::Cut) };
     let kind = EventType(*kind);
     if kind > EventType::MARKER {

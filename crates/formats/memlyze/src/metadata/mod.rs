@@ -1,10 +1,19 @@
 //! The metadata as tables: names and stacks, each stored once and found by id.
 
+mod builder;
+mod frames;
+mod ids;
+mod json;
+mod read;
+
 use std::ops::Range;
 
 use traceloom_core::{Error, Limits, Result, reserve};
 
-use crate::{frames::Frames, ids::IdTable};
+pub use self::builder::{MetadataBuilder, Threads};
+pub(crate) use self::{ids::IdSet, read::read};
+
+use self::{frames::Frames, ids::IdTable};
 
 /// What the ids of the events stand for.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +25,7 @@ pub struct Metadata {
 }
 
 /// Keys of others that are kept; each of them is reported anyway.
-const MOST_OTHERS: usize = 1 << 10;
+const MAX_OTHERS: usize = 1 << 10;
 
 /// One call of a stack; an id or a line that the file does not have is `None`.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -68,7 +77,7 @@ impl Metadata {
     }
 
     pub(crate) fn push_other(&mut self, key: &[u8], place: Range<u64>) -> Result<()> {
-        if self.others.len() < MOST_OTHERS {
+        if self.others.len() < MAX_OTHERS {
             reserve(&mut self.others, 1)?;
             self.others.push((key.to_vec(), place));
         }

@@ -7,10 +7,11 @@ use std::io::Write;
 
 use traceloom_core::{ByteOrder, Limits, Result, Store};
 
+use super::put_event;
 use crate::{
-    Alloc, Clock, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, Threads, create_with_metadata, decode,
+    Alloc, Clock, Free, Gc, Header, Marker, MetadataBuilder, Padding, Record, Threads, create_with_metadata,
+    encoding::thorough,
     raw::{Dialect, EVENT_BYTES, Packing},
-    write::put_event,
 };
 
 /// One call, by names.
@@ -119,7 +120,7 @@ impl Composer {
             let mut rest = ahead.as_slice();
             // Until the end only events that are whole for certain are taken; the next read completes the others.
             while is_end || rest.len() >= EVENT_BYTES {
-                let Ok(event) = decode::thorough(rest, ByteOrder::Little) else { break };
+                let Ok(event) = thorough::decode(rest, ByteOrder::Little) else { break };
                 // The writer goes by deltas and needs no times.
                 writer.write(&event.record(0))?;
                 rest = rest.get(event.len..).unwrap_or_default();

@@ -1,0 +1,30 @@
+//! The same contents, as a clean writer lays them out.
+
+use std::io::Write;
+
+use traceloom_core::{Edited, Error, Options, Records, Result, Source};
+
+use super::{clean_header, copy_events};
+use crate::{FORMAT, create_with_metadata, raw::Packing};
+
+/// Writes a file as a clean writer would: version 1, shortest varints, nothing that no record explains.
+///
+/// Ids and times stay. The variant is one of [`FORMAT`]'s, the plain one if none is named.
+pub fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
+    let packing = packing_of(variant)?;
+    let reader = crate::open(source.clone(), options)?;
+    let header = clean_header(reader.header()).packed(packing);
+    let writer = create_with_metadata(out, &header, reader.metadata())?;
+    copy_events(reader, writer)
+}
+
+fn packing_of(variant: Option<&str>) -> Result<Packing> {
+    match variant {
+        None | Some("1") => Ok(Packing::Plain),
+        Some("lz4") => Ok(Packing::Blocks),
+        Some(other) => {
+            let known: Vec<&str> = FORMAT.variants.iter().map(|variant| variant.id).collect();
+            Err(Error::usage(format!("memlyze has no variant {other}, only {}", known.join(" and "))))
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A file that keeps the rules.
+
+use std::io::Write;
+
+use traceloom_core::{Edited, Error, Limits, Loss, Options, Records, Result, Source};
+
+use super::{clean_header, copy_events};
+use crate::{Metadata, create_with_metadata, metadata::IdSet, raw::Dialect};
+
+/// Writes a file that keeps the document's rules: what breaks them is left out, and ids that lead nowhere get an
+/// empty stack or the name `unknown`.
+///
+/// Traces of the upstream tracer keep their empty metadata: with names they would mean something else.
+pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
+    let mut reader = crate::open(source.clone(), options)?;
+    reader.walk(|_| Ok::<_, Error>(()))?;
+    let header = clean_header(reader.header()).packed(reader.header().packing());
+    let mut loss = Loss::default();
+    let metadata = if header.dialect == Dialect::Growth {
+        reader.metadata
+    } else {
+        let (stacks, markers) = (reader.missing.stacks, reader.missing.markers);
+        complete(reader.metadata, &stacks, markers, &options.limits, &mut loss)?
+    };
+    let writer = create_with_metadata(out, &header, &metadata)?;
+    drop(metadata);
+    let edited = copy_events(crate::open(source.clone(), options)?, writer)?;
+    for (what, count, example) in edited.loss.entries() {
+        loss.lose_many(what, count, || example.to_owned());
+    }
+    Ok(Edited { findings: edited.findings, loss })
+}
+
+/// Adds an entry for every id that is used and not there.
+fn complete(
+    mut metadata: Metadata,
+    stacks: &IdSet,
+    mut functions: IdSet,
+    limits: &Limits,
+    loss: &mut Loss,
+) -> Result<Metadata> {
+    const NAME: &[u8] = b"unknown";
+    let mut files = IdSet::default();
+    for frame in metadata.stacks.frames() {
+        if let Some(id) = frame.file.filter(|id| metadata.file(*id).is_none()) {
+            files.insert(id)?;
+        }
+        if let Some(id) = frame.function.filter(|id| metadata.function(*id).is_none()) {
+            functions.insert(id)?;
+        }
+    }
+    for id in stacks.iter() {
+        metadata.stacks.push(id, limits)?;
+        loss.lose("stack that is not in the metadata", || format!("stack {id} gets no frames"));
+    }
+    for id in files.iter() {
+        metadata.files.push(id, NAME, limits)?;
+        loss.lose("file that is not in the metadata", || format!("file {id} is called unknown"));
+    }
+    for id in functions.iter() {
+        metadata.functions.push(id, NAME, limits)?;
+        loss.lose("function that is not in the metadata", || format!("function {id} is called unknown"));
+    }
+    metadata.finish()?;
+    Ok(metadata)
+}

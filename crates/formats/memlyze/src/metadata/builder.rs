@@ -1,0 +1,99 @@
+//! Puts metadata together, every name and stack once.
+
+use std::collections::HashMap;
+
+use traceloom_core::{Error, Limits, Result};
+
+use crate::{Frame, Metadata};
+
+/// Collects names and stacks; equal ones get one id, and ids count up from zero.
+#[derive(Debug, Default)]
+pub struct MetadataBuilder {
+    tables: Metadata,
+    files: HashMap<Box<[u8]>, u64>,
+    functions: HashMap<Box<[u8]>, u64>,
+    /// By rows of the frames.
+    stacks: HashMap<Box<[u32]>, u64>,
+    limits: Limits,
+}
+
+impl MetadataBuilder {
+    /// An empty one.
+    pub fn new(limits: &Limits) -> Self {
+        Self { limits: limits.clone(), ..Self::default() }
+    }
+
+    /// The id of a file.
+    pub fn file(&mut self, path: &[u8]) -> Result<u64> {
+        let next = self.files.len() as u64;
+        if let Some(id) = self.files.get(path) {
+            return Ok(*id);
+        }
+        self.tables.files.push(next, path, &self.limits)?;
+        self.files.insert(path.into(), next);
+        Ok(next)
+    }
+
+    /// The id of a function or marker name.
+    pub fn function(&mut self, name: &[u8]) -> Result<u64> {
+        let next = self.functions.len() as u64;
+        if let Some(id) = self.functions.get(name) {
+            return Ok(*id);
+        }
+        self.tables.functions.push(next, name, &self.limits)?;
+        self.functions.insert(name.into(), next);
+        Ok(next)
+    }
+
+    /// The id of a stack, the innermost call first.
+    pub fn stack(&mut self, frames: &[Frame]) -> Result<u64> {
+        let next = self.stacks.len() as u64;
+        for frame in frames {
+            self.tables.stacks.push_frame(*frame, &self.limits)?;
+        }
+        let rows = self.tables.stacks.pending();
+        if let Some(id) = self.stacks.get(rows) {
+            self.tables.stacks.drop_frames();
+            return Ok(*id);
+        }
+        self.stacks.insert(rows.into(), next);
+        self.tables.stacks.push(next, &self.limits)?;
+        Ok(next)
+    }
+
+    /// How many stacks there are: the first id that no stack has.
+    pub(crate) fn next_stack(&self) -> u64 {
+        self.stacks.len() as u64
+    }
+
+    /// How many functions there are: the first id that no function has.
+    pub(crate) fn next_function(&self) -> u64 {
+        self.functions.len() as u64
+    }
+
+    /// The complete tables.
+    pub fn finish(mut self) -> Result<Metadata> {
+        self.tables.finish()?;
+        Ok(self.tables)
+    }
+}
+
+/// A thread is stored in 16 bits.
+const MAX_THREADS: u64 = 1 << 16;
+
+/// Gives threads small numbers: the format has 16 bits for one, a thread id of any system has more.
+#[derive(Debug, Default)]
+pub struct Threads(HashMap<u64, u16>);
+
+impl Threads {
+    /// The number of a thread: 0 for the first, 1 for the second.
+    pub fn number(&mut self, thread: u64) -> Result<u16> {
+        if let Some(number) = self.0.get(&thread) {
+            return Ok(*number);
+        }
+        let count = self.0.len() as u64;
+        let number = u16::try_from(count).map_err(|_| Error::limit("threads", count + 1, MAX_THREADS))?;
+        self.0.insert(thread, number);
+        Ok(number)
+    }
+}
