@@ -110,25 +110,38 @@ fn edits_survive_damage() {
     }
 }
 
+fn sliced(bytes: &[u8], range: TimeRange, threads: &[&str]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let slice = Slice { range, threads: threads.iter().map(|&thread| thread.to_owned()).collect() };
+    edit::slice(&source(bytes), &mut out, &slice, &Options::default()).unwrap();
+    assert!(walk(&out, &Options::strict()).is_ok() || walk(bytes, &Options::strict()).is_err());
+    out
+}
+
+fn time_us(line: &str) -> i64 {
+    line.split("time_us=").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
+}
+
+/// The moment of a free in the middle of a request: something that is live then is freed soon after.
+fn a_moment_us(bytes: &[u8]) -> i64 {
+    time_us(events(bytes).iter().skip(2_500).find(|line| line.starts_with("free")).unwrap())
+}
+
 #[test]
-fn a_slice_keeps_times_and_pairs() {
+fn a_slice_keeps_times() {
     let bytes = sample(Packing::Plain);
-    // A moment in the middle of a request: something that is live then is freed soon after.
-    let from = (2_500..).find(|place| events(&bytes)[*place].starts_with("free")).unwrap();
-    let from =
-        events(&bytes)[from].split("time_us=").nth(1).unwrap().split(' ').next().unwrap().parse::<i64>().unwrap();
+    let from = a_moment_us(&bytes);
     let to = from + 2_000_000;
     let slice = Slice { range: TimeRange::between(from * 1000, to * 1000), threads: Vec::new() };
     for packing in [Packing::Plain, Packing::Blocks] {
         let mut out = Vec::new();
         let bytes = sample(packing);
-        let edited = edit::slice(&source(&bytes), &mut out, &slice, &Options::default()).unwrap();
-        assert!(edited.loss.entries().any(|(what, ..)| what.starts_with("free of memory")));
+        edit::slice(&source(&bytes), &mut out, &slice, &Options::default()).unwrap();
         let mut reader = traceloom_memlyze::open(source(&out), &Options::strict()).unwrap();
         let mut tracker = Allocations::new(Dialect::Document, &Limits::default());
         while let Some(located) = reader.next().unwrap() {
             if let Some(time_us) = located.record.time_us() {
-                assert!((from as u64..=to as u64).contains(&time_us));
+                assert!((from as u64..to as u64).contains(&time_us));
             }
             match located.record {
                 Record::Alloc(alloc) => assert_eq!(tracker.alloc(&alloc).unwrap(), None),
@@ -137,16 +150,70 @@ fn a_slice_keeps_times_and_pairs() {
             }
         }
         assert!(tracker.totals().allocs > 300);
-        assert_eq!(tracker.totals().unmatched_frees, 0);
+        let unmatched = tracker.totals().unmatched_frees;
+        assert!((1..30).contains(&unmatched), "what was live at the start is freed: {unmatched}");
     }
-    let threads = Slice { threads: vec!["1".to_owned()], ..Slice::default() };
-    let mut out = Vec::new();
-    edit::slice(&source(&bytes), &mut out, &threads, &Options::default()).unwrap();
+    assert!(sliced(&bytes, TimeRange::ALL, &[]) == bytes);
+}
+
+#[test]
+fn a_slice_of_threads_has_their_frees() {
+    let bytes = sample(Packing::Plain);
+    let out = sliced(&bytes, TimeRange::ALL, &["1"]);
     let allocs: Vec<String> = events(&out).into_iter().filter(|line| line.starts_with("alloc")).collect();
     assert!(allocs.len() > 300 && allocs.iter().all(|line| line.ends_with("thread=1")));
-    let mut whole = Vec::new();
-    edit::slice(&source(&bytes), &mut whole, &Slice::default(), &Options::default()).unwrap();
-    assert!(whole == bytes);
+    let mut reader = traceloom_memlyze::open(source(&out), &Options::strict()).unwrap();
+    let mut tracker = Allocations::new(Dialect::Document, &Limits::default());
+    while let Some(located) = reader.next().unwrap() {
+        match located.record {
+            Record::Alloc(alloc) => assert_eq!(tracker.alloc(&alloc).unwrap(), None),
+            Record::Free(free) => drop(tracker.free(&free)),
+            _ => {}
+        }
+    }
+    assert_eq!(tracker.totals().unmatched_frees, 0);
+    assert!(tracker.totals().frees > 300);
+}
+
+/// Every event lies in exactly one of two adjacent ranges, wherever they meet.
+#[test]
+fn adjacent_slices_partition_a_trace() {
+    let without_deltas = |bytes: &[u8]| events(bytes).iter().map(|line| without_delta(line)).collect::<Vec<_>>();
+    let moment_ns = a_moment_us(&sample(Packing::Plain)) * 1000;
+    for packing in [Packing::Plain, Packing::Blocks] {
+        let bytes = sample(packing);
+        for threads in [&[][..], &["1"]] {
+            let all = without_deltas(&sliced(&bytes, TimeRange::ALL, threads));
+            for edge_ns in [i64::MIN, 0, moment_ns - 1, moment_ns, moment_ns + 1, i64::MAX] {
+                let [before, after] = [TimeRange::new(None, Some(edge_ns)), TimeRange::new(Some(edge_ns), None)]
+                    .map(|range| without_deltas(&sliced(&bytes, range, threads)));
+                let first_after = all.iter().position(|line| time_us(line) * 1000 >= edge_ns).unwrap_or(all.len());
+                assert!(
+                    before == all[..first_after] && after == all[first_after..],
+                    "{packing:?} {edge_ns} {threads:?}"
+                );
+            }
+        }
+    }
+    for (name, bytes) in contents().filter(|(name, _)| name.contains("/snaps") || name.contains("/spec_")) {
+        let count = |from_ns, to_ns| events(&sliced(&bytes, TimeRange::new(from_ns, to_ns), &[])).len();
+        let edge_ns = Some(700_000_000);
+        assert_eq!(count(None, edge_ns) + count(edge_ns, None), events(&bytes).len(), "{name}");
+    }
+}
+
+#[test]
+fn an_empty_range_gives_an_empty_valid_file() {
+    for (name, bytes) in contents().chain([("sample".to_owned(), sample(Packing::Blocks))]) {
+        for (from_ns, to_ns) in [(0, 0), (5_000_000_000, 5_000_000_000), (7, 5), (i64::MAX, i64::MAX), (-9, -1)] {
+            let mut out = Vec::new();
+            let slice = Slice { range: TimeRange::between(from_ns, to_ns), threads: Vec::new() };
+            edit::slice(&source(&bytes), &mut out, &slice, &Options::default()).unwrap();
+            let walked = walk(&out, &Options::strict()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(events(&out).is_empty(), "{name}");
+            assert!(walked.findings.is_empty(), "{name}: {:?}", walked.findings);
+        }
+    }
 }
 
 #[test]

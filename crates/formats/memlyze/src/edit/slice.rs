@@ -1,4 +1,4 @@
-//! A part of a trace, with the metadata that it needs.
+//! A range of a trace, with the metadata that it needs.
 
 use std::{collections::HashSet, io::Write};
 
@@ -9,8 +9,8 @@ use crate::{Clock, Metadata, Reader, Record, create_with_metadata, metadata::IdS
 
 /// Writes the events of a time range and of some threads, with the stacks and names that they use.
 ///
-/// Times stay. A FREE follows its ALLOC: where that is not in the slice, neither is the FREE.
-/// GC and MARKER events belong to no thread and stay.
+/// Times stay, and so does every event of the range: of adjacent ranges each event is in exactly one. A FREE has no
+/// thread and belongs to the one that allocated the memory; GC and MARKER events belong to no thread and stay.
 pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
     let mut used = Used::default();
     let mut reader = crate::open(source.clone(), options)?;
@@ -30,7 +30,7 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
     Ok(edited(reader.into_findings(), loss))
 }
 
-/// Calls `take` for every event of the slice; gives what was left out beside what was not asked for.
+/// Calls `take` for every event of the slice; gives what was left out although it is in the range.
 fn each_event(
     reader: &mut Reader,
     slice: &Slice,
@@ -38,52 +38,61 @@ fn each_event(
     mut take: impl FnMut(&Record<'static>, &mut Loss) -> Result<()>,
 ) -> Result<Loss> {
     let mut loss = Loss::default();
-    let mut kept =
-        Kept { live: HashSet::new(), limits, is_whole: slice.range.from_ns().is_none() && slice.threads.is_empty() };
-    if let Some(from_ns) = slice.range.from_ns() {
+    let dialect = reader.header().dialect;
+    let mut owners = Owners { slice, dialect, limits, owned: HashSet::new() };
+    // To know whose memory is freed, all allocations have to be seen.
+    if let (Some(from_ns), []) = (slice.range.from_ns(), slice.threads.as_slice()) {
         reader.seek(u64::try_from(from_ns).unwrap_or(0).div_ceil(1000), None)?;
     }
-    let dialect = reader.header().dialect;
     while let Some(located) = reader.next()? {
         let Some(record) = shortest(&located.record) else { continue };
-        if record.time_us().is_some_and(|time_us| is_after(time_us, slice)) {
+        let time_ns =
+            record.time_us().and_then(|us| i64::try_from(us).ok()).map_or(i64::MAX, |us| us.saturating_mul(1000));
+        if !slice.range.is_before_end(time_ns) {
             break;
         }
-        if kept.keeps(&record, slice, dialect)? {
+        let is_owned = owners.owns(&record)?;
+        if !slice.range.contains(time_ns) {
+            continue;
+        }
+        if is_owned {
             take(&record, &mut loss)?;
-        } else if let Record::Free(free) = record {
-            loss.lose("free of memory that the slice does not allocate", || format!("{:#x}", free.address));
+        } else if dialect == Dialect::Growth && matches!(record, Record::Free(_)) {
+            loss.lose("shrinking, which has no thread", || format!("{time_ns} ns after the start"));
         }
     }
     Ok(loss)
 }
 
-fn is_after(time_us: u64, slice: &Slice) -> bool {
-    slice.range.to_ns().is_some_and(|to_ns| i128::from(time_us) * 1000 >= i128::from(to_ns))
-}
-
-/// Decides event by event; holds the addresses that the slice allocated and has not freed.
-struct Kept<'a> {
-    live: HashSet<u64>,
+/// Tells which events belong to the threads of the slice.
+struct Owners<'a> {
+    slice: &'a Slice,
+    dialect: Dialect,
     limits: &'a Limits,
-    /// Nothing of the trace is missing before the end of the slice, so every FREE belongs to it.
-    is_whole: bool,
+    /// Memory that a thread of the slice allocated and nobody has freed; followed only if threads are chosen.
+    owned: HashSet<u64>,
 }
 
-impl Kept<'_> {
-    fn keeps(&mut self, record: &Record<'_>, slice: &Slice, dialect: Dialect) -> Result<bool> {
+impl Owners<'_> {
+    fn owns(&mut self, record: &Record<'_>) -> Result<bool> {
+        if self.slice.threads.is_empty() {
+            return Ok(true);
+        }
         Ok(match record {
-            Record::Alloc(alloc) => {
-                let keeps = slice.keeps_thread(alloc.thread.into(), b"");
-                if keeps && !self.is_whole && dialect == Dialect::Document {
-                    self.limits.check_entries("live allocations", self.live.len() as u64 + 1)?;
-                    self.live.insert(alloc.address);
+            Record::Alloc(alloc) if self.slice.keeps_thread(alloc.thread.into(), b"") => {
+                if self.dialect == Dialect::Document {
+                    self.limits.check_entries("live allocations", self.owned.len() as u64 + 1)?;
+                    self.owned.insert(alloc.address);
                 }
-                keeps
+                true
             }
-            // Growth has no addresses; of a whole process its shrinking is kept, of one thread it cannot be told.
-            Record::Free(_) if dialect == Dialect::Growth => slice.threads.is_empty(),
-            Record::Free(free) => self.is_whole || self.live.remove(&free.address),
+            Record::Alloc(alloc) => {
+                // If the free before it is missing, the memory changes its owner.
+                self.owned.remove(&alloc.address);
+                false
+            }
+            // Growth has no addresses: nobody knows whose memory it was.
+            Record::Free(free) => self.dialect == Dialect::Document && self.owned.remove(&free.address),
             Record::Gc(_) | Record::Marker(_) => true,
             Record::Metadata(_) | Record::Block(_) | Record::Residue(_) => false,
         })
