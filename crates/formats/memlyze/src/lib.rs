@@ -30,6 +30,7 @@ mod encoding;
 pub mod findings;
 mod info;
 mod metadata;
+mod probe;
 pub mod raw;
 mod read;
 mod record;
@@ -68,7 +69,7 @@ pub static FORMAT: Format = Format {
 
 /// Whether these first bytes look like a `.mlyze` file.
 pub fn sniff(prefix: &[u8]) -> Sniff {
-    read::sniff(prefix)
+    probe::sniff(prefix)
 }
 
 /// Memlyze `.mlyze`.

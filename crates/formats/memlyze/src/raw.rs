@@ -1,6 +1,6 @@
 //! Numbers and layouts of the format, shared by reading and writing.
 
-use std::fmt;
+use traceloom_core::named_number;
 
 /// The first four bytes of every file.
 pub const MAGIC: [u8; 4] = *b"MTRC";
@@ -40,53 +40,25 @@ pub const INDEX_ENTRY_BYTES: usize = 32;
 /// In a block or an index entry: no run of equal deltas is under way.
 pub const NO_RUN: u64 = u64::MAX;
 
-/// The format version of the header.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Version(pub u32);
-
-impl Version {
-    /// The only version that exists.
-    pub const V1: Self = Self(1);
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+named_number! {
+    /// The format version of the header.
+    pub Version(u32) {
+        /// The only version that exists.
+        V1 = 1 "1",
     }
 }
 
-/// The first byte of an event.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct EventType(pub u8);
-
-impl EventType {
-    /// Memory was allocated.
-    pub const ALLOC: Self = Self(0);
-    /// Memory was freed.
-    pub const FREE: Self = Self(1);
-    /// The garbage collector ran.
-    pub const GC: Self = Self(2);
-    /// The program marked a moment.
-    pub const MARKER: Self = Self(3);
-
-    /// The word for it, if it is a known one.
-    pub const fn name(self) -> Option<&'static str> {
-        match self {
-            Self::ALLOC => Some("alloc"),
-            Self::FREE => Some("free"),
-            Self::GC => Some("gc"),
-            Self::MARKER => Some("marker"),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for EventType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => f.pad(name),
-            None => self.0.fmt(f),
-        }
+named_number! {
+    /// The first byte of an event.
+    pub EventType(u8) {
+        /// Memory was allocated.
+        ALLOC = 0 "alloc",
+        /// Memory was freed.
+        FREE = 1 "free",
+        /// The garbage collector ran.
+        GC = 2 "gc",
+        /// The program marked a moment.
+        MARKER = 3 "marker",
     }
 }
 

@@ -3,11 +3,10 @@
 mod blocks;
 mod checks;
 mod index;
-mod probe;
 mod seek;
 
+pub(crate) use self::checks::Missing;
 pub use self::index::{Index, build_index};
-pub(crate) use self::{checks::Missing, probe::sniff};
 
 use traceloom_core::{ByteOrder, Finding, Findings, Located, Options, Position, Records, Result, Source, Window};
 
@@ -20,6 +19,7 @@ use crate::{
     },
     findings::GROWTH_MODE,
     metadata::{self, IdSet},
+    probe,
     raw::{Dialect, EVENT_BYTES, Packing},
 };
 

@@ -4,7 +4,7 @@ mod compose;
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Error, RecordWriter, Result};
+use traceloom_core::{ByteOrder, Error, Output, RecordWriter, Result};
 
 pub use self::compose::{Allocated, Call, Composer};
 
@@ -16,19 +16,10 @@ use crate::{
 
 /// Starts a file with its header; the metadata follows as records.
 pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
-    let mut buffer = Vec::new();
-    put_header(&mut buffer, header);
+    let mut out = Output::new(out, header.order);
+    put_header(&mut out, header);
     let clock = Clock::new(header.dialect);
-    Ok(Writer {
-        out,
-        order: header.order,
-        packing: header.packing(),
-        buffer,
-        plain: Vec::new(),
-        clock,
-        block_clock: clock,
-        copied: 0,
-    })
+    Ok(Writer { out, packing: header.packing(), plain: Vec::new(), clock, block_clock: clock, copied: 0 })
 }
 
 /// Starts a file with its header and complete metadata; the header's length of it is set.
@@ -36,22 +27,20 @@ pub fn create_with_metadata<W: Write>(out: W, header: &Header, metadata: &Metada
     let len = metadata.json_len();
     let metadata_len = u32::try_from(len).map_err(|_| Error::limit("bytes of metadata", len, u32::MAX.into()))?;
     let mut writer = create(out, &Header { metadata_len, ..header.clone() })?;
-    writer.flush_buffer()?;
-    metadata.write_json(&mut writer.out)?;
+    writer.out.flush()?;
+    metadata.write_json(writer.out.out_mut())?;
     Ok(writer)
 }
 
 /// Writes one file, record by record, in the order that [`Record`] describes.
 #[derive(Debug)]
 pub struct Writer<W> {
-    out: W,
-    order: ByteOrder,
+    out: Output<W>,
     packing: Packing,
-    buffer: Vec<u8>,
     /// Events of the block that is being filled.
     plain: Vec<u8>,
     clock: Clock,
-    /// The clock at the begin of that block.
+    /// The clock at the start of that block.
     block_clock: Clock,
     /// Bytes of events that follow and are already written, as part of a block that was copied.
     copied: usize,
@@ -65,34 +54,30 @@ impl<W: Write> Writer<W> {
             Record::Metadata(bytes) | Record::Residue(bytes) => {
                 self.flush_block();
                 self.copied = 0;
-                self.buffer.extend_from_slice(bytes);
+                self.out.put(bytes);
             }
             Record::Block(block) => {
                 self.flush_block();
                 self.copied = block.plain_len as usize;
                 self.clock = Clock::at(self.clock.dialect(), block.time_us, block.run_delta);
-                self.buffer.extend_from_slice(block.stored);
+                self.out.put(block.stored);
             }
             event => self.put_event(event),
         }
-        if self.buffer.len() >= FLUSH_BYTES {
-            self.flush_buffer()?;
-        }
-        Ok(())
+        self.out.end_record()
     }
 
     /// Ends the file.
     pub fn finish(mut self) -> Result<W> {
         self.flush_block();
-        self.flush_buffer()?;
-        self.out.flush()?;
-        Ok(self.out)
+        self.out.finish()
     }
 
     #[inline]
     fn put_event(&mut self, event: &Record<'_>) {
+        let order = self.out.order();
         if self.packing == Packing::Plain {
-            return put_event(&mut self.buffer, event, self.order);
+            return put_event(self.out.buffer(), event, order);
         }
         let len = event.event_len().unwrap_or(0);
         if let Some(copied) = self.copied.checked_sub(len) {
@@ -107,34 +92,26 @@ impl<W: Write> Writer<W> {
         if self.plain.is_empty() {
             self.block_clock = self.clock;
         }
-        put_event(&mut self.plain, event, self.order);
+        put_event(&mut self.plain, event, order);
         self.clock.pass_record(event);
     }
 
     fn flush_block(&mut self) {
         if !self.plain.is_empty() {
-            block::pack(&self.plain, &self.block_clock, self.order, &mut self.buffer);
+            let order = self.out.order();
+            block::pack(&self.plain, &self.block_clock, order, self.out.buffer());
             self.plain.clear();
         }
     }
-
-    fn flush_buffer(&mut self) -> Result<()> {
-        self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
-        Ok(())
-    }
 }
 
-const FLUSH_BYTES: usize = 64 << 10;
-
-fn put_header(out: &mut Vec<u8>, header: &Header) {
-    let order = header.order;
-    out.extend_from_slice(&header.magic);
-    out.extend_from_slice(&order.put_u32(header.version.0));
-    out.extend_from_slice(&order.put_u64(header.start_us));
-    out.extend_from_slice(&order.put_u32(header.metadata_len));
-    out.extend_from_slice(&header.reserved);
-    out.truncate(header.stored_bytes);
+fn put_header<W: Write>(out: &mut Output<W>, header: &Header) {
+    out.put(&header.magic);
+    out.put_u32(header.version.0);
+    out.put_u64(header.start_us);
+    out.put_u32(header.metadata_len);
+    out.put(&header.reserved);
+    out.buffer().truncate(header.stored_bytes);
 }
 
 /// Appends an event; what is not one adds nothing.

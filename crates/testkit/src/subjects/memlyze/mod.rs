@@ -73,6 +73,7 @@ impl Specimen for Memlyze {
     fn moment(record: &Record<'_>) -> Option<&'static str> {
         match record {
             Record::Alloc(_) => Some("alloc"),
+            Record::Free(_) => Some("free"),
             Record::Gc(_) => Some("gc"),
             Record::Marker(_) => Some("marker"),
             _ => None,

@@ -25,7 +25,7 @@ pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
 }
 
 /// Reads the header and reports what is odd about it.
-pub(super) fn header(source: &Source, findings: &mut Findings) -> Result<Header> {
+pub(crate) fn header(source: &Source, findings: &mut Findings) -> Result<Header> {
     let stored = source.prefix(HEADER_BYTES)?;
     let header = parse(&stored)?;
     let at = |offset: usize, field: &'static str| Position::at(offset as u64).field(field);
@@ -86,7 +86,7 @@ fn parse(stored: &[u8]) -> Result<Header> {
 
 /// What the events mean, judged by the first ones: the upstream tracer leaves the metadata empty and writes
 /// no address, and no other known producer does both.
-pub(super) fn dialect(window: &mut Window, header: &Header, metadata: &Metadata, events: u64) -> Result<Dialect> {
+pub(crate) fn dialect(window: &mut Window, header: &Header, metadata: &Metadata, events: u64) -> Result<Dialect> {
     if !metadata.is_empty() {
         return Ok(Dialect::Document);
     }
