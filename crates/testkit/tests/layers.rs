@@ -1,8 +1,13 @@
 //! Dependencies point down only.
 
-use std::{path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use serde_json::Value as Json;
+use traceloom_testkit::SUBJECTS;
 
 /// Every package, the lowest first; those in one row know nothing of each other.
 static LAYERS: &[&[&str]] = &[
@@ -20,17 +25,20 @@ static LAYERS: &[&[&str]] = &[
     &["traceloom-benches", "xtask"],
 ];
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 fn layer(package: &str) -> Option<usize> {
     LAYERS.iter().position(|layer| layer.contains(&package))
 }
 
 #[test]
 fn a_crate_depends_only_on_crates_below_it() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let output = Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
-        .current_dir(root)
+        .current_dir(root())
         .output()
         .expect("cargo runs");
     let metadata: Json = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
@@ -45,4 +53,94 @@ fn a_crate_depends_only_on_crates_below_it() {
             assert!(below.is_none_or(|below| below < own), "{name} depends on {}", dependency["name"]);
         }
     }
+}
+
+/// Folders above `mapping`: whatever a consumer wants to know of a format is data.
+static CONSUMERS: &[&str] = &[
+    "crates/query/src",
+    "crates/analysis/src",
+    "crates/export/src",
+    "crates/viewer/src",
+    "crates/viewer/web/src",
+    "crates/traceloom/src",
+    "crates/cli/src",
+];
+
+#[test]
+fn nothing_above_mapping_names_a_format() {
+    let ids: Vec<&str> = SUBJECTS.iter().map(|subject| subject.format().id).collect();
+    let mut named = Vec::new();
+    for folder in CONSUMERS {
+        for path in sources(&root().join(folder)) {
+            let text = fs::read_to_string(&path).expect("a source is text");
+            let path = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+            for (number, line) in shipped_lines(&text).filter(|(_, line)| names_one_of(&ids, line)) {
+                named.push(format!("{path}:{number}: {}", line.trim()));
+            }
+        }
+    }
+    assert!(named.is_empty(), "{} lines name a format:\n{}", named.len(), named.join("\n"));
+}
+
+/// The Rust and TypeScript below a folder, without tests.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for path in entries.map(|entry| entry.expect("an entry").path()) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if (name.ends_with(".rs") && name != "tests.rs")
+            || (name.ends_with(".ts") && !name.ends_with(".test.ts"))
+        {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The lines of a source with their numbers, without comments and without what is only for tests.
+fn shipped_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    // Braces that are open in an item for tests; none outside of one.
+    let mut open: Option<i64> = None;
+    let is_shipped = move |line: &str| {
+        let trimmed = line.trim();
+        if open.is_none() && trimmed == "#[cfg(test)]" {
+            open = Some(0);
+            return false;
+        }
+        let Some(braces) = &mut open else { return !trimmed.starts_with("//") };
+        let count = |brace: char| line.matches(brace).count() as i64;
+        *braces += count('{') - count('}');
+        if *braces == 0 && !trimmed.starts_with("#[") {
+            open = None;
+        }
+        false
+    };
+    let mut is_shipped = is_shipped;
+    text.lines().enumerate().map(|(index, line)| (index + 1, line)).filter(move |(_, line)| is_shipped(line))
+}
+
+/// Whether a text between quotes is an id, or begins with one as variants and codes do; features are called so, too.
+fn names_one_of(ids: &[&str], line: &str) -> bool {
+    let begins = |rest: &str, quote: char| {
+        let id = ids.iter().filter_map(|id| rest.strip_prefix(id)).map(|after| after.chars().next());
+        id.flatten().any(|after| after == quote || matches!(after, ':' | '.'))
+    };
+    let is_feature = |at: usize| line[..at].ends_with("feature = ");
+    let is_quote = |quote: char| matches!(quote, '"' | '\'' | '`');
+    line.char_indices().any(|(at, quote)| is_quote(quote) && !is_feature(at) && begins(&line[at + 1..], quote))
+}
+
+#[test]
+fn ids_are_found_in_what_is_shipped_only() {
+    let source = "let id = \"wtf\";\n// \"wtf\"\n#[cfg(test)]\nmod tests {\n    const ID: &str = \"wtf\";\n}\nlet code = 'memlyze.torn';";
+    let found: Vec<usize> = shipped_lines(source)
+        .filter(|(_, line)| names_one_of(&["memlyze", "wtf"], line))
+        .map(|(number, _)| number)
+        .collect();
+    assert_eq!(found, [1, 7]);
+    assert!(!names_one_of(&["wtf"], "(\"wtf-trace\", wtf)"));
+    assert!(!names_one_of(&["wtf"], "#[cfg(feature = \"wtf\")]"));
 }

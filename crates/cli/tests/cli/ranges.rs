@@ -84,19 +84,24 @@ fn calls_of_adjacent_ranges_add_up() {
     }
 }
 
-fn stacks(file: &str, range: Option<&str>) -> Counts {
-    let folded = answer(&["flame", "--format", "folded", "--by", "count"], file, range);
-    let lines = folded.lines().map(|line| line.rsplit_once(' ').expect("a stack and a count"));
-    lines.map(|(stack, count)| (stack.to_owned(), count.parse().expect("a count"))).collect()
+/// Calls by the innermost frame: the frames around it may begin in the range before.
+fn frames(file: &str, range: Option<&str>) -> Counts {
+    let mut counts = Counts::new();
+    for line in answer(&["flame", "--format", "folded", "--by", "count"], file, range).lines() {
+        let (stack, count) = line.rsplit_once(' ').expect("a stack and a count");
+        let frame = stack.rsplit(';').next().unwrap_or_default();
+        *counts.entry(frame.to_owned()).or_default() += count.parse::<u64>().expect("a count");
+    }
+    counts
 }
 
 #[test]
-fn stacks_of_adjacent_ranges_add_up() {
+fn frames_of_adjacent_ranges_add_up() {
     let folder = samples();
     // A log has no stacks.
     for sample in SAMPLES.iter().filter(|sample| **sample != "service.clog") {
         let file = folder.path(sample);
-        let parts = halves_and_whole(&file, |range| stacks(&file, range));
+        let parts = halves_and_whole(&file, |range| frames(&file, range));
         assert!(parts.iter().all(|part| !part.is_empty()), "{sample}");
         assert_adds_up(sample, parts);
     }
@@ -108,7 +113,8 @@ fn moments(file: &str, range: Option<&str>) -> Counts {
     for line in answer(&["convert", "-", "--to", "json"], file, range).lines() {
         let row: Json = serde_json::from_str(line).expect("a row is JSON");
         let table = row["table"].as_str().expect("a row names its table");
-        if MOMENTS.contains(&table) {
+        // A mark lasts until the next one, so that a slice begins with the one before it.
+        if MOMENTS.contains(&table) && row["category"] != "mark" {
             *counts.entry(table.to_owned()).or_default() += 1;
         }
     }
@@ -166,7 +172,7 @@ fn an_empty_range_is_an_empty_answer_of_every_verb() {
         assert_eq!(report["functions"], Json::Array(Vec::new()), "{sample}: sums of the whole are not of a range");
         answer(&["stats"], &file, empty);
         if sample != "service.clog" {
-            assert_eq!(stacks(&file, empty), Counts::new(), "{sample}");
+            assert_eq!(frames(&file, empty), Counts::new(), "{sample}");
             let picture = answer(&["flame", "--format", "svg"], &file, empty);
             assert!(picture.contains("<svg"), "{sample}: {picture}");
         }
@@ -220,7 +226,7 @@ fn a_range_that_cannot_be_is_refused_by_every_verb() {
     let file = folder.path("game.prof");
     let part = folder.path("part.prof");
     for verb in [&["stats"][..], &["flame"], &["convert", "-", "--to", "json"], &["slice", &part]] {
-        for range in ["2s..1s", "1s", "1s..2", "a..b"] {
+        for range in ["2s..1s", "1s", "a..b"] {
             let output = run(verb, &file, Some(range));
             assert_eq!(output.status.code(), Some(2), "{verb:?} {range}: {}", stderr(&output));
             assert!(stderr(&output).contains(range), "{verb:?} {range}: {}", stderr(&output));
