@@ -194,7 +194,8 @@ fn check_calls_in_files(golden: &Json, profile: &Profile, place: &str) {
 #[test]
 fn figures_are_those_of_the_original() {
     let (mut raw, mut merged, mut lines, mut places) = (0, 0, 0, 0);
-    for entry in fs::read_dir(folder()).expect("the corpus") {
+    let folders = ["devel-nytprof-6.12", "synthetic"].map(|name| folder().join(name));
+    for entry in folders.iter().flat_map(|folder| fs::read_dir(folder).expect("the corpus")) {
         let path = entry.expect("an entry").path();
         let summary = path.with_extension("summary.json");
         if path.extension().is_none_or(|ending| ending != "nytprof") || !summary.exists() {
@@ -220,7 +221,7 @@ fn figures_are_those_of_the_original() {
 
 #[test]
 fn evals_belong_to_the_lines_that_ran_them() {
-    let profile = profile(&folder().join("evals-c0.nytprof"), true);
+    let profile = profile(&folder().join("devel-nytprof-6.12/evals-c0.nytprof"), true);
     let index = profile.index();
     let evals = index.evals_in(1);
     let found: Vec<_> = evals.iter().map(|(line, nested)| (*line, nested.count, nested.different)).collect();

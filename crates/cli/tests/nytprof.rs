@@ -61,15 +61,21 @@ fn original(path: &str) -> Option<String> {
 
 #[test]
 fn check_says_plainly_that_the_original_cannot_load_a_pynytprof_file() {
-    for name in ["seed-small", "tracer-py", "head-py", "early-ascii-A-chunk", "bad-truncated"] {
+    for name in [
+        "a986d58/seed-small",
+        "a986d58/tracer-py",
+        "last/head-py",
+        "other/early-ascii-A-chunk",
+        "damaged/bad-truncated",
+    ] {
         let output = traceloom(&["check", &fixture(&format!("pynytprof/{name}.nytprof"))]);
         let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said);
         assert!(said.contains("Devel::NYTProf cannot load this file"), "{name}: {said}");
     }
-    let good = fixture("inventory-c6.nytprof");
+    let good = fixture("devel-nytprof-6.12/inventory-c6.nytprof");
     assert!(traceloom(&["check", "--strict", &good]).status.success());
-    let output = traceloom(&["info", "--from", "nytprof", &fixture("pynytprof/seed-small.nytprof")]);
+    let output = traceloom(&["info", "--from", "nytprof", &fixture("pynytprof/a986d58/seed-small.nytprof")]);
     assert_eq!(output.status.code(), Some(1), "a Pynytprof file is no profile of Devel::NYTProf");
 }
 
@@ -79,7 +85,14 @@ fn a_converted_pynytprof_file_is_one_that_the_original_loads() {
     let out = folder.path().join("perl.out").display().to_string();
     let back = folder.path().join("py.out").display().to_string();
     let again = folder.path().join("again.out").display().to_string();
-    for name in ["seed-small", "seed-many", "seed-utf8", "tracer-cwriter", "variant-range-defs", "bad-truncated"] {
+    for name in [
+        "a986d58/seed-small",
+        "a986d58/seed-many",
+        "a986d58/seed-utf8",
+        "a986d58/tracer-cwriter",
+        "other/variant-range-defs",
+        "damaged/bad-truncated",
+    ] {
         for to in ["nytprof", "nytprof:zlib9"] {
             succeeds(&["convert", "--to", to, &fixture(&format!("pynytprof/{name}.nytprof")), &out]);
             let profile = load(&out);
@@ -100,7 +113,7 @@ fn a_profile_keeps_its_figures_as_a_pynytprof_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let [py, perl] = ["py.out", "perl.out"].map(|name| folder.path().join(name).display().to_string());
     for name in ["inventory-c0", "recurse-calls2", "xsops-c0"] {
-        let input = fixture(&format!("{name}.nytprof"));
+        let input = fixture(&format!("devel-nytprof-6.12/{name}.nytprof"));
         let said = succeeds(&["convert", "--to", "pynytprof", &input, &py]);
         assert!(said.contains("names of files"), "the loss is told: {said}");
         succeeds(&["check", "--strict", &py]);
@@ -113,7 +126,7 @@ fn a_profile_keeps_its_figures_as_a_pynytprof_file() {
 fn several_profiles_merge_into_one_that_the_original_loads() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("merged.out").display().to_string();
-    let parts = [0, 1, 2, 3].map(|part| fixture(&format!("fork0-part{part}.nytprof")));
+    let parts = [0, 1, 2, 3].map(|part| fixture(&format!("devel-nytprof-6.12/fork0-part{part}.nytprof")));
     succeeds(&["merge", &parts[0], &parts[1], &parts[2], &parts[3], &out]);
     let merged = load(&out);
     let sum = parts.iter().map(|part| load(part).stmts_measured).sum::<u64>();

@@ -144,7 +144,12 @@ fn every_profile_can_be_read_or_is_refused() {
 /// Whatever bytes are changed, ids resolve and depths fit; a child may reach out of its parent where the times are lies.
 #[test]
 fn damage_makes_no_tables_that_do_not_fit_together() {
-    for name in ["recurse-calls2", "fork0-merged", "evals-blocks1", "synth-boundaries"] {
+    for name in [
+        "devel-nytprof-6.12/recurse-calls2",
+        "devel-nytprof-6.12/fork0-merged",
+        "devel-nytprof-6.12/evals-blocks1",
+        "synthetic/synth-boundaries",
+    ] {
         let path = common::fixtures().join("nytprof").join(name).with_extension("nytprof");
         let bytes = std::fs::read(&path).expect("the fixture is there");
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
@@ -164,7 +169,7 @@ fn damage_makes_no_tables_that_do_not_fit_together() {
 
 #[test]
 fn a_filter_leaves_out_only_what_is_outside() {
-    let path = common::fixtures().join("nytprof/fork0-merged.nytprof");
+    let path = common::fixtures().join("nytprof/devel-nytprof-6.12/fork0-merged.nytprof");
     let trace = common::trace(&path);
     let (all, _) = common::tables(&trace);
     let all = rows::spans(&all);
@@ -292,7 +297,8 @@ fn calls_that_go_to_a_temporary_file_come_back() {
 /// Every path of calls is a stack, once.
 #[test]
 fn stacks_are_the_paths_of_spans() {
-    for name in ["recurse-calls2", "xsops-c0", "fork0-merged"] {
+    for name in ["devel-nytprof-6.12/recurse-calls2", "devel-nytprof-6.12/xsops-c0", "devel-nytprof-6.12/fork0-merged"]
+    {
         let path = common::fixtures().join("nytprof").join(name).with_extension("nytprof");
         let (batches, _) = common::tables(&common::trace(&path));
         let spans = rows::spans(&batches);

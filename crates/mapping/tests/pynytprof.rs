@@ -285,7 +285,8 @@ fn lines_of_files_without_a_name_stay_apart() {
 /// The last writer has records of the real stream and no figures.
 #[test]
 fn tokens_of_the_real_stream_are_read() {
-    let (batches, _) = common::tables(&common::trace(&common::fixtures().join("nytprof/pynytprof/head-py.nytprof")));
+    let (batches, _) =
+        common::tables(&common::trace(&common::fixtures().join("nytprof/pynytprof/last/head-py.nytprof")));
     let files = rows::files(&batches);
     assert!(!files.is_empty() && files.values().all(|(name, ..)| !name.is_empty()), "{files:?}");
     assert!(rows::processes(&batches)[0].3.is_some(), "the process has ended");
@@ -309,7 +310,7 @@ fn every_profile_can_be_read_or_is_refused() {
 
 #[test]
 fn damage_makes_no_tables_that_do_not_fit_together() {
-    for name in ["seed-utf8", "tracer-py", "head-py", "variant-range-defs"] {
+    for name in ["a986d58/seed-utf8", "a986d58/tracer-py", "last/head-py", "other/variant-range-defs"] {
         let path = common::fixtures().join("nytprof/pynytprof").join(name).with_extension("nytprof");
         let bytes = std::fs::read(&path).expect("the fixture is there");
         let mut random = 0x2545_f491_4f6c_dd1d_u64;
@@ -339,7 +340,7 @@ fn a_part_is_the_same_as_in_the_whole() {
 
 #[test]
 fn a_filter_leaves_out_only_what_is_outside() {
-    let trace = common::trace(&common::fixtures().join("nytprof/pynytprof/tracer-cwriter.nytprof"));
+    let trace = common::trace(&common::fixtures().join("nytprof/pynytprof/a986d58/tracer-cwriter.nytprof"));
     let (all, _) = common::tables(&trace);
     let all = rows::spans(&all);
     let filter = Filter::in_range(TimeRange::including(all[1].ts_ns, all[all.len() - 2].ts_ns));

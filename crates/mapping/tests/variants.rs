@@ -12,7 +12,7 @@ use traceloom_passes::{Options, Target, write};
 fn others(target: &str) -> Vec<Trace> {
     let files = [
         ("easyprofiler", "v210_nested_threads.prof"),
-        ("nytprof", "recurse-calls2.nytprof"),
+        ("nytprof", "devel-nytprof-6.12/recurse-calls2.nytprof"),
         ("cnanolog", "head_types.clog"),
         ("memlyze", "api_medium.mlyze"),
         ("wtf", "js-mix.wtf-trace"),

@@ -120,8 +120,11 @@ fn sorting_and_joining_stay_within_their_memory() {
 
 #[test]
 fn grouping_by_a_name_is_grouping_by_its_text() {
-    let names =
-        ["easyprofiler/v210_nested_threads.prof", "easyprofiler/v210_dynamic_names.prof", "nytprof/evals-c0.nytprof"];
+    let names = [
+        "easyprofiler/v210_nested_threads.prof",
+        "easyprofiler/v210_dynamic_names.prof",
+        "nytprof/devel-nytprof-6.12/evals-c0.nytprof",
+    ];
     let session = common::session(&names);
     for (table, key) in [("spans", "name"), ("spans", "file"), ("spans", "category, file"), ("calls", "caller")] {
         // What an expression makes of a name is no name.
@@ -299,7 +302,7 @@ fn a_capture_and_a_log_of_one_run_share_an_axis() {
 fn a_store_answers_like_its_traces() {
     let names = [
         "easyprofiler/v210_nested_threads.prof",
-        "nytprof/evals-c0.nytprof",
+        "nytprof/devel-nytprof-6.12/evals-c0.nytprof",
         "cnanolog/head_server.clog",
         "memlyze/api_small.mlyze",
         "wtf/js-mix.wtf-trace",

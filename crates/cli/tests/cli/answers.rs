@@ -18,7 +18,7 @@ fn stacks_as_lines() {
     assert_snapshot("flame_folded", &answer(&["flame", "--format", "folded", &file]));
     let by_thread = answer(&["flame", "--format", "folded", "--by-thread", "--by", "count", &file]);
     assert_snapshot("flame_by_thread", &by_thread);
-    let calls = fixture_of("nytprof", "excep-c0.nytprof");
+    let calls = fixture_of("nytprof", "devel-nytprof-6.12/excep-c0.nytprof");
     assert_snapshot("flame_calls", &answer(&["flame", "--format", "folded", "--by", "self", "--reversed", &calls]));
     let memory = fixture_of("memlyze", "api_small.mlyze");
     assert_snapshot("flame_bytes", &answer(&["flame", "--format", "folded", "--by", "bytes", &memory]));
@@ -117,11 +117,11 @@ fn what_has_no_stacks_is_refused() {
 
 #[test]
 fn stacks_of_sums_are_estimated_and_said_to_be() {
-    let file = fixture_of("nytprof", "pynytprof/seed-small.nytprof");
+    let file = fixture_of("nytprof", "pynytprof/a986d58/seed-small.nytprof");
     let output = traceloom(&["flame", "--format", "folded", &file]);
     assert_snapshot("flame_estimated", &stdout(&output));
     assert!(stderr(&output).contains("estimated"), "{output:?}");
-    let calls = fixture_of("nytprof", "inventory-calls0.nytprof");
+    let calls = fixture_of("nytprof", "devel-nytprof-6.12/inventory-calls0.nytprof");
     let reversed = answer(&["flame", "--format", "folded", "--by", "count", "--reversed", &calls]);
     assert_snapshot("flame_estimated_reversed", &reversed);
     for option in [["--by-thread"].as_slice(), &["--range", "0s..1s"]] {

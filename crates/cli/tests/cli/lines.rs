@@ -23,7 +23,8 @@ fn lines(arguments: &[&str]) -> String {
     stdout(&output)
 }
 
-const WITH_REPORTS: [&str; 3] = ["evals-c0", "inventory-c0", "recurse-calls2"];
+const WITH_REPORTS: [&str; 3] =
+    ["devel-nytprof-6.12/evals-c0", "devel-nytprof-6.12/inventory-c0", "devel-nytprof-6.12/recurse-calls2"];
 
 /// Reports by the name of their file.
 fn sheets(text: &str) -> BTreeMap<String, String> {
@@ -71,33 +72,39 @@ fn callgrind_is_that_of_the_original() {
 
 #[test]
 fn figures_stand_beside_the_source() {
-    assert_snapshot("lines", &lines(&[&profile("evals-c0.nytprof")]));
-    assert_snapshot("lines_recursion", &lines(&["--file", "recurse.pl", &profile("recurse-calls2.nytprof")]));
-    assert_snapshot("lines_blocks", &lines(&["--all", "--level", "block", &profile("inventory-blocks1.nytprof")]));
-    let colours = traceloom(&["--color", "always", "lines", &profile("inventory-c0.nytprof")]);
+    assert_snapshot("lines", &lines(&[&profile("devel-nytprof-6.12/evals-c0.nytprof")]));
+    assert_snapshot(
+        "lines_recursion",
+        &lines(&["--file", "recurse.pl", &profile("devel-nytprof-6.12/recurse-calls2.nytprof")]),
+    );
+    assert_snapshot(
+        "lines_blocks",
+        &lines(&["--all", "--level", "block", &profile("devel-nytprof-6.12/inventory-blocks1.nytprof")]),
+    );
+    let colours = traceloom(&["--color", "always", "lines", &profile("devel-nytprof-6.12/inventory-c0.nytprof")]);
     assert!(stdout(&colours).contains("\u{1b}[1m\u{1b}[31m"), "{}", stdout(&colours));
 }
 
 #[test]
 fn subs_and_packages_are_listed() {
-    assert_snapshot("lines_subs", &lines(&["--subs", &profile("xsops-c0.nytprof")]));
-    assert_snapshot("lines_packages", &lines(&["--packages", &profile("xsops-c0.nytprof")]));
-    assert_snapshot("lines_dot", &lines(&["--dot", &profile("recurse-calls2.nytprof")]));
+    assert_snapshot("lines_subs", &lines(&["--subs", &profile("devel-nytprof-6.12/xsops-c0.nytprof")]));
+    assert_snapshot("lines_packages", &lines(&["--packages", &profile("devel-nytprof-6.12/xsops-c0.nytprof")]));
+    assert_snapshot("lines_dot", &lines(&["--dot", &profile("devel-nytprof-6.12/recurse-calls2.nytprof")]));
 }
 
 #[test]
 fn evals_can_be_kept_apart() {
     let names = |text: &str| sheets(text).into_keys().collect::<BTreeSet<_>>();
-    let trace = profile("evals-c0.nytprof");
+    let trace = profile("devel-nytprof-6.12/evals-c0.nytprof");
     let (merged, separate) = (lines(&["--csv", &trace]), lines(&["--csv", "--separate-evals", &trace]));
     assert!(names(&merged).is_subset(&names(&separate)) && names(&merged).len() < names(&separate).len());
 }
 
 #[test]
 fn json_has_the_same_figures() {
-    let trace = profile("inventory-c0.nytprof");
+    let trace = profile("devel-nytprof-6.12/inventory-c0.nytprof");
     let all: Json = serde_json::from_str(&lines(&["--json", &trace])).expect("JSON");
-    let golden: Json = serde_json::from_str(&golden("inventory-c0.summary.json")).expect("JSON");
+    let golden: Json = serde_json::from_str(&golden("devel-nytprof-6.12/inventory-c0.summary.json")).expect("JSON");
     let golden = &golden["raw"];
     let file = &all["files"][0];
     assert_eq!(file["statements"], golden["files"][0]["stmts"]);
@@ -120,7 +127,7 @@ fn json_has_the_same_figures() {
 
 #[test]
 fn source_comes_from_a_folder_where_none_is_stored() {
-    let trace = profile("inventory-savesrc0.nytprof");
+    let trace = profile("devel-nytprof-6.12/inventory-savesrc0.nytprof");
     let without = lines(&[&trace]);
     assert!(without.contains("no source is stored"), "{without}");
     let folder = Folder::new();
@@ -134,10 +141,10 @@ fn source_comes_from_a_folder_where_none_is_stored() {
 
 #[test]
 fn the_other_dialect_has_lines_too() {
-    let trace = profile("pynytprof/seed-many.nytprof");
+    let trace = profile("pynytprof/a986d58/seed-many.nytprof");
     let json: Json = serde_json::from_str(&lines(&["--json", &trace])).expect("JSON");
     assert_eq!(json["format"], "pynytprof");
-    let golden: Json = serde_json::from_str(&golden("pynytprof/seed-many.pyn.json")).expect("JSON");
+    let golden: Json = serde_json::from_str(&golden("pynytprof/a986d58/seed-many.pyn.json")).expect("JSON");
     let statements: u64 =
         json["files"].as_array().expect("files").iter().filter_map(|file| file["statements"].as_u64()).sum();
     assert!(statements > 0, "{golden}");
@@ -146,7 +153,8 @@ fn the_other_dialect_has_lines_too() {
 
 #[test]
 fn every_profile_has_reports() {
-    for entry in fs::read_dir(fixture_of("nytprof", "")).expect("the corpus") {
+    let folders = ["devel-nytprof-6.12", "synthetic"].map(|folder| fixture_of("nytprof", folder));
+    for entry in folders.iter().flat_map(|folder| fs::read_dir(folder).expect("the corpus")) {
         let path = entry.expect("an entry").path();
         // Of this one the process was killed before anything was written.
         let is_empty = path.file_stem().is_some_and(|name| name == "killed-c6");
@@ -164,7 +172,7 @@ fn what_has_no_lines_is_refused() {
     let output = traceloom(&["lines", &fixture_of("easyprofiler", "v210_values.prof")]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("there are no lines in it"), "{}", stderr(&output));
-    let trace = profile("inventory-c0.nytprof");
+    let trace = profile("devel-nytprof-6.12/inventory-c0.nytprof");
     assert_eq!(traceloom(&["lines", "--file", "nothing.pl", &trace]).status.code(), Some(2));
     assert_eq!(traceloom(&["lines", "--csv", "--dot", &trace]).status.code(), Some(2));
 }

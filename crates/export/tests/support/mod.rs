@@ -31,7 +31,7 @@ pub(crate) fn traces() -> Vec<(String, Trace)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let mut traces = Vec::new();
     for folder in sorted(&root).into_iter().filter(|path| path.is_dir()) {
-        let mut files: Vec<PathBuf> = sorted(&folder).into_iter().filter(|path| path.is_file()).collect();
+        let mut files = files_below(&folder);
         files.sort_by_key(|path| std::cmp::Reverse(fs::metadata(path).map_or(0, |facts| facts.len())));
         let before = traces.len();
         for file in files {
@@ -59,13 +59,14 @@ pub(crate) fn one_of_each() -> Vec<(String, Trace)> {
         ("cnanolog", "head_types.clog"),
         ("easyprofiler", "v210_nested_threads.prof"),
         ("memlyze", "api_medium.mlyze"),
-        ("nytprof", "recurse-calls2.nytprof"),
+        ("nytprof", "devel-nytprof-6.12/recurse-calls2.nytprof"),
         ("wtf", "js-mix.wtf-trace"),
     ];
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let opened = FILES.map(|(format, file)| {
         let trace = open(&root.join(format).join(file), None, &Options::default()).unwrap();
-        (format!("{format}-{file}"), trace)
+        let name = Path::new(file).file_name().unwrap().display().to_string();
+        (format!("{format}-{name}"), trace)
     });
     opened.into()
 }
@@ -73,6 +74,16 @@ pub(crate) fn one_of_each() -> Vec<(String, Trace)> {
 /// All of them where the environment asks for it.
 fn most() -> usize {
     if std::env::var_os("TRACELOOM_ALL_FIXTURES").is_some() { usize::MAX } else { MOST }
+}
+
+/// Folders with files that are damaged, made up, or of another format.
+const ASIDE: [&str; 6] = ["damaged", "document", "found", "invalid", "packed", "pynytprof"];
+
+/// The files of a folder and of the folders below it that hold what some version of a tool wrote, sorted.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let is_aside = |path: &Path| ASIDE.iter().any(|name| path.ends_with(name));
+    let inner = |path: PathBuf| if path.is_dir() { files_below(&path) } else { vec![path] };
+    sorted(folder).into_iter().filter(|path| !is_aside(path)).flat_map(inner).collect()
 }
 
 fn sorted(folder: &Path) -> Vec<PathBuf> {

@@ -2,18 +2,18 @@
 
 mod support;
 
-use support::{folder, profiles, read};
+use support::{REAL, profiles, root};
 use traceloom_core::{Options, Records, Result, Source};
 use traceloom_nytprof::{aggregate, open};
 
 #[test]
 fn folded_stacks_as_nytprofcalls_prints_them() {
-    let folder = folder();
     let mut compared = 0;
-    for name in profiles(&folder) {
-        let Ok(golden) = std::fs::read(folder.join(format!("{name}.folded.txt"))) else { continue };
+    for (name, bytes) in profiles(REAL) {
+        let golden = root().join("devel-nytprof-6.12").join(format!("{name}.folded.txt"));
+        let Ok(golden) = std::fs::read(golden) else { continue };
         let mut lines: Vec<_> = golden.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
-        let ours = folded(Source::bytes(read(&folder, &name))).unwrap();
+        let ours = folded(Source::bytes(bytes)).unwrap();
         let mut ours: Vec<_> = ours.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
         lines.sort_unstable();
         ours.sort_unstable();

@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use support::{folder, profiles, read};
+use support::{DAMAGED, PYNYTPROF, REAL, profiles, read};
 use traceloom_core::{Options, Records, Source};
 use traceloom_nytprof::{Nv, Record, aggregate, edit, open, pynytprof, sample};
 
@@ -80,9 +80,8 @@ fn files_that_we_wrote_are_read_as_we_read_them() {
 fn files() -> Vec<(String, Vec<u8>)> {
     let options = Options::default();
     let mut files = vec![("sample.out".to_owned(), sample::sample().unwrap().bytes)];
-    let corpus = folder();
-    for name in profiles(&corpus) {
-        let source = Source::bytes(read(&corpus, &name));
+    for (name, bytes) in profiles(REAL) {
+        let source = Source::bytes(bytes);
         for variant in ["plain", "zlib1", "zlib9"] {
             let mut out = Vec::new();
             if name.starts_with("killed") {
@@ -98,8 +97,8 @@ fn files() -> Vec<(String, Vec<u8>)> {
             files.push((format!("{name}-twice.out"), twice));
         }
     }
-    for name in profiles(&corpus.join("damaged")) {
-        let source = Source::bytes(read(&corpus.join("damaged"), &name));
+    for (name, bytes) in profiles(DAMAGED) {
+        let source = Source::bytes(bytes);
         let mut out = Vec::new();
         // The original loses a text line across a border of its buffer; there is nothing to mend.
         if name != "z-attr-straddle" && name != "z-attr-long" && open(source.clone(), &options).is_ok() {
@@ -107,8 +106,8 @@ fn files() -> Vec<(String, Vec<u8>)> {
             files.push((format!("{name}-repaired.out"), out));
         }
     }
-    for name in profiles(&corpus.join("pynytprof")) {
-        let source = Source::bytes(read(&corpus.join("pynytprof"), &name));
+    for (name, bytes) in profiles(PYNYTPROF) {
+        let source = Source::bytes(bytes);
         for variant in ["plain", "zlib"] {
             let mut out = Vec::new();
             pynytprof::edit::to_nytprof(&source, &mut out, Some(variant), &options).unwrap();
@@ -245,7 +244,7 @@ fn nytprofhtml_makes_a_report_of_what_we_wrote() {
         return;
     }
     let scratch = Scratch::new("html");
-    let seed = Source::bytes(read(&folder().join("pynytprof"), "seed-small"));
+    let seed = Source::bytes(read("seed-small"));
     let mut converted = Vec::new();
     pynytprof::edit::to_nytprof(&seed, &mut converted, Some("zlib"), &Options::default()).unwrap();
     for (name, bytes, sub) in

@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{folder, profiles, read};
+use support::{DAMAGED, PYNYTPROF, REAL, profiles, read};
 use traceloom_core::{Edited, ErrorKind, Options, Records, Result, Slice, Source, TimeRange};
 use traceloom_nytprof::{Record, aggregate, edit, open, pynytprof, sample};
 
@@ -31,9 +31,7 @@ fn records(bytes: &[u8]) -> Vec<String> {
 
 #[test]
 fn canonical_changes_the_layout_only() {
-    let folder = folder();
-    for name in profiles(&folder).into_iter().filter(|name| !name.starts_with("killed")) {
-        let bytes = read(&folder, &name);
+    for (name, bytes) in profiles(REAL).into_iter().filter(|(name, _)| !name.starts_with("killed")) {
         let source = Source::bytes(bytes.clone());
         for variant in [None, Some("plain"), Some("zlib"), Some("zlib0"), Some("zlib9")] {
             let (out, edited) = edited(|out| edit::canonical(&source, out, variant, &Options::strict()));
@@ -49,9 +47,8 @@ fn canonical_changes_the_layout_only() {
 
 #[test]
 fn what_is_repaired_passes_the_original_s_verdict() {
-    let folder = folder().join("damaged");
-    for name in profiles(&folder) {
-        let source = Source::bytes(read(&folder, &name));
+    for (name, bytes) in profiles(DAMAGED) {
+        let source = Source::bytes(bytes);
         if open(source.clone(), &Options::default()).is_err() {
             continue;
         }
@@ -65,21 +62,19 @@ fn what_is_repaired_passes_the_original_s_verdict() {
 
 #[test]
 fn a_merge_is_what_nytprofmerge_makes() {
-    let folder = folder();
-    let parts: Vec<_> = (0..4).map(|part| Source::bytes(read(&folder, &format!("fork0-part{part}")))).collect();
+    let parts: Vec<_> = (0..4).map(|part| Source::bytes(read(&format!("fork0-part{part}")))).collect();
     let (out, edited) = edited(|out| edit::merge(&parts, out, &Options::strict()));
     let lost: Vec<_> = edited.loss.entries().collect();
     assert_eq!(lost, [("options that differ between the profiles", 3, "forkdepth: -1, not -2")]);
-    let golden = read(&folder, "fork0-merged");
+    let golden = read("fork0-merged");
     assert_eq!(records(&out), records(&golden));
     assert_eq!(out, golden);
 }
 
 #[test]
 fn a_merge_of_one_file_with_itself_doubles_the_figures() {
-    let folder = folder();
     for name in ["inventory-c6", "recurse-calls2", "excep-c0"] {
-        let source = Source::bytes(read(&folder, name));
+        let source = Source::bytes(read(name));
         let (out, _) = edited(|out| edit::merge(&[source.clone(), source.clone()], out, &Options::default()));
         let once = aggregate::load(source, &Options::default()).unwrap();
         let twice = aggregate::load(Source::bytes(out), &Options::strict()).unwrap();
@@ -155,7 +150,7 @@ fn slices_add_up_to_the_whole() {
     assert!(edited.loss.is_empty());
     assert_eq!(records(&out), records(&sample::sample().unwrap().bytes));
 
-    let merged = Source::bytes(read(&folder(), "fork0-merged"));
+    let merged = Source::bytes(read("fork0-merged"));
     let mut reader = open(merged.clone(), &Options::default()).unwrap();
     let mut pid = 0;
     while let Some(located) = reader.next().unwrap() {
@@ -171,7 +166,6 @@ fn slices_add_up_to_the_whole() {
 /// Every profile, cut wherever one of its statements starts and at a few other times.
 #[test]
 fn adjacent_ranges_share_no_statement_and_miss_none() {
-    let folder = folder();
     let events = |bytes: &[u8]| {
         let is_event = |record: &&String| {
             ["TimeLine", "TimeBlock", "SubEntry", "SubReturn"].iter().any(|kind| record.starts_with(kind))
@@ -181,7 +175,7 @@ fn adjacent_ranges_share_no_statement_and_miss_none() {
     for name in
         ["inventory-c0", "inventory-blocks1", "recurse-calls2", "fork0-merged", "longstmt-wrap", "synth-boundaries"]
     {
-        let bytes = read(&folder, name);
+        let bytes = read(name);
         let source = Source::bytes(bytes.clone());
         let cut = |range: TimeRange| {
             let slice = Slice { range, ..Slice::default() };
@@ -200,9 +194,8 @@ fn adjacent_ranges_share_no_statement_and_miss_none() {
 
 #[test]
 fn an_empty_range_gives_an_empty_profile() {
-    let folder = folder();
-    for name in profiles(&folder).into_iter().filter(|name| !name.starts_with("killed")) {
-        let source = Source::bytes(read(&folder, &name));
+    for (name, bytes) in profiles(REAL).into_iter().filter(|(name, _)| !name.starts_with("killed")) {
+        let source = Source::bytes(bytes);
         let whole = aggregate::load(source.clone(), &Options::default()).unwrap();
         let past = TimeRange::between(i64::MAX - 1, i64::MAX);
         for range in [TimeRange::between(0, 0), TimeRange::between(5_000, 5_000), TimeRange::between(9, 3), past] {
@@ -218,9 +211,8 @@ fn an_empty_range_gives_an_empty_profile() {
 
 #[test]
 fn pynytprof_figures_survive_the_way_to_nytprof_and_back() {
-    let folder = folder().join("pynytprof");
-    for name in profiles(&folder) {
-        let source = Source::bytes(read(&folder, &name));
+    for (name, bytes) in profiles(PYNYTPROF) {
+        let source = Source::bytes(bytes);
         for variant in [None, Some("zlib6")] {
             let (out, edited) = edited(|out| pynytprof::edit::to_nytprof(&source, out, variant, &Options::default()));
             let profile = aggregate::load(Source::bytes(out.clone()), &Options::strict()).unwrap();
@@ -261,8 +253,7 @@ fn pynytprof_figures_survive_the_way_to_nytprof_and_back() {
 /// Process numbers of four bytes in both dialects, equally likely in both.
 #[test]
 fn what_was_converted_is_not_taken_for_what_it_was() {
-    let folder = folder().join("pynytprof");
-    let seed = read(&folder, "seed-small");
+    let seed = read("seed-small");
     let at = seed.windows(5).position(|bytes| bytes == b"P\xe1\x10\0\0").unwrap();
     for pids in [[0x00ef_efef_u32, 0x00fe_fefe], [0x0020_0000, 0x0020_0001]] {
         let mut bytes = seed.clone();
@@ -280,9 +271,8 @@ fn what_was_converted_is_not_taken_for_what_it_was() {
 
 #[test]
 fn a_profile_in_the_document_s_layout_breaks_none_of_its_rules() {
-    let folder = folder();
-    for name in profiles(&folder).into_iter().filter(|name| !name.starts_with("killed")) {
-        let source = Source::bytes(read(&folder, &name));
+    for (name, bytes) in profiles(REAL).into_iter().filter(|(name, _)| !name.starts_with("killed")) {
+        let source = Source::bytes(bytes);
         for variant in [None, Some("zlib")] {
             let (out, _) = edited(|out| edit::to_pynytprof(&source, out, variant, &Options::strict()));
             let mut reader = pynytprof::open(Source::bytes(out.clone()), &Options::strict()).unwrap();
@@ -301,9 +291,8 @@ fn a_profile_in_the_document_s_layout_breaks_none_of_its_rules() {
 
 #[test]
 fn pynytprof_edits_write_the_document_s_layout() {
-    let folder = folder().join("pynytprof");
-    for name in profiles(&folder) {
-        let source = Source::bytes(read(&folder, &name));
+    for (name, bytes) in profiles(PYNYTPROF) {
+        let source = Source::bytes(bytes);
         for variant in [None, Some("zlib1")] {
             let (out, _) = edited(|out| pynytprof::edit::canonical(&source, out, variant, &Options::default()));
             let mut reader = pynytprof::open(Source::bytes(out), &Options::strict()).unwrap();
@@ -329,7 +318,7 @@ fn pynytprof_edits_write_the_document_s_layout() {
 
 #[test]
 fn sums_without_times_are_kept_whole_or_not_at_all() {
-    let source = Source::bytes(read(&folder().join("pynytprof"), "seed-small"));
+    let source = Source::bytes(read("seed-small"));
     let cut = |range: TimeRange, threads: &[&str]| {
         let threads = threads.iter().map(|thread| (*thread).to_owned()).collect();
         let mut out = Vec::new();
@@ -357,8 +346,7 @@ fn sums_without_times_are_kept_whole_or_not_at_all() {
 
 #[test]
 fn seed_files_are_already_canonical_but_for_the_order_of_their_attributes() {
-    let folder = folder().join("pynytprof");
-    let bytes = read(&folder, "seed-small");
+    let bytes = read("seed-small");
     let (out, edited) =
         edited(|out| pynytprof::edit::canonical(&Source::bytes(bytes.clone()), out, None, &Options::strict()));
     assert!(edited.loss.is_empty());

@@ -3,7 +3,7 @@
 mod support;
 
 use proptest::prelude::*;
-use support::{folder, profiles, read};
+use support::{PYNYTPROF, PYNYTPROF_FOUND, profiles, read};
 use traceloom_core::{Edited, Options, Records, Source};
 use traceloom_nytprof::{
     edit,
@@ -94,17 +94,14 @@ fn each_form_is_told_from_its_likes() {
 
 #[test]
 fn what_broke_a_repair_is_repaired() {
-    let folder = folder().join("pynytprof").join("found");
-    for name in profiles(&folder) {
-        assert_strict(repaired(&read(&folder, &name)).0, &name);
+    for (name, bytes) in profiles(PYNYTPROF_FOUND) {
+        assert_strict(repaired(&bytes).0, &name);
     }
 }
 
 #[test]
 fn every_cut_and_every_lost_byte_is_repaired() {
-    let folder = folder().join("pynytprof");
-    for name in profiles(&folder) {
-        let bytes = read(&folder, &name);
+    for (name, bytes) in profiles(PYNYTPROF) {
         let step = 1 + bytes.len() / 500;
         for at in (0..bytes.len()).step_by(step) {
             let lost = [&bytes[..at], &bytes[at + 1..]].concat();
@@ -120,7 +117,7 @@ fn every_cut_and_every_lost_byte_is_repaired() {
 /// Of what the end of the file cuts off nothing more is said than that.
 #[test]
 fn a_cut_is_one_finding_and_changes_no_dialect() {
-    let bytes = read(&folder().join("pynytprof"), "seed-small");
+    let bytes = read("seed-small");
     let comment = bytes.split(|byte| *byte == b'\n').take(2).map(|line| line.len() + 1).sum();
     let text = bytes.windows(2).position(|pair| pair == b"\nP").unwrap();
     let mut told = 0;

@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use support::{folder, read};
+use support::read;
 use traceloom_core::{Codec, Findings, Options, Records, Severity, Source};
 use traceloom_nytprof::{Nytprof, findings::RULES, open, pynytprof};
 
@@ -50,7 +50,6 @@ fn every_rule_of_the_real_stream_has_a_file_that_breaks_it() {
     let long = [b":long=", &[b'y'; 9000][..], b"\n"].concat();
     let wide = format!(":wide={}\n", "y".repeat(8000));
     let many = wide.repeat(21);
-    let damaged = folder().join("damaged");
     let slow = [b"+\xff\x7f\0\0\0\x01\x02".as_slice(); 3].concat();
     let cases: &[(&str, Vec<u8>)] = &[
         ("version-line", text("5 0", "5 0 and more")),
@@ -79,10 +78,10 @@ fn every_rule_of_the_real_stream_has_a_file_that_breaks_it() {
         ("unknown-tag", whole(b"Q")),
         ("string-tag", whole(b"S\x01\x01x")),
         ("truncated", profile(TEXT, &[START, FILE, b"+\x05"])),
-        ("zlib-header", read(&damaged, "z-gzip")),
-        ("zlib-truncated", read(&damaged, "z-truncated")),
-        ("zlib-damaged", read(&damaged, "z-corrupt")),
-        ("zlib-checksum", read(&damaged, "z-checksum")),
+        ("zlib-header", read("z-gzip")),
+        ("zlib-truncated", read("z-truncated")),
+        ("zlib-damaged", read("z-corrupt")),
+        ("zlib-checksum", read("z-checksum")),
         ("zlib-nested", zlib(TEXT, &[START, FILE, TIME, b"z"], b"")),
         ("zlib-trailing", zlib(TEXT, &all, b"surprise")),
         ("pid-unknown", whole(b"p\x63\x00\x00\x60\x40\xfc\x54\xd9\x41")),
@@ -186,7 +185,6 @@ fn every_rule_of_the_document_has_a_file_that_breaks_it() {
         [BANNER.replace(from, to).as_bytes(), PROCESS, &[s.clone(), d.clone(), c.clone(), e.clone()].concat()].concat()
     };
     let no_newlines = chunk(b'S', &figures([1, 2, 3]).repeat(30).into_iter().map(|b| b.min(9)).collect::<Vec<_>>());
-    let foreign = folder().join("pynytprof");
     let ancestor = [b"NYTPROF\0\x05\0\0\0\0\0\0\0".to_vec(), s.clone(), e.clone()].concat();
     let mut zlib = zlib(BANNER, &[PROCESS, &s, &d, &c, &e], b"");
     let compressed = zlib.clone();
@@ -205,18 +203,18 @@ fn every_rule_of_the_document_has_a_file_that_breaks_it() {
         ("zlib", compressed),
         ("zlib-damaged", zlib),
         ("process-missing", [BANNER.as_bytes(), &s, &d, &c, &e].concat()),
-        ("process-length", read(&foreign, "p-with-length")),
+        ("process-length", read("p-with-length")),
         ("process-time", [BANNER.as_bytes(), b"P", &[0; 16], &s, &d, &c, &e].concat()),
-        ("tokens", read(&foreign, "head-py")),
+        ("tokens", read("head-py")),
         ("chunk-order", chunks(&[&d, &s, &c, &e])),
         ("chunk-repeated", chunks(&[&s, &s, &d, &c, &e])),
         ("chunk-missing", chunks(&[&s, &c, &e])),
         ("chunk-foreign", chunks(&[&s, &chunk(b'B', b"x"), &d, &c, &e])),
         ("chunk-unknown", chunks(&[&s, &b"\0\0\0\0\0".to_vec()])),
-        ("chunk-form", read(&foreign, "tracer-cwriter")),
-        ("chunk-length", read(&foreign, "bad-S-length")),
-        ("truncated", read(&foreign, "bad-truncated")),
-        ("flags", read(&foreign, "seed-utf8")),
+        ("chunk-form", read("tracer-cwriter")),
+        ("chunk-length", read("bad-S-length")),
+        ("truncated", read("bad-truncated")),
+        ("flags", read("seed-utf8")),
         ("name", chunks(&[&s, &chunk(b'D', b"\0\0\0\0\0\0\0\0\xffoo\0"), &c, &e])),
         ("sub-repeated", chunks(&[&s, &chunk(b'D', &subs().repeat(2)), &c, &e])),
         ("sub-unknown", chunks(&[&s, &d, &chunk(b'C', &figures([0, 9, 3])), &e])),
@@ -245,9 +243,8 @@ fn every_rule_of_the_document_has_a_file_that_breaks_it() {
 
 #[test]
 fn what_the_document_s_function_wrote_breaks_no_rule() {
-    let folder = folder().join("pynytprof");
     for name in ["seed-aligned-pid", "seed-empty", "seed-large", "seed-many", "seed-small", "seed-utf8"] {
-        let mut reader = pynytprof::open(Source::bytes(read(&folder, name)), &Options::strict()).unwrap();
+        let mut reader = pynytprof::open(Source::bytes(read(name)), &Options::strict()).unwrap();
         while reader.next().unwrap_or_else(|error| panic!("{name}: {error}")).is_some() {}
     }
 }

@@ -21,9 +21,9 @@ pub(crate) const FIXTURES: [&str; 11] = [
     "cnanolog/head_strings.clog",
     "memlyze/api_medium.mlyze",
     "memlyze/killed.mlyze",
-    "nytprof/evals-c0.nytprof",
-    "nytprof/xsops-c0.nytprof",
-    "nytprof/pynytprof/seed-many.nytprof",
+    "nytprof/devel-nytprof-6.12/evals-c0.nytprof",
+    "nytprof/devel-nytprof-6.12/xsops-c0.nytprof",
+    "nytprof/pynytprof/a986d58/seed-many.nytprof",
     "wtf/js-mix.wtf-trace",
     "wtf/js-flows.wtf-trace",
 ];

@@ -74,7 +74,7 @@ fn sorting_on_the_disk_gives_the_same() {
 #[test]
 fn evals_of_one_place_are_there_both_ways() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (out, mut traces) = (folder.path().join("store"), traces(&["nytprof/evals-c0.nytprof"]));
+    let (out, mut traces) = (folder.path().join("store"), traces(&["nytprof/devel-nytprof-6.12/evals-c0.nytprof"]));
     write(&traces, &out);
     let store = open(&out);
     traces[0].options.merge_evals = true;

@@ -54,7 +54,7 @@ fn uses_are_counted_where_rows_refer_to_them() {
     for path in [
         fixture("easyprofiler", "v210_events.prof"),
         fixture("wtf", "js-mix.wtf-trace"),
-        fixture("nytprof", "inventory-calls2.nytprof"),
+        fixture("nytprof", "devel-nytprof-6.12/inventory-calls2.nytprof"),
         fixture("cnanolog", "head_server.clog"),
     ] {
         let mut wanted = Wanted::nothing();

@@ -17,8 +17,8 @@ fn odd_files() -> Vec<PathBuf> {
         fixture("cnanolog", "head_crash_a.clog"),
         fixture("memlyze", "spec_extra_keys.mlyze"),
         fixture("memlyze", "killed.mlyze"),
-        fixture("nytprof", "killed-c0.nytprof"),
-        fixture("nytprof/pynytprof", "bad-no-E.nytprof"),
+        fixture("nytprof", "devel-nytprof-6.12/killed-c0.nytprof"),
+        fixture("nytprof/pynytprof", "damaged/bad-no-E.nytprof"),
         fixture("wtf", "hc-truncated-chunk.wtf-trace"),
         fixture("wtf", "hc-define-bad-type.wtf-trace"),
     ]

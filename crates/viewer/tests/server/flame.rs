@@ -123,7 +123,7 @@ fn a_stretch_and_tracks_narrow_the_stacks() {
 
 #[test]
 fn a_path_shows_what_is_below_it() {
-    let path = fixture("nytprof", "recurse-calls2.nytprof");
+    let path = fixture("nytprof", "devel-nytprof-6.12/recurse-calls2.nytprof");
     let server = Server::of(std::slice::from_ref(&path));
     let all = ask(&server, &json!({}));
     let deepest = stacks(&all).into_keys().max_by_key(Vec::len).expect("a stack");
@@ -142,7 +142,7 @@ fn a_path_shows_what_is_below_it() {
 
 #[test]
 fn a_sandwich_has_callers_and_callees() {
-    let server = Server::of(&[fixture("nytprof", "recurse-calls2.nytprof")]);
+    let server = Server::of(&[fixture("nytprof", "devel-nytprof-6.12/recurse-calls2.nytprof")]);
     let all = stacks(&ask(&server, &json!({})));
     let names: std::collections::BTreeSet<&String> = all.keys().flatten().filter(|name| *name != "…").collect();
     for name in names {
@@ -158,7 +158,7 @@ fn a_sandwich_has_callers_and_callees() {
 
 #[test]
 fn stacks_of_sums_are_estimated_and_said_to_be() {
-    let path = fixture("nytprof", "inventory-calls0.nytprof");
+    let path = fixture("nytprof", "devel-nytprof-6.12/inventory-calls0.nytprof");
     let trace = opened(&path);
     let report = stats_of(std::slice::from_ref(&trace), &StatsOptions::default()).expect("it is read");
     assert!(report.spans.is_empty() && !report.calls.is_empty());

@@ -21,11 +21,11 @@ fn profile(path: &Path) -> Profile {
 
 fn profiled() -> Vec<PathBuf> {
     let names = [
-        "inventory-blocks1.nytprof",
-        "evals-c0.nytprof",
-        "anon-c6.nytprof",
-        "pynytprof/head-cwriter.nytprof",
-        "pynytprof/seed-many.nytprof",
+        "devel-nytprof-6.12/inventory-blocks1.nytprof",
+        "devel-nytprof-6.12/evals-c0.nytprof",
+        "devel-nytprof-6.12/anon-c6.nytprof",
+        "pynytprof/last/head-cwriter.nytprof",
+        "pynytprof/a986d58/seed-many.nytprof",
     ];
     names.iter().map(|name| fixture("nytprof", name)).collect()
 }
@@ -87,7 +87,7 @@ fn lines_have_their_costs_at_every_level() {
 
 #[test]
 fn a_sub_has_its_callers_and_callees() {
-    let path = fixture("nytprof", "inventory-c0.nytprof");
+    let path = fixture("nytprof", "devel-nytprof-6.12/inventory-c0.nytprof");
     let (profile, server) = (profile(&path), Server::of(std::slice::from_ref(&path)));
     for (name, sub) in profile.subs.iter().filter(|(_, sub)| sub.is_called()) {
         let answer = server.get(&format!("source/sub?trace=0&name={}", escaped(name))).json();

@@ -19,9 +19,9 @@ pub(crate) fn some_of_every_format() -> Vec<PathBuf> {
         fixture("wtf", "js-mix.wtf-trace"),
         fixture("wtf", "js-frames.wtf-trace"),
         fixture("wtf", "js-ranges.wtf-trace"),
-        fixture("nytprof", "inventory-calls2.nytprof"),
-        fixture("nytprof", "inventory-calls0.nytprof"),
-        fixture("nytprof", "recurse-calls2.nytprof"),
+        fixture("nytprof", "devel-nytprof-6.12/inventory-calls2.nytprof"),
+        fixture("nytprof", "devel-nytprof-6.12/inventory-calls0.nytprof"),
+        fixture("nytprof", "devel-nytprof-6.12/recurse-calls2.nytprof"),
         fixture("cnanolog", "head_server.clog"),
         fixture("memlyze", "api_small.mlyze"),
     ]
@@ -137,7 +137,10 @@ fn some_tracks_have_the_figures_of_their_threads() {
 
 #[test]
 fn traces_are_counted_together_and_told_apart_by_their_tracks() {
-    let paths = [fixture("easyprofiler", "v210_nested_threads.prof"), fixture("nytprof", "recurse-calls2.nytprof")];
+    let paths = [
+        fixture("easyprofiler", "v210_nested_threads.prof"),
+        fixture("nytprof", "devel-nytprof-6.12/recurse-calls2.nytprof"),
+    ];
     let traces: Vec<Trace> = paths.iter().map(opened).collect();
     let server = Server::of(&paths);
     let state = server.wait();

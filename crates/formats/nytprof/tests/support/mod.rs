@@ -1,26 +1,49 @@
 //! What the tests share: fixtures.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use traceloom_core::{Limits, Options};
 
-/// The folder with the fixtures.
-pub(crate) fn folder() -> PathBuf {
+/// Folders of profiles that Devel::NYTProf or its library wrote.
+pub(crate) const REAL: &[&str] = &["devel-nytprof-6.12", "synthetic"];
+/// The folder of profiles with something wrong.
+pub(crate) const DAMAGED: &[&str] = &["damaged"];
+/// Folders of files that Pynytprof wrote, damaged copies included.
+pub(crate) const PYNYTPROF: &[&str] = &["pynytprof/a986d58", "pynytprof/damaged", "pynytprof/last", "pynytprof/other"];
+/// The folder of Pynytprof files that broke us once.
+pub(crate) const PYNYTPROF_FOUND: &[&str] = &["pynytprof/found"];
+
+/// Name and bytes of each profile in these folders, sorted by name.
+pub(crate) fn profiles(folders: &[&str]) -> Vec<(String, Vec<u8>)> {
+    let mut profiles = Vec::new();
+    for folder in folders {
+        let folder = root().join(folder);
+        let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let found = names.filter_map(|name| Some((name.strip_suffix(".nytprof")?.to_owned(), name)));
+        let before = profiles.len();
+        profiles.extend(found.map(|(name, file)| (name, fs::read(folder.join(file)).unwrap())));
+        assert!(profiles.len() > before, "no fixtures in {}", folder.display());
+    }
+    profiles.sort();
+    profiles
+}
+
+/// The folder of all fixtures.
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/nytprof")
 }
 
-/// All profiles of a folder, sorted, without their ending.
-pub(crate) fn profiles(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = entries.filter_map(|name| name.strip_suffix(".nytprof").map(str::to_owned)).collect();
-    names.sort();
-    assert!(!names.is_empty(), "no fixtures in {}", folder.display());
-    names
-}
-
-pub(crate) fn read(folder: &Path, name: &str) -> Vec<u8> {
-    std::fs::read(folder.join(format!("{name}.nytprof"))).unwrap()
+/// The bytes of the only fixture with this name.
+pub(crate) fn read(name: &str) -> Vec<u8> {
+    let folders = [REAL, DAMAGED, PYNYTPROF].concat();
+    let paths = folders.iter().map(|folder| root().join(folder).join(format!("{name}.nytprof")));
+    let found: Vec<_> = paths.filter(|path| path.exists()).collect();
+    assert_eq!(found.len(), 1, "fixtures that are called {name}");
+    fs::read(&found[0]).unwrap()
 }
 
 /// Options with a window of so many bytes.
@@ -28,11 +51,7 @@ pub(crate) fn windowed(window_bytes: usize) -> Options {
     Options::default().with_limits(Limits::with(|limits| limits.window_bytes = window_bytes))
 }
 
-/// All fixtures of all folders.
+/// Name and bytes of all fixtures but those that broke us once.
 pub(crate) fn fixtures() -> Vec<(String, Vec<u8>)> {
-    let folders = ["", "damaged", "pynytprof"].map(|name| folder().join(name));
-    let files = folders.iter().flat_map(|folder| {
-        profiles(folder).into_iter().map(move |name| (format!("{}/{name}", folder.display()), read(folder, &name)))
-    });
-    files.collect()
+    profiles(&[REAL, DAMAGED, PYNYTPROF].concat())
 }
