@@ -225,10 +225,10 @@ impl<'s> Tables<'s> {
         }
         let builder = R::builder(&mut self.builders);
         row.append(builder);
-        match builder.rows() >= BATCH_ROWS || builder.text_bytes() >= BATCH_BYTES {
-            true => self.flush(R::TABLE),
-            false => Ok(()),
+        if builder.rows() >= BATCH_ROWS || builder.text_bytes() >= BATCH_BYTES {
+            return self.flush(R::TABLE);
         }
+        Ok(())
     }
 
     /// Sends what is left.

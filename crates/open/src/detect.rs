@@ -75,9 +75,11 @@ fn unknown(prefix: &[u8]) -> Error {
     let known: Vec<_> = FORMATS.iter().map(|format| format.descriptor().name).collect();
     let known = known.join(", ");
     let start: Vec<_> = prefix.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let message = match start.is_empty() {
-        true => "the file is empty".to_owned(),
-        false => format!("no known trace begins with {}; there are {known}", start.join(" ")),
+    let error = if start.is_empty() {
+        Error::unrecognized("the file is empty")
+    } else {
+        let start = start.join(" ");
+        Error::unrecognized(format!("no known trace begins with {start}; there are {known}"))
     };
-    Error::unrecognized(message).at(Position::at(0))
+    error.at(Position::at(0))
 }

@@ -73,14 +73,14 @@ pub struct Peeled {
 }
 
 /// More layers than anybody makes on purpose.
-const MOST_LAYERS: usize = 3;
+const MAX_LAYERS: usize = 3;
 
 /// Takes every compression off `source`, into an unlinked temporary file.
 pub fn peel(source: Source, mode: Mode, limits: &Limits) -> Result<Peeled> {
     let mut peeled = Peeled { source, layers: Vec::new(), findings: Findings::new(mode, limits) };
     while let Some(layer) = Compression::sniff(&peeled.source.prefix(4)?) {
-        if peeled.layers.len() == MOST_LAYERS {
-            return Err(Error::limit("layers of compression", MOST_LAYERS as u64 + 1, MOST_LAYERS as u64));
+        if peeled.layers.len() == MAX_LAYERS {
+            return Err(Error::limit("layers of compression", MAX_LAYERS as u64 + 1, MAX_LAYERS as u64));
         }
         peeled.source = decompress(&peeled.source, layer, limits, &mut peeled.findings)?;
         peeled.layers.push(layer);

@@ -119,6 +119,7 @@ struct ThreadRows {
     blocks: Vec<usize>,
 }
 
+#[derive(Default)]
 struct BlockRow {
     begin_ns: u64,
     end_ns: u64,
@@ -221,28 +222,24 @@ impl Walked {
 
     fn take_block(&mut self, block: &Block<'_>) -> Result<()> {
         let id = self.runtime_id(block);
-        let name = block.name.text.to_vec();
-        self.take_row((block.begin, block.end), block.descriptor, id, name, None)
+        let runtime_name = block.name.text.to_vec();
+        let times = (block.begin, block.end);
+        self.take_row(BlockRow { times, descriptor: block.descriptor, id, runtime_name, ..BlockRow::default() })
     }
 
     fn take_value(&mut self, value: &Stored<'_>) -> Result<()> {
-        let id = value.descriptor as usize;
-        self.take_row((value.begin, value.end), value.descriptor, id, Vec::new(), Some(print_value(value)))
+        let (descriptor, id) = (value.descriptor, value.descriptor as usize);
+        let (times, value) = ((value.begin, value.end), Some(print_value(value)));
+        self.take_row(BlockRow { times, descriptor, id, value, ..BlockRow::default() })
     }
 
-    fn take_row(
-        &mut self,
-        times: (u64, u64),
-        descriptor: u32,
-        id: usize,
-        runtime_name: Vec<u8>,
-        value: Option<Value>,
-    ) -> Result<()> {
-        let (begin_ns, end_ns) = self.clock.span(times.0, times.1);
-        self.tree.push(begin_ns, end_ns)?;
+    /// Takes a row as stored, and puts it into the time and the order of the file.
+    fn take_row(&mut self, mut row: BlockRow) -> Result<()> {
+        (row.begin_ns, row.end_ns) = self.clock.span(row.times.0, row.times.1);
+        row.file_index = self.kept;
+        self.tree.push(row.begin_ns, row.end_ns)?;
         self.threads.entry(self.thread).or_default().blocks.push(self.blocks.len());
-        let file_index = self.kept;
-        self.blocks.push(BlockRow { begin_ns, end_ns, times, descriptor, id, file_index, runtime_name, value });
+        self.blocks.push(row);
         Ok(())
     }
 

@@ -132,9 +132,10 @@ fn fifteen_digits(number: f64) -> String {
     let scientific = format!("{number:.14e}");
     let (digits, exponent) = scientific.split_once('e').expect("of the format just made");
     let exponent: i32 = exponent.parse().expect("of the format just made");
-    let trim = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
+    let trim = |text: &str| {
+        let is_fraction = text.contains('.');
+        let text = if is_fraction { text.trim_end_matches('0').trim_end_matches('.') } else { text };
+        text.to_owned()
     };
     if (-4..15).contains(&exponent) {
         return trim(&format!("{number:.*}", (14 - exponent).max(0) as usize));
