@@ -147,7 +147,7 @@ fn placed(source: &Source) -> Result<Counts> {
     let (mut counts, mut sum) = (Counts { events: 0, scopes: 0 }, 0_u64);
     reader.walk(|located| -> Result<()> {
         let Record::Event(event) = &located.record else { return Ok(()) };
-        let Some(place) = walk.place(event)? else { return Ok(()) };
+        let Some(place) = walk.nested(event)? else { return Ok(()) };
         counts.events += 1;
         sum = sum.wrapping_add(u64::from(place.depth) ^ u64::from(place.parent.unwrap_or(0)));
         if let Some(scope) = place.scope {

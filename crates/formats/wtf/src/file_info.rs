@@ -3,11 +3,12 @@
 use traceloom_core::{
     Rule,
     json::{self, Fault, Memory, Parser, Token},
+    text::json::Writer,
 };
 
 use crate::{
     findings::{HEADER_CONTEXT, HEADER_FLAGS, HEADER_JSON, HEADER_METADATA, HEADER_TIMEBASE, TIMEBASE_ODD},
-    json_out,
+    write::with_member,
 };
 
 /// Set where times come from a clock finer than a millisecond.
@@ -69,14 +70,14 @@ impl FileInfo {
             }
             _ => return Err("not an object".to_owned()),
         }
-        let mut seen = Seen::default();
+        let mut has_timebase = false;
         while let Ok(Token::Key) = parser.next() {
             let key = parser.text().to_vec();
             let Ok(value) = parser.next() else { break };
             match key.as_slice() {
                 b"flags" => self.read_flags(value, &mut parser, problems),
                 b"timebase" => {
-                    seen.timebase = true;
+                    has_timebase = true;
                     self.read_timebase(value, &parser, problems);
                 }
                 b"contextInfo" => self.read_context(value, &mut parser, problems),
@@ -88,7 +89,7 @@ impl FileInfo {
                 let _ = parser.skip(value);
             }
         }
-        if !seen.timebase {
+        if !has_timebase {
             problems.push((&HEADER_TIMEBASE, String::new()));
         }
         Ok(())
@@ -154,7 +155,7 @@ impl FileInfo {
     pub fn with_timebase(&self, timebase_ms: f64) -> Self {
         let mut info = Self { timebase_ms, ..self.clone() };
         if !info.json.is_empty() {
-            info.json = json_out::with_member(&info.json, "timebase", timebase_ms.to_string().as_bytes());
+            info.json = with_member(&info.json, "timebase", timebase_ms.to_string().as_bytes());
         }
         info
     }
@@ -164,55 +165,50 @@ impl FileInfo {
         if !self.json.is_empty() {
             return self.json.clone();
         }
-        let mut out = b"{\"type\":\"file_header\",\"flags\":[".to_vec();
-        let words = FLAG_WORDS.iter().filter(|(_, flag)| self.flags & flag != 0);
-        for (place, (word, _)) in words.enumerate() {
-            if place > 0 {
-                out.push(b',');
-            }
-            json_out::put_string(&mut out, word.as_bytes());
+        let mut json = Writer::default();
+        json.begin_object().key("type").string("file_header").key("flags").begin_array();
+        for (word, _) in FLAG_WORDS.iter().filter(|(_, flag)| self.flags & flag != 0) {
+            json.string(word);
         }
-        out.extend_from_slice(format!("],\"timebase\":{},\"contextInfo\":", self.timebase_ms).as_bytes());
-        let given = self.context.iter().filter(|(key, _)| key != "contextType").cloned();
-        let script = [("contextType".to_owned(), "script".to_owned())];
-        let context: Vec<_> = script.into_iter().chain(given).collect();
-        for (name, pairs) in [("", &context), (",\"metadata\":", &self.metadata)] {
-            out.extend_from_slice(name.as_bytes());
-            put_object(&mut out, &pairs.iter().map(|(key, value)| (&**key, &**value)).collect::<Vec<_>>());
-        }
-        out.push(b'}');
-        out
+        json.end_array().key("timebase").raw(self.timebase_ms.to_string().as_bytes());
+        let given = self.context.iter().filter(|(key, _)| key != "contextType");
+        let given = given.map(|(key, value)| (&**key, &**value));
+        let context: Vec<_> = [("contextType", "script")].into_iter().chain(given).collect();
+        let metadata: Vec<_> = self.metadata.iter().map(|(key, value)| (&**key, &**value)).collect();
+        put_object(json.key("contextInfo"), &context);
+        put_object(json.key("metadata"), &metadata);
+        json.end_object();
+        json.out
     }
-}
-
-#[derive(Default)]
-struct Seen {
-    timebase: bool,
 }
 
 /// An object from paths and values; neighbours with the same first name belong together.
-fn put_object(out: &mut Vec<u8>, members: &[(&str, &str)]) {
+fn put_object(json: &mut Writer, members: &[(&str, &str)]) {
     let is_list = members.first().is_some_and(|(path, _)| path.starts_with(|c: char| c.is_ascii_digit()));
-    out.push(if is_list { b'[' } else { b'{' });
+    if is_list {
+        json.begin_array()
+    } else {
+        json.begin_object()
+    };
     let head = |path: &str| path.split_once('.').map_or(path.len(), |(head, _)| head.len());
     let same = |(a, _): &(&str, &str), (b, _): &(&str, &str)| a.get(..head(a)) == b.get(..head(b));
-    for (place, group) in members.chunk_by(same).enumerate() {
+    for group in members.chunk_by(same) {
         let Some((path, value)) = group.first() else { continue };
-        if place > 0 {
-            out.push(b',');
-        }
         if !is_list {
-            json_out::put_string(out, path.get(..head(path)).unwrap_or_default().as_bytes());
-            out.push(b':');
+            json.key(path.get(..head(path)).unwrap_or_default());
         }
         if path.contains('.') {
             let inner = group.iter().filter_map(|(path, value)| Some((path.split_once('.')?.1, *value)));
-            put_object(out, &inner.collect::<Vec<_>>());
+            put_object(json, &inner.collect::<Vec<_>>());
         } else {
-            json_out::put_string(out, value.as_bytes());
+            json.string(value);
         }
     }
-    out.push(if is_list { b']' } else { b'}' });
+    if is_list {
+        json.end_array()
+    } else {
+        json.end_object()
+    };
 }
 
 /// Whether a header has something that makes the original refuse it.
@@ -233,7 +229,7 @@ pub(crate) fn is_truthy(value: Token, text: &[u8]) -> bool {
 /// Longest path into a header that is kept; deeper values are of no use as attributes.
 const LONGEST_PATH: usize = 1 << 8;
 /// Values of a header that are kept as attributes.
-const MOST_VALUES: usize = 1 << 12;
+const MAX_VALUES: usize = 1 << 12;
 
 /// Collects all plain values below the one that `value` began, under their paths; null is left out.
 pub(crate) fn flatten(
@@ -256,10 +252,10 @@ pub(crate) fn flatten(
                 let key = String::from_utf8_lossy(parser.text()).into_owned();
                 descend(path, frames.last().map_or(0, |(len, _)| *len), &key);
             }
-            Token::String | Token::Number if path.len() <= LONGEST_PATH && into.len() < MOST_VALUES => {
+            Token::String | Token::Number if path.len() <= LONGEST_PATH && into.len() < MAX_VALUES => {
                 into.push((path.clone(), String::from_utf8_lossy(parser.text()).into_owned()));
             }
-            Token::Bool(flag) if path.len() <= LONGEST_PATH && into.len() < MOST_VALUES => {
+            Token::Bool(flag) if path.len() <= LONGEST_PATH && into.len() < MAX_VALUES => {
                 into.push((path.clone(), flag.to_string()));
             }
             Token::End => return,

@@ -23,35 +23,19 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic))]
 
-mod args;
-mod base64;
-mod calls;
-mod chunk;
-mod compose;
+mod containers;
 pub mod derive;
-mod document;
 pub mod edit;
-mod encode;
-mod events;
+mod event;
 mod file_info;
 pub mod findings;
-mod held;
 mod info;
-mod json_out;
-mod legacy;
-mod parts;
 mod probe;
 pub mod raw;
 mod read;
 mod record;
 pub mod sample;
-mod script;
-mod strings;
-mod text_out;
-mod transfer;
-mod types;
 mod write;
-mod zones;
 
 use std::io::Write;
 
@@ -61,15 +45,11 @@ use traceloom_core::{
 };
 
 pub use crate::{
-    args::{Args, ArgsIter, Array, Encoding, Value},
-    compose::{Composer, Form, TypeId, ZoneId},
+    event::{Args, ArgsIter, Argument, Array, Coding, Encoding, EventType, EventTypes, Role, StringTable, Text, Value},
     file_info::{FileInfo, HAS_HIGH_RESOLUTION_TIMES, TIMES_AS_COUNT},
-    read::{Reader, open},
+    read::{Reader, Zone, open},
     record::{Chunk, Container, Event, Header, Part, Record, Resource},
-    strings::{Coding, StringTable, Text},
-    types::{Argument, EventType, EventTypes, Role},
-    write::{Writer, create},
-    zones::Zone,
+    write::{Composer, Form, TypeId, Writer, ZoneId, create},
 };
 
 /// The format as data.

@@ -7,15 +7,14 @@ use traceloom_core::{
 };
 
 use crate::{
-    Container, FileInfo, Header, calls,
-    chunk::Head,
-    document::Document,
-    findings::*,
-    legacy,
+    Container, FileInfo, Header,
+    containers::{Document, calls_header, legacy_header, looks_like_calls},
+    findings::{FILE_SIZE, SHORT_FILE},
     raw::{
-        CHUNK_FIXED, ChunkType, FILE_HEADER_BYTES, FORMAT_VERSION, LEAST_FILE_BYTES, LEGACY_VERSION, MAGIC, PART_ENTRY,
+        CHUNK_FIXED, ChunkType, FILE_HEADER_BYTES, FORMAT_VERSION, LEGACY_VERSION, MAGIC, MIN_FILE_BYTES, PART_ENTRY,
         PartType,
     },
+    read::Head,
     record::Part,
 };
 
@@ -30,7 +29,7 @@ pub(crate) fn sniff(prefix: &[u8]) -> Sniff {
         None if is_json(prefix) => return sniff_json(prefix),
         None => {}
     }
-    if calls::looks_like_calls(prefix) { Sniff::Yes } else { Sniff::No }
+    if looks_like_calls(prefix) { Sniff::Yes } else { Sniff::No }
 }
 
 fn sniff_json(prefix: &[u8]) -> Sniff {
@@ -98,9 +97,9 @@ pub(crate) fn header(source: &Source, findings: &mut Findings, options: &Options
             Err(Error::unrecognized(message).at(Position::at(prefix.len() as u64)))
         }
         Some(ByteOrder::Little) => binary(source, &prefix, findings, &options.limits),
-        Some(ByteOrder::Big) => legacy::header(source, findings, &options.limits),
+        Some(ByteOrder::Big) => legacy_header(source, findings),
         None if is_json(&prefix) => Document::header(source, options),
-        None if calls::looks_like_calls(&prefix) => calls::header(source, findings, &options.limits),
+        None if looks_like_calls(&prefix) => calls_header(source, findings, &options.limits),
         None if prefix.is_empty() => Err(Error::unrecognized("the file is empty")),
         None => Err(Error::unrecognized("this is no Web Tracing Framework file: it does not begin with 0xDEADBEEF")),
     }
@@ -117,7 +116,7 @@ fn binary(source: &Source, prefix: &[u8], findings: &mut Findings, limits: &Limi
         return Err(Error::unrecognized(message).at(position));
     }
     let bytes = source.len()?;
-    if bytes < LEAST_FILE_BYTES {
+    if bytes < MIN_FILE_BYTES {
         findings.report(Finding::new(&SHORT_FILE, Position::at(0)).with("bytes", bytes))?;
     }
     if !bytes.is_multiple_of(4) {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use traceloom_core::{named_flags, named_number};
+
 /// First word of a file; little-endian in the chunked format, big-endian in the older one.
 pub const MAGIC: u32 = 0xDEAD_BEEF;
 /// Bytes before the first chunk.
@@ -15,7 +17,7 @@ pub const SCRIPT_VERSION: u32 = 2;
 /// Writer version of the last release: a build date in milliseconds.
 pub const WTF_VERSION: u64 = 1_436_947_200_000;
 /// The original takes the header for 12 words instead of 12 bytes, so that a shorter file fails.
-pub const LEAST_FILE_BYTES: u64 = 48;
+pub const MIN_FILE_BYTES: u64 = 48;
 /// Bytes of a chunk before its part table.
 pub const CHUNK_FIXED: usize = 24;
 /// Bytes of an entry of the part table.
@@ -31,51 +33,13 @@ pub const EMPTY_STRING: u32 = u32::MAX - 1;
 /// An array that is null.
 pub const NULL_ARRAY: u32 = u32::MAX;
 /// Open scopes beyond which the original stops to nest.
-pub const MOST_LEVELS: u32 = 1024;
+pub const MAX_LEVELS: u32 = 1024;
 /// Event bytes after which our writer begins a new chunk.
 pub const CHUNK_EVENT_BYTES: usize = 1 << 20;
 
-/// Declares a number of the file that prints its name where it has one and its value where not.
-macro_rules! named_number {
-    ($(#[$doc:meta])* $type:ident($raw:ty) { $($(#[$const_doc:meta])* $name:ident = $value:literal $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-        pub struct $type(pub $raw);
-
-        impl $type {
-            $($(#[$const_doc])* pub const $name: Self = Self($value);)*
-
-            /// The word for it, if it is a known one; JSON files use the same words.
-            pub const fn name(self) -> Option<&'static str> {
-                match self {
-                    $(Self::$name => Some($word),)*
-                    _ => None,
-                }
-            }
-
-            /// The number behind a word.
-            pub fn from_name(name: &[u8]) -> Option<Self> {
-                $(if name == $word.as_bytes() {
-                    return Some(Self::$name);
-                })*
-                None
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self.name() {
-                    Some(name) => f.pad(name),
-                    None => write!(f, "{:#x}", self.0),
-                }
-            }
-        }
-    };
-}
-
 named_number! {
     /// What a chunk holds.
-    ChunkType(u32) {
+    pub ChunkType(u32, |value, f| write!(f, "{value:#x}")) {
         /// One part of JSON about the whole file.
         FILE_HEADER = 1 "file_header",
         /// Events and what they refer to.
@@ -85,7 +49,7 @@ named_number! {
 
 named_number! {
     /// What a part of a chunk holds.
-    PartType(u32) {
+    pub PartType(u32, |value, f| write!(f, "{value:#x}")) {
         /// JSON about the whole file.
         FILE_HEADER = 0x10000 "file_header",
         /// Events as JSON; the original never reads them.
@@ -117,7 +81,7 @@ impl PartType {
 
 named_number! {
     /// Whether an event opens a scope.
-    EventClass(u16) {
+    pub EventClass(u16, |value, f| write!(f, "{value:#x}")) {
         /// A point in time.
         INSTANCE = 0 "instance",
         /// Opens a scope that a leave event closes.
@@ -125,59 +89,28 @@ named_number! {
     }
 }
 
-/// Properties of an event type.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub struct EventFlags(pub u32);
-
-impl EventFlags {
-    /// Occurs very often.
-    pub const HIGH_FREQUENCY: Self = Self(2);
-    /// Its time is the system's, not the program's.
-    pub const SYSTEM_TIME: Self = Self(4);
-    /// Not shown.
-    pub const INTERNAL: Self = Self(8);
-    /// Its arguments belong to the open scope.
-    pub const APPEND_SCOPE_DATA: Self = Self(16);
-    /// The loader handles it.
-    pub const BUILTIN: Self = Self(32);
-    /// Its arguments belong to a flow.
-    pub const APPEND_FLOW_DATA: Self = Self(64);
-
-    const WORDS: [(Self, &str); 6] = [
-        (Self::HIGH_FREQUENCY, "high_frequency"),
-        (Self::SYSTEM_TIME, "system_time"),
-        (Self::INTERNAL, "internal"),
-        (Self::APPEND_SCOPE_DATA, "append_scope_data"),
-        (Self::BUILTIN, "builtin"),
-        (Self::APPEND_FLOW_DATA, "append_flow_data"),
-    ];
-
-    /// Whether all of `flags` are set.
-    pub const fn contains(self, flags: Self) -> bool {
-        self.0 & flags.0 == flags.0
-    }
-
-    /// Whether events of the type are not for people.
-    pub const fn is_hidden(self) -> bool {
-        self.0 & (Self::INTERNAL.0 | Self::APPEND_SCOPE_DATA.0 | Self::APPEND_FLOW_DATA.0) != 0
+named_flags! {
+    /// Properties of an event type.
+    pub EventFlags(u32, "|") {
+        /// Occurs very often.
+        HIGH_FREQUENCY = 2 "high_frequency",
+        /// Its time is the system's, not the program's.
+        SYSTEM_TIME = 4 "system_time",
+        /// Not shown.
+        INTERNAL = 8 "internal",
+        /// Its arguments belong to the open scope.
+        APPEND_SCOPE_DATA = 16 "append_scope_data",
+        /// The loader handles it.
+        BUILTIN = 32 "builtin",
+        /// Its arguments belong to a flow.
+        APPEND_FLOW_DATA = 64 "append_flow_data",
     }
 }
 
-impl fmt::Display for EventFlags {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = self.0;
-        let mut separator = "";
-        for (flag, word) in Self::WORDS {
-            if self.contains(flag) {
-                write!(f, "{separator}{word}")?;
-                rest &= !flag.0;
-                separator = "|";
-            }
-        }
-        if rest != 0 || self.0 == 0 {
-            write!(f, "{separator}{rest:#x}")?;
-        }
-        Ok(())
+impl EventFlags {
+    /// Whether events of the type are not for people.
+    pub const fn is_hidden(self) -> bool {
+        self.0 & (Self::INTERNAL.0 | Self::APPEND_SCOPE_DATA.0 | Self::APPEND_FLOW_DATA.0) != 0
     }
 }
 

@@ -9,7 +9,7 @@ use support::{each_event, golden, traces};
 use traceloom_core::{Limits, Options, Records, Source};
 use traceloom_wtf::{
     Composer, FileInfo, Form, Record, Value,
-    derive::{FlowKind, Flows, Frames, Marks, Place, Ranges, Tree, appended},
+    derive::{FlowKind, Flows, Frames, Marks, Nested, Ranges, Tree, appended},
 };
 
 fn options(tree_bytes: u64) -> Options {
@@ -17,15 +17,15 @@ fn options(tree_bytes: u64) -> Options {
 }
 
 /// Time, place and appended data of every event, by zone and time.
-fn places(source: &Source, options: &Options, unwraps: bool) -> Vec<Vec<(i64, Place)>> {
+fn places(source: &Source, options: &Options, unwraps: bool) -> Vec<Vec<(i64, Nested)>> {
     let tree = Tree::build(source, options, unwraps).unwrap();
     let mut walk = tree.walk();
     let mut reader = traceloom_wtf::open(source.clone(), options).unwrap();
     reader.unwrap_times(unwraps);
-    let mut zones: Vec<Vec<(i64, Place)>> = Vec::new();
+    let mut zones: Vec<Vec<(i64, Nested)>> = Vec::new();
     while let Some(located) = reader.next().unwrap() {
         let Record::Event(event) = &located.record else { continue };
-        let Some(place) = walk.place(event).unwrap() else { continue };
+        let Some(place) = walk.nested(event).unwrap() else { continue };
         zones.resize_with(zones.len().max(event.zone as usize + 1), Vec::new);
         zones[event.zone as usize].push((event.time_us, place));
     }
@@ -61,7 +61,7 @@ fn scopes_nest_as_in_the_goldens_in_memory_and_on_disk() {
     assert!(refused.contains(&"js-outoforder.wtf-trace".to_owned()) && refused.len() < 5, "{refused:?}");
 }
 
-fn check_zone(name: &str, golden: &Json, ours: &[(i64, Place)]) {
+fn check_zone(name: &str, golden: &Json, ours: &[(i64, Nested)]) {
     let events = golden["events"].as_array().unwrap();
     assert_eq!(events.len(), ours.len(), "{name}");
     let numbers: HashMap<u32, usize> =
@@ -212,7 +212,7 @@ fn flows_lead_from_scope_to_scope() {
     let mut reader = traceloom_wtf::open(source, &Options::default()).unwrap();
     while let Some(located) = reader.next().unwrap() {
         let Record::Event(event) = &located.record else { continue };
-        let parent = walk.place(event).unwrap().and_then(|place| place.parent);
+        let parent = walk.nested(event).unwrap().and_then(|place| place.parent);
         links.extend(flows.push(event, parent).unwrap());
     }
     let count = |kind| links.iter().filter(|link| link.kind == kind).count();
@@ -233,7 +233,7 @@ fn data_is_appended_to_the_scope_around_it() {
     let mut reader = traceloom_wtf::open(source, &Options::default()).unwrap();
     while let Some(located) = reader.next().unwrap() {
         let Record::Event(event) = &located.record else { continue };
-        let Some(place) = walk.place(event).unwrap() else { continue };
+        let Some(place) = walk.nested(event).unwrap() else { continue };
         let pairs = appended(event)
             .map(|(name, value)| (name.to_str().into_owned(), value.as_text().map(|text| text.to_str().into_owned())));
         if let Some(parent) = place.parent {

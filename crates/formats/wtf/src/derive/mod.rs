@@ -15,7 +15,7 @@ pub use self::{
     frames::{Frame, Frames},
     marks::{Mark, Marks},
     ranges::{Range, Ranges},
-    tree::{Place, Scope, Tree, Walk},
+    tree::{Nested, Scope, Tree, Walk},
 };
 
 /// Most bytes of a name or value that is kept: what is derived must not outgrow the trace.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use traceloom_core::{Arena, Cursor, Entry, Error, Options, Records, Result, Source, Spill, SpillIter, reserve};
+use traceloom_core::{Arena, Error, Options, Records, Result, Source, Spill, SpillIter, reserve, spill_row};
 
 use crate::{Event, Record, Role};
 
@@ -26,7 +26,7 @@ pub struct Scope {
 
 /// Where an event stands among the scopes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Place {
+pub struct Nested {
     /// The innermost scope around it; for a leave, the scope that it ends.
     pub parent: Option<u32>,
     /// Open scopes around it.
@@ -223,28 +223,17 @@ fn keep_open(frames: &[Frame], scopes: &mut Spill<Ending>) -> Result<()> {
     with_children.try_for_each(|frame| scopes.set(frame.number.into(), open(frame)))
 }
 
-/// What a scope's number stands for: its end, and the time of the scopes directly inside.
-#[derive(Clone, Copy, Debug)]
-struct Ending {
-    end: i64,
-    children: u64,
+spill_row! {
+    /// When a scope ends, and the time of the scopes directly inside.
+    #[derive(Debug)]
+    struct Ending {
+        end: i64,
+        children: u64,
+    }
 }
 
 impl Ending {
     const OPEN: Self = Self { end: OPEN, children: 0 };
-}
-
-impl Entry for Ending {
-    const BYTES: usize = 16;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.end.to_le_bytes());
-        bytes.extend_from_slice(&self.children.to_le_bytes());
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self { end: cursor.i64("end")?, children: cursor.u64("children")? })
-    }
 }
 
 /// The scopes of a whole file.
@@ -321,7 +310,7 @@ pub struct Walk<'t> {
 
 impl Walk<'_> {
     /// The place of the next event; `None` for one that happens in no zone.
-    pub fn place(&mut self, event: &Event<'_>) -> Result<Option<Place>> {
+    pub fn nested(&mut self, event: &Event<'_>) -> Result<Option<Nested>> {
         if event.kind.is_structural() {
             return Ok(None);
         }
@@ -338,7 +327,7 @@ impl Walk<'_> {
             }
             None => self.replay(event.zone, step, scope),
         };
-        Ok(Some(Place { parent: Some(parent).filter(|parent| *parent != NONE), depth, scope }))
+        Ok(Some(Nested { parent: Some(parent).filter(|parent| *parent != NONE), depth, scope }))
     }
 
     fn scope(&mut self) -> Result<Scope> {

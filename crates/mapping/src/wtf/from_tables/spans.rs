@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
-use traceloom_wtf::raw::MOST_LEVELS;
+use traceloom_wtf::raw::MAX_LEVELS;
 
 use super::{
     signature::{Class, Signatures},
@@ -42,7 +42,7 @@ pub(super) fn push(
 ) -> Result<()> {
     let Gathered { roster, names, looks, spans, args, .. } = gathered;
     let mut walk = Walk { trace: 0, number: 0, last_enter_ns: None, timeline, places, steps, loss };
-    let mut nest: Nest<Open> = Nest::deep(MOST_LEVELS as usize - 1);
+    let mut nest: Nest<Open> = Nest::deep(MAX_LEVELS as usize - 1);
     let (mut current, mut items, mut colours) = (None, Items::default(), Vec::new());
     let (mut next_frame, mut next_range) = (0, 0);
     let alone = roster.traces.len() == 1;

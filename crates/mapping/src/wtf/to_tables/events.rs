@@ -11,7 +11,7 @@ use traceloom_model::{
 };
 use traceloom_wtf::{
     Event, Role, Value,
-    derive::{Flows, Frame, Frames, Place, Range, Ranges, Tree, Walk},
+    derive::{Flows, Frame, Frames, Nested, Range, Ranges, Tree, Walk},
 };
 
 use super::{
@@ -131,7 +131,7 @@ impl<'t> Mapper<'t> {
             return Ok(());
         }
         let place = match &mut self.walk {
-            Some(walk) => walk.place(event)?,
+            Some(walk) => walk.nested(event)?,
             None => None,
         };
         let ts_ns = self.clock.ts_ns(i128::from(event.time_us) * i128::from(self.unit_ns));
@@ -150,7 +150,7 @@ impl<'t> Mapper<'t> {
         &mut self,
         event: &Event<'_>,
         seen: Seen,
-        place: Option<Place>,
+        place: Option<Nested>,
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
         let id = self.next_scope;

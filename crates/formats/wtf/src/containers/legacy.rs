@@ -1,20 +1,22 @@
 //! The header of the packed, big-endian format that chunks replaced.
 
 use traceloom_core::{
-    ByteOrder, Cursor, Finding, Findings, Limits, Position, Result, Source,
+    ByteOrder, Cursor, Finding, Findings, Position, Result, Source,
     json::{self, Parser},
 };
 
 use crate::{
     Coding, Container, FileInfo, Header, Text,
+    file_info::flatten,
     findings::{LEGACY, LEGACY_HEADER},
-    json_out, probe,
+    probe,
+    write::with_member,
 };
 
 /// Bytes of the longest header: two strings of at most 64 KiB each and a few numbers.
 const LONGEST_HEADER: usize = 256 << 10;
 
-pub(crate) fn header(source: &Source, findings: &mut Findings, _limits: &Limits) -> Result<Header> {
+pub(crate) fn header(source: &Source, findings: &mut Findings) -> Result<Header> {
     let bytes = source.prefix(LONGEST_HEADER)?;
     let mut cursor = Cursor::new(&bytes, 0, ByteOrder::Big);
     cursor.u32("magic")?;
@@ -41,9 +43,9 @@ pub(crate) fn header(source: &Source, findings: &mut Findings, _limits: &Limits)
 fn read(cursor: &mut Cursor<'_>, info: &mut FileInfo, problem: &mut Option<&'static str>) -> Result<()> {
     let context = string(cursor)?;
     let is_object = |text: &Option<String>| text.as_deref().is_some_and(|text| json::is_value(text.as_bytes()));
-    match collect(context.as_deref(), &mut info.context) {
-        true if info.context.iter().any(|(key, value)| key == "contextType" && value == "script") => {}
-        _ => *problem = Some("its context is not one of a script"),
+    let is_json = collect(context.as_deref(), &mut info.context);
+    if !is_json || !info.context.iter().any(|(key, value)| key == "contextType" && value == "script") {
+        *problem = Some("its context is not one of a script");
     }
     info.flags = cursor.u32("flags")?;
     let low = cursor.u32("timebase, low word")?;
@@ -56,9 +58,9 @@ fn read(cursor: &mut Cursor<'_>, info: &mut FileInfo, problem: &mut Option<&'sta
     if problem.is_none() {
         // What a chunked file would hold, with the two texts as they are.
         let plain = FileInfo { context: Vec::new(), metadata: Vec::new(), ..info.clone() }.to_json();
-        let mut json = json_out::with_member(&plain, "contextInfo", context.unwrap_or_default().as_bytes());
+        let mut json = with_member(&plain, "contextInfo", context.unwrap_or_default().as_bytes());
         if is_object(&metadata) {
-            json = json_out::with_member(&json, "metadata", metadata.unwrap_or_default().as_bytes());
+            json = with_member(&json, "metadata", metadata.unwrap_or_default().as_bytes());
         }
         info.json = json;
     }
@@ -79,7 +81,7 @@ fn collect(text: Option<&str>, into: &mut Vec<(String, String)>) -> bool {
     let Some(text) = text.filter(|text| json::is_value(text.as_bytes())) else { return false };
     let mut parser = Parser::of(text.as_bytes(), 0);
     if let Ok(token) = parser.next() {
-        crate::file_info::flatten(token, &mut parser, &mut String::new(), into);
+        flatten(token, &mut parser, &mut String::new(), into);
     }
     true
 }

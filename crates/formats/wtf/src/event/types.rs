@@ -1,148 +1,14 @@
-//! Event types: what the file defines, and what the loader knows by name.
+//! Event types: what the file defines.
 
 use std::collections::HashMap;
 
 use traceloom_core::{Error, Limits, Result, reserve};
 
+use super::{
+    builtins::{BUILTINS, Role, role},
+    signature::{Argument, parse_arguments},
+};
 use crate::raw::{ArgumentType, DEFINE_WIRE_ID, EventClass, EventFlags};
-
-/// One argument of an event type.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct Argument {
-    /// Its type.
-    pub kind: ArgumentType,
-    /// Its name.
-    pub name: Box<str>,
-}
-
-/// Takes a list like `uint32 n, ascii name` apart; `Err` names the argument that cannot be understood.
-pub(crate) fn parse_arguments(text: &str) -> Result<Box<[Argument]>, &str> {
-    if text.is_empty() {
-        return Ok(Box::default());
-    }
-    text.split(',').map(|argument| parse_argument(argument).ok_or(argument.trim())).collect()
-}
-
-/// The first place that looks like a type, one space and a name; what stands around it is ignored, as in the original.
-fn parse_argument(text: &str) -> Option<Argument> {
-    let places = text.char_indices().map(|(at, _)| at);
-    let (kind, name) = places.filter_map(|at| text.get(at..)).find_map(split_argument)?;
-    Some(Argument { kind: ArgumentType::parse(kind)?, name: name.into() })
-}
-
-fn split_argument(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_start_matches(' ');
-    let is_type = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '[' | ']' | '<' | '>');
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let run = text.find(|c| !is_type(c)).unwrap_or(text.len());
-    let spaces = text.get(..run)?.rmatch_indices(' ').map(|(at, _)| at);
-    spaces.filter(|at| *at > 0).find_map(|at| {
-        let name = text.get(at + 1..)?;
-        let name = name.get(..name.find(|c| !is_name(c)).unwrap_or(name.len()))?;
-        (!name.is_empty()).then_some((text.get(..at)?, name))
-    })
-}
-
-/// Whether the original dies of a generic scope or time stamp with this name: it takes the name for a
-/// signature, and while a bad name is replaced, a bad list of arguments is not.
-pub(crate) fn is_fatal_name(name: &str) -> bool {
-    let Some((name, args)) = name.trim().split_once('(') else { return false };
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "_.#:$[]\"'-".contains(c);
-    let name = name.replace(' ', "");
-    let Some(args) = args.strip_suffix(')') else { return false };
-    !name.is_empty() && name.chars().all(is_name) && !args.contains('\n') && parse_arguments(args).is_err()
-}
-
-/// What an event means to the loader; goes by the type's name.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Role {
-    /// Nothing: it is the program's own.
-    Plain,
-    /// `wtf.event#define`
-    Define,
-    /// `wtf.trace#discontinuity`: events were lost here.
-    Discontinuity,
-    /// `wtf.zone#create`
-    ZoneCreate,
-    /// `wtf.zone#delete`
-    ZoneDelete,
-    /// `wtf.zone#set`: the following events happen there.
-    ZoneSet,
-    /// `wtf.scope#enter`: a scope that goes by the name in its argument.
-    ScopeEnter,
-    /// `wtf.scope#leave`: ends the innermost scope.
-    ScopeLeave,
-    /// `wtf.scope#appendData`: a name and a value for the innermost scope.
-    ScopeAppend,
-    /// A type of the program whose arguments all go to the innermost scope.
-    ScopeAppendAll,
-    /// `wtf.flow#branch`: a flow begins.
-    FlowBranch,
-    /// `wtf.flow#extend`: a flow goes on here.
-    FlowExtend,
-    /// `wtf.flow#terminate`: a flow ends.
-    FlowTerminate,
-    /// `wtf.flow#appendData`: a name and a value for a flow.
-    FlowAppend,
-    /// `wtf.trace#mark`: what comes next goes by this name.
-    Mark,
-    /// `wtf.trace#timeStamp`: an instance that goes by the name in its argument.
-    TimeStamp,
-    /// `wtf.timeRange#begin`
-    RangeBegin,
-    /// `wtf.timeRange#end`
-    RangeEnd,
-    /// `wtf.timing#frameStart`
-    FrameStart,
-    /// `wtf.timing#frameEnd`
-    FrameEnd,
-}
-
-/// A type that every JavaScript recording knows: name, class, flags, arguments.
-pub(crate) struct Builtin {
-    pub(crate) name: &'static str,
-    pub(crate) class: EventClass,
-    pub(crate) flags: u32,
-    pub(crate) args: &'static str,
-    role: Role,
-}
-
-const fn builtin(name: &'static str, flags: u32, args: &'static str, role: Role) -> Builtin {
-    Builtin { name, class: EventClass::INSTANCE, flags, args, role }
-}
-
-pub(crate) static BUILTINS: [Builtin; 19] = [
-    builtin(
-        "wtf.event#define",
-        40,
-        "uint16 wireId, uint16 eventClass, uint32 flags, ascii name, ascii args",
-        Role::Define,
-    ),
-    builtin("wtf.trace#discontinuity", 32, "", Role::Discontinuity),
-    builtin("wtf.zone#create", 40, "uint16 zoneId, ascii name, ascii type, ascii location", Role::ZoneCreate),
-    builtin("wtf.zone#delete", 40, "uint16 zoneId", Role::ZoneDelete),
-    builtin("wtf.zone#set", 40, "uint16 zoneId", Role::ZoneSet),
-    Builtin {
-        name: "wtf.scope#enter",
-        class: EventClass::SCOPE,
-        flags: 32,
-        args: "ascii name",
-        role: Role::ScopeEnter,
-    },
-    Builtin { name: "wtf.scope#enterTracing", class: EventClass::SCOPE, flags: 44, args: "", role: Role::Plain },
-    builtin("wtf.scope#leave", 40, "", Role::ScopeLeave),
-    builtin("wtf.scope#appendData", 56, "ascii name, any value", Role::ScopeAppend),
-    builtin("wtf.flow#branch", 40, "flowId id, flowId parentId, ascii name, any value", Role::FlowBranch),
-    builtin("wtf.flow#extend", 40, "flowId id, ascii name, any value", Role::FlowExtend),
-    builtin("wtf.flow#terminate", 40, "flowId id, any value", Role::FlowTerminate),
-    builtin("wtf.flow#appendData", 104, "flowId id, ascii name, any value", Role::FlowAppend),
-    builtin("wtf.trace#mark", 40, "ascii name, any value", Role::Mark),
-    builtin("wtf.trace#timeStamp", 32, "ascii name, any value", Role::TimeStamp),
-    builtin("wtf.timeRange#begin", 40, "uint32 id, ascii name, any value", Role::RangeBegin),
-    builtin("wtf.timeRange#end", 40, "uint32 id", Role::RangeEnd),
-    builtin("wtf.timing#frameStart", 8, "uint32 number", Role::FrameStart),
-    builtin("wtf.timing#frameEnd", 8, "uint32 number", Role::FrameEnd),
-];
 
 /// A kind of event, as defined in the file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -223,14 +89,6 @@ fn fixed_bytes(args: &[Argument]) -> Option<u32> {
     u32::try_from(args.len() * 4).ok().filter(|_| !has_array)
 }
 
-fn role(name: &str, flags: EventFlags) -> Role {
-    let known = BUILTINS.iter().find(|builtin| builtin.name == name);
-    match known.map_or(Role::Plain, |builtin| builtin.role) {
-        Role::Plain if flags.contains(EventFlags::APPEND_SCOPE_DATA) => Role::ScopeAppendAll,
-        role => role,
-    }
-}
-
 /// A definition as it stands in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Definition<'a> {
@@ -261,22 +119,16 @@ pub struct EventTypes {
     by_wire: Vec<u32>,
     /// The first and the last type of each name.
     by_name: HashMap<Box<str>, (u32, u32)>,
-    most: usize,
+    max_types: usize,
 }
 
 impl EventTypes {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let mut types = Self { all: Vec::new(), by_wire: Vec::new(), by_name: HashMap::new(), most: limits.entries };
+        let mut types =
+            Self { all: Vec::new(), by_wire: Vec::new(), by_name: HashMap::new(), max_types: limits.entries };
         let [define, ..] = &BUILTINS;
-        let definition = Definition {
-            wire_id: DEFINE_WIRE_ID,
-            class: define.class,
-            flags: EventFlags(define.flags),
-            name: define.name,
-            args: Some(define.args),
-        };
         // One entry is below every limit that lets anything be read at all.
-        let _ = types.define(definition);
+        let _ = types.define(define.definition(DEFINE_WIRE_ID));
         types
     }
 
@@ -337,8 +189,8 @@ impl EventTypes {
             Some(index) => index,
             None => {
                 let index = self.all.len();
-                if index >= self.most {
-                    return Err(Error::limit("event types", index as u64 + 1, self.most as u64));
+                if index >= self.max_types {
+                    return Err(Error::limit("event types", index as u64 + 1, self.max_types as u64));
                 }
                 new.index = index as u32;
                 new.original = first.unwrap_or(new.index);
@@ -365,8 +217,8 @@ impl EventTypes {
         let at = wire_id as usize;
         if at >= self.by_wire.len() {
             // Definitions that are made from text count from here on, so that none is in the way of a stored one.
-            if at >= self.most.saturating_add(1 << 16) {
-                return Err(Error::limit("event types", u64::from(wire_id), self.most as u64));
+            if at >= self.max_types.saturating_add(1 << 16) {
+                return Err(Error::limit("event types", u64::from(wire_id), self.max_types as u64));
             }
             let more = at + 1 - self.by_wire.len();
             reserve(&mut self.by_wire, more)?;
@@ -382,33 +234,6 @@ impl EventTypes {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn signatures_are_taken_apart() {
-        let shown = |text: &'static str| {
-            let args = parse_arguments(text)?;
-            Ok::<_, &str>(
-                args.iter().map(|argument| format!("{} {}", argument.kind, argument.name)).collect::<Vec<_>>(),
-            )
-        };
-        let good = shown("unsigned short a, uint8[] b_1,  sequence<float> c").unwrap();
-        assert_eq!(good, ["uint16 a", "uint8[] b_1", "float32[] c"]);
-        assert_eq!(shown("@uint8 a@1").unwrap(), ["uint8 a"]);
-        assert!(shown("").unwrap().is_empty());
-        for bad in ["uint64 a", "uint8", "uint8 a b", "uint8  a", "bool[] a", "uint8 a,"] {
-            assert!(shown(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn names_with_bad_arguments_are_fatal() {
-        for fatal in ["f(bad)", " f g (x, y) ", "load(uint64 n)"] {
-            assert!(is_fatal_name(fatal), "{fatal}");
-        }
-        for fine in ["f", "f()", "f(uint8 a)", "f(bad", "f{(bad)", "(bad)", "f(bad) g"] {
-            assert!(!is_fatal_name(fine), "{fine}");
-        }
-    }
 
     #[test]
     fn a_name_keeps_one_signature_per_wire_id() {

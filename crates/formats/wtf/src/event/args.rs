@@ -2,10 +2,8 @@
 
 use traceloom_core::{ByteOrder, Cursor, Error, Result};
 
-use crate::{
-    Argument, Coding, StringTable, Text,
-    raw::{ArgumentType, Element, NULL_ARRAY, padded},
-};
+use super::{Argument, Coding, StringTable, Text};
+use crate::raw::{ArgumentType, Element, NULL_ARRAY, padded};
 
 /// How events are encoded.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

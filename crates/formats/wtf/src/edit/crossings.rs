@@ -1,4 +1,4 @@
-//! What reaches over the edges of a part: it is told at the edge.
+//! Events that are held until an edge of a slice, and what lasts from event to event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,19 +6,19 @@ use crate::{Array, Event, Role, Text, TypeId, Value, raw::Element};
 
 /// An event that is written later than it was read.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(super) struct Held {
     /// Its zone in the input.
-    pub(crate) zone: usize,
-    pub(crate) kind: TypeId,
+    pub(super) zone: usize,
+    pub(super) kind: TypeId,
     values: Vec<Owned>,
 }
 
 impl Held {
-    pub(crate) fn new<'v>(zone: usize, kind: TypeId, values: impl Iterator<Item = Value<'v>>) -> Self {
+    pub(super) fn new<'v>(zone: usize, kind: TypeId, values: impl Iterator<Item = Value<'v>>) -> Self {
         Self { zone, kind, values: values.map(Owned::new).collect() }
     }
 
-    pub(crate) fn values(&self) -> impl Iterator<Item = Value<'_>> {
+    pub(super) fn values(&self) -> impl Iterator<Item = Value<'_>> {
         self.values.iter().map(Owned::value)
     }
 }
@@ -46,9 +46,7 @@ impl Owned {
             Value::Time(time) => Self::Plain(Value::Time(time)),
             Value::Text(given) => Self::Text(text(given)),
             Value::Any(given) => Self::Any(text(given)),
-            Value::Array(array) => {
-                Self::Array(array.map(|array| (array.element, crate::encode::little_endian(&array))))
-            }
+            Value::Array(array) => Self::Array(array.map(|array| (array.element, crate::write::little_endian(&array)))),
         }
     }
 
@@ -64,7 +62,7 @@ impl Owned {
 
 /// What lasts without being a scope, and what tells it from its like.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Lasting {
+pub(super) enum Lasting {
     /// A frame: a zone and a number.
     Frame(u32, u32),
     /// The mark of a zone, which lasts to the next.
@@ -75,7 +73,7 @@ pub(crate) enum Lasting {
 
 impl Lasting {
     /// What the event begins or, if false, ends.
-    pub(crate) fn of(event: &Event<'_>) -> Option<(Self, bool)> {
+    pub(super) fn of(event: &Event<'_>) -> Option<(Self, bool)> {
         let number = |name| event.args.get(name).and_then(|value| value.as_u32()).unwrap_or(0);
         match event.kind.role {
             Role::FrameStart => Some((Self::Frame(event.zone, number("number")), true)),
@@ -88,35 +86,37 @@ impl Lasting {
     }
 }
 
-/// Frames, marks and time ranges that a part cuts through.
+/// Frames, marks and time ranges that a slice cuts through.
 #[derive(Debug, Default)]
-pub(crate) struct Crossings {
-    /// Those that began before the part and have not ended yet.
+pub(super) struct Crossings {
+    /// Those that started before the range and have not ended yet.
     before: BTreeMap<Lasting, Held>,
-    /// Those that are open in the part.
+    /// Those that are open in the range.
     open: BTreeSet<Lasting>,
-    /// How those end that end after the part.
+    /// How those end that end after the range.
     ends: Vec<Held>,
 }
 
 impl Crossings {
-    /// Something begins before the part, or ends.
-    pub(crate) fn before(&mut self, what: Lasting, begun: Option<Held>) {
-        match begun {
-            Some(begun) => self.before.insert(what, begun),
-            None => self.before.remove(&what),
-        };
+    /// Something starts before the range.
+    pub(super) fn begin_before(&mut self, what: Lasting, begun: Held) {
+        self.before.insert(what, begun);
     }
 
-    /// The part begins: gives what began before and lasts.
-    pub(crate) fn begin(&mut self) -> impl Iterator<Item = Held> + use<> {
+    /// Something that started before the range is over, too; whether there was any.
+    pub(super) fn end_before(&mut self, what: Lasting) -> bool {
+        self.before.remove(&what).is_some()
+    }
+
+    /// The range starts: gives what started before and lasts.
+    pub(super) fn begin(&mut self) -> impl Iterator<Item = Held> + use<> {
         let before = std::mem::take(&mut self.before);
         self.open.extend(before.keys().copied());
         before.into_values()
     }
 
-    /// Something happens in the part.
-    pub(crate) fn inside(&mut self, what: Lasting, begins: bool) {
+    /// Something happens in the range.
+    pub(super) fn inside(&mut self, what: Lasting, begins: bool) {
         if begins {
             self.open.insert(what);
         } else {
@@ -124,18 +124,18 @@ impl Crossings {
         }
     }
 
-    /// Something ends after the part; whether it began before that.
-    pub(crate) fn ends_after(&mut self, what: Lasting) -> bool {
+    /// Something ends after the range; whether it started before that.
+    pub(super) fn ends_after(&mut self, what: Lasting) -> bool {
         self.open.remove(&what)
     }
 
     /// Keeps how it ends.
-    pub(crate) fn end_later(&mut self, held: Held) {
+    pub(super) fn end_later(&mut self, held: Held) {
         self.ends.push(held);
     }
 
-    /// The part is over: gives the ends of what lasts longer.
-    pub(crate) fn finish(&mut self) -> Vec<Held> {
+    /// The range is over: gives the ends of what lasts longer.
+    pub(super) fn finish(&mut self) -> Vec<Held> {
         std::mem::take(&mut self.ends)
     }
 }

@@ -35,7 +35,7 @@ type Key = (Option<Box<str>>, Option<Box<str>>, Option<Box<str>>);
 
 /// All zones of a file and the one that is set.
 #[derive(Debug)]
-pub(crate) struct Zones {
+pub(super) struct Zones {
     all: Vec<Zone>,
     progress: Vec<Progress>,
     by_id: HashMap<u32, u32>,
@@ -46,15 +46,15 @@ pub(crate) struct Zones {
     /// The turns of the last event in this chunk: a zone that begins here begins in the same turn.
     chunk_turns: Option<Progress>,
     /// Set while a zone is active that was never created and has no event yet.
-    pub(crate) pending_unknown: Option<u32>,
-    pub(crate) unwraps: bool,
+    pub(super) pending_unknown: Option<u32>,
+    pub(super) unwraps: bool,
     /// Added to every time: the distance of a second file header's timebase.
-    pub(crate) shift_us: i64,
-    most: usize,
+    pub(super) shift_us: i64,
+    max_zones: usize,
 }
 
 impl Zones {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(super) fn new(limits: &Limits) -> Self {
         Self {
             all: vec![Zone::default()],
             progress: vec![Progress::default()],
@@ -67,30 +67,30 @@ impl Zones {
             pending_unknown: None,
             unwraps: true,
             shift_us: 0,
-            most: limits.entries,
+            max_zones: limits.entries,
         }
     }
 
-    pub(crate) fn all(&self) -> &[Zone] {
+    pub(super) fn all(&self) -> &[Zone] {
         &self.all
     }
 
     #[inline]
-    pub(crate) fn current(&self) -> u32 {
+    pub(super) fn current(&self) -> u32 {
         self.current
     }
 
     /// The last stamp in the active zone, 0 before the first.
-    pub(crate) fn last_stamp(&self) -> u32 {
+    pub(super) fn last_stamp(&self) -> u32 {
         self.now.last
     }
 
-    pub(crate) fn begin_chunk(&mut self) {
+    pub(super) fn begin_chunk(&mut self) {
         self.chunk_turns = None;
     }
 
     /// The first zone takes the place of the nameless one; zones that agree in everything are one.
-    pub(crate) fn create(&mut self, zone: Zone) -> Result<()> {
+    pub(super) fn create(&mut self, zone: Zone) -> Result<()> {
         let id = zone.id.unwrap_or(0);
         let key = (zone.name.clone(), zone.kind.clone(), zone.location.clone());
         if std::mem::take(&mut self.is_first_create) {
@@ -114,7 +114,7 @@ impl Zones {
     }
 
     /// Makes a zone active.
-    pub(crate) fn set(&mut self, id: u32) {
+    pub(super) fn set(&mut self, id: u32) {
         match self.by_id.get(&id) {
             Some(index) => {
                 let index = *index;
@@ -126,7 +126,7 @@ impl Zones {
     }
 
     /// An event happens in a zone that was never created: it gets one of its own.
-    pub(crate) fn adopt_unknown(&mut self) -> Result<()> {
+    pub(super) fn adopt_unknown(&mut self) -> Result<()> {
         if let Some(id) = self.pending_unknown.take() {
             let index = self.push(Zone { id: Some(id), ..Zone::default() })?;
             self.by_id.insert(id, index);
@@ -137,8 +137,8 @@ impl Zones {
 
     fn push(&mut self, zone: Zone) -> Result<u32> {
         let index = self.all.len();
-        if index >= self.most {
-            return Err(Error::limit("zones", index as u64 + 1, self.most as u64));
+        if index >= self.max_zones {
+            return Err(Error::limit("zones", index as u64 + 1, self.max_zones as u64));
         }
         self.all.push(zone);
         self.progress.push(Progress::default());
@@ -158,7 +158,7 @@ impl Zones {
 
     /// The time of an event in the active zone, in microseconds from the timebase.
     #[inline]
-    pub(crate) fn time_us(&mut self, raw: u32) -> i64 {
+    pub(super) fn time_us(&mut self, raw: u32) -> i64 {
         if !self.unwraps {
             return i64::from(raw) + self.shift_us;
         }

@@ -5,18 +5,19 @@
 use std::collections::HashMap;
 
 use traceloom_core::{
-    Finding, Findings, Limits, Position, Result, Source, Window,
+    Finding, Limits, Position, Result, Source, Window,
     json::{Fault, Input, Parser, Token},
 };
 
+use super::Context;
 use crate::{
-    Argument, EventTypes, FileInfo,
-    encode::EventBuffer,
+    Argument, FileInfo,
+    event::{Definition, builtin_named, parse_arguments},
     file_info::HAS_HIGH_RESOLUTION_TIMES,
     findings::SCRIPT_EVENT,
     probe::read_span,
     raw::{ArgumentType, Element, EventClass, EventFlags},
-    types::{BUILTINS, Definition, parse_arguments},
+    write::EventBuffer,
 };
 
 /// Wire ids of our own begin where those of files end.
@@ -24,26 +25,26 @@ const FIRST_WIRE_ID: u32 = 1 << 16;
 
 /// A type that the list can refer to.
 #[derive(Clone, Debug)]
-struct Known {
+struct ListedType {
     wire_id: u32,
     args: Box<[Argument]>,
 }
 
 /// Turns entries of a list into events.
 #[derive(Debug)]
-pub(crate) struct Script {
+pub(super) struct Script {
     source: Source,
     limits: Limits,
-    by_name: HashMap<Box<str>, Known>,
-    by_id: HashMap<i64, Known>,
+    by_name: HashMap<Box<str>, ListedType>,
+    by_id: HashMap<i64, ListedType>,
     next_wire_id: u32,
     info: FileInfo,
 }
 
-/// An entry of the list, with everything that may stand in one.
+/// An object of the list, with everything that may stand in one.
 #[derive(Debug, Default)]
-struct Entry {
-    place: u64,
+struct Item {
+    offset: u64,
     kind: Vec<u8>,
     event: Option<Reference>,
     time: f64,
@@ -72,7 +73,7 @@ struct Draft {
 }
 
 impl Script {
-    pub(crate) fn new(source: &Source, limits: &Limits) -> Self {
+    pub(super) fn new(source: &Source, limits: &Limits) -> Self {
         Self {
             source: source.clone(),
             limits: limits.clone(),
@@ -83,93 +84,89 @@ impl Script {
         }
     }
 
-    pub(crate) fn info(&self) -> FileInfo {
+    pub(super) fn info(&self) -> FileInfo {
         self.info.clone()
     }
 
-    pub(crate) fn unusable(&self, what: &str, place: u64, findings: &mut Findings) -> Result<()> {
-        findings.report(Finding::new(&SCRIPT_EVENT, Position::at(place)).with("what", what))
+    pub(super) fn unusable(&self, what: &str, offset: u64, context: &mut Context<'_>) -> Result<()> {
+        context.findings.report(Finding::new(&SCRIPT_EVENT, Position::at(offset)).with("what", what))
     }
 
-    /// Reads the entry whose opening brace has been taken.
-    pub(crate) fn entry(
+    /// Reads the object whose opening brace has been taken.
+    pub(super) fn item(
         &mut self,
         parser: &mut Parser<Window>,
         buffer: &mut EventBuffer,
-        findings: &mut Findings,
-        types: &EventTypes,
+        context: &mut Context<'_>,
     ) -> Result<(), Fault> {
-        let entry = read_entry(parser)?;
-        if let Some(event) = &entry.event {
-            self.event(event, &entry, buffer, findings, types)?;
-        } else if entry.kind == b"wtf.event#define" {
-            self.define(&entry, buffer, findings)?;
-        } else if entry.kind == b"wtf.json#header" {
-            self.info.timebase_ms = entry.timebase;
-            self.info.flags = if entry.is_coarse { 0 } else { HAS_HIGH_RESOLUTION_TIMES };
+        let item = read_item(parser)?;
+        if let Some(event) = &item.event {
+            self.event(event, &item, buffer, context)?;
+        } else if item.kind == b"wtf.event#define" {
+            self.define(&item, buffer, context)?;
+        } else if item.kind == b"wtf.json#header" {
+            self.info.timebase_ms = item.timebase;
+            self.info.flags = if item.is_coarse { 0 } else { HAS_HIGH_RESOLUTION_TIMES };
         } else {
-            self.unusable("it is neither an event nor a definition", entry.place, findings)?;
+            self.unusable("it is neither an event nor a definition", item.offset, context)?;
         }
         Ok(())
     }
 
-    fn define(&mut self, entry: &Entry, buffer: &mut EventBuffer, findings: &mut Findings) -> Result<()> {
-        let (name, args) = match (&entry.name, &entry.signature) {
-            (Some(name), _) => (name.clone(), entry.args.as_ref().map(|args| lossy(&args.text)).unwrap_or_default()),
+    fn define(&mut self, item: &Item, buffer: &mut EventBuffer, context: &mut Context<'_>) -> Result<()> {
+        let (name, args) = match (&item.name, &item.signature) {
+            (Some(name), _) => (name.clone(), item.args.as_ref().map(|args| lossy(&args.text)).unwrap_or_default()),
             (None, Some(signature)) => split_signature(signature),
-            (None, None) => return self.unusable("a definition has no signature", entry.place, findings),
+            (None, None) => return self.unusable("a definition has no signature", item.offset, context),
         };
-        let class = match entry.class.as_deref() {
+        let class = match item.class.as_deref() {
             Some(b"instance") => EventClass::INSTANCE,
             _ => EventClass::SCOPE,
         };
-        let flags = EventFlags(entry.flags as u32);
-        let known = self.add(&name, &args, class, flags, buffer, entry, findings)?;
-        if let (Some(id), Some(known)) = (entry.event_id, known) {
-            self.by_id.insert(id, known);
+        let flags = EventFlags(item.flags as u32);
+        let definition = Definition { wire_id: 0, class, flags, name: &name, args: Some(&args) };
+        let listed = self.add(definition, item, buffer, context)?;
+        if let (Some(id), Some(listed)) = (item.event_id, listed) {
+            self.by_id.insert(id, listed);
         }
         Ok(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a definition has that many sides")]
+    /// Defines a type under the next free wire id.
     fn add(
         &mut self,
-        name: &str,
-        args: &str,
-        class: EventClass,
-        flags: EventFlags,
+        definition: Definition<'_>,
+        item: &Item,
         buffer: &mut EventBuffer,
-        entry: &Entry,
-        findings: &mut Findings,
-    ) -> Result<Option<Known>> {
-        let Ok(parsed) = parse_arguments(args) else {
-            self.unusable("the arguments of a definition cannot be understood", entry.place, findings)?;
+        context: &mut Context<'_>,
+    ) -> Result<Option<ListedType>> {
+        let Ok(args) = parse_arguments(definition.args.unwrap_or_default()) else {
+            self.unusable("the arguments of a definition cannot be understood", item.offset, context)?;
             return Ok(None);
         };
         self.limits.check_entries("event types", u64::from(self.next_wire_id - FIRST_WIRE_ID) + 1)?;
         let wire_id = self.next_wire_id;
         self.next_wire_id += 1;
-        let args = Some(args).filter(|args| !args.is_empty());
-        buffer.define(entry.time as i64 as u32, &Definition { wire_id, class, flags, name, args });
-        let known = Known { wire_id, args: parsed };
-        self.by_name.insert(name.into(), known.clone());
-        Ok(Some(known))
+        let stored = Definition { wire_id, args: definition.args.filter(|args| !args.is_empty()), ..definition };
+        buffer.define(item.time as i64 as u32, &stored);
+        let listed = ListedType { wire_id, args };
+        self.by_name.insert(definition.name.into(), listed.clone());
+        Ok(Some(listed))
     }
 
     fn event(
         &mut self,
         event: &Reference,
-        entry: &Entry,
+        item: &Item,
         buffer: &mut EventBuffer,
-        findings: &mut Findings,
-        types: &EventTypes,
+        context: &mut Context<'_>,
     ) -> Result<()> {
-        let Some(known) = self.find(event, entry, buffer, findings, types)? else {
-            return self.unusable("it refers to an event that nothing defines", entry.place, findings);
+        let Some(listed) = self.find(event, item, buffer, context)? else {
+            return self.unusable("it refers to an event that nothing defines", item.offset, context);
         };
-        let args = self.arguments(entry.args.as_ref(), &known.args)?;
-        buffer.begin(known.wire_id, entry.time as i64 as u32);
-        for (argument, draft) in known.args.iter().zip(args) {
+        let args = self.arguments(item.args.as_ref(), &listed.args)?;
+        buffer.begin(listed.wire_id, item.time as i64 as u32);
+        for (argument, draft) in listed.args.iter().zip(args) {
             self.value(argument.kind, draft.as_ref(), buffer)?;
         }
         Ok(())
@@ -179,32 +176,28 @@ impl Script {
     fn find(
         &mut self,
         event: &Reference,
-        entry: &Entry,
+        item: &Item,
         buffer: &mut EventBuffer,
-        findings: &mut Findings,
-        types: &EventTypes,
-    ) -> Result<Option<Known>> {
+        context: &mut Context<'_>,
+    ) -> Result<Option<ListedType>> {
         let name = match event {
             Reference::Id(id) => match self.by_id.get(id) {
-                Some(known) => return Ok(Some(known.clone())),
+                Some(listed) => return Ok(Some(listed.clone())),
                 None if *id == -1 => "wtf.scope#leave",
                 None => return Ok(None),
             },
             Reference::Name(name) => name,
         };
-        if let Some(known) = self.by_name.get(name) {
-            return Ok(Some(known.clone()));
+        if let Some(listed) = self.by_name.get(name) {
+            return Ok(Some(listed.clone()));
         }
-        if let Some(kind) = types.by_name(name)
+        if let Some(kind) = context.types.by_name(name)
             && let Some(args) = &kind.args
         {
-            return Ok(Some(Known { wire_id: kind.wire_id, args: args.clone() }));
+            return Ok(Some(ListedType { wire_id: kind.wire_id, args: args.clone() }));
         }
-        match BUILTINS.iter().find(|builtin| builtin.name == name) {
-            Some(builtin) => {
-                let flags = EventFlags(builtin.flags);
-                self.add(builtin.name, builtin.args, builtin.class, flags, buffer, entry, findings)
-            }
+        match builtin_named(name) {
+            Some(builtin) => self.add(builtin.definition(0), item, buffer, context),
             None => Ok(None),
         }
     }
@@ -320,8 +313,8 @@ impl Script {
     }
 }
 
-fn read_entry(parser: &mut Parser<Window>) -> Result<Entry, Fault> {
-    let mut entry = Entry { place: parser.token_start(), ..Entry::default() };
+fn read_item(parser: &mut Parser<Window>) -> Result<Item, Fault> {
+    let mut item = Item { offset: parser.token_start(), ..Item::default() };
     while parser.next()? == Token::Key {
         let key = parser.text().to_vec();
         let token = parser.next()?;
@@ -329,25 +322,25 @@ fn read_entry(parser: &mut Parser<Window>) -> Result<Entry, Fault> {
         match key.as_slice() {
             // An empty name or id is none, as in the original.
             b"event" if draft.token == Token::String && !draft.text.is_empty() => {
-                entry.event = Some(Reference::Name(lossy(&draft.text)));
+                item.event = Some(Reference::Name(lossy(&draft.text)));
             }
             b"event" if draft.token == Token::Number => {
-                entry.event = Some(Reference::Id(parse_float(&draft.text) as i64));
+                item.event = Some(Reference::Id(parse_float(&draft.text) as i64));
             }
-            b"type" => entry.kind = draft.text,
-            b"time" => entry.time = parse_float(&draft.text),
-            b"args" => entry.args = Some(draft),
-            b"signature" => entry.signature = Some(lossy(&draft.text)),
-            b"name" => entry.name = Some(lossy(&draft.text)),
-            b"class" => entry.class = Some(draft.text),
-            b"flags" => entry.flags = parse_float(&draft.text),
-            b"event_id" => entry.event_id = Some(parse_float(&draft.text) as i64),
-            b"timebase" => entry.timebase = parse_float(&draft.text),
-            b"high_resolution_times" => entry.is_coarse = draft.token == Token::Bool(false),
+            b"type" => item.kind = draft.text,
+            b"time" => item.time = parse_float(&draft.text),
+            b"args" => item.args = Some(draft),
+            b"signature" => item.signature = Some(lossy(&draft.text)),
+            b"name" => item.name = Some(lossy(&draft.text)),
+            b"class" => item.class = Some(draft.text),
+            b"flags" => item.flags = parse_float(&draft.text),
+            b"event_id" => item.event_id = Some(parse_float(&draft.text) as i64),
+            b"timebase" => item.timebase = parse_float(&draft.text),
+            b"high_resolution_times" => item.is_coarse = draft.token == Token::Bool(false),
             _ => {}
         }
     }
-    Ok(entry)
+    Ok(item)
 }
 
 fn read_draft<I: Input>(parser: &mut Parser<I>, token: Token) -> Result<Draft, Fault> {

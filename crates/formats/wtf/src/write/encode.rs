@@ -6,11 +6,11 @@ use traceloom_core::{Error, Result};
 
 use crate::{
     Array, Value,
+    event::Definition,
     raw::{
         CHUNK_FIXED, ChunkType, DEFINE_WIRE_ID, EMPTY_STRING, Element, NULL_ARRAY, NULL_STRING, PART_ENTRY, PartType,
         padded,
     },
-    types::Definition,
 };
 
 /// Events in words, with the strings that they refer to.
@@ -76,7 +76,8 @@ impl EventBuffer {
             return Ok(());
         };
         let count = bytes.len() / element.width();
-        let count = u32::try_from(count).map_err(|_| Error::usage("an array has more than 2^32 elements"))?;
+        let too_many = |_| Error::limit("array elements", count as u64, u32::MAX.into());
+        let count = u32::try_from(count).map_err(too_many)?;
         self.word(count);
         self.events.extend_from_slice(bytes);
         let missing = padded(bytes.len()) - bytes.len();

@@ -2,18 +2,17 @@
 
 use traceloom_core::{Error, Located, Result, json};
 
+use super::{Reader, State, plan::Content};
 use crate::{
-    FileInfo, Reader, Record, Resource,
-    chunk::Content,
+    FileInfo, Record, Resource,
     findings::{JSON_EVENTS, JSON_EVENTS_SYNTAX, NO_HEADER, SECOND_HEADER},
-    read::State,
 };
 
 /// How far apart two timebases may be: every sum with a time of an event has to fit.
 const FARTHEST_US: i64 = i64::MAX / 4;
 
 impl Reader {
-    pub(crate) fn warn_no_header(&mut self) -> Result<()> {
+    pub(super) fn warn_no_header(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.warned_no_header, true) {
             let offset = self.body.offset();
             self.report(&NO_HEADER, offset, |odd| odd)?;
@@ -22,7 +21,7 @@ impl Reader {
     }
 
     /// Lends a part that is one record.
-    pub(crate) fn lend_part(&mut self, index: usize) -> Result<Option<Located<Record<'_>>>> {
+    pub(super) fn lend_part(&mut self, index: usize) -> Result<Option<Located<Record<'_>>>> {
         let Some(step) = self.plan.steps.get(index).copied() else { return Ok(None) };
         self.state = State::Part(index + 1);
         let len = usize::try_from(step.end - step.start).unwrap_or(usize::MAX);

@@ -7,15 +7,15 @@ use traceloom_core::{
     json::{self, Memory, Parser, Token},
 };
 
+use super::Image;
 use crate::{
     Container, FileInfo, Header,
-    document::Image,
-    encode::EventBuffer,
+    event::Definition,
     file_info::{TIMES_AS_COUNT, flatten},
     findings::{CALLS_FUNCTION, CALLS_HEADER, CALLS_TAIL},
     probe::{packed_header, read_span},
     raw::{EventClass, EventFlags, NO_TIME, padded},
-    types::Definition,
+    write::EventBuffer,
 };
 
 const VERSION: u32 = 1;
@@ -221,11 +221,13 @@ impl Calls {
             self.call(id, sample, offset, findings)?;
         }
         let text_end = self.window.offset();
-        let place = match text_end > start {
-            true => start,
+        let place = if text_end > start {
+            start
+        } else if is_first {
             // Where no call follows, the functions are all there is to tell, and they stand in the header.
-            false if is_first => LENGTH_BYTES,
-            false => return Ok(None),
+            LENGTH_BYTES
+        } else {
+            return Ok(None);
         };
         let chunk = self.buffer.to_chunk(0, (NO_TIME, NO_TIME))?;
         self.buffer.clear();

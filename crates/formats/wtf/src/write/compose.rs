@@ -8,43 +8,16 @@ use std::{collections::HashMap, io::Write};
 
 use traceloom_core::{Error, Result};
 
+use super::{
+    encode::EventBuffer,
+    json::TextEvents,
+    layout::{Form, Layout},
+};
 use crate::{
     Argument, FileInfo, Value,
-    encode::{self, EventBuffer},
-    raw::{
-        ArgumentType, CHUNK_EVENT_BYTES, ChunkType, Element, EventClass, EventFlags, FORMAT_VERSION, MAGIC, NO_TIME,
-        PartType, WTF_VERSION,
-    },
-    text_out::{self, TextEvents},
-    types::{BUILTINS, Builtin, Definition, parse_arguments},
+    event::{Definition, builtin_named, parse_arguments},
+    raw::{ArgumentType, CHUNK_EVENT_BYTES, ChunkType, Element, EventClass, EventFlags, NO_TIME, PartType},
 };
-
-/// How a file is laid out.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub enum Form {
-    /// Chunks in binary.
-    #[default]
-    Binary,
-    /// One JSON document, event buffers in base64.
-    Json,
-    /// A JSON document for the header and one for each chunk.
-    JsonPartial,
-    /// One JSON document with readable events.
-    JsonEvents,
-}
-
-impl Form {
-    /// The form that a variant of the format names.
-    pub fn from_variant(variant: &str) -> Option<Self> {
-        Some(match variant {
-            "binary" => Self::Binary,
-            "json" => Self::Json,
-            "json-partial" => Self::JsonPartial,
-            "json-events" => Self::JsonEvents,
-            _ => return None,
-        })
-    }
-}
 
 /// A type that was defined here.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -80,7 +53,7 @@ type ZoneNames = [Option<Box<str>>; 3];
 
 /// An event of the chunk in progress; its arguments lie in the buffer.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct PendingEvent {
     time_us: i64,
     zone: u32,
     kind: u32,
@@ -89,7 +62,7 @@ struct Entry {
 }
 
 /// Definitions carry 16 bits.
-const MOST_IDS: usize = 65_535;
+const MAX_IDS: usize = 65_535;
 /// Types that the composer writes itself.
 const RESERVED: [&str; 3] = ["wtf.event#define", "wtf.zone#create", "wtf.zone#set"];
 const ZONE_CREATE_ID: u32 = 2;
@@ -101,8 +74,7 @@ const FIRST_TYPE_ID: u32 = 4;
 /// `define* zone* (define | zone | event | resource)* finish`
 #[derive(Debug)]
 pub struct Composer<W> {
-    out: W,
-    form: Form,
+    layout: Layout<W>,
     types: Vec<Defined>,
     by_name: HashMap<Box<str>, u32>,
     zones: Vec<ZoneNames>,
@@ -110,32 +82,28 @@ pub struct Composer<W> {
     types_written: usize,
     zones_written: usize,
     args: EventBuffer,
-    entries: Vec<Entry>,
+    pending: Vec<PendingEvent>,
     resources: Vec<(PartType, Vec<u8>)>,
     text: TextEvents,
-    next_chunk: u32,
 }
 
 impl<W: Write> Composer<W> {
     /// Starts a file with its header chunk.
     pub fn new(out: W, form: Form, info: &FileInfo) -> Result<Self> {
         let mut composer = Self {
-            out,
-            form,
+            layout: Layout::new(out, form)?,
             types: Vec::new(),
             by_name: HashMap::new(),
             zones: Vec::new(),
             types_written: 0,
             zones_written: 0,
             args: EventBuffer::default(),
-            entries: Vec::new(),
+            pending: Vec::new(),
             resources: Vec::new(),
             text: TextEvents::default(),
-            next_chunk: 1,
         };
-        composer.put_start()?;
         let json = info.to_json();
-        composer.put_chunk(ChunkType::FILE_HEADER, (NO_TIME, NO_TIME), &[(PartType::FILE_HEADER, &json)])?;
+        composer.layout.put_chunk(ChunkType::FILE_HEADER, (NO_TIME, NO_TIME), &[(PartType::FILE_HEADER, &json)])?;
         Ok(composer)
     }
 
@@ -151,7 +119,7 @@ impl<W: Write> Composer<W> {
             return Err(Error::usage(format!("{name:?} is no name for an event type")));
         }
         if !self.has_room_for_types() {
-            return Err(Error::limit("event types", self.types.len() as u64 + 1, MOST_IDS as u64));
+            return Err(Error::limit("event types", self.types.len() as u64 + 1, MAX_IDS as u64));
         }
         let parsed = parse_arguments(args)
             .map_err(|argument| Error::usage(format!("{argument:?} in the signature of {name} is no argument")))?;
@@ -163,15 +131,13 @@ impl<W: Write> Composer<W> {
 
     /// Whether another type can be defined.
     pub(crate) fn has_room_for_types(&self) -> bool {
-        self.types.len() + FIRST_TYPE_ID as usize <= MOST_IDS
+        self.types.len() + FIRST_TYPE_ID as usize <= MAX_IDS
     }
 
     /// Defines a type that every recording knows, like `wtf.scope#leave`.
     pub fn builtin(&mut self, name: &str) -> Result<TypeId> {
-        let known = BUILTINS.iter().find(|builtin| builtin.name == name);
-        let Builtin { name, class, flags, args, .. } =
-            known.ok_or_else(|| Error::usage(format!("{name} is no built-in event")))?;
-        self.define(name, *class, EventFlags(*flags), args)
+        let builtin = builtin_named(name).ok_or_else(|| Error::usage(format!("{name} is not a built-in event")))?;
+        self.define(name, builtin.class, EventFlags(builtin.flags), builtin.args)
     }
 
     /// The type of this name, if it is defined.
@@ -188,8 +154,8 @@ impl<W: Write> Composer<W> {
 
     /// Creates a zone.
     pub fn zone(&mut self, name: Option<&str>, kind: Option<&str>, location: Option<&str>) -> Result<ZoneId> {
-        if self.zones.len() >= MOST_IDS {
-            return Err(Error::limit("zones", self.zones.len() as u64 + 1, MOST_IDS as u64));
+        if self.zones.len() >= MAX_IDS {
+            return Err(Error::limit("zones", self.zones.len() as u64 + 1, MAX_IDS as u64));
         }
         self.zones.push([name, kind, location].map(|text| text.map(Into::into)));
         Ok(ZoneId(self.zones.len() as u32 - 1))
@@ -214,13 +180,13 @@ impl<W: Write> Composer<W> {
         }
         let values: Vec<Value<'v>> = values.into_iter().collect();
         defined.check(&values)?;
-        if self.form == Form::JsonEvents {
+        if self.layout.form() == Form::JsonEvents {
             self.text_event(zone, kind, time_us, &values);
         } else {
             let start = self.args.events.len();
             values.iter().try_for_each(|value| self.args.value(value))?;
             let end = self.args.events.len();
-            self.entries.push(Entry { time_us, zone: zone.0, kind: kind.0, start, end });
+            self.pending.push(PendingEvent { time_us, zone: zone.0, kind: kind.0, start, end });
         }
         if self.chunk_bytes() >= CHUNK_EVENT_BYTES {
             self.flush()?;
@@ -245,15 +211,11 @@ impl<W: Write> Composer<W> {
     /// Ends the file.
     pub fn finish(mut self) -> Result<W> {
         self.flush()?;
-        if let Form::Json | Form::JsonEvents = self.form {
-            self.out.write_all(b"\n  ]\n}")?;
-        }
-        self.out.flush()?;
-        Ok(self.out)
+        self.layout.finish()
     }
 
     fn chunk_bytes(&self) -> usize {
-        self.args.events.len() + 8 * self.entries.len() + self.text.len()
+        self.args.events.len() + 8 * self.pending.len() + self.text.len()
     }
 
     fn text_event(&mut self, zone: ZoneId, kind: TypeId, time_us: i64, values: &[Value<'_>]) {
@@ -277,27 +239,27 @@ impl<W: Write> Composer<W> {
     /// Writes the chunk in progress.
     fn flush(&mut self) -> Result<()> {
         let is_news = self.types_written < self.types.len() || self.zones_written < self.zones.len();
-        if self.form == Form::JsonEvents {
+        if self.layout.form() == Form::JsonEvents {
             if is_news {
                 self.define_in_text(0);
             }
             return self.flush_text();
         }
-        if self.entries.is_empty() && self.resources.is_empty() && !is_news {
+        if self.pending.is_empty() && self.resources.is_empty() && !is_news {
             return Ok(());
         }
-        let mut entries = std::mem::take(&mut self.entries);
-        entries.sort_by_key(|entry| entry.time_us);
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.sort_by_key(|event| event.time_us);
         let args = std::mem::take(&mut self.args.events);
-        let first_us = entries.first().map_or(0, |entry| entry.time_us);
+        let first_us = pending.first().map_or(0, |event| event.time_us);
         self.put_news(first_us as u32);
         // Stored times start again after 2^32 microseconds; within a chunk they must not.
-        let mut rest = entries.as_slice();
+        let mut rest = pending.as_slice();
         loop {
-            let turn = rest.first().map_or(0, |entry| entry.time_us >> 32);
-            let same = rest.iter().take_while(|entry| entry.time_us >> 32 == turn).count();
+            let turn = rest.first().map_or(0, |event| event.time_us >> 32);
+            let same = rest.iter().take_while(|event| event.time_us >> 32 == turn).count();
             let (now, later) = rest.split_at_checked(same).unwrap_or((rest, &[]));
-            self.put_entries(now, &args);
+            self.put_pending(now, &args);
             self.put_events(now)?;
             self.args.events.clear();
             if later.is_empty() {
@@ -306,8 +268,8 @@ impl<W: Write> Composer<W> {
             rest = later;
         }
         self.args.clear();
-        entries.clear();
-        self.entries = entries;
+        pending.clear();
+        self.pending = pending;
         Ok(())
     }
 
@@ -319,17 +281,16 @@ impl<W: Write> Composer<W> {
         }
         let mut parts: Vec<(PartType, &[u8])> = vec![(PartType::JSON_EVENT_BUFFER, &events)];
         parts.extend(resources.iter().map(|(kind, bytes)| (*kind, bytes.as_slice())));
-        self.put_chunk(ChunkType::EVENT_DATA, (NO_TIME, NO_TIME), &parts)
+        self.layout.put_chunk(ChunkType::EVENT_DATA, (NO_TIME, NO_TIME), &parts)
     }
 
     fn put_news(&mut self, time: u32) {
         let args = &mut self.args;
         if self.types_written == 0 && self.zones_written == 0 {
             for (wire_id, name) in [(ZONE_CREATE_ID, "wtf.zone#create"), (ZONE_SET_ID, "wtf.zone#set")] {
-                let builtin = BUILTINS.iter().find(|builtin| builtin.name == name);
-                let Some(Builtin { class, flags, args: list, .. }) = builtin else { continue };
-                let flags = EventFlags(*flags);
-                args.define(time, &Definition { wire_id, class: *class, flags, name, args: Some(list) });
+                if let Some(builtin) = builtin_named(name) {
+                    args.define(time, &builtin.definition(wire_id));
+                }
             }
         }
         for (index, defined) in self.types.iter().enumerate().skip(self.types_written) {
@@ -346,75 +307,33 @@ impl<W: Write> Composer<W> {
         (self.types_written, self.zones_written) = (self.types.len(), self.zones.len());
     }
 
-    fn put_entries(&mut self, entries: &[Entry], args: &[u8]) {
+    fn put_pending(&mut self, events: &[PendingEvent], args: &[u8]) {
         let mut zone = None;
-        for entry in entries {
-            let time = entry.time_us as u32;
-            if zone != Some(entry.zone) {
-                zone = Some(entry.zone);
+        for event in events {
+            let time = event.time_us as u32;
+            if zone != Some(event.zone) {
+                zone = Some(event.zone);
                 self.args.begin(ZONE_SET_ID, time);
-                self.args.word(entry.zone + 1);
+                self.args.word(event.zone + 1);
             }
-            self.args.begin(FIRST_TYPE_ID + entry.kind, time);
-            self.args.events.extend_from_slice(args.get(entry.start..entry.end).unwrap_or_default());
+            self.args.begin(FIRST_TYPE_ID + event.kind, time);
+            self.args.events.extend_from_slice(args.get(event.start..event.end).unwrap_or_default());
         }
     }
 
-    fn put_events(&mut self, entries: &[Entry]) -> Result<()> {
-        let time = |entry: Option<&Entry>| entry.map_or(NO_TIME, |entry| entry.time_us as u32);
-        let times = (time(entries.first()), time(entries.last()));
+    fn put_events(&mut self, pending: &[PendingEvent]) -> Result<()> {
+        let time = |event: Option<&PendingEvent>| event.map_or(NO_TIME, |event| event.time_us as u32);
+        let times = (time(pending.first()), time(pending.last()));
         let resources = std::mem::take(&mut self.resources);
         let strings = std::mem::take(&mut self.args.strings);
         let events = std::mem::take(&mut self.args.events);
         let mut parts: Vec<(PartType, &[u8])> = vec![(PartType::STRING_TABLE, &strings)];
         parts.extend(resources.iter().map(|(kind, bytes)| (*kind, bytes.as_slice())));
         parts.push((PartType::BINARY_EVENT_BUFFER, &events));
-        self.put_chunk(ChunkType::EVENT_DATA, times, &parts)?;
+        self.layout.put_chunk(ChunkType::EVENT_DATA, times, &parts)?;
         // The next chunk of the same batch refers to the same strings.
         self.args.strings = strings;
         self.args.events = events;
-        Ok(())
-    }
-
-    fn put_start(&mut self) -> Result<()> {
-        match self.form {
-            Form::Binary => {
-                for word in [MAGIC, WTF_VERSION as u32, FORMAT_VERSION] {
-                    self.out.write_all(&word.to_le_bytes())?;
-                }
-            }
-            Form::Json | Form::JsonEvents => {
-                let versions = format!("\"wtfVersion\": {WTF_VERSION},\n  \"formatVersion\": {FORMAT_VERSION}");
-                write!(self.out, "{{\n  {versions},\n  \"chunks\": [\n    ")?;
-            }
-            Form::JsonPartial => {
-                writeln!(self.out, "{{\n  \"wtfVersion\": {WTF_VERSION},\n  \"formatVersion\": {FORMAT_VERSION}\n}}")?;
-            }
-        }
-        Ok(())
-    }
-
-    fn put_chunk(&mut self, kind: ChunkType, times: (u32, u32), parts: &[(PartType, &[u8])]) -> Result<()> {
-        let id = self.next_chunk;
-        self.next_chunk += 1;
-        if self.form == Form::Binary {
-            self.out.write_all(&encode::chunk(id, kind, times, parts)?)?;
-            return Ok(());
-        }
-        let text = text_out::chunk(id, kind, times, parts);
-        match self.form {
-            Form::JsonPartial => {
-                self.out.write_all(b"{\"chunks\": [")?;
-                self.out.write_all(&text)?;
-                self.out.write_all(b"]}\n")?;
-            }
-            _ => {
-                if id > 1 {
-                    self.out.write_all(b",\n    ")?;
-                }
-                self.out.write_all(&text)?;
-            }
-        }
         Ok(())
     }
 }

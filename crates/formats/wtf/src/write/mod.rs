@@ -1,30 +1,43 @@
 //! Writes a header and records; what was read comes out byte for byte.
 
+mod compose;
+mod encode;
+mod json;
+mod layout;
+
+pub use self::{
+    compose::{Composer, TypeId, ZoneId},
+    layout::Form,
+};
+pub(crate) use self::{
+    encode::{EventBuffer, chunk, little_endian},
+    json::with_member,
+};
+
 use std::io::Write;
 
-use traceloom_core::{Error, RecordWriter, Result};
+use traceloom_core::{ByteOrder, Error, Output, RecordWriter, Result};
 
 use crate::{Container, Encoding, Event, Header, Record, raw::MAGIC, record::Chunk};
 
 /// Starts a file with its header.
 ///
-/// The writer lays records out as they are told; [`crate::Composer`] is the one that makes files from events.
+/// The writer lays records out as they are told; [`Composer`] is the one that makes files from events.
 pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
-    let mut writer = Writer { out, buffer: Vec::new(), carried: false };
+    let mut out = Output::new(out, ByteOrder::Little);
     match header.container {
-        Container::Binary => writer.put_header(header)?,
-        Container::Legacy => writer.buffer.extend_from_slice(&header.head),
+        Container::Binary => put_header(&mut out, header),
+        Container::Legacy => out.put(&header.head),
         // All of these travel as text.
         Container::Json | Container::JsonPartial | Container::Script | Container::Calls => {}
     }
-    Ok(writer)
+    Ok(Writer { out, carried: false })
 }
 
 /// Writes one file, record by record, in the order that [`Record`] describes.
 #[derive(Debug)]
 pub struct Writer<W> {
-    out: W,
-    buffer: Vec<u8>,
+    out: Output<W>,
     /// What follows was decoded from bytes that have been written.
     carried: bool,
 }
@@ -33,7 +46,7 @@ impl<W: Write> Writer<W> {
     /// Writes one record.
     pub fn write(&mut self, record: &Record<'_>) -> Result<()> {
         match record {
-            Record::Raw(bytes) | Record::Residue(bytes) => self.buffer.extend_from_slice(bytes),
+            Record::Raw(bytes) | Record::Residue(bytes) => self.out.put(bytes),
             Record::Chunk(chunk) => {
                 self.carried = chunk.carried;
                 if !self.carried {
@@ -42,74 +55,54 @@ impl<W: Write> Writer<W> {
             }
             _ if self.carried => {}
             Record::Event(event) => self.put_event(event)?,
-            Record::Strings(strings) => self.buffer.extend_from_slice(strings.as_bytes()),
-            Record::Resource(resource) => self.buffer.extend_from_slice(resource.bytes),
+            Record::Strings(strings) => self.out.put(strings.as_bytes()),
+            Record::Resource(resource) => self.out.put(resource.bytes),
             Record::FileHeader(bytes)
             | Record::JsonEvents(bytes)
             | Record::Padding(bytes)
             | Record::Torn(bytes)
-            | Record::Unread(bytes) => self.buffer.extend_from_slice(bytes),
+            | Record::Unread(bytes) => self.out.put(bytes),
         }
-        if self.buffer.len() >= FLUSH_BYTES {
-            self.flush_buffer()?;
-        }
-        Ok(())
+        self.out.end_record()
     }
 
     /// Ends the file.
-    pub fn finish(mut self) -> Result<W> {
-        self.flush_buffer()?;
-        self.out.flush()?;
-        Ok(self.out)
-    }
-
-    fn flush_buffer(&mut self) -> Result<()> {
-        self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
-        Ok(())
-    }
-
-    fn put_header(&mut self, header: &Header) -> Result<()> {
-        let version = u32::try_from(header.wtf_version & 0xffff_ffff).map_err(|_| Error::usage("version"))?;
-        for word in [MAGIC, version, header.format_version] {
-            self.put_u32(word);
-        }
-        self.buffer.truncate(header.stored_bytes);
-        Ok(())
+    pub fn finish(self) -> Result<W> {
+        self.out.finish()
     }
 
     fn put_chunk(&mut self, chunk: &Chunk<'_>) {
         for word in [chunk.id, chunk.kind.0, chunk.length, chunk.start, chunk.end, chunk.part_count] {
-            self.put_u32(word);
+            self.out.put_u32(word);
         }
-        self.buffer.extend_from_slice(chunk.parts);
+        self.out.put(chunk.parts);
     }
 
     #[inline]
     fn put_event(&mut self, event: &Event<'_>) -> Result<()> {
         match event.args.encoding {
             Encoding::Words => {
-                self.put_u32(event.wire_id);
-                self.put_u32(event.time);
+                self.out.put_u32(event.wire_id);
+                self.out.put_u32(event.time);
             }
             Encoding::Legacy => {
                 let wire_id = u16::try_from(event.wire_id)
                     .map_err(|_| Error::usage(format!("wire id {} does not fit into 16 bits", event.wire_id)))?;
-                self.buffer.extend_from_slice(&wire_id.to_be_bytes());
-                self.buffer.extend_from_slice(&event.time.to_be_bytes());
+                self.out.put(&wire_id.to_be_bytes());
+                self.out.put(&event.time.to_be_bytes());
             }
         }
-        self.buffer.extend_from_slice(event.args.bytes);
+        self.out.put(event.args.bytes);
         Ok(())
-    }
-
-    #[inline]
-    fn put_u32(&mut self, value: u32) {
-        self.buffer.extend_from_slice(&value.to_le_bytes());
     }
 }
 
-const FLUSH_BYTES: usize = 64 << 10;
+fn put_header<W: Write>(out: &mut Output<W>, header: &Header) {
+    for word in [MAGIC, header.wtf_version as u32, header.format_version] {
+        out.put_u32(word);
+    }
+    out.buffer().truncate(header.stored_bytes);
+}
 
 impl<W: Write> RecordWriter<crate::Wtf, W> for Writer<W> {
     fn write(&mut self, record: &Record<'_>) -> Result<()> {

@@ -46,7 +46,7 @@ impl Head {
 
 /// What is done with a part.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Content {
+pub(super) enum Content {
     FileHeader,
     Strings,
     WordEvents,
@@ -58,39 +58,39 @@ pub(crate) enum Content {
 
 /// A part in the order of the bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    pub(crate) content: Content,
+pub(super) struct Step {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) content: Content,
 }
 
 /// What the parts of a chunk are and where they lie.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
-    pub(crate) steps: Vec<Step>,
+pub(super) struct Plan {
+    pub(super) steps: Vec<Step>,
     /// The string table that counts.
-    pub(crate) strings: Option<(u64, u64)>,
+    pub(super) strings: Option<(u64, u64)>,
     /// Parts lie on one another: the bytes cannot be told part by part.
-    pub(crate) overlaps: bool,
+    pub(super) overlaps: bool,
 }
 
 /// Where a chunk lies.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
+pub(super) struct Bounds {
     /// First byte of the head.
-    pub(crate) start: u64,
+    pub(super) start: u64,
     /// First byte after the part table.
-    pub(crate) body: u64,
+    pub(super) body: u64,
     /// First byte that is not the chunk's.
-    pub(crate) end: u64,
+    pub(super) end: u64,
     /// First byte that is not the file's.
-    pub(crate) file_end: u64,
+    pub(super) file_end: u64,
     /// Whether the chunk is shorter than it says.
-    pub(crate) is_cut: bool,
+    pub(super) is_cut: bool,
 }
 
 impl Plan {
-    pub(crate) fn new(kind: ChunkType, parts: &[Part], bounds: Bounds, findings: &mut Findings) -> Result<Self> {
+    pub(super) fn new(kind: ChunkType, parts: &[Part], bounds: Bounds, findings: &mut Findings) -> Result<Self> {
         let last = |wanted: fn(PartType) -> bool| parts.iter().rposition(|part| wanted(part.kind));
         let counts = [
             last(|kind| kind == PartType::FILE_HEADER),
@@ -196,16 +196,16 @@ fn report(findings: &mut Findings, rule: &'static traceloom_core::Rule, part: Pa
 }
 
 /// Most parts that a chunk found by searching may have; real ones have two or three.
-const MOST_PARTS_FOUND: u32 = 64;
+const MAX_PARTS_FOUND: u32 = 64;
 
 /// Searches for the next bytes that make sense as a whole chunk, at multiples of four from `from` on.
-pub(crate) fn find(source: &Source, from: u64, limits: &Limits) -> Result<Option<u64>> {
+pub(super) fn find(source: &Source, from: u64, limits: &Limits) -> Result<Option<u64>> {
     let file_end = source.len()?;
     // Mostly the search is short, and there may be many of them.
     let limits = limits.clone().but(|limits| limits.window_bytes = limits.window_bytes.min(4096));
     let mut window = Window::new(source.clone(), &limits);
     window.seek(from.next_multiple_of(4));
-    let longest = CHUNK_FIXED + PART_ENTRY * MOST_PARTS_FOUND as usize;
+    let longest = CHUNK_FIXED + PART_ENTRY * MAX_PARTS_FOUND as usize;
     loop {
         let offset = window.offset();
         let bytes = window.fill(longest)?;
@@ -219,7 +219,7 @@ pub(crate) fn find(source: &Source, from: u64, limits: &Limits) -> Result<Option
 
 /// Where a chunk begins inside another one: looked for where the other one's end makes no sense, as if bytes
 /// of it were missing.
-pub(crate) fn swallowed(source: &Source, bounds: Bounds, limits: &Limits) -> Result<Option<u64>> {
+pub(super) fn swallowed(source: &Source, bounds: Bounds, limits: &Limits) -> Result<Option<u64>> {
     let mut next = [0; CHUNK_FIXED];
     let filled = source.read_full(bounds.end, &mut next)?;
     let left = bounds.file_end.saturating_sub(bounds.end);
@@ -234,7 +234,7 @@ pub(crate) fn swallowed(source: &Source, bounds: Bounds, limits: &Limits) -> Res
 fn is_plausible(head: &Head, bytes: &[u8], left: u64) -> bool {
     let length = u64::from(head.length);
     let fits = head.is_known()
-        && (1..=MOST_PARTS_FOUND).contains(&head.part_count)
+        && (1..=MAX_PARTS_FOUND).contains(&head.part_count)
         && length.is_multiple_of(4)
         && (head.needed()..=left).contains(&length);
     let table = || bytes.get(CHUNK_FIXED..head.needed() as usize);

@@ -1,0 +1,61 @@
+//! Several traces in one.
+
+use std::io::Write;
+
+use traceloom_core::{Edited, Error, Options, Records, Result, Source};
+
+use super::{
+    mend::UniqueIds,
+    transfer::{Transfer, run},
+    usable_info,
+};
+use crate::{Composer, Form};
+
+/// Milliseconds after which stored times start again.
+const TURN_MS: f64 = (1_u64 << 32) as f64 / 1000.0;
+
+/// Puts files together on one time axis; zones, ranges and flows of different files stay apart.
+pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
+    let readers = sources.iter().map(|source| crate::open(source.clone(), options)).collect::<Result<Vec<_>>>()?;
+    let bases = readers.iter().map(|reader| reader.header().info.timebase_ms);
+    let [first_ms, last_ms] =
+        [bases.clone().fold(f64::INFINITY, f64::min), bases.clone().fold(f64::NEG_INFINITY, f64::max)];
+    // Stored times start again after a turn, and in a gap of that length nobody would see it.
+    let is_far = last_ms - first_ms >= TURN_MS;
+    // Files without a wall-clock timebase cannot be told apart in time: all begin together.
+    let has_clock = first_ms > 0.0 && !is_far;
+    let origin_ms = if has_clock { first_ms } else { bases.clone().next().unwrap_or(0.0) };
+    let Some(first) = readers.first() else { return Err(Error::usage("there is nothing to merge")) };
+    let info = usable_info(&first.header().info).with_timebase(origin_ms);
+    let mut composer = Composer::new(out, Form::Binary, &info)?;
+    let mut ids = UniqueIds::default();
+    let mut edited: Option<Edited> = None;
+    for (place, reader) in readers.into_iter().enumerate() {
+        let base_ms = reader.header().info.timebase_ms;
+        let shift_ms = if has_clock { base_ms - origin_ms } else { 0.0 };
+        let mut transfer = Transfer::new(&mut composer, None);
+        transfer.shift_us = (shift_ms * 1000.0).round() as i64;
+        transfer.file = place as u32 + 1;
+        transfer.ids = Some(&mut ids);
+        let (mut loss, findings) = run(reader, transfer)?;
+        if is_far && first_ms > 0.0 && base_ms != origin_ms {
+            loss.lose("the time between files that are 71 minutes or more apart: they begin together", || {
+                format!("file {} began {} ms from the first", place + 1, base_ms - origin_ms)
+            });
+        }
+        if place > 0 {
+            loss.lose("context and metadata of all files but the first", || format!("file {}", place + 1));
+        }
+        match &mut edited {
+            None => edited = Some(Edited { findings, loss }),
+            Some(all) => {
+                all.findings.absorb(findings);
+                for (what, count, example) in loss.entries() {
+                    all.loss.lose_many(what, count, || example.to_owned());
+                }
+            }
+        }
+    }
+    composer.finish()?;
+    edited.ok_or_else(|| Error::usage("there is nothing to merge"))
+}

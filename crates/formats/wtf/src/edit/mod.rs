@@ -1,0 +1,56 @@
+//! Edits from file to file: laid out again, repaired, a range, several in one.
+
+mod canonical;
+mod crossings;
+mod edges;
+mod mend;
+mod merge;
+mod repair;
+mod slice;
+mod transfer;
+
+pub use self::{canonical::canonical, merge::merge, repair::repair, slice::slice};
+
+use std::io::Write;
+
+use traceloom_core::{Edited, Records, Result};
+
+use self::{
+    slice::Cut,
+    transfer::{Transfer, run},
+};
+use crate::{Composer, Container, FileInfo, Form, Reader};
+
+fn compose<W: Write>(reader: Reader, out: W, form: Form, cut: Option<Cut>) -> Result<Edited> {
+    let mut info = usable_info(&reader.header().info);
+    let turns = cut.as_ref().map_or(0, Cut::turns);
+    if turns > 0 {
+        // Times are stored in 32 bits: a range from far behind counts from a later timebase.
+        info = info.with_timebase(info.timebase_ms + (turns << 32) as f64 / 1000.0);
+    }
+    let mut composer = Composer::new(out, form, &info)?;
+    let mut transfer = Transfer::new(&mut composer, cut);
+    transfer.shift_us = -(turns << 32);
+    let (mut loss, findings) = run(reader, transfer)?;
+    let nuls = composer.nuls_replaced();
+    loss.lose_many("NUL characters in strings, now U+FFFD", nuls, || "U+0000".to_owned());
+    composer.finish()?;
+    Ok(Edited { findings, loss })
+}
+
+/// A header that the original accepts.
+fn usable_info(info: &FileInfo) -> FileInfo {
+    let (_, problems) = FileInfo::parse(&info.json);
+    if info.json.is_empty() || crate::file_info::is_fatal(&problems) {
+        return FileInfo { json: Vec::new(), ..info.clone() };
+    }
+    info.clone()
+}
+
+/// Of the two JSON containers wtf opens one, and the older ones are better off as chunks.
+fn loadable_form(container: Container) -> Form {
+    match container {
+        Container::Json | Container::JsonPartial => Form::Json,
+        _ => Form::Binary,
+    }
+}
