@@ -69,7 +69,7 @@ fn decode(source: &Source) -> Result<u64> {
             Record::Free(free) => free.address,
             Record::Gc(gc) => gc.objects ^ gc.size_bytes,
             Record::Marker(marker) => marker.name,
-            Record::Metadata(_) | Record::Block(_) | Record::Residue(_) => continue,
+            _ => continue,
         };
         sum = sum.wrapping_add(mix ^ located.record.time_us().unwrap_or(0));
         events += 1;

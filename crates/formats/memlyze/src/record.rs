@@ -159,6 +159,7 @@ pub struct Block<'a> {
 
 /// One piece of a file. A file is `Metadata* (Block? (Alloc | Free | Gc | Marker)*)* Residue*`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum Record<'a> {
     /// Part of the JSON text; [`crate::Reader::metadata`] has it as tables.
     Metadata(&'a [u8]),

@@ -162,6 +162,7 @@ pub struct Resource<'a> {
 /// `(Raw* Chunk (FileHeader | Strings | Event | Torn | Resource | JsonEvents | Unread | Padding)* | Residue)*`;
 /// a packed file has events only. The order inside a chunk is that of the bytes.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 #[repr(u64)]
 pub enum Record<'a> {
     /// Text or bytes of a container that is no plain sequence of chunks; the decoded chunk follows.

@@ -71,9 +71,10 @@ impl Mapper {
     fn new(reader: &Reader, limits: &Limits, tables: &mut Tables<'_>) -> Result<Self, Halt> {
         let dialect = reader.header().dialect;
         let names = Names::push(reader.metadata(), tables)?;
-        let places = match wants_frames(tables) {
-            true => Some(Places::push(reader.metadata(), &names, limits, tables)?),
-            false => None,
+        let places = if wants_frames(tables) {
+            Some(Places::push(reader.metadata(), &names, limits, tables)?)
+        } else {
+            None
         };
         Ok(Self {
             times: Times::new(),
@@ -115,7 +116,7 @@ impl Mapper {
             Record::Free(free) => self.memory.free(id, ts_ns, free, self.places.as_ref(), tables),
             Record::Gc(gc) => self.events.gc(id, ts_ns, gc, tables),
             Record::Marker(marker) => self.events.marker(id, ts_ns, marker, &self.names, tables),
-            Record::Metadata(_) | Record::Block(_) | Record::Residue(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 }

@@ -180,7 +180,7 @@ impl Walk {
                 self.counts[3] += 1;
                 self.events.push(json!(["M", marker.delta_us, marker.name]));
             }
-            Record::Block(_) | Record::Residue(_) => return Ok(true),
+            _ => return Ok(true),
         }
         self.parsed = end;
         Ok(true)
@@ -229,7 +229,7 @@ fn is_padded(record: &Record<'_>) -> bool {
         Record::Free(free) => free.padding,
         Record::Gc(gc) => gc.padding,
         Record::Marker(marker) => marker.padding,
-        Record::Metadata(_) | Record::Block(_) | Record::Residue(_) => Padding::default(),
+        _ => Padding::default(),
     };
     !padding.is_none()
 }
