@@ -4,7 +4,8 @@ use std::io::Write;
 
 use inferno::flamegraph::Direction;
 use traceloom_analysis::flame::{CallStacks, Flame, Options, Tree, Weight};
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, Result, TimeRange};
+use traceloom_mapping::TraceSet;
 use traceloom_model::{Filter, TableSource};
 
 use crate::{
@@ -15,13 +16,7 @@ use crate::{
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let traces = arguments.reading.open_set(&arguments.files)?;
-    let options = options(arguments);
-    let mut flame = Flame::new(options);
-    traces.pour(&Filter::in_range(options.range), &mut flame)?;
-    let mut tree = flame.finish();
-    if tree.is_empty() {
-        tree = estimated(&traces, &options).map_err(|error| input::about(&arguments.files, error))?;
-    }
+    let tree = stacks(&traces, options(arguments)).map_err(|error| input::about(&arguments.files, error))?;
     let inputs: Vec<_> = arguments.files.iter().map(AsRef::as_ref).collect();
     output::write_file(&arguments.output, &inputs, |out| match arguments.format {
         FlameFormat::Folded => write_folded(&tree, out),
@@ -30,8 +25,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Stacks of traces that have only sums: who called whom, but not in which stack.
-fn estimated(traces: &impl TableSource, options: &Options) -> Result<Tree> {
+fn stacks(traces: &TraceSet, options: Options) -> Result<Tree> {
+    let tree = measured(traces, options)?;
+    if !tree.is_empty() {
+        return Ok(tree);
+    }
+    // A range without stacks is an answer, as long as there are some outside it.
+    let whole = Options { range: TimeRange::ALL, ..options };
+    let has_others = !options.range.is_all() && !measured(traces, whole)?.is_empty();
+    if has_others { Ok(tree) } else { estimated(traces, &options) }
+}
+
+fn measured(traces: &TraceSet, options: Options) -> Result<Tree> {
+    let mut flame = Flame::new(options);
+    traces.pour(&Filter::in_range(options.range), &mut flame)?;
+    Ok(flame.finish())
+}
+
+/// Stacks of traces that have only sums, which know the callers of a sub, but not its stacks.
+fn estimated(traces: &TraceSet, options: &Options) -> Result<Tree> {
     let mut calls = CallStacks::default();
     if options.weight != Weight::Bytes {
         traces.pour(&Filter::default(), &mut calls)?;
@@ -91,6 +103,11 @@ fn write_folded(tree: &Tree, out: &mut dyn Write) -> Result<()> {
     folded(tree, one_word).iter().try_for_each(|line| Ok(writeln!(out, "{line}")?))
 }
 
+/// Inferno draws an error for it.
+const EMPTY_PICTURE: &str = r#"<svg version="1.1" width="1200" height="60" xmlns="http://www.w3.org/2000/svg">
+<text x="600" y="36" text-anchor="middle" font-family="sans-serif">nothing in this range</text>
+</svg>"#;
+
 fn write_svg(tree: &Tree, arguments: &Arguments, out: &mut dyn Write) -> Result<()> {
     let (title, unit) = match arguments.by {
         FlameWeight::Bytes => ("Bytes allocated", "bytes"),
@@ -104,6 +121,9 @@ fn write_svg(tree: &Tree, arguments: &Arguments, out: &mut dyn Write) -> Result<
     // The same name has the same colour in every picture.
     options.hash = true;
     let lines = folded(tree, picture_word);
+    if lines.is_empty() {
+        return Ok(writeln!(out, "{EMPTY_PICTURE}")?);
+    }
     inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out)
         .map_err(|error| Error::from(std::io::Error::other(error)))
 }
