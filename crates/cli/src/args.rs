@@ -361,7 +361,7 @@ pub(crate) struct Log {
     /// From this time on: a date and time, or `90s` after the log's start.
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Up to this time, which is still shown.
+    /// Up to this time, which is not shown anymore.
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
     /// Only messages that this regular expression matches.

@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use jiff::{civil::DateTime, tz::TimeZone};
 use regex::bytes::Regex;
 use traceloom::cnanolog::{Clock, Dictionary, Entry, Reader, text::Messages};
-use traceloom_core::{Error, Result};
-
-use traceloom_core::parse_duration;
+use traceloom_core::{Error, Result, TimeRange, parse_duration};
 
 use crate::args;
 
@@ -66,8 +64,7 @@ impl Filter {
         };
         FileFilter {
             levels: self.numbers(reader.dictionary()),
-            since: self.since.map(unix_ns),
-            until: self.until.map(unix_ns),
+            range: TimeRange::new(self.since.map(unix_ns), self.until.map(unix_ns)),
             grep: self.grep.clone(),
             clock,
             messages: Messages::default(),
@@ -156,8 +153,7 @@ fn saturate(ns: i128) -> i64 {
 /// The filter for one file.
 pub(super) struct FileFilter {
     levels: Option<Vec<u8>>,
-    since: Option<i64>,
-    until: Option<i64>,
+    range: TimeRange,
     grep: Option<Regex>,
     clock: Clock,
     messages: Messages,
@@ -171,12 +167,8 @@ impl FileFilter {
     }
 
     fn is_in_time(&self, entry: &Entry<'_>) -> bool {
-        if self.since.is_none() && self.until.is_none() {
-            return true;
-        }
-        let Some(ticks) = entry.timestamp else { return true };
-        let ns = self.clock.moment(ticks).unix_ns();
-        self.since.is_none_or(|since| ns >= since) && self.until.is_none_or(|until| ns <= until)
+        let unix_ns = |ticks: u64| self.clock.moment(ticks).unix_ns();
+        self.range.is_all() || entry.timestamp.is_none_or(|ticks| self.range.contains(unix_ns(ticks)))
     }
 
     fn is_of_level(&self, entry: &Entry<'_>) -> bool {
