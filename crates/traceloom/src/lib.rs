@@ -87,11 +87,26 @@ pub mod tables;
 #[cfg(feature = "sql")]
 pub mod sql;
 
-/// The code of the READMEs, compiled and run as tests.
+/// The code of the READMEs, compiled as tests.
 #[cfg(doctest)]
 mod readmes {
     #[doc = include_str!("../README.md")]
     struct OfTheCrate;
     #[doc = include_str!("../../../README.md")]
     struct OfTheRepository;
+    #[cfg(feature = "cnanolog")]
+    #[doc = include_str!("../../formats/cnanolog/README.md")]
+    struct OfCNanoLog;
+    #[cfg(feature = "easyprofiler")]
+    #[doc = include_str!("../../formats/easyprofiler/README.md")]
+    struct OfEasyProfiler;
+    #[cfg(feature = "memlyze")]
+    #[doc = include_str!("../../formats/memlyze/README.md")]
+    struct OfMemlyze;
+    #[cfg(feature = "nytprof")]
+    #[doc = include_str!("../../formats/nytprof/README.md")]
+    struct OfNytprof;
+    #[cfg(feature = "wtf")]
+    #[doc = include_str!("../../formats/wtf/README.md")]
+    struct OfWtf;
 }
