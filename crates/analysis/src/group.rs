@@ -1,8 +1,6 @@
 //! What is added up for one group of spans.
 
-use arrow_array::{Array, RecordBatch, cast::AsArray, types::Int64Type};
-
-use crate::quantile::{Budget, Samples, Sums};
+use traceloom_passes::{Budget, Samples, Sums};
 
 /// Durations and own time of one group.
 ///
@@ -52,10 +50,4 @@ pub(crate) fn whole(ns: i64) -> u64 {
 
 pub(crate) fn mean(total: u64, count: u64) -> f64 {
     if count == 0 { 0.0 } else { total as f64 / count as f64 }
-}
-
-/// A column of numbers of which none is NULL.
-pub(crate) fn dense<'b>(batch: &'b RecordBatch, column: &str) -> Option<&'b [i64]> {
-    let array = batch.column_by_name(column)?.as_primitive_opt::<Int64Type>()?;
-    (array.null_count() == 0).then(|| &**array.values())
 }

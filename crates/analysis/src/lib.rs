@@ -11,8 +11,5 @@ mod group;
 pub mod lines;
 pub mod lod;
 pub mod memory;
-mod names;
-mod part;
-mod quantile;
 pub mod stats;
 mod threads;

@@ -1,7 +1,11 @@
 //! Threads of several traces, numbered from 0.
 
 use hashbrown::HashMap;
-use traceloom_model::threads;
+use traceloom_model::select;
+
+select! {
+    pub(crate) struct ThreadRows of threads { id, tid, name }
+}
 
 /// A thread: what it is called, and what was added up for it.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +68,7 @@ impl Threads {
     }
 
     /// Takes the names of threads.
-    pub(crate) fn name(&mut self, trace: u32, view: &threads::View<'_>) {
+    pub(crate) fn name(&mut self, trace: u32, view: &ThreadRows<'_>) {
         for row in 0..view.rows {
             let thread = self.at(trace, view.id.get(row));
             thread.tid = view.tid.get(row);

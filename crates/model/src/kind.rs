@@ -147,7 +147,12 @@ pub struct MaybeNumbers<'b, T: ArrowPrimitiveType> {
     array: Option<&'b PrimitiveArray<T>>,
 }
 
-impl<T: ArrowPrimitiveType> MaybeNumbers<'_, T> {
+impl<'b, T: ArrowPrimitiveType> MaybeNumbers<'b, T> {
+    /// All of them, if none is NULL.
+    pub fn dense(&self) -> Option<&'b [T::Native]> {
+        self.array.filter(|array| array.null_count() == 0).map(|array| &**array.values())
+    }
+
     /// One of them; NULL where the column was not asked for.
     #[inline]
     pub fn get(&self, row: usize) -> Option<T::Native> {

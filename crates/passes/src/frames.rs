@@ -3,40 +3,51 @@
 use hashbrown::HashMap;
 use traceloom_core::{Error, Result};
 
-use crate::{LookId, Looks, NameId};
+use crate::{LookId, Looks, NO_NUMBER, NameId};
 
 /// A place in a program.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Frame {
+    /// The function or the name of a span.
     pub name: NameId,
+    /// Its file.
     pub file: Option<NameId>,
+    /// Its line.
     pub line: Option<u32>,
 }
 
 /// Frames, each once.
 #[derive(Debug)]
 pub struct Frames {
+    /// All frames, by their numbers.
     pub all: Vec<Frame>,
     numbers: HashMap<Frame, u32>,
     /// The frame of each look among the first ones.
     of_looks: Vec<u32>,
-    most: usize,
+    /// Whether frames are told apart by their names only.
+    is_by_name: bool,
+    pub(crate) max: usize,
 }
 
-const NO_FRAME: u32 = u32::MAX;
 /// Looks whose frames are found without hashing.
 const QUICK_LOOKS: usize = 1 << 18;
 
 impl Frames {
-    pub fn new(most: usize) -> Self {
-        Self { all: Vec::new(), numbers: HashMap::new(), of_looks: Vec::new(), most }
+    /// None yet, and never more than so many.
+    pub fn new(max: usize) -> Self {
+        Self { all: Vec::new(), numbers: HashMap::new(), of_looks: Vec::new(), is_by_name: false, max }
+    }
+
+    /// The same, of which those of one name are one, without a file or a line.
+    pub fn by_name(max: usize) -> Self {
+        Self { is_by_name: true, ..Self::new(max) }
     }
 
     /// The number of the frame of a span that looks like this.
     #[inline]
     pub fn of_look(&mut self, id: LookId, looks: &mut Looks) -> Result<u32> {
         match self.of_looks.get(id.index()) {
-            Some(frame) if *frame != NO_FRAME => Ok(*frame),
+            Some(frame) if *frame != NO_NUMBER => Ok(*frame),
             _ => self.find(id, looks),
         }
     }
@@ -46,7 +57,7 @@ impl Frames {
         let number = self.add(Frame { name: look.name, file: look.file, line: look.line })?;
         if id.index() < QUICK_LOOKS {
             if self.of_looks.len() <= id.index() {
-                self.of_looks.resize(id.index() + 1, NO_FRAME);
+                self.of_looks.resize(id.index() + 1, NO_NUMBER);
             }
             self.of_looks[id.index()] = number;
         }
@@ -55,7 +66,8 @@ impl Frames {
 
     /// The number of a frame.
     pub fn add(&mut self, frame: Frame) -> Result<u32> {
-        check("places in the program", self.all.len(), self.most)?;
+        check("places in the program", self.all.len(), self.max)?;
+        let frame = if self.is_by_name { Frame { file: None, line: None, ..frame } } else { frame };
         let all = &mut self.all;
         Ok(*self.numbers.entry(frame).or_insert_with(|| {
             all.push(frame);
@@ -65,9 +77,9 @@ impl Frames {
 }
 
 /// Whether one more may be held. Numbers are 32 bits wide, and the last one means none.
-pub fn check(what: &'static str, held: usize, most: usize) -> Result<()> {
-    match held < most.min(NO_FRAME as usize) {
-        true => Ok(()),
-        false => Err(Error::limit(what, held as u64 + 1, most as u64)),
+pub fn check(what: &'static str, held: usize, max: usize) -> Result<()> {
+    if held < max.min(NO_NUMBER as usize) {
+        return Ok(());
     }
+    Err(Error::limit(what, held as u64 + 1, max as u64))
 }

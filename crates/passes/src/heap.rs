@@ -2,22 +2,25 @@
 
 use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Columns, Table, TableSource, Wanted, allocations, frames, frees, stacks};
+use traceloom_model::{Fate, Table, TableSource, Wanted, select};
 
 use crate::{
-    Gathered, KeyMap, NameId, Options,
+    Gathered, KeyMap, NO_NUMBER, NameId, Options, Parent, Roster, StackRows, StackTree, Words,
     frames::{Frame, Frames, check},
-    pour, span_is_taken,
+    memory::{LostFrees, count_lost_frees},
+    pour,
 };
 
 /// Frames of a stack that are written: stacks are written one by one, so deep ones would make the output grow with the
 /// square of the input.
-pub const MOST_DEEP: usize = 2048;
+pub const MAX_DEPTH: usize = 2048;
 
 /// How many, and how much.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Amount {
+    /// Allocations.
     pub objects: u64,
+    /// Their bytes.
     pub bytes: u64,
 }
 
@@ -28,21 +31,20 @@ impl Amount {
     }
 }
 
-/// A call stack and what was allocated from it.
-#[derive(Clone, Copy, Debug)]
+/// What was allocated from a call stack.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Site {
-    /// The stack that it stands on, which has a smaller number.
-    pub below: Option<u32>,
-    /// A number of [`Frames::all`].
-    pub frame: u32,
+    /// Everything.
     pub allocated: Amount,
+    /// Memory that was never freed.
     pub live: Amount,
 }
 
 /// Call stacks with what was allocated from them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Heap {
-    pub sites: Vec<Site>,
+    /// The stacks, as many as the tables have; their frames are numbers of [`Frames::all`].
+    pub stacks: StackTree<Site>,
 }
 
 impl Heap {
@@ -54,37 +56,23 @@ impl Heap {
         frames: &mut Frames,
         loss: &mut Loss,
     ) -> Result<Self> {
-        let most = options.limits.entries;
-        let mut heap = Self { sites: Vec::new() };
+        let mut heap = Self::default();
         if gathered.rows(Table::Allocations) == 0 {
             return Ok(heap);
         }
-        let raw = RawStacks::read(source, gathered, frames, most)?;
+        let raw = RawStacks::read(source, gathered, frames, options.limits.entries)?;
         let numbers = heap.add_stacks(&raw, gathered, frames, loss)?;
         let unknown = Frame { name: gathered.names.intern("(unknown stack)")?, file: None, line: None };
-        let unknown = heap.push(None, frames.add(unknown)?);
-        heap.add_allocations(source, gathered, options, &numbers, unknown, loss)?;
+        let unknown = heap.stacks.push(Parent::Root(0), frames.add(unknown)?);
+        let mut rows = Rows { sites: &mut heap.stacks, numbers, unknown, fates: Words::default(), options, loss };
+        let wanted =
+            Wanted::nothing().and(Table::Allocations, Allocations::COLUMNS).and(Table::Frees, LostFrees::COLUMNS);
+        let filter = gathered.filter().clone();
+        pour(source, &filter, wanted, |table, batch| match table {
+            Table::Frees => count_lost_frees(&LostFrees::of(batch)?, rows.loss),
+            _ => rows.take(&Allocations::of(batch)?, &mut gathered.roster),
+        })?;
         Ok(heap)
-    }
-
-    /// The frames of a site, innermost first, at most so many; and whether some are missing.
-    pub fn path(&self, site: &Site, most: usize, path: &mut Vec<u32>) -> bool {
-        path.clear();
-        let mut next = Some(*site);
-        while let Some(site) = next {
-            if path.len() == most {
-                return true;
-            }
-            path.push(site.frame);
-            next = site.below.and_then(|below| self.sites.get(below as usize)).copied();
-        }
-        false
-    }
-
-    fn push(&mut self, below: Option<u32>, frame: u32) -> u32 {
-        let (allocated, live) = Default::default();
-        self.sites.push(Site { below, frame, allocated, live });
-        self.sites.len() as u32 - 1
     }
 
     fn add_stacks(
@@ -106,63 +94,56 @@ impl Heap {
             if below.is_none() && stack.parent_id.is_some() {
                 loss.lose("outer parts of call stacks", || format!("stacks {}", stack.id));
             }
-            numbers.insert(stack.trace, stack.id, self.push(below, frame));
+            let number = self.stacks.push(below.map_or(Parent::Root(0), Parent::Node), frame);
+            numbers.insert(stack.trace, stack.id, number);
         }
         Ok(numbers)
     }
+}
 
-    fn add_allocations(
-        &mut self,
-        source: &dyn TableSource,
-        gathered: &mut Gathered,
-        options: &Options,
-        numbers: &Numbers,
-        unknown: u32,
-        loss: &mut Loss,
-    ) -> Result<()> {
-        let columns = ["trace_id", "id", "ts_ns", "thread_id", "size_bytes", "stack_id", "fate"];
-        let wanted = Wanted::nothing()
-            .and(Table::Allocations, Columns::named(Table::Allocations, &columns))
-            .and(Table::Frees, Columns::named(Table::Frees, &["trace_id", "id", "allocation_id"]));
-        let filter = gathered.filter().clone();
-        pour(source, &filter, wanted, |table, batch| {
-            if table == Table::Frees {
-                count_lost_frees(&frees::View::of(batch), loss);
-                return Ok(());
+select! {
+    struct Allocations of allocations { trace_id, id, ts_ns, thread_id, size_bytes, stack_id, fate }
+}
+
+/// Adds up the rows of `allocations`.
+struct Rows<'a> {
+    sites: &'a mut StackTree<Site>,
+    numbers: Numbers,
+    unknown: u32,
+    fates: Words<Fate>,
+    options: &'a Options,
+    loss: &'a mut Loss,
+}
+
+impl Rows<'_> {
+    fn take(&mut self, rows: &Allocations<'_>, roster: &mut Roster) -> Result<()> {
+        let Self { sites, numbers, unknown, fates, options, loss } = self;
+        let fates = fates.of(rows.fate.values(), Fate::of);
+        for row in 0..rows.rows {
+            let trace_id = rows.trace_id.get(row);
+            if !roster.takes_thread(trace_id, rows.thread_id.get(row))?
+                || !options.slice.range.contains(rows.ts_ns.get(row))
+            {
+                continue;
             }
-            let view = allocations::View::of(batch);
-            for row in 0..view.rows {
-                let trace_id = view.trace_id.get(row);
-                if let Some(thread_id) = view.thread_id.get(row) {
-                    let index = gathered.roster.index(trace_id, thread_id)?;
-                    if !gathered.roster.thread(index).is_taken {
-                        continue;
-                    }
+            let trace = roster.trace_number(trace_id)?;
+            let stack = rows.stack_id.get(row).and_then(|id| numbers.get(trace, id)).unwrap_or(*unknown);
+            let (site, bytes) = (sites.weight_mut(stack), rows.size_bytes.get(row));
+            site.allocated.add(bytes);
+            match fates[rows.fate.keys()[row] as usize] {
+                Some(Fate::Live) => site.live.add(bytes),
+                Some(Fate::Unknown) => {
+                    loss.lose("that the fate of allocations is unknown", || format!("allocations {}", rows.id.get(row)))
                 }
-                if !span_is_taken(&options.slice, view.ts_ns.get(row), Some(0)) {
-                    continue;
-                }
-                let trace = gathered.roster.trace_number(trace_id)?;
-                let site = view.stack_id.get(row).and_then(|id| numbers.get(trace, id)).unwrap_or(unknown);
-                let Some(site) = self.sites.get_mut(site as usize) else { continue };
-                site.allocated.add(view.size_bytes.get(row));
-                match view.fate.get(row) {
-                    "live" => site.live.add(view.size_bytes.get(row)),
-                    "unknown" => loss.lose("that the fate of allocations is unknown", || {
-                        format!("allocations {}", view.id.get(row))
-                    }),
-                    _ => {}
-                }
+                _ => {}
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 }
 
-fn count_lost_frees(view: &frees::View<'_>, loss: &mut Loss) {
-    for row in (0..view.rows).filter(|row| view.allocation_id.get(*row).is_none()) {
-        loss.lose("frees of unknown memory", || format!("frees {}", view.id.get(row)));
-    }
+select! {
+    struct FrameRows of frames { trace_id, id, function, file, line }
 }
 
 /// Stacks and frames as the tables have them: frames may come after stacks that refer to them.
@@ -179,28 +160,28 @@ struct RawStack {
 }
 
 impl RawStacks {
-    fn read(source: &dyn TableSource, gathered: &mut Gathered, frames: &mut Frames, most: usize) -> Result<Self> {
+    fn read(source: &dyn TableSource, gathered: &mut Gathered, frames: &mut Frames, max: usize) -> Result<Self> {
         let mut raw = Self { stacks: Vec::new(), frames: Numbers::default() };
-        let wanted = Wanted::nothing().and(Table::Frames, Columns::ALL).and(Table::Stacks, Columns::ALL);
+        let wanted = Wanted::nothing().and(Table::Frames, FrameRows::COLUMNS).and(Table::Stacks, StackRows::COLUMNS);
         let filter = gathered.filter().clone();
         let (mut functions, mut files, mut rows) = (KeyMap::default(), KeyMap::default(), 0);
         pour(source, &filter, wanted, |table, batch| {
             if table == Table::Stacks {
-                let view = stacks::View::of(batch);
+                let view = StackRows::of(batch)?;
                 for row in 0..view.rows {
-                    check("call stacks", raw.stacks.len(), most)?;
+                    check("call stacks", raw.stacks.len(), max)?;
                     let trace = gathered.roster.trace_number(view.trace_id.get(row))?;
                     let (id, parent_id) = (view.id.get(row), view.parent_id.get(row));
                     raw.stacks.push(RawStack { trace, id, parent_id, frame_id: view.frame_id.get(row) });
                 }
                 return Ok(());
             }
-            let view = frames::View::of(batch);
+            let view = FrameRows::of(batch)?;
             functions.turn_to(view.function.values());
             files.turn_to(view.file.values());
             for row in 0..view.rows {
                 rows += 1;
-                check("frames of call stacks", rows, most)?;
+                check("frames of call stacks", rows, max)?;
                 let trace = gathered.roster.trace_number(view.trace_id.get(row))?;
                 let key = view.function.keys().get(row).copied().unwrap_or(-1);
                 let name = functions.get(key, &mut gathered.names)?;
@@ -221,7 +202,6 @@ struct Numbers {
     sparse: HashMap<(usize, i64), u32>,
 }
 
-const NO_NUMBER: u32 = u32::MAX;
 /// Ids may be so far ahead of those before them.
 const GAP: usize = 1024;
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use traceloom_core::{Arena, Cursor, Entry, Loss, Result};
-use traceloom_model::{Table, TableSource, allocations, frees};
+use traceloom_model::{Table, TableSource, select};
 
 use crate::{Gathered, Options, span_is_taken};
 use traceloom_core::{Sorted, Sorter};
@@ -92,6 +92,10 @@ impl Entry for Change {
     }
 }
 
+select! {
+    struct Allocations of allocations { trace_id, id, ts_ns, thread_id, size_bytes, freed_ts_ns }
+}
+
 fn read(
     source: &dyn TableSource,
     gathered: &mut Gathered,
@@ -103,22 +107,19 @@ fn read(
     let roster = &mut gathered.roster;
     rest.pour(source, &[Table::Allocations, Table::Frees], |table, batch| {
         if table == Table::Frees {
-            return count_lost_frees(&frees::View::of(batch), loss);
+            return count_lost_frees(&LostFrees::of(batch)?, loss);
         }
-        let view = allocations::View::of(batch);
-        for row in 0..view.rows {
-            let trace_id = view.trace_id.get(row);
-            if let Some(thread_id) = view.thread_id.get(row) {
-                let index = roster.index(trace_id, thread_id)?;
-                if !roster.thread(index).is_taken {
-                    continue;
-                }
+        let rows = Allocations::of(batch)?;
+        for row in 0..rows.rows {
+            let trace_id = rows.trace_id.get(row);
+            if !roster.takes_thread(trace_id, rows.thread_id.get(row))? {
+                continue;
             }
             let trace = roster.trace_number(trace_id)? as u32;
-            let (ts_ns, size_bytes) = (view.ts_ns.get(row), view.size_bytes.get(row));
-            loss.lose("addresses and call stacks of allocations", || format!("allocations {}", view.id.get(row)));
+            let (ts_ns, size_bytes) = (rows.ts_ns.get(row), rows.size_bytes.get(row));
+            loss.lose("addresses and call stacks of allocations", || format!("allocations {}", rows.id.get(row)));
             sorter.push(Change { trace, ts_ns, size_bytes, is_free: false })?;
-            if let Some(ts_ns) = view.freed_ts_ns.get(row) {
+            if let Some(ts_ns) = rows.freed_ts_ns.get(row) {
                 sorter.push(Change { trace, ts_ns, size_bytes, is_free: true })?;
             }
         }
@@ -127,10 +128,14 @@ fn read(
     sorter.finish()
 }
 
-/// What gave back an allocation shows in the curve; what gave back nothing that is known does not.
-fn count_lost_frees(view: &frees::View<'_>, loss: &mut Loss) -> Result<()> {
-    for row in (0..view.rows).filter(|row| view.allocation_id.get(*row).is_none()) {
-        loss.lose("frees of unknown memory", || format!("frees {}", view.id.get(row)));
+select! {
+    pub(crate) struct LostFrees of frees { id, allocation_id }
+}
+
+/// A free of an allocation shows in its figures; one of unknown memory does not.
+pub(crate) fn count_lost_frees(rows: &LostFrees<'_>, loss: &mut Loss) -> Result<()> {
+    for row in (0..rows.rows).filter(|row| rows.allocation_id.get(*row).is_none()) {
+        loss.lose("frees of unknown memory", || format!("frees {}", rows.id.get(row)));
     }
     Ok(())
 }

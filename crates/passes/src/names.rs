@@ -1,10 +1,180 @@
 //! Texts as numbers, whatever dictionary they come from.
 
 use arrow_array::{Array, StringArray};
-use traceloom_core::{Error, Result};
-use traceloom_model::trackers::{Strings, Symbol};
+use traceloom_core::{Error, Result, Store};
+use traceloom_model::trackers::Strings;
 
-use traceloom_core::Store;
+/// No name: the cell is NULL.
+pub const NO_NUMBER: u32 = u32::MAX;
+
+/// Names, each known by a number; numbers count from 0 in the order in which names came.
+#[derive(Debug, Default)]
+pub struct Interner {
+    strings: Strings,
+}
+
+impl Interner {
+    /// The number of a name, which may be new.
+    #[inline]
+    pub fn number(&mut self, name: &str) -> u32 {
+        self.strings.intern(name).index() as u32
+    }
+
+    /// The name of a number; none for [`NO_NUMBER`].
+    #[inline]
+    pub fn get(&self, number: u32) -> Option<&str> {
+        self.strings.at(number)
+    }
+
+    /// All names, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len() as u32).filter_map(|number| self.get(number))
+    }
+
+    /// Number of names.
+    pub fn len(&self) -> usize {
+        self.strings.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.strings.is_empty()
+    }
+
+    /// Bytes of all names.
+    pub fn text_bytes(&self) -> usize {
+        self.strings.text_bytes()
+    }
+
+    /// Memory held.
+    pub fn bytes(&self) -> usize {
+        self.strings.bytes()
+    }
+
+    /// Forgets all names.
+    pub fn clear(&mut self) {
+        self.strings.clear();
+    }
+}
+
+/// Where a dictionary lies in memory: the same for two arrays only if they are the same entries, while both are alive.
+///
+/// Batches of one origin share their dictionary, so the entries need not be looked at for each batch.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct DictionaryId {
+    /// Where the offsets of the first entry are; slices of one array differ in it, or in the length.
+    offsets: usize,
+    len: usize,
+    texts: usize,
+    nulls: Option<(usize, usize)>,
+}
+
+impl DictionaryId {
+    /// The identity of an array of entries.
+    pub fn of(values: &StringArray) -> Self {
+        Self {
+            offsets: values.value_offsets().as_ptr().addr(),
+            len: values.len(),
+            texts: values.value_data().as_ptr().addr(),
+            nulls: values.nulls().map(|nulls| (nulls.validity().as_ptr().addr(), nulls.offset())),
+        }
+    }
+}
+
+/// Something known about each entry of a dictionary, for as long as batches have the same dictionary.
+#[derive(Debug, Default)]
+pub struct PerEntry<T> {
+    /// Held: an address tells a dictionary apart from others only while it is in use.
+    dictionary: Option<StringArray>,
+    entries: Vec<T>,
+}
+
+impl<T: Clone> PerEntry<T> {
+    /// Nothing is known yet about the entries of this dictionary.
+    pub fn new(values: &StringArray, unknown: T) -> Self {
+        Self { dictionary: Some(values.clone()), entries: vec![unknown; values.len()] }
+    }
+
+    /// Turns to the dictionary of a batch; if it is another one, nothing is known about its entries, and this is true.
+    pub fn turn_to(&mut self, values: Option<&StringArray>, unknown: T) -> bool {
+        let is_same = self.dictionary.as_ref().map(DictionaryId::of) == values.map(DictionaryId::of);
+        if !is_same {
+            self.dictionary = values.cloned();
+            self.entries.clear();
+            self.entries.resize(values.map_or(0, Array::len), unknown);
+        }
+        !is_same
+    }
+
+    /// The dictionary.
+    pub fn values(&self) -> Option<&StringArray> {
+        self.dictionary.as_ref()
+    }
+
+    /// The text of an entry; empty if there is none.
+    pub fn text(&self, key: usize) -> &str {
+        let values = self.dictionary.as_ref().filter(|values| key < values.len() && values.is_valid(key));
+        values.map_or("", |values| values.value(key))
+    }
+
+    /// What is known about each entry.
+    #[inline]
+    pub fn entries(&self) -> &[T] {
+        &self.entries
+    }
+
+    /// What is known about each entry, to be filled in.
+    #[inline]
+    pub fn entries_mut(&mut self) -> &mut [T] {
+        &mut self.entries
+    }
+}
+
+/// The names of one column: from the keys of its dictionary to numbers.
+#[derive(Debug, Default)]
+pub struct Translation(PerEntry<u32>);
+
+impl Translation {
+    /// The number of each key of a dictionary, which are looked up once for all batches that share it.
+    pub fn of(&mut self, values: Option<&StringArray>, names: &mut Interner) -> &[u32] {
+        let Self(numbers) = self;
+        if numbers.turn_to(values, NO_NUMBER) {
+            for key in 0..numbers.entries.len() {
+                numbers.entries[key] = names.number(numbers.text(key));
+            }
+        }
+        &numbers.entries
+    }
+}
+
+/// The number of a key that may be NULL; [`NO_NUMBER`] if it is.
+#[inline]
+pub fn number_of(numbers: &[u32], key: Option<i32>) -> u32 {
+    key.and_then(|key| numbers.get(key as usize)).copied().unwrap_or(NO_NUMBER)
+}
+
+/// The words of one column that has a closed vocabulary: from the keys of its dictionary to meanings.
+#[derive(Debug)]
+pub struct Words<T>(PerEntry<Option<T>>);
+
+impl<T> Default for Words<T> {
+    fn default() -> Self {
+        Self(PerEntry { dictionary: None, entries: Vec::new() })
+    }
+}
+
+impl<T: Clone> Words<T> {
+    /// The meaning of each key of a dictionary; none for a word that is not of the vocabulary.
+    pub fn of(&mut self, values: Option<&StringArray>, meaning: fn(&str) -> Option<T>) -> &[Option<T>] {
+        let Self(words) = self;
+        if words.turn_to(values, None) {
+            for key in 0..words.entries.len() {
+                words.entries[key] = meaning(words.text(key));
+            }
+        }
+        &words.entries
+    }
+}
 
 /// A text of a [`NamePool`].
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -22,6 +192,7 @@ impl NameId {
         self.0
     }
 
+    /// From a number that was laid out.
     pub fn from_raw(raw: u32) -> Self {
         Self(raw)
     }
@@ -32,13 +203,10 @@ impl NameId {
 const RESIDENT: usize = 1 << 18;
 const RESIDENT_BYTES: usize = 32 << 20;
 
-/// Texts by number.
+/// Texts by number, of which those that do not fit into memory are in a temporary file.
 #[derive(Debug)]
 pub struct NamePool {
-    strings: Strings,
-    /// The symbol of each id.
-    symbols: Vec<Symbol>,
-    resident_bytes: usize,
+    names: Interner,
     /// The texts that did not fit, and where each of them is.
     texts: Store,
     places: Store,
@@ -48,31 +216,25 @@ pub struct NamePool {
 
 impl Default for NamePool {
     fn default() -> Self {
-        let (texts, places) = (Store::new(RESIDENT_BYTES as u64), Store::new(RESIDENT_BYTES as u64));
-        let (strings, symbols) = Default::default();
-        Self { strings, symbols, resident_bytes: 0, texts, places, stored: 0, buffer: Vec::new() }
+        let store = || Store::new(RESIDENT_BYTES as u64);
+        Self { names: Interner::default(), texts: store(), places: store(), stored: 0, buffer: Vec::new() }
     }
 }
 
 impl NamePool {
     /// The id of a text.
     pub fn intern(&mut self, text: &str) -> Result<NameId> {
-        if self.stored > 0 || self.symbols.len() >= RESIDENT || self.resident_bytes >= RESIDENT_BYTES {
+        if self.stored > 0 || self.names.len() >= RESIDENT || self.names.text_bytes() >= RESIDENT_BYTES {
             return self.store(text);
         }
-        let symbol = self.strings.intern(text);
-        if symbol.index() == self.symbols.len() {
-            self.symbols.push(symbol);
-            self.resident_bytes += text.len();
-        }
-        Ok(NameId(symbol.index() as u32))
+        Ok(NameId(self.names.number(text)))
     }
 
     fn store(&mut self, text: &str) -> Result<NameId> {
-        let id = u32::try_from(self.symbols.len()).ok().and_then(|resident| resident.checked_add(self.stored));
+        let id = u32::try_from(self.names.len()).ok().and_then(|resident| resident.checked_add(self.stored));
         let id = id.ok_or_else(|| Error::limit("names", 1 << 32, u64::from(u32::MAX)))?;
-        let begin = self.texts.append(text.as_bytes())?;
-        self.places.append(&begin.to_le_bytes())?;
+        let start = self.texts.append(text.as_bytes())?;
+        self.places.append(&start.to_le_bytes())?;
         self.places.append(&(text.len() as u64).to_le_bytes())?;
         self.stored += 1;
         Ok(NameId(id))
@@ -81,63 +243,48 @@ impl NamePool {
     /// The text of an id.
     #[inline]
     pub fn get(&mut self, id: NameId) -> Result<&str> {
-        match id.index().checked_sub(self.symbols.len()) {
+        match id.index().checked_sub(self.names.len()) {
             None => Ok(self.resident(id).unwrap_or("")),
             Some(number) => self.load(number as u64),
         }
     }
 
-    /// The text, where it is one of those in memory: of these each has one id only, and they are few enough for
+    /// The text, if it is one of those in memory: of these each has one id only, and they are few enough for
     /// targets that declare a name once.
     #[inline]
     pub fn resident(&self, id: NameId) -> Option<&str> {
-        self.symbols.get(id.index()).map(|symbol| self.strings.get(*symbol))
+        self.names.get(id.0)
     }
 
     #[cold]
     fn load(&mut self, number: u64) -> Result<&str> {
         let mut place = [0; 16];
         self.places.read(number * 16, &mut place)?;
-        let [begin, len] = [&place[..8], &place[8..]].map(|half| {
+        let [start, len] = [&place[..8], &place[8..]].map(|half| {
             let mut bytes = [0; 8];
             bytes.copy_from_slice(half);
             u64::from_le_bytes(bytes)
         });
         self.buffer.resize(len as usize, 0);
-        self.texts.read(begin, &mut self.buffer)?;
+        self.texts.read(start, &mut self.buffer)?;
         Ok(std::str::from_utf8(&self.buffer).unwrap_or(""))
     }
 }
 
-/// The ids of one dictionary's texts: a text is looked up once for each dictionary, not for each row.
+/// The same as a [`Translation`] for a [`NamePool`]: only texts that a row has are looked up.
 #[derive(Debug, Default)]
-pub struct KeyMap {
-    /// Held, so that no other dictionary can come to lie in its place.
-    values: Option<StringArray>,
-    ids: Vec<Option<NameId>>,
-}
+pub struct KeyMap(PerEntry<Option<NameId>>);
 
 impl KeyMap {
     /// Turns to the dictionary of a batch.
     pub fn turn_to(&mut self, values: Option<&StringArray>) {
-        let same = match (&self.values, values) {
-            (Some(old), Some(new)) => {
-                old.value_data().as_ptr() == new.value_data().as_ptr() && old.offsets() == new.offsets()
-            }
-            (None, None) => true,
-            _ => false,
-        };
-        if !same {
-            self.values = values.cloned();
-            self.ids.clear();
-            self.ids.resize(values.map_or(0, Array::len), None);
-        }
+        self.0.turn_to(values, None);
     }
 
     /// The id of a key of that dictionary.
     #[inline]
     pub fn get(&mut self, key: i32, pool: &mut NamePool) -> Result<NameId> {
-        match self.ids.get(key as usize) {
+        match self.0.entries.get(key as usize) {
             Some(Some(id)) => Ok(*id),
             _ => self.add(key as usize, pool),
         }
@@ -145,10 +292,9 @@ impl KeyMap {
 
     #[cold]
     fn add(&mut self, key: usize, pool: &mut NamePool) -> Result<NameId> {
-        let text = self.values.as_ref().filter(|values| key < values.len()).map_or("", |values| values.value(key));
-        let id = pool.intern(text)?;
-        if let Some(slot) = self.ids.get_mut(key) {
-            *slot = Some(id);
+        let id = pool.intern(self.0.text(key))?;
+        if let Some(entry) = self.0.entries.get_mut(key) {
+            *entry = Some(id);
         }
         Ok(id)
     }
@@ -156,16 +302,58 @@ impl KeyMap {
 
 #[cfg(test)]
 mod tests {
+    use traceloom_model::Fate;
+
     use super::*;
+
+    fn texts(texts: &[&str]) -> StringArray {
+        StringArray::from(texts.to_vec())
+    }
+
+    #[test]
+    fn a_dictionary_is_the_same_only_if_its_entries_are() {
+        let is_same = |one: &StringArray, other: &StringArray| DictionaryId::of(one) == DictionaryId::of(other);
+        let all = texts(&["a", "b", "c", "d"]);
+        assert!(is_same(&all, &all.clone()) && is_same(&all.slice(1, 2), &all.slice(1, 2)));
+        // Slices share their texts, and may have the same length.
+        assert!(!is_same(&all.slice(0, 2), &all.slice(1, 2)) && !is_same(&all.slice(0, 3), &all.slice(0, 2)));
+        assert!(!is_same(&all, &all.slice(0, 3)) && !is_same(&all, &texts(&["a", "b", "c", "d"])));
+        // Arrays of empty texts have no bytes of their own.
+        assert!(!is_same(&texts(&["", ""]), &texts(&["", ""])));
+        // What hides some of the entries makes another dictionary of them.
+        let (offsets, bytes, _) = all.clone().into_parts();
+        let hidden = StringArray::new(offsets, bytes, Some(vec![true, false, true, true].into()));
+        assert!(!is_same(&all, &hidden) && is_same(&hidden, &hidden.clone()));
+        assert!(!is_same(&hidden.slice(0, 2), &hidden.slice(2, 2)));
+    }
+
+    #[test]
+    fn a_name_has_one_number_in_all_dictionaries() {
+        let (mut names, mut column) = (Interner::default(), Translation::default());
+        let (one, two) = (texts(&["a", "b"]), texts(&["b", "c"]));
+        assert_eq!(column.of(Some(&one), &mut names), [0, 1]);
+        assert_eq!(column.of(Some(&one.clone()), &mut names), [0, 1]);
+        assert_eq!(column.of(Some(&two), &mut names), [1, 2]);
+        assert_eq!(column.of(Some(&one.slice(1, 1)), &mut names), [1]);
+        assert_eq!(column.of(None, &mut names), [0_u32; 0]);
+        assert_eq!(names.iter().collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert_eq!((number_of(&[7], Some(0)), number_of(&[7], None), names.get(NO_NUMBER)), (7, NO_NUMBER, None));
+    }
+
+    #[test]
+    fn words_have_the_meanings_of_their_vocabulary() {
+        let mut words = Words::default();
+        let fates = words.of(Some(&texts(&["live", "lost", "freed"])), Fate::of);
+        assert_eq!(fates, [Some(Fate::Live), None, Some(Fate::Freed)]);
+        assert_eq!(words.of(Some(&texts(&["reused"])), Fate::of), [Some(Fate::Reused)]);
+    }
 
     #[test]
     fn a_text_has_one_id_whatever_dictionary_it_comes_from() {
         let (mut pool, mut keys) = (NamePool::default(), KeyMap::default());
-        let first = StringArray::from(vec!["a", "b"]);
-        let second = StringArray::from(vec!["b", "a", ""]);
-        keys.turn_to(Some(&first));
+        keys.turn_to(Some(&texts(&["a", "b"])));
         let ids = [0, 1].map(|key| keys.get(key, &mut pool).unwrap());
-        keys.turn_to(Some(&second));
+        keys.turn_to(Some(&texts(&["b", "a", ""])));
         assert_eq!([1, 0].map(|key| keys.get(key, &mut pool).unwrap()), ids);
         let empty = keys.get(2, &mut pool).unwrap();
         assert_eq!(pool.get(empty).unwrap(), "");

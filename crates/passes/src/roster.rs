@@ -2,10 +2,24 @@
 
 use arrow_array::RecordBatch;
 use hashbrown::{HashMap, HashSet};
-use traceloom_core::{Limits, Result, Slice};
-use traceloom_model::{Columns, Filter, Table, TableSource, Wanted, processes, threads, traces};
+use traceloom_core::{Error, Limits, Result, Slice};
+use traceloom_model::{Filter, Table, TableSource, Wanted, select};
 
 use crate::pour;
+
+select! {
+    struct Traces of traces {
+        trace_id, path, format, producer, clock, start_native_ns, unix_origin_ns, first_ts_ns, last_ts_ns,
+    }
+}
+
+select! {
+    struct Processes of processes { trace_id, id, pid, ppid, name, start_ts_ns, end_ts_ns }
+}
+
+select! {
+    struct Threads of threads { trace_id, id, tid, process_id, name, kind, location }
+}
 
 /// A file.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +64,7 @@ pub struct Process {
 }
 
 /// A thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Thread {
     /// Its trace, as the number of [`Roster::traces`].
     pub trace: usize,
@@ -113,17 +127,17 @@ pub struct Roster {
     taken: Option<HashSet<(u64, i64)>>,
     last_trace: Option<(u64, usize)>,
     last_thread: Option<((usize, i64), ThreadIndex)>,
-    most: usize,
+    max: usize,
 }
 
 impl Roster {
     /// Knows which threads a slice takes, for which it looks at all threads first; else it is empty.
     pub fn new(source: &dyn TableSource, slice: &Slice, limits: &Limits) -> Result<Self> {
-        let mut roster = Self { most: limits.entries, ..Self::default() };
+        let mut roster = Self { max: limits.entries, ..Self::default() };
         if slice.threads.is_empty() {
             return Ok(roster);
         }
-        let mut all = Self { most: limits.entries, ..Self::default() };
+        let mut all = Self { max: limits.entries, ..Self::default() };
         pour(source, &Filter::default(), Self::wanted(), |table, batch| all.take(table, batch))?;
         let takes = |thread: &&Thread| {
             slice.keeps_thread(thread.tid.unwrap_or(thread.id as u64), thread.name.as_deref().unwrap_or("").as_bytes())
@@ -135,9 +149,10 @@ impl Roster {
 
     /// The tables that it is made of.
     pub fn wanted() -> Wanted {
-        [Table::Traces, Table::Processes, Table::Threads]
-            .into_iter()
-            .fold(Wanted::nothing(), |wanted, table| wanted.and(table, Columns::ALL))
+        Wanted::nothing()
+            .and(Table::Traces, Traces::COLUMNS)
+            .and(Table::Processes, Processes::COLUMNS)
+            .and(Table::Threads, Threads::COLUMNS)
     }
 
     /// A filter that says which threads a slice takes.
@@ -149,12 +164,12 @@ impl Roster {
         Filter { threads, ..Filter::default() }
     }
 
-    /// Takes a batch of one of its tables; others are no business of it.
+    /// Takes a batch of one of its tables; others are left alone.
     pub fn take(&mut self, table: Table, batch: &RecordBatch) -> Result<()> {
         match table {
-            Table::Traces => self.take_traces(&traces::View::of(batch)),
-            Table::Processes => self.take_processes(&processes::View::of(batch)),
-            Table::Threads => self.take_threads(&threads::View::of(batch)),
+            Table::Traces => self.take_traces(&Traces::of(batch)?),
+            Table::Processes => self.take_processes(&Processes::of(batch)?),
+            Table::Threads => self.take_threads(&Threads::of(batch)?),
             _ => Ok(()),
         }
     }
@@ -185,6 +200,18 @@ impl Roster {
         self.processes.get(self.process_number_of(index)?)
     }
 
+    /// Whether the slice takes rows of a thread; those without a thread belong to all.
+    #[inline]
+    pub fn takes_thread(&mut self, trace_id: u64, thread_id: Option<i64>) -> Result<bool> {
+        match thread_id {
+            Some(thread_id) => {
+                let index = self.index(trace_id, thread_id)?;
+                Ok(self.thread(index).is_taken)
+            }
+            None => Ok(true),
+        }
+    }
+
     /// Takes note of a time that may be before the first one that the trace knows of.
     #[inline]
     pub fn note(&mut self, index: ThreadIndex, ts_ns: i64) {
@@ -211,7 +238,7 @@ impl Roster {
     }
 
     fn find_trace(&mut self, trace_id: u64) -> Result<usize> {
-        check(self.traces.len(), self.most)?;
+        check(self.traces.len(), self.max)?;
         let (traces, early) = (&mut self.traces, &mut self.early);
         let number = *self.trace_numbers.entry(trace_id).or_insert_with(|| {
             traces.push(Trace { trace_id, ..Trace::default() });
@@ -233,20 +260,19 @@ impl Roster {
     }
 
     fn find_thread(&mut self, trace: usize, id: i64) -> Result<ThreadIndex> {
-        check(self.threads.len(), self.most)?;
+        check(self.threads.len(), self.max)?;
         let Self { threads, thread_numbers, taken, traces, .. } = self;
         let number = *thread_numbers.entry((trace, id)).or_insert_with(|| {
             let trace_id = traces[trace].trace_id;
             let is_taken = taken.as_ref().is_none_or(|taken| taken.contains(&(trace_id, id)));
-            let (tid, process_id, name, kind, location) = Default::default();
-            threads.push(Thread { trace, id, tid, process_id, name, kind, location, is_taken });
+            threads.push(Thread { trace, id, is_taken, ..Thread::default() });
             threads.len() as u32 - 1
         });
         self.last_thread = Some(((trace, id), ThreadIndex(number)));
         Ok(ThreadIndex(number))
     }
 
-    fn take_traces(&mut self, view: &traces::View<'_>) -> Result<()> {
+    fn take_traces(&mut self, view: &Traces<'_>) -> Result<()> {
         for row in 0..view.rows {
             let number = self.trace_number(view.trace_id.get(row))?;
             self.traces[number] = Trace {
@@ -264,10 +290,10 @@ impl Roster {
         Ok(())
     }
 
-    fn take_processes(&mut self, view: &processes::View<'_>) -> Result<()> {
+    fn take_processes(&mut self, view: &Processes<'_>) -> Result<()> {
         for row in 0..view.rows {
             let trace = self.trace_number(view.trace_id.get(row))?;
-            check(self.processes.len(), self.most)?;
+            check(self.processes.len(), self.max)?;
             self.process_numbers.entry((trace, view.id.get(row))).or_insert(self.processes.len());
             self.processes.push(Process {
                 trace,
@@ -282,7 +308,7 @@ impl Roster {
         Ok(())
     }
 
-    fn take_threads(&mut self, view: &threads::View<'_>) -> Result<()> {
+    fn take_threads(&mut self, view: &Threads<'_>) -> Result<()> {
         for row in 0..view.rows {
             let index = self.index(view.trace_id.get(row), view.id.get(row))?;
             let thread = &mut self.threads[index.index()];
@@ -296,9 +322,9 @@ impl Roster {
     }
 }
 
-fn check(held: usize, most: usize) -> Result<()> {
-    match held < most {
-        true => Ok(()),
-        false => Err(traceloom_core::Error::limit("processes and threads", held as u64 + 1, most as u64)),
+fn check(held: usize, max: usize) -> Result<()> {
+    if held < max {
+        return Ok(());
     }
+    Err(Error::limit("processes and threads", held as u64 + 1, max as u64))
 }

@@ -22,7 +22,6 @@ mod errors;
 mod functions;
 mod grouping;
 mod inputs;
-mod names;
 mod output;
 mod scan;
 mod session;

@@ -299,9 +299,10 @@ mod tests {
     use std::sync::Mutex;
 
     use datafusion::prelude::SessionContext;
-    use traceloom_core::TimeRange;
     use traceloom_model::Filter;
     use traceloom_passes::{Placement, Shifted};
+
+    use traceloom_core::TimeRange;
 
     use super::*;
 

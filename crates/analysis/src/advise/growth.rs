@@ -4,35 +4,38 @@
 //! lowest in each counts: where every window's lowest is above the one before, nothing ever came back.
 
 use hashbrown::HashMap;
-use traceloom_model::{allocations, counters};
+use traceloom_model::select;
+use traceloom_passes::{Interner, Translation};
 
 use super::{
     Options,
     report::{Advice, Evidence, Rule, Unit, Weight, quoted},
 };
-use crate::names::{Mapped, Names};
+
+select! { pub(super) struct Counters of counters { ts_ns, name, value } }
+select! { pub(super) struct Allocations of allocations { ts_ns, address, size_bytes, freed_ts_ns } }
 
 /// Values and memory over time.
 #[derive(Debug)]
 pub(super) struct Growth {
-    column: Mapped,
+    column: Translation,
     values: HashMap<u32, Timeline>,
     memory: Timeline,
 }
 
 impl Default for Growth {
     fn default() -> Self {
-        Self { column: Mapped::default(), values: HashMap::new(), memory: Timeline::new(Cell::changes) }
+        Self { column: Translation::default(), values: HashMap::new(), memory: Timeline::new(Cell::changes) }
     }
 }
 
 impl Growth {
-    pub(super) fn counters(&mut self, view: &counters::View<'_>, names: &mut Names) {
+    pub(super) fn counters(&mut self, view: &Counters<'_>, names: &mut Interner) {
         let numbers = self.column.of(view.name.values(), names);
         for (row, key) in view.name.keys().iter().enumerate() {
             if let Some(value) = view.value.get(row).filter(|value| value.is_finite()) {
                 let name = numbers[*key as usize];
-                if self.values.len() >= MOST_SERIES && !self.values.contains_key(&name) {
+                if self.values.len() >= MAX_SERIES && !self.values.contains_key(&name) {
                     continue;
                 }
                 let timeline = self.values.entry(name).or_insert_with(|| Timeline::new(Cell::lowest));
@@ -42,7 +45,7 @@ impl Growth {
         }
     }
 
-    pub(super) fn allocations(&mut self, view: &allocations::View<'_>) {
+    pub(super) fn allocations(&mut self, view: &Allocations<'_>) {
         for row in 0..view.rows {
             // A tracer that knows no addresses knows no frees either: everything would seem to grow.
             if view.address.get(row) == 0 {
@@ -57,13 +60,13 @@ impl Growth {
         }
     }
 
-    pub(super) fn finish(self, options: &Options, names: &Names) -> Vec<Advice> {
+    pub(super) fn finish(self, options: &Options, names: &Interner) -> Vec<Advice> {
         let mut all = Vec::new();
         for (name, timeline) in &self.values {
             let marks = lowest(timeline.cells.iter().map(|cell| (cell.count > 0).then_some(cell.value)));
             let name = names.get(*name).unwrap_or_default();
             let query = format!("SELECT ts_ns, value FROM counters WHERE name = {} ORDER BY ts_ns", quoted(name));
-            all.extend(advice(name, &marks, timeline, Unit::Number, query, options));
+            all.extend(Grown { subject: name, timeline, unit: Unit::Number, query }.advice(&marks, options));
         }
         let mut used = 0.0;
         let usage = self.memory.cells.iter().map(|cell| {
@@ -75,13 +78,15 @@ impl Growth {
         let query = "SELECT f.function, COUNT(*) AS blocks, SUM(a.size_bytes) AS bytes FROM allocations a JOIN stacks s ON \
                      s.trace_id = a.trace_id AND s.id = a.stack_id JOIN frames f ON f.trace_id = s.trace_id AND f.id = \
                      s.frame_id WHERE a.fate = 'live' GROUP BY f.function ORDER BY bytes DESC";
-        all.extend(advice("memory in use", &marks, &self.memory, Unit::Bytes, query.to_owned(), options));
+        let memory =
+            Grown { subject: "memory in use", timeline: &self.memory, unit: Unit::Bytes, query: query.to_owned() };
+        all.extend(memory.advice(&marks, options));
         all
     }
 }
 
 /// Values that are looked at: a file can name any number of them.
-const MOST_SERIES: usize = 4096;
+const MAX_SERIES: usize = 4096;
 const CELLS: usize = 256;
 const WINDOWS: usize = 8;
 
@@ -158,38 +163,43 @@ fn lowest(cells: impl Iterator<Item = Option<f64>>) -> Vec<Option<f64>> {
     windows.map(|window| window.iter().flatten().copied().reduce(f64::min)).collect()
 }
 
-fn advice(
-    subject: &str,
-    marks: &[Option<f64>],
-    timeline: &Timeline,
+/// Something that may have grown.
+struct Grown<'a> {
+    subject: &'a str,
+    timeline: &'a Timeline,
     unit: Unit,
     query: String,
-    options: &Options,
-) -> Option<Advice> {
-    let marks = marks.iter().copied().collect::<Option<Vec<f64>>>().filter(|marks| !marks.is_empty())?;
-    let (first, last) = (marks[0], marks[marks.len() - 1]);
-    let rises = marks.windows(2).all(|pair| pair[0] < pair[1]);
-    // From nothing, or from below nothing, growth has no part: what it grew to is the whole.
-    let base = if first > 0.0 { first } else { last.abs() };
-    let part = (last - first) / base;
-    if !rises || part <= options.growth || !part.is_finite() {
-        return None;
+}
+
+impl Grown<'_> {
+    /// The advice, if every window is above the one before.
+    fn advice(self, marks: &[Option<f64>], options: &Options) -> Option<Advice> {
+        let Self { subject, timeline, unit, query } = self;
+        let marks = marks.iter().copied().collect::<Option<Vec<f64>>>().filter(|marks| !marks.is_empty())?;
+        let (first, last) = (marks[0], marks[marks.len() - 1]);
+        let rises = marks.windows(2).all(|pair| pair[0] < pair[1]);
+        // From nothing, or from below nothing, growth has no part: what it grew to is the whole.
+        let base = if first > 0.0 { first } else { last.abs() };
+        let part = (last - first) / base;
+        if !rises || part <= options.growth || !part.is_finite() {
+            return None;
+        }
+        let length = timeline.cell_ns.saturating_mul((timeline.reached / WINDOWS) as i64);
+        let begin = |window: usize| timeline.first_ns.unwrap_or(0).saturating_add(length.saturating_mul(window as i64));
+        let evidence = marks.iter().enumerate();
+        Some(Advice {
+            rule: Rule::Growth,
+            weight: if part > options.growth * 10.0 { Weight::High } else { Weight::Medium },
+            subject: subject.to_owned(),
+            value: part,
+            limit: options.growth,
+            count: timeline.cells.iter().map(|cell| cell.count).sum(),
+            evidence: evidence
+                .map(|(window, mark)| Evidence::new("lowest from here".to_owned(), *mark, unit).at(begin(window)))
+                .collect(),
+            query,
+        })
     }
-    let length = timeline.cell_ns.saturating_mul((timeline.reached / WINDOWS) as i64);
-    let begin = |window: usize| timeline.first_ns.unwrap_or(0).saturating_add(length.saturating_mul(window as i64));
-    let evidence = marks.iter().enumerate();
-    Some(Advice {
-        rule: Rule::Growth,
-        weight: if part > options.growth * 10.0 { Weight::High } else { Weight::Medium },
-        subject: subject.to_owned(),
-        value: part,
-        limit: options.growth,
-        count: timeline.cells.iter().map(|cell| cell.count).sum(),
-        evidence: evidence
-            .map(|(window, mark)| Evidence::new("lowest from here".to_owned(), *mark, unit).at(begin(window)))
-            .collect(),
-        query,
-    })
 }
 
 #[cfg(test)]
@@ -207,8 +217,9 @@ mod tests {
 
     fn grows(values: impl Iterator<Item = f64>) -> bool {
         let marks = marks_of(values);
-        let timeline = Timeline::new(Cell::lowest);
-        advice("x", &marks, &timeline, Unit::Number, String::new(), &Options::default()).is_some()
+        let timeline = &Timeline::new(Cell::lowest);
+        let grown = Grown { subject: "x", timeline, unit: Unit::Number, query: String::new() };
+        grown.advice(&marks, &Options::default()).is_some()
     }
 
     #[test]

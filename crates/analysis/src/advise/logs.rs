@@ -1,18 +1,20 @@
 //! Places that log very often.
 
 use hashbrown::HashMap;
-use traceloom_model::logs;
+use traceloom_model::select;
+use traceloom_passes::{Interner, NO_NUMBER, Translation, number_of};
 
 use super::{
     Options,
     report::{Advice, Evidence, Rule, Unit, Weight, quoted},
 };
-use crate::names::{Mapped, NONE, Names, number};
+
+select! { pub(super) struct LogRows of logs { ts_ns, file, line, format } }
 
 /// How often each place logs.
 #[derive(Debug, Default)]
 pub(super) struct Logs {
-    columns: [Mapped; 2],
+    columns: [Translation; 2],
     places: HashMap<(u32, u32, u32), Place>,
 }
 
@@ -29,16 +31,16 @@ struct Place {
 const SECOND_NS: i64 = 1_000_000_000;
 
 impl Logs {
-    pub(super) fn add(&mut self, view: &logs::View<'_>, names: &mut Names) {
+    pub(super) fn add(&mut self, view: &LogRows<'_>, names: &mut Interner) {
         let [formats, files] = &mut self.columns;
         let formats = formats.of(view.format.values(), names).to_vec();
         let files = files.of(view.file.values(), names);
         for row in 0..view.rows {
             let Some(ts_ns) = view.ts_ns.get(row) else { continue };
             let key = (
-                number(&formats, view.format.key(row)),
-                number(files, view.file.key(row)),
-                view.line.get(row).unwrap_or(NONE),
+                number_of(&formats, view.format.key(row)),
+                number_of(files, view.file.key(row)),
+                view.line.get(row).unwrap_or(NO_NUMBER),
             );
             let place = self.places.entry(key).or_default();
             let second = ts_ns.div_euclid(SECOND_NS);
@@ -51,11 +53,11 @@ impl Logs {
         }
     }
 
-    pub(super) fn finish(self, options: &Options, names: &Names) -> Vec<Advice> {
+    pub(super) fn finish(self, options: &Options, names: &Interner) -> Vec<Advice> {
         let storms = self.places.into_iter().filter(|(_, place)| place.worst.0 > options.logs);
         let advice = storms.map(|((format, file, line), place)| {
             let text = names.get(format);
-            let at = names.get(file).map(|file| format!("{file}:{}", if line == NONE { 0 } else { line }));
+            let at = names.get(file).map(|file| format!("{file}:{}", if line == NO_NUMBER { 0 } else { line }));
             let (most, second) = place.worst;
             let which = text.map_or("format IS NULL".to_owned(), |text| format!("format = {}", quoted(text)));
             Advice {

@@ -7,14 +7,22 @@ mod spans;
 
 use arrow_array::RecordBatch;
 use traceloom_core::Result;
-use traceloom_model::{
-    Columns, Filter, Flow, Table, TableSink, TableSource, allocations, calls, counters, logs as log_table,
-    spans as span_table, switches, threads, traces,
-};
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select};
+use traceloom_passes::{Budget, Interner};
 
 pub use self::report::{Advice, Evidence, Rule, Unit, Weight};
-use self::{growth::Growth, logs::Logs, spans::Spans};
-use crate::{group::whole, names::Names, quantile::Budget, threads::Threads};
+use self::{
+    growth::{Allocations, Counters, Growth},
+    logs::{LogRows, Logs},
+    spans::{CallRows, Context, Shared, SpanRows, Spans},
+};
+use crate::{
+    group::whole,
+    threads::{ThreadRows, Threads},
+};
+
+select! { struct Switches of switches { thread_id, dur_ns } }
+select! { struct Extents of traces { first_ts_ns, last_ts_ns } }
 
 /// From where on something is worth a look.
 #[derive(Clone, Debug)]
@@ -63,7 +71,7 @@ pub fn of_trace(trace: &(impl TableSource + ?Sized), options: &Options) -> Resul
 #[derive(Debug)]
 pub struct Advisor {
     options: Options,
-    names: Names,
+    names: Interner,
     threads: Threads,
     spans: Spans,
     growth: Growth,
@@ -77,7 +85,7 @@ impl Advisor {
     pub fn new(options: Options) -> Self {
         Self {
             options,
-            names: Names::default(),
+            names: Interner::default(),
             threads: Threads::default(),
             spans: Spans::default(),
             growth: Growth::default(),
@@ -90,7 +98,7 @@ impl Advisor {
     /// The advice.
     pub fn finish(self) -> Vec<Advice> {
         let Self { options, names, threads, spans, growth, logs, extent_ns, .. } = self;
-        let mut all = spans.finish(&options, &names, &threads, extent_ns);
+        let mut all = spans.finish(&Context { options: &options, names: &names, threads: &threads, extent_ns });
         all.extend(unbalanced(&threads, &options));
         all.extend(switching(&threads, &options));
         all.extend(growth.finish(&options, &names));
@@ -105,7 +113,7 @@ impl Advisor {
         all
     }
 
-    fn switches(&mut self, view: &switches::View<'_>) {
+    fn switches(&mut self, view: &Switches<'_>) {
         for row in 0..view.rows {
             let thread = self.threads.at(0, view.thread_id.get(row));
             thread.switches += 1;
@@ -113,7 +121,7 @@ impl Advisor {
         }
     }
 
-    fn traces(&mut self, view: &traces::View<'_>) {
+    fn traces(&mut self, view: &Extents<'_>) {
         for row in 0..view.rows {
             let extent = view.first_ts_ns.get(row).zip(view.last_ts_ns.get(row));
             self.extent_ns += extent.map_or(0, |(first, last)| whole(last.saturating_sub(first)));
@@ -168,31 +176,30 @@ fn switching(threads: &Threads, options: &Options) -> Vec<Advice> {
 
 impl TableSink for Advisor {
     fn wants(&self, table: Table) -> Columns {
-        let columns: &[&str] = match table {
-            Table::Spans => &["thread_id", "depth", "ts_ns", "dur_ns", "self_ns", "name", "category"],
-            Table::Calls => &["callee", "excl_ns"],
-            Table::Switches => &["dur_ns", "thread_id"],
-            Table::Threads => &["id", "tid", "name"],
-            Table::Counters => &["ts_ns", "name", "value"],
-            Table::Allocations => &["ts_ns", "address", "size_bytes", "freed_ts_ns"],
-            Table::Logs => &["ts_ns", "file", "line", "format"],
-            Table::Traces => &["first_ts_ns", "last_ts_ns"],
-            _ => return Columns::NONE,
-        };
-        Columns::named(table, columns)
+        match table {
+            Table::Spans => SpanRows::COLUMNS,
+            Table::Calls => CallRows::COLUMNS,
+            Table::Switches => Switches::COLUMNS,
+            Table::Threads => ThreadRows::COLUMNS,
+            Table::Counters => Counters::COLUMNS,
+            Table::Allocations => Allocations::COLUMNS,
+            Table::Logs => LogRows::COLUMNS,
+            Table::Traces => Extents::COLUMNS,
+            _ => Columns::NONE,
+        }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
         let Self { names, threads, budget, options, .. } = self;
         match table {
-            Table::Spans => self.spans.add(&span_table::View::of(&batch), names, threads, budget, options),
-            Table::Calls => self.spans.add_sums(&calls::View::of(&batch), names),
-            Table::Switches => self.switches(&switches::View::of(&batch)),
-            Table::Threads => threads.name(0, &threads::View::of(&batch)),
-            Table::Counters => self.growth.counters(&counters::View::of(&batch), names),
-            Table::Allocations => self.growth.allocations(&allocations::View::of(&batch)),
-            Table::Logs => self.logs.add(&log_table::View::of(&batch), names),
-            Table::Traces => self.traces(&traces::View::of(&batch)),
+            Table::Spans => self.spans.add(&SpanRows::of(&batch)?, Shared { names, threads, budget, options }),
+            Table::Calls => self.spans.add_sums(&CallRows::of(&batch)?, names),
+            Table::Switches => self.switches(&Switches::of(&batch)?),
+            Table::Threads => threads.name(0, &ThreadRows::of(&batch)?),
+            Table::Counters => self.growth.counters(&Counters::of(&batch)?, names),
+            Table::Allocations => self.growth.allocations(&Allocations::of(&batch)?),
+            Table::Logs => self.logs.add(&LogRows::of(&batch)?, names),
+            Table::Traces => self.traces(&Extents::of(&batch)?),
             _ => {}
         }
         Ok(Flow::Continue)

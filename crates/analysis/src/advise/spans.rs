@@ -1,7 +1,8 @@
 //! Long spans, hot names, and frames that stand out.
 
 use hashbrown::HashMap;
-use traceloom_model::{calls, spans};
+use traceloom_model::{SpanCategory, select};
+use traceloom_passes::{Budget, Interner, Translation, Words};
 
 use super::{
     Options,
@@ -9,15 +10,17 @@ use super::{
 };
 use crate::{
     group::{Group, whole},
-    names::{Mapped, Names},
-    quantile::Budget,
     threads::Threads,
 };
+
+select! { pub(super) struct SpanRows of spans { thread_id, depth, ts_ns, dur_ns, self_ns, name, category } }
+select! { pub(super) struct CallRows of calls { callee, excl_ns } }
 
 /// What spans and sums of calls show.
 #[derive(Debug, Default)]
 pub(super) struct Spans {
-    columns: [Mapped; 3],
+    columns: [Translation; 2],
+    categories: Words<SpanCategory>,
     /// Own time by name.
     own_ns: Vec<u64>,
     long: HashMap<u32, Longest>,
@@ -43,7 +46,7 @@ impl Frames {
 
     fn add(&mut self, key: (Option<u32>, u32), (dur_ns, ts_ns, thread): (u64, i64, u32), budget: &mut Budget) {
         // Frames are of few kinds; a file in which each outermost span has a name of its own has none.
-        if self.series.len() >= MOST_KINDS && !self.series.contains_key(&key) {
+        if self.series.len() >= MAX_KINDS && !self.series.contains_key(&key) {
             return;
         }
         let (group, longest) = self.series.entry(key).or_default();
@@ -52,7 +55,7 @@ impl Frames {
     }
 }
 
-const MOST_KINDS: usize = 1 << 16;
+const MAX_KINDS: usize = 1 << 16;
 
 /// The longest spans of a kind.
 #[derive(Debug, Default)]
@@ -81,20 +84,28 @@ impl Longest {
     }
 }
 
+/// What spans share with other tables while they are taken in.
+pub(super) struct Shared<'a> {
+    pub(super) names: &'a mut Interner,
+    pub(super) threads: &'a mut Threads,
+    pub(super) budget: &'a mut Budget,
+    pub(super) options: &'a Options,
+}
+
+/// What advice is made from, besides the spans.
+pub(super) struct Context<'a> {
+    pub(super) options: &'a Options,
+    pub(super) names: &'a Interner,
+    pub(super) threads: &'a Threads,
+    pub(super) extent_ns: u64,
+}
+
 impl Spans {
-    pub(super) fn add(
-        &mut self,
-        view: &spans::View<'_>,
-        names: &mut Names,
-        threads: &mut Threads,
-        budget: &mut Budget,
-        options: &Options,
-    ) {
+    pub(super) fn add(&mut self, view: &SpanRows<'_>, shared: Shared<'_>) {
+        let Shared { names, threads, budget, options } = shared;
         self.has_spans = true;
-        let [name_column, category_column, _] = &mut self.columns;
-        let numbers = name_column.of(view.name.values(), names);
-        let categories = category_column.of(view.category.values(), names);
-        let kinds: Vec<Category> = categories.iter().map(|category| Category::of(names.get(*category))).collect();
+        let numbers = self.columns[0].of(view.name.values(), names);
+        let categories = self.categories.of(view.category.values(), SpanCategory::of);
         if self.own_ns.len() < names.len() {
             self.own_ns.resize(names.len(), 0);
         }
@@ -102,12 +113,13 @@ impl Spans {
             let (Some(dur_ns), ts_ns) = (view.dur_ns.get(row).map(whole), view.ts_ns.get(row)) else { continue };
             let name = numbers[view.name.keys()[row] as usize];
             let thread = threads.number(0, view.thread_id.get(row));
-            let category = kinds[view.category.keys()[row] as usize];
-            if category != Category::Span {
-                if category == Category::Frame {
+            match categories[view.category.keys()[row] as usize] {
+                Some(SpanCategory::Frame) => {
                     self.frames.named((dur_ns, ts_ns, thread), budget);
+                    continue;
                 }
-                continue;
+                Some(SpanCategory::Range) => continue,
+                _ => {}
             }
             let self_ns = view.self_ns.get(row).map_or(dur_ns, whole);
             let own = &mut self.own_ns[name as usize];
@@ -125,11 +137,11 @@ impl Spans {
     }
 
     /// Takes sums, which count where there are no spans.
-    pub(super) fn add_sums(&mut self, view: &calls::View<'_>, names: &mut Names) {
+    pub(super) fn add_sums(&mut self, view: &CallRows<'_>, names: &mut Interner) {
         if self.has_spans {
             return;
         }
-        let numbers = self.columns[2].of(view.callee.values(), names);
+        let numbers = self.columns[1].of(view.callee.values(), names);
         self.own_ns.resize(names.len().max(self.own_ns.len()), 0);
         for (row, key) in view.callee.keys().iter().enumerate() {
             let own = &mut self.own_ns[numbers[*key as usize] as usize];
@@ -137,34 +149,18 @@ impl Spans {
         }
     }
 
-    pub(super) fn finish(self, options: &Options, names: &Names, threads: &Threads, extent_ns: u64) -> Vec<Advice> {
-        let mut all = hot(&self, options, names, extent_ns);
-        all.extend(self.long.iter().map(|(name, longest)| long(*name, longest, options, names, threads)));
+    pub(super) fn finish(self, context: &Context<'_>) -> Vec<Advice> {
+        let mut all = hot(&self, context);
+        all.extend(self.long.iter().map(|(name, longest)| long(*name, longest, context)));
         let Frames { series, are_named } = self.frames;
         let frames = series.into_iter().filter(|((thread, _), _)| thread.is_none() == are_named);
-        all.extend(frames.filter_map(|(key, (group, longest))| spike(key, &group, &longest, options, names, threads)));
+        all.extend(frames.filter_map(|((thread, name), frames)| spike(thread.map(|_| name), &frames, context)));
         all
     }
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Category {
-    Frame,
-    Range,
-    Span,
-}
-
-impl Category {
-    fn of(category: Option<&str>) -> Self {
-        match category {
-            Some("frame") => Self::Frame,
-            Some("range") => Self::Range,
-            _ => Self::Span,
-        }
-    }
-}
-
-fn long(name: u32, longest: &Longest, options: &Options, names: &Names, threads: &Threads) -> Advice {
+fn long(name: u32, longest: &Longest, context: &Context<'_>) -> Advice {
+    let Context { options, names, threads, .. } = context;
     let name = names.get(name).unwrap_or_default();
     let most = longest.spans.first().map_or(0, |(dur_ns, ..)| *dur_ns);
     Advice {
@@ -184,7 +180,8 @@ fn long(name: u32, longest: &Longest, options: &Options, names: &Names, threads:
 }
 
 /// Names by their own time: with what they call, an outermost name would always have all of it.
-fn hot(spans: &Spans, options: &Options, names: &Names, extent_ns: u64) -> Vec<Advice> {
+fn hot(spans: &Spans, context: &Context<'_>) -> Vec<Advice> {
+    let Context { options, names, extent_ns, .. } = *context;
     let table = if spans.has_spans { ("spans", "name", "self_ns") } else { ("calls", "callee", "excl_ns") };
     let (table, column, own) = table;
     let part = |own_ns: u64| if extent_ns == 0 { 0.0 } else { own_ns as f64 / extent_ns as f64 };
@@ -222,14 +219,9 @@ const ENOUGH_FRAMES: u64 = 20;
 /// What nobody sees at 60 frames a second.
 const UNSEEN_NS: u64 = 16_666_667;
 
-fn spike(
-    (thread, name): (Option<u32>, u32),
-    group: &Group,
-    longest: &Longest,
-    options: &Options,
-    names: &Names,
-    threads: &Threads,
-) -> Option<Advice> {
+/// Frames of a name, or those of the trace itself.
+fn spike(name: Option<u32>, (group, longest): &(Group, Longest), context: &Context<'_>) -> Option<Advice> {
+    let Context { options, names, threads, .. } = context;
     let (sums, quantiles) = group.samples.summary([0.5]);
     let [median] = quantiles?;
     let limit_ns = median * options.spike;
@@ -239,12 +231,15 @@ fn spike(
     }
     let mut count = 0;
     group.samples.for_each(|sample, times| count += if sample > limit_ns { times } else { 0 });
-    let (subject, which) = match thread {
-        Some(_) => {
+    let (subject, which) = match name {
+        Some(name) => {
             let name = names.get(name).unwrap_or_default();
             (name.to_owned(), format!("depth = 0 AND name = {}", quoted(name)))
         }
-        None => ("frame".to_owned(), "category = 'frame'".to_owned()),
+        None => {
+            let frame = SpanCategory::Frame;
+            (frame.to_string(), format!("category = '{frame}'"))
+        }
     };
     Some(Advice {
         rule: Rule::FrameSpike,

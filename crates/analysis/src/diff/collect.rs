@@ -2,22 +2,29 @@
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_model::{Columns, Flow, Table, TableSink, allocations, calls, frames, line_times, spans, stacks};
+use traceloom_core::Result;
+use traceloom_model::{Columns, Flow, LineLevel, Table, TableSink, select};
+use traceloom_passes::{Budget, Interner, NO_NUMBER, Translation, Words, number_of};
 
 use super::report::Kind;
 use crate::{
-    group::{Group, dense, mean, whole},
-    names::{Mapped, NONE, Names, number},
-    quantile::Budget,
+    group::{Group, mean, whole},
     stats::Groups,
 };
+
+select! { struct Spans of spans { dur_ns, self_ns, name } }
+select! { struct Calls of calls { callee, count, incl_ns, excl_ns } }
+select! { struct Lines of line_times { file, line, level, calls, incl_ns, excl_ns } }
+select! { struct Allocations of allocations { size_bytes, stack_id } }
+select! { struct Frames of frames { id, function } }
+select! { struct Stacks of stacks { id, frame_id } }
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(super) struct Key {
     pub(super) kind: Kind,
     pub(super) name: u32,
-    /// [`NONE`] where it is no line.
+    /// [`NO_NUMBER`] where it is no line.
     pub(super) line: u32,
 }
 
@@ -65,8 +72,9 @@ fn deviation(group: &Group, mean: f64) -> Option<f64> {
 /// Takes the tables of one run.
 #[derive(Debug)]
 pub(super) struct Run<'n> {
-    names: &'n mut Names,
-    columns: [Mapped; 4],
+    names: &'n mut Interner,
+    columns: [Translation; 4],
+    levels: Words<LineLevel>,
     groups: Groups,
     budget: Budget,
     calls: HashMap<u32, Figures>,
@@ -78,10 +86,11 @@ pub(super) struct Run<'n> {
 }
 
 impl<'n> Run<'n> {
-    pub(super) fn new(names: &'n mut Names, groups: usize, sample_bytes: usize) -> Self {
+    pub(super) fn new(names: &'n mut Interner, groups: usize, sample_bytes: usize) -> Self {
         Self {
             names,
             columns: Default::default(),
+            levels: Words::default(),
             groups: Groups::new(groups),
             budget: Budget::new(sample_bytes),
             calls: HashMap::new(),
@@ -95,7 +104,7 @@ impl<'n> Run<'n> {
     /// The figures by key; samples are gone afterwards.
     pub(super) fn finish(mut self) -> HashMap<Key, Figures> {
         let mut all = HashMap::new();
-        let of_name = |name| Key { kind: Kind::Name, name, line: NONE };
+        let of_name = |name| Key { kind: Kind::Name, name, line: NO_NUMBER };
         let groups = std::mem::replace(&mut self.groups, Groups::new(0));
         for (key, group) in groups.into_filled().filter(|(_, group)| !group.samples.is_empty()) {
             all.insert(of_name(key.name), Figures::of(&group));
@@ -114,15 +123,14 @@ impl<'n> Run<'n> {
         for (stack, (count, bytes)) in self.memory {
             let frame = stack.and_then(|stack| self.frame_of_stack.get(&stack));
             let function = frame.and_then(|frame| self.function_of_frame.get(frame));
-            let name = function.copied().unwrap_or_else(|| self.names.intern("(unknown)"));
-            all.entry(Key { kind: Kind::Memory, name, line: NONE }).or_default().add(count, bytes, bytes);
+            let name = function.copied().unwrap_or_else(|| self.names.number("(unknown)"));
+            all.entry(Key { kind: Kind::Memory, name, line: NO_NUMBER }).or_default().add(count, bytes, bytes);
         }
     }
 
-    fn spans(&mut self, batch: &RecordBatch) {
-        let view = spans::View::of(batch);
+    fn spans(&mut self, view: &Spans<'_>) {
         let numbers = self.columns[0].of(view.name.values(), self.names);
-        if let Some((durs, owns)) = dense(batch, "dur_ns").zip(dense(batch, "self_ns")) {
+        if let Some((durs, owns)) = view.dur_ns.dense().zip(view.self_ns.dense()) {
             for (key, (dur_ns, self_ns)) in view.name.keys().iter().zip(durs.iter().zip(owns)) {
                 let group = self.groups.of_name(numbers[*key as usize]);
                 group.add_closed(whole(*dur_ns), whole(*self_ns), &mut self.budget);
@@ -135,7 +143,7 @@ impl<'n> Run<'n> {
         }
     }
 
-    fn sums(&mut self, view: &calls::View<'_>) {
+    fn sums(&mut self, view: &Calls<'_>) {
         let numbers = self.columns[1].of(view.callee.values(), self.names);
         for (row, key) in view.callee.keys().iter().enumerate() {
             let figures = self.calls.entry(numbers[*key as usize]).or_default();
@@ -143,10 +151,11 @@ impl<'n> Run<'n> {
         }
     }
 
-    fn lines(&mut self, view: &line_times::View<'_>) {
+    fn lines(&mut self, view: &Lines<'_>) {
         let numbers = self.columns[2].of(view.file.values(), self.names);
+        let levels = self.levels.of(view.level.values(), LineLevel::of);
         for (row, key) in view.file.keys().iter().enumerate() {
-            if view.level.get(row) != "line" {
+            if levels[view.level.keys()[row] as usize] != Some(LineLevel::Line) {
                 continue;
             }
             let incl_ns = whole(view.incl_ns.get(row));
@@ -156,47 +165,46 @@ impl<'n> Run<'n> {
         }
     }
 
-    fn allocations(&mut self, view: &allocations::View<'_>) {
+    fn allocations(&mut self, view: &Allocations<'_>) {
         for row in 0..view.rows {
             let sums = self.memory.entry(view.stack_id.get(row)).or_default();
             *sums = (sums.0 + 1, sums.1.saturating_add(view.size_bytes.get(row)));
         }
     }
 
-    fn frames(&mut self, view: &frames::View<'_>) {
+    fn frames(&mut self, view: &Frames<'_>) {
         let numbers = self.columns[3].of(view.function.values(), self.names);
         for (row, key) in view.function.keys().iter().enumerate() {
-            self.function_of_frame.insert(view.id.get(row), number(numbers, Some(*key)));
+            self.function_of_frame.insert(view.id.get(row), number_of(numbers, Some(*key)));
         }
     }
 
-    fn stacks(&mut self, view: &stacks::View<'_>) {
+    fn stacks(&mut self, view: &Stacks<'_>) {
         self.frame_of_stack.extend((0..view.rows).map(|row| (view.id.get(row), view.frame_id.get(row))));
     }
 }
 
 impl TableSink for Run<'_> {
     fn wants(&self, table: Table) -> Columns {
-        let columns: &[&str] = match table {
-            Table::Spans => &["dur_ns", "self_ns", "name"],
-            Table::Calls => &["callee", "count", "incl_ns", "excl_ns"],
-            Table::LineTimes => &["file", "line", "level", "calls", "incl_ns", "excl_ns"],
-            Table::Allocations => &["size_bytes", "stack_id"],
-            Table::Frames => &["id", "function"],
-            Table::Stacks => &["id", "frame_id"],
-            _ => return Columns::NONE,
-        };
-        Columns::named(table, columns)
+        match table {
+            Table::Spans => Spans::COLUMNS,
+            Table::Calls => Calls::COLUMNS,
+            Table::LineTimes => Lines::COLUMNS,
+            Table::Allocations => Allocations::COLUMNS,
+            Table::Frames => Frames::COLUMNS,
+            Table::Stacks => Stacks::COLUMNS,
+            _ => Columns::NONE,
+        }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
         match table {
-            Table::Spans => self.spans(&batch),
-            Table::Calls => self.sums(&calls::View::of(&batch)),
-            Table::LineTimes => self.lines(&line_times::View::of(&batch)),
-            Table::Allocations => self.allocations(&allocations::View::of(&batch)),
-            Table::Frames => self.frames(&frames::View::of(&batch)),
-            Table::Stacks => self.stacks(&stacks::View::of(&batch)),
+            Table::Spans => self.spans(&Spans::of(&batch)?),
+            Table::Calls => self.sums(&Calls::of(&batch)?),
+            Table::LineTimes => self.lines(&Lines::of(&batch)?),
+            Table::Allocations => self.allocations(&Allocations::of(&batch)?),
+            Table::Frames => self.frames(&Frames::of(&batch)?),
+            Table::Stacks => self.stacks(&Stacks::of(&batch)?),
             _ => {}
         }
         Ok(Flow::Continue)

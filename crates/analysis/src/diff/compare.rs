@@ -1,6 +1,7 @@
 //! Two sets of runs side by side.
 
 use hashbrown::{HashMap, HashSet};
+use traceloom_passes::{Interner, NO_NUMBER};
 
 use super::{
     Metric, Options,
@@ -8,12 +9,11 @@ use super::{
     report::{Kind, Noise, Report, Row, Side, Verdict},
     student::{adjust, moments, welch},
 };
-use crate::names::{NONE, Names};
 
 /// The runs of both sets.
 pub(super) type Sets = [Vec<HashMap<Key, Figures>>; 2];
 
-pub(super) fn compare(sets: &Sets, names: &Names, options: &Options) -> Report {
+pub(super) fn compare(sets: &Sets, names: &Interner, options: &Options) -> Report {
     let keys: HashSet<Key> = sets.iter().flatten().flat_map(|run| run.keys().copied()).collect();
     let wholes = Wholes::of(sets);
     let mut rows: Vec<Row> = keys.into_iter().filter_map(|key| row(sets, key, names, options, &wholes)).collect();
@@ -52,7 +52,7 @@ impl Wholes {
     }
 }
 
-fn row(sets: &Sets, key: Key, names: &Names, options: &Options, wholes: &Wholes) -> Option<Row> {
+fn row(sets: &Sets, key: Key, names: &Interner, options: &Options, wholes: &Wholes) -> Option<Row> {
     let of_key = |runs: &[HashMap<Key, Figures>]| -> Vec<Figures> {
         runs.iter().filter_map(|run| run.get(&key).copied()).collect()
     };
@@ -70,7 +70,7 @@ fn row(sets: &Sets, key: Key, names: &Names, options: &Options, wholes: &Wholes)
     let mut row = Row {
         kind: key.kind,
         name: names.get(key.name).unwrap_or("(other)").to_owned(),
-        line: (key.line != NONE).then_some(key.line),
+        line: (key.line != NO_NUMBER).then_some(key.line),
         verdict: Verdict::Same,
         before: sides[0],
         after: sides[1],

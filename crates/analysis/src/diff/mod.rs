@@ -7,10 +7,10 @@ mod student;
 
 use traceloom_core::Result;
 use traceloom_model::{Filter, TableSource};
+use traceloom_passes::Interner;
 
 pub use self::report::{Kind, Noise, Report, Row, Side, Verdict};
 use self::{collect::Run, compare::Sets};
-use crate::names::Names;
 
 /// How to compare.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub enum Metric {
 
 /// Compares two sets of traces, one run each; equal names are the same thing, whatever the formats.
 pub fn of_traces<S: TableSource>(before: &[S], after: &[S], options: &Options) -> Result<Report> {
-    let mut names = Names::default();
+    let mut names = Interner::default();
     let mut sets: Sets = Default::default();
     for (set, traces) in sets.iter_mut().zip([before, after]) {
         for trace in traces {

@@ -5,20 +5,23 @@
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_model::{Columns, Flow, Table, TableSink, calls};
+use traceloom_core::Result;
+use traceloom_model::{Columns, Flow, Table, TableSink, select};
+use traceloom_passes::{Interner, NO_NUMBER, Translation, number_of};
 
-use super::{Options, Tree, Weight};
-use crate::{
-    group::whole,
-    names::{Mapped, NONE, Names, number},
-};
+use super::{Options, Tree, Weight, tree};
+use crate::group::whole;
+
+select! {
+    struct CallRows of calls { caller, callee, count, incl_ns, excl_ns }
+}
 
 /// The table of calls is poured into it.
 #[derive(Debug, Default)]
 pub struct CallStacks {
-    names: Names,
-    columns: [Mapped; 2],
-    /// By caller and callee; a caller that is not known is [`NONE`].
+    names: Interner,
+    columns: [Translation; 2],
+    /// By caller and callee; a caller that is not known is [`NO_NUMBER`].
     calls: HashMap<(u32, u32), Sums>,
 }
 
@@ -40,25 +43,25 @@ impl Sums {
 /// A part of this size is not seen in a picture, and is not split further.
 const SMALLEST: f64 = 10_000.0;
 /// More frames than a picture shows.
-const MOST_FRAMES: usize = 50_000;
+const MAX_FRAMES: usize = 50_000;
 /// Deeper stacks are cut: the sums do not tell how deep they were.
 const DEEPEST: usize = 200;
 
 impl TableSink for CallStacks {
     fn wants(&self, table: Table) -> Columns {
         match table {
-            Table::Calls => Columns::named(table, &["caller", "callee", "count", "incl_ns", "excl_ns"]),
+            Table::Calls => CallRows::COLUMNS,
             _ => Columns::NONE,
         }
     }
 
-    fn batch(&mut self, _table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
-        let view = calls::View::of(&batch);
+    fn batch(&mut self, _table: Table, batch: RecordBatch) -> Result<Flow> {
+        let view = CallRows::of(&batch)?;
         let [callers, callees] = &mut self.columns;
         let callers = callers.of(view.caller.values(), &mut self.names);
         let callees = callees.of(view.callee.values(), &mut self.names);
         for row in 0..view.rows {
-            let key = (number(callers, view.caller.key(row)), callees[view.callee.keys()[row] as usize]);
+            let key = (number_of(callers, view.caller.key(row)), callees[view.callee.keys()[row] as usize]);
             let (incl_ns, excl_ns) = (whole(view.incl_ns.get(row)), whole(view.excl_ns.get(row)));
             self.calls.entry(key).or_default().add(Sums { count: view.count.get(row), incl_ns, excl_ns });
         }
@@ -85,13 +88,14 @@ impl CallStacks {
             let Some(name) = stack.last() else { continue };
             let own = shares.callees.get(name).copied().unwrap_or_default();
             let calls = (own.count as f64 * part).round() as u64;
-            tree.add(&stack, if counts { calls } else { (own.excl_ns as f64 * part).round() as u64 }, calls);
+            let time = (own.excl_ns as f64 * part).round() as u64;
+            tree.add(&stack, tree::Weight { own: if counts { calls } else { time }, count: calls });
             for (callee, sums) in shares.called.get(name).into_iter().flatten() {
                 let whole = shares.callees.get(callee).map_or(0.0, |sums| sums.incl_ns as f64);
                 let share = if whole > 0.0 { part * sums.incl_ns as f64 / whole } else { 0.0 };
                 let is_seen = share * whole >= all / SMALLEST && share > 0.0;
                 // The time of a recursion is in its outermost call already.
-                if is_seen && !stack.contains(callee) && stack.len() < DEEPEST && frames + waiting.len() < MOST_FRAMES {
+                if is_seen && !stack.contains(callee) && stack.len() < DEEPEST && frames + waiting.len() < MAX_FRAMES {
                     waiting.push((stack.iter().copied().chain([*callee]).collect(), share));
                 }
             }
@@ -120,9 +124,10 @@ impl Shares {
 
     /// Who is called by nobody that is known.
     fn roots(&self) -> impl Iterator<Item = u32> {
-        let outside = self.called.get(&NONE).into_iter().flatten().map(|(callee, _)| *callee);
-        outside
-            .chain(self.called.keys().copied().filter(|caller| *caller != NONE && !self.callees.contains_key(caller)))
+        let outside = self.called.get(&NO_NUMBER).into_iter().flatten().map(|(callee, _)| *callee);
+        outside.chain(
+            self.called.keys().copied().filter(|caller| *caller != NO_NUMBER && !self.callees.contains_key(caller)),
+        )
     }
 }
 
@@ -133,8 +138,8 @@ mod tests {
     fn stacks(calls: &[(&str, &str, u64, u64, u64)]) -> Vec<(String, u64)> {
         let mut sink = CallStacks::default();
         for (caller, callee, count, incl_ns, excl_ns) in calls {
-            let caller = if caller.is_empty() { NONE } else { sink.names.intern(caller) };
-            let key = (caller, sink.names.intern(callee));
+            let caller = if caller.is_empty() { NO_NUMBER } else { sink.names.number(caller) };
+            let key = (caller, sink.names.number(callee));
             sink.calls.entry(key).or_default().add(Sums { count: *count, incl_ns: *incl_ns, excl_ns: *excl_ns });
         }
         let tree = sink.finish(&Options::default());

@@ -1,64 +1,31 @@
 //! A tree of frames, looked at from any side: from the outermost frames down, from the innermost up, or from one name.
 
 use hashbrown::HashMap;
+use traceloom_passes::{Parent, StackTree};
 
 use super::{
     Tree,
     look::{Entry, Group, Shown, Way},
+    tree::Weight,
 };
 
-/// Frames with the weight of everything below them.
+/// Stacks with the weight of everything on top of them.
 #[derive(Debug, Default)]
 pub struct Graph {
-    nodes: Vec<Node>,
-    /// Children of all nodes, one after the other.
-    children: Vec<u32>,
-    roots: Vec<u32>,
+    stacks: StackTree<Weight>,
+    totals: Vec<u64>,
     texts: Vec<String>,
     pub(super) total: u64,
     pub(super) count: u64,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Node {
-    pub(super) name: u32,
-    pub(super) parent: Option<u32>,
-    own: u64,
-    total: u64,
-    count: u64,
-    first_child: u32,
-    last_child: u32,
-}
-
 impl From<Tree> for Graph {
     fn from(tree: Tree) -> Self {
-        let mut graph = Self { texts: tree.texts, ..Self::default() };
-        graph.nodes = tree
-            .nodes
-            .iter()
-            .map(|node| Node { name: node.name, own: node.own, total: node.own, count: node.count, ..Node::default() })
-            .collect();
-        for (number, node) in tree.nodes.iter().enumerate() {
-            graph.nodes[number].first_child = graph.children.len() as u32;
-            graph.children.extend(node.children.values());
-            graph.nodes[number].last_child = graph.children.len() as u32;
-            node.children.values().for_each(|child| graph.nodes[*child as usize].parent = Some(number as u32));
-        }
-        for number in (0..graph.nodes.len()).rev() {
-            let Node { parent, total, count, .. } = graph.nodes[number];
-            graph.count = graph.count.saturating_add(count);
-            match parent {
-                Some(parent) => {
-                    let around = &mut graph.nodes[parent as usize];
-                    around.total = around.total.saturating_add(total);
-                }
-                None => {
-                    graph.roots.push(number as u32);
-                    graph.total = graph.total.saturating_add(total);
-                }
-            }
-        }
-        graph
+        let Tree { stacks, texts } = tree;
+        let totals = stacks.totals(|weight| weight.own);
+        let total = stacks.outermost().fold(0_u64, |sum, number| sum.saturating_add(totals[number as usize]));
+        let count = stacks.nodes().iter().fold(0_u64, |sum, node| sum.saturating_add(node.weight.count));
+        Self { stacks, totals, texts, total, count }
     }
 }
 
@@ -70,19 +37,19 @@ impl Graph {
 
     /// Whether there is no stack.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.stacks.is_empty()
     }
 
     /// From the outermost frames to what they call, below the frame at the end of a path.
     pub fn top_down(&self, path: &[String]) -> Shown<'_> {
-        let all = self.roots.iter().map(|root| self.entry(*root)).collect();
+        let all = self.stacks.outermost().map(|root| self.entry(root)).collect();
         self.show(all, path, Way::Callees)
     }
 
     /// From the frames where the weight is to who called them, behind the frame at the end of a path.
     pub fn bottom_up(&self, path: &[String]) -> Shown<'_> {
-        let with_weight = (0..self.nodes.len() as u32).filter(|number| self.node(*number).own > 0);
-        let all = with_weight.map(|number| Entry { total: self.node(number).own, ..self.entry(number) }).collect();
+        let entries = (0..self.stacks.nodes().len() as u32).map(|number| self.entry(number));
+        let all = entries.filter(|entry| entry.own > 0).map(|entry| Entry { total: entry.own, ..entry }).collect();
         self.show(all, path, Way::Callers)
     }
 
@@ -99,21 +66,28 @@ impl Graph {
     /// The name with the most weight of its own.
     pub fn heaviest(&self) -> Option<&str> {
         let mut own: HashMap<u32, u64> = HashMap::new();
-        for node in &self.nodes {
-            let sum = own.entry(node.name).or_default();
-            *sum = sum.saturating_add(node.own);
+        for node in self.stacks.nodes() {
+            let sum = own.entry(node.frame).or_default();
+            *sum = sum.saturating_add(node.weight.own);
         }
         let heaviest = own.into_iter().max_by_key(|(name, own)| (*own, std::cmp::Reverse(self.text(*name))))?;
         Some(self.text(heaviest.0))
     }
 
-    pub(super) fn node(&self, number: u32) -> &Node {
-        &self.nodes[number as usize]
+    pub(super) fn name(&self, number: u32) -> u32 {
+        self.stacks.nodes()[number as usize].frame
+    }
+
+    pub(super) fn parent(&self, number: u32) -> Option<u32> {
+        match self.stacks.nodes()[number as usize].parent {
+            Parent::Node(parent) => Some(parent),
+            Parent::Root(_) => None,
+        }
     }
 
     pub(super) fn entry(&self, number: u32) -> Entry {
-        let node = self.node(number);
-        Entry { node: number, total: node.total, own: node.own, count: node.count }
+        let Weight { own, count } = self.stacks.nodes()[number as usize].weight;
+        Entry { node: number, total: self.totals[number as usize], own, count }
     }
 
     pub(super) fn text(&self, name: u32) -> &str {
@@ -126,21 +100,20 @@ impl Graph {
 
     /// The frames of a name that lie in no other of it: what is inside counts once.
     fn outermost(&self, name: u32) -> Vec<Entry> {
-        let mut is_inside = vec![false; self.nodes.len()];
+        let mut is_inside = vec![false; self.stacks.nodes().len()];
         let mut found = Vec::new();
-        for (number, node) in self.nodes.iter().enumerate() {
+        for number in 0..self.stacks.nodes().len() as u32 {
             let is_around =
-                node.parent.is_some_and(|parent| is_inside[parent as usize] || self.node(parent).name == name);
-            is_inside[number] = is_around;
-            if node.name == name && !is_around {
-                found.push(self.entry(number as u32));
+                self.parent(number).is_some_and(|parent| is_inside[parent as usize] || self.name(parent) == name);
+            is_inside[number as usize] = is_around;
+            if self.name(number) == name && !is_around {
+                found.push(self.entry(number));
             }
         }
         found
     }
 
     pub(super) fn children(&self, number: u32) -> impl Iterator<Item = u32> {
-        let node = self.node(number);
-        self.children[node.first_child as usize..node.last_child as usize].iter().copied()
+        self.stacks.children(Parent::Node(number))
     }
 }

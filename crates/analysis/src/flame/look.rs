@@ -58,9 +58,9 @@ pub(super) struct Group {
 /// A box narrower than this part of the root is not seen.
 const NARROWEST: u64 = 5_000;
 /// More boxes than a screen has room for.
-const MOST_FRAMES: usize = 20_000;
+const MAX_FRAMES: usize = 20_000;
 /// Looks at a frame; the way to the callers of a deep recursion would take the square of its depth.
-const MOST_WORK: usize = 40_000_000;
+const MAX_WORK: usize = 40_000_000;
 
 impl Graph {
     pub(super) fn show(&self, entries: Vec<Entry>, path: &[String], way: Way) -> Shown<'_> {
@@ -70,7 +70,7 @@ impl Graph {
         let mut work = 0;
         for name in path {
             work += groups.iter().map(|group| group.entries.len()).sum::<usize>();
-            if work > MOST_WORK {
+            if work > MAX_WORK {
                 break;
             }
             let Some(place) = groups.iter().position(|group| self.text(group.name) == name) else { break };
@@ -94,7 +94,7 @@ impl Graph {
             for group in groups {
                 let frame = self.frame(&group, parent, way);
                 work += group.entries.len();
-                if frame.total < least || frames.len() >= MOST_FRAMES || work > MOST_WORK {
+                if frame.total < least || frames.len() >= MAX_FRAMES || work > MAX_WORK {
                     rest.fold(&frame);
                     continue;
                 }
@@ -112,7 +112,7 @@ impl Graph {
             let own = match way {
                 Way::Callees => entry.own,
                 // Nobody called the outermost frame: its way ends here.
-                Way::Callers if self.node(entry.node).parent.is_none() => entry.total,
+                Way::Callers if self.parent(entry.node).is_none() => entry.total,
                 Way::Callers => 0,
             };
             frame.total = frame.total.saturating_add(entry.total);
@@ -130,7 +130,7 @@ impl Graph {
                 entries.flat_map(|entry| self.children(entry.node)).map(|child| self.entry(child)).collect()
             }
             Way::Callers => {
-                entries.filter_map(|entry| Some(Entry { node: self.node(entry.node).parent?, ..*entry })).collect()
+                entries.filter_map(|entry| Some(Entry { node: self.parent(entry.node)?, ..*entry })).collect()
             }
         })
     }
@@ -139,7 +139,7 @@ impl Graph {
         let mut places: HashMap<u32, usize> = HashMap::new();
         let mut groups: Vec<Group> = Vec::new();
         for entry in entries {
-            let name = self.node(entry.node).name;
+            let name = self.name(entry.node);
             let place = *places.entry(name).or_insert(groups.len());
             if place == groups.len() {
                 groups.push(Group { name, entries: Vec::new() });
@@ -167,15 +167,17 @@ impl ShownFrame<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{flame::Tree, names::Names};
+    use traceloom_passes::Interner;
+
+    use crate::flame::{Tree, tree::Weight};
 
     /// Stacks of letters with their own weight.
-    fn tree(stacks: &[(&str, u64)]) -> (Tree, Names) {
-        let mut names = Names::default();
+    fn tree(stacks: &[(&str, u64)]) -> (Tree, Interner) {
+        let mut names = Interner::default();
         let mut tree = Tree::default();
         for (stack, own) in stacks {
-            let stack: Vec<u32> = stack.chars().map(|name| names.intern(&name.to_string())).collect();
-            tree.add(&stack, *own, 1);
+            let stack: Vec<u32> = stack.chars().map(|name| names.number(&name.to_string())).collect();
+            tree.add(&stack, Weight { own: *own, count: 1 });
         }
         (tree, names)
     }
@@ -252,11 +254,12 @@ mod tests {
 
     #[test]
     fn what_is_too_small_is_one_box_and_counted() {
-        let mut names = Names::default();
+        let mut names = Interner::default();
         let mut tree = Tree::default();
-        let root = names.intern("root");
+        let root = names.number("root");
         for number in 0..100_000 {
-            tree.add(&[root, names.intern(&format!("leaf {number}"))], if number == 7 { 100_000 } else { 1 }, 1);
+            let own = if number == 7 { 100_000 } else { 1 };
+            tree.add(&[root, names.number(&format!("leaf {number}"))], Weight { own, count: 1 });
         }
         let graph: Graph = tree.named(&names).into();
         let frames = graph.top_down(&[]).frames;
@@ -267,13 +270,13 @@ mod tests {
 
     #[test]
     fn deep_recursion_ends() {
-        let mut names = Names::default();
+        let mut names = Interner::default();
         let mut tree = Tree::default();
-        let name = names.intern("f");
+        let name = names.number("f");
         let mut stack = Vec::new();
         for _ in 0..2_000 {
             stack.push(name);
-            tree.add(&stack, 1, 1);
+            tree.add(&stack, Weight { own: 1, count: 1 });
         }
         let graph: Graph = tree.named(&names).into();
         assert_eq!(graph.top_down(&[]).frames.len(), 2_001);

@@ -6,6 +6,9 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
+use traceloom_passes::{Parent, StackTree};
+
+use super::tree::Weight;
 
 /// A span as far as stacks need it.
 #[derive(Clone, Copy, Debug)]
@@ -29,33 +32,30 @@ pub(crate) struct Merging {
 
 #[derive(Debug, Default)]
 struct Thread {
-    done: Subtree,
+    done: Stacks,
     /// Children that came before their parents, by parent.
-    waiting: HashMap<i64, Subtree>,
-    /// The last span and its ancestors, as far as they came before it: their ids and frames in `done`.
-    path: Vec<(i64, usize)>,
+    waiting: HashMap<i64, Stacks>,
+    /// The last span and its ancestors, as far as they came before it: their ids and stacks in `done`.
+    path: Vec<(i64, u32)>,
 }
 
-/// Frames of one parent and everything below them, in one array.
-#[derive(Debug, Default)]
-pub(crate) struct Subtree {
-    nodes: Vec<Node>,
-    roots: Vec<usize>,
-    /// Children of frames that have many, by frame and name.
-    many: HashMap<(Option<usize>, u32), usize>,
-}
+type Stacks = StackTree<Sums>;
 
-/// So many children are looked through one after the other; a file with a name for each span has more.
-const FEW: usize = 16;
-
-#[derive(Debug, Default)]
-struct Node {
-    name: u32,
+/// What is added up for a stack.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
     own: u64,
-    /// What children with a known total have to be taken off by; may be more than the own weight.
+    /// The whole weight, of which that of the children is taken off; theirs may be more.
     total: u64,
     count: u64,
-    children: Vec<usize>,
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self) {
+        self.own = self.own.saturating_add(other.own);
+        self.total = self.total.saturating_add(other.total);
+        self.count += other.count;
+    }
 }
 
 impl Merging {
@@ -67,8 +67,9 @@ impl Merging {
         self.threads.entry(span.thread).or_default().add(span);
     }
 
-    pub(crate) fn finish(self) -> impl Iterator<Item = ((u64, i64), Subtree)> {
-        self.threads.into_iter().map(|(key, thread)| (key, thread.finish()))
+    /// The stacks of each thread.
+    pub(crate) fn finish(self) -> impl Iterator<Item = ((u64, i64), StackTree<Weight>)> {
+        self.threads.into_iter().map(|(key, thread)| (key, finished(&thread.finish())))
     }
 }
 
@@ -79,96 +80,60 @@ impl Thread {
         match (span.parent, on_path) {
             (Some(parent), None) => {
                 let siblings = self.waiting.entry(parent).or_default();
-                siblings.put(None, span, children.as_ref());
+                put(siblings, OUTERMOST, span, children.as_ref());
             }
             (_, place) => {
                 self.path.truncate(place.map_or(0, |place| place + 1));
-                let below = self.path.last().map(|(_, frame)| *frame);
-                let frame = self.done.put(below, span, children.as_ref());
-                self.path.push((span.id, frame));
+                let below = self.path.last().map_or(OUTERMOST, |(_, stack)| Parent::Node(*stack));
+                let stack = put(&mut self.done, below, span, children.as_ref());
+                self.path.push((span.id, stack));
             }
         }
     }
 
     /// Parents that never came are left out: their children are outermost then.
-    fn finish(mut self) -> Subtree {
+    fn finish(mut self) -> Stacks {
         let mut orphans: Vec<_> = self.waiting.into_iter().collect();
         orphans.sort_by_key(|(parent, _)| *parent);
-        for (_, subtree) in orphans {
-            self.done.absorb(None, &subtree);
+        for (_, stacks) in orphans {
+            absorb(&mut self.done, OUTERMOST, &stacks);
         }
         self.done
     }
 }
 
-impl Subtree {
-    fn put(&mut self, below: Option<usize>, span: &Span, children: Option<&Subtree>) -> usize {
-        let frame = self.child(below, span.name);
-        let node = &mut self.nodes[frame];
-        node.count += 1;
-        node.own = node.own.saturating_add(span.own.unwrap_or(0));
-        node.total = node.total.saturating_add(span.total.unwrap_or(0));
-        if let Some(children) = children {
-            self.absorb(Some(frame), children);
-        }
-        frame
-    }
+const OUTERMOST: Parent = Parent::Root(0);
 
-    fn child(&mut self, parent: Option<usize>, name: u32) -> usize {
-        let next = self.nodes.len();
-        let children = match parent {
-            Some(parent) => &self.nodes[parent].children,
-            None => &self.roots,
-        };
-        let known = match children.len() {
-            0..=FEW => children.iter().find(|child| self.nodes[**child].name == name),
-            _ => self.many.get(&(parent, name)),
-        };
-        if let Some(known) = known {
-            return *known;
-        }
-        self.nodes.push(Node { name, ..Node::default() });
-        let children = match parent {
-            Some(parent) => &mut self.nodes[parent].children,
-            None => &mut self.roots,
-        };
-        children.push(next);
-        match children.len() {
-            0..=FEW => {}
-            many if many == FEW + 1 => {
-                let children = children.clone();
-                self.many.extend(children.into_iter().map(|child| ((parent, self.nodes[child].name), child)));
-            }
-            _ => _ = self.many.insert((parent, name), next),
-        }
-        next
+fn put(stacks: &mut Stacks, below: Parent, span: &Span, children: Option<&Stacks>) -> u32 {
+    let stack = stacks.child(below, span.name);
+    let sums = Sums { own: span.own.unwrap_or(0), total: span.total.unwrap_or(0), count: 1 };
+    stacks.weight_mut(stack).add(&sums);
+    if let Some(children) = children {
+        absorb(stacks, Parent::Node(stack), children);
     }
+    stack
+}
 
-    fn absorb(&mut self, below: Option<usize>, other: &Subtree) {
-        let mut waiting: Vec<(Option<usize>, usize)> = other.roots.iter().map(|root| (below, *root)).collect();
-        while let Some((below, from)) = waiting.pop() {
-            let node = &other.nodes[from];
-            let into = self.child(below, node.name);
-            let own = &mut self.nodes[into];
-            own.own = own.own.saturating_add(node.own);
-            own.total = own.total.saturating_add(node.total);
-            own.count += node.count;
-            waiting.extend(node.children.iter().map(|child| (Some(into), *child)));
-        }
-    }
+fn absorb(stacks: &mut Stacks, on: Parent, other: &Stacks) {
+    stacks.absorb(on, other, |sums, number| sums.add(&other.nodes()[number as usize].weight));
+}
 
-    /// Every frame, parents first, with its name, own weight and spans. What `visit` calls a frame by is what its children
-    /// are told of it.
-    pub(crate) fn walk(&self, visit: &mut impl FnMut(Option<u32>, u32, u64, u64) -> u32) {
-        let mut waiting: Vec<(Option<u32>, usize)> = self.roots.iter().map(|root| (None, *root)).collect();
-        while let Some((around, number)) = waiting.pop() {
-            let node = &self.nodes[number];
-            let below = node.children.iter().fold(0_u64, |sum, child| sum.saturating_add(self.nodes[*child].total));
-            let own = node.own.saturating_add(node.total.saturating_sub(below));
-            let own_number = visit(around, node.name, own, node.count);
-            waiting.extend(node.children.iter().map(|child| (Some(own_number), *child)));
+/// The stacks with the weight that their children leave.
+fn finished(stacks: &Stacks) -> StackTree<Weight> {
+    let mut children = vec![0_u64; stacks.nodes().len()];
+    for node in stacks.nodes() {
+        if let Parent::Node(parent) = node.parent {
+            let sum = &mut children[parent as usize];
+            *sum = sum.saturating_add(node.weight.total);
         }
     }
+    let mut finished = StackTree::default();
+    finished.absorb(OUTERMOST, stacks, |weight: &mut Weight, number| {
+        let Sums { own, total, count } = stacks.nodes()[number as usize].weight;
+        weight.own = own.saturating_add(total.saturating_sub(children[number as usize]));
+        weight.count = count;
+    });
+    finished
 }
 
 #[cfg(test)]
@@ -183,13 +148,12 @@ mod tests {
         }
         let mut found: Vec<(Vec<u32>, u64, u64)> = Vec::new();
         for (_, tree) in merging.finish() {
-            let first = found.len();
-            tree.walk(&mut |around, name, own, count| {
-                let mut stack = around.map_or_else(Vec::new, |around| found[first + around as usize].0.clone());
-                stack.push(name);
-                found.push((stack, own, count));
-                (found.len() - first - 1) as u32
-            });
+            for (node, number) in tree.nodes().iter().zip(0..) {
+                let mut stack = Vec::new();
+                tree.path(number, usize::MAX, &mut stack);
+                stack.reverse();
+                found.push((stack, node.weight.own, node.weight.count));
+            }
         }
         found.sort();
         found

@@ -11,20 +11,28 @@ mod merge;
 mod tree;
 
 use arrow_array::RecordBatch;
-use traceloom_core::TimeRange;
-use traceloom_model::{Columns, Filter, Flow, Table, TableSink, allocations as allocation_rows, frames, spans, stacks};
+use traceloom_core::{Result, TimeRange};
+use traceloom_model::{Columns, Filter, Flow, SpanCategory, Table, TableSink, select};
+use traceloom_passes::{Interner, RowFilter, StackRows, Translation, Words};
 
-use self::{allocations::AllocationStacks, merge::Merging};
+use self::{
+    allocations::{AllocationStacks, Allocations, Frames},
+    merge::Merging,
+};
 pub use self::{
     calls::CallStacks,
     graph::Graph,
     look::{Shown, ShownFrame},
     tree::{Stack, Tree},
 };
-use crate::{
-    names::{Mapped, Names},
-    part::Part,
-};
+
+select! {
+    struct Spans of spans { trace_id, id, parent_id, thread_id, ts_ns, dur_ns, self_ns, name, category }
+}
+
+select! {
+    struct Threads of threads { trace_id, id, name }
+}
 
 /// What the width of a frame means.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -53,21 +61,15 @@ pub struct Options {
     pub range: TimeRange,
 }
 
-impl Options {
-    /// The filter of a source is a hint, so rows are looked at again.
-    fn takes(&self, ts_ns: i64) -> bool {
-        self.range.contains(ts_ns)
-    }
-}
-
 /// Tables are poured into it; see the module.
 #[derive(Debug)]
 pub struct Flame {
     options: Options,
-    part: Part,
-    names: Names,
+    rows: RowFilter,
+    names: Interner,
     spans: Merging,
-    span_names: Mapped,
+    span_names: Translation,
+    categories: Words<SpanCategory>,
     allocations: AllocationStacks,
     threads: Vec<(u64, i64, String)>,
 }
@@ -77,10 +79,11 @@ impl Flame {
     pub fn new(options: Options) -> Self {
         Self {
             options,
-            part: Part::default(),
-            names: Names::default(),
+            rows: RowFilter::new(&Filter::default(), options.range),
+            names: Interner::default(),
             spans: Merging::default(),
-            span_names: Mapped::default(),
+            span_names: Translation::default(),
+            categories: Words::default(),
             allocations: AllocationStacks::default(),
             threads: Vec::new(),
         }
@@ -88,7 +91,7 @@ impl Flame {
 
     /// The next trace comes, of which only this part counts: traces that lie elsewhere on an axis need parts of their own.
     pub fn begin_within(&mut self, part: &Filter) {
-        self.part = Part::of(part);
+        self.rows = RowFilter::new(part, self.options.range);
     }
 
     /// The graph, after the last batch.
@@ -100,7 +103,7 @@ impl Flame {
         }
         for ((trace, thread), stacks) in std::mem::take(&mut self.spans).finish() {
             let below = match self.options.by_thread {
-                true => vec![self.names.intern(&self.thread_name(trace, thread))],
+                true => vec![self.names.number(&self.thread_name(trace, thread))],
                 false => Vec::new(),
             };
             tree.graft(&below, &stacks);
@@ -117,29 +120,36 @@ impl Flame {
             .unwrap_or_else(|| format!("thread {thread}"))
     }
 
-    fn take_spans(&mut self, view: &spans::View<'_>) {
+    fn take_spans(&mut self, view: &Spans<'_>) {
         let numbers = self.span_names.of(view.name.values(), &mut self.names);
-        let keys = view.name.keys();
+        let categories = self.categories.of(view.category.values(), SpanCategory::of);
         for row in 0..view.rows {
+            let (ts_ns, thread_id) = (view.ts_ns.get(row), view.thread_id.get(row));
+            // Frames and ranges lie over the spans of a thread and are not part of a stack.
+            let category = categories[view.category.keys()[row] as usize];
+            let lies_over = matches!(category, Some(SpanCategory::Frame | SpanCategory::Range));
+            if lies_over || !self.rows.takes(ts_ns, Some(thread_id)) {
+                continue;
+            }
             let (own, total) = match self.options.weight {
                 Weight::Count => (Some(1), None),
                 Weight::SelfTime => (view.self_ns.get(row).or(Some(0)), None),
                 Weight::Bytes | Weight::Time => (None, view.dur_ns.get(row)),
             };
-            // Frames and ranges lie over the spans of a thread and are not part of a stack.
-            let (ts_ns, thread_id) = (view.ts_ns.get(row), view.thread_id.get(row));
-            let is_taken = self.options.takes(ts_ns) && self.part.takes(ts_ns, Some(thread_id));
-            if is_taken && !matches!(view.category.get(row), "frame" | "range") {
-                self.spans.add(&merge::Span {
-                    thread: (view.trace_id.get(row), thread_id),
-                    id: view.id.get(row),
-                    parent: view.parent_id.get(row),
-                    name: numbers[keys[row] as usize],
-                    own: own.map(|own| own.max(0) as u64),
-                    total: total.map(|total| total.max(0) as u64),
-                });
-            }
+            self.spans.add(&merge::Span {
+                thread: (view.trace_id.get(row), thread_id),
+                id: view.id.get(row),
+                parent: view.parent_id.get(row),
+                name: numbers[view.name.keys()[row] as usize],
+                own: own.map(|own| own.max(0) as u64),
+                total: total.map(|total| total.max(0) as u64),
+            });
         }
+    }
+
+    fn take_threads(&mut self, view: &Threads<'_>) {
+        let rows = (0..view.rows).map(|row| (view.trace_id.get(row), view.id.get(row), view.name.get(row)));
+        self.threads.extend(rows.map(|(trace, id, name)| (trace, id, name.unwrap_or_default().to_owned())));
     }
 }
 
@@ -147,32 +157,25 @@ impl TableSink for Flame {
     fn wants(&self, table: Table) -> Columns {
         let is_bytes = self.options.weight == Weight::Bytes;
         match table {
-            Table::Spans if !is_bytes => Columns::named(
-                table,
-                &["trace_id", "id", "parent_id", "thread_id", "ts_ns", "name", "category", "dur_ns", "self_ns"],
-            ),
-            Table::Threads if self.options.by_thread => Columns::ALL,
-            Table::Allocations => Columns::named(table, &["trace_id", "ts_ns", "thread_id", "stack_id", "size_bytes"]),
-            Table::Stacks | Table::Frames => Columns::ALL,
+            Table::Spans if !is_bytes => Spans::COLUMNS,
+            Table::Threads if self.options.by_thread => Threads::COLUMNS,
+            Table::Allocations => Allocations::COLUMNS,
+            Table::Stacks => StackRows::COLUMNS,
+            Table::Frames => Frames::COLUMNS,
             _ => Columns::NONE,
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
         match table {
-            Table::Spans => self.take_spans(&spans::View::of(&batch)),
-            Table::Threads => {
-                let view = traceloom_model::threads::View::of(&batch);
-                let rows = (0..view.rows).map(|row| (view.trace_id.get(row), view.id.get(row), view.name.get(row)));
-                self.threads.extend(rows.map(|(trace, id, name)| (trace, id, name.unwrap_or_default().to_owned())));
-            }
+            Table::Spans => self.take_spans(&Spans::of(&batch)?),
+            Table::Threads => self.take_threads(&Threads::of(&batch)?),
             Table::Allocations => {
-                let (options, part) = (&self.options, &self.part);
-                let takes = |ts_ns, thread_id| options.takes(ts_ns) && part.takes(ts_ns, thread_id);
-                self.allocations.take_rows(&allocation_rows::View::of(&batch), takes);
+                let rows = &self.rows;
+                self.allocations.take_rows(&Allocations::of(&batch)?, |ts_ns, thread_id| rows.takes(ts_ns, thread_id));
             }
-            Table::Stacks => self.allocations.take_stacks(&stacks::View::of(&batch)),
-            Table::Frames => self.allocations.take_frames(&frames::View::of(&batch), &mut self.names),
+            Table::Stacks => self.allocations.take_stacks(&StackRows::of(&batch)?),
+            Table::Frames => self.allocations.take_frames(&Frames::of(&batch)?, &mut self.names),
             _ => {}
         }
         Ok(Flow::Continue)

@@ -1,24 +1,28 @@
 //! A tree of frames with weights.
 
-use hashbrown::HashMap;
+use traceloom_passes::{Interner, Parent, StackTree};
 
-use crate::names::Names;
-
-/// Frames below each other, each with its own weight and that of everything below it.
+/// Stacks, each with its own weight, and the names of their frames.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// Parents before children.
-    pub(super) nodes: Vec<Node>,
-    roots: HashMap<u32, u32>,
+    pub(super) stacks: StackTree<Weight>,
     pub(super) texts: Vec<String>,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Node {
-    pub(super) name: u32,
-    pub(super) own: u64,
-    pub(super) count: u64,
-    pub(super) children: HashMap<u32, u32>,
+/// The weight of a stack.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Weight {
+    /// What is in no deeper frame.
+    pub(crate) own: u64,
+    /// Spans or allocations.
+    pub(crate) count: u64,
+}
+
+impl Weight {
+    fn add(&mut self, other: Self) {
+        self.own = self.own.saturating_add(other.own);
+        self.count += other.count;
+    }
 }
 
 /// One stack with its own weight.
@@ -32,71 +36,44 @@ pub struct Stack<'t> {
     pub count: u64,
 }
 
+const OUTERMOST: Parent = Parent::Root(0);
+
 impl Tree {
     /// Adds weight to a stack, the outermost frame first.
-    pub(crate) fn add(&mut self, stack: &[u32], own: u64, count: u64) {
-        let mut at = None;
-        for name in stack {
-            at = Some(self.child(at, *name));
-        }
-        if let Some(node) = at.and_then(|at| self.nodes.get_mut(at as usize)) {
-            node.own = node.own.saturating_add(own);
-            node.count += count;
+    pub(crate) fn add(&mut self, stack: &[u32], weight: Weight) {
+        if let Parent::Node(number) = self.stacks.stack(0, stack.iter().copied()) {
+            self.stacks.weight_mut(number).add(weight);
         }
     }
 
-    fn child(&mut self, parent: Option<u32>, name: u32) -> u32 {
-        let next = self.nodes.len() as u32;
-        let children = match parent {
-            Some(parent) => &mut self.nodes[parent as usize].children,
-            None => &mut self.roots,
-        };
-        let child = *children.entry(name).or_insert(next);
-        if child == next {
-            self.nodes.push(Node { name, ..Node::default() });
-        }
-        child
-    }
-
-    /// Adds another tree below some frames.
-    pub(crate) fn graft(&mut self, below: &[u32], other: &super::merge::Subtree) {
-        let mut at = None;
-        for name in below {
-            at = Some(self.child(at, *name));
-        }
-        // Frame by frame: with whole stacks the work would grow with the square of the depth.
-        other.walk(&mut |around, name, own, count| {
-            let number = self.child(around.or(at), name);
-            let node = &mut self.nodes[number as usize];
-            node.own = node.own.saturating_add(own);
-            node.count += count;
-            number
-        });
+    /// Adds other stacks below some frames.
+    pub(crate) fn graft(&mut self, below: &[u32], other: &StackTree<Weight>) {
+        let on = self.stacks.stack(0, below.iter().copied());
+        self.stacks.absorb(on, other, |weight, number| weight.add(other.nodes()[number as usize].weight));
     }
 
     /// Every stack turned round: callers below callees.
     pub(crate) fn reversed(&self) -> Self {
         let mut reversed = Self::default();
-        self.walk(&mut |stack, node| {
+        self.walk(&mut |stack, weight| {
             let turned: Vec<u32> = stack.iter().rev().copied().collect();
-            reversed.add(&turned, node.own, node.count);
+            reversed.add(&turned, weight);
         });
         reversed
     }
 
     /// Takes the texts of its frames along.
-    pub(crate) fn named(mut self, names: &Names) -> Self {
-        self.texts = (0..names.len() as u32).map(|number| names.get(number).unwrap_or_default().to_owned()).collect();
+    pub(crate) fn named(mut self, names: &Interner) -> Self {
+        self.texts = names.iter().map(str::to_owned).collect();
         self
     }
 
     /// All stacks that have weight or were met, parents before children, children by name.
     pub fn stacks(&self) -> Vec<Stack<'_>> {
         let mut stacks = Vec::new();
-        self.walk(&mut |stack, node| {
-            if node.own > 0 || node.count > 0 {
-                let frames = stack.iter().map(|name| self.text(*name)).collect();
-                stacks.push(Stack { frames, own: node.own, count: node.count });
+        self.walk(&mut |stack, Weight { own, count }| {
+            if own > 0 || count > 0 {
+                stacks.push(Stack { frames: stack.iter().map(|name| self.text(*name)).collect(), own, count });
             }
         });
         stacks
@@ -104,12 +81,12 @@ impl Tree {
 
     /// The weight of all stacks.
     pub fn total(&self) -> u64 {
-        self.nodes.iter().fold(0, |sum, node| sum.saturating_add(node.own))
+        self.stacks.nodes().iter().fold(0, |sum, node| sum.saturating_add(node.weight.own))
     }
 
     /// Whether there is no stack.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.stacks.is_empty()
     }
 
     fn text(&self, name: u32) -> &str {
@@ -117,22 +94,26 @@ impl Tree {
     }
 
     /// Not by recursion: a file decides how deep a tree is.
-    fn walk(&self, visit: &mut impl FnMut(&[u32], &Node)) {
+    fn walk(&self, visit: &mut impl FnMut(&[u32], Weight)) {
         let mut stack = Vec::new();
-        let mut waiting: Vec<(usize, u32)> = self.sorted(&self.roots, 0);
+        let mut waiting: Vec<(usize, u32)> = self.sorted(OUTERMOST, 0);
         while let Some((depth, number)) = waiting.pop() {
-            let node = &self.nodes[number as usize];
+            let node = &self.stacks.nodes()[number as usize];
             stack.truncate(depth);
-            stack.push(node.name);
-            visit(&stack, node);
-            waiting.extend(self.sorted(&node.children, depth + 1));
+            stack.push(node.frame);
+            visit(&stack, node.weight);
+            waiting.extend(self.sorted(Parent::Node(number), depth + 1));
         }
     }
 
     /// The last one first, because they are taken from the end.
-    fn sorted(&self, children: &HashMap<u32, u32>, depth: usize) -> Vec<(usize, u32)> {
-        let mut children: Vec<_> = children.iter().collect();
-        children.sort_by(|(one, _), (other, _)| self.text(**other).cmp(self.text(**one)).then(other.cmp(one)));
-        children.into_iter().map(|(_, number)| (depth, *number)).collect()
+    fn sorted(&self, parent: Parent, depth: usize) -> Vec<(usize, u32)> {
+        let frame = |number: &u32| self.stacks.nodes()[*number as usize].frame;
+        let mut children: Vec<u32> = self.stacks.children(parent).collect();
+        children.sort_by(|one, other| {
+            let (one, other) = (frame(one), frame(other));
+            self.text(other).cmp(self.text(one)).then(other.cmp(&one))
+        });
+        children.into_iter().map(|number| (depth, number)).collect()
     }
 }

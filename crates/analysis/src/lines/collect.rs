@@ -3,19 +3,33 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use traceloom_model::{args, attributes, calls, definitions, files, line_times, sources, traces};
+use traceloom_model::{LineLevel, Table, select};
+use traceloom_passes::{Interner, NO_NUMBER, Translation, Words, number_of};
 
 use super::{Caller, Cost, Figures, Profile, Sub, SubKind};
-use crate::names::{Mapped, NONE, Names, number};
+
+select! { pub(super) struct Traces of traces { trace_id, path, format } }
+select! { pub(super) struct Attributes of attributes { trace_id, key, value } }
+select! { pub(super) struct Files of files { trace_id, id, name, parent_file_id, parent_line, flags } }
+select! { pub(super) struct Sources of sources { trace_id, file_id, line, text } }
+select! { pub(super) struct LineTimes of line_times { trace_id, file_id, line, level, calls, incl_ns, excl_ns } }
+select! {
+    pub(super) struct Calls of calls {
+        trace_id, caller, callee, file, line, count, incl_ns, excl_ns, recursive_ns, max_depth,
+    }
+}
+select! { pub(super) struct Args of args { trace_id, owner_table, owner_id, key, text_value } }
+select! { pub(super) struct Definitions of definitions { trace_id, id, kind, name, file, line, last_line } }
 
 /// The tables of one trace.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     profile: Profile,
-    names: Names,
-    callers: Mapped,
-    callees: Mapped,
-    call_files: Mapped,
+    names: Interner,
+    callers: Translation,
+    callees: Translation,
+    call_files: Translation,
+    levels: Words<LineLevel>,
     calls: HashMap<CallKey, Figures>,
     definitions: Vec<Definition>,
     /// What subs are written in, by the number of the definition.
@@ -43,21 +57,21 @@ struct Definition {
 const NO_FILE: i64 = -1;
 
 impl Collected {
-    pub(super) fn take_trace(&mut self, view: &traces::View<'_>) {
+    pub(super) fn take_trace(&mut self, view: &Traces<'_>) {
         for row in 0..view.rows {
             self.profile.path = view.path.get(row).to_owned();
             self.profile.format = view.format.get(row).to_owned();
         }
     }
 
-    pub(super) fn take_attributes(&mut self, view: &attributes::View<'_>) {
+    pub(super) fn take_attributes(&mut self, view: &Attributes<'_>) {
         for row in 0..view.rows {
             let value = view.value.get(row).unwrap_or_default().to_owned();
             self.profile.attributes.insert(view.key.get(row).to_owned(), value);
         }
     }
 
-    pub(super) fn take_files(&mut self, view: &files::View<'_>) {
+    pub(super) fn take_files(&mut self, view: &Files<'_>) {
         for row in 0..view.rows {
             let file = self.profile.files.entry(view.id.get(row)).or_default();
             file.name = view.name.get(row).to_owned();
@@ -66,19 +80,20 @@ impl Collected {
         }
     }
 
-    pub(super) fn take_sources(&mut self, view: &sources::View<'_>) {
+    pub(super) fn take_sources(&mut self, view: &Sources<'_>) {
         for row in 0..view.rows {
             let file = self.profile.files.entry(view.file_id.get(row)).or_default();
             file.source.insert(view.line.get(row), view.text.get(row).to_owned());
         }
     }
 
-    pub(super) fn take_line_times(&mut self, view: &line_times::View<'_>) {
+    pub(super) fn take_line_times(&mut self, view: &LineTimes<'_>) {
+        let levels = self.levels.of(view.level.values(), LineLevel::of);
         for row in 0..view.rows {
             let file = self.profile.files.entry(view.file_id.get(row).unwrap_or(NO_FILE)).or_default();
-            let lines = match view.level.get(row) {
-                "block" => &mut file.blocks,
-                "sub" => &mut file.sub_lines,
+            let lines = match levels[view.level.keys()[row] as usize] {
+                Some(LineLevel::Block) => &mut file.blocks,
+                Some(LineLevel::Sub) => &mut file.sub_lines,
                 _ => &mut file.lines,
             };
             let cost =
@@ -87,14 +102,14 @@ impl Collected {
         }
     }
 
-    pub(super) fn take_calls(&mut self, view: &calls::View<'_>) {
+    pub(super) fn take_calls(&mut self, view: &Calls<'_>) {
         let callees = self.callees.of(view.callee.values(), &mut self.names);
         let callers = self.callers.of(view.caller.values(), &mut self.names);
         let files = self.call_files.of(view.file.values(), &mut self.names);
         for row in 0..view.rows {
-            let callee = callees.get(view.callee.keys()[row] as usize).copied().unwrap_or(NONE);
-            let caller = number(callers, view.caller.key(row));
-            let file = number(files, view.file.key(row));
+            let callee = callees.get(view.callee.keys()[row] as usize).copied().unwrap_or(NO_NUMBER);
+            let caller = number_of(callers, view.caller.key(row));
+            let file = number_of(files, view.file.key(row));
             let figures = Figures {
                 count: view.count.get(row),
                 incl_ns: view.incl_ns.get(row),
@@ -106,16 +121,16 @@ impl Collected {
         }
     }
 
-    pub(super) fn take_args(&mut self, view: &args::View<'_>) {
+    pub(super) fn take_args(&mut self, view: &Args<'_>) {
         for row in 0..view.rows {
-            if view.owner_table.get(row) == "definitions" && view.key.get(row) == "kind" {
+            if view.owner_table.get(row) == Table::Definitions.name() && view.key.get(row) == "kind" {
                 let kind = view.text_value.get(row).and_then(SubKind::of);
                 self.kinds.extend(kind.map(|kind| (view.owner_id.get(row), kind)));
             }
         }
     }
 
-    pub(super) fn take_definitions(&mut self, view: &definitions::View<'_>) {
+    pub(super) fn take_definitions(&mut self, view: &Definitions<'_>) {
         for row in (0..view.rows).filter(|row| view.kind.get(*row) == "sub") {
             self.definitions.push(Definition {
                 id: view.id.get(row),

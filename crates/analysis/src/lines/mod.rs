@@ -12,11 +12,10 @@ mod profile;
 use std::collections::BTreeMap;
 
 use arrow_array::{RecordBatch, cast::AsArray, types::UInt64Type};
-use traceloom_model::{
-    Columns, Flow, Table, TableSink, args, attributes, calls, definitions, files, line_times, sources, traces,
-};
+use traceloom_core::Result;
+use traceloom_model::{Columns, Flow, Table, TableSink};
 
-use self::collect::Collected;
+use self::collect::{Args, Attributes, Calls, Collected, Definitions, Files, LineTimes, Sources, Traces};
 pub use self::{
     heat::{Heat, Spread},
     index::{CallsByLine, Index, Nested, SubsByLine},
@@ -74,28 +73,30 @@ impl Lines {
 impl TableSink for Lines {
     fn wants(&self, table: Table) -> Columns {
         match table {
-            Table::Attributes | Table::Calls | Table::Files | Table::LineTimes | Table::Sources => Columns::ALL,
-            Table::Args => Columns::named(table, &["trace_id", "owner_table", "owner_id", "key", "text_value"]),
-            Table::Definitions => {
-                Columns::named(table, &["trace_id", "id", "kind", "name", "file", "line", "last_line"])
-            }
-            Table::Traces => Columns::named(table, &["trace_id", "path", "format"]),
+            Table::Args => Args::COLUMNS,
+            Table::Attributes => Attributes::COLUMNS,
+            Table::Calls => Calls::COLUMNS,
+            Table::Definitions => Definitions::COLUMNS,
+            Table::Files => Files::COLUMNS,
+            Table::LineTimes => LineTimes::COLUMNS,
+            Table::Sources => Sources::COLUMNS,
+            Table::Traces => Traces::COLUMNS,
             _ => Columns::NONE,
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
         for (trace_id, part) in by_trace(&batch) {
             let collected = self.traces.entry(trace_id).or_default();
             match table {
-                Table::Args => collected.take_args(&args::View::of(&part)),
-                Table::Attributes => collected.take_attributes(&attributes::View::of(&part)),
-                Table::Calls => collected.take_calls(&calls::View::of(&part)),
-                Table::Definitions => collected.take_definitions(&definitions::View::of(&part)),
-                Table::Files => collected.take_files(&files::View::of(&part)),
-                Table::LineTimes => collected.take_line_times(&line_times::View::of(&part)),
-                Table::Sources => collected.take_sources(&sources::View::of(&part)),
-                _ => collected.take_trace(&traces::View::of(&part)),
+                Table::Args => collected.take_args(&Args::of(&part)?),
+                Table::Attributes => collected.take_attributes(&Attributes::of(&part)?),
+                Table::Calls => collected.take_calls(&Calls::of(&part)?),
+                Table::Definitions => collected.take_definitions(&Definitions::of(&part)?),
+                Table::Files => collected.take_files(&Files::of(&part)?),
+                Table::LineTimes => collected.take_line_times(&LineTimes::of(&part)?),
+                Table::Sources => collected.take_sources(&Sources::of(&part)?),
+                _ => collected.take_trace(&Traces::of(&part)?),
             }
         }
         Ok(Flow::Continue)

@@ -2,15 +2,29 @@
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_model::{Columns, Flow, Table, TableSink, allocations, frees};
+use traceloom_core::Result;
+use traceloom_model::{Columns, Flow, Table, TableSink, select};
 
-use super::{Moment, Report, sites::StackKey, usage::Usage};
+use super::{
+    Moment, Report,
+    sites::StackKey,
+    usage::{Peak, Usage},
+};
 
 /// Frees whose address is looked for among the allocations; more are counted as unknown.
-const MOST_FREES: usize = 1 << 20;
+const MAX_FREES: usize = 1 << 20;
+
+select! {
+    struct Allocations of allocations { trace_id, id, ts_ns, address, size_bytes, stack_id, freed_ts_ns, end_id }
+}
+
+select! {
+    struct Frees of frees { trace_id, id, address, allocation_id }
+}
 
 pub(super) struct Alive {
-    peak_event: i64,
+    /// The last event of the peak, for each trace.
+    peak_events: Vec<(u64, i64)>,
     peak: Gathered,
     at: Option<Gathered>,
     /// Frees that matched nothing: how many, by trace and address, with the last event.
@@ -48,9 +62,9 @@ impl Gathered {
 
 impl Alive {
     pub(super) fn new(usage: &Usage, at_ns: Option<i64>) -> Self {
-        let (peak_event, ts_ns, _) = usage.peak();
+        let Peak { ts_ns, events } = usage.peak();
         Self {
-            peak_event,
+            peak_events: events,
             peak: Gathered { ts_ns, ..Gathered::default() },
             at: at_ns.map(|ts_ns| Gathered { ts_ns, ..Gathered::default() }),
             unmatched: HashMap::new(),
@@ -58,12 +72,13 @@ impl Alive {
         }
     }
 
-    fn take_allocations(&mut self, view: &allocations::View<'_>) {
+    fn take_allocations(&mut self, view: &Allocations<'_>) {
         for row in 0..view.rows {
             let (id, end) = (view.id.get(row), view.end_id.get(row));
             let key = (view.trace_id.get(row), view.stack_id.get(row));
             let bytes = view.size_bytes.get(row);
-            if id <= self.peak_event && end.is_none_or(|end| end > self.peak_event) {
+            let peak_event = self.peak_events.iter().find(|(trace_id, _)| *trace_id == key.0);
+            if peak_event.is_some_and(|(_, event)| id <= *event && end.is_none_or(|end| end > *event)) {
                 self.peak.add(key, bytes);
             }
             if let Some(at) = &mut self.at
@@ -72,16 +87,16 @@ impl Alive {
             {
                 at.add(key, bytes);
             }
-            if self.taken.len() < MOST_FREES {
+            if self.taken.len() < MAX_FREES {
                 let first = self.taken.entry((key.0, view.address.get(row))).or_insert(id);
                 *first = id.min(*first);
             }
         }
     }
 
-    fn take_frees(&mut self, view: &frees::View<'_>) {
+    fn take_frees(&mut self, view: &Frees<'_>) {
         for row in (0..view.rows).filter(|row| view.allocation_id.get(*row).is_none()) {
-            if self.unmatched.len() < MOST_FREES {
+            if self.unmatched.len() < MAX_FREES {
                 let key = (view.trace_id.get(row), view.address.get(row));
                 let (count, last) = self.unmatched.entry(key).or_insert((0, i64::MIN));
                 *count += 1;
@@ -107,15 +122,16 @@ impl Alive {
 impl TableSink for Alive {
     fn wants(&self, table: Table) -> Columns {
         match table {
-            Table::Allocations | Table::Frees => Columns::ALL,
+            Table::Allocations => Allocations::COLUMNS,
+            Table::Frees => Frees::COLUMNS,
             _ => Columns::NONE,
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
         match table {
-            Table::Allocations => self.take_allocations(&allocations::View::of(&batch)),
-            _ => self.take_frees(&frees::View::of(&batch)),
+            Table::Allocations => self.take_allocations(&Allocations::of(&batch)?),
+            _ => self.take_frees(&Frees::of(&batch)?),
         }
         Ok(Flow::Continue)
     }

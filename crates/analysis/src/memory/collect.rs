@@ -2,9 +2,30 @@
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_model::{Columns, Flow, Table, TableSink, allocations, events, frames, frees, stacks};
+use traceloom_core::Result;
+use traceloom_model::{Columns, EventCategory, Fate, Flow, Table, TableSink, select};
+use traceloom_passes::{AllocationChanges, StackRows, Words};
 
-use super::{Lifetimes, Options, Report, Totals, sites::Sites, usage::Usage};
+use super::{
+    Lifetimes, Options, Report, Totals,
+    sites::{Frames, Sites, StackKey},
+    usage::Usage,
+};
+
+select! {
+    /// With all columns of [`AllocationChanges`].
+    struct Allocations of allocations {
+        trace_id, id, ts_ns, size_bytes, stack_id, fate, freed_ts_ns, end_id, lifetime_ns,
+    }
+}
+
+select! {
+    struct Frees of frees { ts_ns, allocation_id }
+}
+
+select! {
+    struct Events of events { ts_ns, category }
+}
 
 /// Bounds of the lifetimes that are told apart: powers of ten from a microsecond to a thousand seconds.
 const BOUNDS_NS: [u64; 10] = [
@@ -26,24 +47,28 @@ const BOUNDS_NS: [u64; 10] = [
 pub(super) struct Collected {
     totals: Totals,
     usage: Usage,
+    fates: Words<Fate>,
+    categories: Words<EventCategory>,
     sites: Sites,
     lifetimes: [(u64, u64); BOUNDS_NS.len()],
     extent: Option<(i64, i64)>,
     /// Whether any allocation has a fate.
     has_fates: bool,
     /// Bytes by site and time, to be put into quarters.
-    steps: HashMap<(super::sites::StackKey, i64), u64>,
+    steps: HashMap<(StackKey, i64), u64>,
     step_ns: i64,
 }
 
 /// More steps than these are made wider.
-const MOST_STEPS: usize = 1 << 16;
+const MAX_STEPS: usize = 1 << 16;
 
 impl Collected {
     pub(super) fn new(options: &Options) -> Self {
         Self {
             totals: Totals::default(),
-            usage: Usage::new(options),
+            usage: Usage::new(options.order_bytes),
+            fates: Words::default(),
+            categories: Words::default(),
             sites: Sites::default(),
             lifetimes: Default::default(),
             extent: None,
@@ -58,57 +83,65 @@ impl Collected {
         self.extent = Some((first.min(ts_ns), last.max(ts_ns)));
     }
 
-    fn take_allocations(&mut self, view: &allocations::View<'_>) {
+    fn take_allocations(&mut self, view: &Allocations<'_>, changes: &AllocationChanges<'_>) {
+        // Taken out, because the rest is changed while it is looked at.
+        let mut words = std::mem::take(&mut self.fates);
+        let fates = words.of(view.fate.values(), Fate::of);
         for row in 0..view.rows {
-            let (id, ts_ns, bytes) = (view.id.get(row), view.ts_ns.get(row), view.size_bytes.get(row));
+            let (ts_ns, bytes) = (view.ts_ns.get(row), view.size_bytes.get(row));
             self.seen(ts_ns);
             self.totals.allocations += 1;
             self.totals.allocated_bytes = self.totals.allocated_bytes.saturating_add(bytes);
-            self.usage.take(id, ts_ns, bytes);
-            let end = view.end_id.get(row);
-            if let (Some(end), Some(freed_ns)) = (end, view.freed_ts_ns.get(row)) {
-                self.usage.give_back(end, freed_ns, bytes);
-            }
-            let is_temporary = end == Some(id + 1) && view.fate.get(row) == "freed";
+            self.usage.add(changes, row);
             let key = (view.trace_id.get(row), view.stack_id.get(row));
             self.add_step(key, ts_ns, bytes);
             let site = self.sites.site(key);
             site.count += 1;
             site.bytes = site.bytes.saturating_add(bytes);
-            match view.fate.get(row) {
-                "live" => {
-                    self.totals.live += 1;
-                    self.totals.live_bytes = self.totals.live_bytes.saturating_add(bytes);
-                    site.live += 1;
-                    site.live_bytes = site.live_bytes.saturating_add(bytes);
-                    site.oldest_live_ns = Some(site.oldest_live_ns.map_or(ts_ns, |oldest| oldest.min(ts_ns)));
-                }
+            let fate = fates[view.fate.keys()[row] as usize];
+            match fate {
                 // The tracer knows no addresses, so nothing can be said of it.
-                "unknown" => continue,
-                fate => {
-                    let lifetime = view.lifetime_ns.get(row).unwrap_or(0).max(0) as u64;
-                    site.freed += 1;
-                    site.lifetime_ns = site.lifetime_ns.saturating_add(lifetime);
-                    site.temporary += u64::from(is_temporary);
-                    self.totals.temporary += u64::from(is_temporary);
-                    match fate {
-                        "reused" => self.totals.reused += 1,
-                        _ => self.totals.freed_bytes = self.totals.freed_bytes.saturating_add(bytes),
-                    }
-                    let bound = BOUNDS_NS.iter().position(|bound| lifetime < *bound).unwrap_or(BOUNDS_NS.len() - 1);
-                    self.lifetimes[bound].0 += 1;
-                    self.lifetimes[bound].1 = self.lifetimes[bound].1.saturating_add(bytes);
-                }
+                Some(Fate::Unknown) => continue,
+                Some(Fate::Live) => self.take_live(key, ts_ns, bytes),
+                _ => self.take_ended(view, row, fate),
             }
             self.has_fates = true;
         }
+        self.fates = words;
     }
 
-    fn add_step(&mut self, key: super::sites::StackKey, ts_ns: i64, bytes: u64) {
+    fn take_live(&mut self, key: StackKey, ts_ns: i64, bytes: u64) {
+        self.totals.live += 1;
+        self.totals.live_bytes = self.totals.live_bytes.saturating_add(bytes);
+        let site = self.sites.site(key);
+        site.live += 1;
+        site.live_bytes = site.live_bytes.saturating_add(bytes);
+        site.oldest_live_ns = Some(site.oldest_live_ns.map_or(ts_ns, |oldest| oldest.min(ts_ns)));
+    }
+
+    fn take_ended(&mut self, view: &Allocations<'_>, row: usize, fate: Option<Fate>) {
+        let bytes = view.size_bytes.get(row);
+        let lifetime = view.lifetime_ns.get(row).unwrap_or(0).max(0) as u64;
+        let is_temporary = view.end_id.get(row) == Some(view.id.get(row) + 1) && fate == Some(Fate::Freed);
+        let site = self.sites.site((view.trace_id.get(row), view.stack_id.get(row)));
+        site.freed += 1;
+        site.lifetime_ns = site.lifetime_ns.saturating_add(lifetime);
+        site.temporary += u64::from(is_temporary);
+        self.totals.temporary += u64::from(is_temporary);
+        match fate {
+            Some(Fate::Reused) => self.totals.reused += 1,
+            _ => self.totals.freed_bytes = self.totals.freed_bytes.saturating_add(bytes),
+        }
+        let bound = BOUNDS_NS.iter().position(|bound| lifetime < *bound).unwrap_or(BOUNDS_NS.len() - 1);
+        self.lifetimes[bound].0 += 1;
+        self.lifetimes[bound].1 = self.lifetimes[bound].1.saturating_add(bytes);
+    }
+
+    fn add_step(&mut self, key: StackKey, ts_ns: i64, bytes: u64) {
         let step = ts_ns.div_euclid(self.step_ns);
         let sum = self.steps.entry((key, step)).or_default();
         *sum = sum.saturating_add(bytes);
-        if self.steps.len() > MOST_STEPS && self.step_ns < i64::MAX / 4 {
+        if self.steps.len() > MAX_STEPS && self.step_ns < i64::MAX / 4 {
             self.step_ns *= 4;
             for ((key, step), bytes) in std::mem::take(&mut self.steps) {
                 *self.steps.entry((key, step.div_euclid(4))).or_default() += bytes;
@@ -116,7 +149,7 @@ impl Collected {
         }
     }
 
-    fn take_frees(&mut self, view: &frees::View<'_>) {
+    fn take_frees(&mut self, view: &Frees<'_>) {
         for row in 0..view.rows {
             self.seen(view.ts_ns.get(row));
             self.totals.frees += 1;
@@ -124,11 +157,11 @@ impl Collected {
         }
     }
 
-    fn take_events(&mut self, view: &events::View<'_>) {
-        for row in 0..view.rows {
-            self.seen(view.ts_ns.get(row));
-            self.totals.collections += u64::from(view.category.get(row) == "gc");
-        }
+    fn take_events(&mut self, view: &Events<'_>) {
+        let categories = self.categories.of(view.category.values(), EventCategory::of);
+        let is_gc = |key: &&i32| categories[**key as usize] == Some(EventCategory::Gc);
+        self.totals.collections += view.category.keys().iter().filter(is_gc).count() as u64;
+        view.ts_ns.values().iter().for_each(|ts_ns| self.seen(*ts_ns));
     }
 
     /// The report as far as it goes, and the usage for the second pass.
@@ -167,19 +200,24 @@ impl Collected {
 impl TableSink for Collected {
     fn wants(&self, table: Table) -> Columns {
         match table {
-            Table::Allocations | Table::Frees | Table::Stacks | Table::Frames => Columns::ALL,
-            Table::Events => Columns::named(table, &["ts_ns", "category"]),
+            Table::Allocations => Allocations::COLUMNS,
+            Table::Frees => Frees::COLUMNS,
+            Table::Stacks => StackRows::COLUMNS,
+            Table::Frames => Frames::COLUMNS,
+            Table::Events => Events::COLUMNS,
             _ => Columns::NONE,
         }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
         match table {
-            Table::Allocations => self.take_allocations(&allocations::View::of(&batch)),
-            Table::Frees => self.take_frees(&frees::View::of(&batch)),
-            Table::Stacks => self.sites.take_stacks(&stacks::View::of(&batch)),
-            Table::Frames => self.sites.take_frames(&frames::View::of(&batch)),
-            _ => self.take_events(&events::View::of(&batch)),
+            Table::Allocations => {
+                self.take_allocations(&Allocations::of(&batch)?, &AllocationChanges::of(&batch)?);
+            }
+            Table::Frees => self.take_frees(&Frees::of(&batch)?),
+            Table::Stacks => self.sites.take_stacks(&StackRows::of(&batch)?),
+            Table::Frames => self.sites.take_frames(&Frames::of(&batch)?),
+            _ => self.take_events(&Events::of(&batch)?),
         }
         Ok(Flow::Continue)
     }

@@ -1,9 +1,14 @@
 //! Sites: allocations by stack.
 
 use hashbrown::HashMap;
-use traceloom_model::{frames, stacks};
+use traceloom_model::select;
+use traceloom_passes::{StackRows, StackTable};
 
 use super::{Site, SiteFrame};
+
+select! {
+    pub(super) struct Frames of frames { trace_id, id, function, file, line }
+}
 
 /// Trace and stack.
 pub(super) type StackKey = (u64, Option<i64>);
@@ -13,8 +18,7 @@ pub(super) type StackKey = (u64, Option<i64>);
 pub(super) struct Sites {
     numbers: HashMap<StackKey, usize>,
     sites: Vec<Site>,
-    stacks: HashMap<(u64, i64), (Option<i64>, i64)>,
-    frames: HashMap<(u64, i64), SiteFrame>,
+    stacks: StackTable<SiteFrame>,
 }
 
 impl Sites {
@@ -38,42 +42,29 @@ impl Sites {
         &mut self.sites[number]
     }
 
-    pub(super) fn take_stacks(&mut self, view: &stacks::View<'_>) {
-        for row in 0..view.rows {
-            let stack = (view.parent_id.get(row), view.frame_id.get(row));
-            self.stacks.insert((view.trace_id.get(row), view.id.get(row)), stack);
-        }
+    pub(super) fn take_stacks(&mut self, view: &StackRows<'_>) {
+        self.stacks.take(view);
     }
 
-    pub(super) fn take_frames(&mut self, view: &frames::View<'_>) {
+    pub(super) fn take_frames(&mut self, view: &Frames<'_>) {
         for row in 0..view.rows {
             let frame = SiteFrame {
                 function: view.function.get(row).to_owned(),
                 file: view.file.get(row).map(str::to_owned),
                 line: view.line.get(row),
             };
-            self.frames.insert((view.trace_id.get(row), view.id.get(row)), frame);
+            self.stacks.take_frame(view.trace_id.get(row), view.id.get(row), frame);
         }
     }
 
     /// The sites with their stacks, the most bytes first.
     pub(super) fn finish(mut self) -> Vec<Site> {
         let mut sites = std::mem::take(&mut self.sites);
-        sites.iter_mut().for_each(|site| site.stack = self.stack(site.key));
+        for site in &mut sites {
+            let (trace_id, stack_id) = site.key;
+            site.stack = self.stacks.path(trace_id, stack_id).cloned().collect();
+        }
         sites.sort_by(|one, other| other.bytes.cmp(&one.bytes).then(one.key.cmp(&other.key)));
         sites
-    }
-
-    fn stack(&self, (trace, stack): StackKey) -> Vec<SiteFrame> {
-        let mut frames = Vec::new();
-        let mut at = stack;
-        // A stack refers to rows before it, so this ends; the bound holds for tables that lie.
-        while let Some((below, frame)) = at.and_then(|at| self.stacks.get(&(trace, at)))
-            && frames.len() <= self.stacks.len()
-        {
-            frames.extend(self.frames.get(&(trace, *frame)).cloned());
-            at = *below;
-        }
-        frames
     }
 }

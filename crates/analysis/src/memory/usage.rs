@@ -1,79 +1,61 @@
-//! Bytes in use, event by event.
+//! Bytes in use by all traces together, over time.
 
-use super::{Curve, Options};
+use std::iter::Peekable;
 
-/// What each event adds or takes away, in the order of the file.
-///
-/// The ids of allocations and frees number the events, so each has its place without sorting.
+use traceloom_passes::{AllocationChanges, MemoryCurve, MemoryStep};
+
+use super::Curve;
+
+/// The curves of all traces, which lie on one axis.
 #[derive(Debug)]
 pub(super) struct Usage {
-    slots: Vec<Slot>,
-    most_slots: usize,
-    /// Events of one slot, as a power of two.
-    shift: u32,
+    traces: Vec<(u64, MemoryCurve)>,
+    max_bytes: usize,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    /// What changes, modulo 2^64: less is a large number, and sums come out right all the same.
-    bytes: u64,
-    ts_ns: i64,
+/// The moment at which most was in use.
+#[derive(Debug, Default)]
+pub(super) struct Peak {
+    pub(super) ts_ns: i64,
+    /// The last event of each trace up to then.
+    pub(super) events: Vec<(u64, i64)>,
 }
 
 impl Usage {
-    pub(super) fn new(options: &Options) -> Self {
-        let most_slots = (options.order_bytes / size_of::<Slot>()).max(2);
-        Self { slots: Vec::new(), most_slots, shift: 0 }
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { traces: Vec::new(), max_bytes }
     }
 
-    /// An event takes memory.
-    pub(super) fn take(&mut self, event: i64, ts_ns: i64, bytes: u64) {
-        self.add(event, ts_ns, bytes);
-    }
-
-    /// An event gives it back.
-    pub(super) fn give_back(&mut self, event: i64, ts_ns: i64, bytes: u64) {
-        self.add(event, ts_ns, bytes.wrapping_neg());
-    }
-
-    fn add(&mut self, event: i64, ts_ns: i64, bytes: u64) {
-        let Ok(event) = usize::try_from(event) else { return };
-        while event >> self.shift >= self.most_slots {
-            self.coarsen();
+    /// Takes a row in.
+    #[inline]
+    pub(super) fn add(&mut self, rows: &AllocationChanges<'_>, row: usize) {
+        let trace_id = rows.trace_id.get(row);
+        // Traces come one after the other.
+        if self.traces.last().is_none_or(|(known, _)| *known != trace_id) {
+            self.traces.push((trace_id, MemoryCurve::new(self.max_bytes)));
         }
-        let slot = event >> self.shift;
-        if self.slots.len() <= slot {
-            self.slots.resize(slot + 1, Slot { bytes: 0, ts_ns: i64::MIN });
+        if let Some((_, curve)) = self.traces.last_mut() {
+            curve.add(rows, row);
         }
-        let slot = &mut self.slots[slot];
-        slot.bytes = slot.bytes.wrapping_add(bytes);
-        slot.ts_ns = slot.ts_ns.max(ts_ns);
-    }
-
-    fn coarsen(&mut self) {
-        self.shift += 1;
-        let pairs = self.slots.chunks(2).map(|pair| {
-            let bytes = pair.iter().fold(0, |sum: u64, slot| sum.wrapping_add(slot.bytes));
-            Slot { bytes, ts_ns: pair.iter().map(|slot| slot.ts_ns).max().unwrap_or(i64::MIN) }
-        });
-        self.slots = pairs.collect();
     }
 
     pub(super) fn is_coarse(&self) -> bool {
-        self.shift > 0
+        self.traces.iter().any(|(_, curve)| curve.is_coarse())
     }
 
-    /// The last event of the peak, its time and its bytes.
-    pub(super) fn peak(&self) -> (i64, i64, u64) {
-        let mut best = (0, 0, 0);
-        let mut last_ns = 0;
-        for (slot, (used, ts_ns)) in self.running().enumerate() {
-            last_ns = ts_ns.max(last_ns);
-            if used > best.2 {
-                best = ((((slot + 1) << self.shift) - 1) as i64, last_ns, used);
+    /// The last event of the peak.
+    pub(super) fn peak(&self) -> Peak {
+        let (mut most_bytes, mut last_ns, mut peak_ns, mut peak_step) = (0, 0, 0, None);
+        for (number, step) in self.steps().enumerate() {
+            last_ns = step.ts_ns.max(last_ns);
+            if step.used_bytes > most_bytes {
+                (most_bytes, peak_ns, peak_step) = (step.used_bytes, last_ns, Some(number));
             }
         }
-        best
+        let mut events: Vec<_> = self.traces.iter().map(|(trace_id, _)| (*trace_id, -1)).collect();
+        let until_peak = self.steps().take(peak_step.map_or(0, |number| number + 1));
+        until_peak.for_each(|step| events[step.trace].1 = step.event);
+        Peak { ts_ns: peak_ns, events }
     }
 
     /// In use at equal steps of time.
@@ -83,28 +65,58 @@ impl Usage {
         let mut curve: Vec<Curve> = Vec::new();
         let mut before = 0;
         let mut number = 0;
-        for (used, ts_ns) in self.running() {
-            let at = (i128::from(ts_ns.max(first_ns)) - i128::from(first_ns)) * points / width;
+        for step in self.steps() {
+            let at = (i128::from(step.ts_ns.max(first_ns)) - i128::from(first_ns)) * points / width;
             number = number.max(at.clamp(0, points - 1));
             while (curve.len() as i128) <= number {
                 let ts_ns = (i128::from(first_ns) + curve.len() as i128 * width / points) as i64;
                 curve.push(Curve { ts_ns, used_bytes: before, most_bytes: before });
             }
             if let Some(point) = curve.last_mut() {
-                point.used_bytes = used;
-                point.most_bytes = point.most_bytes.max(used);
+                point.used_bytes = step.used_bytes;
+                point.most_bytes = point.most_bytes.max(step.high_bytes);
             }
-            before = used;
+            before = step.used_bytes;
         }
         curve
     }
 
-    fn running(&self) -> impl Iterator<Item = (u64, i64)> {
-        let mut used = 0_u64;
-        self.slots.iter().map(move |slot| {
-            used = used.wrapping_add(slot.bytes);
-            (used, slot.ts_ns)
-        })
+    fn steps(&self) -> Merged<impl Iterator<Item = MemoryStep>> {
+        let curves = self.traces.iter().map(|(_, curve)| (curve.steps().peekable(), 0));
+        Merged { curves: curves.collect(), used_bytes: 0 }
+    }
+}
+
+/// Steps of several curves as one, in order of time.
+struct Merged<I: Iterator<Item = MemoryStep>> {
+    /// With the bytes in use so far.
+    curves: Vec<(Peekable<I>, u64)>,
+    used_bytes: u64,
+}
+
+/// Memory in use by all traces after a step of one.
+struct MergedStep {
+    trace: usize,
+    event: i64,
+    ts_ns: i64,
+    high_bytes: u64,
+    used_bytes: u64,
+}
+
+impl<I: Iterator<Item = MemoryStep>> Iterator for Merged<I> {
+    type Item = MergedStep;
+
+    fn next(&mut self) -> Option<MergedStep> {
+        let heads = self.curves.iter_mut().enumerate();
+        let times = heads.filter_map(|(trace, (steps, _))| Some((steps.peek()?.ts_ns, trace)));
+        let (_, trace) = times.min()?;
+        let (steps, own_bytes) = &mut self.curves[trace];
+        let step = steps.next()?;
+        let others_bytes = self.used_bytes.wrapping_sub(*own_bytes);
+        *own_bytes = step.used_bytes;
+        self.used_bytes = others_bytes.wrapping_add(step.used_bytes);
+        let high_bytes = others_bytes.wrapping_add(step.high_bytes);
+        Some(MergedStep { trace, event: step.event, ts_ns: step.ts_ns, high_bytes, used_bytes: self.used_bytes })
     }
 }
 
@@ -112,34 +124,40 @@ impl Usage {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_peak_is_between_events_of_one_time() {
-        let mut usage = Usage::new(&Options::default());
-        usage.take(0, 100, 10);
-        usage.take(1, 100, 20);
-        usage.give_back(2, 100, 10);
-        usage.take(3, 100, 5);
-        assert_eq!(usage.peak(), (1, 100, 30));
+    fn usage(traces: &[&[(i64, i64, i64)]]) -> Usage {
+        let mut usage = Usage::new(1 << 20);
+        for (trace, changes) in traces.iter().enumerate() {
+            let mut curve = MemoryCurve::new(1 << 20);
+            for (event, ts_ns, bytes) in *changes {
+                match *bytes > 0 {
+                    true => curve.take(*event, *ts_ns, bytes.unsigned_abs()),
+                    false => curve.give_back(*event, *ts_ns, bytes.unsigned_abs()),
+                }
+            }
+            usage.traces.push((trace as u64, curve));
+        }
+        usage
     }
 
     #[test]
-    fn too_many_events_are_added_together() {
-        let mut usage = Usage::new(&Options { order_bytes: 64, ..Options::default() });
-        (0..1000).for_each(|event| usage.take(event, event, 1));
-        assert!(usage.is_coarse());
-        assert_eq!(usage.peak().2, 1000);
+    fn the_peak_is_between_events_of_one_time() {
+        let peak = usage(&[&[(0, 100, 10), (1, 100, 20), (2, 100, -10), (3, 100, 5)]]).peak();
+        assert_eq!((peak.ts_ns, peak.events), (100, vec![(0, 1)]));
     }
 
     #[test]
     fn the_curve_has_the_extremes_of_each_stretch() {
-        let mut usage = Usage::new(&Options::default());
-        usage.take(0, 0, 10);
-        usage.take(1, 5, 90);
-        usage.give_back(2, 6, 95);
-        usage.take(3, 99, 1);
-        let curve = usage.curve(0, 99, 10);
+        let curve = usage(&[&[(0, 0, 10), (1, 5, 90), (2, 6, -95), (3, 99, 1)]]).curve(0, 99, 10);
         assert_eq!(curve.len(), 10);
         assert_eq!(curve[0], Curve { ts_ns: 0, used_bytes: 5, most_bytes: 100 });
         assert_eq!((curve[5].used_bytes, curve[9].used_bytes), (5, 6));
+    }
+
+    #[test]
+    fn traces_are_added_up_at_each_time() {
+        let usage = usage(&[&[(0, 0, 10), (1, 20, -10)], &[(0, 5, 7), (1, 30, 4)]]);
+        assert_eq!(usage.steps().map(|step| step.used_bytes).collect::<Vec<_>>(), [10, 17, 7, 11]);
+        let peak = usage.peak();
+        assert_eq!((peak.ts_ns, peak.events), (5, vec![(0, 0), (1, 0)]));
     }
 }

@@ -1,9 +1,8 @@
 //! How the durations of one name are distributed.
 
-use crate::{
-    group::mean,
-    quantile::{Budget, Samples},
-};
+use traceloom_passes::{Budget, Samples};
+
+use crate::group::mean;
 
 /// Durations counted by length.
 #[derive(Clone, Debug, Default, PartialEq)]

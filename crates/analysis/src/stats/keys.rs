@@ -1,10 +1,11 @@
 //! Groups of spans, found by what tells them apart.
 
 use hashbrown::HashMap;
+use traceloom_passes::NO_NUMBER;
 
-use crate::{group::Group, names::NONE};
+use crate::group::Group;
 
-/// What tells a group apart; [`NONE`] for what does not.
+/// What tells a group apart; [`NO_NUMBER`] for what does not.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) struct Key {
     pub(crate) name: u32,
@@ -18,7 +19,15 @@ pub(crate) struct Key {
 
 impl Key {
     pub(super) fn of_name(name: u32) -> Self {
-        Self { name, thread: NONE, file: NONE, line: NONE, category: NONE, parent: NONE, frame: NONE }
+        Self {
+            name,
+            thread: NO_NUMBER,
+            file: NO_NUMBER,
+            line: NO_NUMBER,
+            category: NO_NUMBER,
+            parent: NO_NUMBER,
+            frame: NO_NUMBER,
+        }
     }
 }
 
@@ -36,8 +45,15 @@ pub(crate) struct Groups {
 }
 
 /// The group for what came after the last group that there is room for.
-pub(super) const OTHER: Key =
-    Key { name: NONE, thread: NONE, file: NONE, line: NONE, category: NONE, parent: NONE, frame: NONE };
+pub(super) const OTHER: Key = Key {
+    name: NO_NUMBER,
+    thread: NO_NUMBER,
+    file: NO_NUMBER,
+    line: NO_NUMBER,
+    category: NO_NUMBER,
+    parent: NO_NUMBER,
+    frame: NO_NUMBER,
+};
 
 impl Groups {
     pub(crate) fn new(most: usize) -> Self {
@@ -49,7 +65,7 @@ impl Groups {
     #[inline]
     pub(crate) fn of_name(&mut self, name: u32) -> &mut Group {
         let place = match self.by_name.get(name as usize) {
-            Some(place) if *place != NONE => *place,
+            Some(place) if *place != NO_NUMBER => *place,
             _ => self.add_name(name),
         };
         &mut self.list[place as usize].1
@@ -58,7 +74,7 @@ impl Groups {
     #[cold]
     fn add_name(&mut self, name: u32) -> u32 {
         if self.by_name.len() <= name as usize {
-            self.by_name.resize(name as usize + 1, NONE);
+            self.by_name.resize(name as usize + 1, NO_NUMBER);
         }
         let place = self.add(Key::of_name(name));
         // Further spans of a name that came too late are looked up again, so that they are counted.
@@ -111,8 +127,9 @@ impl Groups {
 
 #[cfg(test)]
 mod tests {
+    use traceloom_passes::Budget;
+
     use super::*;
-    use crate::quantile::Budget;
 
     #[test]
     fn groups_beyond_the_limit_are_counted_together() {
@@ -127,7 +144,7 @@ mod tests {
             groups.of_key(Key { thread: 1, ..Key::of_name(name) }).add(Some(5), None, &mut budget);
         }
         let calls: Vec<_> = groups.into_filled().map(|(key, group)| (key.name, group.sums().count)).collect();
-        assert_eq!(calls, [(NONE, 2), (7, 3)]);
+        assert_eq!(calls, [(NO_NUMBER, 2), (7, 3)]);
     }
 
     #[test]

@@ -12,9 +12,8 @@ mod values;
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
 use traceloom_core::Result;
-use traceloom_model::{
-    Columns, Filter, Flow, Table, TableSink, TableSource, calls, counters, events, spans, switches, threads,
-};
+use traceloom_model::{Columns, Filter, Flow, SpanCategory, Table, TableSink, TableSource, Wanted, select};
+use traceloom_passes::{Budget, Interner, NO_NUMBER, RowFilter, Translation, number_of};
 
 pub(crate) use self::keys::Groups;
 pub use self::{
@@ -28,15 +27,22 @@ use self::{
     relation::Pairs,
     rows::Sums,
     survey::{Frame, Places},
-    values::Values,
+    values::{Counters, Values},
 };
 use crate::{
-    group::{dense, whole},
-    names::{Mapped, NONE, Names, number},
-    part::Part,
-    quantile::Budget,
-    threads::Threads,
+    group::whole,
+    threads::{ThreadRows, Threads},
 };
+
+// Columns that only some questions need are apart: parents, for one, cost a tree to find.
+select! { struct Spans of spans { thread_id, dur_ns, self_ns, name, category } }
+select! { struct SpanTimes of spans { ts_ns } }
+select! { struct SpanFiles of spans { file, line } }
+select! { struct SpanParents of spans { parent_id } }
+select! { struct Events of events { name, category } }
+select! { struct EventPlaces of events { ts_ns, thread_id } }
+select! { struct Switches of switches { ts_ns, dur_ns, thread_id } }
+select! { struct Calls of calls { callee, count, incl_ns, excl_ns } }
 
 /// Statistics of traces, together; each source is one trace, with its times on the axis of all.
 pub fn of_traces(traces: impl IntoIterator<Item = impl TableSource>, options: &Options) -> Result<Report> {
@@ -59,7 +65,7 @@ pub fn of_traces(traces: impl IntoIterator<Item = impl TableSource>, options: &O
 #[derive(Debug)]
 pub struct Stats {
     options: Options,
-    names: Names,
+    names: Interner,
     columns: NameColumns,
     groups: Groups,
     budget: Budget,
@@ -74,27 +80,27 @@ pub struct Stats {
     first_frame: u32,
     traces: u32,
     /// What counts of this trace.
-    part: Part,
+    rows: RowFilter,
     /// Only the names tell spans apart, and all of them count.
     is_plain: bool,
 }
 
 #[derive(Debug, Default)]
 struct NameColumns {
-    span: Mapped,
-    category: Mapped,
-    file: Mapped,
-    event: Mapped,
-    event_category: Mapped,
-    callee: Mapped,
-    paired: Mapped,
+    span: Translation,
+    category: Translation,
+    file: Translation,
+    event: Translation,
+    event_category: Translation,
+    callee: Translation,
+    paired: Translation,
 }
 
 impl Stats {
     /// Nothing yet.
     pub fn new(options: Options) -> Self {
         Self {
-            names: Names::default(),
+            names: Interner::default(),
             columns: NameColumns::default(),
             groups: Groups::new(options.groups),
             budget: Budget::new(options.sample_bytes),
@@ -107,7 +113,7 @@ impl Stats {
             frames: Vec::new(),
             first_frame: 0,
             traces: 0,
-            part: Part::default(),
+            rows: RowFilter::default(),
             is_plain: options.is_plain(),
             options,
         }
@@ -120,8 +126,8 @@ impl Stats {
 
     /// The next trace comes, of which only this part counts: traces that lie elsewhere on an axis need parts of their own.
     pub fn begin_within(&mut self, part: &Filter) {
-        self.part = Part::of(part);
-        self.is_plain = self.options.is_plain() && self.part.is_whole();
+        self.rows = RowFilter::new(part, self.options.range);
+        self.is_plain = self.options.is_plain() && self.rows.is_everything();
         self.traces += 1;
         self.places = Places::default();
     }
@@ -144,31 +150,29 @@ impl Stats {
         rows::report(self)
     }
 
-    fn takes_row(&self, ts_ns: i64, thread_id: i64) -> bool {
-        self.options.takes_time(ts_ns) && self.part.takes(ts_ns, Some(thread_id))
-    }
-
     fn trace(&self) -> u32 {
         self.traces.saturating_sub(1)
     }
 
-    fn spans(&mut self, batch: &RecordBatch) {
-        let view = spans::View::of(batch);
+    fn spans(&mut self, batch: &RecordBatch) -> Result<()> {
+        let view = Spans::of(batch)?;
         let categories = self.columns.category.of(view.category.values(), &mut self.names);
         let overlays: Vec<bool> = categories.iter().map(|category| is_overlay(self.names.get(*category))).collect();
         let has_overlays = overlays.contains(&true);
-        let closed = dense(batch, "dur_ns").zip(dense(batch, "self_ns"));
+        let closed = view.dur_ns.dense().zip(view.self_ns.dense());
         match closed.filter(|_| self.is_plain && !has_overlays) {
             Some((durs, owns)) => self.plain_spans(&view, durs, owns),
             None => {
-                self.told_apart(&view);
-                self.busy(&view, &overlays);
+                let times = (!self.is_plain).then(|| SpanTimes::of(batch)).transpose()?;
+                self.told_apart(batch, &view, times.as_ref())?;
+                self.busy(&view, times.as_ref(), &overlays);
             }
         }
+        Ok(())
     }
 
     /// The common case, in one pass: only names tell spans apart, and all are closed.
-    fn plain_spans(&mut self, view: &spans::View<'_>, durs: &[i64], owns: &[i64]) {
+    fn plain_spans(&mut self, view: &Spans<'_>, durs: &[i64], owns: &[i64]) {
         let trace = self.trace();
         let Self { names, columns, groups, budget, threads, .. } = self;
         let numbers = columns.span.of(view.name.values(), names);
@@ -190,11 +194,11 @@ impl Stats {
     }
 
     /// What each thread did.
-    fn busy(&mut self, view: &spans::View<'_>, overlays: &[bool]) {
+    fn busy(&mut self, view: &Spans<'_>, times: Option<&SpanTimes<'_>>, overlays: &[bool]) {
         let trace = self.trace();
         for row in 0..view.rows {
             let thread_id = view.thread_id.get(row);
-            let is_in = self.is_plain || self.takes_row(view.ts_ns.get(row), thread_id);
+            let is_in = times.is_none_or(|times| self.rows.takes(times.ts_ns.get(row), Some(thread_id)));
             if !is_in || overlays[view.category.keys()[row] as usize] {
                 continue;
             }
@@ -204,20 +208,22 @@ impl Stats {
         }
     }
 
-    fn told_apart(&mut self, view: &spans::View<'_>) {
+    fn told_apart(&mut self, batch: &RecordBatch, view: &Spans<'_>, times: Option<&SpanTimes<'_>>) -> Result<()> {
         let trace = self.trace();
-        let Self { options, names, columns, groups, budget, threads, places, part, is_plain, .. } = self;
-        let span_names = columns.span.of(view.name.values(), names);
-        let files = columns.file.of(view.file.values(), names);
-        let categories = columns.category.of(view.category.values(), names);
+        let Self { options, names, columns, groups, budget, threads, places, rows, .. } = self;
         let [by_category, by_file, by_frame, by_line, by_parent, by_thread] =
             [By::Category, By::File, By::Frame, By::Line, By::Parent, By::Thread].map(|by| options.has(by));
+        let parents = by_parent.then(|| SpanParents::of(batch)).transpose()?;
+        let lines = (by_file || by_line).then(|| SpanFiles::of(batch)).transpose()?;
+        let span_names = columns.span.of(view.name.values(), names);
+        let files = columns.file.of(lines.as_ref().and_then(|lines| lines.file.values()), names);
+        let categories = columns.category.of(view.category.values(), names);
         for row in 0..view.rows {
             let name = span_names[view.name.keys()[row] as usize];
-            let ts_ns = if *is_plain { 0 } else { view.ts_ns.get(row) };
+            let ts_ns = times.map_or(0, |times| times.ts_ns.get(row));
             let thread_id = view.thread_id.get(row);
-            let is_in = *is_plain || takes(options, names, name, ts_ns) && part.takes(ts_ns, Some(thread_id));
-            if !is_in {
+            let is_in = || options.takes_name(names.get(name)) && rows.takes(ts_ns, Some(thread_id));
+            if times.is_some() && !is_in() {
                 continue;
             }
             let category = categories[view.category.keys()[row] as usize];
@@ -228,18 +234,16 @@ impl Stats {
             if by_thread {
                 key.thread = threads.number(trace, thread_id);
             }
-            if by_file || by_line {
-                key.file = number(files, view.file.key(row));
+            if let Some(lines) = &lines {
+                key.file = number_of(files, lines.file.key(row));
+                key.line = lines.line.get(row).filter(|_| by_line).unwrap_or(NO_NUMBER);
             }
-            if by_line {
-                key.line = view.line.get(row).unwrap_or(NONE);
-            }
-            if by_parent {
-                key.parent = places.parent(view.parent_id.get(row));
+            if let Some(parents) = &parents {
+                key.parent = places.parent(parents.parent_id.get(row));
             }
             if by_frame {
                 let frame = places.frame(thread_id, ts_ns);
-                key.frame = if frame == NONE { NONE } else { self.first_frame + frame };
+                key.frame = if frame == NO_NUMBER { NO_NUMBER } else { self.first_frame + frame };
             }
             groups.of_key(key).add(view.dur_ns.get(row), view.self_ns.get(row), budget);
             if let Some((pairs, pairing)) = self.pairs.as_mut().zip(options.relation.as_ref())
@@ -249,44 +253,46 @@ impl Stats {
                 pairs.span(threads.number(trace, thread_id), ts_ns, dur_ns);
             }
         }
+        Ok(())
     }
 
-    fn counters(&mut self, view: &counters::View<'_>) {
-        let Self { options, values, names, budget, part, .. } = self;
+    fn counters(&mut self, view: &Counters<'_>) {
+        let Self { options, values, names, budget, rows, .. } = self;
         values.add(view, names, budget, |names, name, ts_ns, thread_id| {
-            takes(options, names, name, ts_ns) && part.takes(ts_ns, thread_id)
+            options.takes_name(names.get(name)) && rows.takes(ts_ns, thread_id)
         });
+        let trace = self.trace();
         let Some((pairs, pairing)) = self.pairs.as_mut().zip(self.options.relation.as_ref()) else { return };
         let numbers = self.columns.paired.of(view.name.values(), &mut self.names);
         for row in 0..view.rows {
             let is_wanted = self.names.get(numbers[view.name.keys()[row] as usize]) == Some(&pairing.value);
             if let (true, Some(value), Some(thread_id)) = (is_wanted, view.value.get(row), view.thread_id.get(row))
-                && self.part.takes(view.ts_ns.get(row), Some(thread_id))
+                && self.rows.takes(view.ts_ns.get(row), Some(thread_id))
             {
-                let thread = self.threads.number(self.traces.saturating_sub(1), thread_id);
-                pairs.value(thread, view.ts_ns.get(row), value);
+                pairs.value(self.threads.number(trace, thread_id), view.ts_ns.get(row), value);
             }
         }
     }
 
-    fn events(&mut self, view: &events::View<'_>) {
+    fn events(&mut self, view: &Events<'_>, places: Option<&EventPlaces<'_>>) {
         let trace = self.trace();
         let numbers = self.columns.event.of(view.name.values(), &mut self.names);
         let categories = self.columns.event_category.of(view.category.values(), &mut self.names);
         let by_thread = self.options.has(By::Thread);
-        let is_whole = self.is_plain;
         // Events of one name often come together.
-        let (mut last, mut count) = ((NONE, NONE, NONE), 0);
+        let (mut last, mut count) = ((NO_NUMBER, NO_NUMBER, NO_NUMBER), 0);
         for row in 0..view.rows {
             let name = numbers[view.name.keys()[row] as usize];
-            let thread_id = view.thread_id.get(row);
-            let takes = |ts_ns| takes(&self.options, &self.names, name, ts_ns) && self.part.takes(ts_ns, thread_id);
-            if !is_whole && !takes(view.ts_ns.get(row)) {
+            let takes = |places: &EventPlaces<'_>| {
+                self.options.takes_name(self.names.get(name))
+                    && self.rows.takes(places.ts_ns.get(row), places.thread_id.get(row))
+            };
+            if !places.is_none_or(takes) {
                 continue;
             }
             let category = categories[view.category.keys()[row] as usize];
-            let thread = thread_id.filter(|_| by_thread);
-            let thread = thread.map_or(NONE, |thread_id| self.threads.number(trace, thread_id));
+            let thread = places.filter(|_| by_thread).and_then(|places| places.thread_id.get(row));
+            let thread = thread.map_or(NO_NUMBER, |thread_id| self.threads.number(trace, thread_id));
             if last != (name, category, thread) {
                 *self.events.entry(last).or_default() += std::mem::take(&mut count);
                 last = (name, category, thread);
@@ -296,7 +302,7 @@ impl Stats {
         *self.events.entry(last).or_default() += count;
     }
 
-    fn calls(&mut self, view: &calls::View<'_>) {
+    fn calls(&mut self, view: &Calls<'_>) {
         let numbers = self.columns.callee.of(view.callee.values(), &mut self.names);
         for row in 0..view.rows {
             let sums = self.calls.entry(numbers[view.callee.keys()[row] as usize]).or_default();
@@ -304,60 +310,59 @@ impl Stats {
         }
     }
 
-    fn switches(&mut self, view: &switches::View<'_>) {
+    fn switches(&mut self, view: &Switches<'_>) {
         let trace = self.trace();
         for row in 0..view.rows {
             let thread_id = view.thread_id.get(row);
-            if !self.is_plain && !self.takes_row(view.ts_ns.get(row), thread_id) {
-                continue;
+            if self.rows.takes(view.ts_ns.get(row), Some(thread_id)) {
+                let thread = self.threads.at(trace, thread_id);
+                thread.switches += 1;
+                thread.off_cpu_ns = thread.off_cpu_ns.saturating_add(whole(view.dur_ns.get(row)));
             }
-            let thread = self.threads.at(trace, thread_id);
-            thread.switches += 1;
-            thread.off_cpu_ns = thread.off_cpu_ns.saturating_add(whole(view.dur_ns.get(row)));
         }
+    }
+
+    /// The columns of spans that tell them apart.
+    fn span_columns(&self) -> Wanted {
+        let has = |by| self.options.has(by);
+        let some = |columns: Columns, is_wanted: bool| if is_wanted { columns } else { Columns::NONE };
+        Wanted::nothing()
+            .and(Table::Spans, Spans::COLUMNS)
+            .and(Table::Spans, some(SpanTimes::COLUMNS, !self.is_plain))
+            .and(Table::Spans, some(SpanFiles::COLUMNS, has(By::File) || has(By::Line)))
+            .and(Table::Spans, some(SpanParents::COLUMNS, has(By::Parent)))
+    }
+
+    fn event_columns(&self) -> Wanted {
+        let places = if self.is_plain { Columns::NONE } else { EventPlaces::COLUMNS };
+        Wanted::nothing().and(Table::Events, Events::COLUMNS).and(Table::Events, places)
     }
 }
 
 impl TableSink for Stats {
     fn wants(&self, table: Table) -> Columns {
-        let has = |by| self.options.has(by);
-        let (is_part, is_paired) = (!self.is_plain, self.pairs.is_some());
-        let has_threads = self.part.has_threads();
-        let columns: &[(&str, bool)] = match table {
-            Table::Spans => &[
-                ("thread_id", true),
-                ("dur_ns", true),
-                ("self_ns", true),
-                ("name", true),
-                ("category", true),
-                ("ts_ns", is_part),
-                ("file", has(By::File) || has(By::Line)),
-                ("line", has(By::Line)),
-                ("parent_id", has(By::Parent)),
-            ],
-            Table::Counters => {
-                &[("ts_ns", true), ("thread_id", is_paired || has_threads), ("name", true), ("value", true)]
-            }
-            Table::Events => {
-                &[("ts_ns", is_part), ("thread_id", has(By::Thread) || has_threads), ("name", true), ("category", true)]
-            }
-            Table::Switches => &[("ts_ns", is_part), ("dur_ns", true), ("thread_id", true)],
-            Table::Threads => &[("id", true), ("tid", true), ("name", true)],
-            Table::Calls => &[("callee", true), ("count", true), ("incl_ns", true), ("excl_ns", true)],
-            _ => return Columns::NONE,
-        };
-        let wanted: Vec<&str> = columns.iter().filter(|(_, wanted)| *wanted).map(|(column, _)| *column).collect();
-        Columns::named(table, &wanted)
+        match table {
+            Table::Spans => self.span_columns().columns(table),
+            Table::Counters => Counters::COLUMNS,
+            Table::Events => self.event_columns().columns(table),
+            Table::Switches => Switches::COLUMNS,
+            Table::Threads => ThreadRows::COLUMNS,
+            Table::Calls => Calls::COLUMNS,
+            _ => Columns::NONE,
+        }
     }
 
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
         match table {
-            Table::Spans => self.spans(&batch),
-            Table::Counters => self.counters(&counters::View::of(&batch)),
-            Table::Events => self.events(&events::View::of(&batch)),
-            Table::Switches => self.switches(&switches::View::of(&batch)),
-            Table::Threads => self.threads.name(self.traces.saturating_sub(1), &threads::View::of(&batch)),
-            Table::Calls => self.calls(&calls::View::of(&batch)),
+            Table::Spans => self.spans(&batch)?,
+            Table::Counters => self.counters(&Counters::of(&batch)?),
+            Table::Events => {
+                let places = (!self.is_plain).then(|| EventPlaces::of(&batch)).transpose()?;
+                self.events(&Events::of(&batch)?, places.as_ref());
+            }
+            Table::Switches => self.switches(&Switches::of(&batch)?),
+            Table::Threads => self.threads.name(self.trace(), &ThreadRows::of(&batch)?),
+            Table::Calls => self.calls(&Calls::of(&batch)?),
             _ => {}
         }
         Ok(Flow::Continue)
@@ -374,10 +379,5 @@ fn runs(threads: &[i64]) -> impl Iterator<Item = &[i64]> {
 
 /// Frames and ranges lie across the spans of the threads: their time is counted there already.
 fn is_overlay(category: Option<&str>) -> bool {
-    matches!(category, Some("frame" | "range"))
-}
-
-fn takes(options: &Options, names: &Names, name: u32, ts_ns: i64) -> bool {
-    options.takes_time(ts_ns)
-        && (options.names.is_empty() || names.get(name).is_some_and(|name| options.names.iter().any(|one| one == name)))
+    matches!(category.and_then(SpanCategory::of), Some(SpanCategory::Frame | SpanCategory::Range))
 }

@@ -39,8 +39,9 @@ impl Default for Options {
 }
 
 impl Options {
-    pub(crate) fn takes_time(&self, ts_ns: i64) -> bool {
-        self.range.contains(ts_ns)
+    /// Whether spans of a name count.
+    pub(super) fn takes_name(&self, name: Option<&str>) -> bool {
+        self.names.is_empty() || name.is_some_and(|name| self.names.iter().any(|one| one == name))
     }
 
     /// Only the names tell spans apart, and all of them count.

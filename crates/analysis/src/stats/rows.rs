@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use hashbrown::HashMap;
+use traceloom_passes::{Interner, NO_NUMBER};
 
 use super::{
     Frame, Report, Stats,
@@ -13,7 +14,6 @@ use super::{
 };
 use crate::{
     group::{Group, mean, whole},
-    names::{NONE, Names},
     threads::{Thread, Threads},
 };
 
@@ -76,14 +76,14 @@ pub(super) fn report(stats: Stats) -> Report {
 }
 
 /// The durations of a name; where several groups have it, those of the one with most calls.
-fn of_name(groups: &[(Key, Group)], names: &Names, wanted: &str) -> Option<Histogram> {
+fn of_name(groups: &[(Key, Group)], names: &Interner, wanted: &str) -> Option<Histogram> {
     let of_name = groups.iter().filter(|(key, group)| names.get(key.name) == Some(wanted) && !group.samples.is_empty());
     let (sums, group) = of_name.map(|(_, group)| (group.sums(), group)).max_by_key(|(sums, _)| sums.count)?;
     Some(Histogram::of(&group.samples, sums.min, sums.max, Histogram::BINS))
 }
 
 struct Namer<'a> {
-    names: &'a Names,
+    names: &'a Interner,
     threads: &'a Threads,
     frames: &'a [Frame],
 }
@@ -98,7 +98,7 @@ impl Namer<'_> {
             thread: thread.map(Thread::label),
             tid: thread.and_then(|thread| thread.tid),
             file: text(key.file),
-            line: (key.line != NONE).then_some(key.line),
+            line: (key.line != NO_NUMBER).then_some(key.line),
             category: text(key.category),
             parent: text(key.parent),
             frame: self.frames.get(key.frame as usize).map(|frame| FrameOf {

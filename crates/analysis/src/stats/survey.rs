@@ -4,17 +4,21 @@
 
 use arrow_array::RecordBatch;
 use hashbrown::HashMap;
-use traceloom_model::{Columns, Flow, Table, TableSink, spans};
+use traceloom_core::Result;
+use traceloom_model::{Columns, Flow, SpanCategory, Table, TableSink, Wanted, select};
+use traceloom_passes::{Interner, NO_NUMBER, Translation, Words};
 
-use crate::names::{Mapped, NONE, Names};
+select! { struct Named of spans { id, name } }
+select! { struct Placed of spans { thread_id, depth, ts_ns, dur_ns, category } }
 
 /// A first look at the spans of one trace.
 #[derive(Debug, Default)]
 pub struct Survey {
     wants_names: bool,
     wants_frames: bool,
-    pub(super) names: Names,
-    columns: [Mapped; 2],
+    pub(super) names: Interner,
+    span_names: Translation,
+    categories: Words<SpanCategory>,
     by_id: SpanNames,
     outermost: Vec<Frame>,
     frames: Vec<Frame>,
@@ -46,7 +50,7 @@ impl SpanNames {
         match usize::try_from(id) {
             Ok(index) if index < self.rows * 4 + AHEAD => {
                 if self.dense.len() <= index {
-                    self.dense.resize(index + 1, NONE);
+                    self.dense.resize(index + 1, NO_NUMBER);
                 }
                 self.dense[index] = name;
             }
@@ -58,41 +62,41 @@ impl SpanNames {
 
     fn get(&self, id: i64) -> u32 {
         let dense = usize::try_from(id).ok().and_then(|index| self.dense.get(index)).copied();
-        dense.filter(|name| *name != NONE).or_else(|| self.sparse.get(&id).copied()).unwrap_or(NONE)
+        dense.filter(|name| *name != NO_NUMBER).or_else(|| self.sparse.get(&id).copied()).unwrap_or(NO_NUMBER)
     }
 }
 
 impl Survey {
-    pub(super) fn new(names: Names, wants_names: bool, wants_frames: bool) -> Self {
+    pub(super) fn new(names: Interner, wants_names: bool, wants_frames: bool) -> Self {
         Self { wants_names, wants_frames, names, ..Self::default() }
     }
 
     /// The facts, sorted, and the names that were lent.
-    pub(super) fn finish(self) -> (Places, Names) {
+    pub(super) fn finish(self) -> (Places, Interner) {
         let is_framed = !self.frames.is_empty();
         let mut frames = if is_framed { self.frames } else { self.outermost };
         frames.sort_unstable_by_key(|frame| (if is_framed { 0 } else { frame.thread_id }, frame.ts_ns, frame.end_ns));
         (Places { by_id: self.by_id, frames, is_framed }, self.names)
     }
 
-    fn spans(&mut self, view: &spans::View<'_>) {
-        let [name_column, category_column] = &mut self.columns;
-        let names = name_column.of(view.name.values(), &mut self.names).to_vec();
-        let categories = category_column.of(view.category.values(), &mut self.names);
+    fn take_names(&mut self, view: &Named<'_>) {
+        let names = self.span_names.of(view.name.values(), &mut self.names);
+        for (id, key) in view.id.values().iter().zip(view.name.keys()) {
+            self.by_id.insert(*id, names[*key as usize]);
+        }
+    }
+
+    fn take_frames(&mut self, named: &Named<'_>, view: &Placed<'_>) {
+        let names = self.span_names.of(named.name.values(), &mut self.names);
+        let categories = self.categories.of(view.category.values(), SpanCategory::of);
         for row in 0..view.rows {
-            let name = names[view.name.keys()[row] as usize];
-            if self.wants_names {
-                self.by_id.insert(view.id.get(row), name);
-            }
-            if !self.wants_frames {
-                continue;
-            }
+            let name = names[named.name.keys()[row] as usize];
             let (thread_id, ts_ns) = (view.thread_id.get(row), view.ts_ns.get(row));
             let end_ns = view.dur_ns.get(row).map_or(i64::MAX, |dur| ts_ns.saturating_add(dur));
             let frame = Frame { thread_id, ts_ns, end_ns, name };
-            match self.names.get(categories[view.category.keys()[row] as usize]) {
-                Some("frame") => self.frames.push(frame),
-                Some("range") => {}
+            match categories[view.category.keys()[row] as usize] {
+                Some(SpanCategory::Frame) => self.frames.push(frame),
+                Some(SpanCategory::Range) => {}
                 _ if view.depth.get(row) == 0 => self.outermost.push(frame),
                 _ => {}
             }
@@ -102,17 +106,18 @@ impl Survey {
 
 impl TableSink for Survey {
     fn wants(&self, table: Table) -> Columns {
-        match (table, self.wants_frames) {
-            (Table::Spans, false) => Columns::named(table, &["id", "name"]),
-            (Table::Spans, true) => {
-                Columns::named(table, &["id", "name", "thread_id", "depth", "ts_ns", "dur_ns", "category"])
-            }
-            _ => Columns::NONE,
-        }
+        let placed = if self.wants_frames { Placed::COLUMNS } else { Columns::NONE };
+        Wanted::nothing().and(Table::Spans, Named::COLUMNS).and(Table::Spans, placed).columns(table)
     }
 
-    fn batch(&mut self, _table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
-        self.spans(&spans::View::of(&batch));
+    fn batch(&mut self, _table: Table, batch: RecordBatch) -> Result<Flow> {
+        let named = Named::of(&batch)?;
+        if self.wants_names {
+            self.take_names(&named);
+        }
+        if self.wants_frames {
+            self.take_frames(&named, &Placed::of(&batch)?);
+        }
         Ok(Flow::Continue)
     }
 }
@@ -129,18 +134,18 @@ pub(super) struct Places {
 impl Places {
     /// The name of the span around one.
     pub(super) fn parent(&self, parent_id: Option<i64>) -> u32 {
-        parent_id.map_or(NONE, |id| self.by_id.get(id))
+        parent_id.map_or(NO_NUMBER, |id| self.by_id.get(id))
     }
 
-    /// The number of the frame that was on at a time; [`NONE`] between frames.
+    /// The number of the frame that was on at a time; [`NO_NUMBER`] between frames.
     pub(super) fn frame(&self, thread_id: i64, ts_ns: i64) -> u32 {
         let key = |frame: &Frame| (if self.is_framed { 0 } else { frame.thread_id }, frame.ts_ns);
         let wanted = (if self.is_framed { 0 } else { thread_id }, ts_ns);
         let after = self.frames.partition_point(|frame| key(frame) <= wanted);
-        let Some(number) = after.checked_sub(1) else { return NONE };
+        let Some(number) = after.checked_sub(1) else { return NO_NUMBER };
         let frame = &self.frames[number];
         let is_on = key(frame).0 == wanted.0 && ts_ns <= frame.end_ns;
-        if is_on { number as u32 } else { NONE }
+        if is_on { number as u32 } else { NO_NUMBER }
     }
 }
 
@@ -155,10 +160,10 @@ mod tests {
             Survey { outermost: vec![frame(2, 0, 100), frame(1, 50, 60), frame(1, 10, 20)], ..Survey::default() };
         let (places, _) = survey.finish();
         assert_eq!(places.frame(1, 10), 0);
-        assert_eq!(places.frame(1, 30), NONE);
+        assert_eq!(places.frame(1, 30), NO_NUMBER);
         assert_eq!(places.frame(1, 55), 1);
         assert_eq!(places.frame(2, 55), 2);
-        assert_eq!(places.frame(1, 5), NONE);
+        assert_eq!(places.frame(1, 5), NO_NUMBER);
     }
 
     #[test]
@@ -167,6 +172,6 @@ mod tests {
         for (name, id) in [0, 5, i64::MAX, -3].into_iter().enumerate() {
             names.insert(id, name as u32);
         }
-        assert_eq!([0, 5, i64::MAX, -3, 1].map(|id| names.get(id)), [0, 1, 2, 3, NONE]);
+        assert_eq!([0, 5, i64::MAX, -3, 1].map(|id| names.get(id)), [0, 1, 2, 3, NO_NUMBER]);
     }
 }

@@ -1,17 +1,16 @@
 //! Statistics of values over time.
 
-use traceloom_model::counters;
+use traceloom_model::select;
+use traceloom_passes::{Budget, Interner, NO_NUMBER, Samples, Translation, float_key};
 
 use super::report::ValueRow;
-use crate::{
-    names::{Mapped, NONE, Names},
-    quantile::{Budget, Samples, float_key},
-};
+
+select! { pub(super) struct Counters of counters { ts_ns, thread_id, name, value } }
 
 /// The values of all names.
 #[derive(Debug, Default)]
 pub(super) struct Values {
-    column: Mapped,
+    column: Translation,
     /// The place of each name in `series`.
     by_name: Vec<u32>,
     series: Vec<(u32, Series)>,
@@ -69,10 +68,10 @@ impl Values {
     /// Adds the rows of a batch that `takes` name, time and thread.
     pub(super) fn add(
         &mut self,
-        view: &counters::View<'_>,
-        names: &mut Names,
+        view: &Counters<'_>,
+        names: &mut Interner,
         budget: &mut Budget,
-        takes: impl Fn(&Names, u32, i64, Option<i64>) -> bool,
+        takes: impl Fn(&Interner, u32, i64, Option<i64>) -> bool,
     ) {
         let numbers = self.column.of(view.name.values(), names);
         for row in 0..view.rows {
@@ -81,10 +80,10 @@ impl Values {
                 continue;
             }
             if self.by_name.len() <= name as usize {
-                self.by_name.resize(name as usize + 1, NONE);
+                self.by_name.resize(name as usize + 1, NO_NUMBER);
             }
             let place = &mut self.by_name[name as usize];
-            if *place == NONE {
+            if *place == NO_NUMBER {
                 *place = self.series.len() as u32;
                 self.series.push((name, Series::default()));
             }
@@ -93,7 +92,7 @@ impl Values {
     }
 
     /// One row for each name, in the order of the alphabet.
-    pub(super) fn finish(self, names: &Names) -> Vec<ValueRow> {
+    pub(super) fn finish(self, names: &Interner) -> Vec<ValueRow> {
         let rows = self.series.into_iter().map(|(name, series)| {
             let quantiles = series.samples.quantiles([0.5, 0.95, 0.99]);
             let some = |value: f64| (series.count > 0).then_some(value);

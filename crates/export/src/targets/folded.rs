@@ -2,15 +2,14 @@
 
 use std::io::Write;
 
-use hashbrown::HashMap;
-use traceloom_core::{Error, Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_core::{Loss, Result};
+use traceloom_model::Table;
 
 use crate::text::fold::push_frame;
 use traceloom_core::text::number::push_u64;
 use traceloom_passes::{
-    Descriptor, Frames, Gathered, Heap, Layer, MOST_DEEP, NameId, Need, Nest, Options, Ordered, Request, Site, Target,
-    ThreadIndex, Variant, lose_rows,
+    CallTree, Descriptor, Frames, Gathered, Heap, MAX_DEPTH, NamePool, Need, Parent, Request, Site, StackTree, Target,
+    Thread, Variant, lose_rows,
 };
 
 /// Folded stacks.
@@ -51,174 +50,70 @@ impl Target for Folded {
         let Request { source, options, variant, .. } = *request;
         let mut loss = Loss::default();
         let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let mut stacks = Stacks::new(options.limits.entries);
+        let frames = Frames::by_name(options.limits.entries);
         let has_time = !gathered.spans.is_empty() || gathered.rows(Table::Allocations) == 0;
         if variant == "time" || variant == "best" && has_time {
             lose_rows(&gathered, &[Table::Allocations, Table::Frees, Table::Stacks, Table::Frames], &mut loss);
-            add_up(&mut gathered, &mut stacks, &mut loss)?;
+            let CallTree { stacks, frames } = CallTree::new(&mut gathered, frames, |_| true, &mut loss)?;
+            let labels = gathered.roster.threads().iter().map(Thread::label).collect();
+            let lines = Lines { stacks: &stacks, frames: &frames, labels, cost: |calls| calls.self_ns };
+            lines.write(&mut gathered.names, &mut loss, out)?;
         } else {
             lose_rows(&gathered, &[Table::Spans], &mut loss);
-            let weight: fn(&Site) -> u64 = match variant {
+            let cost: fn(&Site) -> u64 = match variant {
                 "count" => |site| site.allocated.objects,
                 "live" => |site| site.live.bytes,
                 _ => |site| site.allocated.bytes,
             };
-            add_allocations(source, &mut gathered, options, weight, &mut stacks, &mut loss)?;
+            let mut frames = frames;
+            let heap = Heap::new(source, &mut gathered, options, &mut frames, &mut loss)?;
+            // Stacks that differ in lines only are one.
+            let mut stacks = StackTree::default();
+            stacks.absorb(Parent::Root(0), &heap.stacks, |sum: &mut u64, number| {
+                *sum = sum.saturating_add(cost(&heap.stacks.nodes()[number as usize].weight));
+            });
+            let lines = Lines { stacks: &stacks, frames: &frames, labels: Vec::new(), cost: |sum| *sum };
+            lines.write(&mut gathered.names, &mut loss, out)?;
         }
-        stacks.write(&mut gathered, &mut loss, out)?;
         Ok(loss)
     }
 }
 
-/// An open span: its stack, and the time that it and its children took.
-struct Open {
-    stack: usize,
-    begin_ns: i64,
-    children_ns: i64,
+/// Stacks on their way out.
+struct Lines<'a, W> {
+    stacks: &'a StackTree<W>,
+    frames: &'a Frames,
+    /// What stands before the stacks of each root, if anything does.
+    labels: Vec<String>,
+    cost: fn(&W) -> u64,
 }
 
-fn add_up(gathered: &mut Gathered, stacks: &mut Stacks, loss: &mut Loss) -> Result<()> {
-    let Gathered { roster, looks, spans, .. } = gathered;
-    let mut nest = Nest::default();
-    let mut current = None;
-    for span in spans.iter(roster)? {
-        let span = span?;
-        if span.layer != Layer::Stack {
-            loss.lose("frames and ranges of time", || format!("spans {}", span.id));
-            continue;
-        }
-        if current.replace(span.thread) != Some(span.thread) {
-            nest.finish(|_, end_ns, open| stacks.end(&open, end_ns))?;
-        }
-        count_oddities(&span, loss);
-        let name = looks.get(span.look)?.name;
-        let placed =
-            nest.begin(&span, Open { stack: 0, begin_ns: span.ts_ns, children_ns: 0 }, |_, end_ns, open| {
-                stacks.end(&open, end_ns)
-            })?;
-        let around = nest.open(placed.lane).rev().nth(1).map(|open| open.stack);
-        let stack = stacks.find(around.map_or(Parent::Thread(span.thread), Parent::Stack), name)?;
-        nest.edit_open(placed.lane, |outer, own| {
-            own.stack = stack;
-            if let Some(outer) = outer {
-                outer.children_ns = outer.children_ns.saturating_add(placed.end_ns.saturating_sub(span.ts_ns));
-            }
-        });
-    }
-    nest.finish(|_, end_ns, open| stacks.end(&open, end_ns))
-}
-
-fn count_oddities(span: &Ordered, loss: &mut Loss) {
-    if span.dur_ns.is_none() {
-        loss.lose("that spans were never closed", || format!("spans {}", span.id));
-    }
-}
-
-/// Adds allocations: stacks that differ in lines only are one.
-fn add_allocations(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    options: &Options,
-    weight: fn(&Site) -> u64,
-    stacks: &mut Stacks,
-    loss: &mut Loss,
-) -> Result<()> {
-    let mut frames = Frames::new(options.limits.entries);
-    let heap = Heap::new(source, gathered, options, &mut frames, loss)?;
-    let mut numbers: Vec<usize> = Vec::with_capacity(heap.sites.len());
-    for site in &heap.sites {
-        // A site comes after the one that it stands on.
-        let below = site.below.and_then(|below| numbers.get(below as usize));
-        let name = frames.all[site.frame as usize].name;
-        let stack = stacks.find(below.map_or(Parent::None, |below| Parent::Stack(*below)), name)?;
-        stacks.add(stack, weight(site));
-        numbers.push(stack);
-    }
-    Ok(())
-}
-
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-enum Parent {
-    None,
-    Stack(usize),
-    Thread(ThreadIndex),
-}
-
-/// Distinct stacks, each a name on top of another.
-struct Stacks {
-    numbers: HashMap<(Parent, NameId), usize>,
-    stacks: Vec<(Parent, NameId, u64)>,
-    most: usize,
-}
-
-impl Stacks {
-    fn new(most: usize) -> Self {
-        Self { numbers: HashMap::new(), stacks: Vec::new(), most }
-    }
-
-    fn find(&mut self, parent: Parent, name: NameId) -> Result<usize> {
-        let Self { numbers, stacks, most } = self;
-        if stacks.len() >= *most {
-            return Err(Error::limit("distinct stacks", stacks.len() as u64 + 1, *most as u64));
-        }
-        Ok(*numbers.entry((parent, name)).or_insert_with(|| {
-            stacks.push((parent, name, 0));
-            stacks.len() - 1
-        }))
-    }
-
-    fn end(&mut self, open: &Open, end_ns: i64) -> Result<()> {
-        let own_ns = end_ns.saturating_sub(open.begin_ns).saturating_sub(open.children_ns).max(0);
-        self.add(open.stack, own_ns.unsigned_abs());
-        Ok(())
-    }
-
-    fn add(&mut self, stack: usize, cost: u64) {
-        if let Some((_, _, sum)) = self.stacks.get_mut(stack) {
-            *sum = sum.saturating_add(cost);
-        }
-    }
-
-    fn write(&self, gathered: &mut Gathered, loss: &mut Loss, out: &mut dyn Write) -> Result<()> {
+impl<W> Lines<'_, W> {
+    fn write(&self, names: &mut NamePool, loss: &mut Loss, out: &mut dyn Write) -> Result<()> {
         let (mut line, mut path) = (Vec::new(), Vec::new());
-        for (number, (_, _, cost)) in self.stacks.iter().enumerate().filter(|(_, (_, _, cost))| *cost > 0) {
+        for (stack, number) in self.stacks.nodes().iter().zip(0..) {
+            let cost = (self.cost)(&stack.weight);
+            if cost == 0 {
+                continue;
+            }
             line.clear();
-            if let Some(thread) = self.path(number, &mut path, loss) {
-                push_frame(&mut line, &gathered.roster.thread(thread).label(), loss);
+            if self.stacks.path(number, MAX_DEPTH, &mut path) {
+                loss.lose("outer parts of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
+            } else if let Some(label) = self.labels.get(stack.root as usize) {
+                push_frame(&mut line, label, loss);
                 line.push(b';');
             }
-            for name in path.iter().rev() {
-                push_frame(&mut line, gathered.names.get(*name)?, loss);
+            for frame in path.iter().rev() {
+                push_frame(&mut line, names.get(self.frames.all[*frame as usize].name)?, loss);
                 line.push(b';');
             }
             line.pop();
             line.push(b' ');
-            push_u64(&mut line, *cost);
+            push_u64(&mut line, cost);
             line.push(b'\n');
             out.write_all(&line)?;
         }
         Ok(())
-    }
-
-    /// The names of a stack, innermost first, and its thread, where it has one.
-    fn path(&self, number: usize, path: &mut Vec<NameId>, loss: &mut Loss) -> Option<ThreadIndex> {
-        path.clear();
-        let mut parent = Parent::Stack(number);
-        while let Parent::Stack(number) = parent {
-            let (below, name, _) = self.stacks[number];
-            match path.len() < MOST_DEEP {
-                true => path.push(name),
-                false => {
-                    loss.lose("outer parts of deep call stacks", || format!("of {MOST_DEEP} frames and more"));
-                    return None;
-                }
-            }
-            parent = below;
-        }
-        match parent {
-            Parent::Thread(thread) => Some(thread),
-            _ => None,
-        }
     }
 }
 
@@ -260,7 +155,10 @@ mod tests {
             push_main(tables, Extent::default())
         });
         let folded = |variant: Option<&str>| {
-            let options = Options { variant: variant.map(str::to_owned), ..Options::default() };
+            let options = traceloom_passes::Options {
+                variant: variant.map(str::to_owned),
+                ..traceloom_passes::Options::default()
+            };
             String::from_utf8(written_with(&Folded, &trace, &options).unwrap().0).unwrap()
         };
         assert_eq!(folded(None), "main;make 201\n(unknown stack) 102\n");

@@ -51,7 +51,7 @@ traceloom_core::rules! { "easyprofiler":
         "a block has {size} bytes, at least 20 are needed; it is skipped";
     RESYNCED "resynced" Error
         "{bytes} bytes make no sense as a block and are skipped; the blocks go on at byte {next}";
-    NO_NAME "no-name" Warning
+    NO_NUMBER "no-name" Warning
         "a block has no name field, not even a NUL";
     DESCRIPTOR_MISSING "descriptor-missing" Error
         "a block refers to descriptor {descriptor} of {count}";

@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashTable, hash_table::Entry};
 
 /// A string that was interned.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -24,29 +24,39 @@ impl Symbol {
 pub struct Strings {
     texts: String,
     ends: Vec<usize>,
-    symbols: HashTable<u32>,
+    /// Symbols with the hashes of their texts, so that no text is hashed again when the table grows.
+    symbols: HashTable<(u64, u32)>,
     hasher: DefaultHashBuilder,
 }
 
 impl Strings {
     /// The symbol of a text.
     pub fn intern(&mut self, text: &str) -> Symbol {
-        let hash = self.hasher.hash_one(text);
-        if let Some(symbol) = self.symbols.find(hash, |symbol| self.get(Symbol(*symbol)) == text) {
-            return Symbol(*symbol);
-        }
-        let symbol = self.ends.len() as u32;
-        self.texts.push_str(text);
-        self.ends.push(self.texts.len());
         let Self { texts, ends, symbols, hasher } = self;
-        symbols.insert_unique(hash, symbol, |symbol| hasher.hash_one(text_of(texts, ends, *symbol)));
-        Symbol(symbol)
+        let hash = hasher.hash_one(text);
+        let is_it = |(known, symbol): &(u64, u32)| *known == hash && text_of(texts, ends, *symbol) == Some(text);
+        match symbols.entry(hash, is_it, |(hash, _)| *hash) {
+            Entry::Occupied(found) => Symbol(found.get().1),
+            Entry::Vacant(free) => {
+                let symbol = ends.len() as u32;
+                free.insert((hash, symbol));
+                texts.push_str(text);
+                ends.push(texts.len());
+                Symbol(symbol)
+            }
+        }
     }
 
     /// The text of a symbol.
     #[inline]
     pub fn get(&self, symbol: Symbol) -> &str {
-        text_of(&self.texts, &self.ends, symbol.0)
+        self.at(symbol.0).unwrap_or("")
+    }
+
+    /// The text of a number, if there is one.
+    #[inline]
+    pub fn at(&self, number: u32) -> Option<&str> {
+        text_of(&self.texts, &self.ends, number)
     }
 
     /// Number of symbols.
@@ -58,12 +68,30 @@ impl Strings {
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
+
+    /// Bytes of all texts.
+    pub fn text_bytes(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Memory held.
+    pub fn bytes(&self) -> usize {
+        self.texts.capacity() + self.ends.capacity() * size_of::<usize>() + self.symbols.allocation_size()
+    }
+
+    /// Forgets all symbols and keeps the memory.
+    pub fn clear(&mut self) {
+        self.texts.clear();
+        self.ends.clear();
+        self.symbols.clear();
+    }
 }
 
-fn text_of<'t>(texts: &'t str, ends: &[usize], symbol: u32) -> &'t str {
+#[inline]
+fn text_of<'t>(texts: &'t str, ends: &[usize], symbol: u32) -> Option<&'t str> {
     let index = symbol as usize;
-    let begin = index.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
-    ends.get(index).and_then(|end| texts.get(begin..*end)).unwrap_or("")
+    let start = index.checked_sub(1).map_or(Some(0), |before| ends.get(before).copied())?;
+    texts.get(start..*ends.get(index)?)
 }
 
 #[cfg(test)]
@@ -86,5 +114,9 @@ mod tests {
         for (number, symbol) in symbols.iter().enumerate() {
             assert_eq!(strings.intern(&number.to_string()), *symbol);
         }
+        assert!(strings.bytes() > strings.text_bytes() && strings.at(9_999) == Some("9999"));
+        assert_eq!(strings.at(10_000), None);
+        strings.clear();
+        assert_eq!((strings.intern("new").index(), strings.len()), (0, 1));
     }
 }

@@ -14,6 +14,7 @@ use datafusion::{
     },
     physical_expr::expressions::Literal,
 };
+use traceloom_passes::quantile;
 
 /// The function: all samples of a group are kept, eight bytes each, and the one asked for is selected without sorting.
 #[derive(Debug, Eq, Hash, PartialEq)]
@@ -104,16 +105,6 @@ impl Samples {
     }
 }
 
-/// The value with this share of the samples below it; between two samples in proportion, as in `stats`.
-fn select(samples: &mut [f64], share: f64) -> Option<f64> {
-    let last = samples.len().checked_sub(1)?;
-    let exact = share * last as f64;
-    let index = (exact as usize).min(last);
-    let (_, below, rest) = samples.select_nth_unstable_by(index, f64::total_cmp);
-    let above = rest.iter().copied().min_by(f64::total_cmp).unwrap_or(*below);
-    Some(*below + (above - *below) * (exact - index as f64))
-}
-
 /// Lists as the state that travels between stages.
 fn lists(groups: &[Vec<f64>]) -> Result<ArrayRef> {
     let total: usize = groups.iter().map(Vec::len).sum();
@@ -149,7 +140,7 @@ impl GroupsAccumulator for Samples {
 
     fn evaluate(&mut self, emit: EmitTo) -> Result<ArrayRef> {
         let share = self.share;
-        let values: Float64Array = self.take(emit).iter_mut().map(|samples| select(samples, share)).collect();
+        let values: Float64Array = self.take(emit).iter_mut().map(|samples| quantile(samples, share)).collect();
         Ok(Arc::new(values))
     }
 
@@ -202,7 +193,7 @@ impl Accumulator for One {
     fn evaluate(&mut self) -> Result<ScalarValue> {
         // A window asks again for a longer stretch: the samples stay.
         let share = self.0.share;
-        Ok(ScalarValue::Float64(self.0.groups.first_mut().and_then(|samples| select(samples, share))))
+        Ok(ScalarValue::Float64(self.0.groups.first_mut().and_then(|samples| quantile(samples, share))))
     }
 
     fn size(&self) -> usize {
@@ -218,18 +209,5 @@ impl Accumulator for One {
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
         let groups = vec![0; states[0].len()];
         GroupsAccumulator::merge_batch(&mut self.0, states, &groups, 1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_percentile_lies_between_its_neighbours() {
-        let of = |share| select(&mut [30.0, 10.0, 20.0, 40.0], share);
-        assert_eq!([0.0, 0.5, 1.0].map(of), [Some(10.0), Some(25.0), Some(40.0)]);
-        assert_eq!(select(&mut [], 0.5), None);
-        assert_eq!(select(&mut [7.0], 0.99), Some(7.0));
     }
 }

@@ -24,7 +24,7 @@ use futures::{StreamExt, stream};
 
 use super::{
     function,
-    interner::Interner,
+    interner::GroupNames,
     tally::{Room, Tally},
 };
 
@@ -56,7 +56,7 @@ struct IndexedExec {
     /// What it stands for, and whose properties it has.
     aggregate: AggregateExec,
     names: Arc<dyn PhysicalExpr>,
-    interner: Arc<Interner>,
+    interner: Arc<GroupNames>,
     metrics: ExecutionPlanMetricsSet,
 }
 

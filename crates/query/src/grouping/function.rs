@@ -14,7 +14,7 @@ use datafusion::{
     },
 };
 
-use super::interner::Interner;
+use super::interner::GroupNames;
 
 /// What the model calls a name.
 pub(super) fn name_type() -> DataType {
@@ -29,7 +29,7 @@ pub(super) struct Pair {
 
 impl Pair {
     pub(super) fn new(pool: &Arc<dyn MemoryPool>) -> Self {
-        let interner = Arc::new(Interner::new(pool));
+        let interner = Arc::new(GroupNames::new(pool));
         let function = |direction| {
             let signature = Signature::any(1, Volatility::Immutable);
             ScalarUDF::new_from_impl(Function { direction, interner: Arc::clone(&interner), signature })
@@ -48,12 +48,12 @@ enum Direction {
 #[derive(Debug)]
 struct Function {
     direction: Direction,
-    interner: Arc<Interner>,
+    interner: Arc<GroupNames>,
     signature: Signature,
 }
 
 /// Who numbers the names, if this is the function that does.
-pub(super) fn interner(function: &ScalarUDF) -> Option<&Arc<Interner>> {
+pub(super) fn interner(function: &ScalarUDF) -> Option<&Arc<GroupNames>> {
     let function = function.inner().downcast_ref::<Function>()?;
     (function.direction == Direction::Intern).then_some(&function.interner)
 }

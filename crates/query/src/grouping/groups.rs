@@ -1,9 +1,11 @@
 //! The group of each row, by the number of its name.
 
-use arrow_array::{Array, ArrayRef, DictionaryArray, UInt32Array, types::Int32Type};
+use arrow_array::{Array, DictionaryArray, UInt32Array, cast::AsArray, types::Int32Type};
 use datafusion::common::Result;
 
-use super::interner::{Interner, is_same};
+use traceloom_passes::PerEntry;
+
+use super::interner::GroupNames;
 
 /// Stands for a group that was not met yet.
 const NONE: usize = usize::MAX;
@@ -15,8 +17,8 @@ pub(super) struct Groups {
     numbers: Vec<Option<u32>>,
     of_number: Vec<usize>,
     of_null: Option<usize>,
-    /// The dictionary seen last, and the group of each of its entries.
-    last: Option<(ArrayRef, Vec<usize>)>,
+    /// The group of each entry of the dictionary seen last.
+    of_entry: PerEntry<usize>,
     /// The group of each row of the batch seen last.
     rows: Vec<usize>,
 }
@@ -38,8 +40,7 @@ impl Groups {
 
     /// Memory held.
     pub(super) fn bytes(&self) -> usize {
-        let entries = self.last.as_ref().map_or(0, |(_, of_entry)| of_entry.capacity());
-        let places = self.of_number.capacity() + self.rows.capacity() + entries;
+        let places = self.of_number.capacity() + self.rows.capacity() + self.of_entry.entries().len();
         places * size_of::<usize>() + self.numbers.capacity() * size_of::<Option<u32>>()
     }
 
@@ -49,12 +50,9 @@ impl Groups {
     }
 
     /// The group of each row.
-    pub(super) fn find(&mut self, names: &DictionaryArray<Int32Type>, interner: &Interner) -> Result<Found<'_>> {
-        let mut of_entry = match self.last.take() {
-            Some((seen, of_entry)) if is_same(&seen, names.values()) => of_entry,
-            _ => vec![NONE; names.values().len()],
-        };
-        let keys = names.keys();
+    pub(super) fn find(&mut self, names: &DictionaryArray<Int32Type>, interner: &GroupNames) -> Result<Found<'_>> {
+        self.of_entry.turn_to(Some(names.values().as_string()), NONE);
+        let (keys, of_entry) = (names.keys(), self.of_entry.entries());
         self.rows.clear();
         // The key of a NULL may be anything.
         self.rows.extend(keys.values().iter().map(|key| of_entry.get(*key as usize).copied().unwrap_or(NONE)));
@@ -64,13 +62,13 @@ impl Groups {
                 self.rows[row] = match names.key(row).filter(|key| names.values().is_valid(*key)) {
                     None => self.group_of_null(),
                     Some(key) => {
-                        of_entry[key] = self.group_of_number(numbers[key]);
-                        of_entry[key]
+                        let group = self.group_of_number(numbers[key]);
+                        self.of_entry.entries_mut()[key] = group;
+                        group
                     }
                 };
             }
         }
-        self.last = Some((names.values().clone(), of_entry));
         Ok(Found { rows: &self.rows, total: self.numbers.len() })
     }
 
@@ -100,14 +98,14 @@ fn add(numbers: &mut Vec<Option<u32>>, number: Option<u32>) -> usize {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::{Int32Array, StringArray};
+    use arrow_array::{ArrayRef, Int32Array, StringArray};
     use datafusion::execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
 
     use super::*;
 
-    fn interner() -> Interner {
+    fn interner() -> GroupNames {
         let pool: Arc<dyn MemoryPool> = Arc::new(UnboundedMemoryPool::default());
-        Interner::new(&pool)
+        GroupNames::new(&pool)
     }
 
     fn names(entries: &[Option<&str>], keys: &[Option<i32>]) -> DictionaryArray<Int32Type> {
@@ -115,7 +113,7 @@ mod tests {
         DictionaryArray::new(Int32Array::from(keys.to_vec()), values)
     }
 
-    fn find(groups: &mut Groups, names: &DictionaryArray<Int32Type>, interner: &Interner) -> Vec<usize> {
+    fn find(groups: &mut Groups, names: &DictionaryArray<Int32Type>, interner: &GroupNames) -> Vec<usize> {
         groups.find(names, interner).expect("names").rows.to_vec()
     }
 
@@ -123,7 +121,7 @@ mod tests {
         of.iter().copied().map(Some).collect()
     }
 
-    fn resolved(groups: &mut Groups, interner: &Interner) -> Vec<Option<String>> {
+    fn resolved(groups: &mut Groups, interner: &GroupNames) -> Vec<Option<String>> {
         let numbers: ArrayRef = Arc::new(groups.take());
         let names = interner.resolve(&numbers).expect("numbers of names");
         let names = names.downcast_dict::<StringArray>().expect("text");

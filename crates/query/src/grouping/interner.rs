@@ -12,41 +12,39 @@ use datafusion::{
     execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation},
 };
 
-use crate::names::Names;
+use traceloom_passes::{Interner, PerEntry};
 
 /// All names of one key of one query.
 #[derive(Debug)]
-pub(super) struct Interner(Mutex<State>);
+pub(super) struct GroupNames(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
-    names: Names,
-    /// The dictionary seen last and its numbers: a trace shares one across its batches.
-    last: Option<(ArrayRef, Arc<Vec<u32>>)>,
+    names: Interner,
+    /// The dictionary seen last: a trace shares one across its batches.
+    last: PerEntry<()>,
+    /// The numbers of its entries.
+    numbers: Arc<Vec<u32>>,
     reservation: MemoryReservation,
 }
 
-impl Interner {
+impl GroupNames {
     pub(super) fn new(pool: &Arc<dyn MemoryPool>) -> Self {
         let reservation = MemoryConsumer::new("names").register(pool);
-        Self(Mutex::new(State { names: Names::default(), last: None, reservation }))
+        let (names, last, numbers) = (Interner::default(), PerEntry::default(), Arc::default());
+        Self(Mutex::new(State { names, last, numbers, reservation }))
     }
 
     /// The number of each entry of a dictionary.
     pub(super) fn numbers(&self, values: &ArrayRef) -> Result<Arc<Vec<u32>>> {
         let Ok(mut state) = self.0.lock() else { return exec_err!("another part of the query failed") };
-        if let Some((seen, numbers)) = &state.last
-            && is_same(seen, values)
-        {
-            return Ok(Arc::clone(numbers));
+        let State { names, last, numbers, reservation } = &mut *state;
+        let values = values.as_string::<i32>();
+        if last.turn_to(Some(values), ()) {
+            *numbers = Arc::new((0..values.len()).map(|entry| names.number(values.value(entry))).collect());
+            reservation.try_resize(names.bytes())?;
         }
-        let strings = values.as_string::<i32>();
-        let numbers = (0..strings.len()).map(|entry| state.names.number(strings.value(entry))).collect();
-        let numbers: Arc<Vec<u32>> = Arc::new(numbers);
-        let bytes = state.names.bytes();
-        state.reservation.try_resize(bytes)?;
-        state.last = Some((Arc::clone(values), Arc::clone(&numbers)));
-        Ok(numbers)
+        Ok(Arc::clone(numbers))
     }
 
     pub(super) fn intern(&self, array: &ArrayRef) -> Result<UInt32Array> {
@@ -75,7 +73,7 @@ impl Interner {
                 keys.push(None);
                 continue;
             };
-            let (Some(name), Some(key)) = (state.names.name(number), keys_of.get_mut(number as usize)) else {
+            let (Some(name), Some(key)) = (state.names.get(number), keys_of.get_mut(number as usize)) else {
                 return internal_err!("there is no name {number}");
             };
             if *key < 0 {
@@ -86,9 +84,4 @@ impl Interner {
         }
         Ok(DictionaryArray::try_new(Int32Array::from(keys), Arc::new(StringArray::from(entries)))?)
     }
-}
-
-/// Whether two dictionaries are one, without a look at their entries.
-pub(super) fn is_same(one: &ArrayRef, other: &ArrayRef) -> bool {
-    Arc::ptr_eq(one, other) || one.to_data().ptr_eq(&other.to_data())
 }

@@ -12,7 +12,7 @@ use datafusion::{
     physical_plan::{ExecutionPlan, aggregates::AggregateExec},
 };
 
-use super::{groups::Groups, interner::Interner};
+use super::{groups::Groups, interner::GroupNames};
 
 /// Whether there is memory for more groups.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -24,7 +24,7 @@ pub(super) enum Room {
 /// Groups and what was added to them: `take* give`, and again.
 pub(super) struct Tally {
     names: Arc<dyn PhysicalExpr>,
-    interner: Arc<Interner>,
+    interner: Arc<GroupNames>,
     groups: Groups,
     sums: Vec<Sum>,
     schema: SchemaRef,
@@ -35,7 +35,7 @@ impl Tally {
     pub(super) fn new(
         aggregate: &AggregateExec,
         names: Arc<dyn PhysicalExpr>,
-        interner: Arc<Interner>,
+        interner: Arc<GroupNames>,
         reservation: MemoryReservation,
     ) -> Result<Self> {
         let sums = aggregate.aggr_expr().iter().zip(aggregate.filter_expr()).map(Sum::new).collect::<Result<_>>()?;

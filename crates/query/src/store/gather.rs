@@ -1,13 +1,13 @@
 //! Rows of several batches as one batch, in any order.
 
-use std::{hash::BuildHasher, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray, cast::AsArray, types::Int32Type,
 };
 use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::interleave::interleave;
-use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use traceloom_passes::{DictionaryId, Interner, PerEntry};
 
 /// A batch by its slot, and a row in it.
 pub(super) type Place = (usize, usize);
@@ -62,43 +62,24 @@ const ENTRIES: usize = 1 << 15;
 const ENTRY_BYTES: usize = 1 << 20;
 
 /// Brings the dictionaries of all slots into one. A text is looked up once for each dictionary that has it, never for a row.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Names {
     /// The dictionary of each slot, as a number in `inputs`.
     of_slot: Vec<usize>,
-    inputs: Vec<Input>,
-    /// Numbers in `inputs` by where the texts lie in memory: batches of one origin share them.
-    by_address: HashMap<(usize, usize), usize>,
-    by_text: HashTable<i32>,
-    hasher: DefaultHashBuilder,
-    texts: String,
-    ends: Vec<usize>,
+    /// The key in the common dictionary of each entry of each dictionary, if it is known.
+    inputs: Vec<PerEntry<i32>>,
+    /// Numbers in `inputs`: batches of one origin share their dictionary.
+    numbers: HashMap<DictionaryId, usize>,
+    common: Interner,
     /// The values of the last batch, good for the next one unless texts were added.
     values: Option<Arc<StringArray>>,
-}
-
-#[derive(Debug)]
-struct Input {
-    /// Kept, so that its address is not given to another one.
-    values: StringArray,
-    /// The key in the common dictionary, where it is known.
-    keys: Vec<i32>,
 }
 
 const NO_KEY: i32 = -1;
 
 impl Names {
     fn new<'a>(columns: impl Iterator<Item = &'a ArrayRef>) -> Self {
-        let mut names = Self {
-            of_slot: Vec::new(),
-            inputs: Vec::new(),
-            by_address: HashMap::new(),
-            by_text: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-            texts: String::new(),
-            ends: Vec::new(),
-            values: None,
-        };
+        let mut names = Self::default();
         for column in columns {
             let input = names.input(column);
             names.of_slot.push(input);
@@ -117,15 +98,14 @@ impl Names {
     /// The number of the dictionary of a column.
     fn input(&mut self, column: &ArrayRef) -> usize {
         let values = column.as_dictionary::<Int32Type>().values().as_string::<i32>();
-        let address = (values.value_offsets().as_ptr().addr(), values.len());
-        *self.by_address.entry(address).or_insert_with(|| {
-            self.inputs.push(Input { values: values.clone(), keys: vec![NO_KEY; values.len()] });
+        *self.numbers.entry(DictionaryId::of(values)).or_insert_with(|| {
+            self.inputs.push(PerEntry::new(values, NO_KEY));
             self.inputs.len() - 1
         })
     }
 
     fn forget_inputs(&mut self) {
-        let mut old: Vec<Option<Input>> = std::mem::take(&mut self.inputs).into_iter().map(Some).collect();
+        let mut old: Vec<Option<PerEntry<i32>>> = std::mem::take(&mut self.inputs).into_iter().map(Some).collect();
         let mut moved = vec![0; old.len()];
         for input in &mut self.of_slot {
             if let Some(kept) = old[*input].take() {
@@ -134,16 +114,13 @@ impl Names {
             }
             *input = moved[*input];
         }
-        self.by_address.clear();
-        for (number, input) in self.inputs.iter().enumerate() {
-            let address = (input.values.value_offsets().as_ptr().addr(), input.values.len());
-            self.by_address.insert(address, number);
-        }
+        let ids = self.inputs.iter().filter_map(PerEntry::values).map(DictionaryId::of);
+        self.numbers = ids.zip(0..).collect();
     }
 
     fn rows(&mut self, arrays: &[&dyn Array], places: &[Place]) -> ArrayRef {
-        if self.ends.len() > ENTRIES || self.texts.len() > ENTRY_BYTES {
-            self.start_anew();
+        if self.common.len() > ENTRIES || self.common.text_bytes() > ENTRY_BYTES {
+            self.start_again();
         }
         let slots: Vec<&Int32Array> = arrays.iter().map(|array| array.as_dictionary::<Int32Type>().keys()).collect();
         let keys: Int32Array = places
@@ -158,49 +135,31 @@ impl Names {
 
     #[inline]
     fn key(&mut self, input: usize, key: i32) -> i32 {
-        match self.inputs[input].keys[key as usize] {
-            NO_KEY => self.find_key(input, key),
+        match self.inputs[input].entries()[key as usize] {
+            NO_KEY => self.find_key(input, key as usize),
             known => known,
         }
     }
 
     #[cold]
-    fn find_key(&mut self, input: usize, key: i32) -> i32 {
-        let Self { inputs, by_text, hasher, texts, ends, values, .. } = self;
-        let Input { values: inputs_values, keys } = &mut inputs[input];
-        let text = inputs_values.value(key as usize);
-        let of = |key: i32, texts: &str, ends: &[usize]| {
-            let begin = (key as usize).checked_sub(1).map_or(0, |before| ends[before]);
-            begin..ends[key as usize].min(texts.len())
-        };
-        let hash = hasher.hash_one(text);
-        let found = by_text.find(hash, |known| &texts[of(*known, texts, ends)] == text).copied();
-        let common = found.unwrap_or_else(|| {
-            texts.push_str(text);
-            ends.push(texts.len());
-            *values = None;
-            let added = ends.len() as i32 - 1;
-            by_text.insert_unique(hash, added, |known| hasher.hash_one(&texts[of(*known, texts, ends)]));
-            added
-        });
-        keys[key as usize] = common;
+    fn find_key(&mut self, input: usize, key: usize) -> i32 {
+        let known = self.common.len();
+        let common = self.common.number(self.inputs[input].text(key)) as i32;
+        if self.common.len() > known {
+            self.values = None;
+        }
+        self.inputs[input].entries_mut()[key] = common;
         common
     }
 
     fn values(&mut self) -> Arc<StringArray> {
-        let Self { values, texts, ends, .. } = self;
-        let values = values.get_or_insert_with(|| {
-            let begins = std::iter::once(0).chain(ends.iter().copied());
-            Arc::new(StringArray::from_iter_values(begins.zip(ends.iter()).map(|(begin, end)| &texts[begin..*end])))
-        });
-        Arc::clone(values)
+        let Self { values, common, .. } = self;
+        Arc::clone(values.get_or_insert_with(|| Arc::new(StringArray::from_iter_values(common.iter()))))
     }
 
-    fn start_anew(&mut self) {
-        self.inputs.iter_mut().for_each(|input| input.keys.fill(NO_KEY));
-        self.by_text.clear();
-        self.texts.clear();
-        self.ends.clear();
+    fn start_again(&mut self) {
+        self.inputs.iter_mut().for_each(|input| input.entries_mut().fill(NO_KEY));
+        self.common.clear();
         self.values = None;
     }
 }
@@ -248,7 +207,7 @@ mod tests {
             let expected = std::iter::once("kept".to_owned()).chain(new).map(Some);
             assert_eq!(texts(&rows), expected.collect::<Vec<_>>());
             let names = gather.names[0].as_ref().expect("the column has names");
-            assert!(names.inputs.len() < 32 && names.texts.len() < ENTRY_BYTES + 50_000);
+            assert!(names.inputs.len() < 32 && names.common.text_bytes() < ENTRY_BYTES + 50_000);
         }
     }
 }

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
 
 use super::lines::Lines;
-use traceloom_passes::{Below, CallTree, Gathered, NameId, NamePool, ThreadIndex, check_frames as check};
+use traceloom_passes::{CallTree, Gathered, NameId, NamePool, Parent, ThreadIndex, check_frames as check};
 
 /// A function and a line in its file.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -78,11 +78,11 @@ impl Graph {
             places.push(Place { function, line: frame.line.unwrap_or(0) });
         }
         let threads = self.add_threads(gathered)?;
-        let totals = tree.totals();
+        let totals = tree.stacks.totals(|calls| calls.self_ns);
         let mut open = vec![0_u32; self.functions.len()];
         let mut result = Ok(());
-        tree.walk(|number, enters| {
-            let node = &tree.nodes[number as usize];
+        tree.stacks.walk(|number, enters| {
+            let node = &tree.stacks.nodes()[number as usize];
             let place = places[node.frame as usize];
             let open = &mut open[place.function as usize];
             if !enters {
@@ -91,12 +91,13 @@ impl Graph {
             }
             let incl_ns = if *open == 0 { totals[number as usize] } else { 0 };
             *open += 1;
-            let from = match node.below {
-                Below::Node(below) => places[tree.nodes[below as usize].frame as usize],
-                Below::Thread(thread) => Place { function: threads[thread.index()], line: 0 },
+            let from = match node.parent {
+                Parent::Node(below) => places[tree.stacks.nodes()[below as usize].frame as usize],
+                Parent::Root(thread) => Place { function: threads[thread as usize], line: 0 },
             };
             if result.is_ok() {
-                result = self.cost(place, node.self_ns).and_then(|()| self.call(from, place, node.count, incl_ns));
+                let calls = node.weight;
+                result = self.cost(place, calls.self_ns).and_then(|()| self.call(from, place, calls.count, incl_ns));
             }
         });
         result

@@ -14,7 +14,7 @@ use traceloom_core::{Loss, Result, Slice};
 use traceloom_model::Table;
 
 use self::{graph::Graph, lines::push_name};
-use traceloom_passes::{CallTree, Descriptor, Gathered, Need, Request, SPAN_COLUMNS, Target, Variant, phrase};
+use traceloom_passes::{CallTree, Descriptor, Frames, Gathered, Need, Request, SPAN_COLUMNS, Target, Variant, phrase};
 
 /// Callgrind.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Target for Callgrind {
             HashSet::new()
         };
         let takes = |trace: usize| variant != "calls" && !summed.contains(&trace);
-        let tree = CallTree::new(&mut gathered, options.limits.entries, takes, &mut loss)?;
+        let tree = CallTree::new(&mut gathered, Frames::new(options.limits.entries), takes, &mut loss)?;
         graph.add_tree(&tree, &mut gathered)?;
         write_head(&gathered, &mut loss, out)?;
         graph.write(&mut gathered.names, &mut loss, out)?;

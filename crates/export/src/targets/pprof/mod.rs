@@ -10,7 +10,7 @@ use traceloom_model::{Table, TableSource};
 
 use self::profile::Profile;
 use traceloom_passes::{
-    CallTree, Descriptor, Frames, Gathered, Heap, MOST_DEEP, NameId, Need, Options, Request, SPAN_COLUMNS, Site,
+    CallTree, Calls, Descriptor, Frames, Gathered, Heap, MAX_DEPTH, NameId, Need, Options, Request, SPAN_COLUMNS, Site,
     Target, Variant, lose_rows,
 };
 
@@ -65,18 +65,19 @@ impl Target for Pprof {
 }
 
 fn write_time(gathered: &mut Gathered, options: &Options, out: &mut dyn Write, loss: &mut Loss) -> Result<()> {
-    let tree = CallTree::new(gathered, options.limits.entries, |_| true, loss)?;
+    let tree = CallTree::new(gathered, Frames::new(options.limits.entries), |_| true, loss)?;
     let Gathered { roster, names, .. } = gathered;
     let labels: Vec<NameId> =
         roster.threads().iter().map(|thread| names.intern(&thread.label())).collect::<Result<_>>()?;
     let mut profile = Profile::new(out, names)?;
     profile.head(&[("calls", "count"), ("time", "nanoseconds")], "time", roster)?;
     let mut path = Vec::new();
-    for (node, number) in tree.nodes.iter().zip(0..) {
-        if tree.path(number, MOST_DEEP, &mut path) {
-            loss.lose("outer parts of deep call stacks", || format!("of {MOST_DEEP} frames and more"));
+    for (node, number) in tree.stacks.nodes().iter().zip(0..) {
+        if tree.stacks.path(number, MAX_DEPTH, &mut path) {
+            loss.lose("outer parts of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
         }
-        profile.sample(&path, &[node.count, node.self_ns], Some(labels[node.thread.index()]), loss)?;
+        let Calls { count, self_ns } = node.weight;
+        profile.sample(&path, &[count, self_ns], Some(labels[node.root as usize]), loss)?;
     }
     profile.finish(&tree.frames)
 }
@@ -96,11 +97,12 @@ fn write_allocations(
         [("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"), ("inuse_space", "bytes")];
     profile.head(&kinds, "alloc_space", roster)?;
     let mut path = Vec::new();
-    for site in heap.sites.iter().filter(|site| site.allocated.objects > 0) {
-        if heap.path(site, MOST_DEEP, &mut path) {
-            loss.lose("outer parts of deep call stacks", || format!("of {MOST_DEEP} frames and more"));
+    let stacks = heap.stacks.nodes().iter().zip(0..);
+    for (stack, number) in stacks.filter(|(stack, _)| stack.weight.allocated.objects > 0) {
+        if heap.stacks.path(number, MAX_DEPTH, &mut path) {
+            loss.lose("outer parts of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
         }
-        let Site { allocated, live, .. } = site;
+        let Site { allocated, live } = stack.weight;
         let values = [allocated.objects, allocated.bytes, live.objects, live.bytes];
         profile.sample(&path, &values, None, loss)?;
     }

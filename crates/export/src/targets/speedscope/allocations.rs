@@ -4,7 +4,7 @@ use traceloom_core::{Loss, Result};
 use traceloom_model::TableSource;
 
 use super::out::Out;
-use traceloom_passes::{Frames, Gathered, Heap, MOST_DEEP, Options, Site};
+use traceloom_passes::{Frames, Gathered, Heap, MAX_DEPTH, Options, Site};
 
 /// A profile of allocations.
 struct Kind {
@@ -31,15 +31,16 @@ pub(super) fn write(
     let heap = Heap::new(source, gathered, options, frames, loss)?;
     for (number, kind) in KINDS.iter().enumerate() {
         let mut path = Vec::new();
-        if heap.sites.iter().all(|site| (kind.weight)(site) == 0) {
+        let weight = |number: u32| (kind.weight)(&heap.stacks.nodes()[number as usize].weight);
+        let stacks = || (0..heap.stacks.nodes().len() as u32).filter(|number| weight(*number) > 0);
+        if stacks().next().is_none() {
             continue;
         }
         out.json.begin_object().key("type").string("sampled").key("name").string(kind.name);
         out.json.key("unit").string(kind.unit).key("samples").begin_array();
-        let sites = || heap.sites.iter().filter(|site| (kind.weight)(site) > 0);
-        for site in sites() {
-            if heap.path(site, MOST_DEEP, &mut path) && number == 0 {
-                loss.lose("outer parts of deep call stacks", || format!("of {MOST_DEEP} frames and more"));
+        for stack in stacks() {
+            if heap.stacks.path(stack, MAX_DEPTH, &mut path) && number == 0 {
+                loss.lose("outer parts of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
             }
             out.json.begin_array();
             for frame in path.iter().rev() {
@@ -50,10 +51,9 @@ pub(super) fn write(
         }
         out.json.end_array().key("weights").begin_array();
         let mut sum = 0_u64;
-        for site in sites() {
-            let weight = (kind.weight)(site);
-            sum = sum.saturating_add(weight);
-            out.json.unsigned(weight);
+        for stack in stacks() {
+            sum = sum.saturating_add(weight(stack));
+            out.json.unsigned(weight(stack));
             out.flush_when_full()?;
         }
         out.json.end_array().key("startValue").unsigned(0).key("endValue").unsigned(sum).end_object();

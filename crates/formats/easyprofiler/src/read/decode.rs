@@ -4,7 +4,7 @@ use traceloom_core::{ByteOrder, Cursor, Finding, Findings, Position, Result, fin
 
 use crate::{
     Bookmark, Descriptor, Name, Switch, Value,
-    findings::{DESCRIPTOR_NAME, MISSING_NUL, NO_NAME, SURPLUS, VALUE_SHORT, VALUE_SIZE, VALUE_TYPE},
+    findings::{DESCRIPTOR_NAME, MISSING_NUL, NO_NUMBER, SURPLUS, VALUE_SHORT, VALUE_SIZE, VALUE_TYPE},
     raw::{BLOCK_FIXED, BlockType, DataType, Layout, Status, SwitchOrder, VALUE_FIXED, Width},
 };
 
@@ -64,7 +64,7 @@ pub(super) fn name<'a>(bytes: &'a [u8], what: &'static str, offset: u64, finding
 fn report_name(name: &Name<'_>, what: &'static str, offset: u64, findings: &mut Findings) -> Result<()> {
     let position = Position::at(offset).field("name");
     let finding = match name.tail.len() {
-        0 if name.text.is_empty() && what == "block" => Finding::new(&NO_NAME, position),
+        0 if name.text.is_empty() && what == "block" => Finding::new(&NO_NUMBER, position),
         0 => Finding::new(&MISSING_NUL, position).with("what", format!("{what}'s text")),
         tail => Finding::new(&SURPLUS, position).with("bytes", tail - 1).with("what", format!("{what}'s text")),
     };

@@ -71,11 +71,8 @@ impl Mapper {
     fn new(reader: &Reader, limits: &Limits, tables: &mut Tables<'_>) -> Result<Self, Halt> {
         let dialect = reader.header().dialect;
         let names = Names::push(reader.metadata(), tables)?;
-        let places = if wants_frames(tables) {
-            Some(Places::push(reader.metadata(), &names, limits, tables)?)
-        } else {
-            None
-        };
+        let places =
+            if wants_frames(tables) { Some(Places::push(reader.metadata(), &names, limits, tables)?) } else { None };
         Ok(Self {
             times: Times::new(),
             names,

@@ -10,7 +10,7 @@ pub(super) struct Call {
     pub(super) process: u32,
     /// Calls around it and itself; in the end only those around it.
     pub(super) depth: u32,
-    /// The number of its name, or [`NO_NAME`].
+    /// The number of its name, or [`NO_NUMBER`].
     pub(super) name: u32,
     /// When it ended, in the time of its process; in the end when it began.
     pub(super) time_ns: i64,
@@ -21,7 +21,7 @@ pub(super) struct Call {
 }
 
 /// The call was entered and never left, so that nothing names it; its time is when it began.
-pub(super) const NO_NAME: u32 = u32::MAX;
+pub(super) const NO_NUMBER: u32 = u32::MAX;
 /// Nothing is around the call.
 pub(super) const NO_PARENT: i64 = -1;
 
@@ -93,7 +93,7 @@ impl Recorder {
         }
         let own_depth = self.entered.len() as u32;
         let Some(site) = self.entered.pop() else { return Ok(None) };
-        let call = Call { depth: own_depth, name: NO_NAME, time_ns: site.at_ns, ..self.blank() };
+        let call = Call { depth: own_depth, name: NO_NUMBER, time_ns: site.at_ns, ..self.blank() };
         Ok(Some((self.push(call)?, site)))
     }
 
@@ -109,7 +109,7 @@ impl Recorder {
 
     fn blank(&self) -> Call {
         let process = self.process;
-        Call { process, depth: 0, name: NO_NAME, time_ns: 0, dur_ns: 0, own_ns: 0, parent: NO_PARENT }
+        Call { process, depth: 0, name: NO_NUMBER, time_ns: 0, dur_ns: 0, own_ns: 0, parent: NO_PARENT }
     }
 
     fn push(&mut self, call: Call) -> Result<i64> {

@@ -7,7 +7,7 @@
 
 use traceloom_core::{Limits, Result, Spill};
 
-use super::calls::{Call, NO_NAME, NO_PARENT};
+use super::calls::{Call, NO_NUMBER, NO_PARENT};
 
 /// Calls that were never left, which the rows of others refer to.
 ///
@@ -67,7 +67,7 @@ impl Layout {
         }
         (call.depth, call.parent) = (self.around.len() as u32, self.parent());
         match call.name {
-            NO_NAME => self.open(depth, self.number, *call),
+            NO_NUMBER => self.open(depth, self.number, *call),
             _ => self.put(depth, call),
         }
         Ok(())
@@ -110,7 +110,7 @@ impl Layout {
         // It begins with the first call inside.
         let time_ns = i64::MAX;
         let parent = self.parent();
-        let call = Call { process, depth: own_depth, name: NO_NAME, time_ns, dur_ns: 0, own_ns: 0, parent };
+        let call = Call { process, depth: own_depth, name: NO_NUMBER, time_ns, dur_ns: 0, own_ns: 0, parent };
         self.open(depth, self.next_id, call);
         self.next_id += 1;
     }

@@ -8,7 +8,7 @@ use traceloom_model::{
 };
 
 use super::{
-    calls::{Call, NO_NAME, NO_PARENT},
+    calls::{Call, NO_NUMBER, NO_PARENT},
     layout::{Unended, lay_out},
     names::SubNames,
     processes::Processes,
@@ -60,7 +60,7 @@ impl Rows<'_> {
         let mut at = Place { process: u32::MAX, start_ns: 0, category, nameless };
         for (call, id) in calls.iter().zip(0..) {
             let call = call?;
-            if call.name != NO_NAME {
+            if call.name != NO_NUMBER {
                 self.push_row(id, &call, &mut at, tables)?;
             }
         }
@@ -81,7 +81,7 @@ impl Rows<'_> {
         if !tables.filter().takes_time(ts_ns) || !tables.filter().takes_thread(thread_id) {
             return Ok(());
         }
-        let is_ended = call.name != NO_NAME;
+        let is_ended = call.name != NO_NUMBER;
         let Defined { id: definition_id, file, line } = self.defined(call.name);
         tables.push(Span {
             id,

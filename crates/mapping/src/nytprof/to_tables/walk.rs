@@ -11,7 +11,7 @@ use traceloom_nytprof::{Pair, Record, SrcLine, SubCallers, SubReturn, aggregate:
 
 use super::{
     Plan,
-    calls::{NO_NAME, Recorder, Site},
+    calls::{NO_NUMBER, Recorder, Site},
     clock::is_whole,
     header::Head,
     names::{Files, SubNames},
@@ -204,7 +204,7 @@ impl<'w, 's> Walk<'w, 's> {
         let rate = self.recorder.clock.rate;
         let name = match self.plan.wants_names {
             true => self.names.number(left.name.bytes, &mut self.tables.strings)?,
-            false => NO_NAME - 1,
+            false => NO_NUMBER - 1,
         };
         let (number, site) = self.recorder.leave(depth, name, rate.ns(incl), rate.ns(excl))?;
         if self.plan.wants_args {

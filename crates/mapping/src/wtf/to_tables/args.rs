@@ -18,7 +18,7 @@ pub(super) struct Owner {
 }
 
 /// The key under which the original keeps data that was appended without a name.
-const NO_NAME: &str = "null";
+const NO_NUMBER: &str = "null";
 
 /// Pushes and numbers the arguments of a file.
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ impl Arguments {
             (event.kind.role == Role::ScopeAppend).then(|| event.args.get("name").zip(event.kind.argument("value")));
         let Some((name, place)) = pair.flatten() else { return self.push(event, owner, kind, kinds, tables) };
         let Some((value, label)) = event.args.nth(place).zip(kinds.arguments(kind).get(place)) else { return Ok(()) };
-        let key = name.as_text().map_or(Cow::Borrowed(NO_NAME), |name| name.to_str());
+        let key = name.as_text().map_or(Cow::Borrowed(NO_NUMBER), |name| name.to_str());
         self.put(owner, Named::Text(&key), label.kind.into(), value, tables)
     }
 

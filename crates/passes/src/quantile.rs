@@ -4,14 +4,14 @@ use hashbrown::HashMap;
 
 /// Bytes that all samples of an answer may take together.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     samples: usize,
     sketches: usize,
 }
 
 impl Budget {
     /// A quarter of what the samples may take is set aside for the sketches that stand in for them.
-    pub(crate) fn new(bytes: usize) -> Self {
+    pub fn new(bytes: usize) -> Self {
         Self { samples: bytes, sketches: bytes / 4 }
     }
 }
@@ -24,7 +24,7 @@ impl Default for Budget {
 
 /// What a sample is, as a number whose order is the order of the samples.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum Scale {
+enum Scale {
     /// A float, by [`float_key`].
     Float,
     /// The number itself.
@@ -65,7 +65,7 @@ impl Scale {
 const FLOAT_SHIFT: u32 = 41;
 
 /// A number that has the order of the floats.
-pub(crate) fn float_key(value: f64) -> u64 {
+pub fn float_key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
@@ -91,7 +91,7 @@ fn log_range(bucket: u32) -> (u64, u64) {
 
 /// The samples of one group.
 #[derive(Debug, Default)]
-pub(crate) struct Samples {
+pub struct Samples {
     scale: Scale,
     kept: Kept,
     /// Sums of the samples that are not kept one by one.
@@ -100,11 +100,15 @@ pub(crate) struct Samples {
 
 /// How many samples there are, what they add up to, and how far they reach; of whole numbers only.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Sums {
-    pub(crate) count: u64,
-    pub(crate) total: u64,
-    pub(crate) min: u64,
-    pub(crate) max: u64,
+pub struct Sums {
+    /// How many.
+    pub count: u64,
+    /// All together.
+    pub total: u64,
+    /// The least.
+    pub min: u64,
+    /// The largest.
+    pub max: u64,
 }
 
 impl Default for Sums {
@@ -148,14 +152,14 @@ const SKETCH_ENTRY: usize = 32;
 const FIRST_ROOM: usize = 4;
 
 impl Samples {
-    /// None yet, of floats.
-    pub(crate) fn of_floats() -> Self {
+    /// None yet, of floats by their [`float_key`].
+    pub fn of_floats() -> Self {
         Self { scale: Scale::Float, kept: Kept::Wide(Vec::new()), dropped: Sums::default() }
     }
 
     /// Adds a sample.
     #[inline]
-    pub(crate) fn push(&mut self, key: u64, budget: &mut Budget) {
+    pub fn push(&mut self, key: u64, budget: &mut Budget) {
         match &mut self.kept {
             Kept::Narrow(samples) if key <= u64::from(u32::MAX) && samples.len() < samples.capacity() => {
                 samples.push(key as u32);
@@ -235,7 +239,7 @@ impl Samples {
     }
 
     /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         match &self.kept {
             Kept::Lost | Kept::Sketch(_) => self.dropped.count == 0,
             Kept::Narrow(samples) => samples.is_empty(),
@@ -244,7 +248,7 @@ impl Samples {
     }
 
     /// The sums of all samples; exact even where the samples are not kept.
-    pub(crate) fn sums(&self) -> Sums {
+    pub fn sums(&self) -> Sums {
         match &self.kept {
             Kept::Lost | Kept::Sketch(_) => self.dropped,
             Kept::Narrow(samples) => Sums::of(samples),
@@ -253,7 +257,7 @@ impl Samples {
     }
 
     /// Whether quantiles are exact.
-    pub(crate) fn is_exact(&self) -> bool {
+    pub fn is_exact(&self) -> bool {
         matches!(self.kept, Kept::Narrow(_) | Kept::Wide(_))
     }
 
@@ -261,12 +265,12 @@ impl Samples {
     ///
     /// Between two samples the value is in proportion, so that the median of an even number of samples is the mean
     /// of the middle two.
-    pub(crate) fn quantiles<const N: usize>(&self, shares: [f64; N]) -> Option<[f64; N]> {
+    pub fn quantiles<const N: usize>(&self, shares: [f64; N]) -> Option<[f64; N]> {
         self.summary(shares).1
     }
 
     /// Sums and quantiles, both from one look at the samples.
-    pub(crate) fn summary<const N: usize>(&self, shares: [f64; N]) -> (Sums, Option<[f64; N]>) {
+    pub fn summary<const N: usize>(&self, shares: [f64; N]) -> (Sums, Option<[f64; N]>) {
         match &self.kept {
             Kept::Lost => (self.dropped, None),
             Kept::Narrow(samples) => select(samples, self.scale, shares),
@@ -276,7 +280,7 @@ impl Samples {
     }
 
     /// Calls `each` with every sample and how many there are of it, in no order.
-    pub(crate) fn for_each(&self, mut each: impl FnMut(f64, u64)) {
+    pub fn for_each(&self, mut each: impl FnMut(f64, u64)) {
         let scale = self.scale;
         match &self.kept {
             Kept::Lost => {}
@@ -298,10 +302,36 @@ fn make_room<T>(samples: &mut Vec<T>, budget: &mut Budget) -> bool {
     true
 }
 
-/// Where a quantile stands: between a sample and the next one, and how far.
-fn place(share: f64, count: usize) -> (usize, f64) {
-    let exact = share * (count - 1) as f64;
-    (exact as usize, exact.fract())
+/// Where a quantile lies among sorted samples: at a sample, or between it and the next one.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    rank: usize,
+    /// How far on the way to the next one.
+    part: f64,
+}
+
+impl Place {
+    fn of(share: f64, count: usize) -> Self {
+        let last = count.saturating_sub(1);
+        let exact = share.clamp(0.0, 1.0) * last as f64;
+        Self { rank: (exact as usize).min(last), part: exact.fract() }
+    }
+
+    /// The value, in proportion between two samples.
+    fn between(self, low: f64, high: impl FnOnce() -> f64) -> f64 {
+        if self.part == 0.0 { low } else { low + (high() - low) * self.part }
+    }
+}
+
+/// One quantile of samples that are all at hand; their order is lost. None if there is no sample.
+pub fn quantile(samples: &mut [f64], share: f64) -> Option<f64> {
+    if samples.is_empty() {
+        return None;
+    }
+    let place = Place::of(share, samples.len());
+    let (_, low, above) = samples.select_nth_unstable_by(place.rank, f64::total_cmp);
+    let low = *low;
+    Some(place.between(low, || above.iter().copied().min_by(f64::total_cmp).unwrap_or(low)))
 }
 
 /// Below this a selection in place is quicker than counting first.
@@ -309,18 +339,14 @@ const FEW: usize = 4096;
 
 fn select<T: Sample, const N: usize>(samples: &[T], scale: Scale, shares: [f64; N]) -> (Sums, Option<[f64; N]>) {
     let Some(last) = samples.len().checked_sub(1) else { return (Sums::default(), None) };
-    let places = shares.map(|share| place(share, samples.len()));
+    let places = shares.map(|share| Place::of(share, samples.len()));
     let (sums, mut ranked) = match samples.len() {
         ..=FEW => (Sums::of(samples), Ranked { members: samples.to_vec(), skipped: Vec::new() }),
-        _ => Ranked::of(samples, places.iter().flat_map(|(rank, _)| [*rank, (rank + 1).min(last)])),
+        _ => Ranked::of(samples, places.iter().flat_map(|place| [place.rank, (place.rank + 1).min(last)])),
     };
-    let quantiles = places.map(|(rank, part)| {
-        let low = scale.value(ranked.at(rank));
-        if part == 0.0 {
-            return low;
-        }
-        let high = scale.value(ranked.at(rank + 1));
-        low + (high - low) * part
+    let quantiles = places.map(|place| {
+        let low = scale.value(ranked.at(place.rank));
+        place.between(low, || scale.value(ranked.at(place.rank + 1)))
     });
     (sums, Some(quantiles))
 }
@@ -328,15 +354,15 @@ fn select<T: Sample, const N: usize>(samples: &[T], scale: Scale, shares: [f64; 
 /// A kept sample.
 trait Sample: Copy + Ord + Into<u64> {
     /// The largest that there can be.
-    const MOST: Self;
+    const MAX: Self;
 }
 
 impl Sample for u32 {
-    const MOST: Self = Self::MAX;
+    const MAX: Self = Self::MAX;
 }
 
 impl Sample for u64 {
-    const MOST: Self = Self::MAX;
+    const MAX: Self = Self::MAX;
 }
 
 /// Those samples of many that the ranks asked for are among.
@@ -351,7 +377,7 @@ struct Ranked<T> {
 
 impl<T: Sample> Ranked<T> {
     fn of(samples: &[T], ranks: impl Iterator<Item = usize>) -> (Sums, Self) {
-        let mut counts = vec![0_u32; log_bucket(T::MOST.into()) as usize + 1];
+        let mut counts = vec![0_u32; log_bucket(<T as Sample>::MAX.into()) as usize + 1];
         let mut sums = Sums::default();
         for sample in samples.iter().map(|sample| (*sample).into()) {
             counts[log_bucket(sample) as usize] += 1;
@@ -388,7 +414,7 @@ fn from_counts<const N: usize>(counts: &HashMap<u32, u64>, scale: Scale, shares:
     sorted.sort_unstable();
     let total: u64 = sorted.iter().map(|(_, count)| count).sum();
     shares.map(|share| {
-        let (rank, _) = place(share, total as usize);
+        let rank = Place::of(share, total as usize).rank;
         let mut seen = 0;
         let at = sorted.iter().find(|(_, count)| {
             seen += count;
@@ -432,6 +458,19 @@ mod tests {
             assert!(kept.is_exact());
         }
         assert_eq!(filled([], 0).quantiles([0.5]), None);
+    }
+
+    #[test]
+    fn one_quantile_alone_is_the_same() {
+        for count in [1, 2, 3, 10, 4097] {
+            let samples = scattered(count);
+            let mut floats: Vec<f64> = samples.iter().map(|sample| *sample as f64).collect();
+            for share in [0.0, 0.25, 0.5, 0.95, 0.99, 1.0] {
+                assert_eq!(quantile(&mut floats, share), Some(truth(&samples, share)), "{share} of {count}");
+            }
+        }
+        assert_eq!(quantile(&mut [], 0.5), None);
+        assert_eq!(quantile(&mut [1.0, f64::INFINITY], 0.0), Some(1.0));
     }
 
     #[test]

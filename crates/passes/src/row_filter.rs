@@ -1,0 +1,52 @@
+//! A filter that holds for each row: that of a source is only a hint.
+
+use hashbrown::HashSet;
+use traceloom_core::TimeRange;
+use traceloom_model::Filter;
+
+/// Rows of a range of time and of some threads.
+#[derive(Clone, Debug, Default)]
+pub struct RowFilter {
+    range: TimeRange,
+    threads: Option<HashSet<i64>>,
+}
+
+impl RowFilter {
+    /// The rows that a filter takes and that are in a range.
+    pub fn new(filter: &Filter, range: TimeRange) -> Self {
+        let threads = filter.threads.as_ref().map(|threads| threads.iter().copied().collect());
+        Self { range: filter.range.and(range), threads }
+    }
+
+    /// Whether it takes every row.
+    pub fn is_everything(&self) -> bool {
+        self.range.is_all() && self.threads.is_none()
+    }
+
+    /// Whether it takes some threads only.
+    pub fn has_threads(&self) -> bool {
+        self.threads.is_some()
+    }
+
+    /// Whether it takes a row; one without a thread belongs to none of some threads.
+    #[inline]
+    pub fn takes(&self, ts_ns: i64, thread_id: Option<i64>) -> bool {
+        let takes_thread = |threads: &HashSet<i64>| thread_id.is_some_and(|id| threads.contains(&id));
+        self.range.contains(ts_ns) && self.threads.as_ref().is_none_or(takes_thread)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_taken_by_time_and_thread() {
+        let all = RowFilter::default();
+        assert!(all.is_everything() && !all.has_threads() && all.takes(i64::MIN, None));
+        let filter = Filter { range: TimeRange::between(10, 30), threads: Some(vec![3]) };
+        let some = RowFilter::new(&filter, TimeRange::new(None, Some(21)));
+        assert!(!some.is_everything() && some.takes(10, Some(3)) && some.takes(20, Some(3)));
+        assert!(!some.takes(21, Some(3)) && !some.takes(15, Some(4)) && !some.takes(15, None));
+    }
+}
