@@ -3,6 +3,17 @@
 //! A format is one line in [`FORMATS`] and one feature.
 
 #![forbid(unsafe_code)]
+// Without any format there is nothing to erase.
+#![cfg_attr(
+    not(any(
+        feature = "cnanolog",
+        feature = "easyprofiler",
+        feature = "memlyze",
+        feature = "nytprof",
+        feature = "wtf"
+    )),
+    allow(dead_code, unused_imports)
+)]
 
 mod detect;
 mod format;
