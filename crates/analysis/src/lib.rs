@@ -5,11 +5,13 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+pub mod definitions;
 pub mod diff;
 pub mod flame;
 mod group;
 pub mod lines;
 pub mod lod;
 pub mod memory;
+pub mod places;
 pub mod stats;
 mod threads;
