@@ -1,10 +1,11 @@
-//! A report as JSON, for the program and for the viewer.
+//! A report as it is written, for the program and for the viewer: some of its sites, with times on another axis.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
-use super::{Lifetimes, Moment, Report, Site, SiteFrame};
+use super::{Lifetimes, Moment, Report, Site, SiteFrame, Totals};
 
-/// What of a report is written.
+/// How much of a report is written.
 #[derive(Clone, Debug)]
 pub struct Extract {
     /// Added to every time.
@@ -13,7 +14,7 @@ pub struct Extract {
     pub sites: Vec<usize>,
     /// Most sites of one moment.
     pub most_alive: usize,
-    /// Most frames of one stack; what is further out is counted.
+    /// Most frames of one stack; those further out are counted.
     pub most_frames: usize,
 }
 
@@ -22,88 +23,144 @@ impl Extract {
     pub fn whole(report: &Report) -> Self {
         Self { offset_ns: 0, sites: (0..report.sites.len()).collect(), most_alive: usize::MAX, most_frames: usize::MAX }
     }
+
+    fn moved(&self, ts_ns: i64) -> i64 {
+        ts_ns.saturating_add(self.offset_ns)
+    }
+}
+
+/// A report as it is written.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct MemoryReport {
+    #[serde(flatten)]
+    totals: Totals,
+    churn_bytes_per_second: f64,
+    is_growth_only: bool,
+    is_coarse: bool,
+    peak: MemoryMoment,
+    at: Option<MemoryMoment>,
+    /// Times, with the bytes in use then and the most until the next time.
+    curve: Vec<(i64, u64, u64)>,
+    all_sites: usize,
+    sites: Vec<MemorySite>,
+    lifetimes: Vec<MemoryLifetimes>,
+}
+
+/// A moment as it is written.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct MemoryMoment {
+    ts_ns: i64,
+    bytes: u64,
+    count: u64,
+    all_sites: usize,
+    sites: Vec<AliveSite>,
+}
+
+/// A site, by its number, with its bytes and allocations that are alive.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AliveSite {
+    site: usize,
+    bytes: u64,
+    count: u64,
+}
+
+/// A site as it is written.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct MemorySite {
+    number: usize,
+    /// The innermost frame first.
+    stack: Vec<SiteFrame>,
+    /// Frames further out that are left out.
+    more_frames: usize,
+    count: u64,
+    bytes: u64,
+    live: u64,
+    live_bytes: u64,
+    oldest_live_ns: Option<i64>,
+    freed: u64,
+    lifetime_ns: u64,
+    temporary: u64,
+    quarters: [u64; 4],
+}
+
+/// Lifetimes as they are written; those without a bound are the longest.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct MemoryLifetimes {
+    below_ns: Option<u64>,
+    count: u64,
+    bytes: u64,
 }
 
 impl Report {
     /// The report as JSON.
     pub fn to_json(&self, extract: &Extract) -> Value {
-        let totals = &self.totals;
-        let moved = |ts_ns: i64| ts_ns.saturating_add(extract.offset_ns);
-        let curve = self.curve.iter().map(|point| json!([moved(point.ts_ns), point.used_bytes, point.most_bytes]));
+        serde_json::to_value(self.extract(extract)).unwrap_or_default()
+    }
+
+    /// The report as it is written.
+    pub fn extract(&self, extract: &Extract) -> MemoryReport {
+        let totals = Totals {
+            first_ns: extract.moved(self.totals.first_ns),
+            last_ns: extract.moved(self.totals.last_ns),
+            ..self.totals
+        };
         let sites = extract.sites.iter().filter_map(|number| Some((*number, self.sites.get(*number)?)));
-        json!({
-            "allocations": totals.allocations,
-            "allocated_bytes": totals.allocated_bytes,
-            "frees": totals.frees,
-            "freed_bytes": totals.freed_bytes,
-            "live": totals.live,
-            "live_bytes": totals.live_bytes,
-            "reused": totals.reused,
-            "double_frees": totals.double_frees,
-            "unknown_frees": totals.unknown_frees,
-            "temporary": totals.temporary,
-            "collections": totals.collections,
-            "first_ns": moved(totals.first_ns),
-            "last_ns": moved(totals.last_ns),
-            "churn_bytes_per_second": totals.churn_bytes_per_second(),
-            "is_growth_only": self.is_growth_only,
-            "is_coarse": self.is_coarse,
-            "peak": self.peak.to_json(extract),
-            "at": self.at.as_ref().map(|at| at.to_json(extract)),
-            "curve": curve.collect::<Vec<_>>(),
-            "all_sites": self.sites.len(),
-            "sites": sites.map(|(number, site)| site.to_json(number, extract)).collect::<Vec<_>>(),
-            "lifetimes": self.lifetimes.iter().copied().map(Lifetimes::to_json).collect::<Vec<_>>(),
-        })
+        let curve = self.curve.iter().map(|point| (extract.moved(point.ts_ns), point.used_bytes, point.most_bytes));
+        MemoryReport {
+            totals,
+            churn_bytes_per_second: self.totals.churn_bytes_per_second(),
+            is_growth_only: self.is_growth_only,
+            is_coarse: self.is_coarse,
+            peak: self.peak.extract(extract),
+            at: self.at.as_ref().map(|at| at.extract(extract)),
+            curve: curve.collect(),
+            all_sites: self.sites.len(),
+            sites: sites.map(|(number, site)| site.extract(number, extract)).collect(),
+            lifetimes: self.lifetimes.iter().copied().map(Lifetimes::extract).collect(),
+        }
     }
 }
 
 impl Moment {
-    fn to_json(&self, extract: &Extract) -> Value {
+    fn extract(&self, extract: &Extract) -> MemoryMoment {
         let sites = self.sites.iter().take(extract.most_alive);
-        let sites = sites.map(|(site, bytes, count)| json!({ "site": site, "bytes": bytes, "count": count }));
-        json!({
-            "ts_ns": self.ts_ns.saturating_add(extract.offset_ns),
-            "bytes": self.bytes,
-            "count": self.count,
-            "all_sites": self.sites.len(),
-            "sites": sites.collect::<Vec<_>>(),
-        })
+        MemoryMoment {
+            ts_ns: extract.moved(self.ts_ns),
+            bytes: self.bytes,
+            count: self.count,
+            all_sites: self.sites.len(),
+            sites: sites.map(|(site, bytes, count)| AliveSite { site: *site, bytes: *bytes, count: *count }).collect(),
+        }
     }
 }
 
 impl Site {
-    fn to_json(&self, number: usize, extract: &Extract) -> Value {
-        let frames = self.stack.iter().take(extract.most_frames);
-        json!({
-            "number": number,
-            "stack": frames.map(SiteFrame::to_json).collect::<Vec<_>>(),
-            "more_frames": self.stack.len().saturating_sub(extract.most_frames),
-            "count": self.count,
-            "bytes": self.bytes,
-            "live": self.live,
-            "live_bytes": self.live_bytes,
-            "oldest_live_ns": self.oldest_live_ns.map(|ts_ns| ts_ns.saturating_add(extract.offset_ns)),
-            "freed": self.freed,
-            "lifetime_ns": self.lifetime_ns,
-            "temporary": self.temporary,
-            "quarters": self.quarters,
-        })
-    }
-}
-
-impl SiteFrame {
-    fn to_json(&self) -> Value {
-        json!({ "function": self.function, "file": self.file, "line": self.line })
+    fn extract(&self, number: usize, extract: &Extract) -> MemorySite {
+        MemorySite {
+            number,
+            stack: self.stack.iter().take(extract.most_frames).cloned().collect(),
+            more_frames: self.stack.len().saturating_sub(extract.most_frames),
+            count: self.count,
+            bytes: self.bytes,
+            live: self.live,
+            live_bytes: self.live_bytes,
+            oldest_live_ns: self.oldest_live_ns.map(|ts_ns| extract.moved(ts_ns)),
+            freed: self.freed,
+            lifetime_ns: self.lifetime_ns,
+            temporary: self.temporary,
+            quarters: self.quarters,
+        }
     }
 }
 
 impl Lifetimes {
-    fn to_json(self) -> Value {
-        json!({
-            "below_ns": (self.below_ns != u64::MAX).then_some(self.below_ns),
-            "count": self.count,
-            "bytes": self.bytes,
-        })
+    fn extract(self) -> MemoryLifetimes {
+        let below_ns = (self.below_ns != u64::MAX).then_some(self.below_ns);
+        MemoryLifetimes { below_ns, count: self.count, bytes: self.bytes }
     }
 }

@@ -4,7 +4,7 @@
 
 mod alive;
 mod collect;
-mod json;
+mod extract;
 mod report;
 mod sites;
 mod usage;
@@ -14,7 +14,7 @@ use traceloom_model::{Filter, TableSource};
 
 use self::{alive::Alive, collect::Collected};
 pub use self::{
-    json::Extract,
+    extract::{AliveSite, Extract, MemoryLifetimes, MemoryMoment, MemoryReport, MemorySite},
     report::{Curve, Lifetimes, Moment, Report, Site, SiteFrame, Totals},
 };
 

@@ -1,5 +1,7 @@
 //! What is known about the memory of a trace.
 
+use serde::Serialize;
+
 use super::sites::StackKey;
 
 /// Everything that [`super::memory`] finds out.
@@ -24,7 +26,8 @@ pub struct Report {
 }
 
 /// Sums over a trace.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "MemoryTotals"))]
 pub struct Totals {
     /// Allocations, and their bytes.
     pub allocations: u64,
@@ -113,7 +116,8 @@ pub struct Site {
 }
 
 /// One frame of a stack.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SiteFrame {
     /// The function.
     pub function: String,
