@@ -13,7 +13,7 @@ use std::{
 
 use traceloom_core::{ReadAt, Result, Source};
 use traceloom_mapping::{Options, Trace};
-use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, traces};
+use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 
 use crate::scene::{Arrows, Builder, LoadState, Processor, Scene, TraceInfo};
 
@@ -104,9 +104,10 @@ impl Loader {
         let poured = trace.pour(&Filter::default(), &mut builder);
         builder.finish();
         trace.opened.source = plain;
-        let mut batches = Batches::of(Wanted::nothing().and(Table::Traces, traces_columns()));
+        let mut batches = Batches::of(Wanted::nothing().and(Table::Traces, TraceRow::COLUMNS));
         let described = trace.pour(&Filter::default(), &mut batches);
-        self.describe(number, &trace, batches.table(Table::Traces).next().map(traces::View::of).as_ref());
+        let row = batches.table(Table::Traces).next().map(TraceRow::of).transpose()?;
+        self.describe(number, &trace, row.as_ref());
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         // Not in the order in which they happen to be ready: answers would differ from run to run.
         let place = ready.partition_point(|(other, _)| *other < number);
@@ -115,7 +116,7 @@ impl Loader {
         poured.and(described)
     }
 
-    fn describe(&self, number: u32, trace: &Trace, row: Option<&traces::View<'_>>) {
+    fn describe(&self, number: u32, trace: &Trace, row: Option<&TraceRow<'_>>) {
         let Ok(mut scene) = self.scene.write() else { return };
         let Some(info) = scene.traces.get_mut(number as usize) else { return };
         info.format = trace.format();
@@ -146,9 +147,9 @@ impl Loader {
     }
 }
 
-/// The columns that need no walk through the file.
-fn traces_columns() -> traceloom_model::Columns {
-    traceloom_model::Columns::named(Table::Traces, &["version", "clock", "clock_hz", "start_ticks", "unix_origin_ns"])
+select! {
+    /// The columns that need no walk through the file.
+    struct TraceRow of traces { version, clock, clock_hz, start_ticks, unix_origin_ns }
 }
 
 /// Lets as many files load at once as there are processors.

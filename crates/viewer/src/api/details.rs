@@ -1,19 +1,17 @@
-//! Everything about one span, one event or one log line.
+//! Everything about one span, one switch, one event, one log line or one text.
 
 use std::sync::Arc;
-use traceloom_core::TimeRange;
 
 use arrow_array::RecordBatch;
 use axum::{Extension, Json, Router, extract::State, routing::get};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{LaneKey, Lanes};
-use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, args, spans};
+use traceloom_core::TimeRange;
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select};
 
 use super::{
-    Answer, Refusal,
-    part::Asked,
-    picture::SWITCHES,
+    Answer, Asked, Refusal,
+    wire::row,
     work::{self, Kept, Over, Waiting},
 };
 use crate::{
@@ -25,6 +23,7 @@ pub(crate) fn routes() -> Router<App> {
     let known: Arc<Known> = Arc::default();
     Router::new()
         .route("/span", get(span))
+        .route("/switch", get(switch))
         .route("/event", get(event))
         .route("/line", get(line))
         .route("/text", get(text))
@@ -32,25 +31,52 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 /// Rows by table, trace and id.
-type Known = Kept<(&'static str, u32, i64), Row>;
+type Known = Kept<(Table, u32, i64), Row>;
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct SpanQuery {
     track: u32,
     kind: u8,
     depth: u32,
     index: u32,
-    /// Whether only what can be told at once is wanted: the pointer is on it, and may be elsewhere soon.
-    #[serde(default)]
-    brief: bool,
+    /// Whether only what is known at once is wanted: the pointer is on it, and may be elsewhere soon.
+    brief: Option<bool>,
+}
+
+/// A span with its row, its arguments, and how it compares with others of its name.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct SpanDetails {
+    name: String,
+    name_id: u32,
+    id: u32,
+    trace: u32,
+    track: u32,
+    depth: u32,
+    ts_ns: i64,
+    dur_ns: Option<i64>,
+    self_ns: Option<i64>,
+    name_count: u64,
+    name_total_ns: i64,
+    category: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+    /// None in a brief answer.
+    args: Option<Vec<Argument>>,
+}
+
+row! {
+    /// An argument of a row.
+    pub(crate) struct Argument { key: String, idx: Option<u32>, kind: String, value: Option<String> }
 }
 
 /// A file of this length is read again in a blink.
 const SHORT_BYTES: u64 = 16 << 20;
 
-/// A row of a trace, and where the trace is on the axis.
+/// A row of a table, and where to look for it.
 struct Wanted {
-    table: &'static str,
+    table: Table,
     trace: u32,
     thread_id: i64,
     id: i64,
@@ -58,97 +84,90 @@ struct Wanted {
     is_short: bool,
 }
 
-/// What the tables say of a row.
-#[derive(Debug, Default)]
+/// A row of a table, with its arguments.
+#[derive(Clone, Debug, Default)]
 struct Row {
-    fields: Map<String, Value>,
-    args: Vec<Value>,
+    /// Of a span.
+    self_ns: Option<i64>,
+    category: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+    args: Vec<Argument>,
 }
 
-/// A span with its row, its arguments, and how it compares with others of its name.
 async fn span(
     State(app): State<App>,
     Extension(known): Extension<Arc<Known>>,
     Asked(query): Asked<SpanQuery>,
-) -> Answer {
-    if u32::from(query.kind) == SWITCHES {
-        return switch(&app, &query);
+) -> Answer<Json<SpanDetails>> {
+    let (wanted, mut details) = span_of_scene(&app, &query)?;
+    if let Some(row) = wanted.row(&app, known, query.brief).await? {
+        let Row { self_ns, category, file, line, args } = row;
+        details =
+            SpanDetails { self_ns: self_ns.or(details.self_ns), category, file, line, args: Some(args), ..details };
     }
-    let (wanted, mut answer) = of_scene(&app, &query)?;
-    if wanted.is_short || !query.brief {
-        add_row(&app, known, wanted, &mut answer).await?;
+    Ok(Json(details))
+}
+
+impl Wanted {
+    fn of(scene: &Scene, track: u32, table: Table, id: i64, ts_ns: i64) -> Self {
+        let (trace, thread_id) =
+            scene.tracks.get(track as usize).map_or((0, 0), |track| (track.trace, track.thread_id));
+        let is_short = scene.traces.get(trace as usize).is_some_and(|trace| trace.bytes <= SHORT_BYTES);
+        Self { table, trace, thread_id, id, ts_ns, is_short }
     }
-    Ok(Json(Value::Object(answer)))
+
+    /// The row, unless it takes long to find and only a brief answer is wanted.
+    async fn row(self, app: &App, known: Arc<Known>, brief: Option<bool>) -> Answer<Option<Row>> {
+        if !self.is_short && brief == Some(true) {
+            return Ok(None);
+        }
+        let Some(trace) = app.loader.trace(self.trace) else { return Ok(None) };
+        let waiting = Waiting::default();
+        let over = waiting.over();
+        let found = work::run(move || {
+            known.or((self.table, self.trace, self.id), || {
+                let range = TimeRange::including(self.ts_ns, self.ts_ns);
+                let filter = Filter { range, threads: Some(vec![self.thread_id]) };
+                let mut sink = OneRow { table: self.table, id: self.id, row: Row::default(), over: over.clone() };
+                trace.pour(&filter, &mut sink)?;
+                over.check()?;
+                Ok(sink.row)
+            })
+        });
+        Ok(Some((*found.await?).clone()))
+    }
 }
 
-/// A time when a thread did not run, and what ran instead.
-fn switch(app: &App, query: &SpanQuery) -> Answer {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    let track = scene.tracks.get(query.track as usize).filter(|track| (query.index as usize) < track.switches.len());
-    let track = track.ok_or_else(|| Refusal::absent("there is no such switch"))?;
-    let begin_ns = track.switches.begin_ns(query.index);
-    Ok(Json(json!({
-        "name": scene.names.get(track.switches.name(query.index)),
-        "name_id": track.switches.name(query.index),
-        "ts_ns": begin_ns.saturating_add(scene.offset_ns(track.trace)),
-        "dur_ns": track.switches.dur_ns(query.index),
-        "target_tid": track.switch_targets.get(track.switches.id(query.index) as usize),
-    })))
-}
-
-async fn add_row(app: &App, known: Arc<Known>, wanted: Wanted, answer: &mut Map<String, Value>) -> Answer<()> {
-    let Some(trace) = app.loader.trace(wanted.trace) else { return Ok(()) };
-    let waiting = Waiting::default();
-    let over = waiting.over();
-    let found = work::run(move || {
-        known.or((wanted.table, wanted.trace, wanted.id), || {
-            let threads = Some(vec![wanted.thread_id]);
-            let filter = Filter { range: TimeRange::including(wanted.ts_ns, wanted.ts_ns), threads };
-            let mut sink = OneRow { table: wanted.table, id: wanted.id, row: Row::default(), over: over.clone() };
-            trace.pour(&filter, &mut sink)?;
-            over.check()?;
-            Ok(sink.row)
-        })
-    });
-    let row = found.await?;
-    answer.extend(row.fields.clone());
-    answer.insert("args".into(), Value::Array(row.args.clone()));
-    Ok(())
-}
-
-fn of_scene(app: &App, query: &SpanQuery) -> Answer<(Wanted, Map<String, Value>)> {
+fn span_of_scene(app: &App, query: &SpanQuery) -> Answer<(Wanted, SpanDetails)> {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
     let key = LaneKey { thread_id: query.track.into(), kind: query.kind, depth: query.depth };
     let lane = scene.lanes.get(key).filter(|lane| (query.index as usize) < lane.len());
     let (lane, track) =
         lane.zip(scene.tracks.get(query.track as usize)).ok_or_else(|| Refusal::absent("there is no such span"))?;
     let (begin_ns, name) = (lane.begin_ns(query.index), lane.name(query.index));
-    let (count, total_ns) = scene.names.total(name);
-    let answer = json!({
-        "name": scene.names.get(name),
-        "name_id": name,
-        "id": lane.id(query.index),
-        "trace": track.trace,
-        "track": query.track,
-        "depth": query.depth,
-        "ts_ns": begin_ns.saturating_add(scene.offset_ns(track.trace)),
-        "dur_ns": lane.end_ns(query.index).map(|end| end.saturating_sub(begin_ns)),
-        "self_ns": self_ns(&scene.lanes, key, query.index),
-        "name_count": count,
-        "name_total_ns": total_ns,
-    });
-    let Value::Object(answer) = answer else { return Err(Refusal::broken()) };
-    let id = lane.id(query.index).into();
-    Ok((wanted(&scene, query.track, "spans", id, begin_ns), answer))
+    let (name_count, name_total_ns) = scene.names.total(name);
+    let details = SpanDetails {
+        name: scene.names.get(name).to_owned(),
+        name_id: name,
+        id: lane.id(query.index),
+        trace: track.trace,
+        track: query.track,
+        depth: query.depth,
+        ts_ns: begin_ns.saturating_add(scene.offset_ns(track.trace)),
+        dur_ns: lane.end_ns(query.index).map(|end| end.saturating_sub(begin_ns)),
+        self_ns: self_ns(&scene.lanes, key, query.index),
+        name_count,
+        name_total_ns,
+        category: None,
+        file: None,
+        line: None,
+        args: None,
+    };
+    Ok((Wanted::of(&scene, query.track, Table::Spans, lane.id(query.index).into(), begin_ns), details))
 }
 
-fn wanted(scene: &Scene, track: u32, table: &'static str, id: i64, ts_ns: i64) -> Wanted {
-    let (trace, thread_id) = scene.tracks.get(track as usize).map_or((0, 0), |track| (track.trace, track.thread_id));
-    let is_short = scene.traces.get(trace as usize).is_some_and(|trace| trace.bytes <= SHORT_BYTES);
-    Wanted { table, trace, thread_id, id, ts_ns, is_short }
-}
-
-/// What of a span's time is not its children's: those of the next depth that begin and end in it.
+/// The self time of a span: without those of the next depth that start and end in it.
 fn self_ns(lanes: &Lanes, key: LaneKey, index: u32) -> Option<i64> {
     let lane = lanes.get(key).filter(|_| key.kind == NESTED)?;
     let (begin_ns, end_ns) = (lane.begin_ns(index), lane.end_ns(index)?);
@@ -160,100 +179,170 @@ fn self_ns(lanes: &Lanes, key: LaneKey, index: u32) -> Option<i64> {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct SwitchQuery {
+    track: u32,
+    index: u32,
+}
+
+/// A time when a thread did not run, and the thread that ran instead.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct SwitchDetails {
+    name: String,
+    name_id: u32,
+    ts_ns: i64,
+    dur_ns: i64,
+    target_tid: Option<u64>,
+}
+
+async fn switch(State(app): State<App>, Asked(query): Asked<SwitchQuery>) -> Answer<Json<SwitchDetails>> {
+    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let track = scene.tracks.get(query.track as usize).filter(|track| (query.index as usize) < track.switches.len());
+    let track = track.ok_or_else(|| Refusal::absent("there is no such switch"))?;
+    let name = track.switches.name(query.index);
+    Ok(Json(SwitchDetails {
+        name: scene.names.get(name).to_owned(),
+        name_id: name,
+        ts_ns: track.switches.begin_ns(query.index).saturating_add(scene.offset_ns(track.trace)),
+        dur_ns: track.switches.dur_ns(query.index),
+        target_tid: track.switch_targets.get(track.switches.id(query.index) as usize).copied(),
+    }))
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct EventQuery {
     track: u32,
     id: i64,
     /// When, on the axis.
     ts: i64,
-    #[serde(default)]
-    brief: bool,
+    brief: Option<bool>,
 }
 
 /// An event with its arguments.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct EventDetails {
+    name: String,
+    name_id: u32,
+    id: i64,
+    category: String,
+    track: u32,
+    ts_ns: i64,
+    name_count: u64,
+    /// None in a brief answer.
+    args: Option<Vec<Argument>>,
+}
+
 async fn event(
     State(app): State<App>,
     Extension(known): Extension<Arc<Known>>,
     Asked(query): Asked<EventQuery>,
-) -> Answer {
-    let (wanted, mut answer) = event_of_scene(&app, &query)?;
-    if wanted.is_short || !query.brief {
-        add_row(&app, known, wanted, &mut answer).await?;
-    }
-    Ok(Json(Value::Object(answer)))
+) -> Answer<Json<EventDetails>> {
+    let (wanted, mut details) = event_of_scene(&app, &query)?;
+    details.args = wanted.row(&app, known, query.brief).await?.map(|row| row.args);
+    Ok(Json(details))
 }
 
-fn event_of_scene(app: &App, query: &EventQuery) -> Answer<(Wanted, Map<String, Value>)> {
+fn event_of_scene(app: &App, query: &EventQuery) -> Answer<(Wanted, EventDetails)> {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
     let ts_ns = query.ts.saturating_sub(scene.track_offset_ns(query.track));
     let track = scene.tracks.get(query.track as usize);
     let point = track.and_then(|track| track.events.at(ts_ns, query.id));
     let point = point.ok_or_else(|| Refusal::absent("there is no such event"))?;
-    let answer = json!({
-        "name": scene.names.get(point.name),
-        "name_id": point.name,
-        "id": point.id,
-        "category": scene.names.get(point.category),
-        "track": query.track,
-        "ts_ns": query.ts,
-        "name_count": scene.names.events(point.name),
-    });
-    let Value::Object(answer) = answer else { return Err(Refusal::broken()) };
-    Ok((wanted(&scene, query.track, "events", query.id, ts_ns), answer))
+    let details = EventDetails {
+        name: scene.names.get(point.name).to_owned(),
+        name_id: point.name,
+        id: point.id,
+        category: scene.names.get(point.category).to_owned(),
+        track: query.track,
+        ts_ns: query.ts,
+        name_count: scene.names.events(point.name),
+        args: None,
+    };
+    Ok((Wanted::of(&scene, query.track, Table::Events, query.id, ts_ns), details))
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct LineQuery {
-    number: usize,
+    pub(super) number: usize,
+}
+
+/// One line of the log.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct LogLine {
+    ts_ns: Option<i64>,
+    level: String,
+    file: Option<String>,
+    line: Option<u32>,
+    text: String,
 }
 
 /// More of a text than a card can show.
-const MOST_TEXT: usize = 2_000;
+const MAX_TEXT: usize = 2_000;
 
-/// One line of the log.
-async fn line(State(app): State<App>, Asked(query): Asked<LineQuery>) -> Answer {
+async fn line(State(app): State<App>, Asked(query): Asked<LineQuery>) -> Answer<Json<LogLine>> {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
     let site = scene.logs.site(query.number).ok_or_else(|| Refusal::absent("there is no such line"))?;
-    let text: String = scene.logs.texts().get(query.number).chars().take(MOST_TEXT).collect();
-    Ok(Json(json!({
-        "ts_ns": scene.log_ts_ns(query.number),
-        "level": scene.names.get(site.level_name),
-        "file": site.file.map(|file| scene.names.get(file)),
-        "line": site.line,
-        "text": text,
-    })))
+    Ok(Json(LogLine {
+        ts_ns: scene.log_ts_ns(query.number),
+        level: scene.names.get(site.level_name).to_owned(),
+        file: site.file.map(|file| scene.names.get(file).to_owned()),
+        line: site.line,
+        text: scene.logs.texts().get(query.number).chars().take(MAX_TEXT).collect(),
+    }))
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct TextQuery {
     counter: usize,
     number: u32,
 }
 
-/// One value that is a text.
-async fn text(State(app): State<App>, Asked(query): Asked<TextQuery>) -> Answer {
+/// One value that is a text, and when it was set.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct TextValue {
+    ts_ns: i64,
+    text: String,
+}
+
+async fn text(State(app): State<App>, Asked(query): Asked<TextQuery>) -> Answer<Json<TextValue>> {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
     let absent = || Refusal::absent("there is no such text");
     let counter = scene.counters.get(query.counter).ok_or_else(absent)?;
     let Values::Texts(labels) = &counter.values else { return Err(absent()) };
     let ts_ns = labels.ts_ns(query.number).ok_or_else(absent)?.saturating_add(scene.offset_ns(counter.trace));
-    Ok(Json(json!({ "ts_ns": ts_ns, "text": labels.text(query.number, MOST_TEXT) })))
+    Ok(Json(TextValue { ts_ns, text: labels.text(query.number, MAX_TEXT) }))
 }
 
 /// Finds a row and its arguments.
 struct OneRow {
-    table: &'static str,
+    table: Table,
     id: i64,
     row: Row,
     over: Over,
 }
 
+select! {
+    struct SpanRow of spans { id, self_ns, category, file, line }
+}
+
+select! {
+    pub(super) struct Arguments of args {
+        owner_table, owner_id, key, idx, r#type, int_value, uint_value, float_value, text_value
+    }
+}
+
 impl TableSink for OneRow {
     fn wants(&self, table: Table) -> Columns {
         match table {
-            Table::Args => Columns::ALL,
-            Table::Spans if self.table == "spans" => {
-                Columns::named(table, &["id", "self_ns", "category", "file", "line"])
-            }
+            Table::Args => Arguments::COLUMNS,
+            Table::Spans if self.table == Table::Spans => SpanRow::COLUMNS,
             _ => Columns::NONE,
         }
     }
@@ -263,39 +352,40 @@ impl TableSink for OneRow {
             return Ok(Flow::Stop);
         }
         match table {
-            Table::Args => take_args(&args::View::of(&batch), self.table, self.id, &mut self.row.args),
-            _ => self.take_row(&spans::View::of(&batch)),
+            Table::Args => self.take_args(&Arguments::of(&batch)?),
+            _ => self.take_row(&SpanRow::of(&batch)?),
         }
         Ok(Flow::Continue)
     }
 }
 
 impl OneRow {
-    fn take_row(&mut self, view: &spans::View<'_>) {
-        let Some(row) = view.id.values().iter().position(|id| *id == self.id) else { return };
-        let fields = &mut self.row.fields;
-        fields.insert("self_ns".into(), json!(view.self_ns.get(row)));
-        fields.insert("category".into(), json!(view.category.get(row)));
-        fields.insert("file".into(), json!(view.file.get(row)));
-        fields.insert("line".into(), json!(view.line.get(row)));
+    fn take_row(&mut self, rows: &SpanRow<'_>) {
+        let Some(row) = rows.id.values().iter().position(|id| *id == self.id) else { return };
+        self.row.self_ns = rows.self_ns.get(row);
+        self.row.category = Some(rows.category.get(row).to_owned());
+        self.row.file = rows.file.get(row).map(str::to_owned);
+        self.row.line = rows.line.get(row);
+    }
+
+    fn take_args(&mut self, rows: &Arguments<'_>) {
+        let is_own =
+            |row: &usize| rows.owner_id.get(*row) == self.id && rows.owner_table.get(*row) == self.table.name();
+        self.row.args.extend((0..rows.rows).filter(is_own).map(|row| rows.argument(row)));
     }
 }
 
-/// Adds the arguments of a row.
-fn take_args(view: &args::View<'_>, owner_table: &str, owner_id: i64, args: &mut Vec<Value>) {
-    for row in 0..view.rows {
-        if view.owner_id.get(row) != owner_id || view.owner_table.get(row) != owner_table {
-            continue;
+impl Arguments<'_> {
+    /// The argument of a row, with its value as text.
+    pub(super) fn argument(&self, row: usize) -> Argument {
+        let number = self.int_value.get(row).map(|value| value.to_string());
+        let number = number.or_else(|| self.uint_value.get(row).map(|value| value.to_string()));
+        let number = number.or_else(|| self.float_value.get(row).map(|value| value.to_string()));
+        Argument {
+            key: self.key.get(row).to_owned(),
+            idx: self.idx.get(row),
+            kind: self.r#type.get(row).to_owned(),
+            value: number.or_else(|| self.text_value.get(row).map(str::to_owned)),
         }
-        args.push(argument(view, row));
     }
-}
-
-/// An argument: `key, idx, type, value`.
-pub(crate) fn argument(view: &args::View<'_>, row: usize) -> Value {
-    let number = view.int_value.get(row).map(|value| value.to_string());
-    let number = number.or_else(|| view.uint_value.get(row).map(|value| value.to_string()));
-    let number = number.or_else(|| view.float_value.get(row).map(|value| value.to_string()));
-    let text = number.or_else(|| view.text_value.get(row).map(str::to_owned));
-    json!([view.key.get(row), view.idx.get(row), view.r#type.get(row), text])
 }

@@ -1,13 +1,13 @@
-//! What is wrong with the traces, and what is worth a look in them.
+//! Problems of the traces, and what is worth a look in them.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use arrow_array::RecordBatch;
 use axum::{Extension, Json, Router, extract::State, routing::get};
-use serde_json::{Value, json};
-use traceloom_analysis::advise::{self, Advice, Evidence, Unit};
+use serde::Serialize;
+use traceloom_analysis::advise::{self, Unit};
 use traceloom_mapping::Trace;
-use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, findings as rows};
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select};
 
 use super::{
     Answer, Refusal, meanings,
@@ -20,36 +20,67 @@ pub(crate) fn routes() -> Router<App> {
     Router::new().route("/findings", get(findings)).route("/advice", get(advice)).layer(Extension(known))
 }
 
-/// Answers by the number of the trace: what is ready does not change.
+/// Answers by the number of the trace: a trace that is ready does not change.
 #[derive(Default)]
 struct Known {
     findings: Kept<u32, Found>,
-    advice: Kept<u32, Vec<Advice>>,
+    advice: Kept<u32, Vec<advise::Advice>>,
 }
 
-/// Rows that are shown of one trace; all are counted.
-const MOST_FINDINGS: usize = 2_000;
-
 /// The findings of all traces, and the traces that cannot be read at all.
-async fn findings(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer {
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct FindingsAnswer {
+    failed: Vec<FailedTrace>,
+    traces: Vec<TraceFindings>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct FailedTrace {
+    trace: usize,
+    error: String,
+}
+
+/// The findings of one trace; not all have a row, but all are counted by code.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct TraceFindings {
+    trace: u32,
+    rows: Vec<Finding>,
+    counts: BTreeMap<String, u64>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Finding {
+    code: String,
+    severity: String,
+    /// Byte offset.
+    position: Option<u64>,
+    message: String,
+    /// From the page of the format.
+    meaning: Option<String>,
+}
+
+/// Rows that are shown of one trace.
+const MAX_FINDINGS: usize = 2_000;
+
+async fn findings(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer<Json<FindingsAnswer>> {
     let failed = failed(&app)?;
     let traces = app.loader.traces();
     let waiting = Waiting::default();
     let over = waiting.over();
-    let found = work::run(move || {
+    let traces = work::run(move || {
         each(&traces, &over, |number, trace| {
             let found = known.findings.or(number, || Found::of(trace))?;
-            Ok(json!({ "trace": number, "rows": found.rows, "counts": found.counts }))
+            Ok(TraceFindings { trace: number, rows: found.rows.clone(), counts: found.counts.clone() })
         })
     });
-    Ok(Json(json!({ "failed": failed, "traces": found.await? })))
+    Ok(Json(FindingsAnswer { failed, traces: traces.await? }))
 }
 
-fn each(
-    traces: &[(u32, Arc<Trace>)],
-    over: &Over,
-    mut one: impl FnMut(u32, &Trace) -> Answer<Value>,
-) -> Answer<Vec<Value>> {
+fn each<T>(traces: &[(u32, Arc<Trace>)], over: &Over, mut one: impl FnMut(u32, &Trace) -> Answer<T>) -> Answer<Vec<T>> {
     let mut all = Vec::new();
     for (number, trace) in traces {
         over.check()?;
@@ -58,10 +89,10 @@ fn each(
     Ok(all)
 }
 
-fn failed(app: &App) -> Answer<Vec<Value>> {
+fn failed(app: &App) -> Answer<Vec<FailedTrace>> {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    let failed = scene.traces.iter().enumerate().filter_map(|(number, trace)| match &trace.state {
-        LoadState::Failed(error) => Some(json!({ "trace": number, "error": error })),
+    let failed = scene.traces.iter().enumerate().filter_map(|(trace, info)| match &info.state {
+        LoadState::Failed(error) => Some(FailedTrace { trace, error: error.clone() }),
         _ => None,
     });
     Ok(failed.collect())
@@ -70,7 +101,7 @@ fn failed(app: &App) -> Answer<Vec<Value>> {
 /// The findings of one trace.
 #[derive(Debug, Default)]
 struct Found {
-    rows: Vec<Value>,
+    rows: Vec<Finding>,
     /// By code.
     counts: BTreeMap<String, u64>,
 }
@@ -80,7 +111,7 @@ impl Found {
         let mut found = Self::default();
         trace.pour(&Filter::default(), &mut found)?;
         let options = &trace.options.read;
-        // The table holds the first of each code; how many there are only the reader knows.
+        // The table holds the first of each code; only the reader knows how many there are.
         if found.counts.values().any(|count| *count >= options.limits.findings as u64) {
             let checked = trace.opened.format.check(&trace.opened.source, options)?;
             for (code, count) in checked.counts() {
@@ -92,32 +123,99 @@ impl Found {
     }
 }
 
+select! { struct FindingRow of findings { code, severity, position, message } }
+
 impl TableSink for Found {
     fn wants(&self, table: Table) -> Columns {
-        if table == Table::Findings { Columns::ALL } else { Columns::NONE }
+        if table == Table::Findings { FindingRow::COLUMNS } else { Columns::NONE }
     }
 
     fn batch(&mut self, _: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
-        let view = rows::View::of(&batch);
-        for row in 0..view.rows {
-            let code = view.code.get(row);
+        let rows = FindingRow::of(&batch)?;
+        for row in 0..rows.rows {
+            let code = rows.code.get(row);
             *self.counts.entry(code.to_owned()).or_default() += 1;
-            if self.rows.len() < MOST_FINDINGS {
-                self.rows.push(json!({
-                    "code": code,
-                    "severity": view.severity.get(row),
-                    "position": view.position.get(row),
-                    "message": view.message.get(row),
-                    "meaning": meanings::of(code),
-                }));
+            if self.rows.len() < MAX_FINDINGS {
+                self.rows.push(Finding {
+                    code: code.to_owned(),
+                    severity: rows.severity.get(row).to_owned(),
+                    position: rows.position.get(row),
+                    message: rows.message.get(row).to_owned(),
+                    meaning: meanings::of(code).map(str::to_owned),
+                });
             }
         }
         Ok(Flow::Continue)
     }
 }
 
-/// What is worth a look in all traces, the weightiest first.
-async fn advice(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer {
+/// What is worth a look in all traces.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct AdviceAnswer {
+    traces: Vec<TraceAdvice>,
+}
+
+/// What is worth a look in one trace, the weightiest first.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct TraceAdvice {
+    trace: u32,
+    advice: Vec<Advice>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Advice {
+    rule: String,
+    weight: String,
+    subject: String,
+    value: f64,
+    limit: f64,
+    unit: AdviceUnit,
+    count: u64,
+    evidence: Vec<Evidence>,
+    /// The same in SQL.
+    query: String,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Evidence {
+    what: String,
+    /// On the axis.
+    ts_ns: Option<i64>,
+    value: f64,
+    unit: AdviceUnit,
+}
+
+/// What a figure counts.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AdviceUnit {
+    Bytes,
+    Count,
+    Ns,
+    Number,
+    Part,
+    Times,
+}
+
+impl From<Unit> for AdviceUnit {
+    fn from(unit: Unit) -> Self {
+        match unit {
+            Unit::Bytes => Self::Bytes,
+            Unit::Count => Self::Count,
+            Unit::Nanoseconds => Self::Ns,
+            Unit::Number => Self::Number,
+            Unit::Part => Self::Part,
+            Unit::Times => Self::Times,
+        }
+    }
+}
+
+async fn advice(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer<Json<AdviceAnswer>> {
     let offsets: Vec<i64> = {
         let scene = app.scene.read().map_err(|_| Refusal::broken())?;
         scene.traces.iter().map(|trace| trace.offset_ns).collect()
@@ -125,46 +223,32 @@ async fn advice(State(app): State<App>, Extension(known): Extension<Arc<Known>>)
     let traces = app.loader.traces();
     let waiting = Waiting::default();
     let over = waiting.over();
-    let all = work::run(move || {
+    let traces = work::run(move || {
         each(&traces, &over, |number, trace| {
             let advice = known.advice.or(number, || Ok(advise::of_trace(trace, &advise::Options::default())?))?;
             let offset_ns = offsets.get(number as usize).copied().unwrap_or(0);
-            Ok(json!({ "trace": number, "advice": advice.iter().map(|one| told(one, offset_ns)).collect::<Vec<_>>() }))
+            Ok(TraceAdvice { trace: number, advice: advice.iter().map(|one| shown(one, offset_ns)).collect() })
         })
     });
-    Ok(Json(json!({ "traces": all.await? })))
+    Ok(Json(AdviceAnswer { traces: traces.await? }))
 }
 
-fn told(advice: &Advice, offset_ns: i64) -> Value {
-    json!({
-        "rule": advice.rule.as_str(),
-        "weight": advice.weight.as_str(),
-        "subject": advice.subject,
-        "value": advice.value,
-        "limit": advice.limit,
-        "unit": unit(advice.rule.unit()),
-        "count": advice.count,
-        "evidence": advice.evidence.iter().map(|evidence| fact(evidence, offset_ns)).collect::<Vec<_>>(),
-        "query": advice.query,
-    })
-}
-
-fn fact(evidence: &Evidence, offset_ns: i64) -> Value {
-    json!({
-        "what": evidence.what,
-        "ts_ns": evidence.ts_ns.map(|ts_ns| ts_ns.saturating_add(offset_ns)),
-        "value": evidence.value,
-        "unit": unit(evidence.unit),
-    })
-}
-
-fn unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Bytes => "bytes",
-        Unit::Count => "count",
-        Unit::Nanoseconds => "ns",
-        Unit::Number => "number",
-        Unit::Part => "part",
-        Unit::Times => "times",
+fn shown(advice: &advise::Advice, offset_ns: i64) -> Advice {
+    let evidence = advice.evidence.iter().map(|evidence| Evidence {
+        what: evidence.what.clone(),
+        ts_ns: evidence.ts_ns.map(|ts_ns| ts_ns.saturating_add(offset_ns)),
+        value: evidence.value,
+        unit: evidence.unit.into(),
+    });
+    Advice {
+        rule: advice.rule.as_str().to_owned(),
+        weight: advice.weight.as_str().to_owned(),
+        subject: advice.subject.clone(),
+        value: advice.value,
+        limit: advice.limit,
+        unit: advice.rule.unit().into(),
+        count: advice.count,
+        evidence: evidence.collect(),
+        query: advice.query.clone(),
     }
 }

@@ -1,4 +1,4 @@
-//! Flame graphs of a part of the traces, cut to what a picture shows.
+//! Flame graphs of a range of the traces, cut to what a picture shows.
 
 use std::{
     collections::HashMap,
@@ -6,14 +6,14 @@ use std::{
 };
 
 use axum::{Extension, Json, Router, extract::State, routing::post};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use traceloom_analysis::flame::{CallStacks, Flame, Graph, Options, Shown, ShownFrame, Weight};
 use traceloom_model::Filter;
 
 use super::{
     Answer, Refusal,
-    part::{self, PartKey, PartQuery, Piece},
+    range::{self, RangeQuery, ScopeKey, TraceScope},
+    wire::row,
     work,
 };
 use crate::server::App;
@@ -23,8 +23,8 @@ pub(crate) fn routes() -> Router<App> {
     Router::new().route("/flame", post(flame)).layer(Extension(last))
 }
 
-/// The last graph, for other looks at it; a graph can be large, so there is one only.
-type Last = Mutex<Option<(Question, Arc<Drawn>)>>;
+/// The last graph, for other views of it; a graph can be large, so only one is kept.
+type Last = Mutex<Option<(GraphKey, Arc<Drawn>)>>;
 
 /// A graph, and whether it is estimated from sums.
 struct Drawn {
@@ -33,133 +33,175 @@ struct Drawn {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Question {
-    part: PartKey,
-    weight: Width,
+struct GraphKey {
+    scopes: ScopeKey,
+    weight: FlameWeight,
     by_thread: bool,
 }
 
 /// What the width of a box means.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
-enum Width {
+pub(crate) enum FlameWeight {
     Bytes,
     Count,
     #[serde(rename = "self")]
-    Own,
+    SelfTime,
     #[default]
     Time,
 }
 
+/// From the outermost spans, from the innermost ones, or around one name.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
-enum View {
+pub(crate) enum FlameView {
     Bottom,
     Sandwich,
     #[default]
     Top,
 }
 
-/// In the body, because a path has as many names as the stack is deep.
+/// Sent as a body, because a path has as many names as the stack is deep.
 #[derive(Debug, Deserialize)]
-struct FlameQuery {
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields = nullable))]
+pub(crate) struct FlameQuery {
     #[serde(flatten)]
-    part: PartQuery,
-    #[serde(default)]
-    weight: Width,
-    #[serde(default)]
-    view: View,
-    #[serde(default)]
-    by_thread: bool,
+    range: RangeQuery,
+    weight: Option<FlameWeight>,
+    view: Option<FlameView>,
+    by_thread: Option<bool>,
     /// The names on the way to the box that fills the picture.
-    #[serde(default)]
-    path: Vec<String>,
-    /// The name in the middle of a sandwich; the one with the most weight of its own where none is given.
+    path: Option<Vec<String>>,
+    /// The name in the middle of a sandwich; the one with the most self weight if none is given.
     name: Option<String>,
 }
 
-async fn flame(State(app): State<App>, Extension(last): Extension<Arc<Last>>, body: String) -> Answer {
+#[derive(Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct FlameAnswer {
+    /// The middle of a sandwich.
+    name: Option<String>,
+    path: Vec<String>,
+    callers: Vec<FlameFrame>,
+    frames: Vec<FlameFrame>,
+    names: Vec<String>,
+    /// The weight of everything.
+    total: u64,
+    /// Whether stacks are estimated from sums of calls.
+    estimate: bool,
+    loading: bool,
+}
+
+row! {
+    /// A box: its parent and its name by number. `folded` is how many boxes it stands for; 0 for a real one.
+    pub(crate) struct FlameFrame {
+        parent: u32,
+        name: Option<usize>,
+        total: u64,
+        own: u64,
+        count: u64,
+        folded: u64,
+    }
+}
+
+async fn flame(
+    State(app): State<App>,
+    Extension(last): Extension<Arc<Last>>,
+    body: String,
+) -> Answer<Json<FlameAnswer>> {
     let query: FlameQuery = serde_json::from_str(&body)
-        .map_err(|error| Refusal::bad(format!("this is no question for a flame graph: {error}")))?;
-    let pieces = query.part.pieces(&app)?;
-    let is_loading = part::is_loading(&app)?;
+        .map_err(|error| Refusal::bad(format!("this is not a query for a flame graph: {error}")))?;
+    let scopes = query.range.scopes(&app)?;
+    let is_loading = range::is_loading(&app)?;
     let waiting = work::Waiting::default();
     let over = waiting.over();
     work::run(move || {
-        let question = Question { part: part::key(&pieces), weight: query.weight, by_thread: query.by_thread };
-        let drawn = drawn(&last, question, &pieces, &over)?;
-        let mut answer = look(&drawn.graph, &query);
-        answer["total"] = drawn.graph.total().into();
-        answer["estimate"] = drawn.is_estimate.into();
-        answer["loading"] = is_loading.into();
-        Ok(Json(answer))
+        let key = GraphKey {
+            scopes: range::key(&scopes),
+            weight: query.weight.unwrap_or_default(),
+            by_thread: query.by_thread.unwrap_or_default(),
+        };
+        let drawn = drawn(&last, key, &scopes, &over)?;
+        let looked = look(&drawn.graph, &query);
+        let (total, estimate) = (drawn.graph.total(), drawn.is_estimate);
+        Ok(Json(FlameAnswer { total, estimate, loading: is_loading, ..looked }))
     })
     .await
 }
 
-fn drawn(last: &Last, question: Question, pieces: &[Piece], over: &work::Over) -> Answer<Arc<Drawn>> {
+fn drawn(last: &Last, key: GraphKey, scopes: &[TraceScope], over: &work::Over) -> Answer<Arc<Drawn>> {
     {
         let mut last = last.lock().map_err(|_| Refusal::broken())?;
         match &*last {
-            Some((known, drawn)) if *known == question => return Ok(Arc::clone(drawn)),
+            Some((known, drawn)) if *known == key => return Ok(Arc::clone(drawn)),
             _ => *last = None,
         }
     }
-    let mut drawn = Drawn { graph: graph(&question, pieces, over)?, is_estimate: false };
-    if drawn.graph.is_empty() && question.weight != Width::Bytes {
-        drawn.graph = estimate(&question, pieces, over)?;
+    let mut drawn = Drawn { graph: graph(&key, scopes, over)?, is_estimate: false };
+    if drawn.graph.is_empty() && key.weight != FlameWeight::Bytes {
+        drawn.graph = estimate(&key, scopes, over)?;
         drawn.is_estimate = !drawn.graph.is_empty();
     }
     let drawn = Arc::new(drawn);
-    *last.lock().map_err(|_| Refusal::broken())? = Some((question, Arc::clone(&drawn)));
+    *last.lock().map_err(|_| Refusal::broken())? = Some((key, Arc::clone(&drawn)));
     Ok(drawn)
 }
 
-fn options(question: &Question) -> Options {
-    let weight = match question.weight {
-        Width::Bytes => Weight::Bytes,
-        Width::Count => Weight::Count,
-        Width::Own => Weight::SelfTime,
-        Width::Time => Weight::Time,
+fn options(key: &GraphKey) -> Options {
+    let weight = match key.weight {
+        FlameWeight::Bytes => Weight::Bytes,
+        FlameWeight::Count => Weight::Count,
+        FlameWeight::SelfTime => Weight::SelfTime,
+        FlameWeight::Time => Weight::Time,
     };
-    Options { weight, by_thread: question.by_thread, ..Options::default() }
+    Options { weight, by_thread: key.by_thread, ..Options::default() }
 }
 
-fn graph(question: &Question, pieces: &[Piece], over: &work::Over) -> Answer<Graph> {
-    let mut flame = Flame::new(options(question));
-    for piece in pieces {
-        flame.begin_within(&piece.filter);
-        part::pour(piece, &mut flame, over)?;
+fn graph(key: &GraphKey, scopes: &[TraceScope], over: &work::Over) -> Answer<Graph> {
+    let mut flame = Flame::new(options(key));
+    for scope in scopes {
+        flame.begin_within(&scope.filter);
+        scope.pour(&mut flame, over)?;
     }
     Ok(flame.finish().into())
 }
 
-/// Where there are sums of calls only, stacks are estimated; sums know no times, so they are of the whole trace.
-fn estimate(question: &Question, pieces: &[Piece], over: &work::Over) -> Answer<Graph> {
+/// Stacks are estimated if there are only sums of calls; sums have no times, so they are of the whole trace.
+fn estimate(key: &GraphKey, scopes: &[TraceScope], over: &work::Over) -> Answer<Graph> {
     let mut calls = CallStacks::default();
-    for piece in pieces.iter().filter(|piece| piece.filter == Filter::default()) {
-        part::pour(piece, &mut calls, over)?;
+    for scope in scopes.iter().filter(|scope| scope.filter == Filter::default()) {
+        scope.pour(&mut calls, over)?;
     }
-    Ok(calls.finish(&options(question)).into())
+    Ok(calls.finish(&options(key)).into())
 }
 
-fn look(graph: &Graph, query: &FlameQuery) -> Value {
-    let mut names = Names::default();
-    match query.view {
-        View::Bottom => one(&graph.bottom_up(&query.path), names),
-        View::Top => one(&graph.top_down(&query.path), names),
-        View::Sandwich => {
+fn look(graph: &Graph, query: &FlameQuery) -> FlameAnswer {
+    let path = query.path.as_deref().unwrap_or_default();
+    match query.view.unwrap_or_default() {
+        FlameView::Bottom => one(&graph.bottom_up(path)),
+        FlameView::Top => one(&graph.top_down(path)),
+        FlameView::Sandwich => {
             let name = query.name.as_deref().or_else(|| graph.heaviest()).unwrap_or_default();
             let [callers, callees] = graph.sandwich(name);
-            let (callers, callees) = (names.frames(&callers.frames), names.frames(&callees.frames));
-            json!({ "name": name, "path": [], "callers": callers, "frames": callees, "names": names.list })
+            let mut names = Names::default();
+            let (callers, frames) = (names.frames(&callers.frames), names.frames(&callees.frames));
+            FlameAnswer {
+                name: Some(name.to_owned()),
+                callers,
+                frames,
+                names: names.listed(),
+                ..FlameAnswer::default()
+            }
         }
     }
 }
 
-fn one<'g>(shown: &Shown<'g>, mut names: Names<'g>) -> Value {
-    let frames = names.frames(&shown.frames);
-    json!({ "path": shown.path, "callers": [], "frames": frames, "names": names.list })
+fn one(shown: &Shown<'_>) -> FlameAnswer {
+    let mut names = Names::default();
+    let (path, frames) = (shown.path.iter().map(|name| (*name).to_owned()).collect(), names.frames(&shown.frames));
+    FlameAnswer { path, frames, names: names.listed(), ..FlameAnswer::default() }
 }
 
 /// Each name once; boxes have its number.
@@ -170,10 +212,14 @@ struct Names<'g> {
 }
 
 impl<'g> Names<'g> {
-    fn frames(&mut self, frames: &[ShownFrame<'g>]) -> Vec<Value> {
-        let boxes = frames.iter().map(|frame| {
-            let name = frame.name.map(|name| self.number(name));
-            json!([frame.parent, name, frame.total, frame.own, frame.count, frame.folded])
+    fn frames(&mut self, frames: &[ShownFrame<'g>]) -> Vec<FlameFrame> {
+        let boxes = frames.iter().map(|frame| FlameFrame {
+            parent: frame.parent,
+            name: frame.name.map(|name| self.number(name)),
+            total: frame.total,
+            own: frame.own,
+            count: frame.count,
+            folded: frame.folded,
         });
         boxes.collect()
     }
@@ -183,5 +229,9 @@ impl<'g> Names<'g> {
             self.list.push(name);
             self.list.len() - 1
         })
+    }
+
+    fn listed(&self) -> Vec<String> {
+        self.list.iter().map(|name| (*name).to_owned()).collect()
     }
 }

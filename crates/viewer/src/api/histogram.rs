@@ -3,13 +3,14 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use axum::{Json, Router, extract::State, routing::get};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use traceloom_analysis::stats::{Durations, Histogram, Measured, Options, Pairing, Relation, Stats};
+use serde::{Deserialize, Serialize};
+use traceloom_analysis::stats::{self, Durations, Measured, Options, Pairing, Stats};
 
 use super::{
-    Answer, Refusal,
-    part::{self, Asked, LanePart, PartQuery},
+    Answer, Asked, Refusal,
+    place::Found,
+    range::{self, LaneRange, RangeQuery},
+    wire::row,
     work,
 };
 use crate::{scene::Scene, server::App};
@@ -19,90 +20,135 @@ pub(crate) fn routes() -> Router<App> {
 }
 
 #[derive(Deserialize)]
-struct NameQuery {
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub(crate) struct HistogramQuery {
     /// Number of a name.
     name: u32,
     bins: Option<usize>,
 }
 
+/// Figures of the durations of a name, and how they are distributed.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Histogram {
+    calls: u64,
+    total_ns: u64,
+    min_ns: u64,
+    mean_ns: f64,
+    p50_ns: Option<f64>,
+    p95_ns: Option<f64>,
+    p99_ns: Option<f64>,
+    max_ns: u64,
+    exact: bool,
+    logarithmic: bool,
+    bins: Vec<Bin>,
+    name: String,
+    /// The kind of the lanes that the spans are of.
+    kind: u8,
+    unclosed: u64,
+    loading: bool,
+}
+
+row! {
+    /// Durations from one to below another.
+    pub(crate) struct Bin { from_ns: f64, to_ns: f64, count: u64 }
+}
+
 /// A bin for each few pixels of a wide screen.
-const MOST_BINS: usize = 400;
+const MAX_BINS: usize = 400;
 /// So many durations fill more bins than a terminal shows.
 const MANY: u64 = 300;
 /// Kinds of lanes: nested spans, frames, ranges.
 const KINDS: usize = 3;
 
-/// Figures of the durations of a name, and how they are distributed.
-async fn histogram(State(app): State<App>, Asked(part): Asked<PartQuery>, Asked(query): Asked<NameQuery>) -> Answer {
-    let is_loading = part::is_loading(&app)?;
+async fn histogram(
+    State(app): State<App>,
+    Asked(asked): Asked<RangeQuery>,
+    Asked(query): Asked<HistogramQuery>,
+) -> Answer<Json<Histogram>> {
+    let is_loading = range::is_loading(&app)?;
     work::run(move || {
         let scene = app.scene.read().map_err(|_| Refusal::broken())?;
         let name = known_name(&scene, query.name)?;
-        let bins = query.bins.unwrap_or(Histogram::BINS).clamp(1, MOST_BINS);
-        let (kind, unclosed, measured) = measure(&part.lanes(&scene)?, query.name, bins);
-        let mut answer = figures(&measured);
-        answer["name"] = name.into();
-        answer["kind"] = kind.into();
-        answer["unclosed"] = unclosed.into();
-        answer["loading"] = is_loading.into();
-        Ok(Json(answer))
+        let bins = query.bins.unwrap_or(stats::Histogram::BINS).clamp(1, MAX_BINS);
+        let of_kind = measure(&asked.lanes(&scene)?, query.name, bins);
+        Ok(Json(of_kind.shown(name, is_loading)))
     })
     .await
 }
 
 fn known_name(scene: &Scene, number: u32) -> Answer<&str> {
-    match (number as usize) < scene.names.len() {
-        true => Ok(scene.names.get(number)),
-        false => Err(Refusal::absent("there is no such name")),
+    if (number as usize) < scene.names.len() {
+        return Ok(scene.names.get(number));
     }
+    Err(Refusal::absent("there is no such name"))
 }
 
-/// Spans, frames and ranges of one name are different things: what there is most of counts.
-fn measure(lanes: &[LanePart<'_>], name: u32, bins: usize) -> (u8, u64, Measured) {
+/// The durations of one kind of lanes.
+#[derive(Default)]
+struct OfKind {
+    kind: u8,
+    unclosed: u64,
+    measured: Measured,
+}
+
+/// Spans, frames and ranges of one name are different things: the kind with the most spans counts.
+fn measure(lanes: &[LaneRange<'_>], name: u32, bins: usize) -> OfKind {
     let mut kinds: [(u64, Durations); KINDS] = Default::default();
-    for part in lanes {
-        let Some((unclosed, durations)) = kinds.get_mut(part.kind as usize) else { continue };
-        for index in spans_of(part, name) {
-            match part.lane.end_ns(index) {
-                Some(_) => durations.push(part.lane.dur_ns(index).max(0) as u64),
+    for range in lanes {
+        let Some((unclosed, durations)) = kinds.get_mut(range.key.kind as usize) else { continue };
+        for index in spans_of(range, name) {
+            match range.lane.end_ns(index) {
+                Some(_) => durations.push(range.lane.dur_ns(index).max(0) as u64),
                 None => *unclosed += 1,
             }
         }
     }
     let finish = |durations: &Durations| match durations.finish(bins) {
-        measured if measured.calls < MANY && bins > Histogram::BINS => durations.finish(Histogram::BINS),
+        measured if measured.calls < MANY && bins > stats::Histogram::BINS => durations.finish(stats::Histogram::BINS),
         measured => measured,
     };
-    let measured = kinds.iter().enumerate();
-    let measured = measured.map(|(kind, (unclosed, durations))| (kind as u8, *unclosed, finish(durations)));
-    measured.max_by_key(|(kind, _, measured)| (measured.calls, Reverse(*kind))).unwrap_or_default()
+    let of_kinds = (0..).zip(&kinds).map(|(kind, (unclosed, durations))| OfKind {
+        kind,
+        unclosed: *unclosed,
+        measured: finish(durations),
+    });
+    of_kinds.max_by_key(|of| (of.measured.calls, Reverse(of.kind))).unwrap_or_default()
 }
 
-fn spans_of<'p>(part: &'p LanePart<'_>, name: u32) -> impl Iterator<Item = u32> + 'p {
-    let names = part.lane.names();
-    part.spans.clone().filter(move |index| names[*index as usize] == name)
+fn spans_of<'r>(range: &'r LaneRange<'_>, name: u32) -> impl Iterator<Item = u32> + 'r {
+    let names = range.lane.names();
+    range.spans.clone().filter(move |index| names[*index as usize] == name)
 }
 
-fn figures(measured: &Measured) -> Value {
-    let [p50, p95, p99] = measured.quantiles_ns.map_or([None; 3], |quantiles| quantiles.map(Some));
-    let bins = measured.histogram.bins.iter().map(|bin| json!([bin.from_ns, bin.to_ns, bin.count]));
-    json!({
-        "calls": measured.calls,
-        "total_ns": measured.total_ns,
-        "min_ns": measured.min_ns,
-        "mean_ns": measured.mean_ns,
-        "p50_ns": p50,
-        "p95_ns": p95,
-        "p99_ns": p99,
-        "max_ns": measured.max_ns,
-        "exact": measured.is_exact,
-        "logarithmic": measured.histogram.is_logarithmic,
-        "bins": bins.collect::<Vec<_>>(),
-    })
+impl OfKind {
+    fn shown(self, name: &str, loading: bool) -> Histogram {
+        let Self { kind, unclosed, measured } = self;
+        let [p50_ns, p95_ns, p99_ns] = measured.quantiles_ns.map_or([None; 3], |quantiles| quantiles.map(Some));
+        let bin = |bin: &stats::Bin| Bin { from_ns: bin.from_ns, to_ns: bin.to_ns, count: bin.count };
+        Histogram {
+            calls: measured.calls,
+            total_ns: measured.total_ns,
+            min_ns: measured.min_ns,
+            mean_ns: measured.mean_ns,
+            p50_ns,
+            p95_ns,
+            p99_ns,
+            max_ns: measured.max_ns,
+            exact: measured.is_exact,
+            logarithmic: measured.histogram.is_logarithmic,
+            bins: measured.histogram.bins.iter().map(bin).collect(),
+            name: name.to_owned(),
+            kind,
+            unclosed,
+            loading,
+        }
+    }
 }
 
 #[derive(Deserialize)]
-struct LongestQuery {
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub(crate) struct LongestQuery {
     /// Number of a name.
     name: u32,
     /// Only spans of this kind of lanes.
@@ -112,19 +158,26 @@ struct LongestQuery {
     /// Only spans that take less.
     below: Option<f64>,
     /// How many.
-    #[serde(default = "some_places")]
-    take: usize,
+    take: Option<usize>,
 }
-
-fn some_places() -> usize {
-    200
-}
-
-/// More than anybody looks through.
-const MOST_PLACES: usize = 1_000;
 
 /// The longest spans of a name, the longest first, and how many there are.
-async fn longest(State(app): State<App>, Asked(part): Asked<PartQuery>, Asked(query): Asked<LongestQuery>) -> Answer {
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Longest {
+    all: u64,
+    places: Vec<Found>,
+}
+
+/// As many as a list shows, and more than anybody looks through.
+const SOME_PLACES: usize = 200;
+const MAX_PLACES: usize = 1_000;
+
+async fn longest(
+    State(app): State<App>,
+    Asked(asked): Asked<RangeQuery>,
+    Asked(query): Asked<LongestQuery>,
+) -> Answer<Json<Longest>> {
     work::run(move || {
         let scene = app.scene.read().map_err(|_| Refusal::broken())?;
         known_name(&scene, query.name)?;
@@ -132,55 +185,75 @@ async fn longest(State(app): State<App>, Asked(part): Asked<PartQuery>, Asked(qu
         if least.is_nan() || below.is_nan() || below < least {
             return Err(Refusal::bad("the longest duration has to be longer than the shortest"));
         }
-        let lanes = part.lanes(&scene)?;
-        let take = query.take.min(MOST_PLACES);
+        let lanes = asked.lanes(&scene)?;
+        let take = query.take.unwrap_or(SOME_PLACES).min(MAX_PLACES);
         let (mut all, mut kept) = (0_u64, BinaryHeap::new());
-        for (number, part) in lanes.iter().enumerate() {
-            if query.kind.is_some_and(|kind| kind != part.kind) {
+        for (number, range) in lanes.iter().enumerate() {
+            if query.kind.is_some_and(|kind| kind != range.key.kind) {
                 continue;
             }
-            for index in spans_of(part, query.name).filter(|index| part.lane.end_ns(*index).is_some()) {
-                let dur_ns = part.lane.dur_ns(index);
+            for index in spans_of(range, query.name).filter(|index| range.lane.end_ns(*index).is_some()) {
+                let dur_ns = range.lane.dur_ns(index);
                 if !(least..below).contains(&(dur_ns as f64)) {
                     continue;
                 }
                 all += 1;
-                kept.push(Reverse((dur_ns, Reverse((part.lane.begin_ns(index), number, index)))));
+                kept.push(Reverse((dur_ns, Reverse((range.lane.begin_ns(index), number, index)))));
                 if kept.len() > take {
                     kept.pop();
                 }
             }
         }
-        let places = kept.into_sorted_vec().into_iter();
-        let places =
-            places.filter_map(|Reverse((_, Reverse((_, number, index))))| Some(place(lanes.get(number)?, index)));
-        Ok(Json(json!({ "all": all, "places": places.collect::<Vec<_>>() })))
+        let places = kept.into_sorted_vec().into_iter().filter_map(|Reverse((_, Reverse((_, number, index))))| {
+            let range = lanes.get(number)?;
+            Some(Found::span(&scene, range.key, range.lane, index))
+        });
+        Ok(Json(Longest { all, places: places.collect() }))
     })
     .await
 }
 
-fn place(part: &LanePart<'_>, index: u32) -> Value {
-    json!({
-        "track": part.track,
-        "kind": part.kind,
-        "depth": part.depth,
-        "index": index,
-        "ts_ns": part.lane.begin_ns(index).saturating_add(part.offset_ns),
-        "dur_ns": part.lane.dur_ns(index),
-    })
-}
-
 #[derive(Deserialize)]
-struct RelationQuery {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct RelationQuery {
     /// Number of the name of the spans.
     name: u32,
     /// Number of the name of the values.
     value: u32,
 }
 
-/// What the durations of a name have to do with a value that was told inside of its spans.
-async fn relation(State(app): State<App>, Asked(part): Asked<PartQuery>, Asked(query): Asked<RelationQuery>) -> Answer {
-    let pieces = part.pieces(&app)?;
+/// How the durations of a name depend on a value that was recorded inside its spans.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Relation {
+    pairs: u64,
+    left_out: u64,
+    points: Vec<RelationPoint>,
+    fit: Option<Fit>,
+}
+
+row! {
+    /// A value, and the span that it was recorded in.
+    pub(crate) struct RelationPoint { value: f64, dur_ns: i64, ts_ns: i64 }
+}
+
+/// The line through the points, and the law that they follow.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Fit {
+    correlation: f64,
+    slope_ns: f64,
+    intercept_ns: f64,
+    complexity: String,
+    r2: Option<f64>,
+}
+
+async fn relation(
+    State(app): State<App>,
+    Asked(asked): Asked<RangeQuery>,
+    Asked(query): Asked<RelationQuery>,
+) -> Answer<Json<Option<Relation>>> {
+    let scopes = asked.scopes(&app)?;
     let (span, value) = {
         let scene = app.scene.read().map_err(|_| Refusal::broken())?;
         (known_name(&scene, query.name)?.to_owned(), known_name(&scene, query.value)?.to_owned())
@@ -190,31 +263,35 @@ async fn relation(State(app): State<App>, Asked(part): Asked<PartQuery>, Asked(q
     work::run(move || {
         let names = vec![span.clone(), value.clone()];
         let mut stats = Stats::new(Options { names, relation: Some(Pairing { value, span }), ..Options::default() });
-        for piece in &pieces {
-            stats.begin_within(&piece.filter);
-            part::pour(piece, &mut stats, &over)?;
+        for scope in &scopes {
+            stats.begin_within(&scope.filter);
+            scope.pour(&mut stats, &over)?;
         }
-        let relation = stats.finish().relation;
-        let offset = |trace: u32| pieces.get(trace as usize).map_or(0, |piece| piece.offset_ns);
-        Ok(Json(relation.map_or(Value::Null, |relation| related(&relation, offset))))
+        let offset = |trace: u32| scopes.get(trace as usize).map_or(0, |scope| scope.offset_ns);
+        Ok(Json(stats.finish().relation.map(|relation| related(&relation, offset))))
     })
     .await
 }
 
-fn related(relation: &Relation, offset: impl Fn(u32) -> i64) -> Value {
+fn related(relation: &stats::Relation, offset: impl Fn(u32) -> i64) -> Relation {
     // An infinite value has no place in a picture, nor in JSON.
     let points = relation.points.iter().filter(|pair| pair.value.is_finite());
-    let points = points.map(|pair| json!([pair.value, pair.dur_ns, pair.ts_ns.saturating_add(offset(pair.trace))]));
-    json!({
-        "pairs": relation.pairs,
-        "left_out": relation.left_out,
-        "points": points.collect::<Vec<_>>(),
-        "fit": relation.fit.as_ref().map(|fit| json!({
-            "correlation": fit.correlation,
-            "slope_ns": fit.slope_ns,
-            "intercept_ns": fit.intercept_ns,
-            "complexity": fit.complexity.as_str(),
-            "r2": fit.r2,
-        })),
-    })
+    let points = points.map(|pair| RelationPoint {
+        value: pair.value,
+        dur_ns: pair.dur_ns,
+        ts_ns: pair.ts_ns.saturating_add(offset(pair.trace)),
+    });
+    let fit = |fit: &stats::Fit| Fit {
+        correlation: fit.correlation,
+        slope_ns: fit.slope_ns,
+        intercept_ns: fit.intercept_ns,
+        complexity: fit.complexity.as_str().to_owned(),
+        r2: fit.r2,
+    };
+    Relation {
+        pairs: relation.pairs,
+        left_out: relation.left_out,
+        points: points.collect(),
+        fit: relation.fit.as_ref().map(fit),
+    }
 }

@@ -1,18 +1,17 @@
-//! Log lines: any part of a log of any length.
+//! Log lines: any range of a log of any length.
 //!
-//! Lines are put in order once and filtered once; what is left is a list of numbers, so that a part of it costs no more
-//! than its lines.
+//! Lines are put in order once and filtered once; a list of numbers is left, so that a range of it costs no more than its
+//! lines.
 
 use std::sync::{Arc, RwLock};
 
 use axum::{Extension, Json, Router, extract::State, routing::get};
 use regex::{Regex, RegexBuilder};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::{
-    Answer, Refusal,
-    part::Asked,
+    Answer, Asked, Refusal,
+    wire::row,
     work::{self, Kept, Over, Waiting},
 };
 use crate::{
@@ -25,38 +24,71 @@ pub(crate) fn routes() -> Router<App> {
     Router::new().route("/log", get(log)).layer(Extension(known))
 }
 
-type Known = Kept<Question, Matched>;
+type Known = Kept<LogKey, Matched>;
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct LogQuery {
-    /// Lines to pass over.
-    #[serde(default)]
-    skip: usize,
+    /// Lines to skip.
+    skip: Option<usize>,
     /// Lines to give.
-    #[serde(default)]
-    take: usize,
-    /// Only lines of these levels, with commas; all where empty.
-    #[serde(default)]
-    levels: String,
+    take: Option<usize>,
+    /// Only lines of these levels, separated by commas.
+    levels: Option<String>,
     /// Only lines of this site: the number of a trace, a colon, and the id of a definition.
-    #[serde(default)]
-    site: String,
+    site: Option<String>,
     /// Only lines with this text.
-    #[serde(default)]
-    text: String,
+    text: Option<String>,
     /// Whether the text is a regular expression.
-    #[serde(default)]
-    regex: bool,
-    /// Whether capitals differ from small letters.
-    #[serde(default)]
-    case: bool,
-    /// Where the line nearest to this time is.
+    regex: Option<bool>,
+    /// Whether uppercase letters differ from lowercase ones.
+    case: Option<bool>,
+    /// A time, of which the nearest line is wanted.
     at: Option<i64>,
 }
 
-/// What decides which lines are shown.
+/// A range of the log, or why what was typed is not a regular expression yet.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(untagged)]
+pub(crate) enum LogAnswer {
+    Problem { problem: String },
+    Lines(LogRange),
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct LogRange {
+    /// Lines that the filter leaves.
+    total: usize,
+    all: usize,
+    /// The line that is nearest to the time.
+    at: Option<usize>,
+    levels: Vec<LevelRow>,
+    lines: Vec<Option<LogRow>>,
+}
+
+row! {
+    /// A level: its lines with the text, and all of them.
+    pub(crate) struct LevelRow { name: String, with_text: u64, all: u64 }
+}
+
+row! {
+    /// A line of the log.
+    pub(crate) struct LogRow {
+        number: usize,
+        ts_ns: Option<i64>,
+        level: String,
+        file: Option<String>,
+        line: Option<u32>,
+        text: String,
+        trace: u32,
+    }
+}
+
+/// Decides which lines are shown.
 #[derive(Clone, Debug, PartialEq)]
-struct Question {
+struct LogKey {
     /// Lines that were there, and what was added to the times of each trace.
     lines: usize,
     offsets: Vec<i64>,
@@ -100,48 +132,59 @@ impl Lines {
 }
 
 /// More than a screen shows at once.
-const MOST_LINES: usize = 1_000;
-/// A longer text is cut here, and whole where the line is asked for.
-const MOST_CHARS: usize = 2_000;
+const MAX_LINES: usize = 1_000;
+/// A longer text is cut here; it is whole if the line is asked for alone.
+const MAX_CHARS: usize = 2_000;
 
-/// A part of the log, how long it is, how many lines each level has, and where a time is in it.
-async fn log(State(app): State<App>, Extension(known): Extension<Arc<Known>>, Asked(query): Asked<LogQuery>) -> Answer {
+/// A range of the log, how long it is, how many lines each level has, and where a time is in it.
+async fn log(
+    State(app): State<App>,
+    Extension(known): Extension<Arc<Known>>,
+    Asked(query): Asked<LogQuery>,
+) -> Answer<Json<LogAnswer>> {
     let waiting = Waiting::default();
     let over = waiting.over();
     work::run(move || {
-        let question = Question::of(&app, &query)?;
-        // Who types an expression passes through many that are none: that is an answer, not a refusal.
-        if let Err(problem) = question.regex() {
-            return Ok(Json(json!({ "problem": problem })));
+        let key = LogKey::of(&app, &query)?;
+        // A half-typed expression is often wrong: that is an answer, not a refusal.
+        if let Err(problem) = key.regex() {
+            return Ok(Json(LogAnswer::Problem { problem }));
         }
-        let [matched, of_text, all] = question.answer(&app.scene, &known, &over)?;
+        let [matched, of_text, all] = key.answer(&app.scene, &known, &over)?;
         let scene = app.scene.read().map_err(|_| Refusal::broken())?;
         let mut texts = scene.logs.texts();
-        let shown = (query.skip..query.skip.saturating_add(query.take.min(MOST_LINES)))
+        let (skip, take) = (query.skip.unwrap_or(0), query.take.unwrap_or(0).min(MAX_LINES));
+        let shown = (skip..skip.saturating_add(take))
             .map_while(|at| matched.lines.get(at))
             .map(|number| row(&scene, &mut texts, number));
-        let levels = all.levels.iter().map(|(level, count)| {
+        let levels = all.levels.iter().map(|(level, all)| {
             let with_text = of_text.levels.iter().find(|(of, _)| of == level).map_or(0, |(_, count)| *count);
-            json!([scene.names.get(*level), with_text, count])
+            LevelRow { name: scene.names.get(*level).to_owned(), with_text, all: *all }
         });
-        Ok(Json(json!({
-            "total": matched.lines.len(),
-            "all": all.lines.len(),
-            "at": query.at.and_then(|at| nearest(&scene, &matched.lines, at)),
-            "levels": levels.collect::<Vec<_>>(),
-            "lines": shown.collect::<Vec<_>>(),
+        Ok(Json(LogAnswer::Lines(LogRange {
+            total: matched.lines.len(),
+            all: all.lines.len(),
+            at: query.at.and_then(|at| nearest(&scene, &matched.lines, at)),
+            levels: levels.collect(),
+            lines: shown.collect(),
         })))
     })
     .await
 }
 
-fn row(scene: &Scene, texts: &mut TextReader<'_>, number: usize) -> Value {
-    let Some(site) = scene.logs.site(number) else { return Value::Null };
+fn row(scene: &Scene, texts: &mut TextReader<'_>, number: usize) -> Option<LogRow> {
+    let site = scene.logs.site(number)?;
     let text = texts.get(number);
-    let cut = text.char_indices().nth(MOST_CHARS).map_or(text.len(), |(at, _)| at);
-    let file = site.file.map(|file| scene.names.get(file));
-    let ts_ns = scene.log_ts_ns(number);
-    json!([number, ts_ns, scene.names.get(site.level_name), file, site.line, &text[..cut], site.trace])
+    let cut = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| at);
+    Some(LogRow {
+        number,
+        ts_ns: scene.log_ts_ns(number),
+        level: scene.names.get(site.level_name).to_owned(),
+        file: site.file.map(|file| scene.names.get(file).to_owned()),
+        line: site.line,
+        text: text[..cut].to_owned(),
+        trace: site.trace,
+    })
 }
 
 /// Lines without a time come first.
@@ -153,9 +196,10 @@ fn nearest(scene: &Scene, lines: &Lines, at_ns: i64) -> Option<usize> {
     let (mut low, mut high) = (0, lines.len());
     while low < high {
         let middle = low + (high - low) / 2;
-        match lines.get(middle).is_some_and(|number| rank(scene, number) < at_ns) {
-            true => low = middle + 1,
-            false => high = middle,
+        if lines.get(middle).is_some_and(|number| rank(scene, number) < at_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
     let distance =
@@ -164,29 +208,29 @@ fn nearest(scene: &Scene, lines: &Lines, at_ns: i64) -> Option<usize> {
     near.filter_map(|at| Some((distance(at)?, at))).min().map(|(_, at)| at)
 }
 
-impl Question {
+impl LogKey {
     fn of(app: &App, query: &LogQuery) -> Answer<Self> {
         let scene = app.scene.read().map_err(|_| Refusal::broken())?;
         Ok(Self {
             lines: scene.logs.len(),
             offsets: scene.traces.iter().map(|trace| trace.offset_ns).collect(),
-            text: query.text.clone(),
-            is_regex: query.regex,
-            has_case: query.case,
-            levels: query.levels.split(',').filter(|level| !level.is_empty()).map(str::to_owned).collect(),
-            site: site_of(&query.site)?,
+            text: query.text.clone().unwrap_or_default(),
+            is_regex: query.regex.unwrap_or(false),
+            has_case: query.case.unwrap_or(false),
+            levels: listed(query.levels.as_deref()),
+            site: site_of(query.site.as_deref())?,
         })
     }
 
-    /// The lines of this question, those with its text and site whatever their level, and all lines.
+    /// The lines of this filter, those with its text and site whatever their level, and all lines.
     fn answer(&self, scene: &RwLock<Scene>, known: &Known, over: &Over) -> Answer<[Arc<Matched>; 3]> {
         let plain = Self { text: String::new(), levels: Vec::new(), site: None, ..self.clone() };
         let all = known.or(plain, || in_order(scene, self.lines))?;
         let of_site = match self.site {
             None => Arc::clone(&all),
             Some((trace, definition)) => {
-                let question = Self { text: String::new(), levels: Vec::new(), ..self.clone() };
-                known.or(question, || {
+                let key = Self { text: String::new(), levels: Vec::new(), ..self.clone() };
+                known.or(key, || {
                     keep(scene, &all.lines, over, |scene, number| {
                         let site = scene.logs.site(number);
                         site.is_some_and(|site| site.trace == trace && site.definition_id == Some(definition))
@@ -194,25 +238,24 @@ impl Question {
                 })?
             }
         };
-        let of_text = match self.text.is_empty() {
-            true => of_site,
-            false => {
-                let regex = self.regex().map_err(Refusal::bad)?;
-                let question = Self { levels: Vec::new(), ..self.clone() };
-                known.or(question, || {
-                    let has_text = with_text(scene, &of_site.lines, self.lines, over, &regex)?;
-                    keep(scene, &of_site.lines, over, |_, number| has_text[number])
-                })?
-            }
+        let of_text = if self.text.is_empty() {
+            of_site
+        } else {
+            let regex = self.regex().map_err(Refusal::bad)?;
+            let key = Self { levels: Vec::new(), ..self.clone() };
+            known.or(key, || {
+                let has_text = with_text(scene, &of_site.lines, self.lines, over, &regex)?;
+                keep(scene, &of_site.lines, over, |_, number| has_text[number])
+            })?
         };
-        let lines = match self.levels.is_empty() {
-            true => Arc::clone(&of_text),
-            false => known.or(self.clone(), || {
-                keep(scene, &of_text.lines, over, |scene, number| {
-                    let level = scene.logs.site(number).map_or("", |site| scene.names.get(site.level_name));
-                    self.levels.iter().any(|wanted| wanted == level)
-                })
-            })?,
+        let has_level = |scene: &Scene, number: usize| {
+            let level = scene.logs.site(number).map_or("", |site| scene.names.get(site.level_name));
+            self.levels.iter().any(|wanted| wanted == level)
+        };
+        let lines = if self.levels.is_empty() {
+            Arc::clone(&of_text)
+        } else {
+            known.or(self.clone(), || keep(scene, &of_text.lines, over, has_level))?
         };
         Ok([lines, of_text, all])
     }
@@ -223,16 +266,19 @@ impl Question {
         built.map_err(|error| {
             let error = error.to_string();
             let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            format!("this is no regular expression: {reason}")
+            format!("this is not a regular expression: {reason}")
         })
     }
 }
 
+/// The words of a list.
+fn listed(text: Option<&str>) -> Vec<String> {
+    text.unwrap_or_default().split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
 /// A trace and a definition of it.
-fn site_of(text: &str) -> Answer<Option<(u32, i64)>> {
-    if text.is_empty() {
-        return Ok(None);
-    }
+fn site_of(text: Option<&str>) -> Answer<Option<(u32, i64)>> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
     let parsed = text.split_once(':').and_then(|(trace, id)| Some((trace.parse().ok()?, id.parse().ok()?)));
     parsed.map(Some).ok_or_else(|| Refusal::bad("a site is the number of a trace and of a definition, such as 0:12"))
 }
@@ -251,18 +297,18 @@ fn in_order(scene: &RwLock<Scene>, lines: usize) -> Answer<Matched> {
 }
 
 /// Lines that are looked at before others get their turn.
-const STRETCH: usize = 1 << 14;
+const BLOCK: usize = 1 << 14;
 
 /// For each of all lines whether it is one of these and has a text: looked for in the order in which texts are stored,
 /// which need not be that of time.
 fn with_text(scene: &RwLock<Scene>, of: &Lines, all: usize, over: &Over, regex: &Regex) -> Answer<Vec<bool>> {
     let mut wanted = vec![false; all];
     (0..of.len()).filter_map(|at| of.get(at)).for_each(|number| wanted[number] = true);
-    for (begin, stretch) in (0..).step_by(STRETCH).zip(wanted.chunks_mut(STRETCH)) {
+    for (begin, block) in (0..).step_by(BLOCK).zip(wanted.chunks_mut(BLOCK)) {
         over.check()?;
         let scene = scene.read().map_err(|_| Refusal::broken())?;
         let mut texts = scene.logs.texts();
-        for (number, is_wanted) in (begin..).zip(stretch).filter(|(_, is_wanted)| **is_wanted) {
+        for (number, is_wanted) in (begin..).zip(block).filter(|(_, is_wanted)| **is_wanted) {
             *is_wanted = regex.is_match(texts.get(number));
         }
     }
@@ -271,11 +317,11 @@ fn with_text(scene: &RwLock<Scene>, of: &Lines, all: usize, over: &Over, regex: 
 
 fn keep(scene: &RwLock<Scene>, of: &Lines, over: &Over, is_wanted: impl Fn(&Scene, usize) -> bool) -> Answer<Matched> {
     let mut kept = Vec::new();
-    for begin in (0..of.len()).step_by(STRETCH) {
+    for begin in (0..of.len()).step_by(BLOCK) {
         over.check()?;
         let scene = scene.read().map_err(|_| Refusal::broken())?;
-        let stretch = (begin..of.len().min(begin + STRETCH)).filter_map(|at| of.get(at));
-        kept.extend(stretch.filter(|number| is_wanted(&scene, *number)).map(|number| number as u32));
+        let block = (begin..of.len().min(begin + BLOCK)).filter_map(|at| of.get(at));
+        kept.extend(block.filter(|number| is_wanted(&scene, *number)).map(|number| number as u32));
     }
     let scene = scene.read().map_err(|_| Refusal::broken())?;
     let levels = count_levels(&scene, kept.iter().map(|number| *number as usize));

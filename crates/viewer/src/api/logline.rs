@@ -1,7 +1,7 @@
 //! One log line with everything that is known of it.
 //!
-//! A scene has no arguments: they are read from the tables again, together with those of the lines around, so that who
-//! walks through a log waits once.
+//! A scene has no arguments: they are read from the tables again, together with those of the lines around, so that walking
+//! through a log waits once.
 
 use std::{
     ops::Range,
@@ -10,15 +10,14 @@ use std::{
 
 use arrow_array::RecordBatch;
 use axum::{Extension, Json, Router, extract::State, routing::get};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::Serialize;
 use traceloom_core::TimeRange;
 use traceloom_mapping::Trace;
-use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, args, logs};
+use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select};
 
 use super::{
-    Answer, Refusal, details,
-    part::Asked,
+    Answer, Asked, Refusal,
+    details::{Argument, Arguments, LineQuery},
     work::{self, Kept},
 };
 use crate::{scene::Scene, server::App};
@@ -28,89 +27,104 @@ pub(crate) fn routes() -> Router<App> {
     Router::new().route("/log/line", get(line)).layer(Extension(known))
 }
 
-/// Stretches of lines, by trace and the number of their first.
+/// Blocks of lines, by trace and the number of their first.
 #[derive(Debug, Default)]
 struct Known {
     lines: Kept<(u32, usize), Vec<Line>>,
-    /// Held by who reads: keys that are held down ask for neighbours faster than they can be read.
+    /// Held while reading: keys that are held down ask for neighbors faster than they can be read.
     reading: Mutex<()>,
 }
 
 impl Known {
-    fn around(&self, place: &Place, trace: &Trace) -> Answer<Arc<Vec<Line>>> {
-        let question = (place.trace, place.rows.start);
-        if let Some(lines) = self.lines.get(&question) {
+    fn around(&self, block: &Block, trace: &Trace) -> Answer<Arc<Vec<Line>>> {
+        let key = (block.trace, block.rows.start);
+        if let Some(lines) = self.lines.get(&key) {
             return Ok(lines);
         }
         let _turn = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        self.lines.or(question, || place.read(trace))
+        self.lines.or(key, || block.read(trace))
     }
 }
 
 /// Lines that are read together.
-const STRETCH: usize = 256;
+const BLOCK: usize = 256;
 
-#[derive(Deserialize)]
-struct LineQuery {
+/// A line with its format and its arguments, as soon as the tables can be read.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct LogDetails {
     number: usize,
+    ts_ns: Option<i64>,
+    level: String,
+    file: Option<String>,
+    line: Option<u32>,
+    text: String,
+    trace: u32,
+    format: Option<String>,
+    thread_id: Option<i64>,
+    args: Option<Vec<Argument>>,
 }
 
 async fn line(
     State(app): State<App>,
     Extension(known): Extension<Arc<Known>>,
     Asked(query): Asked<LineQuery>,
-) -> Answer {
-    let (place, mut answer) = {
+) -> Answer<Json<LogDetails>> {
+    let (block, mut details) = {
         let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-        let place = Place::of(&scene, query.number).ok_or_else(|| Refusal::absent("there is no such line"))?;
-        (place, shown(&scene, query.number))
+        let found = Block::of(&scene, query.number).zip(LogDetails::of(&scene, query.number));
+        found.ok_or_else(|| Refusal::absent("there is no such line"))?
     };
-    // While a trace is read its tables cannot be asked yet; what the scene has is there all the same.
-    let Ok(trace) = work::ready(&app, place.trace) else { return Ok(Json(answer)) };
+    // While a trace is read its tables cannot be asked yet; the scene has the rest all the same.
+    let Ok(trace) = work::ready(&app, block.trace) else { return Ok(Json(details)) };
     work::run(move || {
-        let lines = known.around(&place, &trace)?;
-        if let Some(line) = lines.get(place.row - place.rows.start) {
-            answer["format"] = json!(line.format);
-            answer["thread_id"] = json!(line.thread_id);
-            answer["args"] = json!(line.args);
+        let lines = known.around(&block, &trace)?;
+        if let Some(line) = lines.get(block.row - block.rows.start) {
+            let Line { format, thread_id, args } = line.clone();
+            details = LogDetails { format, thread_id, args: Some(args), ..details };
         }
-        Ok(Json(answer))
+        Ok(Json(details))
     })
     .await
 }
 
-fn shown(scene: &Scene, number: usize) -> Value {
-    let Some(site) = scene.logs.site(number) else { return Value::Null };
-    json!({
-        "number": number,
-        "ts_ns": scene.log_ts_ns(number),
-        "level": scene.names.get(site.level_name),
-        "file": site.file.map(|file| scene.names.get(file)),
-        "line": site.line,
-        "text": scene.logs.texts().get(number),
-        "trace": site.trace,
-    })
+impl LogDetails {
+    fn of(scene: &Scene, number: usize) -> Option<Self> {
+        let site = scene.logs.site(number)?;
+        Some(Self {
+            number,
+            ts_ns: scene.log_ts_ns(number),
+            level: scene.names.get(site.level_name).to_owned(),
+            file: site.file.map(|file| scene.names.get(file).to_owned()),
+            line: site.line,
+            text: scene.logs.texts().get(number).to_owned(),
+            trace: site.trace,
+            format: None,
+            thread_id: None,
+            args: None,
+        })
+    }
 }
 
-/// Where a line is in its table, and the lines that are read with it.
-struct Place {
+/// Where a line is in its table, and the lines that are read with it: as many as take one reading.
+struct Block {
     trace: u32,
     row: usize,
     rows: Range<usize>,
-    /// No line of them is earlier.
+    /// None of these lines is earlier.
     from_ns: i64,
     has_ids: bool,
 }
 
-impl Place {
+impl Block {
     fn of(scene: &Scene, number: usize) -> Option<Self> {
         let trace = scene.logs.site(number)?.trace;
         let is_own = |number: &usize| scene.logs.site(*number).is_some_and(|site| site.trace == trace);
         let row = (0..number).filter(is_own).count();
-        let start = row - row % STRETCH;
+        let start = row - row % BLOCK;
         // Lines of several traces may come between each other, so those of this one are looked for to both sides.
         let before = (0..number).rev().filter(is_own).take(row - start);
-        let after = (number..scene.logs.len()).filter(is_own).take(STRETCH - (row - start));
+        let after = (number..scene.logs.len()).filter(is_own).take(BLOCK - (row - start));
         let times = before.chain(after).map(|number| scene.logs.ts_ns(number));
         let (mut from_ns, mut end) = (i64::MAX, start);
         for ts_ns in times {
@@ -122,27 +136,36 @@ impl Place {
     }
 
     fn read(&self, trace: &Trace) -> Answer<Vec<Line>> {
-        let ids = match self.has_ids {
-            true => (self.rows.start as i64..self.rows.end as i64).collect(),
-            false => Ids::of(trace, self.rows.clone())?,
+        let ids = if self.has_ids {
+            (self.rows.start as i64..self.rows.end as i64).collect()
+        } else {
+            Ids::of(trace, self.rows.clone())?
         };
-        let mut stretch = Stretch::new(ids, self.has_ids);
-        // Nothing that is later is left out: the tables come in large parts, and the first one ends the reading.
-        trace.pour(&Filter::in_range(TimeRange::new(Some(self.from_ns), None)), &mut stretch)?;
-        Ok(stretch.lines)
+        let mut gathered = Gathered::new(ids, self.has_ids);
+        // Nothing that is later is left out: tables come in large batches, and the first one ends the reading.
+        trace.pour(&Filter::in_range(TimeRange::new(Some(self.from_ns), None)), &mut gathered)?;
+        Ok(gathered.lines)
     }
 }
 
-/// What the tables know of a line.
+/// A line in the tables.
 #[derive(Clone, Debug, Default)]
 struct Line {
     format: Option<String>,
     thread_id: Option<i64>,
-    args: Vec<Value>,
+    args: Vec<Argument>,
+}
+
+select! {
+    struct LineRow of logs { id, format, thread_id }
+}
+
+select! {
+    struct IdRow of logs { id }
 }
 
 /// Gathers the lines of some ids.
-struct Stretch {
+struct Gathered {
     ids: Vec<i64>,
     /// Whether rows come by id, so that nothing comes after a greater one.
     is_ordered: bool,
@@ -151,29 +174,26 @@ struct Stretch {
     has_args: bool,
 }
 
-impl Stretch {
+impl Gathered {
     fn new(ids: Vec<i64>, is_ordered: bool) -> Self {
         let lines = vec![Line::default(); ids.len()];
         Self { ids, is_ordered, lines, has_logs: false, has_args: false }
     }
 
     fn position(&self, id: i64) -> Option<usize> {
-        match self.is_ordered {
-            true => self.ids.binary_search(&id).ok(),
-            false => self.ids.iter().position(|own| *own == id),
-        }
+        if self.is_ordered { self.ids.binary_search(&id).ok() } else { self.ids.iter().position(|own| *own == id) }
     }
 
     fn is_behind(&self, id: i64) -> bool {
         self.is_ordered && self.ids.last().is_none_or(|last| id > *last)
     }
 
-    fn take_logs(&mut self, view: &logs::View<'_>) {
-        for row in 0..view.rows {
-            let id = view.id.get(row);
+    fn take_logs(&mut self, rows: &LineRow<'_>) {
+        for row in 0..rows.rows {
+            let id = rows.id.get(row);
             if let Some(at) = self.position(id) {
-                self.lines[at].format = view.format.get(row).map(str::to_owned);
-                self.lines[at].thread_id = view.thread_id.get(row);
+                self.lines[at].format = rows.format.get(row).map(str::to_owned);
+                self.lines[at].thread_id = rows.thread_id.get(row);
             } else if self.is_behind(id) {
                 self.has_logs = true;
                 return;
@@ -181,11 +201,11 @@ impl Stretch {
         }
     }
 
-    fn take_args(&mut self, view: &args::View<'_>) {
-        for row in (0..view.rows).filter(|row| view.owner_table.get(*row) == "logs") {
-            let id = view.owner_id.get(row);
+    fn take_args(&mut self, rows: &Arguments<'_>) {
+        for row in (0..rows.rows).filter(|row| rows.owner_table.get(*row) == "logs") {
+            let id = rows.owner_id.get(row);
             if let Some(at) = self.position(id) {
-                self.lines[at].args.push(details::argument(view, row));
+                self.lines[at].args.push(rows.argument(row));
             } else if self.is_behind(id) {
                 self.has_args = true;
                 return;
@@ -194,19 +214,19 @@ impl Stretch {
     }
 }
 
-impl TableSink for Stretch {
+impl TableSink for Gathered {
     fn wants(&self, table: Table) -> Columns {
         match table {
-            Table::Logs => Columns::named(table, &["id", "format", "thread_id"]),
-            Table::Args => Columns::ALL,
+            Table::Logs => LineRow::COLUMNS,
+            Table::Args => Arguments::COLUMNS,
             _ => Columns::NONE,
         }
     }
 
     fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         match table {
-            Table::Logs => self.take_logs(&logs::View::of(&batch)),
-            _ => self.take_args(&args::View::of(&batch)),
+            Table::Logs => self.take_logs(&LineRow::of(&batch)?),
+            _ => self.take_args(&Arguments::of(&batch)?),
         }
         if self.has_logs && self.has_args { Ok(Flow::Stop) } else { Ok(Flow::Continue) }
     }
@@ -228,12 +248,12 @@ impl Ids {
 
 impl TableSink for Ids {
     fn wants(&self, table: Table) -> Columns {
-        if table == Table::Logs { Columns::named(table, &["id"]) } else { Columns::NONE }
+        if table == Table::Logs { IdRow::COLUMNS } else { Columns::NONE }
     }
 
     fn batch(&mut self, _: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
-        let view = logs::View::of(&batch);
-        let ids = view.id.values();
+        let rows = IdRow::of(&batch)?;
+        let ids = rows.id.values();
         let taken = self.rows.start.min(ids.len())..self.rows.end.min(ids.len());
         self.ids.extend_from_slice(&ids[taken]);
         self.rows = self.rows.start.saturating_sub(ids.len())..self.rows.end.saturating_sub(ids.len());
@@ -263,9 +283,9 @@ mod tests {
         (trace, long, read)
     }
 
-    /// The first lines, with nothing known of the ids where `has_ids` is false.
-    fn first(has_ids: bool) -> Place {
-        Place { trace: 0, row: 3, rows: 0..STRETCH, from_ns: i64::MIN, has_ids }
+    /// The first lines, with nothing known of the ids if `has_ids` is false.
+    fn first(has_ids: bool) -> Block {
+        Block { trace: 0, row: 3, rows: 0..BLOCK, from_ns: i64::MIN, has_ids }
     }
 
     #[test]
@@ -276,11 +296,11 @@ mod tests {
         let lines = known.around(&first(true), &trace).map_err(|_| "refused").expect("lines");
         let taken = read.load(Ordering::Relaxed);
         assert!(taken < long * 9 / 10, "{taken} of {long} bytes for the first lines");
-        assert_eq!(lines.len(), STRETCH);
+        assert_eq!(lines.len(), BLOCK);
         assert!(lines.iter().all(|line| line.format.is_some()));
         assert!(lines.iter().any(|line| line.args.len() > 1));
-        // The line after it is of the same stretch.
-        let next = Place { row: 4, ..first(true) };
+        // The line after it is of the same block.
+        let next = Block { row: 4, ..first(true) };
         assert!(known.around(&next, &trace).is_ok());
         assert_eq!(read.load(Ordering::Relaxed), taken, "nothing is read again");
     }
@@ -289,7 +309,7 @@ mod tests {
     fn lines_are_the_same_whether_ids_are_known_or_looked_for() {
         let (trace, ..) = long_log();
         let [numbered, looked_for] = [true, false].map(|has_ids| first(has_ids).read(&trace).unwrap_or_default());
-        assert_eq!(numbered.len(), STRETCH);
+        assert_eq!(numbered.len(), BLOCK);
         for (one, other) in numbered.iter().zip(&looked_for) {
             assert_eq!((&one.format, &one.args), (&other.format, &other.args));
         }

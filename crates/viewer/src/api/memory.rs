@@ -1,14 +1,13 @@
 //! Memory: how much was in use, who took it, what never came back.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
 use axum::{Extension, Json, Router, extract::State, routing::get};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use traceloom_analysis::memory::{Extract, Options, Report, memory as analyse};
+use serde::{Deserialize, Serialize};
+use traceloom_analysis::memory::{Extract, MemoryReport, Options, Report, Site, memory as analyse};
 use traceloom_model::Filter;
 
-use super::{Answer, Refusal, part::Asked, work};
+use super::{Answer, Asked, Refusal, work};
 use crate::server::App;
 
 pub(crate) fn routes() -> Router<App> {
@@ -20,41 +19,51 @@ pub(crate) fn routes() -> Router<App> {
 type Known = work::Kept<(u32, Option<i64>, usize), Report>;
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct MemoryQuery {
     trace: u32,
-    /// A time on the axis of which to say what was alive.
+    /// A time on the axis; the answer says what was alive then.
     at: Option<i64>,
-    /// A function of which to list the sites that have it in their stack.
+    /// A function; the answer lists the sites that have it in their stack.
     function: Option<String>,
     /// Points of the curve.
-    #[serde(default = "some_points")]
-    points: usize,
+    points: Option<usize>,
 }
 
-fn some_points() -> usize {
-    Options::default().points
+/// The report on one trace, with its times on the axis, and lists of its sites by number.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct MemoryAnswer {
+    #[serde(flatten)]
+    report: MemoryReport,
+    /// Sites with memory that was never freed, the most bytes first.
+    leaks: Vec<usize>,
+    all_leaks: usize,
+    /// Sites by bytes.
+    hot: Vec<usize>,
+    /// Sites by allocations.
+    often: Vec<usize>,
+    /// Sites with the function in their stack, the most bytes first.
+    of: Vec<usize>,
+    all_of: usize,
 }
 
 /// Wider than any screen.
-const MOST_POINTS: usize = 4_096;
+const MAX_POINTS: usize = 4_096;
 /// Sites of each list; the sums are of all.
-const MOST_SITES: usize = 300;
-/// Frames of a stack; what is further out is counted.
-const MOST_FRAMES: usize = 200;
+const MAX_SITES: usize = 300;
+/// Frames of a stack; those further out are counted.
+const MAX_FRAMES: usize = 200;
 
-/// The report on one trace, with its times on the axis.
 async fn memory(
     State(app): State<App>,
     Extension(known): Extension<Arc<Known>>,
     Asked(query): Asked<MemoryQuery>,
-) -> Answer {
+) -> Answer<Json<MemoryAnswer>> {
     let trace = work::ready(&app, query.trace)?;
-    let offset_ns = {
-        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-        scene.traces.get(query.trace as usize).map_or(0, |trace| trace.offset_ns)
-    };
+    let offset_ns = app.scene.read().map_err(|_| Refusal::broken())?.offset_ns(query.trace);
     let at_ns = query.at.map(|at| at.saturating_sub(offset_ns));
-    let points = query.points.clamp(1, MOST_POINTS);
+    let points = query.points.unwrap_or(Options::default().points).clamp(1, MAX_POINTS);
     work::run(move || {
         let options = Options { at_ns, points, ..Options::default() };
         let report = known.or((query.trace, at_ns, points), || Ok(analyse(&*trace, &Filter::default(), &options)?))?;
@@ -66,48 +75,41 @@ async fn memory(
     .await
 }
 
-fn shown(report: &Report, function: Option<&str>, offset_ns: i64) -> Value {
-    let leaks = leaks(report);
-    let mut listed: BTreeSet<usize> = leaks.iter().copied().chain(0..report.sites.len().min(MOST_SITES)).collect();
+fn shown(report: &Report, function: Option<&str>, offset_ns: i64) -> MemoryAnswer {
+    let leaks = sites(report, |site| site.live > 0, |site| site.live_bytes);
+    let often = sites(report, |_| true, |site| site.count);
+    let has_it = |site: &Site| site.stack.iter().any(|frame| Some(frame.function.as_str()) == function);
+    let of = sites(report, has_it, |site| site.bytes);
+    let hot = sites(report, |_| true, |site| site.bytes);
+    let mut listed: BTreeSet<usize> = [&leaks, &often, &of, &hot].into_iter().flat_map(Listed::first).collect();
     for moment in [Some(&report.peak), report.at.as_ref()].into_iter().flatten() {
-        listed.extend(moment.sites.iter().take(MOST_SITES).map(|(site, ..)| *site));
+        listed.extend(moment.sites.iter().take(MAX_SITES).map(|(site, ..)| *site));
     }
-    let often = most_often(report);
-    listed.extend(&often);
-    let mut of_function = function.map_or_else(Vec::new, |function| sites_of(report, function));
-    let all_of = of_function.len();
-    of_function.truncate(MOST_SITES);
-    listed.extend(&of_function);
     let extract =
-        Extract { offset_ns, sites: listed.into_iter().collect(), most_alive: MOST_SITES, most_frames: MOST_FRAMES };
-    let mut answer = report.to_json(&extract);
-    answer["leaks"] = json!(leaks);
-    answer["all_leaks"] = json!(report.sites.iter().filter(|site| site.live > 0).count());
-    answer["hot"] = json!((0..report.sites.len().min(MOST_SITES)).collect::<Vec<_>>());
-    answer["often"] = json!(often);
-    answer["of"] = json!(of_function);
-    answer["all_of"] = json!(all_of);
-    answer
+        Extract { offset_ns, sites: listed.into_iter().collect(), most_alive: MAX_SITES, most_frames: MAX_FRAMES };
+    MemoryAnswer {
+        report: report.extract(&extract),
+        all_leaks: leaks.0.len(),
+        leaks: leaks.first().collect(),
+        hot: hot.first().collect(),
+        often: often.first().collect(),
+        all_of: of.0.len(),
+        of: of.first().collect(),
+    }
 }
 
-/// Sites with memory that was never freed, the most bytes first.
-fn leaks(report: &Report) -> Vec<usize> {
-    let mut leaks: Vec<usize> = (0..report.sites.len()).filter(|site| report.sites[*site].live > 0).collect();
-    leaks.sort_by_key(|site| std::cmp::Reverse(report.sites[*site].live_bytes));
-    leaks.truncate(MOST_SITES);
-    leaks
+/// Numbers of sites; not all are sent.
+struct Listed(Vec<usize>);
+
+impl Listed {
+    fn first(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().copied().take(MAX_SITES)
+    }
 }
 
-/// Sites that have a function in their stack, the most bytes first.
-fn sites_of(report: &Report, function: &str) -> Vec<usize> {
-    let has_it = |site: &usize| report.sites[*site].stack.iter().any(|frame| frame.function == function);
-    (0..report.sites.len()).filter(has_it).collect()
-}
-
-/// Sites by their number of allocations.
-fn most_often(report: &Report) -> Vec<usize> {
-    let mut sites: Vec<usize> = (0..report.sites.len()).collect();
-    sites.sort_by_key(|site| std::cmp::Reverse(report.sites[*site].count));
-    sites.truncate(MOST_SITES);
-    sites
+/// Some of the sites, those that weigh most first.
+fn sites(report: &Report, is_wanted: impl Fn(&Site) -> bool, weight: impl Fn(&Site) -> u64) -> Listed {
+    let mut sites: Vec<usize> = (0..report.sites.len()).filter(|site| is_wanted(&report.sites[*site])).collect();
+    sites.sort_by_key(|site| Reverse(weight(&report.sites[*site])));
+    Listed(sites)
 }

@@ -4,25 +4,27 @@ use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{Bar, Window};
 
-use super::{Answer, Refusal, part::Asked, picture::MOST_PIXELS};
+use super::{Answer, Asked, Refusal, picture::MAX_PIXELS};
 use crate::{
     scene::{NESTED, Scene},
     server::App,
 };
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct MinimapQuery {
     px: u32,
 }
 
-/// One value for each pixel.
+/// One value for each pixel of the whole axis.
 #[derive(Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Minimap {
-    /// Threads that are in a span.
+    /// Threads that are inside a span.
     busy: Vec<f64>,
     /// Log lines and events.
     points: Vec<f64>,
-    /// The part of them that is an error.
+    /// Those of them that are errors.
     errors: Vec<f64>,
     /// Bytes in use, all traces together.
     memory: Vec<f64>,
@@ -31,7 +33,7 @@ pub(crate) struct Minimap {
 /// How busy each pixel of the whole axis is.
 pub(crate) async fn minimap(State(app): State<App>, Asked(query): Asked<MinimapQuery>) -> Answer<Json<Minimap>> {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    let pixels = query.px.clamp(1, MOST_PIXELS);
+    let pixels = query.px.clamp(1, MAX_PIXELS);
     let Some((from, to)) = scene.extent() else { return Ok(Json(Minimap::default())) };
     let view = View { scene: &scene, from, to, pixels };
     let (points, errors) = view.points();

@@ -1,4 +1,7 @@
-//! What the page asks, and the answers.
+//! Queries of the page, and their answers.
+//!
+//! Each module holds one endpoint: its query, its answer, and the way from one to the other. The page knows the types from
+//! `web/src/wire.ts`, which [`wire`] writes.
 
 mod definitions;
 mod details;
@@ -10,9 +13,9 @@ mod logline;
 mod meanings;
 mod memory;
 mod minimap;
-mod part;
 mod picture;
 mod place;
+mod range;
 mod search;
 mod source;
 mod sql;
@@ -20,15 +23,17 @@ mod state;
 mod stats;
 mod totals;
 mod upload;
+mod wire;
 mod work;
 
 use axum::{
     Json, Router,
-    http::StatusCode,
+    extract::{FromRequestParts, Query},
+    http::{StatusCode, request::Parts},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use serde_json::json;
+use serde::{Serialize, de::DeserializeOwned};
 
 use crate::server::App;
 
@@ -58,8 +63,23 @@ pub(crate) fn router() -> Router<App> {
         .merge(sql::routes())
 }
 
-/// A question that cannot be answered.
+/// An answer, or why there is none.
+pub(crate) type Answer<T> = Result<T, Refusal>;
+
+/// The answer to a command: that it is done.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Done {}
+
+/// A query that cannot be answered.
 pub(crate) struct Refusal(StatusCode, String);
+
+/// Why a query was refused.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Refused {
+    error: String,
+}
 
 impl Refusal {
     pub(crate) fn bad(message: impl Into<String>) -> Self {
@@ -87,8 +107,18 @@ impl From<traceloom_core::Error> for Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.0, Json(json!({ "error": self.1 }))).into_response()
+        (self.0, Json(Refused { error: self.1 })).into_response()
     }
 }
 
-pub(crate) type Answer<T = Json<serde_json::Value>> = Result<T, Refusal>;
+/// A query from the address; one that does not fit is refused in a sentence.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let asked = Query::<T>::from_request_parts(parts, state).await;
+        asked.map(|Query(asked)| Self(asked)).map_err(|rejection| Refusal::bad(rejection.body_text()))
+    }
+}

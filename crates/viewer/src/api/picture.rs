@@ -6,32 +6,31 @@ use axum::{Json, extract::State, http::header, response::IntoResponse};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{Bar, Lane, Window};
 
-use super::{Answer, Refusal, part::Asked};
+use super::{Answer, Asked, Refusal, wire::row};
 use crate::{
-    scene::{Label, Labels, NESTED, Scene, Series, Values},
+    scene::{Label, Labels, NESTED, Point, Scene, Series, Values},
     server::App,
 };
 
 /// A window of the axis.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct WindowQuery {
     from: i64,
     to: i64,
     px: u32,
-    /// Numbers of tracks with commas; `7:0-40` is track 7 with these depths only.
-    #[serde(default)]
-    tracks: String,
-    /// Numbers of counters, with commas.
-    #[serde(default)]
-    counters: String,
+    /// Numbers of tracks, separated by commas; `7:0-40` is track 7 with these depths only.
+    tracks: Option<String>,
+    /// Numbers of counters, separated by commas.
+    counters: Option<String>,
 }
 
 /// Wider than any screen.
-pub(super) const MOST_PIXELS: u32 = 16_384;
+pub(super) const MAX_PIXELS: u32 = 16_384;
 /// More than fit below each other on any screen.
-const MOST_STRIPS: usize = 2_000;
+const MAX_STRIPS: usize = 2_000;
 /// A picture of a large screen has a few of them.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 /// Events are drawn as wide as this, so that more of them in one place are one.
 const EVENT_PIXELS: u32 = 3;
 
@@ -53,11 +52,11 @@ impl Seen {
 
 impl WindowQuery {
     fn tracks(&self) -> Answer<Vec<Seen>> {
-        listed(&self.tracks, Seen::parse, "tracks are numbers, such as 1,2 or 3:0-40")
+        listed(self.tracks.as_deref(), Seen::parse, "tracks are numbers, such as 1,2 or 3:0-40")
     }
 
     fn counters(&self) -> Answer<Vec<usize>> {
-        listed(&self.counters, |number| number.parse().ok(), "counters are numbers, such as 1,2")
+        listed(self.counters.as_deref(), |number| number.parse().ok(), "counters are numbers, such as 1,2")
     }
 
     /// The window in the time of a trace.
@@ -67,23 +66,23 @@ impl WindowQuery {
 
     fn coarse_window(&self, offset_ns: i64, pixels: u32) -> Window {
         let (from, to) = (self.from.saturating_sub(offset_ns), self.to.saturating_sub(offset_ns));
-        Window::new(from, to.max(from), self.px.clamp(1, MOST_PIXELS).div_ceil(pixels))
+        Window::new(from, to.max(from), self.px.clamp(1, MAX_PIXELS).div_ceil(pixels))
     }
 }
 
-/// What a text lists with commas.
-fn listed<T>(text: &str, parse: impl Fn(&str) -> Option<T>, what: &str) -> Answer<Vec<T>> {
-    let items = text.split(',').filter(|item| !item.is_empty());
-    let parsed: Option<Vec<T>> = items.map(parse).take(MOST_STRIPS + 1).collect();
+/// The items of a list with commas.
+fn listed<T>(text: Option<&str>, parse: impl Fn(&str) -> Option<T>, what: &str) -> Answer<Vec<T>> {
+    let items = text.unwrap_or_default().split(',').filter(|item| !item.is_empty());
+    let parsed: Option<Vec<T>> = items.map(parse).take(MAX_STRIPS + 1).collect();
     let parsed = parsed.ok_or_else(|| Refusal::bad(what))?;
-    match parsed.len() > MOST_STRIPS {
-        true => Err(Refusal::bad(format!("a picture has at most {MOST_STRIPS} strips"))),
-        false => Ok(parsed),
+    if parsed.len() > MAX_STRIPS {
+        return Err(Refusal::bad(format!("a picture has at most {MAX_STRIPS} strips")));
     }
+    Ok(parsed)
 }
 
 /// The kind of lane of context switches; those before it are kinds of spans.
-pub(super) const SWITCHES: u32 = 3;
+const SWITCHES: u32 = 3;
 
 /// The bars of some tracks.
 ///
@@ -101,7 +100,7 @@ pub(crate) async fn picture(State(app): State<App>, Asked(query): Asked<WindowQu
             if key.kind != NESTED || seen.depths.contains(&key.depth) {
                 put_lane(&mut bytes, [seen.track, key.kind.into(), key.depth], lane, &window);
             }
-            if bytes.len() > MOST_BYTES {
+            if bytes.len() > MAX_BYTES {
                 return Err(Refusal::bad("the picture is too large; ask for fewer tracks or pixels"));
             }
         }
@@ -132,28 +131,54 @@ fn busy(bar: &Bar) -> f32 {
     if bar.count == 1 { 1.0 } else { (bar.busy_ns as f64 / long_ns as f64).min(1.0) as f32 }
 }
 
-/// Everything in a window but the bars; all times on the axis.
+/// Everything in a window but the bars; all times are on the axis.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Extras {
-    /// `track, ts_ns, name, category, how many share its place, id`.
-    events: Vec<(u32, i64, u32, u32, usize, i64)>,
-    /// The number of a counter, and its samples: `ts_ns, min, max, last`.
+    events: Vec<EventMark>,
+    /// By the number of a counter.
     counters: Vec<(usize, Vec<Sample>)>,
-    /// The number of a counter of texts, and `ts_ns, text, how many share its place, number`.
+    /// By the number of a counter of texts.
     texts: Vec<(usize, Vec<TextLabel>)>,
-    /// The same for the memory of each trace that has any.
+    /// By the number of a trace that has allocations.
     memory: Vec<(usize, Vec<Sample>)>,
-    /// `trace, ts_ns, level, how many, number of the first line`.
-    logs: Vec<(u32, i64, u32, usize, i64)>,
-    /// `track, depth, ts_ns` of both ends.
-    links: Vec<Ends>,
+    logs: Vec<LogMark>,
+    links: Vec<LinkEnds>,
     /// Links that there was no room for.
     more_links: usize,
 }
 
-type Sample = (i64, f64, f64, f64);
-type TextLabel = (i64, String, usize, u32);
-type Ends = (u32, u32, i64, u32, u32, i64);
+row! {
+    /// An event; `shared` of them are in its place.
+    pub(crate) struct EventMark { track: u32, ts_ns: i64, name: u32, category: u32, shared: usize, id: i64 }
+}
+
+row! {
+    /// The values of one pixel.
+    pub(crate) struct Sample { ts_ns: i64, min: f64, max: f64, last: f64 }
+}
+
+row! {
+    /// A value that is a text; `shared` of them start in its place.
+    pub(crate) struct TextLabel { ts_ns: i64, text: String, shared: usize, number: u32 }
+}
+
+row! {
+    /// Log lines of one level in one pixel, and the number of the first.
+    pub(crate) struct LogMark { trace: u32, ts_ns: i64, level: u32, count: usize, number: u32 }
+}
+
+row! {
+    /// Both ends of an arrow.
+    pub(crate) struct LinkEnds {
+        from_track: u32,
+        from_depth: u32,
+        from_ns: i64,
+        to_track: u32,
+        to_depth: u32,
+        to_ns: i64,
+    }
+}
 
 /// Events, values, memory, log ticks and arrows of a window.
 pub(crate) async fn extras(State(app): State<App>, Asked(query): Asked<WindowQuery>) -> Answer<Json<Extras>> {
@@ -183,46 +208,53 @@ pub(crate) async fn extras(State(app): State<App>, Asked(query): Asked<WindowQue
     }))
 }
 
-fn events(scene: &Scene, query: &WindowQuery, tracks: &[Seen]) -> Vec<(u32, i64, u32, u32, usize, i64)> {
+fn events(scene: &Scene, query: &WindowQuery, tracks: &[Seen]) -> Vec<EventMark> {
     let mut shown = Vec::new();
     for seen in tracks {
         let Some(track) = scene.tracks.get(seen.track as usize) else { continue };
         let offset = scene.offset_ns(track.trace);
         track.events.draw(&query.coarse_window(offset, EVENT_PIXELS), &mut |point, shared| {
-            let ts_ns = point.ts_ns.saturating_add(offset);
-            shown.push((seen.track, ts_ns, point.name, point.category, shared, point.id));
+            let Point { ts_ns, name, category, id } = *point;
+            let ts_ns = ts_ns.saturating_add(offset);
+            shown.push(EventMark { track: seen.track, ts_ns, name, category, shared, id });
         });
     }
     shown
 }
 
 fn samples(series: &Series, query: &WindowQuery, offset_ns: i64) -> Vec<Sample> {
-    let drawn = series.draw(&query.window(offset_ns));
-    drawn.iter().map(|s| (s.ts_ns.saturating_add(offset_ns), s.min, s.max, s.last)).collect()
+    let drawn = series.draw(&query.window(offset_ns)).into_iter();
+    let moved = |ts_ns: i64| ts_ns.saturating_add(offset_ns);
+    drawn.map(|s| Sample { ts_ns: moved(s.ts_ns), min: s.min, max: s.max, last: s.last }).collect()
 }
 
 /// More of a text than a label has room for.
-const MOST_CHARS: usize = 120;
+const MAX_CHARS: usize = 120;
 
 fn text_labels(labels: &Labels, query: &WindowQuery, offset_ns: i64) -> Vec<TextLabel> {
-    let shown = |label: Label| (label.ts_ns.saturating_add(offset_ns), label.text, label.shared, label.number);
-    labels.draw(&query.coarse_window(offset_ns, EVENT_PIXELS), MOST_CHARS).into_iter().map(shown).collect()
+    let shown = |Label { ts_ns, text, shared, number }: Label| TextLabel {
+        ts_ns: ts_ns.saturating_add(offset_ns),
+        text,
+        shared,
+        number,
+    };
+    labels.draw(&query.coarse_window(offset_ns, EVENT_PIXELS), MAX_CHARS).into_iter().map(shown).collect()
 }
 
-fn logs(scene: &Scene, query: &WindowQuery) -> Vec<(u32, i64, u32, usize, i64)> {
+fn logs(scene: &Scene, query: &WindowQuery) -> Vec<LogMark> {
     let mut shown = Vec::new();
     scene.logs.draw(|trace| query.window(scene.offset_ns(trace)), &mut |tick, shared| {
         let ts_ns = tick.ts_ns.saturating_add(scene.offset_ns(tick.trace));
-        shown.push((tick.trace, ts_ns, tick.level_name, shared, tick.number.into()));
+        shown.push(LogMark { trace: tick.trace, ts_ns, level: tick.level_name, count: shared, number: tick.number });
     });
     shown
 }
 
 /// More arrows than these are a carpet, not a picture.
-const MOST_LINKS: usize = 1_000;
+const MAX_LINKS: usize = 1_000;
 
 /// The arrows that touch the window and a track that is seen; some of them, evenly, where there are too many.
-fn links(scene: &Scene, query: &WindowQuery, tracks: &[Seen]) -> (Vec<Ends>, usize) {
+fn links(scene: &Scene, query: &WindowQuery, tracks: &[Seen]) -> (Vec<LinkEnds>, usize) {
     let is_seen = |track: u32| tracks.iter().any(|seen| seen.track == track);
     let offsets = scene.traces.iter().map(|trace| trace.offset_ns);
     let (least, most) = offsets.fold((0, 0), |(least, most), offset| (offset.min(least), offset.max(most)));
@@ -233,11 +265,17 @@ fn links(scene: &Scene, query: &WindowQuery, tracks: &[Seen]) -> (Vec<Ends>, usi
         begin <= query.to && end >= query.from && (is_seen(arrow.from.track) || is_seen(arrow.to.track))
     });
     let all = touching.clone().count();
-    let every = all.div_ceil(MOST_LINKS).max(1);
+    let every = all.div_ceil(MAX_LINKS).max(1);
     let shown = touching.step_by(every).map(|arrow| {
         let offset = scene.offset_ns(arrow.trace);
-        let [from, to] = [arrow.from, arrow.to].map(|end| (end.track, end.depth, end.ts_ns.saturating_add(offset)));
-        (from.0, from.1, from.2, to.0, to.1, to.2)
+        LinkEnds {
+            from_track: arrow.from.track,
+            from_depth: arrow.from.depth,
+            from_ns: arrow.from.ts_ns.saturating_add(offset),
+            to_track: arrow.to.track,
+            to_depth: arrow.to.depth,
+            to_ns: arrow.to.ts_ns.saturating_add(offset),
+        }
     });
     let shown: Vec<_> = shown.collect();
     let more = all - shown.len();

@@ -1,18 +1,54 @@
-//! Where the span is that a row of a table means.
+//! The span that a row of a table means.
 
 use axum::{Json, extract::State};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use traceloom_analysis::lod::Lane;
+use serde::{Deserialize, Serialize};
+use traceloom_analysis::lod::{Lane, LaneKey};
 
-use super::{Answer, Refusal, part::Asked};
-use crate::server::App;
+use super::{Answer, Asked, Refusal};
+use crate::{scene::Scene, server::App};
+
+/// Where a span or an event is.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Found {
+    pub(super) track: u32,
+    /// As in pictures; [`EVENT`] for an event, whose `index` is its id.
+    pub(super) kind: u8,
+    pub(super) depth: u32,
+    pub(super) index: i64,
+    pub(super) name: u32,
+    /// On the axis.
+    pub(super) ts_ns: i64,
+    /// None for an event, and for a span that was never closed.
+    pub(super) dur_ns: Option<i64>,
+}
+
+/// The kind of a place that is an event.
+pub(super) const EVENT: u8 = 4;
+
+impl Found {
+    /// A span of a lane; `LaneKey::thread_id` is the number of its track.
+    pub(super) fn span(scene: &Scene, key: LaneKey, lane: &Lane, index: u32) -> Self {
+        let (track, begin_ns) = (key.thread_id as u32, lane.begin_ns(index));
+        Self {
+            track,
+            kind: key.kind,
+            depth: key.depth,
+            index: index.into(),
+            name: lane.name(index),
+            ts_ns: begin_ns.saturating_add(scene.track_offset_ns(track)),
+            dur_ns: lane.end_ns(index).map(|end| end.saturating_sub(begin_ns)),
+        }
+    }
+}
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct PlaceQuery {
-    /// When it begins, on the axis.
+    /// When it starts, on the axis.
     ts: i64,
-    /// As much as the row tells of it.
+    /// As much as the row says of it.
+    #[cfg_attr(test, ts(as = "Option<String>"))]
     trace_id: Option<u64>,
     thread_id: Option<i64>,
     id: Option<i64>,
@@ -20,10 +56,28 @@ pub(crate) struct PlaceQuery {
     dur: Option<i64>,
 }
 
-/// The span that begins at a time and agrees best with what else is known of it; null where none begins there.
-pub(crate) async fn place(State(app): State<App>, Asked(query): Asked<PlaceQuery>) -> Answer {
+impl PlaceQuery {
+    /// How well a span agrees: an id says more than a name, and a name more than a duration.
+    fn rank(&self, scene: &Scene, lane: &Lane, index: u32) -> u32 {
+        let dur_ns = lane.end_ns(index).map(|end| end.saturating_sub(lane.begin_ns(index)));
+        let agrees = [
+            self.id.is_some_and(|id| id == i64::from(lane.id(index))),
+            self.name.as_ref().is_some_and(|name| name == scene.names.get(lane.name(index))),
+            self.dur.is_some_and(|dur| Some(dur) == dur_ns),
+        ];
+        agrees.iter().fold(0, |rank, agrees| rank * 2 + u32::from(*agrees))
+    }
+
+    /// Whether any span that starts then will do.
+    fn takes_any(&self) -> bool {
+        self.id.is_none() && self.name.is_none() && self.dur.is_none()
+    }
+}
+
+/// The span that starts at a time and agrees best with what else is known of it; null if none starts there.
+pub(crate) async fn place(State(app): State<App>, Asked(query): Asked<PlaceQuery>) -> Answer<Json<Option<Found>>> {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    let mut best: Option<(u32, Value)> = None;
+    let mut best: Option<(u32, Found)> = None;
     for (key, lane) in scene.lanes.iter() {
         let Some(track) = scene.tracks.get(key.thread_id as usize) else { continue };
         let Some(trace) = scene.traces.get(track.trace as usize) else { continue };
@@ -33,33 +87,18 @@ pub(crate) async fn place(State(app): State<App>, Asked(query): Asked<PlaceQuery
         {
             continue;
         }
-        let begin_ns = query.ts.saturating_sub(trace.offset_ns);
-        for index in beginning_at(lane, begin_ns) {
-            let dur_ns = lane.end_ns(index).map(|end| end.saturating_sub(begin_ns));
-            let agrees = [
-                query.id.is_some_and(|id| id == i64::from(lane.id(index))),
-                query.name.as_ref().is_some_and(|name| name == scene.names.get(lane.name(index))),
-                query.dur.is_some_and(|dur| Some(dur) == dur_ns),
-            ];
-            // An id says more than a name, and a name more than a duration.
-            let rank = agrees.iter().fold(0, |rank, agrees| rank * 2 + u32::from(*agrees));
-            let asks_for_more = query.id.is_some() || query.name.is_some() || query.dur.is_some();
-            if (rank > 0 || !asks_for_more) && best.as_ref().is_none_or(|(known, _)| rank > *known) {
-                let found = json!({ "track": key.thread_id, "kind": key.kind, "depth": key.depth, "index": index,
-                    "ts_ns": query.ts, "dur_ns": dur_ns });
-                best = Some((rank, found));
+        for index in starting_at(lane, query.ts.saturating_sub(trace.offset_ns)) {
+            let rank = query.rank(&scene, lane, index);
+            if (rank > 0 || query.takes_any()) && best.as_ref().is_none_or(|(known, _)| rank > *known) {
+                best = Some((rank, Found::span(&scene, key, lane, index)));
             }
         }
     }
-    Ok(Json(best.map_or(Value::Null, |(_, found)| found)))
+    Ok(Json(best.map(|(_, found)| found)))
 }
 
-/// The spans of a lane that begin at a time.
-fn beginning_at(lane: &Lane, begin_ns: i64) -> impl Iterator<Item = u32> {
-    let (mut low, mut high) = (0, lane.len() as u32);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if lane.begin_ns(middle) < begin_ns { low = middle + 1 } else { high = middle }
-    }
-    (low..lane.len() as u32).take_while(move |index| lane.begin_ns(*index) == begin_ns)
+/// The spans of a lane that start at a time.
+fn starting_at(lane: &Lane, begin_ns: i64) -> impl Iterator<Item = u32> {
+    let first = lane.first_where(|begin| begin >= begin_ns);
+    (first..lane.len() as u32).take_while(move |index| lane.begin_ns(*index) == begin_ns)
 }

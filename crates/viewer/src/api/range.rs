@@ -1,15 +1,11 @@
-//! The part of the traces that a question is about: a stretch of the axis, and some tracks.
+//! The range of the axis that a query is about, and its tracks.
 
-use std::{collections::BTreeMap, sync::Arc};
-use traceloom_core::TimeRange;
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use arrow_array::RecordBatch;
-use axum::{
-    extract::{FromRequestParts, Query},
-    http::request::Parts,
-};
-use serde::{Deserialize, de::DeserializeOwned};
-use traceloom_analysis::lod::Lane;
+use serde::Deserialize;
+use traceloom_analysis::lod::{Lane, LaneKey};
+use traceloom_core::TimeRange;
 use traceloom_mapping::Trace;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource};
 
@@ -19,96 +15,79 @@ use crate::{
     server::App,
 };
 
-/// What a question asks, from the address; what does not fit is refused in a sentence.
-pub(crate) struct Asked<T>(pub(crate) T);
-
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
-    type Rejection = Refusal;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
-        let asked = Query::<T>::from_request_parts(parts, state).await;
-        asked.map(|Query(asked)| Self(asked)).map_err(|rejection| Refusal::bad(rejection.body_text()))
-    }
-}
-
-/// A stretch of the axis and tracks; everything where nothing is said.
+/// A range of the axis and some tracks; everything if both are left out.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct PartQuery {
-    /// Only what begins from here on.
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub(crate) struct RangeQuery {
+    /// Only rows that start at this time or later.
     from: Option<i64>,
-    /// Only what begins before this.
+    /// Only rows that start before this time.
     to: Option<i64>,
-    /// Numbers of tracks, with commas.
-    #[serde(default)]
-    tracks: String,
+    /// Numbers of tracks, separated by commas.
+    tracks: Option<String>,
 }
 
-/// What a question asks of one trace.
+/// One trace, and the rows of it that a query is about.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct TraceScope {
     pub(crate) trace: u32,
     pub(crate) source: Arc<Trace>,
     pub(crate) offset_ns: i64,
     pub(crate) filter: Filter,
 }
 
-/// What tells answers apart: traces do not change after they are read.
-pub(crate) type PartKey = Vec<(u32, Filter)>;
+/// Distinguishes answers: traces do not change after they are read.
+pub(crate) type ScopeKey = Vec<(u32, Filter)>;
 
-pub(crate) fn key(pieces: &[Piece]) -> PartKey {
-    pieces.iter().map(|piece| (piece.trace, piece.filter.clone())).collect()
+pub(crate) fn key(scopes: &[TraceScope]) -> ScopeKey {
+    scopes.iter().map(|scope| (scope.trace, scope.filter.clone())).collect()
 }
 
-impl PartQuery {
-    /// What is asked of each trace that is read already.
-    pub(crate) fn pieces(&self, app: &App) -> Answer<Vec<Piece>> {
-        self.check()?;
+impl RangeQuery {
+    /// The scope of each trace that is read already.
+    pub(crate) fn scopes(&self, app: &App) -> Answer<Vec<TraceScope>> {
+        let range = self.range()?;
         let scene = app.scene.read().map_err(|_| Refusal::broken())?;
         let threads = self.threads(&scene)?;
-        let pieces = app.loader.traces().into_iter().filter_map(|(trace, source)| {
+        let scopes = app.loader.traces().into_iter().filter_map(|(trace, source)| {
             let threads = match &threads {
                 Some(threads) => Some(threads.get(&trace)?.clone()),
                 None => None,
             };
             let offset_ns = scene.offset_ns(trace);
-            let range = self.range().shifted(offset_ns.saturating_neg());
-            Some(Piece { trace, source, offset_ns, filter: Filter { range, threads } })
+            let filter = Filter { range: range.shifted(offset_ns.saturating_neg()), threads };
+            Some(TraceScope { trace, source, offset_ns, filter })
         });
-        Ok(pieces.collect())
+        Ok(scopes.collect())
     }
 
-    /// The lanes that are asked for, each with its offset and the spans that begin in the part.
-    pub(crate) fn lanes<'s>(&self, scene: &'s Scene) -> Answer<Vec<LanePart<'s>>> {
-        self.check()?;
+    /// The lanes of the tracks, each with its spans that start in the range.
+    pub(crate) fn lanes<'s>(&self, scene: &'s Scene) -> Answer<Vec<LaneRange<'s>>> {
+        let range = self.range()?;
         let tracks = self.tracks(scene)?;
         let lanes = scene.lanes.iter().filter_map(|(key, lane)| {
             let track = u32::try_from(key.thread_id).ok()?;
             if tracks.as_ref().is_some_and(|tracks| !tracks.contains(&track)) {
                 return None;
             }
-            let offset_ns = scene.track_offset_ns(track);
-            let range = self.range().shifted(offset_ns.saturating_neg());
+            let range = range.shifted(scene.track_offset_ns(track).saturating_neg());
             let first = lane.first_where(|begin_ns| range.contains(begin_ns) || !range.is_before_end(begin_ns));
             let last = lane.first_where(|begin_ns| !range.is_before_end(begin_ns));
-            Some(LanePart { track, kind: key.kind, depth: key.depth, offset_ns, lane, spans: first..last.max(first) })
+            Some(LaneRange { key, lane, spans: first..last.max(first) })
         });
         Ok(lanes.collect())
     }
 
-    fn check(&self) -> Answer<()> {
+    /// The range of the axis.
+    fn range(&self) -> Answer<TimeRange> {
         match (self.from, self.to) {
             (Some(from), Some(to)) if to < from => Err(Refusal::bad("the range ends before it begins")),
-            _ => Ok(()),
+            _ => Ok(TimeRange::new(self.from, self.to)),
         }
     }
 
-    /// The range of the axis.
-    fn range(&self) -> TimeRange {
-        TimeRange::new(self.from, self.to)
-    }
-
     fn tracks(&self, scene: &Scene) -> Answer<Option<Vec<u32>>> {
-        let numbers = self.tracks.split(',').filter(|number| !number.is_empty());
+        let numbers = self.tracks.as_deref().unwrap_or_default().split(',').filter(|number| !number.is_empty());
         let parsed: Answer<Vec<u32>> =
             numbers.map(|number| number.parse().map_err(|_| Refusal::bad("a track is a number"))).collect();
         let parsed = parsed?;
@@ -134,14 +113,11 @@ impl PartQuery {
     }
 }
 
-/// Spans of one lane that begin in the part.
-pub(crate) struct LanePart<'s> {
-    pub(crate) track: u32,
-    pub(crate) kind: u8,
-    pub(crate) depth: u32,
-    pub(crate) offset_ns: i64,
+/// The spans of one lane that start in a range.
+pub(crate) struct LaneRange<'s> {
+    pub(crate) key: LaneKey,
     pub(crate) lane: &'s Lane,
-    pub(crate) spans: std::ops::Range<u32>,
+    pub(crate) spans: Range<u32>,
 }
 
 /// Whether traces are still being read, so that an answer is about the others only.
@@ -150,10 +126,17 @@ pub(crate) fn is_loading(app: &App) -> Answer<bool> {
     Ok(scene.traces.iter().any(|trace| trace.state == LoadState::Loading))
 }
 
-/// Pours a piece into a sink; ends when nobody waits for it any more.
-pub(crate) fn pour(piece: &Piece, sink: &mut dyn TableSink, over: &Over) -> Answer<()> {
-    piece.source.pour(&piece.filter, &mut Watched { sink, over })?;
-    over.check()
+impl TraceScope {
+    /// The whole of the same trace.
+    pub(crate) fn whole(&self) -> Self {
+        Self { filter: Filter::default(), ..self.clone() }
+    }
+
+    /// Pours the rows into a sink; ends when nobody waits for them anymore.
+    pub(crate) fn pour(&self, sink: &mut dyn TableSink, over: &Over) -> Answer<()> {
+        self.source.pour(&self.filter, &mut Watched { sink, over })?;
+        over.check()
+    }
 }
 
 struct Watched<'s> {

@@ -2,101 +2,98 @@
 
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use traceloom_analysis::lod::Lane;
 
-use super::{Answer, Refusal, part::Asked};
+use super::{
+    Answer, Asked, Refusal,
+    place::{EVENT, Found},
+    wire::row,
+};
 use crate::{scene::Scene, server::App};
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct SearchQuery {
     q: String,
 }
 
-/// More than a list can show.
-const MOST_NAMES: usize = 200;
+/// The names that hold a text, and their spans and events together.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct SearchAnswer {
+    spans: u64,
+    events: u64,
+    names: usize,
+    rows: Vec<SearchRow>,
+}
 
-/// Names that hold a text, those with the most time first, and how many spans and events they have together.
-pub(crate) async fn search(State(app): State<App>, Asked(query): Asked<SearchQuery>) -> Answer {
+row! {
+    /// A name with its spans and events.
+    pub(crate) struct SearchRow { id: u32, name: String, spans: u64, total_ns: i64, events: u64 }
+}
+
+/// More than a list can show.
+const MAX_NAMES: usize = 200;
+
+/// Names that hold a text, those with the most time first.
+pub(crate) async fn search(State(app): State<App>, Asked(query): Asked<SearchQuery>) -> Answer<Json<SearchAnswer>> {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    let found = scene.names.search(&query.q);
-    let found = found.map(|(number, name)| (number, name, scene.names.total(number), scene.names.events(number)));
-    let mut found: Vec<_> = found.filter(|(_, _, (count, _), events)| count + events > 0).collect();
-    let spans: u64 = found.iter().map(|(_, _, (count, _), _)| count).sum();
-    let events: u64 = found.iter().map(|(.., events)| events).sum();
+    let found =
+        scene.names.search(&query.q).map(|(id, name)| (id, name, scene.names.total(id), scene.names.events(id)));
+    let mut found: Vec<_> = found.filter(|(_, _, (spans, _), events)| spans + events > 0).collect();
+    let spans = found.iter().map(|(_, _, (spans, _), _)| spans).sum();
+    let events = found.iter().map(|(.., events)| events).sum();
     let names = found.len();
-    found.sort_by_key(|(_, _, (count, total_ns), events)| std::cmp::Reverse((*total_ns, count + events)));
-    found.truncate(MOST_NAMES);
-    let row = |(id, name, (count, total_ns), events): &(u32, &str, (u64, i64), u64)| {
-        json!([id, name, count, total_ns, events])
+    found.sort_by_key(|(_, _, (spans, total_ns), events)| std::cmp::Reverse((*total_ns, spans + events)));
+    found.truncate(MAX_NAMES);
+    let row = |(id, name, (spans, total_ns), events): (u32, &str, (u64, i64), u64)| SearchRow {
+        id,
+        name: name.to_owned(),
+        spans,
+        total_ns,
+        events,
     };
-    let rows: Vec<_> = found.iter().map(row).collect();
-    Ok(Json(json!({ "spans": spans, "events": events, "names": names, "rows": rows })))
+    let rows = found.into_iter().map(row).collect();
+    Ok(Json(SearchAnswer { spans, events, names, rows }))
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct NextQuery {
     /// Number of a name.
     name: Option<u32>,
     /// A text that names hold, instead of a number.
     q: Option<String>,
-    /// What begins after this, or before it.
+    /// Spans and events that start after this time, or before it.
     ts: i64,
-    #[serde(default)]
-    back: bool,
+    back: Option<bool>,
 }
 
-/// Where a span or an event is.
-#[derive(Serialize)]
-pub(crate) struct Found {
-    track: u32,
-    /// As in pictures; [`EVENT`] for an event, whose `index` is its id.
-    kind: u8,
-    depth: u32,
-    index: i64,
-    name: u32,
-    ts_ns: i64,
-    dur_ns: Option<i64>,
-}
-
-const EVENT: u8 = 4;
-
-/// The next or the previous span or event of a name, on any track; null where there is none.
+/// The next or the previous span or event of a name, on any track; null if there is none.
 pub(crate) async fn next(State(app): State<App>, Asked(query): Asked<NextQuery>) -> Answer<Json<Option<Found>>> {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
     let wanted = wanted(&scene, &query)?;
     let is_wanted = |name: u32| wanted.get(name as usize).copied().unwrap_or(false);
+    let back = query.back.unwrap_or(false);
     let mut best: Option<Found> = None;
     let mut offer = |found: Found| {
-        let is_nearer = |best: &Found| {
-            if query.back { found.ts_ns > best.ts_ns } else { found.ts_ns < best.ts_ns }
-        };
+        let is_nearer = |best: &Found| if back { found.ts_ns > best.ts_ns } else { found.ts_ns < best.ts_ns };
         if best.as_ref().is_none_or(is_nearer) {
             best = Some(found);
         }
     };
     for (key, lane) in scene.lanes.iter() {
-        let track = key.thread_id as u32;
-        let offset = scene.track_offset_ns(track);
-        let Some(index) = nearest(lane, query.ts.saturating_sub(offset), query.back, is_wanted) else { continue };
-        let begin_ns = lane.begin_ns(index);
-        offer(Found {
-            track,
-            kind: key.kind,
-            depth: key.depth,
-            index: index.into(),
-            name: lane.name(index),
-            ts_ns: begin_ns.saturating_add(offset),
-            dur_ns: lane.end_ns(index).map(|end| end.saturating_sub(begin_ns)),
-        });
+        let ts_ns = query.ts.saturating_sub(scene.track_offset_ns(key.thread_id as u32));
+        if let Some(index) = nearest(lane, ts_ns, back, is_wanted) {
+            offer(Found::span(&scene, key, lane, index));
+        }
     }
     for (number, track) in scene.tracks.iter().enumerate() {
         let offset = scene.offset_ns(track.trace);
-        let Some(point) = track.events.nearest(query.ts.saturating_sub(offset), query.back, is_wanted) else {
-            continue;
-        };
-        let (index, name, ts_ns) = (point.id, point.name, point.ts_ns.saturating_add(offset));
-        offer(Found { track: number as u32, kind: EVENT, depth: 0, index, name, ts_ns, dur_ns: None });
+        if let Some(point) = track.events.nearest(query.ts.saturating_sub(offset), back, is_wanted) {
+            let (index, name, ts_ns) = (point.id, point.name, point.ts_ns.saturating_add(offset));
+            offer(Found { track: number as u32, kind: EVENT, depth: 0, index, name, ts_ns, dur_ns: None });
+        }
     }
     Ok(Json(best))
 }

@@ -1,79 +1,195 @@
-//! What is there: traces, tracks, names.
+//! The traces, tracks and names that are there.
 
-use axum::{Json, extract::State};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use axum::{Json, extract::State as Extracted};
+use serde::{Deserialize, Serialize};
+use traceloom_model::Table;
 
-use super::{Answer, Refusal, part::Asked};
+use super::{Answer, Asked, Done, Refusal, wire::row};
 use crate::{
     scene::{LoadState, Scene, Values},
     server::App,
 };
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct StateQuery {
-    /// What the page knows already.
+    /// The revision that the page has already.
     since: Option<u64>,
 }
 
-/// Everything that is there; only how far loading is where the page knows the rest.
-pub(crate) async fn state(State(app): State<App>, Asked(query): Asked<StateQuery>) -> Answer {
+/// How far loading is.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Progress {
+    revision: u64,
+    read_bytes: u64,
+    total_bytes: u64,
+}
+
+/// Everything that is there.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct State {
+    #[serde(flatten)]
+    progress: Progress,
+    /// From the first to the last time of the axis; none if no trace has a time.
+    from_ns: Option<i64>,
+    to_ns: Option<i64>,
+    traces: Vec<TraceInfo>,
+    tracks: Vec<TrackInfo>,
+    counters: Vec<CounterInfo>,
+    names: usize,
+    logs: usize,
+    links: usize,
+    /// Whether queries in SQL are answered.
+    sql: bool,
+}
+
+/// Everything, or only how far loading is if the page knows the rest.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(untagged)]
+pub(crate) enum StateAnswer {
+    Same(Progress),
+    Changed(State),
+}
+
+/// One trace.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct TraceInfo {
+    path: String,
+    format: String,
+    version: String,
+    /// As text: it does not fit into a number of JavaScript.
+    trace_id: String,
+    bytes: u64,
+    clock: String,
+    /// As text, too.
+    unix_origin_ns: Option<String>,
+    /// Without the offset.
+    from_ns: i64,
+    to_ns: i64,
+    /// Added to every time of the trace on the axis.
+    offset_ns: i64,
+    findings: u64,
+    /// Log lines with a time.
+    logs: usize,
+    /// Most bytes in use; none if the trace has no allocations.
+    memory: Option<f64>,
+    /// Whether a profiler added calls up.
+    has_calls: bool,
+    /// Whether a profiler measured lines.
+    has_lines: bool,
+    /// Whether rows name files of source code.
+    has_source: bool,
+    state: TraceState,
+    error: Option<String>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TraceState {
+    Failed,
+    Loading,
+    Ready,
+}
+
+/// A thread or a zone.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct TrackInfo {
+    trace: u32,
+    thread_id: i64,
+    tid: Option<u64>,
+    process: String,
+    name: String,
+    kind: String,
+    spans: u64,
+    events: u64,
+    /// Events that are drawn as such.
+    instants: usize,
+    switches: usize,
+    depth: u32,
+    frame_depth: u32,
+    range_depth: u32,
+}
+
+/// Values of one name on one track.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct CounterInfo {
+    trace: u32,
+    track: Option<u32>,
+    name: u32,
+    value_id: Option<String>,
+    samples: usize,
+    is_text: bool,
+    min: Option<f64>,
+    max: Option<f64>,
+}
+
+/// Everything that is there; only how far loading is if the page knows the rest.
+pub(crate) async fn state(
+    Extracted(app): Extracted<App>,
+    Asked(query): Asked<StateQuery>,
+) -> Answer<Json<StateAnswer>> {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
     let (read_bytes, total_bytes) = app.loader.progress();
+    let progress = Progress { revision: scene.revision, read_bytes, total_bytes };
     if query.since == Some(scene.revision) {
-        return Ok(Json(json!({
-            "revision": scene.revision, "read_bytes": read_bytes, "total_bytes": total_bytes
-        })));
+        return Ok(Json(StateAnswer::Same(progress)));
     }
     let extent = scene.extent();
-    Ok(Json(json!({
-        "revision": scene.revision,
-        "read_bytes": read_bytes,
-        "total_bytes": total_bytes,
-        "from_ns": extent.map(|(from, _)| from),
-        "to_ns": extent.map(|(_, to)| to),
-        "traces": traces(&scene),
-        "tracks": tracks(&scene),
-        "counters": counters(&scene),
-        "names": scene.names.len(),
-        "logs": scene.logs.len(),
-        "links": scene.links.len(),
-        "sql": cfg!(feature = "sql"),
+    Ok(Json(StateAnswer::Changed(State {
+        progress,
+        from_ns: extent.map(|(from, _)| from),
+        to_ns: extent.map(|(_, to)| to),
+        traces: traces(&scene),
+        tracks: tracks(&scene),
+        counters: counters(&scene),
+        names: scene.names.len(),
+        logs: scene.logs.len(),
+        links: scene.links.len(),
+        sql: cfg!(feature = "sql"),
     })))
 }
 
-fn traces(scene: &Scene) -> Vec<Value> {
+fn traces(scene: &Scene) -> Vec<TraceInfo> {
     let shown = scene.traces.iter().enumerate().map(|(number, trace)| {
         let (state, error) = match &trace.state {
-            LoadState::Failed(error) => ("failed", Some(error)),
-            LoadState::Loading => ("loading", None),
-            LoadState::Ready => ("ready", None),
+            LoadState::Failed(error) => (TraceState::Failed, Some(error.clone())),
+            LoadState::Loading => (TraceState::Loading, None),
+            LoadState::Ready => (TraceState::Ready, None),
         };
         // A trace without times reaches nowhere.
         let reach = if trace.first_ns <= trace.last_ns { (trace.first_ns, trace.last_ns) } else { (0, 0) };
-        json!({
-            "path": trace.path.to_string_lossy(),
-            "format": trace.format,
-            "version": trace.version,
-            // As text: it does not fit into a number of JavaScript.
-            "trace_id": trace.trace_id.to_string(),
-            "bytes": trace.bytes,
-            "clock": trace.clock,
-            "unix_origin_ns": trace.unix_origin_ns.map(|ns| ns.to_string()),
-            "from_ns": reach.0,
-            "to_ns": reach.1,
-            "offset_ns": trace.offset_ns,
-            "findings": trace.findings,
-            "logs": scene.logs.timed(number as u32),
-            "memory": trace.memory.as_ref().and_then(|series| series.range()).map(|(_, peak)| peak),
-            "state": state,
-            "error": error,
-        })
+        TraceInfo {
+            path: trace.path.to_string_lossy().into_owned(),
+            format: trace.format.to_owned(),
+            version: trace.version.clone(),
+            trace_id: trace.trace_id.to_string(),
+            bytes: trace.bytes,
+            clock: trace.clock.clone(),
+            unix_origin_ns: trace.unix_origin_ns.map(|ns| ns.to_string()),
+            from_ns: reach.0,
+            to_ns: reach.1,
+            offset_ns: trace.offset_ns,
+            findings: trace.findings,
+            logs: scene.logs.timed(number as u32),
+            memory: trace.memory.as_ref().and_then(|series| series.range()).map(|(_, peak)| peak),
+            has_calls: trace.contents.has(Table::Calls),
+            has_lines: trace.contents.has(Table::LineTimes),
+            has_source: trace.contents.has_source,
+            state,
+            error,
+        }
     });
     shown.collect()
 }
 
-fn tracks(scene: &Scene) -> Vec<Value> {
+fn tracks(scene: &Scene) -> Vec<TrackInfo> {
     let mut depths = vec![[0_u32; 3]; scene.tracks.len()];
     for (key, _) in scene.lanes.iter() {
         if let Some(depth) = depths.get_mut(key.thread_id as usize).and_then(|depths| depths.get_mut(key.kind as usize))
@@ -81,72 +197,80 @@ fn tracks(scene: &Scene) -> Vec<Value> {
             *depth = (*depth).max(key.depth + 1);
         }
     }
-    let shown = scene.tracks.iter().zip(depths).map(|(track, depths)| {
-        json!({
-            "trace": track.trace,
-            "thread_id": track.thread_id,
-            "tid": track.tid,
-            "process": track.process,
-            "name": track.name,
-            "kind": track.kind,
-            "spans": track.spans,
-            "events": track.events.len() as u64 + track.unseen_events,
-            "instants": track.events.len(),
-            "switches": track.switches.len(),
-            "depth": depths[0],
-            "frame_depth": depths[1],
-            "range_depth": depths[2],
-        })
+    let shown = scene.tracks.iter().zip(depths).map(|(track, [depth, frame_depth, range_depth])| TrackInfo {
+        trace: track.trace,
+        thread_id: track.thread_id,
+        tid: track.tid,
+        process: track.process.clone(),
+        name: track.name.clone(),
+        kind: track.kind.clone(),
+        spans: track.spans,
+        events: track.events.len() as u64 + track.unseen_events,
+        instants: track.events.len(),
+        switches: track.switches.len(),
+        depth,
+        frame_depth,
+        range_depth,
     });
     shown.collect()
 }
 
-fn counters(scene: &Scene) -> Vec<Value> {
+fn counters(scene: &Scene) -> Vec<CounterInfo> {
     let shown = scene.counters.iter().map(|counter| {
         let range = counter.values.range();
-        json!({
-            "trace": counter.trace,
-            "track": counter.track,
-            "name": counter.name,
-            "value_id": counter.value_id.map(|id| id.to_string()),
-            "samples": counter.values.len(),
-            "is_text": matches!(counter.values, Values::Texts(_)),
-            "min": range.map(|(min, _)| min),
-            "max": range.map(|(_, max)| max),
-        })
+        CounterInfo {
+            trace: counter.trace,
+            track: counter.track,
+            name: counter.name,
+            value_id: counter.value_id.map(|id| id.to_string()),
+            samples: counter.values.len(),
+            is_text: matches!(counter.values, Values::Texts(_)),
+            min: range.map(|(min, _)| min),
+            max: range.map(|(_, max)| max),
+        }
     });
     shown.collect()
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct NamesQuery {
     /// The first one that the page does not know yet.
-    #[serde(default)]
-    from: u32,
+    from: Option<u32>,
+}
+
+row! {
+    /// A name, and the color that its producer wants, as 0xAARRGGBB.
+    pub(crate) struct NameRow { name: String, color: Option<u32> }
 }
 
 /// Names of one answer; the page asks again for the rest.
-const MOST_NAMES: u32 = 50_000;
+const MAX_NAMES: u32 = 50_000;
 
-/// Names from a number on, with colours.
-pub(crate) async fn names(State(app): State<App>, Asked(query): Asked<NamesQuery>) -> Answer {
+/// Names from a number on, with colors.
+pub(crate) async fn names(
+    Extracted(app): Extracted<App>,
+    Asked(query): Asked<NamesQuery>,
+) -> Answer<Json<Vec<NameRow>>> {
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
-    let numbers = query.from..(scene.names.len() as u32).min(query.from.saturating_add(MOST_NAMES));
-    let names: Vec<_> = numbers.map(|number| json!([scene.names.get(number), scene.names.color(number)])).collect();
-    Ok(Json(json!(names)))
+    let from = query.from.unwrap_or(0);
+    let numbers = from..(scene.names.len() as u32).min(from.saturating_add(MAX_NAMES));
+    let name = |number| NameRow { name: scene.names.get(number).to_owned(), color: scene.names.color(number) };
+    Ok(Json(numbers.map(name).collect()))
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct OffsetQuery {
     trace: usize,
     offset_ns: i64,
 }
 
 /// Moves a trace on the axis.
-pub(crate) async fn offset(State(app): State<App>, Asked(query): Asked<OffsetQuery>) -> Answer {
+pub(crate) async fn offset(Extracted(app): Extracted<App>, Asked(query): Asked<OffsetQuery>) -> Answer<Json<Done>> {
     let mut scene = app.scene.write().map_err(|_| Refusal::broken())?;
     let trace = scene.traces.get_mut(query.trace).ok_or_else(|| Refusal::absent("there is no such trace"))?;
     trace.offset_ns = query.offset_ns;
     scene.revision += 1;
-    Ok(Json(json!({})))
+    Ok(Json(Done {}))
 }

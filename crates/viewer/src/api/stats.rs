@@ -1,15 +1,15 @@
-//! Statistics of a part of the traces: the figures of `traceloom stats`.
+//! Statistics of a range of the traces: the figures of `traceloom stats`.
 
 use std::sync::Arc;
 
 use axum::{Extension, Json, Router, extract::State, routing::get};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use traceloom_analysis::stats::{By, CallRow, EventRow, Options, Report, SpanRow, Stats, ThreadRow, ValueRow};
+use serde::{Deserialize, Serialize};
+use traceloom_analysis::stats::{self as analysis, By, Options, Report};
 
 use super::{
-    Answer,
-    part::{self, Asked, PartKey, PartQuery, Piece},
+    Answer, Asked,
+    range::{self, RangeQuery, ScopeKey, TraceScope},
+    wire::row,
     work,
 };
 use crate::server::App;
@@ -19,13 +19,14 @@ pub(crate) fn routes() -> Router<App> {
     Router::new().route("/stats", get(stats)).layer(Extension(known))
 }
 
-/// Reports by part and by what tells groups apart.
-type Known = work::Kept<(PartKey, Grouping), Report>;
+/// Reports by range and grouping.
+type Known = work::Kept<(ScopeKey, Grouping), Report>;
 
-/// What tells groups apart, besides the name.
+/// Distinguishes groups, besides the name.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
-enum Grouping {
+pub(crate) enum Grouping {
     Category,
     File,
     #[default]
@@ -45,106 +46,195 @@ impl Grouping {
 }
 
 #[derive(Deserialize)]
-struct StatsQuery {
-    #[serde(default)]
-    by: Grouping,
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub(crate) struct StatsQuery {
+    by: Option<Grouping>,
 }
 
-/// Rows of one list; those with the most time of their own come first.
-const MOST_ROWS: usize = 100_000;
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Stats {
+    /// Whether traces are still being read; they are not in the figures.
+    loading: bool,
+    /// Self time of all spans.
+    self_ns: u64,
+    /// Spans that are counted together because there are too many groups.
+    merged: u64,
+    unclosed: u64,
+    spans: Listed<SpanRow>,
+    functions: Listed<FunctionRow>,
+    values: Listed<ValueRow>,
+    events: Listed<EventRow>,
+    threads: Vec<ThreadRow>,
+}
+
+/// The first rows of a list, and how many there are.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Listed<T> {
+    all: usize,
+    rows: Vec<T>,
+}
+
+row! {
+    /// Spans of one name, or of one group.
+    pub(crate) struct SpanRow {
+        name: String,
+        thread: Option<String>,
+        tid: Option<u64>,
+        file: Option<String>,
+        category: Option<String>,
+        calls: u64,
+        unclosed: u64,
+        total_ns: u64,
+        self_ns: u64,
+        min_ns: u64,
+        mean_ns: f64,
+        p50_ns: Option<f64>,
+        p95_ns: Option<f64>,
+        p99_ns: Option<f64>,
+        max_ns: u64,
+        share: Option<f64>,
+        is_exact: bool,
+    }
+}
+
+row! {
+    /// A function as the profiler added it up.
+    pub(crate) struct FunctionRow { name: String, calls: u64, total_ns: u64, self_ns: u64, mean_ns: f64, share: f64 }
+}
+
+row! {
+    /// Values of one name.
+    pub(crate) struct ValueRow {
+        name: String,
+        count: u64,
+        min: Option<f64>,
+        mean: Option<f64>,
+        p50: Option<f64>,
+        p95: Option<f64>,
+        p99: Option<f64>,
+        max: Option<f64>,
+        first: Option<f64>,
+        last: Option<f64>,
+        is_exact: bool,
+    }
+}
+
+row! {
+    /// Events of one name.
+    pub(crate) struct EventRow {
+        name: String,
+        category: String,
+        thread: Option<String>,
+        tid: Option<u64>,
+        count: u64,
+    }
+}
+
+row! {
+    /// A thread, and the trace that it is of.
+    pub(crate) struct ThreadRow {
+        name: String,
+        tid: Option<u64>,
+        trace: Option<u32>,
+        spans: u64,
+        busy_ns: u64,
+        switches: u64,
+        off_cpu_ns: u64,
+    }
+}
+
+/// Rows of one list; those with the most self time come first.
+const MAX_ROWS: usize = 100_000;
 
 async fn stats(
     State(app): State<App>,
     Extension(known): Extension<Arc<Known>>,
-    Asked(part): Asked<PartQuery>,
+    Asked(asked): Asked<RangeQuery>,
     Asked(query): Asked<StatsQuery>,
-) -> Answer {
-    let pieces = part.pieces(&app)?;
-    let is_loading = part::is_loading(&app)?;
+) -> Answer<Json<Stats>> {
+    let scopes = asked.scopes(&app)?;
+    let is_loading = range::is_loading(&app)?;
+    let by = query.by.unwrap_or_default();
     let waiting = work::Waiting::default();
     let over = waiting.over();
     work::run(move || {
-        let question = (part::key(&pieces), query.by);
-        let report = known.or(question, || report(&pieces, query.by, &over))?;
-        Ok(Json(shown(&report, &pieces, is_loading)))
+        let report = known.or((range::key(&scopes), by), || report(&scopes, by, &over))?;
+        Ok(Json(shown(&report, &scopes, is_loading)))
     })
     .await
 }
 
-fn report(pieces: &[Piece], by: Grouping, over: &work::Over) -> Answer<Report> {
-    let mut stats = Stats::new(Options { by: by.by(), ..Options::default() });
-    for piece in pieces {
-        stats.begin_within(&piece.filter);
-        part::pour(piece, &mut stats, over)?;
+fn report(scopes: &[TraceScope], by: Grouping, over: &work::Over) -> Answer<Report> {
+    let mut stats = analysis::Stats::new(Options { by: by.by(), ..Options::default() });
+    for scope in scopes {
+        stats.begin_within(&scope.filter);
+        scope.pour(&mut stats, over)?;
     }
     Ok(stats.finish())
 }
 
-fn shown(report: &Report, pieces: &[Piece], is_loading: bool) -> Value {
-    let trace_of = |row: &ThreadRow| pieces.get(row.trace as usize).map(|piece| piece.trace);
+fn shown(report: &Report, scopes: &[TraceScope], is_loading: bool) -> Stats {
     let threads = report.threads.iter().filter(|row| row.spans + row.switches > 0);
-    json!({
-        "loading": is_loading,
-        "self_ns": report.self_ns,
-        "merged": report.merged,
-        "unclosed": report.spans.iter().map(|row| row.unclosed).sum::<u64>(),
-        "spans": listed(&report.spans, span),
-        "functions": listed(&report.calls, function),
-        "values": listed(&report.values, value),
-        "events": listed(&report.events, event),
-        "threads": threads.take(MOST_ROWS).map(|row| {
-            json!([row.name, row.tid, trace_of(row), row.spans, row.busy_ns, row.switches, row.off_cpu_ns])
-        }).collect::<Vec<_>>(),
-    })
+    Stats {
+        loading: is_loading,
+        self_ns: report.self_ns,
+        merged: report.merged,
+        unclosed: report.spans.iter().map(|row| row.unclosed).sum(),
+        spans: listed(&report.spans, span),
+        functions: listed(&report.calls, function),
+        values: listed(&report.values, value),
+        events: listed(&report.events, event),
+        threads: threads.take(MAX_ROWS).map(|row| thread(row, scopes)).collect(),
+    }
 }
 
-/// The first rows, and how many there are.
-fn listed<T>(rows: &[T], row: fn(&T) -> Value) -> Value {
-    json!({ "all": rows.len(), "rows": rows.iter().take(MOST_ROWS).map(row).collect::<Vec<_>>() })
+fn listed<T, R>(rows: &[T], row: fn(&T) -> R) -> Listed<R> {
+    Listed { all: rows.len(), rows: rows.iter().take(MAX_ROWS).map(row).collect() }
 }
 
-fn span(row: &SpanRow) -> Value {
-    json!([
-        row.name,
-        row.thread,
-        row.tid,
-        row.file,
-        row.category,
-        row.calls,
-        row.unclosed,
-        row.total_ns,
-        row.self_ns,
-        row.min_ns,
-        row.mean_ns,
-        row.p50_ns,
-        row.p95_ns,
-        row.p99_ns,
-        row.max_ns,
-        row.share,
-        row.is_exact,
-    ])
+fn span(row: &analysis::SpanRow) -> SpanRow {
+    let analysis::SpanRow { name, thread, tid, file, category, calls, unclosed, total_ns, self_ns, .. } = row.clone();
+    let analysis::SpanRow { min_ns, mean_ns, p50_ns, p95_ns, p99_ns, max_ns, share, is_exact, .. } = *row;
+    SpanRow {
+        name,
+        thread,
+        tid,
+        file,
+        category,
+        calls,
+        unclosed,
+        total_ns,
+        self_ns,
+        min_ns,
+        mean_ns,
+        p50_ns,
+        p95_ns,
+        p99_ns,
+        max_ns,
+        share,
+        is_exact,
+    }
 }
 
-fn function(row: &CallRow) -> Value {
-    json!([row.name, row.calls, row.total_ns, row.self_ns, row.mean_ns, row.share])
+fn function(row: &analysis::CallRow) -> FunctionRow {
+    let analysis::CallRow { name, calls, total_ns, self_ns, mean_ns, share } = row.clone();
+    FunctionRow { name, calls, total_ns, self_ns, mean_ns, share }
 }
 
-fn value(row: &ValueRow) -> Value {
-    json!([
-        row.name,
-        row.count + row.others,
-        row.min,
-        row.mean,
-        row.p50,
-        row.p95,
-        row.p99,
-        row.max,
-        row.first,
-        row.last,
-        row.is_exact
-    ])
+fn value(row: &analysis::ValueRow) -> ValueRow {
+    let analysis::ValueRow { name, count, others, min, mean, p50, p95, p99, max, first, last, is_exact } = row.clone();
+    ValueRow { name, count: count + others, min, mean, p50, p95, p99, max, first, last, is_exact }
 }
 
-fn event(row: &EventRow) -> Value {
-    json!([row.name, row.category, row.thread, row.tid, row.count])
+fn event(row: &analysis::EventRow) -> EventRow {
+    let analysis::EventRow { name, category, thread, tid, count } = row.clone();
+    EventRow { name, category, thread, tid, count }
+}
+
+fn thread(row: &analysis::ThreadRow, scopes: &[TraceScope]) -> ThreadRow {
+    let analysis::ThreadRow { name, tid, trace, spans, busy_ns, switches, off_cpu_ns } = row.clone();
+    let trace = scopes.get(trace as usize).map(|scope| scope.trace);
+    ThreadRow { name, tid, trace, spans, busy_ns, switches, off_cpu_ns }
 }

@@ -1,4 +1,4 @@
-//! Totals of a part of the traces: what `traceloom stats` adds up, in a few numbers.
+//! Totals of a range of the traces: the sums of `traceloom stats` in a few numbers.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -7,8 +7,8 @@ use serde::Serialize;
 use traceloom_analysis::stats::{Options, Stats};
 
 use super::{
-    Answer,
-    part::{self, Asked, PartKey, PartQuery, Piece},
+    Answer, Asked,
+    range::{self, RangeQuery, ScopeKey, TraceScope},
     work::{self, Over, Waiting},
 };
 use crate::server::App;
@@ -18,17 +18,19 @@ pub(crate) fn routes() -> Router<App> {
     Router::new().route("/totals", get(totals)).layer(Extension(known))
 }
 
-type Known = work::Kept<PartKey, Totals>;
+type Known = work::Kept<ScopeKey, Totals>;
 
+/// The sums of `traceloom stats` for a range and some tracks.
 #[derive(Clone, Debug, Default, Serialize)]
-struct Totals {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Totals {
     /// Spans that were closed.
     spans: u64,
     /// Spans that never were.
     unclosed: u64,
-    /// The durations of all, with what lies inside.
+    /// The total time of all spans.
     total_ns: u64,
-    /// Time inside of spans, each moment of a thread once.
+    /// Time inside spans, each moment of a thread once.
     busy_ns: u64,
     names: usize,
     events: u64,
@@ -41,24 +43,24 @@ struct Totals {
 async fn totals(
     State(app): State<App>,
     Extension(known): Extension<Arc<Known>>,
-    Asked(part): Asked<PartQuery>,
+    Asked(asked): Asked<RangeQuery>,
 ) -> Answer<Json<Totals>> {
-    let pieces = part.pieces(&app)?;
+    let scopes = asked.scopes(&app)?;
     let waiting = Waiting::default();
     let over = waiting.over();
     work::run(move || {
-        let totals = known.or(part::key(&pieces), || add_up(&pieces, &over))?;
+        let totals = known.or(range::key(&scopes), || add_up(&scopes, &over))?;
         Ok(Json((*totals).clone()))
     })
     .await
 }
 
-fn add_up(pieces: &[Piece], over: &Over) -> Answer<Totals> {
+fn add_up(scopes: &[TraceScope], over: &Over) -> Answer<Totals> {
     // Quantiles are not asked for, so no samples are kept.
     let mut stats = Stats::new(Options { sample_bytes: 0, ..Options::default() });
-    for piece in pieces {
-        stats.begin_within(&piece.filter);
-        part::pour(piece, &mut stats, over)?;
+    for scope in scopes {
+        stats.begin_within(&scope.filter);
+        scope.pour(&mut stats, over)?;
     }
     let report = stats.finish();
     let mut totals = Totals { events: report.events.iter().map(|row| row.count).sum(), ..Totals::default() };

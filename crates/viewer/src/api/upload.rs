@@ -13,19 +13,19 @@ use axum::{
     http::{HeaderMap, header},
 };
 use serde::Deserialize;
-use serde_json::json;
 use tokio::sync::mpsc;
 use traceloom_core::{Limits, Source};
 
-use super::{Answer, Refusal, part::Asked, work};
+use super::{Answer, Asked, Done, Refusal, work};
 use crate::server::App;
 
 /// A larger file can be named on the command line, which needs no copy.
-const MOST_BYTES: u64 = 4 << 30;
+const MAX_BYTES: u64 = 4 << 30;
 /// Longer than any file system allows.
-const MOST_NAME: usize = 255;
+const MAX_NAME: usize = 255;
 
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct OpenQuery {
     name: String,
 }
@@ -36,20 +36,20 @@ pub(crate) async fn open(
     Asked(query): Asked<OpenQuery>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> Answer<Json<Done>> {
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > MOST_BYTES) {
-        return Err(Refusal::too_large(format!("files of up to {MOST_BYTES} bytes can be dropped")));
+    if announced.is_some_and(|length| length > MAX_BYTES) {
+        return Err(Refusal::too_large(format!("files of up to {MAX_BYTES} bytes can be dropped")));
     }
-    let name: String = query.name.chars().filter(|letter| !letter.is_control()).take(MOST_NAME).collect();
+    let name: String = query.name.chars().filter(|letter| !letter.is_control()).take(MAX_NAME).collect();
     let (sender, parts) = mpsc::channel(16);
     let spooled = work::run(move || {
-        let limits = Limits::with(|limits| limits.spool_bytes = MOST_BYTES);
+        let limits = Limits::with(|limits| limits.spool_bytes = MAX_BYTES);
         Ok(Source::spool(Parts { parts, rest: Bytes::new() }, &limits)?)
     });
     let (_, source) = tokio::join!(send(body, sender), spooled);
     app.loader.load_source(name, source?);
-    Ok(Json(json!({})))
+    Ok(Json(Done {}))
 }
 
 /// Sends the parts of a body; an error is sent too, so that half a file is not taken for a whole.

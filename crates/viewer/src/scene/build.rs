@@ -7,13 +7,11 @@ use std::{
 
 use arrow_array::RecordBatch;
 use traceloom_analysis::lod::{Lane, LaneKey};
-use traceloom_model::{
-    Columns, Flow, Table, TableSink, allocations, counters, events, findings, links, logs, processes, spans, switches,
-    threads,
-};
+use traceloom_model::{Columns, Flow, Table, TableSink, select};
 
 use super::{
-    Counter, Labels, Link, Point, Points, Scene, Series, Track, Values, logs::LogSite, names::Translation, usage::Usage,
+    Counter, Labels, Link, Point, Points, Scene, Series, TraceInfo, Track, Values, logs::LogSite, names::Translation,
+    usage::Usage,
 };
 
 /// Spans that do not nest with each other have lanes of their own.
@@ -22,7 +20,7 @@ pub(crate) const FRAME: u8 = 1;
 pub(crate) const RANGE: u8 = 2;
 
 /// Spans that lie deeper share the last lane: a stack that nobody can look at needs no rows of its own.
-const MOST_DEPTH: u32 = 1_023;
+const MAX_DEPTH: u32 = 1_023;
 
 /// A sink that fills the scene, batch by batch, so that a picture can be drawn at any time.
 pub(crate) struct Builder {
@@ -103,41 +101,41 @@ impl Builder {
         number
     }
 
-    fn take_threads(&mut self, scene: &mut Scene, view: &threads::View<'_>) {
-        for row in 0..view.rows {
-            let number = self.track(scene, view.id.get(row));
-            let process = self.processes.get(&view.process_id.get(row)).cloned().unwrap_or_default();
+    fn take_threads(&mut self, scene: &mut Scene, rows: &ThreadRow<'_>) {
+        for row in 0..rows.rows {
+            let number = self.track(scene, rows.id.get(row));
+            let process = self.processes.get(&rows.process_id.get(row)).cloned().unwrap_or_default();
             let track = &mut scene.tracks[number as usize];
-            track.tid = view.tid.get(row);
-            track.name = view.name.get(row).unwrap_or_default().to_owned();
-            track.kind = view.kind.get(row).unwrap_or_default().to_owned();
+            track.tid = rows.tid.get(row);
+            track.name = rows.name.get(row).unwrap_or_default().to_owned();
+            track.kind = rows.kind.get(row).unwrap_or_default().to_owned();
             track.process = process;
         }
     }
 
-    fn take_processes(&mut self, view: &processes::View<'_>) {
-        for row in 0..view.rows {
-            let name = view.name.get(row).unwrap_or_default();
-            let shown = match view.pid.get(row) {
+    fn take_processes(&mut self, rows: &ProcessRow<'_>) {
+        for row in 0..rows.rows {
+            let name = rows.name.get(row).unwrap_or_default();
+            let shown = match rows.pid.get(row) {
                 Some(pid) if name.is_empty() => format!("process {pid}"),
                 Some(pid) => format!("{name} ({pid})"),
                 None => name.to_owned(),
             };
-            self.processes.insert(view.id.get(row), shown);
+            self.processes.insert(rows.id.get(row), shown);
         }
     }
 
-    fn take_spans(&mut self, scene: &mut Scene, view: &spans::View<'_>) {
+    fn take_spans(&mut self, scene: &mut Scene, rows: &SpanRow<'_>) {
         let mut names = std::mem::take(&mut self.names);
         let mut categories = std::mem::take(&mut self.categories);
-        let numbers = names.of(view.name.values(), &mut scene.names);
-        categories.of(view.category.values(), &mut scene.names);
+        let numbers = names.of(rows.name.values(), &mut scene.names);
+        categories.of(rows.category.values(), &mut scene.names);
         let (frame, range) = (scene.names.number("frame"), scene.names.number("range"));
-        let kinds = categories.of(view.category.values(), &mut scene.names);
-        let (keys, category_keys) = (view.name.keys(), view.category.keys());
-        let (begins, thread_ids, ids) = (view.ts_ns.values(), view.thread_id.values(), view.id.values());
+        let kinds = categories.of(rows.category.values(), &mut scene.names);
+        let (keys, category_keys) = (rows.name.keys(), rows.category.keys());
+        let (begins, thread_ids, ids) = (rows.ts_ns.values(), rows.thread_id.values(), rows.id.values());
         let mut last = None;
-        for row in 0..view.rows {
+        for row in 0..rows.rows {
             let track = match last {
                 Some((thread, track)) if thread == thread_ids[row] => track,
                 _ => self.track(scene, thread_ids[row]),
@@ -149,45 +147,45 @@ impl Builder {
                 _ => NESTED,
             };
             let name = numbers[keys[row] as usize];
-            let dur = view.dur_ns.get(row);
+            let dur = rows.dur_ns.get(row);
             let end = dur.map(|dur| begins[row].saturating_add(dur));
-            let depth = view.depth.get(row).min(MOST_DEPTH);
+            let depth = rows.depth.get(row).min(MAX_DEPTH);
             let id = u32::try_from(ids[row]).unwrap_or(u32::MAX);
             scene.lanes.lane(LaneKey { thread_id: i64::from(track), kind, depth }).push(begins[row], end, name, id);
-            scene.names.count(name, dur.unwrap_or(0), view.color.get(row));
+            scene.names.count(name, dur.unwrap_or(0), rows.color.get(row));
             scene.tracks[track as usize].spans += 1;
         }
-        extend(scene, self.trace, begins, |row| view.dur_ns.get(row));
+        extend(scene, self.trace, begins, |row| rows.dur_ns.get(row));
         (self.names, self.categories) = (names, categories);
     }
 
-    fn take_events(&mut self, scene: &mut Scene, view: &events::View<'_>) {
-        for row in 0..view.rows {
-            let track = self.track(scene, view.thread_id.get(row).unwrap_or(0));
-            let name = scene.names.number(view.name.get(row));
-            let category = scene.names.number(view.category.get(row));
-            let point = Point { ts_ns: view.ts_ns.get(row), name, category, id: view.id.get(row) };
+    fn take_events(&mut self, scene: &mut Scene, rows: &EventRow<'_>) {
+        for row in 0..rows.rows {
+            let track = self.track(scene, rows.thread_id.get(row).unwrap_or(0));
+            let name = scene.names.number(rows.name.get(row));
+            let category = scene.names.number(rows.category.get(row));
+            let point = Point { ts_ns: rows.ts_ns.get(row), name, category, id: rows.id.get(row) };
             let track = &mut scene.tracks[track as usize];
-            if is_seen_otherwise(view.category.get(row)) {
+            if is_seen_otherwise(rows.category.get(row)) {
                 track.unseen_events += 1;
                 continue;
             }
             track.events.push(point);
             scene.names.count_event(name);
         }
-        extend(scene, self.trace, view.ts_ns.values(), |_| None);
+        extend(scene, self.trace, rows.ts_ns.values(), |_| None);
     }
 
-    fn take_counters(&mut self, scene: &mut Scene, view: &counters::View<'_>) {
-        for row in 0..view.rows {
-            let (number, text) = (view.value.get(row).filter(|value| value.is_finite()), view.text.get(row));
+    fn take_counters(&mut self, scene: &mut Scene, rows: &CounterRow<'_>) {
+        for row in 0..rows.rows {
+            let (number, text) = (rows.value.get(row).filter(|value| value.is_finite()), rows.text.get(row));
             if number.is_none() && text.is_none() {
                 continue;
             }
-            let name = scene.names.number(view.name.get(row));
-            let thread = view.thread_id.get(row);
+            let name = scene.names.number(rows.name.get(row));
+            let thread = rows.thread_id.get(row);
             let track = thread.map(|thread| self.track(scene, thread));
-            let value_id = view.value_id.get(row);
+            let value_id = rows.value_id.get(row);
             let key = (thread, name, value_id, number.is_none());
             let at = *self.counters.entry(key).or_insert(scene.counters.len());
             if at == scene.counters.len() {
@@ -198,72 +196,88 @@ impl Builder {
                 scene.counters.push(Counter { trace: self.trace, track, name, value_id, values });
             }
             match &mut scene.counters[at].values {
-                Values::Numbers(series) => series.push(view.ts_ns.get(row), number.unwrap_or_default()),
-                Values::Texts(labels) => labels.push(view.ts_ns.get(row), text.unwrap_or_default()),
+                Values::Numbers(series) => series.push(rows.ts_ns.get(row), number.unwrap_or_default()),
+                Values::Texts(labels) => labels.push(rows.ts_ns.get(row), text.unwrap_or_default()),
             }
         }
-        extend(scene, self.trace, view.ts_ns.values(), |_| None);
+        extend(scene, self.trace, rows.ts_ns.values(), |_| None);
     }
 
-    fn take_logs(&mut self, scene: &mut Scene, view: &logs::View<'_>) {
-        let levels = self.levels.of(view.level_name.values(), &mut scene.names);
-        let files = self.files.of(view.file.values(), &mut scene.names);
-        let (level_keys, ids) = (view.level_name.keys(), view.id.values());
+    fn take_logs(&mut self, scene: &mut Scene, rows: &LogRow<'_>) {
+        let levels = self.levels.of(rows.level_name.values(), &mut scene.names);
+        let files = self.files.of(rows.file.values(), &mut scene.names);
+        let (level_keys, ids) = (rows.level_name.keys(), rows.id.values());
         let (mut first_ns, mut last_ns, mut is_numbered) = (i64::MAX, i64::MIN, true);
-        for row in 0..view.rows {
+        for row in 0..rows.rows {
             let site = LogSite {
                 trace: self.trace,
                 level_name: levels[level_keys[row] as usize],
-                file: view.file.key(row).map(|key| files[key as usize]),
-                line: view.line.get(row),
-                definition_id: view.definition_id.get(row),
+                file: rows.file.key(row).map(|key| files[key as usize]),
+                line: rows.line.get(row),
+                definition_id: rows.definition_id.get(row),
             };
             let site = self.log_sites.number(site, scene);
-            let ts_ns = view.ts_ns.get(row);
+            let ts_ns = rows.ts_ns.get(row);
             if let Some(ts_ns) = ts_ns {
                 (first_ns, last_ns) = (first_ns.min(ts_ns), last_ns.max(ts_ns));
             }
             is_numbered &= ids[row] == self.log_lines;
             self.log_lines += 1;
-            scene.logs.push(ts_ns, site, view.message.get(row));
+            scene.logs.push(ts_ns, site, rows.message.get(row));
         }
         let Some(trace) = scene.traces.get_mut(self.trace as usize) else { return };
         trace.has_numbered_logs &= is_numbered;
         (trace.first_ns, trace.last_ns) = (trace.first_ns.min(first_ns), trace.last_ns.max(last_ns));
     }
 
-    fn take_switches(&mut self, scene: &mut Scene, view: &switches::View<'_>) {
-        for row in 0..view.rows {
-            let track = self.track(scene, view.thread_id.get(row));
-            let name = scene.names.number(view.name.get(row));
-            let (begin, dur) = (view.ts_ns.get(row), view.dur_ns.get(row));
+    fn take_switches(&mut self, scene: &mut Scene, rows: &SwitchRow<'_>) {
+        for row in 0..rows.rows {
+            let track = self.track(scene, rows.thread_id.get(row));
+            let name = scene.names.number(rows.name.get(row));
+            let (begin, dur) = (rows.ts_ns.get(row), rows.dur_ns.get(row));
             let track = &mut scene.tracks[track as usize];
             track.switches.push(begin, Some(begin.saturating_add(dur)), name, track.switch_targets.len() as u32);
-            track.switch_targets.push(view.target_tid.get(row));
+            track.switch_targets.push(rows.target_tid.get(row));
         }
     }
 
-    fn take_links(&mut self, scene: &mut Scene, view: &links::View<'_>) {
-        let links = (0..view.rows).map(|row| Link {
+    fn take_links(&mut self, scene: &mut Scene, rows: &LinkRow<'_>) {
+        let links = (0..rows.rows).map(|row| Link {
             trace: self.trace,
-            from_span: view.from_span_id.get(row),
-            to_span: view.to_span_id.get(row),
-            ts_ns: view.ts_ns.get(row),
+            from_span: rows.from_span_id.get(row),
+            to_span: rows.to_span_id.get(row),
+            ts_ns: rows.ts_ns.get(row),
         });
         scene.links.extend(links);
     }
 
-    fn take_allocations(&mut self, scene: &mut Scene, view: &allocations::View<'_>) {
-        for row in 0..view.rows {
-            let bytes = i64::try_from(view.size_bytes.get(row)).unwrap_or(i64::MAX);
-            self.memory.push(view.id.get(row), view.ts_ns.get(row), bytes);
-            if let (Some(end), Some(freed_ns)) = (view.end_id.get(row), view.freed_ts_ns.get(row)) {
+    fn take_allocations(&mut self, scene: &mut Scene, rows: &AllocationRow<'_>) {
+        for row in 0..rows.rows {
+            let bytes = i64::try_from(rows.size_bytes.get(row)).unwrap_or(i64::MAX);
+            self.memory.push(rows.id.get(row), rows.ts_ns.get(row), bytes);
+            if let (Some(end), Some(freed_ns)) = (rows.end_id.get(row), rows.freed_ts_ns.get(row)) {
                 self.memory.push(end, freed_ns, -bytes);
             }
         }
-        extend(scene, self.trace, view.ts_ns.values(), |_| None);
+        extend(scene, self.trace, rows.ts_ns.values(), |_| None);
     }
 }
+
+select! { struct ProcessRow of processes { id, pid, name } }
+select! { struct ThreadRow of threads { id, tid, process_id, name, kind } }
+select! { struct SpanRow of spans { id, thread_id, depth, ts_ns, dur_ns, name, category, color } }
+select! { struct EventRow of events { id, ts_ns, thread_id, name, category } }
+select! { struct CounterRow of counters { ts_ns, thread_id, name, value_id, value, text } }
+select! { struct LogRow of logs { id, ts_ns, level_name, file, line, message, definition_id } }
+select! { struct SwitchRow of switches { ts_ns, dur_ns, thread_id, target_tid, name } }
+select! { struct LinkRow of links { from_span_id, to_span_id, ts_ns } }
+select! { struct AllocationRow of allocations { id, ts_ns, size_bytes, freed_ts_ns, end_id } }
+select! { struct DefinitionRow of definitions { file } }
+// Only whether there are any matters, and how many.
+select! { struct AnyCall of calls { id } }
+select! { struct AnyFile of files { id } }
+select! { struct AnyFinding of findings { id } }
+select! { struct AnyLine of line_times { id } }
 
 /// Sites by what lines of them share.
 #[derive(Debug, Default)]
@@ -295,6 +309,24 @@ fn is_seen_otherwise(category: &str) -> bool {
     matches!(category, "append" | "flow" | "frame" | "leave" | "range")
 }
 
+/// Notes what a trace holds.
+fn describe(trace: &mut TraceInfo, table: Table, batch: &RecordBatch) -> traceloom_core::Result<()> {
+    if batch.num_rows() == 0 {
+        return Ok(());
+    }
+    trace.contents.add(table);
+    match table {
+        Table::Definitions => {
+            let rows = DefinitionRow::of(batch)?;
+            trace.contents.has_source |= (0..rows.rows).any(|row| rows.file.get(row).is_some());
+        }
+        Table::Files | Table::LineTimes => trace.contents.has_source = true,
+        Table::Findings => trace.findings += batch.num_rows() as u64,
+        _ => {}
+    }
+    Ok(())
+}
+
 /// The trace reaches over these times too.
 fn extend(scene: &mut Scene, trace: u32, begins: &[i64], dur: impl Fn(usize) -> Option<i64>) {
     let Some(trace) = scene.traces.get_mut(trace as usize) else { return };
@@ -307,17 +339,20 @@ fn extend(scene: &mut Scene, trace: u32, begins: &[i64], dur: impl Fn(usize) -> 
 impl TableSink for Builder {
     fn wants(&self, table: Table) -> Columns {
         match table {
-            Table::Spans => {
-                Columns::named(table, &["id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "color"])
-            }
-            Table::Processes | Table::Threads | Table::Events | Table::Counters | Table::Switches | Table::Links => {
-                Columns::ALL
-            }
-            Table::Logs => {
-                Columns::named(table, &["id", "ts_ns", "level_name", "file", "line", "message", "definition_id"])
-            }
-            Table::Allocations => Columns::named(table, &["id", "ts_ns", "size_bytes", "freed_ts_ns", "end_id"]),
-            Table::Findings => Columns::named(table, &["id"]),
+            Table::Processes => ProcessRow::COLUMNS,
+            Table::Threads => ThreadRow::COLUMNS,
+            Table::Spans => SpanRow::COLUMNS,
+            Table::Events => EventRow::COLUMNS,
+            Table::Counters => CounterRow::COLUMNS,
+            Table::Logs => LogRow::COLUMNS,
+            Table::Switches => SwitchRow::COLUMNS,
+            Table::Links => LinkRow::COLUMNS,
+            Table::Allocations => AllocationRow::COLUMNS,
+            Table::Definitions => DefinitionRow::COLUMNS,
+            Table::Calls => AnyCall::COLUMNS,
+            Table::Files => AnyFile::COLUMNS,
+            Table::Findings => AnyFinding::COLUMNS,
+            Table::LineTimes => AnyLine::COLUMNS,
             _ => Columns::NONE,
         }
     }
@@ -327,21 +362,19 @@ impl TableSink for Builder {
         let Ok(mut scene) = scene.write() else { return Ok(Flow::Stop) };
         let scene = &mut *scene;
         match table {
-            Table::Processes => self.take_processes(&processes::View::of(&batch)),
-            Table::Threads => self.take_threads(scene, &threads::View::of(&batch)),
-            Table::Spans => self.take_spans(scene, &spans::View::of(&batch)),
-            Table::Events => self.take_events(scene, &events::View::of(&batch)),
-            Table::Counters => self.take_counters(scene, &counters::View::of(&batch)),
-            Table::Logs => self.take_logs(scene, &logs::View::of(&batch)),
-            Table::Switches => self.take_switches(scene, &switches::View::of(&batch)),
-            Table::Links => self.take_links(scene, &links::View::of(&batch)),
-            Table::Allocations => self.take_allocations(scene, &allocations::View::of(&batch)),
-            Table::Findings => {
-                if let Some(trace) = scene.traces.get_mut(self.trace as usize) {
-                    trace.findings += findings::View::of(&batch).rows as u64;
-                }
-            }
+            Table::Processes => self.take_processes(&ProcessRow::of(&batch)?),
+            Table::Threads => self.take_threads(scene, &ThreadRow::of(&batch)?),
+            Table::Spans => self.take_spans(scene, &SpanRow::of(&batch)?),
+            Table::Events => self.take_events(scene, &EventRow::of(&batch)?),
+            Table::Counters => self.take_counters(scene, &CounterRow::of(&batch)?),
+            Table::Logs => self.take_logs(scene, &LogRow::of(&batch)?),
+            Table::Switches => self.take_switches(scene, &SwitchRow::of(&batch)?),
+            Table::Links => self.take_links(scene, &LinkRow::of(&batch)?),
+            Table::Allocations => self.take_allocations(scene, &AllocationRow::of(&batch)?),
             _ => {}
+        }
+        if let Some(trace) = scene.traces.get_mut(self.trace as usize) {
+            describe(trace, table, &batch)?;
         }
         scene.revision += 1;
         Ok(Flow::Continue)

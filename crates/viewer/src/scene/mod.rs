@@ -14,7 +14,10 @@ mod usage;
 use std::path::{Path, PathBuf};
 
 use traceloom_analysis::lod::Lanes;
+use traceloom_model::Table;
 
+#[cfg(feature = "sql")]
+pub(crate) use self::build::FRAME;
 pub(crate) use self::{
     align::Processor,
     arrows::Arrows,
@@ -61,6 +64,7 @@ pub(crate) struct TraceInfo {
     /// Added to every time, so that several traces meet on one axis.
     pub(crate) offset_ns: i64,
     pub(crate) findings: u64,
+    pub(crate) contents: Contents,
     /// Whether the ids of its log lines are their numbers, from 0 on.
     pub(crate) has_numbered_logs: bool,
     /// Memory in use over time, where the trace has allocations.
@@ -84,10 +88,38 @@ impl TraceInfo {
             last_ns: i64::MIN,
             offset_ns: 0,
             findings: 0,
+            contents: Contents::default(),
             has_numbered_logs: true,
             memory: None,
             state: LoadState::Loading,
         }
+    }
+}
+
+/// What a trace holds, so that nothing has to know its format.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Contents {
+    /// The tables that have rows, a bit for each.
+    tables: u64,
+    /// Whether rows name files of source code.
+    pub(crate) has_source: bool,
+}
+
+impl Contents {
+    /// Whether a table has rows.
+    pub(crate) fn has(&self, table: Table) -> bool {
+        self.tables & (1 << table as u32) != 0
+    }
+
+    /// A table has rows.
+    pub(crate) fn add(&mut self, table: Table) {
+        self.tables |= 1 << table as u32;
+    }
+
+    /// What two traces hold together.
+    #[cfg(feature = "sql")]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { tables: self.tables | other.tables, has_source: self.has_source || other.has_source }
     }
 }
 

@@ -3,22 +3,29 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, definitions, events, files, logs, spans};
+use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 
 use crate::{
     stats::{opened, some_of_every_format},
     support::{Server, fixture},
 };
 
+select! { struct Declared of definitions { kind, name, file, line, color } }
+select! { struct FileNames of files { name } }
+select! { struct SpanUses of spans { definition_id } }
+select! { struct EventUses of events { definition_id } }
+select! { struct LogUses of logs { definition_id } }
+
 #[test]
 fn every_declaration_is_listed_with_its_place() {
     let mut kinds = BTreeMap::new();
     for path in some_of_every_format() {
-        let wanted = Wanted::nothing().and(Table::Definitions, Columns::ALL).and(Table::Files, Columns::ALL);
+        let wanted = Wanted::nothing().and(Table::Definitions, Declared::COLUMNS).and(Table::Files, FileNames::COLUMNS);
         let mut tables = Batches::of(wanted);
         opened(&path).pour(&Filter::default(), &mut tables).expect("it is read");
         let mut expected = Vec::new();
-        for view in tables.table(Table::Definitions).map(definitions::View::of) {
+        for view in tables.table(Table::Definitions).map(Declared::of) {
+            let view = view.expect("the columns were asked for");
             expected.extend((0..view.rows).map(|row| {
                 json!([
                     view.kind.get(row),
@@ -30,7 +37,8 @@ fn every_declaration_is_listed_with_its_place() {
             }));
         }
         let declared = expected.len();
-        for view in tables.table(Table::Files).map(files::View::of) {
+        for view in tables.table(Table::Files).map(FileNames::of) {
+            let view = view.expect("the columns were asked for");
             expected.extend((0..view.rows).map(|row| json!(view.name.get(row))));
         }
         let answer = Server::of(std::slice::from_ref(&path)).get("definitions").json();
@@ -57,29 +65,27 @@ fn uses_are_counted_where_rows_refer_to_them() {
         fixture("nytprof", "devel-nytprof-6.12/inventory-calls2.nytprof"),
         fixture("cnanolog", "head_server.clog"),
     ] {
-        let mut wanted = Wanted::nothing();
-        for table in [Table::Spans, Table::Events, Table::Logs] {
-            wanted = wanted.and(table, Columns::named(table, &["definition_id"]));
-        }
+        let wanted = Wanted::nothing()
+            .and(Table::Spans, SpanUses::COLUMNS)
+            .and(Table::Events, EventUses::COLUMNS)
+            .and(Table::Logs, LogUses::COLUMNS);
         let mut tables = Batches::of(wanted);
         opened(&path).pour(&Filter::default(), &mut tables).expect("it is read");
-        let count = |table: Table| -> usize {
-            let ids = tables.table(table).map(|batch| match table {
-                Table::Spans => {
-                    referring(spans::View::of(batch).rows, |row| spans::View::of(batch).definition_id.get(row))
-                }
-                Table::Events => {
-                    referring(events::View::of(batch).rows, |row| events::View::of(batch).definition_id.get(row))
-                }
-                _ => referring(logs::View::of(batch).rows, |row| logs::View::of(batch).definition_id.get(row)),
-            });
-            ids.sum()
-        };
+        let (mut spans, mut events, mut logs) = (0, 0, 0);
+        for rows in tables.table(Table::Spans).map(|batch| SpanUses::of(batch).expect("it was asked for")) {
+            spans += referring(rows.rows, |row| rows.definition_id.get(row));
+        }
+        for rows in tables.table(Table::Events).map(|batch| EventUses::of(batch).expect("it was asked for")) {
+            events += referring(rows.rows, |row| rows.definition_id.get(row));
+        }
+        for rows in tables.table(Table::Logs).map(|batch| LogUses::of(batch).expect("it was asked for")) {
+            logs += referring(rows.rows, |row| rows.definition_id.get(row));
+        }
         let answer = Server::of(std::slice::from_ref(&path)).get("definitions").json();
-        for (unit, table) in [("spans", Table::Spans), ("events", Table::Events), ("log lines", Table::Logs)] {
+        for (unit, expected) in [("spans", spans), ("events", events), ("log lines", logs)] {
             let rows = answer["rows"].as_array().expect("rows").iter().filter(|row| row[9] == unit);
             let used: u64 = rows.map(|row: &Value| row[8].as_u64().expect("a count")).sum();
-            assert_eq!(used, count(table) as u64, "{unit} of {}", path.display());
+            assert_eq!(used, expected as u64, "{unit} of {}", path.display());
         }
     }
 }

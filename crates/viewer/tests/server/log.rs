@@ -2,21 +2,37 @@
 
 use serde_json::{Value, json};
 use traceloom_mapping::{Options, open};
-use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, args, logs};
+use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 
 use crate::support::{Server, fixture, sample};
 
 const LOGS: [&str; 5] =
     ["head_server.clog", "head_levels.clog", "head_notime_levels.clog", "head_threads_a.clog", "head_burst_1300.clog"];
 
+select! { struct Lines of logs { id, ts_ns, level_name, message } }
+select! { struct Arguments of args { owner_table, owner_id, key } }
+
+/// The lines and the arguments of a trace.
+fn tables(path: &std::path::Path) -> Batches {
+    let trace = open(path, None, &Options::default()).expect("it opens");
+    let wanted = Wanted::nothing().and(Table::Logs, Lines::COLUMNS).and(Table::Args, Arguments::COLUMNS);
+    let mut batches = Batches::of(wanted);
+    trace.pour(&Filter::default(), &mut batches).expect("it can be read");
+    batches
+}
+
+fn lines(batches: &Batches) -> impl Iterator<Item = Lines<'_>> {
+    batches.table(Table::Logs).map(|batch| Lines::of(batch).expect("the columns were asked for"))
+}
+
+fn arguments(batches: &Batches) -> impl Iterator<Item = Arguments<'_>> {
+    batches.table(Table::Args).map(|batch| Arguments::of(batch).expect("the columns were asked for"))
+}
+
 /// Time, level and text of all lines as the tables have them, by time.
 fn rows(path: &std::path::Path) -> Vec<(Option<i64>, String, String)> {
-    let trace = open(path, None, &Options::default()).expect("it opens");
-    let mut batches = Batches::of(Wanted::nothing().and(Table::Logs, Columns::ALL));
-    trace.pour(&Filter::default(), &mut batches).expect("it can be read");
     let mut rows = Vec::new();
-    for batch in batches.table(Table::Logs) {
-        let view = logs::View::of(batch);
+    for view in lines(&tables(path)) {
         rows.extend(
             (0..view.rows).map(|row| {
                 (view.ts_ns.get(row), view.level_name.get(row).to_owned(), view.message.get(row).to_owned())
@@ -115,17 +131,12 @@ fn two_logs_are_one_by_time() {
 fn a_line_comes_with_its_arguments() {
     for name in ["head_types.clog", "head_notime_types.clog", "head_server.clog"] {
         let path = fixture("cnanolog", name);
-        let trace = open(&path, None, &Options::default()).expect("it opens");
-        let wanted = Wanted::nothing().and(Table::Logs, Columns::ALL).and(Table::Args, Columns::ALL);
-        let mut batches = Batches::of(wanted);
-        trace.pour(&Filter::default(), &mut batches).expect("it can be read");
-        let ids: Vec<i64> =
-            batches.table(Table::Logs).flat_map(|batch| logs::View::of(batch).id.values().to_vec()).collect();
+        let batches = tables(&path);
+        let ids: Vec<i64> = lines(&batches).flat_map(|view| view.id.values().to_vec()).collect();
         let server = Server::of(std::slice::from_ref(&path));
         for number in [0, ids.len() / 2, ids.len() - 1] {
             let mut keys = Vec::new();
-            for batch in batches.table(Table::Args) {
-                let view = args::View::of(batch);
+            for view in arguments(&batches) {
                 let own = (0..view.rows)
                     .filter(|row| view.owner_id.get(*row) == ids[number] && view.owner_table.get(*row) == "logs");
                 keys.extend(own.map(|row| view.key.get(row).to_owned()));
@@ -175,15 +186,12 @@ fn every_line_of_several_logs_comes_with_its_own_arguments() {
     let server = Server::of(&paths);
     let mut expected = Vec::new();
     for path in &paths {
-        let trace = open(path, None, &Options::default()).expect("it opens");
-        let wanted = Wanted::nothing().and(Table::Logs, Columns::ALL).and(Table::Args, Columns::ALL);
-        let mut batches = Batches::of(wanted);
-        trace.pour(&Filter::default(), &mut batches).expect("it can be read");
+        let batches = tables(path);
         let mut own = std::collections::BTreeMap::new();
-        for view in batches.table(Table::Logs).map(logs::View::of) {
+        for view in lines(&batches) {
             own.extend((0..view.rows).map(|row| (view.id.get(row), (view.message.get(row).to_owned(), 0))));
         }
-        for view in batches.table(Table::Args).map(args::View::of) {
+        for view in arguments(&batches) {
             (0..view.rows).for_each(|row| own.get_mut(&view.owner_id.get(row)).expect("its line").1 += 1);
         }
         expected.extend(own.into_values());

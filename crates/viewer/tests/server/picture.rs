@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use traceloom_mapping::{Options, open};
-use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, counters, spans};
+use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 
 use crate::support::{Server, fixture, sample};
 
@@ -28,16 +28,18 @@ fn lanes(bytes: &[u8]) -> BTreeMap<[u32; 3], Vec<Bar>> {
     lanes
 }
 
-/// Begins and durations of the spans of a file, by begin.
+select! { struct SpanTimes of spans { ts_ns, dur_ns } }
+select! { struct CounterTexts of counters { ts_ns, name, text } }
+
+/// Starts and durations of the spans of a file, by start.
 fn spans_of(path: &std::path::Path) -> Vec<(i64, i64)> {
     let trace = open(path, None, &Options::default()).expect("it opens");
-    let wanted = Columns::named(Table::Spans, &["ts_ns", "dur_ns"]);
-    let mut batches = Batches::of(Wanted::nothing().and(Table::Spans, wanted));
+    let mut batches = Batches::of(Wanted::nothing().and(Table::Spans, SpanTimes::COLUMNS));
     trace.pour(&Filter::default(), &mut batches).expect("it can be read");
     let mut rows = Vec::new();
     for batch in batches.table(Table::Spans) {
-        let view = spans::View::of(batch);
-        rows.extend((0..view.rows).map(|row| (view.ts_ns.get(row), view.dur_ns.get(row).unwrap_or(0))));
+        let times = SpanTimes::of(batch).expect("the columns were asked for");
+        rows.extend((0..times.rows).map(|row| (times.ts_ns.get(row), times.dur_ns.get(row).unwrap_or(0))));
     }
     rows.sort_unstable();
     rows
@@ -115,12 +117,13 @@ fn flows_frames_and_marks_are_there() {
 fn values_that_are_texts_are_labels() {
     let path = fixture("easyprofiler", "v210_values.prof");
     let trace = open(&path, None, &Options::default()).expect("it opens");
-    let mut batches = Batches::of(Wanted::nothing().and(Table::Counters, Columns::ALL));
+    let mut batches = Batches::of(Wanted::nothing().and(Table::Counters, CounterTexts::COLUMNS));
     trace.pour(&Filter::default(), &mut batches).expect("it can be read");
     let mut expected = Vec::new();
-    for view in batches.table(Table::Counters).map(counters::View::of) {
-        let texts = (0..view.rows).filter_map(|row| Some((row, view.text.get(row)?)));
-        expected.extend(texts.map(|(row, text)| (view.name.get(row).to_owned(), view.ts_ns.get(row), text.to_owned())));
+    for batch in batches.table(Table::Counters) {
+        let rows = CounterTexts::of(batch).expect("the columns were asked for");
+        let texts = (0..rows.rows).filter_map(|row| Some((row, rows.text.get(row)?)));
+        expected.extend(texts.map(|(row, text)| (rows.name.get(row).to_owned(), rows.ts_ns.get(row), text.to_owned())));
     }
     assert!(expected.len() > 5, "the fixture has texts");
     let server = Server::of(std::slice::from_ref(&path));

@@ -112,9 +112,9 @@ fn a_brief_answer_has_the_own_time_of_the_table() {
 fn a_switch_tells_what_ran_instead() {
     let trace = sample("easyprofiler");
     let server = Server::of(std::slice::from_ref(&trace.path));
-    let switch = server.get("span?track=0&kind=3&depth=0&index=0").json();
+    let switch = server.get("switch?track=0&index=0").json();
     assert!(switch["target_tid"].is_u64() && switch["dur_ns"].as_i64() > Some(0), "{switch}");
-    assert_eq!(server.get("span?track=0&kind=3&depth=0&index=4294967295").status, 404);
+    assert_eq!(server.get("switch?track=0&index=4294967295").status, 404);
 }
 
 #[test]

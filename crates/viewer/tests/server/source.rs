@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use traceloom_analysis::lines::{Level, Lines, Options as LineOptions, Profile};
 use traceloom_mapping::{Options, Trace, open};
-use traceloom_model::{Batches, Columns, Filter, Table, TableSource, Wanted, allocations, logs, spans};
+use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 
 use crate::support::{Server, fixture, sample};
 
@@ -107,24 +107,31 @@ fn escaped(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02x}")).collect()
 }
 
+select! { struct SpanPlaces of spans { file, self_ns } }
+select! { struct LogPlaces of logs { file } }
+select! { struct AllocationPlaces of allocations { stack_id, size_bytes } }
+
 /// Rows of a table that name a file, and what they weigh.
 fn placed(path: &Path) -> (u64, i64, u64) {
-    let wanted = [Table::Spans, Table::Logs, Table::Allocations].into_iter();
-    let mut batches = Batches::of(wanted.fold(Wanted::nothing(), |wanted, table| wanted.and(table, Columns::ALL)));
+    let wanted = Wanted::nothing()
+        .and(Table::Spans, SpanPlaces::COLUMNS)
+        .and(Table::Logs, LogPlaces::COLUMNS)
+        .and(Table::Allocations, AllocationPlaces::COLUMNS);
+    let mut batches = Batches::of(wanted);
     trace(path).pour(&Filter::default(), &mut batches).expect("it can be read");
     let (mut count, mut own_ns, mut bytes) = (0, 0, 0);
     for batch in batches.table(Table::Spans) {
-        let view = spans::View::of(batch);
+        let view = SpanPlaces::of(batch).expect("the columns were asked for");
         for row in (0..view.rows).filter(|row| view.file.get(*row).is_some()) {
             (count, own_ns) = (count + 1, own_ns + view.self_ns.get(row).unwrap_or(0));
         }
     }
     for batch in batches.table(Table::Logs) {
-        let view = logs::View::of(batch);
+        let view = LogPlaces::of(batch).expect("the columns were asked for");
         count += (0..view.rows).filter(|row| view.file.get(*row).is_some()).count() as u64;
     }
     for batch in batches.table(Table::Allocations) {
-        let view = allocations::View::of(batch);
+        let view = AllocationPlaces::of(batch).expect("the columns were asked for");
         for row in (0..view.rows).filter(|row| view.stack_id.get(*row).is_some()) {
             (count, bytes) = (count + 1, bytes + view.size_bytes.get(row));
         }

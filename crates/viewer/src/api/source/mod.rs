@@ -1,4 +1,4 @@
-//! Source with what each line cost; where there is no source, the places that a trace names.
+//! Source with what each line cost; without source, the places that a trace names.
 
 mod listing;
 mod places;
@@ -6,16 +6,21 @@ mod places;
 use std::sync::Arc;
 
 use axum::{Extension, Json, Router, extract::State, routing::get};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use traceloom_analysis::lines::{self, Level, Lines, Profile};
+use serde::{Deserialize, Serialize};
+use traceloom_analysis::{
+    lines::{self, Lines, Profile},
+    places::{Places, Report as PlacesReport},
+};
 use traceloom_mapping::Trace;
 use traceloom_model::{Filter, TableSource};
 
-use self::places::Places;
+pub(crate) use self::listing::SubDetails;
+use self::{
+    listing::{LinesFile, LinesOfTrace},
+    places::{PlacesFile, PlacesOfTrace},
+};
 use super::{
-    Answer, Refusal,
-    part::Asked,
+    Answer, Asked, Refusal,
     work::{self, Kept, Over, Waiting},
 };
 use crate::server::App;
@@ -29,15 +34,15 @@ pub(crate) fn routes() -> Router<App> {
         .layer(Extension(known))
 }
 
-/// What each trace knows of its lines; what is ready does not change.
+/// Sources by trace: a trace that is ready does not change.
 type Known = Kept<u32, Sources>;
 
 /// What one trace knows of its lines.
 enum Sources {
-    /// Sums of a line profiler, with the text where the trace has it.
+    /// Sums of a line profiler, with the text if the trace has it.
     Lines(Box<Profile>),
     /// Files and lines that rows name.
-    Places(Box<Places>),
+    Places(PlacesReport),
 }
 
 impl Sources {
@@ -49,13 +54,13 @@ impl Sources {
         }
         let mut places = Places::default();
         trace.pour(&Filter::default(), &mut places)?;
-        Ok(Self::Places(Box::new(places.finish())))
+        Ok(Self::Places(places.finish()))
     }
 
-    fn files(&self, trace: u32) -> Value {
+    fn files(&self, trace: u32) -> SourceOfTrace {
         match self {
-            Self::Lines(profile) => listing::files(profile, trace),
-            Self::Places(places) => places.files(trace),
+            Self::Lines(profile) => SourceOfTrace::Lines(listing::files(profile, trace)),
+            Self::Places(places) => SourceOfTrace::Places(places::files(places, trace)),
         }
     }
 
@@ -67,22 +72,46 @@ impl Sources {
     }
 }
 
+/// The files of all traces with their totals, the most time first.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct SourceAnswer {
+    traces: Vec<SourceOfTrace>,
+}
+
+/// The files of one trace.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(crate) enum SourceOfTrace {
+    Lines(LinesOfTrace),
+    Places(PlacesOfTrace),
+}
+
+/// The lines of one file.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(crate) enum FileAnswer {
+    Lines(LinesFile),
+    Places(PlacesFile),
+}
+
 async fn look<T: Send + 'static>(
     app: App,
     known: Arc<Known>,
     number: u32,
     answer: impl FnOnce(&Sources) -> Answer<T> + Send + 'static,
-) -> Answer<T> {
+) -> Answer<Json<T>> {
     let trace = work::ready(&app, number)?;
-    work::run(move || answer(&*known.or(number, || Sources::of(&trace))?)).await
+    work::run(move || answer(&*known.or(number, || Sources::of(&trace))?)).await.map(Json)
 }
 
-/// The files of all traces with their totals, the most time first.
-async fn files(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer {
+async fn files(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer<Json<SourceAnswer>> {
     let traces = app.loader.traces();
     let waiting = Waiting::default();
     let over: Over = waiting.over();
-    let all = work::run(move || {
+    let traces = work::run(move || {
         let mut all = Vec::new();
         for (number, trace) in &traces {
             over.check()?;
@@ -90,48 +119,70 @@ async fn files(State(app): State<App>, Extension(known): Extension<Arc<Known>>) 
         }
         Ok(all)
     });
-    Ok(Json(json!({ "traces": all.await? })))
+    Ok(Json(SourceAnswer { traces: traces.await? }))
 }
 
 #[derive(Deserialize)]
-struct FileQuery {
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub(crate) struct FileQuery {
     trace: u32,
     file: i64,
-    #[serde(default)]
-    level: String,
+    level: Option<Level>,
 }
 
-/// The lines of a file.
+/// By what statements are added up.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    Block,
+    #[default]
+    Line,
+    Sub,
+}
+
+impl From<Level> for lines::Level {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Block => Self::Block,
+            Level::Line => Self::Line,
+            Level::Sub => Self::Sub,
+        }
+    }
+}
+
 async fn file(
     State(app): State<App>,
     Extension(known): Extension<Arc<Known>>,
     Asked(query): Asked<FileQuery>,
-) -> Answer {
-    let level = match query.level.as_str() {
-        "" | "line" => Level::Line,
-        "block" => Level::Block,
-        "sub" => Level::Sub,
-        _ => return Err(Refusal::bad("a level is line, block or sub")),
+) -> Answer<Json<FileAnswer>> {
+    let answer = move |sources: &Sources| {
+        let found = match sources {
+            Sources::Lines(profile) => {
+                listing::file(profile, query.file, query.level.unwrap_or_default()).map(FileAnswer::Lines)
+            }
+            Sources::Places(places) => places::file(places, query.file).map(FileAnswer::Places),
+        };
+        found.ok_or_else(|| Refusal::absent("there is no such file"))
     };
-    let absent = || Refusal::absent("there is no such file");
-    let answer = move |sources: &Sources| match sources {
-        Sources::Lines(profile) => listing::file(profile, query.file, level).ok_or_else(absent),
-        Sources::Places(places) => places.file(query.file).ok_or_else(absent),
-    };
-    look(app, known, query.trace, answer).await.map(Json)
+    look(app, known, query.trace, answer).await
 }
 
 #[derive(Deserialize)]
-struct SubQuery {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct SubQuery {
     trace: u32,
     name: String,
 }
 
-/// A sub with its callers and callees.
-async fn sub(State(app): State<App>, Extension(known): Extension<Arc<Known>>, Asked(query): Asked<SubQuery>) -> Answer {
+async fn sub(
+    State(app): State<App>,
+    Extension(known): Extension<Arc<Known>>,
+    Asked(query): Asked<SubQuery>,
+) -> Answer<Json<SubDetails>> {
     let answer = move |sources: &Sources| {
         let found = listing::sub(sources.profile()?, &query.name);
         found.ok_or_else(|| Refusal::absent("there is no such sub"))
     };
-    look(app, known, query.trace, answer).await.map(Json)
+    look(app, known, query.trace, answer).await
 }

@@ -1,4 +1,4 @@
-//! The engine: one question at a time, as many rows as a page can hold.
+//! The engine: one query at a time, as many rows as a page can hold.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard},
@@ -11,31 +11,35 @@ use axum::{
     extract::{DefaultBodyLimit, State},
     routing::{get, post},
 };
-use serde::Deserialize;
-use serde_json::{Value, json};
 use traceloom_mapping::Trace;
 use traceloom_model::{ColumnDef, Table};
 use traceloom_query::{Cells, Failure, Offset, Options, Problem, Relation, Session, Stop};
 
-use super::examples;
+use super::{
+    answer::{
+        Schema, SchemaColumn, SchemaTable, SchemaView, SqlAnswer, SqlColumn, SqlPlace, SqlProblem, SqlQuery, SqlRows,
+    },
+    examples,
+};
 use crate::{
     api::{Answer, Refusal, work},
+    scene::{Contents, FRAME},
     server::App,
 };
 
 pub(super) fn routes() -> Router<App> {
     let engine: Arc<Engine> = Arc::default();
     Router::new()
-        .route("/sql", post(ask).layer(DefaultBodyLimit::max(LONGEST_BODY)))
+        .route("/sql", post(ask).layer(DefaultBodyLimit::max(MAX_BODY)))
         .route("/sql/schema", get(schema))
         .layer(Extension(engine))
 }
 
-/// What questions share.
+/// Shared by all queries.
 #[derive(Default)]
 struct Engine {
     session: Mutex<Option<(Vec<Known>, Arc<Session>)>>,
-    /// The question that is being answered: the next one ends it.
+    /// The query that is being answered: the next one ends it.
     running: Mutex<Stop>,
 }
 
@@ -43,20 +47,15 @@ struct Engine {
 type Known = (u32, i64);
 
 /// Rows of one answer, and bytes of their texts.
-const MOST_ROWS: usize = 10_000;
-const MOST_BYTES: usize = 16 << 20;
+const MAX_ROWS: usize = 10_000;
+const MAX_BYTES: usize = 16 << 20;
 /// A longer cell is cut.
-const MOST_CHARS: usize = 4_096;
-/// Questions are short; as JSON, a letter may take six.
-const LONGEST_QUESTION: usize = 64 << 10;
-const LONGEST_BODY: usize = 6 * LONGEST_QUESTION + 100;
+const MAX_CHARS: usize = 4_096;
+/// Queries are short; as JSON, a letter may take six bytes.
+const MAX_QUERY: usize = 64 << 10;
+const MAX_BODY: usize = 6 * MAX_QUERY + 100;
 
-#[derive(Deserialize)]
-struct Question {
-    sql: String,
-}
-
-/// Stops the question when nobody waits for its answer.
+/// Stops the query when nobody waits for its answer.
 struct Waiting(Stop);
 
 impl Drop for Waiting {
@@ -65,15 +64,19 @@ impl Drop for Waiting {
     }
 }
 
-/// The answer to a question, or why there is none and where the mistake is.
-async fn ask(State(app): State<App>, Extension(engine): Extension<Arc<Engine>>, body: String) -> Answer {
-    let asked: Result<Question, _> = serde_json::from_str(&body);
-    let Ok(Question { sql }) = asked else { return Err(Refusal::bad("a question is {\"sql\": \"select …\"}")) };
+/// The answer to a query, or the mistake in it and where that is.
+async fn ask(
+    State(app): State<App>,
+    Extension(engine): Extension<Arc<Engine>>,
+    body: String,
+) -> Answer<Json<SqlAnswer>> {
+    let asked: Result<SqlQuery, _> = serde_json::from_str(&body);
+    let Ok(SqlQuery { sql }) = asked else { return Err(Refusal::bad("a query is {\"sql\": \"select …\"}")) };
     if sql.trim().is_empty() {
-        return Err(Refusal::bad("there is no question"));
+        return Err(Refusal::bad("the query is empty"));
     }
-    if sql.len() > LONGEST_QUESTION {
-        return Err(Refusal::bad("the question is longer than 64 KiB"));
+    if sql.len() > MAX_QUERY {
+        return Err(Refusal::bad("the query is longer than 64 KiB"));
     }
     let stop = Stop::default();
     std::mem::replace(&mut *lock(&engine.running)?, stop.clone()).stop();
@@ -81,8 +84,8 @@ async fn ask(State(app): State<App>, Extension(engine): Extension<Arc<Engine>>, 
     work::run(move || {
         let session = engine.session(&app)?;
         match rows(&session, &sql, &stop) {
-            Ok(answer) => Ok(Json(answer)),
-            Err(Failure::Query(problem)) => Ok(Json(json!({ "problem": explained(&problem) }))),
+            Ok(rows) => Ok(Json(SqlAnswer::Rows(rows))),
+            Err(Failure::Query(problem)) => Ok(Json(SqlAnswer::Problem { problem: explained(&problem) })),
             Err(Failure::Trace(error)) => Err(error.into()),
         }
     })
@@ -93,52 +96,56 @@ fn lock<T>(mutex: &Mutex<T>) -> Answer<MutexGuard<'_, T>> {
     mutex.lock().map_err(|_| Refusal::broken())
 }
 
-fn rows(session: &Session, sql: &str, stop: &Stop) -> Result<Value, Failure> {
+fn rows(session: &Session, sql: &str, stop: &Stop) -> Result<SqlRows, Failure> {
     let begun = Instant::now();
     let mut answer = session.ask(sql)?;
     let cells = Cells::new(answer.schema());
     let (mut rows, mut bytes, mut is_cut) = (Vec::new(), 0, false);
     while let Some(batch) = answer.next_unless(stop)? {
-        let room = MOST_ROWS - rows.len();
+        let room = MAX_ROWS - rows.len();
         let shown = batch.slice(0, batch.num_rows().min(room));
         let nulls: Vec<_> = shown.columns().iter().map(|column| column.logical_nulls()).collect();
         for (number, row) in cells.rows(&shown)?.into_iter().enumerate() {
             let is_null = |column: usize| nulls[column].as_ref().is_some_and(|nulls| nulls.is_null(number));
             bytes += row.iter().map(String::len).sum::<usize>();
-            let cells = row.iter().enumerate();
-            rows.push(
-                cells.map(|(at, text)| if is_null(at) { Value::Null } else { cut(text).into() }).collect::<Value>(),
-            );
-            if bytes > MOST_BYTES {
+            rows.push(row.into_iter().enumerate().map(|(at, text)| (!is_null(at)).then(|| cut(text))).collect());
+            if bytes > MAX_BYTES {
                 break;
             }
         }
-        is_cut = bytes > MOST_BYTES || batch.num_rows() > room;
+        is_cut = bytes > MAX_BYTES || batch.num_rows() > room;
         if is_cut {
             break;
         }
     }
-    let columns = cells.heads().into_iter().map(|(name, is_number)| json!([name, is_number]));
-    Ok(json!({
-        "columns": columns.collect::<Vec<_>>(),
-        "rows": rows,
-        "is_cut": is_cut,
-        "is_stopped": stop.is_stopped(),
-        "elapsed_ms": begun.elapsed().as_secs_f64() * 1e3,
-    }))
-}
-
-fn cut(text: &str) -> &str {
-    text.char_indices().nth(MOST_CHARS).and_then(|(at, _)| text.get(..at)).unwrap_or(text)
-}
-
-/// A mistake in a question is an answer too: it comes with its place.
-fn explained(problem: &Problem) -> Value {
-    json!({
-        "message": problem.message,
-        "place": problem.place.map(|place| json!([place.line, place.column, place.end_column])),
-        "help": problem.help,
+    let columns = cells.heads().into_iter().map(|(name, is_number)| SqlColumn { name: name.to_owned(), is_number });
+    Ok(SqlRows {
+        columns: columns.collect(),
+        rows,
+        is_cut,
+        is_stopped: stop.is_stopped(),
+        elapsed_ms: begun.elapsed().as_secs_f64() * 1e3,
     })
+}
+
+fn cut(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_CHARS) {
+        text.truncate(end);
+    }
+    text
+}
+
+/// A mistake in a query is an answer, too: it comes with its place.
+fn explained(problem: &Problem) -> SqlProblem {
+    SqlProblem {
+        message: problem.message.clone(),
+        place: problem.place.map(|place| SqlPlace {
+            line: place.line,
+            column: place.column,
+            end_column: place.end_column,
+        }),
+        help: problem.help.clone(),
+    }
 }
 
 impl Engine {
@@ -179,40 +186,42 @@ fn inputs(app: &App) -> Answer<(Vec<Known>, Vec<Trace>, Vec<Offset>)> {
     Ok((known, traces, offsets))
 }
 
-/// Tables, views and functions that a question may name, and questions to begin with.
-async fn schema(State(app): State<App>, Extension(engine): Extension<Arc<Engine>>) -> Answer {
-    let mut formats: Vec<&'static str> = app.loader.traces().iter().map(|(_, trace)| trace.format()).collect();
-    formats.dedup();
+/// Tables, views and functions that a query may name, and queries to start with.
+async fn schema(State(app): State<App>, Extension(engine): Extension<Arc<Engine>>) -> Answer<Json<Schema>> {
+    let examples = {
+        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let contents = scene.traces.iter().fold(Contents::default(), |all, trace| all.and(trace.contents));
+        examples::of(&contents, scene.lanes.iter().any(|(key, _)| key.kind == FRAME))
+    };
     work::run(move || {
         let session = engine.session(&app)?;
-        let tables: Vec<Value> = Table::ALL.iter().map(|table| described(*table)).collect();
         let views = session.relations().into_iter().filter(|relation| Table::by_name(&relation.name).is_none());
-        let mut questions: Vec<_> = formats.iter().flat_map(|format| examples::of(format)).collect();
-        let mut seen = std::collections::HashSet::new();
-        questions.retain(|(_, sql)| seen.insert(*sql));
-        Ok(Json(json!({
-            "tables": tables,
-            "views": views.map(view).collect::<Vec<_>>(),
-            "functions": session.functions(),
-            "examples": questions,
-        })))
+        let view = |Relation { name, columns, .. }: Relation| SchemaView { name, columns };
+        Ok(Json(Schema {
+            tables: Table::ALL.iter().map(|table| described(*table)).collect(),
+            views: views.map(view).collect(),
+            functions: session.functions(),
+            examples,
+        }))
     })
     .await
 }
 
-fn described(table: Table) -> Value {
-    let column = |column: &ColumnDef| {
-        let target = column.target.map(Table::name);
-        json!([column.name, column.label, words(column.about), column.nullable, target])
+fn described(table: Table) -> SchemaTable {
+    let column = |column: &ColumnDef| SchemaColumn {
+        name: column.name.to_owned(),
+        label: column.label.to_owned(),
+        about: one_line(column.about),
+        is_nullable: column.nullable,
+        target: column.target.map(|target| target.name().to_owned()),
     };
-    let columns: Vec<Value> = table.columns().iter().map(column).collect();
-    json!({ "name": table.name(), "about": words(table.about()), "columns": columns })
+    SchemaTable {
+        name: table.name().to_owned(),
+        about: one_line(table.about()),
+        columns: table.columns().iter().map(column).collect(),
+    }
 }
 
-fn view(relation: Relation) -> Value {
-    json!({ "name": relation.name, "columns": relation.columns })
-}
-
-fn words(text: &str) -> String {
+fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

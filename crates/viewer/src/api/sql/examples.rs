@@ -1,20 +1,29 @@
-//! Questions to begin with, by format.
+//! Queries to start with, by what the traces hold.
 
-/// A title and a question.
-pub(super) type Example = (&'static str, &'static str);
+use traceloom_model::Table;
 
-/// Questions that make sense for a trace of a format; those for any trace come last.
-pub(super) fn of(format: &str) -> impl Iterator<Item = &'static Example> {
-    let own: &[&[Example]] = match format {
-        "cnanolog" => &[LOGS],
-        "easyprofiler" => &[SPANS, EASYPROFILER],
-        "memlyze" => &[MEMORY],
-        "nytprof" => &[LINES, SPANS],
-        "pynytprof" => &[LINES],
-        "wtf" => &[SPANS, WTF],
-        _ => &[],
-    };
-    own.iter().copied().flatten().chain(ANY)
+use super::answer::SqlExample;
+use crate::scene::Contents;
+
+/// A title and a query.
+type Example = (&'static str, &'static str);
+
+/// Queries that have an answer in these traces; those for any trace come last.
+pub(super) fn of(contents: &Contents, has_frames: bool) -> Vec<SqlExample> {
+    let groups = [
+        (contents.has(Table::LineTimes), LINES),
+        (contents.has(Table::Calls), CALLS),
+        (contents.has(Table::Spans), SPANS),
+        (contents.has(Table::Logs), LOGS),
+        (contents.has(Table::Allocations), MEMORY),
+        (contents.has(Table::Switches), SWITCHES),
+        (contents.has(Table::Counters), COUNTERS),
+        (has_frames, FRAMES),
+        (contents.has(Table::Events), EVENTS),
+        (true, ANY),
+    ];
+    let wanted = groups.into_iter().filter(|(is_there, _)| *is_there).flat_map(|(_, examples)| examples);
+    wanted.map(|(title, sql)| SqlExample { title: (*title).to_owned(), sql: (*sql).to_owned() }).collect()
 }
 
 const SPANS: &[Example] = &[
@@ -41,42 +50,39 @@ const SPANS: &[Example] = &[
     ),
 ];
 
-const EASYPROFILER: &[Example] = &[
-    (
-        "Who took the processor",
-        "select name, count(*) as switches, human_time(sum(dur_ns)) as off\n\
+const SWITCHES: &[Example] = &[(
+    "Who took the processor",
+    "select name, count(*) as switches, human_time(sum(dur_ns)) as off\n\
          from switches group by name order by sum(dur_ns) desc limit 50",
-    ),
-    (
-        "Values over time",
-        "select name, trace_id, thread_id, ts_ns, value, text from counters order by ts_ns limit 1000",
-    ),
-];
+)];
 
-const WTF: &[Example] = &[
-    (
-        "The slowest frames",
-        "select name, human_time(dur_ns) as duration, trace_id, thread_id, id, ts_ns, dur_ns\n\
+const COUNTERS: &[Example] = &[(
+    "Values over time",
+    "select name, trace_id, thread_id, ts_ns, value, text from counters order by ts_ns limit 1000",
+)];
+
+const FRAMES: &[Example] = &[(
+    "The slowest frames",
+    "select name, human_time(dur_ns) as duration, trace_id, thread_id, id, ts_ns, dur_ns\n\
          from spans where category = 'frame' order by dur_ns desc limit 50",
-    ),
-    (
-        "Events by name",
-        "select name, category, count(*) as events from events group by name, category order by events desc limit 50",
-    ),
-];
+)];
 
-const LINES: &[Example] = &[
-    (
-        "The most costly lines",
-        "select file, line, calls, human_time(coalesce(excl_ns, incl_ns)) as own\n\
+const EVENTS: &[Example] = &[(
+    "Events by name",
+    "select name, category, count(*) as events from events group by name, category order by events desc limit 50",
+)];
+
+const LINES: &[Example] = &[(
+    "The most costly lines",
+    "select file, line, calls, human_time(coalesce(excl_ns, incl_ns)) as own\n\
          from line_times_merged where level = 'line' order by coalesce(excl_ns, incl_ns) desc limit 50",
-    ),
-    (
-        "Who calls whom",
-        "select caller, callee, sum(count) as calls, human_time(sum(incl_ns)) as total\n\
+)];
+
+const CALLS: &[Example] = &[(
+    "Who calls whom",
+    "select caller, callee, sum(count) as calls, human_time(sum(incl_ns)) as total\n\
          from calls_merged group by caller, callee order by sum(incl_ns) desc limit 50",
-    ),
-];
+)];
 
 const LOGS: &[Example] = &[
     ("Lines by level", "select level_name, count(*) as lines from logs group by level_name order by lines desc"),

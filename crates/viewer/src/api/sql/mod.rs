@@ -1,5 +1,7 @@
-//! Questions in SQL; in builds without the engine, the answer that there is none.
+//! Queries in SQL; in builds without the engine, the answer that there is none.
 
+#[cfg(any(feature = "sql", test))]
+mod answer;
 #[cfg(feature = "sql")]
 mod ask;
 #[cfg(feature = "sql")]
@@ -7,6 +9,8 @@ mod examples;
 
 use axum::Router;
 
+#[cfg(test)]
+pub(crate) use self::answer::{Schema, SqlAnswer, SqlQuery};
 use crate::server::App;
 
 #[cfg(feature = "sql")]
@@ -18,9 +22,9 @@ pub(crate) fn routes() -> Router<App> {
 pub(crate) fn routes() -> Router<App> {
     use axum::routing::{get, post};
 
-    use super::{Answer, Refusal};
+    use super::{Answer, Done, Refusal};
 
-    async fn absent() -> Answer {
+    async fn absent() -> Answer<axum::Json<Done>> {
         Err(Refusal::absent("this build answers no SQL: it was made without the feature sql"))
     }
     Router::new().route("/sql", post(absent)).route("/sql/schema", get(absent))

@@ -1,0 +1,1041 @@
+// Queries and answers of the server. Written from the types of `crates/viewer/src/api` by `cargo xtask bless`: do not
+// edit.
+
+/** No query. */
+export type Nothing = Record<string, never>;
+
+export type Advice = {
+  rule: string;
+  weight: string;
+  subject: string;
+  value: number;
+  limit: number;
+  unit: AdviceUnit;
+  count: number;
+  evidence: Array<Evidence>;
+  /** The same in SQL. */
+  query: string;
+};
+
+/** What is worth a look in all traces. */
+export type AdviceAnswer = {
+  traces: Array<TraceAdvice>;
+};
+
+/** What a figure counts. */
+export type AdviceUnit = "bytes" | "count" | "ns" | "number" | "part" | "times";
+
+/** A site, by its number, with its bytes and allocations that are alive. */
+export type AliveSite = {
+  site: number;
+  bytes: number;
+  count: number;
+};
+
+/** An argument of a row. */
+export type Argument = [key: string, idx: number | null, kind: string, value: string | null];
+export const Argument = { key: 0, idx: 1, kind: 2, value: 3 } as const;
+
+/** Durations from one to below another. */
+export type Bin = [from_ns: number, to_ns: number, count: number];
+export const Bin = { from_ns: 0, to_ns: 1, count: 2 } as const;
+
+/** Values of one name on one track. */
+export type CounterInfo = {
+  trace: number;
+  track: number | null;
+  name: number;
+  value_id: string | null;
+  samples: number;
+  is_text: boolean;
+  min: number | null;
+  max: number | null;
+};
+
+/** A declaration, and the rows that refer to it. */
+export type DefinitionRow = [trace: number, kind: string, name: string, file: string | null, line: number | null, color: number | null, status: string | null, args: string | null, used: number, unit: DefinitionUnit | null, id: number | null];
+export const DefinitionRow = { trace: 0, kind: 1, name: 2, file: 3, line: 4, color: 5, status: 6, args: 7, used: 8, unit: 9, id: 10 } as const;
+
+/** The rows that refer to a declaration. */
+export type DefinitionUnit = "allocations" | "calls" | "events" | "log lines" | "spans" | "statements" | "values";
+
+/** The declarations of all traces. */
+export type DefinitionsAnswer = {
+  loading: boolean;
+  all: number;
+  rows: Array<DefinitionRow>;
+};
+
+/** The answer to a command: that it is done. */
+export type Done = Record<symbol, never>;
+
+/** An event with its arguments. */
+export type EventDetails = {
+  name: string;
+  name_id: number;
+  id: number;
+  category: string;
+  track: number;
+  ts_ns: number;
+  name_count: number;
+  /** None in a brief answer. */
+  args: Array<Argument> | null;
+};
+
+/** An event; `shared` of them are in its place. */
+export type EventMark = [track: number, ts_ns: number, name: number, category: number, shared: number, id: number];
+export const EventMark = { track: 0, ts_ns: 1, name: 2, category: 3, shared: 4, id: 5 } as const;
+
+export type EventQuery = {
+  track: number;
+  id: number;
+  /** When, on the axis. */
+  ts: number;
+  brief?: boolean;
+};
+
+/** Events of one name. */
+export type EventRow = [name: string, category: string, thread: string | null, tid: number | null, count: number];
+export const EventRow = { name: 0, category: 1, thread: 2, tid: 3, count: 4 } as const;
+
+export type Evidence = {
+  what: string;
+  /** On the axis. */
+  ts_ns: number | null;
+  value: number;
+  unit: AdviceUnit;
+};
+
+/** Everything in a window but the bars; all times are on the axis. */
+export type Extras = {
+  events: Array<EventMark>;
+  /** By the number of a counter. */
+  counters: Array<[number, Array<Sample>]>;
+  /** By the number of a counter of texts. */
+  texts: Array<[number, Array<TextLabel>]>;
+  /** By the number of a trace that has allocations. */
+  memory: Array<[number, Array<Sample>]>;
+  logs: Array<LogMark>;
+  links: Array<LinkEnds>;
+  /** Links that there was no room for. */
+  more_links: number;
+};
+
+export type FailedTrace = {
+  trace: number;
+  error: string;
+};
+
+/** What calls cost. */
+export type Figures = {
+  count: number;
+  incl_ns: number;
+  excl_ns: number;
+  recursive_ns: number;
+  depth: number;
+};
+
+/** The lines of one file. */
+export type FileAnswer = { "kind": "lines" } & LinesFile | { "kind": "places" } & PlacesFile;
+
+export type FileQuery = {
+  trace: number;
+  file: number;
+  level?: Level;
+};
+
+export type Finding = {
+  code: string;
+  severity: string;
+  /** Byte offset. */
+  position: number | null;
+  message: string;
+  /** From the page of the format. */
+  meaning: string | null;
+};
+
+/** The findings of all traces, and the traces that cannot be read at all. */
+export type FindingsAnswer = {
+  failed: Array<FailedTrace>;
+  traces: Array<TraceFindings>;
+};
+
+/** The line through the points, and the law that they follow. */
+export type Fit = {
+  correlation: number;
+  slope_ns: number;
+  intercept_ns: number;
+  complexity: string;
+  r2: number | null;
+};
+
+export type FlameAnswer = {
+  /** The middle of a sandwich. */
+  name: string | null;
+  path: Array<string>;
+  callers: Array<FlameFrame>;
+  frames: Array<FlameFrame>;
+  names: Array<string>;
+  /** The weight of everything. */
+  total: number;
+  /** Whether stacks are estimated from sums of calls. */
+  estimate: boolean;
+  loading: boolean;
+};
+
+/** A box: its parent and its name by number. `folded` is how many boxes it stands for; 0 for a real one. */
+export type FlameFrame = [parent: number, name: number | null, total: number, own: number, count: number, folded: number];
+export const FlameFrame = { parent: 0, name: 1, total: 2, own: 3, count: 4, folded: 5 } as const;
+
+/** Sent as a body, because a path has as many names as the stack is deep. */
+export type FlameQuery = {
+  weight?: FlameWeight | null;
+  view?: FlameView | null;
+  by_thread?: boolean | null;
+  /** The names on the way to the box that fills the picture. */
+  path?: Array<string> | null;
+  /** The name in the middle of a sandwich; the one with the most self weight if none is given. */
+  name?: string | null;
+  /** Only rows that start at this time or later. */
+  from?: number;
+  /** Only rows that start before this time. */
+  to?: number;
+  /** Numbers of tracks, separated by commas. */
+  tracks?: string;
+};
+
+/** From the outermost spans, from the innermost ones, or around one name. */
+export type FlameView = "bottom" | "sandwich" | "top";
+
+/** What the width of a box means. */
+export type FlameWeight = "bytes" | "count" | "self" | "time";
+
+/** Where a span or an event is. */
+export type Found = {
+  track: number;
+  /** As in pictures; [`EVENT`] for an event, whose `index` is its id. */
+  kind: number;
+  depth: number;
+  index: number;
+  name: number;
+  /** On the axis. */
+  ts_ns: number;
+  /** None for an event, and for a span that was never closed. */
+  dur_ns: number | null;
+};
+
+/** A function as the profiler added it up. */
+export type FunctionRow = [name: string, calls: number, total_ns: number, self_ns: number, mean_ns: number, share: number];
+export const FunctionRow = { name: 0, calls: 1, total_ns: 2, self_ns: 3, mean_ns: 4, share: 5 } as const;
+
+/** Distinguishes groups, besides the name. */
+export type Grouping = "category" | "file" | "name" | "thread";
+
+/** How much a figure stands out. */
+export type Heat = "cold" | "hot" | "mild" | "warm";
+
+/** Figures of the durations of a name, and how they are distributed. */
+export type Histogram = {
+  calls: number;
+  total_ns: number;
+  min_ns: number;
+  mean_ns: number;
+  p50_ns: number | null;
+  p95_ns: number | null;
+  p99_ns: number | null;
+  max_ns: number;
+  exact: boolean;
+  logarithmic: boolean;
+  bins: Array<Bin>;
+  name: string;
+  /** The kind of the lanes that the spans are of. */
+  kind: number;
+  unclosed: number;
+  loading: boolean;
+};
+
+export type HistogramQuery = {
+  /** Number of a name. */
+  name: number;
+  bins?: number;
+};
+
+/** By what statements are added up. */
+export type Level = "block" | "line" | "sub";
+
+/** A level: its lines with the text, and all of them. */
+export type LevelRow = [name: string, with_text: number, all: number];
+export const LevelRow = { name: 0, with_text: 1, all: 2 } as const;
+
+/** A sub that a line calls. */
+export type LineCallee = [name: string, count: number, incl_ns: number];
+export const LineCallee = { name: 0, count: 1, incl_ns: 2 } as const;
+
+/** The subs that a line calls, the most time first. */
+export type LineCalls = [line: number, all: number, named: Array<LineCallee>];
+export const LineCalls = { line: 0, all: 1, named: 2 } as const;
+
+/** The string evals that a line makes. */
+export type LineEvals = [line: number, count: number, different: number, time_ns: number];
+export const LineEvals = { line: 0, count: 1, different: 2, time_ns: 3 } as const;
+
+export type LineQuery = {
+  number: number;
+};
+
+/** The lines of a file, with what each cost and calls. */
+export type LinesFile = {
+  name: string;
+  level: Level;
+  count: number;
+  time_ns: number;
+  /** The most that one line took. */
+  most_ns: number;
+  parent: [number, number] | null;
+  merged: number;
+  has_text: boolean;
+  all_lines: number;
+  lines: Array<SourceLine>;
+  subs: Array<[number | null, string, Figures]>;
+  calls: Array<LineCalls>;
+  evals: Array<LineEvals>;
+};
+
+export type LinesFileRow = {
+  id: number;
+  name: string;
+  count: number;
+  time_ns: number;
+  has_text: boolean;
+  evals: number;
+  /** Evals whose figures are in those of this one. */
+  merged: number;
+  /** Of an eval: the file and the line that it was called from. */
+  parent: [number, number] | null;
+};
+
+/** Files, the most time first, and the subs that were called, the most self time first. */
+export type LinesOfTrace = {
+  trace: number;
+  application: string | null;
+  has_blocks: boolean;
+  time_ns: number;
+  all_files: number;
+  files: Array<LinesFileRow>;
+  all_subs: number;
+  subs: Array<SubRow>;
+};
+
+/** Both ends of an arrow. */
+export type LinkEnds = [from_track: number, from_depth: number, from_ns: number, to_track: number, to_depth: number, to_ns: number];
+export const LinkEnds = { from_track: 0, from_depth: 1, from_ns: 2, to_track: 3, to_depth: 4, to_ns: 5 } as const;
+
+/** The first rows of a list, and how many there are. */
+export type Listed<T> = {
+  all: number;
+  rows: Array<T>;
+};
+
+/** A range of the log, or why what was typed is not a regular expression yet. */
+export type LogAnswer = { problem: string, } | LogRange;
+
+/** A line with its format and its arguments, as soon as the tables can be read. */
+export type LogDetails = {
+  number: number;
+  ts_ns: number | null;
+  level: string;
+  file: string | null;
+  line: number | null;
+  text: string;
+  trace: number;
+  format: string | null;
+  thread_id: number | null;
+  args: Array<Argument> | null;
+};
+
+/** One line of the log. */
+export type LogLine = {
+  ts_ns: number | null;
+  level: string;
+  file: string | null;
+  line: number | null;
+  text: string;
+};
+
+/** Log lines of one level in one pixel, and the number of the first. */
+export type LogMark = [trace: number, ts_ns: number, level: number, count: number, number: number];
+export const LogMark = { trace: 0, ts_ns: 1, level: 2, count: 3, number: 4 } as const;
+
+export type LogQuery = {
+  /** Lines to skip. */
+  skip?: number;
+  /** Lines to give. */
+  take?: number;
+  /** Only lines of these levels, separated by commas. */
+  levels?: string;
+  /** Only lines of this site: the number of a trace, a colon, and the id of a definition. */
+  site?: string;
+  /** Only lines with this text. */
+  text?: string;
+  /** Whether the text is a regular expression. */
+  regex?: boolean;
+  /** Whether uppercase letters differ from lowercase ones. */
+  case?: boolean;
+  /** A time, of which the nearest line is wanted. */
+  at?: number;
+};
+
+export type LogRange = {
+  /** Lines that the filter leaves. */
+  total: number;
+  all: number;
+  /** The line that is nearest to the time. */
+  at: number | null;
+  levels: Array<LevelRow>;
+  lines: Array<LogRow | null>;
+};
+
+/** A line of the log. */
+export type LogRow = [number: number, ts_ns: number | null, level: string, file: string | null, line: number | null, text: string, trace: number];
+export const LogRow = { number: 0, ts_ns: 1, level: 2, file: 3, line: 4, text: 5, trace: 6 } as const;
+
+/** The longest spans of a name, the longest first, and how many there are. */
+export type Longest = {
+  all: number;
+  places: Array<Found>;
+};
+
+export type LongestQuery = {
+  /** Number of a name. */
+  name: number;
+  /** Only spans of this kind of lanes. */
+  kind?: number;
+  /** Only spans that take so long or longer. */
+  least?: number;
+  /** Only spans that take less. */
+  below?: number;
+  /** How many. */
+  take?: number;
+};
+
+/** The report on one trace, with its times on the axis, and lists of its sites by number. */
+export type MemoryAnswer = {
+  /** Sites with memory that was never freed, the most bytes first. */
+  leaks: Array<number>;
+  all_leaks: number;
+  /** Sites by bytes. */
+  hot: Array<number>;
+  /** Sites by allocations. */
+  often: Array<number>;
+  /** Sites with the function in their stack, the most bytes first. */
+  of: Array<number>;
+  all_of: number;
+  churn_bytes_per_second: number;
+  is_growth_only: boolean;
+  is_coarse: boolean;
+  peak: MemoryMoment;
+  at: MemoryMoment | null;
+  /** Times, with the bytes in use then and the most until the next time. */
+  curve: Array<[number, number, number]>;
+  all_sites: number;
+  sites: Array<MemorySite>;
+  lifetimes: Array<MemoryLifetimes>;
+  /** Allocations, and their bytes. */
+  allocations: number;
+  /** Bytes of all allocations. */
+  allocated_bytes: number;
+  /** Frees, matched or not. */
+  frees: number;
+  /** Bytes that frees gave back. */
+  freed_bytes: number;
+  /** Allocations that were never freed. */
+  live: number;
+  /** Their bytes. */
+  live_bytes: number;
+  /** Addresses that were given out again without a free. */
+  reused: number;
+  /** Frees of what was freed before. */
+  double_frees: number;
+  /** Frees of what the trace never saw taken. */
+  unknown_frees: number;
+  /** Allocations that the very next event freed. */
+  temporary: number;
+  /** Collections of a garbage collector. */
+  collections: number;
+  /** First time. */
+  first_ns: number;
+  /** Last time. */
+  last_ns: number;
+};
+
+/** Lifetimes as they are written; those without a bound are the longest. */
+export type MemoryLifetimes = {
+  below_ns: number | null;
+  count: number;
+  bytes: number;
+};
+
+/** A moment as it is written. */
+export type MemoryMoment = {
+  ts_ns: number;
+  bytes: number;
+  count: number;
+  all_sites: number;
+  sites: Array<AliveSite>;
+};
+
+export type MemoryQuery = {
+  trace: number;
+  /** A time on the axis; the answer says what was alive then. */
+  at?: number;
+  /** A function; the answer lists the sites that have it in their stack. */
+  function?: string;
+  /** Points of the curve. */
+  points?: number;
+};
+
+/** A site as it is written. */
+export type MemorySite = {
+  number: number;
+  /** The innermost frame first. */
+  stack: Array<SiteFrame>;
+  /** Frames further out that are left out. */
+  more_frames: number;
+  count: number;
+  bytes: number;
+  live: number;
+  live_bytes: number;
+  oldest_live_ns: number | null;
+  freed: number;
+  lifetime_ns: number;
+  temporary: number;
+  quarters: [number, number, number, number];
+};
+
+/** One value for each pixel of the whole axis. */
+export type Minimap = {
+  /** Threads that are inside a span. */
+  busy: Array<number>;
+  /** Log lines and events. */
+  points: Array<number>;
+  /** Those of them that are errors. */
+  errors: Array<number>;
+  /** Bytes in use, all traces together. */
+  memory: Array<number>;
+};
+
+export type MinimapQuery = {
+  px: number;
+};
+
+/** A name, and the color that its producer wants, as 0xAARRGGBB. */
+export type NameRow = [name: string, color: number | null];
+export const NameRow = { name: 0, color: 1 } as const;
+
+export type NamesQuery = {
+  /** The first one that the page does not know yet. */
+  from?: number;
+};
+
+export type NextQuery = {
+  /** Number of a name. */
+  name?: number;
+  /** A text that names hold, instead of a number. */
+  q?: string;
+  /** Spans and events that start after this time, or before it. */
+  ts: number;
+  back?: boolean;
+};
+
+export type OffsetQuery = {
+  trace: number;
+  offset_ns: number;
+};
+
+export type OpenQuery = {
+  name: string;
+};
+
+export type PlaceQuery = {
+  /** When it starts, on the axis. */
+  ts: number;
+  /** As much as the row says of it. */
+  trace_id?: string;
+  thread_id?: number;
+  id?: number;
+  name?: string;
+  dur?: number;
+};
+
+/** The rows of one kind and name that a line makes. */
+export type PlaceRow = [line: number | null, kind: RowKind, name: string, count: number, total_ns: number, self_ns: number, bytes: number];
+export const PlaceRow = { line: 0, kind: 1, name: 2, count: 3, total_ns: 4, self_ns: 5, bytes: 6 } as const;
+
+/** The lines of a file that rows name. */
+export type PlacesFile = {
+  name: string;
+  count: number;
+  time_ns: number;
+  bytes: number;
+  all_lines: number;
+  lines: Array<PlaceRow>;
+};
+
+export type PlacesFileRow = {
+  id: number;
+  name: string;
+  count: number;
+  time_ns: number;
+  bytes: number;
+};
+
+/** Files with the places that rows name. */
+export type PlacesOfTrace = {
+  trace: number;
+  all_files: number;
+  files: Array<PlacesFileRow>;
+  time_ns: number;
+  /** Rows that name no place. */
+  others: number;
+};
+
+/** How far loading is. */
+export type Progress = {
+  revision: number;
+  read_bytes: number;
+  total_bytes: number;
+};
+
+/** A range of the axis and some tracks; everything if both are left out. */
+export type RangeQuery = {
+  /** Only rows that start at this time or later. */
+  from?: number;
+  /** Only rows that start before this time. */
+  to?: number;
+  /** Numbers of tracks, separated by commas. */
+  tracks?: string;
+};
+
+/** Why a query was refused. */
+export type Refused = {
+  error: string;
+};
+
+/** How the durations of a name depend on a value that was recorded inside its spans. */
+export type Relation = {
+  pairs: number;
+  left_out: number;
+  points: Array<RelationPoint>;
+  fit: Fit | null;
+};
+
+/** A value, and the span that it was recorded in. */
+export type RelationPoint = [value: number, dur_ns: number, ts_ns: number];
+export const RelationPoint = { value: 0, dur_ns: 1, ts_ns: 2 } as const;
+
+export type RelationQuery = {
+  /** Number of the name of the spans. */
+  name: number;
+  /** Number of the name of the values. */
+  value: number;
+};
+
+export type RowKind = "allocation" | "log" | "span";
+
+/** The values of one pixel. */
+export type Sample = [ts_ns: number, min: number, max: number, last: number];
+export const Sample = { ts_ns: 0, min: 1, max: 2, last: 3 } as const;
+
+/** Tables, views and functions that a query may name, and queries to start with. */
+export type Schema = {
+  tables: Array<SchemaTable>;
+  views: Array<SchemaView>;
+  functions: Array<string>;
+  examples: Array<SqlExample>;
+};
+
+/** A column, and the table that it refers to. */
+export type SchemaColumn = [name: string, label: string, about: string, is_nullable: boolean, target: string | null];
+export const SchemaColumn = { name: 0, label: 1, about: 2, is_nullable: 3, target: 4 } as const;
+
+export type SchemaTable = {
+  name: string;
+  about: string;
+  columns: Array<SchemaColumn>;
+};
+
+export type SchemaView = {
+  name: string;
+  columns: Array<string>;
+};
+
+/** The names that hold a text, and their spans and events together. */
+export type SearchAnswer = {
+  spans: number;
+  events: number;
+  names: number;
+  rows: Array<SearchRow>;
+};
+
+export type SearchQuery = {
+  q: string;
+};
+
+/** A name with its spans and events. */
+export type SearchRow = [id: number, name: string, spans: number, total_ns: number, events: number];
+export const SearchRow = { id: 0, name: 1, spans: 2, total_ns: 3, events: 4 } as const;
+
+/** One frame of a stack. */
+export type SiteFrame = {
+  /** The function. */
+  function: string;
+  /** Its file. */
+  file: string | null;
+  /** The line. */
+  line: number | null;
+};
+
+/** The files of all traces with their totals, the most time first. */
+export type SourceAnswer = {
+  traces: Array<SourceOfTrace>;
+};
+
+/** A line with its statements, the calls that it makes, and its text. */
+export type SourceLine = [line: number, statements: number | null, time_ns: number | null, heat: Heat | null, calls: number | null, in_subs_ns: number | null, subs_heat: Heat | null, text: string | null];
+export const SourceLine = { line: 0, statements: 1, time_ns: 2, heat: 3, calls: 4, in_subs_ns: 5, subs_heat: 6, text: 7 } as const;
+
+/** The files of one trace. */
+export type SourceOfTrace = { "kind": "lines" } & LinesOfTrace | { "kind": "places" } & PlacesOfTrace;
+
+/** A span with its row, its arguments, and how it compares with others of its name. */
+export type SpanDetails = {
+  name: string;
+  name_id: number;
+  id: number;
+  trace: number;
+  track: number;
+  depth: number;
+  ts_ns: number;
+  dur_ns: number | null;
+  self_ns: number | null;
+  name_count: number;
+  name_total_ns: number;
+  category: string | null;
+  file: string | null;
+  line: number | null;
+  /** None in a brief answer. */
+  args: Array<Argument> | null;
+};
+
+export type SpanQuery = {
+  track: number;
+  kind: number;
+  depth: number;
+  index: number;
+  /** Whether only what is known at once is wanted: the pointer is on it, and may be elsewhere soon. */
+  brief?: boolean;
+};
+
+/** Spans of one name, or of one group. */
+export type SpanRow = [name: string, thread: string | null, tid: number | null, file: string | null, category: string | null, calls: number, unclosed: number, total_ns: number, self_ns: number, min_ns: number, mean_ns: number, p50_ns: number | null, p95_ns: number | null, p99_ns: number | null, max_ns: number, share: number | null, is_exact: boolean];
+export const SpanRow = { name: 0, thread: 1, tid: 2, file: 3, category: 4, calls: 5, unclosed: 6, total_ns: 7, self_ns: 8, min_ns: 9, mean_ns: 10, p50_ns: 11, p95_ns: 12, p99_ns: 13, max_ns: 14, share: 15, is_exact: 16 } as const;
+
+/** Rows, or the mistake in the query. */
+export type SqlAnswer = { problem: SqlProblem, } | SqlRows;
+
+/** A column of an answer. */
+export type SqlColumn = [name: string, is_number: boolean];
+export const SqlColumn = { name: 0, is_number: 1 } as const;
+
+/** A query to start with. */
+export type SqlExample = [title: string, sql: string];
+export const SqlExample = { title: 0, sql: 1 } as const;
+
+/** Where a mistake is, counted from 1. */
+export type SqlPlace = [line: number, column: number, end_column: number];
+export const SqlPlace = { line: 0, column: 1, end_column: 2 } as const;
+
+/** A mistake in a query. */
+export type SqlProblem = {
+  message: string;
+  place: SqlPlace | null;
+  help: Array<string>;
+};
+
+export type SqlQuery = {
+  sql: string;
+};
+
+export type SqlRows = {
+  columns: Array<SqlColumn>;
+  rows: Array<Array<string | null>>;
+  /** Whether there are more rows. */
+  is_cut: boolean;
+  /** Whether another query ended this one. */
+  is_stopped: boolean;
+  elapsed_ms: number;
+};
+
+/** Everything that is there. */
+export type State = {
+  /** From the first to the last time of the axis; none if no trace has a time. */
+  from_ns: number | null;
+  to_ns: number | null;
+  traces: Array<TraceInfo>;
+  tracks: Array<TrackInfo>;
+  counters: Array<CounterInfo>;
+  names: number;
+  logs: number;
+  links: number;
+  /** Whether queries in SQL are answered. */
+  sql: boolean;
+  revision: number;
+  read_bytes: number;
+  total_bytes: number;
+};
+
+/** Everything, or only how far loading is if the page knows the rest. */
+export type StateAnswer = Progress | State;
+
+export type StateQuery = {
+  /** The revision that the page has already. */
+  since?: number;
+};
+
+export type Stats = {
+  /** Whether traces are still being read; they are not in the figures. */
+  loading: boolean;
+  /** Self time of all spans. */
+  self_ns: number;
+  /** Spans that are counted together because there are too many groups. */
+  merged: number;
+  unclosed: number;
+  spans: Listed<SpanRow>;
+  functions: Listed<FunctionRow>;
+  values: Listed<ValueRow>;
+  events: Listed<EventRow>;
+  threads: Array<ThreadRow>;
+};
+
+export type StatsQuery = {
+  by?: Grouping;
+};
+
+export type SubCallee = {
+  name: string;
+  figures: Figures;
+};
+
+export type SubCaller = {
+  by: string | null;
+  file: number | null;
+  /** Of the file. */
+  name: string | null;
+  line: number | null;
+  figures: Figures;
+};
+
+/** A sub with its callers and callees, the most time first. */
+export type SubDetails = {
+  file_name: string | null;
+  all_callers: number;
+  callers: Array<SubCaller>;
+  all_callees: number;
+  callees: Array<SubCallee>;
+  name: string;
+  file: number | null;
+  line: number | null;
+  last_line: number | null;
+  kind: string;
+  merged: number;
+  /** Places that call it. */
+  places: number;
+  figures: Figures;
+};
+
+export type SubQuery = {
+  trace: number;
+  name: string;
+};
+
+export type SubRow = {
+  name: string;
+  file: number | null;
+  line: number | null;
+  last_line: number | null;
+  kind: string;
+  merged: number;
+  /** Places that call it. */
+  places: number;
+  figures: Figures;
+};
+
+/** A time when a thread did not run, and the thread that ran instead. */
+export type SwitchDetails = {
+  name: string;
+  name_id: number;
+  ts_ns: number;
+  dur_ns: number;
+  target_tid: number | null;
+};
+
+export type SwitchQuery = {
+  track: number;
+  index: number;
+};
+
+/** A value that is a text; `shared` of them start in its place. */
+export type TextLabel = [ts_ns: number, text: string, shared: number, number: number];
+export const TextLabel = { ts_ns: 0, text: 1, shared: 2, number: 3 } as const;
+
+export type TextQuery = {
+  counter: number;
+  number: number;
+};
+
+/** One value that is a text, and when it was set. */
+export type TextValue = {
+  ts_ns: number;
+  text: string;
+};
+
+/** A thread, and the trace that it is of. */
+export type ThreadRow = [name: string, tid: number | null, trace: number | null, spans: number, busy_ns: number, switches: number, off_cpu_ns: number];
+export const ThreadRow = { name: 0, tid: 1, trace: 2, spans: 3, busy_ns: 4, switches: 5, off_cpu_ns: 6 } as const;
+
+/** The sums of `traceloom stats` for a range and some tracks. */
+export type Totals = {
+  /** Spans that were closed. */
+  spans: number;
+  /** Spans that never were. */
+  unclosed: number;
+  /** The total time of all spans. */
+  total_ns: number;
+  /** Time inside spans, each moment of a thread once. */
+  busy_ns: number;
+  names: number;
+  events: number;
+  threads: number;
+  /** Times that a thread was taken off its processor, and for how long. */
+  switches: number;
+  off_cpu_ns: number;
+};
+
+/** What is worth a look in one trace, the weightiest first. */
+export type TraceAdvice = {
+  trace: number;
+  advice: Array<Advice>;
+};
+
+/** The findings of one trace; not all have a row, but all are counted by code. */
+export type TraceFindings = {
+  trace: number;
+  rows: Array<Finding>;
+  counts: { [key in string]: number };
+};
+
+/** One trace. */
+export type TraceInfo = {
+  path: string;
+  format: string;
+  version: string;
+  /** As text: it does not fit into a number of JavaScript. */
+  trace_id: string;
+  bytes: number;
+  clock: string;
+  /** As text, too. */
+  unix_origin_ns: string | null;
+  /** Without the offset. */
+  from_ns: number;
+  to_ns: number;
+  /** Added to every time of the trace on the axis. */
+  offset_ns: number;
+  findings: number;
+  /** Log lines with a time. */
+  logs: number;
+  /** Most bytes in use; none if the trace has no allocations. */
+  memory: number | null;
+  /** Whether a profiler added calls up. */
+  has_calls: boolean;
+  /** Whether a profiler measured lines. */
+  has_lines: boolean;
+  /** Whether rows name files of source code. */
+  has_source: boolean;
+  state: TraceState;
+  error: string | null;
+};
+
+export type TraceState = "failed" | "loading" | "ready";
+
+/** A thread or a zone. */
+export type TrackInfo = {
+  trace: number;
+  thread_id: number;
+  tid: number | null;
+  process: string;
+  name: string;
+  kind: string;
+  spans: number;
+  events: number;
+  /** Events that are drawn as such. */
+  instants: number;
+  switches: number;
+  depth: number;
+  frame_depth: number;
+  range_depth: number;
+};
+
+/** Values of one name. */
+export type ValueRow = [name: string, count: number, min: number | null, mean: number | null, p50: number | null, p95: number | null, p99: number | null, max: number | null, first: number | null, last: number | null, is_exact: boolean];
+export const ValueRow = { name: 0, count: 1, min: 2, mean: 3, p50: 4, p95: 5, p99: 6, max: 7, first: 8, last: 9, is_exact: 10 } as const;
+
+/** A window of the axis. */
+export type WindowQuery = {
+  from: number;
+  to: number;
+  px: number;
+  /** Numbers of tracks, separated by commas; `7:0-40` is track 7 with these depths only. */
+  tracks?: string;
+  /** Numbers of counters, separated by commas. */
+  counters?: string;
+};
+
+/** What can be asked for. */
+export interface Gets {
+  "advice": { query: Nothing; answer: AdviceAnswer };
+  "definitions": { query: Nothing; answer: DefinitionsAnswer };
+  "event": { query: EventQuery; answer: EventDetails };
+  "extras": { query: WindowQuery; answer: Extras };
+  "findings": { query: Nothing; answer: FindingsAnswer };
+  "histogram": { query: RangeQuery & HistogramQuery; answer: Histogram };
+  "line": { query: LineQuery; answer: LogLine };
+  "log": { query: LogQuery; answer: LogAnswer };
+  "log/line": { query: LineQuery; answer: LogDetails };
+  "longest": { query: RangeQuery & LongestQuery; answer: Longest };
+  "memory": { query: MemoryQuery; answer: MemoryAnswer };
+  "minimap": { query: MinimapQuery; answer: Minimap };
+  "names": { query: NamesQuery; answer: Array<NameRow> };
+  "next": { query: NextQuery; answer: Found | null };
+  "picture": { query: WindowQuery; answer: ArrayBuffer };
+  "place": { query: PlaceQuery; answer: Found | null };
+  "relation": { query: RangeQuery & RelationQuery; answer: Relation | null };
+  "search": { query: SearchQuery; answer: SearchAnswer };
+  "source": { query: Nothing; answer: SourceAnswer };
+  "source/file": { query: FileQuery; answer: FileAnswer };
+  "source/sub": { query: SubQuery; answer: SubDetails };
+  "span": { query: SpanQuery; answer: SpanDetails };
+  "sql/schema": { query: Nothing; answer: Schema };
+  "state": { query: StateQuery; answer: StateAnswer };
+  "stats": { query: RangeQuery & StatsQuery; answer: Stats };
+  "switch": { query: SwitchQuery; answer: SwitchDetails };
+  "text": { query: TextQuery; answer: TextValue };
+  "totals": { query: RangeQuery; answer: Totals };
+}
+
+/** What can be sent. */
+export interface Posts {
+  "flame": { query: Nothing; body: FlameQuery; answer: FlameAnswer };
+  "offset": { query: OffsetQuery; answer: Done };
+  "open": { query: OpenQuery; answer: Done };
+  "sql": { query: Nothing; body: SqlQuery; answer: SqlAnswer };
+}
