@@ -1,209 +1,86 @@
-// What the server tells, and how to ask it.
+// How to ask the server.
 
-export interface TraceInfo {
-  path: string;
-  format: string;
-  version: string;
-  trace_id: string;
-  bytes: number;
-  clock: string;
-  unix_origin_ns: string | null;
-  from_ns: number;
-  to_ns: number;
-  offset_ns: number;
-  findings: number;
-  /** Log lines with a time. */
-  logs: number;
-  memory: number | null;
-  state: "loading" | "ready" | "failed";
-  error: string | null;
-}
+import type { Gets, Posts, Refused } from "./wire";
 
-export interface TrackInfo {
-  trace: number;
-  thread_id: number;
-  tid: number | null;
-  process: string;
-  name: string;
-  kind: string;
-  spans: number;
-  events: number;
-  /** The part of the events that is drawn as such. */
-  instants: number;
-  switches: number;
-  depth: number;
-  frame_depth: number;
-  range_depth: number;
-}
-
-export interface CounterInfo {
-  trace: number;
-  track: number | null;
-  name: number;
-  value_id: string | null;
-  samples: number;
-  /** Whether its values are texts. */
-  is_text: boolean;
-  min: number | null;
-  max: number | null;
-}
-
-export interface State {
-  revision: number;
-  read_bytes: number;
-  total_bytes: number;
-  from_ns: number | null;
-  to_ns: number | null;
-  traces: TraceInfo[];
-  tracks: TrackInfo[];
-  counters: CounterInfo[];
-  names: number;
-  logs: number;
-  links: number;
-  /** Whether questions in SQL can be asked. */
-  sql: boolean;
-}
-
-/** Where a span is: enough to find it again. */
-export interface Place {
-  track: number;
-  kind: number;
-  depth: number;
-  index: number;
-}
-
-export interface Found extends Place {
-  name?: number;
-  ts_ns: number;
-  dur_ns: number | null;
-}
-
-/** Kinds of places. */
+/** Kinds of places that are not spans. */
 export const SWITCH = 3;
 export const EVENT = 4;
 
-type Argument = [key: string, index: number | null, type: string, value: string | null];
+type Query = Record<string, string | number | boolean | null | undefined>;
 
-export interface SpanDetails {
-  name: string;
-  name_id: number;
-  id: number;
-  trace: number;
-  track: number;
-  depth: number;
-  ts_ns: number;
-  dur_ns: number | null;
-  self_ns?: number | null;
-  category?: string;
-  file?: string | null;
-  line?: number | null;
-  args?: Argument[];
-  name_count: number;
-  name_total_ns: number;
+/** Endpoints that answer with bytes. */
+type Bytes = { [P in keyof Gets]: Gets[P]["answer"] extends ArrayBuffer ? P : never }[keyof Gets];
+
+/** Endpoints that are sent a body. */
+type Bodied = { [P in keyof Posts]: Posts[P] extends { body: unknown } ? P : never }[keyof Posts];
+
+/** Asks for JSON. */
+export async function ask<P extends keyof Gets>(
+  path: P,
+  query: Gets[P]["query"],
+  signal?: AbortSignal,
+): Promise<Gets[P]["answer"]> {
+  const response = await request(address(path, query), signal ? { signal } : {});
+  return (await response.json()) as Gets[P]["answer"];
 }
 
-export interface EventDetails {
-  name: string;
-  name_id: number;
-  id: number;
-  category: string;
-  track: number;
-  ts_ns: number;
-  args?: Argument[];
-  name_count: number;
+/** Asks for bytes. */
+export async function askBytes<P extends Bytes>(
+  path: P,
+  query: Gets[P]["query"],
+  signal: AbortSignal,
+): Promise<ArrayBuffer> {
+  return (await request(address(path, query), { signal })).arrayBuffer();
 }
 
-export interface LogLine {
-  ts_ns: number | null;
-  level: string;
-  file: string | null;
-  line: number | null;
-  text: string;
+/** Asks with a body: for queries that are too long for an address. */
+export async function askWith<P extends Bodied>(
+  path: P,
+  body: Posts[P]["body"],
+  signal: AbortSignal,
+): Promise<Posts[P]["answer"]> {
+  const response = await request(address(path, {}), { method: "POST", body: JSON.stringify(body), signal });
+  return (await response.json()) as Posts[P]["answer"];
 }
 
-/** What `traceloom stats` adds up for a stretch of time and some threads. */
-export interface Totals {
-  spans: number;
-  unclosed: number;
-  total_ns: number;
-  busy_ns: number;
-  names: number;
-  events: number;
-  threads: number;
-  switches: number;
-  off_cpu_ns: number;
+/** Tells the server something, or sends it a file. */
+export async function send<P extends Exclude<keyof Posts, Bodied>>(
+  path: P,
+  query: Posts[P]["query"],
+  file?: File,
+): Promise<void> {
+  await request(address(path, query), { method: "POST", ...(file ? { body: file } : {}) });
 }
 
-export type Sample = [ts: number, min: number, max: number, last: number];
-
-/** A value that is a text; `shared` of them begin in its place. */
-export type TextLabel = [ts: number, text: string, shared: number, number: number];
-
-/** Everything in a window but the bars. */
-export interface Extras {
-  events: [track: number, ts: number, name: number, category: number, shared: number, id: number][];
-  counters: [counter: number, samples: Sample[]][];
-  texts: [counter: number, labels: TextLabel[]][];
-  memory: [trace: number, samples: Sample[]][];
-  logs: [trace: number, ts: number, level: number, count: number, number: number][];
-  links: [fromTrack: number, fromDepth: number, fromTs: number, toTrack: number, toDepth: number, toTs: number][];
-  more_links: number;
-}
-
-/** One value for each pixel of the whole axis. */
-export interface Overview {
-  busy: number[];
-  points: number[];
-  errors: number[];
-  memory: number[];
-}
-
-const token = new URLSearchParams(location.search).get("token") ?? "";
-
-type Parameters = Record<string, string | number | boolean | undefined>;
-
-async function request(path: string, parameters: Parameters, init: RequestInit = {}): Promise<Response> {
-  const query = new URLSearchParams();
-  for (const [key, value] of Object.entries(parameters)) {
-    if (value !== undefined) query.set(key, String(value));
+/** Where an endpoint is, with a query. */
+export function address(path: string, query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null) parameters.set(key, written(value));
   }
-  const response = await fetch(`api/${path}?${query}`, { ...init, headers: { "x-traceloom-token": token } });
+  return `api/${path}?${parameters}`;
+}
+
+/** A large whole number is written with all of its digits: the shortest form of it may be another time. */
+function written(value: string | number | boolean): string {
+  return typeof value === "number" && Number.isInteger(value) ? BigInt(value).toString() : String(value);
+}
+
+async function request(url: string, init: RequestInit): Promise<Response> {
+  const token = new URLSearchParams(location.search).get("token") ?? "";
+  const response = await fetch(url, { ...init, headers: { "x-traceloom-token": token } });
   if (!response.ok) {
-    throw new Error(errorIn(await response.text().catch(() => "")) || `the server answered ${response.status}`);
+    throw new Error(reasonIn(await response.text().catch(() => "")) || `the server answered ${response.status}`);
   }
   return response;
 }
 
-/** The sentence of an answer that is none. */
-function errorIn(text: string): string {
+/** The sentence of a refusal. */
+export function reasonIn(text: string): string {
   try {
-    const answer = JSON.parse(text) as { error?: unknown };
-    return typeof answer.error === "string" ? answer.error : "";
+    const { error } = JSON.parse(text) as Partial<Refused>;
+    return typeof error === "string" ? error : "";
   } catch {
     return text.slice(0, 300);
   }
-}
-
-/** Asks for JSON. */
-export async function ask<T>(path: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {
-  const response = await request(path, parameters, signal ? { signal } : {});
-  return (await response.json()) as T;
-}
-
-/** Asks for bytes. */
-export async function askBytes(path: string, parameters: Parameters, signal: AbortSignal): Promise<ArrayBuffer> {
-  return (await request(path, parameters, { signal })).arrayBuffer();
-}
-
-/** Sends something. */
-export async function send<T>(path: string, parameters: Parameters, body?: BodyInit): Promise<T> {
-  return (await (await request(path, parameters, { method: "POST", ...(body ? { body } : {}) })).json()) as T;
-}
-
-// Questions that are too long for an address.
-
-/** Asks for JSON with a body. */
-export async function askWith<T>(path: string, body: unknown, signal: AbortSignal): Promise<T> {
-  const response = await request(path, {}, { method: "POST", body: JSON.stringify(body), signal });
-  return (await response.json()) as T;
 }

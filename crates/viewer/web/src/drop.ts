@@ -1,10 +1,11 @@
 // Files that are dropped on the page.
 
 import { send } from "./api";
+import { byId } from "./widgets/dom";
 
 /** Opens what is dropped; `done` is called when it is on the server. */
 export function acceptDrops(done: () => void, fail: (message: string) => void): void {
-  const shade = document.getElementById("shade") as HTMLElement;
+  const shade = byId("shade");
   let depth = 0;
   const show = (by: number): void => {
     depth = Math.max(0, depth + by);
@@ -18,7 +19,9 @@ export function acceptDrops(done: () => void, fail: (message: string) => void): 
     event.preventDefault();
     show(-depth);
     for (const file of event.dataTransfer?.files ?? []) {
-      send("open", { name: file.name }, file).then(done, (error: unknown) => fail(`${file.name}: ${error instanceof Error ? error.message : String(error)}`));
+      send("open", { name: file.name }, file).then(done, (error: unknown) =>
+        fail(`${file.name}: ${error instanceof Error ? error.message : String(error)}`),
+      );
     }
   });
 }

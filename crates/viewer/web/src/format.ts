@@ -57,7 +57,11 @@ function clock(ns: number): string {
   const sign = ns < 0 ? "-" : "";
   const whole = Math.round(Math.abs(ns) / 1e9);
   const two = (value: number): string => String(value).padStart(2, "0");
-  const [days, hours, minutes] = [Math.floor(whole / 86400), Math.floor(whole / 3600) % 24, Math.floor(whole / 60) % 60];
+  const [days, hours, minutes] = [
+    Math.floor(whole / 86400),
+    Math.floor(whole / 3600) % 24,
+    Math.floor(whole / 60) % 60,
+  ];
   const short = `${two(minutes)}:${two(whole % 60)}`;
   if (whole < 3600) return `${sign}${short.replace(/^0/, "")}`;
   return days > 0 ? `${sign}${days} d ${two(hours)}:${short}` : `${sign}${hours}:${short}`;
@@ -100,7 +104,7 @@ export function share(part: number, whole: number): string {
   return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : "";
 }
 
-const FACTORS: Record<string, number> = { ns: 1, us: 1e3, "µs": 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
+const FACTORS: Record<string, number> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
 
 /** Reads `1.5s`, `250ms`; a number alone is seconds. */
 export function parseTime(text: string): number | null {

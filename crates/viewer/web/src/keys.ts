@@ -1,6 +1,6 @@
 // Everything by keyboard.
 
-import { element } from "./panels/panel";
+import { element } from "./widgets/dom";
 
 export interface Key {
   keys: string[];
@@ -23,11 +23,20 @@ const MOUSE: [string, string][] = [
 ];
 
 /** How a key is written on most keyboards. */
-const WRITTEN: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc" };
+const WRITTEN: Record<string, string> = {
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  Escape: "Esc",
+};
 
 /** Shows all keys in a dialog. */
 export function showKeys(dialog: HTMLDialogElement, keys: Key[]): void {
-  const rows = [...keys.map((key): [string[], string] => [key.keys, key.what]), ...MOUSE.map(([how, what]): [string[], string] => [[how], what])];
+  const rows: [string[], string][] = [
+    ...keys.map((key): [string[], string] => [key.keys, key.what]),
+    ...MOUSE.map(([how, what]): [string[], string] => [[how], what]),
+  ];
   const list = element("dl", { class: "keys" });
   for (const [names, what] of rows) {
     const marks = names.map((name) => element("kbd", {}, WRITTEN[name] ?? name));
@@ -39,14 +48,30 @@ export function showKeys(dialog: HTMLDialogElement, keys: Key[]): void {
   dialog.showModal();
 }
 
+/** What of a key event matters here. */
+export type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "defaultPrevented">;
+
+/** What has the keys: a field that takes letters, something that Enter presses, or anything else. */
+export type Focused = "field" | "button" | "other";
+
+/** Finds what a key does, unless it is meant for what has the keys. */
+export function keyFinder(keys: Key[]): (pressed: Pressed, focused: Focused) => Key | undefined {
+  const byName = new Map(keys.flatMap((key) => key.keys.map((name) => [name, key] as const)));
+  return (pressed, focused) => {
+    const isTaken = pressed.defaultPrevented || pressed.ctrlKey || pressed.metaKey || pressed.altKey;
+    if (isTaken || focused === "field") return undefined;
+    return pressed.key === "Enter" && focused === "button" ? undefined : byName.get(pressed.key);
+  };
+}
+
 export function listen(keys: Key[]): void {
-  const byKey = new Map(keys.flatMap((key) => key.keys.map((name) => [name, key] as const)));
+  const find = keyFinder(keys);
   addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
-    if (target.closest("input, textarea, select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" && target.closest("button, [role=button], tr, th")) return;
-    const key = byKey.get(event.key);
-    if (!key || event.defaultPrevented) return;
+    const isField = target.closest("input, textarea, select, dialog") !== null;
+    const isButton = target.closest("button, [role=button], tr, th") !== null;
+    const key = find(event, isField ? "field" : isButton ? "button" : "other");
+    if (!key) return;
     event.preventDefault();
     key.run();
   });

@@ -1,92 +1,66 @@
-// The view in the address, so that a link reopens it.
+// The page as a link: what an address keeps, and what comes back from it. A link may hold anything.
 
-import { ask, EVENT, send, type EventDetails, type Place, type SpanDetails } from "./api";
-import { store } from "./store";
+import { EVENT } from "./api";
+import type { PanelId } from "./store/panels";
+import type { PageState, Place, Range } from "./store/state";
 
-interface Linked {
+export interface Linked {
   from: number;
   to: number;
   name: string | null;
   panel: string;
   range: [number, number] | null;
-  tracks: number[] | null;
+  tracks: readonly number[] | null;
   /** The span or the event that is selected; `ts` is for an event. */
   place: (Place & { ts?: number }) | null;
   folded: number[];
   groups: string[];
   hidden: number[];
   pinned: number[];
-  order: number[];
+  order: readonly number[];
   scroll: number;
   /** How high the panels are. */
   height: number | null;
   /** How far each trace is moved on the axis. */
   offsets: number[];
   /** What each panel wants to find again, by its id. */
-  panels: Record<string, unknown>;
+  panels: Readonly<Record<string, unknown>>;
 }
 
-let panel = "selection";
-let panels: Record<string, unknown> = { ...linked()?.panels };
-/** Not before the view of the link is there: it would be written over. */
-let isLive = false;
-
-/** The panel that is open. */
-export function openPanel(): string {
-  return panel;
+/** What a link keeps of the page. */
+export function linkTo(state: PageState): Linked {
+  const { server, names, view, selection, tracks } = state;
+  const { name, range, place, event } = selection;
+  const selected = event ? { track: event.track, kind: EVENT, depth: 0, index: event.id, ts: event.ts_ns } : place;
+  return {
+    from: Math.round(view.from),
+    to: Math.round(view.to),
+    name: name === null ? null : names.text(name),
+    panel: state.panel,
+    range: range ? [Math.round(range.from), Math.round(range.to)] : null,
+    tracks: selection.tracks,
+    place: selected,
+    folded: [...tracks.folded],
+    groups: [...tracks.groups],
+    hidden: [...tracks.hidden],
+    pinned: [...tracks.pinned],
+    order: tracks.order,
+    scroll: Math.round(state.scroll),
+    height: state.panelHeight,
+    offsets: server.traces.map((trace) => trace.offset_ns),
+    panels: state.links,
+  };
 }
 
-export function rememberPanel(id: string): void {
-  panel = id;
-  remember();
+/** The fragment of an address. */
+export function written(link: Linked): string {
+  return `#${encodeURIComponent(JSON.stringify(link))}`;
 }
 
-/** What a panel remembered, here or in the link that was opened; a link may hold anything, so look before you use it. */
-export function panelState<T>(id: string): T | undefined {
-  return panels[id] as T | undefined;
-}
-
-/** Keeps what a panel needs to show the same again. */
-export function rememberPanelState(id: string, value: unknown): void {
-  panels = { ...panels, [id]: value };
-  remember();
-}
-
-let waiting = 0;
-
-/** Writes the view into the address, not more often than needed. */
-export function remember(): void {
-  if (!isLive) return;
-  clearTimeout(waiting);
-  waiting = window.setTimeout(() => {
-    const { name, range, tracks, place, event } = store.selection;
-    const selected = event ? { track: event.track, kind: EVENT, depth: 0, index: event.id, ts: event.ts_ns } : place;
-    const linked: Linked = {
-      from: Math.round(store.view.from),
-      to: Math.round(store.view.to),
-      name: name === null ? null : store.name(name),
-      panel,
-      range: range ? [Math.round(range.from), Math.round(range.to)] : null,
-      tracks,
-      place: selected,
-      folded: [...store.folded],
-      groups: [...store.foldedGroups],
-      hidden: [...store.hidden],
-      pinned: [...store.pinned],
-      order: store.order,
-      scroll: Math.round(store.scroll),
-      height: store.panelHeight,
-      offsets: store.state.traces.map((trace) => trace.offset_ns),
-      panels,
-    };
-    history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(linked))}`);
-  }, 150);
-}
-
-/** The view that the address asks for. */
-export function linked(): Linked | null {
+/** The link in a fragment; none if it is not one of ours. */
+export function parsed(fragment: string): Linked | null {
   try {
-    const value: unknown = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+    const value: unknown = JSON.parse(decodeURIComponent(fragment.slice(1)));
     return isLinked(value) ? value : null;
   } catch {
     return null;
@@ -102,57 +76,53 @@ function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-/** The numbers of a list; a link may hold anything. */
 function numbers(value: unknown): number[] {
   return Array.isArray(value) ? value.filter(isNumber) : [];
 }
 
-/** Moves traces to where the link has them; whether any had to be moved. */
-export async function restoreOffsets(): Promise<boolean> {
-  const offsets = numbers(linked()?.offsets);
-  const wrong = store.state.traces.map((trace, at) => [at, offsets[at] ?? trace.offset_ns, trace.offset_ns] as const).filter(([, wanted, is]) => wanted !== is);
-  await Promise.all(wrong.map(([trace, ns]) => send("offset", { trace, offset_ns: BigInt(Math.round(ns)).toString() })));
-  return wrong.length > 0;
+/** What a link says of the panels, whatever else is in it. */
+export function panelsOf(link: Linked | null): Record<string, unknown> {
+  const panels: unknown = link?.panels;
+  return typeof panels === "object" && panels !== null ? { ...panels } : {};
 }
 
-/** Opens what the address asks for, when names and tracks are known; whether it asks for anything. */
-export function restore(): boolean {
-  isLive = true;
-  const link = linked();
-  if (!link) return false;
-  store.folded = new Set(numbers(link.folded));
-  store.foldedGroups = new Set(Array.isArray(link.groups) ? link.groups.map(String) : []);
-  store.hidden = new Set(numbers(link.hidden));
-  store.pinned = new Set(numbers(link.pinned));
-  store.order = numbers(link.order);
-  store.scroll = isNumber(link.scroll) ? link.scroll : 0;
-  store.panelHeight = isNumber(link.height) ? link.height : null;
-  store.tell("size");
-  if (typeof link.panel === "string") panel = link.panel;
-  const name = typeof link.name === "string" ? store.names.indexOf(link.name) : -1;
+/** The offsets that a link wants and the traces do not have, by the number of the trace. */
+export function wrongOffsets(link: Linked | null, { server }: PageState): { trace: number; ns: number }[] {
+  const offsets = numbers(link?.offsets);
+  const wanted = server.traces.map((info, trace) => ({ trace, ns: offsets[trace] ?? info.offset_ns }));
+  return wanted.filter(({ trace, ns }) => ns !== server.traces[trace]?.offset_ns);
+}
+
+/** The page as a link wants it, when names and tracks are known; the view is moved afterwards. */
+export function restored(link: Linked, state: PageState): Partial<PageState> {
   const [from, to] = numbers(link.range);
-  const range = from !== undefined && to !== undefined && from <= to ? { from, to } : null;
-  const tracks = Array.isArray(link.tracks) ? numbers(link.tracks) : null;
-  store.select({ name: name < 0 ? null : name, range, tracks });
-  store.tell("tracks");
-  store.look(link.from, link.to);
-  void reselect(link.place);
-  return true;
+  const range: Range | null = from !== undefined && to !== undefined && from <= to ? { from, to } : null;
+  const name = typeof link.name === "string" ? state.names.number(link.name) : undefined;
+  return {
+    tracks: {
+      folded: new Set(numbers(link.folded)),
+      groups: new Set(Array.isArray(link.groups) ? link.groups.map(String) : []),
+      hidden: new Set(numbers(link.hidden)),
+      pinned: new Set(numbers(link.pinned)),
+      order: numbers(link.order),
+    },
+    scroll: isNumber(link.scroll) ? link.scroll : 0,
+    panelHeight: isNumber(link.height) ? link.height : null,
+    ...(typeof link.panel === "string" ? { panel: link.panel as PanelId } : {}),
+    selection: {
+      ...state.selection,
+      name: name ?? null,
+      range,
+      tracks: Array.isArray(link.tracks) ? numbers(link.tracks) : null,
+    },
+  };
 }
 
-/** Selects the span or the event of a link; one that is not there is none. */
-async function reselect(place: Linked["place"]): Promise<void> {
-  if (!place || ![place.track, place.kind, place.depth, place.index].every(isNumber)) return;
-  const { track, kind, depth, index } = place;
-  try {
-    if (kind === EVENT) {
-      const event = await ask<EventDetails>("event", { track, id: index, ts: place.ts });
-      store.select({ event, name: event.name_id });
-      return;
-    }
-    const span = await ask<SpanDetails>("span", { track, kind, depth, index });
-    store.select({ place: { track, kind, depth, index }, span, name: span.name_id });
-  } catch {
-    // The link is of another trace.
-  }
+/** The span or the event of a link, if it names one. */
+export function placeIn(link: Linked): (Place & { ts: number }) | null {
+  const place: Partial<Place & { ts: number }> | null = link.place;
+  if (!place) return null;
+  const { track, kind, depth, index, ts } = place;
+  if (!isNumber(track) || !isNumber(kind) || !isNumber(depth) || !isNumber(index)) return null;
+  return { track, kind, depth, index, ts: isNumber(ts) ? ts : 0 };
 }

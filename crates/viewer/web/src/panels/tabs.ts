@@ -1,76 +1,100 @@
 // The tabs below the timeline.
 
-import { openPanel, rememberPanel } from "../link";
-import { store } from "../store";
-import { definitions } from "./definitions";
-import { findings } from "./findings";
-import { flame } from "./flame";
-import { histogram } from "./histogram";
-import { log } from "./log";
-import { memory } from "./memory";
-import { element, failure, type Panel } from "./panel";
-import { selection } from "./selection";
-import { source } from "./source";
-import { sql } from "./sql";
-import { stats } from "./stats";
-
-/** All panels, in the order of their tabs. */
-export const PANELS: Panel[] = [selection, stats, flame, histogram, log, source, memory, sql, findings, definitions];
+import { openPanel, store, type PanelId } from "../store";
+import { byId, element, failure } from "../widgets/dom";
+import type { Panel, PanelView } from "./panel";
+import { PANELS } from "./registry";
 
 export class Tabs {
-  private readonly bar = document.getElementById("tabs") as HTMLElement;
-  private readonly host = document.getElementById("panel") as HTMLElement;
+  private readonly bar = byId("tabs");
+  private readonly host = byId("panel");
+  private readonly views = new Map<PanelId, PanelView>();
+  /** The tabs that there are, by their ids. */
   private shown = "";
-  /** The panel that fills the host, and knows how to follow. */
-  private filled: Panel | null = null;
+  /** The panel that fills the host. */
+  private mounted: PanelId | null = null;
 
   constructor() {
-    store.on("state", () => this.refresh());
-    store.on("selection", () => this.show(openPanel()));
+    store.subscribe(
+      ({ server }) => server.revision,
+      () => this.refresh(),
+    );
+    store.subscribe(
+      ({ selection, found, panel }) => [selection, found, panel],
+      () => this.show(),
+    );
+    store.subscribe(
+      ({ called }) => called,
+      (called) => called && this.show(),
+    );
     this.refresh();
   }
 
+  private useful(): Panel[] {
+    return PANELS.filter((panel) => panel.isUseful(store.state));
+  }
+
   private refresh(): void {
-    const useful = PANELS.filter((panel) => panel.isUseful());
+    const useful = this.useful();
     const ids = useful.map((panel) => panel.id).join();
     if (ids !== this.shown) {
       this.shown = ids;
-      this.bar.replaceChildren(...useful.map((panel) => this.tab(panel)));
+      this.bar.replaceChildren(...useful.map((panel) => tab(panel)));
     }
-    this.show(useful.some((panel) => panel.id === openPanel()) ? openPanel() : "selection");
-  }
-
-  private tab(panel: Panel): HTMLElement {
-    const tab = element("button", { role: "tab", "data-panel": panel.id }, panel.title);
-    tab.addEventListener("click", () => this.open(panel.id));
-    return tab;
-  }
-
-  /** Opens a panel by its id. */
-  open(id: string): void {
-    rememberPanel(id);
-    this.show(id);
+    this.show();
   }
 
   /** The next tab, or the one before. */
   step(by: number): void {
-    const useful = PANELS.filter((panel) => panel.isUseful());
-    const at = useful.findIndex((panel) => panel.id === openPanel());
+    const useful = this.useful();
+    const at = useful.findIndex((panel) => panel.id === store.state.panel);
     const next = useful[(at + by + useful.length) % useful.length];
-    if (next) this.open(next.id);
+    if (next) openPanel(next.id);
   }
 
-  private show(id: string): void {
-    for (const tab of this.bar.children) tab.setAttribute("aria-selected", String((tab as HTMLElement).dataset["panel"] === id));
-    const panel = PANELS.find((one) => one.id === id);
+  /** Shows the panel that is open, or lets it follow. */
+  private show(): void {
+    const useful = this.useful();
+    const panel = useful.find((one) => one.id === store.state.panel) ?? useful[0];
     if (!panel) return;
-    const host = element("div", { style: "height: 100%" });
-    if (this.filled === panel && panel.update) {
-      Promise.resolve(panel.update()).catch((error: unknown) => this.host.replaceChildren(failure(error)));
-      return;
+    for (const tab of this.bar.children) {
+      tab.setAttribute("aria-selected", String((tab as HTMLElement).dataset["panel"] === panel.id));
     }
-    this.filled = panel;
-    this.host.replaceChildren(host);
-    Promise.resolve(panel.show(host)).catch((error: unknown) => host.replaceChildren(failure(error)));
+    if (this.mounted === panel.id) this.settle(panel, this.view(panel).update());
+    else this.mount(panel);
   }
+
+  private mount(panel: Panel): void {
+    this.unmount();
+    this.mounted = panel.id;
+    const host = element("div", { style: "height: 100%" });
+    this.host.replaceChildren(host);
+    this.settle(panel, this.view(panel).mount(host));
+  }
+
+  private unmount(): void {
+    if (this.mounted !== null) this.views.get(this.mounted)?.unmount();
+    this.mounted = null;
+  }
+
+  /** A panel that fails says why; it is mounted again when there is something new. */
+  private settle(panel: Panel, work: void | Promise<void>): void {
+    Promise.resolve(work).catch((error: unknown) => {
+      if (this.mounted !== panel.id) return;
+      this.unmount();
+      this.host.replaceChildren(failure(error));
+    });
+  }
+
+  private view(panel: Panel): PanelView {
+    const known = this.views.get(panel.id) ?? panel.create();
+    this.views.set(panel.id, known);
+    return known;
+  }
+}
+
+function tab(panel: Panel): HTMLElement {
+  const made = element("button", { role: "tab", "data-panel": panel.id }, panel.title);
+  made.addEventListener("click", () => openPanel(panel.id));
+  return made;
 }

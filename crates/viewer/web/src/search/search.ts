@@ -1,31 +1,24 @@
 // The search: how many there are, and where the next one is.
 
-import { ask, type Found } from "./api";
-import { count, duration } from "./format";
-import { element } from "./panels/panel";
-import { store } from "./store";
-import { paint } from "./theme";
-import { trackLabel } from "./timeline/layout";
-import type { Timeline } from "./timeline/timeline";
-
-type Row = [name: number, text: string, spans: number, totalNs: number, events: number];
-
-interface Answer {
-  spans: number;
-  events: number;
-  names: number;
-  rows: Row[];
-}
+import { ask } from "../api";
+import { count, duration } from "../format";
+import { highlight, reveal, select, store } from "../store";
+import { selectedAt } from "../store/state";
+import { paint } from "../theme";
+import { trackLabel } from "../timeline/layout";
+import { byId, element } from "../widgets/dom";
+import type { SearchRow } from "../wire";
+import { nextIn, summary, tracksWith } from "./matching";
 
 /** Names in the list below the field, and threads; the rest is only counted. */
 const LISTED = 12;
 const LISTED_TRACKS = 6;
 
 export class Search {
-  private readonly field = document.getElementById("search") as HTMLInputElement;
-  private readonly hits = document.getElementById("hits") as HTMLElement;
-  private readonly list = document.getElementById("names") as HTMLElement;
-  private rows: Row[] = [];
+  private readonly field = byId("search") as HTMLInputElement;
+  private readonly hits = byId("hits");
+  private readonly list = byId("names");
+  private rows: SearchRow[] = [];
   /** Threads whose name, number or process has the text. */
   private tracks: number[] = [];
   /** The one that was shown last. */
@@ -36,15 +29,18 @@ export class Search {
   private sought = "";
   private finding = Promise.resolve();
 
-  constructor(private readonly timeline: Timeline) {
+  constructor() {
     this.field.addEventListener("input", () => {
+      store.set({ searched: this.field.value });
       clearTimeout(this.waiting);
       this.waiting = window.setTimeout(() => this.seek(), 80);
     });
     this.field.addEventListener("keydown", (event) => this.key(event));
     this.field.addEventListener("focus", () => this.open(this.rows.length + this.tracks.length > 0));
     // Later, so that a click into the list still finds it.
-    this.field.addEventListener("blur", () => setTimeout(() => this.list.contains(document.activeElement) || this.open(false), 120));
+    this.field.addEventListener("blur", () =>
+      setTimeout(() => this.list.contains(document.activeElement) || this.open(false), 120),
+    );
   }
 
   focus(): void {
@@ -85,17 +81,16 @@ export class Search {
       [this.rows, this.tracks] = [[], []];
       this.hits.textContent = "";
       this.open(false);
-      store.found = null;
-      return store.tell("selection");
+      return highlight(null, "");
     }
-    const answer = await ask<Answer>("search", { q: text }).catch(() => null);
+    const answer = await ask("search", { q: text }).catch(() => null);
     if (number !== this.asked || !answer) return;
     this.rows = answer.rows;
-    [this.tracks, this.track] = [tracksWith(text), -1];
-    this.hits.textContent = told(answer, this.tracks.length);
-    store.found = new Set(answer.rows.map(([name]) => name));
+    [this.tracks, this.track] = [tracksWith(store.state, text), -1];
+    this.hits.textContent = summary(answer, this.tracks.length);
+    highlight(new Set(answer.rows.map(([name]) => name)), text);
     this.fill();
-    store.select({ name: null });
+    select({ name: null });
   }
 
   private fill(): void {
@@ -110,7 +105,7 @@ export class Search {
     this.open(this.rows.length + this.tracks.length > 0 && document.activeElement === this.field);
   }
 
-  private line([name, text, spans, totalNs, events]: Row): HTMLElement {
+  private line([name, text, spans, totalNs, events]: SearchRow): HTMLElement {
     const sum = spans > 0 ? `${count(spans)} × · ${duration(totalNs)}` : `${count(events)} events`;
     const made = element(
       "button",
@@ -120,15 +115,24 @@ export class Search {
       element("span", { class: "note" }, sum),
     );
     return this.walked(made, () => {
-      store.select({ name, place: null, span: null });
-      void this.timeline.step(false);
+      select({ name, place: null, span: null });
+      reveal({ kind: "step", isBack: false });
     });
   }
 
   private trackLine(track: number): HTMLElement {
-    const spans = store.state.tracks[track]?.spans ?? 0;
+    const spans = store.state.server.tracks[track]?.spans ?? 0;
     const sum = element("span", { class: "note" }, `thread · ${count(spans)} spans`);
-    return this.walked(element("button", { role: "option", "data-track": String(track) }, element("i", { class: "swatch thread" }), element("span", {}, trackLabel(track)), sum), () => this.timeline.showTrack(track));
+    return this.walked(
+      element(
+        "button",
+        { role: "option", "data-track": String(track) },
+        element("i", { class: "swatch thread" }),
+        element("span", {}, trackLabel(store.state, track)),
+        sum,
+      ),
+      () => reveal({ kind: "track", track }),
+    );
   }
 
   /** A line of the list that is chosen by a click or by keys. */
@@ -143,7 +147,11 @@ export class Search {
         while (at && at.tagName !== "BUTTON") at = at[step];
         return at;
       };
-      const next = { ArrowDown: beside("nextElementSibling"), ArrowUp: beside("previousElementSibling") ?? this.field, Escape: this.field }[event.key];
+      const next = {
+        ArrowDown: beside("nextElementSibling"),
+        ArrowUp: beside("previousElementSibling") ?? this.field,
+        Escape: this.field,
+      }[event.key];
       if (next === undefined) return;
       event.preventDefault();
       (next as HTMLElement | null)?.focus();
@@ -153,10 +161,9 @@ export class Search {
 
   /** The next thread that was found, or the one before. */
   private jumpToTrack(back: boolean): void {
-    const { length } = this.tracks;
-    this.track = this.track < 0 ? (back ? length - 1 : 0) : (this.track + (back ? -1 : 1) + length) % length;
+    this.track = nextIn(this.tracks.length, this.track, back);
     this.open(false);
-    this.timeline.showTrack(this.tracks[this.track] ?? 0);
+    reveal({ kind: "track", track: this.tracks[this.track] ?? 0 });
     // Enter goes on to the next one.
     this.field.focus();
   }
@@ -168,29 +175,13 @@ export class Search {
     if (this.sought !== this.field.value) this.seek();
     await this.finding;
     if (this.rows.length === 0 && this.tracks.length > 0) return this.jumpToTrack(back);
-    const ts = BigInt(Math.round(this.timeline.selectedAt() ?? store.view.from)).toString();
-    const found = await ask<Found | null>("next", { q: this.field.value, ts, back });
+    const ts = Math.round(selectedAt(store.state.selection) ?? store.state.view.from);
+    const found = await ask("next", { q: this.field.value, ts, back });
     if (!found) {
       this.hits.textContent = back ? "none before" : "none after";
       return;
     }
     this.open(false);
-    await this.timeline.show(found);
+    reveal({ kind: "found", found });
   }
-}
-
-/** Threads by name, number or process, in the order of the traces. */
-function tracksWith(text: string): number[] {
-  const wanted = text.toLowerCase();
-  return store.state.tracks.flatMap((track, number) => {
-    const isFound = [trackLabel(number), String(track.tid ?? ""), track.process].some((one) => one.toLowerCase().includes(wanted));
-    return isFound && track.spans + track.events + track.switches > 0 ? [number] : [];
-  });
-}
-
-function told(answer: Answer, tracks: number): string {
-  const some = (number: number, one: string, several: string): string => (number === 0 ? "" : `${count(number)} ${number === 1 ? one : several}`);
-  const found = [some(answer.spans, "span", "spans"), some(answer.events, "event", "events")].filter(Boolean).join(", ");
-  const named = answer.names === 0 ? "" : `${found} in ${some(answer.names, "name", "names")}`;
-  return [named, some(tracks, "thread", "threads")].filter(Boolean).join(" · ") || "none";
 }

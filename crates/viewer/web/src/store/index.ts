@@ -1,110 +1,129 @@
-// What the page knows, and who wants to hear of changes.
+// The one store of the page, and what can be done to it.
 
-import type { EventDetails, Place, SpanDetails, State } from "./api";
+import { ask, send } from "../api";
+import type { PanelId, PanelLinks } from "./panels";
+import {
+  extent,
+  initial,
+  selected,
+  within,
+  type PageState,
+  type Range,
+  type Reveal,
+  type Selection,
+  type Tracks,
+} from "./state";
+import { Store } from "./store";
 
-export interface View {
-  from: number;
-  to: number;
+export type { PanelId, PanelLinks } from "./panels";
+export { NOTHING, type PageState, type Place, type Range, type Selection } from "./state";
+
+export const store = new Store<PageState>(initial());
+
+/** Moves the view. */
+export function look(from: number, to: number): void {
+  if (!Number.isFinite(from) || !Number.isFinite(to)) return;
+  store.set({ view: within(extent(store.state), { from, to }) });
 }
 
-export interface Selection {
-  place: Place | null;
-  span: SpanDetails | null;
-  /** A point in time, instead of a span. */
-  event: EventDetails | null;
-  /** All spans of this name are highlighted. */
-  name: number | null;
-  /** A stretch of time that panels look at. */
-  range: View | null;
-  /** The tracks that panels look at; all where it is null. */
-  tracks: number[] | null;
+/** Shows the whole axis. */
+export function lookAtAll(): void {
+  const all = extent(store.state);
+  look(all.from, all.to);
 }
 
-/** Nothing is selected. */
-export const NOTHING: Selection = { place: null, span: null, event: null, name: null, range: null, tracks: null };
-
-type Topic = "state" | "view" | "selection" | "tracks" | "theme" | "moved" | "scroll" | "size";
-
-class Store {
-  state: State = {
-    revision: -1,
-    read_bytes: 0,
-    total_bytes: 0,
-    from_ns: null,
-    to_ns: null,
-    traces: [],
-    tracks: [],
-    counters: [],
-    names: 0,
-    logs: 0,
-    links: 0,
-    sql: false,
-  };
-  names: string[] = [];
-  colors: (number | null)[] = [];
-  view: View = { from: 0, to: 1e9 };
-  selection: Selection = NOTHING;
-  /** Names that were searched for; they are highlighted where none is selected. */
-  found: Set<number> | null = null;
-  /** Tracks that are folded, hidden or pinned, by number; their order where it was changed. */
-  folded = new Set<number>();
-  hidden = new Set<number>();
-  pinned = new Set<number>();
-  order: number[] = [];
-  /** Headings that are folded, by trace and process. */
-  foldedGroups = new Set<string>();
-  /** How far the tracks are scrolled. */
-  scroll = 0;
-  /** How high the panels are, where that was set. */
-  panelHeight: number | null = null;
-  private listeners = new Map<Topic, Set<() => void>>();
-
-  on(topic: Topic, listener: () => void): void {
-    const known = this.listeners.get(topic) ?? new Set();
-    this.listeners.set(topic, known.add(listener));
-  }
-
-  tell(topic: Topic): void {
-    this.listeners.get(topic)?.forEach((listener) => listener());
-  }
-
-  name(number: number): string {
-    return this.names[number] ?? "";
-  }
-
-  /** The whole axis. */
-  extent(): View {
-    const { from_ns, to_ns } = this.state;
-    if (from_ns === null || to_ns === null) return { from: 0, to: 1e9 };
-    return { from: from_ns, to: Math.max(to_ns, from_ns + 1) };
-  }
-
-  /** Moves the view, within reason: not narrower than times can be told apart, not far beyond what there is. */
-  look(from: number, to: number): void {
-    if (!Number.isFinite(from) || !Number.isFinite(to)) return;
-    const all = this.extent();
-    const whole = Math.max(all.to - all.from, 10);
-    const finest = Math.max(10, 128 * Number.EPSILON * Math.max(Math.abs(from), Math.abs(to)));
-    const width = Math.min(Math.max(to - from, finest), Math.max(whole * 1.2, finest));
-    const middle = (from + to) / 2;
-    const lowest = all.from - whole * 0.1;
-    const highest = all.to + whole * 0.1;
-    const start = Math.min(Math.max(middle - width / 2, lowest), Math.max(lowest, highest - width));
-    this.view = { from: start, to: start + width };
-    this.tell("view");
-  }
-
-  /** Whether bars of other names are drawn faintly. */
-  isFaint(name: number): boolean {
-    if (this.selection.name !== null) return this.selection.name !== name;
-    return this.found !== null && this.found.size > 0 && !this.found.has(name);
-  }
-
-  select(change: Partial<Selection>): void {
-    const isOther = change.place !== undefined || change.span !== undefined;
-    this.selection = { ...this.selection, ...(isOther ? { event: null } : {}), ...change };
-    this.tell("selection");
-  }
+/** Brings a time into the middle of the view; the selection stays. */
+export function lookAt(ts: number, length = 0): void {
+  const { view } = store.state;
+  const all = extent(store.state);
+  const wanted = Math.max(Math.min(view.to - view.from, all.to - all.from), length * 1.5);
+  look(ts + length / 2 - wanted / 2, ts + length / 2 + wanted / 2);
 }
 
-export const store = new Store();
+export function select(change: Partial<Selection>): void {
+  store.set({ selection: selected(store.state.selection, change) });
+}
+
+/** Selects all spans of a name; false if there are none. */
+export function selectName(name: string): boolean {
+  const number = store.state.names.number(name);
+  if (number !== undefined) select({ name: number });
+  return number !== undefined;
+}
+
+/** Changes how tracks are shown. */
+export function arrange(change: Partial<Tracks>): void {
+  store.set({ tracks: { ...store.state.tracks, ...change } });
+}
+
+/** Asks the timeline to bring something into view. */
+export function reveal(what: Reveal): void {
+  store.set({ reveal: what });
+}
+
+/** Opens a panel. */
+export function openPanel(panel: PanelId): void {
+  store.set({ panel });
+}
+
+/** Opens a panel from elsewhere, with what it should show; it takes the keys. */
+export function callPanel<K extends PanelId>(
+  panel: K,
+  ...[link]: K extends keyof PanelLinks ? [link?: PanelLinks[K]] : []
+): void {
+  const links = link === undefined ? {} : { links: { ...store.state.links, [panel]: link } };
+  store.set({ panel, called: { panel }, ...links });
+}
+
+/** Whether a panel was opened from elsewhere, so that whoever came by keys goes on with them. Asked once. */
+export function takesKeys(panel: PanelId): boolean {
+  const isCalled = store.state.called?.panel === panel;
+  if (isCalled) store.set({ called: null });
+  return isCalled;
+}
+
+/** What a panel kept, here or in the link that was opened: look before you use it. */
+export function linkOf<K extends keyof PanelLinks>(id: K): Partial<Record<keyof PanelLinks[K], unknown>> | undefined {
+  const link = store.state.links[id];
+  return typeof link === "object" && link !== null ? link : undefined;
+}
+
+/** Keeps what a panel needs to show the same again. */
+export function keepLink<K extends keyof PanelLinks>(id: K, link: PanelLinks[K]): void {
+  store.set({ links: { ...store.state.links, [id]: link } });
+}
+
+/** Moves a trace on the axis; the page follows when the server says so. */
+export async function setOffset(trace: number, ns: number): Promise<void> {
+  await send("offset", { trace, offset_ns: Math.round(ns) });
+  store.set({ asked: store.state.asked + 1 });
+}
+
+/** Names that were searched for, or none. */
+export function highlight(found: ReadonlySet<number> | null, searched: string): void {
+  store.set({ found, searched });
+}
+
+/** Asks for a span and selects it, with all of its name; nothing if something else was selected meanwhile. */
+export async function selectSpan(
+  place: NonNullable<Selection["place"]>,
+  name: number | null,
+  ts: number | null,
+): Promise<void> {
+  select({ place, name, span: null, ts });
+  const span = await ask("span", { ...place });
+  if (store.state.selection.place === place) select({ span, name: span.name_id });
+}
+
+/** Asks for an event and selects it. */
+export async function selectEvent(track: number, id: number, ts: number, name: number | null): Promise<void> {
+  select({ place: null, span: null, name });
+  const asked = store.state.selection;
+  const event = await ask("event", { track, id, ts });
+  if (store.state.selection === asked) select({ event, name: event.name_id });
+}
+
+/** The range that is in view. */
+export function viewWidth({ from, to }: Range = store.state.view): number {
+  return to - from;
+}

@@ -2,8 +2,10 @@
 
 import { duration } from "../format";
 import { store } from "../store";
-import { framePaint, paint, palette, switchPaint, type Paint } from "../theme";
-import { ROW, type Strip } from "./layout";
+import { faintness } from "../store/state";
+import type { Paint } from "../colors";
+import { framePaint, paint, palette, switchPaint } from "../theme";
+import { LANE_KINDS, ROW, type Strip } from "./layout";
 import type { LaneBars, Picture } from "./picture";
 import { placed, type Scene } from "./scale";
 
@@ -66,13 +68,14 @@ const line = new Line();
 
 /** Draws the lanes of a strip. */
 export function drawBars(scene: Scene, picture: Picture, strip: Strip): void {
-  const kind = { spans: 0, frames: 1, ranges: 2, switches: 3 }[strip.kind as "spans"];
-  const isFolded = store.folded.has(strip.number);
+  const kind = LANE_KINDS[strip.kind];
+  const isFolded = store.state.tracks.folded.has(strip.number);
   const [top, bottom] = [scene.scroll, scene.scroll + scene.height];
   for (const lane of picture.lanes.get(strip.number) ?? []) {
     if (lane.kind !== kind || (isFolded && lane.depth > 0)) continue;
     const at = strip.top + lane.depth * ROW;
-    if (at + ROW >= top && at <= bottom && at < strip.top + strip.height) drawLane(scene, picture, lane, at, strip.kind);
+    if (at + ROW >= top && at <= bottom && at < strip.top + strip.height)
+      drawLane(scene, picture, lane, at, strip.kind);
   }
 }
 
@@ -81,7 +84,7 @@ function drawLane(scene: Scene, picture: Picture, lane: LaneBars, top: number, k
   const ratio = devicePixelRatio || 1;
   const { offset, scale } = placed(picture, width);
   const [y, height] = kind === "switches" ? [top + 2, 6] : [top + 1, ROW - 1];
-  const isDimmed = kind === "spans" || kind === "ranges";
+  const isFaint = kind === "spans" || kind === "ranges" ? faintness(store.state) : null;
   const switches = kind === "switches" ? switchPaint() : null;
   const { left: lefts, right: rights, names, lengths } = lane;
   line.start(width * ratio);
@@ -95,14 +98,15 @@ function drawLane(scene: Scene, picture: Picture, lane: LaneBars, top: number, k
     const name = names[bar] as number;
     const length = lengths[bar] as number;
     const colors: Paint = switches ?? (kind === "frames" ? framePaint(length) : paint(name));
-    const isFaint = isDimmed && store.isFaint(name);
+    const isFaintBar = isFaint?.(name) ?? false;
     if (right - left < WIDE) {
-      line.put(left * ratio, right * ratio, length, lane.busy[bar] as number, isFaint ? colors.faintPixel : colors.pixel);
+      const pixel = isFaintBar ? colors.faintPixel : colors.pixel;
+      line.put(left * ratio, right * ratio, length, lane.busy[bar] as number, pixel);
       continue;
     }
     const x = Math.max(left, -4);
     const w = Math.min(right, width + 4) - x;
-    const css = isFaint ? colors.faint : colors.css;
+    const css = isFaintBar ? colors.faint : colors.css;
     if (css !== lastFill) context.fillStyle = lastFill = css;
     context.fillRect(x, y, w - 0.6, height);
     if (w > NAMED && kind !== "switches") wide.push(bar);
@@ -113,44 +117,52 @@ function drawLane(scene: Scene, picture: Picture, lane: LaneBars, top: number, k
     const right = Math.min(offset + (rights[bar] as number) * scale, width);
     const name = names[bar] as number;
     const colors = kind === "frames" ? framePaint(lengths[bar] as number) : paint(name);
-    const color = isDimmed && store.isFaint(name) ? colors.faintText : colors.text;
-    label(context, name, lengths[bar] as number, left + 5, y + height / 2 + 0.5, right - left - 9, color);
+    const color = isFaint?.(name) ? colors.faintText : colors.text;
+    context.fillStyle = color;
+    const room = { x: left + 5, y: y + height / 2 + 0.5, width: right - left - 9 };
+    label(context, name, lengths[bar] as number, room);
   }
-  outline(scene, lane, y, height, offset, scale);
+  outline(scene, lane, { y, height, offset, scale });
 }
 
 /** Frames the bar that is selected, and the one under the pointer. */
-function outline(scene: Scene, lane: LaneBars, y: number, height: number, offset: number, scale: number): void {
+function outline(scene: Scene, lane: LaneBars, at: { y: number; height: number; offset: number; scale: number }): void {
   const { context, width, hover } = scene;
-  const { place } = store.selection;
-  const isHere = place && place.track === lane.track && place.kind === lane.kind && place.depth === lane.depth;
+  const { place } = store.state.selection;
+  const isHere = place?.track === lane.track && place.kind === lane.kind && place.depth === lane.depth;
   const chosen = isHere ? lane.indices.indexOf(place.index) : -1;
-  const under = hover && hover.lane === lane ? hover.bar : -1;
-  for (const [bar, color, thickness] of [[under, palette().accent, 1], [chosen, palette().text, 2]] as const) {
+  const under = hover?.lane === lane ? hover.bar : -1;
+  for (const [bar, color, thickness] of [
+    [under, palette().accent, 1],
+    [chosen, palette().text, 2],
+  ] as const) {
     if (bar < 0) continue;
-    const left = Math.max(offset + (lane.left[bar] ?? 0) * scale, -4);
-    const right = Math.min(offset + (lane.right[bar] ?? 0) * scale, width + 4);
+    const left = Math.max(at.offset + (lane.left[bar] ?? 0) * at.scale, -4);
+    const right = Math.min(at.offset + (lane.right[bar] ?? 0) * at.scale, width + 4);
     context.strokeStyle = color;
     context.lineWidth = thickness;
-    context.strokeRect(left + 0.5, y + 0.5, Math.max(right - left - 1.5, 1), height - 1);
+    context.strokeRect(left + 0.5, at.y + 0.5, Math.max(right - left - 1.5, 1), at.height - 1);
   }
 }
 
-/** Names as they were measured. */
-let widths: number[] = [];
-let tails: { text: string; width: number }[] = [];
-let measured = 0;
+/** Names as they were measured: a number never gets another name. */
+const widths: number[] = [];
+const tails: { text: string; width: number }[] = [];
 
 /** No bar is wide enough for more. */
 const LONGEST = 400;
 
-/** The name of a bar, with its duration where there is room; where there is too little, its last part, or its beginning. */
-function label(context: CanvasRenderingContext2D, name: number, ns: number, x: number, y: number, room: number, color: string): void {
-  if (store.names.length < measured) [widths, tails] = [[], []];
-  measured = store.names.length;
-  const text = store.name(name).slice(0, LONGEST);
+/** Where a name may be written. */
+interface Room {
+  x: number;
+  y: number;
+  width: number;
+}
+
+/** The name of a bar, with its duration if there is room; if there is too little, its last part, or its start. */
+function label(context: CanvasRenderingContext2D, name: number, ns: number, { x, y, width: room }: Room): void {
+  const text = store.state.names.text(name).slice(0, LONGEST);
   const width = (widths[name] ??= context.measureText(text).width);
-  context.fillStyle = color;
   if (width <= room) {
     context.fillText(text, x, y);
     if (room - width > 64 && ns > 0) {
@@ -166,9 +178,9 @@ function label(context: CanvasRenderingContext2D, name: number, ns: number, x: n
   if (letters >= 2) context.fillText(`${tail.text.slice(0, letters)}…`, x, y);
 }
 
-/** What a qualified name ends with: the part that tells it from its neighbours. */
+/** What a qualified name ends with: the part that distinguishes it from its neighbors. */
 function tailOf(context: CanvasRenderingContext2D, name: string, width: number): { text: string; width: number } {
-  // A dot in a path begins an ending, not a part.
+  // A dot in a path starts an extension, not a part.
   const parts = name.split(/[/\\]/.test(name) ? /[/\\]/ : /::|[.#]/);
   const text = parts.at(-1);
   return text ? { text, width: context.measureText(text).width } : { text: name, width };

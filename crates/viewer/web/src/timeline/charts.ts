@@ -1,46 +1,36 @@
 // Draws values over time.
 
 import { bytes, figure } from "../format";
-import type { Sample } from "../api";
 import { store } from "../store";
 import { palette } from "../theme";
+import { type Sample } from "../wire";
 import type { Strip } from "./layout";
 import type { Picture } from "./picture";
+import { columnsOf, sampleAt, type Columns } from "./samples";
 import { nsOf, xOf, type Scene } from "./scale";
 
 interface Chart {
   samples: Sample[];
   min: number;
   max: number;
-  show(value: number): string;
+  show: (value: number) => string;
 }
 
 /** The chart of a strip. */
 function chartOf(picture: Picture, strip: Strip): Chart {
   if (strip.kind === "memory") {
-    const peak = store.state.traces[strip.number]?.memory ?? 1;
+    const peak = store.state.server.traces[strip.number]?.memory ?? 1;
     return { samples: picture.memory.get(strip.number) ?? [], min: 0, max: peak, show: bytes };
   }
-  const counter = store.state.counters[strip.number];
+  const counter = store.state.server.counters[strip.number];
   const samples = picture.counters.get(strip.number) ?? [];
   return { samples, min: counter?.min ?? 0, max: counter?.max ?? 1, show: figure };
 }
 
 /** When the trace of a strip ends: no value holds any longer. */
 export function endOf(strip: Strip): number {
-  const trace = store.state.traces[strip.trace];
+  const trace = store.state.server.traces[strip.trace];
   return trace ? trace.to_ns + trace.offset_ns : Infinity;
-}
-
-/** The sample that holds at a time. */
-function sampleAt(samples: Sample[], ns: number): Sample | null {
-  let [low, high] = [0, samples.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((samples[middle] as Sample)[0] <= ns) low = middle + 1;
-    else high = middle;
-  }
-  return samples[low - 1] ?? null;
 }
 
 /** What a chart says at a time: its value, and how it changes within a pixel. */
@@ -73,44 +63,18 @@ export function drawChart(scene: Scene, picture: Picture, strip: Strip): void {
   drawCursor(scene, strip, samples, y, show);
 }
 
-/** What each column of pixels shows: the value that holds after it, and the extremes in it. */
-interface Columns {
-  last: Float64Array;
-  low: Float64Array;
-  high: Float64Array;
-}
-
-function columnsOf(samples: Sample[], width: number): Columns {
-  const count = Math.ceil(width);
-  const columns = { last: new Float64Array(count).fill(NaN), low: new Float64Array(count), high: new Float64Array(count) };
-  let held = NaN;
-  let done = 0;
-  const hold = (to: number): void => {
-    for (; done < to; done++) columns.last[done] = columns.low[done] = columns.high[done] = held;
-  };
-  for (const [ts, low, high, last] of samples) {
-    const x = Math.floor(xOf(ts, width));
-    if (x >= count) break;
-    if (x >= 0) {
-      hold(x);
-      const isNew = done === x;
-      columns.low[x] = isNew ? Math.min(low, Number.isNaN(held) ? low : held) : Math.min(columns.low[x] as number, low);
-      columns.high[x] = isNew ? Math.max(high, Number.isNaN(held) ? high : held) : Math.max(columns.high[x] as number, high);
-      columns.last[x] = last;
-      done = x + 1;
-    }
-    held = last;
-  }
-  hold(count);
-  return columns;
-}
-
 /** Rectangles of whole pixels, which cost least: those below the value, and those between the extremes. */
-function drawColumns(context: CanvasRenderingContext2D, { last, low, high }: Columns, end: number, base: number, y: (value: number) => number): void {
+function drawColumns(
+  context: CanvasRenderingContext2D,
+  { last, low, high }: Columns,
+  end: number,
+  base: number,
+  y: (value: number) => number,
+): void {
   const { accent } = palette();
   const count = Math.min(last.length, Math.ceil(end));
   const each = (draw: (x: number, wide: number) => void): void => {
-    for (let x = 0; x < count; ) {
+    for (let x = 0; x < count;) {
       let next = x + 1;
       while (next < count && last[next] === last[x] && low[next] === low[x] && high[next] === high[x]) next++;
       if (!Number.isNaN(last[x])) draw(x, next - x);
@@ -142,7 +106,13 @@ function scaleText(scene: Scene, strip: Strip, text: string, y: number): void {
 }
 
 /** The value at the pointer, wherever it is above or below. */
-function drawCursor(scene: Scene, strip: Strip, samples: Sample[], y: (value: number) => number, show: Chart["show"]): void {
+function drawCursor(
+  scene: Scene,
+  strip: Strip,
+  samples: Sample[],
+  y: (value: number) => number,
+  show: Chart["show"],
+): void {
   const { context, cursor, width } = scene;
   if (!cursor) return;
   const ns = nsOf(cursor.x, width);

@@ -64,7 +64,7 @@ function drawStrip(scene: Scene, strip: Strip): void {
 
 /** The distance of ticks: as many as can be read. */
 function stepFor(width: number): number {
-  const { from, to } = store.view;
+  const { from, to } = store.state.view;
   const pixel = (to - from) / width;
   let step = tickStep(pixel * 90);
   // A long time at a fine step needs room for all its digits.
@@ -73,15 +73,16 @@ function stepFor(width: number): number {
 }
 
 function furthest(): number {
-  return Math.max(Math.abs(store.view.from), Math.abs(store.view.to));
+  return Math.max(Math.abs(store.state.view.from), Math.abs(store.state.view.to));
 }
 
 function eachTick(scene: Scene, step: number, work: (ns: number, x: number) => void): void {
   // Where nothing has a time there is no axis.
-  if (store.state.from_ns === null) return;
-  const first = Math.ceil(store.view.from / step);
-  const count = Math.min(200, Math.floor(store.view.to / step) - first);
-  for (let at = 0; at <= count; at++) work((first + at) * step, Math.round(xOf((first + at) * step, scene.width)) + 0.5);
+  if (store.state.server.from_ns === null) return;
+  const first = Math.ceil(store.state.view.from / step);
+  const count = Math.min(200, Math.floor(store.state.view.to / step) - first);
+  for (let at = 0; at <= count; at++)
+    work((first + at) * step, Math.round(xOf((first + at) * step, scene.width)) + 0.5);
 }
 
 function drawGrid(scene: Scene, step: number): void {
@@ -103,7 +104,7 @@ function drawRuler(scene: Scene, step: number): void {
   const colors = palette();
   context.fillStyle = colors.row;
   context.fillRect(0, 0, width, RULER);
-  const { range } = store.selection;
+  const { range } = store.state.selection;
   if (range) {
     const [x0, x1] = [xOf(range.from, width), xOf(range.to, width)];
     context.fillStyle = `color-mix(in srgb, ${colors.accent} 26%, transparent)`;
@@ -125,7 +126,7 @@ function drawRuler(scene: Scene, step: number): void {
 /** The selected stretch of time, on the selected tracks. */
 function drawSelection(scene: Scene): void {
   const { context, width, height, scroll, box } = scene;
-  const { range, tracks } = store.selection;
+  const { range, tracks } = store.state.selection;
   const colors = palette();
   const tint = `color-mix(in srgb, ${colors.accent} 13%, transparent)`;
   const shown = box ?? range;
@@ -135,7 +136,8 @@ function drawSelection(scene: Scene): void {
   if (x1 < 0 || x0 > width) return;
   context.fillStyle = tint;
   if (box) {
-    const [top, bottom] = box.top === null ? [scroll, scroll + height] : [Math.min(box.top, box.bottom), Math.max(box.top, box.bottom)];
+    const [top, bottom] =
+      box.top === null ? [scroll, scroll + height] : [Math.min(box.top, box.bottom), Math.max(box.top, box.bottom)];
     context.fillRect(x0, top, x1 - x0, bottom - top);
     context.strokeStyle = colors.accent;
     context.lineWidth = 1;

@@ -1,7 +1,7 @@
 // Mouse, pen and touch on the timeline.
 
-import { send } from "../api";
-import { store, type View } from "../store";
+import { look, select, setOffset, store, viewWidth, type Range } from "../store";
+import { byId } from "../widgets/dom";
 import { thumb, SCROLLBAR } from "./draw";
 import { between, RULER } from "./layout";
 import { nsOf } from "./scale";
@@ -14,12 +14,8 @@ interface Gesture {
 }
 
 /** Whether dragging selects instead of moving. */
-let isBoxMode = false;
-
 export function toggleBoxMode(): void {
-  isBoxMode = !isBoxMode;
-  document.getElementById("timeline")?.classList.toggle("box", isBoxMode);
-  document.getElementById("box")?.setAttribute("aria-pressed", String(isBoxMode));
+  store.set({ isBoxMode: !store.state.isBoxMode });
 }
 
 export class Input {
@@ -30,10 +26,22 @@ export class Input {
     private readonly canvas: HTMLCanvasElement,
     labels: HTMLElement,
   ) {
+    store.subscribe(
+      ({ isBoxMode }) => isBoxMode,
+      (isOn) => {
+        byId("timeline").classList.toggle("box", isOn);
+        byId("box").setAttribute("aria-pressed", String(isOn));
+      },
+    );
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    labels.addEventListener("wheel", (event) => (event.preventDefault(), timeline.scroll(event.deltaY)), { passive: false });
+    labels.addEventListener("wheel", (event) => (event.preventDefault(), timeline.scroll(event.deltaY)), {
+      passive: false,
+    });
     canvas.addEventListener("pointerdown", (event) => this.down(event));
-    canvas.addEventListener("pointermove", (event) => event.buttons === 0 && timeline.hover(event.offsetX, event.offsetY));
+    canvas.addEventListener(
+      "pointermove",
+      (event) => event.buttons === 0 && timeline.hover(event.offsetX, event.offsetY),
+    );
     canvas.addEventListener("pointerleave", () => timeline.unhover());
     canvas.addEventListener("dblclick", () => timeline.zoomToSelection());
   }
@@ -68,7 +76,7 @@ export class Input {
     const strip = this.timeline.stripAt(event.offsetY);
     if (event.altKey && strip?.kind === "group") return this.moving(event, strip.trace);
     if (event.offsetY < RULER) return this.selecting(event, false);
-    return event.shiftKey || isBoxMode ? this.selecting(event, true) : this.panning(event);
+    return event.shiftKey || store.state.isBoxMode ? this.selecting(event, true) : this.panning(event);
   }
 
   private follow(down: PointerEvent, gesture: Gesture): void {
@@ -85,11 +93,21 @@ export class Input {
     const up = (event: PointerEvent): void => {
       this.fingers.delete(event.pointerId);
       if (event.pointerId !== down.pointerId) return;
-      for (const [name, work] of [["pointermove", move], ["pointerup", up], ["pointercancel", up]] as const) this.canvas.removeEventListener(name, work);
+      for (const [name, work] of [
+        ["pointermove", move],
+        ["pointerup", up],
+        ["pointercancel", up],
+      ] as const)
+        this.canvas.removeEventListener(name, work);
       this.canvas.classList.remove("grabbed");
       gesture.end?.(event, hasMoved);
     };
-    for (const [name, work] of [["pointermove", move], ["pointerup", up], ["pointercancel", up]] as const) this.canvas.addEventListener(name, work);
+    for (const [name, work] of [
+      ["pointermove", move],
+      ["pointerup", up],
+      ["pointercancel", up],
+    ] as const)
+      this.canvas.addEventListener(name, work);
   }
 
   /** Two fingers: what is between them stays between them. */
@@ -104,12 +122,12 @@ export class Input {
   }
 
   private panning(down: PointerEvent): Gesture {
-    const start: View & { scroll: number } = { ...store.view, scroll: this.timeline.scene.scroll };
+    const start: Range & { scroll: number } = { ...store.state.view, scroll: this.timeline.scene.scroll };
     this.canvas.classList.add("grabbed");
     return {
       move: (event) => {
         const by = ((down.offsetX - event.offsetX) / this.timeline.width) * (start.to - start.from);
-        store.look(start.from + by, start.to + by);
+        look(start.from + by, start.to + by);
         this.timeline.scrollTo(start.scroll + down.offsetY - event.offsetY);
       },
       end: (event, hasMoved) => void (hasMoved || this.timeline.click(event.offsetX, event.offsetY)),
@@ -119,11 +137,12 @@ export class Input {
   private scrolling(down: PointerEvent): Gesture {
     const { scene } = this.timeline;
     const start = scene.scroll;
-    const scale = (scene.contentHeight - scene.height) / Math.max(1, scene.height - RULER - (thumb(scene)?.height ?? 0));
+    const scale =
+      (scene.contentHeight - scene.height) / Math.max(1, scene.height - RULER - (thumb(scene)?.height ?? 0));
     return { move: (event) => this.timeline.scrollTo(start + (event.offsetY - down.offsetY) * scale) };
   }
 
-  /** A stretch of time; with tracks, only those that the box touches. */
+  /** A range of time; with tracks, only those that the box touches. */
   private selecting(down: PointerEvent, hasTracks: boolean): Gesture {
     const { scene } = this.timeline;
     const from = nsOf(down.offsetX, scene.width);
@@ -139,7 +158,12 @@ export class Input {
         this.timeline.invalidate();
         if (!hasMoved || !box) return void this.timeline.click(event.offsetX, event.offsetY);
         const range = { from: Math.round(Math.min(box.from, box.to)), to: Math.round(Math.max(box.from, box.to)) };
-        store.select({ place: null, span: null, range, tracks: box.top === null ? null : this.tracksIn(box.top, box.bottom) });
+        select({
+          place: null,
+          span: null,
+          range,
+          tracks: box.top === null ? null : this.tracksIn(box.top, box.bottom),
+        });
       },
     };
   }
@@ -152,17 +176,16 @@ export class Input {
 
   /** Moves a whole trace on the axis. */
   private moving(down: PointerEvent, trace: number): Gesture {
-    const start = store.state.traces[trace]?.offset_ns ?? 0;
-    const pixel = (store.view.to - store.view.from) / this.timeline.width;
+    const start = store.state.server.traces[trace]?.offset_ns ?? 0;
+    const pixel = viewWidth() / this.timeline.width;
     let isSending = false;
     let wanted: number | null = null;
     const set = async (): Promise<void> => {
       isSending = true;
       while (wanted !== null) {
-        const offset_ns = BigInt(Math.round(wanted)).toString();
+        const ns = wanted;
         wanted = null;
-        await send("offset", { trace, offset_ns }).catch(() => null);
-        store.tell("moved");
+        await setOffset(trace, ns).catch(() => undefined);
       }
       isSending = false;
     };

@@ -1,14 +1,16 @@
 // The names of tracks on the left, with what can be done to them.
 
 import { duration } from "../format";
-import { element } from "../panels/panel";
-import { store } from "../store";
-import { between, HEAD, shownTracks, type Strip } from "./layout";
+import { arrange, store } from "../store";
+import { flipped } from "../store/state";
+import { byId, element } from "../widgets/dom";
+import { between, HEAD, type Strip } from "./layout";
 import { askOffset } from "./offset";
+import { movedTo, shifted } from "./order";
 
 /** Labels of the strips that are seen. */
 export class Labels {
-  private readonly host = document.getElementById("labels") as HTMLElement;
+  private readonly host = byId("labels");
   private strips: Strip[] = [];
   private readonly shown = new Map<string, HTMLElement>();
   private dropAt: HTMLElement | null = null;
@@ -65,7 +67,9 @@ export class Labels {
     this.host.scrollTop = 0;
     const [what, number] = target.dataset["what"]?.split(" ") ?? [];
     const isGroup = what === "group" || what === "offset";
-    const strip = this.strips.find((one) => (isGroup ? one.group === number : one.kind === "head" && one.number === Number(number)));
+    const strip = this.strips.find((one) =>
+      isGroup ? one.group === number : one.kind === "head" && one.number === Number(number),
+    );
     if (strip) this.reveal(strip.top, strip.height);
   }
 
@@ -90,14 +94,17 @@ export class Labels {
 
   private fillGroup(row: HTMLElement, strip: Strip): void {
     const group = strip.group ?? "";
-    const fold = (): void => flip(store.foldedGroups, group);
-    const name = folder(strip.label, store.foldedGroups.has(group), `group ${group}`, fold);
+    const { groups } = store.state.tracks;
+    const fold = (): void => arrange({ groups: flipped(groups, group) });
+    const name = folder(strip.label, groups.has(group), `group ${group}`, fold);
     name.addEventListener("keydown", (event) => this.key(event, strip));
     row.append(name);
-    if (store.state.traces.length < 2) return;
-    const offset = store.state.traces[strip.trace]?.offset_ns ?? 0;
+    if (store.state.server.traces.length < 2) return;
+    const offset = store.state.server.traces[strip.trace]?.offset_ns ?? 0;
     const text = offset === 0 ? "± 0" : `${offset > 0 ? "+" : "−"} ${duration(Math.abs(offset))}`;
-    const change = button(text, "Move this trace on the axis; or alt + drag its heading", `offset ${group}`, () => askOffset(strip.trace));
+    const change = button(text, "Move this trace on the axis; or alt + drag its heading", `offset ${group}`, () =>
+      askOffset(strip.trace),
+    );
     change.classList.add("stays");
     row.append(change);
   }
@@ -105,19 +112,21 @@ export class Labels {
   private fillHead(row: HTMLElement, strip: Strip): void {
     const { number: track, label } = strip;
     row.classList.toggle("found", track === this.found);
-    const fold = (): void => flip(store.folded, track);
-    const name = folder(label, store.folded.has(track), `track ${track}`, fold);
+    const { folded, pinned, hidden } = store.state.tracks;
+    const fold = (): void => arrange({ folded: flipped(folded, track) });
+    const name = folder(label, folded.has(track), `track ${track}`, fold);
     name.addEventListener("keydown", (event) => this.key(event, strip));
     name.addEventListener("pointerdown", (event) => this.drag(event, row, track));
-    const isPinned = store.pinned.has(track);
-    const pin = button(isPinned ? "★" : "☆", isPinned ? "Unpin" : "Pin to the top", `pin ${track}`, () => flip(store.pinned, track));
+    const isPinned = pinned.has(track);
+    const flipPin = (): void => arrange({ pinned: flipped(pinned, track) });
+    const pin = button(isPinned ? "★" : "☆", isPinned ? "Unpin" : "Pin to the top", `pin ${track}`, flipPin);
     pin.classList.toggle("stays", isPinned);
     row.append(
       name,
       pin,
       button("↑", "Move up (alt + ↑)", `up ${track}`, () => shift(track, -1)),
       button("↓", "Move down (alt + ↓)", `down ${track}`, () => shift(track, 1)),
-      button("×", "Hide; H shows all again", `hide ${track}`, () => flip(store.hidden, track)),
+      button("×", "Hide; H shows all again", `hide ${track}`, () => arrange({ hidden: flipped(hidden, track) })),
     );
   }
 
@@ -195,35 +204,12 @@ function button(text: string, title: string, what: string, work: () => void): HT
   return made;
 }
 
-function flip<T>(set: Set<T>, value: T): void {
-  if (!set.delete(value)) set.add(value);
-  store.tell("tracks");
-}
-
-/** Moves a track past its neighbour of the same trace and process. */
+/** Moves a track past its neighbor of the same trace and process. */
 function shift(track: number, by: number): void {
-  const order = shownTracks();
-  const group = (number: number): string => {
-    const of = store.state.tracks[number];
-    return store.pinned.has(number) ? "pinned" : `${of?.trace}/${of?.process}`;
-  };
-  let at = order.indexOf(track);
-  const own = group(track);
-  let to = at + by;
-  while (to >= 0 && to < order.length && group(order[to] as number) !== own) to += by;
-  if (to < 0 || to >= order.length) return;
-  order.splice(at, 1);
-  order.splice(to, 0, track);
-  store.order = order;
-  store.tell("tracks");
+  const order = shifted(store.state, track, by);
+  if (order) arrange({ order });
 }
 
 function moveBefore(track: number, target: number): void {
-  if (track === target) return;
-  const order = shownTracks();
-  const isDown = order.indexOf(track) < order.indexOf(target);
-  order.splice(order.indexOf(track), 1);
-  order.splice(order.indexOf(target) + (isDown ? 1 : 0), 0, track);
-  store.order = order;
-  store.tell("tracks");
+  arrange({ order: movedTo(store.state, track, target) });
 }

@@ -1,7 +1,8 @@
 // Where each track is, from top to bottom.
 
-import type { TrackInfo } from "../api";
-import { store } from "../store";
+import { baseName, type PageState } from "../store/state";
+import type { TrackInfo } from "../wire";
+import { shownTracks } from "./order";
 
 export const ROW = 18;
 export const HEAD = 21;
@@ -10,9 +11,15 @@ export const CHART = 46;
 export const LOG = 40;
 export const RULER = 24;
 
+export type StripKind =
+  "group" | "head" | "spans" | "frames" | "ranges" | "switches" | "events" | "counter" | "text" | "memory" | "logs";
+
+/** The kinds of lanes that strips of bars show, as the server counts them. */
+export const LANE_KINDS: Partial<Record<StripKind, number>> = { spans: 0, frames: 1, ranges: 2, switches: 3 };
+
 /** One strip of the picture. */
 export interface Strip {
-  kind: "group" | "head" | "spans" | "frames" | "ranges" | "switches" | "events" | "counter" | "text" | "memory" | "logs";
+  kind: StripKind;
   top: number;
   height: number;
   /** The track, the counter or the trace. */
@@ -22,28 +29,19 @@ export interface Strip {
   trace: number;
   /** What a person reads on the left. */
   label: string;
-  /** Which heading, where it is one. */
+  /** Which heading, if it is one. */
   group?: string;
 }
 
-/** The tracks in the order that they are shown: pinned ones first. */
-export function shownTracks(): number[] {
-  const places = new Map(store.order.map((track, at) => [track, at]));
-  const place = (number: number): number => (places.get(number) ?? 1e7) + number * 1e-9 + (store.pinned.has(number) ? 0 : 1e9);
-  const all = store.state.tracks.map((_, number) => number).filter((number) => !store.hidden.has(number));
-  return all.sort((one, other) => place(one) - place(other));
-}
-
-export function trackLabel(number: number): string {
-  const track = store.state.tracks[number];
+export function trackLabel({ server }: PageState, number: number): string {
+  const track = server.tracks[number];
   if (!track) return "";
   const name = track.name || (track.tid === null ? track.process || "thread" : `thread ${track.tid}`);
   return track.kind && track.kind !== track.name ? `${name} (${track.kind})` : name;
 }
 
-export function traceLabel(number: number): string {
-  const path = store.state.traces[number]?.path ?? "";
-  return path.split(/[/\\]/).pop() || path;
+export function traceLabel({ server }: PageState, number: number): string {
+  return baseName(server.traces[number]?.path ?? "");
 }
 
 /** A trace and a process of it. */
@@ -51,13 +49,14 @@ export function groupOf(track: TrackInfo): string {
   return `${track.trace}/${track.process}`;
 }
 
-/** The file where there are several, and the process where the file has several. */
-function groupLabel(trace: number, process: string, isOnly: boolean): string {
-  if (store.state.traces.length <= 1) return process || traceLabel(trace);
-  return process && !isOnly ? `${traceLabel(trace)} · ${process}` : traceLabel(trace);
+/** The file if there are several, and the process if the file has several. */
+function groupLabel(state: PageState, trace: number, process: string, isOnly: boolean): string {
+  const label = traceLabel(state, trace);
+  if (state.server.traces.length <= 1) return process || label;
+  return process && !isOnly ? `${label} · ${process}` : label;
 }
 
-function append(lists: Map<string, number[]>, key: string, value: number): void {
+function append<K>(lists: Map<K, number[]>, key: K, value: number): void {
   const known = lists.get(key);
   if (known) known.push(value);
   else lists.set(key, [value]);
@@ -67,95 +66,92 @@ function append(lists: Map<string, number[]>, key: string, value: number): void 
 class Stack {
   readonly strips: Strip[] = [];
   top = RULER;
-  private readonly counters = new Map<string, number[]>();
+  private readonly ofTraces = new Map<number, number[]>();
+  private readonly ofTracks = new Map<number, number[]>();
 
-  constructor() {
-    store.state.counters.forEach((counter, at) => {
-      const key = counter.track === null ? `trace ${counter.trace}` : String(counter.track);
-      append(this.counters, key, at);
+  constructor(private readonly state: PageState) {
+    state.server.counters.forEach((counter, at) => {
+      if (counter.track === null) append(this.ofTraces, counter.trace, at);
+      else append(this.ofTracks, counter.track, at);
     });
   }
 
-  add(kind: Strip["kind"], height: number, number: number, track: number | null, trace: number, label: string, group?: string): void {
-    this.strips.push({ kind, top: this.top, height, number, track, trace, label, ...(group === undefined ? {} : { group }) });
-    this.top += height;
+  add(strip: Omit<Strip, "top">): void {
+    this.strips.push({ ...strip, top: this.top });
+    this.top += strip.height;
   }
 
   hasAny(number: number, track: TrackInfo): boolean {
-    return track.spans + track.instants + track.switches > 0 || this.counters.has(String(number));
+    return track.spans + track.instants + track.switches > 0 || this.ofTracks.has(number);
   }
 
   /** What belongs to a trace and to none of its threads. */
   trace(number: number): void {
-    const trace = store.state.traces[number];
-    if (!trace) return;
-    if (trace.memory !== null) this.add("memory", CHART + 14, number, null, number, "memory in use");
-    if (trace.logs > 0) this.add("logs", LOG, number, null, number, "log");
-    this.charts(`trace ${number}`, null, number);
+    const info = this.state.server.traces[number];
+    if (!info) return;
+    const own = { number, track: null, trace: number };
+    if (info.memory !== null) this.add({ ...own, kind: "memory", height: CHART + 14, label: "memory in use" });
+    if (info.logs > 0) this.add({ ...own, kind: "logs", height: LOG, label: "log" });
+    this.charts(this.ofTraces.get(number), null, number);
   }
 
   track(number: number, track: TrackInfo): void {
-    const { trace } = track;
-    this.add("head", HEAD, number, number, trace, trackLabel(number));
-    if (store.folded.has(number)) {
-      if (track.depth > 0) this.add("spans", ROW, number, number, trace, "");
+    const own = { number, track: number, trace: track.trace };
+    this.add({ ...own, kind: "head", height: HEAD, label: trackLabel(this.state, number) });
+    if (this.state.tracks.folded.has(number)) {
+      if (track.depth > 0) this.add({ ...own, kind: "spans", height: ROW, label: "" });
       return;
     }
-    if (track.switches > 0) this.add("switches", 10, number, number, trace, "off CPU");
-    if (track.frame_depth > 0) this.add("frames", ROW * track.frame_depth, number, number, trace, "frames");
-    if (track.range_depth > 0) this.add("ranges", ROW * track.range_depth, number, number, trace, "ranges");
-    if (track.depth > 0) this.add("spans", ROW * track.depth, number, number, trace, "");
-    if (track.instants > 0) this.add("events", ROW, number, number, trace, "events");
-    this.charts(String(number), number, trace);
+    const { switches, frame_depth, range_depth, depth, instants } = track;
+    if (switches > 0) this.add({ ...own, kind: "switches", height: 10, label: "off CPU" });
+    if (frame_depth > 0) this.add({ ...own, kind: "frames", height: ROW * frame_depth, label: "frames" });
+    if (range_depth > 0) this.add({ ...own, kind: "ranges", height: ROW * range_depth, label: "ranges" });
+    if (depth > 0) this.add({ ...own, kind: "spans", height: ROW * depth, label: "" });
+    if (instants > 0) this.add({ ...own, kind: "events", height: ROW, label: "events" });
+    this.charts(this.ofTracks.get(number), number, track.trace);
   }
 
-  private charts(key: string, track: number | null, trace: number): void {
-    for (const at of this.counters.get(key) ?? []) {
-      const counter = store.state.counters[at];
+  private charts(counters: number[] | undefined, track: number | null, trace: number): void {
+    for (const number of counters ?? []) {
+      const counter = this.state.server.counters[number];
       if (!counter) continue;
-      if (counter.is_text) this.add("text", ROW + 2, at, track, trace, store.name(counter.name));
-      else this.add("counter", CHART, at, track, trace, store.name(counter.name));
+      const own = { number, track, trace, label: this.state.names.text(counter.name) };
+      if (counter.is_text) this.add({ ...own, kind: "text", height: ROW + 2 });
+      else this.add({ ...own, kind: "counter", height: CHART });
     }
   }
 }
 
 /** All strips, from the top of the picture. */
-export function layout(): { strips: Strip[]; height: number } {
-  const { traces, tracks } = store.state;
-  const stack = new Stack();
+export function layout(state: PageState): { strips: Strip[]; height: number } {
+  const { traces, tracks } = state.server;
+  const stack = new Stack(state);
   const groups = new Map<string, number[]>();
   traces.forEach((_, number) => groups.set(`${number}/`, []));
-  for (const number of shownTracks()) {
+  for (const number of shownTracks(state)) {
     const track = tracks[number];
     if (!track || !stack.hasAny(number, track)) continue;
-    if (store.pinned.has(number)) {
-      stack.track(number, track);
-      continue;
-    }
-    append(groups, groupOf(track), number);
+    if (state.tracks.pinned.has(number)) stack.track(number, track);
+    else append(groups, groupOf(track), number);
   }
   const named = [...groups].filter(([, members]) => members.length > 0);
   const isGrouped = traces.length > 1 || named.length > 1;
   traces.forEach((_, trace) => {
-    let isFirst = true;
     const own = [...groups].filter(([group]) => group.startsWith(`${trace}/`));
     const filled = own.filter(([, members]) => members.length > 0);
-    for (const [group, members] of filled.length > 0 ? filled : own.slice(0, 1)) {
-      const label = groupLabel(trace, group.slice(group.indexOf("/") + 1), filled.length <= 1);
-      if (isGrouped) stack.add("group", GROUP, trace, null, trace, label, group);
-      if (isGrouped && store.foldedGroups.has(group)) {
-        isFirst = false;
-        continue;
-      }
-      if (isFirst) stack.trace(trace);
-      isFirst = false;
+    const shown = filled.length > 0 ? filled : own.slice(0, 1);
+    shown.forEach(([group, members], at) => {
+      const label = groupLabel(state, trace, group.slice(group.indexOf("/") + 1), filled.length <= 1);
+      if (isGrouped) stack.add({ kind: "group", height: GROUP, number: trace, track: null, trace, label, group });
+      if (isGrouped && state.tracks.groups.has(group)) return;
+      if (at === 0) stack.trace(trace);
       for (const number of members) stack.track(number, tracks[number] as TrackInfo);
-    }
+    });
   });
   return { strips: stack.strips, height: stack.top + 24 };
 }
 
-/** The strips that reach into a stretch of the page. */
+/** The strips that reach into a part of the page. */
 export function between(strips: Strip[], top: number, bottom: number): Strip[] {
   let [low, high] = [0, strips.length];
   while (low < high) {

@@ -1,15 +1,12 @@
 // Draws what has no length: events, log lines, arrows.
 
 import { store } from "../store";
+import { faintness } from "../store/state";
 import { levelColor, levelRank, paint, palette } from "../theme";
+import type { LogMark } from "../wire";
 import { ROW, type Strip } from "./layout";
 import type { Picture } from "./picture";
 import { xOf, type Scene } from "./scale";
-import type { Extras } from "../api";
-
-/** A point under the pointer. */
-export type EventMark = Extras["events"][number];
-export type LogMark = Extras["logs"][number];
 
 function colorOf(name: number, category: string): string {
   const colors = palette();
@@ -42,12 +39,13 @@ function shape(context: CanvasRenderingContext2D, category: string, x: number, t
 export function drawEvents(scene: Scene, picture: Picture, strip: Strip): void {
   const { context, width } = scene;
   const own = picture.events.get(strip.number) ?? [];
+  const { names } = store.state;
+  const isFaint = faintness(store.state);
   own.forEach(([, ts, name, categoryName, shared], at) => {
     const x = xOf(ts, width);
     if (x < -200 || x > width + 8) return;
-    const category = store.name(categoryName);
-    const isFaint = store.isFaint(name);
-    context.globalAlpha = isFaint ? 0.3 : 1;
+    const category = names.text(categoryName);
+    context.globalAlpha = isFaint?.(name) ? 0.3 : 1;
     context.fillStyle = colorOf(name, category);
     const next = own[at + 1]?.[1];
     const away = (next === undefined ? width : xOf(next, width)) - x;
@@ -56,10 +54,14 @@ export function drawEvents(scene: Scene, picture: Picture, strip: Strip): void {
     else shape(context, category, x, strip.top);
     const room = away - 16;
     if (room > 24) {
-      const text = store.name(name).slice(0, 200) + (shared > 1 ? ` +${shared - 1}` : "");
+      const text = names.text(name).slice(0, 200) + (shared > 1 ? ` +${shared - 1}` : "");
       context.fillStyle = palette().text;
       const fits = text.slice(0, Math.floor(room / 6));
-      context.fillText(fits === text || fits.length < 3 ? fits : `${fits.slice(0, -1)}…`, x + 10, strip.top + ROW / 2 + 0.5);
+      context.fillText(
+        fits === text || fits.length < 3 ? fits : `${fits.slice(0, -1)}…`,
+        x + 10,
+        strip.top + ROW / 2 + 0.5,
+      );
     }
     context.globalAlpha = 1;
   });
@@ -76,7 +78,11 @@ export function drawLogs(scene: Scene, picture: Picture, strip: Strip): void {
     else levels.set(mark[2], [mark]);
     most = Math.max(most, mark[3]);
   }
-  const ranked = [...levels].map(([level, marks]) => ({ rank: levelRank(store.name(level)), color: levelColor(store.name(level)), marks }));
+  const ranked = [...levels].map(([level, marks]) => ({
+    rank: levelRank(store.state.names.text(level)),
+    color: levelColor(store.state.names.text(level)),
+    marks,
+  }));
   ranked.sort((one, other) => one.rank - other.rank);
   const room = strip.height - 5;
   for (const { rank, color, marks } of ranked) {
@@ -99,14 +105,17 @@ export function drawLinks(scene: Scene, picture: Picture): void {
   for (const strip of scene.strips) if (strip.kind === "spans") rows.set(strip.number, strip);
   const colors = palette();
   context.lineWidth = 1.2;
-  const { span } = store.selection;
+  const { span } = store.state.selection;
   for (const [fromTrack, fromDepth, fromTs, toTrack, toDepth, toTs] of picture.extras.links) {
     const [from, to] = [rows.get(fromTrack), rows.get(toTrack)];
     if (!from || !to) continue;
     const y = (strip: Strip, depth: number): number => strip.top + Math.min(depth * ROW, strip.height - ROW) + ROW / 2;
     const [x0, y0, x1, y1] = [xOf(fromTs, width), y(from, fromDepth), xOf(toTs, width), y(to, toDepth)];
     if (Math.max(y0, y1) < scroll || Math.min(y0, y1) > scroll + height) continue;
-    const isOwn = span && ((span.track === fromTrack && span.depth === fromDepth && isIn(span, fromTs)) || (span.track === toTrack && span.depth === toDepth && isIn(span, toTs)));
+    const isOwn =
+      span &&
+      ((span.track === fromTrack && span.depth === fromDepth && isIn(span, fromTs)) ||
+        (span.track === toTrack && span.depth === toDepth && isIn(span, toTs)));
     context.strokeStyle = isOwn ? colors.text : colors.accent;
     context.globalAlpha = span && !isOwn ? 0.35 : 0.9;
     const bend = Math.min(80, Math.max(16, Math.abs(x1 - x0) / 3));

@@ -1,14 +1,17 @@
 // The whole trace in one line, with the view in it.
 
-import { ask, type Overview } from "../api";
-import { store, type View } from "../store";
+import { ask } from "../api";
+import { look, lookAtAll, store, type Range } from "../store";
+import { extent } from "../store/state";
 import { palette } from "../theme";
+import { byId } from "../widgets/dom";
+import type { Minimap as Overview } from "../wire";
 
 /** Near an edge of the view, a drag moves that edge. */
 const EDGE = 6;
 
 export class Minimap {
-  private readonly canvas = document.getElementById("minimap") as HTMLCanvasElement;
+  private readonly canvas = byId("minimap") as HTMLCanvasElement;
   private overview: Overview = { busy: [], points: [], errors: [], memory: [] };
   private asked = 0;
   private frame = 0;
@@ -17,16 +20,25 @@ export class Minimap {
   private isStale = true;
 
   constructor() {
-    store.on("state", () => void this.load());
-    for (const topic of ["view", "selection"] as const) store.on(topic, () => this.invalidate());
-    store.on("theme", () => {
-      this.isStale = true;
-      this.invalidate();
-    });
+    store.subscribe(
+      ({ server }) => server.revision,
+      () => void this.load(),
+    );
+    store.subscribe(
+      ({ view, selection }) => [view, selection.range],
+      () => this.invalidate(),
+    );
+    store.subscribe(
+      ({ isDark }) => isDark,
+      () => {
+        this.isStale = true;
+        this.invalidate();
+      },
+    );
     this.canvas.addEventListener("pointerdown", (event) => this.drag(event));
     this.canvas.addEventListener("pointermove", (event) => event.buttons === 0 && this.point(event));
     this.canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    this.canvas.addEventListener("dblclick", () => store.look(store.extent().from, store.extent().to));
+    this.canvas.addEventListener("dblclick", () => lookAtAll());
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => void this.load()).observe(this.canvas);
   }
@@ -38,8 +50,8 @@ export class Minimap {
   private async load(): Promise<void> {
     const number = ++this.asked;
     this.invalidate();
-    if (store.state.revision < 0) return;
-    const overview = await ask<Overview>("minimap", { px: Math.round(this.width) }).catch(() => null);
+    if (store.state.server.revision < 0) return;
+    const overview = await ask("minimap", { px: Math.round(this.width) }).catch(() => null);
     if (number !== this.asked || !overview) return;
     this.overview = overview;
     this.isStale = true;
@@ -47,18 +59,18 @@ export class Minimap {
   }
 
   private x(ns: number): number {
-    const all = store.extent();
+    const all = extent(store.state);
     return ((ns - all.from) / (all.to - all.from)) * this.width;
   }
 
   private ns(x: number): number {
-    const all = store.extent();
+    const all = extent(store.state);
     return all.from + (x / this.width) * (all.to - all.from);
   }
 
   /** What a drag from a point does: moves an edge, or the whole view. */
   private grip(x: number): "from" | "to" | "move" | "jump" {
-    const [left, right] = [this.x(store.view.from), this.x(store.view.to)];
+    const [left, right] = [this.x(store.state.view.from), this.x(store.state.view.to)];
     if (right - left > 3 * EDGE || x < left || x > right) {
       if (Math.abs(x - left) <= EDGE) return "from";
       if (Math.abs(x - right) <= EDGE) return "to";
@@ -74,19 +86,19 @@ export class Minimap {
   private drag(down: PointerEvent): void {
     if (down.button !== 0) return;
     const grip = this.grip(down.offsetX);
-    const start: View = store.view;
+    const start: Range = store.state.view;
     const at = this.ns(down.offsetX);
     if (grip === "jump") {
       const half = (start.to - start.from) / 2;
-      store.look(at - half, at + half);
+      look(at - half, at + half);
     }
-    const base = grip === "jump" ? store.view : start;
+    const base = grip === "jump" ? store.state.view : start;
     this.canvas.setPointerCapture(down.pointerId);
     const move = (event: PointerEvent): void => {
       const to = this.ns(event.offsetX);
-      if (grip === "from") store.look(Math.min(to, base.to - 10), base.to);
-      else if (grip === "to") store.look(base.from, Math.max(to, base.from + 10));
-      else store.look(base.from + to - at, base.to + to - at);
+      if (grip === "from") look(Math.min(to, base.to - 10), base.to);
+      else if (grip === "to") look(base.from, Math.max(to, base.from + 10));
+      else look(base.from + to - at, base.to + to - at);
     };
     const up = (): void => this.canvas.removeEventListener("pointermove", move);
     this.canvas.addEventListener("pointermove", move);
@@ -98,16 +110,16 @@ export class Minimap {
     event.preventDefault();
     const at = this.ns(event.offsetX);
     const factor = Math.exp(Math.min(Math.max(event.deltaY, -200), 200) / 300);
-    const { from, to } = store.view;
-    store.look(at - (at - from) * factor, at + (to - at) * factor);
+    const { from, to } = store.state.view;
+    look(at - (at - from) * factor, at + (to - at) * factor);
   }
 
   private key(event: KeyboardEvent): void {
     const by = { ArrowLeft: -0.25, ArrowRight: 0.25 }[event.key];
     if (by === undefined) return;
     event.stopPropagation();
-    const width = store.view.to - store.view.from;
-    store.look(store.view.from + by * width, store.view.to + by * width);
+    const width = store.state.view.to - store.state.view.from;
+    look(store.state.view.from + by * width, store.state.view.to + by * width);
   }
 
   private invalidate(): void {
@@ -150,7 +162,12 @@ export class Minimap {
     if (hasSpans) this.ticks(context, errors, colors.bad);
   }
 
-  private bars(context: CanvasRenderingContext2D, values: number[], color: string, most = Math.max(1e-9, ...values)): void {
+  private bars(
+    context: CanvasRenderingContext2D,
+    values: number[],
+    color: string,
+    most = Math.max(1e-9, ...values),
+  ): void {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     const scale = width / Math.max(1, values.length);
     context.fillStyle = color;
@@ -171,7 +188,9 @@ export class Minimap {
     context.strokeStyle = color;
     context.lineWidth = 1;
     context.beginPath();
-    values.forEach((value, at) => context.lineTo((at * width) / values.length, height - 1 - (value / most) * (height - 5)));
+    values.forEach((value, at) =>
+      context.lineTo((at * width) / values.length, height - 1 - (value / most) * (height - 5)),
+    );
     context.stroke();
   }
 
@@ -184,20 +203,26 @@ export class Minimap {
   /** What is outside of the view is faint; the view has edges to take hold of. */
   private view(context: CanvasRenderingContext2D, width: number, height: number): void {
     const colors = palette();
-    const [left, right] = [this.x(store.view.from), this.x(store.view.to)];
+    const [left, right] = [this.x(store.state.view.from), this.x(store.state.view.to)];
     const wide = Math.max(right - left, 2);
     context.fillStyle = `color-mix(in srgb, ${colors.back} 62%, transparent)`;
     context.fillRect(0, 0, Math.max(0, left), height);
     context.fillRect(left + wide, 0, Math.max(0, width - left - wide), height);
-    const { range } = store.selection;
+    const { range } = store.state.selection;
     if (range) {
       context.fillStyle = `color-mix(in srgb, ${colors.accent} 35%, transparent)`;
       context.fillRect(this.x(range.from), 0, Math.max(1, this.x(range.to) - this.x(range.from)), height);
     }
     context.strokeStyle = colors.accent;
     context.lineWidth = 1;
-    context.strokeRect(Math.max(left, 0) + 0.5, 0.5, Math.max(1, Math.min(left + wide, width) - Math.max(left, 0) - 1), height - 1);
+    context.strokeRect(
+      Math.max(left, 0) + 0.5,
+      0.5,
+      Math.max(1, Math.min(left + wide, width) - Math.max(left, 0) - 1),
+      height - 1,
+    );
     context.fillStyle = colors.accent;
-    for (const x of [left, left + wide]) if (wide > 3 * EDGE && x > 0 && x < width) context.fillRect(x - 1.5, height / 2 - 6, 3, 12);
+    for (const x of [left, left + wide])
+      if (wide > 3 * EDGE && x > 0 && x < width) context.fillRect(x - 1.5, height / 2 - 6, 3, 12);
   }
 }

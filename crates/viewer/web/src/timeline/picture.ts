@@ -1,7 +1,8 @@
 // The picture of a window, as the server drew it.
 
-import { ask, askBytes, type Extras, type Place, type Sample, type TextLabel } from "../api";
-import { store, type View } from "../store";
+import { ask, askBytes } from "../api";
+import { store, type Place, type Range } from "../store";
+import type { Extras, Sample, TextLabel } from "../wire";
 import { ROW, type Strip } from "./layout";
 
 /** The bars of one lane, in pixels of the window that was asked for. */
@@ -21,7 +22,7 @@ export interface LaneBars {
 }
 
 export interface Picture {
-  window: View;
+  window: Range;
   pixels: number;
   /** By track. */
   lanes: Map<number, LaneBars[]>;
@@ -46,15 +47,15 @@ function grouped<T extends [number, ...unknown[]]>(rows: T[]): Map<number, T[]> 
 }
 
 /** What a picture is asked for. */
-interface Wish {
-  view: View;
+export interface Wish {
+  view: Range;
   width: number;
   tracks: string;
   counters: string;
   revision: number;
 }
 
-function parse(bytes: ArrayBuffer): Map<number, LaneBars[]> {
+export function parse(bytes: ArrayBuffer): Map<number, LaneBars[]> {
   const lanes = new Map<number, LaneBars[]>();
   let at = 0;
   while (at + 16 <= bytes.byteLength) {
@@ -62,7 +63,18 @@ function parse(bytes: ArrayBuffer): Map<number, LaneBars[]> {
     at += 16;
     const floats = (): Float32Array => new Float32Array(bytes, (at += 4 * bars) - 4 * bars, bars);
     const words = (): Uint32Array => new Uint32Array(bytes, (at += 4 * bars) - 4 * bars, bars);
-    const lane = { track, kind, depth, left: floats(), right: floats(), lengths: floats(), busy: floats(), names: words(), indices: words(), counts: words() };
+    const lane = {
+      track,
+      kind,
+      depth,
+      left: floats(),
+      right: floats(),
+      lengths: floats(),
+      busy: floats(),
+      names: words(),
+      indices: words(),
+      counts: words(),
+    };
     const known = lanes.get(track);
     if (known) known.push(lane);
     else lanes.set(track, [lane]);
@@ -86,7 +98,12 @@ export class Painter {
 
   /** Wishes for a picture of some strips; it has a margin on both sides, so that moving shows no gap. */
   want(width: number, strips: Strip[], top: number, bottom: number): void {
-    const wish = { view: store.view, width, ...listed(strips, top, bottom), revision: store.state.revision };
+    const wish = {
+      view: store.state.view,
+      width,
+      ...listed(strips, top, bottom),
+      revision: store.state.server.revision,
+    };
     if (this.shown && this.picture && isCovered(wish, this.shown, this.picture.window)) {
       this.next = null;
       return;
@@ -114,7 +131,7 @@ export class Painter {
 }
 
 /** The tracks and counters of strips; of a deep track only the rows that are near. */
-function listed(strips: Strip[], top: number, bottom: number): { tracks: string; counters: string } {
+export function listed(strips: Strip[], top: number, bottom: number): { tracks: string; counters: string } {
   const tracks = new Map<number, string>();
   const counters: number[] = [];
   for (const strip of strips) {
@@ -135,9 +152,13 @@ function listed(strips: Strip[], top: number, bottom: number): { tracks: string;
 }
 
 /** Whether a picture shows a wish as well as a new one would. */
-function isCovered(wish: Wish, shown: Wish, window: View): boolean {
+export function isCovered(wish: Wish, shown: Wish, window: Range): boolean {
   const [wanted, has] = [wish.view.to - wish.view.from, shown.view.to - shown.view.from];
-  const isLike = wish.width === shown.width && wish.tracks === shown.tracks && wish.counters === shown.counters && wish.revision === shown.revision;
+  const isLike =
+    wish.width === shown.width &&
+    wish.tracks === shown.tracks &&
+    wish.counters === shown.counters &&
+    wish.revision === shown.revision;
   const isInside = window.from <= wish.view.from && wish.view.to <= window.to;
   return isLike && isInside && Math.abs(wanted / has - 1) < 0.001;
 }
@@ -155,11 +176,11 @@ async function paint(wish: Wish): Promise<Picture> {
   // The width does not depend on where the view is, so that what shares a pixel still does when it moves.
   const to = whole(from + Math.max(1, Math.round((view.to - view.from) * 2)));
   const pixels = Math.max(1, Math.round(width * 2));
-  const query = { from: BigInt(from).toString(), to: BigInt(to).toString(), px: pixels, tracks: wish.tracks };
+  const query = { from, to, px: pixels, tracks: wish.tracks };
   const signal = AbortSignal.timeout(60_000);
   const [bytes, extras] = await Promise.all([
     askBytes("picture", query, signal),
-    ask<Extras>("extras", { ...query, counters: wish.counters }, signal),
+    ask("extras", { ...query, counters: wish.counters }, signal),
   ]);
   return {
     window: { from, to },

@@ -1,6 +1,6 @@
 // The timeline as a picture file.
 
-import { saveFile } from "../panels/panel";
+import { saveFile } from "../widgets/dom";
 import { palette } from "../theme";
 import { FONT } from "./draw";
 import { between, RULER } from "./layout";

@@ -1,6 +1,6 @@
 // From times to pixels and back, and what everything that draws shares.
 
-import { store, type View } from "../store";
+import { store, type Range } from "../store";
 import type { Strip } from "./layout";
 import type { LaneBars, Picture } from "./picture";
 
@@ -24,17 +24,17 @@ export interface Scene {
   hover: Bar | null;
   /** Where the pointer is. */
   cursor: { x: number; y: number } | null;
-  /** A box that is being drawn: a stretch of time, and of the page where tracks are selected. */
+  /** A box that is being drawn: a range of time, and of the page if tracks are selected. */
   box: { from: number; to: number; top: number | null; bottom: number } | null;
 }
 
 /** From a time to a pixel. */
-export function xOf(ns: number, width: number, view: View = store.view): number {
+export function xOf(ns: number, width: number, view: Range = store.state.view): number {
   return ((ns - view.from) / (view.to - view.from)) * width;
 }
 
 /** From a pixel to a time. */
-export function nsOf(x: number, width: number, view: View = store.view): number {
+export function nsOf(x: number, width: number, view: Range = store.state.view): number {
   return view.from + (x / width) * (view.to - view.from);
 }
 

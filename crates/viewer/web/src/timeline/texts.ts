@@ -1,7 +1,7 @@
 // Draws values that are texts: each from when it was set to the next one.
 
-import type { TextLabel } from "../api";
 import { palette } from "../theme";
+import type { TextLabel } from "../wire";
 import { endOf } from "./charts";
 import type { Strip } from "./layout";
 import type { Picture } from "./picture";

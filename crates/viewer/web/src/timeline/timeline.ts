@@ -1,36 +1,42 @@
 // The timeline: draws when something changed, asks when the view moved, and brings things into view.
 
-import { ask, EVENT, type EventDetails, type Found, type Place, type SpanDetails } from "../api";
+import { ask, EVENT } from "../api";
 import { moment } from "../format";
-import { NOTHING, store } from "../store";
-import { forgetFills } from "../theme";
-import { Card, describe, type Target } from "./card";
+import {
+  arrange,
+  look,
+  NOTHING,
+  openPanel,
+  select,
+  selectEvent,
+  selectSpan,
+  store,
+  viewWidth,
+  type Place,
+} from "../store";
+import { selectedAt, type Reveal } from "../store/state";
+import { byId } from "../widgets/dom";
+import type { EventMark, Found, LogMark } from "../wire";
+import { Card, type Target } from "./card";
 import { draw } from "./draw";
 import { Input } from "./input";
 import { Labels } from "./labels";
-import { between, groupOf, layout, ROW, RULER, type Strip } from "./layout";
-import type { EventMark, LogMark } from "./marks";
+import { between, groupOf, LANE_KINDS, layout, ROW, RULER, type Strip } from "./layout";
 import { barAt, Painter, placeOf } from "./picture";
 import { savePicture } from "./save";
-import { textAt } from "./texts";
 import { nsOf, placed, xOf, type Bar, type Scene } from "./scale";
-
-export { describe };
+import { textAt } from "./texts";
 
 export class Timeline {
-  private readonly host = document.getElementById("timeline") as HTMLElement;
-  private readonly canvas = document.getElementById("picture") as HTMLCanvasElement;
-  private readonly corner = document.getElementById("corner") as HTMLElement;
+  private readonly host = byId("timeline");
+  private readonly canvas = byId("picture") as HTMLCanvasElement;
+  private readonly corner = byId("corner");
   private readonly labels = new Labels((top, height) => this.scrollNear(top, height));
   private readonly card = new Card();
   private readonly painter = new Painter(() => this.invalidate());
   readonly scene: Scene;
-  /** Opens the panel that tells more. */
-  openPanel: (id: string) => void = () => undefined;
   private frame = 0;
   private isSeen = false;
-  /** The span that was brought into view last, and when it begins. */
-  private shown: { place: Place; ts_ns: number } | null = null;
   /** The span that fills the view when more is known of it. */
   private awaited: Place | null = null;
   private steps = Promise.resolve();
@@ -41,16 +47,36 @@ export class Timeline {
     const context = this.canvas.getContext("2d", { alpha: false, willReadFrequently: true });
     if (!context) throw new Error("this browser cannot draw");
     this.scene = {
-      context, width: 0, height: 0, gutter: 0, scroll: 0, contentHeight: 0, strips: [],
-      picture: null, hover: null, cursor: null, box: null,
+      context,
+      width: 0,
+      height: 0,
+      gutter: 0,
+      scroll: 0,
+      contentHeight: 0,
+      strips: [],
+      picture: null,
+      hover: null,
+      cursor: null,
+      box: null,
     };
     new ResizeObserver(() => this.resize()).observe(this.host);
-    store.on("view", () => this.moved());
-    store.on("state", () => this.arrange());
-    store.on("tracks", () => this.arrange());
-    store.on("selection", () => this.invalidate());
-    store.on("theme", () => this.invalidate());
-    new Input(this, this.canvas, document.getElementById("labels") as HTMLElement);
+    store.subscribe(
+      ({ view }) => view,
+      () => this.moved(),
+    );
+    store.subscribe(
+      ({ server, names, tracks }) => [server.revision, names, tracks],
+      () => this.arrange(),
+    );
+    store.subscribe(
+      ({ selection, found, isDark }) => [selection, found, isDark],
+      () => this.invalidate(),
+    );
+    store.subscribe(
+      ({ reveal }) => reveal,
+      (reveal) => reveal && this.reveal(reveal),
+    );
+    new Input(this, this.canvas, byId("labels"));
     this.resize();
   }
 
@@ -61,7 +87,7 @@ export class Timeline {
   private resize(): void {
     const box = this.host.getBoundingClientRect();
     const ratio = devicePixelRatio || 1;
-    this.scene.gutter = document.getElementById("labels")?.offsetWidth ?? 0;
+    this.scene.gutter = byId("labels").offsetWidth;
     this.scene.width = Math.max(50, box.width - this.scene.gutter);
     this.scene.height = Math.max(50, box.height);
     this.canvas.width = Math.round(this.scene.width * ratio);
@@ -74,13 +100,12 @@ export class Timeline {
     draw(this.scene);
   }
 
-  /** Places the tracks anew. */
-  arrange(): void {
-    forgetFills();
-    const { strips, height } = layout();
+  /** Places the tracks from scratch. */
+  private arrange(): void {
+    const { strips, height } = layout(store.state);
     this.scene.strips = strips;
     this.scene.contentHeight = height;
-    this.scene.scroll = Math.min(Math.max(store.scroll, 0), Math.max(0, height - this.scene.height));
+    this.scene.scroll = Math.min(Math.max(store.state.scroll, 0), Math.max(0, height - this.scene.height));
     this.labels.renew(strips, this.scene.scroll, this.scene.height);
     this.moved();
   }
@@ -90,7 +115,8 @@ export class Timeline {
     this.invalidate();
     const { scroll, height, strips } = this.scene;
     const [top, bottom] = [scroll - 100, scroll + height + 100];
-    if (store.state.revision >= 0) this.painter.want(Math.ceil(this.width), between(strips, top, bottom), top, bottom);
+    if (store.state.server.revision >= 0)
+      this.painter.want(Math.ceil(this.width), between(strips, top, bottom), top, bottom);
   }
 
   invalidate(): void {
@@ -99,7 +125,9 @@ export class Timeline {
       this.scene.picture = this.painter.picture;
       draw(this.scene);
       // Whoever scripts the page can wait until the picture is complete, and ask what is under the pointer.
-      this.canvas.dataset["drawn"] = String(this.painter.isDone && store.state.traces.every((trace) => trace.state !== "loading"));
+      this.canvas.dataset["drawn"] = String(
+        this.painter.isDone && store.state.server.traces.every((trace) => trace.state !== "loading"),
+      );
       if (!this.isSeen && this.scene.picture && this.scene.picture.lanes.size > 0) this.seen();
     });
   }
@@ -112,25 +140,25 @@ export class Timeline {
 
   scrollTo(top: number): void {
     const { contentHeight, height } = this.scene;
-    this.scene.scroll = store.scroll = Math.min(Math.max(top, 0), Math.max(0, contentHeight - height));
+    this.scene.scroll = Math.min(Math.max(top, 0), Math.max(0, contentHeight - height));
+    store.set({ scroll: this.scene.scroll });
     this.labels.place(this.scene.scroll, height);
     this.moved();
   }
 
   scroll(pixels: number): void {
     this.scrollTo(this.scene.scroll + pixels);
-    store.tell("scroll");
   }
 
   zoom(factor: number, x = this.scene.cursor?.x ?? this.width / 2): void {
     const at = nsOf(x, this.width);
-    const { from, to } = store.view;
-    store.look(at - (at - from) * factor, at + (to - at) * factor);
+    const { from, to } = store.state.view;
+    look(at - (at - from) * factor, at + (to - at) * factor);
   }
 
   pan(pixels: number): void {
-    const by = (pixels / this.width) * (store.view.to - store.view.from);
-    store.look(store.view.from + by, store.view.to + by);
+    const by = (pixels / this.width) * (store.state.view.to - store.state.view.from);
+    look(store.state.view.from + by, store.state.view.to + by);
   }
 
   /** The strip at a height of the page. */
@@ -148,7 +176,7 @@ export class Timeline {
     if (!picture || !strip) return null;
     if (strip.kind === "counter" || strip.kind === "memory") return { kind: "chart", strip, picture, ns };
     if (strip.kind === "text") {
-      const label = textAt(picture, strip, ns + (store.view.to - store.view.from) / this.width);
+      const label = textAt(picture, strip, ns + (store.state.view.to - store.state.view.from) / this.width);
       return label && { kind: "text", strip, label };
     }
     if (strip.kind === "events") {
@@ -174,7 +202,7 @@ export class Timeline {
 
   private barAt(strip: Strip, x: number, y: number): Bar | null {
     const { picture, scroll, width } = this.scene;
-    const kind = { spans: 0, frames: 1, ranges: 2, switches: 3 }[strip.kind as "spans"];
+    const kind = LANE_KINDS[strip.kind];
     if (!picture || kind === undefined) return null;
     const depth = strip.kind === "switches" ? 0 : Math.floor((y + scroll - strip.top) / ROW);
     const lane = picture.lanes.get(strip.number)?.find((one) => one.kind === kind && one.depth === depth);
@@ -187,9 +215,12 @@ export class Timeline {
   hover(x: number, y: number): void {
     const target = this.targetAt(x, y);
     this.scene.cursor = { x, y };
-    this.corner.textContent = moment(nsOf(x, this.width), (store.view.to - store.view.from) / this.width);
+    this.corner.textContent = moment(nsOf(x, this.width), (store.state.view.to - store.state.view.from) / this.width);
     this.scene.hover = target?.kind === "bar" ? target.bar : null;
-    this.canvas.dataset["under"] = target?.kind === "bar" ? store.name(target.bar.lane.names[target.bar.bar] ?? -1) : (target?.kind ?? "");
+    this.canvas.dataset["under"] =
+      target?.kind === "bar"
+        ? store.state.names.text(target.bar.lane.names[target.bar.bar] ?? -1)
+        : (target?.kind ?? "");
     this.invalidate();
     const place = (): void => this.card.move(x + this.scene.gutter, y);
     if (target) this.card.show(target, place);
@@ -209,84 +240,74 @@ export class Timeline {
     const target = this.targetAt(x, y);
     if (target?.kind === "bar" && target.bar.lane.kind < 3) {
       const { lane, bar } = target.bar;
-      await this.select(placeOf(lane, bar), lane.names[bar] ?? null);
+      await this.select(placeOf(lane, bar), lane.names[bar] ?? null, null);
     } else if (target?.kind === "event") {
       const [track, ts, name, , , id] = target.mark;
-      await this.selectEvent(track, id, ts, name);
+      await selectEvent(track, id, ts, name);
     } else if (target?.kind === "log") {
       const ts = target.mark[1];
-      const half = (store.view.to - store.view.from) / this.width;
-      store.select({ ...NOTHING, range: { from: Math.floor(ts - half), to: Math.ceil(ts + half) } });
-      this.openPanel("log");
-    } else if (target?.kind !== "chart" && target?.kind !== "text") store.select(NOTHING);
+      const half = (store.state.view.to - store.state.view.from) / this.width;
+      select({ ...NOTHING, range: { from: Math.floor(ts - half), to: Math.ceil(ts + half) } });
+      openPanel("log");
+    } else if (target?.kind !== "chart" && target?.kind !== "text") select(NOTHING);
   }
 
-  /** Selects a span, and all of its name with it. */
-  private async select(place: Place, name: number | null): Promise<void> {
-    store.select({ place, name, span: null });
-    const span = await ask<SpanDetails>("span", { ...place });
-    if (store.selection.place !== place) return;
-    store.select({ span, name: span.name_id });
+  /** Selects a span, and fills the view with it if that was asked for meanwhile. */
+  private async select(place: Place, name: number | null, ts: number | null): Promise<void> {
+    await selectSpan(place, name, ts);
     if (this.awaited === place) this.zoomNow();
   }
 
-  private async selectEvent(track: number, id: number, ts: number, name: number | undefined): Promise<void> {
-    store.select({ place: null, span: null, name: name ?? null });
-    const asked = store.selection;
-    const event = await ask<EventDetails>("event", { track, id, ts });
-    if (store.selection === asked) store.select({ event, name: event.name_id });
-  }
-
   /** The next or the previous span of the selected name; one after the other, however fast they are asked for. */
-  step(back: boolean): Promise<void> {
-    this.steps = this.steps.then(() => this.stepNow(back)).catch(() => undefined);
+  step(isBack: boolean): Promise<void> {
+    this.steps = this.steps.then(() => this.stepNow(isBack)).catch(() => undefined);
     return this.steps;
   }
 
   private async stepNow(back: boolean): Promise<void> {
-    const { name } = store.selection;
-    if (name === null) return;
-    const ts = BigInt(Math.round(this.selectedAt() ?? store.view.from)).toString();
-    const found = await ask<Found | null>("next", { name, ts, back });
+    const { selection, view } = store.state;
+    if (selection.name === null) return;
+    const ts = Math.round(selectedAt(selection) ?? view.from);
+    const found = await ask("next", { name: selection.name, ts, back });
     // What else is known of it takes longer, and nothing waits for that.
     if (found) void this.show(found).catch(() => undefined);
   }
 
-  /** When what is selected begins, known as soon as it is found. */
-  selectedAt(): number | null {
-    const { place, span, event } = store.selection;
-    if (place && this.shown?.place === place) return this.shown.ts_ns;
-    return span?.ts_ns ?? event?.ts_ns ?? null;
+  /** Brings into view what another part of the page asks for. */
+  private reveal(what: Reveal): void {
+    if (what.kind === "found") void this.show(what.found).catch(() => undefined);
+    else if (what.kind === "counter") this.showCounter(what.number);
+    else if (what.kind === "track") this.showTrack(what.track);
+    else void this.step(what.isBack);
   }
 
   /** Brings a span or an event into view and selects it. */
-  async show(found: Found): Promise<void> {
-    const width = store.view.to - store.view.from;
+  private async show(found: Found): Promise<void> {
+    const { view } = store.state;
+    const width = viewWidth(view);
     const length = found.dur_ns ?? 0;
-    const isOutside = found.ts_ns < store.view.from || found.ts_ns + length > store.view.to;
+    const isOutside = found.ts_ns < view.from || found.ts_ns + length > view.to;
     const isTiny = found.kind !== EVENT && length < width / 500;
     if (isOutside || isTiny) {
       const wanted = found.kind === EVENT ? width : Math.max(Math.min(width, length * 50), length * 1.5, 100);
-      store.look(found.ts_ns + length / 2 - wanted / 2, found.ts_ns + length / 2 + wanted / 2);
+      look(found.ts_ns + length / 2 - wanted / 2, found.ts_ns + length / 2 + wanted / 2);
     }
-    this.reveal(found.track, found.depth, found.kind);
-    if (found.kind === EVENT) return this.selectEvent(found.track, found.index, found.ts_ns, found.name);
-    const place = { track: found.track, kind: found.kind, depth: found.depth, index: found.index };
-    this.shown = { place, ts_ns: found.ts_ns };
-    await this.select(place, found.name ?? null);
+    this.bringNear(found);
+    if (found.kind === EVENT) return selectEvent(found.track, found.index, found.ts_ns, found.name);
+    const { track, kind, depth, index } = found;
+    await this.select({ track, kind, depth, index }, found.name, found.ts_ns);
   }
 
-  private reveal(track: number, depth: number, kind: number): void {
-    store.folded.delete(track);
-    this.unfoldAround(track);
+  private bringNear({ track, depth, kind }: Place): void {
+    this.unfold(track);
     const wanted = ["spans", "frames", "ranges", "switches", "events"][kind] ?? "spans";
     const strip = this.scene.strips.find((one) => one.kind === wanted && one.number === track);
     if (strip) this.scrollNear(strip.top + depth * ROW, ROW);
   }
 
   /** Brings the heading of a track into view and hands it the keys. */
-  showTrack(track: number): void {
-    this.unfoldAround(track);
+  private showTrack(track: number): void {
+    this.unfold(track, false);
     const strip = this.scene.strips.find((one) => one.kind === "head" && one.number === track);
     if (!strip) return;
     this.scrollNear(strip.top, 4 * ROW);
@@ -294,22 +315,27 @@ export class Timeline {
   }
 
   /** Brings values into view. */
-  showCounter(number: number): void {
-    const track = store.state.counters[number]?.track ?? null;
-    if (track !== null) {
-      store.folded.delete(track);
-      this.unfoldAround(track);
-    }
-    const strip = this.scene.strips.find((one) => (one.kind === "counter" || one.kind === "text") && one.number === number);
+  private showCounter(number: number): void {
+    const track = store.state.server.counters[number]?.track ?? null;
+    if (track !== null) this.unfold(track);
+    const strip = this.scene.strips.find(
+      (one) => (one.kind === "counter" || one.kind === "text") && one.number === number,
+    );
     if (strip) this.scrollNear(strip.top, strip.height);
   }
 
-  /** Shows a track that is hidden or below a folded heading. */
-  private unfoldAround(track: number): void {
-    const info = store.state.tracks[track];
-    store.hidden.delete(track);
-    if (info) store.foldedGroups.delete(groupOf(info));
-    this.arrange();
+  /** Shows a track that is hidden or below a folded heading, and all of it unless only its heading is wanted. */
+  private unfold(track: number, isWhole = true): void {
+    const { folded, hidden, groups } = store.state.tracks;
+    const info = store.state.server.tracks[track];
+    const group = info ? groupOf(info) : "";
+    const isFolded = isWhole && folded.has(track);
+    if (!isFolded && !hidden.has(track) && !groups.has(group)) return;
+    arrange({
+      folded: isFolded ? without(folded, track) : folded,
+      hidden: without(hidden, track),
+      groups: without(groups, group),
+    });
   }
 
   private scrollNear(top: number, high: number): void {
@@ -318,14 +344,13 @@ export class Timeline {
     const { scroll, height } = this.scene;
     if (top >= scroll + RULER && top + high <= scroll + height - ROW) return;
     this.scrollTo(top - height / 2);
-    store.tell("scroll");
   }
 
   /** Folds all tracks, or unfolds them where all are folded. */
   foldAll(): void {
-    const all = store.state.tracks.map((_, number) => number);
-    store.folded = all.every((number) => store.folded.has(number)) ? new Set() : new Set(all);
-    store.tell("tracks");
+    const all = store.state.server.tracks.map((_, number) => number);
+    const { folded } = store.state.tracks;
+    arrange({ folded: all.every((number) => folded.has(number)) ? new Set() : new Set(all) });
   }
 
   /** Fills the view with what is selected, as soon as its length is known. */
@@ -334,16 +359,20 @@ export class Timeline {
   }
 
   private zoomNow(): void {
-    const { range, span, place } = store.selection;
+    const { range, span, place } = store.state.selection;
     this.awaited = span ? null : place;
     if (span) {
       const margin = (span.dur_ns ?? 100) * 0.1 + 5;
-      store.look(span.ts_ns - margin, span.ts_ns + (span.dur_ns ?? 0) + margin);
-    } else if (range && !place) store.look(range.from, range.to);
+      look(span.ts_ns - margin, span.ts_ns + (span.dur_ns ?? 0) + margin);
+    } else if (range && !place) look(range.from, range.to);
   }
 
   /** The picture as a file. */
   save(): void {
     savePicture(this.scene, this.canvas);
   }
+}
+
+function without<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
+  return set.has(value) ? new Set([...set].filter((one) => one !== value)) : set;
 }

@@ -3,10 +3,11 @@
 import { element } from "./dom";
 import type { Column } from "./table";
 
-const ruler = document.createElement("canvas").getContext("2d");
+let ruler: CanvasRenderingContext2D | null = null;
 
 /** How wide a `ch` of an element is, in pixels. */
 export function letter(host: HTMLElement): number {
+  ruler ??= document.createElement("canvas").getContext("2d");
   if (!ruler) return 8;
   ruler.font = getComputedStyle(host).font;
   return ruler.measureText("0").width || 8;

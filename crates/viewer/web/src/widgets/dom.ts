@@ -14,6 +14,23 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** An element of the page that is always there. */
+export function byId(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no #${id}`);
+  return found;
+}
+
+/** Terms, and what is said of each; what has no text is left out. */
+export function facts(
+  rows: readonly (readonly [term: string, text: string])[],
+  attributes: Record<string, string> = {},
+): HTMLElement {
+  const list = element("dl", attributes);
+  for (const [term, text] of rows) if (text !== "") list.append(element("dt", {}, term), element("dd", {}, text));
+  return list;
+}
+
 /** A sentence where there is nothing to show. */
 export function note(text: string): HTMLElement {
   return element("p", { class: "note" }, text);
@@ -40,7 +57,12 @@ export interface Choice<T extends string> {
 }
 
 /** Buttons of which one is pressed; arrows move between them. */
-export function switcher<T extends string>(label: string, choices: Choice<T>[], chosen: T, choose: (id: T) => void): HTMLElement {
+export function switcher<T extends string>(
+  label: string,
+  choices: Choice<T>[],
+  chosen: T,
+  choose: (id: T) => void,
+): HTMLElement {
   const host = element("div", { class: "switch", role: "radiogroup", "aria-label": label });
   const buttons = choices.map((choice) => {
     const button = element("button", { role: "radio", type: "button", "data-choice": choice.id }, choice.title);

@@ -34,7 +34,11 @@ export class Lines {
   private frame = 0;
 
   constructor(private readonly options: LinesOptions) {
-    this.host = element("div", { class: "lines", tabindex: "0", role: "listbox", "aria-label": options.label }, this.space);
+    this.host = element(
+      "div",
+      { class: "lines", tabindex: "0", role: "listbox", "aria-label": options.label },
+      this.space,
+    );
     this.host.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.host.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.host.addEventListener("keydown", (event) => this.key(event));
@@ -90,7 +94,10 @@ export class Lines {
   window(): [number, number] {
     const { height } = this.options;
     const from = Math.max(0, Math.floor(this.top / height) - SPARE);
-    return [Math.min(from, this.total), Math.min(this.total, Math.ceil((this.top + this.host.clientHeight) / height) + SPARE)];
+    return [
+      Math.min(from, this.total),
+      Math.min(this.total, Math.ceil((this.top + this.host.clientHeight) / height) + SPARE),
+    ];
   }
 
   /** Shows the same again after the element was away. */
@@ -133,7 +140,14 @@ export class Lines {
 
   private key(event: KeyboardEvent): void {
     const page = Math.max(1, Math.floor(this.host.clientHeight / this.options.height) - 1);
-    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -Infinity,
+      End: Infinity,
+    };
     const step = steps[event.key];
     if (event.ctrlKey || event.metaKey || event.altKey || this.total === 0) return;
     if (step !== undefined) {

@@ -1,33 +1,34 @@
 // A table of any length: only the rows in sight are elements.
 
 import { count } from "../format";
+import type { TableState } from "../store/panels";
 import { saveCsv } from "./csv";
 import { element } from "./dom";
-import { cell, compare, letter, number, side } from "./tablecell";
+import { cell, compare, letter, number, side } from "./cells";
 
 export interface Column<T> {
   title: string;
   /** What is shown. */
-  text(row: T): string;
+  text: (row: T) => string;
   /** What is sorted by; the text where it is absent. Columns with it stand to the right. */
-  value?(row: T): number;
+  value?: (row: T) => number;
   /** What the pointer is told of the title. */
   hint?: string;
   /** What the column is called in a file, where the unit is not in the title. */
   csv?: string;
   /** A part of a whole, from 0 to 1, drawn behind the text. */
-  bar?(row: T): number;
+  bar?: (row: T) => number;
   /** A colour that goes with the text. */
-  color?(row: T): string | null;
+  color?: (row: T) => string | null;
   /** Where the column stands, if not as its kind does. */
   align?: "left" | "right";
 }
 
 export interface TableOptions<T> {
   /** Enter or a double click. */
-  open?(row: T): void;
+  open?: (row: T) => void;
   /** Whether a row is the one that is selected. */
-  isChosen?(row: T): boolean;
+  isChosen?: (row: T) => boolean;
   /** What the file is called. */
   name?: string;
   /** What stands before the filter. */
@@ -37,15 +38,7 @@ export interface TableOptions<T> {
   /** How it looked before. */
   state?: TableState;
   /** Told when filter or order change. */
-  changed?(state: TableState): void;
-}
-
-/** What a link keeps of a table. */
-export interface TableState {
-  filter?: string;
-  /** The title of the column that rows are sorted by. */
-  column?: string;
-  isDown?: boolean;
+  changed?: (state: TableState) => void;
 }
 
 export type TableElement<T> = HTMLElement & {
@@ -62,14 +55,24 @@ const NARROWEST = 14;
 const order = new Intl.Collator("en", { numeric: true });
 
 /** A table that can be sorted, filtered, walked by keys, and saved as CSV. */
-export function table<T>(columns: Column<T>[], rows: T[], choose?: (row: T) => void, options: TableOptions<T> = {}): TableElement<T> {
+export function table<T>(
+  columns: Column<T>[],
+  rows: T[],
+  choose?: (row: T) => void,
+  options: TableOptions<T> = {},
+): TableElement<T> {
   const made = new Table(columns, rows, choose, options);
   return Object.assign(made.host, { setRows: (next: T[]) => made.setRows(next), refresh: () => made.mark() });
 }
 
 class Table<T> {
   readonly host = element("div", { class: "rows" });
-  private readonly filter = element("input", { type: "search", placeholder: "Filter", "aria-label": "Filter", spellcheck: "false" });
+  private readonly filter = element("input", {
+    type: "search",
+    placeholder: "Filter",
+    "aria-label": "Filter",
+    spellcheck: "false",
+  });
   private readonly counted = element("span", { class: "note", role: "status" });
   private readonly body = element("tbody");
   private readonly grid = element("table", { role: "grid", tabindex: "-1" });
@@ -94,7 +97,10 @@ class Table<T> {
     private readonly options: TableOptions<T>,
   ) {
     const { state = {}, tools = [] } = options;
-    this.sorted = { column: columns.findIndex((column) => column.title === state.column), isDown: state.isDown ?? true };
+    this.sorted = {
+      column: columns.findIndex((column) => column.title === state.column),
+      isDown: state.isDown ?? true,
+    };
     this.filter.value = typeof state.filter === "string" ? state.filter : "";
     const save = element("button", { type: "button", title: "Save these rows as CSV" }, "CSV");
     save.addEventListener("click", () => this.save());
@@ -128,7 +134,11 @@ class Table<T> {
   private head(): HTMLElement {
     const head = element("tr");
     this.columns.forEach((column, number) => {
-      const cell = element("th", { scope: "col", tabindex: "0", "aria-sort": "none", class: side(column) }, column.title);
+      const cell = element(
+        "th",
+        { scope: "col", tabindex: "0", "aria-sort": "none", class: side(column) },
+        column.title,
+      );
       if (column.hint) cell.title = column.hint;
       const sort = (): void => this.sortBy(number);
       cell.addEventListener("click", sort);
@@ -162,7 +172,11 @@ class Table<T> {
 
   private tell(): void {
     const column = this.columns[this.sorted.column]?.title;
-    this.options.changed?.({ filter: this.filter.value, isDown: this.sorted.isDown, ...(column === undefined ? {} : { column }) });
+    this.options.changed?.({
+      filter: this.filter.value,
+      isDown: this.sorted.isDown,
+      ...(column === undefined ? {} : { column }),
+    });
   }
 
   /** Filters and sorts, then draws. */
@@ -184,11 +198,19 @@ class Table<T> {
   }
 
   private filtered(): T[] {
-    const words = this.filter.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const words = this.filter.value
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== "");
     if (words.length === 0) return [...this.rows];
     const named = this.columns.filter((column) => !column.value);
     const looked = named.length > 0 ? named : this.columns;
-    this.texts ??= this.rows.map((row) => looked.map((column) => column.text(row)).join("\n").toLowerCase());
+    this.texts ??= this.rows.map((row) =>
+      looked
+        .map((column) => column.text(row))
+        .join("\n")
+        .toLowerCase(),
+    );
     const texts = this.texts;
     return this.rows.filter((_, at) => words.every((word) => texts[at]?.includes(word)));
   }
@@ -207,7 +229,8 @@ class Table<T> {
     const step = Math.max(1, Math.floor(this.shown.length / 500));
     this.sizes = this.columns.map((column) => {
       let most = column.title.length + 2;
-      for (let at = 0; at < this.shown.length; at += step) most = Math.max(most, column.text(this.shown[at] as T).length);
+      for (let at = 0; at < this.shown.length; at += step)
+        most = Math.max(most, column.text(this.shown[at] as T).length);
       return Math.min(most + (column.color ? 2 : 0), column.value ? 24 : 60);
     });
     this.fit();
@@ -220,13 +243,17 @@ class Table<T> {
     const sizes = [...this.sizes];
     const first = Math.min(sizes[0] ?? 0, 24);
     const rest = sizes.slice(1).reduce((sum, size) => sum + size, 0);
-    const wide = sizes.map((size, number) => (number > 0 && !this.columns[number]?.value ? Math.max(0, size - NARROWEST) : 0));
+    const wide = sizes.map((size, number) =>
+      number > 0 && !this.columns[number]?.value ? Math.max(0, size - NARROWEST) : 0,
+    );
     const spare = wide.reduce((sum, size) => sum + size, 0);
     const missing = this.host.isConnected ? first + rest - room : 0;
     const part = missing > 0 && spare > 0 ? Math.min(1, missing / spare) : 0;
     const fitted = sizes.map((size, number) => size - part * (wide[number] ?? 0));
     this.widths.replaceChildren(
-      ...fitted.map((size, number) => element("col", number === 0 ? {} : { style: `width: calc(${size.toFixed(2)}ch + ${edge}px)` })),
+      ...fitted.map((size, number) =>
+        element("col", number === 0 ? {} : { style: `width: calc(${size.toFixed(2)}ch + ${edge}px)` }),
+      ),
     );
     const least = fitted.slice(1).reduce((sum, size) => sum + size, first);
     this.grid.style.minWidth = `calc(${least.toFixed(2)}ch + ${fitted.length * edge}px)`;
@@ -261,7 +288,14 @@ class Table<T> {
   private key(event: KeyboardEvent): void {
     if ((event.target as HTMLElement).closest("thead")) return;
     const page = Math.max(1, Math.floor((this.scroller?.clientHeight ?? 300) / ROW) - 2);
-    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -Infinity,
+      End: Infinity,
+    };
     const step = steps[event.key];
     const row = this.shown[this.active];
     const isPressed = event.key === "Enter" || event.key === " ";
@@ -369,7 +403,13 @@ class Table<T> {
 
   private save(): void {
     const { columns, shown } = this;
-    const rows = shown.map((row) => columns.map((column) => (column.value ? number(column.value(row)) : column.text(row))));
-    saveCsv(this.options.name ?? "traceloom", columns.map((column) => column.csv ?? column.title), rows);
+    const rows = shown.map((row) =>
+      columns.map((column) => (column.value ? number(column.value(row)) : column.text(row))),
+    );
+    saveCsv(
+      this.options.name ?? "traceloom",
+      columns.map((column) => column.csv ?? column.title),
+      rows,
+    );
   }
 }

@@ -1,65 +1,52 @@
 // What the producers declared: descriptors, event types, log sites, subs and files.
 
-import { ask } from "../api";
-import { count } from "../format";
-import { panelState, rememberPanelState } from "../link";
-import { store } from "../store";
-import { openPanelWith, showCounter } from "./jump";
-import { element, failure, note, switcher, table, type Column, type Panel, type TableElement } from "./panel";
-import type { LogFilter } from "./log";
-import { busyMark, Latest, partKey } from "./part";
-import { source } from "./source";
-import { nameNumber } from "./statsrows";
-import type { TableState } from "./table";
+import { ask } from "../../api";
+import { count } from "../../format";
+import { callPanel, keepLink, linkOf, select, store } from "../../store";
+import type { DefinitionsLink } from "../../store/panels";
+import { baseName } from "../../store/state";
+import { BusyMark, Latest } from "../../widgets/busy";
+import { element, failure, note, switcher } from "../../widgets/dom";
+import { showCounter } from "../../widgets/jump";
+import { rangeKey } from "../../widgets/range";
+import { table, type Column, type TableElement } from "../../widgets/table";
+import { DefinitionRow as Row, type DefinitionsAnswer } from "../../wire";
+import { fresh, type Panel } from "../panel";
 
-type Row = [
-  trace: number,
-  kind: string,
-  name: string,
-  file: string | null,
-  line: number | null,
-  color: number | null,
-  status: string | null,
-  args: string | null,
-  used: number,
-  unit: string,
-  id: number | null,
-];
-
-interface Definitions {
-  loading: boolean;
-  all: number;
-  rows: Row[];
+function kept(): Required<DefinitionsLink> {
+  const state = linkOf("definitions");
+  return {
+    kind: typeof state?.kind === "string" ? state.kind : "",
+    table: typeof state?.table === "object" ? { ...state.table } : {},
+  };
 }
 
-interface Kept {
-  kind: string;
-  table: TableState;
-}
-
-function kept(): Kept {
-  const state = panelState<Partial<Kept>>("definitions");
-  return { kind: typeof state?.kind === "string" ? state.kind : "", table: typeof state?.table === "object" ? { ...state.table } : {} };
-}
-
-/** The producer's colour as CSS. */
+/** The producer's color as CSS. */
 function css(argb: number | null): string | null {
   return argb === null ? null : `rgb(${(argb >>> 16) & 255} ${(argb >>> 8) & 255} ${argb & 255})`;
 }
 
 function columns(rows: Row[]): Column<Row>[] {
-  const most = rows.reduce((most, row) => Math.max(most, row[8]), 1);
+  const most = rows.reduce((most, row) => Math.max(most, row[Row.used]), 1);
   const has = (of: (row: Row) => unknown): boolean => rows.some((row) => of(row) !== null && of(row) !== "");
-  const place = (row: Row): string => (row[3] ? `${row[3]}${row[4] === null ? "" : `:${row[4]}`}` : row[4] === null ? "" : `line ${row[4]}`);
+  const place = ([, , , file, line]: Row): string =>
+    file ? `${file}${line === null ? "" : `:${line}`}` : line === null ? "" : `line ${line}`;
+  const traces = store.state.server.traces;
   const all: (Column<Row> | false)[] = [
-    { title: "Name", text: (row) => row[2], color: (row) => css(row[5]) },
-    { title: "Kind", text: (row) => row[1] },
+    { title: "Name", text: (row) => row[Row.name], color: (row) => css(row[Row.color]) },
+    { title: "Kind", text: (row) => row[Row.kind] },
     has(place) && { title: "Place", text: place },
-    has((row) => row[7]) && { title: "Arguments", text: (row) => row[7] ?? "" },
-    has((row) => row[6]) && { title: "Status", text: (row) => row[6] ?? "" },
-    store.state.traces.length > 1 && { title: "Trace", text: (row) => store.state.traces[row[0]]?.path.split("/").pop() ?? "" },
-    { title: "Used", hint: "How often it is referred to", text: (row) => count(row[8]), value: (row) => row[8], bar: (row) => row[8] / most },
-    has((row) => row[9]) && { title: "As", hint: "What refers to it", text: (row) => row[9] },
+    has((row) => row[Row.args]) && { title: "Arguments", text: (row) => row[Row.args] ?? "" },
+    has((row) => row[Row.status]) && { title: "Status", text: (row) => row[Row.status] ?? "" },
+    traces.length > 1 && { title: "Trace", text: (row) => baseName(traces[row[Row.trace]]?.path ?? "") },
+    {
+      title: "Used",
+      hint: "How often it is referred to",
+      text: (row) => count(row[Row.used]),
+      value: (row) => row[Row.used],
+      bar: (row) => row[Row.used] / most,
+    },
+    has((row) => row[Row.unit]) && { title: "As", hint: "What refers to it", text: (row) => row[Row.unit] ?? "" },
   ];
   return all.filter((column) => column !== false);
 }
@@ -68,10 +55,10 @@ class DefinitionsPanel {
   private readonly tools = element("div", { class: "within" });
   private readonly body = element("div");
   private readonly foot = element("p", { class: "note" });
-  private readonly busy = busyMark();
+  private readonly busy = new BusyMark();
   private readonly latest = new Latest();
   private rows: TableElement<Row> | null = null;
-  private answer: Definitions | null = null;
+  private answer: DefinitionsAnswer | null = null;
   private key = "";
   /** The row that was shown elsewhere. */
   private followed: Row | null = null;
@@ -80,12 +67,12 @@ class DefinitionsPanel {
     host.append(this.busy.host, this.body, this.foot);
   }
 
-  async refresh(): Promise<void> {
-    const key = partKey({});
+  async update(): Promise<void> {
+    const key = rangeKey({});
     if (key === this.key) return this.rows?.refresh();
     this.key = key;
     try {
-      const answer = await this.busy.during(this.latest.ask((signal) => ask<Definitions>("definitions", {}, signal)));
+      const answer = await this.busy.during(this.latest.ask((signal) => ask("definitions", {}, signal)));
       if (!answer) return;
       this.answer = answer;
       this.fill();
@@ -98,20 +85,31 @@ class DefinitionsPanel {
   private fill(): void {
     const { answer } = this;
     if (!answer) return;
-    const kinds = [...new Set(answer.rows.map((row) => row[1]))].sort();
+    const kinds = [...new Set(answer.rows.map((row) => row[Row.kind]))].sort();
     const kind = kinds.includes(kept().kind) ? kept().kind : "";
     const choices = [{ id: "", title: "All" }, ...kinds.map((id) => ({ id, title: id }))];
-    this.tools.replaceChildren(...(kinds.length > 1 ? [switcher("Kind", choices, kind, (id) => this.change({ kind: id }))] : []));
-    const cut = answer.all > answer.rows.length ? `Only the first ${count(answer.rows.length)} of ${count(answer.all)} are here. ` : "";
-    this.foot.textContent = cut + (answer.loading ? "A trace is still being read; what it declares is not here yet." : "");
-    if (answer.rows.length === 0) return this.body.replaceChildren(note(answer.loading ? "The trace is still being read." : "This trace declares nothing."));
-    const rows = kind === "" ? answer.rows : answer.rows.filter((row) => row[1] === kind);
+    this.tools.replaceChildren(
+      ...(kinds.length > 1 ? [switcher("Kind", choices, kind, (id) => this.change({ kind: id }))] : []),
+    );
+    const cut =
+      answer.all > answer.rows.length
+        ? `Only the first ${count(answer.rows.length)} of ${count(answer.all)} are here. `
+        : "";
+    this.foot.textContent =
+      cut + (answer.loading ? "A trace is still being read; what it declares is not here yet." : "");
+    if (answer.rows.length === 0)
+      return this.body.replaceChildren(
+        note(answer.loading ? "The trace is still being read." : "This trace declares nothing."),
+      );
+    const rows = kind === "" ? answer.rows : answer.rows.filter((row) => row[Row.kind] === kind);
     this.rows = table(columns(rows), rows, (row) => this.follow(row), {
-      isChosen: (row) => row === this.followed || (store.selection.name !== null && store.name(store.selection.name) === row[2]),
+      isChosen: (row) =>
+        row === this.followed ||
+        (store.state.selection.name !== null && store.state.names.text(store.state.selection.name) === row[Row.name]),
       tools: [this.tools],
       name: "traceloom-definitions",
       state: kept().table,
-      changed: (state) => rememberPanelState("definitions", { ...kept(), table: state }),
+      changed: (state) => keepLink("definitions", { ...kept(), table: state }),
     });
     this.body.replaceChildren(this.rows);
   }
@@ -119,11 +117,11 @@ class DefinitionsPanel {
   /** Shows a row elsewhere, or says that nothing does. */
   private follow(row: Row): void {
     this.followed = row;
-    if (!follow(row)) this.foot.textContent = `Nothing in the trace refers to ${row[2]}.`;
+    if (!follow(row)) this.foot.textContent = `Nothing in the trace refers to ${row[Row.name]}.`;
   }
 
-  private change(change: Partial<Kept>): void {
-    rememberPanelState("definitions", { ...kept(), ...change });
+  private change(change: DefinitionsLink): void {
+    keepLink("definitions", { ...kept(), ...change });
     this.fill();
     this.tools.querySelector<HTMLElement>('[aria-checked="true"]')?.focus();
   }
@@ -132,35 +130,30 @@ class DefinitionsPanel {
 /** Shows what a declaration was used for, wherever that is seen best; whether there is any such place. */
 function follow(row: Row): boolean {
   const [trace, kind, name, file, line, , , , used, unit, id] = row;
+  const hasMemory = (store.state.server.traces[trace]?.memory ?? null) !== null;
   if (unit === "log lines" && id !== null) {
-    openPanelWith("log", { text: "", regex: false, case: false, levels: [], site: { trace, id, name } } satisfies LogFilter);
+    callPanel("log", { text: "", regex: false, case: false, levels: [], site: { trace, id, name } });
     return true;
   }
-  if (kind === "function" && store.state.traces[trace]?.memory != null) {
-    openPanelWith("memory", { trace, list: "of", function: name });
+  if (kind === "function" && hasMemory) {
+    callPanel("memory", { trace, list: "of", function: name });
     return true;
   }
   if (unit === "values") return showCounter(trace, name);
-  const number = nameNumber(name);
+  const number = store.state.names.number(name);
   if (used > 0 && number !== undefined && unit !== "calls" && unit !== "statements") {
-    store.select({ name: number, place: null, span: null });
+    select({ name: number, place: null, span: null });
     return true;
   }
   const path = kind === "file" || kind === "eval" ? name : file;
-  if (path === null || !source.isUseful()) return false;
-  openPanelWith("source", { trace, path, line });
+  if (path === null || !store.state.server.traces[trace]?.has_source) return false;
+  callPanel("source", { trace, path, line: line ?? undefined });
   return true;
 }
-
-let open: DefinitionsPanel | null = null;
 
 export const definitions: Panel = {
   id: "definitions",
   title: "Definitions",
-  isUseful: () => store.state.traces.some((trace) => trace.state === "ready"),
-  show(host) {
-    open = new DefinitionsPanel(host);
-    return open.refresh();
-  },
-  update: () => open?.refresh(),
+  isUseful: ({ server }) => server.traces.some((trace) => trace.state === "ready"),
+  create: () => fresh((host) => new DefinitionsPanel(host)),
 };

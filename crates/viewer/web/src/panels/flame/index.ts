@@ -1,58 +1,47 @@
 // Flame graph of the selection, the window or everything.
 
-import { askWith } from "../api";
-import { bytes, count, duration, share } from "../format";
-import { panelState, rememberPanelState } from "../link";
-import { store } from "../store";
-import { element, failure, note, switcher, type Choice, type Panel } from "./panel";
-import { layout, matched, NO_BOXES, pathTo, type Box, type Boxes, type FlameAnswer } from "./flametree";
-import { FlameView, label } from "./flameview";
-import { busyMark, followView, isWhole, Latest, part, partKey, partSwitch } from "./part";
-import { nameNumber } from "./statsrows";
+import { askWith } from "../../api";
+import { bytes, count, duration, share } from "../../format";
+import { keepLink, linkOf, select, store, type PageState } from "../../store";
+import type { FlameLink } from "../../store/panels";
+import { BusyMark, Latest } from "../../widgets/busy";
+import { element, facts, failure, note, switcher, type Choice } from "../../widgets/dom";
+import { followView, isWhole, range, rangeKey, rangeSwitch } from "../../widgets/range";
+import type { FlameAnswer, FlameView, FlameWeight } from "../../wire";
+import { fresh, type Panel, type Watch } from "../panel";
+import { layout, matched, NO_BOXES, pathTo, type Box, type Boxes } from "./tree";
+import { FlameCanvas, label } from "./view";
 
-type Weight = "time" | "self" | "count" | "bytes";
-type Side = "top" | "bottom" | "sandwich";
-
-interface Kept {
-  weight: Weight;
-  view: Side;
-  path: string[];
-  /** The middle of a sandwich, where it is no name of the timeline. */
-  name: string | null;
-  threads: boolean;
-}
-
-const SIDES: Choice<Side>[] = [
+const SIDES: Choice<FlameView>[] = [
   { id: "top", title: "Top-down", hint: "From the outermost spans to what they call" },
   { id: "bottom", title: "Bottom-up", hint: "From where the time goes to who called it" },
   { id: "sandwich", title: "Sandwich", hint: "Callers above and callees below the selected name" },
 ];
 
-function hasSpans(): boolean {
-  return store.state.tracks.some((track) => track.spans > 0);
+function hasSpans({ server }: PageState = store.state): boolean {
+  return server.tracks.some((track) => track.spans > 0);
 }
 
-/** Profilers that may have added calls up instead of keeping them. */
-function hasSums(): boolean {
-  return store.state.traces.some((trace) => /nytprof/.test(trace.format));
+/** Whether there are spans, or calls that a profiler added up instead of keeping them. */
+function hasTimes(state: PageState = store.state): boolean {
+  return hasSpans(state) || state.server.traces.some((trace) => trace.has_calls);
 }
 
-function hasTimes(): boolean {
-  return hasSpans() || hasSums();
+function hasMemory({ server }: PageState = store.state): boolean {
+  return server.traces.some((trace) => trace.memory !== null);
 }
 
-function hasMemory(): boolean {
-  return store.state.traces.some((trace) => trace.memory !== null);
-}
-
-function kept(): Kept {
-  const state = panelState<Partial<Kept>>("flame");
-  const isUsable = (weight: Weight): boolean => (weight === "bytes" ? hasMemory() : weight === "count" || hasTimes());
-  const wanted = (["time", "self", "count", "bytes"] as const).find((weight) => weight === state?.weight && isUsable(weight));
+function kept(): Required<FlameLink> {
+  const state = linkOf("flame");
+  const isUsable = (weight: FlameWeight): boolean =>
+    weight === "bytes" ? hasMemory() : weight === "count" || hasTimes();
+  const wanted = (["time", "self", "count", "bytes"] as const).find(
+    (weight) => weight === state?.weight && isUsable(weight),
+  );
   return {
     weight: wanted ?? (hasTimes() || !hasMemory() ? "time" : "bytes"),
     view: SIDES.find((side) => side.id === state?.view)?.id ?? "top",
-    path: Array.isArray(state?.path) ? state.path.filter((name) => typeof name === "string") : [],
+    path: Array.isArray(state?.path) ? state.path.filter((name): name is string => typeof name === "string") : [],
     name: typeof state?.name === "string" ? state.name : null,
     threads: state?.threads === true,
   };
@@ -63,10 +52,10 @@ class FlamePanel {
   private readonly crumbs = element("nav", { class: "crumbs", "aria-label": "Zoom" });
   private readonly said = element("span", { class: "note", role: "status" });
   private readonly card = element("div", { class: "card", role: "status" });
-  private readonly busy = busyMark();
+  private readonly busy = new BusyMark();
   private readonly body = element("div", { class: "flamebody" });
   private readonly latest = new Latest();
-  private readonly view = new FlameView({
+  private readonly view = new FlameCanvas({
     pick: (number) => this.pick(number),
     back: () => this.back(),
     over: (number, at) => this.over(number, at),
@@ -80,26 +69,33 @@ class FlamePanel {
     host.classList.add("column");
     host.append(this.busy.host, this.tools, this.crumbs, this.body, this.card);
     this.body.append(this.view.host);
-    followView(host, () => void this.refresh());
+  }
+
+  watch(watch: Watch): void {
+    followView(watch, () => void this.update());
+    watch(
+      ({ isDark, searched }) => [isDark, searched],
+      () => this.restyle(),
+    );
   }
 
   /** The name in the middle of a sandwich. */
   private middle(): string | null {
-    const { name } = store.selection;
-    return name === null ? kept().name : store.name(name);
+    const { name } = store.state.selection;
+    return name === null ? kept().name : store.state.names.text(name);
   }
 
-  async refresh(): Promise<void> {
-    const asked = part();
+  async update(): Promise<void> {
+    const asked = range();
     const { weight, view, path, threads } = kept();
     const name = view === "sandwich" ? this.middle() : null;
-    const key = partKey(asked) + JSON.stringify([weight, view, path, threads, name]);
+    const key = rangeKey(asked) + JSON.stringify([weight, view, path, threads, name]);
     if (key === this.key) return this.restyle();
     this.key = key;
     this.writeTools();
     try {
       const body = { ...asked, weight, view, path: view === "sandwich" ? [] : path, by_thread: threads, name };
-      const answer = await this.busy.during(this.latest.ask((signal) => askWith<FlameAnswer>("flame", body, signal)));
+      const answer = await this.busy.during(this.latest.ask((signal) => askWith("flame", body, signal)));
       if (answer) this.fill(answer);
     } catch (error) {
       this.key = "";
@@ -107,7 +103,7 @@ class FlamePanel {
     }
   }
 
-  restyle(): void {
+  private restyle(): void {
     this.writeTools();
     this.view.repaint();
     this.search();
@@ -119,7 +115,8 @@ class FlamePanel {
     this.boxes = layout(answer);
     this.card.hidden = true;
     this.writeCrumbs();
-    if (answer.total === 0 || this.boxes.list.length === 0) return this.body.replaceChildren(note(this.nothing(answer)));
+    if (answer.total === 0 || this.boxes.list.length === 0)
+      return this.body.replaceChildren(note(this.nothing(answer)));
     if (!this.view.host.isConnected) this.body.replaceChildren(this.view.host);
     this.view.show(this.boxes);
     // Whoever scripts the page can wait until it is drawn.
@@ -132,7 +129,7 @@ class FlamePanel {
     if (answer.loading) return "The trace is still being read.";
     if (answer.total > 0) return `${answer.name ?? ""} is in no stack of this part.`;
     if (!hasSpans() && !hasMemory()) {
-      if (!isWhole(part())) return "This trace keeps no times of single calls: stacks are there for everything only.";
+      if (!isWhole(range())) return "This trace keeps no times of single calls: stacks are there for everything only.";
       return "This trace has neither spans nor calls nor allocations, so there are no stacks to draw.";
     }
     return "Nothing with a weight begins in this part of the trace.";
@@ -142,16 +139,29 @@ class FlamePanel {
     const { weight, view, threads } = kept();
     const focused = (document.activeElement as HTMLElement | null)?.dataset["choice"];
     const hadFocus = this.tools.contains(document.activeElement);
-    const weights: Choice<Weight>[] = [
+    const weights: Choice<FlameWeight>[] = [
       { id: "time", title: "Time", hint: "Width is time from begin to end", isDisabled: !hasTimes() },
       { id: "self", title: "Self", hint: "Width is the time that children leave", isDisabled: !hasTimes() },
-      { id: "count", title: "Count", hint: hasSpans() ? "Width is the number of spans" : "Width is the number of allocations" },
+      {
+        id: "count",
+        title: "Count",
+        hint: hasSpans() ? "Width is the number of spans" : "Width is the number of allocations",
+      },
       { id: "bytes", title: "Bytes", hint: "Width is bytes that were allocated", isDisabled: !hasMemory() },
     ];
-    const apart = element("button", { type: "button", "aria-pressed": String(threads), "data-choice": "threads", title: "Stacks of each thread below a box of its own" }, "Threads apart");
+    const apart = element(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": String(threads),
+        "data-choice": "threads",
+        title: "Stacks of each thread below a box of its own",
+      },
+      "Threads apart",
+    );
     apart.addEventListener("click", () => this.change({ threads: !threads, path: [] }));
     this.tools.replaceChildren(
-      partSwitch(() => void this.refresh()),
+      rangeSwitch(() => void this.update()),
       switcher("Width", weights, weight, (id) => this.change({ weight: id })),
       switcher("View", SIDES, view, (id) => this.change({ view: id, path: [] })),
       ...(hasSpans() ? [apart] : []),
@@ -160,9 +170,9 @@ class FlamePanel {
     if (hadFocus && focused) this.tools.querySelector<HTMLElement>(`[data-choice="${focused}"]`)?.focus();
   }
 
-  private change(change: Partial<Kept>): void {
-    rememberPanelState("flame", { ...kept(), ...change });
-    void this.refresh();
+  private change(change: FlameLink): void {
+    keepLink("flame", { ...kept(), ...change });
+    void this.update();
   }
 
   private writeCrumbs(): void {
@@ -170,22 +180,31 @@ class FlamePanel {
     if (!answer) return;
     if (kept().view === "sandwich") {
       const middle = element("span", {}, answer.name ?? "");
-      return this.crumbs.replaceChildren(element("span", { class: "note" }, "callers ↑"), middle, element("span", { class: "note" }, "callees ↓"));
+      return this.crumbs.replaceChildren(
+        element("span", { class: "note" }, "callers ↑"),
+        middle,
+        element("span", { class: "note" }, "callees ↓"),
+      );
     }
     const steps = ["Everything", ...answer.path].map((name, depth): HTMLElement => {
       const isLast = depth === answer.path.length;
-      const step = element("button", { type: "button", title: name, ...(isLast ? { "aria-current": "true" } : {}) }, name);
+      const step = element(
+        "button",
+        { type: "button", title: name, ...(isLast ? { "aria-current": "true" } : {}) },
+        name,
+      );
       step.addEventListener("click", () => this.change({ path: answer.path.slice(0, depth) }));
       return step;
     });
     // Of a long way the middle says least.
-    if (steps.length > 12) steps.splice(2, steps.length - 10, element("span", { class: "note" }, `… ${steps.length - 10} more …`));
+    if (steps.length > 12)
+      steps.splice(2, steps.length - 10, element("span", { class: "note" }, `… ${steps.length - 10} more …`));
     this.crumbs.replaceChildren(...steps);
     this.crumbs.scrollLeft = this.crumbs.scrollWidth;
   }
 
   private search(): void {
-    const text = (document.getElementById("search") as HTMLInputElement).value.trim().toLowerCase();
+    const text = store.state.searched.trim().toLowerCase();
     const isMatch = (name: string): boolean => name.toLowerCase().includes(text);
     this.view.search(text === "" ? null : isMatch);
     const found = text === "" ? "" : `${share(matched(this.boxes, isMatch), 1)} matches`;
@@ -198,19 +217,19 @@ class FlamePanel {
     const { answer } = this;
     if (!box || !answer) return;
     const { view } = kept();
-    const known = box.name === null ? undefined : nameNumber(box.name);
+    const known = box.name === null ? undefined : store.state.names.number(box.name);
     if (view === "sandwich") {
       if (box.name === null) return;
-      rememberPanelState("flame", { ...kept(), name: box.name });
-      store.select({ name: known ?? null });
-      return void this.refresh();
+      keepLink("flame", { ...kept(), name: box.name });
+      select({ name: known ?? null });
+      return void this.update();
     }
     // A box of many small ones shows them when its parent fills the picture; the box that does shows the way back.
     const target = box.folded > 0 ? box.parent : number;
     const path = number === 0 ? answer.path.slice(0, -1) : pathTo(this.boxes, target, answer.path);
-    rememberPanelState("flame", { ...kept(), path });
-    if (known !== undefined && number !== 0) store.select({ name: known });
-    void this.refresh();
+    keepLink("flame", { ...kept(), path });
+    if (known !== undefined && number !== 0) select({ name: known });
+    void this.update();
   }
 
   private back(): boolean {
@@ -253,25 +272,15 @@ class FlamePanel {
       ["in this picture", root === this.answer?.total ? "" : share(box.total, root)],
       [unit, kept().weight === "count" ? "" : count(box.count)],
     ];
-    const list = element("dl");
-    for (const [what, value] of rows.filter(([, value]) => value !== "")) list.append(element("dt", {}, what), element("dd", {}, value));
-    const title = box.folded > 0 ? `${count(box.folded)} boxes too small to draw; click to see them larger` : label(box);
-    return [element("strong", {}, title), list];
+    const title =
+      box.folded > 0 ? `${count(box.folded)} boxes too small to draw; click to see them larger` : label(box);
+    return [element("strong", {}, title), facts(rows)];
   }
 }
-
-let open: FlamePanel | null = null;
-
-for (const topic of ["input", "change"]) document.getElementById("search")?.addEventListener(topic, () => open?.restyle());
-store.on("theme", () => open?.restyle());
 
 export const flame: Panel = {
   id: "flame",
   title: "Flame graph",
-  isUseful: () => hasTimes() || hasMemory(),
-  show(host) {
-    open = new FlamePanel(host);
-    return open.refresh();
-  },
-  update: () => open?.refresh(),
+  isUseful: (state) => hasTimes(state) || hasMemory(state),
+  create: () => fresh((host) => new FlamePanel(host)),
 };

@@ -1,19 +1,6 @@
 // From what the server sends to boxes with a place.
 
-export type Frame = [parent: number, name: number | null, total: number, own: number, count: number, folded: number];
-
-export interface FlameAnswer {
-  loading: boolean;
-  /** Stacks are estimated from sums of calls. */
-  estimate: boolean;
-  /** Weight of everything. */
-  total: number;
-  path: string[];
-  name?: string;
-  names: string[];
-  frames: Frame[];
-  callers: Frame[];
-}
+import { FlameFrame, type FlameAnswer } from "../../wire";
 
 /** A box: a row, and from where to where as parts of the width. */
 export interface Box {
@@ -42,7 +29,7 @@ export interface Boxes {
 export const NO_BOXES: Boxes = { list: [], rows: [], middle: 0 };
 
 /** Places boxes: callees below the root, callers above it. */
-export function layout(answer: FlameAnswer): Boxes {
+export function layout(answer: Pick<FlameAnswer, "callers" | "frames" | "names">): Boxes {
   const callers = place(answer.callers, answer.names);
   const callees = place(answer.frames, answer.names);
   const middle = callers.reduce((most, box) => Math.max(most, box.row), 0);
@@ -60,9 +47,9 @@ export function layout(answer: FlameAnswer): Boxes {
 }
 
 /** Children stand side by side from the left end of their parent on. */
-function place(frames: Frame[], names: string[]): Box[] {
+function place(frames: FlameFrame[], names: string[]): Box[] {
   const boxes: Box[] = [];
-  const whole = Math.max(1, frames[0]?.[2] ?? 0);
+  const whole = Math.max(1, frames[0]?.[FlameFrame.total] ?? 0);
   const filled: number[] = [];
   frames.forEach(([parent, name, total, own, count, folded], number) => {
     const around = number === 0 ? undefined : boxes[parent];
@@ -73,7 +60,18 @@ function place(frames: Frame[], names: string[]): Box[] {
       around.children.push(number);
     }
     const row = around ? around.row + 1 : 0;
-    boxes.push({ row, from, to, name: name === null ? null : (names[name] ?? ""), total, own, count, folded, parent, children: [] });
+    boxes.push({
+      row,
+      from,
+      to,
+      name: name === null ? null : (names[name] ?? ""),
+      total,
+      own,
+      count,
+      folded,
+      parent,
+      children: [],
+    });
   });
   return boxes;
 }
@@ -85,7 +83,7 @@ export function pathTo({ list }: Boxes, number: number, rootPath: string[]): str
   return [...rootPath, ...names];
 }
 
-/** The part of the width where a text is found; boxes inside of others count once. */
+/** The part of the width where a text is found; boxes inside others count once. */
 export function matched({ list }: Boxes, isMatch: (name: string) => boolean): number {
   let sum = 0;
   const waiting = [0];

@@ -1,10 +1,10 @@
 // The boxes of a flame graph on a canvas: draws, finds, and walks by keys.
 
-import { store } from "../store";
-import { paint, paintText, palette, type Paint } from "../theme";
-import { element } from "./dom";
-import { NO_BOXES, type Box, type Boxes } from "./flametree";
-import { nameNumber } from "./statsrows";
+import type { Paint } from "../../colors";
+import { store } from "../../store";
+import { paintText, palette } from "../../theme";
+import { element } from "../../widgets/dom";
+import { NO_BOXES, type Box, type Boxes } from "./tree";
 
 const ROW = 19;
 const FONT = "11.5px system-ui, sans-serif";
@@ -18,7 +18,7 @@ export interface FlameEvents {
   over(number: number, at: { x: number; y: number } | null): void;
 }
 
-export class FlameView {
+export class FlameCanvas {
   readonly host: HTMLElement;
   private readonly canvas = element("canvas", { "aria-hidden": "true" });
   private readonly space = element("div", { class: "space" });
@@ -34,7 +34,12 @@ export class FlameView {
     this.space.append(this.canvas);
     this.host = element(
       "div",
-      { class: "flame", tabindex: "0", role: "application", "aria-label": "Flame graph. Arrows walk, Enter zooms in, Escape zooms out." },
+      {
+        class: "flame",
+        tabindex: "0",
+        role: "application",
+        "aria-label": "Flame graph. Arrows walk, Enter zooms in, Escape zooms out.",
+      },
       this.space,
     );
     this.host.addEventListener("scroll", () => this.later(), { passive: true });
@@ -84,7 +89,8 @@ export class FlameView {
     const { clientWidth: width, clientHeight: height } = this.host;
     const ratio = devicePixelRatio || 1;
     const [pixels, lines] = [Math.round(width * ratio), Math.round(height * ratio)];
-    if (this.canvas.width !== pixels || this.canvas.height !== lines) [this.canvas.width, this.canvas.height] = [pixels, lines];
+    if (this.canvas.width !== pixels || this.canvas.height !== lines)
+      [this.canvas.width, this.canvas.height] = [pixels, lines];
     this.canvas.style.width = `${width}px`;
     this.canvas.style.height = `${height}px`;
     const context = this.canvas.getContext("2d");
@@ -122,20 +128,25 @@ export class FlameView {
   }
 
   private drawMarks(context: CanvasRenderingContext2D, first: number, last: number, width: number): void {
-    const { name } = store.selection;
-    const selected = name === null ? null : store.name(name);
+    const { name } = store.state.selection;
+    const selected = name === null ? null : store.state.names.text(name);
     const mark = (box: Box, color: string, line: number): void => {
       const [left, wide] = [box.from * width, (box.to - box.from) * width];
       if (wide < 3 * line) return;
       context.strokeStyle = color;
       context.lineWidth = line;
-      context.strokeRect(left + line / 2, box.row * ROW - this.host.scrollTop + line / 2, wide - line - 1, ROW - 1 - line);
+      context.strokeRect(
+        left + line / 2,
+        box.row * ROW - this.host.scrollTop + line / 2,
+        wide - line - 1,
+        ROW - 1 - line,
+      );
     };
     const colors = palette();
     for (let row = first; row < last && selected !== null; row++) {
       for (const number of this.boxes.rows[row] ?? []) {
         const box = this.boxes.list[number];
-        if (box && box.name === selected) mark(box, colors.text, (box.to - box.from) * width < 24 ? 1 : 2);
+        if (box?.name === selected) mark(box, colors.text, (box.to - box.from) * width < 24 ? 1 : 2);
       }
     }
     const hovered = this.boxes.list[this.hovered];
@@ -148,8 +159,7 @@ export class FlameView {
     const name = box.name ?? "";
     const known = this.paints.get(name);
     if (known) return known;
-    const number = nameNumber(name);
-    const made = number === undefined ? paintText(name) : paint(number);
+    const made = paintText(name);
     this.paints.set(name, made);
     return made;
   }
@@ -165,7 +175,10 @@ export class FlameView {
 
   private at(event: MouseEvent): number {
     const box = this.canvas.getBoundingClientRect();
-    const [part, row] = [(event.clientX - box.left) / box.width, Math.floor((event.clientY - box.top + this.host.scrollTop) / ROW)];
+    const [part, row] = [
+      (event.clientX - box.left) / box.width,
+      Math.floor((event.clientY - box.top + this.host.scrollTop) / ROW),
+    ];
     const slack = 1 / box.width;
     const isAt = (number: number): boolean => {
       const one = this.boxes.list[number];

@@ -1,53 +1,13 @@
 // Durations of a name as bars, on a canvas.
 
-import { count, duration, share } from "../format";
-import { palette } from "../theme";
-import { element } from "./dom";
-
-export type Bin = [from: number, to: number, count: number];
-
-export interface Histogram {
-  name: string;
-  kind: number;
-  loading: boolean;
-  calls: number;
-  unclosed: number;
-  total_ns: number;
-  min_ns: number;
-  mean_ns: number;
-  p50_ns: number | null;
-  p95_ns: number | null;
-  p99_ns: number | null;
-  max_ns: number;
-  exact: boolean;
-  logarithmic: boolean;
-  bins: Bin[];
-}
+import { count, duration, share } from "../../format";
+import { palette } from "../../theme";
+import { element } from "../../widgets/dom";
+import type { Bin, Histogram } from "../../wire";
+import { position, ticks } from "./bins";
+import { prepare } from "./canvas";
 
 const [TOP, BOTTOM, SIDE] = [20, 20, 8];
-
-/** A canvas that fits its element on any screen; null where it cannot be drawn on. */
-export function prepare(canvas: HTMLCanvasElement): { context: CanvasRenderingContext2D; width: number; height: number } | null {
-  const { clientWidth: width, clientHeight: height } = canvas;
-  const ratio = devicePixelRatio || 1;
-  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-  const context = canvas.getContext("2d");
-  if (!context || width < 20 || height < 20) return null;
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.font = "11px system-ui, sans-serif";
-  return { context, width, height };
-}
-
-/** Where a duration stands among the bins, from 0 to their number. */
-export function position(bins: Bin[], isLogarithmic: boolean, ns: number): number {
-  const at = bins.findIndex(([, to]) => ns < to);
-  const bin = bins[at < 0 ? bins.length - 1 : at];
-  if (!bin) return 0;
-  const scale = (value: number): number => (isLogarithmic ? Math.log(Math.max(value, 0.5)) : value);
-  const [from, to] = [scale(bin[0]), scale(bin[1])];
-  const part = to > from ? (scale(ns) - from) / (to - from) : 0;
-  return (at < 0 ? bins.length - 1 : at) + Math.min(Math.max(part, 0), 1);
-}
 
 export class HistogramChart {
   readonly host = element("div", { class: "chart" });
@@ -169,7 +129,12 @@ export class HistogramChart {
     if (!this.data) return;
     const { bins, logarithmic, p50_ns, p95_ns, p99_ns, max_ns } = this.data;
     const colors = palette();
-    const all: [string, number | null, string][] = [["p50", p50_ns, colors.text], ["p95", p95_ns, colors.warn], ["p99", p99_ns, colors.warn], ["max", max_ns, colors.bad]];
+    const all: [string, number | null, string][] = [
+      ["p50", p50_ns, colors.text],
+      ["p95", p95_ns, colors.warn],
+      ["p99", p99_ns, colors.warn],
+      ["max", max_ns, colors.bad],
+    ];
     const marks: { x: number; text: string }[] = [];
     for (const [text, ns, color] of all) {
       if (ns === null) continue;
@@ -189,7 +154,11 @@ export class HistogramChart {
 }
 
 /** Places texts beside their lines, from the right: one that has no room is joined with the next. */
-function texts(context: CanvasRenderingContext2D, marks: { x: number; text: string }[], width: number): { x: number; text: string }[] {
+function texts(
+  context: CanvasRenderingContext2D,
+  marks: { x: number; text: string }[],
+  width: number,
+): { x: number; text: string }[] {
   const placed: { x: number; text: string; end: number }[] = [];
   for (const { x, text } of [...marks].reverse()) {
     const next = placed[0];
@@ -202,19 +171,4 @@ function texts(context: CanvasRenderingContext2D, marks: { x: number; text: stri
     }
   }
   return placed;
-}
-
-/** Round durations between the first and the last. */
-function ticks(bins: Bin[], isLogarithmic: boolean): number[] {
-  const [first, last] = [bins[0]?.[0] ?? 0, bins[bins.length - 1]?.[1] ?? 1];
-  const found: number[] = [];
-  if (isLogarithmic) {
-    for (let power = 10 ** Math.floor(Math.log10(Math.max(first, 1))); power <= last; power *= 10) {
-      for (const step of [1, 2, 5]) if (step * power >= first && step * power <= last) found.push(step * power);
-    }
-    return found;
-  }
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, (last - first) / 5)));
-  for (let at = Math.ceil(first / power) * power; at <= last && found.length < 200; at += power) found.push(at);
-  return found;
 }

@@ -1,20 +1,18 @@
 // How long the spans of the selected name take, and which take longest.
 
-import { ask, type Found } from "../api";
-import { count, duration, moment, share } from "../format";
-import { panelState, rememberPanelState } from "../link";
-import { store } from "../store";
-import { colorOf } from "./statsrows";
-import { HistogramChart, type Bin, type Histogram } from "./histogramchart";
-import { openPanelWith, showRow, showSpan } from "./jump";
-import { element, failure, table, type Column, type Panel, type TableElement } from "./panel";
-import { busyMark, followView, Latest, part, partKey, partSwitch, type Part } from "./part";
-import { Scatter, type Relation } from "./scatter";
-
-interface Longest {
-  all: number;
-  places: Found[];
-}
+import { ask } from "../../api";
+import { count, duration, moment, share } from "../../format";
+import { callPanel, keepLink, linkOf, store } from "../../store";
+import { paintText } from "../../theme";
+import { BusyMark, Latest } from "../../widgets/busy";
+import { element, failure, note } from "../../widgets/dom";
+import { showRow, showSpan } from "../../widgets/jump";
+import { followView, range, rangeKey, rangeSwitch } from "../../widgets/range";
+import { table, type Column, type TableElement } from "../../widgets/table";
+import { Bin, type Found, type Histogram, type RangeQuery } from "../../wire";
+import { fresh, type Panel, type Watch } from "../panel";
+import { HistogramChart } from "./chart";
+import { Scatter } from "./scatter";
 
 /** Enough to see the shape of many durations; of few there are fewer. */
 const BINS = 60;
@@ -26,21 +24,21 @@ const columns: Column<Found>[] = [
 ];
 
 function trackName(number: number): string {
-  const track = store.state.tracks[number];
+  const track = store.state.server.tracks[number];
   const thread = track?.tid === null || track === undefined ? "" : `thread ${track.tid}`;
   return track?.name || thread || track?.process || `track ${number}`;
 }
 
 /** Names of values, each once. */
 function valueNames(): number[] {
-  return [...new Set(store.state.counters.map((counter) => counter.name))];
+  return [...new Set(store.state.server.counters.map((counter) => counter.name))];
 }
 
 class HistogramPanel {
   private readonly tools = element("div", { class: "tools" });
   private readonly figures = element("div", { class: "figures" });
   private readonly body = element("div", { class: "split" });
-  private readonly busy = busyMark();
+  private readonly busy = new BusyMark();
   private readonly latest = new Latest();
   private readonly listed = new Latest();
   private readonly chart = new HistogramChart((bin) => void this.list(bin));
@@ -51,26 +49,33 @@ class HistogramPanel {
   private places: Found[] = [];
   private at = -1;
   private data: Histogram | null = null;
-  private asked: Part = {};
+  private asked: RangeQuery = {};
   private key = "";
 
   constructor(readonly host: HTMLElement) {
     host.classList.add("column");
     this.scatter = new Scatter((dur, ts) => void showRow({ ts, dur, ...(this.data ? { name: this.data.name } : {}) }));
     host.append(this.busy.host, this.tools, this.figures, this.body);
-    followView(host, () => void this.refresh());
+  }
+
+  watch(watch: Watch): void {
+    followView(watch, () => void this.update());
+    watch(
+      ({ isDark }) => isDark,
+      () => this.mark(),
+    );
   }
 
   private value(): number | null {
-    const name = panelState<{ value?: string }>("histogram")?.value;
-    const number = name === undefined ? -1 : store.names.indexOf(name);
-    return valueNames().includes(number) ? number : null;
+    const name = linkOf("histogram")?.value;
+    const number = typeof name === "string" ? store.state.names.number(name) : undefined;
+    return number !== undefined && valueNames().includes(number) ? number : null;
   }
 
-  async refresh(): Promise<void> {
-    const asked = part();
-    const { name } = store.selection;
-    const key = partKey(asked) + JSON.stringify([name, this.value()]);
+  async update(): Promise<void> {
+    const asked = range();
+    const { name } = store.state.selection;
+    const key = rangeKey(asked) + JSON.stringify([name, this.value()]);
     if (key === this.key) return this.mark();
     this.key = key;
     this.writeTools();
@@ -83,27 +88,28 @@ class HistogramPanel {
     }
   }
 
-  private async load(asked: Part, name: number): Promise<void> {
-    const data = await this.latest.ask((signal) => ask<Histogram>("histogram", { ...asked, name, bins: BINS }, signal));
+  private async load(asked: RangeQuery, name: number): Promise<void> {
+    const data = await this.latest.ask((signal) => ask("histogram", { ...asked, name, bins: BINS }, signal));
     if (!data) return;
     [this.data, this.asked] = [data, asked];
     this.writeFigures(data);
-    if (data.calls === 0) return this.body.replaceChildren(element("p", { class: "note" }, `No span of this part is called ${data.name} and has an end.`));
+    if (data.calls === 0)
+      return this.body.replaceChildren(note(`No span of this part is called ${data.name} and has an end.`));
     const value = this.value();
     if (value === null) {
       this.chart.show(data);
       this.body.replaceChildren(this.chart.host, this.outliers);
     } else {
-      const relation = await ask<Relation>("relation", { ...asked, name, value });
+      const relation = await ask("relation", { ...asked, name, value });
       if (this.data !== data) return;
-      this.scatter.show(relation);
+      if (relation) this.scatter.show(relation);
       this.body.replaceChildren(this.scatter.host, this.outliers);
     }
     await this.list(value === null ? this.chart.bin() : null);
   }
 
   /** Colours or the selected span changed. */
-  mark(): void {
+  private mark(): void {
     this.writeTools();
     this.chart.later();
     this.scatter.later();
@@ -113,9 +119,16 @@ class HistogramPanel {
   private invite(): void {
     this.data = null;
     const button = element("button", { type: "button" }, "Open Statistics");
-    button.addEventListener("click", () => openPanelWith("stats"));
+    button.addEventListener("click", () => callPanel("stats"));
     this.figures.replaceChildren();
-    this.body.replaceChildren(element("p", { class: "note" }, "Select a name to see how long its spans take: click a span in the timeline, or a row of the statistics. ", button));
+    this.body.replaceChildren(
+      element(
+        "p",
+        { class: "note" },
+        "Select a name to see how long its spans take: click a span in the timeline, or a row of the statistics. ",
+        button,
+      ),
+    );
   }
 
   private writeTools(): void {
@@ -130,15 +143,22 @@ class HistogramPanel {
 
   private made(): HTMLElement[] {
     const values = valueNames();
-    const made = [partSwitch(() => void this.refresh())];
+    const made = [rangeSwitch(() => void this.update())];
     if (values.length === 0) return made;
-    const choice = element("select", { "aria-label": "What to compare with", "data-choice": "value" }, element("option", { value: "" }, "Distribution"));
-    for (const value of values) choice.append(element("option", { value: store.name(value) }, `Against ${store.name(value)}`));
+    const choice = element(
+      "select",
+      { "aria-label": "What to compare with", "data-choice": "value" },
+      element("option", { value: "" }, "Distribution"),
+    );
+    for (const value of values)
+      choice.append(
+        element("option", { value: store.state.names.text(value) }, `Against ${store.state.names.text(value)}`),
+      );
     const chosen = this.value();
-    choice.value = chosen === null ? "" : store.name(chosen);
+    choice.value = chosen === null ? "" : store.state.names.text(chosen);
     choice.addEventListener("change", () => {
-      rememberPanelState("histogram", choice.value === "" ? {} : { value: choice.value });
-      void this.refresh();
+      keepLink("histogram", choice.value === "" ? {} : { value: choice.value });
+      void this.update();
     });
     return [...made, choice];
   }
@@ -156,7 +176,7 @@ class HistogramPanel {
       ["max", duration(data.max_ns)],
     ];
     if (data.unclosed > 0) shown.push(["never closed", count(data.unclosed)]);
-    const swatch = element("i", { class: "swatch", style: `background: ${colorOf(data.name)}` });
+    const swatch = element("i", { class: "swatch", style: `background: ${paintText(data.name).css}` });
     this.figures.replaceChildren(
       element("strong", { title: data.name }, swatch, data.name),
       ...(data.calls > 0 ? shown : []).map(([what, value]) => element("span", {}, element("small", {}, what), value)),
@@ -167,9 +187,11 @@ class HistogramPanel {
   private async list(bin: Bin | null): Promise<void> {
     const { data } = this;
     if (!data) return;
-    const name = store.names.indexOf(data.name);
-    const limits = bin ? { least: bin[0], below: bin[1] } : {};
-    const answer = await this.listed.ask((signal) => ask<Longest>("longest", { ...this.asked, ...limits, name, kind: data.kind }, signal));
+    const name = store.state.names.number(data.name);
+    if (name === undefined) return;
+    const limits = bin ? { least: bin[Bin.from_ns], below: bin[Bin.to_ns] } : {};
+    const query = { ...this.asked, ...limits, name, kind: data.kind };
+    const answer = await this.listed.ask((signal) => ask("longest", query, signal));
     if (!answer) return;
     [this.places, this.at] = [answer.places, -1];
     const all = answer.all > answer.places.length ? `, the longest ${count(answer.places.length)} of them here` : "";
@@ -179,11 +201,11 @@ class HistogramPanel {
     if (this.rows?.isConnected) return this.rows.setRows(this.places);
     const step = (by: number, title: string): HTMLElement => {
       const button = element("button", { type: "button" }, title);
-      button.addEventListener("click", () => void this.show(this.at + by));
+      button.addEventListener("click", () => this.show(this.at + by));
       return button;
     };
     const tools = [this.title, step(-1, "‹ Previous"), step(1, "Next ›")];
-    this.rows = table(columns, this.places, (row) => void this.show(this.places.indexOf(row)), {
+    this.rows = table(columns, this.places, (row) => this.show(this.places.indexOf(row)), {
       isChosen: isSelected,
       isSearched: false,
       name: "traceloom-durations",
@@ -192,29 +214,28 @@ class HistogramPanel {
     this.outliers.replaceChildren(this.rows);
   }
 
-  private async show(at: number): Promise<void> {
+  private show(at: number): void {
     const found = this.places[Math.min(Math.max(at, 0), this.places.length - 1)];
     if (!found) return;
     this.at = this.places.indexOf(found);
-    await showSpan({ ...found, ...(store.selection.name === null ? {} : { name: store.selection.name }) });
+    showSpan(found);
   }
 }
 
 function isSelected(row: Found): boolean {
-  const { place } = store.selection;
-  return place !== null && place.track === row.track && place.kind === row.kind && place.depth === row.depth && place.index === row.index;
+  const { place } = store.state.selection;
+  return (
+    place !== null &&
+    place.track === row.track &&
+    place.kind === row.kind &&
+    place.depth === row.depth &&
+    place.index === row.index
+  );
 }
-
-let open: HistogramPanel | null = null;
-store.on("theme", () => open?.mark());
 
 export const histogram: Panel = {
   id: "histogram",
   title: "Histogram",
-  isUseful: () => store.state.tracks.some((track) => track.spans > 0),
-  show(host) {
-    open = new HistogramPanel(host);
-    return open.refresh();
-  },
-  update: () => open?.refresh(),
+  isUseful: ({ server }) => server.tracks.some((track) => track.spans > 0),
+  create: () => fresh((host) => new HistogramPanel(host)),
 };

@@ -1,16 +1,10 @@
 // Values against the durations of the spans that they were told in.
 
-import { duration, figure } from "../format";
-import { palette } from "../theme";
-import { element } from "./dom";
-import { prepare } from "./histogramchart";
-
-export interface Relation {
-  pairs: number;
-  left_out: number;
-  points: [value: number, dur: number, ts: number][];
-  fit: { correlation: number; slope_ns: number; intercept_ns: number; complexity: string; r2: number | null } | null;
-}
+import { duration, figure } from "../../format";
+import { palette } from "../../theme";
+import { element } from "../../widgets/dom";
+import type { Relation } from "../../wire";
+import { prepare } from "./canvas";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [64, 10, 8, 22];
 
@@ -81,9 +75,13 @@ export class Scatter {
   private summary(): string {
     const { data } = this;
     if (!data) return "";
-    if (!data.fit) return "Too few values lie in such spans, or all are the same: nothing can be said about the durations.";
+    if (!data.fit)
+      return "Too few values lie in such spans, or all are the same: nothing can be said about the durations.";
     const { correlation, slope_ns, complexity, r2 } = data.fit;
-    const law = r2 === null ? "no law explains a third of the scatter" : `grows like ${complexity}, which explains ${Math.round(100 * r2)} % of the scatter`;
+    const law =
+      r2 === null
+        ? "no law explains a third of the scatter"
+        : `grows like ${complexity}, which explains ${Math.round(100 * r2)} % of the scatter`;
     return `${data.pairs} values: correlation ${correlation.toFixed(3)}, ${duration(slope_ns)} for each unit, ${law}`;
   }
 
@@ -99,7 +97,10 @@ export class Scatter {
     context.clip();
     const { fit, points } = this.data;
     if (fit) {
-      const [from, to] = this.range(0).map((value) => this.place(value, fit.intercept_ns + fit.slope_ns * value)) as [{ x: number; y: number }, { x: number; y: number }];
+      const [from, to] = this.range(0).map((value) => this.place(value, fit.intercept_ns + fit.slope_ns * value)) as [
+        { x: number; y: number },
+        { x: number; y: number },
+      ];
       context.strokeStyle = colors.warn;
       context.lineWidth = 1.5;
       context.beginPath();
@@ -133,7 +134,11 @@ export class Scatter {
     context.textBaseline = "top";
     for (const part of [0, 0.5, 1]) {
       context.textAlign = part === 0 ? "left" : part === 1 ? "right" : "center";
-      context.fillText(figure(Number((left + part * (right - left)).toPrecision(4))), LEFT + part * (width - LEFT - RIGHT), height - BOTTOM + 6);
+      context.fillText(
+        figure(Number((left + part * (right - left)).toPrecision(4))),
+        LEFT + part * (width - LEFT - RIGHT),
+        height - BOTTOM + 6,
+      );
     }
     context.textAlign = "right";
     context.textBaseline = "middle";

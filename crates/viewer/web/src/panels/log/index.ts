@@ -1,56 +1,45 @@
 // The log, however long: only the lines in sight are asked for.
 
-import { ask } from "../api";
-import { count, moment } from "../format";
-import { panelState, rememberPanelState } from "../link";
-import { store } from "../store";
-import { levelColor } from "../theme";
-import { lookAt, takesKeys } from "./jump";
-import { Lines } from "./lines";
-import { lineDetails, timeOfDay } from "./logline";
-import { element, failure, type Panel } from "./panel";
-
-export type LogRow = [number: number, ts: number | null, level: string, file: string | null, line: number | null, text: string, trace: number];
-
-interface LogPart {
-  /** Why there is no answer: what was typed is no expression yet. */
-  problem?: string;
-  /** Lines that the filter leaves, and all. */
-  total: number;
-  all: number;
-  /** Where the time is that was asked for. */
-  at: number | null;
-  levels: [name: string, withText: number, all: number][];
-  lines: (LogRow | null)[];
-}
-
-/** What decides which lines are shown. */
-export interface LogFilter {
-  text: string;
-  regex: boolean;
-  case: boolean;
-  levels: string[];
-  /** Only lines of one place in the source: a trace, the id of its definition, and what a person calls it. */
-  site: { trace: number; id: number; name: string } | null;
-}
+import { ask } from "../../api";
+import { count, moment } from "../../format";
+import { keepLink, look, lookAt, store, takesKeys, viewWidth } from "../../store";
+import type { LogFilter } from "../../store/panels";
+import { baseName, extent } from "../../store/state";
+import { levelColor, levelRank } from "../../theme";
+import { element, failure } from "../../widgets/dom";
+import { Lines } from "../../widgets/lines";
+import { LogRow, type LogAnswer, type LogRange } from "../../wire";
+import { lasting, type Panel, type Watch } from "../panel";
+import { filterOf, marks, queryOf } from "./filter";
+import { LineDetails, timeOfDay } from "./line";
 
 const LINE = 19;
 /** Lines that are asked for at once. */
 const BLOCK = 200;
 /** Blocks that are kept. */
-const MOST_BLOCKS = 60;
+const MAX_BLOCKS = 60;
 
 class Log {
   readonly host = element("div", { class: "sheet log" });
-  private readonly text = element("input", { type: "search", placeholder: "Text in the log", "aria-label": "Text in the log", spellcheck: "false" });
+  private readonly text = element("input", {
+    type: "search",
+    placeholder: "Text in the log",
+    "aria-label": "Text in the log",
+    spellcheck: "false",
+  });
   private readonly regex = flag(".*", "Regular expression");
   private readonly case = flag("Aa", "Capitals differ from small letters");
   private readonly clock = flag("UTC", "Time of day instead of time since the start");
-  private readonly site = element("button", { type: "button", class: "chip site", title: "Show the lines of all sites", hidden: "" });
+  private readonly site = element("button", {
+    type: "button",
+    class: "chip site",
+    title: "Show the lines of all sites",
+    hidden: "",
+  });
   private readonly levels = element("span", { class: "chips", role: "group", "aria-label": "Levels" });
   private readonly counted = element("span", { class: "note", role: "status" });
   private readonly problem = element("span", { class: "error" });
-  private readonly details = element("aside", { class: "aside", "aria-label": "The chosen line", hidden: "" });
+  private readonly details = new LineDetails();
   private readonly lines = new Lines({
     label: "Log lines",
     height: LINE,
@@ -59,9 +48,9 @@ class Log {
     choose: (at) => void this.choose(at),
     open: (at) => this.jump(at),
   });
-  private filter: LogFilter;
+  private filter: LogFilter = filterOf(store.state.links["log"]);
   /** What the filter was made of: another panel may have left something new. */
-  private adopted: unknown;
+  private adopted: unknown = store.state.links["log"];
   private blocks = new Map<number, (LogRow | null)[]>();
   /** What was there before more lines came: shown until they are there. */
   private stale = new Map<number, (LogRow | null)[]>();
@@ -71,15 +60,25 @@ class Log {
   private known: { revision: number; moment: number | null } = { revision: -1, moment: null };
   private waiting = 0;
   private wished = -1;
-  private counts: LogPart["levels"] = [];
+  private counts: LogRange["levels"] = [];
+  private wasDark = store.state.isDark;
 
   constructor() {
-    this.adopted = panelState("log");
-    this.filter = filterOf(this.adopted);
     this.showFilter();
-    this.clock.hidden = store.state.traces.every((trace) => trace.unix_origin_ns === null);
-    const tools = element("div", { class: "tools" }, this.text, this.regex, this.case, this.site, this.levels, this.clock, this.counted, this.problem);
-    this.host.append(element("div", { class: "main" }, tools, this.lines.host), this.details);
+    this.clock.hidden = store.state.server.traces.every((trace) => trace.unix_origin_ns === null);
+    const tools = element(
+      "div",
+      { class: "tools" },
+      this.text,
+      this.regex,
+      this.case,
+      this.site,
+      this.levels,
+      this.clock,
+      this.counted,
+      this.problem,
+    );
+    this.host.append(element("div", { class: "main" }, tools, this.lines.host), this.details.host);
     this.text.addEventListener("input", () => {
       clearTimeout(this.waiting);
       this.waiting = window.setTimeout(() => this.change({ text: this.text.value }), 120);
@@ -97,17 +96,27 @@ class Log {
       this.lines.refresh();
     });
     this.lines.host.addEventListener("copy", (event) => this.copy(event));
-    store.on("theme", () => {
-      this.showLevels(this.counts);
-      this.lines.refresh();
-    });
+  }
+
+  watch(watch: Watch): void {
+    watch(
+      ({ isDark }) => isDark,
+      () => this.restyle(),
+    );
+    if (this.wasDark !== store.state.isDark) this.restyle();
+  }
+
+  private restyle(): void {
+    this.wasDark = store.state.isDark;
+    this.showLevels(this.counts);
+    this.lines.refresh();
   }
 
   /** Follows the traces and the selection. */
   async update(): Promise<void> {
     this.lines.resume();
     await this.adopt();
-    const [isNew, isFirst] = [this.known.revision !== store.state.revision, this.known.revision < 0];
+    const [isNew, isFirst] = [this.known.revision !== store.state.server.revision, this.known.revision < 0];
     if (isNew) await this.load(!isFirst);
     await this.follow(isNew);
     if (takesKeys("log")) this.lines.host.focus();
@@ -115,12 +124,12 @@ class Log {
 
   /** Takes over the filter that another panel asked for. */
   private async adopt(): Promise<void> {
-    const kept = panelState("log");
+    const kept = store.state.links["log"];
     if (kept === this.adopted) return;
     this.adopted = kept;
     this.filter = filterOf(kept);
     this.showFilter();
-    this.details.hidden = true;
+    this.details.hide();
     this.lines.mark(-1);
     await this.load(false);
     if (this.known.moment === null) this.lines.begin(0);
@@ -132,41 +141,41 @@ class Log {
     set(this.regex, regex);
     set(this.case, hasCase);
     this.site.hidden = site === null;
-    this.site.replaceChildren(element("b", {}, "Site"), ` ${site?.name ?? ""} `, element("span", { "aria-hidden": "true" }, "×"));
+    this.site.replaceChildren(
+      element("b", {}, "Site"),
+      ` ${site?.name ?? ""} `,
+      element("span", { "aria-hidden": "true" }, "×"),
+    );
   }
 
   private change(change: Partial<LogFilter>): void {
     this.filter = { ...this.filter, ...change };
     this.adopted = this.filter;
-    rememberPanelState("log", this.filter);
+    keepLink("log", this.filter);
     void this.load(false).catch((error: unknown) => (this.problem.textContent = failure(error).textContent));
-  }
-
-  private parameters(): Record<string, string | number | boolean | undefined> {
-    const { text, regex, case: hasCase, levels, site } = this.filter;
-    return { site: site ? `${site.trace}:${site.id}` : undefined, text: text || undefined, regex: regex || undefined, case: hasCase || undefined, levels: levels.join(",") || undefined };
   }
 
   /** Asks how much there is, and for the lines in sight. */
   private async load(isSame: boolean): Promise<void> {
     const turn = ++this.turn;
-    this.known.revision = store.state.revision;
+    this.known.revision = store.state.server.revision;
     const chosen = this.row(this.lines.active);
-    const at = isSame ? undefined : Math.round(chosen?.[1] ?? this.moment() ?? store.view.from);
-    let part: LogPart;
+    const at = isSame ? undefined : Math.round(chosen?.[LogRow.ts_ns] ?? this.moment() ?? store.state.view.from);
+    let part: LogAnswer;
     try {
-      part = await ask<LogPart>("log", { ...this.parameters(), take: 0, at });
+      part = await ask("log", { ...queryOf(this.filter), take: 0, at });
     } catch (error) {
       if (turn === this.turn) this.problem.textContent = failure(error).textContent;
       return;
     }
     if (turn !== this.turn) return;
-    this.problem.textContent = part.problem ?? "";
-    if (part.problem !== undefined) return;
-    this.stale = isSame ? this.blocks : new Map();
+    this.problem.textContent = "problem" in part ? part.problem : "";
+    if ("problem" in part) return;
+    this.stale = isSame ? this.blocks : new Map<number, (LogRow | null)[]>();
     this.blocks = new Map();
     this.asked.clear();
-    this.counted.textContent = part.total === part.all ? `${count(part.all)} lines` : `${count(part.total)} of ${count(part.all)} lines`;
+    const some = part.total === part.all ? "" : `${count(part.total)} of `;
+    this.counted.textContent = `${some}${count(part.all)} lines`;
     this.showLevels(part.levels);
     this.fitTimes();
     this.lines.setCount(part.total);
@@ -178,8 +187,8 @@ class Log {
 
   /** All lines have as much room for their time as the longest needs. */
   private fitTimes(): void {
-    const { from, to } = store.extent();
-    const hasTimes = store.state.from_ns !== null;
+    const { from, to } = extent(store.state);
+    const hasTimes = store.state.server.from_ns !== null;
     const longest = Math.max(moment(from).length, moment(to).length, this.isDay() ? 26 : 0);
     this.lines.host.style.setProperty("--when", hasTimes ? `${longest}ch` : "0px");
   }
@@ -188,19 +197,26 @@ class Log {
     return this.clock.getAttribute("aria-pressed") === "true";
   }
 
-  private showLevels(levels: LogPart["levels"]): void {
+  private showLevels(levels: LogRange["levels"]): void {
     this.counts = levels;
-    const chips = [...levels].sort(([one], [other]) => badness(other) - badness(one)).map(([name, withText]) => {
-      const isOn = this.filter.levels.includes(name);
-      const chip = element("button", { type: "button", class: "chip", "aria-pressed": String(isOn), title: `Only ${name}; again for all` });
-      chip.style.setProperty("--level", levelColor(name));
-      chip.append(element("b", {}, name), ` ${count(withText)}`);
-      chip.addEventListener("click", () => {
-        const others = this.filter.levels.filter((level) => level !== name);
-        this.change({ levels: isOn ? others : [...others, name] });
+    const chips = [...levels]
+      .sort(([one], [other]) => levelRank(other) - levelRank(one))
+      .map(([name, withText]) => {
+        const isOn = this.filter.levels.includes(name);
+        const chip = element("button", {
+          type: "button",
+          class: "chip",
+          "aria-pressed": String(isOn),
+          title: `Only ${name}; again for all`,
+        });
+        chip.style.setProperty("--level", levelColor(name));
+        chip.append(element("b", {}, name), ` ${count(withText)}`);
+        chip.addEventListener("click", () => {
+          const others = this.filter.levels.filter((level) => level !== name);
+          this.change({ levels: isOn ? others : [...others, name] });
+        });
+        return chip;
       });
-      return chip;
-    });
     const focused = [...this.levels.children].indexOf(document.activeElement as Element);
     this.levels.replaceChildren(...chips);
     chips[focused]?.focus();
@@ -216,13 +232,14 @@ class Log {
   }
 
   private async fetch(block: number, turn: number): Promise<void> {
-    const part = await ask<LogPart>("log", { ...this.parameters(), skip: block * BLOCK, take: BLOCK }).catch(() => null);
+    const query = { ...queryOf(this.filter), skip: block * BLOCK, take: BLOCK };
+    const part = await ask("log", query).catch(() => null);
     if (turn !== this.turn) return;
     this.asked.delete(block);
-    if (!part) return;
+    if (!part || "problem" in part) return;
     this.blocks.set(block, part.lines);
     const [oldest] = this.blocks.keys();
-    if (this.blocks.size > MOST_BLOCKS && oldest !== undefined) this.blocks.delete(oldest);
+    if (this.blocks.size > MAX_BLOCKS && oldest !== undefined) this.blocks.delete(oldest);
     const [from, to] = this.lines.window();
     if (block * BLOCK < to && (block + 1) * BLOCK > from) this.lines.refresh();
     if (this.wished >= 0 && this.wished === this.lines.active) void this.choose(this.wished);
@@ -238,40 +255,36 @@ class Log {
     if (!row) return element("div", { class: "logline" });
     const [, ts, level, file, number, text, trace] = row;
     const isDay = this.isDay();
-    const origin = store.state.traces[trace]?.unix_origin_ns ?? null;
-    const when = ts === null ? "" : isDay && origin !== null ? timeOfDay(ts - (store.state.traces[trace]?.offset_ns ?? 0), origin) : moment(ts);
-    const { range } = store.selection;
-    const made = element("div", { class: `logline ${range && ts !== null && ts >= range.from && ts <= range.to ? "inside" : ""}` });
+    const origin = store.state.server.traces[trace]?.unix_origin_ns ?? null;
+    const when =
+      ts === null
+        ? ""
+        : isDay && origin !== null
+          ? timeOfDay(ts - (store.state.server.traces[trace]?.offset_ns ?? 0), origin)
+          : moment(ts);
+    const { range } = store.state.selection;
+    const made = element("div", {
+      class: `logline ${range && ts !== null && ts >= range.from && ts <= range.to ? "inside" : ""}`,
+    });
     made.style.setProperty("--level", levelColor(level));
-    if (badness(level) > 1) made.classList.add("bad");
+    if (levelRank(level) > 1) made.classList.add("bad");
     made.append(
       element("span", { class: "when" }, when),
       element("span", { class: "level" }, level),
       element("span", { class: "text" }, ...this.marked(text)),
-      element("span", { class: "where" }, file ? `${file.split("/").pop() ?? file}${number === null ? "" : `:${number}`}` : ""),
+      element("span", { class: "where" }, file ? `${baseName(file)}${number === null ? "" : `:${number}`}` : ""),
     );
     return made;
   }
 
   /** A text with what was searched for marked. */
   private marked(text: string): (string | HTMLElement)[] {
-    const wanted = this.filter.regex ? "" : this.filter.text;
-    if (wanted === "") return [text];
-    const [within, searched] = this.filter.case ? [text, wanted] : [text.toLowerCase(), wanted.toLowerCase()];
-    // Some letters change their length with their case: what is marked would be something else.
-    if (within.length !== text.length) return [text];
-    const parts: (string | HTMLElement)[] = [];
-    let begin = 0;
-    for (let at = within.indexOf(searched); at >= 0; at = within.indexOf(searched, begin)) {
-      parts.push(text.slice(begin, at), element("mark", {}, text.slice(at, at + searched.length)));
-      begin = at + searched.length;
-    }
-    return [...parts, text.slice(begin)];
+    return marks(text, this.filter).map((piece, at) => (at % 2 === 1 ? element("mark", {}, piece) : piece));
   }
 
   /** The time that the timeline has selected. */
   private moment(): number | null {
-    const { span, event, range } = store.selection;
+    const { span, event, range } = store.state.selection;
     return span?.ts_ns ?? event?.ts_ns ?? range?.from ?? null;
   }
 
@@ -285,8 +298,8 @@ class Log {
       return;
     }
     const turn = this.turn;
-    const part = await ask<LogPart>("log", { ...this.parameters(), take: 0, at: Math.round(at) });
-    if (turn !== this.turn || part.at === null) return;
+    const part = await ask("log", { ...queryOf(this.filter), take: 0, at: Math.round(at) });
+    if (turn !== this.turn || "problem" in part || part.at === null) return;
     this.lines.refresh();
     this.lines.reveal(part.at, true);
   }
@@ -296,45 +309,40 @@ class Log {
     // A line that is still on its way is told of when it is there.
     this.wished = row ? -1 : at;
     if (!row) return;
-    this.details.hidden = false;
-    if (row[1] !== null) this.look(row[1]);
-    await lineDetails(row, this.details);
+    const ts = row[LogRow.ts_ns];
+    if (ts !== null) this.look(ts);
+    await this.details.show(row);
   }
 
   /** Moves the timeline to a time that is not in sight. */
   private look(ts: number): void {
-    const { from, to } = store.view;
+    const { from, to } = store.state.view;
     if (ts < from || ts > to) lookAt(ts);
   }
 
   /** Goes so near to a line that its neighbours in the timeline can be told apart. */
   private jump(at: number): void {
-    const ts = this.row(at)?.[1] ?? null;
+    const ts = this.row(at)?.[LogRow.ts_ns] ?? null;
     if (ts === null) return;
-    const half = (store.view.to - store.view.from) / 20;
-    store.look(ts - half, ts + half);
+    const half = viewWidth() / 20;
+    look(ts - half, ts + half);
   }
 
   /** Without marked text, the chosen line is copied. */
   private copy(event: ClipboardEvent): void {
     const row = this.row(this.lines.active);
     if (!row || String(getSelection()) !== "") return;
-    event.clipboardData?.setData("text/plain", row[5]);
+    event.clipboardData?.setData("text/plain", row[LogRow.text]);
     event.preventDefault();
   }
 }
 
-/** A filter from what was kept, which may be anything. */
-function filterOf(kept: unknown): LogFilter {
-  const known = kept as Partial<LogFilter> | undefined;
-  const levels = Array.isArray(known?.levels) ? known.levels.filter((level) => typeof level === "string") : [];
-  const site = known?.site ?? null;
-  const isSite = site !== null && Number.isInteger(site.trace) && Number.isInteger(site.id) && typeof site.name === "string";
-  return { text: String(known?.text ?? ""), regex: known?.regex === true, case: known?.case === true, levels, site: isSite ? site : null };
-}
-
 function flag(text: string, title: string): HTMLButtonElement {
-  return element("button", { type: "button", class: "flag", title, "aria-label": title, "aria-pressed": "false" }, text);
+  return element(
+    "button",
+    { type: "button", class: "flag", title, "aria-label": title, "aria-pressed": "false" },
+    text,
+  );
 }
 
 function set(button: HTMLElement, isOn: boolean): void {
@@ -347,23 +355,9 @@ function flip(button: HTMLElement): boolean {
   return isOn;
 }
 
-/** Levels by how bad they are. */
-function badness(level: string): number {
-  if (/err|fatal|crit/i.test(level)) return 3;
-  if (/warn/i.test(level)) return 2;
-  return /debug|trace/i.test(level) ? 0 : 1;
-}
-
-let panel: Log | null = null;
-
 export const log: Panel = {
   id: "log",
   title: "Log",
-  isUseful: () => store.state.logs > 0,
-  async show(host) {
-    panel ??= new Log();
-    host.append(panel.host);
-    await panel.update();
-  },
-  update: () => panel?.update(),
+  isUseful: ({ server }) => server.logs > 0,
+  create: () => lasting(() => new Log()),
 };

@@ -1,62 +1,73 @@
 // One log line with everything that is known of it.
 
-import { ask } from "../api";
-import { moment } from "../format";
-import { lookAt } from "./jump";
-import type { LogRow } from "./log";
-import { element, failure } from "./panel";
+import { ask } from "../../api";
+import { moment } from "../../format";
+import { lookAt } from "../../store";
+import { element, facts, failure } from "../../widgets/dom";
+import type { LogDetails, LogRow } from "../../wire";
 
-interface LogDetails {
-  ts_ns: number | null;
-  level: string;
-  file: string | null;
-  line: number | null;
-  text: string;
-  format?: string | null;
-  args?: [key: string, idx: number | null, type: string, value: string | null][];
-}
+/** What is known of a line at once, and what comes later. */
+type Known = Pick<LogDetails, "ts_ns" | "level" | "file" | "line" | "text"> &
+  Partial<Pick<LogDetails, "format" | "args">>;
 
-let latest = 0;
+/** The chosen line next to the log. */
+export class LineDetails {
+  readonly host = element("aside", { class: "aside", "aria-label": "The chosen line", hidden: "" });
+  private latest = 0;
 
-/** Fills an element with a line: what is known at once, then its arguments. */
-export async function lineDetails(row: LogRow, host: HTMLElement): Promise<void> {
-  const turn = ++latest;
-  const [number, ts, level, file, line, text] = row;
-  fill(host, { ts_ns: ts, level, file, line, text });
-  try {
-    const details = await ask<LogDetails>("log/line", { number });
-    if (turn === latest) fill(host, details);
-  } catch (error) {
-    if (turn === latest) host.append(failure(error));
+  hide(): void {
+    this.host.hidden = true;
+  }
+
+  /** Shows a line: what is known at once, then its arguments. */
+  async show(row: LogRow): Promise<void> {
+    const turn = ++this.latest;
+    const [number, ts_ns, level, file, line, text] = row;
+    this.host.hidden = false;
+    this.fill({ ts_ns, level, file, line, text });
+    try {
+      const details = await ask("log/line", { number });
+      if (turn === this.latest) this.fill(details);
+    } catch (error) {
+      if (turn === this.latest) this.host.append(failure(error));
+    }
+  }
+
+  private fill(details: Known): void {
+    const { ts_ns: ts, level, file, line, text, format, args } = details;
+    const rows: [string, string][] = [
+      ["at", ts === null ? "" : moment(ts)],
+      ["level", level],
+      ["where", file ? `${file}${line === null ? "" : `:${line}`}` : ""],
+      ["format", format ?? ""],
+    ];
+    this.host.replaceChildren(
+      tools(ts, text),
+      element("p", { class: "code wrap" }, text),
+      facts(rows),
+      ...(args && args.length > 0 ? [element("h4", {}, "Arguments"), listed(args)] : []),
+    );
   }
 }
 
-function fill(host: HTMLElement, details: LogDetails): void {
-  const { ts_ns: ts, level, file, line, text, format, args } = details;
-  const show = element("button", { type: "button", title: "Show this time in the timeline (Enter)" }, "Show in timeline");
+function tools(ts: number | null, text: string): HTMLElement {
+  const title = "Show this time in the timeline (Enter)";
+  const show = element("button", { type: "button", title }, "Show in timeline");
   show.disabled = ts === null;
   show.addEventListener("click", () => ts !== null && lookAt(ts));
   const copy = element("button", { type: "button", title: "Copy the text (Ctrl+C)" }, "Copy");
-  copy.addEventListener("click", () => void navigator.clipboard.writeText(text).then(() => (copy.textContent = "Copied")));
-  const rows: [string, string][] = [
-    ["at", ts === null ? "" : moment(ts)],
-    ["level", level],
-    ["where", file ? `${file}${line === null ? "" : `:${line}`}` : ""],
-    ["format", format ?? ""],
-  ];
-  const list = element("dl");
-  for (const [key, value] of rows.filter(([, value]) => value !== "")) list.append(element("dt", {}, key), element("dd", {}, value));
+  const copied = (): void => void (copy.textContent = "Copied");
+  copy.addEventListener("click", () => void navigator.clipboard.writeText(text).then(copied));
+  return element("div", { class: "tools" }, show, copy);
+}
+
+function listed(args: NonNullable<LogDetails["args"]>): HTMLElement {
   const values = element("dl", { class: "args" });
-  for (const [key, idx, type, value] of args ?? []) {
+  for (const [key, idx, kind, value] of args) {
     const name = idx === null ? key : `${key}[${idx}]`;
-    values.append(element("dt", { title: type }, name), element("dd", { class: "code" }, value ?? "null"));
+    values.append(element("dt", { title: kind }, name), element("dd", { class: "code" }, value ?? "null"));
   }
-  host.replaceChildren(
-    element("div", { class: "tools" }, show, copy),
-    element("p", { class: "code wrap" }, text),
-    list,
-    ...(args && args.length > 0 ? [element("h4", {}, "Arguments"), values] : []),
-  );
+  return values;
 }
 
 /** A time of day; to the microsecond, which is what a log is read to. */

@@ -1,19 +1,23 @@
 // Memory in use over time; a click asks what was alive then.
 
-import { bytes, moment } from "../format";
-import { store } from "../store";
-import { palette } from "../theme";
-import { element } from "./dom";
-import { when } from "./jump";
-import type { MemoryReport } from "./memorylists";
+import { bytes, moment } from "../../format";
+import { store } from "../../store";
+import { palette } from "../../theme";
+import { element } from "../../widgets/dom";
+import { when } from "../../widgets/jump";
+import type { MemoryAnswer } from "../../wire";
 
 const MARGIN = { top: 14, bottom: 16 };
 
 export class Curve {
   readonly host = element("div", { class: "curve" });
-  private readonly canvas = element("canvas", { tabindex: "0", role: "slider", "aria-label": "Memory in use; arrows move the time" });
+  private readonly canvas = element("canvas", {
+    tabindex: "0",
+    role: "slider",
+    "aria-label": "Memory in use; arrows move the time",
+  });
   private readonly told = element("output", { class: "note" });
-  private report: MemoryReport | null = null;
+  private report: MemoryAnswer | null = null;
   private hover: number | null = null;
 
   constructor(private readonly pick: (ts: number) => void) {
@@ -25,7 +29,7 @@ export class Curve {
     this.canvas.addEventListener("keydown", (event) => this.key(event));
   }
 
-  show(report: MemoryReport): void {
+  show(report: MemoryAnswer): void {
     this.report = report;
     this.draw();
   }
@@ -37,7 +41,7 @@ export class Curve {
 
   private time(x: number): number {
     const [from, to] = this.reach;
-    return from + (Math.min(Math.max(x / this.canvas.clientWidth, 0), 1) * (to - from));
+    return from + Math.min(Math.max(x / this.canvas.clientWidth, 0), 1) * (to - from);
   }
 
   private x(ts: number): number {
@@ -61,7 +65,7 @@ export class Curve {
   }
 
   /** The point of the curve that holds at a time. */
-  private at(ts: number): MemoryReport["curve"][number] | undefined {
+  private at(ts: number): MemoryAnswer["curve"][number] | undefined {
     const curve = this.report?.curve ?? [];
     let [low, high] = [0, curve.length];
     while (low < high) {
@@ -83,9 +87,15 @@ export class Curve {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const colors = palette();
     const highest = Math.max(1, ...report.curve.map(([, , most]) => most));
-    const y = (value: number): number => height - MARGIN.bottom - (value / highest) * (height - MARGIN.top - MARGIN.bottom);
+    const y = (value: number): number =>
+      height - MARGIN.bottom - (value / highest) * (height - MARGIN.top - MARGIN.bottom);
     context.fillStyle = `color-mix(in srgb, ${colors.accent} 10%, transparent)`;
-    context.fillRect(this.x(store.view.from), 0, this.x(store.view.to) - this.x(store.view.from), height - MARGIN.bottom);
+    context.fillRect(
+      this.x(store.state.view.from),
+      0,
+      this.x(store.state.view.to) - this.x(store.state.view.from),
+      height - MARGIN.bottom,
+    );
     this.area(context, y, 2, `color-mix(in srgb, ${colors.accent} 22%, transparent)`);
     this.area(context, y, 1, `color-mix(in srgb, ${colors.accent} 45%, transparent)`);
     context.font = "11px system-ui, sans-serif";
@@ -127,7 +137,9 @@ export class Curve {
 
   private tell(context: CanvasRenderingContext2D, color: string, height: number): void {
     if (this.hover === null) {
-      this.told.textContent = this.report?.at ? `${bytes(this.report.at.bytes)} at ${when(this.report.at.ts_ns)}` : "Click a time to see what was alive";
+      this.told.textContent = this.report?.at
+        ? `${bytes(this.report.at.bytes)} at ${when(this.report.at.ts_ns)}`
+        : "Click a time to see what was alive";
     } else {
       const ts = this.time(this.hover);
       context.strokeStyle = color;
@@ -139,6 +151,9 @@ export class Curve {
       this.told.textContent = `${bytes(this.at(ts)?.[1] ?? 0)} at ${when(ts)}`;
     }
     this.canvas.setAttribute("aria-valuetext", this.told.textContent);
-    this.canvas.setAttribute("aria-valuenow", String(Math.round(this.report?.at?.ts_ns ?? this.report?.peak.ts_ns ?? 0)));
+    this.canvas.setAttribute(
+      "aria-valuenow",
+      String(Math.round(this.report?.at?.ts_ns ?? this.report?.peak.ts_ns ?? 0)),
+    );
   }
 }

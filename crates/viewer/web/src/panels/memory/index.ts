@@ -1,60 +1,61 @@
 // Memory: how much was in use, who took it, what never came back.
 
-import { ask } from "../api";
-import { bytes, count, duration } from "../format";
-import { panelState, rememberPanelState } from "../link";
-import { store } from "../store";
-import { lookAt, openPanelWith, takesKeys, when } from "./jump";
-import { Curve } from "./memorycurve";
-import { listOf, placeOf, type List, type MemoryReport, type Site } from "./memorylists";
-import { element, failure, switcher, type Panel } from "./panel";
-
-/** What a link keeps. */
-interface Kept {
-  trace?: number | undefined;
-  list?: List | undefined;
-  at?: number | undefined;
-  /** The function of the list of that. */
-  function?: string | undefined;
-}
+import { ask } from "../../api";
+import { bytes, count, duration } from "../../format";
+import { callPanel, keepLink, lookAt, store, takesKeys } from "../../store";
+import type { MemoryLink, MemoryList } from "../../store/panels";
+import { baseName, type PageState } from "../../store/state";
+import { element, facts, failure, switcher } from "../../widgets/dom";
+import { when } from "../../widgets/jump";
+import type { MemoryAnswer, MemorySite as Site } from "../../wire";
+import { lasting, type Panel, type Watch } from "../panel";
+import { Curve } from "./curve";
+import { listOf, placeOf } from "./lists";
 
 class Memory {
   readonly host = element("div", { class: "sheet memory" });
   private readonly figures = element("dl", { class: "sums" });
   private readonly curve = new Curve((ts) => this.pick(ts));
-  private readonly growth = element("p", { class: "note", hidden: "" }, "The tracer knew no addresses: what was freed cannot be told, only where memory grew.");
+  private readonly growth = element(
+    "p",
+    { class: "note", hidden: "" },
+    "The tracer knew no addresses: what was freed cannot be told, only where memory grew.",
+  );
   private readonly choice = element("div", { class: "tools" });
   private readonly table = element("div", { class: "scroll" });
   private readonly stack = element("aside", { class: "aside", "aria-label": "Stack of the chosen site", hidden: "" });
-  private kept: Kept;
+  private kept: MemoryLink = linkFrom(store.state.links["memory"]);
   /** What a link or another panel asked for. */
-  private linked: unknown;
-  private report: MemoryReport | null = null;
+  private linked: unknown = store.state.links["memory"];
+  private report: MemoryAnswer | null = null;
   private chosen = -1;
   private turn = 0;
   private asked = "";
   private moment: number | null = null;
 
   constructor() {
-    this.linked = panelState("memory");
-    this.kept = keptOf(this.linked);
     const left = element("div", { class: "overview" }, this.curve.host, this.figures, this.growth);
     this.host.append(left, element("div", { class: "main" }, this.choice, this.table), this.stack);
-    store.on("theme", () => this.curve.draw());
-    store.on("view", () => this.curve.draw());
+  }
+
+  watch(watch: Watch): void {
+    watch(
+      ({ isDark, view }) => [isDark, view],
+      () => this.curve.draw(),
+    );
   }
 
   private get trace(): number {
-    const numbers = withMemory();
+    const numbers = withMemory(store.state);
     return this.kept.trace !== undefined && numbers.includes(this.kept.trace) ? this.kept.trace : (numbers[0] ?? 0);
   }
 
   /** Follows the traces, and the time that the timeline has selected. */
   async update(): Promise<void> {
-    const linked = panelState("memory");
+    const linked = store.state.links["memory"];
     const isAsked = linked !== this.linked;
-    if (isAsked) [this.linked, this.kept] = [linked, keptOf(linked)];
-    const { span, event, range } = store.selection;
+    if (isAsked) [this.linked, this.kept] = [linked, linkFrom(linked)];
+    const { span, event, range } = store.state.selection;
     const at = span?.ts_ns ?? event?.ts_ns ?? range?.to ?? null;
     if (at !== null && at !== this.moment && !isAsked) this.kept = { ...this.kept, at: Math.round(at), list: "at" };
     this.moment = at;
@@ -68,22 +69,22 @@ class Memory {
     lookAt(ts);
   }
 
-  private keep(change: Kept): void {
+  private keep(change: MemoryLink): void {
     this.kept = { ...this.kept, ...change };
     this.linked = this.kept;
-    rememberPanelState("memory", this.kept);
+    keepLink("memory", this.kept);
     void this.load().catch((error: unknown) => this.table.replaceChildren(failure(error)));
   }
 
   private async load(): Promise<void> {
     const trace = this.trace;
-    const info = store.state.traces[trace];
+    const info = store.state.server.traces[trace];
     if (info?.state !== "ready") return;
     const question = { trace, at: this.kept.at, function: this.kept.function, points: 512 };
     const asked = JSON.stringify([question, info.offset_ns]);
     if (asked === this.asked) return this.showList();
     const turn = ++this.turn;
-    const report = await ask<MemoryReport>("memory", question);
+    const report = await ask("memory", question);
     if (turn !== this.turn) return;
     this.asked = asked;
     this.report = report;
@@ -94,9 +95,11 @@ class Memory {
     this.showList();
   }
 
-  private showFigures(report: MemoryReport): void {
+  private showFigures(report: MemoryAnswer): void {
     const { peak, is_coarse, is_growth_only } = report;
-    const rows: [string, string, string?][] = [["allocated", bytes(report.allocated_bytes), `${count(report.allocations)} allocations`]];
+    const rows: [string, string, string?][] = [
+      ["allocated", bytes(report.allocated_bytes), `${count(report.allocations)} allocations`],
+    ];
     if (!is_growth_only) {
       rows.unshift(
         ["peak", `${is_coarse ? "at least " : ""}${bytes(peak.bytes)}`, `at ${when(peak.ts_ns)}`],
@@ -114,8 +117,14 @@ class Memory {
     if (report.collections > 0) rows.push(["collections", count(report.collections), "of the garbage collector"]);
     this.figures.replaceChildren(
       ...rows.map(([name, value, about]) => {
-        const isOdd = /frees$/.test(name) && value !== "0";
-        return element("div", { class: isOdd ? "odd" : "", title: about ?? "" }, element("dt", {}, name), element("dd", {}, value), element("small", {}, about ?? ""));
+        const isOdd = name.endsWith("frees") && value !== "0";
+        return element(
+          "div",
+          { class: isOdd ? "odd" : "", title: about ?? "" },
+          element("dt", {}, name),
+          element("dd", {}, value),
+          element("small", {}, about ?? ""),
+        );
       }),
     );
   }
@@ -123,7 +132,7 @@ class Memory {
   private showList(): void {
     const { report } = this;
     if (!report) return;
-    const lists: { id: List; title: string; hint: string }[] = report.is_growth_only
+    const lists: { id: MemoryList; title: string; hint: string }[] = report.is_growth_only
       ? [{ id: "growth", title: "Growth", hint: "Bytes that each site took, in quarters of the trace" }]
       : [
           { id: "peak", title: "At the peak", hint: "What was alive when most was in use" },
@@ -132,34 +141,60 @@ class Memory {
           { id: "often", title: "Most often", hint: "Sites by the number of their allocations" },
           { id: "growth", title: "Growth", hint: "Bytes that each site took, in quarters of the trace" },
           { id: "lifetimes", title: "Lifetimes", hint: "How long what was freed had lived" },
-          ...(report.at ? [{ id: "at" as const, title: `At ${when(report.at.ts_ns)}`, hint: "What was alive at the chosen time" }] : []),
+          ...(report.at
+            ? [{ id: "at" as const, title: `At ${when(report.at.ts_ns)}`, hint: "What was alive at the chosen time" }]
+            : []),
         ];
     const { function: name } = this.kept;
-    if (name !== undefined) lists.push({ id: "of", title: `In ${name.length > 40 ? `${name.slice(0, 39)}…` : name}`, hint: `Sites with ${name} in their stack, by all bytes that they took` });
+    if (name !== undefined)
+      lists.push({
+        id: "of",
+        title: `In ${name.length > 40 ? `${name.slice(0, 39)}…` : name}`,
+        hint: `Sites with ${name} in their stack, by all bytes that they took`,
+      });
     const list = lists.find(({ id }) => id === this.kept.list)?.id ?? lists[0]?.id ?? "hot";
     const focused = this.choice.querySelector(":focus")?.getAttribute("data-choice");
-    this.choice.replaceChildren(...this.traces(), switcher("List", lists, list, (id) => this.keep({ list: id })), this.flame());
+    this.choice.replaceChildren(
+      ...this.traces(),
+      switcher("List", lists, list, (id) => this.keep({ list: id })),
+      this.flame(),
+    );
     this.choice.querySelector<HTMLElement>(`[data-choice="${focused ?? "-"}"]`)?.focus();
-    const shown = listOf(list, report, (site) => this.choose(site), (site) => site.number === this.chosen);
+    const shown = listOf(
+      list,
+      report,
+      (site) => this.choose(site),
+      (site) => site.number === this.chosen,
+    );
     this.table.replaceChildren(...shown);
   }
 
   private traces(): HTMLElement[] {
-    const numbers = withMemory();
+    const numbers = withMemory(store.state);
     if (numbers.length < 2) return [];
     const select = element("select", { "aria-label": "Trace" });
     for (const number of numbers) {
-      const option = element("option", { value: String(number) }, store.state.traces[number]?.path.split("/").pop() ?? "");
+      const option = element(
+        "option",
+        { value: String(number) },
+        baseName(store.state.server.traces[number]?.path ?? ""),
+      );
       option.selected = number === this.trace;
       select.append(option);
     }
-    select.addEventListener("change", () => this.keep({ trace: Number(select.value), at: undefined, function: undefined }));
+    select.addEventListener("change", () =>
+      this.keep({ trace: Number(select.value), at: undefined, function: undefined }),
+    );
     return [select];
   }
 
   private flame(): HTMLElement {
-    const button = element("button", { type: "button", title: "Flame graph of the bytes that each stack took" }, "Flame graph");
-    button.addEventListener("click", () => openPanelWith("flame", { weight: "bytes" }));
+    const button = element(
+      "button",
+      { type: "button", title: "Flame graph of the bytes that each stack took" },
+      "Flame graph",
+    );
+    button.addEventListener("click", () => callPanel("flame", { weight: "bytes" }));
     return button;
   }
 
@@ -172,54 +207,53 @@ class Memory {
       const frame = element("li", {}, element("b", {}, name));
       if (where !== "") {
         const open = element("button", { type: "button", class: "link", title: "Show the place" }, where);
-        open.addEventListener("click", () => openPanelWith("source", { trace: this.trace, path: file, line }));
+        open.addEventListener("click", () =>
+          callPanel("source", { trace: this.trace, path: file ?? undefined, line: line ?? undefined }),
+        );
         frame.append(open);
       }
       list.append(frame);
     }
     if (site.more_frames > 0) list.append(element("li", { class: "note" }, `and ${count(site.more_frames)} more`));
-    const facts: [string, string][] = [
+    const rows: [string, string][] = [
       ["bytes", `${bytes(site.bytes)} in ${count(site.count)} allocations`],
       ["never freed", site.live > 0 ? `${bytes(site.live_bytes)} in ${count(site.live)}` : ""],
       ["oldest", site.oldest_live_ns === null ? "" : `since ${when(site.oldest_live_ns)}`],
       ["mean lifetime", site.freed > 0 ? duration(site.lifetime_ns / site.freed) : ""],
       ["temporary", site.temporary > 0 ? count(site.temporary) : ""],
     ];
-    const told = element("dl");
-    for (const [key, value] of facts.filter(([, value]) => value !== "")) told.append(element("dt", {}, key), element("dd", {}, value));
     const oldest = element("button", { type: "button", title: "Show when the oldest was taken" }, "Show the oldest");
     oldest.addEventListener("click", () => site.oldest_live_ns !== null && lookAt(site.oldest_live_ns));
     const tools = site.oldest_live_ns === null ? [] : [element("div", { class: "tools" }, oldest)];
     const empty = element("p", { class: "note" }, "The tracer knows no stack.");
-    this.stack.replaceChildren(element("h4", {}, placeOf(site)), told, ...tools, site.stack.length > 0 ? list : empty);
+    this.stack.replaceChildren(
+      element("h4", {}, placeOf(site)),
+      facts(rows),
+      ...tools,
+      site.stack.length > 0 ? list : empty,
+    );
     this.stack.hidden = false;
   }
 }
 
-function withMemory(): number[] {
-  return store.state.traces.flatMap((trace, number) => (trace.memory === null ? [] : [number]));
+function withMemory({ server }: PageState): number[] {
+  return server.traces.flatMap((trace, number) => (trace.memory === null ? [] : [number]));
 }
 
-function keptOf(value: unknown): Kept {
-  const kept = value as Record<keyof Kept, unknown> | undefined;
-  const made: Kept = {};
+/** A link from what was kept, which may be anything. */
+function linkFrom(value: unknown): MemoryLink {
+  const kept = (typeof value === "object" ? value : null) as Record<keyof MemoryLink, unknown> | null;
+  const made: MemoryLink = {};
   if (typeof kept?.trace === "number") made.trace = kept.trace;
   if (typeof kept?.at === "number") made.at = kept.at;
   if (typeof kept?.function === "string") made.function = kept.function;
-  if (typeof kept?.list === "string") made.list = kept.list as List;
+  if (typeof kept?.list === "string") made.list = kept.list as MemoryList;
   return made;
 }
-
-let panel: Memory | null = null;
 
 export const memory: Panel = {
   id: "memory",
   title: "Memory",
-  isUseful: () => withMemory().length > 0,
-  async show(host) {
-    panel ??= new Memory();
-    host.append(panel.host);
-    await panel.update();
-  },
-  update: () => panel?.update(),
+  isUseful: (state) => withMemory(state).length > 0,
+  create: () => lasting(() => new Memory()),
 };

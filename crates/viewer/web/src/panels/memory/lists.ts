@@ -1,90 +1,50 @@
 // Lists of sites: at the peak, never freed, the most bytes, and so on.
 
-import { bytes, count, duration, share } from "../format";
-import { table, note, type Column } from "./panel";
-
-export type List = "peak" | "leaks" | "hot" | "often" | "growth" | "lifetimes" | "at" | "of";
-
-/** All allocations with one stack. */
-export interface Site {
-  number: number;
-  /** The innermost frame first. */
-  stack: { function: string; file: string | null; line: number | null }[];
-  /** Frames further out that are not here. */
-  more_frames: number;
-  count: number;
-  bytes: number;
-  live: number;
-  live_bytes: number;
-  oldest_live_ns: number | null;
-  freed: number;
-  lifetime_ns: number;
-  temporary: number;
-  quarters: [number, number, number, number];
-}
-
-interface Moment {
-  ts_ns: number;
-  bytes: number;
-  count: number;
-  sites: { site: number; bytes: number; count: number }[];
-  all_sites: number;
-}
-
-export interface MemoryReport {
-  allocations: number;
-  allocated_bytes: number;
-  frees: number;
-  freed_bytes: number;
-  live: number;
-  live_bytes: number;
-  reused: number;
-  double_frees: number;
-  unknown_frees: number;
-  temporary: number;
-  collections: number;
-  first_ns: number;
-  last_ns: number;
-  churn_bytes_per_second: number;
-  curve: [ts: number, used: number, most: number][];
-  peak: Moment;
-  at: Moment | null;
-  leaks: number[];
-  hot: number[];
-  often: number[];
-  /** Sites with the function that was asked for in their stack, and how many there are. */
-  of: number[];
-  all_of: number;
-  sites: Site[];
-  all_sites: number;
-  all_leaks: number;
-  lifetimes: { below_ns: number | null; count: number; bytes: number }[];
-  is_growth_only: boolean;
-  is_coarse: boolean;
-}
+import { bytes, count, duration, share } from "../../format";
+import type { MemoryList } from "../../store/panels";
+import { baseName } from "../../store/state";
+import { note } from "../../widgets/dom";
+import { table, type Column } from "../../widgets/table";
+import type { MemoryAnswer, MemorySite as Site } from "../../wire";
 
 /** The innermost frame, and where it is. */
 export function placeOf(site: Site): string {
   const [frame] = site.stack;
   if (!frame) return "(unknown)";
   const { function: name, file, line } = frame;
-  return file ? `${name}  ${file.split("/").pop() ?? file}${line === null ? "" : `:${line}`}` : name;
+  return file ? `${name}  ${baseName(file)}${line === null ? "" : `:${line}`}` : name;
 }
 
 function callersOf(site: Site): string {
-  return site.stack.slice(1, 4).map((frame) => frame.function).join(" < ");
+  return site.stack
+    .slice(1, 4)
+    .map((frame) => frame.function)
+    .join(" < ");
 }
 
-type Row = { site: Site; bytes: number; count: number };
+interface Row {
+  site: Site;
+  bytes: number;
+  count: number;
+}
 
 /** The elements of a list. */
-export function listOf(list: List, report: MemoryReport, choose: (site: Site) => void, isChosen: (site: Site) => boolean): HTMLElement[] {
+export function listOf(
+  list: MemoryList,
+  report: MemoryAnswer,
+  choose: (site: Site) => void,
+  isChosen: (site: Site) => boolean,
+): HTMLElement[] {
   const by = new Map(report.sites.map((site) => [site.number, site]));
   const sites = (numbers: number[]): Site[] => numbers.flatMap((number) => by.get(number) ?? []);
-  const plain = (numbers: number[]): Row[] => sites(numbers).map((site) => ({ site, bytes: site.bytes, count: site.count }));
+  const plain = (numbers: number[]): Row[] =>
+    sites(numbers).map((site) => ({ site, bytes: site.bytes, count: site.count }));
   const shown = (columns: Column<Row>[], rows: Row[], all: number): HTMLElement[] => [
     ...(rows.length < all ? [note(`The first ${count(rows.length)} of ${count(all)} sites.`)] : []),
-    table([SITE, ...columns, CALLERS], rows, (row) => choose(row.site), { isChosen: (row) => isChosen(row.site), name: `memory-${list}` }),
+    table([SITE, ...columns, CALLERS], rows, (row) => choose(row.site), {
+      isChosen: (row) => isChosen(row.site),
+      name: `memory-${list}`,
+    }),
   ];
   if (list === "lifetimes") return [lifetimes(report)];
   if (list === "peak" || list === "at") {
@@ -110,16 +70,25 @@ export function listOf(list: List, report: MemoryReport, choose: (site: Site) =>
     };
     return shown([amount("never freed", live_bytes), COUNT, part(live_bytes), age], rows, report.all_leaks);
   }
-  if (list === "growth") return shown([amount("bytes", report.allocated_bytes), ...QUARTERS], plain(report.hot), report.all_sites);
+  if (list === "growth")
+    return shown([amount("bytes", report.allocated_bytes), ...QUARTERS], plain(report.hot), report.all_sites);
   const all = report.allocated_bytes;
   if (list === "of") {
     if (report.of.length === 0) return [note("No stack of an allocation has this function.")];
     return shown([amount("bytes", all), COUNT, part(all), MEAN, TEMPORARY], plain(report.of), report.all_of);
   }
-  return shown([amount("bytes", all), COUNT, part(all), MEAN, TEMPORARY], plain(list === "often" ? report.often : report.hot), report.all_sites);
+  return shown(
+    [amount("bytes", all), COUNT, part(all), MEAN, TEMPORARY],
+    plain(list === "often" ? report.often : report.hot),
+    report.all_sites,
+  );
 }
 
-const SITE: Column<Row> = { title: "site", text: ({ site }) => placeOf(site), hint: "The innermost function that asked for memory" };
+const SITE: Column<Row> = {
+  title: "site",
+  text: ({ site }) => placeOf(site),
+  hint: "The innermost function that asked for memory",
+};
 const CALLERS: Column<Row> = { title: "called by", text: ({ site }) => callersOf(site) };
 const COUNT: Column<Row> = { title: "count", text: (row) => count(row.count), value: (row) => row.count };
 const MEAN: Column<Row> = {
@@ -142,21 +111,31 @@ const QUARTERS: Column<Row>[] = [0, 1, 2, 3].map((quarter) => ({
 }));
 
 function amount(title: string, whole: number): Column<Row> {
-  return { title, text: (row) => bytes(row.bytes), value: (row) => row.bytes, bar: (row) => row.bytes / Math.max(1, whole) };
+  return {
+    title,
+    text: (row) => bytes(row.bytes),
+    value: (row) => row.bytes,
+    bar: (row) => row.bytes / Math.max(1, whole),
+  };
 }
 
 function part(whole: number): Column<Row> {
   return { title: "share", text: (row) => share(row.bytes, whole), value: (row) => row.bytes };
 }
 
-function lifetimes(report: MemoryReport): HTMLElement {
+function lifetimes(report: MemoryAnswer): HTMLElement {
   const rows = report.lifetimes.filter((row) => row.count > 0);
   if (rows.length === 0) return note("Nothing was freed.");
   const most = Math.max(...rows.map((row) => row.count));
   return table<(typeof rows)[number]>(
     [
       { title: "lived", text: (row) => (row.below_ns === null ? "longer" : `less than ${duration(row.below_ns)}`) },
-      { title: "allocations", text: (row) => count(row.count), value: (row) => row.count, bar: (row) => row.count / most },
+      {
+        title: "allocations",
+        text: (row) => count(row.count),
+        value: (row) => row.count,
+        bar: (row) => row.count / most,
+      },
       { title: "bytes", text: (row) => bytes(row.bytes), value: (row) => row.bytes },
     ],
     rows,

@@ -1,86 +1,95 @@
 // What is selected.
 
-import { ask, type Totals } from "../api";
-import { bytes, count, duration, moment, share } from "../format";
-import { store } from "../store";
-import { describe, describeEvent } from "../timeline/card";
-import { trackLabel } from "../timeline/layout";
-import { element, failure, note, type Panel } from "./panel";
+import { ask } from "../../api";
+import { bytes, count, duration, moment, share } from "../../format";
+import { store } from "../../store";
+import { trackLabel } from "../../timeline/layout";
+import { describe, describeEvent } from "../../widgets/describe";
+import { element, facts, failure, note } from "../../widgets/dom";
+import type { RangeQuery, Totals } from "../../wire";
+import { fresh, type Panel } from "../panel";
 
-let host: HTMLElement | null = null;
-let asked = 0;
-let known: { question: string; totals: Totals } | null = null;
+class SelectionPanel {
+  private asked = 0;
+  private known: { key: string; totals: Totals } | null = null;
 
-export const selection: Panel = {
-  id: "selection",
-  title: "Selection",
-  isUseful: () => true,
-  show(target) {
-    host = target;
-    return fill();
-  },
-  update: fill,
-};
+  constructor(private readonly host: HTMLElement) {}
 
-async function fill(): Promise<void> {
-  const number = ++asked;
-  const { span, event, range } = store.selection;
-  const parts: HTMLElement[] = [];
-  if (span) parts.push(element("section", {}, ...describe(span)));
-  else if (event) parts.push(element("section", {}, ...describeEvent(event)));
-  if (!range) {
-    if (parts.length === 0) parts.push(note("Click a span, or drag on the ruler to select a stretch of time; shift + drag selects tracks too. ? shows the keys."), overview());
-    host?.replaceChildren(element("div", { class: "columns" }, ...parts));
-    return;
+  async update(): Promise<void> {
+    const number = ++this.asked;
+    const { span, event, range } = store.state.selection;
+    const parts: HTMLElement[] = [];
+    if (span) parts.push(element("section", {}, ...describe(span)));
+    else if (event) parts.push(element("section", {}, ...describeEvent(event)));
+    if (!range) {
+      if (parts.length === 0) parts.push(note(INVITATION), overview());
+      return this.show(parts);
+    }
+    const query = queried();
+    const key = `${store.state.server.revision} ${JSON.stringify(query)}`;
+    if (this.known?.key === key) return this.show([...parts, boxed(this.known.totals)]);
+    const say = (text: HTMLElement): void => {
+      if (number === this.asked) this.show([...parts, element("section", {}, ...heading(), text)]);
+    };
+    // The old totals stay until the new ones are there, unless that takes long.
+    const waiting = setTimeout(() => say(note("adding up …")), 150);
+    try {
+      const totals = await ask("totals", query);
+      this.known = { key, totals };
+      if (number === this.asked) this.show([...parts, boxed(totals)]);
+    } catch (error) {
+      say(failure(error));
+    } finally {
+      clearTimeout(waiting);
+    }
   }
-  const { question, parameters } = asking();
-  const show = (totals: HTMLElement): void => host?.replaceChildren(element("div", { class: "columns" }, ...parts, totals));
-  if (known?.question === question) return show(boxed(known.totals));
-  // The old totals stay until the new ones are there, unless that takes long.
-  const waiting = setTimeout(() => number === asked && show(element("section", {}, ...heading(), note("adding up …"))), 150);
-  try {
-    const totals = await ask<Totals>("totals", parameters);
-    known = { question, totals };
-    if (number === asked) show(boxed(totals));
-  } catch (error) {
-    if (number === asked) show(element("section", {}, ...heading(), failure(error)));
-  } finally {
-    clearTimeout(waiting);
+
+  private show(parts: HTMLElement[]): void {
+    this.host.replaceChildren(element("div", { class: "columns" }, ...parts));
   }
 }
 
-function asking(): { question: string; parameters: Record<string, string> } {
-  const { range, tracks } = store.selection;
-  const whole = (ns: number): string => BigInt(Math.round(ns)).toString();
-  const parameters: Record<string, string> = { from: whole(range?.from ?? 0), to: whole(range?.to ?? 0) };
-  if (tracks) parameters["tracks"] = tracks.join();
-  return { question: `${store.state.revision} ${JSON.stringify(parameters)}`, parameters };
+const INVITATION =
+  "Click a span, or drag on the ruler to select a stretch of time; shift + drag selects tracks too. ? shows the keys.";
+
+function queried(): RangeQuery {
+  const { range, tracks } = store.state.selection;
+  const times = { from: Math.round(range?.from ?? 0), to: Math.round(range?.to ?? 0) };
+  return tracks ? { ...times, tracks: tracks.join() } : times;
 }
 
 function heading(): HTMLElement[] {
-  const { range, tracks } = store.selection;
+  const { range, tracks } = store.state.selection;
   if (!range) return [];
   const [from, to] = [moment(range.from), moment(range.to)];
-  const on = tracks === null ? "all tracks" : tracks.length <= 3 ? tracks.map(trackLabel).join(", ") : `${tracks.length} tracks`;
-  return [element("strong", {}, duration(range.to - range.from)), element("span", { class: "note" }, `  ${from} to ${to} · ${on}`)];
+  return [
+    element("strong", {}, duration(range.to - range.from)),
+    element("span", { class: "note" }, `  ${from} to ${to} · ${tracksNamed(tracks)}`),
+  ];
 }
 
-/** What begins in the box, as `traceloom stats` counts it. */
+function tracksNamed(tracks: readonly number[] | null): string {
+  if (tracks === null) return "all tracks";
+  return tracks.length <= 3
+    ? tracks.map((track) => trackLabel(store.state, track)).join(", ")
+    : `${tracks.length} tracks`;
+}
+
+/** What starts in the box, as `traceloom stats` counts it. */
 function boxed(totals: Totals): HTMLElement {
-  const { range } = store.selection;
+  const { range } = store.state.selection;
   const long = (range?.to ?? 0) - (range?.from ?? 0);
+  const threads = totals.threads > 1 ? `, ${count(totals.threads)} threads` : "";
   const rows: [string, string][] = [
     ["spans", `${count(totals.spans)}${totals.unclosed > 0 ? ` and ${count(totals.unclosed)} never closed` : ""}`],
     ["names", count(totals.names)],
     ["sum", duration(totals.total_ns)],
-    ["busy", `${duration(totals.busy_ns)}  (${share(totals.busy_ns, long)} of the time${totals.threads > 1 ? `, ${count(totals.threads)} threads` : ""})`],
+    ["busy", `${duration(totals.busy_ns)}  (${share(totals.busy_ns, long)} of the time${threads})`],
     ["average", totals.spans > 0 ? duration(totals.total_ns / totals.spans) : ""],
     ["events", totals.events > 0 ? count(totals.events) : ""],
     ["off CPU", totals.switches > 0 ? `${duration(totals.off_cpu_ns)} in ${count(totals.switches)} switches` : ""],
   ];
-  const list = element("dl", { "data-totals": "" });
-  for (const [what, value] of rows) if (value !== "") list.append(element("dt", {}, what), element("dd", {}, value));
-  return element("section", {}, ...heading(), list);
+  return element("section", {}, ...heading(), facts(rows, { "data-totals": "" }));
 }
 
 function several(number: number, what: string): string {
@@ -88,21 +97,29 @@ function several(number: number, what: string): string {
 }
 
 function overview(): HTMLElement {
+  const { traces, tracks } = store.state.server;
   const list = element("dl");
-  store.state.traces.forEach((trace, number) => {
-    const own = store.state.tracks.filter((track) => track.trace === number);
+  traces.forEach((trace, number) => {
+    const own = tracks.filter((track) => track.trace === number);
     const spans = own.reduce((sum, track) => sum + track.spans, 0);
     const events = own.reduce((sum, track) => sum + track.events, 0);
-    const facts = [`${trace.format} ${trace.version}`, bytes(trace.bytes)];
-    if (trace.to_ns > trace.from_ns) facts.push(duration(trace.to_ns - trace.from_ns));
-    if (spans > 0) facts.push(several(spans, "span"));
-    if (events > 0) facts.push(several(events, "event"));
-    if (trace.logs > 0) facts.push(several(trace.logs, "log line"));
-    if (trace.memory !== null) facts.push(`${bytes(trace.memory)} at most in use`);
-    if (own.length > 1) facts.push(`${count(own.length)} threads`);
-    if (trace.findings > 0) facts.push(several(trace.findings, "finding"));
-    list.append(element("dt", {}, trace.path), element("dd", {}, facts.join(" · ")));
+    const told = [`${trace.format} ${trace.version}`, bytes(trace.bytes)];
+    if (trace.to_ns > trace.from_ns) told.push(duration(trace.to_ns - trace.from_ns));
+    if (spans > 0) told.push(several(spans, "span"));
+    if (events > 0) told.push(several(events, "event"));
+    if (trace.logs > 0) told.push(several(trace.logs, "log line"));
+    if (trace.memory !== null) told.push(`${bytes(trace.memory)} at most in use`);
+    if (own.length > 1) told.push(`${count(own.length)} threads`);
+    if (trace.findings > 0) told.push(several(trace.findings, "finding"));
+    list.append(element("dt", {}, trace.path), element("dd", {}, told.join(" · ")));
     if (trace.error) list.append(element("dt", {}, ""), element("dd", { class: "error" }, trace.error));
   });
   return list;
 }
+
+export const selection: Panel = {
+  id: "selection",
+  title: "Selection",
+  isUseful: () => true,
+  create: () => fresh((host) => new SelectionPanel(host)),
+};

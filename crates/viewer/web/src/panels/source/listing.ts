@@ -1,9 +1,9 @@
 // The lines of a file with what each cost beside it.
 
-import { count, duration } from "../format";
-import { element } from "./dom";
-import { Lines } from "./lines";
-import type { FileAnswer, Line } from "./sourcetypes";
+import { count, duration } from "../../format";
+import { element } from "../../widgets/dom";
+import { Lines } from "../../widgets/lines";
+import { SourceLine, type LineCallee, type LineCalls, type LineEvals, type LinesFile } from "../../wire";
 
 const LINE = 19;
 /** Callees that are named beside a line; the rest is counted. */
@@ -11,16 +11,16 @@ const BESIDE = 2;
 
 export class Listing {
   readonly host = element("div", { class: "listing" });
-  private answer: FileAnswer | null = null;
-  private rows: (Line | null)[] = [];
-  private subs = new Map<number, FileAnswer["subs"]>();
-  private calls = new Map<number, FileAnswer["calls"][number]>();
-  private evals = new Map<number, FileAnswer["evals"][number]>();
+  private answer: LinesFile | null = null;
+  private rows: (SourceLine | null)[] = [];
+  private subs = new Map<number, LinesFile["subs"]>();
+  private calls = new Map<number, LineCalls>();
+  private evals = new Map<number, LineEvals>();
   private readonly lines = new Lines({
     label: "Source lines",
     height: LINE,
     line: (at) => this.line(at),
-    choose: (at) => this.rows[at] && this.choose(this.rows[at][0]),
+    choose: (at) => this.rows[at] && this.choose(this.rows[at][SourceLine.line]),
     open: (at) => this.enter(at),
   });
 
@@ -33,7 +33,7 @@ export class Listing {
     this.host.append(head, this.lines.host);
   }
 
-  show(answer: FileAnswer): void {
+  show(answer: LinesFile): void {
     this.answer = answer;
     this.subs = new Map();
     for (const sub of answer.subs) {
@@ -59,7 +59,7 @@ export class Listing {
   }
 
   /** The subs that a line calls, with calls and time. */
-  callsIn(line: number): FileAnswer["calls"][number][2] {
+  callsIn(line: number): LineCallee[] {
     return this.calls.get(line)?.[2] ?? [];
   }
 
@@ -92,7 +92,13 @@ export class Listing {
       spent,
       element("span", {}, calls === null ? "" : count(calls)),
       element("span", { class: subsHeat ?? "" }, inSubs === null ? "" : duration(inSubs)),
-      element("span", { class: "text", title: text ?? "" }, ...this.before(line), (text ?? "").replaceAll("\t", "    "), ...this.beside(line)),
+      element(
+        "span",
+        { class: "text", title: text ?? "" },
+        ...this.before(line),
+        (text ?? "").replaceAll("\t", "    "),
+        ...this.beside(line),
+      ),
     );
     return made;
   }
@@ -108,11 +114,20 @@ export class Listing {
   /** Whom a line calls. */
   private beside(line: number): HTMLElement[] {
     const [, all, named] = this.calls.get(line) ?? [line, 0, []];
-    const shown = named.slice(0, BESIDE).map(([name, calls, ns]) => this.button(name, "callee", `calls ${name}: ${count(calls)} calls, ${duration(ns)}`, `→ ${name} ${duration(ns)}`));
-    if (all > shown.length) shown.push(element("small", { class: "note" }, `and ${count(all - shown.length)} more`) as never);
-    const evals = this.evals.get(line);
-    const more = evals ? [element("small", { class: "note" }, `${count(evals[1])} string evals, ${duration(evals[3])}`)] : [];
-    return [...shown, ...more];
+    const shown = named
+      .slice(0, BESIDE)
+      .map(([name, calls, ns]) =>
+        this.button(
+          name,
+          "callee",
+          `calls ${name}: ${count(calls)} calls, ${duration(ns)}`,
+          `→ ${name} ${duration(ns)}`,
+        ),
+      );
+    if (all > shown.length) shown.push(element("small", { class: "note" }, `and ${count(all - shown.length)} more`));
+    const [, evals, , time] = this.evals.get(line) ?? [line, 0, 0, 0];
+    if (evals > 0) shown.push(element("small", { class: "note" }, `${count(evals)} string evals, ${duration(time)}`));
+    return shown;
   }
 
   private button(name: string, kind: string, title: string, text: string): HTMLElement {

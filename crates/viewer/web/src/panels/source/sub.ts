@@ -1,38 +1,50 @@
-// A sub with its callers and callees.
+// A sub with its callers and callees, next to the source.
 
-import { ask } from "../api";
-import { count, duration } from "../format";
-import { element, failure } from "./dom";
-import type { Figures, SubAnswer } from "./sourcetypes";
+import { ask } from "../../api";
+import { count, duration } from "../../format";
+import { baseName } from "../../store/state";
+import { element, facts, failure } from "../../widgets/dom";
+import type { Figures, LineCallee, SubDetails } from "../../wire";
 
+/** Where a click leads. */
 export interface Ways {
   sub(name: string): void;
   place(file: number, line: number | undefined): void;
 }
 
-let latest = 0;
+export class CallsBeside {
+  readonly host = element("aside", { class: "aside", "aria-label": "Callers and callees", hidden: "" });
+  private latest = 0;
 
-/** Fills an element with whom a line calls. */
-export function lineCalls(line: number, called: [name: string, count: number, inclNs: number][], host: HTMLElement, open: (name: string) => void): void {
-  latest += 1;
-  const rows = called.map(([name, count, ns]) => ({ name, figures: { count, incl_ns: ns } }));
-  host.replaceChildren(element("h4", {}, `Line ${line} calls`), calls(rows.length, rows, (row) => [link(row.name, () => open(row.name))]));
-}
+  get isHidden(): boolean {
+    return this.host.hidden;
+  }
 
-/** Fills an element with a sub. */
-export async function subDetails(trace: number, name: string, host: HTMLElement, ways: Ways): Promise<void> {
-  const turn = ++latest;
-  try {
-    const sub = await ask<SubAnswer>("source/sub", { trace, name });
-    if (turn === latest) fill(host, sub, ways);
-  } catch (error) {
-    if (turn === latest) host.replaceChildren(element("h4", {}, name), failure(error));
+  /** Shows whom a line calls. */
+  showLine(line: number, called: LineCallee[], ways: Ways): void {
+    this.latest += 1;
+    this.host.hidden = false;
+    const rows = called.map(([name, count, incl_ns]) => ({ name, figures: { count, incl_ns } }));
+    const list = calls(rows.length, rows, (row) => [link(row.name, () => ways.sub(row.name))]);
+    this.host.replaceChildren(element("h4", {}, `Line ${line} calls`), list);
+  }
+
+  /** Shows a sub. */
+  async showSub(trace: number, name: string, ways: Ways): Promise<void> {
+    const turn = ++this.latest;
+    this.host.hidden = false;
+    try {
+      const sub = await ask("source/sub", { trace, name });
+      if (turn === this.latest) this.host.replaceChildren(...described(sub, ways));
+    } catch (error) {
+      if (turn === this.latest) this.host.replaceChildren(element("h4", {}, name), failure(error));
+    }
   }
 }
 
-function fill(host: HTMLElement, sub: SubAnswer, ways: Ways): void {
+function described(sub: SubDetails, ways: Ways): HTMLElement[] {
   const { figures } = sub;
-  const facts: [string, string][] = [
+  const rows: [string, string][] = [
     ["own time", duration(figures.excl_ns)],
     ["total time", duration(figures.incl_ns)],
     ["calls", `${count(figures.count)} from ${count(sub.places)} places`],
@@ -40,25 +52,36 @@ function fill(host: HTMLElement, sub: SubAnswer, ways: Ways): void {
     ["recursive", figures.depth > 0 ? `to depth ${figures.depth} for ${duration(figures.recursive_ns)}` : ""],
     ["kind", sub.kind === "perl" ? "" : sub.kind],
   ];
-  const list = element("dl");
-  for (const [key, value] of facts.filter(([, value]) => value !== "")) list.append(element("dt", {}, key), element("dd", {}, value));
-  const parts: HTMLElement[] = [element("h4", {}, sub.name), list];
-  if (sub.file !== null && sub.line !== null) {
-    const { file, line } = sub;
-    const where = link(`${sub.file_name ?? ""}:${line}`, () => ways.place(file, line));
-    parts.splice(1, 0, where);
-  }
-  parts.push(element("h4", {}, "Called by"), calls(sub.all_callers, sub.callers, (caller) => {
-    const { file, line } = caller;
-    const shown: HTMLElement[] = [caller.by === null ? element("span", {}, "(unknown)") : link(caller.by, () => caller.by !== null && ways.sub(caller.by))];
-    if (file !== null) shown.push(link(`${caller.name?.split("/").pop() ?? ""}${line === null ? "" : `:${line}`}`, () => ways.place(file, line ?? undefined)));
-    return shown;
-  }));
-  parts.push(element("h4", {}, "Calls"), calls(sub.all_callees, sub.callees, (callee) => [link(callee.name, () => ways.sub(callee.name))]));
-  host.replaceChildren(...parts);
+  return [
+    element("h4", {}, sub.name),
+    ...written(sub, ways),
+    facts(rows),
+    element("h4", {}, "Called by"),
+    calls(sub.all_callers, sub.callers, (caller) => calledBy(caller, ways)),
+    element("h4", {}, "Calls"),
+    calls(sub.all_callees, sub.callees, (callee) => [link(callee.name, () => ways.sub(callee.name))]),
+  ];
 }
 
-function calls<T extends { figures: Pick<Figures, "count" | "incl_ns"> }>(all: number, rows: T[], shown: (row: T) => HTMLElement[]): HTMLElement {
+/** Where a sub is written. */
+function written({ file, line, file_name }: SubDetails, ways: Ways): HTMLElement[] {
+  return file === null || line === null ? [] : [link(`${file_name ?? ""}:${line}`, () => ways.place(file, line))];
+}
+
+function calledBy({ by, file, name, line }: SubDetails["callers"][number], ways: Ways): HTMLElement[] {
+  const shown: HTMLElement[] = [by === null ? element("span", {}, "(unknown)") : link(by, () => ways.sub(by))];
+  if (file !== null) {
+    const where = `${baseName(name ?? "")}${line === null ? "" : `:${line}`}`;
+    shown.push(link(where, () => ways.place(file, line ?? undefined)));
+  }
+  return shown;
+}
+
+function calls<T extends { figures: Pick<Figures, "count" | "incl_ns"> }>(
+  all: number,
+  rows: T[],
+  shown: (row: T) => HTMLElement[],
+): HTMLElement {
   if (rows.length === 0) return element("p", { class: "note" }, "nobody");
   const most = Math.max(1, ...rows.map((row) => row.figures.incl_ns));
   const list = element("ul", { class: "calls" });

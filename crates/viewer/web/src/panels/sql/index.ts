@@ -1,64 +1,67 @@
-// Questions in SQL; rows that have a time lead to the timeline.
+// Queries in SQL; rows that have a time lead to the timeline.
 
-import { askWith } from "../api";
-import { count, duration } from "../format";
-import { panelState, rememberPanelState } from "../link";
-import { store } from "../store";
-import { selectName, showRow } from "./jump";
-import { element, failure, note, table, type Column, type Panel } from "./panel";
-import { Schema } from "./sqlschema";
+import { askWith } from "../../api";
+import { count, duration } from "../../format";
+import { keepLink, linkOf, selectName } from "../../store";
+import { element, failure, note } from "../../widgets/dom";
+import { showRow } from "../../widgets/jump";
+import { table, type Column } from "../../widgets/table";
+import type { SqlAnswer, SqlProblem, SqlRows } from "../../wire";
+import { lasting, type Panel } from "../panel";
+import { SchemaList } from "./schema";
+import { around, offsets } from "./text";
 
-interface Rows {
-  columns: [name: string, isNumber: boolean][];
-  rows: (string | null)[][];
-  is_cut: boolean;
-  is_stopped: boolean;
-  elapsed_ms: number;
-}
-
-interface Problem {
-  message: string;
-  place: [line: number, column: number, endColumn: number] | null;
-  help: string[];
-}
-
-/** Another panel may ask for a question to be run. */
-interface Kept {
-  text?: unknown;
-  run?: unknown;
-}
+type Row = SqlRows["rows"][number];
 
 const HISTORY = "traceloom-sql";
-const MOST_KEPT = 50;
+const MAX_KEPT = 50;
 
 class Sql {
   readonly host = element("div", { class: "sheet sql" });
-  private readonly text = element("textarea", { "aria-label": "Question in SQL", spellcheck: "false", rows: "4", placeholder: "select name, count(*) from spans group by name" });
+  private readonly text = element("textarea", {
+    "aria-label": "Question in SQL",
+    spellcheck: "false",
+    rows: "4",
+    placeholder: "select name, count(*) from spans group by name",
+  });
   private readonly runs = element("button", { type: "button", class: "primary", title: "Ctrl+Enter" }, "Run");
   private readonly stops = element("button", { type: "button", title: "Escape" }, "Stop");
   private readonly past = element("select", { "aria-label": "History", title: "Questions of this session" });
   private readonly status = element("span", { class: "note", role: "status" });
   private readonly answer = element("div", { class: "scroll" });
-  private readonly schema = new Schema((name) => this.insert(name), (sql) => this.put(sql));
+  private readonly schema = new SchemaList(
+    (name) => this.insert(name),
+    (sql) => this.put(sql),
+  );
   private running: AbortController | null = null;
   private linked: unknown;
 
   constructor() {
     this.stops.disabled = true;
-    const tools = element("div", { class: "tools" }, this.runs, this.stops, this.schema.examples, this.past, this.status);
+    const tools = element(
+      "div",
+      { class: "tools" },
+      this.runs,
+      this.stops,
+      this.schema.examples,
+      this.past,
+      this.status,
+    );
     this.host.append(element("div", { class: "main" }, this.text, tools, this.answer), this.schema.host);
     this.runs.addEventListener("click", () => void this.run());
     this.stops.addEventListener("click", () => this.running?.abort());
     this.past.addEventListener("change", () => this.past.value !== "" && this.put(this.past.value, false));
     this.text.addEventListener("keydown", (event) => this.key(event));
     this.text.addEventListener("input", () => this.remember());
-    this.answer.append(note("A question is run with Ctrl+Enter. A row with ts_ns shows its time in the timeline when it is clicked."));
+    this.answer.append(
+      note("A question is run with Ctrl+Enter. A row with ts_ns shows its time in the timeline when it is clicked."),
+    );
     this.showHistory();
   }
 
   /** Follows the traces, and questions from other panels. */
   async update(): Promise<void> {
-    const linked = panelState<Kept>("sql");
+    const linked = linkOf("sql");
     if (linked !== this.linked) {
       this.linked = linked;
       if (typeof linked?.text === "string") this.text.value = linked.text;
@@ -72,8 +75,9 @@ class Sql {
   }
 
   private remember(): void {
-    this.linked = { text: this.text.value };
-    rememberPanelState("sql", this.linked);
+    const link = { text: this.text.value };
+    this.linked = link;
+    keepLink("sql", link);
   }
 
   /** Puts a question into the box, and runs it. */
@@ -113,7 +117,7 @@ class Sql {
     this.status.textContent = "Running …";
     this.keepInHistory(sql);
     try {
-      const answer = await askWith<Rows | { problem: Problem }>("sql", { sql: this.text.value }, own.signal);
+      const answer = await askWith("sql", { sql: this.text.value }, own.signal);
       if (this.running === own) this.showAnswer(answer);
     } catch (error) {
       if (this.running !== own) return;
@@ -127,7 +131,7 @@ class Sql {
     }
   }
 
-  private showAnswer(answer: Rows | { problem: Problem }): void {
+  private showAnswer(answer: SqlAnswer): void {
     if ("problem" in answer) {
       this.status.textContent = "";
       return this.answer.replaceChildren(this.problem(answer.problem));
@@ -139,16 +143,16 @@ class Sql {
     this.answer.replaceChildren(answer.rows.length > 0 ? this.grid(answer) : note("No row."));
   }
 
-  private grid({ columns, rows }: Rows): HTMLElement {
-    const made = columns.map(([title, isNumber], at): Column<(string | null)[]> => {
-      const text = (row: (string | null)[]): string => row[at] ?? "NULL";
+  private grid({ columns, rows }: SqlRows): HTMLElement {
+    const made = columns.map(([title, isNumber], at): Column<Row> => {
+      const text = (row: Row): string => row[at] ?? "NULL";
       return isNumber ? { title, text, value: (row) => (row[at] === null ? NaN : Number(row[at])) } : { title, text };
     });
     const at = (name: string): number => columns.findIndex(([title]) => title.toLowerCase() === name);
     const [time, name] = [at("ts_ns"), at("name")];
     const leads = time >= 0 || name >= 0;
-    let chosen: (string | null)[] | null = null;
-    const choose = (row: (string | null)[]): void => {
+    let chosen: Row | null = null;
+    const choose = (row: Row): void => {
       chosen = row;
       this.jump(row, at);
     };
@@ -158,55 +162,41 @@ class Sql {
   }
 
   /** Shows the span that a row means, or its time, or its name. */
-  private jump(row: (string | null)[], at: (name: string) => number): void {
+  private jump(row: Row, at: (name: string) => number): void {
     const cell = (name: string): string | undefined => row[at(name)] ?? undefined;
     const ts = Number(cell("ts_ns") ?? NaN);
     if (Number.isFinite(ts)) {
       const dur = Number(cell("dur_ns") ?? NaN);
-      const hints = { trace_id: cell("trace_id"), thread_id: cell("thread_id"), id: cell("id"), name: cell("name") };
+      const whole = (name: string): number | undefined => (cell(name) === undefined ? undefined : Number(cell(name)));
+      const hints = { trace_id: cell("trace_id"), thread_id: whole("thread_id"), id: whole("id"), name: cell("name") };
       void showRow({ ts, ...hints, dur: Number.isFinite(dur) ? dur : undefined });
     } else selectName(cell("name") ?? "");
   }
 
   /** The message, the line with the place marked, and what was probably meant. */
-  private problem({ message, place, help }: Problem): HTMLElement {
+  private problem({ message, place, help }: SqlProblem): HTMLElement {
     const host = element("div", { class: "problem" }, element("p", { class: "error" }, message));
-    const line = place ? this.text.value.split("\n")[place[0] - 1] : undefined;
-    if (place && line !== undefined) {
-      const letters = [...line];
-      const [from, to] = [place[1] - 1, Math.max(place[2] - 1, place[1])];
-      const mark = element("mark", {}, letters.slice(from, to).join("") || " ");
-      const shown = element("pre", {}, element("span", { class: "note" }, `${place[0]} | `), letters.slice(0, from).join(""), mark, letters.slice(to).join(""));
-      host.append(shown);
-      this.markPlace(place);
+    const line = place && around(this.text.value, place);
+    if (line) {
+      const [before, marked, after] = line;
+      const number = element("span", { class: "note" }, `${place[0]} | `);
+      host.append(element("pre", {}, number, before, element("mark", {}, marked || " "), after));
+      if (document.activeElement === this.text) this.text.setSelectionRange(...offsets(this.text.value, place));
     }
     for (const text of help) host.append(this.help(text, place));
     return host;
   }
 
   /** A name that was probably meant is put in by a click. */
-  private help(text: string, place: Problem["place"]): HTMLElement {
+  private help(text: string, place: SqlProblem["place"]): HTMLElement {
     const meant = /^did you mean `(.+)`\?$/.exec(text)?.[1];
     if (meant === undefined || !place) return element("p", {}, text);
     const button = element("button", { type: "button", title: "Put it in and run" }, meant);
     button.addEventListener("click", () => {
-      const [from, to] = this.offsets(place);
+      const [from, to] = offsets(this.text.value, place);
       this.put(this.text.value.slice(0, from) + meant + this.text.value.slice(to));
     });
     return element("p", {}, "Did you mean ", button, "?");
-  }
-
-  /** Where a place is in the text, as the box counts. */
-  private offsets([line, column, endColumn]: [number, number, number]): [number, number] {
-    const lines = this.text.value.split("\n");
-    const before = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
-    const letters = [...(lines[line - 1] ?? "")];
-    const length = (most: number): number => letters.slice(0, most).join("").length;
-    return [before + length(column - 1), before + length(Math.max(endColumn - 1, column))];
-  }
-
-  private markPlace(place: [number, number, number]): void {
-    if (document.activeElement === this.text) this.text.setSelectionRange(...this.offsets(place));
   }
 
   private history(): string[] {
@@ -219,7 +209,7 @@ class Sql {
   }
 
   private keepInHistory(sql: string): void {
-    const kept = [sql, ...this.history().filter((other) => other !== sql)].slice(0, MOST_KEPT);
+    const kept = [sql, ...this.history().filter((other) => other !== sql)].slice(0, MAX_KEPT);
     sessionStorage.setItem(HISTORY, JSON.stringify(kept));
     this.showHistory();
   }
@@ -232,16 +222,9 @@ class Sql {
   }
 }
 
-let panel: Sql | null = null;
-
 export const sql: Panel = {
   id: "sql",
   title: "SQL",
-  isUseful: () => store.state.sql && store.state.traces.some((trace) => trace.state === "ready"),
-  async show(host) {
-    panel ??= new Sql();
-    host.append(panel.host);
-    await panel.update();
-  },
-  update: () => panel?.update(),
+  isUseful: ({ server }) => server.sql && server.traces.some((trace) => trace.state === "ready"),
+  create: () => lasting(() => new Sql()),
 };

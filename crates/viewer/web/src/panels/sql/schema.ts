@@ -1,21 +1,15 @@
-// Tables and columns that a question may name, and questions to begin with.
+// Tables and columns that a query may name, and queries to start with.
 
-import { ask } from "../api";
-import { store } from "../store";
-import { element, failure } from "./dom";
+import { ask } from "../../api";
+import { store } from "../../store";
+import { element, failure } from "../../widgets/dom";
+import { SqlExample, type Schema } from "../../wire";
 
-interface SchemaAnswer {
-  tables: { name: string; about: string; columns: [name: string, type: string, about: string, isNullable: boolean, target: string | null][] }[];
-  views: { name: string; columns: string[] }[];
-  functions: string[];
-  examples: [title: string, sql: string][];
-}
-
-export class Schema {
+export class SchemaList {
   readonly host = element("aside", { class: "aside schema", "aria-label": "Tables" });
   readonly examples = element("select", { "aria-label": "Examples", title: "Questions to begin with" });
   private asked = "";
-  private answer: SchemaAnswer | null = null;
+  private answer: Schema | null = null;
 
   constructor(
     private readonly insert: (name: string) => void,
@@ -29,15 +23,15 @@ export class Schema {
 
   /** The first example. */
   get first(): string {
-    return this.answer?.examples[0]?.[1] ?? "";
+    return this.answer?.examples[0]?.[SqlExample.sql] ?? "";
   }
 
   async update(): Promise<void> {
-    const asked = store.state.traces.map((trace) => trace.state).join();
+    const asked = store.state.server.traces.map((trace) => trace.state).join();
     if (asked === this.asked) return;
     this.asked = asked;
     try {
-      this.answer = await ask<SchemaAnswer>("sql/schema");
+      this.answer = await ask("sql/schema", {});
     } catch (error) {
       this.asked = "";
       return this.host.replaceChildren(failure(error));
@@ -47,25 +41,43 @@ export class Schema {
     this.examples.replaceChildren(element("option", { value: "" }, "Examples"), ...options);
     this.host.replaceChildren(
       ...tables.map(({ name, about, columns }) =>
-        this.relation(name, about, columns.map(([column, type, what, isNullable, target]) => ({
-          column,
-          type: `${type}${isNullable ? "?" : ""}${target ? ` → ${target}` : ""}`,
-          what,
-        }))),
+        this.relation(
+          name,
+          about,
+          columns.map(([column, type, what, isNullable, target]) => ({
+            column,
+            type: `${type}${isNullable ? "?" : ""}${target ? ` → ${target}` : ""}`,
+            what,
+          })),
+        ),
       ),
       element("h4", {}, "Views"),
-      ...views.map(({ name, columns }) => this.relation(name, "", columns.map((column) => ({ column, type: "", what: "" })))),
+      ...views.map(({ name, columns }) =>
+        this.relation(
+          name,
+          "",
+          columns.map((column) => ({ column, type: "", what: "" })),
+        ),
+      ),
     );
   }
 
-  private relation(name: string, about: string, columns: { column: string; type: string; what: string }[]): HTMLElement {
+  private relation(
+    name: string,
+    about: string,
+    columns: { column: string; type: string; what: string }[],
+  ): HTMLElement {
     const list = element("ul");
     for (const { column, type, what } of columns) {
       const button = element("button", { type: "button", class: "link", title: what || `Insert ${column}` }, column);
       button.addEventListener("click", () => this.insert(column));
       list.append(element("li", {}, button, element("small", { class: "note" }, type)));
     }
-    const add = element("button", { type: "button", class: "mini", title: `Insert ${name}`, "aria-label": `Insert ${name}` }, "+");
+    const add = element(
+      "button",
+      { type: "button", class: "mini", title: `Insert ${name}`, "aria-label": `Insert ${name}` },
+      "+",
+    );
     add.addEventListener("click", (event) => {
       event.preventDefault();
       this.insert(name);

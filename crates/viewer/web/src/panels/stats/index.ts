@@ -1,25 +1,19 @@
 // Statistics of the selection, the window or everything: the figures of `traceloom stats`.
 
-import { ask, type Found } from "../api";
-import { count, duration } from "../format";
-import { panelState, rememberPanelState } from "../link";
-import { store } from "../store";
-import { element, failure, note, switcher, table, type Choice, type Panel, type TableElement, type TableOptions } from "./panel";
-import { openPanelWith, showSpan } from "./jump";
-import { busyMark, followView, isWhole, Latest, part, partKey, partSwitch, type Part } from "./part";
-import { eventColumns, functionColumns, nameNumber, spanColumns, threadColumns, valueColumns } from "./statsrows";
-import type { EventRow, FunctionRow, Grouping, SpanRow, Stats, ThreadRow, ValueRow } from "./statsrows";
-import type { TableState } from "./table";
+import { ask } from "../../api";
+import { count, duration } from "../../format";
+import { callPanel, keepLink, linkOf, selectName, store } from "../../store";
+import type { StatsLink, StatsList, TableState } from "../../store/panels";
+import { BusyMark, Latest } from "../../widgets/busy";
+import { element, failure, note, switcher, type Choice } from "../../widgets/dom";
+import { showSpan } from "../../widgets/jump";
+import { followView, isWhole, range, rangeKey, rangeSwitch } from "../../widgets/range";
+import { table, type Column, type TableElement, type TableOptions } from "../../widgets/table";
+import { SpanRow, type Grouping, type RangeQuery, type Stats } from "../../wire";
+import { fresh, type Panel, type Watch } from "../panel";
+import { eventColumns, functionColumns, spanColumns, threadColumns, valueColumns } from "./columns";
 
-type ListId = "spans" | "functions" | "values" | "events" | "threads";
-
-interface Kept {
-  list: ListId;
-  by: Grouping;
-  table: TableState;
-}
-
-const LISTS: [ListId, string][] = [
+const LISTS: [StatsList, string][] = [
   ["spans", "Spans"],
   ["functions", "Functions"],
   ["values", "Values"],
@@ -33,8 +27,8 @@ const GROUPINGS: Choice<Grouping>[] = [
   { id: "category", title: "Kind", hint: "One row for each name and kind of span" },
 ];
 
-function kept(): Kept {
-  const state = panelState<Partial<Kept>>("stats");
+function kept(): Required<StatsLink> {
+  const state = linkOf("stats");
   const list = LISTS.find(([id]) => id === state?.list)?.[0] ?? "spans";
   const by = GROUPINGS.find((grouping) => grouping.id === state?.by)?.id ?? "name";
   // The rows come in this order, so nothing has to be sorted for it.
@@ -42,18 +36,18 @@ function kept(): Kept {
   return { list, by, table: { ...first, ...(typeof state?.table === "object" ? state.table : {}) } };
 }
 
-function keep(change: Partial<Kept>): void {
-  rememberPanelState("stats", { ...kept(), ...change });
+function keep(change: StatsLink): void {
+  keepLink("stats", { ...kept(), ...change });
 }
 
 class StatsPanel {
   private readonly tools = element("div", { class: "within" });
   private readonly body = element("div");
   private readonly foot = element("div");
-  private readonly busy = busyMark();
+  private readonly busy = new BusyMark();
   private readonly latest = new Latest();
   private answer: Stats | null = null;
-  private asked: Part = {};
+  private asked: RangeQuery = {};
   private key = "";
   /** What the table on show is of: other rows of the same go into it. */
   private shape = "";
@@ -62,17 +56,20 @@ class StatsPanel {
   constructor(readonly host: HTMLElement) {
     host.append(this.busy.host, this.body, this.foot);
     this.body.append(element("div", { class: "tools" }, this.tools));
-    followView(host, () => void this.refresh());
   }
 
-  async refresh(): Promise<void> {
-    const asked = part();
-    const key = partKey(asked) + kept().by;
+  watch(watch: Watch): void {
+    followView(watch, () => void this.update());
+  }
+
+  async update(): Promise<void> {
+    const asked = range();
+    const key = rangeKey(asked) + kept().by;
     if (key === this.key) return this.mark();
     this.key = key;
     this.writeTools();
     try {
-      const question = this.latest.ask((signal) => ask<Stats>("stats", { ...asked, by: kept().by }, signal));
+      const question = this.latest.ask((signal) => ask("stats", { ...asked, by: kept().by }, signal));
       const answer = await this.busy.during(question);
       if (!answer) return;
       [this.answer, this.asked] = [answer, asked];
@@ -89,13 +86,15 @@ class StatsPanel {
     this.rows?.refresh();
   }
 
-  private lists(): [ListId, string, number][] {
+  private lists(): [StatsList, string, number][] {
     const { answer } = this;
-    const sizes = (id: ListId): number => (!answer ? 0 : id === "threads" ? answer.threads.length : answer[id].all);
-    return LISTS.map(([id, title]): [ListId, string, number] => [id, title, sizes(id)]).filter(([, , size]) => size > 0);
+    const sizes = (id: StatsList): number => (!answer ? 0 : id === "threads" ? answer.threads.length : answer[id].all);
+    return LISTS.map(([id, title]): [StatsList, string, number] => [id, title, sizes(id)]).filter(
+      ([, , size]) => size > 0,
+    );
   }
 
-  private list(): ListId {
+  private list(): StatsList {
     const lists = this.lists();
     const wanted = kept().list;
     return lists.some(([id]) => id === wanted) ? wanted : (lists[0]?.[0] ?? "spans");
@@ -105,9 +104,17 @@ class StatsPanel {
     const { by } = kept();
     const focused = (document.activeElement as HTMLElement | null)?.dataset["choice"];
     const hadFocus = this.tools.contains(document.activeElement);
-    const lists = this.lists().map(([id, title, size]): Choice<ListId> => ({ id, title: `${title} ${count(size)}` }));
-    const shown = [partSwitch(() => void this.refresh())];
-    if (lists.length > 1) shown.push(switcher("List", lists, this.list(), (id) => this.change({ list: id, table: { filter: kept().table.filter ?? "" } })));
+    const lists = this.lists().map(([id, title, size]): Choice<StatsList> => ({
+      id,
+      title: `${title} ${count(size)}`,
+    }));
+    const shown = [rangeSwitch(() => void this.update())];
+    if (lists.length > 1)
+      shown.push(
+        switcher("List", lists, this.list(), (id) =>
+          this.change({ list: id, table: { filter: kept().table.filter ?? "" } }),
+        ),
+      );
     if (this.lists().length > 0 && (this.list() === "spans" || this.list() === "events")) {
       shown.push(switcher("Group by", GROUPINGS, by, (id) => this.change({ by: id })));
     }
@@ -115,10 +122,10 @@ class StatsPanel {
     if (hadFocus && focused) this.tools.querySelector<HTMLElement>(`[data-choice="${focused}"]`)?.focus();
   }
 
-  private change(change: Partial<Kept>): void {
+  private change(change: StatsLink): void {
     keep(change);
     this.fill();
-    void this.refresh();
+    void this.update();
   }
 
   private fill(): void {
@@ -132,40 +139,62 @@ class StatsPanel {
       [this.shape, this.rows] = ["", null];
       return this.body.replaceChildren(element("div", { class: "tools" }, this.tools));
     }
-    if (list === "spans") this.show(list, answer.spans.rows, spanColumns(kept().by, answer.spans.rows), { open: (row: SpanRow) => void this.longest(row) });
-    if (list === "functions") this.show<FunctionRow>(list, answer.functions.rows, functionColumns);
-    if (list === "values") this.show<ValueRow>(list, answer.values.rows, valueColumns);
-    if (list === "events") this.show<EventRow>(list, answer.events.rows, eventColumns(answer.events.rows));
-    if (list === "threads") this.show<ThreadRow>(list, answer.threads, threadColumns(answer.threads));
+    if (list === "spans")
+      this.show(list, answer.spans.rows, spanColumns(kept().by, answer.spans.rows), {
+        open: (row: SpanRow) => void this.longest(row),
+      });
+    if (list === "functions") this.show(list, answer.functions.rows, functionColumns);
+    if (list === "values") this.show(list, answer.values.rows, valueColumns);
+    if (list === "events") this.show(list, answer.events.rows, eventColumns(answer.events.rows));
+    if (list === "threads") this.show(list, answer.threads, threadColumns(answer.threads));
   }
 
-  private show<T extends [string, ...unknown[]]>(list: ListId, rows: T[], columns: Parameters<typeof table<T>>[0], more: TableOptions<T> = {}): void {
+  private show<T extends [string, ...unknown[]]>(
+    list: StatsList,
+    rows: T[],
+    columns: Column<T>[],
+    more: TableOptions<T> = {},
+  ): void {
     const shape = JSON.stringify([list, columns.map((column) => column.title)]);
     if (shape === this.shape && this.rows) return this.rows.setRows(rows);
     this.shape = shape;
-    const choose = list === "threads" ? undefined : (row: T): void => select(row[0]);
-    const isChosen = (row: T): boolean => list !== "threads" && store.selection.name !== null && store.name(store.selection.name) === row[0];
-    const options: TableOptions<T> = { ...more, isChosen, tools: [this.tools], name: `traceloom-${list}`, state: kept().table, changed: (state) => keep({ table: state }) };
+    const choose = list === "threads" ? undefined : (row: T): void => void selectName(row[0]);
+    const isChosen = (row: T): boolean =>
+      list !== "threads" &&
+      store.state.selection.name !== null &&
+      store.state.names.text(store.state.selection.name) === row[0];
+    const options: TableOptions<T> = {
+      ...more,
+      isChosen,
+      tools: [this.tools],
+      name: `traceloom-${list}`,
+      state: kept().table,
+      changed: (state) => keep({ table: state }),
+    };
     const made = table(columns, rows, choose, options);
-    this.rows = made as TableElement<unknown>;
+    this.rows = made;
     this.body.replaceChildren(made);
   }
 
   private async longest(row: SpanRow): Promise<void> {
-    const name = nameNumber(row[0]);
+    const name = store.state.names.number(row[SpanRow.name]);
     if (name === undefined) return;
-    const tracks = row[1] === null ? undefined : tracksOf(row[1], row[2]);
-    const answer = await ask<{ places: Found[] }>("longest", { ...this.asked, ...(tracks ? { tracks } : {}), name, take: 1 });
-    if (answer.places[0]) await showSpan({ ...answer.places[0], name });
+    const thread = row[SpanRow.thread];
+    const tracks = thread === null ? {} : { tracks: tracksOf(thread, row[SpanRow.tid]) };
+    const answer = await ask("longest", { ...this.asked, ...tracks, name, take: 1 });
+    if (answer.places[0]) showSpan(answer.places[0]);
   }
 
-  private remarks(answer: Stats, list: ListId): string {
+  private remarks(answer: Stats, list: StatsList): string {
     const said: string[] = [];
     if (list === "spans" && answer.spans.all > 0) {
       said.push(`${duration(answer.self_ns)} of their own time together.`);
-      if (answer.unclosed > 0) said.push(`${count(answer.unclosed)} spans were never closed: they have no time and are not counted.`);
-      if (answer.merged > 0) said.push(`${count(answer.merged)} spans are counted together as (other): too many groups.`);
-      if (answer.spans.rows.some((row) => !row[16])) said.push("~ within 0.1 %: there are too many spans to keep them all.");
+      if (answer.unclosed > 0)
+        said.push(`${count(answer.unclosed)} spans were never closed: they have no time and are not counted.`);
+      if (answer.merged > 0)
+        said.push(`${count(answer.merged)} spans are counted together as (other): too many groups.`);
+      if (answer.spans.rows.some((row) => !row[SpanRow.is_exact]))
+        said.push("~ within 0.1 %: there are too many spans to keep them all.");
     }
     if (list === "functions") {
       said.push("The profiler added these up itself, so there are no single calls.");
@@ -182,41 +211,33 @@ class StatsPanel {
   private elsewhere(answer: Stats): HTMLElement[] {
     if (answer.spans.all > 0 || answer.loading) return [];
     if (!isWhole(this.asked)) return this.lists().length > 0 ? [] : [note("Nothing begins in this part of the trace.")];
-    const { logs, traces } = store.state;
+    const { logs, traces } = store.state.server;
     const said = answer.functions.all > 0 ? [] : [note("This trace has no spans, so there are no durations to count.")];
     if (logs > 0) said.push(pointer("log", `Its ${count(logs)} log lines are in the panel Log.`));
-    if (traces.some((trace) => trace.memory !== null)) said.push(pointer("memory", "Its allocations are in the panel Memory."));
-    if (traces.some((trace) => /nytprof/.test(trace.format))) said.push(pointer("source", "The times of its lines are in the panel Source."));
+    if (traces.some((trace) => trace.memory !== null))
+      said.push(pointer("memory", "Its allocations are in the panel Memory."));
+    if (traces.some((trace) => trace.has_lines))
+      said.push(pointer("source", "The times of its lines are in the panel Source."));
     return said;
   }
 }
 
-function pointer(panel: string, text: string): HTMLElement {
+function pointer(panel: "log" | "memory" | "source", text: string): HTMLElement {
   const button = element("button", { type: "button" }, "Open");
-  button.addEventListener("click", () => openPanelWith(panel));
+  button.addEventListener("click", () => callPanel(panel));
   return element("p", {}, `${text} `, button);
-}
-
-function select(name: string): void {
-  const number = nameNumber(name);
-  if (number !== undefined) store.select({ name: number });
 }
 
 /** The tracks of a thread that is known by name and number. */
 function tracksOf(name: string, tid: number | null): string {
-  const isSame = (track: { tid: number | null; name: string }): boolean => (tid === null ? track.name === name : track.tid === tid);
-  return store.state.tracks.flatMap((track, number) => (isSame(track) ? [number] : [])).join();
+  const isSame = (track: { tid: number | null; name: string }): boolean =>
+    tid === null ? track.name === name : track.tid === tid;
+  return store.state.server.tracks.flatMap((track, number) => (isSame(track) ? [number] : [])).join();
 }
-
-let open: StatsPanel | null = null;
 
 export const stats: Panel = {
   id: "stats",
   title: "Statistics",
-  isUseful: () => store.state.traces.length > 0,
-  show(host) {
-    open = new StatsPanel(host);
-    return open.refresh();
-  },
-  update: () => open?.refresh(),
+  isUseful: ({ server }) => server.traces.length > 0,
+  create: () => fresh((host) => new StatsPanel(host)),
 };

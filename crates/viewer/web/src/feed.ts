@@ -1,0 +1,105 @@
+// Asks the server what is new, and brings the view to where it should be.
+
+import { ask } from "./api";
+import type { Linking } from "./linking";
+import { look, lookAtAll, store } from "./store";
+import { isLoading } from "./store/state";
+
+/** Names that one answer has, at most. */
+const BLOCK = 50_000;
+
+export interface FeedEvents {
+  /** The server cannot be asked, or can again. */
+  lost(reason: string): void;
+  /** Everything is read and in view; whether a link said how. */
+  placed(isRestored: boolean): void;
+}
+
+export class Feed {
+  /** What the view waits for: all that is read, and the view of the link; nothing if it is where it should be. */
+  private awaited: "link" | "all" | null = "link";
+  private isPlacing = false;
+  /** The user moved the view while it waited: it stays there. */
+  private hasMoved = false;
+  private hasOffsets = false;
+  private timer = 0;
+
+  constructor(
+    private readonly linking: Linking,
+    private readonly events: FeedEvents,
+  ) {
+    store.subscribe(
+      ({ view }) => view,
+      () => (this.hasMoved ||= this.awaited !== null && !this.isPlacing),
+    );
+    store.subscribe(
+      ({ asked }) => asked,
+      () => void this.poll(),
+    );
+  }
+
+  /** A trace was added: all of it is shown when it is read. */
+  added(): void {
+    [this.awaited, this.hasMoved] = ["all", false];
+    void this.poll();
+  }
+
+  /** Asks what is new, and asks again after a while. */
+  async poll(): Promise<void> {
+    clearTimeout(this.timer);
+    let pause = 1500;
+    try {
+      await this.refresh();
+      if (isLoading(store.state)) pause = 200;
+      this.events.lost("");
+    } catch (error) {
+      // Without any answer, fetch throws this; a refusal has its own words.
+      const isGone = error instanceof TypeError || !(error instanceof Error);
+      this.events.lost(isGone ? "The server has ended, or cannot be reached. What is shown stays." : error.message);
+    }
+    this.timer = window.setTimeout(() => void this.poll(), pause);
+  }
+
+  private async refresh(): Promise<void> {
+    const wasLoading = isLoading(store.state);
+    const { revision } = store.state.server;
+    const answer = await ask("state", revision < 0 ? {} : { since: revision });
+    if (!("traces" in answer)) {
+      const { read_bytes, total_bytes } = store.state.server;
+      const isSame = read_bytes === answer.read_bytes && total_bytes === answer.total_bytes;
+      if (!isSame) store.set({ server: { ...store.state.server, ...answer } });
+      return;
+    }
+    while (store.state.names.count < answer.names) await addNames(store.state.names.count);
+    store.set({ server: answer });
+    if (this.awaited === "link" && !isLoading(store.state) && !this.hasOffsets) {
+      this.hasOffsets = true;
+      if (await this.linking.restoreOffsets()) return this.refresh();
+    }
+    // The color of a name may be known only after its first span.
+    if (wasLoading && !isLoading(store.state)) {
+      for (let from = 0; from < store.state.names.count; from += BLOCK) await addNames(from);
+    }
+    // A trace without times has no view to wait for, but panels to come back to.
+    if (this.awaited && (answer.from_ns !== null || !isLoading(store.state))) this.place();
+  }
+
+  /** While a trace loads the view follows it, unless the user moves it; then it is as the link wants it. */
+  private place(): void {
+    const { view } = store.state;
+    this.isPlacing = true;
+    const isRestored = !isLoading(store.state) && this.awaited === "link" && this.linking.restore();
+    if (this.hasMoved) look(view.from, view.to);
+    else if (!isRestored) lookAtAll();
+    this.isPlacing = false;
+    if (isLoading(store.state)) return;
+    this.awaited = null;
+    this.events.placed(isRestored);
+  }
+}
+
+async function addNames(from: number): Promise<void> {
+  const rows = await ask("names", { from });
+  if (rows.length === 0) throw new Error("a name is missing");
+  store.set({ names: store.state.names.with(from, rows) });
+}

@@ -1,0 +1,77 @@
+// Keeps the address up to date, and opens what it asks for.
+
+import { ask, EVENT, send } from "./api";
+import { linkTo, panelsOf, parsed, placeIn, restored, written, wrongOffsets, type Linked } from "./link";
+import { look, select, store } from "./store";
+
+/** Written not more often than needed, in milliseconds. */
+const PAUSE = 150;
+
+export class Linking {
+  private readonly link = parsed(location.hash);
+  private waiting = 0;
+
+  constructor() {
+    // Panels may be opened before the view can be.
+    store.set({ links: panelsOf(this.link) });
+  }
+
+  /** Moves traces to where the link has them; whether any had to be moved. */
+  async restoreOffsets(): Promise<boolean> {
+    const wrong = wrongOffsets(this.link, store.state);
+    await Promise.all(wrong.map(({ trace, ns }) => send("offset", { trace, offset_ns: Math.round(ns) })));
+    return wrong.length > 0;
+  }
+
+  /** Opens what the address asks for, and follows the page from then on; whether it asks for anything. */
+  restore(): boolean {
+    const { link } = this;
+    if (link) {
+      store.set(restored(link, store.state));
+      look(link.from, link.to);
+      void reselect(link);
+    }
+    this.follow();
+    return link !== null;
+  }
+
+  private follow(): void {
+    store.subscribe(
+      ({ server, view, selection, tracks, scroll, panel, links, panelHeight }) => [
+        server,
+        view,
+        selection,
+        tracks,
+        scroll,
+        panel,
+        links,
+        panelHeight,
+      ],
+      () => this.write(),
+    );
+    this.write();
+  }
+
+  private write(): void {
+    clearTimeout(this.waiting);
+    this.waiting = window.setTimeout(() => history.replaceState(null, "", written(linkTo(store.state))), PAUSE);
+  }
+}
+
+/** Selects the span or the event of a link. */
+async function reselect(link: Linked): Promise<void> {
+  const found = placeIn(link);
+  if (!found) return;
+  const { ts, ...place } = found;
+  try {
+    if (place.kind === EVENT) {
+      const event = await ask("event", { track: place.track, id: place.index, ts });
+      select({ event, name: event.name_id });
+      return;
+    }
+    const span = await ask("span", place);
+    select({ place, span, name: span.name_id });
+  } catch {
+    // The link is of another trace.
+  }
+}

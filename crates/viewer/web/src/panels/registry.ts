@@ -1,0 +1,26 @@
+// All panels, in the order of their tabs.
+
+import { definitions } from "./definitions";
+import { findings } from "./findings";
+import { flame } from "./flame";
+import { histogram } from "./histogram";
+import { log } from "./log";
+import { memory } from "./memory";
+import type { Panel } from "./panel";
+import { selection } from "./selection";
+import { source } from "./source";
+import { sql } from "./sql";
+import { stats } from "./stats";
+
+export const PANELS: readonly Panel[] = [
+  selection,
+  stats,
+  flame,
+  histogram,
+  log,
+  source,
+  memory,
+  sql,
+  findings,
+  definitions,
+];

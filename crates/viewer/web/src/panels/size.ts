@@ -1,0 +1,34 @@
+// How high the panels are: the line above them is dragged, or moved by keys.
+
+import { store } from "../store";
+import { byId } from "../widgets/dom";
+
+export function sizePanels(height: number): void {
+  store.set({ panelHeight: Math.round(Math.min(Math.max(height, 60), innerHeight - 220)) });
+}
+
+/** Shows the panels as high as wanted, from now on. */
+export function followSize(): void {
+  const [divider, panels] = [byId("divider"), byId("panels")];
+  store.subscribe(
+    ({ panelHeight }) => panelHeight,
+    (height) => {
+      if (height === null) return;
+      // A link may be of a larger window.
+      sizePanels(height);
+      panels.style.height = `${store.state.panelHeight}px`;
+    },
+  );
+  divider.addEventListener("pointerdown", (down) => {
+    divider.setPointerCapture(down.pointerId);
+    const move = (event: PointerEvent): void => sizePanels(innerHeight - event.clientY);
+    divider.addEventListener("pointermove", move);
+    divider.addEventListener("pointerup", () => divider.removeEventListener("pointermove", move), { once: true });
+  });
+  divider.addEventListener("keydown", (event) => {
+    const by = { ArrowUp: 20, ArrowDown: -20 }[event.key];
+    if (by === undefined) return;
+    event.stopPropagation();
+    sizePanels(panels.getBoundingClientRect().height + by);
+  });
+}

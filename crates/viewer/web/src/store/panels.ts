@@ -1,0 +1,98 @@
+// What a link keeps of each panel, which is also what one panel can ask another to show.
+
+import type { FlameView, FlameWeight, Grouping, Level } from "../wire";
+
+export type PanelId =
+  "selection" | "stats" | "flame" | "histogram" | "log" | "source" | "memory" | "sql" | "findings" | "definitions";
+
+/** What a link keeps of a table. */
+export interface TableState {
+  filter?: string;
+  /** The title of the column that rows are sorted by. */
+  column?: string;
+  isDown?: boolean;
+}
+
+export type StatsList = "spans" | "functions" | "values" | "events" | "threads";
+
+export interface StatsLink {
+  list?: StatsList;
+  by?: Grouping;
+  table?: TableState;
+}
+
+export interface FlameLink {
+  weight?: FlameWeight;
+  view?: FlameView;
+  path?: string[];
+  /** The middle of a sandwich, if it is not a name of the timeline. */
+  name?: string | null;
+  threads?: boolean;
+}
+
+export interface HistogramLink {
+  /** The name of the values that durations are compared with. */
+  value?: string;
+}
+
+/** What decides which lines are shown. */
+export interface LogFilter {
+  text: string;
+  regex: boolean;
+  case: boolean;
+  levels: string[];
+  /** Only lines of one place in the source: a trace, the id of its definition, and what a person calls it. */
+  site: { trace: number; id: number; name: string } | null;
+}
+
+/** Another panel may name a file by its path. */
+export interface SourceLink {
+  trace?: number | undefined;
+  file?: number | undefined;
+  path?: string | undefined;
+  line?: number | undefined;
+  level?: Level | undefined;
+  sub?: string | undefined;
+  list?: "files" | "subs" | undefined;
+}
+
+export type MemoryList = "peak" | "leaks" | "hot" | "often" | "growth" | "lifetimes" | "at" | "of";
+
+export interface MemoryLink {
+  trace?: number | undefined;
+  list?: MemoryList | undefined;
+  at?: number | undefined;
+  /** The function of the list `of`. */
+  function?: string | undefined;
+}
+
+export interface SqlLink {
+  text?: string;
+  /** Whether to run it at once. */
+  run?: boolean;
+}
+
+export interface DefinitionsLink {
+  kind?: string;
+  table?: TableState;
+}
+
+/** The range that the figures of several panels are about. */
+export interface RangeLink {
+  scope?: "window" | "all";
+  /** The selection that is not looked at, because something else was asked for. */
+  except?: string | null;
+}
+
+/** By panel, and the range that several share. */
+export interface PanelLinks {
+  stats: StatsLink;
+  flame: FlameLink;
+  histogram: HistogramLink;
+  log: Partial<LogFilter>;
+  source: SourceLink;
+  memory: MemoryLink;
+  sql: SqlLink;
+  definitions: DefinitionsLink;
+  range: RangeLink;
+}

@@ -1,0 +1,187 @@
+// Everything that the page knows, and what follows from it.
+
+import type { EventDetails, Found, SpanDetails, State } from "../wire";
+import { Names } from "./names";
+import type { PanelId } from "./panels";
+
+/** A range of the axis, in nanoseconds. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where a span is: enough to find it again. */
+export type Place = Pick<Found, "track" | "kind" | "depth" | "index">;
+
+export interface Selection {
+  readonly place: Place | null;
+  /** When the place starts; known before the span is. */
+  readonly ts: number | null;
+  readonly span: SpanDetails | null;
+  /** A point in time, instead of a span. */
+  readonly event: EventDetails | null;
+  /** All spans of this name are highlighted. */
+  readonly name: number | null;
+  /** A range of time that panels look at. */
+  readonly range: Range | null;
+  /** The tracks that panels look at; all if it is null. */
+  readonly tracks: readonly number[] | null;
+}
+
+/** How the tracks are shown, by their numbers. */
+export interface Tracks {
+  readonly folded: ReadonlySet<number>;
+  readonly hidden: ReadonlySet<number>;
+  readonly pinned: ReadonlySet<number>;
+  /** The order, if it was changed. */
+  readonly order: readonly number[];
+  /** Headings that are folded, by trace and process. */
+  readonly groups: ReadonlySet<string>;
+}
+
+/** What the timeline is asked to bring into view. */
+export type Reveal =
+  | { readonly kind: "found"; readonly found: Found }
+  | { readonly kind: "counter"; readonly number: number }
+  | { readonly kind: "track"; readonly track: number }
+  /** The next or the previous span of the selected name. */
+  | { readonly kind: "step"; readonly isBack: boolean };
+
+export interface PageState {
+  /** What the server said last. */
+  server: State;
+  names: Names;
+  view: Range;
+  selection: Selection;
+  /** Names that were searched for; they are highlighted if none is selected. */
+  found: ReadonlySet<number> | null;
+  /** The text in the search field. */
+  searched: string;
+  tracks: Tracks;
+  /** How far the tracks are scrolled. */
+  scroll: number;
+  /** The panel that is open. */
+  panel: PanelId;
+  /** What each panel wants to find again. A link may hold anything, so look before you use it. */
+  links: Readonly<Record<string, unknown>>;
+  /** The panel that was opened from elsewhere, until it has taken the keys. */
+  called: { readonly panel: PanelId } | null;
+  /** How high the panels are, if that was set. */
+  panelHeight: number | null;
+  isDark: boolean;
+  /** Whether dragging selects instead of moving. */
+  isBoxMode: boolean;
+  reveal: Reveal | null;
+  /** Grows when the server should be asked again at once. */
+  asked: number;
+}
+
+/** Nothing is selected. */
+export const NOTHING: Selection = {
+  place: null,
+  ts: null,
+  span: null,
+  event: null,
+  name: null,
+  range: null,
+  tracks: null,
+};
+
+export const NO_TRACKS: Tracks = {
+  folded: new Set(),
+  hidden: new Set(),
+  pinned: new Set(),
+  order: [],
+  groups: new Set(),
+};
+
+export function initial(): PageState {
+  return {
+    server: {
+      revision: -1,
+      read_bytes: 0,
+      total_bytes: 0,
+      from_ns: null,
+      to_ns: null,
+      traces: [],
+      tracks: [],
+      counters: [],
+      names: 0,
+      logs: 0,
+      links: 0,
+      sql: false,
+    },
+    names: Names.none(),
+    view: { from: 0, to: 1e9 },
+    selection: NOTHING,
+    found: null,
+    searched: "",
+    tracks: NO_TRACKS,
+    scroll: 0,
+    panel: "selection",
+    links: {},
+    called: null,
+    panelHeight: null,
+    isDark: false,
+    isBoxMode: false,
+    reveal: null,
+    asked: 0,
+  };
+}
+
+/** Whether the server has not said anything yet, or is still reading. */
+export function isLoading({ server }: PageState): boolean {
+  return server.revision < 0 || server.traces.some((trace) => trace.state === "loading");
+}
+
+/** The whole axis. */
+export function extent({ server: { from_ns, to_ns } }: PageState): Range {
+  if (from_ns === null || to_ns === null) return { from: 0, to: 1e9 };
+  return { from: from_ns, to: Math.max(to_ns, from_ns + 1) };
+}
+
+/** A view within reason: not narrower than times can be distinguished, not far beyond the axis. */
+export function within(all: Range, { from, to }: Range): Range {
+  const whole = Math.max(all.to - all.from, 10);
+  const finest = Math.max(10, 128 * Number.EPSILON * Math.max(Math.abs(from), Math.abs(to)));
+  const width = Math.min(Math.max(to - from, finest), Math.max(whole * 1.2, finest));
+  const middle = (from + to) / 2;
+  const lowest = all.from - whole * 0.1;
+  const highest = all.to + whole * 0.1;
+  const start = Math.min(Math.max(middle - width / 2, lowest), Math.max(lowest, highest - width));
+  return { from: start, to: start + width };
+}
+
+/** Whether bars of a name are drawn faintly, because others are looked at. */
+export function faintness({ selection, found }: PageState): ((name: number) => boolean) | null {
+  if (selection.name !== null) return (name) => selection.name !== name;
+  return found !== null && found.size > 0 ? (name) => !found.has(name) : null;
+}
+
+/** When the selection starts, known as soon as it is found. */
+export function selectedAt({ ts, span, event }: Selection): number | null {
+  return ts ?? span?.ts_ns ?? event?.ts_ns ?? null;
+}
+
+/** The selection after a change; another place is not the event that was selected before. */
+export function selected(before: Selection, change: Partial<Selection>): Selection {
+  const isOther = change.place !== undefined || change.span !== undefined;
+  return {
+    ...before,
+    ...(isOther ? { event: null } : {}),
+    ...(change.place === undefined ? {} : { ts: null }),
+    ...change,
+  };
+}
+
+/** The same set with or without a value: whichever it is not. */
+export function flipped<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
+  const next = new Set(set);
+  if (!next.delete(value)) next.add(value);
+  return next;
+}
+
+/** The file name of a path. */
+export function baseName(path: string): string {
+  return path.split(/[/\\]/).pop() || path;
+}
