@@ -1,29 +1,76 @@
-//! The page that is built into the program is the one that its source makes.
+//! The page: its linter, its formatter and its tests have nothing to say, and the program holds what its source makes.
 
 use std::{
     collections::BTreeMap,
     fs,
+    fs::File,
     path::{Path, PathBuf},
 };
 
 use traceloom_testkit::npm;
 
-/// What a build reads, besides the lists of packages.
-const SOURCES: [&str; 4] = ["index.html", "src", "tsconfig.json", "vite.config.ts"];
+/// Everything that a build, a test or a check reads, besides the lists of packages.
+const SOURCES: [&str; 10] = [
+    ".prettierignore",
+    ".prettierrc.json",
+    "eslint.config.js",
+    "index.html",
+    "src",
+    "tests",
+    "tsconfig.json",
+    "vite.config.ts",
+    "vitest.config.ts",
+    "package.json",
+];
+
+/// The source of the page next to the packages that it needs, held until it is dropped.
+struct Page {
+    place: PathBuf,
+    _alone: File,
+}
+
+impl Page {
+    /// Installs once for all tests; none, with the reason, if that cannot be done.
+    fn or_skip() -> Option<Self> {
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-build");
+        npm::install(&web(), &place).inspect_err(|reason| npm::skip(reason)).ok()?;
+        let alone = npm::lock(&place).unwrap();
+        SOURCES.iter().for_each(|source| renew(&web().join(source), &place.join(source)));
+        Some(Self { place, _alone: alone })
+    }
+
+    fn run(&self, script: &str) {
+        npm::run("npm", &["run", "--silent", script], &self.place).unwrap();
+    }
+}
+
+fn web() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("web")
+}
+
+#[test]
+fn the_linter_finds_nothing() {
+    let Some(page) = Page::or_skip() else { return };
+    page.run("lint");
+}
+
+#[test]
+fn the_source_is_formatted() {
+    let Some(page) = Page::or_skip() else { return };
+    page.run("format:check");
+}
+
+#[test]
+fn the_unit_tests_pass() {
+    let Some(page) = Page::or_skip() else { return };
+    page.run("test");
+}
 
 #[test]
 fn the_committed_page_equals_a_fresh_build() {
-    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-build");
-    if let Err(reason) = npm::install(&web, &place) {
-        return npm::skip(&reason);
-    }
-    let _alone = npm::lock(&place).unwrap();
-    for source in SOURCES {
-        renew(&web.join(source), &place.join(source));
-    }
-    npm::run("npm", &["run", "--silent", "build"], &place).unwrap();
-    let (committed, fresh) = (files(&web.join("dist")), files(&place.join("dist")));
+    let Some(page) = Page::or_skip() else { return };
+    page.run("build");
+    let (committed, fresh) = (files(&web().join("dist")), files(&page.place.join("dist")));
     let names = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&committed), names(&fresh), "{REBUILD}");
     for (name, bytes) in fresh {

@@ -1,17 +1,17 @@
 // A link reopens the same view; pictures and further files come and go.
 
-import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import path from 'node:path';
-import { test, until, Viewer } from './viewer.mjs';
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { test, until, Viewer } from "./viewer.mjs";
 
 /// What a person sees of the view: the picture, the names on the left, the panel.
 async function look(viewer) {
   await viewer.isDrawn();
   return viewer.page.evaluate(() => ({
-    picture: document.querySelector('#picture').toDataURL(),
-    labels: [...document.querySelectorAll('.label')].map((label) => [label.textContent, label.style.transform]).sort(),
-    panel: document.querySelector('#panel').innerText,
+    picture: document.querySelector("#picture").toDataURL(),
+    labels: [...document.querySelectorAll(".label")].map((label) => [label.textContent, label.style.transform]).sort(),
+    panel: document.querySelector("#panel").innerText,
     tab: document.querySelector('#tabs [aria-selected="true"]').dataset.panel,
   }));
 }
@@ -21,15 +21,18 @@ async function linkReopens(viewer, browser, what) {
   await viewer.page.mouse.move(5, 5);
   const seen = await look(viewer);
   const other = await Viewer.open(browser, viewer.page.url(), viewer.asked);
-  await until(`${what} is the same in another tab`, () => look(other), (found) => JSON.stringify(found) === JSON.stringify(seen))
-    .catch(async (error) => {
-      const found = await look(other);
-      for (const key of Object.keys(seen)) assert.deepEqual(found[key], seen[key], `${what}: ${key}`);
-      throw error;
-    });
+  await until(
+    `${what} is the same in another tab`,
+    () => look(other),
+    (found) => JSON.stringify(found) === JSON.stringify(seen),
+  ).catch(async (error) => {
+    const found = await look(other);
+    for (const key of Object.keys(seen)) assert.deepEqual(found[key], seen[key], `${what}: ${key}`);
+    throw error;
+  });
   await other.focus();
-  await other.press('w', 's');
-  const again = await other.linkIs('the link is written again', (found) => found.from !== undefined);
+  await other.press("w", "s");
+  const again = await other.linkIs("the link is written again", (found) => found.from !== undefined);
   assert.deepEqual({ ...again, from: 0, to: 0 }, { ...link, from: 0, to: 0 }, `${what}: the link`);
   assert.deepEqual(other.complaints, []);
   await other.context.close();
@@ -37,66 +40,97 @@ async function linkReopens(viewer, browser, what) {
 
 /// A span that is selected, a track that is folded and one that is pinned, and a panel that is filtered.
 async function linksReopen(viewer, browser) {
-  await viewer.selectName('Collide');
-  await viewer.press('f');
+  await viewer.selectName("Collide");
+  await viewer.press("f");
   const [{ dur_ns: long }] = viewer.query("select dur_ns from spans where name = 'Collide' order by ts_ns limit 1");
-  await viewer.linkIs('the span fills the view', ({ from, to, place }) => place && to - from < 2 * long);
-  await viewer.panel('selection');
-  await viewer.linkIs('the panel is in the link', ({ panel }) => panel === 'selection');
-  await linkReopens(viewer, browser, 'a selected span');
+  await viewer.linkIs("the span fills the view", ({ from, to, place }) => place && to - from < 2 * long);
+  await viewer.panel("selection");
+  await viewer.linkIs("the panel is in the link", ({ panel }) => panel === "selection");
+  await linkReopens(viewer, browser, "a selected span");
   await viewer.focus();
-  await viewer.press('Escape', '0');
+  await viewer.press("Escape", "0");
   await viewer.page.locator('[data-what="track 1"]').hover();
   await viewer.page.locator('[data-what="pin 1"]').click();
   await viewer.page.locator('[data-what="track 0"]').click();
-  const box = await viewer.page.locator('#picture').boundingBox();
+  const box = await viewer.page.locator("#picture").boundingBox();
   await viewer.drag([box.x + 200, box.y + 8], [box.x + 500, box.y + 8]);
-  await viewer.panel('stats');
-  await viewer.page.getByLabel('Filter').fill('e');
-  await viewer.linkIs('all of it is in the link', ({ folded, pinned, range, panel, panels }) =>
-    folded.join() === '0' && pinned.join() === '1' && range && panel === 'stats' && panels.stats?.table.filter === 'e');
-  await viewer.rowsAre('and there', (rows) => rows.length > 0 && rows.every((row) => /e/i.test(row.Name)));
-  await linkReopens(viewer, browser, 'a stretch of time');
+  await viewer.panel("stats");
+  await viewer.page.getByLabel("Filter").fill("e");
+  await viewer.linkIs(
+    "all of it is in the link",
+    ({ folded, pinned, range, panel, panels }) =>
+      folded.join() === "0" &&
+      pinned.join() === "1" &&
+      range &&
+      panel === "stats" &&
+      panels.stats?.table.filter === "e",
+  );
+  await viewer.rowsAre("and there", (rows) => rows.length > 0 && rows.every((row) => /e/i.test(row.Name)));
+  await linkReopens(viewer, browser, "a stretch of time");
 }
 
 /// A link that is no link of ours changes nothing.
 async function oddLinksAreHarmless(viewer, browser) {
-  const base = viewer.page.url().split('#')[0];
-  const odd = ['nonsense', '%', encodeURIComponent('{"from":1,"to":0}'), encodeURIComponent('null'), encodeURIComponent(JSON.stringify({
-    from: 0, to: 1e9, name: 7, panel: 'nothing', range: ['a', {}], tracks: 'x', place: { track: 99, kind: 9, depth: 9, index: 9 },
-    folded: 'x', hidden: [99], pinned: {}, order: null, panels: { stats: 5, flame: { path: [1] }, log: { levels: 3 }, sql: { text: 1 }, memory: 'x', source: [] },
-  }))];
+  const base = viewer.page.url().split("#")[0];
+  const odd = [
+    "nonsense",
+    "%",
+    encodeURIComponent('{"from":1,"to":0}'),
+    encodeURIComponent("null"),
+    encodeURIComponent(
+      JSON.stringify({
+        from: 0,
+        to: 1e9,
+        name: 7,
+        panel: "nothing",
+        range: ["a", {}],
+        tracks: "x",
+        place: { track: 99, kind: 9, depth: 9, index: 9 },
+        folded: "x",
+        hidden: [99],
+        pinned: {},
+        order: null,
+        panels: { stats: 5, flame: { path: [1] }, log: { levels: 3 }, sql: { text: 1 }, memory: "x", source: [] },
+      }),
+    ),
+  ];
   for (const hash of odd) {
     const other = await Viewer.open(browser, `${base}#${hash}`, viewer.asked);
-    await other.page.locator('#tabs [role=tab]').first().waitFor();
+    await other.page.locator("#tabs [role=tab]").first().waitFor();
     for (const id of await other.tabs()) await other.panel(id);
     // The server is asked for a span that is not there, and says so.
-    if (hash.includes('99')) await other.excuse('GET', 'api/span', 404);
-    assert.deepEqual(other.complaints, [], decodeURIComponent(hash === '%' ? '' : hash));
+    if (hash.includes("99")) await other.excuse("GET", "api/span", 404);
+    assert.deepEqual(other.complaints, [], decodeURIComponent(hash === "%" ? "" : hash));
     await other.context.close();
   }
 }
 
 /// A picture in a file: a real one, of the size of the timeline.
 async function pictureIsSaved(viewer) {
-  for (const act of [() => viewer.press('e'), () => viewer.page.getByRole('button', { name: 'PNG' }).click()]) {
+  for (const act of [() => viewer.press("e"), () => viewer.page.getByRole("button", { name: "PNG" }).click()]) {
     await viewer.focus();
-    const saved = viewer.page.waitForEvent('download');
+    const saved = viewer.page.waitForEvent("download");
     await act();
     const bytes = fs.readFileSync(await (await saved).path());
-    assert.equal(bytes.subarray(0, 8).toString('latin1'), '\x89PNG\r\n\x1a\n');
-    const size = await viewer.page.evaluate(async (url) => {
-      const image = new Image();
-      image.src = url;
-      await image.decode();
-      const canvas = new OffscreenCanvas(image.width, image.height);
-      const context = canvas.getContext('2d');
-      context.drawImage(image, 0, 0);
-      const colors = new Set(new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer));
-      return { width: image.width, height: image.height, colors: colors.size };
-    }, `data:image/png;base64,${bytes.toString('base64')}`);
-    const box = await viewer.page.locator('#timeline').boundingBox();
-    assert.ok(Math.abs(size.width - box.width) <= 2 && Math.abs(size.height - box.height) <= 2, `${JSON.stringify(size)}, ${JSON.stringify(box)}`);
+    assert.equal(bytes.subarray(0, 8).toString("latin1"), "\x89PNG\r\n\x1a\n");
+    const size = await viewer.page.evaluate(
+      async (url) => {
+        const image = new Image();
+        image.src = url;
+        await image.decode();
+        const canvas = new OffscreenCanvas(image.width, image.height);
+        const context = canvas.getContext("2d");
+        context.drawImage(image, 0, 0);
+        const colors = new Set(new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer));
+        return { width: image.width, height: image.height, colors: colors.size };
+      },
+      `data:image/png;base64,${bytes.toString("base64")}`,
+    );
+    const box = await viewer.page.locator("#timeline").boundingBox();
+    assert.ok(
+      Math.abs(size.width - box.width) <= 2 && Math.abs(size.height - box.height) <= 2,
+      `${JSON.stringify(size)}, ${JSON.stringify(box)}`,
+    );
     assert.ok(size.colors > 10, `${size.colors} colours are no picture`);
   }
 }
@@ -104,31 +138,46 @@ async function pictureIsSaved(viewer) {
 /// A file that is dropped on the page is shown beside the first, and can be moved.
 async function dropIsOpened(viewer, file) {
   const name = path.basename(file);
-  const data = await viewer.page.evaluateHandle(([name, bytes]) => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], name));
-    return transfer;
-  }, [name, fs.readFileSync(file).toString('base64')]);
-  await viewer.page.dispatchEvent('body', 'dragenter', { dataTransfer: data });
-  await viewer.page.locator('#shade').waitFor();
-  await viewer.page.dispatchEvent('body', 'drop', { dataTransfer: data });
-  await viewer.page.locator('#shade').waitFor({ state: 'hidden' });
-  await viewer.page.locator('#traces').filter({ hasText: name }).waitFor();
+  const data = await viewer.page.evaluateHandle(
+    ([name, bytes]) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], name));
+      return transfer;
+    },
+    [name, fs.readFileSync(file).toString("base64")],
+  );
+  await viewer.page.dispatchEvent("body", "dragenter", { dataTransfer: data });
+  await viewer.page.locator("#shade").waitFor();
+  await viewer.page.dispatchEvent("body", "drop", { dataTransfer: data });
+  await viewer.page.locator("#shade").waitFor({ state: "hidden" });
+  await viewer.page.locator("#traces").filter({ hasText: name }).waitFor();
   await viewer.isDrawn();
-  const groups = viewer.page.locator('.label.group');
-  await until('both traces have their headings', () => groups.allTextContents(), (shown) => shown.some((text) => text.includes(name)) && shown.length >= 2);
-  const { threads } = viewer.cli('stats', '--json', ...viewer.asked.files, file);
+  const groups = viewer.page.locator(".label.group");
+  await until(
+    "both traces have their headings",
+    () => groups.allTextContents(),
+    (shown) => shown.some((text) => text.includes(name)) && shown.length >= 2,
+  );
+  const { threads } = viewer.cli("stats", "--json", ...viewer.asked.files, file);
   const spans = threads.reduce((sum, row) => sum + row.spans, 0);
-  await viewer.panel('stats');
-  await viewer.choose('threads');
-  await until(`both are counted, ${spans} spans`, async () => (await viewer.csv()).reduce((sum, row) => sum + Number(row.Spans), 0), (sum) => sum === spans);
-  const offset = viewer.page.locator('.label.group').filter({ hasText: name }).locator('button.stays');
+  await viewer.panel("stats");
+  await viewer.choose("threads");
+  await until(
+    `both are counted, ${spans} spans`,
+    async () => (await viewer.csv()).reduce((sum, row) => sum + Number(row.Spans), 0),
+    (sum) => sum === spans,
+  );
+  const offset = viewer.page.locator(".label.group").filter({ hasText: name }).locator("button.stays");
   await offset.click();
-  const dialog = viewer.page.getByRole('dialog');
-  await dialog.getByLabel('Offset').fill('250ms');
-  await viewer.press('Enter');
-  await until('a trace is moved', () => offset.textContent(), (text) => text === '+ 250 ms');
-  await viewer.linkIs('and the link has it there', ({ offsets }) => offsets.includes(250e6));
+  const dialog = viewer.page.getByRole("dialog");
+  await dialog.getByLabel("Offset").fill("250ms");
+  await viewer.press("Enter");
+  await until(
+    "a trace is moved",
+    () => offset.textContent(),
+    (text) => text === "+ 250 ms",
+  );
+  await viewer.linkIs("and the link has it there", ({ offsets }) => offsets.includes(250e6));
 }
 
 await test(async (viewer, { more }, browser) => {
@@ -136,6 +185,6 @@ await test(async (viewer, { more }, browser) => {
   await linksReopen(viewer, browser);
   await oddLinksAreHarmless(viewer, browser);
   await viewer.focus();
-  await viewer.press('Escape', '0');
+  await viewer.press("Escape", "0");
   await dropIsOpened(viewer, more.other);
 });

@@ -1,15 +1,15 @@
 // Every panel of a trace: what it shows is what the program prints.
 
-import assert from 'node:assert/strict';
-import * as content from './panels/content.mjs';
-import * as figures from './panels/figures.mjs';
-import { test } from './viewer.mjs';
+import assert from "node:assert/strict";
+import * as content from "./panels/content.mjs";
+import * as figures from "./panels/figures.mjs";
+import { test } from "./viewer.mjs";
 
 const CHECKS = { ...content, ...figures };
 
 await test(async (viewer, { more }) => {
   const tabs = await viewer.tabs();
-  assert.deepEqual(tabs, more.panels, 'the panels that this format fills');
+  assert.deepEqual(tabs, more.panels, "the panels that this format fills");
   for (const id of tabs) {
     const started = Date.now();
     await viewer.panel(id);

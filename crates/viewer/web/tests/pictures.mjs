@@ -3,10 +3,10 @@
 // `more.picture` is {"name", "theme", "panel"}, with the keys to "zoom" by where that shows more; `more.folder` is where
 // it goes.
 
-import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import path from 'node:path';
-import { test, until, Viewer } from './viewer.mjs';
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { test, until, Viewer } from "./viewer.mjs";
 
 /// A picture that is larger makes the README slow.
 const MOST_BYTES = 200_000;
@@ -15,13 +15,19 @@ await test(async (_, asked, browser) => {
   const { picture, folder } = asked.more;
   const other = await Viewer.open(browser, asked.url, asked, { colorScheme: picture.theme });
   await other.focus();
-  await other.press(...(picture.zoom ?? ''));
+  await other.press(...(picture.zoom ?? ""));
   await other.panel(picture.panel);
-  await until('the panel is filled', () => other.page.locator('#panel').innerText(), (text) => text.length > 40);
+  await until(
+    "the panel is filled",
+    () => other.page.locator("#panel").innerText(),
+    (text) => text.length > 40,
+  );
   await other.page.mouse.move(2, 2);
   await other.isDrawn();
   // Two frames later everything that was asked for is drawn.
-  await other.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  await other.page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  );
   const bytes = await other.page.screenshot();
   assert.ok(bytes.length <= MOST_BYTES, `${picture.name} has ${bytes.length} bytes`);
   fs.mkdirSync(folder, { recursive: true });

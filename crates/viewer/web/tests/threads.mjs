@@ -1,13 +1,13 @@
 // A trace of very many threads: found by name, walked by keys, folded at once, and never more of them than are seen.
 
-import assert from 'node:assert/strict';
-import { test, until } from './viewer.mjs';
+import assert from "node:assert/strict";
+import { test, until } from "./viewer.mjs";
 
 /// Whether a heading is in sight.
 async function isSeen(viewer, name) {
-  const label = viewer.page.locator('.label.head').filter({ hasText: new RegExp(`^▾${name}(\\D|$)`) });
+  const label = viewer.page.locator(".label.head").filter({ hasText: new RegExp(`^▾${name}(\\D|$)`) });
   if ((await label.count()) === 0) return false;
-  const [box, room] = [await label.boundingBox(), await viewer.page.locator('#timeline').boundingBox()];
+  const [box, room] = [await label.boundingBox(), await viewer.page.locator("#timeline").boundingBox()];
   return box !== null && box.y >= room.y + 20 && box.y + box.height <= room.y + room.height;
 }
 
@@ -15,31 +15,33 @@ const sees = (viewer, name) => until(`${name} is in sight`, () => isSeen(viewer,
 
 /// The names beside the picture are where the picture has their tracks.
 async function labelsAreInPlace(viewer) {
-  assert.equal(await viewer.page.locator('#labels').evaluate((labels) => labels.scrollTop), 0);
-  const { scroll } = await viewer.linkIs('the link has the place', (link) => link.scroll !== undefined);
-  const tops = await viewer.page.locator('.label.head').evaluateAll((labels) => labels.map((label) => Number(/translateY\(([-\d.]+)px/.exec(label.style.transform)[1])));
+  assert.equal(await viewer.page.locator("#labels").evaluate((labels) => labels.scrollTop), 0);
+  const { scroll } = await viewer.linkIs("the link has the place", (link) => link.scroll !== undefined);
+  const tops = await viewer.page
+    .locator(".label.head")
+    .evaluateAll((labels) => labels.map((label) => Number(/translateY\(([-\d.]+)px/.exec(label.style.transform)[1])));
   assert.ok(tops.length > 1 && tops.every((top) => Number.isFinite(top + scroll)));
 }
 
 async function threadsAreFound(viewer, threads) {
   const { page } = viewer;
-  await viewer.press('/');
+  await viewer.press("/");
   await page.keyboard.type(`worker ${threads - 1}`);
-  await page.locator('#hits').filter({ hasText: '1 thread' }).waitFor();
-  await viewer.press('Enter');
+  await page.locator("#hits").filter({ hasText: "1 thread" }).waitFor();
+  await viewer.press("Enter");
   await sees(viewer, `worker ${threads - 1}`);
-  assert.ok((await page.locator('.label.found').textContent()).includes(`worker ${threads - 1}`));
+  assert.ok((await page.locator(".label.found").textContent()).includes(`worker ${threads - 1}`));
   // Several are walked through, there and back, as spans are.
-  await page.locator('#search').fill(`worker ${threads / 2 - 1}`);
-  await viewer.press('Enter');
+  await page.locator("#search").fill(`worker ${threads / 2 - 1}`);
+  await viewer.press("Enter");
   await sees(viewer, `worker ${threads / 2 - 1}`);
-  await page.locator('#search').fill(String(1_000 + 7));
+  await page.locator("#search").fill(String(1_000 + 7));
   await page.locator('#names [data-track="7"]').waitFor();
-  await viewer.press('ArrowDown', 'Enter');
-  await sees(viewer, 'worker 7');
-  await page.locator('#search').fill('Step');
-  await page.locator('#hits').filter({ hasText: 'in 1 name' }).waitFor();
-  await page.locator('#search').fill('');
+  await viewer.press("ArrowDown", "Enter");
+  await sees(viewer, "worker 7");
+  await page.locator("#search").fill("Step");
+  await page.locator("#hits").filter({ hasText: "in 1 name" }).waitFor();
+  await page.locator("#search").fill("");
 }
 
 async function keysWalk(viewer) {
@@ -47,18 +49,18 @@ async function keysWalk(viewer) {
   const focused = () => page.evaluate(() => document.activeElement.textContent);
   await page.locator('[data-what="track 7"]').focus();
   for (let at = 8; at < 30; at++) {
-    await viewer.press('ArrowDown');
+    await viewer.press("ArrowDown");
     assert.equal(await focused(), `▾worker ${at}`);
     await sees(viewer, `worker ${at}`);
   }
-  for (let at = 28; at > 20; at--) await viewer.press('ArrowUp');
-  await sees(viewer, 'worker 21');
-  await viewer.press('Enter');
-  await viewer.linkIs('Enter folds', ({ folded }) => folded.join() === '21');
-  await viewer.press('Enter');
+  for (let at = 28; at > 20; at--) await viewer.press("ArrowUp");
+  await sees(viewer, "worker 21");
+  await viewer.press("Enter");
+  await viewer.linkIs("Enter folds", ({ folded }) => folded.join() === "21");
+  await viewer.press("Enter");
   // The browser's own way from heading to heading brings them into sight as well.
-  for (let at = 0; at < 60; at++) await viewer.press('Tab');
-  const name = (await focused()).replace(/^▾/, '');
+  for (let at = 0; at < 60; at++) await viewer.press("Tab");
+  const name = (await focused()).replace(/^▾/, "");
   assert.match(name, /worker|[☆↑↓×]/);
   await labelsAreInPlace(viewer);
 }
@@ -66,22 +68,22 @@ async function keysWalk(viewer) {
 async function allFold(viewer, threads) {
   const { page } = viewer;
   await viewer.focus();
-  const heads = () => page.locator('.label.head').count();
+  const heads = () => page.locator(".label.head").count();
   const before = await heads();
-  await viewer.press('c');
-  await viewer.linkIs('all are folded', ({ folded }) => folded.length === threads);
-  await until('more of them fit', heads, (count) => count > before);
-  await viewer.press('c');
-  await viewer.linkIs('none is folded', ({ folded }) => folded.length === 0);
-  await until('as before', heads, (count) => count <= before + 1);
+  await viewer.press("c");
+  await viewer.linkIs("all are folded", ({ folded }) => folded.length === threads);
+  await until("more of them fit", heads, (count) => count > before);
+  await viewer.press("c");
+  await viewer.linkIs("none is folded", ({ folded }) => folded.length === 0);
+  await until("as before", heads, (count) => count <= before + 1);
 }
 
 await test(async (viewer, { more: { threads } }) => {
   await viewer.focus();
-  await viewer.press('0');
-  assert.ok((await viewer.page.locator('.label').count()) < 100, 'what is not seen is not there');
+  await viewer.press("0");
+  assert.ok((await viewer.page.locator(".label").count()) < 100, "what is not seen is not there");
   await threadsAreFound(viewer, threads);
   await keysWalk(viewer);
   await allFold(viewer, threads);
-  assert.ok((await viewer.page.locator('.label').count()) < 100, 'what is not seen is still not there');
+  assert.ok((await viewer.page.locator(".label").count()) < 100, "what is not seen is still not there");
 });

@@ -1,16 +1,16 @@
 // What a person is told where something is wrong.
 
-import assert from 'node:assert/strict';
-import { test, until, Viewer } from './viewer.mjs';
+import assert from "node:assert/strict";
+import { test, until, Viewer } from "./viewer.mjs";
 
 /// Without the token of this run there is nothing but one sentence that helps.
 async function wrongTokenIsExplained(viewer, browser) {
   const { url } = viewer.asked;
-  for (const address of [url.replace(/token=.*/, 'token=0123456789abcdef'), url.replace(/\?.*/, '')]) {
+  for (const address of [url.replace(/token=.*/, "token=0123456789abcdef"), url.replace(/\?.*/, "")]) {
     const other = await Viewer.open(browser, address, viewer.asked, { isEmpty: true });
-    await other.page.getByRole('alert').filter({ hasText: 'open the one that traceloom printed' }).waitFor();
-    assert.equal(await other.page.locator('.label').count(), 0, 'nothing of the trace is shown');
-    await other.excuse('GET', 'api/state', 401);
+    await other.page.getByRole("alert").filter({ hasText: "open the one that traceloom printed" }).waitFor();
+    assert.equal(await other.page.locator(".label").count(), 0, "nothing of the trace is shown");
+    await other.excuse("GET", "api/state", 401);
     assert.deepEqual(other.complaints, []);
     await other.context.close();
   }
@@ -18,30 +18,41 @@ async function wrongTokenIsExplained(viewer, browser) {
 
 /// What could be read is shown, and what could not is said.
 async function damageIsTold(viewer, { damaged, broken }) {
-  const findings = viewer.cli('check', '--json', damaged).finding_counts;
-  assert.ok(Object.keys(findings).length > 0, 'the file is damaged');
-  await viewer.panel('findings');
-  const wrong = viewer.page.getByLabel('What is wrong with the file');
+  const findings = viewer.cli("check", "--json", damaged).finding_counts;
+  assert.ok(Object.keys(findings).length > 0, "the file is damaged");
+  await viewer.panel("findings");
+  const wrong = viewer.page.getByLabel("What is wrong with the file");
   for (const [code, times] of Object.entries(findings)) {
-    const card = wrong.locator('article').filter({ has: viewer.page.locator('header code', { hasText: code }) });
+    const card = wrong.locator("article").filter({ has: viewer.page.locator("header code", { hasText: code }) });
     await card.first().waitFor();
-    if (times > 1) await card.getByText(`${times.toLocaleString('en-US')} times`).first().waitFor();
+    if (times > 1)
+      await card
+        .getByText(`${times.toLocaleString("en-US")} times`)
+        .first()
+        .waitFor();
   }
-  const failed = broken.split('/').pop();
-  await wrong.locator('article').filter({ hasText: `${failed} cannot be read` }).waitFor();
-  const alert = viewer.page.getByRole('alert').filter({ hasText: failed });
+  const failed = broken.split("/").pop();
+  await wrong
+    .locator("article")
+    .filter({ hasText: `${failed} cannot be read` })
+    .waitFor();
+  const alert = viewer.page.getByRole("alert").filter({ hasText: failed });
   await alert.waitFor();
-  assert.ok((await viewer.page.locator('.label.head').count()) > 0, 'the other trace is shown');
+  assert.ok((await viewer.page.locator(".label.head").count()) > 0, "the other trace is shown");
 }
 
 /// A server that ended is noticed; what is shown stays.
 async function endIsNoticed(viewer) {
-  await viewer.context.route('**/api/**', (route) => route.abort('connectionrefused'));
-  await viewer.page.getByRole('alert').filter({ hasText: 'The server has ended' }).waitFor();
-  assert.ok((await viewer.page.locator('.label.head').count()) > 0, 'what was shown stays');
-  await viewer.context.unroute('**/api/**');
-  await until('and goes on when it is back', () => viewer.page.getByRole('alert').filter({ hasText: 'The server has ended' }).count(), (count) => count === 0);
-  await viewer.excuse('GET', 'api/state', 'net::ERR_CONNECTION_REFUSED');
+  await viewer.context.route("**/api/**", (route) => route.abort("connectionrefused"));
+  await viewer.page.getByRole("alert").filter({ hasText: "The server has ended" }).waitFor();
+  assert.ok((await viewer.page.locator(".label.head").count()) > 0, "what was shown stays");
+  await viewer.context.unroute("**/api/**");
+  await until(
+    "and goes on when it is back",
+    () => viewer.page.getByRole("alert").filter({ hasText: "The server has ended" }).count(),
+    (count) => count === 0,
+  );
+  await viewer.excuse("GET", "api/state", "net::ERR_CONNECTION_REFUSED");
 }
 
 await test(async (viewer, { more }, browser) => {

@@ -1,9 +1,9 @@
 // The page as a person uses it, for the tests.
 
-import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import fs from 'node:fs';
-import { main, until, visit } from '../../../testkit/browser/browser.mjs';
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import { main, until, visit } from "../../../testkit/browser/browser.mjs";
 
 export { until };
 
@@ -24,7 +24,10 @@ export class Viewer {
   /// A tab of its own, in a fresh profile; an empty one shows no trace.
   static async open(browser, url, asked, { isEmpty = false, ...options } = {}) {
     const pardons = [];
-    const { context, complaints } = await visit(browser, { ...options, excused: (text) => pardons.some((isPardoned) => isPardoned(text)) });
+    const { context, complaints } = await visit(browser, {
+      ...options,
+      excused: (text) => pardons.some((isPardoned) => isPardoned(text)),
+    });
     const viewer = new Viewer(await context.newPage(), context, complaints, asked, pardons);
     await viewer.page.goto(url);
     if (!isEmpty) await viewer.isDrawn();
@@ -43,7 +46,11 @@ export class Viewer {
 
   /// Waits until the link says what it should.
   linkIs(what, isRight) {
-    return until(what, () => this.link(), (link) => link !== null && isRight(link));
+    return until(
+      what,
+      () => this.link(),
+      (link) => link !== null && isRight(link),
+    );
   }
 
   /// Does something that moves the view, and gives where it was and where it is.
@@ -61,20 +68,29 @@ export class Viewer {
   /// Takes back complaints about a question that the test wanted to fail, now and from now on: just this method and path,
   /// and just this status, or this reason where there was no answer. There has to be one.
   async excuse(method, path, status) {
-    const told = typeof status === 'number' ? `answered ${status}` : `failed: ${status}`;
+    const told = typeof status === "number" ? `answered ${status}` : `failed: ${status}`;
     // The browser says it again, without the method.
-    const again = typeof status === 'number' ? `the server responded with a status of ${status} ` : status;
+    const again = typeof status === "number" ? `the server responded with a status of ${status} ` : status;
     const isOwn = (url) => url !== undefined && new URL(url).pathname === `/${path}`;
-    const isFailure = (text) => text.startsWith(`${method} `) && text.endsWith(` ${told}`) && isOwn(text.split(' ')[1]);
-    const isEcho = (text) => text.startsWith(`error: Failed to load resource: ${again}`) && isOwn(/\((\S+)\)$/.exec(text)?.[1]);
-    await until(`${method} ${path} ${told}`, () => this.complaints, (complaints) => complaints.some(isFailure));
+    const isFailure = (text) => text.startsWith(`${method} `) && text.endsWith(` ${told}`) && isOwn(text.split(" ")[1]);
+    const isEcho = (text) =>
+      text.startsWith(`error: Failed to load resource: ${again}`) && isOwn(/\((\S+)\)$/.exec(text)?.[1]);
+    await until(
+      `${method} ${path} ${told}`,
+      () => this.complaints,
+      (complaints) => complaints.some(isFailure),
+    );
     this.pardons.push((text) => isFailure(text) || isEcho(text));
-    this.complaints.splice(0, this.complaints.length, ...this.complaints.filter((text) => !isFailure(text) && !isEcho(text)));
+    this.complaints.splice(
+      0,
+      this.complaints.length,
+      ...this.complaints.filter((text) => !isFailure(text) && !isEcho(text)),
+    );
   }
 
   /// Gives the keys to the timeline.
   focus() {
-    return this.page.locator('#picture').focus();
+    return this.page.locator("#picture").focus();
   }
 
   /// Presses the button at one point and lets go at another.
@@ -88,19 +104,19 @@ export class Viewer {
   /// Moves the pointer to a bar of a name at a time; `pointer` is then where it is.
   async point(name, ns) {
     const { from, to } = await this.link();
-    const box = await this.page.locator('#picture').boundingBox();
+    const box = await this.page.locator("#picture").boundingBox();
     const x = box.x + ((ns - from) / (to - from)) * box.width;
     for (let y = box.y + 24; y < box.y + box.height; y += 6) {
       await this.page.mouse.move(x, y);
       this.pointer = [x, y];
-      if ((await this.page.locator('#picture').getAttribute('data-under')) === name) return;
+      if ((await this.page.locator("#picture").getAttribute("data-under")) === name) return;
     }
     assert.fail(`no bar of ${name} is at ${ns}`);
   }
 
   /// The panels that there are.
   tabs() {
-    return this.page.locator('#tabs [role=tab]').evaluateAll((tabs) => tabs.map((tab) => tab.dataset.panel));
+    return this.page.locator("#tabs [role=tab]").evaluateAll((tabs) => tabs.map((tab) => tab.dataset.panel));
   }
 
   /// Opens a panel by its tab.
@@ -108,38 +124,41 @@ export class Viewer {
     const tab = this.page.locator(`#tabs [data-panel="${id}"]`);
     await tab.click();
     await this.page.locator(`#tabs [data-panel="${id}"][aria-selected="true"]`).waitFor();
-    return this.page.locator('#panel');
+    return this.page.locator("#panel");
   }
 
   /// Selects the first span of a name, by the search.
   async selectName(name) {
     await this.focus();
-    await this.press('w', 'Escape', '0');
-    await this.linkIs('nothing is selected', (link) => link.name === null && link.place === null);
-    await this.page.locator('#search').fill(name);
-    const told = this.page.waitForResponse((response) => response.url().includes('/api/span?'));
-    await this.press('Enter');
+    await this.press("w", "Escape", "0");
+    await this.linkIs("nothing is selected", (link) => link.name === null && link.place === null);
+    await this.page.locator("#search").fill(name);
+    const told = this.page.waitForResponse((response) => response.url().includes("/api/span?"));
+    await this.press("Enter");
     await told;
     await this.linkIs(`${name} is selected`, (link) => link.name === name && link.place);
-    await this.page.locator('#search').fill('');
+    await this.page.locator("#search").fill("");
     await this.focus();
   }
 
   /// Saves a table of the panel and reads it: one object a row, by column.
-  async csv(within = this.page.locator('#panel')) {
-    const saved = this.page.waitForEvent('download');
-    await within.getByRole('button', { name: 'CSV' }).first().click();
-    const [titles, ...rows] = parseCsv(fs.readFileSync(await (await saved).path(), 'utf8'));
+  async csv(within = this.page.locator("#panel")) {
+    const saved = this.page.waitForEvent("download");
+    await within.getByRole("button", { name: "CSV" }).first().click();
+    const [titles, ...rows] = parseCsv(fs.readFileSync(await (await saved).path(), "utf8"));
     return rows.map((row) => Object.fromEntries(row.map((cell, at) => [titles[at], cell])));
   }
 
   /// The rows of a table that are in sight: one object a row, by column.
-  rows(within = this.page.locator('#panel')) {
-    return within.locator('table').first().evaluate((table) => {
-      const titles = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
-      const rows = [...table.tBodies[0].querySelectorAll('tr[data-at]')];
-      return rows.map((row) => Object.fromEntries([...row.cells].map((cell, at) => [titles[at], cell.textContent])));
-    });
+  rows(within = this.page.locator("#panel")) {
+    return within
+      .locator("table")
+      .first()
+      .evaluate((table) => {
+        const titles = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+        const rows = [...table.tBodies[0].querySelectorAll("tr[data-at]")];
+        return rows.map((row) => Object.fromEntries([...row.cells].map((cell, at) => [titles[at], cell.textContent])));
+      });
   }
 
   /// Waits until a table has its rows.
@@ -155,8 +174,14 @@ export class Viewer {
 
   /// Terms and what is said of them.
   facts(selector) {
-    return this.page.locator(selector).first().evaluate((list) => Object.fromEntries(
-      [...list.querySelectorAll('dt')].map((term) => [term.textContent, term.nextElementSibling.textContent])));
+    return this.page
+      .locator(selector)
+      .first()
+      .evaluate((list) =>
+        Object.fromEntries(
+          [...list.querySelectorAll("dt")].map((term) => [term.textContent, term.nextElementSibling.textContent]),
+        ),
+      );
   }
 
   /// What the program prints: one JSON object.
@@ -166,26 +191,27 @@ export class Viewer {
 
   /// What the program answers to a question: one object a row.
   query(sql, files = this.asked.files) {
-    const out = this.print('query', '--format', 'json', ...files, sql).trim();
-    return out === '' ? [] : out.split('\n').map((line) => JSON.parse(line));
+    const out = this.print("query", "--format", "json", ...files, sql).trim();
+    return out === "" ? [] : out.split("\n").map((line) => JSON.parse(line));
   }
 
   print(...words) {
-    const { stdout, stderr, status } = spawnSync(this.asked.program, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
+    const { stdout, stderr, status } = spawnSync(this.asked.program, words, { encoding: "utf8", maxBuffer: 1 << 28 });
     // 1 tells that something is wrong with the trace, which is printed all the same.
-    assert.ok(status === 0 || (status === 1 && stdout !== ''), `${words.join(' ')}: ${stderr}`);
+    assert.ok(status === 0 || (status === 1 && stdout !== ""), `${words.join(" ")}: ${stderr}`);
     return stdout;
   }
 }
 
-const UNITS = { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, '%': 0.01, '': 1 };
+const UNITS = { ns: 1, µs: 1e3, ms: 1e6, s: 1e9, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, "%": 0.01, "": 1 };
 
 /// Whether a text such as `48.92 µs` is what a number looks like, to the last digit that it has.
 export function isShown(text, value) {
-  const [, sign, whole, part = '', unit] = /^([-−]?)([\d,]+)(?:\.(\d+))?\s*(ns|µs|ms|s|B|kB|MB|GB|%|)$/.exec(text.trim()) ?? [];
+  const [, sign, whole, part = "", unit] =
+    /^([-−]?)([\d,]+)(?:\.(\d+))?\s*(ns|µs|ms|s|B|kB|MB|GB|%|)$/.exec(text.trim()) ?? [];
   if (whole === undefined) return false;
   const scale = UNITS[unit];
-  const shown = (sign ? -1 : 1) * Number(`${whole.replaceAll(',', '')}.${part}`) * scale;
+  const shown = (sign ? -1 : 1) * Number(`${whole.replaceAll(",", "")}.${part}`) * scale;
   return Math.abs(shown - value) <= (scale / 10 ** part.length) * 0.5001;
 }
 
@@ -198,7 +224,7 @@ function parseCsv(text) {
   const rows = [[]];
   for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n|$)/g)) {
     rows.at(-1).push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (end !== ',') rows.push([]);
+    if (end !== ",") rows.push([]);
   }
   return rows.filter((row) => row.length > 1 || row[0]);
 }

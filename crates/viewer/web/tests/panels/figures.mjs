@@ -1,15 +1,36 @@
 // Panels of figures: what they show is what the program counts.
 
-import assert from 'node:assert/strict';
-import { isShown, shows, until } from '../viewer.mjs';
+import assert from "node:assert/strict";
+import { isShown, shows, until } from "../viewer.mjs";
 
 /// Lists of the statistics: the columns of a saved table, and what the program calls them.
 const LISTS = {
-  spans: { Calls: 'calls', total_ns: 'total_ns', self_ns: 'self_ns', Share: 'share', min_ns: 'min_ns', mean_ns: 'mean_ns', p50_ns: 'p50_ns', p95_ns: 'p95_ns', p99_ns: 'p99_ns', max_ns: 'max_ns' },
-  functions: { Calls: 'calls', total_ns: 'total_ns', self_ns: 'self_ns', Share: 'share', mean_ns: 'mean_ns' },
-  values: { Count: 'count', Min: 'min', Mean: 'mean', p50: 'p50', p95: 'p95', p99: 'p99', Max: 'max', First: 'first', Last: 'last' },
-  events: { Count: 'count' },
-  threads: { Tid: 'tid', Spans: 'spans', busy_ns: 'busy_ns' },
+  spans: {
+    Calls: "calls",
+    total_ns: "total_ns",
+    self_ns: "self_ns",
+    Share: "share",
+    min_ns: "min_ns",
+    mean_ns: "mean_ns",
+    p50_ns: "p50_ns",
+    p95_ns: "p95_ns",
+    p99_ns: "p99_ns",
+    max_ns: "max_ns",
+  },
+  functions: { Calls: "calls", total_ns: "total_ns", self_ns: "self_ns", Share: "share", mean_ns: "mean_ns" },
+  values: {
+    Count: "count",
+    Min: "min",
+    Mean: "mean",
+    p50: "p50",
+    p95: "p95",
+    p99: "p99",
+    Max: "max",
+    First: "first",
+    Last: "last",
+  },
+  events: { Count: "count" },
+  threads: { Tid: "tid", Spans: "spans", busy_ns: "busy_ns" },
 };
 
 /// Both as lines of text, in one order: names may be there twice.
@@ -18,10 +39,10 @@ const sorted = (rows) => rows.map((row) => JSON.stringify(row)).sort();
 /// Every figure of every list, and what is in sight of it.
 export async function stats(viewer) {
   const { page, asked } = viewer;
-  const expected = viewer.cli('stats', '--json', ...asked.files);
+  const expected = viewer.cli("stats", "--json", ...asked.files);
   // Threads that did nothing say nothing.
   expected.threads = expected.threads.filter((row) => row.spans + row.switches > 0);
-  const panel = page.locator('#panel');
+  const panel = page.locator("#panel");
   const lists = Object.keys(LISTS).filter((list) => expected[list].length > 0);
   for (const list of lists) {
     if (lists.length > 1) {
@@ -30,11 +51,16 @@ export async function stats(viewer) {
     }
     const [columns, rows] = [LISTS[list], expected[list]];
     const first = Object.keys(columns)[0];
-    await viewer.rowsAre(`the ${list} are there`, (shown) => shown.length > 0 && Object.keys(shown[0]).some((title) => title === first));
+    await viewer.rowsAre(
+      `the ${list} are there`,
+      (shown) => shown.length > 0 && Object.keys(shown[0]).some((title) => title === first),
+    );
     const saved = await viewer.csv();
-    const number = (text) => (text === '' ? null : Number(text));
+    const number = (text) => (text === "" ? null : Number(text));
     assert.deepEqual(
-      sorted(saved.map((row) => [row.Name ?? row.Thread, ...Object.keys(columns).map((column) => number(row[column]))])),
+      sorted(
+        saved.map((row) => [row.Name ?? row.Thread, ...Object.keys(columns).map((column) => number(row[column]))]),
+      ),
       sorted(rows.map((row) => [row.name, ...Object.values(columns).map((column) => row[column] ?? null)])),
       `${list} of the statistics`,
     );
@@ -42,48 +68,51 @@ export async function stats(viewer) {
       for (const [column, text] of Object.entries(shown)) {
         const value = saved[at][column] ?? saved[at][`${column.toLowerCase()}_ns`];
         if (column in columns || `${column.toLowerCase()}_ns` in columns) {
-          assert.ok(text === '' ? value === '' : isShown(text, Number(value)) || text === value, `${column}: ${text} for ${value}`);
+          assert.ok(
+            text === "" ? value === "" : isShown(text, Number(value)) || text === value,
+            `${column}: ${text} for ${value}`,
+          );
         }
       }
     }
   }
-  if (lists.length === 0) await panel.getByText('no spans').waitFor();
+  if (lists.length === 0) await panel.getByText("no spans").waitFor();
   if (expected.spans.length > 0) await statsAreWalked(viewer, expected.spans);
 }
 
 /// Sorting, filtering, and a row that selects its name in the timeline.
 async function statsAreWalked(viewer, spans) {
   const { page } = viewer;
-  if ((await page.locator('#panel [data-choice="spans"]').count()) > 0) await viewer.choose('spans');
+  if ((await page.locator('#panel [data-choice="spans"]').count()) > 0) await viewer.choose("spans");
   const most = spans.reduce((most, row) => (row.max_ns > most.max_ns ? row : most));
-  const head = page.locator('#panel th').filter({ hasText: /^Max$/ });
+  const head = page.locator("#panel th").filter({ hasText: /^Max$/ });
   await head.click();
-  await viewer.rowsAre('the longest comes first', ([first]) => first?.Name === most.name);
+  await viewer.rowsAre("the longest comes first", ([first]) => first?.Name === most.name);
   await head.focus();
-  await viewer.press('Enter');
+  await viewer.press("Enter");
   const least = Math.min(...spans.map((row) => row.max_ns));
-  await viewer.rowsAre('or the other way round', ([first]) => first && isShown(first.Max, least));
+  await viewer.rowsAre("or the other way round", ([first]) => first && isShown(first.Max, least));
   await page.locator('#panel [aria-label="Filter"]').fill(most.name.toUpperCase());
   const named = spans.filter((row) => row.name.toLowerCase().includes(most.name.toLowerCase()));
-  await viewer.rowsAre('the filter leaves what has the text', (rows) => rows.length === named.length);
-  const row = page.locator('#panel tbody tr[data-at]').filter({ hasText: most.name }).first();
+  await viewer.rowsAre("the filter leaves what has the text", (rows) => rows.length === named.length);
+  const row = page.locator("#panel tbody tr[data-at]").filter({ hasText: most.name }).first();
   await row.click();
-  await viewer.linkIs('a row selects its name', ({ name }) => name === most.name);
-  await viewer.press('Enter');
-  await viewer.linkIs('Enter shows the longest', ({ place, from, to }) => place && to - from >= most.max_ns);
-  await page.locator('#panel [aria-label="Filter"]').fill('');
+  await viewer.linkIs("a row selects its name", ({ name }) => name === most.name);
+  await viewer.press("Enter");
+  await viewer.linkIs("Enter shows the longest", ({ place, from, to }) => place && to - from >= most.max_ns);
+  await page.locator('#panel [aria-label="Filter"]').fill("");
   await head.click();
 }
 
 /// The stacks of a folded file as a tree: total and own weight, and children by name.
 function tree(folded) {
   const root = { total: 0, own: 0, children: new Map() };
-  for (const line of folded.trim().split('\n').filter(Boolean)) {
-    const space = line.lastIndexOf(' ');
+  for (const line of folded.trim().split("\n").filter(Boolean)) {
+    const space = line.lastIndexOf(" ");
     const weight = Number(line.slice(space + 1));
     let at = root;
     at.total += weight;
-    for (const name of line.slice(0, space).split(';')) {
+    for (const name of line.slice(0, space).split(";")) {
       if (!at.children.has(name)) at.children.set(name, { total: 0, own: 0, children: new Map() });
       at = at.children.get(name);
       at.total += weight;
@@ -97,82 +126,115 @@ function tree(folded) {
 function callTree(subs, weight) {
   const node = (name) => {
     const sub = subs.find((sub) => sub.name === name);
-    const own = (weight === 'count' ? sub?.calls : sub?.excl_ns) ?? 0;
-    return around(own, subs.filter((sub) => sub.callers[0].by === name).map((sub) => sub.name));
+    const own = (weight === "count" ? sub?.calls : sub?.excl_ns) ?? 0;
+    return around(
+      own,
+      subs.filter((sub) => sub.callers[0].by === name).map((sub) => sub.name),
+    );
   };
   const around = (own, names) => {
     const children = new Map(names.map((name) => [name, node(name)]));
     return { own, children, total: [...children.values()].reduce((sum, child) => sum + child.total, own) };
   };
   const callers = subs.map((sub) => sub.callers[0].by);
-  return around(0, [...new Set(callers)].filter((name) => !subs.some((sub) => sub.name === name)));
+  return around(
+    0,
+    [...new Set(callers)].filter((name) => !subs.some((sub) => sub.name === name)),
+  );
 }
 
 /// From the root along the first children: the card tells what the program adds up.
 export async function flame(viewer) {
   const { page, asked } = viewer;
-  const weights = await page.locator('#panel [aria-label="Width"] button:not(:disabled)').evaluateAll((buttons) => buttons.map((button) => button.dataset.choice));
-  assert.ok(weights.length > 0, 'there is something to draw');
-  const hasStacks = viewer.query('select (select count(*) from spans) + (select count(*) from allocations) as n')[0].n > 0;
-  const sides = weights.map((weight) => [weight, 'top']);
-  if (hasStacks) sides.push([weights[0], 'bottom']);
+  const weights = await page
+    .locator('#panel [aria-label="Width"] button:not(:disabled)')
+    .evaluateAll((buttons) => buttons.map((button) => button.dataset.choice));
+  assert.ok(weights.length > 0, "there is something to draw");
+  const hasStacks =
+    viewer.query("select (select count(*) from spans) + (select count(*) from allocations) as n")[0].n > 0;
+  const sides = weights.map((weight) => [weight, "top"]);
+  if (hasStacks) sides.push([weights[0], "bottom"]);
   for (const [weight, side] of sides) {
     await viewer.choose(weight);
     await viewer.choose(side);
-    const reversed = side === 'bottom' ? ['--reversed'] : [];
+    const reversed = side === "bottom" ? ["--reversed"] : [];
     let at = hasStacks
-      ? tree(viewer.print('flame', '--format', 'folded', '--by', weight, ...reversed, ...asked.files))
-      : callTree(viewer.cli('lines', '--json', '--subs', ...asked.files).subs, weight);
-    const card = page.locator('#panel .card');
+      ? tree(viewer.print("flame", "--format", "folded", "--by", weight, ...reversed, ...asked.files))
+      : callTree(viewer.cli("lines", "--json", "--subs", ...asked.files).subs, weight);
+    const card = page.locator("#panel .card");
     await page.locator(`#panel [data-shows="${weight} ${side}"]`).waitFor();
-    await page.locator('#panel .flame').focus();
-    await viewer.press('Home');
-    shows((await viewer.facts('#panel .card dl')).total.split(' · ')[0], at.total, `${weight} of everything`);
+    await page.locator("#panel .flame").focus();
+    await viewer.press("Home");
+    shows((await viewer.facts("#panel .card dl")).total.split(" · ")[0], at.total, `${weight} of everything`);
     for (let depth = 0; depth < 4 && at.children.size > 0; depth++) {
-      await viewer.press('ArrowDown');
-      const name = await card.locator('strong').textContent();
+      await viewer.press("ArrowDown");
+      const name = await card.locator("strong").textContent();
       if (/^\d+ boxes too small/.test(name)) break;
       at = at.children.get(name) ?? assert.fail(`${name} is no child of its parent by ${weight} from ${side}`);
-      const facts = await viewer.facts('#panel .card dl');
-      shows(facts.total.split(' · ')[0], at.total, `${weight} of ${name}, total`);
+      const facts = await viewer.facts("#panel .card dl");
+      shows(facts.total.split(" · ")[0], at.total, `${weight} of ${name}, total`);
       shows(facts.own, at.own, `${weight} of ${name}, own`);
     }
   }
-  await viewer.choose('top');
+  await viewer.choose("top");
   await page.locator('#panel [data-shows$=" top"]').waitFor();
-  await page.locator('#panel .flame').focus();
-  await viewer.press('Home', 'ArrowDown');
-  const name = await page.locator('#panel .card strong').textContent();
-  await viewer.press('Enter');
+  await page.locator("#panel .flame").focus();
+  await viewer.press("Home", "ArrowDown");
+  const name = await page.locator("#panel .card strong").textContent();
+  await viewer.press("Enter");
   await page.locator('#panel .crumbs [aria-current="true"]').filter({ hasText: name }).waitFor();
-  await viewer.press('Escape');
-  await page.locator('#panel .crumbs [aria-current="true"]').filter({ hasText: 'Everything' }).waitFor();
+  await viewer.press("Escape");
+  await page.locator('#panel .crumbs [aria-current="true"]').filter({ hasText: "Everything" }).waitFor();
 }
 
 /// The figures of a name, and its longest spans.
 export async function histogram(viewer) {
   const { page, asked } = viewer;
-  const expected = viewer.cli('stats', '--json', ...asked.files).spans.find((row) => (row.category ?? null) === null);
+  const expected = viewer.cli("stats", "--json", ...asked.files).spans.find((row) => (row.category ?? null) === null);
   await viewer.selectName(expected.name);
-  const figures = () => page.locator('#panel .figures').evaluate((host) => Object.fromEntries(
-    [...host.querySelectorAll('span')].map((figure) => [figure.firstChild.textContent, figure.lastChild.textContent])));
-  const shown = await until('the figures are of the name', figures, ({ calls }) => calls && isShown(calls, expected.calls));
-  for (const key of ['total', 'min', 'mean', 'p50', 'p95', 'p99', 'max']) shows(shown[key], expected[`${key}_ns`], `${key} of ${expected.name}`);
+  const figures = () =>
+    page
+      .locator("#panel .figures")
+      .evaluate((host) =>
+        Object.fromEntries(
+          [...host.querySelectorAll("span")].map((figure) => [
+            figure.firstChild.textContent,
+            figure.lastChild.textContent,
+          ]),
+        ),
+      );
+  const shown = await until(
+    "the figures are of the name",
+    figures,
+    ({ calls }) => calls && isShown(calls, expected.calls),
+  );
+  for (const key of ["total", "min", "mean", "p50", "p95", "p99", "max"])
+    shows(shown[key], expected[`${key}_ns`], `${key} of ${expected.name}`);
   const name = expected.name.replaceAll("'", "''");
-  const longest = viewer.query(`select dur_ns from spans where name = '${name}' and dur_ns is not null order by dur_ns desc`);
-  await viewer.rowsAre('the longest are listed', (rows) => rows.length > 0);
+  const longest = viewer.query(
+    `select dur_ns from spans where name = '${name}' and dur_ns is not null order by dur_ns desc`,
+  );
+  await viewer.rowsAre("the longest are listed", (rows) => rows.length > 0);
   const saved = await viewer.csv();
-  assert.deepEqual(saved.map((row) => Number(row.dur_ns)), longest.slice(0, saved.length).map((row) => row.dur_ns), 'the longest spans');
-  await page.locator('#panel tbody tr[data-at]').first().click();
-  await viewer.linkIs('a row shows its span', ({ from, to, place }) => place && from <= Number(saved[0].ts_ns) && to >= Number(saved[0].ts_ns) + longest[0].dur_ns);
+  assert.deepEqual(
+    saved.map((row) => Number(row.dur_ns)),
+    longest.slice(0, saved.length).map((row) => row.dur_ns),
+    "the longest spans",
+  );
+  await page.locator("#panel tbody tr[data-at]").first().click();
+  await viewer.linkIs(
+    "a row shows its span",
+    ({ from, to, place }) =>
+      place && from <= Number(saved[0].ts_ns) && to >= Number(saved[0].ts_ns) + longest[0].dur_ns,
+  );
   await viewer.focus();
-  await viewer.press('Escape', '0');
+  await viewer.press("Escape", "0");
 }
 
 /// What is declared, by name: files are, too.
 export async function definitions(viewer) {
-  const rows = viewer.query('select name from definitions union all select name from files');
-  await viewer.rowsAre('the declarations are there', (shown) => shown.length > 0);
+  const rows = viewer.query("select name from definitions union all select name from files");
+  await viewer.rowsAre("the declarations are there", (shown) => shown.length > 0);
   const saved = await viewer.csv();
-  assert.deepEqual(saved.map((row) => row.Name).sort(), rows.map((row) => row.name ?? '').sort(), 'definitions');
+  assert.deepEqual(saved.map((row) => row.Name).sort(), rows.map((row) => row.name ?? "").sort(), "definitions");
 }
