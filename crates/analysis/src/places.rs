@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use traceloom_core::Result;
 use traceloom_model::{Columns, Flow, Table, TableSink, select};
 
-use crate::names::{Mapped, NONE, Names, number};
+use traceloom_passes::{Interner, NO_NUMBER, Translation, number_of};
 
 /// The files that rows name.
 #[derive(Clone, Debug, Default)]
@@ -78,13 +78,13 @@ impl PlaceSums {
 /// A sink that adds up rows by file, line, kind and name.
 #[derive(Debug, Default)]
 pub struct Places {
-    names: Names,
+    names: Interner,
     sums: HashMap<Key, PlaceSums>,
     others: u64,
-    span_files: Mapped,
-    span_names: Mapped,
-    log_files: Mapped,
-    log_formats: Mapped,
+    span_files: Translation,
+    span_names: Translation,
+    log_files: Translation,
+    log_formats: Translation,
     /// Allocations by stack, until the stacks are known.
     allocated: HashMap<i64, PlaceSums>,
     stacks: HashMap<i64, i64>,
@@ -147,8 +147,8 @@ impl Places {
         let files = self.span_files.of(rows.file.values(), &mut self.names);
         let names = self.span_names.of(rows.name.values(), &mut self.names);
         for row in 0..rows.rows {
-            let file = number(files, rows.file.key(row));
-            let name = names.get(rows.name.keys()[row] as usize).copied().unwrap_or(NONE);
+            let file = number_of(files, rows.file.key(row));
+            let name = names.get(rows.name.keys()[row] as usize).copied().unwrap_or(NO_NUMBER);
             let key = Key { file, line: rows.line.get(row), kind: PlaceKind::Span, name };
             let total_ns = rows.dur_ns.get(row).unwrap_or(0);
             let self_ns = rows.self_ns.get(row).unwrap_or(0);
@@ -157,11 +157,11 @@ impl Places {
     }
 
     fn take_logs(&mut self, rows: &LogRow<'_>) {
-        let unknown = self.names.intern("(unknown)");
+        let unknown = self.names.number("(unknown)");
         let files = self.log_files.of(rows.file.values(), &mut self.names);
         let formats = self.log_formats.of(rows.format.values(), &mut self.names);
         for row in 0..rows.rows {
-            let file = number(files, rows.file.key(row));
+            let file = number_of(files, rows.file.key(row));
             let name = rows.format.key(row).and_then(|key| formats.get(key as usize)).copied().unwrap_or(unknown);
             let key = Key { file, line: rows.line.get(row), kind: PlaceKind::Log, name };
             add(&mut self.sums, &mut self.others, key, &PlaceSums { count: 1, ..PlaceSums::default() });
@@ -180,8 +180,8 @@ impl Places {
 
     fn take_frames(&mut self, rows: &FrameRow<'_>) {
         for row in 0..rows.rows {
-            let function = self.names.intern(rows.function.get(row));
-            let file = rows.file.get(row).map(|file| self.names.intern(file));
+            let function = self.names.number(rows.function.get(row));
+            let file = rows.file.get(row).map(|file| self.names.number(file));
             self.frames.insert(rows.id.get(row), Frame { function, file, line: rows.line.get(row) });
         }
     }
@@ -191,8 +191,8 @@ impl Places {
         let Self { names, mut sums, mut others, allocated, stacks, frames, .. } = self;
         for (stack, more) in allocated {
             let frame = stacks.get(&stack).and_then(|frame| frames.get(frame));
-            let file = frame.and_then(|frame| frame.file).unwrap_or(NONE);
-            let (name, line) = frame.map_or((NONE, None), |frame| (frame.function, frame.line));
+            let file = frame.and_then(|frame| frame.file).unwrap_or(NO_NUMBER);
+            let (name, line) = frame.map_or((NO_NUMBER, None), |frame| (frame.function, frame.line));
             add(&mut sums, &mut others, Key { file, line, kind: PlaceKind::Allocation, name }, &more);
         }
         let mut files: BTreeMap<u32, Vec<(Key, PlaceSums)>> = BTreeMap::new();
@@ -223,7 +223,7 @@ impl Places {
 
 /// Adds a row, or only counts it if it names no file or there are too many places.
 fn add(sums: &mut HashMap<Key, PlaceSums>, others: &mut u64, key: Key, more: &PlaceSums) {
-    if key.file == NONE || (sums.len() >= MAX_PLACES && !sums.contains_key(&key)) {
+    if key.file == NO_NUMBER || (sums.len() >= MAX_PLACES && !sums.contains_key(&key)) {
         *others += more.count;
         return;
     }
