@@ -13,6 +13,7 @@ pub type Fill = Box<dyn Fn(&mut Tables<'_>) -> Result<(), Halt>>;
 
 /// Traces that exist in tests only.
 pub struct Synthetic {
+    /// The id of each trace, and the function that fills its tables.
     pub traces: Vec<(u64, Fill)>,
 }
 

@@ -133,7 +133,9 @@ impl Rows<'_> {
             match fates[rows.fate.keys()[row] as usize] {
                 Some(Fate::Live) => site.live.add(bytes),
                 Some(Fate::Unknown) => {
-                    loss.lose("that the fate of allocations is unknown", || format!("allocations {}", rows.id.get(row)))
+                    loss.lose("that the fate of allocations is unknown", || {
+                        format!("allocations {}", rows.id.get(row))
+                    });
                 }
                 _ => {}
             }

@@ -19,6 +19,7 @@ pub struct Owner {
 }
 
 impl Owner {
+    /// The row of a table.
     #[inline]
     pub fn new(table: Table, trace: usize, id: i64) -> Self {
         Self { table: table as u32, trace: trace as u32, id }
@@ -76,6 +77,7 @@ pub struct OwnedSorter {
 const MOST_TOGETHER: u64 = 1 << 20;
 
 impl OwnedSorter {
+    /// An empty one, which keeps about so many bytes in memory.
     pub fn new(arena: &Arena, limit_bytes: u64) -> Self {
         Self { places: Sorter::new(arena), current: None, values: Store::new(limit_bytes), limit_bytes }
     }

@@ -7,8 +7,11 @@ use crate::{Args, Datum, Rest, Roster, ThreadIndex, span_is_taken};
 
 /// Takes points, batch by batch.
 pub trait PointSink {
+    /// Takes events.
     fn events(&mut self, view: &events::View<'_>) -> Result<()>;
+    /// Takes values of counters.
     fn counters(&mut self, view: &counters::View<'_>) -> Result<()>;
+    /// Takes log entries.
     fn logs(&mut self, view: &logs::View<'_>) -> Result<()>;
 }
 

@@ -80,9 +80,12 @@ impl OpenOptions {
     }
 }
 
+/// Is given the path of a trace, how far it was read, and its length.
+type Watcher = dyn Fn(&Path, u64, u64) + Send + Sync;
+
 /// Receives how far traces were read.
 #[derive(Clone)]
-pub(crate) struct Progress(Arc<dyn Fn(&Path, u64, u64) + Send + Sync>);
+pub(crate) struct Progress(Arc<Watcher>);
 
 impl Progress {
     /// The same bytes; reading them is reported.

@@ -164,6 +164,7 @@ impl<I: Input> Parser<I> {
     }
 
     /// The next token.
+    #[expect(clippy::should_implement_trait, reason = "it may fail, and the end is a token")]
     pub fn next(&mut self) -> Result<Token, Fault> {
         let byte = self.skip_space()?;
         self.token_start = self.offset();

@@ -44,7 +44,12 @@ fn the_quick_way_and_the_slow_one_meet_the_same_records() {
         let Ok(mut slow) = open(Source::bytes(bytes.clone()), &Options::default()) else { continue };
         let mut quick = open(Source::bytes(bytes), &Options::default()).unwrap();
         let mut walked = Vec::new();
-        quick.walk(|located| Ok::<_, traceloom_core::Error>(walked.push(format!("{located:?}")))).unwrap();
+        quick
+            .walk(|located| {
+                walked.push(format!("{located:?}"));
+                Ok::<_, traceloom_core::Error>(())
+            })
+            .unwrap();
         let mut walked = walked.into_iter();
         while let Some(located) = slow.next().unwrap() {
             assert_eq!(walked.next(), Some(format!("{located:?}")), "{name}");
@@ -59,7 +64,12 @@ fn the_size_of_a_sample_is_that_of_its_records() {
     let count = |bytes: Vec<u8>| {
         let mut reader = open(Source::bytes(bytes), &Options::strict()).unwrap();
         let mut records = 0;
-        reader.walk(|_| Ok::<_, traceloom_core::Error>(records += 1)).unwrap();
+        reader
+            .walk(|_| {
+                records += 1;
+                Ok::<_, traceloom_core::Error>(())
+            })
+            .unwrap();
         assert!(reader.findings().kept().is_empty(), "{:?}", reader.findings().kept());
         records
     };
