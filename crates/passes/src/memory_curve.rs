@@ -170,6 +170,8 @@ impl MemoryCurve {
             let [low_bytes, high_bytes, used_bytes] =
                 [low, high, slot.sum].map(|change| used.wrapping_add(change.cast_unsigned()));
             used = used_bytes;
+            // A size of 2^63 bytes and more looks like a negative change; the usage afterwards is right all the same.
+            let (low_bytes, high_bytes) = (low_bytes.min(used_bytes), high_bytes.max(used_bytes));
             let event = (((number + 1) << self.shift) - 1) as i64;
             MemoryStep { event, ts_ns: slot.ts_ns, low_bytes, high_bytes, used_bytes }
         })

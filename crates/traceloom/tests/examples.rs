@@ -101,7 +101,8 @@ fn convert() {
 #[test]
 fn sql() {
     let text = printed(|out| sql::run(None, None, out));
-    assert_eq!(text, "");
+    assert!(text.starts_with("name\tcalls\tlongest_ns\nFrame\t120\t"), "{text}");
+    assert_eq!(text.lines().count(), 6, "{text}");
     let text = printed(|out| sql::run(None, Some("select count(*) as threads from threads".into()), out));
     assert_eq!(text, "threads\n2\n");
 }

@@ -347,7 +347,8 @@ impl TableSink for Stats {
             Table::Events => self.event_columns().columns(table),
             Table::Switches => Switches::COLUMNS,
             Table::Threads => ThreadRows::COLUMNS,
-            Table::Calls => Calls::COLUMNS,
+            // Sums of the whole trace have no times: they are not of a range.
+            Table::Calls if self.options.range.is_all() => Calls::COLUMNS,
             _ => Columns::NONE,
         }
     }
