@@ -40,7 +40,7 @@ fn quantiles_of_sql_are_those_of_stats() {
     for fixture in [
         "easyprofiler/v210_nested_threads.prof",
         "easyprofiler/v210_dynamic_names.prof",
-        "nytprof/xsops-c0.nytprof",
+        "nytprof/devel-nytprof-6.12/xsops-c0.nytprof",
         "wtf/js-mix.wtf-trace",
         "wtf/cpp-frames.wtf-trace",
     ] {

@@ -95,7 +95,7 @@ fn filters_leave_what_they_say_and_levels_are_counted() {
     for odd in ["%28", "%5B", "a%7B999999999%7D", "%2A"] {
         let answer = server.get(&format!("log?text={odd}&regex=true")).json();
         let problem = answer["problem"].as_str().unwrap_or_default();
-        assert!(problem.contains("no regular expression: "), "{odd}: {answer}");
+        assert!(problem.contains("is not a regular expression: "), "{odd}: {answer}");
     }
 }
 
