@@ -48,7 +48,11 @@ impl Traces {
 
 impl FromIterator<Trace> for Traces {
     fn from_iter<I: IntoIterator<Item = Trace>>(traces: I) -> Self {
-        Self { traces: traces.into_iter().collect(), ..Self::default() }
+        Self {
+            traces: traces.into_iter().collect(),
+            #[cfg(feature = "tables")]
+            offsets: Vec::new(),
+        }
     }
 }
 
