@@ -1,9 +1,7 @@
 //! Tables to the formats of today's tools.
 //!
-//! A [`Target`] says as data which tables it needs, pours them as often as it likes, writes to any `Write` and gives
-//! a counted `Loss`. What targets have in common stands beside them: [`Gathered`] is the usual first pass (threads,
-//! spans in the order of their begin, arguments), [`Nest`] turns spans into begins and ends that nest, [`text`] writes
-//! what other programs parse.
+//! A [`Target`] says as data which tables it needs, pours them as often as it likes, writes to any `Write` and returns
+//! a counted `Loss`. The passes that targets share are in `traceloom-passes`; [`text`] writes what other programs parse.
 //!
 //! ```no_run
 //! # fn convert(trace: &dyn traceloom_model::TableSource) -> traceloom_core::Result<()> {

@@ -7,7 +7,7 @@ pub use traceloom_core::Variant;
 use traceloom_core::{Error, Limits, Loss, Result, Slice};
 use traceloom_model::{Columns, Table, TableSource, Wanted};
 
-/// A format that leaves the program. [`write`] is the way to call it.
+/// A format that leaves the program. [`write()`] is the way to call it.
 pub trait Target: Sync {
     /// The target as data.
     fn descriptor(&self) -> &'static Descriptor;
@@ -18,7 +18,7 @@ pub trait Target: Sync {
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss>;
 }
 
-/// What a target is asked to write; only [`write`] makes one, so that its variant is always one that the target has.
+/// What a target is asked to write; only [`write()`] makes one, so that its variant is always one that the target has.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Request<'a> {
@@ -161,7 +161,7 @@ pub struct Options {
     pub slice: Slice,
     /// How much of the machine to use: above `tree_bytes`, what has to be put in order goes to a temporary file.
     pub limits: Limits,
-    /// Whether to compress the output as a whole; see [`write`].
+    /// Whether to compress the output as a whole; see [`write()`].
     pub gzip: bool,
 }
 

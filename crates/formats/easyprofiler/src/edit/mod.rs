@@ -1,6 +1,6 @@
 //! Edits on records: re-laying, repairing, slicing, merging.
 //!
-//! Every edit is a [`transcript::Plan`], which says what becomes of each record; the transcript
+//! Every edit is a `Plan`, which says what becomes of each record; the transcript
 //! counts first and writes then, so that memory does not grow with the file.
 
 mod canonical;
