@@ -15,7 +15,7 @@ Runs all the tests, installing what they need.
 
 Needs a Rust toolchain. Whatever else a step needs is installed with apt-get where this runs as
 root; otherwise the step is skipped and named, with the reason. With CI=true a skip is a failure.
-cargo-nextest is used where it is installed. The first failure ends the run.",
+cargo-nextest is used where it is installed. The first step that fails ends the run.",
     run,
 };
 

@@ -31,6 +31,7 @@ class Memory {
   private chosen = -1;
   private turn = 0;
   private asked = "";
+  private drawn = "";
   private moment: number | null = null;
 
   constructor() {
@@ -59,8 +60,8 @@ class Memory {
     const at = span?.ts_ns ?? event?.ts_ns ?? range?.to ?? null;
     if (at !== null && at !== this.moment && !isAsked) this.kept = { ...this.kept, at: Math.round(at), list: "at" };
     this.moment = at;
-    await this.load();
-    if (takesKeys("memory")) this.table.querySelector<HTMLElement>("tr[tabindex='0']")?.focus();
+    const isShown = await this.load();
+    if (isShown && takesKeys("memory")) this.table.querySelector<HTMLElement>("tr[tabindex='0']")?.focus();
   }
 
   /** A time was clicked. */
@@ -76,16 +77,20 @@ class Memory {
     void this.load().catch((error: unknown) => this.table.replaceChildren(failure(error)));
   }
 
-  private async load(): Promise<void> {
+  /** Whether the newest answer is shown: an older one may come while it is on its way. */
+  private async load(): Promise<boolean> {
     const trace = this.trace;
     const info = store.state.server.traces[trace];
-    if (info?.state !== "ready") return;
+    if (info?.state !== "ready") return false;
     const question = { trace, at: this.kept.at, function: this.kept.function, points: 512 };
     const asked = JSON.stringify([question, info.offset_ns]);
-    if (asked === this.asked) return this.showList();
     const turn = ++this.turn;
+    if (asked === this.asked) {
+      this.showList();
+      return true;
+    }
     const report = await ask("memory", question);
-    if (turn !== this.turn) return;
+    if (turn !== this.turn) return false;
     this.asked = asked;
     this.report = report;
     this.chosen = -1;
@@ -93,6 +98,7 @@ class Memory {
     this.curve.show(report);
     this.showFigures(report);
     this.showList();
+    return true;
   }
 
   private showFigures(report: MemoryAnswer): void {
@@ -153,6 +159,10 @@ class Memory {
         hint: `Sites with ${name} in their stack, by all bytes that they took`,
       });
     const list = lists.find(({ id }) => id === this.kept.list)?.id ?? lists[0]?.id ?? "hot";
+    // A row keeps the keys as long as its list stays the same.
+    const drawn = JSON.stringify([this.asked, list, withMemory(store.state)]);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
     const focused = this.choice.querySelector(":focus")?.getAttribute("data-choice");
     this.choice.replaceChildren(
       ...this.traces(),
