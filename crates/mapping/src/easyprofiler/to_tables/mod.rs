@@ -172,15 +172,11 @@ impl<P: Places> Walk<P> {
     }
 
     fn run(&mut self, reader: &mut Reader, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        if self.plan.reads_records {
-            return reader.walk(|located| match &located.record {
-                Record::Block(block) => self.block(block, tables),
-                record => self.other(record, tables),
-            });
-        }
+        // Not a walk: a visitor as long as this one would not be made a part of the loop.
         while let Some(located) = reader.next()? {
             match &located.record {
-                Record::Thread(_) => break,
+                Record::Block(block) => self.block(block, tables)?,
+                Record::Thread(_) if !self.plan.reads_records => break,
                 record => self.other(record, tables)?,
             }
         }
