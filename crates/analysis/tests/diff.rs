@@ -3,8 +3,6 @@
 #[allow(dead_code)]
 mod made;
 
-use std::path::Path;
-
 use made::{Made, span};
 use traceloom_analysis::diff::{Kind, Metric, Noise, Options, Report, Verdict, of_traces};
 use traceloom_mapping::{Trace, open};
@@ -180,8 +178,7 @@ fn allocation(size_bytes: u64) -> Allocation<'static> {
 }
 
 fn fixture(path: &str) -> Trace {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(path);
-    open(&path, None, &traceloom_mapping::Options::default()).expect("the fixture opens")
+    open(&traceloom_testkit::fixture(path), None, &traceloom_mapping::Options::default()).expect("the fixture opens")
 }
 
 #[test]

@@ -1,19 +1,23 @@
 //! Statistics of the EasyProfiler corpus, equal to those of the original.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 use traceloom_core::TimeRange;
 
 use serde_json::Value as Json;
 use traceloom_analysis::stats::{self, By, Options, Report, SpanRow};
 use traceloom_mapping::open;
 
-fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/easyprofiler")
+fn fixture(name: &str) -> PathBuf {
+    traceloom_testkit::fixture(Path::new("easyprofiler").join(name))
 }
 
 fn report(name: &str, options: &Options) -> Report {
     let how = traceloom_mapping::Options::default();
-    let trace = open(&folder().join(name), None, &how).expect("the fixture opens");
+    let trace = open(&fixture(name), None, &how).expect("the fixture opens");
     stats::of_traces(&[trace], options).expect("the fixture is read")
 }
 
@@ -24,8 +28,7 @@ fn by_thread() -> Options {
 /// The goldens of files that the original accepts.
 fn goldens() -> Vec<(String, Json)> {
     let mut goldens = Vec::new();
-    for entry in fs::read_dir(folder()).expect("the corpus") {
-        let path = entry.expect("an entry").path();
+    for path in traceloom_testkit::files(&fixture("")).expect("the corpus") {
         if path.extension().is_none_or(|ending| ending != "json") {
             continue;
         }

@@ -21,7 +21,7 @@ fn stderr(output: &Output) -> String {
 }
 
 fn fixture(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/wtf").join(name);
+    let path = traceloom_testkit::fixture(Path::new("wtf").join(name));
     path.to_str().expect("the path is UTF-8").to_owned()
 }
 

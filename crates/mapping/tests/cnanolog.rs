@@ -282,7 +282,7 @@ fn json_lines(trace: &Trace) -> Vec<Json> {
 #[test]
 fn a_part_of_the_tables_is_a_part_of_all() {
     for name in ["head_types", "head_notime_types", "head_crash_a", "head_burst_1300", "invalid/duplicate_id"] {
-        let trace = common::trace(&common::fixtures().join(format!("cnanolog/{name}.clog")));
+        let trace = common::trace(&common::fixture(format!("cnanolog/{name}.clog")));
         let (all, _) = common::tables(&trace);
         assert!(all.rows(Table::Logs) > 0, "{name}");
         checks::columns_do_not_depend_on_each_other(&trace, &all);
@@ -292,7 +292,7 @@ fn a_part_of_the_tables_is_a_part_of_all() {
 
 #[test]
 fn a_filter_drops_what_is_outside_and_nothing_else() {
-    let trace = common::trace(&common::fixtures().join("cnanolog/head_threads_a.clog"));
+    let trace = common::trace(&common::fixture("cnanolog/head_threads_a.clog"));
     let (all, _) = common::tables(&trace);
     let rows = log_rows(&all);
     let mut times: Vec<_> = rows.iter().map(|row| row["ts_ns"].as_i64().expect("a time")).collect();
@@ -411,7 +411,6 @@ fn cut_and_damaged_files_give_whole_tables() {
 
 #[test]
 fn strict_mode_refuses_what_is_broken() {
-    let folder = common::fixtures().join("cnanolog");
-    assert!(!checks::is_refused(&folder.join("head_types.clog")));
-    assert!(checks::is_refused(&folder.join("invalid/entry_overrun.clog")));
+    assert!(!checks::is_refused(&common::fixture("cnanolog/head_types.clog")));
+    assert!(checks::is_refused(&common::fixture("cnanolog/invalid/entry_overrun.clog")));
 }

@@ -7,7 +7,7 @@ mod golden;
 use std::{collections::BTreeSet, env, path::PathBuf};
 
 use arrow_array::RecordBatch;
-use common::{below, filtered, fixtures, json, part, tables, trace};
+use common::{below, filtered, fixture, fixtures, json, part, tables, trace};
 use traceloom_core::{ByteOrder, Source, TimeRange};
 use traceloom_easyprofiler::{
     Block, Descriptor, Header, Name, Record, Switch, Tally, Thread, create,
@@ -115,7 +115,7 @@ fn a_cut_file_keeps_what_is_before_the_cut() {
 fn a_column_alone_is_that_column_of_the_table() {
     for name in ["v210_nested_threads", "v210_values", "v210_gui_saved_bookmarks", "v210_live_capture", "v120_switches"]
     {
-        let trace = trace(&fixtures().join("easyprofiler").join(name).with_extension("prof"));
+        let trace = trace(&fixture(format!("easyprofiler/{name}.prof")));
         let full = tables(&trace).0;
         for table in FILLED.into_iter().filter(|table| *table != Table::Findings) {
             for (number, column) in table.columns().iter().enumerate() {

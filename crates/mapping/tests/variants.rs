@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use traceloom_core::{Options as Reading, Records, Source};
 use traceloom_mapping::{FORMATS, Trace};
@@ -18,7 +18,7 @@ fn others(target: &str) -> Vec<Trace> {
         ("wtf", "js-mix.wtf-trace"),
     ];
     let others = files.iter().filter(|(format, _)| !target.ends_with(format));
-    others.map(|(format, file)| common::trace(&common::fixtures().join(format).join(file))).collect()
+    others.map(|(format, file)| common::trace(&common::fixture(Path::new(format).join(file)))).collect()
 }
 
 fn written(target: &dyn Target, trace: &Trace, variant: &str) -> Vec<u8> {

@@ -32,7 +32,7 @@ fn log(name: &str, second: i64, start_ticks: u64) -> Trace {
 }
 
 fn fixture(name: &str) -> Trace {
-    traceloom_mapping::open(&common::fixtures().join(name), None, &Reading::default()).expect("it is a trace")
+    traceloom_mapping::open(&common::fixture(name), None, &Reading::default()).expect("it is a trace")
 }
 
 /// First times of the traces, as SQL has them.

@@ -308,13 +308,13 @@ fn a_store_answers_like_its_traces() {
         "wtf/js-mix.wtf-trace",
     ];
     let open = |name: &&str| {
-        traceloom_mapping::open(&common::fixtures().join(name), None, &Reading::default()).expect("it is a trace")
+        traceloom_mapping::open(&common::fixture(name), None, &Reading::default()).expect("it is a trace")
     };
     let traces: Vec<Trace> = names.iter().map(open).collect();
     let folder = tempfile::tempdir().expect("a temporary folder");
     store::write(&traces[..4], folder.path(), &store::Options::default(), &mut |_| {})
         .expect("the store can be written");
-    let paths = |names: &[&str]| names.iter().map(|name| common::fixtures().join(name)).collect::<Vec<_>>();
+    let paths = |names: &[&str]| names.iter().map(common::fixture).collect::<Vec<_>>();
     // Traces in a store keep their own times.
     let apart = Options { is_aligned: false, ..Options::default() };
     let raw = Session::open(&paths(&names), &apart).expect("the session starts");

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{SUBJECTS, Subject};
 
-/// Subfolders whose files have no golden: what to expect of them is said in code.
+/// Subfolders whose files need no golden: what to expect of them is said in code.
 const WITHOUT_GOLDENS: [&str; 3] = ["document", "found", "packed"];
 
 /// A file to test with.
@@ -53,9 +53,23 @@ impl Case {
 
 /// The fixtures of the repository, and the folder that `TRACELOOM_CORPUS` names.
 pub fn default_roots() -> Vec<PathBuf> {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let corpus = env::var_os("TRACELOOM_CORPUS").map(PathBuf::from);
-    [Some(fixtures), corpus].into_iter().flatten().collect()
+    [Some(fixtures()), corpus].into_iter().flatten().collect()
+}
+
+/// The folder of all fixtures.
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+}
+
+/// A fixture by its format and name, such as `wtf/js-mix.wtf-trace`, in whatever folder of the format it is sorted.
+pub fn fixture(path: impl AsRef<Path>) -> PathBuf {
+    let path = fixtures().join(path);
+    if path.exists() {
+        return path;
+    }
+    let below = path.parent().and_then(|folder| files(folder).ok()).unwrap_or_default();
+    below.into_iter().find(|file| file.file_name() == path.file_name()).unwrap_or(path)
 }
 
 /// The files of a format below `roots`, each of which holds one folder per format.
@@ -64,7 +78,8 @@ pub fn cases(subject: &dyn Subject, roots: &[PathBuf]) -> io::Result<Vec<Case>> 
     for root in roots {
         for input in own_files(subject, root)? {
             if subject.is_input(&input) {
-                let goldens = if needs_golden(&input) { subject.goldens(&input) } else { Vec::new() };
+                let mut goldens = subject.goldens(&input);
+                goldens.retain(|golden| needs_golden(&input) || golden.is_file());
                 let name = input.strip_prefix(root).unwrap_or(&input).display().to_string();
                 cases.push(Case { name, input, goldens });
             }
@@ -127,7 +142,7 @@ fn own_files(subject: &dyn Subject, root: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// All files below a folder, sorted; none where there is no such folder.
-fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),

@@ -23,7 +23,7 @@ pub use crate::{
     browser::Browser,
     compare::differences,
     conformance::{Report, Score, conformance},
-    corpus::{Case, cases, default_roots, each_case, strays},
+    corpus::{Case, cases, default_roots, each_case, files, fixture, fixtures, strays},
     digest::{Digest, Entry, FieldHash},
     noise::Noise,
     original_wtf::OriginalWtf,

@@ -1,6 +1,10 @@
 //! What only CNanoLog has to prove: the original decompressor's texts, and reading further than the goldens.
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::Value;
 use traceloom_cnanolog::{
@@ -8,7 +12,7 @@ use traceloom_cnanolog::{
     text::{Compat, Step, utc},
 };
 use traceloom_core::{Options, Records, Source};
-use traceloom_testkit::{CNanoLog, cases, default_roots};
+use traceloom_testkit::{CNanoLog, cases, default_roots, files};
 
 /// The folders of logs that have a manifest.
 fn folders() -> impl Iterator<Item = (PathBuf, Vec<Value>)> {
@@ -20,7 +24,7 @@ fn folders() -> impl Iterator<Item = (PathBuf, Vec<Value>)> {
 }
 
 fn fixture(name: &str) -> Reader {
-    let path = default_roots()[0].join("cnanolog").join(name);
+    let path = traceloom_testkit::fixture(Path::new("cnanolog").join(name));
     open(Source::bytes(fs::read(path).unwrap()), &Options::default()).unwrap()
 }
 
@@ -69,8 +73,8 @@ fn every_text_of_the_original_is_reproduced() {
                 compared.insert(folder.join(text));
             }
         }
-        let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-        let there = files.filter(|path| path.extension().is_some_and(|ending| ending == "txt"));
+        let there =
+            files(&folder).unwrap().into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "txt"));
         assert_eq!(compared, there.collect());
     }
 }

@@ -11,7 +11,7 @@ const ENDLESS: &str = r#"{"sql": "select count(*) from generate_series(1, 300000
 
 #[test]
 fn a_question_ends_when_nobody_waits() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/easyprofiler/v210_one_block.prof");
+    let path = traceloom_testkit::fixture("easyprofiler/v210_one_block.prof");
     let viewer = start(Options { paths: vec![path], ..Options::default() }).expect("a port is free");
     let rest = viewer.url().strip_prefix("http://").expect("an address");
     let (address, token) = rest.split_once("/?token=").expect("a token");

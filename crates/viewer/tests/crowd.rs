@@ -18,7 +18,7 @@ const MOST_THREADS: usize = 5;
 
 #[test]
 fn many_questions_share_a_few_threads() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/easyprofiler/v210_values.prof");
+    let path = traceloom_testkit::fixture("easyprofiler/v210_values.prof");
     let viewer = start(Options { paths: vec![path], ..Options::default() }).expect("a port is free");
     let rest = viewer.url().strip_prefix("http://").expect("an address");
     let (address, token) = rest.split_once("/?token=").expect("a token");

@@ -44,10 +44,8 @@ fn log_filters_by_time() {
 
 #[test]
 fn log_compat_is_the_original_to_the_byte() {
-    let folder = fixture_of("cnanolog", "");
     let mut compared = 0;
-    for entry in fs::read_dir(&folder).expect("the fixtures") {
-        let clog = entry.expect("an entry").path();
+    for clog in traceloom_testkit::files(&traceloom_testkit::fixture("cnanolog")).expect("the fixtures") {
         let text = clog.with_extension("txt");
         if clog.extension().is_none_or(|ending| ending != "clog") || !text.exists() {
             continue;

@@ -36,7 +36,7 @@ fn fixture(name: &str) -> String {
 }
 
 fn fixture_of(format: &str, name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(format).join(name);
+    let path = traceloom_testkit::fixture(Path::new(format).join(name));
     path.to_str().expect("the path is UTF-8").to_owned()
 }
 

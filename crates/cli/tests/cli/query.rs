@@ -63,7 +63,7 @@ fn a_question_comes_from_a_file_or_a_pipe() {
 
 #[test]
 fn patterns_and_folders_are_one_set_of_tables() {
-    let pattern = fixture("v210_two_dumps_*.prof");
+    let pattern = fixture("easy_profiler-2.1.0/v210_two_dumps_*.prof");
     let output = traceloom(&["query", &pattern, "select count(*) as traces from traces", "--format", "csv"]);
     assert_eq!(stdout(&output), "traces\n2\n", "{}", stderr(&output));
     let folder = Folder::new();

@@ -121,7 +121,7 @@ fn very_many_threads() {
 
 #[test]
 fn values_that_are_texts_are_shown() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/easyprofiler/v210_values.prof");
+    let file = traceloom_testkit::fixture("easyprofiler/v210_values.prof");
     run("odd.mjs", &[file], json!({"check": "texts"}));
 }
 

@@ -62,11 +62,10 @@ pub(crate) fn one_of_each() -> Vec<(String, Trace)> {
         ("nytprof", "devel-nytprof-6.12/recurse-calls2.nytprof"),
         ("wtf", "js-mix.wtf-trace"),
     ];
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let opened = FILES.map(|(format, file)| {
-        let trace = open(&root.join(format).join(file), None, &Options::default()).unwrap();
-        let name = Path::new(file).file_name().unwrap().display().to_string();
-        (format!("{format}-{name}"), trace)
+        let path = traceloom_testkit::fixture(Path::new(format).join(file));
+        let trace = open(&path, None, &Options::default()).unwrap();
+        (format!("{format}-{}", path.file_name().unwrap().display()), trace)
     });
     opened.into()
 }

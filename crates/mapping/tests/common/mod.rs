@@ -1,7 +1,7 @@
 //! Fixtures with their tables.
 
 // Each test file uses a part of it.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, unused_imports)]
 
 use std::{
     fs,
@@ -13,10 +13,7 @@ use serde_json::Value as Json;
 use traceloom_mapping::{Options, Trace, ingest, open};
 use traceloom_model::{Batches, Columns, Filter, Flow, Integrity, Table, TableSink, Verdict, Wanted};
 
-/// The folder of all fixtures.
-pub fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
-}
+pub use traceloom_testkit::{fixture, fixtures};
 
 /// All files below a folder that end so, in order.
 pub fn below(folder: &Path, ending: &str) -> Vec<PathBuf> {

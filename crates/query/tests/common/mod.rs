@@ -1,21 +1,18 @@
 //! Questions and their answers as text.
 
 // Each test file uses a part of it.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, unused_imports)]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use traceloom_cnanolog::{Arg, Entry, Header, Record, Section, Site, Tally, create, put_packed, raw};
 use traceloom_query::{Cells, Options, Session};
 
-/// The folder of all fixtures.
-pub fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
-}
+pub use traceloom_testkit::fixture;
 
 /// A session over fixtures.
 pub fn session(names: &[&str]) -> Session {
-    let paths: Vec<PathBuf> = names.iter().map(|name| fixtures().join(name)).collect();
+    let paths: Vec<PathBuf> = names.iter().map(fixture).collect();
     Session::open(&paths, &Options::default()).unwrap_or_else(|error| panic!("{names:?}: {error}"))
 }
 

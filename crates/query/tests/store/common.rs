@@ -28,10 +28,7 @@ pub(crate) const FIXTURES: [&str; 11] = [
     "wtf/js-flows.wtf-trace",
 ];
 
-/// The place of a fixture.
-pub(crate) fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)
-}
+pub(crate) use traceloom_testkit::fixture;
 
 /// Fixtures, opened.
 pub(crate) fn traces(names: &[&str]) -> Vec<Trace> {

@@ -131,7 +131,7 @@ fn unchunked(mut body: &[u8]) -> Vec<u8> {
 
 /// A fixture by format and name.
 pub(crate) fn fixture(format: &str, name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(format).join(name)
+    traceloom_testkit::fixture(Path::new(format).join(name))
 }
 
 /// The sample of a format, in a folder that is gone at the end of the test.
