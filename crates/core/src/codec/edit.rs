@@ -42,6 +42,13 @@ impl Loss {
         *sum = sum.saturating_add(count);
     }
 
+    /// Adds what was lost elsewhere.
+    pub fn absorb(&mut self, other: &Self) {
+        for (what, count, example) in other.entries() {
+            self.lose_many(what, count, || example.to_owned());
+        }
+    }
+
     /// What was lost, how often, and an example.
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, u64, &str)> {
         self.entries.iter().map(|(what, (count, example))| (*what, *count, example.as_str()))

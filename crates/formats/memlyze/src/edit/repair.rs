@@ -25,9 +25,7 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
     let writer = create_with_metadata(out, &header, &metadata)?;
     drop(metadata);
     let edited = copy_events(crate::open(source.clone(), options)?, writer)?;
-    for (what, count, example) in edited.loss.entries() {
-        loss.lose_many(what, count, || example.to_owned());
-    }
+    loss.absorb(&edited.loss);
     Ok(Edited { findings: edited.findings, loss })
 }
 

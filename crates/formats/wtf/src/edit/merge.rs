@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{Edited, Error, Options, Records, Result, Source};
+use traceloom_core::{Edited, Error, Findings, Loss, Options, Records, Result, Source};
 
 use super::{
     mend::UniqueIds,
@@ -29,33 +29,26 @@ pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<
     let info = usable_info(&first.header().info).with_timebase(origin_ms);
     let mut composer = Composer::new(out, Form::Binary, &info)?;
     let mut ids = UniqueIds::default();
-    let mut edited: Option<Edited> = None;
-    for (place, reader) in readers.into_iter().enumerate() {
+    let mut edited = Edited { findings: Findings::new(options.mode, &options.limits), loss: Loss::default() };
+    for (reader, file) in readers.into_iter().zip(1..) {
         let base_ms = reader.header().info.timebase_ms;
         let shift_ms = if has_clock { base_ms - origin_ms } else { 0.0 };
         let mut transfer = Transfer::new(&mut composer, None);
         transfer.shift_us = (shift_ms * 1000.0).round() as i64;
-        transfer.file = place as u32 + 1;
+        transfer.file = file;
         transfer.ids = Some(&mut ids);
-        let (mut loss, findings) = run(reader, transfer)?;
+        let Edited { findings, mut loss } = run(reader, transfer)?;
         if is_far && first_ms > 0.0 && base_ms != origin_ms {
             loss.lose("the time between files that are 71 minutes or more apart: they begin together", || {
-                format!("file {} began {} ms from the first", place + 1, base_ms - origin_ms)
+                format!("file {file} began {} ms from the first", base_ms - origin_ms)
             });
         }
-        if place > 0 {
-            loss.lose("context and metadata of all files but the first", || format!("file {}", place + 1));
+        if file > 1 {
+            loss.lose("context and metadata of all files but the first", || format!("file {file}"));
         }
-        match &mut edited {
-            None => edited = Some(Edited { findings, loss }),
-            Some(all) => {
-                all.findings.absorb(findings);
-                for (what, count, example) in loss.entries() {
-                    all.loss.lose_many(what, count, || example.to_owned());
-                }
-            }
-        }
+        edited.findings.absorb(findings);
+        edited.loss.absorb(&loss);
     }
     composer.finish()?;
-    edited.ok_or_else(|| Error::usage("there is nothing to merge"))
+    Ok(edited)
 }

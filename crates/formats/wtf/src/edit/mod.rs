@@ -31,11 +31,11 @@ fn compose<W: Write>(reader: Reader, out: W, form: Form, cut: Option<Cut>) -> Re
     let mut composer = Composer::new(out, form, &info)?;
     let mut transfer = Transfer::new(&mut composer, cut);
     transfer.shift_us = -(turns << 32);
-    let (mut loss, findings) = run(reader, transfer)?;
+    let mut edited = run(reader, transfer)?;
     let nuls = composer.nuls_replaced();
-    loss.lose_many("NUL characters in strings, now U+FFFD", nuls, || "U+0000".to_owned());
+    edited.loss.lose_many("NUL characters in strings, now U+FFFD", nuls, || "U+0000".to_owned());
     composer.finish()?;
-    Ok(Edited { findings, loss })
+    Ok(edited)
 }
 
 /// A header that the original accepts.

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap, io::Write};
 
-use traceloom_core::{Error, Findings, Loss, Records, Result};
+use traceloom_core::{Edited, Error, Loss, Records, Result};
 
 use super::{
     crossings::{Crossings, Held},
@@ -14,8 +14,8 @@ use crate::{
     raw::{EventClass, EventFlags},
 };
 
-/// Carries everything from a reader to the composer of a transfer; gives what was lost, and what was found.
-pub(super) fn run<W: Write>(mut reader: Reader, mut transfer: Transfer<'_, W>) -> Result<(Loss, Findings)> {
+/// Carries everything from a reader to the composer of a transfer.
+pub(super) fn run<W: Write>(mut reader: Reader, mut transfer: Transfer<'_, W>) -> Result<Edited> {
     loop {
         // Zones come from the reader, which cannot be asked while it lends a record.
         transfer.take_zones(reader.zones());
@@ -33,7 +33,7 @@ pub(super) fn run<W: Write>(mut reader: Reader, mut transfer: Transfer<'_, W>) -
     }
     transfer.take_unused(reader.types())?;
     let loss = transfer.finish()?;
-    Ok((loss, reader.into_findings()))
+    Ok(Edited { findings: reader.into_findings(), loss })
 }
 
 /// A zone of the input.
