@@ -41,8 +41,6 @@ pub trait Specimen: Sync {
     ) -> impl FnMut(&mut <Self::Codec as Codec>::Record<'_>, usize) -> Option<Field>;
 
     /// What to count a record as that happens at one moment; none for spans, definitions and texts.
-    ///
-    /// Whatever another record decides about, such as a free that follows its allocation, is not counted either.
     fn moment(record: &<Self::Codec as Codec>::Record<'_>) -> Option<&'static str>;
 
     /// Codes of errors that every empty file has, because the original refuses all of them.
