@@ -174,30 +174,32 @@ impl<W: Write> Real<W> {
             let next = lines.len() as u32 + 1;
             let line = *lines.entry(*caller).or_insert(next);
             let (caller, callee) = (sub_name(figures, *caller), sub_name(figures, *callee));
-            self.write_calls(callers_fid, line, &caller, &callee, sum)?;
+            self.writer.write(&calls((callers_fid, line), &caller, &callee, sum))?;
         }
         for ((fid, line, callee), sum) in &figures.sites {
             let fid = self.fids.get(fid).copied().unwrap_or(callers_fid);
             self.loss.lose("numbers of calls, which places do not have", || format!("line {line} of file {fid}"));
-            self.write_calls(fid, *line, NOBODY, &sub_name(figures, *callee), sum)?;
+            self.writer.write(&calls((fid, *line), NOBODY, &sub_name(figures, *callee), sum))?;
         }
         Ok(())
     }
+}
 
-    fn write_calls(&mut self, fid: u32, line: u32, caller: &[u8], called: &[u8], sum: &EdgeSum) -> Result<()> {
-        self.writer.write(&Record::SubCallers(SubCallers {
-            fid,
-            line,
-            caller: Str::new(caller),
-            count: u32::try_from(sum.calls).unwrap_or(u32::MAX),
-            incl_seconds: Nv::from(sum.ticks as f64 / f64::from(TICKS_PER_SEC)),
-            excl_seconds: Nv::from(sum.sub_ticks as f64 / f64::from(TICKS_PER_SEC)),
-            reci_seconds: Nv::from(0.0),
-            depth: 0,
-            called: Str::new(called),
-            odd_bytes: None,
-        }))
-    }
+/// Calls from a file and line, with their sums.
+fn calls<'a>((fid, line): (u32, u32), caller: &'a [u8], called: &'a [u8], sum: &EdgeSum) -> Record<'a> {
+    let seconds = |ticks: u64| Nv::from(ticks as f64 / f64::from(TICKS_PER_SEC));
+    Record::SubCallers(SubCallers {
+        fid,
+        line,
+        caller: Str::new(caller),
+        count: u32::try_from(sum.calls).unwrap_or(u32::MAX),
+        incl_seconds: seconds(sum.ticks),
+        excl_seconds: seconds(sum.sub_ticks),
+        reci_seconds: Nv::from(0.0),
+        depth: 0,
+        called: Str::new(called),
+        odd_bytes: None,
+    })
 }
 
 /// The name of a sub; the tool's own files refer to numbers that have none.
