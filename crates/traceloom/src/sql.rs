@@ -55,6 +55,7 @@ impl Traces {
 ///
 /// [`Display`](fmt::Display) writes a line per row, with the names of the columns above and tabs between the cells.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Rows {
     /// The columns.
     pub schema: SchemaRef,
