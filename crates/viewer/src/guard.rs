@@ -46,14 +46,11 @@ impl Guard {
 
     pub(crate) async fn check_token(State(guard): State<Arc<Self>>, request: Request, next: Next) -> Response {
         let given = request.headers().get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
-        match given.is_some_and(|given| is_equal(given.as_bytes(), guard.token.as_bytes())) {
-            true => next.run(request).await,
-            false => (
-                StatusCode::UNAUTHORIZED,
-                "The address lacks the token of this run: open the one that traceloom printed.",
-            )
-                .into_response(),
+        if given.is_some_and(|given| is_equal(given.as_bytes(), guard.token.as_bytes())) {
+            return next.run(request).await;
         }
+        let reason = "The address lacks the token of this run: open the one that traceloom printed.";
+        (StatusCode::UNAUTHORIZED, reason).into_response()
     }
 
     fn is_own_host(&self, headers: &HeaderMap) -> bool {

@@ -14,8 +14,9 @@ use std::{
 use traceloom_core::{ReadAt, Result, Source};
 use traceloom_mapping::{Options, Trace};
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
+use traceloom_passes::TraceFacts;
 
-use crate::scene::{Arrows, Builder, LoadState, Processor, Scene, TraceInfo};
+use crate::scene::{Arrows, Builder, LoadState, Scene, TraceInfo};
 
 /// What is loaded, and how far it is.
 #[derive(Debug)]
@@ -99,15 +100,12 @@ impl Loader {
         let plain = trace.opened.source.clone();
         self.total.fetch_add(plain.len()?, Ordering::Relaxed);
         trace.opened.source = Source::custom(Counted { source: plain.clone(), read: Arc::clone(&self.read) });
-        self.describe(number, &trace, None);
+        self.describe(number, &trace, About::default());
         let mut builder = Builder::new(Arc::clone(&self.scene), number);
         let poured = trace.pour(&Filter::default(), &mut builder);
         builder.finish();
         trace.opened.source = plain;
-        let mut batches = Batches::of(Wanted::nothing().and(Table::Traces, TraceRow::COLUMNS));
-        let described = trace.pour(&Filter::default(), &mut batches);
-        let row = batches.table(Table::Traces).next().map(TraceRow::of).transpose()?;
-        self.describe(number, &trace, row.as_ref());
+        let described = About::of(&trace).map(|about| self.describe(number, &trace, about));
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         // Not in the order in which they happen to be ready: answers would differ from run to run.
         let place = ready.partition_point(|(other, _)| *other < number);
@@ -116,19 +114,15 @@ impl Loader {
         poured.and(described)
     }
 
-    fn describe(&self, number: u32, trace: &Trace, row: Option<&TraceRow<'_>>) {
+    fn describe(&self, number: u32, trace: &Trace, about: About) {
         let Ok(mut scene) = self.scene.write() else { return };
         let Some(info) = scene.traces.get_mut(number as usize) else { return };
         info.format = trace.format();
         info.trace_id = trace.id;
         info.bytes = trace.opened.source.len().unwrap_or(0);
-        if let Some(row) = row.filter(|row| row.rows > 0) {
-            info.version = row.version.get(0).to_owned();
-            info.clock = row.clock.get(0).to_owned();
-            info.unix_origin_ns = row.unix_origin_ns.get(0);
-            let ticks = row.clock_hz.get(0).zip(row.start_ticks.get(0)).filter(|_| info.clock == "tsc");
-            info.processor = ticks.map(|(hz, start_ticks)| Processor { hz, start_ticks });
-        }
+        info.version = about.version;
+        info.clock = about.clock;
+        info.facts = TraceFacts { user_offset_ns: info.facts.user_offset_ns, ..about.facts };
         scene.revision += 1;
     }
 
@@ -149,7 +143,28 @@ impl Loader {
 
 select! {
     /// The columns that need no walk through the file.
-    struct TraceRow of traces { version, clock, clock_hz, start_ticks, unix_origin_ns }
+    struct TraceRow of traces { version, clock }
+}
+
+/// What a trace says about itself.
+#[derive(Debug, Default)]
+struct About {
+    version: String,
+    clock: String,
+    facts: TraceFacts,
+}
+
+impl About {
+    fn of(trace: &Trace) -> Result<Self> {
+        let mut batches = Batches::of(Wanted::nothing().and(Table::Traces, TraceRow::COLUMNS));
+        trace.pour(&Filter::default(), &mut batches)?;
+        let facts = TraceFacts::read(trace)?.first().copied().unwrap_or_default();
+        let Some(row) = batches.table(Table::Traces).next().map(TraceRow::of).transpose()?.filter(|row| row.rows > 0)
+        else {
+            return Ok(Self { facts, ..Self::default() });
+        };
+        Ok(Self { version: row.version.get(0).to_owned(), clock: row.clock.get(0).to_owned(), facts })
+    }
 }
 
 /// Lets as many files load at once as there are processors.

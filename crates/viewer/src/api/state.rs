@@ -270,7 +270,8 @@ pub(crate) struct OffsetQuery {
 pub(crate) async fn offset(Extracted(app): Extracted<App>, Asked(query): Asked<OffsetQuery>) -> Answer<Json<Done>> {
     let mut scene = app.scene.write().map_err(|_| Refusal::broken())?;
     let trace = scene.traces.get_mut(query.trace).ok_or_else(|| Refusal::absent("there is no such trace"))?;
-    trace.offset_ns = query.offset_ns;
+    trace.facts.user_offset_ns = Some(query.offset_ns);
+    scene.align();
     scene.revision += 1;
     Ok(Json(Done {}))
 }

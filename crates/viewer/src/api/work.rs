@@ -24,11 +24,11 @@ pub(crate) fn ready(app: &App, number: u32) -> Answer<Arc<Trace>> {
     found.map(|(_, trace)| trace).ok_or_else(|| Refusal::absent("there is no such trace, or it is not read yet"))
 }
 
-/// Held by whoever waits for an answer; the work sees when it is dropped.
+/// Held while an answer is awaited; the work sees when it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting(Over);
 
-/// Whether nobody waits any more.
+/// Whether nobody waits anymore.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Over(Arc<AtomicBool>);
 
@@ -47,19 +47,19 @@ impl Drop for Waiting {
 impl Over {
     /// Ends work that nobody waits for.
     pub(crate) fn check(&self) -> Answer<()> {
-        match self.0.load(Ordering::Relaxed) {
-            true => Err(Refusal::bad("nobody waits for this answer any more")),
-            false => Ok(()),
+        if self.0.load(Ordering::Relaxed) {
+            return Err(Refusal::bad("nobody waits for this answer anymore"));
         }
+        Ok(())
     }
 }
 
-/// The last few answers, by question.
+/// The last few answers, by query.
 #[derive(Debug)]
 pub(crate) struct Kept<K, V>(Mutex<VecDeque<(K, Arc<V>)>>);
 
-/// A page has a few panels open, and goes back and forth between few questions.
-const MOST_KEPT: usize = 8;
+/// A page has a few panels open, and goes back and forth between few queries.
+const MAX_KEPT: usize = 8;
 
 impl<K, V> Default for Kept<K, V> {
     fn default() -> Self {
@@ -68,28 +68,28 @@ impl<K, V> Default for Kept<K, V> {
 }
 
 impl<K: PartialEq, V> Kept<K, V> {
-    /// The answer, where it is known.
-    pub(crate) fn get(&self, question: &K) -> Option<Arc<V>> {
+    /// The answer, if it is known.
+    pub(crate) fn get(&self, query: &K) -> Option<Arc<V>> {
         let kept = self.0.lock().ok()?;
-        kept.iter().find(|(known, _)| known == question).map(|(_, answer)| Arc::clone(answer))
+        kept.iter().find(|(known, _)| known == query).map(|(_, answer)| Arc::clone(answer))
     }
 
     /// Keeps an answer; the oldest one goes.
-    pub(crate) fn put(&self, question: K, answer: V) -> Arc<V> {
+    pub(crate) fn put(&self, query: K, answer: V) -> Arc<V> {
         let answer = Arc::new(answer);
         if let Ok(mut kept) = self.0.lock() {
-            kept.retain(|(known, _)| *known != question);
-            kept.truncate(MOST_KEPT - 1);
-            kept.push_front((question, Arc::clone(&answer)));
+            kept.retain(|(known, _)| *known != query);
+            kept.truncate(MAX_KEPT - 1);
+            kept.push_front((query, Arc::clone(&answer)));
         }
         answer
     }
 
-    /// The answer, found now where it is not known.
-    pub(crate) fn or(&self, question: K, find: impl FnOnce() -> Answer<V>) -> Answer<Arc<V>> {
-        match self.get(&question) {
+    /// The answer, found now if it is not known.
+    pub(crate) fn or(&self, query: K, find: impl FnOnce() -> Answer<V>) -> Answer<Arc<V>> {
+        match self.get(&query) {
             Some(answer) => Ok(answer),
-            None => Ok(self.put(question, find()?)),
+            None => Ok(self.put(query, find()?)),
         }
     }
 }
@@ -101,11 +101,11 @@ mod tests {
     #[test]
     fn the_oldest_answer_goes() {
         let kept: Kept<usize, usize> = Kept::default();
-        for question in 0..=MOST_KEPT {
-            kept.put(question, question * 2);
+        for query in 0..=MAX_KEPT {
+            kept.put(query, query * 2);
         }
         assert_eq!(kept.get(&0), None);
-        assert_eq!(kept.get(&MOST_KEPT).as_deref(), Some(&(MOST_KEPT * 2)));
+        assert_eq!(kept.get(&MAX_KEPT).as_deref(), Some(&(MAX_KEPT * 2)));
         kept.put(1, 7);
         assert_eq!((kept.get(&1).as_deref(), kept.get(&2).as_deref()), (Some(&7), Some(&4)));
     }

@@ -61,7 +61,7 @@ impl Arrows {
         Self { arrows, latest }
     }
 
-    /// The arrows that may touch a stretch of time, whatever their trace.
+    /// The arrows that may touch a range of time, whatever their trace.
     pub(crate) fn between(&self, from_ns: i64, to_ns: i64) -> &[Arrow] {
         let first = self.latest.partition_point(|latest| *latest < from_ns);
         let last = self.arrows.partition_point(|arrow| arrow.from.ts_ns <= to_ns);

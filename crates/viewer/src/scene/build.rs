@@ -7,12 +7,10 @@ use std::{
 
 use arrow_array::RecordBatch;
 use traceloom_analysis::lod::{Lane, LaneKey};
-use traceloom_model::{Columns, Flow, Table, TableSink, select};
+use traceloom_model::{Columns, EventCategory, Flow, SpanCategory, Table, TableSink, select};
+use traceloom_passes::{AllocationChanges, MemoryCurve, Translation, Words};
 
-use super::{
-    Counter, Labels, Link, Point, Points, Scene, Series, TraceInfo, Track, Values, logs::LogSite, names::Translation,
-    usage::Usage,
-};
+use super::{Counter, Labels, Link, Point, Points, Scene, Series, TraceInfo, Track, Values, logs::LogSite};
 
 /// Spans that do not nest with each other have lanes of their own.
 pub(crate) const NESTED: u8 = 0;
@@ -22,6 +20,9 @@ pub(crate) const RANGE: u8 = 2;
 /// Spans that lie deeper share the last lane: a stack that nobody can look at needs no rows of its own.
 const MAX_DEPTH: u32 = 1_023;
 
+/// Bytes of our own memory to put changes of memory in order; beyond them, neighboring changes are put together.
+const MEMORY_BYTES: usize = 64 << 20;
+
 /// A sink that fills the scene, batch by batch, so that a picture can be drawn at any time.
 pub(crate) struct Builder {
     scene: Arc<RwLock<Scene>>,
@@ -30,14 +31,17 @@ pub(crate) struct Builder {
     processes: HashMap<i64, String>,
     /// By thread, name, what tells apart values of one name, and whether they are texts.
     counters: HashMap<(Option<i64>, u32, Option<u64>, bool), usize>,
-    names: Translation,
-    categories: Translation,
+    span_names: Translation,
+    span_categories: Words<SpanCategory>,
+    event_names: Translation,
+    event_categories: Translation,
+    event_kinds: Words<EventCategory>,
     levels: Translation,
     files: Translation,
     log_sites: LogSites,
     /// Log lines so far.
     log_lines: i64,
-    memory: Usage,
+    memory: MemoryCurve,
 }
 
 impl Builder {
@@ -48,19 +52,22 @@ impl Builder {
             tracks: HashMap::new(),
             processes: HashMap::new(),
             counters: HashMap::new(),
-            names: Translation::default(),
-            categories: Translation::default(),
+            span_names: Translation::default(),
+            span_categories: Words::default(),
+            event_names: Translation::default(),
+            event_categories: Translation::default(),
+            event_kinds: Words::default(),
             levels: Translation::default(),
             files: Translation::default(),
             log_sites: LogSites::default(),
             log_lines: 0,
-            memory: Usage::default(),
+            memory: MemoryCurve::new(MEMORY_BYTES),
         }
     }
 
     /// After the last batch.
     pub(crate) fn finish(self) {
-        let memory = self.memory.finish();
+        let memory = series_of(&self.memory);
         let Ok(mut scene) = self.scene.write() else { return };
         scene.lanes.close();
         scene.tracks.iter_mut().for_each(|track| {
@@ -126,12 +133,10 @@ impl Builder {
     }
 
     fn take_spans(&mut self, scene: &mut Scene, rows: &SpanRow<'_>) {
-        let mut names = std::mem::take(&mut self.names);
-        let mut categories = std::mem::take(&mut self.categories);
-        let numbers = names.of(rows.name.values(), &mut scene.names);
-        categories.of(rows.category.values(), &mut scene.names);
-        let (frame, range) = (scene.names.number("frame"), scene.names.number("range"));
-        let kinds = categories.of(rows.category.values(), &mut scene.names);
+        let (mut names, mut categories) =
+            (std::mem::take(&mut self.span_names), std::mem::take(&mut self.span_categories));
+        let numbers = scene.names.numbers(&mut names, rows.name.values());
+        let kinds = categories.of(rows.category.values(), SpanCategory::of);
         let (keys, category_keys) = (rows.name.keys(), rows.category.keys());
         let (begins, thread_ids, ids) = (rows.ts_ns.values(), rows.thread_id.values(), rows.id.values());
         let mut last = None;
@@ -142,8 +147,8 @@ impl Builder {
             };
             last = Some((thread_ids[row], track));
             let kind = match kinds[category_keys[row] as usize] {
-                category if category == frame => FRAME,
-                category if category == range => RANGE,
+                Some(SpanCategory::Frame) => FRAME,
+                Some(SpanCategory::Range) => RANGE,
                 _ => NESTED,
             };
             let name = numbers[keys[row] as usize];
@@ -156,24 +161,36 @@ impl Builder {
             scene.tracks[track as usize].spans += 1;
         }
         extend(scene, self.trace, begins, |row| rows.dur_ns.get(row));
-        (self.names, self.categories) = (names, categories);
+        (self.span_names, self.span_categories) = (names, categories);
     }
 
     fn take_events(&mut self, scene: &mut Scene, rows: &EventRow<'_>) {
+        let mut columns = (std::mem::take(&mut self.event_names), std::mem::take(&mut self.event_categories));
+        let mut kinds = std::mem::take(&mut self.event_kinds);
+        let names = scene.names.numbers(&mut columns.0, rows.name.values());
+        let categories = scene.names.numbers(&mut columns.1, rows.category.values());
+        let meanings = kinds.of(rows.category.values(), EventCategory::of);
+        let (name_keys, category_keys) = (rows.name.keys(), rows.category.keys());
         for row in 0..rows.rows {
             let track = self.track(scene, rows.thread_id.get(row).unwrap_or(0));
-            let name = scene.names.number(rows.name.get(row));
-            let category = scene.names.number(rows.category.get(row));
-            let point = Point { ts_ns: rows.ts_ns.get(row), name, category, id: rows.id.get(row) };
+            let category = category_keys[row] as usize;
             let track = &mut scene.tracks[track as usize];
-            if is_seen_otherwise(rows.category.get(row)) {
+            if is_seen_otherwise(meanings[category]) {
                 track.unseen_events += 1;
                 continue;
             }
-            track.events.push(point);
+            let name = names[name_keys[row] as usize];
+            track.events.push(Point {
+                ts_ns: rows.ts_ns.get(row),
+                name,
+                category: categories[category],
+                id: rows.id.get(row),
+            });
             scene.names.count_event(name);
         }
         extend(scene, self.trace, rows.ts_ns.values(), |_| None);
+        (self.event_names, self.event_categories) = columns;
+        self.event_kinds = kinds;
     }
 
     fn take_counters(&mut self, scene: &mut Scene, rows: &CounterRow<'_>) {
@@ -204,8 +221,8 @@ impl Builder {
     }
 
     fn take_logs(&mut self, scene: &mut Scene, rows: &LogRow<'_>) {
-        let levels = self.levels.of(rows.level_name.values(), &mut scene.names);
-        let files = self.files.of(rows.file.values(), &mut scene.names);
+        let levels = scene.names.numbers(&mut self.levels, rows.level_name.values());
+        let files = scene.names.numbers(&mut self.files, rows.file.values());
         let (level_keys, ids) = (rows.level_name.keys(), rows.id.values());
         let (mut first_ns, mut last_ns, mut is_numbered) = (i64::MAX, i64::MIN, true);
         for row in 0..rows.rows {
@@ -251,14 +268,8 @@ impl Builder {
         scene.links.extend(links);
     }
 
-    fn take_allocations(&mut self, scene: &mut Scene, rows: &AllocationRow<'_>) {
-        for row in 0..rows.rows {
-            let bytes = i64::try_from(rows.size_bytes.get(row)).unwrap_or(i64::MAX);
-            self.memory.push(rows.id.get(row), rows.ts_ns.get(row), bytes);
-            if let (Some(end), Some(freed_ns)) = (rows.end_id.get(row), rows.freed_ts_ns.get(row)) {
-                self.memory.push(end, freed_ns, -bytes);
-            }
-        }
+    fn take_allocations(&mut self, scene: &mut Scene, rows: &AllocationChanges<'_>) {
+        (0..rows.rows).for_each(|row| self.memory.add(rows, row));
         extend(scene, self.trace, rows.ts_ns.values(), |_| None);
     }
 }
@@ -271,7 +282,6 @@ select! { struct CounterRow of counters { ts_ns, thread_id, name, value_id, valu
 select! { struct LogRow of logs { id, ts_ns, level_name, file, line, message, definition_id } }
 select! { struct SwitchRow of switches { ts_ns, dur_ns, thread_id, target_tid, name } }
 select! { struct LinkRow of links { from_span_id, to_span_id, ts_ns } }
-select! { struct AllocationRow of allocations { id, ts_ns, size_bytes, freed_ts_ns, end_id } }
 select! { struct DefinitionRow of definitions { file } }
 // Only whether there are any matters, and how many.
 select! { struct AnyCall of calls { id } }
@@ -305,8 +315,25 @@ impl LogSites {
 }
 
 /// Whether events of a category make up frames, ranges, arrows or arguments.
-fn is_seen_otherwise(category: &str) -> bool {
-    matches!(category, "append" | "flow" | "frame" | "leave" | "range")
+fn is_seen_otherwise(category: Option<EventCategory>) -> bool {
+    use EventCategory::{Append, Flow, Frame, Leave, Range};
+    matches!(category, Some(Append | Flow | Frame | Leave | Range))
+}
+
+/// Memory in use over time, with the extremes between steps; none if none was ever taken.
+fn series_of(curve: &MemoryCurve) -> Option<Series> {
+    let (mut series, mut used_bytes) = (Series::default(), 0);
+    for step in curve.steps() {
+        let (low, high) = (step.used_bytes.min(used_bytes), step.used_bytes.max(used_bytes));
+        if step.low_bytes < low || step.high_bytes > high {
+            series.push(step.ts_ns, step.low_bytes as f64);
+            series.push(step.ts_ns, step.high_bytes as f64);
+        }
+        series.push(step.ts_ns, step.used_bytes as f64);
+        used_bytes = step.used_bytes;
+    }
+    series.close();
+    (series.len() > 0).then_some(series)
 }
 
 /// Notes what a trace holds.
@@ -347,7 +374,7 @@ impl TableSink for Builder {
             Table::Logs => LogRow::COLUMNS,
             Table::Switches => SwitchRow::COLUMNS,
             Table::Links => LinkRow::COLUMNS,
-            Table::Allocations => AllocationRow::COLUMNS,
+            Table::Allocations => AllocationChanges::COLUMNS,
             Table::Definitions => DefinitionRow::COLUMNS,
             Table::Calls => AnyCall::COLUMNS,
             Table::Files => AnyFile::COLUMNS,
@@ -370,7 +397,7 @@ impl TableSink for Builder {
             Table::Logs => self.take_logs(scene, &LogRow::of(&batch)?),
             Table::Switches => self.take_switches(scene, &SwitchRow::of(&batch)?),
             Table::Links => self.take_links(scene, &LinkRow::of(&batch)?),
-            Table::Allocations => self.take_allocations(scene, &AllocationRow::of(&batch)?),
+            Table::Allocations => self.take_allocations(scene, &AllocationChanges::of(&batch)?),
             _ => {}
         }
         if let Some(trace) = scene.traces.get_mut(self.trace as usize) {

@@ -1,6 +1,5 @@
 //! The compact form of traces that pictures are drawn from.
 
-mod align;
 mod arrows;
 mod build;
 mod labels;
@@ -9,17 +8,16 @@ mod names;
 mod points;
 mod series;
 mod texts;
-mod usage;
 
 use std::path::{Path, PathBuf};
 
 use traceloom_analysis::lod::Lanes;
 use traceloom_model::Table;
+use traceloom_passes::{Axis, TraceFacts};
 
 #[cfg(feature = "sql")]
 pub(crate) use self::build::FRAME;
 pub(crate) use self::{
-    align::Processor,
     arrows::Arrows,
     build::{Builder, NESTED},
     labels::{Label, Labels},
@@ -56,13 +54,14 @@ pub(crate) struct TraceInfo {
     pub(crate) trace_id: u64,
     pub(crate) bytes: u64,
     pub(crate) clock: String,
-    pub(crate) unix_origin_ns: Option<i64>,
-    /// Its times in the processor's counter, where they are.
-    pub(crate) processor: Option<Processor>,
+    /// What decides where it lies on the axis, besides its first and last time.
+    pub(crate) facts: TraceFacts,
     pub(crate) first_ns: i64,
     pub(crate) last_ns: i64,
     /// Added to every time, so that several traces meet on one axis.
     pub(crate) offset_ns: i64,
+    /// The time of day of its origin, from itself or from a trace that shares its counter.
+    pub(crate) unix_origin_ns: Option<i64>,
     pub(crate) findings: u64,
     pub(crate) contents: Contents,
     /// Whether the ids of its log lines are their numbers, from 0 on.
@@ -82,17 +81,24 @@ impl TraceInfo {
             trace_id: 0,
             bytes: 0,
             clock: String::new(),
-            unix_origin_ns: None,
-            processor: None,
+            facts: TraceFacts::default(),
             first_ns: i64::MAX,
             last_ns: i64::MIN,
             offset_ns: 0,
+            unix_origin_ns: None,
             findings: 0,
             contents: Contents::default(),
             has_numbered_logs: true,
             memory: None,
             state: LoadState::Loading,
         }
+    }
+}
+
+impl TraceInfo {
+    fn facts(&self) -> TraceFacts {
+        let extent_ns = (self.first_ns <= self.last_ns).then_some((self.first_ns, self.last_ns));
+        TraceFacts { extent_ns, ..self.facts }
     }
 }
 
@@ -194,6 +200,19 @@ pub(crate) struct Link {
 }
 
 impl Scene {
+    /// Puts each trace where it lies on the one axis; after a trace is read, or moved by the user.
+    pub(crate) fn align(&mut self) {
+        let facts: Vec<TraceFacts> = self.traces.iter().map(TraceInfo::facts).collect();
+        let unmoved: Vec<_> = facts.iter().map(|facts| TraceFacts { user_offset_ns: None, ..*facts }).collect();
+        let (axis, by_itself) = (Axis::new(&facts), Axis::new(&unmoved));
+        for (number, trace) in self.traces.iter_mut().enumerate() {
+            trace.offset_ns = axis.placement(number).shift_ns;
+            // Whatever the user does, an origin has one time of day.
+            let placement = by_itself.placement(number);
+            trace.unix_origin_ns = placement.unix_origin_ns.and_then(|zero_ns| zero_ns.checked_add(placement.shift_ns));
+        }
+    }
+
     /// How far a trace is moved on the axis.
     pub(crate) fn offset_ns(&self, trace: u32) -> i64 {
         self.traces.get(trace as usize).map_or(0, |trace| trace.offset_ns)
@@ -216,5 +235,51 @@ impl Scene {
         let moved = |ns: i64, trace: &TraceInfo| ns.saturating_add(trace.offset_ns);
         let ends = shown.map(|trace| (moved(trace.first_ns, trace), moved(trace.last_ns, trace)));
         ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use traceloom_passes::Counter;
+
+    use super::*;
+
+    /// A trace of 1 µs on a counter of 2 GHz.
+    fn ticking(start_ticks: u64, unix_origin_ns: Option<i64>) -> TraceInfo {
+        let counter = Some(Counter { hz: 2_000_000_000, start_ticks });
+        let facts = TraceFacts { counter, unix_origin_ns, ..TraceFacts::default() };
+        TraceInfo { facts, first_ns: 0, last_ns: 1_000, ..TraceInfo::loading("trace".as_ref()) }
+    }
+
+    fn aligned(scene: &mut Scene) -> Vec<(i64, Option<i64>)> {
+        scene.align();
+        scene.traces.iter().map(|trace| (trace.offset_ns, trace.unix_origin_ns)).collect()
+    }
+
+    #[test]
+    fn traces_lie_where_the_axis_puts_them() {
+        let traces = vec![ticking(5_200, None), ticking(5_000, Some(7_000)), ticking(90_000, None)];
+        let mut scene = Scene { traces, ..Scene::default() };
+        assert_eq!(aligned(&mut scene), [(100, Some(7_100)), (0, Some(7_000)), (0, None)]);
+        // Asked again, nothing moves.
+        assert_eq!(aligned(&mut scene)[0], (100, Some(7_100)));
+    }
+
+    #[test]
+    fn the_user_moves_a_trace_and_those_that_share_its_counter() {
+        let traces = vec![ticking(5_200, None), ticking(5_000, Some(7_000))];
+        let mut scene = Scene { traces, ..Scene::default() };
+        scene.traces[1].facts.user_offset_ns = Some(-30);
+        assert_eq!(aligned(&mut scene), [(70, Some(7_100)), (-30, Some(7_000))]);
+        scene.traces[0].facts.user_offset_ns = Some(5);
+        assert_eq!(aligned(&mut scene), [(5, Some(7_100)), (-30, Some(7_000))]);
+    }
+
+    #[test]
+    fn a_trace_without_times_shares_no_counter() {
+        let mut empty = ticking(5_200, None);
+        (empty.first_ns, empty.last_ns) = (i64::MAX, i64::MIN);
+        let mut scene = Scene { traces: vec![empty, ticking(5_000, Some(7_000))], ..Scene::default() };
+        assert_eq!(aligned(&mut scene)[0], (0, None));
     }
 }

@@ -1,15 +1,13 @@
 //! Names, each once, with what is known of all spans of a name.
 
-use std::collections::HashMap;
-
-use arrow_array::{Array, StringArray};
+use arrow_array::StringArray;
+use traceloom_passes::{Interner, Translation};
 
 /// Names by number.
 #[derive(Debug, Default)]
 pub(crate) struct NameTable {
-    names: Vec<String>,
-    numbers: HashMap<String, u32>,
-    /// What the producer wants, as 0xAARRGGBB.
+    names: Interner,
+    /// The color that the producer wants, as 0xAARRGGBB.
     colors: Vec<Option<u32>>,
     counts: Vec<u64>,
     totals_ns: Vec<i64>,
@@ -19,17 +17,27 @@ pub(crate) struct NameTable {
 impl NameTable {
     /// The number of a name.
     pub(crate) fn number(&mut self, name: &str) -> u32 {
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
-        }
-        let number = self.names.len() as u32;
-        self.names.push(name.to_owned());
-        self.numbers.insert(name.to_owned(), number);
-        self.colors.push(None);
-        self.counts.push(0);
-        self.totals_ns.push(0);
-        self.events.push(0);
+        let number = self.names.number(name);
+        self.grow();
         number
+    }
+
+    /// The numbers of the names of a dictionary.
+    pub(crate) fn numbers<'t>(&mut self, column: &'t mut Translation, values: Option<&StringArray>) -> &'t [u32] {
+        let numbers = column.of(values, &mut self.names);
+        self.grow();
+        numbers
+    }
+
+    /// Each name has its figures.
+    fn grow(&mut self) {
+        let len = self.names.len();
+        if len > self.counts.len() {
+            self.colors.resize(len, None);
+            self.counts.resize(len, 0);
+            self.totals_ns.resize(len, 0);
+            self.events.resize(len, 0);
+        }
     }
 
     /// Counts a span.
@@ -60,7 +68,7 @@ impl NameTable {
     }
 
     pub(crate) fn get(&self, number: u32) -> &str {
-        self.names.get(number as usize).map_or("", String::as_str)
+        self.names.get(number).unwrap_or_default()
     }
 
     pub(crate) fn color(&self, number: u32) -> Option<u32> {
@@ -76,29 +84,7 @@ impl NameTable {
     /// Names that hold a text, whatever its case, with their numbers.
     pub(crate) fn search<'s>(&'s self, text: &str) -> impl Iterator<Item = (u32, &'s str)> {
         let text = text.to_lowercase();
-        let all = self.names.iter().enumerate().map(|(number, name)| (number as u32, name.as_str()));
+        let all = (0..).zip(self.names.iter());
         all.filter(move |(_, name)| name.to_lowercase().contains(&text))
-    }
-}
-
-/// The numbers of a dictionary's values; the same dictionary is looked up once.
-#[derive(Debug, Default)]
-pub(crate) struct Translation {
-    dictionary: Option<StringArray>,
-    numbers: Vec<u32>,
-}
-
-impl Translation {
-    pub(crate) fn of(&mut self, values: Option<&StringArray>, names: &mut NameTable) -> &[u32] {
-        let Some(values) = values else { return &[] };
-        let is_same = |known: &StringArray| {
-            known.len() == values.len() && known.value_data().as_ptr() == values.value_data().as_ptr()
-        };
-        if !self.dictionary.as_ref().is_some_and(is_same) {
-            self.numbers = (0..values.len()).map(|key| names.number(values.value(key))).collect();
-            // Kept, so that its address is not given to another one.
-            self.dictionary = Some(values.clone());
-        }
-        &self.numbers
     }
 }

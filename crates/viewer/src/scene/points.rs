@@ -84,9 +84,10 @@ pub(crate) fn each_pixel(
 fn first_where(mut low: usize, mut high: usize, holds: impl Fn(usize) -> bool) -> usize {
     while low < high {
         let middle = low + (high - low) / 2;
-        match holds(middle) {
-            true => high = middle,
-            false => low = middle + 1,
+        if holds(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
         }
     }
     low

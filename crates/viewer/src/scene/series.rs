@@ -5,7 +5,7 @@ use traceloom_analysis::lod::Window;
 /// Samples that one entry of the next level stands for.
 const FAN: usize = 16;
 
-/// The values of a stretch of time.
+/// The values of a range of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) ts_ns: i64,
@@ -80,7 +80,7 @@ impl Series {
             first.checked_sub(1).map(|before| one(&self.samples[before])).into_iter().collect();
         let mut next = first;
         while let Some((ts_ns, _)) = self.samples.get(next).filter(|(ts_ns, _)| *ts_ns <= window.to_ns) {
-            let (sample, end) = self.stretch(next, window.next_pixel(*ts_ns));
+            let (sample, end) = self.run(next, window.next_pixel(*ts_ns));
             drawn.push(Sample { ts_ns: *ts_ns, ..sample });
             next = end;
         }
@@ -88,7 +88,7 @@ impl Series {
     }
 
     /// The samples from `first` on that lie before a time, put together, and the first one after them.
-    fn stretch(&self, first: usize, last_ns: i64) -> (Sample, usize) {
+    fn run(&self, first: usize, last_ns: i64) -> (Sample, usize) {
         let mut sample = one(&self.samples[first]);
         let mut next = first + 1;
         while next < self.samples.len() && self.samples[next].0 < last_ns {
