@@ -183,7 +183,7 @@ fn fixture(path: &str) -> Trace {
 
 #[test]
 fn a_trace_does_not_differ_from_itself() {
-    for path in ["easyprofiler/v210_nested_threads.prof", "wtf/js-mix.wtf-trace"] {
+    for path in ["easyprofiler/v210_nested_threads.prof", "wtf/wtf-js/js-mix.wtf-trace"] {
         let report = of_traces(&[fixture(path)], &[fixture(path)], &Options::default()).expect("it is read");
         assert!(!report.rows.is_empty(), "{path}");
         assert!(report.rows.iter().all(|row| row.verdict == Verdict::Same && row.change == Some(0.0)), "{path}");
@@ -193,7 +193,7 @@ fn a_trace_does_not_differ_from_itself() {
 #[test]
 fn names_match_across_formats() {
     let game = Any(source(|tables| tables.push(span(0, 0, "game#draw", 0, 1_000_000))));
-    let before = [game, Any(Box::new(fixture("wtf/js-frames.wtf-trace")))];
+    let before = [game, Any(Box::new(fixture("wtf/wtf-js/js-frames.wtf-trace")))];
     let (made, traced) = before.split_at(1);
     let report = compare(made, traced, &Options::default());
     let draw = report.rows.iter().find(|row| row.name == "game#draw").expect("both have it");

@@ -144,7 +144,7 @@ fn a_range_has_the_spans_that_start_in_it() {
 
 #[test]
 fn allocations_have_stacks_of_their_own() {
-    let path = folder().join("../memlyze/api_medium.mlyze");
+    let path = folder().join("../memlyze/memlyze-0.1.0-encoder/api_medium.mlyze");
     let trace = open(&path, None, &traceloom_mapping::Options::default()).expect("the fixture opens");
     let golden = fs::read(path.with_extension("json")).expect("the golden");
     let golden: serde_json::Value = serde_json::from_slice(&golden).expect("JSON");

@@ -141,7 +141,7 @@ fn odd_frees_and_moments_are_told_apart() {
 
 #[test]
 fn a_small_budget_gives_a_lower_bound() {
-    let path = folder().join("api_medium.mlyze");
+    let path = folder().join("memlyze-0.1.0-encoder/api_medium.mlyze");
     let exact = report(&path, &Options::default());
     let coarse = report(&path, &Options { order_bytes: 1 << 10, ..Options::default() });
     assert!(coarse.is_coarse && !exact.is_coarse);

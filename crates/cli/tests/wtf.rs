@@ -27,7 +27,8 @@ fn fixture(name: &str) -> String {
 
 /// Every trace with what the original says about it.
 fn verdicts() -> impl Iterator<Item = (String, bool)> {
-    let entries = fs::read_dir(fixture("")).expect("the fixtures").map(|entry| entry.expect("an entry").path());
+    let tools = ["hand-made", "wtf-cpp", "wtf-js"].map(|tool| fs::read_dir(fixture(tool)).expect("the fixtures"));
+    let entries = tools.into_iter().flatten().map(|entry| entry.expect("an entry").path());
     let traces = entries.filter(|path| path.to_string_lossy().contains(".wtf-"));
     traces.map(|path: PathBuf| {
         let golden = fs::read(path.with_extension("json")).expect("a golden");
@@ -83,7 +84,12 @@ fn strict_verdicts_are_the_originals() {
 fn every_form_holds_the_same_events_and_leads_back() {
     let folder = Folder::new();
     let game = folder.demo();
-    for input in [game, fixture("js-mix.wtf-trace"), fixture("js-scalars.wtf-trace"), fixture("js-arrays.wtf-trace")] {
+    for input in [
+        game,
+        fixture("wtf-js/js-mix.wtf-trace"),
+        fixture("wtf-js/js-scalars.wtf-trace"),
+        fixture("wtf-js/js-arrays.wtf-trace"),
+    ] {
         let (text, back) = (folder.path("a.wtf-json"), folder.path("b.wtf-trace"));
         assert!(traceloom(&["convert", "--to", "wtf:binary", &input, &back]).status.success());
         let expected = events(&back);
@@ -152,7 +158,7 @@ fn what_is_repaired_the_original_accepts() {
 #[test]
 fn resources_are_listed_and_written_once() {
     let folder = Folder::new();
-    let (input, out) = (fixture("hc-resources.wtf-trace"), folder.path("out"));
+    let (input, out) = (fixture("hand-made/hc-resources.wtf-trace"), folder.path("out"));
     let listed = traceloom(&["dump", "--resources", &out, &input]);
     assert_eq!(listed.status.code(), Some(0), "{}", stderr(&listed));
     let names: Vec<String> =

@@ -389,7 +389,7 @@ fn packed_files_make_the_same_tables() {
     };
     let file = |name: &str| tables(Source::open(&fixtures.join(name), &Limits::default()).expect("it is there"));
     let shop = tables(Source::bytes(sample::sample().expect("the sample can be written").bytes));
-    for (packed, plain) in [("packed/killed.mlyze", file("killed.mlyze")), ("packed/shop.mlyze", shop)] {
+    for (packed, plain) in [("packed/killed.mlyze", file("memlyze-0.1.0/killed.mlyze")), ("packed/shop.mlyze", shop)] {
         let packed = file(packed);
         assert_eq!(taken(&packed), taken(&plain));
         assert_eq!(given_back(&packed), given_back(&plain));
@@ -403,14 +403,21 @@ fn packed_files_make_the_same_tables() {
 
 #[test]
 fn times_that_do_not_fit_are_reported() {
-    let (batches, _) = common::tables(&common::trace(&common::fixtures().join("memlyze/spec_extremes.mlyze")));
+    let (batches, _) = common::tables(&common::trace(&common::fixtures().join("memlyze/document/spec_extremes.mlyze")));
     let codes = collect(&batches, Table::Findings, findings::View::of, |view, row| view.code.get(row).to_owned());
     assert!(codes.contains(&"tables.time-range".to_owned()), "{codes:?}");
 }
 
 #[test]
 fn a_part_of_the_tables_is_a_part_of_all() {
-    for name in ["api_small", "markers", "spec_reuse", "spec_basic", "invalid/dangling_file", "packed/damaged_block"] {
+    for name in [
+        "memlyze-0.1.0-encoder/api_small",
+        "memlyze-0.1.0/markers",
+        "document/spec_reuse",
+        "document/spec_basic",
+        "invalid/dangling_file",
+        "packed/damaged_block",
+    ] {
         let trace = common::trace(&common::fixtures().join(format!("memlyze/{name}.mlyze")));
         let (all, _) = common::tables(&trace);
         assert!(all.rows(Table::Allocations) > 0, "{name}");
@@ -496,6 +503,6 @@ fn cut_and_damaged_files_give_whole_tables() {
 #[test]
 fn strict_mode_refuses_what_is_broken() {
     let folder = common::fixtures().join("memlyze");
-    assert!(!checks::is_refused(&folder.join("spec_basic.mlyze")));
+    assert!(!checks::is_refused(&folder.join("document/spec_basic.mlyze")));
     assert!(checks::is_refused(&folder.join("invalid/unknown_event4.mlyze")));
 }

@@ -14,8 +14,8 @@ fn others(target: &str) -> Vec<Trace> {
         ("easyprofiler", "v210_nested_threads.prof"),
         ("nytprof", "devel-nytprof-6.12/recurse-calls2.nytprof"),
         ("cnanolog", "head_types.clog"),
-        ("memlyze", "api_medium.mlyze"),
-        ("wtf", "js-mix.wtf-trace"),
+        ("memlyze", "memlyze-0.1.0-encoder/api_medium.mlyze"),
+        ("wtf", "wtf-js/js-mix.wtf-trace"),
     ];
     let others = files.iter().filter(|(format, _)| !target.ends_with(format));
     others.map(|(format, file)| common::trace(&common::fixture(Path::new(format).join(file)))).collect()
@@ -111,7 +111,7 @@ fn every_variant_is_what_its_own_reader_finds() {
 #[test]
 fn an_older_version_reports_the_losses_of_both_steps() {
     let target = FORMATS.iter().find(|mapping| mapping.format.id == "easyprofiler").unwrap().target;
-    let trace = common::trace(&common::fixtures().join("wtf/js-mix.wtf-trace"));
+    let trace = common::trace(&common::fixtures().join("wtf/wtf-js/js-mix.wtf-trace"));
     let lost = |variant: &str| -> BTreeSet<&'static str> {
         let options = Options { variant: Some(variant.to_owned()), ..Options::default() };
         let loss = write(target, &trace, &options, &mut Vec::new()).unwrap();

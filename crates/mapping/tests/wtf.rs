@@ -176,7 +176,14 @@ impl Random {
 /// All columns of a table put together alone, each column alone, and the whole: the same values.
 #[test]
 fn a_part_is_a_part_of_the_whole() {
-    for name in ["js-mix", "js-outoforder", "js-append", "js-ringwrap", "hc-resources", "cpp-threads"] {
+    for name in [
+        "wtf-js/js-mix",
+        "wtf-js/js-outoforder",
+        "wtf-js/js-append",
+        "wtf-js/js-ringwrap",
+        "hand-made/hc-resources",
+        "wtf-cpp/cpp-threads",
+    ] {
         let trace = fixture(&format!("{name}.wtf-trace"));
         let (whole, _) = common::tables(&trace);
         for table in Table::ALL {
@@ -215,7 +222,7 @@ fn texts(names: &DictionaryArray<Int32Type>) -> ArrayRef {
 
 #[test]
 fn a_filter_leaves_out_what_lies_outside() {
-    let trace = fixture("js-mix.wtf-trace");
+    let trace = fixture("wtf-js/js-mix.wtf-trace");
     let (whole, _) = common::tables(&trace);
     let whole = Rows::of(&whole);
     let last = whole.times[1].expect("there are events");

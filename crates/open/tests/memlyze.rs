@@ -25,7 +25,7 @@ fn fact<'i>(info: &'i Info, name: &str) -> Option<&'i Amount> {
 
 #[test]
 fn info_of_a_real_trace_says_what_cannot_be_known() {
-    let info = info(&fixture("killed.mlyze"));
+    let info = info(&fixture("memlyze-0.1.0/killed.mlyze"));
     let Some(Amount::Text(mode)) = fact(&info, "mode") else { panic!("no mode") };
     assert!(mode.starts_with("growth"), "{mode}");
     assert!(matches!(fact(&info, "cannot_be_known"), Some(Amount::Text(_))));

@@ -105,7 +105,8 @@ fn two_logs_lie_as_far_apart_as_their_clocks_say() {
 
 #[test]
 fn profiles_of_other_formats_know_the_time_of_day_too() {
-    let pair = || [fixture("memlyze/small.mlyze"), fixture("nytprof/devel-nytprof-6.12/evals-c0.nytprof")];
+    let pair =
+        || [fixture("memlyze/memlyze-0.1.0/small.mlyze"), fixture("nytprof/devel-nytprof-6.12/evals-c0.nytprof")];
     let places = places(pair, &[]);
     assert_eq!(places[0], (0, Reason::TimeOfDay));
     assert!(places[1].0 != 0 && places[1].1 == Reason::TimeOfDay, "{places:?}");

@@ -304,8 +304,8 @@ fn a_store_answers_like_its_traces() {
         "easyprofiler/v210_nested_threads.prof",
         "nytprof/devel-nytprof-6.12/evals-c0.nytprof",
         "cnanolog/head_server.clog",
-        "memlyze/api_small.mlyze",
-        "wtf/js-mix.wtf-trace",
+        "memlyze/memlyze-0.1.0-encoder/api_small.mlyze",
+        "wtf/wtf-js/js-mix.wtf-trace",
     ];
     let open = |name: &&str| {
         traceloom_mapping::open(&common::fixture(name), None, &Reading::default()).expect("it is a trace")

@@ -41,8 +41,8 @@ fn quantiles_of_sql_are_those_of_stats() {
         "easyprofiler/v210_nested_threads.prof",
         "easyprofiler/v210_dynamic_names.prof",
         "nytprof/devel-nytprof-6.12/xsops-c0.nytprof",
-        "wtf/js-mix.wtf-trace",
-        "wtf/cpp-frames.wtf-trace",
+        "wtf/wtf-js/js-mix.wtf-trace",
+        "wtf/wtf-cpp/cpp-frames.wtf-trace",
     ] {
         let (stats, sql) = (by_stats(fixture), by_sql(fixture));
         assert_eq!(stats, sql, "{fixture}");

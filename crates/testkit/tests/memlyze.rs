@@ -88,10 +88,10 @@ fn the_original_counts_the_same_events() {
 fn packed_files_hold_what_their_plain_ones_hold() {
     let by_name = |name: &str| all().into_iter().find(|case| case.name == name).unwrap().bytes().unwrap();
     let packed = by_name("memlyze/packed/killed.mlyze");
-    assert!(events(packed.clone()) == events(by_name("memlyze/killed.mlyze")));
+    assert!(events(packed.clone()) == events(by_name("memlyze/memlyze-0.1.0/killed.mlyze")));
     let mut plain = Vec::new();
     edit::canonical(&Source::bytes(packed), &mut plain, Some("1"), &Options::default()).unwrap();
-    assert!(plain == by_name("memlyze/killed.mlyze"));
+    assert!(plain == by_name("memlyze/memlyze-0.1.0/killed.mlyze"));
     assert!(events(by_name("memlyze/packed/shop.mlyze")) == events(traceloom_memlyze::sample::sample().unwrap().bytes));
 }
 

@@ -20,7 +20,7 @@ fn stacks_as_lines() {
     assert_snapshot("flame_by_thread", &by_thread);
     let calls = fixture_of("nytprof", "devel-nytprof-6.12/excep-c0.nytprof");
     assert_snapshot("flame_calls", &answer(&["flame", "--format", "folded", "--by", "self", "--reversed", &calls]));
-    let memory = fixture_of("memlyze", "api_small.mlyze");
+    let memory = fixture_of("memlyze", "memlyze-0.1.0-encoder/api_small.mlyze");
     assert_snapshot("flame_bytes", &answer(&["flame", "--format", "folded", "--by", "bytes", &memory]));
 }
 
@@ -133,16 +133,16 @@ fn stacks_of_sums_are_estimated_and_said_to_be() {
 
 #[test]
 fn memory_of_a_trace() {
-    let file = fixture_of("memlyze", "api_small.mlyze");
+    let file = fixture_of("memlyze", "memlyze-0.1.0-encoder/api_small.mlyze");
     assert_snapshot("memory", &answer(&["memory", "--limit", "3", &file]));
     assert_snapshot("memory_at", &answer(&["memory", "--limit", "2", "--at", "50ms", &file]));
-    assert_snapshot("memory_growth", &answer(&["memory", &fixture_of("memlyze", "leak.mlyze")]));
+    assert_snapshot("memory_growth", &answer(&["memory", &fixture_of("memlyze", "memlyze-0.1.0/leak.mlyze")]));
     assert_eq!(traceloom(&["memory", &fixture("v210_values.prof")]).status.code(), Some(2));
 }
 
 #[test]
 fn memory_as_json() {
-    let file = fixture_of("memlyze", "api_medium.mlyze");
+    let file = fixture_of("memlyze", "memlyze-0.1.0-encoder/api_medium.mlyze");
     let json: Json = serde_json::from_str(&answer(&["memory", "--json", &file])).expect("JSON");
     let golden = fs::read(fixture_of("memlyze", "api_medium.json")).expect("the golden");
     let golden: Json = serde_json::from_slice(&golden).expect("JSON");

@@ -34,7 +34,7 @@ fn convert_restamps_and_says_what_is_lost() {
 #[test]
 fn convert_writes_the_variant_that_is_named_from_any_format() {
     let folder = Folder::new();
-    let input = fixture_of("wtf", "js-mix.wtf-trace");
+    let input = fixture_of("wtf", "wtf-js/js-mix.wtf-trace");
     for version in ["2.1.0", "2.0.0", "1.3.0", "1.2.0", "1.0.0", "0.1.0"] {
         let output = folder.path("versioned.prof");
         let done = traceloom(&["convert", "--to", &format!("easyprofiler:{version}"), &input, &output]);

@@ -152,5 +152,5 @@ fn advice_comes_with_evidence_and_a_query() {
         &fixture("v210_one_block.prof"),
     ]);
     assert!(relative(&stdout(&nothing)).contains("nothing stands out"), "{}", stdout(&nothing));
-    assert_eq!(traceloom(&["advise", &fixture_of("wtf", "js-mix.wtf-trace")]).status.code(), Some(0));
+    assert_eq!(traceloom(&["advise", &fixture_of("wtf", "wtf-js/js-mix.wtf-trace")]).status.code(), Some(0));
 }

@@ -58,9 +58,9 @@ pub(crate) fn one_of_each() -> Vec<(String, Trace)> {
     const FILES: [(&str, &str); 5] = [
         ("cnanolog", "head_types.clog"),
         ("easyprofiler", "v210_nested_threads.prof"),
-        ("memlyze", "api_medium.mlyze"),
+        ("memlyze", "memlyze-0.1.0-encoder/api_medium.mlyze"),
         ("nytprof", "devel-nytprof-6.12/recurse-calls2.nytprof"),
-        ("wtf", "js-mix.wtf-trace"),
+        ("wtf", "wtf-js/js-mix.wtf-trace"),
     ];
     let opened = FILES.map(|(format, file)| {
         let path = traceloom_testkit::fixture(Path::new(format).join(file));

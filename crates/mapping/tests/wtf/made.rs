@@ -148,7 +148,7 @@ fn values_are_exact() {
 
 #[test]
 fn bytes_that_are_no_text_are_kept() {
-    let trace = common::trace(&common::fixtures().join("wtf/hc-string-invalid-utf8.wtf-trace"));
+    let trace = common::trace(&common::fixtures().join("wtf/hand-made/hc-string-invalid-utf8.wtf-trace"));
     let rows = Rows::of(&common::tables(&trace).0);
     let odd: Vec<_> =
         rows.args.values().flatten().filter_map(|arg| Some((arg.text.as_deref()?, arg.bytes.as_ref()?))).collect();
@@ -260,7 +260,7 @@ fn resources_are_told_with_their_bytes() {
 
 #[test]
 fn strict_refuses_what_the_original_refuses() {
-    let path = common::fixtures().join("wtf/hc-zone-set-unknown.wtf-trace");
+    let path = common::fixtures().join("wtf/hand-made/hc-zone-set-unknown.wtf-trace");
     let mut options = Options::default();
     let trace = common::trace(&path);
     let mut sink = Batches::of(Wanted::everything());
@@ -273,7 +273,7 @@ fn strict_refuses_what_the_original_refuses() {
 /// The original decodes all events of a name by its first signature; each has its own here.
 #[test]
 fn types_of_one_name_stay_apart() {
-    let trace = common::trace(&common::fixtures().join("wtf/cpp-samename.wtf-trace"));
+    let trace = common::trace(&common::fixtures().join("wtf/wtf-cpp/cpp-samename.wtf-trace"));
     let rows = Rows::of(&common::tables(&trace).0);
     let args = rows.events.iter().map(|event| object(rows.args_of(Table::Events, event.id)));
     let told: Vec<_> = rows.events.iter().zip(args).map(|(event, args)| (&*event.name, args.into())).collect();

@@ -19,13 +19,13 @@ pub(crate) const FIXTURES: [&str; 11] = [
     "easyprofiler/v210_values.prof",
     "cnanolog/head_server.clog",
     "cnanolog/head_strings.clog",
-    "memlyze/api_medium.mlyze",
-    "memlyze/killed.mlyze",
+    "memlyze/memlyze-0.1.0-encoder/api_medium.mlyze",
+    "memlyze/memlyze-0.1.0/killed.mlyze",
     "nytprof/devel-nytprof-6.12/evals-c0.nytprof",
     "nytprof/devel-nytprof-6.12/xsops-c0.nytprof",
     "nytprof/pynytprof/a986d58/seed-many.nytprof",
-    "wtf/js-mix.wtf-trace",
-    "wtf/js-flows.wtf-trace",
+    "wtf/wtf-js/js-mix.wtf-trace",
+    "wtf/wtf-js/js-flows.wtf-trace",
 ];
 
 pub(crate) use traceloom_testkit::fixture;

@@ -161,7 +161,10 @@ fn a_trace_that_comes_twice_is_taken_once() {
 #[test]
 fn times_and_columns_that_nobody_wants_are_left_out() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (out, traces) = (folder.path().join("store"), traces(&["memlyze/killed.mlyze", "memlyze/api_medium.mlyze"]));
+    let (out, traces) = (
+        folder.path().join("store"),
+        traces(&["memlyze/memlyze-0.1.0/killed.mlyze", "memlyze/memlyze-0.1.0-encoder/api_medium.mlyze"]),
+    );
     let options = Options { row_group_rows: 50, ..Options::default() };
     store::write(&traces, &out, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let store = open(&out);

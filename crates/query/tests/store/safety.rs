@@ -55,7 +55,7 @@ fn refusal(traces: &[Trace], out: &Path) -> String {
 fn a_trace_that_fails_leaves_no_new_store() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut all = traces(&["easyprofiler/v210_values.prof", "cnanolog/head_server.clog"]);
-    all.push(failing("wtf/js-mix.wtf-trace"));
+    all.push(failing("wtf/wtf-js/js-mix.wtf-trace"));
     let message = refusal(&all, &folder.path().join("store"));
     assert!(message.contains("the disk is gone") && message.contains("js-mix"), "{message}");
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
@@ -68,7 +68,7 @@ fn a_trace_that_fails_leaves_the_store_as_it_was() {
     write(&traces(&["easyprofiler/v210_values.prof"]), &out);
     let before = listing(folder.path());
     let mut all = traces(&["cnanolog/head_server.clog"]);
-    all.push(failing("wtf/js-mix.wtf-trace"));
+    all.push(failing("wtf/wtf-js/js-mix.wtf-trace"));
     refusal(&all, &out);
     assert_eq!(listing(folder.path()), before);
     assert!(!out.join(".writing").exists());

@@ -90,7 +90,7 @@ fn a_store_and_traces_make_one_set_of_tables() {
 #[test]
 fn times_choose_the_row_groups() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (out, traces) = (folder.path().join("store"), traces(&["memlyze/killed.mlyze"]));
+    let (out, traces) = (folder.path().join("store"), traces(&["memlyze/memlyze-0.1.0/killed.mlyze"]));
     let options = store::Options { row_group_rows: 50, ..store::Options::default() };
     store::write(&traces, &out, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let session = session(&[out]);

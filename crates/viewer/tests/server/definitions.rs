@@ -61,7 +61,7 @@ fn every_declaration_is_listed_with_its_place() {
 fn uses_are_counted_where_rows_refer_to_them() {
     for path in [
         fixture("easyprofiler", "v210_events.prof"),
-        fixture("wtf", "js-mix.wtf-trace"),
+        fixture("wtf", "wtf-js/js-mix.wtf-trace"),
         fixture("nytprof", "devel-nytprof-6.12/inventory-calls2.nytprof"),
         fixture("cnanolog", "head_server.clog"),
     ] {

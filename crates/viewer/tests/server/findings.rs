@@ -15,12 +15,12 @@ fn odd_files() -> Vec<PathBuf> {
         fixture("easyprofiler", "syn_block_ends_before_begin.prof"),
         fixture("cnanolog/invalid", "truncated_mid_entry.clog"),
         fixture("cnanolog", "head_crash_a.clog"),
-        fixture("memlyze", "spec_extra_keys.mlyze"),
-        fixture("memlyze", "killed.mlyze"),
+        fixture("memlyze", "document/spec_extra_keys.mlyze"),
+        fixture("memlyze", "memlyze-0.1.0/killed.mlyze"),
         fixture("nytprof", "devel-nytprof-6.12/killed-c0.nytprof"),
         fixture("nytprof/pynytprof", "damaged/bad-no-E.nytprof"),
-        fixture("wtf", "hc-truncated-chunk.wtf-trace"),
-        fixture("wtf", "hc-define-bad-type.wtf-trace"),
+        fixture("wtf", "hand-made/hc-truncated-chunk.wtf-trace"),
+        fixture("wtf", "hand-made/hc-define-bad-type.wtf-trace"),
     ]
 }
 

@@ -173,7 +173,7 @@ fn stacks_of_sums_are_estimated_and_said_to_be() {
 
 #[test]
 fn bad_questions_about_stacks_get_a_sentence() {
-    let server = Server::of(&[fixture("memlyze", "threads.mlyze")]);
+    let server = Server::of(&[fixture("memlyze", "memlyze-0.1.0/threads.mlyze")]);
     for body in [
         "",
         "{",

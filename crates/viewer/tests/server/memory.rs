@@ -55,11 +55,17 @@ fn check(answer: &Value, report: &Report, offset_ns: i64) {
 
 #[test]
 fn the_report_is_that_of_the_analysis() {
-    let mut paths: Vec<_> =
-        ["api_medium.mlyze", "spec_reuse.mlyze", "leak.mlyze", "gcprog.mlyze", "threads.mlyze", "spec_basic.mlyze"]
-            .iter()
-            .map(|name| fixture("memlyze", name))
-            .collect();
+    let mut paths: Vec<_> = [
+        "memlyze-0.1.0-encoder/api_medium.mlyze",
+        "document/spec_reuse.mlyze",
+        "memlyze-0.1.0/leak.mlyze",
+        "memlyze-0.1.0/gcprog.mlyze",
+        "memlyze-0.1.0/threads.mlyze",
+        "document/spec_basic.mlyze",
+    ]
+    .iter()
+    .map(|name| fixture("memlyze", name))
+    .collect();
     let sample = sample("memlyze");
     paths.push(sample.path.clone());
     for path in paths {

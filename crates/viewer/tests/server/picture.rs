@@ -98,7 +98,7 @@ fn deep_tracks_are_given_in_parts() {
 
 #[test]
 fn flows_frames_and_marks_are_there() {
-    let server = Server::of(&[fixture("wtf", "cpp-frames.wtf-trace")]);
+    let server = Server::of(&[fixture("wtf", "wtf-cpp/cpp-frames.wtf-trace")]);
     let state = server.wait();
     let framed = state["tracks"].as_array().expect("a list").iter().any(|track| track["frame_depth"] == 1);
     assert!(framed, "{state}");

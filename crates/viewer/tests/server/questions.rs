@@ -119,7 +119,7 @@ fn a_switch_tells_what_ran_instead() {
 
 #[test]
 fn an_event_comes_with_its_arguments() {
-    let server = Server::of(&[fixture("wtf", "cpp-types.wtf-trace")]);
+    let server = Server::of(&[fixture("wtf", "wtf-cpp/cpp-types.wtf-trace")]);
     let next = server.get(&format!("next?q=&ts={}", i64::MIN)).json();
     assert!(!next.is_null());
     let state = server.wait();

@@ -16,14 +16,14 @@ pub(crate) fn some_of_every_format() -> Vec<PathBuf> {
         fixture("easyprofiler", "v210_context_switches.prof"),
         fixture("easyprofiler", "v210_values.prof"),
         fixture("easyprofiler", "v210_dynamic_names.prof"),
-        fixture("wtf", "js-mix.wtf-trace"),
-        fixture("wtf", "js-frames.wtf-trace"),
-        fixture("wtf", "js-ranges.wtf-trace"),
+        fixture("wtf", "wtf-js/js-mix.wtf-trace"),
+        fixture("wtf", "wtf-js/js-frames.wtf-trace"),
+        fixture("wtf", "wtf-js/js-ranges.wtf-trace"),
         fixture("nytprof", "devel-nytprof-6.12/inventory-calls2.nytprof"),
         fixture("nytprof", "devel-nytprof-6.12/inventory-calls0.nytprof"),
         fixture("nytprof", "devel-nytprof-6.12/recurse-calls2.nytprof"),
         fixture("cnanolog", "head_server.clog"),
-        fixture("memlyze", "api_small.mlyze"),
+        fixture("memlyze", "memlyze-0.1.0-encoder/api_small.mlyze"),
     ]
 }
 
@@ -112,7 +112,7 @@ fn a_stretch_holds_what_begins_in_it_wherever_the_trace_lies() {
 
 #[test]
 fn some_tracks_have_the_figures_of_their_threads() {
-    for path in [fixture("easyprofiler", "v210_nested_threads.prof"), fixture("wtf", "js-zones.wtf-trace")] {
+    for path in [fixture("easyprofiler", "v210_nested_threads.prof"), fixture("wtf", "wtf-js/js-zones.wtf-trace")] {
         let server = Server::of(std::slice::from_ref(&path));
         let state = server.wait();
         let by_thread = server.get("stats?by=thread").json();

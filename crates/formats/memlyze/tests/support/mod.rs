@@ -18,7 +18,8 @@ pub(crate) fn folder() -> PathBuf {
 
 /// Every trace among them, in a fixed order.
 pub(crate) fn fixtures() -> Vec<PathBuf> {
-    let folders = [folder(), folder().join("invalid")];
+    let tools = ["document", "invalid", "memlyze-0.1.0", "memlyze-0.1.0-encoder"];
+    let folders = tools.map(|tool| folder().join(tool));
     let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "mlyze"));

@@ -15,8 +15,9 @@ use traceloom_wtf::{Event, Reader, Record};
 /// Folders with traces: ours, and the one in the folder that `TRACELOOM_CORPUS` names.
 fn folders() -> impl Iterator<Item = PathBuf> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/wtf");
+    let ours = ["hand-made", "wtf-cpp", "wtf-js"].map(|tool| ours.join(tool));
     let corpus = env::var_os("TRACELOOM_CORPUS").map(|corpus| Path::new(&corpus).join("wtf"));
-    [Some(ours), corpus].into_iter().flatten()
+    ours.into_iter().chain(corpus)
 }
 
 /// Every trace by name, each once.
