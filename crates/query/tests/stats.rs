@@ -11,7 +11,7 @@ use traceloom_mapping::Options as Reading;
 type Quantiles = BTreeMap<String, [f64; 3]>;
 
 fn by_stats(name: &str) -> Quantiles {
-    let trace = traceloom_mapping::open(&common::fixtures().join(name), None, &Reading::default()).expect("it opens");
+    let trace = traceloom_mapping::open(&common::fixture(name), None, &Reading::default()).expect("it opens");
     let report = stats::of_traces([&trace], &stats::Options::default()).expect("it is read");
     let spans = report.spans.into_iter().filter(|row| row.category.is_none() && row.calls > 0);
     let quantiles = |row: stats::SpanRow| {

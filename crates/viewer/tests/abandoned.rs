@@ -2,7 +2,7 @@
 
 #![cfg(all(feature = "sql", target_os = "linux"))]
 
-use std::{io::Write, net::TcpStream, path::PathBuf, thread, time::Duration};
+use std::{io::Write, net::TcpStream, thread, time::Duration};
 
 use traceloom_viewer::{Options, start};
 

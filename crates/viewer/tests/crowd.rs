@@ -6,7 +6,6 @@ use std::{
     fs,
     io::{Read, Write},
     net::TcpStream,
-    path::PathBuf,
     thread,
     time::Duration,
 };

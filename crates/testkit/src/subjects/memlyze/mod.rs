@@ -74,7 +74,6 @@ impl Specimen for Memlyze {
         match record {
             Record::Alloc(_) => Some("alloc"),
             Record::Free(_) => Some("free"),
-            Record::Free(_) => Some("free"),
             Record::Gc(_) => Some("gc"),
             Record::Marker(_) => Some("marker"),
             _ => None,
