@@ -79,7 +79,7 @@ fn a_store_and_traces_make_one_set_of_tables() {
     let out = folder.path().join("store");
     let (stored, raw) = FIXTURES.split_at(4);
     write(&traces(stored), &out);
-    let paths: Vec<_> = std::iter::once(out).chain(raw.iter().map(|name| fixture(name))).collect();
+    let paths: Vec<_> = std::iter::once(out).chain(raw.iter().map(fixture)).collect();
     let (together, apart) = (session(&paths), session(&FIXTURES.map(fixture)));
     for shelf in Shelf::all() {
         let sql = format!("select count(*) from {}", shelf.name());
