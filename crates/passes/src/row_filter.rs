@@ -23,6 +23,11 @@ impl RowFilter {
         self.range.is_all() && self.threads.is_none()
     }
 
+    /// Whether it takes a range of time only.
+    pub fn has_range(&self) -> bool {
+        !self.range.is_all()
+    }
+
     /// Whether it takes some threads only.
     pub fn has_threads(&self) -> bool {
         self.threads.is_some()
@@ -43,7 +48,7 @@ mod tests {
     #[test]
     fn rows_are_taken_by_time_and_thread() {
         let all = RowFilter::default();
-        assert!(all.is_everything() && !all.has_threads() && all.takes(i64::MIN, None));
+        assert!(all.is_everything() && !all.has_range() && !all.has_threads() && all.takes(i64::MIN, None));
         let filter = Filter { range: TimeRange::between(10, 30), threads: Some(vec![3]) };
         let some = RowFilter::new(&filter, TimeRange::new(None, Some(21)));
         assert!(!some.is_everything() && some.takes(10, Some(3)) && some.takes(20, Some(3)));

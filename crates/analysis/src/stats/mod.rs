@@ -348,7 +348,7 @@ impl TableSink for Stats {
             Table::Switches => Switches::COLUMNS,
             Table::Threads => ThreadRows::COLUMNS,
             // Sums of the whole trace have no times: they are not of a range.
-            Table::Calls if self.options.range.is_all() => Calls::COLUMNS,
+            Table::Calls if !self.rows.has_range() => Calls::COLUMNS,
             _ => Columns::NONE,
         }
     }
