@@ -320,7 +320,7 @@ fn equal_to_the_c_library() {
 
 #[test]
 fn what_c_does_not_define_is_shown() {
-    let cases: [(&str, &[Arg<'_>], &str); 26] = [
+    let cases: [(&str, &[Arg<'_>], &str); 28] = [
         ("%#g %#.3g", &[Arg::Double(1.5), Arg::Double(100.0)], "1.50000 100."),
         ("%#G", &[Arg::Double(999_999.5)], "1.00000E+06"),
         ("%#g", &[Arg::Double(0.0001)], "0.000100000"),
@@ -340,7 +340,9 @@ fn what_c_does_not_define_is_shown() {
         ("%lld", &[Arg::Int32(-1)], "-1"),
         ("%lu", &[Arg::Uint32(u32::MAX)], "4294967295"),
         ("%d", &[Arg::Uint32(u32::MAX)], "-1"),
-        ("%x", &[Arg::Pointer(0xdead_beef_0000)], "deadbeef0000"),
+        ("%lx", &[Arg::Pointer(0xdead_beef_0000)], "deadbeef0000"),
+        ("%x %u", &[Arg::Pointer(0xdead_beef_0000), Arg::Pointer(u64::MAX)], "beef0000 4294967295"),
+        ("%d %c", &[Arg::Pointer(0x3ff8_0000_0000_00c8), Arg::Pointer(0x3ff8_0000_0000_0041)], "200 A"),
         ("%p", &[Arg::Int32(-1)], "0xffffffff"),
         ("%n%d", &[Arg::Pointer(1), Arg::Int32(2)], "2"),
         ("%m", &[Arg::Int32(2)], "%m"),

@@ -68,8 +68,14 @@ fn entries_without_time_site_or_sense_are_shown() {
 }
 
 #[test]
+fn a_pointer_under_a_conversion_of_32_bits_prints_32_bits() {
+    let lines = lines("ptr-typed-percent-d.clog", text::Pattern::library(b"%m"));
+    assert_eq!(lines[..8], ["f 99.500000", "0", "f 99.500000", "1", "g 1.500000", "c8", "g 1.500000", "200"]);
+}
+
+#[test]
 fn json_objects_say_what_the_goldens_say() {
-    for name in support::logs() {
+    for name in support::logs().into_iter().filter(|name| !name.contains("found/")) {
         let golden = support::golden(&name);
         let Some(entries) = golden["entries"].as_array() else { continue };
         let mut reader = reader(&name);

@@ -114,6 +114,8 @@ pub(crate) fn put(arg: Arg<'_>, conversion: Conversion, length: Length, field: &
             (Length::Short, _) => (value as i16).into(),
             // Asked to be wider than it was stored: its value counts.
             (Length::Long, Arg::Uint32(value)) => value.into(),
+            // The library stores bool and the like as pointers, with whatever the upper half of the register held.
+            (Length::None, Arg::Pointer(value)) => (value as i32).into(),
             _ => value,
         };
         return put_signed(value, field, out);
@@ -123,7 +125,7 @@ pub(crate) fn put(arg: Arg<'_>, conversion: Conversion, length: Length, field: &
         (Length::Short, _) => (value as u16).into(),
         (_, Arg::Uint32(value)) => value.into(),
         (Length::Long, _) => value as u64,
-        (_, Arg::Int32(_) | Arg::Char(_)) => (value as u32).into(),
+        (_, Arg::Int32(_) | Arg::Char(_)) | (Length::None, Arg::Pointer(_)) => (value as u32).into(),
         _ => value as u64,
     };
     put_unsigned(bits, conversion, field, out);
