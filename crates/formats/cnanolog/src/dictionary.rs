@@ -1,6 +1,6 @@
 //! The sites and levels of a file: what its entries mean.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use traceloom_core::{ByteOrder, Cursor, Error, Limits, Options, Result, Source};
 
@@ -27,7 +27,12 @@ pub struct Dictionary {
     /// Byte order of the arguments; another one where the dictionary was lent to a file of that order.
     order: ByteOrder,
     prefers: Form,
+    /// The run that numbered the sites, if known.
+    run: Option<Run>,
 }
+
+/// Start of the process that wrote a file, as ticks, seconds and nanoseconds; the files of a rotated log share it.
+pub(crate) type Run = (u64, i64, i32);
 
 #[derive(Clone, Copy, Debug)]
 struct StoredSite {
@@ -66,6 +71,7 @@ impl Dictionary {
             stored_order: order,
             order,
             prefers: Form::Packed,
+            run: None,
         }
     }
 
@@ -161,6 +167,27 @@ impl Dictionary {
     /// The dictionary is to explain the entries of a file of this order.
     pub(crate) fn lend_to(&mut self, order: ByteOrder) {
         self.order = order;
+    }
+
+    /// Its sites have the numbers of this run.
+    pub(crate) fn set_run(&mut self, run: Option<Run>) {
+        self.run = run;
+    }
+
+    /// Whether its sites are known to have the numbers of this run.
+    pub(crate) fn is_of_run(&self, run: Option<Run>) -> bool {
+        run.is_some() && self.run == run
+    }
+
+    /// Sites that are no longer found by their ids.
+    pub(crate) fn withdraw(&mut self, sites: &BTreeSet<usize>) {
+        if !sites.is_empty() {
+            let ids = self
+                .ids()
+                .zip(0..)
+                .filter(|(id, index)| self.find(*id) == Some(*index) && !sites.contains(&(*index as usize)));
+            self.ids = Ids::Sparse(ids.collect());
+        }
     }
 
     pub(crate) fn prefer(&mut self, form: Form) {

@@ -34,13 +34,15 @@ traceloom_core::rules! { "cnanolog":
     DICTIONARY_FOUND "dictionary-found" Warning
         "a dictionary was found at {offset}";
     NO_DICTIONARY "no-dictionary" Error
-        "there is no dictionary: the program did not close the log; without one, entries show their raw bytes";
+        "there is no dictionary: {reason}; {consequence}";
     DICTIONARY_SUPPLIED "dictionary-supplied" Note
-        "the {sites} sites of another file's dictionary are used";
+        "the {sites} sites of another file of the same run are used";
+    DICTIONARY_FOREIGN "dictionary-foreign" Warning
+        "the {sites} sites of another run are used; sites are numbered by first use, so messages may be those of other calls";
     DICTIONARY_UNUSED "dictionary-unused" Note
         "the file has a dictionary of its own; the supplied one is not used";
     DICTIONARY_MISFIT "dictionary-misfit" Error
-        "the supplied dictionary does not fit: of {entries} entries {unknown} have unknown ids and {misfits} other arguments";
+        "the supplied dictionary does not fit: of {entries} entries, {unknown} have unknown ids and {misfits} have other arguments than their sites; {sites} sites are not used";
     DICTIONARY_CUT "dictionary-cut" Error
         "the dictionary announces {expected} sites, {found} can be read";
     DICTIONARY_SIZE "dictionary-size" Warning

@@ -5,6 +5,7 @@ use traceloom_core::{ByteOrder, Describe, Fields};
 use crate::{
     Clock, Dictionary,
     args::{Arg, Args, Padded, Types, has_lost_sign},
+    dictionary::Run,
     raw::{
         ArgType, CNANOLOG_ENDIANNESS, CNANOLOG_FLAG_HAS_TIMESTAMPS, CNANOLOG_MAGIC, CNANOLOG_VERSION_MAJOR,
         CNANOLOG_VERSION_MINOR, ENTRY_HEADER_BYTES, ENTRY_HEADER_NO_TIME_BYTES, HEADER_BYTES,
@@ -71,6 +72,17 @@ impl Header {
     /// The clock of the file's timestamps.
     pub fn clock(&self) -> Clock {
         Clock::new(self)
+    }
+
+    /// Whether another file was written by the same process, which numbers its sites alike.
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        self.run().is_some() && self.run() == other.run()
+    }
+
+    /// The run, unless the header was never filled in.
+    pub(crate) fn run(&self) -> Option<Run> {
+        let run = (self.start_timestamp, self.start_time_sec, self.start_time_nsec);
+        (run != Run::default()).then_some(run)
     }
 
     /// Bytes of an entry before its arguments.

@@ -13,6 +13,7 @@ use traceloom_cnanolog::{
         ENTRY_HEADER_BYTES, HEADER_BYTES, SECTION_HEADER_BYTES, SITE_FIXED, SLOTS_DOCUMENT, SLOTS_LIBRARY,
         header_offset,
     },
+    text,
 };
 use traceloom_core::{ByteOrder, Options, Records, Severity, Source};
 
@@ -97,6 +98,11 @@ fn broken() -> Vec<(&'static str, BTreeSet<&'static str>)> {
     let supplied = |bytes: Vec<u8>| {
         Extra::default().with_dictionary(Dictionary::of(Source::bytes(bytes), &Options::default()).unwrap())
     };
+    let started = |file: &[u8]| {
+        let mut file = file.to_vec();
+        file[header_offset::START_TIME_SEC] = 7;
+        file
+    };
     let entry = |index: usize| HEADER_BYTES + index * (ENTRY_HEADER_BYTES + 3);
     let mut with_gap = with_levels.clone();
     with_gap.splice(levels_at + 25..levels_at + 25, [0; 5]);
@@ -131,7 +137,8 @@ fn broken() -> Vec<(&'static str, BTreeSet<&'static str>)> {
         ("dictionary-magic", codes(changed(DICTIONARY_AT, b"XXXX"))),
         ("dictionary-found", codes(changed(header_offset::DICTIONARY_OFFSET, &[70]))),
         ("no-dictionary", codes(unclosed.clone())),
-        ("dictionary-supplied", codes_with(unclosed.clone(), supplied(good()))),
+        ("dictionary-supplied", codes_with(started(&unclosed), supplied(started(&good())))),
+        ("dictionary-foreign", codes_with(unclosed.clone(), supplied(good()))),
         ("dictionary-unused", codes_with(good(), supplied(good()))),
         ("dictionary-misfit", codes_with(unclosed.clone(), supplied(raw_file(&[ArgType::DOUBLE], &[])))),
         ("dictionary-cut", codes(good()[..good().len() - 3].to_vec())),
@@ -354,4 +361,58 @@ fn a_supplied_dictionary_explains_a_log_that_was_never_closed() {
     assert_eq!(located.offset, DICTIONARY_AT as u64);
     assert!(matches!(located.record, Record::Entry(entry) if entry.args().is_some()));
     assert!(reader.next().unwrap().is_none());
+}
+
+/// The lines of a log with the dictionary of another one, and what was found.
+fn explained(log: Source, by: Source) -> (Vec<String>, BTreeSet<&'static str>, String) {
+    let dictionary = Dictionary::of(by, &Options::default()).unwrap();
+    let mut reader = open_with(log, &Options::default(), Extra::default().with_dictionary(dictionary)).unwrap();
+    let mut messages = text::Messages::default();
+    let mut lines = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        if let Record::Entry(entry) = located.record {
+            let mut line = Vec::new();
+            messages.put(&entry, &mut line);
+            lines.push(String::from_utf8(line).unwrap());
+        }
+    }
+    let texts: Vec<_> = reader.findings().kept().iter().map(ToString::to_string).collect();
+    let codes = reader.findings().counts().keys().copied().collect();
+    (lines, codes, texts.join("\n"))
+}
+
+#[test]
+fn a_dictionary_of_another_run_is_never_used_silently() {
+    // Both sites of both runs have one i32: nothing but the warning can tell that the messages are swapped.
+    let (lines, codes, texts) = explained(support::source("d2.clog"), support::source("d1.clog"));
+    assert_eq!(lines, ["disk free 20 MB", "payment of 10 EUR refused"]);
+    assert!(codes.contains("cnanolog.dictionary-foreign"), "{codes:?}");
+    assert!(!texts.contains("raw bytes"), "{texts}");
+    let (_, findings) = support::read_all(support::source("d2.clog"), &Options::default()).unwrap();
+    assert!(findings.iter().any(|finding| finding.to_string().contains("--dictionary FILE")), "{findings:?}");
+    let cut = good()[..DICTIONARY_AT].to_vec();
+    let (_, findings) = support::read_all(Source::bytes(cut), &Options::default()).unwrap();
+    assert!(findings.iter().any(|finding| finding.to_string().contains("--dictionary FILE")), "{findings:?}");
+}
+
+#[test]
+fn a_site_that_does_not_fit_somewhere_is_used_nowhere() {
+    // The last of many entries of site 0 has the arguments of another call.
+    let fits = packed(Arg::Int32(7));
+    let other = packed(Arg::Double(0.5));
+    let mut datas = vec![&fits; 70_000];
+    datas.push(&other);
+    let entry = |(at, data): (usize, &&Vec<u8>)| -> Vec<u8> {
+        let head = [&(at as u32 % 2).to_le_bytes()[..], &(at as u64).to_le_bytes(), &(data.len() as u16).to_le_bytes()];
+        [head.concat(), data.to_vec()].concat()
+    };
+    let mut unclosed = good()[..HEADER_BYTES].to_vec();
+    unclosed[40..52].fill(0);
+    unclosed.extend(datas.iter().enumerate().flat_map(entry));
+    let (lines, codes, texts) = explained(Source::bytes(unclosed), Source::bytes(good()));
+    assert_eq!(lines.len(), 70_001);
+    assert_eq!(lines[..2], ["id 0 [2 argument bytes: 0107]", "n 7"]);
+    assert!(lines.iter().step_by(2).all(|line| line.starts_with("id 0 [")), "no text of another call is shown");
+    assert!(codes.contains("cnanolog.dictionary-misfit"), "{codes:?}");
+    assert!(texts.contains("of 70001 entries, 0 have unknown ids and 1 "), "{texts}");
 }

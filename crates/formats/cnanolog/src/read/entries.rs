@@ -4,7 +4,7 @@ use traceloom_core::{Finding, Position, Result, Rule};
 
 use super::{Reader, State, Step, locate::is_section, survey::frame};
 use crate::{
-    Dictionary, Entry,
+    Entry,
     dictionary::parse_section,
     findings::*,
     raw::{ENTRY_HEADER_BYTES, SECTION_HEADER_BYTES},
@@ -94,10 +94,6 @@ impl Reader {
         }
         if !self.is_own && self.is_odd(0) && self.is_garbage(len)? {
             return self.lose(1);
-        }
-        if index.is_none() && self.dictionary.is_some() {
-            let sites = self.dictionary.as_ref().map_or(0, Dictionary::len);
-            self.report(&UNKNOWN_ID, |odd| odd.with("id", id).with("sites", sites))?;
         }
         Ok(Some(Step::Entry(frame)))
     }

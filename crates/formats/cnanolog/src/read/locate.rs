@@ -3,7 +3,7 @@
 use traceloom_core::{ByteOrder, Error, Finding, Findings, Limits, Position, Result, Rule, Source, reserve};
 
 use crate::{
-    Dictionary, Header, Section, Site,
+    Dictionary, Extra, Header, Section, Site,
     dictionary::{parse_level, parse_section, parse_site},
     findings::*,
     probe,
@@ -69,11 +69,11 @@ impl Trailer {
     }
 }
 
-/// Finds the dictionary where the header says it is, or else at the end of the file, behind `entries_until`.
+/// Finds the dictionary where the header says it is, or else at the end of the file, behind the entries that were read before.
 pub(super) fn trailer(
     source: &Source,
     header: &Header,
-    entries_until: Option<u64>,
+    extra: &Extra,
     limits: &Limits,
     found: &mut Findings,
 ) -> Result<Option<Trailer>> {
@@ -87,16 +87,20 @@ pub(super) fn trailer(
         }
         why = &DICTIONARY_FOUND;
     }
-    let floor = entries_until.unwrap_or(0).max(HEADER_BYTES as u64);
+    let floor = extra.resume_at.unwrap_or(0).max(HEADER_BYTES as u64);
     match locator.search(header, floor, found)? {
         Some(trailer) => {
             found.report(Finding::new(why, at_header).with("offset", trailer.sites.at))?;
             Ok(Some(trailer))
         }
         None => {
-            if offset == 0 {
-                found.report(Finding::new(&NO_DICTIONARY, at_header))?;
-            }
+            let reason = if offset == 0 { "the program did not close the log" } else { "the file is cut or damaged" };
+            let consequence = match extra.dictionary {
+                Some(_) => "the supplied one is used",
+                None => "entries show their raw bytes; use --dictionary FILE with another log of the same program",
+            };
+            let none = Finding::new(&NO_DICTIONARY, at_header).with("reason", reason);
+            found.report(none.with("consequence", consequence))?;
             Ok(None)
         }
     }

@@ -6,6 +6,7 @@ mod locate;
 mod recover;
 mod sections;
 mod survey;
+mod vet;
 
 use traceloom_core::{Finding, Findings, Located, Options, Position, Records, Result, Rule, Source, Window};
 
@@ -123,7 +124,7 @@ impl Reader {
     fn with_header(source: Source, header: Header, options: &Options, extra: Extra) -> Result<Self> {
         let mut findings = Findings::new(options.mode, &options.limits);
         probe::findings(&header).into_iter().try_for_each(|finding| findings.report(finding))?;
-        let trailer = locate::trailer(&source, &header, extra.resume_at, &options.limits, &mut findings)?;
+        let trailer = locate::trailer(&source, &header, &extra, &options.limits, &mut findings)?;
         let end = match &trailer {
             Some(trailer) => trailer.at(),
             None => source.len()?,
@@ -134,6 +135,9 @@ impl Reader {
         // A dictionary that is cut gives way to a supplied one.
         let is_own = trailer.as_ref().is_some_and(|trailer| trailer.is_whole || extra.dictionary.is_none());
         let mut dictionary = trailer.filter(|_| is_own).map(|trailer| trailer.dictionary);
+        if let Some(own) = &mut dictionary {
+            own.set_run(header.run());
+        }
         let region = Region { source: &source, header: &header, end, limits: &options.limits };
         let sites_at = sites.map_or(0, |sites| sites.at + SECTION_HEADER_BYTES as u64);
         survey::settle(&mut dictionary, extra.dictionary, sites_at, &region, &mut findings)?;
@@ -144,7 +148,7 @@ impl Reader {
         let mut window = Window::new(source, &options.limits);
         let start = extra.resume_at.unwrap_or(0).max(header.stored_bytes.min(HEADER_BYTES) as u64);
         window.seek(start);
-        Ok(Self {
+        let mut reader = Self {
             window,
             header_bytes: header.entry_header_bytes(),
             header,
@@ -163,7 +167,11 @@ impl Reader {
             lent: 0,
             outlook,
             barren_until: 0,
-        })
+        };
+        if !is_own && reader.dictionary.is_some() {
+            reader.vet(&options.limits)?;
+        }
+        Ok(reader)
     }
 
     /// The clock of the file's timestamps.

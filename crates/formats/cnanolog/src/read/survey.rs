@@ -7,7 +7,7 @@ use traceloom_core::{ByteOrder, Finding, Findings, Limits, Position, Result, Sou
 use super::{locate::is_section, recover};
 use crate::{
     Dictionary, Form, Header,
-    findings::{DICTIONARY_MISFIT, DICTIONARY_SUPPLIED, DICTIONARY_UNUSED, TYPES_RECOVERED, TYPES_UNUSABLE},
+    findings::{DICTIONARY_FOREIGN, DICTIONARY_SUPPLIED, DICTIONARY_UNUSED, TYPES_RECOVERED, TYPES_UNUSABLE},
     raw::{HEADER_BYTES, SLOTS_DOCUMENT},
 };
 
@@ -28,10 +28,6 @@ struct Survey {
     /// Entries that can only be raw.
     raw: u64,
     entries: u64,
-    /// Entries whose id the dictionary does not have.
-    unknown: u64,
-    /// Entries whose arguments fit neither form, of sites whose types are beyond doubt.
-    misfits: u64,
     samples: HashMap<usize, Vec<Vec<u8>>>,
     sample_bytes: usize,
 }
@@ -55,7 +51,7 @@ pub(super) fn settle(
     let start = Position::at(HEADER_BYTES as u64);
     match (own, supplied) {
         (Some(own), supplied) => {
-            let (_, settled) = look(region, own)?;
+            let settled = look(region, own)?;
             report_types(own, &settled, sites_at, findings)?;
             if supplied.is_some() {
                 findings.report(Finding::new(&DICTIONARY_UNUSED, start))?;
@@ -63,22 +59,15 @@ pub(super) fn settle(
         }
         (none, Some(mut supplied)) => {
             supplied.lend_to(region.header.order);
-            findings.report(Finding::new(&DICTIONARY_SUPPLIED, start).with("sites", supplied.len()))?;
-            let (survey, _) = look(region, &mut supplied)?;
-            report_misfit(&survey, start, findings)?;
+            let is_same_run = supplied.is_of_run(region.header.run());
+            let rule = if is_same_run { &DICTIONARY_SUPPLIED } else { &DICTIONARY_FOREIGN };
+            findings.report(Finding::new(rule, start).with("sites", supplied.len()))?;
+            look(region, &mut supplied)?;
             *none = Some(supplied);
         }
         (_, None) => {}
     }
     Ok(())
-}
-
-fn report_misfit(survey: &Survey, at: Position, findings: &mut Findings) -> Result<()> {
-    if survey.unknown == 0 && survey.misfits == 0 {
-        return Ok(());
-    }
-    let misfit = Finding::new(&DICTIONARY_MISFIT, at).with("entries", survey.entries);
-    findings.report(misfit.with("unknown", survey.unknown).with("misfits", survey.misfits))
 }
 
 fn report_types(dictionary: &Dictionary, settled: &[(usize, bool)], at: u64, findings: &mut Findings) -> Result<()> {
@@ -98,7 +87,7 @@ fn report_types(dictionary: &Dictionary, settled: &[(usize, bool)], at: u64, fin
 /// Looks at the first entries and settles form and types in the dictionary.
 ///
 /// Gives the sites whose stored types cannot be right, and whether other types were found for them.
-fn look(region: &Region<'_>, dictionary: &mut Dictionary) -> Result<(Survey, Vec<(usize, bool)>)> {
+fn look(region: &Region<'_>, dictionary: &mut Dictionary) -> Result<Vec<(usize, bool)>> {
     let suspects: Vec<bool> = (0..dictionary.len()).map(|index| is_suspect(dictionary, index)).collect();
     let may_be_scrambled = dictionary.slots() == SLOTS_DOCUMENT && region.header.flags == 0;
     let mut survey = Survey::default();
@@ -116,7 +105,7 @@ fn look(region: &Region<'_>, dictionary: &mut Dictionary) -> Result<(Survey, Vec
         let types = recover::types(dictionary, index, &samples, may_be_scrambled, &mut steps);
         if let Some(types) = &types {
             dictionary.replace_types(index, types);
-            samples.iter().for_each(|data| _ = survey.vote(dictionary, index, data, region.header.order));
+            samples.iter().for_each(|data| survey.vote(dictionary, index, data, region.header.order));
         }
         if is_suspect || types.is_some() {
             settled.push((index, types.is_some()));
@@ -124,7 +113,7 @@ fn look(region: &Region<'_>, dictionary: &mut Dictionary) -> Result<(Survey, Vec
     }
     // Sites that had no vote before their types were known have one now.
     dictionary.prefer(survey.winner(region.header, dictionary));
-    Ok((survey, settled))
+    Ok(settled)
 }
 
 impl Survey {
@@ -148,14 +137,11 @@ impl Survey {
             }
             self.entries += 1;
             let data = window.take(len).get(header_bytes..).unwrap_or_default();
-            let Some(index) = dictionary.find(id) else {
-                self.unknown += 1;
-                continue;
-            };
+            let Some(index) = dictionary.find(id) else { continue };
             let index = index as usize;
             let is_suspect = suspects.get(index) == Some(&true);
-            if !is_suspect && !self.vote(dictionary, index, data, order) {
-                self.misfits += 1;
+            if !is_suspect {
+                self.vote(dictionary, index, data, order);
             }
             // With one argument a scrambled table is right.
             if is_suspect || (may_be_scrambled && dictionary.arg_types(index).len() > 1) {
@@ -165,19 +151,14 @@ impl Survey {
         Ok(())
     }
 
-    /// Counts an entry that has one form only; false where it has none.
-    fn vote(&mut self, dictionary: &Dictionary, index: usize, data: &[u8], order: ByteOrder) -> bool {
-        let Some(types) = dictionary.types(index) else { return false };
-        if types.numbers == 0 {
-            return types.fits_raw(data, order);
-        }
+    /// Counts an entry that has one form only.
+    fn vote(&mut self, dictionary: &Dictionary, index: usize, data: &[u8], order: ByteOrder) {
+        let Some(types) = dictionary.types(index).filter(|types| types.numbers > 0) else { return };
         match (types.fits_packed(data, order).is_some(), types.fits_raw(data, order)) {
             (true, false) => self.packed += 1,
             (false, true) => self.raw += 1,
-            (false, false) => return false,
-            (true, true) => {}
+            _ => {}
         }
-        true
     }
 
     fn keep(&mut self, index: usize, data: &[u8]) {
