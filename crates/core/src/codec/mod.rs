@@ -3,6 +3,7 @@
 mod describe;
 mod edit;
 mod format;
+mod forward;
 mod info;
 
 use std::io::Write;

@@ -41,10 +41,7 @@ mod write;
 
 use std::io::Write;
 
-use traceloom_core::{
-    Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule, Sample, Slice, Sniff, Source,
-    Variant,
-};
+use traceloom_core::{Descriptor as Format, Edited, Options, Order, Result, Sniff, Source, Variant};
 
 use crate::variant::with_levels;
 pub use crate::{
@@ -72,24 +69,9 @@ pub fn sniff(prefix: &[u8]) -> Sniff {
     if is_real { Sniff::Yes } else { Sniff::No }
 }
 
-/// The stream of Devel::NYTProf.
-#[derive(Clone, Copy, Debug)]
-pub struct Nytprof;
-
-impl traceloom_core::codec::sealed::Sealed for Nytprof {}
-
-impl Codec for Nytprof {
-    const FORMAT: &'static Format = &FORMAT;
-    const RULES: &'static [&'static Rule] = findings::RULES;
-
-    type Header = Header;
-    type Record<'a> = Record<'a>;
-    type Reader = Reader;
-    type Writer<W: Write> = Writer<W>;
-
-    fn sniff(prefix: &[u8]) -> Sniff {
-        sniff(prefix)
-    }
+traceloom_core::codec! {
+    /// The stream of Devel::NYTProf.
+    pub struct Nytprof;
 
     fn settle(source: &Source, options: &Options) -> Result<Option<&'static str>> {
         let is_pynytprof = dialect::dialect(source, &options.limits)?.is_pynytprof();
@@ -106,39 +88,7 @@ impl Codec for Nytprof {
         edit::to_pynytprof(source, out, variant, options)
     }
 
-    fn open(source: Source, options: &Options) -> Result<Reader> {
-        open(source, options)
-    }
-
-    fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
-        create(out, header)
-    }
-
     fn header_bytes(header: &Header) -> u64 {
         header.line().len() as u64
-    }
-
-    fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
-        info::info(source, options)
-    }
-
-    fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
-        edit::canonical(source, out, variant, options)
-    }
-
-    fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
-        edit::repair(source, out, options)
-    }
-
-    fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
-        edit::slice(source, out, slice, options)
-    }
-
-    fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
-        edit::merge(sources, out, options)
-    }
-
-    fn sample() -> Result<Sample> {
-        sample::sample()
     }
 }

@@ -37,12 +37,7 @@ mod record;
 pub mod sample;
 mod write;
 
-use std::io::Write;
-
-use traceloom_core::{
-    Access, Clock, Codec, Descriptor, Edited, Findings, Info, Options, Order, Result, Rule, Sample, Slice, Sniff,
-    Source, Variant,
-};
+use traceloom_core::{Access, Clock, Descriptor, Order, Sniff, Variant};
 
 pub use crate::{
     event::{Args, ArgsIter, Argument, Array, Coding, Encoding, EventType, EventTypes, Role, StringTable, Text, Value},
@@ -74,58 +69,11 @@ pub fn sniff(prefix: &[u8]) -> Sniff {
     probe::sniff(prefix)
 }
 
-/// Web Tracing Framework `.wtf-trace`.
-#[derive(Clone, Copy, Debug)]
-pub struct Wtf;
-
-impl traceloom_core::codec::sealed::Sealed for Wtf {}
-
-impl Codec for Wtf {
-    const FORMAT: &'static Descriptor = &FORMAT;
-    const RULES: &'static [&'static Rule] = findings::RULES;
-
-    type Header = Header;
-    type Record<'a> = Record<'a>;
-    type Reader = Reader;
-    type Writer<W: Write> = Writer<W>;
-
-    fn sniff(prefix: &[u8]) -> Sniff {
-        sniff(prefix)
-    }
-
-    fn open(source: Source, options: &Options) -> Result<Reader> {
-        open(source, options)
-    }
-
-    fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
-        create(out, header)
-    }
+traceloom_core::codec! {
+    /// Web Tracing Framework `.wtf-trace`.
+    pub struct Wtf;
 
     fn header_bytes(header: &Header) -> u64 {
         (header.stored_bytes + header.head.len()) as u64
-    }
-
-    fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
-        info::info(source, options)
-    }
-
-    fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
-        edit::canonical(source, out, variant, options)
-    }
-
-    fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
-        edit::repair(source, out, options)
-    }
-
-    fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
-        edit::slice(source, out, slice, options)
-    }
-
-    fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
-        edit::merge(sources, out, options)
-    }
-
-    fn sample() -> Result<Sample> {
-        sample::sample()
     }
 }

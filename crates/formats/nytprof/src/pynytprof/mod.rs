@@ -15,10 +15,7 @@ mod write;
 
 use std::io::Write;
 
-use traceloom_core::{
-    Codec, Descriptor as Format, Edited, Findings, Info, Options, Order, Result, Rule, Sample, Slice, Sniff, Source,
-    Variant,
-};
+use traceloom_core::{Descriptor as Format, Edited, Options, Order, Result, Sniff, Source, Variant};
 
 pub use self::{
     read::{Reader, open},
@@ -40,24 +37,9 @@ pub fn sniff(prefix: &[u8]) -> Sniff {
     if is_pynytprof { Sniff::Yes } else { Sniff::No }
 }
 
-/// Pynytprof's dialect.
-#[derive(Clone, Copy, Debug)]
-pub struct Pynytprof;
-
-impl traceloom_core::codec::sealed::Sealed for Pynytprof {}
-
-impl Codec for Pynytprof {
-    const FORMAT: &'static Format = &FORMAT;
-    const RULES: &'static [&'static Rule] = findings::RULES;
-
-    type Header = Header;
-    type Record<'a> = Record<'a>;
-    type Reader = Reader;
-    type Writer<W: Write> = Writer<W>;
-
-    fn sniff(prefix: &[u8]) -> Sniff {
-        sniff(prefix)
-    }
+traceloom_core::codec! {
+    /// Pynytprof's dialect.
+    pub struct Pynytprof;
 
     fn settle(source: &Source, options: &Options) -> Result<Option<&'static str>> {
         let is_pynytprof = dialect::dialect(source, &options.limits)?.is_pynytprof();
@@ -74,39 +56,7 @@ impl Codec for Pynytprof {
         edit::to_nytprof(source, out, variant, options)
     }
 
-    fn open(source: Source, options: &Options) -> Result<Reader> {
-        open(source, options)
-    }
-
-    fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
-        create(out, header)
-    }
-
     fn header_bytes(header: &Header) -> u64 {
         header.head.len() as u64
-    }
-
-    fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
-        info::info(source, options)
-    }
-
-    fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited> {
-        edit::canonical(source, out, variant, options)
-    }
-
-    fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited> {
-        edit::repair(source, out, options)
-    }
-
-    fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options) -> Result<Edited> {
-        edit::slice(source, out, slice, options)
-    }
-
-    fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
-        edit::merge(sources, out, options)
-    }
-
-    fn sample() -> Result<Sample> {
-        sample::sample()
     }
 }

@@ -1,0 +1,92 @@
+//! What all codecs say alike.
+
+/// Declares the type of a format and implements [`Codec`](crate::Codec) for it with the items that every format crate
+/// has under the same names; only what differs is written out.
+///
+/// ```text
+/// traceloom_core::codec! {
+///     /// What it is.
+///     pub struct Name;
+///
+///     fn header_bytes(header: &Header) -> u64 { … }
+/// }
+/// ```
+#[macro_export]
+macro_rules! codec {
+    ($(#[$doc:meta])* pub struct $name:ident; $($own:tt)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+
+        impl $crate::codec::sealed::Sealed for $name {}
+
+        impl $crate::Codec for $name {
+            const FORMAT: &'static $crate::Descriptor = &FORMAT;
+            const RULES: &'static [&'static $crate::Rule] = findings::RULES;
+
+            type Header = Header;
+            type Record<'a> = Record<'a>;
+            type Reader = Reader;
+            type Writer<W: ::std::io::Write> = Writer<W>;
+
+            fn sniff(prefix: &[u8]) -> $crate::Sniff {
+                sniff(prefix)
+            }
+
+            fn open(source: $crate::Source, options: &$crate::Options) -> $crate::Result<Reader> {
+                open(source, options)
+            }
+
+            fn create<W: ::std::io::Write>(out: W, header: &Header) -> $crate::Result<Writer<W>> {
+                create(out, header)
+            }
+
+            fn info(
+                source: &$crate::Source,
+                options: &$crate::Options,
+            ) -> $crate::Result<($crate::Info, $crate::Findings)> {
+                info::info(source, options)
+            }
+
+            fn canonical<W: ::std::io::Write>(
+                source: &$crate::Source,
+                out: W,
+                variant: Option<&str>,
+                options: &$crate::Options,
+            ) -> $crate::Result<$crate::Edited> {
+                edit::canonical(source, out, variant, options)
+            }
+
+            fn repair<W: ::std::io::Write>(
+                source: &$crate::Source,
+                out: W,
+                options: &$crate::Options,
+            ) -> $crate::Result<$crate::Edited> {
+                edit::repair(source, out, options)
+            }
+
+            fn slice<W: ::std::io::Write>(
+                source: &$crate::Source,
+                out: W,
+                slice: &$crate::Slice,
+                options: &$crate::Options,
+            ) -> $crate::Result<$crate::Edited> {
+                edit::slice(source, out, slice, options)
+            }
+
+            fn merge<W: ::std::io::Write>(
+                sources: &[$crate::Source],
+                out: W,
+                options: &$crate::Options,
+            ) -> $crate::Result<$crate::Edited> {
+                edit::merge(sources, out, options)
+            }
+
+            fn sample() -> $crate::Result<$crate::Sample> {
+                sample::sample()
+            }
+
+            $($own)*
+        }
+    };
+}
