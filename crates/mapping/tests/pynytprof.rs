@@ -260,12 +260,12 @@ fn the_tables_say_what_the_goldens_say() {
 fn lines_of_files_without_a_name_stay_apart() {
     let mut writer = create(Vec::new(), &Header::default()).expect("memory takes it");
     let length = 3 * FIGURES_BYTES as u32;
-    writer.write(&Record::Chunk(Chunk { tag: Tag::S, length, form: Form::Lines })).expect("memory takes it");
+    writer.write(&Record::Chunk(Chunk::new(Tag::S, length, Form::Lines))).expect("memory takes it");
     for (fid, calls) in [(1, 5), (9, 6), (0, 7)] {
         let line = Line { fid, line: 10, calls, inc_ticks: 2, exc_ticks: 1 };
         writer.write(&Record::Line(line)).expect("memory takes it");
     }
-    writer.write(&Record::Chunk(Chunk { tag: Tag::E, length: 0, form: Form::Raw })).expect("memory takes it");
+    writer.write(&Record::Chunk(Chunk::new(Tag::E, 0, Form::Raw))).expect("memory takes it");
     let source = Source::bytes(writer.finish().expect("memory takes it"));
     let trace = Trace::new(Path::new("made"), source, Some("pynytprof"), &Options::default()).expect("a profile");
     let (batches, _) = common::tables(&trace);
@@ -358,12 +358,12 @@ fn a_stop_ends_the_walk() {
     let lines = 200_000;
     let mut writer = create(Vec::new(), &Header::default()).expect("memory takes it");
     let length = u32::try_from(lines * FIGURES_BYTES).expect("it fits");
-    writer.write(&Record::Chunk(Chunk { tag: Tag::S, length, form: Form::Lines })).expect("memory takes it");
+    writer.write(&Record::Chunk(Chunk::new(Tag::S, length, Form::Lines))).expect("memory takes it");
     for line in 0..lines as u32 {
         let figures = Line { fid: 1, line, calls: 1, inc_ticks: 2, exc_ticks: 1 };
         writer.write(&Record::Line(figures)).expect("memory takes it");
     }
-    writer.write(&Record::Chunk(Chunk { tag: Tag::E, length: 0, form: Form::Raw })).expect("memory takes it");
+    writer.write(&Record::Chunk(Chunk::new(Tag::E, 0, Form::Raw))).expect("memory takes it");
     let counted = Counted::new(writer.finish().expect("memory takes it"));
     let length = counted.source().len().expect("bytes have a length");
     let options = Options::default();

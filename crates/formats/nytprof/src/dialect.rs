@@ -9,6 +9,7 @@ use traceloom_core::{ByteOrder, Cursor, Error, Limits, Result, Source, Window};
 use crate::{
     Nv, NvLayout,
     inflate::{Inflater, Wrapper},
+    pynytprof::{plan::Part, tokens},
     raw::{MAGIC, get_integer},
 };
 
@@ -22,6 +23,12 @@ pub enum Dialect {
     Document,
     /// Pynytprof with a length in the process record, 21 bytes, then chunks.
     LengthProcess,
+    /// Pynytprof with process numbers of variable length, then chunks.
+    VariableProcess,
+    /// Pynytprof with the contents of chunks only, without tags and lengths.
+    Bare,
+    /// Pynytprof with the tags of chunks, without lengths.
+    Tagged,
     /// Pynytprof's last writer: a process record of 17 bytes, then records of the real stream.
     Tokens,
     /// Early Pynytprof: chunks without a process record.
@@ -42,6 +49,9 @@ impl Dialect {
             Self::Nytprof => "NYTProf",
             Self::Document => "Pynytprof",
             Self::LengthProcess => "Pynytprof, process record with a length",
+            Self::VariableProcess => "Pynytprof, process numbers of variable length",
+            Self::Bare => "Pynytprof, chunks without tags and lengths",
+            Self::Tagged => "Pynytprof, chunks without lengths",
             Self::Tokens => "Pynytprof, last writer",
             Self::NoProcess => "Pynytprof, early form without a process record",
             Self::Ancestor => "Pynytprof, binary ancestor",
@@ -54,7 +64,7 @@ pub(crate) const ANCESTOR_MAGIC: &[u8] = b"NYTPROF\0";
 /// What names Pynytprof in the comment; a hint only.
 pub(crate) const PRODUCER: &[u8] = b"by Pynytprof";
 /// Text before the first binary byte; no banner is nearly as long.
-const LONGEST_BANNER: usize = 1 << 20;
+const MAX_BANNER: usize = 1 << 20;
 /// 1990 to 2100.
 const PLAUSIBLE: std::ops::Range<f64> = 631_152_000.0..4_102_444_800.0;
 
@@ -156,6 +166,7 @@ impl Process {
         let fixed = match (self.fixed, self.next) {
             (Some(_), Some(b'S' | b'F' | b'D' | b'C' | b'E' | b'A' | b'T' | b'B')) => Some(Dialect::Document),
             (Some(_), Some(b'@' | b'p' | b'+')) => Some(Dialect::Tokens),
+            (Some(_), Some(6 | 8 | 9 | 13)) if names_pynytprof => Some(Dialect::Tokens),
             (Some(_), None) if names_pynytprof => Some(Dialect::Document),
             _ => None,
         };
@@ -197,7 +208,7 @@ fn fixed_process(bytes: &[u8]) -> Option<bool> {
 
 impl Look<'_> {
     fn dialect(&self) -> Result<Dialect> {
-        let prefix = self.source.prefix(LONGEST_BANNER.min(usize::try_from(self.length).unwrap_or(usize::MAX)))?;
+        let prefix = self.source.prefix(MAX_BANNER.min(usize::try_from(self.length).unwrap_or(usize::MAX)))?;
         if prefix.starts_with(ANCESTOR_MAGIC) {
             return Ok(Dialect::Ancestor);
         }
@@ -225,6 +236,20 @@ impl Look<'_> {
         if rest.get(1..5) == Some(&[16, 0, 0, 0]) && self.chunks_end(self.source, at + 21)? {
             return Ok(Dialect::LengthProcess);
         }
+        if let Some((_, len)) = tokens::process(rest)
+            && self.chunks_end(self.source, at + len as u64)?
+        {
+            return Ok(Dialect::VariableProcess);
+        }
+        if found.fixed.is_some() && (found.real.is_none() || banner.names_pynytprof) {
+            if let Some(dialect) = self.without_lengths(at + 17)? {
+                return Ok(dialect);
+            }
+            // A cut file shows only how it starts: with the number of its first file, or a record about it.
+            if found.real.is_none() && banner.names_pynytprof && matches!(found.next, Some(1 | 2)) {
+                return Ok(Dialect::Bare);
+            }
+        }
         if found.real.is_none() && found.fixed.is_none() && rest.get(1..5) == Some(&[16, 0, 0, 0]) {
             let time = rest.get(13..21).and_then(|time| time.first_chunk()).map(|time| f64::from_le_bytes(*time));
             if time.is_some_and(is_plausible) && banner.names_pynytprof {
@@ -232,6 +257,22 @@ impl Look<'_> {
             }
         }
         Ok(found.dialect(banner.names_pynytprof))
+    }
+
+    /// Files of a few commits: some records of the real stream, then chunks of which only the contents show the ends.
+    fn without_lengths(&self, start: u64) -> Result<Option<Dialect>> {
+        let part = Part { source: self.source, limits: self.limits, start, end: self.length };
+        let tokens_end = part.tokens_end()?;
+        let rest = Part { start: tokens_end, ..part };
+        Ok(if tokens_end > start && self.chunks_end(self.source, tokens_end)? {
+            Some(Dialect::Document)
+        } else if rest.bare()?.is_whole {
+            Some(Dialect::Bare)
+        } else if rest.tagged()?.is_whole {
+            Some(Dialect::Tagged)
+        } else {
+            None
+        })
     }
 
     /// The same inside zlib, which Pynytprof's document announces.
@@ -271,6 +312,8 @@ impl Look<'_> {
             let head = window.fill(5)?;
             let [tag, length @ ..] = match (head.first_chunk::<5>(), head.first()) {
                 (Some(head), _) => *head,
+                // Some commits wrote the last tag without its length.
+                (None, Some(b'E')) if head.len() == 1 && last != 0 => return Ok(true),
                 (None, None) => return Ok(last == b'E' || !self.is_whole && last != 0),
                 (None, Some(_)) => return Ok(!self.is_whole && last != 0),
             };

@@ -7,7 +7,7 @@ use traceloom_core::{Finding, Findings, Position, Result, Rule};
 use super::{
     findings::*,
     forms, item,
-    raw::{self, Form, Tag},
+    raw::{self, Form, Framing, Integers, Layout, Tag},
     record::{Chunk, Process, Record},
 };
 use crate::{Dialect, Pair, check::leading_number, dialect::is_plausible, record::brief};
@@ -122,6 +122,14 @@ impl Checker {
             tag if self.chunks.contains(&tag) => self.findings.report(at(&CHUNK_REPEATED))?,
             _ => {}
         }
+        let missing = match chunk.framing {
+            Framing::Length => None,
+            Framing::Tag => Some("length"),
+            Framing::None => Some("tag and length"),
+        };
+        if let Some(missing) = missing {
+            self.findings.report(at(&FRAMING).with("missing", missing))?;
+        }
         self.form(chunk, position)?;
         let ranked = chunk.tag.rank();
         let before = self.chunks.iter().rev().find(|tag| tag.rank().is_some()).copied();
@@ -141,24 +149,29 @@ impl Checker {
 
     fn form(&mut self, chunk: &Chunk, position: Position) -> Result<()> {
         let tag = chunk.tag.to_string();
-        match (chunk.tag, chunk.form) {
-            (Tag::S, Form::Lines) | (Tag::D, Form::Subs) | (Tag::C, Form::Edges) => Ok(()),
+        match (chunk.tag, chunk.layout.form) {
+            (Tag::S, Form::Lines) | (Tag::D, Form::Subs) | (Tag::C, Form::Edges)
+                if chunk.layout.integers == Integers::Fixed =>
+            {
+                Ok(())
+            }
             (Tag::S | Tag::D | Tag::C, Form::Raw) => {
                 let odd = Finding::new(&CHUNK_LENGTH, position).with("tag", tag).with("length", chunk.length);
                 self.findings.report(odd)
             }
-            (Tag::S | Tag::D | Tag::C, form) => {
-                let odd = Finding::new(&CHUNK_FORM, position).with("tag", tag).with("form", form.as_str());
+            (Tag::S | Tag::D | Tag::C, _) => {
+                let odd = Finding::new(&CHUNK_FORM, position).with("tag", tag);
+                let odd = odd.with("form", chunk.layout.to_string());
                 self.findings.report(odd)
             }
             _ => Ok(()),
         }
     }
 
-    pub(super) fn item(&mut self, form: Form, bytes: &[u8], position: Position) -> Result<()> {
+    pub(super) fn item(&mut self, layout: Layout, bytes: &[u8], position: Position) -> Result<()> {
         self.payload_bytes += bytes.len() as u64;
         self.has_newline |= bytes.contains(&b'\n');
-        match item::decode(form, bytes) {
+        match item::decode(layout, bytes) {
             Record::Sub(sub) => {
                 if sub.flags != 0 {
                     let odd = Finding::new(&FLAGS, position).with("sid", sub.sid).with("flags", sub.flags);

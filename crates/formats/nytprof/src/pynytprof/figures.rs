@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io::Write};
 use traceloom_core::{Error, Findings, Loss, Options, Records, Result, Source, Text};
 
 use super::{
-    forms::{LONGEST_NAME, is_clean},
+    forms::{MAX_NAME, is_clean},
     raw::{ATTRIBUTES, FIGURES_BYTES, Form, OPTIONS, TICKS_PER_SEC, Tag},
     read::open,
     record::{Chunk, Edge, Header, Line, Process, Record, Sub},
@@ -99,6 +99,7 @@ impl Figures {
             }
             Record::File(file) => self.add_file(file.fid, file.path)?,
             Record::Token(crate::Record::NewFid(file)) => self.add_file(file.fid, file.name.bytes)?,
+            Record::Token(crate::Record::PidStart(start)) => self.process = Some(Process::from(start)),
             Record::Visit(visit) => {
                 self.loss.lose("the order of visits", || format!("line {} of file {}", visit.line, visit.fid));
             }
@@ -243,9 +244,9 @@ impl Figures {
             sub.name = Text(&sub.name).to_string().into_bytes();
         }
         // An escaped name is longer, and what is too long for a name is none to who reads it.
-        for sub in self.subs.values_mut().filter(|sub| sub.name.len() > LONGEST_NAME) {
+        for sub in self.subs.values_mut().filter(|sub| sub.name.len() > MAX_NAME) {
             self.loss.lose("ends of very long names", || brief(&sub.name));
-            let end = String::from_utf8_lossy(&sub.name).floor_char_boundary(LONGEST_NAME);
+            let end = String::from_utf8_lossy(&sub.name).floor_char_boundary(MAX_NAME);
             sub.name.truncate(end);
         }
     }
@@ -302,7 +303,7 @@ impl Figures {
 /// The head of a chunk with so many bytes.
 pub(super) fn chunk(tag: Tag, form: Form, length: u64) -> Result<Record<'static>> {
     let too_long = |_| Error::limit("bytes in one chunk", length, u32::MAX.into());
-    Ok(Record::Chunk(Chunk { tag, length: u32::try_from(length).map_err(too_long)?, form }))
+    Ok(Record::Chunk(Chunk::new(tag, u32::try_from(length).map_err(too_long)?, form)))
 }
 
 impl LineSum {

@@ -31,10 +31,14 @@ traceloom_core::rules! { "pynytprof":
         "there is no process record";
     PROCESS_LENGTH "process-length" Error
         "the process record has a length, 21 bytes in all; the document has 17";
+    PROCESS_INTEGERS "process-integers" Error
+        "the numbers of the process record have a variable length; the document has 4 bytes each";
     PROCESS_TIME "process-time" Warning
         "the process began at {time}, which is no likely time of day";
     TOKENS "tokens" Error
-        "records of the real stream follow the process record, in place of chunks";
+        "records of the real stream follow the process record";
+    FRAMING "framing" Error
+        "chunk {tag} is stored without its {missing}";
     CHUNK_ORDER "chunk-order" Error
         "chunk {tag} comes after chunk {before}; the document's order is P S D C E";
     CHUNK_REPEATED "chunk-repeated" Error

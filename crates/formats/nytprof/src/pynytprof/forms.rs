@@ -2,14 +2,13 @@
 
 use traceloom_core::{Limits, Result, Source, Window};
 
-use super::raw::{FIGURES_BYTES, Form, Tag, VISIT_BYTES};
-use crate::raw::get_integer;
+use super::raw::{FIGURES_BYTES, Form, Integers, Layout, Tag, VISIT_BYTES};
 
 /// What is known about a file when a chunk is met.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Context {
-    /// An earlier chunk has integers of variable length, so this one has too.
-    pub(super) is_varint: bool,
+    /// How an earlier chunk stores its integers, so this one does too.
+    pub(super) integers: Integers,
     /// Subs have line ranges, so calls have places.
     pub(super) has_ranges: bool,
 }
@@ -24,7 +23,7 @@ pub(super) struct Contents<'a> {
 }
 
 /// Names longer than this are no names.
-pub(super) const LONGEST_NAME: usize = 1 << 16;
+pub(super) const MAX_NAME: usize = 1 << 16;
 /// No file has so many; four letters of a name, taken for a number, are more.
 const MAX_LINES: u32 = 1 << 24;
 
@@ -48,59 +47,70 @@ const D_FORMS: &[(Form, Trust)] = &[
     (Form::Ranges, Trust::Numbers),
     (Form::Subs, Trust::Names),
     (Form::Ranges, Trust::Names),
-    (Form::VarintVisits, Trust::Sizes),
-    // A name in another encoding is still a name, if nothing else explains the bytes.
-    (Form::Subs, Trust::Sizes),
 ];
 
-/// The same where other chunks have integers of variable length.
-const VARINT_D_FORMS: &[(Form, Trust)] = &[
-    (Form::VarintVisits, Trust::Sizes),
-    (Form::Visits, Trust::Sizes),
-    (Form::Subs, Trust::Names),
-    (Form::Ranges, Trust::Names),
-    (Form::Subs, Trust::Sizes),
-];
+/// The same if other chunks have integers of variable length: such lists and names are unlike anything else.
+const VARIED_D_FORMS: &[(Form, Trust)] =
+    &[(Form::Visits, Trust::Sizes), (Form::Subs, Trust::Numbers), (Form::Ranges, Trust::Numbers)];
+
+/// Layouts to try, and how much they have to be like what the tool writes.
+fn candidates(tag: Tag, context: Context) -> Vec<(Layout, Trust)> {
+    let is_varied = context.integers != Integers::Fixed;
+    let integers = if is_varied { context.integers } else { Integers::Variable };
+    let fixed = |(form, trust): &(Form, Trust)| (Layout::from(*form), *trust);
+    let varied = |(form, trust): &(Form, Trust)| (Layout { form: *form, integers }, *trust);
+    let both = |form| {
+        let either = [fixed(&(form, Trust::Sizes)), varied(&(form, Trust::Sizes))];
+        if is_varied { either.into_iter().rev().collect() } else { Vec::from(either) }
+    };
+    match tag {
+        Tag::S => both(Form::Lines),
+        Tag::C if context.has_ranges => both(Form::SiteCalls),
+        Tag::C => both(Form::Edges),
+        Tag::D => {
+            let more: &[_] = if is_varied { VARIED_D_FORMS } else { &[] };
+            // A name in another encoding is still a name, if nothing else explains the bytes.
+            let last = [varied(&(Form::Visits, Trust::Sizes)), fixed(&(Form::Subs, Trust::Sizes))];
+            more.iter().map(varied).chain(D_FORMS.iter().map(fixed)).chain(last).collect()
+        }
+        Tag::F => {
+            let (named, indexed) = ((Form::Files, Trust::Names), (Form::IndexedFiles, Trust::Sizes));
+            vec![varied(&named), fixed(&named), fixed(&indexed), varied(&indexed)]
+        }
+        Tag::A => vec![fixed(&(Form::Properties, Trust::Names))],
+        _ => Vec::new(),
+    }
+}
 
 impl Contents<'_> {
-    /// The first form that explains all bytes.
-    pub(super) fn form(&self, tag: Tag, context: Context) -> Result<Form> {
-        let candidates: &[(Form, Trust)] = match tag {
-            Tag::S if context.is_varint => &[(Form::VarintLines, Trust::Sizes), (Form::Lines, Trust::Sizes)],
-            Tag::S => &[(Form::Lines, Trust::Sizes), (Form::VarintLines, Trust::Sizes)],
-            Tag::C if context.has_ranges => &[(Form::SiteCalls, Trust::Sizes)],
-            Tag::C if context.is_varint => &[(Form::VarintEdges, Trust::Sizes), (Form::Edges, Trust::Sizes)],
-            Tag::C => &[(Form::Edges, Trust::Sizes), (Form::VarintEdges, Trust::Sizes)],
-            Tag::D if self.length == 0 => &[(Form::Subs, Trust::Sizes)],
-            Tag::D if context.is_varint => VARINT_D_FORMS,
-            Tag::D => D_FORMS,
-            Tag::F => {
-                &[(Form::VarintFiles, Trust::Names), (Form::Files, Trust::Names), (Form::IndexedFiles, Trust::Sizes)]
-            }
-            Tag::A => &[(Form::Properties, Trust::Names)],
-            _ => &[],
-        };
-        for (form, trust) in candidates {
-            if self.fits(*form, *trust)? {
-                return Ok(*form);
+    /// The first layout that explains all bytes.
+    pub(super) fn layout(&self, tag: Tag, context: Context) -> Result<Layout> {
+        if tag == Tag::D && self.length == 0 {
+            return Ok(Form::Subs.into());
+        }
+        for (layout, trust) in candidates(tag, context) {
+            if self.fits(layout, trust)? {
+                return Ok(layout);
             }
         }
-        Ok(Form::Raw)
+        Ok(Form::Raw.into())
     }
 
-    fn fits(&self, form: Form, trust: Trust) -> Result<bool> {
-        match form {
-            Form::Lines | Form::Edges | Form::SiteCalls => {
+    fn fits(&self, layout: Layout, trust: Trust) -> Result<bool> {
+        match (layout.form, layout.integers) {
+            (Form::Lines | Form::Edges | Form::SiteCalls, Integers::Fixed) => {
                 return Ok(self.is_cut || self.length.is_multiple_of(FIGURES_BYTES as u64));
             }
-            Form::IndexedFiles => return Ok(self.length.is_multiple_of(8)),
-            Form::Visits if !self.is_cut && self.length % VISIT_BYTES as u64 != 1 => return Ok(false),
+            (Form::IndexedFiles, Integers::Fixed) => return Ok(self.length.is_multiple_of(8)),
+            (Form::Visits, Integers::Fixed) if !self.is_cut && self.length % VISIT_BYTES as u64 != 1 => {
+                return Ok(false);
+            }
             _ => {}
         }
-        let is_last_resort = form == Form::Subs && trust == Trust::Sizes;
+        let is_last_resort = layout.form == Form::Subs && trust == Trust::Sizes;
         let mut scan = Scan::new(self, trust);
         while scan.left > 0 {
-            match scan.item(form)? {
+            match scan.item(layout)? {
                 Some(()) => {}
                 // A piece of a first sub is all that is left of the document's form.
                 None => return Ok(self.is_cut && scan.ran_out && (scan.items > 0 || is_last_resort)),
@@ -112,7 +122,7 @@ impl Contents<'_> {
             }
         }
         // A list of visits has to end with its mark.
-        Ok(!matches!(form, Form::Visits | Form::VarintVisits) || self.is_cut)
+        Ok(layout.form != Form::Visits || self.is_cut)
     }
 }
 
@@ -135,63 +145,48 @@ impl Scan {
         Self { window, left: contents.length, items: 0, ran_out: false, has_ended: false, trust }
     }
 
-    fn item(&mut self, form: Form) -> Result<Option<()>> {
-        match form {
-            Form::Subs => self.sub(),
-            Form::Ranges => self.range(),
-            Form::Files => self.skip_and_name(16, false),
-            Form::Properties => self.property(),
-            Form::Visits | Form::VarintVisits => self.visit(form),
-            Form::VarintLines | Form::VarintEdges => {
-                Ok(if self.integers(3)? && self.skip(16)? { Some(()) } else { None })
-            }
-            Form::VarintFiles => {
-                if !self.integers(4)? {
-                    return Ok(None);
+    fn item(&mut self, layout: Layout) -> Result<Option<()>> {
+        match layout.form {
+            Form::Raw => return Ok(None),
+            Form::Properties => return self.property(),
+            Form::Visits => match self.byte()? {
+                Some(0) => {
+                    self.has_ended = true;
+                    return Ok(Some(()));
                 }
-                self.skip_and_name(0, false)
-            }
-            _ => Ok(None),
+                Some(1) => {}
+                _ => return Ok(None),
+            },
+            _ => {}
         }
-    }
-
-    fn visit(&mut self, form: Form) -> Result<Option<()>> {
-        match self.byte()? {
-            Some(0) => {
-                self.has_ended = true;
-                Ok(Some(()))
-            }
-            Some(1) => {
-                let is_whole = if form == Form::Visits { self.skip(16)? } else { self.integers(2)? && self.skip(8)? };
-                Ok(is_whole.then_some(()))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn sub(&mut self) -> Result<Option<()>> {
-        let [_, flags] = self.numbers()?;
-        if self.trust == Trust::Numbers && flags != 0 {
-            return Ok(None);
-        }
-        self.skip_and_name(8, true)
-    }
-
-    fn range(&mut self) -> Result<Option<()>> {
-        let [_, _, first_line, last_line] = self.numbers()?;
+        let Some(numbers) = self.integers(layout)? else { return Ok(None) };
         let needs_meaning = self.trust == Trust::Numbers;
-        if needs_meaning && (first_line > last_line || last_line >= MAX_LINES) {
-            return Ok(None);
+        match (layout.form, numbers) {
+            (Form::Visits, _) => Ok(self.skip(8)?.then_some(())),
+            (Form::Lines | Form::Edges | Form::SiteCalls, _) => Ok(self.skip(16)?.then_some(())),
+            (Form::Subs, [_, flags, ..]) if needs_meaning && flags != 0 => Ok(None),
+            (Form::Ranges, [_, _, first, last]) if needs_meaning && (first > last || last >= MAX_LINES) => Ok(None),
+            (Form::Subs, _) => self.named(true),
+            (Form::Ranges, _) => self.named(!needs_meaning),
+            (Form::Files, _) => self.named(false),
+            _ => Ok(Some(())),
         }
-        self.skip_and_name(16, !needs_meaning)
     }
 
-    /// The next numbers of 4 bytes, which stay where they are; 0 for those that are not there.
-    fn numbers<const N: usize>(&mut self) -> Result<[u32; N]> {
-        let mut bytes = self.window.fill(4 * N)?.chunks_exact(4);
-        Ok(std::array::from_fn(|_| {
-            bytes.next().and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
-        }))
+    /// The integers of an item; 0 for those that it does not have.
+    fn integers(&mut self, layout: Layout) -> Result<Option<[u32; 4]>> {
+        let mut numbers = [0; 4];
+        for number in numbers.iter_mut().take(layout.form.integers()) {
+            let Some((value, len)) = layout.integers.get(self.window.fill(5)?) else {
+                self.ran_out |= self.left < 5;
+                return Ok(None);
+            };
+            if !self.skip(len as u64)? {
+                return Ok(None);
+            }
+            *number = value;
+        }
+        Ok(Some(numbers))
     }
 
     fn property(&mut self) -> Result<Option<()>> {
@@ -199,11 +194,8 @@ impl Scan {
         Ok(name.filter(|name| name.contains(&b'=') && is_clean(name)).map(|_| ()))
     }
 
-    /// Fixed bytes, then a name; where it may be empty, almost everything is one.
-    fn skip_and_name(&mut self, fixed: u64, may_be_empty: bool) -> Result<Option<()>> {
-        if !self.skip(fixed)? {
-            return Ok(None);
-        }
+    /// A name; if it may be empty, almost everything is one.
+    fn named(&mut self, may_be_empty: bool) -> Result<Option<()>> {
         let name = self.name()?;
         Ok(name
             .filter(|name| (may_be_empty || !name.is_empty()) && (self.trust == Trust::Sizes || is_clean(name)))
@@ -227,23 +219,12 @@ impl Scan {
         Ok(true)
     }
 
-    /// Integers in their shortest form only: others would not come out the same.
-    fn integers(&mut self, count: usize) -> Result<bool> {
-        for _ in 0..count {
-            let Some(integer) = get_integer(self.window.fill(5)?) else { return Ok(false) };
-            if integer.is_padded || !self.skip(integer.len as u64)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     fn name(&mut self) -> Result<Option<Vec<u8>>> {
         let mut name = Vec::new();
         loop {
             match self.byte()? {
                 Some(0) => return Ok(Some(name)),
-                Some(byte) if name.len() < LONGEST_NAME => name.push(byte),
+                Some(byte) if name.len() < MAX_NAME => name.push(byte),
                 _ => return Ok(None),
             }
         }

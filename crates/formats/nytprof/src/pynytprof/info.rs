@@ -65,6 +65,7 @@ impl Survey {
             Record::SiteCalls(_) => self.sites += 1,
             Record::File(file) => self.take_file(file.fid, file.path),
             Record::IndexedFile(..) => self.files += 1,
+            Record::Token(crate::Record::PidStart(start)) => self.process = Some(Process::from(start)),
             Record::Token(crate::Record::NewFid(file)) => self.take_file(file.fid, file.name.bytes),
             Record::Payload(bytes) | Record::Residue(bytes) => self.unexplained_bytes += bytes.len() as u64,
             _ => {}

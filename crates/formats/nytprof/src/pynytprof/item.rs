@@ -3,30 +3,23 @@
 use traceloom_core::{ByteOrder, Cursor};
 
 use super::{
-    raw::{FIGURES_BYTES, Form},
+    raw::{Form, Integers, Layout},
     record::{Edge, File, Line, Range, Record, SiteCalls, Sub, Visit},
 };
-use crate::{
-    Pair,
-    raw::{get_integer, put_integer},
-};
+use crate::Pair;
 
 /// The length of the item at the front, or how many bytes are needed to tell.
-pub(super) fn measure(form: Form, bytes: &[u8]) -> Result<usize, usize> {
+pub(super) fn measure(layout: Layout, bytes: &[u8]) -> Result<usize, usize> {
     let fixed = |len: usize| if bytes.len() >= len { Ok(len) } else { Err(len) };
-    match form {
+    let integers = |start| integers_end(layout, bytes, start);
+    match layout.form {
         Form::Raw => fixed(1),
-        Form::Lines | Form::Edges | Form::SiteCalls => fixed(FIGURES_BYTES),
-        Form::IndexedFiles => fixed(8),
-        Form::Subs => name_end(bytes, 8),
-        Form::Ranges | Form::Files => name_end(bytes, 16),
-        Form::Properties => name_end(bytes, 0),
-        Form::VarintLines | Form::VarintEdges => fixed(integers_end(bytes, 0, 3)? + 16),
-        Form::VarintFiles => name_end(bytes, integers_end(bytes, 0, 4)?),
-        Form::Visits | Form::VarintVisits => match bytes.first() {
+        Form::Lines | Form::Edges | Form::SiteCalls => fixed(integers(0)? + 16),
+        Form::IndexedFiles => integers(0),
+        Form::Subs | Form::Ranges | Form::Files | Form::Properties => name_end(bytes, integers(0)?),
+        Form::Visits => match bytes.first() {
             None => Err(1),
-            Some(1) if form == Form::Visits => fixed(17),
-            Some(1) => fixed(integers_end(bytes, 1, 2)? + 8),
+            Some(1) => fixed(integers(1)? + 8),
             Some(_) => Ok(1),
         },
     }
@@ -37,33 +30,37 @@ fn name_end(bytes: &[u8], start: usize) -> Result<usize, usize> {
     name.iter().position(|byte| *byte == 0).map(|at| start + at + 1).ok_or(bytes.len() + 1)
 }
 
-fn integers_end(bytes: &[u8], start: usize, count: usize) -> Result<usize, usize> {
-    (0..count).try_fold(start, |at, _| {
+fn integers_end(layout: Layout, bytes: &[u8], start: usize) -> Result<usize, usize> {
+    if layout.integers == Integers::Fixed {
+        let end = start + 4 * layout.form.integers();
+        return if bytes.len() >= end { Ok(end) } else { Err(end) };
+    }
+    (0..layout.form.integers()).try_fold(start, |at, _| {
         let rest = bytes.get(at..).unwrap_or_default();
-        get_integer(rest).map(|integer| at + integer.len).ok_or(bytes.len() + 1)
+        layout.integers.get(rest).map(|(_, len)| at + len).ok_or(bytes.len() + 1)
     })
 }
 
 /// The fields of an item that has been measured.
-pub(super) fn decode(form: Form, bytes: &[u8]) -> Record<'_> {
-    let mut item = Item { cursor: Cursor::new(bytes, 0, ByteOrder::Little), is_varint: form.is_varint() };
-    item.record(form).unwrap_or(Record::Payload(bytes))
+pub(super) fn decode(layout: Layout, bytes: &[u8]) -> Record<'_> {
+    let mut item = Item { cursor: Cursor::new(bytes, 0, ByteOrder::Little), integers: layout.integers };
+    item.record(layout.form).unwrap_or(Record::Payload(bytes))
 }
 
 struct Item<'a> {
     cursor: Cursor<'a>,
-    is_varint: bool,
+    integers: Integers,
 }
 
 impl<'a> Item<'a> {
     fn record(&mut self, form: Form) -> Option<Record<'a>> {
         Some(match form {
             Form::Raw => return None,
-            Form::Lines | Form::VarintLines => {
+            Form::Lines => {
                 let (fid, line, calls) = (self.integer()?, self.integer()?, self.integer()?);
                 Record::Line(Line { fid, line, calls, inc_ticks: self.time()?, exc_ticks: self.time()? })
             }
-            Form::Edges | Form::VarintEdges => {
+            Form::Edges => {
                 let (caller_sid, callee_sid, calls) = (self.integer()?, self.integer()?, self.integer()?);
                 let (ticks, sub_ticks) = (self.time()?, self.time()?);
                 Record::Edge(Edge { caller_sid, callee_sid, calls, ticks, sub_ticks })
@@ -81,12 +78,12 @@ impl<'a> Item<'a> {
                 let (first_line, last_line) = (self.integer()?, self.integer()?);
                 Record::Range(Range { sid, fid, first_line, last_line, name: self.name()? })
             }
-            Form::Visits | Form::VarintVisits => match self.cursor.u8("mark").ok()? {
+            Form::Visits => match self.cursor.u8("mark").ok()? {
                 1 => Record::Visit(Visit { fid: self.integer()?, line: self.integer()?, ns: self.time()? }),
                 0 => Record::VisitsEnd,
                 _ => return None,
             },
-            Form::Files | Form::VarintFiles => {
+            Form::Files => {
                 let (fid, flags, size, mtime) = (self.integer()?, self.integer()?, self.integer()?, self.integer()?);
                 Record::File(File { fid, flags, size, mtime, path: self.name()? })
             }
@@ -96,13 +93,10 @@ impl<'a> Item<'a> {
     }
 
     fn integer(&mut self) -> Option<u32> {
-        if !self.is_varint {
-            return self.cursor.u32("number").ok();
-        }
         let mut ahead = self.cursor;
-        let integer = get_integer(ahead.rest())?;
-        self.cursor.take(integer.len, "number").ok()?;
-        Some(integer.value)
+        let (value, len) = self.integers.get(ahead.rest())?;
+        self.cursor.take(len, "number").ok()?;
+        Some(value)
     }
 
     fn time(&mut self) -> Option<u64> {
@@ -114,13 +108,10 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Lays an item out; false if a chunk of this form cannot hold it.
-pub(super) fn encode(form: Form, record: &Record<'_>, out: &mut Vec<u8>) -> bool {
-    let is_varint = form.is_varint();
+/// Lays an item out; false if a chunk of this layout cannot hold it.
+pub(super) fn encode(layout: Layout, record: &Record<'_>, out: &mut Vec<u8>) -> bool {
     let integers = |numbers: &[u32], out: &mut Vec<u8>| {
-        for number in numbers {
-            if is_varint { put_integer(*number, out) } else { out.extend_from_slice(&number.to_le_bytes()) }
-        }
+        numbers.iter().for_each(|number| layout.integers.put(*number, out));
     };
     let times = |times: [u64; 2], out: &mut Vec<u8>| out.extend_from_slice(times.map(u64::to_le_bytes).as_flattened());
     let name = |name: &[u8], out: &mut Vec<u8>| {
@@ -128,13 +119,13 @@ pub(super) fn encode(form: Form, record: &Record<'_>, out: &mut Vec<u8>) -> bool
         out.push(0);
         !name.contains(&0)
     };
-    match (form, record) {
+    match (layout.form, record) {
         (_, Record::Payload(bytes)) => out.extend_from_slice(bytes),
-        (Form::Lines | Form::VarintLines, Record::Line(line)) => {
+        (Form::Lines, Record::Line(line)) => {
             integers(&[line.fid, line.line, line.calls], out);
             times([line.inc_ticks, line.exc_ticks], out);
         }
-        (Form::Edges | Form::VarintEdges, Record::Edge(edge)) => {
+        (Form::Edges, Record::Edge(edge)) => {
             integers(&[edge.caller_sid, edge.callee_sid, edge.calls], out);
             times([edge.ticks, edge.sub_ticks], out);
         }
@@ -150,13 +141,13 @@ pub(super) fn encode(form: Form, record: &Record<'_>, out: &mut Vec<u8>) -> bool
             integers(&[sub.sid, sub.fid, sub.first_line, sub.last_line], out);
             return name(sub.name, out);
         }
-        (Form::Visits | Form::VarintVisits, Record::Visit(visit)) => {
+        (Form::Visits, Record::Visit(visit)) => {
             out.push(1);
             integers(&[visit.fid, visit.line], out);
             out.extend_from_slice(&visit.ns.to_le_bytes());
         }
-        (Form::Visits | Form::VarintVisits, Record::VisitsEnd) => out.push(0),
-        (Form::Files | Form::VarintFiles, Record::File(file)) => {
+        (Form::Visits, Record::VisitsEnd) => out.push(0),
+        (Form::Files, Record::File(file)) => {
             integers(&[file.fid, file.flags, file.size, file.mtime], out);
             return name(file.path, out);
         }

@@ -7,10 +7,12 @@ pub mod findings;
 mod forms;
 mod info;
 mod item;
+pub(crate) mod plan;
 pub mod raw;
 mod read;
 mod record;
 pub mod sample;
+pub(crate) mod tokens;
 mod write;
 
 use std::io::Write;

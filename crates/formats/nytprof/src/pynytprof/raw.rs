@@ -1,5 +1,9 @@
 //! Numbers and layouts of the dialect, shared by reading and writing. All numbers are little-endian.
 
+use std::fmt;
+
+use crate::raw::{get_integer, put_integer};
+
 /// Bytes of the process record: tag, two numbers, a time.
 pub const PROCESS_BYTES: usize = 17;
 /// The same with a length behind the tag, as the last C writer has it.
@@ -88,28 +92,20 @@ impl Tag {
 pub enum Form {
     /// Bytes.
     Raw,
-    /// `S`: file, line, calls in 4 bytes, two times in 8.
+    /// `S`: file, line, calls, then two times in 8 bytes.
     Lines,
-    /// `S` with integers of variable length.
-    VarintLines,
-    /// `D`: number, flags in 4 bytes, name up to a NUL.
+    /// `D`: number, flags, name up to a NUL.
     Subs,
-    /// `D`: number, file, first and last line in 4 bytes, name up to a NUL.
+    /// `D`: number, file, first and last line, name up to a NUL.
     Ranges,
     /// `D`: a list of visited lines with times in nanoseconds.
     Visits,
-    /// The same with integers of variable length.
-    VarintVisits,
-    /// `C`: caller, callee, calls in 4 bytes, two times in 8.
+    /// `C`: caller, callee, calls, then two times in 8 bytes.
     Edges,
-    /// `C`: file, line, callee in 4 bytes, two times in 8; goes with [`Form::Ranges`].
+    /// `C`: file, line, callee, then two times in 8 bytes; goes with [`Form::Ranges`].
     SiteCalls,
-    /// `C` with integers of variable length.
-    VarintEdges,
-    /// `F`: file, flags, size, time of change in 4 bytes, path up to a NUL.
+    /// `F`: file, flags, size, time of change, path up to a NUL.
     Files,
-    /// The same with integers of variable length.
-    VarintFiles,
     /// `F`: file and the number of a string that is not stored.
     IndexedFiles,
     /// `A`: `key=value` up to a NUL.
@@ -122,23 +118,152 @@ impl Form {
         match self {
             Self::Raw => "raw",
             Self::Lines => "lines",
-            Self::VarintLines => "varint lines",
             Self::Subs => "subs",
             Self::Ranges => "subs with line ranges",
             Self::Visits => "visits",
-            Self::VarintVisits => "varint visits",
             Self::Edges => "edges",
             Self::SiteCalls => "calls by place",
-            Self::VarintEdges => "varint edges",
             Self::Files => "files",
-            Self::VarintFiles => "varint files",
             Self::IndexedFiles => "indexed files",
             Self::Properties => "properties",
         }
     }
 
-    /// Whether its integers have a variable length.
-    pub const fn is_varint(self) -> bool {
-        matches!(self, Self::VarintLines | Self::VarintVisits | Self::VarintEdges | Self::VarintFiles)
+    /// How many integers an item has, in front of its times or its name.
+    pub(crate) const fn integers(self) -> usize {
+        match self {
+            Self::Raw | Self::Properties => 0,
+            Self::Subs | Self::Visits | Self::IndexedFiles => 2,
+            Self::Lines | Self::Edges | Self::SiteCalls => 3,
+            Self::Ranges | Self::Files => 4,
+        }
+    }
+}
+
+/// How the integers of a chunk are stored.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+#[non_exhaustive]
+pub enum Integers {
+    /// In 4 bytes.
+    #[default]
+    Fixed,
+    /// As the real stream has them.
+    Variable,
+    /// Seven bits per byte: an attempt at the real ones, which agrees up to 127.
+    Septets,
+}
+
+impl Integers {
+    /// Reads an integer; `None` if the bytes end early or no writer chooses them, so that they would not come out again.
+    pub fn get(self, bytes: &[u8]) -> Option<(u32, usize)> {
+        match self {
+            Self::Fixed => bytes.first_chunk().map(|bytes| (u32::from_le_bytes(*bytes), 4)),
+            Self::Variable => {
+                get_integer(bytes).filter(|integer| !integer.is_padded).map(|integer| (integer.value, integer.len))
+            }
+            Self::Septets => {
+                let len = bytes.iter().take(4).position(|byte| *byte < 0x80)? + 1;
+                let bits = [0x7f, 0x7f, 0x3f, 0x1f].get(len - 1)?;
+                let stored = bytes.get(..len)?;
+                let (first, rest) = stored.split_first()?;
+                let fold = |value, byte: &u8| value << 7 | u32::from(byte & 0x7f);
+                let value = rest.iter().fold(u32::from(first & bits), fold);
+                let mut plain = Vec::with_capacity(len);
+                self.put(value, &mut plain);
+                (plain == stored).then_some((value, len))
+            }
+        }
+    }
+
+    /// Writes an integer.
+    pub fn put(self, value: u32, out: &mut Vec<u8>) {
+        let septet = |shift: u32| (value >> shift) as u8 & 0x7f;
+        match (self, value) {
+            (Self::Fixed, _) => out.extend_from_slice(&value.to_le_bytes()),
+            (Self::Septets, 0x80..0x4000) => out.extend_from_slice(&[septet(7) | 0x80, septet(0)]),
+            (Self::Septets, 0x4000..0x20_0000) => {
+                out.extend_from_slice(&[septet(14) | 0xc0, septet(7) | 0x80, septet(0)]);
+            }
+            (Self::Septets, 0x20_0000..0x1000_0000) => {
+                out.extend_from_slice(&[septet(21) | 0xe0, septet(14) | 0x80, septet(7) | 0x80, septet(0)]);
+            }
+            (Self::Septets | Self::Variable, _) => put_integer(value, out),
+        }
+    }
+}
+
+/// How the items of a chunk are laid out.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Layout {
+    /// What they are.
+    pub form: Form,
+    /// How their integers are stored.
+    pub integers: Integers,
+}
+
+impl From<Form> for Layout {
+    fn from(form: Form) -> Self {
+        Self { form, integers: Integers::Fixed }
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.integers {
+            Integers::Fixed => "",
+            Integers::Variable => "varint ",
+            Integers::Septets => "septet ",
+        })?;
+        f.write_str(self.form.as_str())
+    }
+}
+
+/// What stands in front of the items of a chunk.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
+pub enum Framing {
+    /// Tag and length.
+    #[default]
+    Length,
+    /// The tag alone.
+    Tag,
+    /// Nothing.
+    None,
+}
+
+impl Framing {
+    /// Bytes in front of the items.
+    pub const fn head_bytes(self) -> usize {
+        match self {
+            Self::Length => CHUNK_HEAD,
+            Self::Tag => 1,
+            Self::None => 0,
+        }
+    }
+
+    /// A word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::Tag => "tag",
+            Self::None => "none",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_integer_comes_back_however_it_is_stored() {
+        for integers in [Integers::Fixed, Integers::Variable, Integers::Septets] {
+            for value in [0, 1, 127, 128, 300, 14_837, 0x3fff, 0x4000, 0xf_ffff] {
+                let mut bytes = Vec::new();
+                integers.put(value, &mut bytes);
+                assert_eq!(integers.get(&bytes), Some((value, bytes.len())), "{integers:?} {value}");
+                assert_eq!(integers.get(&bytes[..bytes.len() - 1]), None, "{integers:?} {value}");
+            }
+        }
+        assert_eq!(Integers::Septets.get(&[0xf3, 0x75]), Some((14_837, 2)));
     }
 }

@@ -2,7 +2,7 @@
 
 use traceloom_core::{Describe, Fields};
 
-use super::raw::{Form, Tag};
+use super::raw::{Form, Framing, Layout, Tag};
 use crate::{Dialect, Pair};
 
 /// How the file begins, and which form it has.
@@ -33,6 +33,12 @@ pub struct Process {
     pub has_length: bool,
 }
 
+impl From<&crate::PidStart<'_>> for Process {
+    fn from(start: &crate::PidStart<'_>) -> Self {
+        Self { pid: start.pid, ppid: start.ppid, time: start.time.value(), has_length: false }
+    }
+}
+
 /// Begins a chunk; its records follow.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Chunk {
@@ -41,7 +47,16 @@ pub struct Chunk {
     /// Bytes that should follow.
     pub length: u32,
     /// How they are laid out; not stored.
-    pub form: Form,
+    pub layout: Layout,
+    /// Which of tag and length are stored.
+    pub framing: Framing,
+}
+
+impl Chunk {
+    /// A chunk as the document has it, with tag, length and integers of 4 bytes.
+    pub fn new(tag: Tag, length: u32, form: Form) -> Self {
+        Self { tag, length, layout: form.into(), framing: Framing::Length }
+    }
 }
 
 /// Figures of a line, in ticks.
@@ -247,7 +262,10 @@ impl Describe for Record<'_> {
             Self::Chunk(chunk) => {
                 fields.word("tag", &chunk.tag.to_string());
                 fields.unsigned("length", chunk.length.into());
-                fields.word("form", chunk.form.as_str());
+                fields.word("form", &chunk.layout.to_string());
+                if chunk.framing != Framing::Length {
+                    fields.word("framing", chunk.framing.as_str());
+                }
             }
             Self::Token(record) => record.describe(fields),
             Self::Payload(bytes) | Self::Residue(bytes) => fields.bytes("bytes", bytes),

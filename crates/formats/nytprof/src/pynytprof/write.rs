@@ -6,17 +6,20 @@ use traceloom_core::{Describe, Error, RecordWriter, Result};
 
 use super::{
     item,
-    raw::Form,
+    raw::{Form, Framing, Layout},
     record::{Header, Record},
 };
 use crate::{
+    Dialect,
     output::{Output, end_deflate, finish, output, put_line, put_pair, start_deflate},
     raw::Tag,
 };
 
 /// Starts a file with its first line.
 pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
-    Ok(Writer { out: output(out, &header.head), form: Form::Raw })
+    // The ancestor's header may go on with texts.
+    let form = if header.dialect == Dialect::Ancestor { Form::Properties } else { Form::Raw };
+    Ok(Writer { out: output(out, &header.head), layout: form.into() })
 }
 
 /// Writes one file, record by record, in the order that [`Record`] describes.
@@ -25,7 +28,7 @@ pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: Output<W>,
-    form: Form,
+    layout: Layout,
 }
 
 impl<W: Write> Writer<W> {
@@ -48,9 +51,13 @@ impl<W: Write> Writer<W> {
                 self.out.put_f64(process.time);
             }
             Record::Chunk(chunk) => {
-                self.out.put_u8(chunk.tag.0);
-                self.out.put_u32(chunk.length);
-                self.form = chunk.form;
+                if chunk.framing != Framing::None {
+                    self.out.put_u8(chunk.tag.0);
+                }
+                if chunk.framing == Framing::Length {
+                    self.out.put_u32(chunk.length);
+                }
+                self.layout = chunk.layout;
             }
             Record::Token(token) => {
                 let mut writer = crate::create(Vec::new(), &crate::Header::default())?;
@@ -60,9 +67,9 @@ impl<W: Write> Writer<W> {
             }
             Record::Residue(bytes) => self.out.put(bytes),
             other => {
-                if !item::encode(self.form, other, self.out.buffer()) {
-                    let (kind, form) = (other.kind(), self.form.as_str());
-                    return Err(Error::usage(format!("a chunk of {form} cannot hold this {kind}")));
+                if !item::encode(self.layout, other, self.out.buffer()) {
+                    let (kind, layout) = (other.kind(), self.layout);
+                    return Err(Error::usage(format!("a chunk of {layout} cannot hold this {kind}")));
                 }
             }
         }

@@ -328,7 +328,7 @@ fn clean<'n>(name: &'n str, loss: &mut Loss) -> std::borrow::Cow<'n, str> {
 
 fn chunk(tag: Tag, form: Form, bytes: u64) -> Result<Record<'static>> {
     let length = u32::try_from(bytes).map_err(|_| Error::limit("bytes of a chunk", bytes, u32::MAX.into()))?;
-    Ok(Record::Chunk(Chunk { tag, length, form }))
+    Ok(Record::Chunk(Chunk::new(tag, length, form)))
 }
 
 fn check(what: &'static str, held: usize, most: usize) -> Result<()> {

@@ -106,6 +106,7 @@ impl Declared {
                 self.files.refer(visit.fid, strings)?;
                 self.visits_ns = self.visits_ns.saturating_add(visit.ns);
             }
+            Record::Token(Token::PidStart(start)) => self.process = self.process.or(Some(Process::from(start))),
             Record::Token(Token::NewFid(file)) => self.files.define(file, strings)?,
             Record::Token(Token::SrcLine(source)) => self.files.refer(source.fid, strings)?,
             Record::Token(Token::SubCallers(calls)) if calls.fid != 0 => self.files.refer(calls.fid, strings)?,

@@ -6,7 +6,7 @@ use traceloom_nytprof::{
     Dialect,
     pynytprof::{
         Chunk, Record, open,
-        raw::{Form, Tag},
+        raw::{Form, Integers, Tag},
     },
 };
 
@@ -83,7 +83,7 @@ impl<'a> Golden<'a> {
             if let Some(form) = form_text(chunk) {
                 json["form"] = form.into();
             }
-            if chunk.tag != Tag::E && !matches!(chunk.form, Form::Properties | Form::Raw) {
+            if chunk.tag != Tag::E && !matches!(chunk.layout.form, Form::Properties | Form::Raw) {
                 json["records"] = json!([]);
             }
         }
@@ -164,15 +164,16 @@ fn row(record: &Record<'_>) -> Option<Value> {
 }
 
 fn form_text(chunk: &Chunk) -> Option<&'static str> {
-    Some(match chunk.form {
+    let is_fixed = chunk.layout.integers == Integers::Fixed;
+    Some(match chunk.layout.form {
         Form::Subs if chunk.length == 0 => "empty",
+        Form::Visits if !is_fixed => "varint-stmt",
+        Form::Files if !is_fixed => "varint-file",
+        _ if !is_fixed => "varint",
         Form::Subs => "sid-flags-name",
         Form::Ranges => "sid-fid-range-name",
         Form::Visits => "stmt",
-        Form::VarintVisits => "varint-stmt",
-        Form::VarintLines | Form::VarintEdges => "varint",
         Form::Files => "fid-flags-size-mtime-path",
-        Form::VarintFiles => "varint-file",
         Form::IndexedFiles => "fid-stringindex",
         _ => return None,
     })

@@ -1,25 +1,82 @@
 //! Chunks and what they hold.
 
-use traceloom_core::{Finding, Result};
+use traceloom_core::{Finding, Position, Records, Result};
 
 use super::{Reader, State, Step};
 use crate::{
-    NvLayout, parse,
+    Dialect, NvLayout,
+    dialect::is_plausible,
+    parse,
     pynytprof::{
-        findings::CHUNK_UNKNOWN,
+        findings::{CHUNK_UNKNOWN, TOKENS},
         forms::Contents,
         item,
-        raw::{CHUNK_HEAD, Form, Tag},
+        plan::{Part, Plan},
+        raw::{CHUNK_HEAD, Form, Framing, Integers, Layout, Tag},
         record::Chunk,
+        tokens,
     },
 };
 
+/// Ends the process, in files of which the chunks have no lengths.
+const PID_END: u8 = crate::raw::Tag::PID_END.0;
+
+/// A record of the real stream, or one that imitates it; only some writers have the tags and integers of the real one.
+pub(super) fn token(dialect: Dialect, bytes: &[u8]) -> parse::Parsed<'_> {
+    let real = parse::record(bytes, NvLayout::COMMON);
+    let is_real = match (dialect, real) {
+        (Dialect::Tokens, _) => real != Err(parse::Stop::Unknown),
+        (Dialect::VariableProcess, Ok((crate::Record::PidStart(start), _))) => is_plausible(start.time.value()),
+        _ => false,
+    };
+    if is_real { real } else { tokens::record(bytes) }
+}
+
 impl Reader {
+    /// Behind the process: records of the real stream under other tags, then chunks.
+    pub(super) fn start_chunks(&mut self) -> Result<Step> {
+        let (position, dialect) = (self.position(), self.header.dialect);
+        if tokens::starts(self.window.fill(64)?) {
+            if self.findings().counts().get(TOKENS.code).is_none() {
+                self.checker.findings.report(Finding::new(&TOKENS, position))?;
+            }
+            return self.token();
+        }
+        let (source, limits) = (&self.source, &self.limits);
+        let part = Part { source, limits, start: position.offset, end: self.length };
+        self.planned = match dialect {
+            Dialect::Bare => part.bare()?,
+            Dialect::Tagged => part.tagged()?,
+            _ => Plan::default(),
+        }
+        .chunks
+        .into_iter();
+        self.state = State::Chunks;
+        Ok(Step::Again)
+    }
+
     pub(super) fn chunk(&mut self) -> Result<Step> {
         let position = self.position();
+        if let Some(chunk) = self.planned.next() {
+            return self.enter(chunk, chunk.length.into(), position);
+        }
         let head = self.window.fill(CHUNK_HEAD)?;
         let Some(&tag) = head.first() else { return self.end_of_part() };
+        match self.header.dialect {
+            Dialect::Tagged if tag == PID_END => {
+                self.state = State::Tokens;
+                return Ok(Step::Again);
+            }
+            Dialect::Bare | Dialect::Tagged => {
+                return self.truncated("a chunk without a length".to_owned(), self.left() + 1);
+            }
+            _ => {}
+        }
         let tag = Tag(tag);
+        if tag == Tag::E && head.len() == 1 && !self.checker.has_ended() {
+            let end = Chunk { framing: Framing::Tag, ..Chunk::new(tag, 0, Form::Raw) };
+            return self.enter(end, 0, position);
+        }
         let length = head.get(1..5).and_then(|length| length.first_chunk()).map(|length| u32::from_le_bytes(*length));
         let left = self.left().saturating_sub(CHUNK_HEAD as u64);
         let is_cut = length.is_none_or(|length| u64::from(length) > left);
@@ -40,51 +97,59 @@ impl Reader {
         let available = u64::from(length).min(left);
         let start = position.offset + CHUNK_HEAD as u64;
         let contents = Contents { source: &self.source, start, length: available, is_cut };
-        let form = contents.form(tag, self.context)?;
-        self.context.is_varint |= form.is_varint();
-        self.context.has_ranges |= form == Form::Ranges;
-        self.checker.chunk(&Chunk { tag, length, form }, position)?;
+        let layout = contents.layout(tag, self.context)?;
+        if layout.integers != Integers::Fixed {
+            self.context.integers = layout.integers;
+        }
+        self.context.has_ranges |= layout.form == Form::Ranges;
+        let step = self.enter(Chunk { layout, ..Chunk::new(tag, length, Form::Raw) }, available, position)?;
         if is_cut {
             self.checker.truncated(format!("chunk {tag}"), length.into(), left, position)?;
         }
-        self.state = State::Items(form, available);
-        Ok(Step::Chunk(Chunk { tag, length, form }))
+        Ok(step)
     }
 
-    pub(super) fn item(&mut self, form: Form, left: u64) -> Result<Step> {
+    /// Starts a chunk of which so many bytes are there.
+    fn enter(&mut self, chunk: Chunk, available: u64, position: Position) -> Result<Step> {
+        self.checker.chunk(&chunk, position)?;
+        self.state = State::Items(chunk.layout, available);
+        Ok(Step::Chunk(chunk))
+    }
+
+    pub(super) fn item(&mut self, layout: Layout, left: u64) -> Result<Step> {
         if left == 0 {
             self.state = State::Chunks;
             return Ok(Step::Again);
         }
         let within = usize::try_from(left).unwrap_or(usize::MAX);
-        let len = self.item_len(form, within)?;
+        let len = self.item_len(layout, within)?;
         let Some(len) = len else {
-            if form == Form::Raw {
+            if layout.form == Form::Raw {
                 // The file has become shorter while it was read.
                 self.state = State::Residue;
                 return Ok(Step::Again);
             }
             // Only a cut chunk ends inside of an item: the form was chosen because it fits.
-            self.state = State::Items(Form::Raw, left);
-            return self.item(Form::Raw, left);
+            self.state = State::Items(Form::Raw.into(), left);
+            return self.item(Form::Raw.into(), left);
         };
         let position = self.position();
         let bytes = self.window.bytes().get(..len).unwrap_or_default();
-        self.checker.item(form, bytes, position)?;
-        self.state = State::Items(form, left - len as u64);
-        Ok(Step::Item { form, len })
+        self.checker.item(layout, bytes, position)?;
+        self.state = State::Items(layout, left - len as u64);
+        Ok(Step::Item { layout, len })
     }
 
     /// The length of the item at the front, made available whole; `None` if it is not within its chunk.
-    fn item_len(&mut self, form: Form, within: usize) -> Result<Option<usize>> {
-        if form == Form::Raw {
+    fn item_len(&mut self, layout: Layout, within: usize) -> Result<Option<usize>> {
+        if layout.form == Form::Raw {
             let available = self.window.fill(1)?.len();
             return Ok(Some(available.min(within)).filter(|len| *len > 0));
         }
         loop {
             let bytes = self.window.bytes();
             let bytes = bytes.get(..within.min(bytes.len())).unwrap_or_default();
-            match item::measure(form, bytes) {
+            match item::measure(layout, bytes) {
                 Ok(len) => return Ok(Some(len)),
                 Err(needed) if needed > within || self.grow(needed)? < needed => return Ok(None),
                 Err(_) => {}
@@ -96,7 +161,7 @@ impl Reader {
         let position = self.position();
         let Some(&tag) = self.window.fill(64)?.first() else { return self.end_of_part() };
         loop {
-            let measured = parse::record(self.window.bytes(), NvLayout::COMMON).map(|(_, len)| len);
+            let measured = token(self.header.dialect, self.window.bytes()).map(|(_, len)| len);
             match measured {
                 Ok(len) => return Ok(Step::Token { len }),
                 Err(parse::Stop::Need(needed)) => {

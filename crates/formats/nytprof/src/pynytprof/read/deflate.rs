@@ -1,7 +1,5 @@
 //! The compressed part of a file.
 
-use std::io;
-
 use traceloom_core::{Finding, Position, Result, Source, Window};
 
 use super::{Reader, State, Step};
@@ -17,7 +15,7 @@ impl Reader {
         self.checker.findings.report(Finding::new(&ZLIB, Position::at(offset)))?;
         let (wrapper, level) = Wrapper::of(self.window.fill(4)?.get(1..).unwrap_or_default());
         let inflater = Inflater::new(self.file.clone(), offset + 1, wrapper);
-        self.source = Source::spool(Stream { source: inflater.source(), offset: 0 }, &self.limits)?;
+        self.source = Source::spool(inflater.source().stream(), &self.limits)?;
         self.length = self.source.len()?;
         self.window = Window::new(self.source.clone(), &self.limits);
         self.is_inflated = true;
@@ -56,19 +54,5 @@ impl Reader {
         self.state = State::Done;
         self.checker.finish(self.header.dialect, position)?;
         Ok(Step::Done)
-    }
-}
-
-/// The compressed part as a stream.
-struct Stream {
-    source: Source,
-    offset: u64,
-}
-
-impl io::Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read_at(self.offset, buffer).map_err(|error| io::Error::other(error.to_string()))?;
-        self.offset += read as u64;
-        Ok(read)
     }
 }

@@ -7,12 +7,16 @@ use crate::{
     Dialect, Pair,
     dialect::ANCESTOR_MAGIC,
     pynytprof::{
-        findings::{ANCESTOR, NOT_LOADABLE, TOKENS, VERSION},
-        raw::{LENGTH_PROCESS_BYTES, PROCESS_BYTES, Tag},
+        findings::{ANCESTOR, NOT_LOADABLE, PROCESS_INTEGERS, TOKENS, VERSION},
+        raw::{Form, LENGTH_PROCESS_BYTES, PROCESS_BYTES, Tag},
         record::{Process, Record},
+        tokens,
     },
     record::brief,
 };
+
+/// Bytes of texts in the ancestor's header; it has three short ones.
+const MAX_TEXTS: usize = 4 << 10;
 
 impl Reader {
     pub(super) fn read_head(&mut self) -> Result<()> {
@@ -23,7 +27,7 @@ impl Reader {
             self.checker.findings.report(Finding::new(&ANCESTOR, position))?;
             let len = self.ancestor_head()?;
             self.header.head = self.window.take(len).to_vec();
-            self.state = State::Chunks;
+            self.state = State::Items(Form::Properties.into(), self.ancestor_texts()?);
             return Ok(());
         }
         let len = self.line_len()?;
@@ -38,10 +42,19 @@ impl Reader {
     /// The ancestor's header is the magic and two numbers, or the magic, a number and a length; then chunks.
     fn ancestor_head(&mut self) -> Result<usize> {
         let ahead = self.window.fill(64)?;
-        let is_chunk = |at: &usize| ahead.get(*at).is_some_and(|tag| Tag(*tag).is_known());
+        let is_chunk = |at: &usize| ahead.get(*at).is_some_and(|tag| Tag(*tag).is_known() || tag.is_ascii_lowercase());
         let shortest = ANCESTOR_MAGIC.len();
         let at = [shortest + 8, shortest + 12, shortest + 4].into_iter().find(is_chunk);
         Ok(at.unwrap_or(ahead.len().min(shortest + 8)))
+    }
+
+    /// Bytes of the texts `key=value` that some commits wrote behind the ancestor's numbers, each with a NUL.
+    fn ancestor_texts(&mut self) -> Result<u64> {
+        let ahead = self.window.fill(MAX_TEXTS)?;
+        let ahead = ahead.get(..MAX_TEXTS.min(ahead.len())).unwrap_or_default();
+        let texts = ahead.split_inclusive(|byte| *byte == 0);
+        let texts = texts.take_while(|text| text.first().is_some_and(u8::is_ascii_lowercase) && text.ends_with(&[0]));
+        Ok(texts.map(|text| text.len() as u64).sum())
     }
 
     pub(super) fn banner(&mut self) -> Result<Step> {
@@ -66,7 +79,10 @@ impl Reader {
     }
 
     pub(super) fn process(&mut self) -> Result<Step> {
-        self.state = if self.header.dialect == Dialect::Tokens { State::Tokens } else { State::Chunks };
+        self.state = if self.header.dialect == Dialect::Tokens { State::Tokens } else { State::Started };
+        if self.header.dialect == Dialect::VariableProcess {
+            return self.variable_process();
+        }
         let position = self.position();
         let has_length = self.header.dialect == Dialect::LengthProcess;
         let len = if has_length { LENGTH_PROCESS_BYTES } else { PROCESS_BYTES };
@@ -86,6 +102,18 @@ impl Reader {
             self.checker.findings.report(Finding::new(&TOKENS, position))?;
         }
         Ok(Step::Process(process, len))
+    }
+
+    fn variable_process(&mut self) -> Result<Step> {
+        let position = self.position();
+        let Some((start, len)) = tokens::process(self.window.fill(32)?) else {
+            self.checker.no_process(position)?;
+            return Ok(Step::Again);
+        };
+        let process = Process::from(&start);
+        self.checker.process(&process, position)?;
+        self.checker.findings.report(Finding::new(&PROCESS_INTEGERS, position))?;
+        Ok(Step::Token { len })
     }
 }
 

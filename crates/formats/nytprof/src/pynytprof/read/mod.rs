@@ -6,19 +6,18 @@ mod head;
 
 use traceloom_core::{Error, Finding, Findings, Limits, Located, Options, Position, Records, Result, Source, Window};
 
-use self::head::text;
+use self::{chunks::token, head::text};
 use super::{
     check::Checker,
     findings::AFTER_END,
     forms::Context,
     item,
-    raw::{CHUNK_HEAD, Form},
+    raw::Layout,
     record::{Chunk, Header, Process, Record},
 };
 use crate::{
-    Dialect, INFLATED, NvLayout,
+    Dialect, INFLATED,
     dialect::{begins, dialect, true_len},
-    parse,
 };
 
 /// Opens a file of Pynytprof.
@@ -48,6 +47,8 @@ pub struct Reader {
     limits: Limits,
     state: State,
     context: Context,
+    /// The chunks of a file that stores no lengths.
+    planned: std::vec::IntoIter<Chunk>,
     is_inflated: bool,
     after_inflated: Option<u64>,
 }
@@ -58,7 +59,9 @@ enum State {
     Process,
     Chunks,
     /// Inside a chunk, with so many bytes left.
-    Items(Form, u64),
+    Items(Layout, u64),
+    /// Behind the process: records of the real stream may come before the chunks.
+    Started,
     Tokens,
     Residue,
     Done,
@@ -74,7 +77,7 @@ enum Step {
     EndDeflate { offset: u64 },
     Process(Process, usize),
     Chunk(Chunk),
-    Item { form: Form, len: usize },
+    Item { layout: Layout, len: usize },
     Token { len: usize },
     Residue { len: usize },
 }
@@ -96,6 +99,7 @@ impl Reader {
             limits,
             state: State::Banner,
             context: Context::default(),
+            planned: Vec::new().into_iter(),
             is_inflated: false,
             after_inflated: None,
         };
@@ -163,7 +167,8 @@ impl Reader {
                 State::Banner => self.banner()?,
                 State::Process => self.process()?,
                 State::Chunks => self.chunk()?,
-                State::Items(form, left) => self.item(form, left)?,
+                State::Items(layout, left) => self.item(layout, left)?,
+                State::Started => self.start_chunks()?,
                 State::Tokens => self.token()?,
                 State::Residue => self.residue()?,
                 State::Done => Step::Done,
@@ -188,14 +193,15 @@ impl Reader {
                 (len, Record::Process(process))
             }
             Step::Chunk(chunk) => {
-                self.window.consume(CHUNK_HEAD);
-                (CHUNK_HEAD, Record::Chunk(chunk))
+                let len = chunk.framing.head_bytes();
+                self.window.consume(len);
+                (len, Record::Chunk(chunk))
             }
-            Step::Item { form, len } => (len, item::decode(form, self.window.take(len))),
+            Step::Item { layout, len } => (len, item::decode(layout, self.window.take(len))),
             Step::Token { len } => {
+                let dialect = self.header.dialect;
                 let bytes = self.window.take(len);
-                let token = parse::record(bytes, NvLayout::COMMON);
-                (len, token.map_or(Record::Residue(bytes), |(record, _)| Record::Token(record)))
+                (len, token(dialect, bytes).map_or(Record::Residue(bytes), |(record, _)| Record::Token(record)))
             }
             Step::Residue { len } => (len, Record::Residue(self.window.take(len))),
         };

@@ -1,0 +1,115 @@
+//! Records of the real stream as some commits of the tool wrote them: under other tags, with other integers.
+//!
+//! They come out byte for byte because they are records of the real stream with `odd_bytes`.
+
+use super::raw::Integers;
+use crate::{
+    NewFid, Nv, NvLayout, PidEnd, PidStart, Record, SrcLine, Str, TimeLine,
+    dialect::is_plausible,
+    parse::{self, Parsed, Stop},
+    raw::{FidFlags, Tag},
+};
+
+/// Takes the record at the front apart; the process records are the only ones with the tags of the real stream.
+pub(crate) fn record(bytes: &[u8]) -> Parsed<'_> {
+    let tag = bytes.first().copied().ok_or(Stop::Need(1))?;
+    let integers = if matches!(tag, 1 | 2) { Integers::Variable } else { Integers::Septets };
+    let mut token = Token { bytes, at: 1, integers };
+    let record = match tag {
+        1 | 8 => token.new_fid(),
+        2 | 9 => token.src_line(),
+        6 => token.time_line(),
+        13 => token.pid_end(),
+        tag if tag == Tag::PID_START.0 => token.pid_start(),
+        tag if tag == Tag::PID_END.0 => token.pid_end(),
+        _ => Err(Stop::Unknown),
+    }?;
+    Ok((record, token.at))
+}
+
+/// Whether a record of this kind starts here; a line of figures may start with the same byte.
+pub(super) fn starts(bytes: &[u8]) -> bool {
+    matches!(bytes, [1 | 2, 1..=255, ..]) && matches!(record(bytes), Ok(_) | Err(Stop::Need(_)))
+}
+
+/// A process record with integers of variable length, if a chunk follows it.
+pub(crate) fn process(bytes: &[u8]) -> Option<(PidStart<'_>, usize)> {
+    let readings = [parse::record(bytes, NvLayout::COMMON), record(bytes)];
+    readings.into_iter().flatten().find_map(|(record, len)| match record {
+        Record::PidStart(start) if is_plausible(start.time.value()) => {
+            let is_followed = bytes.get(len).is_some_and(|tag| super::raw::Tag(*tag).is_known());
+            is_followed.then_some((start, len))
+        }
+        _ => None,
+    })
+}
+
+struct Token<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    integers: Integers,
+}
+
+impl<'a> Token<'a> {
+    fn integer(&mut self) -> Result<u32, Stop> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        // Numbers above 28 bits, such as times of change, are stored as the real stream has them.
+        let integers = if rest.first() == Some(&0xff) { Integers::Variable } else { self.integers };
+        let stop = if rest.len() < 5 { Stop::Need(self.bytes.len() + 1) } else { Stop::Unknown };
+        let (value, len) = integers.get(rest).ok_or(stop)?;
+        self.at += len;
+        Ok(value)
+    }
+
+    fn bytes(&mut self, len: usize) -> Result<&'a [u8], Stop> {
+        let end = self.at.saturating_add(len);
+        let bytes = self.bytes.get(self.at..end).ok_or(Stop::Need(end))?;
+        self.at = end;
+        Ok(bytes)
+    }
+
+    fn time(&mut self) -> Result<Nv, Stop> {
+        Nv::take(self.bytes(8)?, NvLayout::COMMON).ok_or(Stop::Unknown)
+    }
+
+    /// A string: its tag, its length, its bytes; the first commit had no tag.
+    fn string(&mut self) -> Result<Str<'a>, Stop> {
+        let tag = *self.bytes.get(self.at).ok_or(Stop::Need(self.at + 1))?;
+        let is_tagged = matches!(tag, 3 | 4 | 14 | 15);
+        self.at += usize::from(is_tagged);
+        let len = self.integer()? as usize;
+        Ok(Str { bytes: self.bytes(len)?, is_utf8: matches!(tag, 4 | 15) })
+    }
+
+    fn stored(&self) -> Option<&'a [u8]> {
+        self.bytes.get(..self.at)
+    }
+
+    fn new_fid(&mut self) -> Result<Record<'a>, Stop> {
+        let (fid, eval_fid, eval_line) = (self.integer()?, self.integer()?, self.integer()?);
+        let (flags, size, mtime) = (FidFlags(self.integer()?), self.integer()?, self.integer()?);
+        let name = self.string()?;
+        let odd_bytes = self.stored();
+        Ok(Record::NewFid(NewFid { fid, eval_fid, eval_line, flags, size, mtime, name, odd_bytes }))
+    }
+
+    fn src_line(&mut self) -> Result<Record<'a>, Stop> {
+        let (fid, line, text) = (self.integer()?, self.integer()?, self.string()?);
+        Ok(Record::SrcLine(SrcLine { fid, line, text, odd_bytes: self.stored() }))
+    }
+
+    fn time_line(&mut self) -> Result<Record<'a>, Stop> {
+        let (ticks, fid, line) = (self.integer()? as i32, self.integer()?, self.integer()?);
+        Ok(Record::TimeLine(TimeLine { ticks, fid, line, odd_bytes: self.stored() }))
+    }
+
+    fn pid_start(&mut self) -> Result<Record<'a>, Stop> {
+        let (pid, ppid, time) = (self.integer()?, self.integer()?, self.time()?);
+        Ok(Record::PidStart(PidStart { pid, ppid, time, odd_bytes: self.stored() }))
+    }
+
+    fn pid_end(&mut self) -> Result<Record<'a>, Stop> {
+        let (pid, time) = (self.integer()?, self.time()?);
+        Ok(Record::PidEnd(PidEnd { pid, time, odd_bytes: self.stored() }))
+    }
+}
