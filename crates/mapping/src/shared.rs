@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use traceloom_core::{Finding as Found, Findings, Options, Position, Result, rules};
+use traceloom_core::{Descriptor, Finding as Found, Findings, Options, Position, Result, rules};
 use traceloom_model::{
-    Halt, Named, Table, Tables,
+    ClockKind, Halt, Named, Table, Tables,
     args::Arg,
     findings::Finding,
     traces::Trace,
@@ -33,11 +33,10 @@ pub(crate) fn reading(input: &Input<'_>, tables: &Tables<'_>) -> Options {
 
 /// What a mapper knows about its file, for the one row of `traces`.
 pub(crate) struct Facts<'a> {
-    pub(crate) format: &'static str,
+    pub(crate) format: &'static Descriptor,
     pub(crate) version: &'a str,
     pub(crate) producer: Option<&'a str>,
-    /// `tsc`, `monotonic`, `wall` or `count`.
-    pub(crate) clock: &'static str,
+    pub(crate) clock: ClockKind,
     pub(crate) clock_hz: Option<u64>,
     pub(crate) start_ticks: Option<u64>,
     pub(crate) start_native_ns: i64,
@@ -50,7 +49,7 @@ pub(crate) fn push_trace(input: &Input<'_>, facts: &Facts<'_>, tables: &mut Tabl
     tables.push(Trace {
         id: 0,
         path: &input.path.to_string_lossy(),
-        format: facts.format.into(),
+        format: facts.format.id.into(),
         version: facts.version,
         producer: facts.producer,
         clock: facts.clock.into(),

@@ -35,7 +35,7 @@ pub use crate::{
     },
     name::{MaybeNames, Named, Names},
     reference::reference,
-    select::{ReaderOf, SelectColumn, read_column},
+    select::{ReaderOf, SelectColumn, Selection, read_column},
     sink::{Batches, Columns, Filter, Flow, TableSink, TableSource, Wanted},
     steady::Steady,
     tables::*,

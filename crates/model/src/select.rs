@@ -3,7 +3,7 @@
 use arrow_array::RecordBatch;
 use traceloom_core::{Error, Result};
 
-use crate::{Kind, Table};
+use crate::{Columns, Kind, Table};
 
 /// A column as a type: `spans::column::ts_ns`.
 pub trait SelectColumn {
@@ -15,6 +15,14 @@ pub trait SelectColumn {
     const NAME: &'static str;
     /// Its number in the schema.
     const NUMBER: usize;
+}
+
+/// Columns of one table, as [`crate::select!`] chooses them.
+pub trait Selection {
+    /// The table.
+    const TABLE: Table;
+    /// The columns that it reads.
+    const COLUMNS: Columns;
 }
 
 /// What reads a column.
@@ -73,6 +81,11 @@ macro_rules! select {
                     $($column: $crate::read_column::<$crate::$table::column::$column>(batch)?,)+
                 })
             }
+        }
+
+        impl $crate::Selection for $name<'_> {
+            const TABLE: $crate::Table = <$crate::$table::column::id as $crate::SelectColumn>::TABLE;
+            const COLUMNS: $crate::Columns = Self::COLUMNS;
         }
     };
 }

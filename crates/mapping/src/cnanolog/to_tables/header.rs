@@ -2,7 +2,7 @@
 
 use traceloom_cnanolog::{Header, Reader};
 use traceloom_core::Records;
-use traceloom_model::{Halt, Named, Table, Tables, attributes::Attribute};
+use traceloom_model::{ClockKind, Halt, Named, Table, Tables, attributes::Attribute};
 
 use super::entries::Times;
 use crate::shared::{Facts, text};
@@ -13,7 +13,7 @@ const NANOS: u64 = 1_000_000_000;
 pub(super) fn facts<'a>(header: &Header, version: &'a str, times: &Times) -> Facts<'a> {
     let origin = times.origin_ticks();
     Facts {
-        format: "cnanolog",
+        format: &traceloom_cnanolog::FORMAT,
         version,
         producer: None,
         clock: clock(header),
@@ -26,12 +26,12 @@ pub(super) fn facts<'a>(header: &Header, version: &'a str, times: &Times) -> Fac
 }
 
 /// The library counts nanoseconds of the monotonic clock in its first versions, and cycles of the processor since.
-fn clock(header: &Header) -> &'static str {
+fn clock(header: &Header) -> ClockKind {
     match header.timestamp_frequency {
-        _ if !header.has_timestamps => "wall",
-        0 => "count",
-        NANOS => "monotonic",
-        _ => "tsc",
+        _ if !header.has_timestamps => ClockKind::Wall,
+        0 => ClockKind::Count,
+        NANOS => ClockKind::Monotonic,
+        _ => ClockKind::Tsc,
     }
 }
 

@@ -2,12 +2,9 @@
 
 use traceloom_core::{Describe, Fields, Records, Result, Text};
 use traceloom_easyprofiler::{Clock, Header, Record};
-use traceloom_model::{Halt, Table, Tables, attributes::Attribute, processes::Process, trackers::Extent};
+use traceloom_model::{ClockKind, Halt, Table, Tables, attributes::Attribute, processes::Process, trackers::Extent};
 
-use crate::{
-    shared::{Facts, push_trace},
-    trace::Input,
-};
+use crate::{shared::Facts, trace::Input};
 
 /// Where `ts_ns` is 0.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,29 +45,21 @@ pub(super) fn push(header: &Header, tables: &mut Tables<'_>) -> Result<(), Halt>
     tables.push(Process { id: 0, pid: header.pid, ppid: None, name: None, start_ts_ns: None, end_ts_ns: None })
 }
 
-/// Pushes the row of `traces`.
-pub(super) fn push_row(
-    input: &Input<'_>,
-    header: &Header,
-    origin: &Origin,
-    start_native_ns: i64,
-    extent: Extent,
-    tables: &mut Tables<'_>,
-) -> Result<(), Halt> {
+/// The row of `traces`, but for its start in the clock of the file.
+pub(super) fn facts<'a>(header: &Header, version: &'a str, origin: &Origin, extent: Extent) -> Facts<'a> {
     let has_ticks = header.cpu_frequency != 0;
-    let facts = Facts {
-        format: traceloom_easyprofiler::FORMAT.id,
-        version: &header.version.to_string(),
+    Facts {
+        format: &traceloom_easyprofiler::FORMAT,
+        version,
         producer: None,
-        clock: if has_ticks { "tsc" } else { "monotonic" },
+        clock: if has_ticks { ClockKind::Tsc } else { ClockKind::Monotonic },
         // Stored signed, and taken for unsigned by everybody.
         clock_hz: has_ticks.then_some(header.cpu_frequency.cast_unsigned()),
         start_ticks: origin.ticks.filter(|_| has_ticks),
-        start_native_ns,
+        start_native_ns: 0,
         unix_origin_ns: None,
         extent,
-    };
-    push_trace(input, &facts, tables)
+    }
 }
 
 /// The fields of the header as text.

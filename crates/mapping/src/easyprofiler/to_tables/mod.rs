@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use traceloom_core::{Findings, Records};
 use traceloom_easyprofiler::{Block, Bookmark, Clock, Reader, Record, Switch, Value, raw::BlockType};
 use traceloom_model::{
-    Halt, Named, Table, Tables,
+    EventCategory, Halt, Named, SpanCategory, Table, Tables,
     events::Event,
     spans::Span,
     switches::Switch as SwitchRow,
@@ -30,7 +30,7 @@ use self::{
     values::{Moment, Values},
 };
 use crate::{
-    shared::{Args, Argument, Datum, reading, report_clock, text},
+    shared::{Args, Argument, Datum, Facts, push_trace, reading, report_clock, text},
     trace::Input,
 };
 
@@ -60,7 +60,9 @@ fn fill(input: &Input<'_>, plan: Plan, places: impl Places, tables: &mut Tables<
     if plan.reads_records {
         walk.threads.push(tables)?;
     }
-    header::push_row(input, reader.header(), &origin, walk.times.start_native_ns(), walk.extent, tables)?;
+    let version = reader.header().version.to_string();
+    let facts = header::facts(reader.header(), &version, &origin, walk.extent);
+    push_trace(input, &Facts { start_native_ns: walk.times.start_native_ns(), ..facts }, tables)?;
     let mut findings = reader.into_findings();
     report_clock(&walk.times, &mut findings)?;
     Ok(findings)
@@ -137,8 +139,11 @@ struct Words {
 
 impl Words {
     fn new(strings: &mut Strings) -> Self {
-        let mut word = |text| strings.intern(text);
-        Self { block: word("block"), bookmark: word("bookmark"), event: word("event") }
+        Self {
+            block: strings.intern(SpanCategory::Block.as_str()),
+            bookmark: strings.intern(EventCategory::Bookmark.as_str()),
+            event: strings.intern(EventCategory::Event.as_str()),
+        }
     }
 }
 
@@ -207,7 +212,7 @@ impl<P: Places> Walk<P> {
         let place = self.places.next(interval.begin_ns, interval.end_ns)?;
         let id = self.number();
         if block.block_type != BlockType::BLOCK {
-            return self.event(id, block.descriptor, block.name.text, interval, place, tables);
+            return self.event(id, block, interval, place, tables);
         }
         self.thread.last_end_ns = interval.end_ns;
         if !self.plan.wants_spans || !self.takes(interval.ts_ns, tables) {
@@ -226,15 +231,17 @@ impl<P: Places> Walk<P> {
     fn event(
         &mut self,
         id: i64,
-        descriptor: u32,
-        name: &[u8],
+        block: &Block<'_>,
         interval: Interval,
         place: Place,
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
-        let declared = *self.declared.get(descriptor);
-        let name = if name.is_empty() { declared.name.into() } else { Named::Bytes(name) };
-        self.span_of_point(id, &interval, &place, &declared, name, tables)?;
+        let declared = *self.declared.get(block.descriptor);
+        let own = block.name.text;
+        let name = if own.is_empty() { declared.name.into() } else { Named::Bytes(own) };
+        if self.is_span(&interval, tables) {
+            tables.push(self.span(id, &interval, &place, &declared, name))?;
+        }
         if !self.plan.wants_events || !self.takes(interval.ts_ns, tables) {
             return Ok(());
         }
@@ -254,7 +261,9 @@ impl<P: Places> Walk<P> {
         let place = self.places.next(interval.begin_ns, interval.end_ns)?;
         let id = self.number();
         let declared = *self.declared.get(value.descriptor);
-        self.span_of_point(id, &interval, &place, &declared, declared.name.into(), tables)?;
+        if self.is_span(&interval, tables) {
+            tables.push(self.span(id, &interval, &place, &declared, declared.name.into()))?;
+        }
         if !self.plan.wants_values {
             return Ok(());
         }
@@ -264,25 +273,13 @@ impl<P: Places> Walk<P> {
         self.values.push(value, &moment, &mut self.args, tables)
     }
 
-    /// The span of an event or value, where it is one.
-    #[inline(never)]
-    fn span_of_point(
-        &mut self,
-        id: i64,
-        interval: &Interval,
-        place: &Place,
-        declared: &Declared,
-        name: Named<'_>,
-        tables: &mut Tables<'_>,
-    ) -> Result<(), Halt> {
+    /// Whether an event or value is a span too, and wanted as such.
+    fn is_span(&mut self, interval: &Interval, tables: &Tables<'_>) -> bool {
         // The record before is the first that a record may take for a child, and if it does not, it has none.
         let has_children = interval.begin_ns < self.thread.last_end_ns;
         self.thread.last_end_ns = interval.end_ns;
         let is_span = has_children || interval.begin_ns < interval.end_ns;
-        match is_span && self.plan.wants_spans && self.takes(interval.ts_ns, tables) {
-            true => tables.push(self.span(id, interval, place, declared, name)),
-            false => Ok(()),
-        }
+        is_span && self.plan.wants_spans && self.takes(interval.ts_ns, tables)
     }
 
     #[inline(always)]

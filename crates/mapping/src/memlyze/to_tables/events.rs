@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use traceloom_memlyze::{Gc, Marker};
-use traceloom_model::{Halt, Named, Table, Tables, events::Event, trackers::Symbol};
+use traceloom_model::{EventCategory, Halt, Named, Table, Tables, events::Event, trackers::Symbol};
 
 use super::names::{Names, row_id};
 use crate::shared::{Args, Argument, Datum};
@@ -27,8 +27,8 @@ impl Events {
         let mut intern = |text| tables.strings.intern(text);
         Self {
             args: Args::default(),
-            gc: intern("gc"),
-            marker: intern("marker"),
+            gc: intern(EventCategory::Gc.as_str()),
+            marker: intern(EventCategory::Marker.as_str()),
             objects: intern("objects"),
             bytes: intern("bytes"),
             varint: intern("varint"),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use traceloom_core::{Records, Result as Read, Source};
 use traceloom_memlyze::{Header, Reader};
-use traceloom_model::{Halt, Named, Table, Tables, attributes::Attribute};
+use traceloom_model::{ClockKind, Halt, Named, Table, Tables, attributes::Attribute};
 
 use super::times::Times;
 use crate::shared::{Facts, text};
@@ -13,10 +13,10 @@ use crate::shared::{Facts, text};
 pub(super) fn facts<'a>(header: &Header, version: &'a str, times: &Times) -> Facts<'a> {
     let start_ns = i128::from(header.start_us) * 1000;
     Facts {
-        format: "memlyze",
+        format: &traceloom_memlyze::FORMAT,
         version,
         producer: None,
-        clock: "wall",
+        clock: ClockKind::Wall,
         clock_hz: Some(1_000_000),
         start_ticks: Some(header.start_us),
         start_native_ns: i64::try_from(start_ns).unwrap_or(i64::MAX),

@@ -12,7 +12,7 @@ use traceloom_memlyze::{
     allocations::{Allocation as Lived, Allocations, Freed},
     raw::Dialect,
 };
-use traceloom_model::{Halt, Table, Tables, allocations::Allocation, frees::Free as FreeRow, trackers::Symbol};
+use traceloom_model::{Fate, Halt, Table, Tables, allocations::Allocation, frees::Free as FreeRow, trackers::Symbol};
 
 use super::{names::row_id, places::Places, times::ns};
 
@@ -45,10 +45,10 @@ impl Memory {
         Self {
             tracker: tracks.then(|| Allocations::new(dialect, limits)),
             wants_allocations,
-            freed: intern("freed"),
-            live: intern("live"),
-            reused: intern("reused"),
-            unknown: intern("unknown"),
+            freed: intern(Fate::Freed.as_str()),
+            live: intern(Fate::Live.as_str()),
+            reused: intern(Fate::Reused.as_str()),
+            unknown: intern(Fate::Unknown.as_str()),
         }
     }
 

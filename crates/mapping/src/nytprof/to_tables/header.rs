@@ -1,7 +1,7 @@
 //! What the file says before its first process: clock, origin, producer.
 
 use traceloom_core::{Records, Result};
-use traceloom_model::{Halt, Tables, trackers::Extent};
+use traceloom_model::{ClockKind, Halt, Tables, trackers::Extent};
 use traceloom_nytprof::{FORMAT, Header, Reader, Record, leading_number, text_of};
 
 use super::clock::unix_ns;
@@ -78,10 +78,10 @@ impl Head {
         let is_wall = self.clock_id.as_ref().is_some_and(|id| WALL_CLOCKS.contains(&id.as_slice()));
         let producer = self.xs_version.as_ref().map(|version| format!("Devel::NYTProf {version}"));
         let facts = Facts {
-            format: FORMAT.id,
+            format: &FORMAT,
             version: &format!("{}.{}", header.major, header.minor),
             producer: producer.as_deref(),
-            clock: if is_wall { "wall" } else { "monotonic" },
+            clock: if is_wall { ClockKind::Wall } else { ClockKind::Monotonic },
             clock_hz: self.ticks_per_sec.map(u64::from),
             start_ticks: None,
             start_native_ns: origin.unwrap_or(0),

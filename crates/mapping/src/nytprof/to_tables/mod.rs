@@ -20,7 +20,7 @@ use traceloom_model::{
     Halt, Table, Tables,
     trackers::{Clock, Extent},
 };
-use traceloom_nytprof::{Reader, aggregate::Profile};
+use traceloom_nytprof::Reader;
 
 use self::{header::Head, spans::Rows, walk::Walk};
 use crate::{shared::report_clock, trace::Input};
@@ -102,29 +102,21 @@ fn read_all(input: &Input<'_>, plan: Plan, mut reader: Reader, tables: &mut Tabl
         |located| walk.take(&located.record),
     )?;
     walk.finish()?;
-    let profile = walk.loader.take().map(|loader| loader.finish());
-    let origin_ns = walk.head.origin_ns().unwrap_or(0);
-    let mut clock = Clock::new(origin_ns);
-    push_rest(input, walk, profile, &mut clock, &reader, &arena)?;
+    let clock = push_rest(input, walk, &reader, &arena)?;
     let mut findings = reader.into_findings();
     report_clock(&clock, &mut findings)?;
     Ok(findings)
 }
 
 /// Pushes what is known when the whole file is.
-fn push_rest(
-    input: &Input<'_>,
-    walk: Walk<'_, '_>,
-    profile: Option<Profile>,
-    clock: &mut Clock,
-    reader: &Reader,
-    arena: &Arena,
-) -> Result<(), Halt> {
-    let Walk { plan, tables, head, files, names, processes, recorder, mut args, application, .. } = walk;
+fn push_rest(input: &Input<'_>, walk: Walk<'_, '_>, reader: &Reader, arena: &Arena) -> Result<Clock, Halt> {
+    let Walk { plan, tables, head, files, names, processes, recorder, loader, mut args, application, .. } = walk;
+    let profile = loader.map(|loader| loader.finish());
     let origin_ns = head.origin_ns().unwrap_or(0);
+    let mut clock = Clock::new(origin_ns);
     let mut extent = Extent::default();
     let application = application.map(|name| tables.strings.intern(&name));
-    processes.push(application, clock, origin_ns, &mut extent, tables)?;
+    processes.push(application, &mut clock, origin_ns, &mut extent, tables)?;
     head.push(input, reader.header(), extent, tables)?;
     files.push(&mut args, tables)?;
     let mut defined = Vec::new();
@@ -134,19 +126,18 @@ fn push_rest(
     }
     if let Some(calls) = recorder.calls {
         // Times of calls that do not fit are those of a process that does not, which has been reported.
-        let clock = *clock;
         let mut rows = Rows { names: &names, defined: &defined, processes: &processes, origin_ns, clock };
         rows.push(calls, arena, &input.options.read.limits, tables)?;
     }
-    let Some(mut profile) = profile else { return Ok(()) };
+    let Some(mut profile) = profile else { return Ok(clock) };
     if plan.merges_evals {
         profile.merge_evals();
         if plan.wants_calls {
             sums::push_merged_calls(&profile, &files, tables)?;
         }
     }
-    match tables.wants(Table::LineTimes) {
-        true => sums::push_line_times(&profile, &files, tables),
-        false => Ok(()),
+    if tables.wants(Table::LineTimes) {
+        sums::push_line_times(&profile, &files, tables)?;
     }
+    Ok(clock)
 }

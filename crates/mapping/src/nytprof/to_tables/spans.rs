@@ -2,7 +2,7 @@
 
 use traceloom_core::{Arena, Cursor, Entry, Limits, Result, Spill};
 use traceloom_model::{
-    Halt, Table, Tables,
+    Halt, SpanCategory, Table, Tables,
     spans::Span,
     trackers::{Clock, FrameKey, Stacks, Symbol},
 };
@@ -56,7 +56,7 @@ impl Rows<'_> {
         if !tables.wants(Table::Spans) {
             return Ok(());
         }
-        let category = tables.strings.intern("call");
+        let category = tables.strings.intern(SpanCategory::Call.as_str());
         let mut at = Place { process: u32::MAX, start_ns: 0, category, nameless };
         for (call, id) in calls.iter().zip(0..) {
             let call = call?;

@@ -1,7 +1,7 @@
 //! What the loader added up: subs, times of lines, and calls between evals that were merged.
 
 use traceloom_model::{
-    Halt, Table, Tables,
+    Halt, LineLevel, Table, Tables,
     calls::Call,
     definitions::Definition,
     line_times::LineTime,
@@ -79,7 +79,7 @@ pub(super) fn push_subs(
 
 /// Pushes the times of lines, blocks and subs.
 pub(super) fn push_line_times(profile: &Profile, files: &Files, tables: &mut Tables<'_>) -> Result<(), Halt> {
-    let levels = ["line", "block", "sub"].map(|level| tables.strings.intern(level));
+    let levels = [LineLevel::Line, LineLevel::Block, LineLevel::Sub].map(|level| tables.strings.intern(level.as_str()));
     let mut id = 0;
     for (fid, file) in &profile.files {
         let name = files.name_or_empty(*fid);

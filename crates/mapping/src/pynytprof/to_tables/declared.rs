@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use traceloom_core::{Limits, Records, Result};
 use traceloom_model::{
-    Halt, Tables,
+    ClockKind, Halt, Tables,
     definitions::Definition,
     processes::Process as ProcessRow,
     threads::Thread,
@@ -192,10 +192,10 @@ impl Declared {
         tables.push(Thread { id: 0, tid: None, process_id: 0, name: None, kind: None, location: None })?;
         let unix_origin_ns = origin.and_then(|origin| i64::try_from(origin).ok());
         let facts = Facts {
-            format: traceloom_nytprof::pynytprof::FORMAT.id,
+            format: &traceloom_nytprof::pynytprof::FORMAT,
             version: reader.header().dialect.as_str(),
             producer: self.is_signed.then_some("Pynytprof"),
-            clock: "monotonic",
+            clock: ClockKind::Monotonic,
             clock_hz: Some(TICKS_PER_SEC.into()),
             start_ticks: None,
             start_native_ns: unix_origin_ns.unwrap_or(0),

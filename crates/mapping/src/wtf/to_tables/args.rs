@@ -17,8 +17,21 @@ pub(super) struct Owner {
     pub(super) is_kept: bool,
 }
 
+/// The name of an argument, and its type in the words of the format.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Label<'a> {
+    pub(super) key: Named<'a>,
+    pub(super) kind: Named<'a>,
+}
+
+impl<'a> Label<'a> {
+    pub(super) fn new(key: &'a str, kind: &'a str) -> Self {
+        Self { key: key.into(), kind: kind.into() }
+    }
+}
+
 /// The key under which the original keeps data that was appended without a name.
-const NO_NUMBER: &str = "null";
+const NO_NAME: &str = "null";
 
 /// Pushes and numbers the arguments of a file.
 #[derive(Debug, Default)]
@@ -42,7 +55,7 @@ impl Arguments {
             return Ok(());
         }
         for ((_, value), label) in event.args.iter().zip(labels) {
-            self.put(owner, label.key.into(), label.kind.into(), value, tables)?;
+            self.put(owner, Label { key: label.key.into(), kind: label.kind.into() }, value, tables)?;
         }
         Ok(())
     }
@@ -60,8 +73,8 @@ impl Arguments {
             (event.kind.role == Role::ScopeAppend).then(|| event.args.get("name").zip(event.kind.argument("value")));
         let Some((name, place)) = pair.flatten() else { return self.push(event, owner, kind, kinds, tables) };
         let Some((value, label)) = event.args.nth(place).zip(kinds.arguments(kind).get(place)) else { return Ok(()) };
-        let key = name.as_text().map_or(Cow::Borrowed(NO_NUMBER), |name| name.to_str());
-        self.put(owner, Named::Text(&key), label.kind.into(), value, tables)
+        let key = name.as_text().map_or(Cow::Borrowed(NO_NAME), |name| name.to_str());
+        self.put(owner, Label { key: Named::Text(&key), kind: label.kind.into() }, value, tables)
     }
 
     /// One argument; an array is a row for each element, or a single row without a number where it has none: with empty
@@ -69,21 +82,20 @@ impl Arguments {
     pub(super) fn put(
         &mut self,
         owner: Owner,
-        key: Named<'_>,
-        kind: Named<'_>,
+        label: Label<'_>,
         value: Value<'_>,
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
         let elements = match value {
             Value::Array(Some(array)) if !array.is_empty() => array,
-            _ => return self.put_row(owner, key, kind, None, value, tables),
+            _ => return self.put_row(owner, label, None, value, tables),
         };
         if !owner.is_kept {
             self.rows.skip(elements.len());
             return Ok(());
         }
         for (element, idx) in elements.iter().zip(0..) {
-            self.put_row(owner, key, kind, Some(idx), element, tables)?;
+            self.put_row(owner, label, Some(idx), element, tables)?;
         }
         Ok(())
     }
@@ -91,8 +103,7 @@ impl Arguments {
     fn put_row(
         &mut self,
         owner: Owner,
-        key: Named<'_>,
-        kind: Named<'_>,
+        label: Label<'_>,
         idx: Option<u32>,
         value: Value<'_>,
         tables: &mut Tables<'_>,
@@ -120,14 +131,16 @@ impl Arguments {
             Value::Text(Some(stored)) | Value::Any(Some(stored)) => {
                 text = stored.to_str();
                 // Made anew, it may be exact all the same: older files have other encodings.
-                match matches!(text, Cow::Owned(_)) && text.contains(char::REPLACEMENT_CHARACTER) {
-                    true => Datum::Replaced(&text, stored.bytes),
-                    false => Datum::Text(&text),
+                if matches!(text, Cow::Owned(_)) && text.contains(char::REPLACEMENT_CHARACTER) {
+                    Datum::Replaced(&text, stored.bytes)
+                } else {
+                    Datum::Text(&text)
                 }
             }
             Value::Array(Some(_)) => Datum::Bytes(&[]),
             Value::Text(None) | Value::Any(None) | Value::Array(None) => Datum::Null,
         };
+        let Label { key, kind } = label;
         let argument = Argument { owner_table: owner.table, owner_id: owner.id, key, idx, kind, value };
         self.rows.push(&argument, tables)
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use traceloom_core::{Limits, Result};
 use traceloom_model::{
-    Filter, Halt, Named, Table, Tables, events,
+    Filter, Halt, Named, SpanCategory, Table, Tables, events,
     links::Link,
     spans::Span,
     trackers::{Clock, Extent},
@@ -15,7 +15,7 @@ use traceloom_wtf::{
 };
 
 use super::{
-    args::{Arguments, Owner},
+    args::{Arguments, Label, Owner},
     kinds::{Kind, Kinds},
 };
 
@@ -280,40 +280,38 @@ impl<'t> Mapper<'t> {
     fn push_frame(&mut self, frame: &Frame, id: i64, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let Some(start_us) = frame.start_us else { return Ok(()) };
         let number = Value::Uint(frame.number);
-        let owner = self.push_flat_span(id, frame.zone, (start_us, frame.end_us), ["frame"; 2], tables)?;
-        self.arguments.put(owner, "number".into(), "uint32".into(), number, tables)
+        let category = SpanCategory::Frame;
+        let span = Span { name: category.into(), category: category.into(), ..bare_span(id, frame.zone, 0) };
+        let owner = self.push_flat_span(span, start_us, frame.end_us, tables)?;
+        self.arguments.put(owner, Label::new("number", "uint32"), number, tables)
     }
 
     fn push_range(&mut self, range: &Range, id: i64, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let Some(start_us) = range.start_us else { return Ok(()) };
-        let words = [range.name.as_deref().unwrap_or("range"), "range"];
-        let owner = self.push_flat_span(id, range.zone, (start_us, range.end_us), words, tables)?;
-        self.arguments.put(owner, "id".into(), "uint32".into(), Value::Uint(range.id), tables)?;
+        let category = SpanCategory::Range;
+        let name = range.name.as_deref().unwrap_or(category.as_str());
+        let span = Span { name: name.into(), category: category.into(), ..bare_span(id, range.zone, 0) };
+        let owner = self.push_flat_span(span, start_us, range.end_us, tables)?;
+        self.arguments.put(owner, Label::new("id", "uint32"), Value::Uint(range.id), tables)?;
         let value = range.value.as_deref().map(|text| traceloom_wtf::Text::utf8(text.as_bytes()));
-        self.arguments.put(owner, "value".into(), "any".into(), Value::Any(value), tables)
+        self.arguments.put(owner, Label::new("value", "any"), Value::Any(value), tables)
     }
 
     /// A span that crosses scopes: it nests in nothing and has no time of its own. An end before the start is none.
     fn push_flat_span(
         &mut self,
-        id: i64,
-        zone: u32,
-        (start_us, end_us): (i64, Option<i64>),
-        [name, category]: [&str; 2],
+        span: Span<'_>,
+        start_us: i64,
+        end_us: Option<i64>,
         tables: &mut Tables<'_>,
     ) -> Result<Owner, Halt> {
         let ts_ns = self.nanoseconds(start_us);
-        let is_kept = self.is_zone_kept(zone) && self.filter.takes_time(ts_ns);
+        let is_kept = self.is_zone_kept(span.thread_id as u32) && self.filter.takes_time(ts_ns);
         let dur_us = end_us.map(|end| end.saturating_sub(start_us)).filter(|us| *us >= 0);
         if is_kept {
-            tables.push(Span {
-                dur_ns: dur_us.map(|us| self.nanoseconds(us)),
-                name: name.into(),
-                category: category.into(),
-                ..bare_span(id, zone, ts_ns)
-            })?;
+            tables.push(Span { ts_ns, dur_ns: dur_us.map(|us| self.nanoseconds(us)), ..span })?;
         }
-        Ok(Owner { table: Table::Spans, id, is_kept })
+        Ok(Owner { table: Table::Spans, id: span.id, is_kept })
     }
 
     fn is_zone_kept(&mut self, zone: u32) -> bool {
@@ -325,7 +323,7 @@ impl<'t> Mapper<'t> {
         self.zones[index]
     }
 
-    /// A stretch of time; what does not fit was reported with the events that it lies between.
+    /// A range of time; what does not fit was reported with the events that it lies between.
     #[inline]
     fn nanoseconds(&self, us: i64) -> i64 {
         us.saturating_mul(self.unit_ns)

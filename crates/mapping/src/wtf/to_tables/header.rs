@@ -1,7 +1,7 @@
 //! What the file header says: attributes, the process, the row of the trace.
 
 use traceloom_model::{
-    Halt, Table, Tables, attributes::Attribute, processes::Process, trackers::Clock, trackers::Extent,
+    ClockKind, Halt, Table, Tables, attributes::Attribute, processes::Process, trackers::Clock, trackers::Extent,
 };
 use traceloom_wtf::{FileInfo, HAS_HIGH_RESOLUTION_TIMES, Header, TIMES_AS_COUNT};
 
@@ -84,13 +84,13 @@ pub(super) fn push_facts(
     let start_native_ns = Clock::new(nanoseconds(info.timebase_ms)).start_native_ns();
     let is_date = info.timebase_ms > FIRST_DATE_MS;
     let facts = Facts {
-        format: "wtf",
+        format: &traceloom_wtf::FORMAT,
         version: &format!("{} ({})", header.format_version, header.container.as_str()),
         producer: context(info, "userAgent.value").or_else(|| context(info, "userAgent.type")),
-        clock: match info.times_as_count() {
-            true => "count",
-            false if is_date => "wall",
-            false => "monotonic",
+        clock: match is_date {
+            _ if info.times_as_count() => ClockKind::Count,
+            true => ClockKind::Wall,
+            false => ClockKind::Monotonic,
         },
         clock_hz: None,
         start_ticks: None,

@@ -1,6 +1,6 @@
 //! What rows refer to by symbol: names of types and of their arguments, each interned once.
 
-use traceloom_model::{Halt, Table, Tables, definitions::Definition, trackers::Symbol};
+use traceloom_model::{EventCategory, Halt, SpanCategory, Table, Tables, definitions::Definition, trackers::Symbol};
 use traceloom_wtf::{EventType, EventTypes, Role, raw::ArgumentType};
 
 /// Names of one event type.
@@ -77,15 +77,16 @@ impl Kinds {
 
 fn category(kind: &EventType) -> &'static str {
     match kind.role {
-        Role::ScopeLeave => "leave",
-        _ if kind.is_scope() => "scope",
-        Role::FlowBranch | Role::FlowExtend | Role::FlowTerminate | Role::FlowAppend => "flow",
-        Role::FrameStart | Role::FrameEnd => "frame",
-        Role::Mark => "mark",
-        Role::RangeBegin | Role::RangeEnd => "range",
-        Role::ScopeAppend | Role::ScopeAppendAll => "append",
-        _ => "instance",
+        Role::ScopeLeave => EventCategory::Leave,
+        _ if kind.is_scope() => return SpanCategory::Scope.as_str(),
+        Role::FlowBranch | Role::FlowExtend | Role::FlowTerminate | Role::FlowAppend => EventCategory::Flow,
+        Role::FrameStart | Role::FrameEnd => EventCategory::Frame,
+        Role::Mark => EventCategory::Mark,
+        Role::RangeBegin | Role::RangeEnd => EventCategory::Range,
+        Role::ScopeAppend | Role::ScopeAppendAll => EventCategory::Append,
+        _ => EventCategory::Instance,
     }
+    .as_str()
 }
 
 /// Pushes all types of a file.
