@@ -1,5 +1,7 @@
 //! Protobuf, as much of it as targets need.
 
+use traceloom_passes::LookId;
+
 /// A message under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Wire {
@@ -70,7 +72,7 @@ impl Wire {
         self.bytes(field, text.as_bytes());
     }
 
-    /// A message inside of this one.
+    /// A message inside this one.
     #[inline]
     pub(crate) fn message<R>(&mut self, field: u32, fill: impl FnOnce(&mut Self) -> R) -> R {
         self.tag(field, BYTES);
@@ -87,6 +89,48 @@ impl Wire {
             self.bytes.splice(begin..=begin, length.bytes);
         }
         result
+    }
+}
+
+/// Fields that many spans have in common, laid out once for each look.
+#[derive(Debug)]
+pub(crate) struct LookBytes {
+    /// Where the bytes of each look start and end.
+    ranges: Vec<Option<(u32, u32)>>,
+    bytes: Vec<u8>,
+    max_look_bytes: usize,
+}
+
+/// As many looks as [`traceloom_passes::Looks`] keeps in memory: those beyond come once.
+const MAX_LOOKS: usize = 1 << 18;
+
+impl LookBytes {
+    /// Empty; does not keep looks that take more bytes than these.
+    pub(crate) fn new(max_look_bytes: usize) -> Self {
+        Self { ranges: Vec::new(), bytes: Vec::new(), max_look_bytes }
+    }
+
+    /// Puts the bytes of a look into a message; false if they are not known.
+    #[inline]
+    pub(crate) fn put(&self, id: LookId, wire: &mut Wire) -> bool {
+        let range = self.ranges.get(id.index()).copied().flatten();
+        if let Some((start, end)) = range {
+            wire.bytes.extend_from_slice(&self.bytes[start as usize..end as usize]);
+        }
+        range.is_some()
+    }
+
+    /// Keeps the bytes of a look.
+    pub(crate) fn keep(&mut self, id: LookId, bytes: &[u8]) {
+        if id.index() >= MAX_LOOKS || bytes.len() > self.max_look_bytes {
+            return;
+        }
+        if self.ranges.len() <= id.index() {
+            self.ranges.resize(id.index() + 1, None);
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        self.ranges[id.index()] = Some((start as u32, self.bytes.len() as u32));
     }
 }
 

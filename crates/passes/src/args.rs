@@ -1,12 +1,20 @@
 //! Arguments, found by the row that owns them.
 
-use traceloom_core::{Arena, ByteOrder, Cursor, Result};
-use traceloom_model::{Table, args};
+use traceloom_core::{Arena, ByteOrder, Cursor, Loss, Result};
+use traceloom_model::{Table, select};
 
 use crate::{
     KeyMap, NameId, NamePool, Roster,
+    loss::phrase,
     owned::{Owned, OwnedSorter, Owner},
 };
+
+select! {
+    /// Arguments.
+    pub struct ArgRows of args {
+        trace_id, owner_table, owner_id, key, idx, r#type, int_value, uint_value, float_value, text_value, bytes_value,
+    }
+}
 
 /// An argument of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +48,7 @@ pub enum Datum<'a> {
 
 /// Takes arguments as they come.
 #[derive(Debug)]
-pub struct ArgStore {
+pub(crate) struct ArgStore {
     tables: Vec<Table>,
     records: OwnedSorter,
     keys: KeyMap,
@@ -50,7 +58,7 @@ pub struct ArgStore {
 
 impl ArgStore {
     /// Empty; takes arguments of rows of these tables.
-    pub fn new(tables: &[Table], arena: &Arena, limit_bytes: u64) -> Self {
+    pub(crate) fn new(tables: &[Table], arena: &Arena, limit_bytes: u64) -> Self {
         Self {
             tables: tables.to_vec(),
             records: OwnedSorter::new(arena, limit_bytes),
@@ -61,9 +69,9 @@ impl ArgStore {
     }
 
     /// Takes a batch; gives the rows whose owner is in none of the tables to `foreign`.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
-        view: &args::View<'_>,
+        view: &ArgRows<'_>,
         roster: &mut Roster,
         pool: &mut NamePool,
         mut foreign: impl FnMut(usize),
@@ -87,7 +95,7 @@ impl ArgStore {
         Ok(())
     }
 
-    fn lay_out(&mut self, view: &args::View<'_>, row: usize, pool: &mut NamePool) -> Result<()> {
+    fn lay_out(&mut self, view: &ArgRows<'_>, row: usize, pool: &mut NamePool) -> Result<()> {
         let name = |map: &mut KeyMap, keys: &[i32], pool: &mut NamePool| match keys.get(row) {
             Some(key) => map.get(*key, pool),
             None => pool.intern(""),
@@ -120,7 +128,7 @@ impl ArgStore {
     }
 
     /// Ready to be asked.
-    pub fn finish(self) -> Result<Args> {
+    pub(crate) fn finish(self) -> Result<Args> {
         Ok(Args { records: self.records.finish()? })
     }
 }
@@ -151,17 +159,24 @@ impl Args {
         self.records.owns(table)
     }
 
-    /// Visits the arguments of a row, in their order; `trace` is the number of its trace in the roster.
+    /// Visits the arguments of a row, in their order.
     #[inline]
-    pub fn visit(
-        &mut self,
-        table: Table,
-        trace: usize,
-        id: i64,
-        mut visit: impl FnMut(Arg<'_>) -> Result<()>,
-    ) -> Result<()> {
-        self.records.visit(Owner::new(table, trace, id), |records| visit_record(records, &mut visit))
+    pub fn visit(&mut self, owner: Owner, mut visit: impl FnMut(Arg<'_>) -> Result<()>) -> Result<()> {
+        self.records.visit(owner, |records| visit_record(records, &mut visit))
     }
+
+    /// Counts the arguments of a row as lost.
+    pub fn lose(&mut self, owner: Owner, names: &NamePool, loss: &mut Loss) -> Result<()> {
+        self.visit(owner, |arg| {
+            lose_arg(owner, &arg, names, loss);
+            Ok(())
+        })
+    }
+}
+
+/// Counts an argument of a row as lost.
+pub fn lose_arg(owner: Owner, arg: &Arg<'_>, names: &NamePool, loss: &mut Loss) {
+    loss.lose(phrase(Table::Args), || format!("{} of {owner}", names.resident(arg.key).unwrap_or("")));
 }
 
 fn visit_record(record: &[u8], visit: &mut impl FnMut(Arg<'_>) -> Result<()>) -> Result<()> {
@@ -192,17 +207,17 @@ fn visit_record(record: &[u8], visit: &mut impl FnMut(Arg<'_>) -> Result<()>) ->
 
 #[cfg(test)]
 mod tests {
-    use traceloom_core::{Limits, Loss};
+    use traceloom_core::Limits;
     use traceloom_model::args::Arg as Row;
 
     use super::*;
-    use crate::{Descriptor, Gathered, Need, Options, fixture::Synthetic};
-
-    static ARGS: Descriptor = Descriptor {
-        id: "args",
-        needs: &[Need::by_begin(Table::Spans, &[]), Need::of(Table::Args, &[])],
-        ..Descriptor::EMPTY
+    use crate::{
+        Descriptor, Need, Options, SpanRows,
+        fixture::{Synthetic, pass},
     };
+
+    static ARGS: Descriptor =
+        Descriptor { id: "args", needs: &[Need::of::<SpanRows<'_>>(), Need::of::<ArgRows<'_>>()], ..Descriptor::EMPTY };
 
     const EMPTY: Row<'_> = Row {
         id: 0,
@@ -218,11 +233,11 @@ mod tests {
         bytes_value: None,
     };
 
-    fn gathered(limit_bytes: u64, trace: &Synthetic) -> (Gathered, Loss) {
-        let mut loss = Loss::default();
+    fn gathered(limit_bytes: u64, trace: &Synthetic) -> (Args, Loss) {
         let limits = Limits::with(|limits| limits.tree_bytes = limit_bytes);
-        let gathered = Gathered::new(trace, &Options { limits, ..Options::default() }, &ARGS, &mut loss).unwrap();
-        (gathered, loss)
+        let options = Options { limits, ..Options::default() };
+        let pass = pass(trace, &options, &ARGS);
+        (pass.args, pass.loss)
     }
 
     #[test]
@@ -236,16 +251,14 @@ mod tests {
             tables.push(Row { id: 5, owner_id: 3, ..EMPTY })?;
             tables.push(Row { id: 6, owner_table: "logs".into(), owner_id: 3, ..EMPTY })
         });
-        let (mut gathered, loss) = gathered(0, &trace);
+        let (mut args, loss) = gathered(0, &trace);
         let mut of = |id: i64| {
             let mut values = Vec::new();
-            gathered
-                .args
-                .visit(Table::Spans, 0, id, |arg| {
-                    values.push(format!("{:?} {:?}", arg.idx, arg.value));
-                    Ok(())
-                })
-                .unwrap();
+            args.visit(Owner::new(Table::Spans, 0, id), |arg| {
+                values.push(format!("{:?} {:?}", arg.idx, arg.value));
+                Ok(())
+            })
+            .unwrap();
             values
         };
         assert_eq!(
@@ -274,17 +287,15 @@ mod tests {
             Ok(())
         });
         for limit in [0, u64::MAX] {
-            let (mut gathered, _) = gathered(limit, &trace);
+            let (mut args, _) = gathered(limit, &trace);
             for id in 0..OWNERS {
                 let mut seen = 0;
-                gathered
-                    .args
-                    .visit(Table::Spans, 0, id, |arg| {
-                        assert_eq!(arg.value, Datum::Int(id));
-                        seen += 1;
-                        Ok(())
-                    })
-                    .unwrap();
+                args.visit(Owner::new(Table::Spans, 0, id), |arg| {
+                    assert_eq!(arg.value, Datum::Int(id));
+                    seen += 1;
+                    Ok(())
+                })
+                .unwrap();
                 assert_eq!(seen, 2);
             }
         }

@@ -3,7 +3,7 @@
 use traceloom_core::{Loss, Result};
 
 use crate::{
-    Gathered, Layer, Nest, Ordered, Parent, StackTree,
+    FRAMES_AND_RANGES, Layer, NEVER_CLOSED, Nest, Ordered, Parent, Pass, StackTree, TOO_MANY_OVERLAP,
     frames::{Frames, check},
 };
 
@@ -35,31 +35,26 @@ struct Open {
 
 impl CallTree {
     /// Adds up the spans of the traces that are taken, by their numbers in the roster.
-    pub fn new(
-        gathered: &mut Gathered,
-        frames: Frames,
-        takes: impl Fn(usize) -> bool,
-        loss: &mut Loss,
-    ) -> Result<Self> {
+    pub fn new(pass: &mut Pass<'_>, frames: Frames, takes: impl Fn(usize) -> bool) -> Result<Self> {
         let mut tree = Self { stacks: StackTree::default(), frames };
-        let Gathered { roster, looks, spans, .. } = gathered;
+        let Pass { roster, looks, spans, loss, .. } = pass;
         let mut nest = Nest::default();
         let mut current = None;
         for span in spans.iter(roster)? {
             let span = span?;
             if !takes(roster.thread(span.thread).trace) {
-                loss.lose("spans beside the sums of calls", || format!("spans {}", span.id));
+                span.lose("spans beside the sums of calls", loss);
                 continue;
             }
             if span.layer != Layer::Stack {
-                loss.lose("frames and ranges of time", || format!("spans {}", span.id));
+                span.lose(FRAMES_AND_RANGES, loss);
                 continue;
             }
             if current.replace(span.thread) != Some(span.thread) {
                 nest.finish(|_, end_ns, open| tree.end(&open, end_ns))?;
             }
             if span.dur_ns.is_none() {
-                loss.lose("that spans were never closed", || format!("spans {}", span.id));
+                span.lose(NEVER_CLOSED, loss);
             }
             let frame = tree.frames.of_look(span.look, looks)?;
             tree.begin(&span, frame, &mut nest, loss)?;
@@ -72,7 +67,7 @@ impl CallTree {
         let open = Open { node: 0, begin_ns: span.ts_ns, children_ns: 0 };
         let placed = nest.begin(span, open, |_, end_ns, open| self.end(&open, end_ns))?;
         if placed.end_ns < span.end_ns {
-            loss.lose("ends of spans of which too many overlap", || format!("spans {}", span.id));
+            span.lose(TOO_MANY_OVERLAP, loss);
         }
         let around = nest.open(placed.lane).rev().nth(1).map(|open| open.node);
         check("distinct stacks", self.stacks.nodes().len(), self.frames.max)?;

@@ -6,7 +6,7 @@ use traceloom_model::{
     threads::Thread, traces::Trace, trackers::Extent,
 };
 
-use crate::{Options, Target, write};
+use crate::{Descriptor, Options, Pass, Request, Target, write};
 
 /// Fills tables.
 pub type Fill = Box<dyn Fn(&mut Tables<'_>) -> Result<(), Halt>>;
@@ -112,6 +112,11 @@ pub fn allocation(id: i64, size_bytes: u64, stack_id: Option<i64>, fate: &str) -
     let (thread_id, freed_ts_ns, end_id, lifetime_ns) = Default::default();
     let (ts_ns, address, fate) = (id, 16, fate.into());
     Allocation { id, ts_ns, thread_id, address, size_bytes, stack_id, fate, freed_ts_ns, end_id, lifetime_ns }
+}
+
+/// The work on an output of these tables.
+pub fn pass<'a>(source: &'a dyn TableSource, options: &'a Options, descriptor: &Descriptor) -> Pass<'a> {
+    Pass::new(&Request { source, options, variant: "" }, descriptor).unwrap()
 }
 
 /// The bytes that a target writes, and the losses that it reports.

@@ -1,21 +1,79 @@
 //! Links between spans as arrows.
 //!
 //! Timelines draw an arrow from the span that a flow leaves to the next one in time that it reaches. Each link is a flow
-//! of its own here, so that it is exactly one arrow; that needs two spans, the first of which begins earlier.
+//! of its own here, so that it is exactly one arrow; that needs two spans, the first of which starts earlier.
 
 use hashbrown::HashMap;
-use traceloom_core::{Error, Loss, Result};
-use traceloom_model::{Table, TableSource, links};
+use traceloom_core::{Error, Result};
+use traceloom_model::{Table, select};
 
-use crate::{Gathered, Layer, Options, Ordered};
+use crate::{KeyMap, Layer, NameId, Ordered, Pass};
 
-/// A span as the rows of `links` know it: the number of its trace, and its id.
-type Key = (usize, i64);
+select! {
+    /// Flows between spans.
+    pub struct LinkRows of links { trace_id, id, flow_id, from_span_id, to_span_id, kind }
+}
 
-/// The ends of flows, by span.
+/// A link that leads from a span to a span.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// Its trace, by its number in the roster.
+    pub trace: usize,
+    /// Its id.
+    pub id: i64,
+    /// The span that it leaves.
+    pub from: i64,
+    /// The span that it reaches.
+    pub to: i64,
+    /// What the producer calls the flow.
+    pub flow_id: u64,
+    /// What the flow does.
+    pub kind: NameId,
+}
+
+impl Link {
+    fn ends(&self) -> [(usize, i64); 2] {
+        [(self.trace, self.from), (self.trace, self.to)]
+    }
+}
+
+impl Pass<'_> {
+    /// Reads the links that lead from a span to a span; all others are lost.
+    pub fn links(&mut self) -> Result<Vec<Link>> {
+        let (mut links, mut kinds, max) = (Vec::new(), KeyMap::default(), self.options.limits.entries);
+        self.rest().pour(&[Table::Links], |_, batch| {
+            let rows = LinkRows::of(batch)?;
+            kinds.turn_to(rows.kind.values());
+            for row in 0..rows.rows {
+                if links.len() >= max {
+                    return Err(Error::limit("flows", links.len() as u64 + 1, max as u64));
+                }
+                let (trace, id) = (self.roster.trace_number(rows.trace_id.get(row))?, rows.id.get(row));
+                let (Some(from), Some(to)) = (rows.from_span_id.get(row), rows.to_span_id.get(row)) else {
+                    self.lose_link("flows that begin or end outside of spans", id);
+                    continue;
+                };
+                let kind = kinds.get(rows.kind.keys().get(row).copied().unwrap_or(-1), &mut self.names)?;
+                links.push(Link { trace, id, from, to, flow_id: rows.flow_id.get(row), kind });
+            }
+            Ok(())
+        })?;
+        Ok(links)
+    }
+
+    /// Counts a link as lost.
+    pub fn lose_link(&mut self, what: &'static str, id: i64) {
+        self.loss.lose(what, || format!("links {id}"));
+    }
+}
+
+/// A loss: a span of the link is not written.
+pub const LINK_TO_HIDDEN_SPAN: &str = "flows that leave the spans shown";
+
+/// The ends of flows, by the trace and the id of the span.
 #[derive(Debug, Default)]
 pub struct Flows {
-    ends: HashMap<Key, Vec<FlowEnd>>,
+    ends: HashMap<(usize, i64), Vec<FlowEnd>>,
     /// Flows so far.
     count: u64,
 }
@@ -29,28 +87,20 @@ pub struct FlowEnd {
     pub arrives: bool,
 }
 
-struct Link {
-    id: i64,
-    from: Key,
-    to: Key,
-}
-
 impl Flows {
     /// Reads the links and finds out which of them are arrows.
-    pub fn new(source: &dyn TableSource, gathered: &mut Gathered, options: &Options, loss: &mut Loss) -> Result<Self> {
-        if gathered.rows(Table::Links) == 0 {
-            return Ok(Self::default());
-        }
-        let links = read(source, gathered, options, loss)?;
-        let begins = begins(gathered, &links)?;
+    pub fn new(pass: &mut Pass<'_>) -> Result<Self> {
         let mut flows = Self::default();
+        if pass.rows(Table::Links) == 0 {
+            return Ok(flows);
+        }
+        let links = pass.links()?;
+        let starts = starts(pass, &links)?;
         for link in &links {
-            match (begins.get(&link.from).copied().flatten(), begins.get(&link.to).copied().flatten()) {
-                (Some(from), Some(to)) if from < to => flows.add(link),
-                (Some(_), Some(_)) => {
-                    loss.lose("flows to a span that began before", || format!("links {}", link.id));
-                }
-                _ => loss.lose("flows that leave the spans shown", || format!("links {}", link.id)),
+            match link.ends().map(|end| starts.get(&end).copied().flatten()) {
+                [Some(from), Some(to)] if from < to => flows.add(link),
+                [Some(_), Some(_)] => pass.lose_link("flows to a span that began before", link.id),
+                _ => pass.lose_link(LINK_TO_HIDDEN_SPAN, link.id),
             }
         }
         Ok(flows)
@@ -58,9 +108,9 @@ impl Flows {
 
     fn add(&mut self, link: &Link) {
         self.count += 1;
-        let id = self.count;
-        self.ends.entry(link.from).or_default().push(FlowEnd { id, arrives: false });
-        self.ends.entry(link.to).or_default().push(FlowEnd { id, arrives: true });
+        for (end, arrives) in link.ends().into_iter().zip([false, true]) {
+            self.ends.entry(end).or_default().push(FlowEnd { id: self.count, arrives });
+        }
     }
 
     /// The flows of a span.
@@ -73,40 +123,21 @@ impl Flows {
     }
 }
 
-fn read(source: &dyn TableSource, gathered: &mut Gathered, options: &Options, loss: &mut Loss) -> Result<Vec<Link>> {
-    let mut list = Vec::new();
-    let most = options.limits.entries;
-    let rest = gathered.rest();
-    let roster = &mut gathered.roster;
-    rest.pour(source, &[Table::Links], |_, batch| {
-        let view = links::View::of(batch);
-        for row in 0..view.rows {
-            if list.len() >= most {
-                return Err(Error::limit("flows", list.len() as u64 + 1, most as u64));
-            }
-            let (trace, id) = (roster.trace_number(view.trace_id.get(row))?, view.id.get(row));
-            match (view.from_span_id.get(row), view.to_span_id.get(row)) {
-                (Some(from), Some(to)) => list.push(Link { id, from: (trace, from), to: (trace, to) }),
-                _ => loss.lose("flows that begin or end outside of spans", || format!("links {id}")),
-            }
-        }
-        Ok(())
-    })?;
-    Ok(list)
-}
+/// Where a span starts: its time, and its number in the output.
+type Start = (i64, u64);
 
-/// When the linked spans begin: their time, and their place in the output.
-fn begins(gathered: &Gathered, links: &[Link]) -> Result<HashMap<Key, Option<(i64, u64)>>> {
-    let mut begins: HashMap<Key, Option<(i64, u64)>> =
-        links.iter().flat_map(|link| [link.from, link.to]).map(|key| (key, None)).collect();
-    for (place, span) in (0..).zip(gathered.spans.iter(&gathered.roster)?) {
+/// The starts of the linked spans, by trace and id; none for those that are not written.
+fn starts(pass: &Pass<'_>, links: &[Link]) -> Result<HashMap<(usize, i64), Option<Start>>> {
+    let mut starts: HashMap<(usize, i64), Option<Start>> =
+        links.iter().flat_map(Link::ends).map(|end| (end, None)).collect();
+    for (number, span) in (0..).zip(pass.spans.iter(&pass.roster)?) {
         let span = span?;
-        let key = (gathered.roster.thread(span.thread).trace, span.id);
+        let key = (pass.roster.thread(span.thread).trace, span.id);
         if span.layer != Layer::Switches
-            && let Some(begin) = begins.get_mut(&key)
+            && let Some(start) = starts.get_mut(&key)
         {
-            *begin = Some((span.ts_ns, place));
+            *start = Some((span.ts_ns, number));
         }
     }
-    Ok(begins)
+    Ok(starts)
 }

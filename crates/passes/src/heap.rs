@@ -2,18 +2,22 @@
 
 use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Fate, Table, TableSource, Wanted, select};
+use traceloom_model::{Fate, Table, select};
 
 use crate::{
-    Gathered, KeyMap, NO_NUMBER, NameId, Options, Parent, Roster, StackRows, StackTree, Words,
+    FreeRows, KeyMap, NO_NUMBER, NameId, Parent, Pass, StackRows, StackTree, Words,
     frames::{Frame, Frames, check},
-    memory::{LostFrees, count_lost_frees},
-    pour,
+    memory::count_lost_frees,
 };
 
 /// Frames of a stack that are written: stacks are written one by one, so deep ones would make the output grow with the
 /// square of the input.
 pub const MAX_DEPTH: usize = 2048;
+
+/// Counts a stack that is deeper than [`MAX_DEPTH`].
+pub fn lose_outer_frames(loss: &mut Loss) {
+    loss.lose("outer parts of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
+}
 
 /// How many, and how much.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -48,42 +52,29 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// Adds up all allocations that the options take.
-    pub fn new(
-        source: &dyn TableSource,
-        gathered: &mut Gathered,
-        options: &Options,
-        frames: &mut Frames,
-        loss: &mut Loss,
-    ) -> Result<Self> {
+    /// Adds up all allocations that the options take. The target declares [`AllocationSites`], [`FreeRows`],
+    /// [`StackRows`] and [`FrameRows`].
+    pub fn new(pass: &mut Pass<'_>, frames: &mut Frames) -> Result<Self> {
         let mut heap = Self::default();
-        if gathered.rows(Table::Allocations) == 0 {
+        if pass.rows(Table::Allocations) == 0 {
             return Ok(heap);
         }
-        let raw = RawStacks::read(source, gathered, frames, options.limits.entries)?;
-        let numbers = heap.add_stacks(&raw, gathered, frames, loss)?;
-        let unknown = Frame { name: gathered.names.intern("(unknown stack)")?, file: None, line: None };
+        let raw = RawStacks::read(pass, frames)?;
+        let numbers = heap.add_stacks(&raw, pass, frames)?;
+        let unknown = Frame { name: pass.names.intern("(unknown stack)")?, file: None, line: None };
         let unknown = heap.stacks.push(Parent::Root(0), frames.add(unknown)?);
-        let mut rows = Rows { sites: &mut heap.stacks, numbers, unknown, fates: Words::default(), options, loss };
-        let wanted =
-            Wanted::nothing().and(Table::Allocations, Allocations::COLUMNS).and(Table::Frees, LostFrees::COLUMNS);
-        let filter = gathered.filter().clone();
-        pour(source, &filter, wanted, |table, batch| match table {
-            Table::Frees => count_lost_frees(&LostFrees::of(batch)?, rows.loss),
-            _ => rows.take(&Allocations::of(batch)?, &mut gathered.roster),
+        let rest = pass.rest();
+        let mut rows = Rows { sites: &mut heap.stacks, numbers, unknown, fates: Words::default(), pass };
+        rest.pour(&[Table::Allocations, Table::Frees], |table, batch| match table {
+            Table::Frees => count_lost_frees(&FreeRows::of(batch)?, &mut rows.pass.loss),
+            _ => rows.take(&AllocationSites::of(batch)?),
         })?;
         Ok(heap)
     }
 
-    fn add_stacks(
-        &mut self,
-        raw: &RawStacks,
-        gathered: &mut Gathered,
-        frames: &mut Frames,
-        loss: &mut Loss,
-    ) -> Result<Numbers> {
+    fn add_stacks(&mut self, raw: &RawStacks, pass: &mut Pass<'_>, frames: &mut Frames) -> Result<Numbers> {
         let mut numbers = Numbers::default();
-        let unknown: NameId = gathered.names.intern("(unknown)")?;
+        let unknown: NameId = pass.names.intern("(unknown)")?;
         for stack in &raw.stacks {
             let frame = match raw.frames.get(stack.trace, stack.frame_id) {
                 Some(frame) => frame,
@@ -92,7 +83,7 @@ impl Heap {
             // Stacks refer to earlier ones only, so that none stands on itself.
             let below = stack.parent_id.and_then(|parent| numbers.get(stack.trace, parent));
             if below.is_none() && stack.parent_id.is_some() {
-                loss.lose("outer parts of call stacks", || format!("stacks {}", stack.id));
+                pass.loss.lose("outer parts of call stacks", || format!("stacks {}", stack.id));
             }
             let number = self.stacks.push(below.map_or(Parent::Root(0), Parent::Node), frame);
             numbers.insert(stack.trace, stack.id, number);
@@ -102,22 +93,22 @@ impl Heap {
 }
 
 select! {
-    struct Allocations of allocations { trace_id, id, ts_ns, thread_id, size_bytes, stack_id, fate }
+    /// Allocations with their call stacks.
+    pub struct AllocationSites of allocations { trace_id, id, ts_ns, thread_id, size_bytes, stack_id, fate }
 }
 
 /// Adds up the rows of `allocations`.
-struct Rows<'a> {
+struct Rows<'a, 'p> {
     sites: &'a mut StackTree<Site>,
     numbers: Numbers,
     unknown: u32,
     fates: Words<Fate>,
-    options: &'a Options,
-    loss: &'a mut Loss,
+    pass: &'a mut Pass<'p>,
 }
 
-impl Rows<'_> {
-    fn take(&mut self, rows: &Allocations<'_>, roster: &mut Roster) -> Result<()> {
-        let Self { sites, numbers, unknown, fates, options, loss } = self;
+impl Rows<'_, '_> {
+    fn take(&mut self, rows: &AllocationSites<'_>) -> Result<()> {
+        let Self { sites, numbers, unknown, fates, pass: Pass { roster, options, loss, .. } } = self;
         let fates = fates.of(rows.fate.values(), Fate::of);
         for row in 0..rows.rows {
             let trace_id = rows.trace_id.get(row);
@@ -145,7 +136,8 @@ impl Rows<'_> {
 }
 
 select! {
-    struct FrameRows of frames { trace_id, id, function, file, line }
+    /// Frames of call stacks.
+    pub struct FrameRows of frames { trace_id, id, function, file, line }
 }
 
 /// Stacks and frames as the tables have them: frames may come after stacks that refer to them.
@@ -162,17 +154,17 @@ struct RawStack {
 }
 
 impl RawStacks {
-    fn read(source: &dyn TableSource, gathered: &mut Gathered, frames: &mut Frames, max: usize) -> Result<Self> {
+    fn read(pass: &mut Pass<'_>, frames: &mut Frames) -> Result<Self> {
         let mut raw = Self { stacks: Vec::new(), frames: Numbers::default() };
-        let wanted = Wanted::nothing().and(Table::Frames, FrameRows::COLUMNS).and(Table::Stacks, StackRows::COLUMNS);
-        let filter = gathered.filter().clone();
         let (mut functions, mut files, mut rows) = (KeyMap::default(), KeyMap::default(), 0);
-        pour(source, &filter, wanted, |table, batch| {
+        let (rest, max) = (pass.rest(), pass.options.limits.entries);
+        let Pass { roster, names, .. } = pass;
+        rest.pour(&[Table::Frames, Table::Stacks], |table, batch| {
             if table == Table::Stacks {
                 let view = StackRows::of(batch)?;
                 for row in 0..view.rows {
                     check("call stacks", raw.stacks.len(), max)?;
-                    let trace = gathered.roster.trace_number(view.trace_id.get(row))?;
+                    let trace = roster.trace_number(view.trace_id.get(row))?;
                     let (id, parent_id) = (view.id.get(row), view.parent_id.get(row));
                     raw.stacks.push(RawStack { trace, id, parent_id, frame_id: view.frame_id.get(row) });
                 }
@@ -184,10 +176,10 @@ impl RawStacks {
             for row in 0..view.rows {
                 rows += 1;
                 check("frames of call stacks", rows, max)?;
-                let trace = gathered.roster.trace_number(view.trace_id.get(row))?;
+                let trace = roster.trace_number(view.trace_id.get(row))?;
                 let key = view.function.keys().get(row).copied().unwrap_or(-1);
-                let name = functions.get(key, &mut gathered.names)?;
-                let file = view.file.key(row).map(|key| files.get(key, &mut gathered.names)).transpose()?;
+                let name = functions.get(key, names)?;
+                let file = view.file.key(row).map(|key| files.get(key, names)).transpose()?;
                 let number = frames.add(Frame { name, file, line: view.line.get(row) })?;
                 raw.frames.insert(trace, view.id.get(row), number);
             }

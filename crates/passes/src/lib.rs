@@ -1,8 +1,7 @@
 //! What every consumer of tables needs, once.
 //!
-//! A consumer says as data which tables it shows ([`Descriptor`]) and pours them ([`pour`]). [`Gathered`] is the usual
-//! first pass: who took part ([`Roster`]), spans in the order of their start ([`SpanOrder`]), arguments by owner
-//! ([`Args`]). [`Nest`] turns spans into starts and ends that nest, [`CallTree`] adds them up by stack, [`Heap`] does
+//! A target says as data which tables it shows ([`Descriptor`]) and works on them in a [`Pass`]: who took part
+//! ([`Roster`]), spans in the order of their start ([`SpanOrder`]), arguments by owner ([`Args`]). [`Nest`] turns spans into starts and ends that nest, [`CallTree`] adds them up by stack, [`Heap`] does
 //! that with allocations; both are [`StackTree`]s. [`MemoryCurve`] is memory in use over time, [`memory_in_use`] the same
 //! without a bound. [`Axis`] puts several traces on one time axis, [`Interner`] turns names into numbers, and
 //! [`Samples`] gives quantiles.
@@ -10,11 +9,11 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod attributes;
 mod axis;
 mod call_tree;
 mod flows;
 mod frames;
-mod gather;
 mod heap;
 mod looks;
 mod loss;
@@ -25,6 +24,7 @@ mod nest;
 mod numbering;
 mod order;
 mod owned;
+mod pass;
 mod points;
 mod pour;
 mod quantile;
@@ -41,23 +41,27 @@ mod timeline;
 pub mod fixture;
 
 pub use crate::{
-    args::{Arg, ArgStore, Args, Datum},
+    args::{Arg, ArgRows, Args, Datum, lose_arg},
+    attributes::{Attribute, AttributeRows},
     axis::{Axis, Counter, Placement, Reason, TraceFacts},
     call_tree::{CallTree, Calls},
-    flows::{FlowEnd, Flows},
+    flows::{FlowEnd, Flows, LINK_TO_HIDDEN_SPAN, Link, LinkRows},
     frames::{Frame, Frames, check as check_frames},
-    gather::{Gathered, Rest},
-    heap::{Amount, Heap, MAX_DEPTH, Site},
-    looks::{Look, LookId, Looks},
-    loss::{add_loss, counted_columns, counts, lose_rows, lose_table, phrase},
-    memory::{InUse, memory_in_use},
+    heap::{AllocationSites, Amount, FrameRows, Heap, MAX_DEPTH, Site, lose_outer_frames},
+    looks::{COLORS, ColorLoss, Look, LookId, Looks},
+    loss::{add_loss, counted_columns, counts, lose_table, phrase},
+    memory::{AllocationTimes, FreeRows, InUse, memory_in_use},
     memory_curve::{AllocationChanges, MemoryCurve, MemoryStep},
     names::{DictionaryId, Interner, KeyMap, NO_NUMBER, NameId, NamePool, PerEntry, Translation, Words, number_of},
     nest::{Nest, Placed},
     numbering::{NumberedProcess, NumberedThread, Numbering},
-    order::{COLORED_SPAN_COLUMNS, Layer, Ordered, SPAN_COLUMNS, SpanIter, SpanOrder, SpanSorter},
+    order::{
+        FRAMES_AND_RANGES, Layer, NEVER_CLOSED, Ordered, SpanDefinitions, SpanIter, SpanOrder, SpanRows, SwitchRows,
+        TOO_FAR, TOO_MANY_OVERLAP,
+    },
     owned::{Owned, OwnedSorter, Owner},
-    points::PointSink,
+    pass::{Pass, Rest},
+    points::{COUNTERS, CounterRows, EVENTS, EventRows, Found, LOGS, LogRows, Point, PointSink},
     pour::{pour, span_is_taken},
     quantile::{Budget, Samples, Sums, float_key, quantile},
     repeats::Repeats,
@@ -66,6 +70,6 @@ pub use crate::{
     shift::{Shifted, shift_batch},
     stack_table::{StackRows, StackTable},
     stack_tree::{Parent, StackNode, StackTree},
-    target::{Descriptor, Need, Options, Request, Rows, Target, Variant, write},
+    target::{Descriptor, Need, Options, Request, Target, Variant, write},
     timeline::{TIMELINE_NEEDS, Timeline},
 };

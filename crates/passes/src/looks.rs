@@ -1,10 +1,9 @@
 //! What many spans have in common, kept once.
 
 use hashbrown::HashMap;
-use traceloom_core::{ByteOrder, Cursor, Error, Result};
+use traceloom_core::{ByteOrder, Cursor, Error, Loss, Result, Store};
 
-use crate::NameId;
-use traceloom_core::Store;
+use crate::{NameId, Ordered};
 
 /// Everything about a span that is neither time nor place in the tree.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -134,6 +133,29 @@ impl Looks {
         })
     }
 }
+
+/// Counts colors as lost, once for each look.
+#[derive(Debug, Default)]
+pub struct ColorLoss(Vec<bool>);
+
+impl ColorLoss {
+    /// A span whose color the output does not show.
+    pub fn count(&mut self, span: &Ordered, look: &Look, loss: &mut Loss) {
+        if look.color.is_none() {
+            return;
+        }
+        let index = span.look.index();
+        if self.0.len() <= index {
+            self.0.resize(index + 1, false);
+        }
+        if !std::mem::replace(&mut self.0[index], true) {
+            span.lose(COLORS, loss);
+        }
+    }
+}
+
+/// A loss: the output has no colors.
+pub const COLORS: &str = "colours";
 
 #[cfg(test)]
 mod tests {

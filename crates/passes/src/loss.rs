@@ -4,8 +4,6 @@ use arrow_array::{Array, RecordBatch, cast::AsArray, types::Int64Type};
 use traceloom_core::{Loss, Slice};
 use traceloom_model::{Columns, Table};
 
-use crate::Gathered;
-
 /// What people call the rows of a table.
 pub const fn phrase(table: Table) -> &'static str {
     match table {
@@ -50,13 +48,6 @@ pub fn counted_columns(table: Table) -> Columns {
 pub fn add_loss(loss: &mut Loss, other: &Loss) {
     for (what, count, example) in other.entries() {
         loss.lose_many(what, count, || example.to_owned());
-    }
-}
-
-/// Counts tables that a variant does not show.
-pub fn lose_rows(gathered: &Gathered, tables: &[Table], loss: &mut Loss) {
-    for table in tables {
-        loss.lose_many(phrase(*table), gathered.rows(*table), || format!("rows of {}", table.name()));
     }
 }
 

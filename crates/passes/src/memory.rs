@@ -3,10 +3,20 @@
 use std::cmp::Ordering;
 
 use traceloom_core::{Arena, Cursor, Entry, Loss, Result};
-use traceloom_model::{Table, TableSource, select};
+use traceloom_model::{Table, select};
 
-use crate::{Gathered, Options, span_is_taken};
+use crate::{Pass, span_is_taken};
 use traceloom_core::{Sorted, Sorter};
+
+select! {
+    /// Allocations and how long they lived.
+    pub struct AllocationTimes of allocations { trace_id, id, ts_ns, thread_id, size_bytes, freed_ts_ns }
+}
+
+select! {
+    /// Frees and what they gave back.
+    pub struct FreeRows of frees { id, allocation_id }
+}
 
 /// What is in use from a moment on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -23,19 +33,13 @@ pub struct InUse {
 
 /// Tells what is in use, trace by trace, at each time at which it changes.
 ///
-/// The target declares `ts_ns`, `thread_id`, `size_bytes` and `freed_ts_ns` of `allocations`, and `allocation_id` of `frees`.
+/// The target declares [`AllocationTimes`] and [`FreeRows`].
 /// Where each piece is and who took it is counted as lost, and so are frees of memory that nobody is known to have taken.
-pub fn memory_in_use(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    options: &Options,
-    loss: &mut Loss,
-    mut tell: impl FnMut(InUse) -> Result<()>,
-) -> Result<()> {
-    if gathered.rows(Table::Allocations) == 0 && gathered.rows(Table::Frees) == 0 {
+pub fn memory_in_use(pass: &mut Pass<'_>, mut tell: impl FnMut(InUse) -> Result<()>) -> Result<()> {
+    if pass.rows(Table::Allocations) == 0 && pass.rows(Table::Frees) == 0 {
         return Ok(());
     }
-    let changes = read(source, gathered, options, loss)?;
+    let changes = read(pass)?;
     let mut sum = Sum::default();
     let mut changes = changes.iter()?.peekable();
     while let Some(change) = changes.next().transpose()? {
@@ -44,7 +48,7 @@ pub fn memory_in_use(
             Some(Ok(next)) => next.cmp(&change).is_ne(),
             _ => true,
         };
-        if is_last && span_is_taken(&options.slice, change.ts_ns, Some(0)) {
+        if is_last && span_is_taken(&pass.options.slice, change.ts_ns, Some(0)) {
             tell(sum.at(&change))?;
         }
     }
@@ -92,24 +96,15 @@ impl Entry for Change {
     }
 }
 
-select! {
-    struct Allocations of allocations { trace_id, id, ts_ns, thread_id, size_bytes, freed_ts_ns }
-}
-
-fn read(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    options: &Options,
-    loss: &mut Loss,
-) -> Result<Sorted<Change>> {
-    let mut sorter = Sorter::new(&Arena::new(options.limits.tree_bytes));
-    let rest = gathered.rest();
-    let roster = &mut gathered.roster;
-    rest.pour(source, &[Table::Allocations, Table::Frees], |table, batch| {
+fn read(pass: &mut Pass<'_>) -> Result<Sorted<Change>> {
+    let mut sorter = Sorter::new(&Arena::new(pass.options.limits.tree_bytes));
+    let rest = pass.rest();
+    let Pass { roster, loss, .. } = pass;
+    rest.pour(&[Table::Allocations, Table::Frees], |table, batch| {
         if table == Table::Frees {
-            return count_lost_frees(&LostFrees::of(batch)?, loss);
+            return count_lost_frees(&FreeRows::of(batch)?, loss);
         }
-        let rows = Allocations::of(batch)?;
+        let rows = AllocationTimes::of(batch)?;
         for row in 0..rows.rows {
             let trace_id = rows.trace_id.get(row);
             if !roster.takes_thread(trace_id, rows.thread_id.get(row))? {
@@ -128,12 +123,8 @@ fn read(
     sorter.finish()
 }
 
-select! {
-    pub(crate) struct LostFrees of frees { id, allocation_id }
-}
-
 /// A free of an allocation shows in its figures; one of unknown memory does not.
-pub(crate) fn count_lost_frees(rows: &LostFrees<'_>, loss: &mut Loss) -> Result<()> {
+pub(crate) fn count_lost_frees(rows: &FreeRows<'_>, loss: &mut Loss) -> Result<()> {
     for row in (0..rows.rows).filter(|row| rows.allocation_id.get(*row).is_none()) {
         loss.lose("frees of unknown memory", || format!("frees {}", rows.id.get(row)));
     }

@@ -41,8 +41,8 @@ pub struct Numbering {
 impl Numbering {
     /// Numbers everybody in the roster.
     pub fn new(roster: &Roster, loss: &mut Loss) -> Self {
-        let (processes, threads, firsts) = Default::default();
-        let mut numbering = Self { processes, threads, firsts, taken: HashSet::new(), next: 1 };
+        let mut numbering =
+            Self { processes: Vec::new(), threads: Vec::new(), firsts: Vec::new(), taken: HashSet::new(), next: 1 };
         // What the traces say comes first, so that no number made up stands in the way of a real one.
         let pids: Vec<Option<u32>> = roster.processes.iter().map(|process| numbering.claim(process.pid)).collect();
         let tids: Vec<Option<u32>> = (0..)
@@ -143,7 +143,10 @@ mod tests {
     use traceloom_model::{processes, threads};
 
     use super::*;
-    use crate::{Descriptor, Gathered, Options, fixture::Synthetic};
+    use crate::{
+        Descriptor, Options,
+        fixture::{Synthetic, pass},
+    };
 
     #[test]
     fn everybody_has_a_number_and_none_has_that_of_another() {
@@ -160,10 +163,10 @@ mod tests {
         let mut both = trace(&[Some(42), Some(1), Some(1), None, Some(0), Some(u64::MAX)]);
         both.traces.extend(trace(&[Some(1), Some(42)]).traces);
         both.traces[1].0 = 8;
+        let options = Options::default();
+        let roster = pass(&both, &options, &Descriptor::EMPTY).roster;
         let mut loss = Loss::default();
-        let gathered = Gathered::new(&both, &Options::default(), &Descriptor::EMPTY, &mut loss).unwrap();
-        let mut loss = Loss::default();
-        let numbering = Numbering::new(&gathered.roster, &mut loss);
+        let numbering = Numbering::new(&roster, &mut loss);
         let pids: Vec<u32> = numbering.processes.iter().map(|process| process.pid).collect();
         let tids: Vec<u32> = numbering.threads.iter().map(|thread| thread.tid).collect();
         assert_eq!((pids[0], &tids[..2]), (42, [42, 1].as_slice()));

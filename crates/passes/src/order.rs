@@ -5,19 +5,37 @@
 
 use std::cmp::Ordering;
 
-use traceloom_core::{Arena, Cursor, Entry, Result, Slice};
-use traceloom_model::{spans, switches};
+use traceloom_core::{Arena, Cursor, Entry, Loss, Result, Slice};
+use traceloom_model::{SpanCategory, Table, select};
 
-use crate::{KeyMap, Look, LookId, Looks, NamePool, Roster, ThreadIndex, pour::span_is_taken};
+use crate::{KeyMap, Look, LookId, Looks, NamePool, Owner, Roster, ThreadIndex, pour::span_is_taken};
 use traceloom_core::{Merge, Sorted, Sorter};
 
-/// The columns of spans that it takes to put them in order, and to say what they are and where in the program.
-pub const SPAN_COLUMNS: &[&str] =
-    &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line"];
+select! {
+    /// The columns of spans that it takes to put them in order, and to say what they are and where in the program.
+    pub struct SpanRows of spans {
+        trace_id, id, parent_id, thread_id, depth, ts_ns, dur_ns, name, category, file, line, color,
+    }
+}
 
-/// The same, and their colours.
-pub const COLORED_SPAN_COLUMNS: &[&str] =
-    &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category", "file", "line", "color"];
+select! {
+    /// The column for targets that also want to know what declared a span.
+    pub struct SpanDefinitions of spans { definition_id }
+}
+
+select! {
+    /// Context switches, which become spans of a layer of their own.
+    pub struct SwitchRows of switches { trace_id, id, ts_ns, dur_ns, thread_id, target_tid, name }
+}
+
+/// A loss: the output has no room for spans without an end.
+pub const NEVER_CLOSED: &str = "that spans were never closed";
+/// A loss: the output has calls only.
+pub const FRAMES_AND_RANGES: &str = "frames and ranges of time";
+/// A loss: the output cannot count that far.
+pub const TOO_FAR: &str = "times too far away";
+/// A loss: [`crate::Nest`] has no lane left.
+pub const TOO_MANY_OVERLAP: &str = "ends of spans of which too many overlap";
 
 /// Spans of a thread that nest among themselves.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -46,9 +64,9 @@ impl Layer {
     }
 
     fn of_category(category: &str) -> Self {
-        match category {
-            "frame" => Self::Frames,
-            "range" => Self::Ranges,
+        match SpanCategory::of(category) {
+            Some(SpanCategory::Frame) => Self::Frames,
+            Some(SpanCategory::Range) => Self::Ranges,
             _ => Self::Stack,
         }
     }
@@ -77,6 +95,25 @@ pub struct Ordered {
     pub end_ns: i64,
     /// Its name and the like.
     pub look: LookId,
+}
+
+impl Ordered {
+    /// The table that its row is in.
+    #[inline]
+    pub fn table(&self) -> Table {
+        if self.layer == Layer::Switches { Table::Switches } else { Table::Spans }
+    }
+
+    /// Its row as an owner of arguments; `trace` is the number of its trace in the roster.
+    #[inline]
+    pub fn owner(&self, trace: usize) -> Owner {
+        Owner::new(self.table(), trace, self.id)
+    }
+
+    /// Counts something about it as lost.
+    pub fn lose(&self, what: &'static str, loss: &mut Loss) {
+        loss.lose(what, || format!("{} {}", self.table().name(), self.id));
+    }
 }
 
 /// As it is sorted and spilled.
@@ -149,9 +186,16 @@ impl Entry for Row {
     }
 }
 
+/// Where threads, texts and looks get their numbers.
+pub(crate) struct Registry<'a> {
+    pub(crate) roster: &'a mut Roster,
+    pub(crate) names: &'a mut NamePool,
+    pub(crate) looks: &'a mut Looks,
+}
+
 /// Takes spans as they come.
 #[derive(Debug)]
-pub struct SpanSorter {
+pub(crate) struct SpanSorter {
     /// Blocks, calls and scopes, which come nearly in order.
     stack: Sorter<Row>,
     /// The other layers, which come at another time: among the rows of the first they would all be far from their place.
@@ -164,28 +208,27 @@ pub struct SpanSorter {
 }
 
 impl SpanSorter {
-    /// Empty; takes what reaches into the slice.
-    pub fn new(arena: &Arena, slice: &Slice) -> Self {
-        let (names, categories, files, switch_names) = Default::default();
+    /// Empty; takes spans that overlap the slice.
+    pub(crate) fn new(arena: &Arena, slice: &Slice) -> Self {
         Self {
             stack: Sorter::new(arena),
             beside: Sorter::new(arena),
-            names,
-            categories,
-            files,
-            switch_names,
+            names: KeyMap::default(),
+            categories: KeyMap::default(),
+            files: KeyMap::default(),
+            switch_names: KeyMap::default(),
             slice: slice.clone(),
         }
     }
 
     /// Takes a batch.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
-        view: &spans::View<'_>,
-        roster: &mut Roster,
-        pool: &mut NamePool,
-        looks: &mut Looks,
+        view: &SpanRows<'_>,
+        definitions: Option<&SpanDefinitions<'_>>,
+        registry: Registry<'_>,
     ) -> Result<()> {
+        let Registry { roster, names: pool, looks } = registry;
         self.names.turn_to(view.name.values());
         self.categories.turn_to(view.category.values());
         self.files.turn_to(view.file.values());
@@ -213,7 +256,7 @@ impl SpanSorter {
             let look = Look {
                 name,
                 category,
-                definition_id: view.definition_id.get(row),
+                definition_id: definitions.and_then(|rows| rows.definition_id.get(row)),
                 file: view.file.key(row).map(|key| self.files.get(key, pool)).transpose()?,
                 line: view.line.get(row),
                 color: view.color.get(row),
@@ -234,13 +277,8 @@ impl SpanSorter {
     }
 
     /// Takes a batch of switches, as spans of a layer of their own.
-    pub fn take_switches(
-        &mut self,
-        view: &switches::View<'_>,
-        roster: &mut Roster,
-        pool: &mut NamePool,
-        looks: &mut Looks,
-    ) -> Result<()> {
+    pub(crate) fn take_switches(&mut self, view: &SwitchRows<'_>, registry: Registry<'_>) -> Result<()> {
+        let Registry { roster, names: pool, looks } = registry;
         self.switch_names.turn_to(view.name.values());
         let category = pool.intern("switch")?;
         for row in 0..view.rows {
@@ -266,7 +304,7 @@ impl SpanSorter {
     }
 
     /// All spans in order.
-    pub fn finish(self) -> Result<SpanOrder> {
+    pub(crate) fn finish(self) -> Result<SpanOrder> {
         Ok(SpanOrder { sorted: self.stack.finish()?.join(self.beside.finish()?) })
     }
 }
@@ -427,27 +465,25 @@ fn untie(rows: &mut [Row]) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use traceloom_core::{Limits, Loss, TimeRange};
-    use traceloom_model::Table;
+    use traceloom_core::{Limits, TimeRange};
 
     use super::*;
     use crate::{
-        Descriptor, Gathered, Need, Options,
-        fixture::{Brief, Synthetic, push_main, push_span, push_thread},
+        Descriptor, Need, Options,
+        fixture::{Brief, Synthetic, pass, push_main, push_span, push_thread},
     };
 
     static SPANS: Descriptor = Descriptor {
         id: "spans",
-        needs: &[Need::by_begin(Table::Spans, &[]), Need::of(Table::Processes, &[]), Need::of(Table::Threads, &[])],
+        needs: &[Need::of::<SpanRows<'_>>(), Need::shown(Table::Processes), Need::shown(Table::Threads)],
         ..Descriptor::EMPTY
     };
 
     fn gathered(source: &Synthetic, options: &Options) -> Vec<Ordered> {
-        let mut loss = Loss::default();
-        let gathered = Gathered::new(source, options, &SPANS, &mut loss).unwrap();
-        assert!(loss.is_empty());
-        assert_eq!(gathered.spans.len(), gathered.spans.iter(&gathered.roster).unwrap().count() as u64);
-        gathered.spans.iter(&gathered.roster).unwrap().map(Result::unwrap).collect()
+        let pass = pass(source, options, &SPANS);
+        assert!(pass.loss.is_empty());
+        assert_eq!(pass.spans.len(), pass.spans.iter(&pass.roster).unwrap().count() as u64);
+        pass.spans.iter(&pass.roster).unwrap().map(Result::unwrap).collect()
     }
 
     fn ids(spans: &[Ordered]) -> Vec<i64> {

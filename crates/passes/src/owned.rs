@@ -3,7 +3,7 @@
 //! They are laid out one after the other in a [`Store`]; an index, sorted by owner, lies in another. Both are in memory
 //! only up to a limit, so a lookup reads a block of the index and a few bytes; neighbours are in the same block.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, fmt};
 
 use traceloom_core::{Arena, ByteOrder, Cursor, Entry, Result};
 use traceloom_model::Table;
@@ -19,10 +19,35 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The row of a table.
+    /// The row with this id.
     #[inline]
     pub fn new(table: Table, trace: usize, id: i64) -> Self {
         Self { table: table as u32, trace: trace as u32, id }
+    }
+
+    /// Its table.
+    #[inline]
+    pub fn table(self) -> Table {
+        Table::ALL[self.table as usize]
+    }
+
+    /// Its trace, by its number in the roster.
+    #[inline]
+    pub fn trace(self) -> usize {
+        self.trace as usize
+    }
+
+    /// Its id.
+    #[inline]
+    pub fn id(self) -> i64 {
+        self.id
+    }
+}
+
+/// As people read it: `spans 7`.
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.table().name(), self.id)
     }
 }
 
@@ -74,10 +99,10 @@ pub struct OwnedSorter {
 }
 
 /// Bytes of one row that are read at once, unless one record is longer.
-const MOST_TOGETHER: u64 = 1 << 20;
+const MAX_TOGETHER: u64 = 1 << 20;
 
 impl OwnedSorter {
-    /// An empty one, which keeps about so many bytes in memory.
+    /// Empty; keeps about `limit_bytes` in memory.
     pub fn new(arena: &Arena, limit_bytes: u64) -> Self {
         Self { places: Sorter::new(arena), current: None, values: Store::new(limit_bytes), limit_bytes }
     }
@@ -87,7 +112,7 @@ impl OwnedSorter {
         let offset = self.values.append(record)?;
         let len = record.len() as u64;
         match &mut self.current {
-            Some(place) if place.owner == owner && place.len < MOST_TOGETHER => place.len += len,
+            Some(place) if place.owner == owner && place.len < MAX_TOGETHER => place.len += len,
             current => {
                 if let Some(done) = current.replace(Place { owner, offset, len }) {
                     self.places.push(done)?;
@@ -118,7 +143,6 @@ impl OwnedSorter {
             index.append(&bytes)?;
             entries += 1;
         }
-        let (block, record) = Default::default();
         Ok(Owned {
             index,
             entries,
@@ -126,9 +150,9 @@ impl OwnedSorter {
             owners,
             next: 0,
             block_number: usize::MAX,
-            block,
+            block: Vec::new(),
             values: self.values,
-            record,
+            record: Vec::new(),
         })
     }
 }
@@ -252,7 +276,7 @@ mod tests {
             })
             .unwrap();
         assert_eq!(next, RECORDS);
-        assert!(most as u64 <= MOST_TOGETHER + 8, "{most}");
+        assert!(most as u64 <= MAX_TOGETHER + 8, "{most}");
         owned.visit(owner(0), |_| panic!("it owns nothing")).unwrap();
     }
 }

@@ -1,78 +1,162 @@
 //! Rows that have one time: events, values of counters, log entries.
 
-use traceloom_core::{Loss, Result, Slice};
-use traceloom_model::{Table, TableSource, counters, events, logs};
+use traceloom_core::{Loss, Result};
+use traceloom_model::{EventCategory, Table, select};
 
-use crate::{Args, Datum, Rest, Roster, ThreadIndex, span_is_taken};
+use crate::{Args, Datum, Need, Owner, Pass, Rest, ThreadIndex};
+
+select! {
+    /// Events, as targets read them.
+    pub struct EventRows of events { trace_id, id, ts_ns, thread_id, span_id, name, category, definition_id }
+}
+
+select! {
+    /// Values of counters, as targets read them.
+    pub struct CounterRows of counters { trace_id, id, ts_ns, thread_id, name, value_id, value, text }
+}
+
+select! {
+    /// Log entries, as targets read them.
+    pub struct LogRows of logs {
+        trace_id, id, ts_ns, thread_id, level, level_name, file, line, format, message, definition_id,
+    }
+}
+
+/// Events.
+pub const EVENTS: Need = Need::of::<EventRows<'_>>();
+/// Values of counters.
+pub const COUNTERS: Need = Need::of::<CounterRows<'_>>();
+/// Log entries.
+pub const LOGS: Need = Need::of::<LogRows<'_>>();
+
+/// What a row of any of these tables has.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    /// Its table.
+    pub table: Table,
+    /// Its trace.
+    pub trace_id: u64,
+    /// Its id.
+    pub id: i64,
+    /// Its thread, unless it belongs to the process as a whole.
+    pub thread_id: Option<i64>,
+    /// Its time; only log entries can be without one.
+    pub ts_ns: Option<i64>,
+}
+
+/// Where a [`Point`] is, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// Its row.
+    pub owner: Owner,
+    /// Its thread, unless it belongs to the process as a whole.
+    pub thread: Option<ThreadIndex>,
+    /// Its time on the axis of the traces.
+    pub ts_ns: i64,
+}
+
+macro_rules! points {
+    ($($rows:ident $table:ident $ts_ns:ident => $time:expr;)+) => {$(
+        impl $rows<'_> {
+            /// One row as a point.
+            #[inline]
+            pub fn point(&self, row: usize) -> Point {
+                let $ts_ns = self.ts_ns.get(row);
+                Point {
+                    table: Table::$table,
+                    trace_id: self.trace_id.get(row),
+                    id: self.id.get(row),
+                    thread_id: self.thread_id.get(row),
+                    ts_ns: $time,
+                }
+            }
+        }
+    )+};
+}
+
+points! {
+    EventRows Events ts_ns => Some(ts_ns);
+    CounterRows Counters ts_ns => Some(ts_ns);
+    LogRows Logs ts_ns => ts_ns;
+}
+
+impl EventRows<'_> {
+    /// Whether an event is there for people to find their way: a bookmark, a mark or a marker.
+    pub fn is_mark(&self, row: usize) -> bool {
+        use EventCategory::{Bookmark, Mark, Marker};
+        matches!(EventCategory::of(self.category.get(row)), Some(Bookmark | Mark | Marker))
+    }
+}
 
 /// Takes points, batch by batch.
 pub trait PointSink {
     /// Takes events.
-    fn events(&mut self, view: &events::View<'_>) -> Result<()>;
+    fn events(&mut self, rows: &EventRows<'_>) -> Result<()>;
     /// Takes values of counters.
-    fn counters(&mut self, view: &counters::View<'_>) -> Result<()>;
+    fn counters(&mut self, rows: &CounterRows<'_>) -> Result<()>;
     /// Takes log entries.
-    fn logs(&mut self, view: &logs::View<'_>) -> Result<()>;
+    fn logs(&mut self, rows: &LogRows<'_>) -> Result<()>;
 }
 
-impl Rest {
+impl Rest<'_> {
     /// Gives all points, in the order of the file.
-    pub fn pour_points(&self, source: &dyn TableSource, sink: &mut impl PointSink) -> Result<()> {
-        self.pour(source, &[Table::Events, Table::Counters, Table::Logs], |table, batch| match table {
-            Table::Events => sink.events(&events::View::of(batch)),
-            Table::Counters => sink.counters(&counters::View::of(batch)),
-            _ => sink.logs(&logs::View::of(batch)),
+    pub fn pour_points(&self, sink: &mut impl PointSink) -> Result<()> {
+        self.pour(&[Table::Events, Table::Counters, Table::Logs], |table, batch| match table {
+            Table::Events => sink.events(&EventRows::of(batch)?),
+            Table::Counters => sink.counters(&CounterRows::of(batch)?),
+            _ => sink.logs(&LogRows::of(batch)?),
         })
     }
 }
 
-impl Roster {
-    /// The trace of a point, by its number, and its thread; none where the slice leaves the point out.
+impl Pass<'_> {
+    /// The row and the thread of a point, whether it has a time or not; none if the slice leaves the point out.
     #[inline]
-    pub fn point(
-        &mut self,
-        slice: &Slice,
-        trace_id: u64,
-        thread_id: Option<i64>,
-        ts_ns: Option<i64>,
-    ) -> Result<Option<(usize, Option<ThreadIndex>)>> {
-        let trace = self.trace_number(trace_id)?;
-        if ts_ns.is_some_and(|ts_ns| !span_is_taken(slice, ts_ns, Some(0))) {
+    pub fn place(&mut self, point: &Point) -> Result<Option<(Owner, Option<ThreadIndex>)>> {
+        if point.thread_id.is_none() && !self.options.slice.threads.is_empty() {
             return Ok(None);
         }
-        match thread_id {
-            Some(thread_id) => {
-                let index = self.index(trace_id, thread_id)?;
-                Ok(self.thread(index).is_taken.then_some((trace, Some(index))))
-            }
-            None => Ok(slice.threads.is_empty().then_some((trace, None))),
-        }
+        self.place_in_any_thread(point)
     }
 
-    /// The time of a log entry, for targets where all have one: that of the begin, where it has none.
+    /// The same, but a point without a thread is taken whatever threads the slice names.
     #[inline]
-    pub fn log_ts_ns(&mut self, view: &logs::View<'_>, row: usize, loss: &mut Loss) -> Result<i64> {
-        if let Some(ts_ns) = view.ts_ns.get(row) {
-            return Ok(ts_ns);
+    pub fn place_in_any_thread(&mut self, point: &Point) -> Result<Option<(Owner, Option<ThreadIndex>)>> {
+        let owner = Owner::new(point.table, self.roster.trace_number(point.trace_id)?, point.id);
+        if point.ts_ns.is_some_and(|ts_ns| !self.options.slice.range.contains(ts_ns)) {
+            return Ok(None);
         }
-        loss.lose("that log entries have no time", || format!("logs {}", view.id.get(row)));
-        let trace = self.trace_number(view.trace_id.get(row))?;
-        Ok(self.traces[trace].first_ts_ns.unwrap_or(0))
+        let Some(thread_id) = point.thread_id else { return Ok(Some((owner, None))) };
+        let index = self.roster.index(point.trace_id, thread_id)?;
+        Ok(self.roster.thread(index).is_taken.then_some((owner, Some(index))))
+    }
+
+    /// Where and when a point is; none if the slice leaves it out. A point without a time gets that of the start of its
+    /// trace, which is a loss.
+    #[inline]
+    pub fn find(&mut self, point: &Point) -> Result<Option<Found>> {
+        let ts_ns = match point.ts_ns {
+            Some(ts_ns) => ts_ns,
+            None => self.start_of(point)?,
+        };
+        let place = self.place(&Point { ts_ns: Some(ts_ns), ..*point })?;
+        Ok(place.map(|(owner, thread)| Found { owner, thread, ts_ns }))
+    }
+
+    /// The start of the trace of a point without a time, which is a loss.
+    pub fn start_of(&mut self, point: &Point) -> Result<i64> {
+        self.loss.lose("that log entries have no time", || format!("{} {}", point.table.name(), point.id));
+        let trace = self.roster.trace_number(point.trace_id)?;
+        Ok(self.roster.traces[trace].first_ts_ns.unwrap_or(0))
     }
 }
 
 impl Args {
-    /// Which element the value of a counter is, where it is one of an array. Counts numbers that a double does not
-    /// hold.
+    /// Which element the value of a counter is, if it is one of an array. Counts numbers that a double does not hold.
     #[inline]
-    pub fn element(
-        &mut self,
-        (table, trace, id): (Table, usize, i64),
-        value: f64,
-        loss: &mut Loss,
-    ) -> Result<Option<u32>> {
+    pub fn element(&mut self, owner: Owner, value: f64, loss: &mut Loss) -> Result<Option<u32>> {
         let mut idx = None;
-        self.visit(table, trace, id, |arg| {
+        self.visit(owner, |arg| {
             idx = arg.idx;
             let exact = match arg.value {
                 Datum::Int(number) => Some(i128::from(number)),

@@ -5,7 +5,7 @@ use std::{io::Write, path::Path};
 use flate2::{Compression, write::GzEncoder};
 pub use traceloom_core::Variant;
 use traceloom_core::{Error, Limits, Loss, Result, Slice};
-use traceloom_model::{Columns, Table, TableSource, Wanted};
+use traceloom_model::{Columns, Selection, Table, TableSource, Wanted};
 
 /// A format that leaves the program. [`write()`] is the way to call it.
 pub trait Target: Sync {
@@ -77,7 +77,7 @@ impl Descriptor {
 
     /// Everything that it needs.
     pub fn wanted(&self) -> Wanted {
-        self.needs.iter().fold(Wanted::nothing(), |wanted, need| wanted.and(need.table, need.columns()))
+        self.needs.iter().fold(Wanted::nothing(), |wanted, need| wanted.and(need.table, need.columns))
     }
 
     /// Whether it shows rows of this table.
@@ -111,45 +111,25 @@ impl Descriptor {
     }
 }
 
-/// A table that a target shows.
+/// A table that a target shows, and the columns that it reads of it.
 #[derive(Debug)]
 pub struct Need {
     /// The table.
     pub table: Table,
-    /// The columns, `trace_id` and `id` apart, which always come; all where empty.
-    pub columns: &'static [&'static str],
-    /// The order in which it has to have the rows.
-    pub order: Rows,
+    /// The columns.
+    pub columns: Columns,
 }
 
 impl Need {
-    /// A table in the order of the file.
-    pub const fn of(table: Table, columns: &'static [&'static str]) -> Self {
-        Self { table, columns, order: Rows::AsFiled }
+    /// The columns that a type of [`traceloom_model::select!`] reads.
+    pub const fn of<S: Selection>() -> Self {
+        Self { table: S::TABLE, columns: S::COLUMNS }
     }
 
-    /// A table in the order of begins.
-    pub const fn by_begin(table: Table, columns: &'static [&'static str]) -> Self {
-        Self { table, columns, order: Rows::ByBegin }
+    /// A table that the target shows without reading it: [`crate::Roster`] does, or other tables say the same.
+    pub const fn shown(table: Table) -> Self {
+        Self { table, columns: Columns::NONE }
     }
-
-    /// The columns as a set.
-    pub fn columns(&self) -> Columns {
-        if self.columns.is_empty() {
-            return Columns::ALL;
-        }
-        let names: Vec<&str> = ["trace_id", "id"].iter().chain(self.columns).copied().collect();
-        Columns::named(self.table, &names)
-    }
-}
-
-/// The order of rows that a target needs.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Rows {
-    /// Any: they come in the order of the file.
-    AsFiled,
-    /// Thread by thread, by begin, parents before children.
-    ByBegin,
 }
 
 /// How to write a target.

@@ -2,26 +2,26 @@
 
 use traceloom_model::Table;
 
-use crate::{Need, Roster, order::COLORED_SPAN_COLUMNS};
+use crate::{AllocationTimes, ArgRows, COUNTERS, EVENTS, FreeRows, LOGS, LinkRows, Need, Roster, SpanRows, SwitchRows};
 
-/// What tools that show traces over time have a place for.
+/// The tables that tools that show traces over time have room for.
 pub const TIMELINE_NEEDS: &[Need] = &[
-    Need::of(Table::Traces, &[]),
-    Need::of(Table::Processes, &[]),
-    Need::of(Table::Threads, &[]),
-    Need::by_begin(Table::Spans, COLORED_SPAN_COLUMNS),
-    Need::by_begin(Table::Switches, &[]),
-    Need::of(Table::Events, &["ts_ns", "thread_id", "name", "category"]),
-    Need::of(Table::Counters, &[]),
-    Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "message"]),
-    Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "freed_ts_ns"]),
-    Need::of(Table::Frees, &["ts_ns", "allocation_id"]),
-    Need::of(Table::Links, &[]),
-    Need::of(Table::Args, &[]),
+    Need::shown(Table::Traces),
+    Need::shown(Table::Processes),
+    Need::shown(Table::Threads),
+    Need::of::<SpanRows<'_>>(),
+    Need::of::<SwitchRows<'_>>(),
+    EVENTS,
+    COUNTERS,
+    LOGS,
+    Need::of::<AllocationTimes<'_>>(),
+    Need::of::<FreeRows<'_>>(),
+    Need::of::<LinkRows<'_>>(),
+    Need::of::<ArgRows<'_>>(),
 ];
 
 /// Turns times of the axis that all traces of a source share into times of the output, which are never negative.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Timeline {
     start_ns: i64,
     unix_origin_ns: Option<i64>,
@@ -38,13 +38,13 @@ impl Timeline {
 
     /// The time of the output.
     #[inline]
-    pub fn at(&self, _trace: usize, ts_ns: i64) -> u64 {
+    pub fn at(&self, ts_ns: i64) -> u64 {
         ts_ns.saturating_sub(self.start_ns).max(0).unsigned_abs()
     }
 
     /// Whether an interval reaches beyond what the output can count, so that it is cut there.
     #[inline]
-    pub fn is_far(&self, _trace: usize, begin_ns: i64, end_ns: i64) -> bool {
+    pub fn is_far(&self, begin_ns: i64, end_ns: i64) -> bool {
         begin_ns.checked_sub(self.start_ns).is_none_or(|begin| begin < 0) || end_ns.checked_sub(self.start_ns).is_none()
     }
 
@@ -73,16 +73,16 @@ mod tests {
     #[test]
     fn the_earliest_trace_is_the_start_and_no_time_is_negative() {
         let timeline = Timeline::new(&roster(&[(Some(1000), -10), (Some(1000), 503)]));
-        assert_eq!((timeline.at(0, -10), timeline.at(0, 0), timeline.at(1, 503)), (0, 10, 513));
+        assert_eq!((timeline.at(-10), timeline.at(0), timeline.at(503)), (0, 10, 513));
         assert_eq!(timeline.unix_origin_ns(), Some(990));
     }
 
     #[test]
     fn a_trace_without_a_time_of_day_leaves_it_open() {
         let timeline = Timeline::new(&roster(&[(Some(1000), 0), (None, 3)]));
-        assert_eq!((timeline.at(0, 7), timeline.at(1, 7), timeline.unix_origin_ns()), (7, 7, None));
+        assert_eq!((timeline.at(7), timeline.at(7), timeline.unix_origin_ns()), (7, 7, None));
         let timeline = Timeline::new(&roster(&[(None, i64::MIN)]));
-        assert_eq!((timeline.at(0, i64::MIN), timeline.at(0, i64::MAX)), (0, i64::MAX.unsigned_abs()));
-        assert!(timeline.is_far(0, 0, 1) && !timeline.is_far(0, -7, -7));
+        assert_eq!((timeline.at(i64::MIN), timeline.at(i64::MAX)), (0, i64::MAX.unsigned_abs()));
+        assert!(timeline.is_far(0, 1) && !timeline.is_far(-7, -7));
     }
 }

@@ -35,9 +35,8 @@ impl Target for Csv {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, variant, .. } = *request;
-        let named = Table::by_name(variant);
-        let (table, mut loss) = choose(source, options, named)?;
+        let (table, mut loss) = choose(request)?;
+        let Request { source, options, .. } = *request;
         let mut roster = Roster::new(source, &options.slice, &options.limits)?;
         let filter = roster.filter();
         let mut buffer = Vec::new();

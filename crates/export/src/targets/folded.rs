@@ -5,11 +5,12 @@ use std::io::Write;
 use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
 
+use super::shows_time;
 use crate::text::fold::push_frame;
 use traceloom_core::text::number::push_u64;
 use traceloom_passes::{
-    CallTree, Descriptor, Frames, Gathered, Heap, MAX_DEPTH, NamePool, Need, Parent, Request, Site, StackTree, Target,
-    Thread, Variant, lose_rows,
+    AllocationSites, CallTree, Descriptor, FrameRows, Frames, FreeRows, Heap, MAX_DEPTH, Need, Parent, Pass, Request,
+    Site, SpanRows, StackRows, StackTree, Target, Thread, Variant, lose_outer_frames,
 };
 
 /// Folded stacks.
@@ -29,13 +30,13 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Variant { id: "time", about: "nanoseconds of spans" },
     ],
     needs: &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::by_begin(Table::Spans, &["parent_id", "thread_id", "depth", "ts_ns", "dur_ns", "name", "category"]),
-        Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "stack_id", "fate"]),
-        Need::of(Table::Frees, &["allocation_id"]),
-        Need::of(Table::Stacks, &[]),
-        Need::of(Table::Frames, &["function"]),
+        Need::shown(Table::Traces),
+        Need::shown(Table::Threads),
+        Need::of::<SpanRows<'_>>(),
+        Need::of::<AllocationSites<'_>>(),
+        Need::of::<FreeRows<'_>>(),
+        Need::of::<StackRows<'_>>(),
+        Need::of::<FrameRows<'_>>(),
     ],
     is_text: true,
     ..Descriptor::EMPTY
@@ -47,35 +48,29 @@ impl Target for Folded {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, variant, .. } = *request;
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let frames = Frames::by_name(options.limits.entries);
-        let has_time = !gathered.spans.is_empty() || gathered.rows(Table::Allocations) == 0;
-        if variant == "time" || variant == "best" && has_time {
-            lose_rows(&gathered, &[Table::Allocations, Table::Frees, Table::Stacks, Table::Frames], &mut loss);
-            let CallTree { stacks, frames } = CallTree::new(&mut gathered, frames, |_| true, &mut loss)?;
-            let labels = gathered.roster.threads().iter().map(Thread::label).collect();
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let mut frames = Frames::by_name(pass.options.limits.entries);
+        if shows_time(&mut pass) {
+            let CallTree { stacks, frames } = CallTree::new(&mut pass, frames, |_| true)?;
+            let labels = pass.roster.threads().iter().map(Thread::label).collect();
             let lines = Lines { stacks: &stacks, frames: &frames, labels, cost: |calls| calls.self_ns };
-            lines.write(&mut gathered.names, &mut loss, out)?;
+            lines.write(&mut pass, out)?;
         } else {
-            lose_rows(&gathered, &[Table::Spans], &mut loss);
-            let cost: fn(&Site) -> u64 = match variant {
+            let cost: fn(&Site) -> u64 = match pass.variant {
                 "count" => |site| site.allocated.objects,
                 "live" => |site| site.live.bytes,
                 _ => |site| site.allocated.bytes,
             };
-            let mut frames = frames;
-            let heap = Heap::new(source, &mut gathered, options, &mut frames, &mut loss)?;
+            let heap = Heap::new(&mut pass, &mut frames)?;
             // Stacks that differ in lines only are one.
             let mut stacks = StackTree::default();
             stacks.absorb(Parent::Root(0), &heap.stacks, |sum: &mut u64, number| {
                 *sum = sum.saturating_add(cost(&heap.stacks.nodes()[number as usize].weight));
             });
             let lines = Lines { stacks: &stacks, frames: &frames, labels: Vec::new(), cost: |sum| *sum };
-            lines.write(&mut gathered.names, &mut loss, out)?;
+            lines.write(&mut pass, out)?;
         }
-        Ok(loss)
+        Ok(pass.loss)
     }
 }
 
@@ -89,7 +84,8 @@ struct Lines<'a, W> {
 }
 
 impl<W> Lines<'_, W> {
-    fn write(&self, names: &mut NamePool, loss: &mut Loss, out: &mut dyn Write) -> Result<()> {
+    fn write(&self, pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+        let Pass { names, loss, .. } = pass;
         let (mut line, mut path) = (Vec::new(), Vec::new());
         for (stack, number) in self.stacks.nodes().iter().zip(0..) {
             let cost = (self.cost)(&stack.weight);
@@ -98,7 +94,7 @@ impl<W> Lines<'_, W> {
             }
             line.clear();
             if self.stacks.path(number, MAX_DEPTH, &mut path) {
-                loss.lose("outer parts of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
+                lose_outer_frames(loss);
             } else if let Some(label) = self.labels.get(stack.root as usize) {
                 push_frame(&mut line, label, loss);
                 line.push(b';');

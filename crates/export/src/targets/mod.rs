@@ -17,7 +17,8 @@ use std::{cmp::Reverse, path::Path};
 
 use traceloom_core::{Error, Result};
 
-use traceloom_passes::Target;
+use traceloom_model::Table;
+use traceloom_passes::{Pass, Target};
 
 /// The formats of other tools, by id.
 pub static TARGETS: &[&dyn Target] = &[
@@ -67,6 +68,18 @@ fn by_extension(name: &str) -> Option<&'static dyn Target> {
         fitting.map(|(rank, extension)| (extension.len(), Reverse(rank))).max()
     };
     targets().filter(|target| fit(target).is_some()).max_by_key(fit)
+}
+
+/// Whether stacks of spans are written, and not those of allocations; the others are lost.
+fn shows_time(pass: &mut Pass<'_>) -> bool {
+    let has_time = !pass.spans.is_empty() || pass.rows(Table::Allocations) == 0;
+    let shows_time = pass.variant == "time" || pass.variant == "best" && has_time;
+    if shows_time {
+        pass.lose_rows(&[Table::Allocations, Table::Frees, Table::Stacks, Table::Frames]);
+    } else {
+        pass.lose_rows(&[Table::Spans]);
+    }
+    shows_time
 }
 
 #[cfg(test)]

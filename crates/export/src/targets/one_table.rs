@@ -1,9 +1,9 @@
 //! What targets of one table have in common: which table it is, and what is lost with the others.
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Filter, Table, TableSource, Wanted};
+use traceloom_model::{Filter, Table, Wanted};
 
-use traceloom_passes::{Options, Variant, add_loss, counted_columns, counts, lose_table, phrase, pour};
+use traceloom_passes::{Request, Variant, add_loss, counted_columns, counts, lose_table, phrase, pour};
 
 /// The variant of which the trace decides.
 pub(super) const MAIN_TABLE: Variant = Variant {
@@ -29,14 +29,15 @@ pub(super) const fn table_variants(default: Variant) -> [Variant; Table::ALL.len
 }
 
 /// The table to write, and what is lost with all others.
-pub(super) fn choose(source: &dyn TableSource, options: &Options, named: Option<Table>) -> Result<(Table, Loss)> {
+pub(super) fn choose(request: &Request<'_>) -> Result<(Table, Loss)> {
+    let named = Table::by_name(request.variant);
     let counted = Table::ALL.into_iter().filter(|table| counts(*table) && Some(*table) != named);
     let wanted = counted.fold(Wanted::nothing(), |wanted, table| wanted.and(table, counted_columns(table)));
     let mut rows = [false; Table::ALL.len()];
     let mut losses: [Loss; Table::ALL.len()] = std::array::from_fn(|_| Loss::default());
-    pour(source, &Filter::default(), wanted, |table, batch| {
+    pour(request.source, &Filter::default(), wanted, |table, batch| {
         rows[table as usize] |= batch.num_rows() > 0;
-        lose_table(&mut losses[table as usize], table, batch, &options.slice);
+        lose_table(&mut losses[table as usize], table, batch, &request.options.slice);
         Ok(())
     })?;
     let first = MAIN.into_iter().find(|table| rows[*table as usize]).unwrap_or(Table::Spans);

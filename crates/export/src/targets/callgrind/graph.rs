@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
 
 use super::lines::Lines;
-use traceloom_passes::{CallTree, Gathered, NameId, NamePool, Parent, ThreadIndex, check_frames as check};
+use traceloom_passes::{CallTree, NameId, NamePool, Parent, Pass, ThreadIndex, check_frames as check};
 
 /// A function and a line in its file.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -71,13 +71,13 @@ impl Graph {
     ///
     /// The time of a call within a call of the same function is in that of the outer one, so the inner costs nothing:
     /// the sum over all calls of a function is the time during which it was on the stack.
-    pub(super) fn add_tree(&mut self, tree: &CallTree, gathered: &mut Gathered) -> Result<()> {
+    pub(super) fn add_tree(&mut self, tree: &CallTree, pass: &mut Pass<'_>) -> Result<()> {
         let mut places = Vec::with_capacity(tree.frames.all.len());
         for frame in &tree.frames.all {
             let function = self.function(frame.name, frame.file)?;
             places.push(Place { function, line: frame.line.unwrap_or(0) });
         }
-        let threads = self.add_threads(gathered)?;
+        let threads = self.add_threads(pass)?;
         let totals = tree.stacks.totals(|calls| calls.self_ns);
         let mut open = vec![0_u32; self.functions.len()];
         let mut result = Ok(());
@@ -104,8 +104,8 @@ impl Graph {
     }
 
     /// Threads as functions that cost nothing themselves.
-    fn add_threads(&mut self, gathered: &mut Gathered) -> Result<Vec<u32>> {
-        let Gathered { roster, names, .. } = gathered;
+    fn add_threads(&mut self, pass: &mut Pass<'_>) -> Result<Vec<u32>> {
+        let Pass { roster, names, .. } = pass;
         let file = names.intern("(threads)")?;
         let is_one = roster.processes.len() <= 1;
         let mut threads = Vec::with_capacity(roster.threads().len());

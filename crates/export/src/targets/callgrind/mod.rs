@@ -10,11 +10,15 @@ mod sums;
 use std::io::Write;
 
 use hashbrown::HashSet;
-use traceloom_core::{Loss, Result, Slice};
+use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
 
-use self::{graph::Graph, lines::push_name};
-use traceloom_passes::{CallTree, Descriptor, Frames, Gathered, Need, Request, SPAN_COLUMNS, Target, Variant, phrase};
+use self::{
+    graph::Graph,
+    lines::push_name,
+    sums::{CallRows, SubRows},
+};
+use traceloom_passes::{CallTree, Descriptor, Frames, Need, Pass, Request, SpanRows, Target, Variant};
 
 /// Callgrind.
 #[derive(Debug)]
@@ -31,13 +35,13 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Variant { id: "spans", about: "spans, added up" },
     ],
     needs: &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::by_begin(Table::Spans, SPAN_COLUMNS),
-        Need::of(Table::Calls, &[]),
-        Need::of(Table::Definitions, &["kind", "name", "file", "line"]),
-        Need::of(Table::Files, &["name"]),
+        Need::shown(Table::Traces),
+        Need::shown(Table::Processes),
+        Need::shown(Table::Threads),
+        Need::of::<SpanRows<'_>>(),
+        Need::of::<CallRows<'_>>(),
+        Need::of::<SubRows<'_>>(),
+        Need::shown(Table::Files),
     ],
     is_text: true,
     ..Descriptor::EMPTY
@@ -49,32 +53,30 @@ impl Target for Callgrind {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, variant, .. } = *request;
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let mut graph = Graph::new(options.limits.entries);
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let mut graph = Graph::new(pass.options.limits.entries);
         // Sums are of the whole trace.
-        let takes_sums = variant == "calls" || variant == "best" && options.slice == Slice::default();
+        let takes_sums = pass.variant == "calls" || pass.variant == "best" && pass.is_whole();
         let summed = if takes_sums {
-            sums::add(source, &mut gathered, &mut graph, options.limits.entries, &mut loss)?
+            sums::add(&mut pass, &mut graph)?
         } else {
-            let calls = gathered.rows(Table::Calls);
-            loss.lose_many(phrase(Table::Calls), calls, || "rows of calls".to_owned());
+            pass.lose_rows(&[Table::Calls]);
             HashSet::new()
         };
-        let takes = |trace: usize| variant != "calls" && !summed.contains(&trace);
-        let tree = CallTree::new(&mut gathered, Frames::new(options.limits.entries), takes, &mut loss)?;
-        graph.add_tree(&tree, &mut gathered)?;
-        write_head(&gathered, &mut loss, out)?;
-        graph.write(&mut gathered.names, &mut loss, out)?;
-        Ok(loss)
+        let has_spans = pass.variant != "calls";
+        let frames = Frames::new(pass.options.limits.entries);
+        let tree = CallTree::new(&mut pass, frames, |trace| has_spans && !summed.contains(&trace))?;
+        graph.add_tree(&tree, &mut pass)?;
+        write_head(&mut pass, out)?;
+        graph.write(&mut pass.names, &mut pass.loss, out)?;
+        Ok(pass.loss)
     }
 }
 
-fn write_head(gathered: &Gathered, loss: &mut Loss, out: &mut dyn Write) -> Result<()> {
+fn write_head(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     let mut head = b"# callgrind format\nversion: 1\ncreator: traceloom\ncmd: ".to_vec();
-    let paths: Vec<&str> = gathered.roster.traces.iter().map(|trace| trace.path.as_str()).collect();
-    push_name(&mut head, &paths.join(" "), loss);
+    let paths: Vec<&str> = pass.roster.traces.iter().map(|trace| trace.path.as_str()).collect();
+    push_name(&mut head, &paths.join(" "), &mut pass.loss);
     head.extend_from_slice(b"\npositions: line\nevent: ns : nanoseconds\nevents: ns\n");
     Ok(out.write_all(&head)?)
 }

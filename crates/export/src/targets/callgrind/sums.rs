@@ -1,38 +1,42 @@
 //! Sums of calls that the profiler made.
 
 use hashbrown::{HashMap, HashSet};
-use traceloom_core::{Error, Loss, Result};
-use traceloom_model::{Table, TableSource, calls, definitions};
+use traceloom_core::{Loss, Result};
+use traceloom_model::{Table, select};
 
 use super::graph::{Graph, Place};
-use traceloom_passes::{Gathered, KeyMap, NameId};
+use traceloom_passes::{KeyMap, NameId, NamePool, Pass};
+
+select! {
+    /// Sums of calls.
+    pub(super) struct CallRows of calls { trace_id, id, caller, callee, file, line, count, incl_ns, excl_ns }
+}
+
+select! {
+    /// Definitions of subs.
+    pub(super) struct SubRows of definitions { trace_id, kind, name, file, line }
+}
 
 /// Where a sub is defined, by trace and name.
 type Definitions = HashMap<(usize, NameId), (Option<NameId>, u32)>;
 
 /// Adds the rows of `calls`; gives the traces that have some.
-pub(super) fn add(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    graph: &mut Graph,
-    most: usize,
-    loss: &mut Loss,
-) -> Result<HashSet<usize>> {
+pub(super) fn add(pass: &mut Pass<'_>, graph: &mut Graph) -> Result<HashSet<usize>> {
     let mut summed = HashSet::new();
-    if gathered.rows(Table::Calls) == 0 {
+    if pass.rows(Table::Calls) == 0 {
         return Ok(summed);
     }
-    let definitions = read_definitions(source, gathered, most)?;
-    let rest = gathered.rest();
-    let mut keys = Keys::default();
-    rest.pour(source, &[Table::Calls], |_, batch| {
-        let view = calls::View::of(batch);
-        keys.turn_to(&view);
-        for row in 0..view.rows {
-            let trace = gathered.roster.trace_number(view.trace_id.get(row))?;
+    let definitions = read_definitions(pass)?;
+    let rest = pass.rest();
+    let Pass { roster, names, loss, .. } = pass;
+    let (mut keys, mut adder) = (Keys::default(), Adder { definitions, graph, loss });
+    rest.pour(&[Table::Calls], |_, batch| {
+        let rows = CallRows::of(batch)?;
+        keys.turn_to(&rows);
+        for row in 0..rows.rows {
+            let trace = roster.trace_number(rows.trace_id.get(row))?;
             summed.insert(trace);
-            let call = keys.get(&view, row, gathered)?;
-            add_call(&call, trace, &view, row, &definitions, graph, loss)?;
+            adder.add(trace, &keys.get(&rows, row, names)?, &rows, row)?;
         }
         Ok(())
     })?;
@@ -54,76 +58,75 @@ struct Keys {
 }
 
 impl Keys {
-    fn turn_to(&mut self, view: &calls::View<'_>) {
-        self.callers.turn_to(view.caller.values());
-        self.callees.turn_to(view.callee.values());
-        self.files.turn_to(view.file.values());
+    fn turn_to(&mut self, rows: &CallRows<'_>) {
+        self.callers.turn_to(rows.caller.values());
+        self.callees.turn_to(rows.callee.values());
+        self.files.turn_to(rows.file.values());
     }
 
-    fn get(&mut self, view: &calls::View<'_>, row: usize, gathered: &mut Gathered) -> Result<Names> {
-        let names = &mut gathered.names;
+    fn get(&mut self, rows: &CallRows<'_>, row: usize, names: &mut NamePool) -> Result<Names> {
         Ok(Names {
-            caller: view.caller.key(row).map(|key| self.callers.get(key, names)).transpose()?,
-            callee: self.callees.get(view.callee.keys().get(row).copied().unwrap_or(-1), names)?,
-            file: view.file.key(row).map(|key| self.files.get(key, names)).transpose()?,
+            caller: rows.caller.key(row).map(|key| self.callers.get(key, names)).transpose()?,
+            callee: self.callees.get(rows.callee.keys().get(row).copied().unwrap_or(-1), names)?,
+            file: rows.file.key(row).map(|key| self.files.get(key, names)).transpose()?,
         })
     }
 }
 
-fn add_call(
-    names: &Names,
-    trace: usize,
-    view: &calls::View<'_>,
-    row: usize,
-    definitions: &Definitions,
-    graph: &mut Graph,
-    loss: &mut Loss,
-) -> Result<()> {
-    let mut positive = |ns: i64| {
-        if ns < 0 {
-            loss.lose("negative times", || format!("{ns} ns of calls {}", view.id.get(row)));
-        }
-        ns.max(0).unsigned_abs()
-    };
-    let (incl_ns, excl_ns) = (positive(view.incl_ns.get(row)), positive(view.excl_ns.get(row)));
-    let (file, line) = definitions.get(&(trace, names.callee)).copied().unwrap_or((None, 0));
-    let callee = Place { function: graph.function(names.callee, file)?, line };
-    graph.cost(callee, excl_ns)?;
-    let Some(caller) = names.caller else { return Ok(()) };
-    // Code outside of any sub has no definition: it is part of the file of the call.
-    let file = definitions.get(&(trace, caller)).map_or(names.file, |(file, _)| *file);
-    let function = graph.function(caller, file)?;
-    let line = match file == names.file {
-        true => view.line.get(row).unwrap_or(0),
-        false => {
-            loss.lose("lines of calls in other files than the caller's", || format!("calls {}", view.id.get(row)));
-            0
-        }
-    };
-    let count = view.count.get(row);
-    if count == 0 {
-        // The cost of no call would be taken for one of the line.
-        loss.lose("that a call was never made", || format!("calls {}", view.id.get(row)));
-    }
-    graph.call(Place { function, line }, callee, count.max(1), incl_ns)
+/// Adds calls to the graph.
+struct Adder<'a> {
+    definitions: Definitions,
+    graph: &'a mut Graph,
+    loss: &'a mut Loss,
 }
 
-fn read_definitions(source: &dyn TableSource, gathered: &mut Gathered, most: usize) -> Result<Definitions> {
-    let mut definitions = Definitions::new();
-    let rest = gathered.rest();
-    let (mut names, mut files) = (KeyMap::default(), KeyMap::default());
-    rest.pour(source, &[Table::Definitions], |_, batch| {
-        let view = definitions::View::of(batch);
-        names.turn_to(view.name.values());
-        files.turn_to(view.file.values());
-        for row in (0..view.rows).filter(|row| view.kind.get(*row) == "sub") {
-            if definitions.len() >= most {
-                return Err(Error::limit("definitions", definitions.len() as u64 + 1, most as u64));
+impl Adder<'_> {
+    fn add(&mut self, trace: usize, names: &Names, rows: &CallRows<'_>, row: usize) -> Result<()> {
+        let Self { definitions, graph, loss } = self;
+        let example = || format!("calls {}", rows.id.get(row));
+        let mut positive = |ns: i64| {
+            if ns < 0 {
+                loss.lose("negative times", || format!("{ns} ns of {}", example()));
             }
-            let trace = gathered.roster.trace_number(view.trace_id.get(row))?;
-            let name = names.get(view.name.keys().get(row).copied().unwrap_or(-1), &mut gathered.names)?;
-            let file = view.file.key(row).map(|key| files.get(key, &mut gathered.names)).transpose()?;
-            definitions.insert((trace, name), (file, view.line.get(row).unwrap_or(0)));
+            ns.max(0).unsigned_abs()
+        };
+        let (incl_ns, excl_ns) = (positive(rows.incl_ns.get(row)), positive(rows.excl_ns.get(row)));
+        let (file, line) = definitions.get(&(trace, names.callee)).copied().unwrap_or((None, 0));
+        let callee = Place { function: graph.function(names.callee, file)?, line };
+        graph.cost(callee, excl_ns)?;
+        let Some(caller) = names.caller else { return Ok(()) };
+        // Code outside any sub has no definition: it is part of the file of the call.
+        let file = definitions.get(&(trace, caller)).map_or(names.file, |(file, _)| *file);
+        let function = graph.function(caller, file)?;
+        let mut line = rows.line.get(row).unwrap_or(0);
+        if file != names.file {
+            loss.lose("lines of calls in other files than the caller's", example);
+            line = 0;
+        }
+        let count = rows.count.get(row);
+        if count == 0 {
+            // The cost of no call would be taken for one of the line.
+            loss.lose("that a call was never made", example);
+        }
+        graph.call(Place { function, line }, callee, count.max(1), incl_ns)
+    }
+}
+
+fn read_definitions(pass: &mut Pass<'_>) -> Result<Definitions> {
+    let mut definitions = Definitions::new();
+    let (rest, limits) = (pass.rest(), &pass.options.limits);
+    let Pass { roster, names: pool, .. } = pass;
+    let (mut names, mut files) = (KeyMap::default(), KeyMap::default());
+    rest.pour(&[Table::Definitions], |_, batch| {
+        let rows = SubRows::of(batch)?;
+        names.turn_to(rows.name.values());
+        files.turn_to(rows.file.values());
+        for row in (0..rows.rows).filter(|row| rows.kind.get(*row) == "sub") {
+            limits.check_entries("definitions", definitions.len() as u64 + 1)?;
+            let trace = roster.trace_number(rows.trace_id.get(row))?;
+            let name = names.get(rows.name.keys().get(row).copied().unwrap_or(-1), pool)?;
+            let file = rows.file.key(row).map(|key| files.get(key, pool)).transpose()?;
+            definitions.insert((trace, name), (file, rows.line.get(row).unwrap_or(0)));
         }
         Ok(())
     })?;

@@ -5,8 +5,7 @@ use std::io::Write;
 use traceloom_core::Result;
 
 use traceloom_core::text::{json::Writer, number::push_micros, push_hex};
-use traceloom_model::Table;
-use traceloom_passes::{Arg, Args, Datum, NameId, NamePool, Repeats};
+use traceloom_passes::{Arg, Args, Datum, NameId, NamePool, Owner, Repeats};
 
 /// Bytes collected before they go out.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -78,18 +77,13 @@ impl<'o> Events<'o> {
         self.end()
     }
 
-    /// The arguments of a row, inside of `args`.
-    pub(super) fn args(
-        &mut self,
-        args: &mut Args,
-        (table, trace, id): (Table, usize, i64),
-        names: &mut NamePool,
-    ) -> Result<()> {
+    /// The arguments of a row, inside `args`.
+    pub(super) fn args(&mut self, owner: Owner, args: &mut Args, names: &mut NamePool) -> Result<()> {
         if args.is_empty() {
             return Ok(());
         }
         self.keys.clear();
-        args.visit(table, trace, id, |arg| self.arg(&arg, names))?;
+        args.visit(owner, |arg| self.arg(&arg, names))?;
         self.close_array();
         Ok(())
     }

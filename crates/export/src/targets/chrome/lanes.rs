@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
 
 use super::events::{Events, Lane};
-use traceloom_passes::{Layer, NameId, Numbering, Roster, ThreadIndex};
+use traceloom_passes::{Layer, NameId, Numbering, Ordered, Roster, ThreadIndex};
 
 /// Gives everything its process and thread.
 #[derive(Debug)]
@@ -45,10 +45,10 @@ impl Lanes {
     }
 
     /// Turns to another layer or thread.
-    pub(super) fn turn_to(&mut self, thread: ThreadIndex, layer: Layer) {
+    pub(super) fn turn_to(&mut self, span: &Ordered) {
         self.lanes.clear();
-        if layer == Layer::Stack {
-            self.lanes.push(self.thread(thread));
+        if span.layer == Layer::Stack {
+            self.lanes.push(self.thread(span.thread));
         }
     }
 
@@ -56,14 +56,13 @@ impl Lanes {
     pub(super) fn need(
         &mut self,
         lane: usize,
-        thread: ThreadIndex,
-        layer: Layer,
+        span: &Ordered,
         roster: &Roster,
         events: &mut Events<'_>,
     ) -> Result<Lane> {
         while self.lanes.len() <= lane {
-            let fresh = Lane { pid: self.thread(thread).pid, tid: self.numbering.fresh() };
-            let name = format!("{} ({})", roster.thread(thread).label(), layer.name());
+            let fresh = Lane { pid: self.thread(span.thread).pid, tid: self.numbering.fresh() };
+            let name = format!("{} ({})", roster.thread(span.thread).label(), span.layer.name());
             events.metadata("thread_name", fresh, &name)?;
             self.lanes.push(fresh);
         }

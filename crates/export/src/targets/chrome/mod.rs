@@ -10,7 +10,7 @@ use std::io::Write;
 use traceloom_core::{Loss, Result};
 
 use self::{events::Events, lanes::Lanes};
-use traceloom_passes::{Descriptor, Flows, Gathered, Request, TIMELINE_NEEDS, Target, Timeline, memory_in_use};
+use traceloom_passes::{Descriptor, Flows, Pass, Request, TIMELINE_NEEDS, Target, memory_in_use};
 
 /// Chrome's JSON.
 #[derive(Debug)]
@@ -32,19 +32,18 @@ impl Target for Chrome {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, .. } = *request;
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let timeline = Timeline::new(&gathered.roster);
-        let flows = Flows::new(source, &mut gathered, options, &mut loss)?;
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let flows = Flows::new(&mut pass)?;
         let mut events = Events::new(out);
-        let mut lanes = Lanes::new(&gathered.roster, &mut events, &mut loss)?;
-        slices::write(&mut gathered, &timeline, &flows, &mut lanes, &mut events, &mut loss)?;
-        points::write(source, &mut gathered, options, &timeline, &mut lanes, &mut events, &mut loss)?;
-        memory_in_use(source, &mut gathered, options, &mut loss, |in_use| {
+        let lanes = Lanes::new(&pass.roster, &mut events, &mut pass.loss)?;
+        let mut output = Output { lanes, events };
+        slices::write(&mut pass, &flows, &mut output)?;
+        points::write(&mut pass, &mut output)?;
+        let (timeline, Output { lanes, mut events }) = (pass.timeline, output);
+        memory_in_use(&mut pass, |in_use| {
             let place = lanes.process(in_use.trace);
             for (name, value) in [("memory in use", in_use.bytes), ("live allocations", in_use.pieces)] {
-                events.begin('C', place, timeline.at(in_use.trace, in_use.ts_ns));
+                events.begin('C', place, timeline.at(in_use.ts_ns));
                 events.json.key("name").string(name);
                 events.json.key("args").begin_object().key("value").int(value).end_object();
                 events.end()?;
@@ -52,6 +51,12 @@ impl Target for Chrome {
             Ok(())
         })?;
         events.finish(timeline.unix_origin_ns())?;
-        Ok(loss)
+        Ok(pass.loss)
     }
+}
+
+/// Events, and the lanes that they belong to.
+struct Output<'o> {
+    lanes: Lanes,
+    events: Events<'o>,
 }

@@ -1,142 +1,113 @@
 //! What has a time and no duration: events, values of counters, log entries.
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource, counters, events as instants, logs};
+use traceloom_core::Result;
 
-use super::{
-    events::{Events, Lane},
-    lanes::Lanes,
-    slices::put_source,
-};
-use traceloom_passes::{Args, Gathered, KeyMap, NamePool, Options, PointSink, Roster, Timeline};
+use super::{Output, events::Lane, slices::put_source};
+use traceloom_passes::{CounterRows, EventRows, Found, KeyMap, LogRows, Pass, Point, PointSink};
 
 /// Writes all points.
-pub(super) fn write(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    options: &Options,
-    timeline: &Timeline,
-    lanes: &mut Lanes,
-    events: &mut Events<'_>,
-    loss: &mut Loss,
-) -> Result<()> {
-    let rest = gathered.rest();
-    let Gathered { roster, names, args, .. } = gathered;
-    let (counter_names, log_files) = Default::default();
-    let mut points = Points { roster, names, args, options, timeline, lanes, events, loss, counter_names, log_files };
-    rest.pour_points(source, &mut points)
+pub(super) fn write(pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<()> {
+    let rest = pass.rest();
+    let (counter_names, log_files) = (KeyMap::default(), KeyMap::default());
+    rest.pour_points(&mut Points { pass, output, counter_names, log_files })
 }
 
-struct Points<'a, 'o> {
-    roster: &'a mut Roster,
-    names: &'a mut NamePool,
-    args: &'a mut Args,
-    options: &'a Options,
-    timeline: &'a Timeline,
-    lanes: &'a mut Lanes,
-    events: &'a mut Events<'o>,
-    loss: &'a mut Loss,
+struct Points<'a, 'p, 'o> {
+    pass: &'a mut Pass<'p>,
+    output: &'a mut Output<'o>,
     counter_names: KeyMap,
     log_files: KeyMap,
 }
 
-/// Where a row is.
-#[derive(Clone, Copy)]
-struct Found {
-    trace: usize,
-    lane: Lane,
-    /// Whether it belongs to a thread, and not to the process as a whole.
-    on_thread: bool,
-    ts_ns: u64,
-}
-
-impl PointSink for Points<'_, '_> {
-    fn events(&mut self, view: &instants::View<'_>) -> Result<()> {
-        for row in 0..view.rows {
-            let place = self.find(view.trace_id.get(row), view.thread_id.get(row), view.ts_ns.get(row))?;
-            let Some(found) = place else { continue };
-            self.begin_instant(&found, view.name.get(row), view.category.get(row));
-            self.events.json.key("args").begin_object();
-            self.events.args(self.args, (Table::Events, found.trace, view.id.get(row)), self.names)?;
-            self.events.json.end_object();
-            self.events.end()?;
+impl PointSink for Points<'_, '_, '_> {
+    fn events(&mut self, rows: &EventRows<'_>) -> Result<()> {
+        for row in 0..rows.rows {
+            let Some((found, lane)) = self.find(&rows.point(row))? else { continue };
+            self.begin_instant(&found, lane, rows.name.get(row), rows.category.get(row));
+            self.put_args(&found)?;
+            self.end_instant()?;
         }
         Ok(())
     }
 
-    fn counters(&mut self, view: &counters::View<'_>) -> Result<()> {
-        self.counter_names.turn_to(view.name.values());
-        for row in 0..view.rows {
-            let place = self.find(view.trace_id.get(row), view.thread_id.get(row), view.ts_ns.get(row))?;
-            let Some(found) = place else { continue };
-            let owner = (Table::Counters, found.trace, view.id.get(row));
-            let Some(value) = view.value.get(row) else {
-                self.begin_instant(&found, view.name.get(row), "value");
-                self.events.json.key("args").begin_object();
-                match view.text.get(row) {
-                    Some(text) => drop(self.events.json.key("value").string(text)),
-                    None => self.events.args(self.args, owner, self.names)?,
+    fn counters(&mut self, rows: &CounterRows<'_>) -> Result<()> {
+        self.counter_names.turn_to(rows.name.values());
+        for row in 0..rows.rows {
+            let Some((found, lane)) = self.find(&rows.point(row))? else { continue };
+            let Some(value) = rows.value.get(row) else {
+                self.begin_instant(&found, lane, rows.name.get(row), "value");
+                match rows.text.get(row) {
+                    Some(text) => drop(self.output.events.json.key("value").string(text)),
+                    None => self.put_args(&found)?,
                 }
-                self.events.json.end_object();
-                self.events.end()?;
+                self.end_instant()?;
                 continue;
             };
+            let Pass { args, names, timeline, loss, .. } = &mut *self.pass;
+            let Output { lanes, events } = &mut *self.output;
             if !value.is_finite() {
-                self.loss.lose("values that are no numbers", || format!("{value} of {}", view.name.get(row)));
+                loss.lose("values that are no numbers", || format!("{value} of {}", rows.name.get(row)));
                 continue;
             }
-            let idx = self.args.element(owner, value, self.loss)?;
-            let name = self.counter_names.get(view.name.keys()[row], self.names)?;
-            let key = (found.lane.pid, name, idx);
-            let number = self.lanes.counter(key, view.thread_id.get(row), view.value_id.get(row));
-            self.events.begin('C', found.lane, found.ts_ns);
-            let mut label = view.name.get(row).to_owned();
+            let idx = args.element(found.owner, value, loss)?;
+            let name = self.counter_names.get(rows.name.keys()[row], names)?;
+            let number = lanes.counter((lane.pid, name, idx), rows.thread_id.get(row), rows.value_id.get(row));
+            events.begin('C', lane, timeline.at(found.ts_ns));
+            let mut label = rows.name.get(row).to_owned();
             if let Some(idx) = idx {
                 label += &format!("[{idx}]");
             }
             if number > 0 {
                 label += &format!(" #{}", number + 1);
             }
-            self.events.json.key("name").string(&label);
-            self.events.json.key("args").begin_object().key("value").float(value).end_object();
-            self.events.end()?;
+            events.json.key("name").string(&label);
+            events.json.key("args").begin_object().key("value").float(value).end_object();
+            events.end()?;
         }
         Ok(())
     }
 
-    fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
-        self.log_files.turn_to(view.file.values());
-        for row in 0..view.rows {
-            let ts_ns = self.roster.log_ts_ns(view, row, self.loss)?;
-            let place = self.find(view.trace_id.get(row), view.thread_id.get(row), ts_ns)?;
-            let Some(found) = place else { continue };
-            self.begin_instant(&found, view.message.get(row), view.level_name.get(row));
-            self.events.json.key("args").begin_object();
-            self.events.args(self.args, (Table::Logs, found.trace, view.id.get(row)), self.names)?;
-            let file = view.file.key(row).map(|key| self.log_files.get(key, self.names)).transpose()?;
-            put_source(file, view.line.get(row), self.names, self.events)?;
-            self.events.json.end_object();
-            self.events.end()?;
+    fn logs(&mut self, rows: &LogRows<'_>) -> Result<()> {
+        self.log_files.turn_to(rows.file.values());
+        for row in 0..rows.rows {
+            let Some((found, lane)) = self.find(&rows.point(row))? else { continue };
+            self.begin_instant(&found, lane, rows.message.get(row), rows.level_name.get(row));
+            self.put_args(&found)?;
+            let names = &mut self.pass.names;
+            let file = rows.file.key(row).map(|key| self.log_files.get(key, names)).transpose()?;
+            put_source(file, rows.line.get(row), names, &mut self.output.events)?;
+            self.end_instant()?;
         }
         Ok(())
     }
 }
 
-impl Points<'_, '_> {
-    fn begin_instant(&mut self, found: &Found, name: &str, category: &str) {
-        self.events.begin('i', found.lane, found.ts_ns);
-        self.events.json.key("s").string(if found.on_thread { "t" } else { "p" });
-        self.events.json.key("name").string(name).key("cat").string(category);
+impl Points<'_, '_, '_> {
+    /// Begins an instant, up to its arguments.
+    fn begin_instant(&mut self, found: &Found, lane: Lane, name: &str, category: &str) {
+        let events = &mut self.output.events;
+        events.begin('i', lane, self.pass.timeline.at(found.ts_ns));
+        events.json.key("s").string(if found.thread.is_some() { "t" } else { "p" });
+        events.json.key("name").string(name).key("cat").string(category);
+        events.json.key("args").begin_object();
     }
 
-    /// Where a row goes; none where the slice leaves it out.
-    fn find(&mut self, trace_id: u64, thread_id: Option<i64>, ts_ns: i64) -> Result<Option<Found>> {
-        let found = self.roster.point(&self.options.slice, trace_id, thread_id, Some(ts_ns))?;
-        Ok(found.map(|(trace, thread)| Found {
-            trace,
-            lane: thread.map_or_else(|| self.lanes.process(trace), |thread| self.lanes.thread(thread)),
-            on_thread: thread.is_some(),
-            ts_ns: self.timeline.at(trace, ts_ns),
+    fn put_args(&mut self, found: &Found) -> Result<()> {
+        let Pass { args, names, .. } = &mut *self.pass;
+        self.output.events.args(found.owner, args, names)
+    }
+
+    fn end_instant(&mut self) -> Result<()> {
+        self.output.events.json.end_object();
+        self.output.events.end()
+    }
+
+    /// A row with its lane; none if the slice leaves it out.
+    fn find(&mut self, point: &Point) -> Result<Option<(Found, Lane)>> {
+        let lanes = &self.output.lanes;
+        Ok(self.pass.find(point)?.map(|found| {
+            let lane = found.thread.map_or_else(|| lanes.process(found.owner.trace()), |thread| lanes.thread(thread));
+            (found, lane)
         }))
     }
 }

@@ -3,10 +3,9 @@
 use std::fmt::Write;
 
 use traceloom_core::Result;
-use traceloom_model::Table;
 
 use traceloom_core::text::push_hex;
-use traceloom_passes::{Arg, Args, Datum, Gathered, NamePool};
+use traceloom_passes::{Arg, Args, Datum, NamePool, Owner};
 
 /// A text under construction.
 #[derive(Debug, Default)]
@@ -43,20 +42,8 @@ impl Details {
     }
 
     /// Adds the arguments of a row.
-    pub(super) fn args(&mut self, table: Table, trace: usize, id: i64, gathered: &mut Gathered) -> Result<()> {
-        self.args_of(table, trace, id, &mut gathered.args, &mut gathered.names)
-    }
-
-    /// Adds the arguments of a row.
-    pub(super) fn args_of(
-        &mut self,
-        table: Table,
-        trace: usize,
-        id: i64,
-        args: &mut Args,
-        names: &mut NamePool,
-    ) -> Result<()> {
-        args.visit(table, trace, id, |arg: Arg<'_>| {
+    pub(super) fn args(&mut self, owner: Owner, args: &mut Args, names: &mut NamePool) -> Result<()> {
+        args.visit(owner, |arg: Arg<'_>| {
             let key = names.get(arg.key)?;
             match arg.value {
                 Datum::Text(text) => self.add(key, arg.idx, text),

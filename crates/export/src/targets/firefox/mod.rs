@@ -13,17 +13,17 @@ mod thread;
 use std::io::Write;
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_model::Table;
 
 use self::{
     column::Column,
     points::Points,
-    spans::Spans,
+    spans::{Shared, Spans},
     thread::{Identity, Marker, Tables},
 };
 use traceloom_passes::{
-    Descriptor, Gathered, Layer, Need, Numbering, Options, Request, SPAN_COLUMNS, Target, ThreadIndex, Timeline,
-    memory_in_use,
+    AllocationTimes, ArgRows, COUNTERS, Descriptor, EVENTS, FreeRows, LOGS, Layer, Need, Numbering, Pass, Request,
+    SpanRows, SwitchRows, Target, ThreadIndex, memory_in_use,
 };
 
 /// Firefox Profiler.
@@ -36,17 +36,17 @@ static DESCRIPTOR: Descriptor = Descriptor {
     about: "Firefox Profiler: call trees, stack and marker charts, memory in use",
     extensions: &["firefox.json", "profile.json"],
     needs: &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::by_begin(Table::Spans, SPAN_COLUMNS),
-        Need::by_begin(Table::Switches, &["ts_ns", "dur_ns", "thread_id", "target_tid", "name"]),
-        Need::of(Table::Events, &["ts_ns", "thread_id", "name", "category"]),
-        Need::of(Table::Counters, &["ts_ns", "thread_id", "name", "value", "text"]),
-        Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "message"]),
-        Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "freed_ts_ns"]),
-        Need::of(Table::Frees, &["allocation_id"]),
-        Need::of(Table::Args, &[]),
+        Need::shown(Table::Traces),
+        Need::shown(Table::Processes),
+        Need::shown(Table::Threads),
+        Need::of::<SpanRows<'_>>(),
+        Need::of::<SwitchRows<'_>>(),
+        EVENTS,
+        COUNTERS,
+        LOGS,
+        Need::of::<AllocationTimes<'_>>(),
+        Need::of::<FreeRows<'_>>(),
+        Need::of::<ArgRows<'_>>(),
     ],
     is_text: true,
     ..Descriptor::EMPTY
@@ -68,32 +68,22 @@ impl Target for Firefox {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, .. } = *request;
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let timeline = Timeline::new(&gathered.roster);
-        let mut points = Points::read(source, &mut gathered, options, &timeline, &mut loss)?;
-        let numbering = Numbering::new(&gathered.roster, &mut loss);
-        let start_ms = timeline.unix_origin_ns().unwrap_or(0) / 1_000_000;
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let mut points = Points::read(&mut pass)?;
+        let numbering = Numbering::new(&pass.roster, &mut pass.loss);
+        let start_ms = pass.timeline.unix_origin_ns().unwrap_or(0) / 1_000_000;
         write!(out, r#"{{"meta":{{"startTime":{start_ms},{META}}},"libs":[],"pages":[],"threads":["#)?;
-        write_threads(&mut gathered, &mut points, &timeline, &numbering, options, &mut loss, out)?;
+        write_threads(&mut pass, &mut points, &numbering, out)?;
         out.write_all(br#"],"counters":["#)?;
-        write_memory(source, &mut gathered, options, &timeline, &numbering, &mut loss, out)?;
+        write_memory(&mut pass, &numbering, out)?;
         out.write_all(b"]}\n")?;
-        Ok(loss)
+        Ok(pass.loss)
     }
 }
 
-fn write_threads(
-    gathered: &mut Gathered,
-    points: &mut Points,
-    timeline: &Timeline,
-    numbering: &Numbering,
-    options: &Options,
-    loss: &mut Loss,
-    out: &mut dyn Write,
-) -> Result<()> {
-    let Gathered { roster, names, looks, spans, args, .. } = gathered;
+fn write_threads(pass: &mut Pass<'_>, points: &mut Points, numbering: &Numbering, out: &mut dyn Write) -> Result<()> {
+    let Pass { roster, names, looks, spans, args, timeline, loss, options, .. } = pass;
+    let mut shared = Shared { timeline: *timeline, looks, names, args, loss };
     let mut spans = spans.iter(roster)?.peekable();
     let mut sorted = points.sorted.iter()?.peekable();
     let (mut is_first, mut seen) = (true, vec![false; numbering.processes.len()]);
@@ -102,14 +92,14 @@ fn write_threads(
         let mut tables = Tables::new(options.limits.entries);
         let numbered = numbering.thread(ThreadIndex(index));
         let is_main = !std::mem::replace(&mut seen[numbered.process], true);
-        let at = |ts_ns: Option<i64>| ts_ns.map(|ts_ns| timeline.at(thread.trace, ts_ns));
+        let at = |ts_ns: Option<i64>| ts_ns.map(|ts_ns| timeline.at(ts_ns));
         if is_main {
             let next = spans.peek().and_then(|span| span.as_ref().ok()).filter(|span| span.thread.0 == index);
-            let begin = at(next.filter(|span| span.layer == Layer::Stack).map(|span| span.ts_ns));
+            let start = at(next.filter(|span| span.layer == Layer::Stack).map(|span| span.ts_ns));
             let first = at(roster.traces[thread.trace].first_ts_ns);
-            tables.reach(first.filter(|first| begin.is_none_or(|begin| *first < begin)))?;
+            tables.reach(first.filter(|first| start.is_none_or(|start| *first < start)))?;
         }
-        let mut writer = Spans::new(thread.trace, timeline, looks, names, args, loss);
+        let mut writer = Spans::new(thread.trace, &mut shared);
         while let Some(span) = spans.next_if(|span| span.as_ref().map_or(true, |span| span.thread.0 == index)) {
             writer.take(&span?, &mut tables)?;
         }
@@ -122,19 +112,21 @@ fn write_threads(
             text.resize(point.details.1 as usize, 0);
             points.texts.read(point.details.0, &mut text)?;
             let marker = Marker { name: point.name, category: point.category, start_ns: point.at_ns, end_ns: None };
-            tables.marker(&marker, &String::from_utf8_lossy(&text), names)?;
+            tables.marker(&marker, &String::from_utf8_lossy(&text), shared.names)?;
         }
         if !std::mem::take(&mut is_first) {
             out.write_all(b",")?;
         }
         let process = &numbering.processes[numbered.process];
         let (name, process_name) = (&thread.label(), &process.name);
-        tables.write(&Identity { name, process_name, pid: process.pid, tid: numbered.tid, is_main }, names, out)?;
+        let identity = Identity { name, process_name, pid: process.pid, tid: numbered.tid, is_main };
+        tables.write(&identity, shared.names, out)?;
     }
     Ok(())
 }
 
 /// The curve of each trace, as changes.
+#[derive(Default)]
 struct Curve {
     trace: usize,
     times: Column,
@@ -143,20 +135,11 @@ struct Curve {
     bytes: i64,
 }
 
-fn write_memory(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    options: &Options,
-    timeline: &Timeline,
-    numbering: &Numbering,
-    loss: &mut Loss,
-    out: &mut dyn Write,
-) -> Result<()> {
-    let mains: Vec<Option<usize>> = (0..gathered.roster.traces.len())
-        .map(|trace| {
-            gathered.roster.threads().iter().filter(|thread| thread.is_taken).position(|thread| thread.trace == trace)
-        })
-        .collect();
+fn write_memory(pass: &mut Pass<'_>, numbering: &Numbering, out: &mut dyn Write) -> Result<()> {
+    let (roster, timeline) = (&pass.roster, pass.timeline);
+    let main =
+        |trace| roster.threads().iter().filter(|thread| thread.is_taken).position(|thread| thread.trace == trace);
+    let mains: Vec<Option<usize>> = (0..roster.traces.len()).map(main).collect();
     let mut current: Option<Curve> = None;
     let mut is_first = true;
     let mut finish = |curve: Option<Curve>| -> Result<()> {
@@ -170,16 +153,13 @@ fn write_memory(
         curve.changes.write("count", false, out)?;
         Ok(out.write_all(b"}}")?)
     };
-    memory_in_use(source, gathered, options, loss, |now| {
+    memory_in_use(pass, |now| {
         if current.as_ref().is_some_and(|curve| curve.trace != now.trace) {
             finish(current.take())?;
         }
-        let curve = current.get_or_insert_with(|| {
-            let (times, changes) = Default::default();
-            Curve { trace: now.trace, times, changes, length: 0, bytes: 0 }
-        });
+        let curve = current.get_or_insert_with(|| Curve { trace: now.trace, ..Curve::default() });
         curve.length += 1;
-        curve.times.millis(timeline.at(now.trace, now.ts_ns))?;
+        curve.times.millis(timeline.at(now.ts_ns))?;
         curve.changes.signed(now.bytes.saturating_sub(curve.bytes))?;
         curve.bytes = now.bytes;
         Ok(())

@@ -2,12 +2,11 @@
 
 use std::cmp::Ordering;
 
-use traceloom_core::{Arena, Cursor, Entry, Loss, Result};
-use traceloom_model::{Table, TableSource, counters, events, logs};
+use traceloom_core::{Arena, Cursor, Entry, Result};
 
 use super::details::Details;
 use traceloom_core::{Sorted, Sorter, Store};
-use traceloom_passes::{Gathered, KeyMap, NameId, Options, PointSink, ThreadIndex, Timeline};
+use traceloom_passes::{CounterRows, EventRows, Found, KeyMap, LogRows, NameId, Pass, PointSink, Roster, ThreadIndex};
 
 /// A point in time on a thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -66,51 +65,36 @@ pub(super) struct Points {
 }
 
 impl Points {
-    pub(super) fn read(
-        source: &dyn TableSource,
-        gathered: &mut Gathered,
-        options: &Options,
-        timeline: &Timeline,
-        loss: &mut Loss,
-    ) -> Result<Self> {
-        let rest = gathered.rest();
-        let firsts = first_threads(gathered);
-        let sorter = Sorter::new(&Arena::new(options.limits.tree_bytes));
-        let texts = Store::new(options.limits.tree_bytes / 4);
+    pub(super) fn read(pass: &mut Pass<'_>) -> Result<Self> {
+        let (rest, limit) = (pass.rest(), pass.options.limits.tree_bytes);
         let mut reader = Reader {
-            gathered,
-            options,
-            timeline,
-            loss,
-            firsts,
-            sorter,
-            texts,
+            firsts: first_threads(&pass.roster),
+            pass,
+            sorter: Sorter::new(&Arena::new(limit)),
+            texts: Store::new(limit / 4),
             names: KeyMap::default(),
             number: 0,
             details: Details::default(),
         };
-        rest.pour_points(source, &mut reader)?;
+        rest.pour_points(&mut reader)?;
         Ok(Self { sorted: reader.sorter.finish()?, texts: reader.texts })
     }
 }
 
 /// The first thread of each trace, for what belongs to no thread.
-fn first_threads(gathered: &Gathered) -> Vec<Option<u32>> {
-    let mut firsts = vec![None; gathered.roster.traces.len()];
-    for (thread, index) in gathered.roster.threads().iter().zip(0..) {
+fn first_threads(roster: &Roster) -> Vec<Option<ThreadIndex>> {
+    let mut firsts = vec![None; roster.traces.len()];
+    for (thread, index) in roster.threads().iter().zip(0..) {
         if thread.is_taken {
-            firsts[thread.trace].get_or_insert(index);
+            firsts[thread.trace].get_or_insert(ThreadIndex(index));
         }
     }
     firsts
 }
 
-struct Reader<'a> {
-    gathered: &'a mut Gathered,
-    options: &'a Options,
-    timeline: &'a Timeline,
-    loss: &'a mut Loss,
-    firsts: Vec<Option<u32>>,
+struct Reader<'a, 'p> {
+    pass: &'a mut Pass<'p>,
+    firsts: Vec<Option<ThreadIndex>>,
     sorter: Sorter<Point>,
     texts: Store,
     names: KeyMap,
@@ -118,83 +102,75 @@ struct Reader<'a> {
     details: Details,
 }
 
-impl PointSink for Reader<'_> {
-    fn events(&mut self, view: &events::View<'_>) -> Result<()> {
-        self.names.turn_to(view.name.values());
-        for row in 0..view.rows {
-            let place =
-                self.find(view.trace_id.get(row), view.thread_id.get(row), view.ts_ns.get(row), Table::Events)?;
-            let Some((trace, thread, at_ns)) = place else { continue };
-            let name = self.names.get(view.name.keys().get(row).copied().unwrap_or(-1), &mut self.gathered.names)?;
-            self.details.args(Table::Events, trace, view.id.get(row), self.gathered)?;
-            self.push(thread, at_ns, name, view.category.get(row))?;
+impl PointSink for Reader<'_, '_> {
+    fn events(&mut self, rows: &EventRows<'_>) -> Result<()> {
+        self.names.turn_to(rows.name.values());
+        for row in 0..rows.rows {
+            let Some((found, thread)) = self.find(&rows.point(row))? else { continue };
+            let name = self.names.get(rows.name.keys().get(row).copied().unwrap_or(-1), &mut self.pass.names)?;
+            self.put_args(&found)?;
+            self.push(&found, thread, name, rows.category.get(row))?;
         }
         Ok(())
     }
 
-    fn counters(&mut self, view: &counters::View<'_>) -> Result<()> {
-        self.names.turn_to(view.name.values());
-        for row in 0..view.rows {
-            let place =
-                self.find(view.trace_id.get(row), view.thread_id.get(row), view.ts_ns.get(row), Table::Counters)?;
-            let Some((trace, thread, at_ns)) = place else { continue };
-            let name = self.names.get(view.name.keys().get(row).copied().unwrap_or(-1), &mut self.gathered.names)?;
-            self.details.args(Table::Counters, trace, view.id.get(row), self.gathered)?;
+    fn counters(&mut self, rows: &CounterRows<'_>) -> Result<()> {
+        self.names.turn_to(rows.name.values());
+        for row in 0..rows.rows {
+            let Some((found, thread)) = self.find(&rows.point(row))? else { continue };
+            let name = self.names.get(rows.name.keys().get(row).copied().unwrap_or(-1), &mut self.pass.names)?;
+            self.put_args(&found)?;
             if self.details.is_empty() {
-                match (view.text.get(row), view.value.get(row)) {
+                match (rows.text.get(row), rows.value.get(row)) {
                     (Some(text), _) => self.details.add("value", None, text),
                     (None, Some(value)) => self.details.add("value", None, &value.to_string()),
                     (None, None) => {}
                 }
             }
-            self.push(thread, at_ns, name, "value")?;
+            self.push(&found, thread, name, "value")?;
         }
         Ok(())
     }
 
-    fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
-        for row in 0..view.rows {
-            let (trace_id, id) = (view.trace_id.get(row), view.id.get(row));
-            let ts_ns = self.gathered.roster.log_ts_ns(view, row, self.loss)?;
-            let place = self.find(trace_id, view.thread_id.get(row), ts_ns, Table::Logs)?;
-            let Some((trace, thread, at_ns)) = place else { continue };
+    fn logs(&mut self, rows: &LogRows<'_>) -> Result<()> {
+        for row in 0..rows.rows {
+            let Some((found, thread)) = self.find(&rows.point(row))? else { continue };
             // Messages differ from each other: as names of markers they could not be counted.
-            let name = self.gathered.names.intern("log")?;
-            self.details.add("message", None, view.message.get(row));
-            if let Some(file) = view.file.get(row) {
-                self.details.source(file, view.line.get(row));
+            let name = self.pass.names.intern("log")?;
+            self.details.add("message", None, rows.message.get(row));
+            if let Some(file) = rows.file.get(row) {
+                self.details.source(file, rows.line.get(row));
             }
-            self.details.args(Table::Logs, trace, id, self.gathered)?;
-            self.push(thread, at_ns, name, view.level_name.get(row))?;
+            self.put_args(&found)?;
+            self.push(&found, thread, name, rows.level_name.get(row))?;
         }
         Ok(())
     }
 }
 
-impl Reader<'_> {
-    /// Trace, thread and time; none where the slice leaves the row out.
-    fn find(
-        &mut self,
-        trace_id: u64,
-        thread_id: Option<i64>,
-        ts_ns: i64,
-        table: Table,
-    ) -> Result<Option<(usize, ThreadIndex, u64)>> {
-        let found = self.gathered.roster.point(&self.options.slice, trace_id, thread_id, Some(ts_ns))?;
-        let Some((trace, thread)) = found else { return Ok(None) };
-        let thread = thread.or_else(|| self.firsts.get(trace).copied().flatten().map(ThreadIndex));
+impl Reader<'_, '_> {
+    /// A row and its thread; none if the slice leaves the row out.
+    fn find(&mut self, point: &traceloom_passes::Point) -> Result<Option<(Found, ThreadIndex)>> {
+        let Some(found) = self.pass.find(point)? else { return Ok(None) };
+        let thread = found.thread.or_else(|| self.firsts.get(found.owner.trace()).copied().flatten());
         if thread.is_none() {
-            self.loss.lose("points of traces without threads", || format!("a row of {}", table.name()));
+            let table = found.owner.table().name();
+            self.pass.loss.lose("points of traces without threads", || format!("a row of {table}"));
         }
-        Ok(thread.map(|thread| (trace, thread, self.timeline.at(trace, ts_ns))))
+        Ok(thread.map(|thread| (found, thread)))
     }
 
-    fn push(&mut self, thread: ThreadIndex, at_ns: u64, name: NameId, category: &str) -> Result<()> {
-        let category = self.gathered.names.intern(category)?;
+    fn put_args(&mut self, found: &Found) -> Result<()> {
+        let Pass { args, names, .. } = &mut *self.pass;
+        self.details.args(found.owner, args, names)
+    }
+
+    fn push(&mut self, found: &Found, thread: ThreadIndex, name: NameId, category: &str) -> Result<()> {
+        let (category, at_ns) = (self.pass.names.intern(category)?, self.pass.timeline.at(found.ts_ns));
         let text = self.details.take();
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        let begin = self.texts.append(&text.as_bytes()[..len as usize])?;
+        let offset = self.texts.append(&text.as_bytes()[..len as usize])?;
         self.number += 1;
-        self.sorter.push(Point { thread: thread.0, at_ns, name, category, details: (begin, len), number: self.number })
+        self.sorter.push(Point { thread: thread.0, at_ns, name, category, details: (offset, len), number: self.number })
     }
 }

@@ -1,23 +1,27 @@
 //! Spans as markers, and as samples that each tell how long a stack stayed.
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::Table;
 
 use super::{
     details::Details,
     thread::{Marker, Tables},
 };
-use traceloom_passes::{Args, Layer, Look, Looks, NamePool, Nest, Ordered, Timeline};
+use traceloom_passes::{Args, Layer, Look, Looks, NEVER_CLOSED, NamePool, Nest, Ordered, TOO_FAR, Timeline};
 
-/// What is at hand while the spans of a thread are written.
-pub(super) struct Spans<'a> {
-    pub(super) trace: usize,
-    pub(super) timeline: &'a Timeline,
+/// What the spans of all threads are written with.
+pub(super) struct Shared<'a> {
+    pub(super) timeline: Timeline,
     pub(super) looks: &'a mut Looks,
     pub(super) names: &'a mut NamePool,
     pub(super) args: &'a mut Args,
     pub(super) loss: &'a mut Loss,
-    pub(super) details: Details,
+}
+
+/// The spans of one thread.
+pub(super) struct Spans<'a, 's> {
+    trace: usize,
+    shared: &'a mut Shared<'s>,
+    details: Details,
     nest: Nest<Open>,
     /// The stack at the moment, and since when.
     now: Option<u32>,
@@ -31,23 +35,15 @@ struct Open {
     below: Option<u32>,
 }
 
-impl<'a> Spans<'a> {
-    pub(super) fn new(
-        trace: usize,
-        timeline: &'a Timeline,
-        looks: &'a mut Looks,
-        names: &'a mut NamePool,
-        args: &'a mut Args,
-        loss: &'a mut Loss,
-    ) -> Self {
-        let (details, nest, now, since_ns) = Default::default();
-        Self { trace, timeline, looks, names, args, loss, details, nest, now, since_ns }
+impl<'a, 's> Spans<'a, 's> {
+    pub(super) fn new(trace: usize, shared: &'a mut Shared<'s>) -> Self {
+        Self { trace, shared, details: Details::default(), nest: Nest::default(), now: None, since_ns: None }
     }
 
     /// Takes the next span of the thread.
     pub(super) fn take(&mut self, span: &Ordered, tables: &mut Tables) -> Result<()> {
         self.count_losses(span);
-        let look = self.looks.get(span.look)?;
+        let look = self.shared.looks.get(span.look)?;
         self.marker(span, &look, tables)?;
         if span.layer == Layer::Stack {
             self.begin(span, tables)?;
@@ -67,18 +63,18 @@ impl<'a> Spans<'a> {
     }
 
     fn marker(&mut self, span: &Ordered, look: &Look, tables: &mut Tables) -> Result<()> {
-        let table = if span.layer == Layer::Switches { Table::Switches } else { Table::Spans };
+        let Shared { timeline, names, args, .. } = &mut *self.shared;
         if let Some(tid) = span.target_tid {
             self.details.add("target_tid", None, &tid.to_string());
         }
-        self.details.args_of(table, self.trace, span.id, self.args, self.names)?;
+        self.details.args(span.owner(self.trace), args, names)?;
         if let Some(file) = look.file {
-            self.details.source(self.names.get(file)?, look.line);
+            self.details.source(names.get(file)?, look.line);
         }
-        let start_ns = self.timeline.at(self.trace, span.ts_ns);
-        let end_ns = self.timeline.at(self.trace, span.end_ns).max(start_ns);
+        let start_ns = timeline.at(span.ts_ns);
+        let end_ns = timeline.at(span.end_ns).max(start_ns);
         let marker = Marker { name: look.name, category: look.category, start_ns, end_ns: Some(end_ns) };
-        tables.marker(&marker, self.details.take(), self.names)
+        tables.marker(&marker, self.details.take(), names)
     }
 
     fn begin(&mut self, span: &Ordered, tables: &mut Tables) -> Result<()> {
@@ -87,9 +83,9 @@ impl<'a> Spans<'a> {
         let placed = nest.begin(span, open, |lane, end_ns, open| self.end(lane, end_ns, &open, tables))?;
         if placed.lane == 0 {
             let below = nest.open(0).rev().nth(1).map(|open| open.stack);
-            let stack = tables.stack(below, span.look, self.looks)?;
+            let stack = tables.stack(below, span.look, self.shared.looks)?;
             nest.edit_open(0, |_, own| *own = Open { stack, below });
-            let at_ns = self.timeline.at(self.trace, span.ts_ns);
+            let at_ns = self.shared.timeline.at(span.ts_ns);
             self.turn_to(Some(stack), at_ns, tables)?;
         }
         self.nest = nest;
@@ -100,7 +96,7 @@ impl<'a> Spans<'a> {
         if lane > 0 {
             return Ok(());
         }
-        let at_ns = self.timeline.at(self.trace, end_ns);
+        let at_ns = self.shared.timeline.at(end_ns);
         self.turn_to(open.below, at_ns, tables)
     }
 
@@ -117,10 +113,10 @@ impl<'a> Spans<'a> {
 
     fn count_losses(&mut self, span: &Ordered) {
         if span.dur_ns.is_none() {
-            self.loss.lose("that spans were never closed", || format!("spans {}", span.id));
+            span.lose(NEVER_CLOSED, self.shared.loss);
         }
-        if self.timeline.is_far(self.trace, span.ts_ns, span.end_ns) {
-            self.loss.lose("times too far away", || format!("spans {}", span.id));
+        if self.shared.timeline.is_far(span.ts_ns, span.end_ns) {
+            span.lose(TOO_FAR, self.shared.loss);
         }
     }
 }

@@ -57,41 +57,37 @@ pub(super) struct Tables {
     marker_categories: Column,
     marker_data: Column,
     markers: u64,
-    most: usize,
+    max: usize,
 }
 
 impl Tables {
-    pub(super) fn new(most: usize) -> Self {
-        let (stacks, stack_numbers, strings, texts) = Default::default();
-        let (sample_stacks, sample_times, sample_weights) = Default::default();
-        let (marker_names, marker_starts, marker_ends) = Default::default();
-        let (marker_phases, marker_categories, marker_data) = Default::default();
+    pub(super) fn new(max: usize) -> Self {
         Self {
-            frames: Frames::new(most),
-            stacks,
-            stack_numbers,
-            strings,
-            texts,
-            sample_stacks,
-            sample_times,
-            sample_weights,
+            frames: Frames::new(max),
+            stacks: Vec::new(),
+            stack_numbers: HashMap::new(),
+            strings: HashMap::new(),
+            texts: Vec::new(),
+            sample_stacks: Column::default(),
+            sample_times: Column::default(),
+            sample_weights: Column::default(),
             samples: 0,
             last_ns: None,
-            marker_names,
-            marker_starts,
-            marker_ends,
-            marker_phases,
-            marker_categories,
-            marker_data,
+            marker_names: Column::default(),
+            marker_starts: Column::default(),
+            marker_ends: Column::default(),
+            marker_phases: Column::default(),
+            marker_categories: Column::default(),
+            marker_data: Column::default(),
             markers: 0,
-            most,
+            max,
         }
     }
 
     /// The stack of a span that looks like this, on top of another one.
     pub(super) fn stack(&mut self, below: Option<u32>, look: LookId, looks: &mut Looks) -> Result<u32> {
         let frame = self.frames.of_look(look, looks)?;
-        check("distinct stacks", self.stacks.len(), self.most)?;
+        check("distinct stacks", self.stacks.len(), self.max)?;
         let stacks = &mut self.stacks;
         Ok(*self.stack_numbers.entry((below, frame)).or_insert_with(|| {
             stacks.push((below, frame));
@@ -243,7 +239,7 @@ impl Tables {
     }
 
     fn text(&mut self, id: NameId) -> Result<u32> {
-        check("names", self.texts.len(), self.most)?;
+        check("names", self.texts.len(), self.max)?;
         let texts = &mut self.texts;
         Ok(*self.strings.entry(id).or_insert_with(|| {
             texts.push(id);

@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 use traceloom_core::{Arena, Cursor, Entry, Limits, Result};
 
 use super::{
-    Found,
-    batches::Batches,
+    Output,
     fields::log,
     ids::{Ancestors, span_id},
+    logs::Found,
 };
 use crate::wire::Wire;
 use traceloom_core::{Sorter, Store};
-use traceloom_passes::{Gathered, Layer, Numbering, Ordered, ThreadIndex};
+use traceloom_passes::{Layer, Ordered, Pass, ThreadIndex};
 
 /// A log record, and where its bytes are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -77,10 +77,10 @@ impl Waiting {
     }
 
     /// Writes the records, thread by thread.
-    pub(super) fn write(self, gathered: &Gathered, numbering: &Numbering, batches: &mut Batches<'_>) -> Result<()> {
+    pub(super) fn write(self, pass: &Pass<'_>, output: &mut Output<'_>) -> Result<()> {
         let Self { lines, mut records } = self;
-        let (roster, mut ancestors) = (&gathered.roster, Ancestors::default());
-        let mut spans = gathered.spans.iter(roster)?.peekable();
+        let (roster, mut ancestors) = (&pass.roster, Ancestors::default());
+        let mut spans = pass.spans.iter(roster)?.peekable();
         let mut wire = Wire::default();
         for line in lines.finish()?.iter()? {
             let line = line?;
@@ -94,8 +94,8 @@ impl Waiting {
                 wire.bytes(log::TRACE_ID, &tree.trace_id(roster.trace_of(thread).trace_id));
                 wire.bytes(log::SPAN_ID, &span_id(Layer::Stack, id));
             }
-            batches.turn_to(numbering.process_of(thread, roster.thread(thread).trace))?;
-            batches.add(&wire)?;
+            output.batches.turn_to(output.numbering.process_of(thread, roster.thread(thread).trace))?;
+            output.batches.add(&wire)?;
         }
         Ok(())
     }

@@ -1,15 +1,16 @@
 //! Attributes: keys with typed values.
 
 use traceloom_core::Result;
-use traceloom_model::Table;
 
 use super::fields::value;
 use crate::wire::Wire;
-use traceloom_passes::{Arg, Args, Datum, NameId, NamePool, Repeats};
+use traceloom_passes::{Arg, Args, Datum, NameId, NamePool, Owner, Repeats};
 
 /// Arguments of a row as attributes, reused from row to row.
 #[derive(Debug)]
 pub(super) struct Attributes {
+    /// The number of the field that they are.
+    field: u32,
     keys: Repeats,
     /// The attribute under construction, and the array that it is, if it is one.
     pair: Wire,
@@ -20,35 +21,35 @@ pub(super) struct Attributes {
 }
 
 impl Attributes {
-    /// For messages that have attributes of these keys already: in one message, a key must not come twice.
-    pub(super) fn beside(own: &[&str], names: &mut NamePool) -> Result<Self> {
-        let (pair, elements, array) = Default::default();
-        Ok(Self { keys: Repeats::beside(own, names)?, pair, elements, array, is_bool: names.intern("bool")? })
+    /// As fields of this number, for messages that have attributes of these keys already: in one message, a key must not
+    /// come twice.
+    pub(super) fn new(field: u32, own: &[&str], names: &mut NamePool) -> Result<Self> {
+        Ok(Self {
+            field,
+            keys: Repeats::beside(own, names)?,
+            pair: Wire::default(),
+            elements: Wire::default(),
+            array: None,
+            is_bool: names.intern("bool")?,
+        })
     }
 
-    /// Adds the arguments of a row to a message, as fields of this number.
+    /// Adds the arguments of a row to a message.
     #[inline]
-    pub(super) fn add(
-        &mut self,
-        args: &mut Args,
-        (table, trace, id): (Table, usize, i64),
-        names: &mut NamePool,
-        field: u32,
-        out: &mut Wire,
-    ) -> Result<()> {
+    pub(super) fn add(&mut self, owner: Owner, args: &mut Args, names: &mut NamePool, out: &mut Wire) -> Result<()> {
         if args.is_empty() {
             return Ok(());
         }
         self.keys.clear();
-        args.visit(table, trace, id, |arg| self.add_one(&arg, names, field, out))?;
-        self.close(field, out);
+        args.visit(owner, |arg| self.add_one(&arg, names, out))?;
+        self.close(out);
         Ok(())
     }
 
-    fn add_one(&mut self, arg: &Arg<'_>, names: &mut NamePool, field: u32, out: &mut Wire) -> Result<()> {
+    fn add_one(&mut self, arg: &Arg<'_>, names: &mut NamePool, out: &mut Wire) -> Result<()> {
         // Elements of an array come one after the other.
         if arg.idx.is_none() || self.array != Some(arg.key) {
-            self.close(field, out);
+            self.close(out);
             let pair = &mut self.pair;
             self.keys.put(arg.key, names, |key| pair.text(value::KEY, key_or_some(key)))?;
         }
@@ -58,19 +59,19 @@ impl Attributes {
             self.elements.message(value::ELEMENTS, |wire| put_value(wire, arg.value, is_bool));
         } else {
             self.pair.message(value::VALUE, |wire| put_value(wire, arg.value, is_bool));
-            self.close(field, out);
+            self.close(out);
         }
         Ok(())
     }
 
-    fn close(&mut self, field: u32, out: &mut Wire) {
+    fn close(&mut self, out: &mut Wire) {
         if self.array.take().is_some() {
             let elements = &self.elements.bytes;
             self.pair.message(value::VALUE, |wire| wire.bytes(value::ARRAY, elements));
             self.elements.clear();
         }
         if self.pair.len() > 0 {
-            out.bytes(field, &self.pair.bytes);
+            out.bytes(self.field, &self.pair.bytes);
             self.pair.clear();
         }
     }

@@ -1,18 +1,18 @@
-//! Events inside of spans, kept until their span is written.
+//! Events inside spans, kept until their span is written.
 
 use traceloom_core::{Arena, ByteOrder, Cursor, Loss, Result};
-use traceloom_model::{Table, TableSource, events};
+use traceloom_model::Table;
 
 use super::{
-    Clock, Rows,
+    Clock,
     attributes::{Attributes, put_text},
     fields::{event, span},
 };
 use crate::wire::Wire;
-use traceloom_passes::{Gathered, Options, Owned, OwnedSorter, Owner};
+use traceloom_passes::{EventRows, Found, Owned, OwnedSorter, Owner, Pass};
 
 /// Bytes of events in one span; readers hold a span in memory.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// Events, to be asked for by their span.
 #[derive(Debug)]
@@ -24,41 +24,30 @@ pub(super) struct SpanEvents {
 
 impl SpanEvents {
     /// Lays out the events that are in spans; the others are counted as lost.
-    pub(super) fn new(
-        source: &dyn TableSource,
-        gathered: &mut Gathered,
-        options: &Options,
-        clock: &Clock,
-        loss: &mut Loss,
-    ) -> Result<Self> {
-        let limit = options.limits.tree_bytes;
+    pub(super) fn new(pass: &mut Pass<'_>, clock: &Clock) -> Result<Self> {
+        let limit = pass.options.limits.tree_bytes;
         let mut sorter = OwnedSorter::new(&Arena::new(limit), limit / 4);
         let mut left = 0;
-        let rest = gathered.rest();
-        let Gathered { roster, names, args, .. } = gathered;
-        let mut attributes = Attributes::beside(&["category"], names)?;
+        let rest = pass.rest();
+        let mut attributes = Attributes::new(event::ATTRIBUTES, &["category"], &mut pass.names)?;
         let (mut wire, mut record) = (Wire::default(), Vec::new());
-        rest.pour(source, &[Table::Events], |_, batch| {
-            let view = events::View::of(batch);
-            for row in 0..view.rows {
-                let (ts_ns, id) = (view.ts_ns.get(row), view.id.get(row));
-                let rows = Rows { roster, options };
-                let Some(found) = rows.find(view.trace_id.get(row), view.thread_id.get(row), Some(ts_ns))? else {
-                    continue;
-                };
-                let Some(span_id) = view.span_id.get(row) else {
-                    loss.lose("events outside of spans", || format!("events {id}"));
+        rest.pour(&[Table::Events], |_, batch| {
+            let rows = EventRows::of(batch)?;
+            for row in 0..rows.rows {
+                let Some(Found { owner, ts_ns, .. }) = pass.find(&rows.point(row))? else { continue };
+                let Some(span_id) = rows.span_id.get(row) else {
+                    pass.loss.lose("events outside of spans", || owner.to_string());
                     continue;
                 };
                 wire.clear();
-                wire.fixed64(event::TIME_UNIX_NANO, clock.at(found.trace, ts_ns));
-                wire.text(event::NAME, view.name.get(row));
-                put_text(&mut wire, event::ATTRIBUTES, "category", view.category.get(row));
-                attributes.add(args, (Table::Events, found.trace, id), names, event::ATTRIBUTES, &mut wire)?;
+                wire.fixed64(event::TIME_UNIX_NANO, clock.at(ts_ns));
+                wire.text(event::NAME, rows.name.get(row));
+                put_text(&mut wire, event::ATTRIBUTES, "category", rows.category.get(row));
+                attributes.add(owner, &mut pass.args, &mut pass.names, &mut wire)?;
                 record.clear();
                 record.extend_from_slice(&(wire.len() as u64).to_le_bytes());
                 record.extend_from_slice(&wire.bytes);
-                sorter.add(Owner::new(Table::Spans, found.trace, span_id), &record)?;
+                sorter.add(Owner::new(Table::Spans, owner.trace(), span_id), &record)?;
                 left += 1;
             }
             Ok(())
@@ -68,18 +57,18 @@ impl SpanEvents {
 
     /// Puts the events of a span into it.
     #[inline]
-    pub(super) fn put(&mut self, trace: usize, id: i64, out: &mut Wire, loss: &mut Loss) -> Result<()> {
+    pub(super) fn put(&mut self, owner: Owner, out: &mut Wire, loss: &mut Loss) -> Result<()> {
         if self.left == 0 {
             return Ok(());
         }
         let (left, begin, mut dropped) = (&mut self.left, out.len(), 0_u64);
-        self.events.visit(Owner::new(Table::Spans, trace, id), |records| {
+        self.events.visit(owner, |records| {
             let mut cursor = Cursor::new(records, 0, ByteOrder::Little);
             while !cursor.is_empty() {
                 let len = cursor.u64("length")? as usize;
                 let message = cursor.take(len, "event")?;
                 *left = left.saturating_sub(1);
-                if out.len() - begin + len > MOST_BYTES {
+                if out.len() - begin + len > MAX_BYTES {
                     dropped += 1;
                 } else {
                     out.bytes(span::EVENTS, message);
@@ -89,7 +78,7 @@ impl SpanEvents {
         })?;
         if dropped > 0 {
             out.uint(span::DROPPED_EVENTS_COUNT, dropped.min(u32::MAX.into()));
-            loss.lose_many("events of spans that have too many", dropped, || format!("spans {id}"));
+            loss.lose_many("events of spans that have too many", dropped, || owner.to_string());
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Flows as links: the span that a flow reaches names the one that it comes from.
 
 use hashbrown::HashMap;
-use traceloom_core::{Error, Loss, Result};
-use traceloom_model::{Table, TableSource, links};
+use traceloom_core::Result;
+use traceloom_model::Table;
 
 use super::{
     attributes::{put_number, put_text},
@@ -10,117 +10,50 @@ use super::{
     ids::{Ancestors, Tree, span_id},
 };
 use crate::wire::Wire;
-use traceloom_passes::{Gathered, KeyMap, Layer, NameId, NamePool, Options, Ordered, Roster};
+use traceloom_passes::{LINK_TO_HIDDEN_SPAN, Layer, Link, NamePool, Ordered, Pass, Trace};
 
-/// A span as the rows of `links` know it: the number of its trace, and its id.
-type Key = (usize, i64);
-
-/// Links by the span that they lead to.
+/// Links by the trace and the id of the span that they lead to, each with the tree that it comes from.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    by_target: HashMap<Key, Vec<Link>>,
-    /// The trees of all spans that take part, where they are written.
-    trees: HashMap<Key, Option<Tree>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    id: i64,
-    from: i64,
-    flow_id: u64,
-    kind: NameId,
+    by_target: HashMap<(usize, i64), Vec<(Link, Tree)>>,
 }
 
 impl Links {
-    /// Reads the links, and finds out which of them have both ends.
-    pub(super) fn new(
-        source: &dyn TableSource,
-        gathered: &mut Gathered,
-        options: &Options,
-        loss: &mut Loss,
-    ) -> Result<Self> {
+    /// Reads the links, and keeps those of which both ends are written.
+    pub(super) fn new(pass: &mut Pass<'_>) -> Result<Self> {
         let mut links = Self::default();
-        if gathered.rows(Table::Links) == 0 {
+        if pass.rows(Table::Links) == 0 {
             return Ok(links);
         }
-        links.read(source, gathered, options.limits.entries, loss)?;
-        links.find_trees(gathered)?;
-        links.lose_torn(loss);
+        let all = pass.links()?;
+        let trees = trees(pass, &all)?;
+        let tree_of = |key: (usize, i64)| trees.get(&key).copied().flatten();
+        for link in all {
+            let target = (link.trace, link.to);
+            match (tree_of((link.trace, link.from)), tree_of(target)) {
+                (Some(from), Some(_)) => links.by_target.entry(target).or_default().push((link, from)),
+                _ => pass.lose_link(LINK_TO_HIDDEN_SPAN, link.id),
+            }
+        }
         Ok(links)
     }
 
-    fn read(&mut self, source: &dyn TableSource, gathered: &mut Gathered, most: usize, loss: &mut Loss) -> Result<()> {
-        let rest = gathered.rest();
-        let Gathered { roster, names, .. } = gathered;
-        let (mut kinds, mut count) = (KeyMap::default(), 0);
-        rest.pour(source, &[Table::Links], |_, batch| {
-            let view = links::View::of(batch);
-            kinds.turn_to(view.kind.values());
-            for row in 0..view.rows {
-                if count >= most {
-                    return Err(Error::limit("flows", count as u64 + 1, most as u64));
-                }
-                count += 1;
-                let (trace, id) = (roster.trace_number(view.trace_id.get(row))?, view.id.get(row));
-                let (Some(from), Some(to)) = (view.from_span_id.get(row), view.to_span_id.get(row)) else {
-                    loss.lose("flows that begin or end outside of spans", || format!("links {id}"));
-                    continue;
-                };
-                let kind = kinds.get(view.kind.keys().get(row).copied().unwrap_or(-1), names)?;
-                let link = Link { id, from, flow_id: view.flow_id.get(row), kind };
-                self.by_target.entry((trace, to)).or_default().push(link);
-                self.trees.extend([((trace, from), None), ((trace, to), None)]);
-            }
-            Ok(())
-        })
-    }
-
-    /// Leaves out links of which an end is not written.
-    fn lose_torn(&mut self, loss: &mut Loss) {
-        let Self { by_target, trees } = self;
-        let is_shown = |key: &Key| trees.get(key).copied().flatten().is_some();
-        let mut torn = Vec::new();
-        for (to, list) in by_target {
-            let is_kept = |link: &Link| is_shown(to) && is_shown(&(to.0, link.from));
-            torn.extend(list.extract_if(.., |link| !is_kept(link)).map(|link| link.id));
-        }
-        torn.sort_unstable();
-        torn.iter().for_each(|id| loss.lose("flows that leave the spans shown", || format!("links {id}")));
-    }
-
-    fn find_trees(&mut self, gathered: &Gathered) -> Result<()> {
-        let (roster, mut ancestors) = (&gathered.roster, Ancestors::default());
-        for span in gathered.spans.iter(roster)? {
-            let span = span?;
-            let branch = ancestors.enter(&span, roster);
-            let key = (roster.thread(span.thread).trace, span.id);
-            if span.layer != Layer::Switches
-                && let Some(tree) = self.trees.get_mut(&key)
-            {
-                *tree = Some(branch.tree);
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts the links of a span into it.
+    /// Puts the links of a span of this trace into it.
     #[inline]
     pub(super) fn put(
         &self,
-        trace: usize,
         of: &Ordered,
-        roster: &Roster,
+        (number, trace): (usize, &Trace),
         names: &mut NamePool,
         out: &mut Wire,
     ) -> Result<()> {
         if self.by_target.is_empty() || of.layer == Layer::Switches {
             return Ok(());
         }
-        for found in self.by_target.get(&(trace, of.id)).into_iter().flatten() {
-            let Some(tree) = self.trees.get(&(trace, found.from)).copied().flatten() else { continue };
+        for (found, from) in self.by_target.get(&(number, of.id)).into_iter().flatten() {
             let kind = names.get(found.kind)?;
             out.message(span::LINKS, |wire| {
-                wire.bytes(link::TRACE_ID, &tree.trace_id(roster.traces[trace].trace_id));
+                wire.bytes(link::TRACE_ID, &from.trace_id(trace.trace_id));
                 wire.bytes(link::SPAN_ID, &span_id(Layer::Stack, found.from));
                 put_number(wire, link::ATTRIBUTES, "flow.id", found.flow_id);
                 put_text(wire, link::ATTRIBUTES, "flow.kind", kind);
@@ -128,4 +61,22 @@ impl Links {
         }
         Ok(())
     }
+}
+
+/// The trees of all linked spans, by trace and id; none for those that are not written.
+fn trees(pass: &Pass<'_>, links: &[Link]) -> Result<HashMap<(usize, i64), Option<Tree>>> {
+    let ends = links.iter().flat_map(|link| [(link.trace, link.from), (link.trace, link.to)]);
+    let mut trees: HashMap<(usize, i64), Option<Tree>> = ends.map(|end| (end, None)).collect();
+    let (roster, mut ancestors) = (&pass.roster, Ancestors::default());
+    for span in pass.spans.iter(roster)? {
+        let span = span?;
+        let branch = ancestors.enter(&span, roster);
+        let key = (roster.thread(span.thread).trace, span.id);
+        if span.layer != Layer::Switches
+            && let Some(tree) = trees.get_mut(&key)
+        {
+            *tree = Some(branch.tree);
+        }
+    }
+    Ok(trees)
 }

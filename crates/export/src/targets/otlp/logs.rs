@@ -1,145 +1,118 @@
-//! Log entries, and events outside of spans, as log records.
+//! Log entries, and events outside spans, as log records.
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource, events, logs};
+use traceloom_core::Result;
+use traceloom_model::Table;
 
 use super::{
-    Clock, Found, Rows,
+    Clock,
     attributes::{Attributes, put_number, put_text},
     fields::{log, value},
     spans::{put_source, put_thread},
 };
 use crate::wire::Wire;
-use traceloom_passes::{Args, Gathered, NamePool, Options, Roster};
+use traceloom_passes::{EventRows, LogRows, Owner, Pass, Point, TOO_FAR, ThreadIndex};
 
 /// Attributes that log records have besides their arguments.
 const OWN: [&str; 7] =
     ["thread.id", "thread.name", "category", "code.file.path", "code.line.number", "format", "level"];
 
-/// Gives all log records, in the order of the file, with where they are.
-pub(super) fn pour(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    options: &Options,
-    clock: &Clock,
-    loss: &mut Loss,
-    mut take: impl FnMut(&Found, &Wire) -> Result<()>,
-) -> Result<()> {
-    let rest = gathered.rest();
-    let Gathered { roster, names, args, .. } = gathered;
-    let attributes = Attributes::beside(&OWN, names)?;
-    let (wire, of_thread) = Default::default();
-    let mut records = Records { roster, names, args, options, clock, attributes, wire, of_thread };
-    rest.pour(source, &[Table::Logs, Table::Events], |table, batch| match table {
-        Table::Logs => records.logs(&logs::View::of(batch), loss, &mut take),
-        Table::Events => records.events(&events::View::of(batch), loss, &mut take),
+/// Where a record is, and when if it has a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) owner: Owner,
+    pub(super) thread: Option<ThreadIndex>,
+    pub(super) ts_ns: Option<i64>,
+}
+
+/// Gives all log records, in the order of the file.
+pub(super) fn pour(pass: &mut Pass<'_>, clock: &Clock, take: impl FnMut(&Found, &Wire) -> Result<()>) -> Result<()> {
+    let rest = pass.rest();
+    let attributes = Attributes::new(log::ATTRIBUTES, &OWN, &mut pass.names)?;
+    let mut records =
+        Records { pass, clock, take, attributes, wire: Wire::default(), of_thread: (None, Wire::default()) };
+    rest.pour(&[Table::Logs, Table::Events], |table, batch| match table {
+        Table::Logs => records.logs(&LogRows::of(batch)?),
+        Table::Events => records.events(&EventRows::of(batch)?),
         _ => Ok(()),
     })
 }
 
 /// What one record after the other is made with.
-struct Records<'a> {
-    roster: &'a mut Roster,
-    names: &'a mut NamePool,
-    args: &'a mut Args,
-    options: &'a Options,
+struct Records<'a, 'p, F> {
+    pass: &'a mut Pass<'p>,
     clock: &'a Clock,
+    take: F,
     attributes: Attributes,
     /// The record under construction.
     wire: Wire,
     /// The attributes of a thread, which the next record most often has too.
-    of_thread: (Option<traceloom_passes::ThreadIndex>, Wire),
+    of_thread: (Option<ThreadIndex>, Wire),
 }
 
-impl Records<'_> {
-    fn logs(
-        &mut self,
-        view: &logs::View<'_>,
-        loss: &mut Loss,
-        take: &mut impl FnMut(&Found, &Wire) -> Result<()>,
-    ) -> Result<()> {
-        for row in 0..view.rows {
-            let id = view.id.get(row);
-            let (trace_id, thread_id, ts_ns) = (view.trace_id.get(row), view.thread_id.get(row), view.ts_ns.get(row));
-            let Some(found) = self.begin((trace_id, thread_id, ts_ns), ("logs", id), loss)? else { continue };
+impl<F: FnMut(&Found, &Wire) -> Result<()>> Records<'_, '_, F> {
+    fn logs(&mut self, rows: &LogRows<'_>) -> Result<()> {
+        for row in 0..rows.rows {
+            let Some(found) = self.begin(&rows.point(row))? else { continue };
             let wire = &mut self.wire;
-            wire.uint(log::SEVERITY_NUMBER, severity(view.level_name.get(row)));
-            wire.text(log::SEVERITY_TEXT, view.level_name.get(row));
-            wire.message(log::BODY, |wire| wire.text(value::STRING, view.message.get(row)));
-            if let Ok(level) = u64::try_from(view.level.get(row)) {
+            wire.uint(log::SEVERITY_NUMBER, severity(rows.level_name.get(row)));
+            wire.text(log::SEVERITY_TEXT, rows.level_name.get(row));
+            wire.message(log::BODY, |wire| wire.text(value::STRING, rows.message.get(row)));
+            if let Ok(level) = u64::try_from(rows.level.get(row)) {
                 put_number(wire, log::ATTRIBUTES, "level", level);
             }
-            if let Some(format) = view.format.get(row) {
+            if let Some(format) = rows.format.get(row) {
                 put_text(wire, log::ATTRIBUTES, "format", format);
             }
-            if let Some(file) = view.file.get(row) {
-                put_source(wire, log::ATTRIBUTES, file, view.line.get(row));
+            if let Some(file) = rows.file.get(row) {
+                put_source(wire, log::ATTRIBUTES, file, rows.line.get(row));
             }
-            self.finish(&found, (Table::Logs, id), take)?;
+            self.finish(&found)?;
         }
         Ok(())
     }
 
-    fn events(
-        &mut self,
-        view: &events::View<'_>,
-        loss: &mut Loss,
-        take: &mut impl FnMut(&Found, &Wire) -> Result<()>,
-    ) -> Result<()> {
-        for row in 0..view.rows {
-            let (id, ts_ns) = (view.id.get(row), Some(view.ts_ns.get(row)));
-            let place = (view.trace_id.get(row), view.thread_id.get(row), ts_ns);
-            let Some(found) = self.begin(place, ("events", id), loss)? else { continue };
-            if view.span_id.get(row).is_some() {
-                loss.lose("events inside of spans", || format!("events {id}"));
+    fn events(&mut self, rows: &EventRows<'_>) -> Result<()> {
+        for row in 0..rows.rows {
+            let Some(found) = self.begin(&rows.point(row))? else { continue };
+            if rows.span_id.get(row).is_some() {
+                self.pass.loss.lose("events inside of spans", || found.owner.to_string());
                 continue;
             }
-            let (wire, name) = (&mut self.wire, view.name.get(row));
+            let (wire, name) = (&mut self.wire, rows.name.get(row));
             wire.message(log::BODY, |wire| wire.text(value::STRING, name));
             wire.text(log::EVENT_NAME, name);
-            put_text(wire, log::ATTRIBUTES, "category", view.category.get(row));
-            self.finish(&found, (Table::Events, id), take)?;
+            put_text(wire, log::ATTRIBUTES, "category", rows.category.get(row));
+            self.finish(&found)?;
         }
         Ok(())
     }
 
-    /// Begins a record with its time; none where the slice leaves it out.
-    fn begin(
-        &mut self,
-        (trace_id, thread_id, ts_ns): (u64, Option<i64>, Option<i64>),
-        (table, id): (&str, i64),
-        loss: &mut Loss,
-    ) -> Result<Option<Found>> {
-        let rows = Rows { roster: self.roster, options: self.options };
-        let Some(found) = rows.find(trace_id, thread_id, ts_ns)? else { return Ok(None) };
+    /// Begins a record with its time; none if the slice leaves it out.
+    fn begin(&mut self, point: &Point) -> Result<Option<Found>> {
+        let Some((owner, thread)) = self.pass.place(point)? else { return Ok(None) };
         self.wire.clear();
         // A record without a time has none.
-        if let Some(ts_ns) = ts_ns {
-            if self.clock.is_far(found.trace, ts_ns, ts_ns) {
-                loss.lose("times too far away", || format!("{table} {id}"));
+        if let Some(ts_ns) = point.ts_ns {
+            if self.clock.is_far(ts_ns, ts_ns) {
+                self.pass.loss.lose(TOO_FAR, || owner.to_string());
             }
-            self.wire.fixed64(log::TIME_UNIX_NANO, self.clock.at(found.trace, ts_ns));
+            self.wire.fixed64(log::TIME_UNIX_NANO, self.clock.at(ts_ns));
         }
-        Ok(Some(found))
+        Ok(Some(Found { owner, thread, ts_ns: point.ts_ns }))
     }
 
-    fn finish(
-        &mut self,
-        found: &Found,
-        (table, id): (Table, i64),
-        take: &mut impl FnMut(&Found, &Wire) -> Result<()>,
-    ) -> Result<()> {
+    fn finish(&mut self, found: &Found) -> Result<()> {
+        let Pass { roster, args, names, .. } = &mut *self.pass;
         if let Some(index) = found.thread {
             let (of, laid_out) = &mut self.of_thread;
             if of.replace(index) != Some(index) {
                 laid_out.clear();
-                put_thread(laid_out, log::ATTRIBUTES, self.roster.thread(index));
+                put_thread(laid_out, log::ATTRIBUTES, roster.thread(index));
             }
             self.wire.bytes.extend_from_slice(&laid_out.bytes);
         }
-        let owner = (table, found.trace, id);
-        self.attributes.add(self.args, owner, self.names, log::ATTRIBUTES, &mut self.wire)?;
-        take(found, &self.wire)
+        self.attributes.add(found.owner, args, names, &mut self.wire)?;
+        (self.take)(found, &self.wire)
     }
 }
 

@@ -16,12 +16,12 @@ mod spans;
 use std::io::Write;
 
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_model::Table;
 
 use self::{around::Waiting, batches::Batches, events::SpanEvents, links::Links, resources::resources};
 use traceloom_passes::{
-    COLORED_SPAN_COLUMNS, Descriptor, Gathered, Layer, Need, Numbering, Options, Request, Roster, Target, ThreadIndex,
-    Timeline, Variant, lose_table, phrase,
+    ArgRows, AttributeRows, Descriptor, EVENTS, LOGS, LinkRows, Need, Numbering, Pass, Request, SpanRows, SwitchRows,
+    Target, Timeline, Variant, phrase,
 };
 
 /// OpenTelemetry.
@@ -39,16 +39,16 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Variant { id: "traces", about: "TracesData: spans with the events inside of them and flows as links" },
     ],
     needs: &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::of(Table::Attributes, &[]),
-        Need::by_begin(Table::Spans, COLORED_SPAN_COLUMNS),
-        Need::by_begin(Table::Switches, &[]),
-        Need::of(Table::Events, &["ts_ns", "thread_id", "span_id", "name", "category"]),
-        Need::of(Table::Logs, &["ts_ns", "thread_id", "level", "level_name", "file", "line", "format", "message"]),
-        Need::of(Table::Links, &[]),
-        Need::of(Table::Args, &[]),
+        Need::shown(Table::Traces),
+        Need::shown(Table::Processes),
+        Need::shown(Table::Threads),
+        Need::of::<AttributeRows<'_>>(),
+        Need::of::<SpanRows<'_>>(),
+        Need::of::<SwitchRows<'_>>(),
+        EVENTS,
+        LOGS,
+        Need::of::<LinkRows<'_>>(),
+        Need::of::<ArgRows<'_>>(),
     ],
     ..Descriptor::EMPTY
 };
@@ -59,78 +59,69 @@ impl Target for Otlp {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, variant, .. } = *request;
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let clock = Clock::new(&gathered.roster, &mut loss);
-        // Numbers are as the traces have them; this is about who belongs to whom.
-        let numbering = Numbering::new(&gathered.roster, &mut Loss::default());
-        let resources = resources(source, &mut gathered, &numbering, &mut loss)?;
-        let mut batches = Batches::new(resources, out);
-        let records = gathered.rows(Table::Logs) + gathered.rows(Table::Events);
-        let has_traces = !gathered.spans.is_empty() || records == 0;
-        if variant == "traces" || variant == "best" && has_traces {
-            lose_rows(source, &gathered, Table::Logs, options, &mut loss)?;
-            let mut events = SpanEvents::new(source, &mut gathered, options, &clock, &mut loss)?;
-            let links = Links::new(source, &mut gathered, options, &mut loss)?;
-            spans::write(&mut gathered, &numbering, &clock, (&mut events, &links), &mut batches, &mut loss)?;
-            events.finish(&mut loss);
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let clock = Clock::new(&mut pass);
+        // Numbers are as the traces have them; this is about which process a thread belongs to.
+        let numbering = Numbering::new(&pass.roster, &mut Loss::default());
+        let batches = Batches::new(resources(&mut pass, &numbering)?, out);
+        let mut output = Output { numbering, clock, batches };
+        let records = pass.rows(Table::Logs) + pass.rows(Table::Events);
+        let has_traces = !pass.spans.is_empty() || records == 0;
+        if pass.variant == "traces" || pass.variant == "best" && has_traces {
+            lose_table(&mut pass, Table::Logs)?;
+            let mut events = SpanEvents::new(&mut pass, &output.clock)?;
+            let links = Links::new(&mut pass)?;
+            spans::write(&mut pass, &mut events, &links, &mut output)?;
+            events.finish(&mut pass.loss);
         } else {
-            lose_rows(source, &gathered, Table::Links, options, &mut loss)?;
-            lose_spans(&gathered, &mut loss)?;
-            write_logs(source, &mut gathered, options, &numbering, &clock, &mut batches, &mut loss)?;
+            lose_table(&mut pass, Table::Links)?;
+            lose_spans(&mut pass)?;
+            write_logs(&mut pass, &mut output)?;
         }
-        batches.finish()?;
-        Ok(loss)
+        output.batches.finish()?;
+        Ok(pass.loss)
     }
 }
 
-/// Writes log records, in the order of the file where there is no span that they could lie in.
-fn write_logs(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    options: &Options,
-    numbering: &Numbering,
-    clock: &Clock,
-    batches: &mut Batches<'_>,
-    loss: &mut Loss,
-) -> Result<()> {
-    let mut waiting = (!gathered.spans.is_empty()).then(|| Waiting::new(&options.limits));
-    logs::pour(source, gathered, options, clock, loss, |found, record| {
+/// What spans and log records are written with.
+struct Output<'o> {
+    numbering: Numbering,
+    clock: Clock,
+    batches: Batches<'o>,
+}
+
+/// Writes log records, in the order of the file if there is no span that they could lie in.
+fn write_logs(pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<()> {
+    let mut waiting = (!pass.spans.is_empty()).then(|| Waiting::new(&pass.options.limits));
+    let Output { numbering, clock, batches } = output;
+    logs::pour(pass, clock, |found, record| {
         if let Some(waiting) = &mut waiting
             && waiting.keep(found, record)?
         {
             return Ok(());
         }
         let process = match found.thread {
-            Some(thread) => numbering.process_of(thread, found.trace),
-            None => numbering.first_process(found.trace),
+            Some(thread) => numbering.process_of(thread, found.owner.trace()),
+            None => numbering.first_process(found.owner.trace()),
         };
         batches.turn_to(process)?;
         batches.add(record)
     })?;
-    waiting.map_or(Ok(()), |waiting| waiting.write(gathered, numbering, batches))
+    waiting.map_or(Ok(()), |waiting| waiting.write(pass, output))
 }
 
-/// Counts rows that the variant does not show.
-fn lose_rows(
-    source: &dyn TableSource,
-    gathered: &Gathered,
-    table: Table,
-    options: &Options,
-    loss: &mut Loss,
-) -> Result<()> {
-    gathered.rest().pour(source, &[table], |table, batch| {
-        lose_table(loss, table, batch, &options.slice);
+/// Counts the rows of a table that the variant does not show.
+fn lose_table(pass: &mut Pass<'_>, table: Table) -> Result<()> {
+    pass.rest().pour(&[table], |table, batch| {
+        traceloom_passes::lose_table(&mut pass.loss, table, batch, &pass.options.slice);
         Ok(())
     })
 }
 
-fn lose_spans(gathered: &Gathered, loss: &mut Loss) -> Result<()> {
-    for span in gathered.spans.iter(&gathered.roster)? {
+fn lose_spans(pass: &mut Pass<'_>) -> Result<()> {
+    for span in pass.spans.iter(&pass.roster)? {
         let span = span?;
-        let table = if span.layer == Layer::Switches { Table::Switches } else { Table::Spans };
-        loss.lose(phrase(table), || format!("{} {}", table.name(), span.id));
+        span.lose(phrase(span.table()), &mut pass.loss);
     }
     Ok(())
 }
@@ -146,48 +137,25 @@ struct Clock {
 }
 
 impl Clock {
-    fn new(roster: &Roster, loss: &mut Loss) -> Self {
-        let timeline = Timeline::new(roster);
+    fn new(pass: &mut Pass<'_>) -> Self {
+        let Pass { timeline, roster, loss, .. } = pass;
         let start_ns = timeline.unix_origin_ns().unwrap_or_else(|| {
             for trace in roster.traces.iter().filter(|trace| trace.first_ts_ns.is_some()) {
                 loss.lose("when it was: the output begins in 1970", || trace.path.clone());
             }
             UNKNOWN_START_NS
         });
-        Self { timeline, start_ns }
+        Self { timeline: *timeline, start_ns }
     }
 
     #[inline]
-    fn at(&self, trace: usize, ts_ns: i64) -> u64 {
-        self.timeline.at(trace, ts_ns).saturating_add_signed(self.start_ns)
+    fn at(&self, ts_ns: i64) -> u64 {
+        self.timeline.at(ts_ns).saturating_add_signed(self.start_ns)
     }
 
     /// Whether an interval reaches beyond what can be counted.
     #[inline]
-    fn is_far(&self, trace: usize, begin_ns: i64, end_ns: i64) -> bool {
-        self.timeline.is_far(trace, begin_ns, end_ns)
-            || self.timeline.at(trace, begin_ns).checked_add_signed(self.start_ns).is_none()
-    }
-}
-
-/// Where a row is.
-#[derive(Clone, Copy, Debug)]
-struct Found {
-    trace: usize,
-    thread: Option<ThreadIndex>,
-    ts_ns: Option<i64>,
-}
-
-/// Finds out where rows are.
-struct Rows<'a> {
-    roster: &'a mut Roster,
-    options: &'a Options,
-}
-
-impl Rows<'_> {
-    /// Where a row is; none where the slice leaves it out.
-    fn find(self, trace_id: u64, thread_id: Option<i64>, ts_ns: Option<i64>) -> Result<Option<Found>> {
-        let found = self.roster.point(&self.options.slice, trace_id, thread_id, ts_ns)?;
-        Ok(found.map(|(trace, thread)| Found { trace, thread, ts_ns }))
+    fn is_far(&self, start_ns: i64, end_ns: i64) -> bool {
+        self.timeline.is_far(start_ns, end_ns) || self.timeline.at(start_ns).checked_add_signed(self.start_ns).is_none()
     }
 }

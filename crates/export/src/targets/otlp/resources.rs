@@ -1,29 +1,23 @@
 //! Processes as resources, with what the file says about itself.
 
 use hashbrown::HashMap;
-use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource, attributes};
+use traceloom_core::Result;
 
 use super::{
     attributes::{key_or_some, put_number, put_text},
     fields::resources::RESOURCE_ATTRIBUTES as FIELD,
 };
 use crate::wire::Wire;
-use traceloom_passes::{Gathered, Numbering, phrase};
+use traceloom_passes::{Attribute, NumberedProcess, Numbering, Pass};
 
 /// Bytes of attributes of a file: every message repeats them.
-const MOST_BYTES: usize = 32 << 10;
+const MAX_BYTES: usize = 32 << 10;
 
 /// The resource of each process.
-pub(super) fn resources(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    numbering: &Numbering,
-    loss: &mut Loss,
-) -> Result<Vec<Wire>> {
-    let of_files = of_files(source, gathered, loss)?;
-    let roster = &gathered.roster;
-    let resource = |(number, process): (usize, &traceloom_passes::NumberedProcess)| {
+pub(super) fn resources(pass: &mut Pass<'_>, numbering: &Numbering) -> Result<Vec<Wire>> {
+    let of_files = of_files(pass)?;
+    let roster = &pass.roster;
+    let resource = |(number, process): (usize, &NumberedProcess)| {
         let (mut wire, trace) = (Wire::default(), &roster.traces[process.trace]);
         put_text(&mut wire, FIELD, "service.name", &process.name);
         if let Some(process) = roster.processes.get(number) {
@@ -44,30 +38,24 @@ pub(super) fn resources(
 }
 
 /// What each file says about itself, laid out.
-fn of_files(source: &dyn TableSource, gathered: &mut Gathered, loss: &mut Loss) -> Result<Vec<Wire>> {
+fn of_files(pass: &mut Pass<'_>) -> Result<Vec<Wire>> {
     let mut files: Vec<(Wire, HashMap<String, u32>)> = Vec::new();
-    let rest = gathered.rest();
-    let roster = &mut gathered.roster;
-    rest.pour(source, &[Table::Attributes], |_, batch| {
-        let view = attributes::View::of(batch);
-        for row in 0..view.rows {
-            let trace = roster.trace_number(view.trace_id.get(row))?;
-            files.resize_with(files.len().max(trace + 1), Default::default);
-            let (wire, keys) = &mut files[trace];
-            let (key, text) = (key_or_some(view.key.get(row)), view.value.get(row).unwrap_or(""));
-            if wire.len() + key.len() + text.len() > MOST_BYTES {
-                loss.lose(phrase(Table::Attributes), || key.to_owned());
-                continue;
-            }
-            let count = keys.entry_ref(key).or_default();
-            *count += 1;
-            match *count {
-                1 => put_text(wire, FIELD, key, text),
-                count => put_text(wire, FIELD, &format!("{key} ({count})"), text),
-            }
+    pass.each_attribute(|pass, Attribute { trace, key, value }| {
+        files.resize_with(files.len().max(trace + 1), Default::default);
+        let (wire, keys) = &mut files[trace];
+        let (key, text) = (key_or_some(key), value.unwrap_or(""));
+        if wire.len() + key.len() + text.len() > MAX_BYTES {
+            pass.lose_attribute(key);
+            return Ok(());
+        }
+        let count = keys.entry_ref(key).or_default();
+        *count += 1;
+        match *count {
+            1 => put_text(wire, FIELD, key, text),
+            count => put_text(wire, FIELD, &format!("{key} ({count})"), text),
         }
         Ok(())
     })?;
-    files.resize_with(roster.traces.len(), Default::default);
+    files.resize_with(pass.roster.traces.len(), Default::default);
     Ok(files.into_iter().map(|(wire, _)| wire).collect())
 }

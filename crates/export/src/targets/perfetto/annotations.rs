@@ -2,7 +2,6 @@
 
 use hashbrown::HashMap;
 use traceloom_core::Result;
-use traceloom_model::Table;
 
 use super::{
     fields::{annotation, event},
@@ -10,7 +9,7 @@ use super::{
     wire::Wire,
 };
 use traceloom_core::text::push_hex;
-use traceloom_passes::{Args, Datum, NameId, NamePool};
+use traceloom_passes::{Args, Datum, NameId, NamePool, Owner};
 
 /// Annotations of one event, reused from event to event.
 #[derive(Debug, Default)]
@@ -30,25 +29,22 @@ impl Annotations {
     pub(super) fn add(
         &mut self,
         args: &mut Args,
-        owner: (Table, usize, i64),
+        owner: Owner,
         names: &mut NamePool,
         packets: &mut Packets<'_>,
     ) -> Result<()> {
-        match args.has_any_of(owner.0) {
-            true => self.add_all(args, owner, names, packets),
-            false => Ok(()),
-        }
+        if args.has_any_of(owner.table()) { self.add_all(args, owner, names, packets) } else { Ok(()) }
     }
 
     fn add_all(
         &mut self,
         args: &mut Args,
-        (table, trace, id): (Table, usize, i64),
+        owner: Owner,
         names: &mut NamePool,
         packets: &mut Packets<'_>,
     ) -> Result<()> {
         self.keys.clear();
-        args.visit(table, trace, id, |arg| {
+        args.visit(owner, |arg| {
             // Elements of an array come one after the other.
             if arg.idx.is_none() || self.array != Some(arg.key) {
                 self.close(packets);

@@ -17,7 +17,7 @@ use traceloom_core::{Loss, Result};
 
 use self::{packets::Packets, tracks::Tracks};
 use crate::wire;
-use traceloom_passes::{Descriptor, Flows, Gathered, Options, Request, TIMELINE_NEEDS, Target, Timeline};
+use traceloom_passes::{Descriptor, Flows, Pass, Request, TIMELINE_NEEDS, Target};
 
 /// Perfetto.
 #[derive(Debug)]
@@ -38,27 +38,24 @@ impl Target for Perfetto {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, .. } = *request;
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let timeline = Timeline::new(&gathered.roster);
-        let flows = Flows::new(source, &mut gathered, options, &mut loss)?;
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let flows = Flows::new(&mut pass)?;
         let mut packets = Packets::new(out);
-        if let Some(unix_ns) = timeline.unix_origin_ns().and_then(|unix_ns| u64::try_from(unix_ns).ok()) {
+        if let Some(unix_ns) = pass.timeline.unix_origin_ns().and_then(|unix_ns| u64::try_from(unix_ns).ok()) {
             packets.clocks(unix_ns)?;
         }
-        let mut tracks = Tracks::new(&gathered.roster, &mut packets, &mut loss)?;
-        slices::write(&mut gathered, &timeline, &flows, &mut tracks, &mut packets, &mut loss)?;
-        let place = Place { timeline: &timeline, options };
-        points::write(source, &mut gathered, &place, &mut tracks, &mut packets, &mut loss)?;
-        memory::write(source, &mut gathered, &place, &mut tracks, &mut packets, &mut loss)?;
-        packets.flush()?;
-        Ok(loss)
+        let tracks = Tracks::new(&pass.roster, &mut packets, &mut pass.loss)?;
+        let mut output = Output { tracks, packets };
+        slices::write(&mut pass, &flows, &mut output)?;
+        points::write(&mut pass, &mut output)?;
+        memory::write(&mut pass, &mut output)?;
+        output.packets.flush()?;
+        Ok(pass.loss)
     }
 }
 
-/// Where rows go in time.
-struct Place<'a> {
-    timeline: &'a Timeline,
-    options: &'a Options,
+/// Packets, and the tracks that they belong to.
+struct Output<'o> {
+    tracks: Tracks,
+    packets: Packets<'o>,
 }

@@ -7,7 +7,7 @@ use traceloom_core::Result;
 
 use super::{
     fields::{clock, event, interned, packet, trace},
-    wire::Wire,
+    wire::{LookBytes, Wire},
 };
 use traceloom_passes::{Look, LookId, NameId, NamePool};
 
@@ -25,28 +25,50 @@ pub(super) struct Packets<'o> {
     /// What the event is the first to mention.
     fresh: Wire,
     is_first: bool,
-    names: Seen,
-    categories: Seen,
-    keys: Seen,
+    names: Interned,
+    categories: Interned,
+    keys: Interned,
     locations: HashMap<(NameId, u32), u64>,
     next_body: u64,
-    /// Name, category and place of each look, laid out once: where they are in `look_bytes`.
-    looks: Vec<Option<(u32, u32)>>,
-    look_bytes: Vec<u8>,
+    /// Name, category and place of each look.
+    looks: LookBytes,
 }
 
-/// Names that the output has.
-#[derive(Debug, Default)]
-struct Seen(Vec<bool>);
+/// Names of one kind, and which of them the output has.
+#[derive(Debug)]
+struct Interned {
+    slot: Slot,
+    seen: Vec<bool>,
+}
 
-impl Seen {
+impl Interned {
+    fn new(slot: Slot) -> Self {
+        Self { slot, seen: Vec::new() }
+    }
+
     /// Whether it is the first time.
     #[inline]
     fn insert(&mut self, id: NameId) -> bool {
-        if self.0.len() <= id.index() {
-            self.0.resize(id.index() + 1, false);
+        if self.seen.len() <= id.index() {
+            self.seen.resize(id.index() + 1, false);
         }
-        !std::mem::replace(&mut self.0[id.index()], true)
+        !std::mem::replace(&mut self.seen[id.index()], true)
+    }
+
+    /// Mentions a name: by number if it is one of those kept once, which its first mention declares in `fresh`.
+    fn mention(&mut self, wire: &mut Wire, fresh: &mut Wire, id: NameId, names: &mut NamePool) -> Result<()> {
+        let Some(text) = names.resident(id) else {
+            wire.text(self.slot.text, names.get(id)?);
+            return Ok(());
+        };
+        if self.insert(id) {
+            fresh.message(self.slot.interned, |wire| {
+                wire.uint(interned::IID, iid(id));
+                wire.text(interned::TEXT, text);
+            });
+        }
+        wire.uint(self.slot.iid, iid(id));
+        Ok(())
     }
 }
 
@@ -55,8 +77,8 @@ fn iid(id: NameId) -> u64 {
     id.index() as u64 + 1
 }
 
-/// Where a name may stand.
-#[derive(Clone, Copy)]
+/// The fields that a name may be in.
+#[derive(Clone, Copy, Debug)]
 struct Slot {
     /// Of the interned text, in the event.
     iid: u32,
@@ -83,13 +105,12 @@ impl<'o> Packets<'o> {
             event: Wire::default(),
             fresh: Wire::default(),
             is_first: true,
-            names: Seen::default(),
-            categories: Seen::default(),
-            keys: Seen::default(),
+            names: Interned::new(NAME),
+            categories: Interned::new(CATEGORY),
+            keys: Interned::new(KEY),
             locations: HashMap::new(),
             next_body: 1,
-            looks: Vec::new(),
-            look_bytes: Vec::new(),
+            looks: LookBytes::new(MAX_LOOK_BYTES),
         }
     }
 
@@ -193,7 +214,7 @@ impl<'o> Packets<'o> {
 
     /// The name of the event.
     pub(super) fn name(&mut self, id: NameId, names: &mut NamePool) -> Result<()> {
-        mention(&mut self.event, &mut self.fresh, &mut self.names, NAME, id, names)
+        self.names.mention(&mut self.event, &mut self.fresh, id, names)
     }
 
     /// The name of the event, where it is not worth being kept.
@@ -203,22 +224,18 @@ impl<'o> Packets<'o> {
 
     /// The category of the event.
     pub(super) fn category(&mut self, id: NameId, names: &mut NamePool) -> Result<()> {
-        mention(&mut self.event, &mut self.fresh, &mut self.categories, CATEGORY, id, names)
+        self.categories.mention(&mut self.event, &mut self.fresh, id, names)
     }
 
     /// The name of an annotation, inside of it.
     pub(super) fn key(&mut self, wire: &mut Wire, id: NameId, names: &mut NamePool) -> Result<()> {
-        mention(wire, &mut self.fresh, &mut self.keys, KEY, id, names)
+        self.keys.mention(wire, &mut self.fresh, id, names)
     }
 
     /// Name, category and place of a span, where such a one came before.
     #[inline]
     pub(super) fn known_look(&mut self, id: LookId) -> bool {
-        let known = self.looks.get(id.index()).copied().flatten();
-        if let Some((begin, end)) = known {
-            self.event.bytes.extend_from_slice(&self.look_bytes[begin as usize..end as usize]);
-        }
-        known.is_some()
+        self.looks.put(id, &mut self.event)
     }
 
     /// Name, category and place of the first span of that look.
@@ -231,16 +248,7 @@ impl<'o> Packets<'o> {
             let iid = self.location(file, look.line.unwrap_or(0), names)?;
             self.event.uint(event::SOURCE_LOCATION_IID, iid);
         }
-        // Looks beyond those in memory come once, and long texts are not worth keeping.
-        let laid_out = &self.event.bytes[begin..];
-        if id.index() < MOST_LOOKS && laid_out.len() <= 64 {
-            if self.looks.len() <= id.index() {
-                self.looks.resize(id.index() + 1, None);
-            }
-            let at = self.look_bytes.len();
-            self.look_bytes.extend_from_slice(laid_out);
-            self.looks[id.index()] = Some((at as u32, self.look_bytes.len() as u32));
-        }
+        self.looks.keep(id, &self.event.bytes[begin..]);
         Ok(())
     }
 
@@ -273,10 +281,7 @@ impl<'o> Packets<'o> {
 
     #[inline]
     fn flush_if_full(&mut self) -> Result<()> {
-        match self.buffer.len() < BUFFER_BYTES {
-            true => Ok(()),
-            false => self.flush(),
-        }
+        if self.buffer.len() < BUFFER_BYTES { Ok(()) } else { self.flush() }
     }
 
     /// Sends everything out.
@@ -337,28 +342,5 @@ fn varint_len(number: u64) -> usize {
     (64 - (number | 1).leading_zeros() as usize).div_ceil(7)
 }
 
-/// As many as [`traceloom_passes::Looks`] keeps in memory.
-const MOST_LOOKS: usize = 1 << 18;
-
-/// Mentions a name: by number where it is one of those kept once, which its first mention declares.
-fn mention(
-    wire: &mut Wire,
-    fresh: &mut Wire,
-    seen: &mut Seen,
-    slot: Slot,
-    id: NameId,
-    names: &mut NamePool,
-) -> Result<()> {
-    let Some(text) = names.resident(id) else {
-        wire.text(slot.text, names.get(id)?);
-        return Ok(());
-    };
-    if seen.insert(id) {
-        fresh.message(slot.interned, |wire| {
-            wire.uint(interned::IID, iid(id));
-            wire.text(interned::TEXT, text);
-        });
-    }
-    wire.uint(slot.iid, iid(id));
-    Ok(())
-}
+/// Long texts are not worth keeping.
+const MAX_LOOK_BYTES: usize = 64;

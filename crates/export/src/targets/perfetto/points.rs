@@ -1,32 +1,19 @@
 //! What has a time and no duration: events, values of counters, log entries.
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource, counters, events, logs};
+use traceloom_core::Result;
 
 use super::{
-    Place,
+    Output,
     annotations::Annotations,
     fields::{event, log},
-    packets::Packets,
-    tracks::{CounterKey, Tracks, Unit},
+    tracks::{CounterKey, Unit},
 };
-use traceloom_passes::{Args, Gathered, KeyMap, NamePool, PointSink, Roster};
+use traceloom_passes::{CounterRows, EventRows, Found, KeyMap, LogRows, NameId, Owner, Pass, Point, PointSink};
 
 /// Writes all points.
-pub(super) fn write(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    place: &Place<'_>,
-    tracks: &mut Tracks,
-    packets: &mut Packets<'_>,
-    loss: &mut Loss,
-) -> Result<()> {
-    let rest = gathered.rest();
-    let Gathered { roster, names, args, .. } = gathered;
-    let keys = Keys::default();
-    let mut points =
-        Points { roster, names, args, place, tracks, packets, loss, keys, annotations: Annotations::default() };
-    rest.pour_points(source, &mut points)
+pub(super) fn write(pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<()> {
+    let rest = pass.rest();
+    rest.pour_points(&mut Points { pass, output, keys: Keys::default(), annotations: Annotations::default() })
 }
 
 /// Dictionaries of the columns at work.
@@ -39,133 +26,127 @@ struct Keys {
     log_levels: KeyMap,
 }
 
-struct Points<'a, 'o> {
-    roster: &'a mut Roster,
-    names: &'a mut NamePool,
-    args: &'a mut Args,
-    place: &'a Place<'a>,
-    tracks: &'a mut Tracks,
-    packets: &'a mut Packets<'o>,
-    loss: &'a mut Loss,
+struct Points<'a, 'p, 'o> {
+    pass: &'a mut Pass<'p>,
+    output: &'a mut Output<'o>,
     keys: Keys,
     annotations: Annotations,
 }
 
-impl PointSink for Points<'_, '_> {
-    fn events(&mut self, view: &events::View<'_>) -> Result<()> {
-        self.keys.event_names.turn_to(view.name.values());
-        self.keys.event_categories.turn_to(view.category.values());
-        for row in 0..view.rows {
-            let ts_ns = view.ts_ns.get(row);
-            let Some((trace, track)) = self.find(view.trace_id.get(row), view.thread_id.get(row), ts_ns)? else {
-                continue;
-            };
-            let name = self.keys.event_names.get(view.name.keys()[row], self.names)?;
-            let category = self.keys.event_categories.get(view.category.keys()[row], self.names)?;
-            self.packets.begin(event::TYPE_INSTANT, track);
-            self.packets.name(name, self.names)?;
-            self.packets.category(category, self.names)?;
-            let owner = (Table::Events, trace, view.id.get(row));
-            self.annotations.add(self.args, owner, self.names, self.packets)?;
-            self.packets.finish(self.place.timeline.at(trace, ts_ns))?;
+impl PointSink for Points<'_, '_, '_> {
+    fn events(&mut self, rows: &EventRows<'_>) -> Result<()> {
+        self.keys.event_names.turn_to(rows.name.values());
+        self.keys.event_categories.turn_to(rows.category.values());
+        for row in 0..rows.rows {
+            let Some((found, track)) = self.find(&rows.point(row))? else { continue };
+            let names = &mut self.pass.names;
+            let name = self.keys.event_names.get(rows.name.keys()[row], names)?;
+            let category = self.keys.event_categories.get(rows.category.keys()[row], names)?;
+            let packets = &mut self.output.packets;
+            packets.begin(event::TYPE_INSTANT, track);
+            packets.name(name, names)?;
+            packets.category(category, names)?;
+            self.finish(&found)?;
         }
         Ok(())
     }
 
-    fn counters(&mut self, view: &counters::View<'_>) -> Result<()> {
-        self.keys.counter_names.turn_to(view.name.values());
-        for row in 0..view.rows {
-            let ts_ns = view.ts_ns.get(row);
-            let Some((trace, parent)) = self.find(view.trace_id.get(row), view.thread_id.get(row), ts_ns)? else {
-                continue;
-            };
-            let name = self.keys.counter_names.get(view.name.keys()[row], self.names)?;
-            let owner = (Table::Counters, trace, view.id.get(row));
-            let Some(value) = view.value.get(row) else {
-                self.text(parent, name, view.text.get(row), owner)?;
-                self.packets.finish(self.place.timeline.at(trace, ts_ns))?;
-                continue;
-            };
-            let idx = self.args.element(owner, value, self.loss)?;
-            let key = CounterKey { parent, name, value_id: view.value_id.get(row), idx };
-            let names = &mut *self.names;
-            let label = || {
-                let name = names.get(name)?;
-                Ok(idx.map_or_else(|| name.to_owned(), |idx| format!("{name}[{idx}]")))
-            };
-            let track = self.tracks.counter(key, label, Unit::Unknown, self.packets)?;
-            self.packets.begin(event::TYPE_COUNTER, track);
-            self.packets.event.double(event::DOUBLE_COUNTER_VALUE, value);
-            self.packets.finish(self.place.timeline.at(trace, ts_ns))?;
+    fn counters(&mut self, rows: &CounterRows<'_>) -> Result<()> {
+        self.keys.counter_names.turn_to(rows.name.values());
+        for row in 0..rows.rows {
+            let Some((found, parent)) = self.find(&rows.point(row))? else { continue };
+            let name = self.keys.counter_names.get(rows.name.keys()[row], &mut self.pass.names)?;
+            match rows.value.get(row) {
+                Some(value) => {
+                    let key = CounterKey { parent, name, value_id: rows.value_id.get(row), idx: None };
+                    self.number(key, value, found.owner)?;
+                }
+                None => self.text(parent, name, rows.text.get(row), found.owner)?,
+            }
+            self.output.packets.finish(self.pass.timeline.at(found.ts_ns))?;
         }
         Ok(())
     }
 
-    fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
-        self.keys.log_files.turn_to(view.file.values());
-        self.keys.log_levels.turn_to(view.level_name.values());
-        for row in 0..view.rows {
-            let ts_ns = self.roster.log_ts_ns(view, row, self.loss)?;
-            let Some((trace, track)) = self.find(view.trace_id.get(row), view.thread_id.get(row), ts_ns)? else {
-                continue;
-            };
-            let level = self.keys.log_levels.get(view.level_name.keys()[row], self.names)?;
-            self.packets.begin(event::TYPE_INSTANT, track);
-            self.packets.name_text(view.message.get(row));
-            self.packets.category(level, self.names)?;
-            let body = self.packets.body(view.message.get(row));
-            let location = match view.file.key(row) {
+    fn logs(&mut self, rows: &LogRows<'_>) -> Result<()> {
+        self.keys.log_files.turn_to(rows.file.values());
+        self.keys.log_levels.turn_to(rows.level_name.values());
+        for row in 0..rows.rows {
+            let Some((found, track)) = self.find(&rows.point(row))? else { continue };
+            let (names, packets) = (&mut self.pass.names, &mut self.output.packets);
+            let level = self.keys.log_levels.get(rows.level_name.keys()[row], names)?;
+            packets.begin(event::TYPE_INSTANT, track);
+            packets.name_text(rows.message.get(row));
+            packets.category(level, names)?;
+            let body = packets.body(rows.message.get(row));
+            let location = match rows.file.key(row) {
                 Some(key) => {
-                    let file = self.keys.log_files.get(key, self.names)?;
-                    Some(self.packets.location(file, view.line.get(row).unwrap_or(0), self.names)?)
+                    let file = self.keys.log_files.get(key, names)?;
+                    Some(packets.location(file, rows.line.get(row).unwrap_or(0), names)?)
                 }
                 None => None,
             };
-            self.packets.event.message(event::LOG_MESSAGE, |wire| {
+            packets.event.message(event::LOG_MESSAGE, |wire| {
                 if let Some(location) = location {
                     wire.uint(log::SOURCE_LOCATION_IID, location);
                 }
                 wire.uint(log::BODY_IID, body);
-                wire.uint(log::PRIO, priority(view.level_name.get(row)));
+                wire.uint(log::PRIO, priority(rows.level_name.get(row)));
             });
-            let owner = (Table::Logs, trace, view.id.get(row));
-            self.annotations.add(self.args, owner, self.names, self.packets)?;
-            self.packets.finish(self.place.timeline.at(trace, ts_ns))?;
+            self.finish(&found)?;
         }
         Ok(())
     }
 }
 
-impl Points<'_, '_> {
-    /// A value that is no number is an instant.
-    fn text(
-        &mut self,
-        track: u64,
-        name: traceloom_passes::NameId,
-        text: Option<&str>,
-        owner: (Table, usize, i64),
-    ) -> Result<()> {
-        self.packets.begin(event::TYPE_INSTANT, track);
-        self.packets.name(name, self.names)?;
-        let category = self.names.intern("value")?;
-        self.packets.category(category, self.names)?;
+impl Points<'_, '_, '_> {
+    /// A number on a track of its counter.
+    fn number(&mut self, mut key: CounterKey, value: f64, owner: Owner) -> Result<()> {
+        let Pass { args, names, loss, .. } = &mut *self.pass;
+        let Output { tracks, packets } = &mut *self.output;
+        key.idx = args.element(owner, value, loss)?;
+        let label = || {
+            let name = names.get(key.name)?;
+            Ok(key.idx.map_or_else(|| name.to_owned(), |idx| format!("{name}[{idx}]")))
+        };
+        let track = tracks.counter(key, label, Unit::Unknown, packets)?;
+        packets.begin(event::TYPE_COUNTER, track);
+        packets.event.double(event::DOUBLE_COUNTER_VALUE, value);
+        Ok(())
+    }
+
+    /// A value that is not a number is an instant.
+    fn text(&mut self, track: u64, name: NameId, text: Option<&str>, owner: Owner) -> Result<()> {
+        let Pass { args, names, .. } = &mut *self.pass;
+        let packets = &mut self.output.packets;
+        packets.begin(event::TYPE_INSTANT, track);
+        packets.name(name, names)?;
+        packets.category(names.intern("value")?, names)?;
         match text {
             Some(text) => {
-                self.annotations.add_text("value", text, self.packets);
+                self.annotations.add_text("value", text, packets);
                 Ok(())
             }
-            None => self.annotations.add(self.args, owner, self.names, self.packets),
+            None => self.annotations.add(args, owner, names, packets),
         }
     }
 
-    /// The trace and the track of a row; none where the slice leaves it out.
-    fn find(&mut self, trace_id: u64, thread_id: Option<i64>, ts_ns: i64) -> Result<Option<(usize, u64)>> {
-        let found = self.roster.point(&self.place.options.slice, trace_id, thread_id, Some(ts_ns))?;
-        Ok(match found {
-            Some((trace, Some(thread))) => Some((trace, self.tracks.thread(thread))),
-            Some((trace, None)) => Some((trace, self.tracks.loose(trace, self.packets)?)),
-            None => None,
-        })
+    /// Ends an instant with its arguments.
+    fn finish(&mut self, found: &Found) -> Result<()> {
+        let Pass { args, names, timeline, .. } = &mut *self.pass;
+        self.annotations.add(args, found.owner, names, &mut self.output.packets)?;
+        self.output.packets.finish(timeline.at(found.ts_ns))
+    }
+
+    /// A row with its track; none if the slice leaves it out.
+    fn find(&mut self, point: &Point) -> Result<Option<(Found, u64)>> {
+        let Some(found) = self.pass.find(point)? else { return Ok(None) };
+        let Output { tracks, packets } = &mut *self.output;
+        let track = match found.thread {
+            Some(thread) => tracks.thread(thread),
+            None => tracks.loose(found.owner.trace(), packets)?,
+        };
+        Ok(Some((found, track)))
     }
 }
 

@@ -1,73 +1,57 @@
 //! Spans and switches as slices.
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::Table;
+use traceloom_core::Result;
 
-use super::{annotations::Annotations, fields::event, packets::Packets, tracks::Tracks};
-use traceloom_passes::{FlowEnd, Flows, Gathered, Layer, Nest, Ordered, Timeline};
+use super::{Output, annotations::Annotations, fields::event, packets::Packets};
+use traceloom_passes::{COLORS, FlowEnd, Flows, NEVER_CLOSED, Nest, Pass, TOO_FAR, TOO_MANY_OVERLAP, Timeline};
 
 /// Perfetto does not take slices that are more than 512 deep.
-const MOST_DEEP: usize = 500;
+const MAX_DEPTH: usize = 500;
 
 /// Writes all slices.
-pub(super) fn write(
-    gathered: &mut Gathered,
-    timeline: &Timeline,
-    flows: &Flows,
-    tracks: &mut Tracks,
-    packets: &mut Packets<'_>,
-    loss: &mut Loss,
-) -> Result<()> {
-    let Gathered { roster, names, looks, spans, args, .. } = gathered;
+pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>) -> Result<()> {
+    let Pass { roster, names, looks, spans, args, timeline, loss, .. } = pass;
     let mut annotations = Annotations::default();
-    let mut nest = Nest::deep(MOST_DEEP);
-    let mut open = LeftOpen::default();
+    let mut nest = Nest::deep(MAX_DEPTH);
+    let mut ends = Ends { output, timeline: *timeline, left_open: Vec::new(), forced: 0 };
     let (mut current, mut trace) = (None, 0);
     for span in spans.iter(roster)? {
         let span = span?;
         if current != Some((span.thread, span.layer)) {
-            nest.finish(|lane, end_ns, is_open| {
-                open.end(lane, is_open, timeline.at(trace, end_ns), tracks, packets, loss)
-            })?;
-            open = LeftOpen::default();
+            nest.finish(|lane, end_ns, is_open| ends.put(lane, end_ns, is_open))?;
+            ends.left_open.clear();
             current = Some((span.thread, span.layer));
             trace = roster.thread(span.thread).trace;
-            tracks.turn_to(span.thread, span.layer);
+            ends.output.tracks.turn_to(span.thread, span.layer);
         }
-        let placed = nest.begin(&span, span.dur_ns.is_none(), |lane, end_ns, is_open| {
-            open.end(lane, is_open, timeline.at(trace, end_ns), tracks, packets, loss)
-        })?;
-        if timeline.is_far(trace, span.ts_ns, span.end_ns) {
-            loss.lose("times too far away", || format!("spans {}", span.id));
+        let placed =
+            nest.begin(&span, span.dur_ns.is_none(), |lane, end_ns, is_open| ends.put(lane, end_ns, is_open))?;
+        if timeline.is_far(span.ts_ns, span.end_ns) {
+            span.lose(TOO_FAR, loss);
         }
         if placed.end_ns != span.end_ns {
-            loss.lose("ends of spans of which too many overlap", || format!("spans {}", span.id));
+            span.lose(TOO_MANY_OVERLAP, loss);
         }
+        let Output { tracks, packets } = &mut *ends.output;
         let track = tracks.need_lane(placed.lane, span.thread, span.layer, packets)?;
         packets.begin(event::TYPE_SLICE_BEGIN, track);
         if !packets.known_look(span.look) {
             let look = looks.get(span.look)?;
             packets.new_look(span.look, &look, names)?;
             if look.color.is_some() {
-                loss.lose("colours", || format!("spans {}", span.id));
+                span.lose(COLORS, loss);
             }
         }
-        let owner = (owner_table(&span), trace, span.id);
-        annotations.add(args, owner, names, packets)?;
+        annotations.add(args, span.owner(trace), names, packets)?;
         if let Some(tid) = span.target_tid {
             annotations.add_uint("target_tid", tid, packets);
         }
         put_flows(flows.of(trace, &span), packets);
-        packets.finish(timeline.at(trace, span.ts_ns))?;
+        packets.finish(timeline.at(span.ts_ns))?;
     }
-    nest.finish(|lane, end_ns, is_open| open.end(lane, is_open, timeline.at(trace, end_ns), tracks, packets, loss))
-}
-
-fn owner_table(span: &Ordered) -> Table {
-    match span.layer {
-        Layer::Switches => Table::Switches,
-        _ => Table::Spans,
-    }
+    nest.finish(|lane, end_ns, is_open| ends.put(lane, end_ns, is_open))?;
+    loss.lose_many(NEVER_CLOSED, ends.forced, || "spans inside spans that end".to_owned());
+    Ok(())
 }
 
 fn put_flows(ends: &[FlowEnd], packets: &mut Packets<'_>) {
@@ -77,51 +61,46 @@ fn put_flows(ends: &[FlowEnd], packets: &mut Packets<'_>) {
     }
 }
 
+/// Ends of slices.
+///
 /// Slices that were never closed have no end, and Perfetto shows them so. An end closes the innermost slice, so one
 /// that is around such a slice has to close both.
-#[derive(Debug, Default)]
-struct LeftOpen {
-    by_lane: Vec<u32>,
+struct Ends<'a, 'o> {
+    output: &'a mut Output<'o>,
+    timeline: Timeline,
+    /// Slices of each lane that were never closed.
+    left_open: Vec<u32>,
+    /// Slices that were never closed and got an end.
+    forced: u64,
 }
 
-impl LeftOpen {
+impl Ends<'_, '_> {
     #[inline]
-    fn end(
-        &mut self,
-        lane: usize,
-        is_open: bool,
-        ts_ns: u64,
-        tracks: &Tracks,
-        packets: &mut Packets<'_>,
-        loss: &mut Loss,
-    ) -> Result<()> {
-        if is_open || self.by_lane.get(lane).is_some_and(|left| *left > 0) {
-            return self.end_oddly(lane, is_open, ts_ns, tracks, packets, loss);
+    fn put(&mut self, lane: usize, end_ns: i64, is_open: bool) -> Result<()> {
+        if is_open || self.left_open.get(lane).is_some_and(|left| *left > 0) {
+            return self.put_oddly(lane, end_ns, is_open);
         }
-        packets.end(ts_ns, tracks.lane(lane))
+        self.end(lane, end_ns)
+    }
+
+    #[inline]
+    fn end(&mut self, lane: usize, end_ns: i64) -> Result<()> {
+        self.output.packets.end(self.timeline.at(end_ns), self.output.tracks.lane(lane))
     }
 
     #[cold]
-    fn end_oddly(
-        &mut self,
-        lane: usize,
-        is_open: bool,
-        ts_ns: u64,
-        tracks: &Tracks,
-        packets: &mut Packets<'_>,
-        loss: &mut Loss,
-    ) -> Result<()> {
-        if self.by_lane.len() <= lane {
-            self.by_lane.resize(lane + 1, 0);
+    fn put_oddly(&mut self, lane: usize, end_ns: i64, is_open: bool) -> Result<()> {
+        if self.left_open.len() <= lane {
+            self.left_open.resize(lane + 1, 0);
         }
         if is_open {
-            self.by_lane[lane] += 1;
+            self.left_open[lane] += 1;
             return Ok(());
         }
-        for _ in 0..std::mem::take(&mut self.by_lane[lane]) {
-            loss.lose("that spans were never closed", || format!("one that ends at {ts_ns} ns"));
-            packets.end(ts_ns, tracks.lane(lane))?;
+        for _ in 0..std::mem::take(&mut self.left_open[lane]) {
+            self.forced += 1;
+            self.end(lane, end_ns)?;
         }
-        packets.end(ts_ns, tracks.lane(lane))
+        self.end(lane, end_ns)
     }
 }

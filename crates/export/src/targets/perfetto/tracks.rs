@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
 
 use super::{fields::descriptor, packets::Packets};
-use traceloom_passes::{Layer, NameId, Numbering, Roster, ThreadIndex};
+use traceloom_passes::{Layer, NameId, NumberedThread, Numbering, Roster, ThreadIndex};
 
 /// Gives tracks their numbers and declares them.
 #[derive(Debug)]
@@ -45,9 +45,15 @@ impl Tracks {
     /// Declares processes and the threads that are taken.
     pub(super) fn new(roster: &Roster, packets: &mut Packets<'_>, loss: &mut Loss) -> Result<Self> {
         let numbering = Numbering::new(roster, loss);
-        let (loose, lanes, counters) = Default::default();
-        let (processes, threads) = (Vec::new(), Vec::new());
-        let mut tracks = Self { numbering, next: 1, processes, threads, loose, lanes, counters };
+        let mut tracks = Self {
+            numbering,
+            next: 1,
+            processes: Vec::new(),
+            threads: Vec::new(),
+            loose: HashMap::new(),
+            lanes: Vec::new(),
+            counters: HashMap::new(),
+        };
         for number in 0..tracks.numbering.processes.len() {
             let uuid = tracks.uuid();
             let process = &tracks.numbering.processes[number];
@@ -64,7 +70,7 @@ impl Tracks {
             let numbered = tracks.numbering.thread(ThreadIndex(index));
             let uuid = tracks.uuid();
             if thread.is_taken {
-                tracks.declare_thread(uuid, numbered.process, numbered.tid, &thread.label(), packets)?;
+                tracks.declare_thread(uuid, numbered, &thread.label(), packets)?;
             }
             tracks.threads.push(uuid);
         }
@@ -82,8 +88,9 @@ impl Tracks {
         if let Some(uuid) = self.loose.get(&trace) {
             return Ok(*uuid);
         }
-        let (uuid, tid) = (self.uuid(), self.numbering.fresh());
-        self.declare_thread(uuid, self.numbering.first_process(trace), tid, "(no thread)", packets)?;
+        let thread = NumberedThread { tid: self.numbering.fresh(), process: self.numbering.first_process(trace) };
+        let uuid = self.uuid();
+        self.declare_thread(uuid, thread, "(no thread)", packets)?;
         self.loose.insert(trace, uuid);
         Ok(uuid)
     }
@@ -154,13 +161,13 @@ impl Tracks {
         Ok(uuid)
     }
 
-    fn declare_thread(&self, uuid: u64, process: usize, tid: u32, name: &str, packets: &mut Packets<'_>) -> Result<()> {
+    fn declare_thread(&self, uuid: u64, thread: NumberedThread, name: &str, packets: &mut Packets<'_>) -> Result<()> {
         packets.track(|wire| {
             wire.uint(descriptor::UUID, uuid);
-            wire.uint(descriptor::PARENT_UUID, self.processes[process]);
+            wire.uint(descriptor::PARENT_UUID, self.processes[thread.process]);
             wire.message(descriptor::THREAD, |wire| {
-                wire.uint(descriptor::THREAD_PID, self.numbering.processes[process].pid.into());
-                wire.uint(descriptor::THREAD_TID, tid.into());
+                wire.uint(descriptor::THREAD_PID, self.numbering.processes[thread.process].pid.into());
+                wire.uint(descriptor::THREAD_TID, thread.tid.into());
                 wire.text(descriptor::THREAD_NAME, name);
             });
         })

@@ -6,12 +6,13 @@ use std::io::Write;
 
 use flate2::{Compression, write::GzEncoder};
 use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource};
+use traceloom_model::Table;
 
 use self::profile::Profile;
+use super::shows_time;
 use traceloom_passes::{
-    CallTree, Calls, Descriptor, Frames, Gathered, Heap, MAX_DEPTH, NameId, Need, Options, Request, SPAN_COLUMNS, Site,
-    Target, Variant, lose_rows,
+    AllocationSites, CallTree, Calls, Descriptor, FrameRows, Frames, FreeRows, Heap, MAX_DEPTH, NameId, Need, Pass,
+    Request, Site, SpanRows, StackRows, Target, Variant, lose_outer_frames,
 };
 
 /// pprof.
@@ -29,14 +30,14 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Variant { id: "time", about: "calls and time of spans" },
     ],
     needs: &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::by_begin(Table::Spans, SPAN_COLUMNS),
-        Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "stack_id", "fate"]),
-        Need::of(Table::Frees, &["allocation_id"]),
-        Need::of(Table::Stacks, &[]),
-        Need::of(Table::Frames, &[]),
-        Need::of(Table::Files, &["name"]),
+        Need::shown(Table::Traces),
+        Need::shown(Table::Threads),
+        Need::of::<SpanRows<'_>>(),
+        Need::of::<AllocationSites<'_>>(),
+        Need::of::<FreeRows<'_>>(),
+        Need::of::<StackRows<'_>>(),
+        Need::of::<FrameRows<'_>>(),
+        Need::shown(Table::Files),
     ],
     ..Descriptor::EMPTY
 };
@@ -47,34 +48,30 @@ impl Target for Pprof {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, variant, .. } = *request;
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
         let mut encoder = GzEncoder::new(out, Compression::new(6));
-        let has_time = !gathered.spans.is_empty() || gathered.rows(Table::Allocations) == 0;
-        if variant == "time" || variant == "best" && has_time {
-            lose_rows(&gathered, &[Table::Allocations, Table::Frees, Table::Stacks, Table::Frames], &mut loss);
-            write_time(&mut gathered, options, &mut encoder, &mut loss)?;
+        if shows_time(&mut pass) {
+            write_time(&mut pass, &mut encoder)?;
         } else {
-            lose_rows(&gathered, &[Table::Spans], &mut loss);
-            write_allocations(source, &mut gathered, options, &mut encoder, &mut loss)?;
+            write_allocations(&mut pass, &mut encoder)?;
         }
         encoder.finish()?;
-        Ok(loss)
+        Ok(pass.loss)
     }
 }
 
-fn write_time(gathered: &mut Gathered, options: &Options, out: &mut dyn Write, loss: &mut Loss) -> Result<()> {
-    let tree = CallTree::new(gathered, Frames::new(options.limits.entries), |_| true, loss)?;
-    let Gathered { roster, names, .. } = gathered;
+fn write_time(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let tree = CallTree::new(pass, Frames::new(pass.options.limits.entries), |_| true)?;
+    let Pass { roster, names, timeline, loss, .. } = pass;
     let labels: Vec<NameId> =
         roster.threads().iter().map(|thread| names.intern(&thread.label())).collect::<Result<_>>()?;
     let mut profile = Profile::new(out, names)?;
-    profile.head(&[("calls", "count"), ("time", "nanoseconds")], "time", roster)?;
+    profile.head(&[("calls", "count"), ("time", "nanoseconds")], "time")?;
+    profile.when(roster, timeline)?;
     let mut path = Vec::new();
     for (node, number) in tree.stacks.nodes().iter().zip(0..) {
         if tree.stacks.path(number, MAX_DEPTH, &mut path) {
-            loss.lose("outer parts of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
+            lose_outer_frames(loss);
         }
         let Calls { count, self_ns } = node.weight;
         profile.sample(&path, &[count, self_ns], Some(labels[node.root as usize]), loss)?;
@@ -82,25 +79,20 @@ fn write_time(gathered: &mut Gathered, options: &Options, out: &mut dyn Write, l
     profile.finish(&tree.frames)
 }
 
-fn write_allocations(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    options: &Options,
-    out: &mut dyn Write,
-    loss: &mut Loss,
-) -> Result<()> {
-    let mut frames = Frames::new(options.limits.entries);
-    let heap = Heap::new(source, gathered, options, &mut frames, loss)?;
-    let Gathered { roster, names, .. } = gathered;
+fn write_allocations(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut frames = Frames::new(pass.options.limits.entries);
+    let heap = Heap::new(pass, &mut frames)?;
+    let Pass { roster, names, timeline, loss, .. } = pass;
     let mut profile = Profile::new(out, names)?;
     let kinds =
         [("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"), ("inuse_space", "bytes")];
-    profile.head(&kinds, "alloc_space", roster)?;
+    profile.head(&kinds, "alloc_space")?;
+    profile.when(roster, timeline)?;
     let mut path = Vec::new();
     let stacks = heap.stacks.nodes().iter().zip(0..);
     for (stack, number) in stacks.filter(|(stack, _)| stack.weight.allocated.objects > 0) {
         if heap.stacks.path(number, MAX_DEPTH, &mut path) {
-            loss.lose("outer parts of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
+            lose_outer_frames(loss);
         }
         let Site { allocated, live } = stack.weight;
         let values = [allocated.objects, allocated.bytes, live.objects, live.bytes];

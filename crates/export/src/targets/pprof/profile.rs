@@ -38,16 +38,23 @@ pub(super) struct Profile<'a> {
 
 impl<'a> Profile<'a> {
     pub(super) fn new(out: &'a mut dyn Write, names: &'a mut NamePool) -> Result<Self> {
-        let (wire, packed, numbers, texts) = Default::default();
-        let mut profile = Self { wire, packed, out, names, numbers, texts, thread_key: 0 };
+        let mut profile = Self {
+            wire: Wire::default(),
+            packed: Wire::default(),
+            out,
+            names,
+            numbers: HashMap::new(),
+            texts: Vec::new(),
+            thread_key: 0,
+        };
         // The first text has to be the empty one.
         profile.text("")?;
         profile.thread_key = profile.text("thread")?;
         Ok(profile)
     }
 
-    /// What the values of samples are, which of them to show first, and when it was.
-    pub(super) fn head(&mut self, kinds: &[(&str, &str)], first: &str, roster: &Roster) -> Result<()> {
+    /// What the values of samples are, and which of them to show first.
+    pub(super) fn head(&mut self, kinds: &[(&str, &str)], first: &str) -> Result<()> {
         for (kind, unit) in kinds {
             let (kind, unit) = (self.text(kind)?, self.text(unit)?);
             self.wire.message(field::SAMPLE_TYPE, |wire| {
@@ -57,23 +64,21 @@ impl<'a> Profile<'a> {
         }
         let first = self.text(first)?;
         self.wire.uint(field::DEFAULT_SAMPLE_TYPE, first);
+        Ok(())
+    }
+
+    /// The files, and when they were recorded.
+    pub(super) fn when(&mut self, roster: &Roster, timeline: &Timeline) -> Result<()> {
         for trace in &roster.traces {
             let path = self.text(&trace.path)?;
             self.wire.uint(field::COMMENT, path);
         }
-        let timeline = Timeline::new(roster);
         if let Some(origin_ns) = timeline.unix_origin_ns() {
             self.wire.int(field::TIME_NANOS, origin_ns);
         }
-        let ends = roster.traces.iter().enumerate().filter_map(|(number, trace)| {
-            let end = trace.last_ts_ns?;
-            Some(timeline.at(number, end))
-        });
-        let begins = roster.traces.iter().enumerate().filter_map(|(number, trace)| {
-            let begin = trace.first_ts_ns?;
-            Some(timeline.at(number, begin))
-        });
-        let duration_ns = ends.max().unwrap_or(0).saturating_sub(begins.min().unwrap_or(0));
+        let ends = roster.traces.iter().filter_map(|trace| trace.last_ts_ns).map(|end| timeline.at(end));
+        let starts = roster.traces.iter().filter_map(|trace| trace.first_ts_ns).map(|start| timeline.at(start));
+        let duration_ns = ends.max().unwrap_or(0).saturating_sub(starts.min().unwrap_or(0));
         self.wire.uint(field::DURATION_NANOS, duration_ns);
         Ok(())
     }

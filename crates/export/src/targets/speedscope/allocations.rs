@@ -1,10 +1,9 @@
 //! Allocations as stacks with weights.
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::TableSource;
+use traceloom_core::Result;
 
-use super::out::Out;
-use traceloom_passes::{Frames, Gathered, Heap, MAX_DEPTH, Options, Site};
+use super::Output;
+use traceloom_passes::{Heap, MAX_DEPTH, Pass, Site, lose_outer_frames};
 
 /// A profile of allocations.
 struct Kind {
@@ -20,15 +19,9 @@ const KINDS: [Kind; 3] = [
 ];
 
 /// Writes what was allocated, how often, and what is left of it.
-pub(super) fn write(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    options: &Options,
-    frames: &mut Frames,
-    out: &mut Out<'_>,
-    loss: &mut Loss,
-) -> Result<()> {
-    let heap = Heap::new(source, gathered, options, frames, loss)?;
+pub(super) fn write(pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<()> {
+    let heap = Heap::new(pass, &mut output.frames)?;
+    let out = &mut output.out;
     for (number, kind) in KINDS.iter().enumerate() {
         let mut path = Vec::new();
         let weight = |number: u32| (kind.weight)(&heap.stacks.nodes()[number as usize].weight);
@@ -40,7 +33,7 @@ pub(super) fn write(
         out.json.key("unit").string(kind.unit).key("samples").begin_array();
         for stack in stacks() {
             if heap.stacks.path(stack, MAX_DEPTH, &mut path) && number == 0 {
-                loss.lose("outer parts of deep call stacks", || format!("of {MAX_DEPTH} frames and more"));
+                lose_outer_frames(&mut pass.loss);
             }
             out.json.begin_array();
             for frame in path.iter().rev() {

@@ -2,50 +2,37 @@
 
 use traceloom_core::{Loss, Result};
 
-use super::out::Out;
+use super::{Output, out::Out};
 use traceloom_core::text::number::push_u64;
-use traceloom_passes::{Frames, Gathered, Layer, Nest, Ordered, ThreadIndex, Timeline};
+use traceloom_passes::{Layer, NEVER_CLOSED, Nest, Ordered, Pass, TOO_FAR, TOO_MANY_OVERLAP, ThreadIndex, Timeline};
 
 /// The page counts in floating-point numbers, which are exact up to here.
 const EXACT: u64 = 1 << 53;
 
 /// Writes a profile for each layer of each thread.
 ///
-/// What overlaps lies in lanes beside each other, each of which is a profile too. A pass writes one lane of all
+/// Spans that overlap lie in lanes next to each other, each of which is a profile too. A walk writes one lane of all
 /// threads, so that nothing has to be held; nearly all traces have one lane only.
-pub(super) fn write(
-    gathered: &mut Gathered,
-    timeline: &Timeline,
-    frames: &mut Frames,
-    out: &mut Out<'_>,
-    loss: &mut Loss,
-) -> Result<()> {
+pub(super) fn write(pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<()> {
     let mut lane = 0;
-    while write_lane(lane, gathered, timeline, frames, out, loss)? {
+    while write_lane(lane, pass, output)? {
         lane += 1;
     }
     Ok(())
 }
 
 /// Writes one lane of all layers; tells whether there is another lane.
-fn write_lane(
-    wanted: usize,
-    gathered: &mut Gathered,
-    timeline: &Timeline,
-    frames: &mut Frames,
-    out: &mut Out<'_>,
-    loss: &mut Loss,
-) -> Result<bool> {
-    let Gathered { roster, looks, spans, .. } = gathered;
+fn write_lane(wanted: usize, pass: &mut Pass<'_>, output: &mut Output<'_>) -> Result<bool> {
+    let Pass { roster, looks, spans, timeline, loss, .. } = pass;
+    let Output { frames, out } = output;
     let mut nest = Nest::default();
-    let mut profile = Profile { wanted, is_begun: false, start: 0, end: 0, out, timeline, trace: 0 };
+    let mut profile = Profile { wanted, is_begun: false, start: 0, end: 0, out, timeline: *timeline };
     let (mut current, mut has_more) = (None, false);
     for span in spans.iter(roster)? {
         let span = span?;
         if current.replace((span.thread, span.layer)) != Some((span.thread, span.layer)) {
             nest.finish(|lane, end_ns, frame| profile.end(lane, end_ns, frame))?;
             profile.finish();
-            profile.trace = roster.thread(span.thread).trace;
         }
         let frame = frames.of_look(span.look, looks)?;
         let placed = nest.begin(&span, frame, |lane, end_ns, frame| profile.end(lane, end_ns, frame))?;
@@ -71,14 +58,13 @@ struct Profile<'a, 'o> {
     start: u64,
     end: u64,
     out: &'a mut Out<'o>,
-    timeline: &'a Timeline,
-    trace: usize,
+    timeline: Timeline,
 }
 
 impl Profile<'_, '_> {
     #[inline]
     fn begin(&mut self, span: &Ordered, frame: u32, name: impl FnOnce(ThreadIndex, Layer) -> String) -> Result<()> {
-        let at = self.timeline.at(self.trace, span.ts_ns);
+        let at = self.timeline.at(span.ts_ns);
         if !self.is_begun {
             self.is_begun = true;
             (self.start, self.end) = (at, at);
@@ -95,7 +81,7 @@ impl Profile<'_, '_> {
             return Ok(());
         }
         // Rounding never takes a time back, so that ends stay behind what they end.
-        let at = self.timeline.at(self.trace, end_ns).max(self.end);
+        let at = self.timeline.at(end_ns).max(self.end);
         self.event(br#"{"type":"C","frame":"#, frame, at)
     }
 
@@ -119,18 +105,18 @@ impl Profile<'_, '_> {
 
     fn count_losses(&self, span: &Ordered, end_ns: i64, loss: &mut Loss) {
         if span.dur_ns.is_none() {
-            loss.lose("that spans were never closed", || format!("spans {}", span.id));
+            span.lose(NEVER_CLOSED, loss);
         }
         if let Some(tid) = span.target_tid {
             loss.lose("which thread ran instead", || format!("thread {tid} in switches {}", span.id));
         }
         if end_ns != span.end_ns {
-            loss.lose("ends of spans of which too many overlap", || format!("spans {}", span.id));
+            span.lose(TOO_MANY_OVERLAP, loss);
         }
-        if self.timeline.is_far(self.trace, span.ts_ns, span.end_ns) {
-            loss.lose("times too far away", || format!("spans {}", span.id));
-        } else if self.timeline.at(self.trace, span.end_ns) > EXACT {
-            loss.lose("last digits of large times", || format!("spans {}", span.id));
+        if self.timeline.is_far(span.ts_ns, span.end_ns) {
+            span.lose(TOO_FAR, loss);
+        } else if self.timeline.at(span.end_ns) > EXACT {
+            span.lose("last digits of large times", loss);
         }
     }
 }

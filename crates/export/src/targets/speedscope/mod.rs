@@ -10,7 +10,10 @@ use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
 
 use self::out::Out;
-use traceloom_passes::{Descriptor, Frames, Gathered, NamePool, Need, Request, SPAN_COLUMNS, Target, Timeline};
+use traceloom_passes::{
+    AllocationSites, Descriptor, FrameRows, Frames, FreeRows, NamePool, Need, Pass, Request, SpanRows, StackRows,
+    SwitchRows, Target,
+};
 
 /// speedscope.
 #[derive(Debug)]
@@ -22,16 +25,16 @@ static DESCRIPTOR: Descriptor = Descriptor {
     about: "speedscope: a profile for each thread, and allocations by call stack",
     extensions: &["speedscope.json", "speedscope"],
     needs: &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::by_begin(Table::Spans, SPAN_COLUMNS),
-        Need::by_begin(Table::Switches, &["ts_ns", "dur_ns", "thread_id", "target_tid", "name"]),
-        Need::of(Table::Allocations, &["ts_ns", "thread_id", "size_bytes", "stack_id", "fate"]),
-        Need::of(Table::Frees, &["allocation_id"]),
-        Need::of(Table::Stacks, &[]),
-        Need::of(Table::Frames, &[]),
-        Need::of(Table::Files, &["name"]),
+        Need::shown(Table::Traces),
+        Need::shown(Table::Processes),
+        Need::shown(Table::Threads),
+        Need::of::<SpanRows<'_>>(),
+        Need::of::<SwitchRows<'_>>(),
+        Need::of::<AllocationSites<'_>>(),
+        Need::of::<FreeRows<'_>>(),
+        Need::of::<StackRows<'_>>(),
+        Need::of::<FrameRows<'_>>(),
+        Need::shown(Table::Files),
     ],
     is_text: true,
     ..Descriptor::EMPTY
@@ -43,27 +46,30 @@ impl Target for Speedscope {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, .. } = *request;
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let timeline = Timeline::new(&gathered.roster);
-        let mut frames = Frames::new(options.limits.entries);
-        let mut out = Out::new(out);
-        write_head(&gathered, &mut out);
-        out.json.key("profiles").begin_array();
-        events::write(&mut gathered, &timeline, &mut frames, &mut out, &mut loss)?;
-        allocations::write(source, &mut gathered, options, &mut frames, &mut out, &mut loss)?;
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let mut output = Output { frames: Frames::new(pass.options.limits.entries), out: Out::new(out) };
+        write_head(&pass, &mut output.out);
+        output.out.json.key("profiles").begin_array();
+        events::write(&mut pass, &mut output)?;
+        allocations::write(&mut pass, &mut output)?;
+        let Output { frames, mut out } = output;
         out.json.end_array();
         // Profiles name frames by number; which there are is known at the end.
-        write_frames(&frames, &mut gathered.names, &mut out)?;
+        write_frames(&frames, &mut pass.names, &mut out)?;
         out.json.end_object();
         out.finish()?;
-        Ok(loss)
+        Ok(pass.loss)
     }
 }
 
-fn write_head(gathered: &Gathered, out: &mut Out<'_>) {
-    let paths: Vec<&str> = gathered.roster.traces.iter().map(|trace| trace.path.as_str()).collect();
+/// The profiles, and the frames that they name by number.
+struct Output<'o> {
+    frames: Frames,
+    out: Out<'o>,
+}
+
+fn write_head(pass: &Pass<'_>, out: &mut Out<'_>) {
+    let paths: Vec<&str> = pass.roster.traces.iter().map(|trace| trace.path.as_str()).collect();
     let json = &mut out.json;
     json.begin_object().key("$schema").string("https://www.speedscope.app/file-format-schema.json");
     json.key("exporter").string("traceloom").key("name").string(&paths.join(", "));

@@ -7,7 +7,7 @@ use traceloom_cnanolog::{
     Form, Types, put_packed, put_raw,
     raw::{ArgType, CNANOLOG_MAX_ENTRY_SIZE, SLOTS_DOCUMENT, SLOTS_LIBRARY},
 };
-use traceloom_core::{Arena, ByteOrder, Cursor, Entry as Stored, Limits, Loss, Result};
+use traceloom_core::{Arena, ByteOrder, Cursor, Entry as Stored, Loss, Result};
 use traceloom_model::Table as Rows;
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
     values::Values,
 };
 use traceloom_core::{Sorter, Store};
-use traceloom_passes::{Gathered, NameId, NamePool, Roster, Timeline};
+use traceloom_passes::{NameId, NamePool, Pass, Roster, Timeline};
 
 /// Ends of spans come before all else that happens at their time.
 pub(super) const ENDS: u8 = 0;
@@ -97,10 +97,11 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    pub(super) fn new(gathered: &Gathered, is_document: bool, limits: &Limits) -> Self {
+    pub(super) fn new(pass: &Pass<'_>) -> Self {
+        let (limits, is_document) = (&pass.options.limits, pass.variant == "document");
         let others = [Rows::Spans, Rows::Events, Rows::Counters];
-        let is_log = others.into_iter().all(|table| gathered.rows(table) == 0);
-        let is_one = gathered.roster.traces.len() == 1;
+        let is_log = others.into_iter().all(|table| pass.rows(table) == 0);
+        let is_one = pass.roster.traces.len() == 1;
         Self {
             sorter: Sorter::new(&Arena::new(limits.tree_bytes)),
             data: Store::new(limits.tree_bytes / 4),
@@ -108,7 +109,7 @@ impl Entries {
             levels: Levels::new(is_document),
             is_document,
             has_times: false,
-            timeline: (!is_one).then(|| Timeline::new(&gathered.roster)),
+            timeline: (!is_one).then_some(pass.timeline),
             // A log is in the order in which its threads handed it over.
             keeps_order: is_log && is_one,
             defined: HashSet::new(),
@@ -118,8 +119,8 @@ impl Entries {
         }
     }
 
-    /// Most arguments of an entry.
-    pub(super) fn slots(&self) -> usize {
+    /// Max number of arguments of an entry.
+    fn slots(&self) -> usize {
         if self.is_document { SLOTS_DOCUMENT } else { SLOTS_LIBRARY }
     }
 
@@ -132,8 +133,8 @@ impl Entries {
     }
 
     /// Nanoseconds from the origin of the output.
-    pub(super) fn at(&self, trace: usize, ts_ns: i64) -> i64 {
-        self.timeline.as_ref().map_or(ts_ns, |timeline| timeline.at(trace, ts_ns).cast_signed())
+    pub(super) fn at(&self, ts_ns: i64) -> i64 {
+        self.timeline.as_ref().map_or(ts_ns, |timeline| timeline.at(ts_ns).cast_signed())
     }
 
     /// The next number: entries of one time are in this order.
@@ -148,9 +149,10 @@ impl Entries {
         if values.len() > self.slots() {
             return false;
         }
-        match self.is_document {
-            true => put_raw(values.iter(), ByteOrder::Little, &mut self.bytes),
-            false => put_packed(values.iter(), &mut self.bytes),
+        if self.is_document {
+            put_raw(values.iter(), ByteOrder::Little, &mut self.bytes);
+        } else {
+            put_packed(values.iter(), &mut self.bytes);
         }
         self.bytes.len() <= CNANOLOG_MAX_ENTRY_SIZE
     }
@@ -203,10 +205,8 @@ impl Entries {
     }
 
     fn add(&mut self, site: u32, when: When) -> Result<()> {
-        let (offset, len) = match self.bytes.is_empty() {
-            true => (0, 0),
-            false => (self.data.append(&self.bytes)?, self.bytes.len() as u16),
-        };
+        let offset = if self.bytes.is_empty() { 0 } else { self.data.append(&self.bytes)? };
+        let len = self.bytes.len() as u16;
         self.has_times |= when.ts_ns.is_some();
         let ts_ns = when.ts_ns.unwrap_or(when.first_ns);
         let time = if self.keeps_order { 0 } else { ts_ns };

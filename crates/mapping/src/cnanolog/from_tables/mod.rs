@@ -16,7 +16,9 @@ use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
 
 use self::entry::Entries;
-use traceloom_passes::{Descriptor, Gathered, Need, Request, Target};
+use traceloom_passes::{
+    ArgRows, AttributeRows, COUNTERS, Descriptor, EVENTS, LOGS, Need, Pass, Request, SpanDefinitions, SpanRows, Target,
+};
 
 /// CNanoLog.
 #[derive(Debug)]
@@ -26,30 +28,17 @@ static DESCRIPTOR: Descriptor = Descriptor::of_format(
     &traceloom_cnanolog::FORMAT,
     "CNanoLog's decompressor and `traceloom log`: log entries; events, values and spans as such",
     &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Attributes, &["key"]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::of(Table::Definitions, &["kind"]),
-        Need::by_begin(
-            Table::Spans,
-            &[
-                "parent_id",
-                "thread_id",
-                "depth",
-                "ts_ns",
-                "dur_ns",
-                "name",
-                "category",
-                "definition_id",
-                "file",
-                "line",
-            ],
-        ),
-        Need::of(Table::Events, &["ts_ns", "thread_id", "name", "category", "definition_id"]),
-        Need::of(Table::Counters, &["ts_ns", "thread_id", "name", "value", "text"]),
-        Need::of(Table::Logs, &[]),
-        Need::of(Table::Args, &[]),
+        Need::shown(Table::Traces),
+        Need::of::<AttributeRows<'_>>(),
+        Need::shown(Table::Processes),
+        Need::shown(Table::Threads),
+        Need::shown(Table::Definitions),
+        Need::of::<SpanRows<'_>>(),
+        Need::of::<SpanDefinitions<'_>>(),
+        EVENTS,
+        COUNTERS,
+        LOGS,
+        Need::of::<ArgRows<'_>>(),
     ],
 );
 
@@ -59,15 +48,12 @@ impl Target for Cnanolog {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, variant, .. } = *request;
-        let is_document = variant == "document";
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let mut entries = Entries::new(&gathered, is_document, &options.limits);
-        spans::push(&mut gathered, &mut entries, &mut loss)?;
-        points::push(source, &mut gathered, options, &mut entries, &mut loss)?;
-        points::count_rest(source, &mut gathered, &entries, &mut loss)?;
-        write::write(entries, &gathered.roster, &mut gathered.names, out, &mut loss)?;
-        Ok(loss)
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let mut entries = Entries::new(&pass);
+        spans::push(&mut pass, &mut entries)?;
+        points::push(&mut pass, &mut entries)?;
+        points::count_rest(&mut pass, &entries)?;
+        write::write(entries, &mut pass, out)?;
+        Ok(pass.loss)
     }
 }

@@ -1,15 +1,13 @@
 //! Spans as two entries: one when they begin, with their arguments, and one when they end, with how long they took.
 
 use hashbrown::HashMap;
-use traceloom_core::{Loss, Result};
-use traceloom_model::Table;
+use traceloom_core::Result;
 
 use super::{
     entry::{ENDS, Entries, OTHERS, When, site},
-    points::{push_escaped, put_args},
-    values::{MOST_TEXTS, Values},
+    values::{Line, MAX_TEXTS, push_escaped},
 };
-use traceloom_passes::{Gathered, Layer, LookId, NameId};
+use traceloom_passes::{Layer, LookId, NameId, NamePool, Pass};
 
 /// The formats of the entries of a look.
 #[derive(Clone, Copy, Debug)]
@@ -19,15 +17,15 @@ struct Formats {
 }
 
 /// Pushes all spans.
-pub(super) fn push(gathered: &mut Gathered, entries: &mut Entries, loss: &mut Loss) -> Result<()> {
-    if gathered.spans.is_empty() {
+pub(super) fn push(pass: &mut Pass<'_>, entries: &mut Entries) -> Result<()> {
+    if pass.spans.is_empty() {
         return Ok(());
     }
-    let Gathered { roster, names, looks, spans, args, .. } = gathered;
+    let Pass { roster, names, looks, spans, args, loss, .. } = pass;
     let (begin_level, end_level) = (names.intern("BEGIN")?, names.intern("END")?);
     let begin_level = entries.levels.number(begin_level, -1, names, loss)?;
     let end_level = entries.levels.number(end_level, -1, names, loss)?;
-    let (mut values, mut format, mut shown) = (Values::default(), String::new(), String::new());
+    let (mut line, mut format) = (Line::new(entries.is_document), String::new());
     let mut known = HashMap::<usize, Formats>::new();
     let (mut current, mut label, mut trace) = (None, String::new(), 0);
     for span in spans.iter(roster)? {
@@ -51,27 +49,25 @@ pub(super) fn push(gathered: &mut Gathered, entries: &mut Entries, loss: &mut Lo
                 formats
             }
         };
-        values.clear(MOST_TEXTS);
-        values.push_text(label.as_bytes());
-        shown.clear();
-        let how = (entries.is_document, entries.slots());
-        put_args(args, names, (Table::Spans, trace, span.id), &mut values, &mut shown, how, loss)?;
-        let begin = match shown.is_empty() {
-            true => formats.begin,
-            false => {
-                format.clear();
-                format.push_str(names.get(formats.begin)?);
-                format.push_str(&shown);
-                names.intern(&format)?
-            }
-        };
+        line.values.clear(MAX_TEXTS);
+        line.values.push_text(label.as_bytes());
+        line.format.clear();
+        line.put_args(span.owner(trace), args, names, loss)?;
+        let mut begin = formats.begin;
+        if !line.format.is_empty() {
+            format.clear();
+            format.push_str(names.get(begin)?);
+            format.push_str(&line.format);
+            begin = names.intern(&format)?;
+        }
+        let values = &mut line.values;
         let number = entries.next();
         let place = (look.file, look.line);
         let when = |ts_ns, phase, number| When { ts_ns: Some(ts_ns), first_ns: 0, phase, number };
-        let (begin_ns, end_ns) = (entries.at(trace, span.ts_ns), entries.at(trace, span.end_ns));
-        entries.push(site(begin_level, begin, place, &values), &values, when(begin_ns, OTHERS, number), loss)?;
+        let (begin_ns, end_ns) = (entries.at(span.ts_ns), entries.at(span.end_ns));
+        entries.push(site(begin_level, begin, place, values), values, when(begin_ns, OTHERS, number), loss)?;
         let Some(dur_ns) = span.dur_ns else { continue };
-        values.clear(MOST_TEXTS);
+        values.clear(MAX_TEXTS);
         values.push_text(label.as_bytes());
         values.push_unsigned(dur_ns.unsigned_abs());
         // The innermost of those that end together comes first; one that took no time ends after it began.
@@ -79,21 +75,21 @@ pub(super) fn push(gathered: &mut Gathered, entries: &mut Entries, loss: &mut Lo
             0 => when(end_ns, OTHERS, entries.next()),
             _ => when(end_ns, ENDS, u64::MAX - number),
         };
-        entries.push(site(end_level, formats.end, place, &values), &values, end, loss)?;
+        entries.push(site(end_level, formats.end, place, values), values, end, loss)?;
     }
     Ok(())
 }
 
-/// Looks that are remembered; further ones are put together anew.
-const MOST_KNOWN: usize = 1 << 18;
+/// Looks that are remembered; further ones are put together again.
+const MAX_KNOWN: usize = 1 << 18;
 
 fn remember(known: &mut HashMap<usize, Formats>, look: LookId, formats: Formats) {
-    if known.len() < MOST_KNOWN {
+    if known.len() < MAX_KNOWN {
         known.insert(look.index(), formats);
     }
 }
 
-fn formats(name: NameId, format: &mut String, names: &mut traceloom_passes::NamePool) -> Result<Formats> {
+fn formats(name: NameId, format: &mut String, names: &mut NamePool) -> Result<Formats> {
     format.clear();
     format.push_str("[%s] ");
     push_escaped(format, names.get(name)?);

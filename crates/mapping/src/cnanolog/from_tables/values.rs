@@ -1,8 +1,11 @@
 //! Arguments with the types that the format has.
 
-use traceloom_cnanolog::{Arg as Stored, raw::ArgType};
-
-use traceloom_passes::Datum;
+use traceloom_cnanolog::{
+    Arg as Stored,
+    raw::{ArgType, SLOTS_DOCUMENT, SLOTS_LIBRARY},
+};
+use traceloom_core::{Loss, Result};
+use traceloom_passes::{Args, Datum, NamePool, Owner, lose_arg};
 
 /// The arguments of one entry.
 #[derive(Debug, Default)]
@@ -11,12 +14,13 @@ pub(super) struct Values {
     /// The bytes of all strings.
     texts: Vec<u8>,
     types: Vec<ArgType>,
-    most_bytes: usize,
+    max_bytes: usize,
     is_cut: bool,
+    is_document: bool,
 }
 
 /// Bytes of all texts of an entry: what beside them belongs to it fits into the rest of its 64 KiB.
-pub(super) const MOST_TEXTS: usize = 64_000;
+pub(super) const MAX_TEXTS: usize = 64_000;
 
 #[derive(Clone, Copy, Debug)]
 enum Held {
@@ -35,12 +39,22 @@ enum Held {
 const WIDE: u64 = 1 << 56;
 
 impl Values {
+    /// None, in one of the two dialects.
+    pub(super) fn new(is_document: bool) -> Self {
+        Self { is_document, ..Self::default() }
+    }
+
+    /// Max number of values.
+    fn slots(&self) -> usize {
+        if self.is_document { SLOTS_DOCUMENT } else { SLOTS_LIBRARY }
+    }
+
     /// Empties the list; of further texts so many bytes are kept.
-    pub(super) fn clear(&mut self, most_bytes: usize) {
+    pub(super) fn clear(&mut self, max_bytes: usize) {
         self.list.clear();
         self.texts.clear();
         self.types.clear();
-        (self.most_bytes, self.is_cut) = (most_bytes, false);
+        (self.max_bytes, self.is_cut) = (max_bytes, false);
     }
 
     /// Whether the end of a text was cut.
@@ -71,7 +85,7 @@ impl Values {
 
     pub(super) fn push_text(&mut self, text: &[u8]) {
         let from = self.texts.len();
-        let most = self.most_bytes.saturating_sub(from).min(text.len());
+        let most = self.max_bytes.saturating_sub(from).min(text.len());
         // A letter has at most three bytes behind its first.
         let is_within = |end: &usize| text.get(*end).is_some_and(|byte| byte & 0xc0 == 0x80);
         let end = (0..=3).map(|back| most.saturating_sub(back)).find(|end| !is_within(end)).unwrap_or(most);
@@ -86,13 +100,13 @@ impl Values {
     }
 
     /// Adds a value of this type, in the words of this format or any other; gives the conversion that shows it.
-    pub(super) fn push_datum(&mut self, value: Datum<'_>, kind: &str, is_document: bool) -> &'static str {
+    pub(super) fn push_datum(&mut self, value: Datum<'_>, kind: &str) -> &'static str {
         match (value, kind) {
             (Datum::Int(number), "i32") if i32::try_from(number).is_ok() => {
                 self.push(Held::Int32(number as i32), ArgType::INT32);
                 "%d"
             }
-            (Datum::Int(number), _) if number.unsigned_abs() < WIDE || is_document => {
+            (Datum::Int(number), _) if number.unsigned_abs() < WIDE || self.is_document => {
                 self.push(Held::Int64(number), ArgType::INT64);
                 "%d"
             }
@@ -105,7 +119,7 @@ impl Values {
                 "%s"
             }
             // The document knows no characters; the library stored them as integers before it did.
-            (Datum::Unsigned(number), "char") if is_document => {
+            (Datum::Unsigned(number), "char") if self.is_document => {
                 self.push(Held::Int32(number as u8 as i8 as i32), ArgType::INT32);
                 "%c"
             }
@@ -154,4 +168,42 @@ impl Values {
         self.list.push(held);
         self.types.push(kind);
     }
+}
+
+/// The values of an entry, and the format that shows them.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) values: Values,
+    pub(super) format: String,
+}
+
+impl Line {
+    pub(super) fn new(is_document: bool) -> Self {
+        Self { values: Values::new(is_document), format: String::new() }
+    }
+
+    /// Adds the arguments of a row.
+    pub(super) fn put_args(&mut self, owner: Owner, args: &mut Args, names: &NamePool, loss: &mut Loss) -> Result<()> {
+        let Self { values, format } = self;
+        args.visit(owner, |arg| {
+            if values.len() >= values.slots() {
+                lose_arg(owner, &arg, names, loss);
+                return Ok(());
+            }
+            format.push(' ');
+            // Keys and kinds that are too many to be kept in memory are shown by nothing.
+            push_escaped(format, names.resident(arg.key).unwrap_or("?"));
+            if let Some(idx) = arg.idx {
+                format.push_str(&format!("[{idx}]"));
+            }
+            format.push('=');
+            format.push_str(values.push_datum(arg.value, names.resident(arg.kind).unwrap_or("")));
+            Ok(())
+        })
+    }
+}
+
+/// Appends a text so that it prints as it is.
+pub(super) fn push_escaped(format: &mut String, text: &str) {
+    format.push_str(&text.replace('%', "%%"));
 }

@@ -12,19 +12,14 @@ use traceloom_cnanolog::{
 use traceloom_core::{ByteOrder, Error, Loss, Result};
 
 use super::{entry::Entries, sites::Site};
-use traceloom_passes::{NamePool, Roster};
+use traceloom_passes::{NamePool, Pass, Roster};
 
 /// Lengths of names are stored in 16 bits.
-const MOST_NAME: usize = 65_535;
+const MAX_NAME: usize = 65_535;
 
 /// Writes the file.
-pub(super) fn write(
-    entries: Entries,
-    roster: &Roster,
-    names: &mut NamePool,
-    out: &mut dyn Write,
-    loss: &mut Loss,
-) -> Result<()> {
+pub(super) fn write(entries: Entries, pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let Pass { roster, names, loss, .. } = pass;
     let mut header = header(&entries, roster);
     if header.has_timestamps && !entries.has_times && entries.sites.all.is_empty() {
         header.start_timestamp = header.start_timestamp.max(1);
@@ -131,10 +126,10 @@ impl Trailer<'_> {
 
     fn texts(&self, site: &Site, names: &mut NamePool, loss: &mut Loss) -> Result<(String, String)> {
         let mut fitting = |text: &str| {
-            if text.len() > MOST_NAME {
+            if text.len() > MAX_NAME {
                 loss.lose("ends of long names", || text.chars().take(80).collect());
             }
-            text[..text.floor_char_boundary(MOST_NAME)].to_owned()
+            text[..text.floor_char_boundary(MAX_NAME)].to_owned()
         };
         let file = match site.file {
             Some(file) => fitting(names.get(file)?),

@@ -16,7 +16,9 @@ use traceloom_easyprofiler::edit::canonical;
 use traceloom_model::Table;
 
 use self::{entry::Entries, sections::Sections};
-use traceloom_passes::{COLORED_SPAN_COLUMNS, Descriptor, Gathered, Need, Request, Target, Timeline, add_loss};
+use traceloom_passes::{
+    ArgRows, COUNTERS, Descriptor, EVENTS, LOGS, Need, Pass, Request, SpanRows, SwitchRows, Target, add_loss,
+};
 
 /// EasyProfiler.
 #[derive(Debug)]
@@ -26,15 +28,15 @@ static DESCRIPTOR: Descriptor = Descriptor::of_format(
     &traceloom_easyprofiler::FORMAT,
     "EasyProfiler's own viewer and converter: times in nanoseconds",
     &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::by_begin(Table::Spans, COLORED_SPAN_COLUMNS),
-        Need::by_begin(Table::Switches, &[]),
-        Need::of(Table::Events, &["ts_ns", "thread_id", "span_id", "name", "category"]),
-        Need::of(Table::Counters, &["ts_ns", "thread_id", "name", "value_id", "value", "text"]),
-        Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "format", "message"]),
-        Need::of(Table::Args, &[]),
+        Need::shown(Table::Traces),
+        Need::shown(Table::Processes),
+        Need::shown(Table::Threads),
+        Need::of::<SpanRows<'_>>(),
+        Need::of::<SwitchRows<'_>>(),
+        EVENTS,
+        COUNTERS,
+        LOGS,
+        Need::of::<ArgRows<'_>>(),
     ],
 );
 
@@ -60,14 +62,17 @@ impl Target for EasyProfiler {
 }
 
 fn write_latest(request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-    let Request { source, options, .. } = *request;
-    let mut loss = Loss::default();
-    let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-    let timeline = Timeline::new(&gathered.roster);
-    let mut sections = Sections::new(&gathered.roster, &mut loss);
-    let mut entries = Entries::new(&options.limits);
-    spans::push(&mut gathered, &timeline, &mut sections, &mut entries, &mut loss)?;
-    points::push(source, &mut gathered, options, &timeline, &mut sections, &mut entries, &mut loss)?;
-    write::write(entries, &sections, &mut gathered, &mut loss, out)?;
-    Ok(loss)
+    let mut pass = Pass::new(request, &DESCRIPTOR)?;
+    let sections = Sections::new(&pass.roster, &mut pass.loss);
+    let mut file = Draft { sections, entries: Entries::new(&pass.options.limits) };
+    spans::push(&mut pass, &mut file)?;
+    points::push(&mut pass, &mut file)?;
+    write::write(file, &mut pass, out)?;
+    Ok(pass.loss)
+}
+
+/// The file to be: its sections, and the entries of each.
+struct Draft {
+    sections: Sections,
+    entries: Entries,
 }

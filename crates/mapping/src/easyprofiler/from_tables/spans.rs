@@ -1,14 +1,13 @@
 //! Spans as blocks, and switches.
 
-use traceloom_core::{Loss, Result};
+use traceloom_core::Result;
 use traceloom_easyprofiler::raw::{BlockType, MAX_LEVELS};
-use traceloom_model::Table;
 
 use super::{
-    entry::{Entries, Entry, Kind, NO_TEXT, RECORD, SWITCH},
-    sections::Sections,
+    Draft,
+    entry::{Entry, Kind, NO_TEXT, RECORD, SWITCH},
 };
-use traceloom_passes::{Gathered, Layer, Nest, Timeline, phrase};
+use traceloom_passes::{Layer, NEVER_CLOSED, Nest, Pass, TOO_MANY_OVERLAP};
 
 #[derive(Clone, Copy, Debug)]
 struct Open {
@@ -17,63 +16,52 @@ struct Open {
 }
 
 /// Pushes all spans, children before parents, and all switches.
-pub(super) fn push(
-    gathered: &mut Gathered,
-    timeline: &Timeline,
-    sections: &mut Sections,
-    entries: &mut Entries,
-    loss: &mut Loss,
-) -> Result<()> {
-    let Gathered { roster, names, looks, spans, args, .. } = gathered;
+pub(super) fn push(pass: &mut Pass<'_>, file: &mut Draft) -> Result<()> {
+    let Pass { roster, names, looks, spans, args, timeline, loss, .. } = pass;
+    let Draft { sections, entries } = file;
     let mut nest: Nest<Open> = Nest::deep(MAX_LEVELS as usize - 1);
-    let (mut current, mut trace, mut order) = (None, 0, 0_u64);
+    let (mut current, mut order) = (None, 0_u64);
     for span in spans.iter(roster)? {
         let span = span?;
         let here = (span.thread, span.layer);
         if let Some((thread, layer)) = current.replace(here).filter(|before| *before != here) {
             nest.finish(|lane, end_ns, open| {
                 let section = sections.of(thread, layer, lane, roster);
-                entries.push(block(&open, section, timeline.at(trace, end_ns), &mut order))
+                entries.push(block(&open, section, timeline.at(end_ns), &mut order))
             })?;
         }
-        trace = roster.thread(span.thread).trace;
         let look = looks.get(span.look)?;
-        let begin_ns = timeline.at(trace, span.ts_ns);
+        let begin_ns = timeline.at(span.ts_ns);
         if span.layer == Layer::Switches {
             order += 2;
-            let end_ns = timeline.at(trace, span.end_ns);
+            let end_ns = timeline.at(span.end_ns);
             let section = sections.of(span.thread, Layer::Stack, 0, roster);
             let (kind, number) = (look.name.raw(), span.target_tid.unwrap_or(0));
             entries.push(Entry { section, part: SWITCH, end_ns, order, begin_ns, kind, text: NO_TEXT, number })?;
             continue;
         }
         if span.dur_ns.is_none() {
-            loss.lose("that spans were never closed", || format!("spans {}", span.id));
+            span.lose(NEVER_CLOSED, loss);
         }
         if span.end_ns == span.ts_ns {
             // Their order does not say which lies in which.
-            loss.lose("how spans nest that took no time", || format!("spans {}", span.id));
+            span.lose("how spans nest that took no time", loss);
         }
-        args.visit(Table::Spans, trace, span.id, |arg| {
-            loss.lose(phrase(Table::Args), || {
-                format!("{} of spans {}", names.resident(arg.key).unwrap_or(""), span.id)
-            });
-            Ok(())
-        })?;
+        args.lose(span.owner(roster.thread(span.thread).trace), names, loss)?;
         let (name, file, line, color) = (look.name, look.file, look.line, look.color);
         let kind = entries.kind(Kind { block_type: BlockType::BLOCK, name, file, line, color })?;
         let placed = nest.begin(&span, Open { begin_ns, kind }, |lane, end_ns, open| {
             let section = sections.of(span.thread, span.layer, lane, roster);
-            entries.push(block(&open, section, timeline.at(trace, end_ns), &mut order))
+            entries.push(block(&open, section, timeline.at(end_ns), &mut order))
         })?;
         if placed.end_ns != span.end_ns {
-            loss.lose("ends of spans of which too many overlap", || format!("spans {}", span.id));
+            span.lose(TOO_MANY_OVERLAP, loss);
         }
     }
     let Some((thread, layer)) = current else { return Ok(()) };
     nest.finish(|lane, end_ns, open| {
         let section = sections.of(thread, layer, lane, roster);
-        entries.push(block(&open, section, timeline.at(trace, end_ns), &mut order))
+        entries.push(block(&open, section, timeline.at(end_ns), &mut order))
     })
 }
 

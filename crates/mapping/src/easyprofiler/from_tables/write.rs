@@ -9,34 +9,30 @@ use traceloom_easyprofiler::{
 };
 
 use super::{
+    Draft,
     entry::{Entries, Entry, Kind, NO_TEXT, SWITCH, read},
     points::BYTES,
     sections::Sections,
 };
 use traceloom_core::{Merge, Sorted, Store};
-use traceloom_passes::{Gathered, NameId, NamePool};
+use traceloom_passes::{NameId, NamePool, Pass};
 
 /// Sizes are stored in 16 bits; what belongs to a record beside its text is shorter than the rest of them.
-const MOST_BYTES: usize = 65_000;
+const MAX_BYTES: usize = 65_000;
 /// Half of it for a file, as a descriptor has both.
-const MOST_FILE_BYTES: usize = 32_000;
+const MAX_FILE_BYTES: usize = 32_000;
 /// What the library gives blocks without a colour.
 const NO_COLOR: u32 = 0xffff_ecb3;
 const BOOKMARK_COLOR: u32 = 0xffaa_8773;
 
 /// Writes the file.
-pub(super) fn write(
-    entries: Entries,
-    sections: &Sections,
-    gathered: &mut Gathered,
-    loss: &mut Loss,
-    out: &mut dyn Write,
-) -> Result<()> {
+pub(super) fn write(draft: Draft, pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let Draft { sections, entries } = draft;
     let layout = Layout::real(Version::V2_1_0, ByteOrder::Little);
     let mut header = Header::new(layout, Version::V2_1_0);
-    header.pid = Some(gathered.roster.processes.first().and_then(|process| process.pid).unwrap_or(0));
-    // 0 would mean that the begin is not known. Later times keep their distance from it.
-    let native = match gathered.roster.traces.as_slice() {
+    header.pid = Some(pass.roster.processes.first().and_then(|process| process.pid).unwrap_or(0));
+    // 0 would mean that the start is not known. Later times keep their distance from it.
+    let native = match pass.roster.traces.as_slice() {
         [trace] => trace.start_native_ns.saturating_add(trace.first_ts_ns.unwrap_or(0).min(0)),
         _ => 0,
     };
@@ -47,25 +43,20 @@ pub(super) fn write(
     if sorted.len() > u32::MAX.into() {
         return Err(Error::limit("blocks in one file", sorted.len(), u32::MAX.into()));
     }
-    let mut file = File {
-        sorted,
-        counts: Vec::new(),
-        texts,
-        kinds,
-        bookmarks,
-        sections,
-        names: &mut gathered.names,
-        begin: header.begin_time,
-    };
+    let names = &mut pass.names;
+    let begin = header.begin_time;
+    let mut file = File { sorted, counts: Vec::new(), texts, kinds, bookmarks, sections, names, begin };
     file.count()?;
     let mut tally = Tally::default();
-    file.emit(loss, &mut |record| {
+    let mut count = |record: &Record<'_>| {
         tally.count(record, &layout);
         Ok(())
-    })?;
+    };
+    file.emit(&mut Emitter { emit: &mut count, loss: &mut pass.loss })?;
     tally.fill(&mut header);
     let mut writer = create(out, &header)?;
-    file.emit(&mut Loss::default(), &mut |record| writer.write(record))?;
+    // What is lost was counted with the records.
+    file.emit(&mut Emitter { emit: &mut |record| writer.write(record), loss: &mut Loss::default() })?;
     writer.finish()?;
     Ok(())
 }
@@ -77,12 +68,10 @@ struct File<'a> {
     texts: Store,
     kinds: Vec<Kind>,
     bookmarks: Vec<super::entry::Bookmark>,
-    sections: &'a Sections,
+    sections: Sections,
     names: &'a mut NamePool,
     begin: u64,
 }
-
-type Emit<'e> = &'e mut dyn FnMut(&Record<'_>) -> Result<()>;
 
 impl File<'_> {
     fn count(&mut self) -> Result<()> {
@@ -96,43 +85,45 @@ impl File<'_> {
         Ok(())
     }
 
-    fn emit(&mut self, loss: &mut Loss, emit: Emit<'_>) -> Result<()> {
+    fn emit(&mut self, to: &mut Emitter<'_>) -> Result<()> {
         let Self { sorted, counts, texts, kinds, bookmarks, sections, names, begin } = self;
         for (id, kind) in (0..).zip(kinds.iter()) {
-            emit_descriptor(id, kind, names, loss, emit)?;
+            to.descriptor(id, kind, names)?;
         }
         let mut rest = sorted.iter()?.peekable();
         for (number, (section, [switches, records])) in (0..).zip(sections.list.iter().zip(counts.iter())) {
-            let name = fitting(&section.name, MOST_BYTES, loss);
+            let name = to.fitting(&section.name, MAX_BYTES);
             let name = if name.is_empty() { Name::default() } else { Name::new(name.as_bytes()) };
-            emit(&Record::Thread(Thread { id: section.tid, name, switches: *switches }))?;
+            to.put(&Record::Thread(Thread { id: section.tid, name, switches: *switches }))?;
             while let Some(entry) = next_of(&mut rest, number, true)? {
-                let name = fitting(names.get(NameId::from_raw(entry.kind))?, MOST_BYTES, loss);
+                let name = to.fitting(names.get(NameId::from_raw(entry.kind))?, MAX_BYTES);
                 let (begin, end) = (*begin + entry.begin_ns, *begin + entry.end_ns);
                 let name = Name::new(name.as_bytes());
-                emit(&Record::Switch(Switch { begin, end, target: entry.number, name, odd_size: None }))?;
+                to.put(&Record::Switch(Switch { begin, end, target: entry.number, name, odd_size: None }))?;
             }
-            emit(&Record::Blocks(*records))?;
+            to.put(&Record::Blocks(*records))?;
             let mut text = Vec::new();
             while let Some(entry) = next_of(&mut rest, number, false)? {
                 text.clear();
                 if entry.text != NO_TEXT {
                     read(texts, entry.text, &mut text)?;
                 }
-                emit_record(&entry, *begin, kinds, &text, loss, emit)?;
+                let block_type = kinds.get(entry.kind as usize).map_or(BlockType::BLOCK, |kind| kind.block_type);
+                let (begin_ns, end_ns) = (*begin + entry.begin_ns, *begin + entry.end_ns);
+                to.record(&Entry { begin_ns, end_ns, ..entry }, block_type, &text)?;
             }
         }
-        emit(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
+        to.put(&Record::Mark(EASY_PROFILER_SIGNATURE))?;
         if bookmarks.is_empty() {
             return Ok(());
         }
         for bookmark in bookmarks.iter() {
-            let text = fitting(names.get(bookmark.name)?, MOST_BYTES, loss);
+            let text = to.fitting(names.get(bookmark.name)?, MAX_BYTES);
             let (position_ns, color) = (*begin + bookmark.ts_ns, bookmark.color.unwrap_or(BOOKMARK_COLOR));
             let text = Name::new(text.as_bytes());
-            emit(&Record::Bookmark(Bookmark { position_ns, color, text, odd_size: None }))?;
+            to.put(&Record::Bookmark(Bookmark { position_ns, color, text, odd_size: None }))?;
         }
-        emit(&Record::Mark(EASY_PROFILER_SIGNATURE))
+        to.put(&Record::Mark(EASY_PROFILER_SIGNATURE))
     }
 }
 
@@ -143,69 +134,78 @@ fn next_of(rest: &mut Peekable<Merge<'_, Entry>>, section: u32, is_switch: bool)
     rest.next_if(is_next).transpose()
 }
 
-fn emit_descriptor(id: u32, kind: &Kind, names: &mut NamePool, loss: &mut Loss, emit: Emit<'_>) -> Result<()> {
-    let file = match kind.file {
-        Some(file) => fitting(names.get(file)?, MOST_FILE_BYTES, loss),
-        None => String::new(),
-    };
-    let name = fitting(names.get(kind.name)?, MOST_FILE_BYTES, loss);
-    emit(&Record::Descriptor(Descriptor {
-        id,
-        line: kind.line.and_then(|line| i32::try_from(line).ok()).unwrap_or(0),
-        color: kind.color.unwrap_or(NO_COLOR),
-        block_type: kind.block_type,
-        status: Status::ON,
-        name: Name::new(name.as_bytes()),
-        file: Name::new(file.as_bytes()),
-        odd_size: None,
-        odd_name_size: None,
-    }))
+/// Makes records that fit.
+struct Emitter<'e> {
+    emit: &'e mut dyn FnMut(&Record<'_>) -> Result<()>,
+    loss: &'e mut Loss,
 }
 
-fn emit_record(entry: &Entry, begin: u64, kinds: &[Kind], text: &[u8], loss: &mut Loss, emit: Emit<'_>) -> Result<()> {
-    let block_type = kinds.get(entry.kind as usize).map_or(BlockType::BLOCK, |kind| kind.block_type);
-    let (begin, end, descriptor) = (begin + entry.begin_ns, begin + entry.end_ns, entry.kind);
-    if block_type != BlockType::VALUE {
-        let name = fitting(&String::from_utf8_lossy(text), MOST_BYTES, loss);
-        let name = Name::new(name.as_bytes());
-        return emit(&Record::Block(Block { begin, end, descriptor, block_type, name, odd_size: None }));
+impl Emitter<'_> {
+    fn put(&mut self, record: &Record<'_>) -> Result<()> {
+        (self.emit)(record)
     }
-    let (data_type, data) = text.split_first().map_or((DataType::DOUBLE, text), |(kind, data)| (DataType(*kind), data));
-    let cut;
-    let data = match data.len() > MOST_BYTES {
-        true => {
-            loss.lose("ends of long texts", || format!("{} bytes", data.len()));
-            cut = [data.get(..MOST_BYTES).unwrap_or_default(), b"\0"].concat();
-            &cut
+
+    fn descriptor(&mut self, id: u32, kind: &Kind, names: &mut NamePool) -> Result<()> {
+        let file = match kind.file {
+            Some(file) => self.fitting(names.get(file)?, MAX_FILE_BYTES),
+            None => String::new(),
+        };
+        let name = self.fitting(names.get(kind.name)?, MAX_FILE_BYTES);
+        self.put(&Record::Descriptor(Descriptor {
+            id,
+            line: kind.line.and_then(|line| i32::try_from(line).ok()).unwrap_or(0),
+            color: kind.color.unwrap_or(NO_COLOR),
+            block_type: kind.block_type,
+            status: Status::ON,
+            name: Name::new(name.as_bytes()),
+            file: Name::new(file.as_bytes()),
+            odd_size: None,
+            odd_name_size: None,
+        }))
+    }
+
+    /// A block, event or value, whose times are those of the file.
+    fn record(&mut self, entry: &Entry, block_type: BlockType, text: &[u8]) -> Result<()> {
+        let (begin, end, descriptor) = (entry.begin_ns, entry.end_ns, entry.kind);
+        if block_type != BlockType::VALUE {
+            let name = self.fitting(&String::from_utf8_lossy(text), MAX_BYTES);
+            let name = Name::new(name.as_bytes());
+            return self.put(&Record::Block(Block { begin, end, descriptor, block_type, name, odd_size: None }));
         }
-        false => data,
-    };
-    emit(&Record::Value(Value {
-        begin,
-        end,
-        descriptor,
-        filler: [0; 2],
-        data_type,
-        is_array: (data_type == BYTES).into(),
-        value_id: entry.number,
-        data,
-        order: ByteOrder::Little,
-        surplus: &[],
-        odd_data_size: None,
-        odd_size: None,
-    }))
-}
+        let (data_type, mut data) =
+            text.split_first().map_or((DataType::DOUBLE, text), |(kind, data)| (DataType(*kind), data));
+        let cut;
+        if data.len() > MAX_BYTES {
+            self.loss.lose("ends of long texts", || format!("{} bytes", data.len()));
+            cut = [data.get(..MAX_BYTES).unwrap_or_default(), b"\0"].concat();
+            data = &cut;
+        }
+        self.put(&Record::Value(Value {
+            begin,
+            end,
+            descriptor,
+            filler: [0; 2],
+            data_type,
+            is_array: (data_type == BYTES).into(),
+            value_id: entry.number,
+            data,
+            order: ByteOrder::Little,
+            surplus: &[],
+            odd_data_size: None,
+            odd_size: None,
+        }))
+    }
 
-/// A text that fits, without NULs.
-fn fitting(text: &str, most: usize, loss: &mut Loss) -> String {
-    if text.contains('\0') {
-        loss.lose("NULs in texts", || text.replace('\0', "\u{fffd}"));
+    /// A text that fits, without NULs.
+    fn fitting(&mut self, text: &str, max: usize) -> String {
+        if text.contains('\0') {
+            self.loss.lose("NULs in texts", || text.replace('\0', "\u{fffd}"));
+        }
+        let mut text = text.replace('\0', "\u{fffd}");
+        if text.len() > max {
+            self.loss.lose("ends of long texts", || format!("{} bytes", text.len()));
+            text.truncate(text.floor_char_boundary(max));
+        }
+        text
     }
-    let mut text = text.replace('\0', "\u{fffd}");
-    if text.len() > most {
-        loss.lose("ends of long texts", || format!("{} bytes", text.len()));
-        let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        text.truncate(end);
-    }
-    text
 }

@@ -11,11 +11,15 @@ mod write;
 use std::io::Write;
 
 use traceloom_core::{Loss, Result};
-use traceloom_memlyze::raw::Packing;
 use traceloom_model::Table;
 
-use self::names::Names;
-use traceloom_passes::{Descriptor, Gathered, Need, Request, Target, Timeline};
+use self::{
+    names::{DefinitionRows, FileRows, Names},
+    read::{AllocationRows, FreeRows},
+};
+use traceloom_passes::{
+    ArgRows, AttributeRows, Descriptor, EVENTS, FrameRows, LOGS, Need, Pass, Request, StackRows, Target,
+};
 
 /// Memlyze.
 #[derive(Debug)]
@@ -25,19 +29,19 @@ static DESCRIPTOR: Descriptor = Descriptor::of_format(
     &traceloom_memlyze::FORMAT,
     "Memlyze's own tools: allocations, frees and collections; events and log entries are markers",
     &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Attributes, &[]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::of(Table::Definitions, &["kind", "name"]),
-        Need::of(Table::Files, &["name"]),
-        Need::of(Table::Events, &["ts_ns", "thread_id", "name", "category"]),
-        Need::of(Table::Logs, &["ts_ns", "thread_id", "format"]),
-        Need::of(Table::Allocations, &[]),
-        Need::of(Table::Frees, &[]),
-        Need::of(Table::Frames, &[]),
-        Need::of(Table::Stacks, &[]),
-        Need::of(Table::Args, &[]),
+        Need::shown(Table::Traces),
+        Need::of::<AttributeRows<'_>>(),
+        Need::shown(Table::Processes),
+        Need::shown(Table::Threads),
+        Need::of::<DefinitionRows<'_>>(),
+        Need::of::<FileRows<'_>>(),
+        EVENTS,
+        LOGS,
+        Need::of::<AllocationRows<'_>>(),
+        Need::of::<FreeRows<'_>>(),
+        Need::of::<FrameRows<'_>>(),
+        Need::of::<StackRows<'_>>(),
+        Need::of::<ArgRows<'_>>(),
     ],
 );
 
@@ -47,14 +51,10 @@ impl Target for Memlyze {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, variant, .. } = *request;
-        let packing = if variant == "lz4" { Packing::Blocks } else { Packing::Plain };
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let timeline = Timeline::new(&gathered.roster);
-        let mut names = Names::read(source, &mut gathered, options, &mut loss)?;
-        let items = read::items(source, &mut gathered, options, &timeline, &mut names, &mut loss)?;
-        write::write(items, names, &timeline, packing, out)?;
-        Ok(loss)
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let mut names = Names::read(&mut pass)?;
+        let items = read::items(&mut pass, &mut names)?;
+        write::write(items, names, &pass, out)?;
+        Ok(pass.loss)
     }
 }

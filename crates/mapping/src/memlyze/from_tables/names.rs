@@ -1,11 +1,21 @@
 //! Names, stacks and threads with the numbers that the file knows them by.
 
 use hashbrown::{HashMap, HashSet};
-use traceloom_core::{Limits, Loss, Result};
+use traceloom_core::Result;
 use traceloom_memlyze::{Frame, MetadataBuilder};
-use traceloom_model::{Table, TableSource, attributes, definitions, files, frames, stacks};
+use traceloom_model::{Table, select};
 
-use traceloom_passes::{Gathered, NameId, NamePool, Options, Roster, ThreadIndex, phrase};
+use traceloom_passes::{Attribute, FrameRows, NameId, NamePool, Pass, StackRows, ThreadIndex, Trace, phrase};
+
+select! {
+    /// Functions and other definitions.
+    pub(super) struct DefinitionRows of definitions { id, kind, name }
+}
+
+select! {
+    /// Source files.
+    pub(super) struct FileRows of files { trace_id, id, name }
+}
 
 /// A row of another table: the number of its trace, and its id.
 type Key = (usize, i64);
@@ -26,82 +36,74 @@ pub(super) struct Names {
 
 impl Names {
     /// Reads the names that the traces declare, so that they keep their order.
-    pub(super) fn read(
-        source: &dyn TableSource,
-        gathered: &mut Gathered,
-        options: &Options,
-        loss: &mut Loss,
-    ) -> Result<Self> {
-        let limits = &options.limits;
-        let (functions, frames, stacks, known) = Default::default();
-        let threads = number_threads(&gathered.roster, loss);
-        let metadata = MetadataBuilder::new(limits);
-        let is_growth = read_attributes(source, gathered, loss)?;
-        let mut names = Self { metadata, is_growth, functions, frames, stacks, known, threads };
-        names.read_declared(source, gathered, loss)?;
-        match gathered.rows(Table::Allocations) {
-            0 => {
-                // Nobody refers to them: they tell of spans, and are lost with those.
-                for table in [Table::Frames, Table::Stacks] {
-                    loss.lose_many(phrase(table), gathered.rows(table), || table.name().to_owned());
-                }
-            }
-            _ => names.read_stacks(source, gathered, limits)?,
+    pub(super) fn read(pass: &mut Pass<'_>) -> Result<Self> {
+        let mut names = Self {
+            metadata: MetadataBuilder::new(&pass.options.limits),
+            threads: number_threads(pass),
+            is_growth: read_attributes(pass)?,
+            functions: HashMap::new(),
+            frames: HashMap::new(),
+            stacks: HashMap::new(),
+            known: HashMap::new(),
+        };
+        names.read_declared(pass)?;
+        if pass.rows(Table::Allocations) > 0 {
+            names.read_stacks(pass)?;
+        } else {
+            // No allocation refers to them: they belong to spans, and are lost with those.
+            pass.lose_rows(&[Table::Frames, Table::Stacks]);
         }
-        for process in &gathered.roster.processes {
-            if process.pid.is_some() || process.name.is_some() {
-                loss.lose("numbers and names of processes", || format!("processes {}", process.id));
-            }
-        }
+        pass.lose_processes();
         Ok(names)
     }
 
-    fn read_declared(&mut self, source: &dyn TableSource, gathered: &mut Gathered, loss: &mut Loss) -> Result<()> {
-        let rest = gathered.rest();
-        let Gathered { roster, names, .. } = gathered;
-        rest.pour(source, &[Table::Definitions, Table::Files], |table, batch| {
+    fn read_declared(&mut self, pass: &mut Pass<'_>) -> Result<()> {
+        let rest = pass.rest();
+        let Pass { roster, names, loss, .. } = pass;
+        rest.pour(&[Table::Definitions, Table::Files], |table, batch| {
             if table == Table::Files {
-                let view = files::View::of(batch);
-                for row in 0..view.rows {
-                    let trace = roster.trace_number(view.trace_id.get(row))?;
-                    match roster.traces[trace].format == "memlyze" {
-                        true => drop(self.metadata.file(view.name.get(row).as_bytes())?),
-                        false => loss.lose(phrase(table), || format!("files {}", view.id.get(row))),
+                let rows = FileRows::of(batch)?;
+                for row in 0..rows.rows {
+                    let trace = roster.trace_number(rows.trace_id.get(row))?;
+                    if is_ours(&roster.traces[trace]) {
+                        self.metadata.file(rows.name.get(row).as_bytes())?;
+                    } else {
+                        loss.lose(phrase(table), || format!("files {}", rows.id.get(row)));
                     }
                 }
                 return Ok(());
             }
-            let view = definitions::View::of(batch);
-            for row in 0..view.rows {
-                match view.kind.get(row) {
-                    "function" => drop(self.function(names.intern(view.name.get(row))?, names)?),
-                    _ => loss.lose(phrase(table), || format!("definitions {}", view.id.get(row))),
+            let rows = DefinitionRows::of(batch)?;
+            for row in 0..rows.rows {
+                match rows.kind.get(row) {
+                    "function" => drop(self.function(names.intern(rows.name.get(row))?, names)?),
+                    _ => loss.lose(phrase(table), || format!("definitions {}", rows.id.get(row))),
                 }
             }
             Ok(())
         })
     }
 
-    fn read_stacks(&mut self, source: &dyn TableSource, gathered: &mut Gathered, limits: &Limits) -> Result<()> {
-        let rest = gathered.rest();
-        let Gathered { roster, names, .. } = gathered;
-        rest.pour(source, &[Table::Frames, Table::Stacks], |table, batch| {
+    fn read_stacks(&mut self, pass: &mut Pass<'_>) -> Result<()> {
+        let (rest, limits) = (pass.rest(), &pass.options.limits);
+        let Pass { roster, names, .. } = pass;
+        rest.pour(&[Table::Frames, Table::Stacks], |table, batch| {
             if table == Table::Frames {
-                let view = frames::View::of(batch);
-                for row in 0..view.rows {
+                let rows = FrameRows::of(batch)?;
+                for row in 0..rows.rows {
                     limits.check_entries("frames", self.frames.len() as u64 + 1)?;
-                    let key = (roster.trace_number(view.trace_id.get(row))?, view.id.get(row));
-                    let function = names.intern(view.function.get(row))?;
-                    let file = view.file.get(row).map(|file| names.intern(file)).transpose()?;
-                    self.frames.insert(key, (function, file, view.line.get(row)));
+                    let key = (roster.trace_number(rows.trace_id.get(row))?, rows.id.get(row));
+                    let function = names.intern(rows.function.get(row))?;
+                    let file = rows.file.get(row).map(|file| names.intern(file)).transpose()?;
+                    self.frames.insert(key, (function, file, rows.line.get(row)));
                 }
                 return Ok(());
             }
-            let view = stacks::View::of(batch);
-            for row in 0..view.rows {
+            let rows = StackRows::of(batch)?;
+            for row in 0..rows.rows {
                 limits.check_entries("call stacks", self.stacks.len() as u64 + 1)?;
-                let key = (roster.trace_number(view.trace_id.get(row))?, view.id.get(row));
-                self.stacks.insert(key, (view.parent_id.get(row), view.frame_id.get(row)));
+                let key = (roster.trace_number(rows.trace_id.get(row))?, rows.id.get(row));
+                self.stacks.insert(key, (rows.parent_id.get(row), rows.frame_id.get(row)));
             }
             Ok(())
         })
@@ -174,7 +176,8 @@ fn number_of(text: &str, before: &str) -> Option<u64> {
 }
 
 /// Threads keep their numbers where these have 16 bits and are not taken.
-fn number_threads(roster: &Roster, loss: &mut Loss) -> Vec<u16> {
+fn number_threads(pass: &mut Pass<'_>) -> Vec<u16> {
+    let Pass { roster, loss, .. } = pass;
     let mut taken = HashSet::new();
     let own: Vec<Option<u16>> = roster
         .threads()
@@ -199,23 +202,20 @@ fn number_threads(roster: &Roster, loss: &mut Loss) -> Vec<u16> {
     numbers
 }
 
+fn is_ours(trace: &Trace) -> bool {
+    trace.format == traceloom_memlyze::FORMAT.id
+}
+
 /// Tells whether there is one trace, of the upstream tracer. What the header says is said again.
-fn read_attributes(source: &dyn TableSource, gathered: &mut Gathered, loss: &mut Loss) -> Result<bool> {
+fn read_attributes(pass: &mut Pass<'_>) -> Result<bool> {
     let mut is_growth = false;
-    let rest = gathered.rest();
-    let roster = &mut gathered.roster;
-    rest.pour(source, &[Table::Attributes], |table, batch| {
-        let view = attributes::View::of(batch);
-        for row in 0..view.rows {
-            let trace = roster.trace_number(view.trace_id.get(row))?;
-            let is_ours = roster.traces[trace].format == "memlyze";
-            let key = view.key.get(row);
-            is_growth |= is_ours && key == "dialect" && view.value.get(row) == Some("growth");
-            if !is_ours || key.starts_with("metadata.") {
-                loss.lose(phrase(table), || key.to_owned());
-            }
+    pass.each_attribute(|pass, Attribute { trace, key, value }| {
+        let is_ours = is_ours(&pass.roster.traces[trace]);
+        is_growth |= is_ours && key == "dialect" && value == Some("growth");
+        if !is_ours || key.starts_with("metadata.") {
+            pass.lose_attribute(key);
         }
         Ok(())
     })?;
-    Ok(is_growth && roster.traces.len() == 1)
+    Ok(is_growth && pass.roster.traces.len() == 1)
 }

@@ -1,170 +1,173 @@
 //! Rows as items.
 
-use traceloom_core::{Arena, Loss, Result};
-use traceloom_model::{Table, TableSource, allocations, events, frees, logs};
+use traceloom_core::{Arena, Result, Sorted, Sorter};
+use traceloom_model::{EventCategory, Fate, Table, select};
 
 use super::{
     item::{ALLOC, FREE, GC, Item, MARKER},
     names::Names,
 };
-use traceloom_core::{Sorted, Sorter};
-use traceloom_passes::{Datum, Gathered, Options, Timeline, phrase, span_is_taken};
+use traceloom_passes::{Datum, EventRows, LogRows, Owner, Pass, Point, ThreadIndex, lose_arg};
+
+select! {
+    /// Allocations and what became of them.
+    pub(super) struct AllocationRows of allocations {
+        trace_id, id, ts_ns, thread_id, address, size_bytes, stack_id, fate, freed_ts_ns, end_id,
+    }
+}
+
+select! {
+    /// Frees.
+    pub(super) struct FreeRows of frees { trace_id, id, ts_ns, address, allocation_id }
+}
 
 /// Reads everything that has a time.
-pub(super) fn items(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    options: &Options,
-    timeline: &Timeline,
-    names: &mut Names,
-    loss: &mut Loss,
-) -> Result<Sorted<Item>> {
-    let rest = gathered.rest();
-    let sorter = Sorter::new(&Arena::new(options.limits.tree_bytes));
-    let mut reading = Reading { gathered, options, timeline, names, loss, sorter };
+pub(super) fn items(pass: &mut Pass<'_>, names: &mut Names) -> Result<Sorted<Item>> {
+    let rest = pass.rest();
+    let sorter = Sorter::new(&Arena::new(pass.options.limits.tree_bytes));
+    let mut reading = Reading { pass, names, sorter };
     let tables = [Table::Events, Table::Logs, Table::Allocations, Table::Frees];
-    rest.pour(source, &tables, |table, batch| match table {
-        Table::Events => reading.events(&events::View::of(batch)),
-        Table::Logs => reading.logs(&logs::View::of(batch)),
-        Table::Allocations => reading.allocations(&allocations::View::of(batch)),
-        _ => reading.frees(&frees::View::of(batch)),
+    rest.pour(&tables, |table, batch| match table {
+        Table::Events => reading.events(&EventRows::of(batch)?),
+        Table::Logs => reading.logs(&LogRows::of(batch)?),
+        Table::Allocations => reading.allocations(&AllocationRows::of(batch)?),
+        _ => reading.frees(&FreeRows::of(batch)?),
     })?;
     reading.sorter.finish()
 }
 
-struct Reading<'a> {
-    gathered: &'a mut Gathered,
-    options: &'a Options,
-    timeline: &'a Timeline,
+struct Reading<'a, 'p> {
+    pass: &'a mut Pass<'p>,
     names: &'a mut Names,
-    loss: &'a mut Loss,
     sorter: Sorter<Item>,
 }
 
 /// An item without anything.
 const BLANK: Item = Item { ts_ns: 0, trace: 0, id: 0, kind: MARKER, number: 0, size_bytes: 0, stack: 0, thread: 0 };
 
-impl Reading<'_> {
-    fn events(&mut self, view: &events::View<'_>) -> Result<()> {
-        for row in 0..view.rows {
-            let id = view.id.get(row);
-            let thread = view.thread_id.get(row);
-            let Some(item) = self.blank((view.trace_id.get(row), id), thread, view.ts_ns.get(row))? else { continue };
-            if thread.is_some() {
-                self.loss.lose("threads of events", || format!("events {id}"));
+/// Where a row goes.
+struct Found {
+    owner: Owner,
+    thread: Option<ThreadIndex>,
+    /// The item, of which the kind and what belongs to it are missing.
+    item: Item,
+}
+
+impl Reading<'_, '_> {
+    fn events(&mut self, rows: &EventRows<'_>) -> Result<()> {
+        for row in 0..rows.rows {
+            let Some(found) = self.find(&rows.point(row))? else { continue };
+            if found.thread.is_some() {
+                self.pass.loss.lose("threads of events", || found.owner.to_string());
             }
-            let is_gc = view.category.get(row) == "gc";
-            let [objects, bytes] = self.collected(Table::Events, &item, is_gc)?;
+            let is_gc = EventCategory::of(rows.category.get(row)) == Some(EventCategory::Gc);
+            let [objects, bytes] = self.collected(found.owner, is_gc)?;
             if is_gc {
-                self.push(Item { kind: GC, number: objects, size_bytes: bytes, ..item })?;
+                self.push(Item { kind: GC, number: objects, size_bytes: bytes, ..found.item })?;
                 continue;
             }
-            if !matches!(view.category.get(row), "bookmark" | "mark" | "marker") {
-                self.loss.lose("that events are no markers", || view.name.get(row).to_owned());
+            if !rows.is_mark(row) {
+                self.pass.loss.lose("that events are no markers", || rows.name.get(row).to_owned());
             }
-            self.marker(item, view.name.get(row))?;
+            self.marker(&found, rows.name.get(row))?;
         }
         Ok(())
     }
 
     /// The figures of a collection; all other arguments are lost.
-    fn collected(&mut self, table: Table, item: &Item, is_gc: bool) -> Result<[u64; 2]> {
+    fn collected(&mut self, owner: Owner, is_gc: bool) -> Result<[u64; 2]> {
         let mut figures = [0; 2];
-        let Gathered { args, names, .. } = &mut *self.gathered;
-        args.visit(table, item.trace as usize, item.id, |arg| {
-            let key = names.resident(arg.key).unwrap_or("");
-            match (key, arg.value) {
-                ("objects", Datum::Unsigned(objects)) if is_gc => figures[0] = objects,
-                ("bytes", Datum::Unsigned(bytes)) if is_gc => figures[1] = bytes,
-                _ => self.loss.lose(phrase(Table::Args), || format!("{key} of {} {}", table.name(), item.id)),
+        let Pass { args, names, loss, .. } = &mut *self.pass;
+        args.visit(owner, |arg| {
+            match (names.resident(arg.key), arg.value) {
+                (Some("objects"), Datum::Unsigned(objects)) if is_gc => figures[0] = objects,
+                (Some("bytes"), Datum::Unsigned(bytes)) if is_gc => figures[1] = bytes,
+                _ => lose_arg(owner, &arg, names, loss),
             }
             Ok(())
         })?;
         Ok(figures)
     }
 
-    fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
-        for row in 0..view.rows {
-            let (id, trace_id) = (view.id.get(row), view.trace_id.get(row));
-            let ts_ns = self.gathered.roster.log_ts_ns(view, row, self.loss)?;
-            let Some(item) = self.blank((trace_id, id), view.thread_id.get(row), ts_ns)? else { continue };
-            self.loss.lose("messages, levels and places of log entries", || format!("logs {id}"));
-            self.collected(Table::Logs, &item, false)?;
-            self.marker(item, view.format.get(row).unwrap_or("log"))?;
+    fn logs(&mut self, rows: &LogRows<'_>) -> Result<()> {
+        for row in 0..rows.rows {
+            let mut point = rows.point(row);
+            if point.ts_ns.is_none() {
+                point.ts_ns = Some(self.pass.start_of(&point)?);
+            }
+            let Some(found) = self.find(&point)? else { continue };
+            self.pass.loss.lose("messages, levels and places of log entries", || found.owner.to_string());
+            self.collected(found.owner, false)?;
+            self.marker(&found, rows.format.get(row).unwrap_or("log"))?;
         }
         Ok(())
     }
 
-    fn allocations(&mut self, view: &allocations::View<'_>) -> Result<()> {
-        for row in 0..view.rows {
-            let (id, trace_id) = (view.id.get(row), view.trace_id.get(row));
-            let Some(item) = self.blank((trace_id, id), view.thread_id.get(row), view.ts_ns.get(row))? else {
-                continue;
+    fn allocations(&mut self, rows: &AllocationRows<'_>) -> Result<()> {
+        for row in 0..rows.rows {
+            let point = Point {
+                table: Table::Allocations,
+                trace_id: rows.trace_id.get(row),
+                id: rows.id.get(row),
+                thread_id: rows.thread_id.get(row),
+                ts_ns: Some(rows.ts_ns.get(row)),
             };
-            let thread = match view.thread_id.get(row) {
-                Some(thread) => {
-                    let index = self.gathered.roster.index(trace_id, thread)?;
-                    self.names.thread(index)
-                }
-                None => {
-                    self.loss.lose("that allocations have no thread", || format!("allocations {id}"));
-                    0
-                }
-            };
-            let (number, size_bytes) = (view.address.get(row), view.size_bytes.get(row));
-            let stack = self.names.stack(item.trace as usize, view.stack_id.get(row), &mut self.gathered.names)?;
+            let Some(Found { owner, thread, item }) = self.find(&point)? else { continue };
+            if thread.is_none() {
+                self.pass.loss.lose("that allocations have no thread", || owner.to_string());
+            }
+            let thread = thread.map_or(0, |thread| self.names.thread(thread));
+            let (number, size_bytes) = (rows.address.get(row), rows.size_bytes.get(row));
+            let stack = self.names.stack(owner.trace(), rows.stack_id.get(row), &mut self.pass.names)?;
             self.push(Item { kind: ALLOC, number, size_bytes, stack, thread, ..item })?;
-            // What the slice leaves out lives at its end.
-            if let (Some(ts_ns), Some(free), "freed") =
-                (view.freed_ts_ns.get(row), view.end_id.get(row), view.fate.get(row))
-                && let Some(free) = self.blank((trace_id, free), None, ts_ns)?
+            // An allocation whose free is not in the slice is alive at its end.
+            if let (Some(ts_ns), Some(id), Some(Fate::Freed)) =
+                (rows.freed_ts_ns.get(row), rows.end_id.get(row), Fate::of(rows.fate.get(row)))
+                && let Some(free) =
+                    self.find(&Point { table: Table::Frees, id, thread_id: None, ts_ns: Some(ts_ns), ..point })?
             {
-                self.push(Item { kind: FREE, number, ..free })?;
+                self.push(Item { kind: FREE, number, ..free.item })?;
             }
         }
         Ok(())
     }
 
     /// Those that gave back an allocation came with it.
-    fn frees(&mut self, view: &frees::View<'_>) -> Result<()> {
-        for row in (0..view.rows).filter(|row| view.allocation_id.get(*row).is_none()) {
-            let key = (view.trace_id.get(row), view.id.get(row));
-            if !self.options.slice.threads.is_empty() {
-                continue;
-            }
-            if let Some(item) = self.blank(key, None, view.ts_ns.get(row))? {
-                self.push(Item { kind: FREE, number: view.address.get(row), ..item })?;
+    fn frees(&mut self, rows: &FreeRows<'_>) -> Result<()> {
+        if !self.pass.options.slice.threads.is_empty() {
+            return Ok(());
+        }
+        for row in (0..rows.rows).filter(|row| rows.allocation_id.get(*row).is_none()) {
+            let point = Point {
+                table: Table::Frees,
+                trace_id: rows.trace_id.get(row),
+                id: rows.id.get(row),
+                thread_id: None,
+                ts_ns: Some(rows.ts_ns.get(row)),
+            };
+            if let Some(found) = self.find(&point)? {
+                self.push(Item { kind: FREE, number: rows.address.get(row), ..found.item })?;
             }
         }
         Ok(())
     }
 
-    fn marker(&mut self, item: Item, name: &str) -> Result<()> {
-        let name = self.gathered.names.intern(name)?;
-        let number = self.names.function(name, &mut self.gathered.names)?;
-        self.push(Item { kind: MARKER, number, ..item })
+    fn marker(&mut self, found: &Found, name: &str) -> Result<()> {
+        let name = self.pass.names.intern(name)?;
+        let number = self.names.function(name, &mut self.pass.names)?;
+        self.push(Item { kind: MARKER, number, ..found.item })
     }
 
-    /// An item of a row; none where the slice leaves it out.
-    fn blank(&mut self, (trace_id, id): (u64, i64), thread: Option<i64>, ts_ns: i64) -> Result<Option<Item>> {
-        let roster = &mut self.gathered.roster;
-        let trace = roster.trace_number(trace_id)?;
-        if !span_is_taken(&self.options.slice, ts_ns, Some(0)) {
-            return Ok(None);
-        }
-        if let Some(thread) = thread {
-            let index = roster.index(trace_id, thread)?;
-            if !roster.thread(index).is_taken {
-                return Ok(None);
-            }
-        }
-        let ts_ns = self.timeline.at(trace, ts_ns);
-        Ok(Some(Item { ts_ns, trace: trace as u32, id, ..BLANK }))
+    /// Where a row goes; none if the slice leaves it out.
+    fn find(&mut self, point: &Point) -> Result<Option<Found>> {
+        let Some((owner, thread)) = self.pass.place_in_any_thread(point)? else { return Ok(None) };
+        let ts_ns = self.pass.timeline.at(point.ts_ns.unwrap_or(0));
+        Ok(Some(Found { owner, thread, item: Item { ts_ns, trace: owner.trace() as u32, id: point.id, ..BLANK } }))
     }
 
     fn push(&mut self, item: Item) -> Result<()> {
         if !item.ts_ns.is_multiple_of(1000) {
-            self.loss.lose("parts of times below a microsecond", || format!("{} ns", item.ts_ns % 1000));
+            self.pass.loss.lose("parts of times below a microsecond", || format!("{} ns", item.ts_ns % 1000));
         }
         self.sorter.push(item)
     }

@@ -13,17 +13,12 @@ use super::{
     names::Names,
 };
 use traceloom_core::Sorted;
-use traceloom_passes::Timeline;
+use traceloom_passes::Pass;
 
 /// Writes the file.
-pub(super) fn write(
-    items: Sorted<Item>,
-    names: Names,
-    timeline: &Timeline,
-    packing: Packing,
-    out: &mut dyn Write,
-) -> Result<()> {
-    let start_us = timeline.unix_origin_ns().map_or(0, |origin| origin.max(0).unsigned_abs() / 1000);
+pub(super) fn write(items: Sorted<Item>, names: Names, pass: &Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let packing = if pass.variant == "lz4" { Packing::Blocks } else { Packing::Plain };
+    let start_us = pass.timeline.unix_origin_ns().map_or(0, |origin| origin.max(0).unsigned_abs() / 1000);
     let dialect = if names.is_growth { Dialect::Growth } else { Dialect::Document };
     let header = Header { dialect, ..Header::new(start_us).packed(packing) };
     let mut writer = create_with_metadata(out, &header, &names.metadata.finish()?)?;

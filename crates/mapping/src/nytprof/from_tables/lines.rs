@@ -1,17 +1,22 @@
 //! Statements: the time between calls, told as time of lines.
 
-use std::io::Write;
-
-use traceloom_core::{Limits, Loss, Result};
-use traceloom_model::{Table, TableSource, line_times};
-use traceloom_nytprof::{Record, TimeLine, Writer};
+use traceloom_core::{Loss, Result};
+use traceloom_model::{LineLevel, Table, select};
+use traceloom_nytprof::{Record, TimeLine};
 
 use super::{
     Ticks,
-    files::{Files, MOST_LINES},
+    stream::{MAX_LINES, Stream},
     sums::Place,
 };
-use traceloom_passes::{Gathered, phrase};
+use traceloom_passes::{Pass, phrase};
+
+select! {
+    /// Times of lines.
+    pub(crate) struct LineRows of line_times {
+        trace_id, id, file_id, file, line, level, calls, incl_ns, excl_ns,
+    }
+}
 
 /// What a trace knows of a line.
 #[derive(Clone, Copy, Debug)]
@@ -37,28 +42,17 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Reads the sums of whole traces; of a part nobody knows them.
-    pub(super) fn read<W: Write>(
-        source: &dyn TableSource,
-        gathered: &mut Gathered,
-        (is_whole, limits): (bool, &Limits),
-        ticks: Ticks,
-        files: &mut Files,
-        writer: &mut Writer<W>,
-        loss: &mut Loss,
-    ) -> Result<Self> {
-        let known = vec![false; gathered.roster.traces.len()];
-        let mut lines = Self { waiting: Vec::new(), known, left: MOST_STATEMENTS };
-        if gathered.rows(Table::LineTimes) == 0 {
-            return Ok(lines);
-        }
-        let rest = gathered.rest();
-        let Gathered { roster, names, .. } = gathered;
-        rest.pour(source, &[Table::LineTimes], |_, batch| {
-            let view = line_times::View::of(batch);
-            for row in 0..view.rows {
-                let example = || format!("line_times {}", view.id.get(row));
-                if view.level.get(row) != "line" {
+    /// Reads the sums of whole traces; those of a range of a trace are not known.
+    pub(super) fn read(pass: &mut Pass<'_>, ticks: Ticks, stream: &mut Stream<'_>) -> Result<Self> {
+        let known = vec![false; pass.roster.traces.len()];
+        let mut lines = Self { waiting: Vec::new(), known, left: MAX_STATEMENTS };
+        let (rest, is_whole, limits) = (pass.rest(), pass.is_whole(), &pass.options.limits);
+        let Pass { roster, names, loss, .. } = pass;
+        rest.pour(&[Table::LineTimes], |_, batch| {
+            let rows = LineRows::of(batch)?;
+            for row in 0..rows.rows {
+                let example = || format!("line_times {}", rows.id.get(row));
+                if LineLevel::of(rows.level.get(row)) != Some(LineLevel::Line) {
                     loss.lose("times of blocks and subs", example);
                     continue;
                 }
@@ -67,10 +61,10 @@ impl Lines {
                     continue;
                 }
                 limits.check_entries("times of lines", lines.waiting.len() as u64 + 1)?;
-                let trace = roster.trace_number(view.trace_id.get(row))?;
+                let trace = roster.trace_number(rows.trace_id.get(row))?;
                 lines.known[trace] = true;
-                let (incl_ns, line) = (view.incl_ns.get(row), view.line.get(row));
-                let excl_ns = view.excl_ns.get(row).unwrap_or(incl_ns);
+                let (incl_ns, line) = (rows.incl_ns.get(row), rows.line.get(row));
+                let excl_ns = rows.excl_ns.get(row).unwrap_or(incl_ns);
                 if excl_ns != incl_ns {
                     loss.lose("inclusive times of lines", example);
                 }
@@ -78,11 +72,11 @@ impl Lines {
                     loss.lose("negative times", example);
                 }
                 let ticks = ticks.of(excl_ns.max(0).unsigned_abs());
-                let fid = match view.file_id.get(row).and_then(|id| files.by_id(trace, id)) {
+                let fid = match rows.file_id.get(row).and_then(|id| stream.by_id(trace, id)) {
                     Some(fid) => fid,
-                    None => files.by_name(names.intern(view.file.get(row))?, names, writer)?,
+                    None => stream.by_name(names.intern(rows.file.get(row))?, names)?,
                 };
-                let (place, count) = (Place { fid, line }, view.calls.get(row));
+                let (place, count) = (Place { fid, line }, rows.calls.get(row));
                 lines.add(Line { trace, place, ticks, count }, loss);
             }
             Ok(())
@@ -94,9 +88,9 @@ impl Lines {
     }
 
     fn add(&mut self, mut line: Line, loss: &mut Loss) {
-        let parts = line.ticks.div_ceil(MOST_TICKS);
+        let parts = line.ticks.div_ceil(MAX_TICKS);
         let example = || format!("line {}: {} visits, {} ticks", line.place.line, line.count, line.ticks);
-        if line.place.line > MOST_LINES || parts > self.left {
+        if line.place.line > MAX_LINES || parts > self.left {
             loss.lose("figures of lines too large for a stream", example);
             return;
         }
@@ -114,53 +108,53 @@ impl Lines {
     }
 
     /// Tells what so many ticks of a trace went into, as far as its lines know; gives the ticks that are left.
-    pub(super) fn pass<W: Write>(&mut self, trace: usize, mut ticks: u64, writer: &mut Writer<W>) -> Result<u64> {
+    pub(super) fn pass(&mut self, trace: usize, mut ticks: u64, stream: &mut Stream<'_>) -> Result<u64> {
         while ticks > 0
             && let Some(line) = self.waiting.last_mut().filter(|line| line.trace == trace)
         {
             let own = ticks.min(line.ticks);
-            tell(line.place, own, &mut line.count, writer)?;
+            tell(line.place, own, &mut line.count, stream)?;
             line.ticks -= own;
             ticks -= own;
             if line.ticks == 0 {
-                self.end_line(writer)?;
+                self.end_line(stream)?;
             }
         }
         Ok(ticks)
     }
 
     /// Tells all that is left of a trace; gives its ticks.
-    pub(super) fn drain<W: Write>(&mut self, trace: usize, writer: &mut Writer<W>) -> Result<u64> {
+    pub(super) fn drain(&mut self, trace: usize, stream: &mut Stream<'_>) -> Result<u64> {
         let mut sum = 0_u64;
         while let Some(line) = self.waiting.last_mut().filter(|line| line.trace == trace) {
             sum = sum.saturating_add(line.ticks);
-            tell(line.place, line.ticks, &mut line.count, writer)?;
-            self.end_line(writer)?;
+            tell(line.place, line.ticks, &mut line.count, stream)?;
+            self.end_line(stream)?;
         }
         Ok(sum)
     }
 
     /// Visits that took no time.
-    fn end_line<W: Write>(&mut self, writer: &mut Writer<W>) -> Result<()> {
+    fn end_line(&mut self, stream: &mut Stream<'_>) -> Result<()> {
         let Some(Line { place, count, .. }) = self.waiting.pop() else { return Ok(()) };
-        (0..count).try_for_each(|_| writer.write(&time_line(place, 0)))
+        (0..count).try_for_each(|_| stream.put(&time_line(place, 0)))
     }
 }
 
-const MOST_TICKS: u64 = i32::MAX as u64;
+const MAX_TICKS: u64 = i32::MAX as u64;
 /// Each visit of a line is a statement of its own, so a file of a few bytes could ask for any number of them.
-const MOST_STATEMENTS: u64 = 4 << 20;
+const MAX_STATEMENTS: u64 = 4 << 20;
 
 /// Tells that a line took so many ticks, in as many statements as that takes; of these the first ones count.
-pub(super) fn tell<W: Write>(place: Place, mut ticks: u64, count: &mut u64, writer: &mut Writer<W>) -> Result<()> {
+pub(super) fn tell(place: Place, mut ticks: u64, count: &mut u64, stream: &mut Stream<'_>) -> Result<()> {
     while ticks > 0 {
-        let part = ticks.min(MOST_TICKS);
+        let part = ticks.min(MAX_TICKS);
         ticks -= part;
         match count.checked_sub(1) {
             Some(left) => *count = left,
-            None => writer.write(&Record::Discount)?,
+            None => stream.put(&Record::Discount)?,
         }
-        writer.write(&time_line(place, part as i32))?;
+        stream.put(&time_line(place, part as i32))?;
     }
     Ok(())
 }

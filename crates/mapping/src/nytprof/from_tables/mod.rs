@@ -4,12 +4,12 @@
 //! at its end. Where a trace has such sums of its own, as those of profilers do, they are taken; for others they are
 //! made of the spans. See [`lines`] for how calls come to their times.
 
-mod files;
 pub(crate) mod header;
-mod lines;
+pub(crate) mod lines;
 mod processes;
 pub(crate) mod stack;
-mod subs;
+mod stream;
+pub(crate) mod subs;
 pub(crate) mod sums;
 mod walk;
 
@@ -17,11 +17,18 @@ use std::io::Write;
 
 use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
-use traceloom_nytprof::{Header, create, edit::level_of};
+use traceloom_nytprof::{Header, create};
 
 pub(crate) use self::walk::RUNTIME;
-use self::{files::Files, header::Facts, lines::Lines, processes::Processes, subs::Subs, walk::Walk};
-use traceloom_passes::{Descriptor, Gathered, Need, Request, SPAN_COLUMNS, Target, Timeline};
+use self::{
+    header::Facts,
+    lines::LineRows,
+    processes::Processes,
+    stream::{FileRows, Stream},
+    subs::{CallRows, DefinitionRows, SourceRows},
+    walk::Walk,
+};
+use traceloom_passes::{ArgRows, AttributeRows, Descriptor, Need, Pass, Request, SpanRows, Target};
 
 /// NYTProf.
 #[derive(Debug)]
@@ -31,20 +38,20 @@ static DESCRIPTOR: Descriptor = Descriptor::of_format(
     &traceloom_nytprof::FORMAT,
     "Devel::NYTProf's own tools (nytprofhtml, nytprofcsv, nytprofcalls): a process a thread, a call a span",
     &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Attributes, &[]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::of(Table::Definitions, &["kind", "name", "file", "line", "last_line"]),
-        Need::of(Table::Files, &[]),
-        Need::of(Table::Sources, &[]),
-        Need::by_begin(Table::Spans, SPAN_COLUMNS),
-        // Those of a profile are made of its calls.
-        Need::of(Table::Frames, &["line"]),
-        Need::of(Table::Stacks, &["depth"]),
-        Need::of(Table::LineTimes, &[]),
-        Need::of(Table::Calls, &[]),
-        Need::of(Table::Args, &[]),
+        Need::shown(Table::Traces),
+        Need::of::<AttributeRows<'_>>(),
+        Need::shown(Table::Processes),
+        Need::shown(Table::Threads),
+        Need::of::<DefinitionRows<'_>>(),
+        Need::of::<FileRows<'_>>(),
+        Need::of::<SourceRows<'_>>(),
+        Need::of::<SpanRows<'_>>(),
+        // Those of a profile are made from its calls.
+        Need::shown(Table::Frames),
+        Need::shown(Table::Stacks),
+        Need::of::<LineRows<'_>>(),
+        Need::of::<CallRows<'_>>(),
+        Need::of::<ArgRows<'_>>(),
     ],
 );
 
@@ -54,32 +61,24 @@ impl Target for Nytprof {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, .. } = *request;
-        let level = level_of(request.variant)?;
-        let (limits, is_whole) = (&options.limits, options.slice == Default::default());
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let timeline = Timeline::new(&gathered.roster);
-        let mut facts = Facts::read(source, &mut gathered, limits, &mut loss)?;
-        let ticks = facts.ticks(&gathered);
-        let processes = Processes::new(&gathered.roster, &timeline, &mut loss);
-        facts.attributes.extend(processes.names(&gathered.roster, &mut loss));
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let mut facts = Facts::read(&mut pass)?;
+        let ticks = facts.ticks(&pass.roster);
+        let processes = Processes::new(&mut pass);
+        facts.attributes.extend(processes.names(&mut pass));
 
-        let mut writer = create(out, &Header::default())?;
-        facts.write(ticks, level, &gathered, &timeline, &mut writer, &mut loss)?;
-        let first = gathered.spans.iter(&gathered.roster)?.next().transpose()?;
-        let first_ns = first.map(|span| timeline.at(gathered.roster.thread(span.thread).trace, span.ts_ns));
-        let current = processes.begin(0, first_ns, &mut writer)?;
-        let mut files = Files::new(source, &mut gathered, limits, &mut writer)?;
-        let subs = Subs::read(source, &mut gathered, limits)?;
-        let lines = Lines::read(source, &mut gathered, (is_whole, limits), ticks, &mut files, &mut writer, &mut loss)?;
-        let summed = subs::summed(source, &mut gathered, is_whole, &mut loss)?;
-        let mut walk = Walk::new(&mut gathered, &timeline, ticks, files, subs, lines, summed, &facts, limits)?;
-        let current = walk.profile(&mut gathered, &processes, current, &mut writer, &mut loss)?;
-        walk.end(source, &mut gathered, &mut writer, &mut loss)?;
-        processes.end(&current, &mut writer)?;
-        writer.finish()?;
-        Ok(loss)
+        let mut stream = Stream::new(create(out, &Header::default())?, &pass.options.limits);
+        facts.write(ticks, &mut pass, &mut stream)?;
+        let first = pass.spans.iter(&pass.roster)?.next().transpose()?;
+        let first_ns = first.map(|span| pass.timeline.at(span.ts_ns));
+        let current = processes.begin(0, first_ns, &mut stream)?;
+        stream.define_files(&mut pass)?;
+        let mut walk = Walk::new(&mut pass, &facts, ticks, stream)?;
+        let current = walk.profile(&mut pass, &processes, current)?;
+        let mut stream = walk.end(&mut pass)?;
+        processes.end(&current, &mut stream)?;
+        stream.finish()?;
+        Ok(pass.loss)
     }
 }
 

@@ -1,12 +1,10 @@
 //! Threads as processes: the format knows no threads, and has one process after the other.
 
-use std::io::Write;
+use traceloom_core::Result;
+use traceloom_nytprof::{Nv, PidEnd, PidStart, Record};
 
-use traceloom_core::{Loss, Result};
-use traceloom_nytprof::{Nv, PidEnd, PidStart, Record, Writer};
-
-use super::header::line;
-use traceloom_passes::{Numbering, Roster, ThreadIndex, Timeline};
+use super::{header::line, stream::Stream};
+use traceloom_passes::{Numbering, Pass, ThreadIndex};
 
 /// A process to be.
 #[derive(Clone, Debug)]
@@ -39,20 +37,21 @@ pub(super) struct Current {
 
 impl Processes {
     /// One for each thread that is taken; a file without any would be refused.
-    pub(super) fn new(roster: &Roster, timeline: &Timeline, loss: &mut Loss) -> Self {
+    pub(super) fn new(pass: &mut Pass<'_>) -> Self {
+        let Pass { roster, timeline, loss, .. } = pass;
         let numbering = Numbering::new(roster, loss);
         let mut threads_of = vec![0_u32; numbering.processes.len()];
         (0..roster.threads().len()).for_each(|index| {
             threads_of[numbering.thread(ThreadIndex(index as u32)).process] += 1;
         });
         let mut list = Vec::new();
-        for (index, thread) in (0..).zip(roster.threads()).filter(|(_, thread)| thread.is_taken) {
+        for (index, _) in (0..).zip(roster.threads()).filter(|(_, thread)| thread.is_taken) {
             let index = ThreadIndex(index);
             let number = numbering.thread(index);
             let (own, pid) = (roster.process_of(index), numbering.processes[number.process].pid);
             let ppid = own.and_then(|own| own.ppid).and_then(|ppid| u32::try_from(ppid).ok()).unwrap_or(0);
             let is_only = threads_of[number.process] == 1;
-            let at = |ts_ns: i64| timeline.at(thread.trace, ts_ns);
+            let at = |ts_ns: i64| timeline.at(ts_ns);
             list.push(Process {
                 thread: Some(index),
                 pid: if is_only { pid } else { number.tid },
@@ -68,7 +67,8 @@ impl Processes {
     }
 
     /// Names of threads, for which the format has no place but an attribute.
-    pub(super) fn names(&self, roster: &Roster, loss: &mut Loss) -> Vec<(String, String)> {
+    pub(super) fn names(&self, pass: &mut Pass<'_>) -> Vec<(String, String)> {
+        let Pass { roster, loss, .. } = pass;
         let mut names = Vec::new();
         for process in &self.list {
             let Some(thread) = process.thread.map(|index| roster.thread(index)) else { continue };
@@ -83,12 +83,7 @@ impl Processes {
     }
 
     /// Begins a process, before its first call whatever the trace says.
-    pub(super) fn begin<W: Write>(
-        &self,
-        number: usize,
-        first_ns: Option<u64>,
-        writer: &mut Writer<W>,
-    ) -> Result<Current> {
+    pub(super) fn begin(&self, number: usize, first_ns: Option<u64>, stream: &mut Stream<'_>) -> Result<Current> {
         let Process { pid, ppid, begin_ns, .. } = self.list[number];
         let mut start = seconds(self.unix_origin_ns, begin_ns.unwrap_or(0));
         let origin = seconds(self.unix_origin_ns, 0);
@@ -98,16 +93,16 @@ impl Processes {
             (start, begin_ns) = (origin, Some(0));
         }
         let time = Nv::from(start);
-        writer.write(&Record::PidStart(PidStart { pid, ppid, time, odd_bytes: None }))?;
+        stream.put(&Record::PidStart(PidStart { pid, ppid, time, odd_bytes: None }))?;
         Ok(Current { number, begin_ns: begin_ns.unwrap_or(0), start, ran_seconds: 0.0 })
     }
 
     /// Ends a process.
-    pub(super) fn end<W: Write>(&self, current: &Current, writer: &mut Writer<W>) -> Result<()> {
+    pub(super) fn end(&self, current: &Current, stream: &mut Stream<'_>) -> Result<()> {
         let Process { pid, end_ns, .. } = self.list[current.number];
         let ran = current.start + current.ran_seconds;
         let time = Nv::from(end_ns.map_or(ran, |end_ns| seconds(self.unix_origin_ns, end_ns).max(ran)));
-        writer.write(&Record::PidEnd(PidEnd { pid, time, odd_bytes: None }))
+        stream.put(&Record::PidEnd(PidEnd { pid, time, odd_bytes: None }))
     }
 }
 

@@ -4,6 +4,9 @@ use traceloom_core::Result;
 
 use traceloom_passes::Ordered;
 
+/// A loss: a call ends with the one around it.
+pub(crate) const REACHES_OUT: &str = "ends of spans that reach out of the one around them";
+
 /// The calls that are open.
 ///
 /// Spans come in the order of [`traceloom_passes::SpanOrder`]. One that reaches out of the span around it, which happens in

@@ -1,17 +1,32 @@
 //! Subs, and the sums of their calls, which stand at the end of a profile.
 
-use std::io::Write;
-
 use hashbrown::HashMap;
 use traceloom_core::{Limits, Loss, Result};
-use traceloom_model::{Table, TableSource, calls, definitions, sources};
-use traceloom_nytprof::{Nv, Record, SrcLine, Str, SubCallers, SubInfo, Writer};
+use traceloom_model::{Table, select};
+use traceloom_nytprof::{FORMAT, Nv, Record, SrcLine, Str, SubCallers, SubInfo};
 
 use super::{
-    files::Files,
+    stream::Stream,
     sums::{Edge, Place, Sum},
 };
-use traceloom_passes::{Gathered, Look, NameId, NamePool, phrase};
+use traceloom_passes::{Look, NameId, NamePool, Pass, phrase};
+
+select! {
+    /// Sums of calls.
+    pub(crate) struct CallRows of calls {
+        trace_id, id, caller, callee, file, line, count, incl_ns, excl_ns, recursive_ns, max_depth,
+    }
+}
+
+select! {
+    /// Subs and other definitions.
+    pub(crate) struct DefinitionRows of definitions { id, kind, name, file, line, last_line }
+}
+
+select! {
+    /// Source text.
+    pub(super) struct SourceRows of sources { trace_id, id, file_id, line, text }
+}
 
 /// Where a sub is.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -25,17 +40,18 @@ struct Sub {
 #[derive(Debug, Default)]
 pub(super) struct Subs {
     subs: HashMap<NameId, Sub>,
-    most: usize,
+    limits: Limits,
 }
 
 impl Subs {
     /// Reads the subs that profiles describe.
-    pub(super) fn read(source: &dyn TableSource, gathered: &mut Gathered, limits: &Limits) -> Result<Self> {
-        let mut subs = Self { subs: HashMap::new(), most: limits.entries };
-        each_definition(source, gathered, |kind, name, sub, _| {
+    pub(super) fn read(pass: &mut Pass<'_>) -> Result<Self> {
+        let limits = &pass.options.limits;
+        let mut subs = Self { subs: HashMap::new(), limits: limits.clone() };
+        each_definition(pass, |definition| {
             limits.check_entries("subs", subs.subs.len() as u64 + 1)?;
-            if kind == "sub" {
-                subs.subs.entry(name).or_insert(sub);
+            if definition.is_sub {
+                subs.subs.entry(definition.name).or_insert(definition.sub);
             }
             Ok(())
         })?;
@@ -44,9 +60,7 @@ impl Subs {
 
     /// Takes note of the name and place of spans.
     pub(super) fn note(&mut self, look: &Look, loss: &mut Loss) -> Result<()> {
-        if self.subs.len() >= self.most {
-            return Err(traceloom_core::Error::limit("subs", self.subs.len() as u64 + 1, self.most as u64));
-        }
+        self.limits.check_entries("subs", self.subs.len() as u64 + 1)?;
         let line = look.line.filter(|_| look.file.is_some()).unwrap_or(0);
         let sub = Sub { file: look.file, first_line: line, last_line: line };
         let known = self.subs.entry(look.name).or_insert(sub);
@@ -57,99 +71,90 @@ impl Subs {
     }
 
     /// Writes source text, subs, and the sums of their calls: those made here, and those that traces have.
-    pub(super) fn write<W: Write>(
+    pub(super) fn write(
         mut self,
-        source: &dyn TableSource,
-        gathered: &mut Gathered,
-        files: &mut Files,
-        (sums, summed): (&[(Edge, Sum)], &[bool]),
-        writer: &mut Writer<W>,
-        loss: &mut Loss,
+        pass: &mut Pass<'_>,
+        sums: &[(Edge, Sum)],
+        summed: &[bool],
+        stream: &mut Stream<'_>,
     ) -> Result<()> {
-        write_sources(source, gathered, files, writer, loss)?;
+        write_sources(pass, stream)?;
         let mut all: Vec<(NameId, Sub)> = self.subs.iter().map(|(name, sub)| (*name, *sub)).collect();
         all.sort_unstable_by_key(|(name, _)| *name);
         for (name, sub) in all {
-            write_sub(name, sub, files, &mut gathered.names, writer)?;
+            write_sub(name, sub, &mut pass.names, stream)?;
         }
         for (edge, sum) in sums {
-            let caller = text(edge.caller, &mut gathered.names)?.to_owned();
-            let called = text(edge.callee, &mut gathered.names)?;
-            write_calls(edge.place, &caller, called, sum, writer, loss)?;
+            let caller = text(edge.caller, &mut pass.names)?.to_owned();
+            let called = text(edge.callee, &mut pass.names)?;
+            let calls = Calls { place: edge.place, caller: &caller, called };
+            let [incl_ns, excl_ns, recursive_ns] = [sum.incl_ns, sum.excl_ns, sum.recursive_ns].map(u64::cast_signed);
+            let figures = Figures { count: sum.count, incl_ns, excl_ns, recursive_ns, depth: sum.depth.into() };
+            calls.write(&figures, stream, &mut pass.loss)?;
         }
-        self.write_own_sums(source, gathered, files, summed, writer, loss)?;
-        each_definition(source, gathered, |kind, name, _, id| {
-            if kind != "sub" && !self.subs.contains_key(&name) {
-                loss.lose("definitions without spans", || format!("definitions {id}"));
+        if summed.contains(&true) {
+            self.write_own_sums(pass, stream)?;
+        }
+        let mut unused = Vec::new();
+        each_definition(pass, |definition| {
+            if !definition.is_sub && !self.subs.contains_key(&definition.name) {
+                unused.push(definition.id);
             }
             Ok(())
-        })
+        })?;
+        unused.iter().for_each(|id| pass.loss.lose("definitions without spans", || format!("definitions {id}")));
+        Ok(())
     }
 
-    fn write_own_sums<W: Write>(
-        &mut self,
-        source: &dyn TableSource,
-        gathered: &mut Gathered,
-        files: &mut Files,
-        summed: &[bool],
-        writer: &mut Writer<W>,
-        loss: &mut Loss,
-    ) -> Result<()> {
-        if !summed.contains(&true) {
-            return Ok(());
-        }
-        let rest = gathered.rest();
-        let Gathered { roster, names, .. } = gathered;
-        rest.pour(source, &[Table::Calls], |_, batch| {
-            let view = calls::View::of(batch);
-            for row in 0..view.rows {
-                let trace = roster.trace_number(view.trace_id.get(row))?;
-                let callee = names.intern(view.callee.get(row))?;
+    fn write_own_sums(&mut self, pass: &mut Pass<'_>, stream: &mut Stream<'_>) -> Result<()> {
+        let rest = pass.rest();
+        let Pass { roster, names, loss, .. } = pass;
+        rest.pour(&[Table::Calls], |_, batch| {
+            let rows = CallRows::of(batch)?;
+            for row in 0..rows.rows {
+                let trace = roster.trace_number(rows.trace_id.get(row))?;
+                let callee = names.intern(rows.callee.get(row))?;
                 if !self.subs.contains_key(&callee) {
                     self.subs.insert(callee, Sub::default());
-                    write_sub(callee, Sub::default(), files, names, writer)?;
+                    write_sub(callee, Sub::default(), names, stream)?;
                 }
-                let caller = view.caller.get(row).unwrap_or_default();
-                let place = match (view.file.get(row), view.line.get(row)) {
+                let caller = rows.caller.get(row).unwrap_or_default();
+                let place = match (rows.file.get(row), rows.line.get(row)) {
                     (Some(file), line) => {
-                        let fid = files.by_name(names.intern(file)?, names, writer)?;
+                        let fid = stream.by_name(names.intern(file)?, names)?;
                         Place { fid, line: line.unwrap_or(0) }
                     }
                     // The profiler's own way to say that it does not know.
-                    (None, _) if roster.traces[trace].format == "nytprof" => Place::default(),
-                    (None, _) => files.stand_in(names.intern(caller)?, writer)?,
+                    (None, _) if roster.traces[trace].format == FORMAT.id => Place::default(),
+                    (None, _) => stream.stand_in(names.intern(caller)?)?,
                 };
-                let sum = Figures {
-                    count: view.count.get(row),
-                    incl_ns: view.incl_ns.get(row),
-                    excl_ns: view.excl_ns.get(row),
-                    recursive_ns: view.recursive_ns.get(row).unwrap_or(0),
-                    depth: view.max_depth.get(row).unwrap_or(0),
+                let figures = Figures {
+                    count: rows.count.get(row),
+                    incl_ns: rows.incl_ns.get(row),
+                    excl_ns: rows.excl_ns.get(row),
+                    recursive_ns: rows.recursive_ns.get(row).unwrap_or(0),
+                    depth: rows.max_depth.get(row).unwrap_or(0),
                 };
-                write_figures(place, caller, view.callee.get(row), &sum, writer, loss)?;
+                Calls { place, caller, called: rows.callee.get(row) }.write(&figures, stream, loss)?;
             }
             Ok(())
         })
     }
 }
 
-/// Which traces have sums of their own that can be taken; of a part of a trace nobody knows them.
-pub(super) fn summed(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    is_whole: bool,
-    loss: &mut Loss,
-) -> Result<Vec<bool>> {
-    let mut summed = vec![false; gathered.roster.traces.len()];
-    let rest = gathered.rest();
-    let roster = &mut gathered.roster;
-    rest.pour(source, &[Table::Calls], |_, batch| {
-        let view = calls::View::of(batch);
-        for row in 0..view.rows {
-            let trace = roster.trace_number(view.trace_id.get(row))?;
-            match is_whole {
-                true => summed[trace] = true,
-                false => loss.lose(phrase(Table::Calls), || format!("calls {}", view.id.get(row))),
+/// Which traces have sums of their own that can be taken; those of a range of a trace are not known.
+pub(super) fn summed(pass: &mut Pass<'_>) -> Result<Vec<bool>> {
+    let mut summed = vec![false; pass.roster.traces.len()];
+    let (rest, is_whole) = (pass.rest(), pass.is_whole());
+    let Pass { roster, loss, .. } = pass;
+    rest.pour(&[Table::Calls], |_, batch| {
+        let rows = CallRows::of(batch)?;
+        for row in 0..rows.rows {
+            let trace = roster.trace_number(rows.trace_id.get(row))?;
+            if is_whole {
+                summed[trace] = true;
+            } else {
+                loss.lose(phrase(Table::Calls), || format!("calls {}", rows.id.get(row)));
             }
         }
         Ok(())
@@ -157,77 +162,71 @@ pub(super) fn summed(
     Ok(summed)
 }
 
-fn each_definition(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    mut each: impl FnMut(&str, NameId, Sub, i64) -> Result<()>,
-) -> Result<()> {
-    if gathered.rows(Table::Definitions) == 0 {
-        return Ok(());
-    }
-    let rest = gathered.rest();
-    let names = &mut gathered.names;
-    rest.pour(source, &[Table::Definitions], |_, batch| {
-        let view = definitions::View::of(batch);
-        for row in 0..view.rows {
-            let name = names.intern(view.name.get(row))?;
-            let file = view.file.get(row).map(|file| names.intern(file)).transpose()?;
-            let first_line = view.line.get(row).unwrap_or(0);
-            let last_line = view.last_line.get(row).unwrap_or(first_line);
-            each(view.kind.get(row), name, Sub { file, first_line, last_line }, view.id.get(row))?;
+/// A row of `definitions`.
+struct Definition {
+    id: i64,
+    is_sub: bool,
+    name: NameId,
+    sub: Sub,
+}
+
+fn each_definition(pass: &mut Pass<'_>, mut each: impl FnMut(&Definition) -> Result<()>) -> Result<()> {
+    let rest = pass.rest();
+    let names = &mut pass.names;
+    rest.pour(&[Table::Definitions], |_, batch| {
+        let rows = DefinitionRows::of(batch)?;
+        for row in 0..rows.rows {
+            let name = names.intern(rows.name.get(row))?;
+            let file = rows.file.get(row).map(|file| names.intern(file)).transpose()?;
+            let first_line = rows.line.get(row).unwrap_or(0);
+            let last_line = rows.last_line.get(row).unwrap_or(first_line);
+            let (id, is_sub) = (rows.id.get(row), rows.kind.get(row) == "sub");
+            each(&Definition { id, is_sub, name, sub: Sub { file, first_line, last_line } })?;
         }
         Ok(())
     })
 }
 
-fn write_sources<W: Write>(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    files: &mut Files,
-    writer: &mut Writer<W>,
-    loss: &mut Loss,
-) -> Result<()> {
-    if gathered.rows(Table::Sources) == 0 {
-        return Ok(());
-    }
-    let rest = gathered.rest();
-    let roster = &mut gathered.roster;
+fn write_sources(pass: &mut Pass<'_>, stream: &mut Stream<'_>) -> Result<()> {
+    let rest = pass.rest();
+    let Pass { roster, loss, .. } = pass;
     let mut line_text = Vec::new();
-    rest.pour(source, &[Table::Sources], |_, batch| {
-        let view = sources::View::of(batch);
-        for row in 0..view.rows {
-            let trace = roster.trace_number(view.trace_id.get(row))?;
-            let Some(fid) = files.by_id(trace, view.file_id.get(row)) else {
-                loss.lose("source text of unknown files", || format!("sources {}", view.id.get(row)));
+    rest.pour(&[Table::Sources], |_, batch| {
+        let rows = SourceRows::of(batch)?;
+        for row in 0..rows.rows {
+            let trace = roster.trace_number(rows.trace_id.get(row))?;
+            let Some(fid) = stream.by_id(trace, rows.file_id.get(row)) else {
+                loss.lose("source text of unknown files", || format!("sources {}", rows.id.get(row)));
                 continue;
             };
             line_text.clear();
-            line_text.extend_from_slice(view.text.get(row).as_bytes());
+            line_text.extend_from_slice(rows.text.get(row).as_bytes());
             line_text.push(b'\n');
-            let (line, text) = (view.line.get(row), Str::new(&line_text));
-            writer.write(&Record::SrcLine(SrcLine { fid, line, text, odd_bytes: None }))?;
+            let (line, text) = (rows.line.get(row), Str::new(&line_text));
+            stream.put(&Record::SrcLine(SrcLine { fid, line, text, odd_bytes: None }))?;
         }
         Ok(())
     })
 }
 
-fn write_sub<W: Write>(
-    name: NameId,
-    sub: Sub,
-    files: &mut Files,
-    names: &mut NamePool,
-    writer: &mut Writer<W>,
-) -> Result<()> {
+fn write_sub(name: NameId, sub: Sub, names: &mut NamePool, stream: &mut Stream<'_>) -> Result<()> {
     let fid = match sub.file {
-        Some(file) => files.by_name(file, names, writer)?,
-        None => files.no_source(writer)?,
+        Some(file) => stream.by_name(file, names)?,
+        None => stream.no_source()?,
     };
     let name = Str::new(text(name, names)?.as_bytes());
     let (first_line, last_line) = (sub.first_line, sub.last_line);
-    writer.write(&Record::SubInfo(SubInfo { fid, name, first_line, last_line, odd_bytes: None }))
+    stream.put(&Record::SubInfo(SubInfo { fid, name, first_line, last_line, odd_bytes: None }))
 }
 
-/// A sum as tables have it, where times may be negative.
+/// Calls of one sub by another from one place.
+struct Calls<'a> {
+    place: Place,
+    caller: &'a str,
+    called: &'a str,
+}
+
+/// Their sum as tables have it, where times may be negative.
 struct Figures {
     count: u64,
     incl_ns: i64,
@@ -236,47 +235,29 @@ struct Figures {
     depth: u64,
 }
 
-fn write_calls<W: Write>(
-    place: Place,
-    caller: &str,
-    called: &str,
-    sum: &Sum,
-    writer: &mut Writer<W>,
-    loss: &mut Loss,
-) -> Result<()> {
-    let [incl_ns, excl_ns, recursive_ns] = [sum.incl_ns, sum.excl_ns, sum.recursive_ns].map(u64::cast_signed);
-    let figures = Figures { count: sum.count, incl_ns, excl_ns, recursive_ns, depth: sum.depth.into() };
-    write_figures(place, caller, called, &figures, writer, loss)
-}
-
-fn write_figures<W: Write>(
-    place: Place,
-    caller: &str,
-    called: &str,
-    sum: &Figures,
-    writer: &mut Writer<W>,
-    loss: &mut Loss,
-) -> Result<()> {
-    let mut fitting = |number: u64| {
-        u32::try_from(number).unwrap_or_else(|_| {
-            loss.lose("numbers of calls above 32 bits", || format!("{number} of {called}"));
-            u32::MAX
-        })
-    };
-    let (count, depth) = (fitting(sum.count), fitting(sum.depth));
-    let [incl_seconds, excl_seconds, reci_seconds] = [sum.incl_ns, sum.excl_ns, sum.recursive_ns].map(seconds);
-    writer.write(&Record::SubCallers(SubCallers {
-        fid: place.fid,
-        line: place.line,
-        caller: Str::new(caller.as_bytes()),
-        count,
-        incl_seconds,
-        excl_seconds,
-        reci_seconds,
-        depth,
-        called: Str::new(called.as_bytes()),
-        odd_bytes: None,
-    }))
+impl Calls<'_> {
+    fn write(&self, sum: &Figures, stream: &mut Stream<'_>, loss: &mut Loss) -> Result<()> {
+        let mut fitting = |number: u64| {
+            u32::try_from(number).unwrap_or_else(|_| {
+                loss.lose("numbers of calls above 32 bits", || format!("{number} of {}", self.called));
+                u32::MAX
+            })
+        };
+        let (count, depth) = (fitting(sum.count), fitting(sum.depth));
+        let [incl_seconds, excl_seconds, reci_seconds] = [sum.incl_ns, sum.excl_ns, sum.recursive_ns].map(seconds);
+        stream.put(&Record::SubCallers(SubCallers {
+            fid: self.place.fid,
+            line: self.place.line,
+            caller: Str::new(self.caller.as_bytes()),
+            count,
+            incl_seconds,
+            excl_seconds,
+            reci_seconds,
+            depth,
+            called: Str::new(self.called.as_bytes()),
+            odd_bytes: None,
+        }))
+    }
 }
 
 fn seconds(ns: i64) -> Nv {

@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, io::Write};
 
 use hashbrown::HashMap;
-use traceloom_core::{Error, Loss, Result};
-use traceloom_model::{Table, TableSource, calls, definitions, line_times};
+use traceloom_core::{Error, Limits, Loss, Result};
+use traceloom_model::{LineLevel, Table};
 use traceloom_nytprof::{
     Pair,
     edit::compression_comment,
     pynytprof::{
         Chunk, Edge, Header, Line, Process, Record, Sub, Writer, create,
+        edit::level_of,
         raw::{ATTRIBUTES, FIGURES_BYTES, Form, OPTIONS, TICKS_PER_SEC, Tag},
     },
 };
@@ -17,8 +18,10 @@ use traceloom_nytprof::{
 use crate::nytprof::from_tables::{
     RUNTIME,
     header::{Facts, line},
+    lines::LineRows,
+    subs::{CallRows, DefinitionRows},
 };
-use traceloom_passes::{Gathered, NameId, NamePool, Options, Timeline, phrase};
+use traceloom_passes::{NameId, NamePool, Pass, lose_table, phrase};
 
 /// Visits and two times.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,6 +29,13 @@ struct Sum {
     count: u64,
     incl_ticks: u64,
     excl_ticks: u64,
+}
+
+/// Visits of a line or a sub, and the time that they took with and without the calls in them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Visits {
+    pub(super) count: u64,
+    pub(super) times_ns: [u64; 2],
 }
 
 /// All that goes into the file.
@@ -36,7 +46,7 @@ pub(super) struct Figures {
     sids: HashMap<NameId, u32>,
     edges: BTreeMap<(u32, u32), Sum>,
     fids: HashMap<NameId, u32>,
-    most: usize,
+    limits: Limits,
 }
 
 /// Which traces have sums of their own.
@@ -48,110 +58,100 @@ pub(super) struct Own {
 
 const NS_PER_TICK: u64 = 1_000_000_000 / TICKS_PER_SEC as u64;
 /// What is longer is no name to readers.
-const LONGEST_NAME: usize = 1 << 16;
+const MAX_NAME_BYTES: usize = 1 << 16;
 
 impl Figures {
-    pub(super) fn new(most: usize) -> Self {
-        let (lines, subs, sids, edges, fids) = Default::default();
-        Self { lines, subs, sids, edges, fids, most }
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            lines: BTreeMap::new(),
+            subs: Vec::new(),
+            sids: HashMap::new(),
+            edges: BTreeMap::new(),
+            fids: HashMap::new(),
+            limits: limits.clone(),
+        }
     }
 
     /// Numbers the subs that profiles describe.
-    pub(super) fn take_subs(&mut self, source: &dyn TableSource, gathered: &mut Gathered) -> Result<()> {
-        let rest = gathered.rest();
-        let names = &mut gathered.names;
-        rest.pour(source, &[Table::Definitions], |_, batch| {
-            let view = definitions::View::of(batch);
-            for row in (0..view.rows).filter(|row| view.kind.get(*row) == "sub") {
-                let name = names.intern(view.name.get(row))?;
-                self.sub(name)?;
+    pub(super) fn take_subs(&mut self, pass: &mut Pass<'_>) -> Result<()> {
+        pass.rest().pour(&[Table::Definitions], |_, batch| {
+            let rows = DefinitionRows::of(batch)?;
+            for row in (0..rows.rows).filter(|row| rows.kind.get(*row) == "sub") {
+                self.sub(pass.names.intern(rows.name.get(row))?)?;
             }
             Ok(())
         })
     }
 
-    /// Takes the sums that traces have; of a part of a trace nobody knows them.
-    pub(super) fn take_sums(
-        &mut self,
-        source: &dyn TableSource,
-        gathered: &mut Gathered,
-        options: &Options,
-        loss: &mut Loss,
-    ) -> Result<Own> {
-        let none = vec![false; gathered.roster.traces.len()];
+    /// Takes the sums that traces have; those of a range of a trace are not known.
+    pub(super) fn take_sums(&mut self, pass: &mut Pass<'_>) -> Result<Own> {
+        let none = vec![false; pass.roster.traces.len()];
         let mut own = Own { calls: none.clone(), lines: none };
-        let is_whole = options.slice == Default::default();
-        let rest = gathered.rest();
-        let Gathered { roster, names, .. } = gathered;
-        rest.pour(source, &[Table::Calls, Table::LineTimes], |table, batch| {
+        let (rest, is_whole) = (pass.rest(), pass.is_whole());
+        let Pass { roster, names, loss, options, .. } = pass;
+        rest.pour(&[Table::Calls, Table::LineTimes], |table, batch| {
             if !is_whole {
-                traceloom_passes::lose_table(loss, table, batch, &options.slice);
+                lose_table(loss, table, batch, &options.slice);
                 return Ok(());
             }
             if table == Table::Calls {
-                let view = calls::View::of(batch);
-                for row in 0..view.rows {
-                    own.calls[roster.trace_number(view.trace_id.get(row))?] = true;
-                    self.take_call(&view, row, names, loss)?;
+                let rows = CallRows::of(batch)?;
+                for row in 0..rows.rows {
+                    own.calls[roster.trace_number(rows.trace_id.get(row))?] = true;
+                    self.take_call(&rows, row, names, loss)?;
                 }
                 return Ok(());
             }
-            let view = line_times::View::of(batch);
-            for row in 0..view.rows {
-                own.lines[roster.trace_number(view.trace_id.get(row))?] = true;
-                self.take_line(&view, row, names, loss)?;
+            let rows = LineRows::of(batch)?;
+            for row in 0..rows.rows {
+                own.lines[roster.trace_number(rows.trace_id.get(row))?] = true;
+                self.take_line(&rows, row, names, loss)?;
             }
             Ok(())
         })?;
         Ok(own)
     }
 
-    fn take_call(&mut self, view: &calls::View<'_>, row: usize, names: &mut NamePool, loss: &mut Loss) -> Result<()> {
-        let caller = names.intern(view.caller.get(row).unwrap_or(RUNTIME))?;
-        let callee = names.intern(view.callee.get(row))?;
-        let example = || format!("calls {}", view.id.get(row));
-        if view.file.get(row).is_some() {
+    fn take_call(&mut self, rows: &CallRows<'_>, row: usize, names: &mut NamePool, loss: &mut Loss) -> Result<()> {
+        let caller = names.intern(rows.caller.get(row).unwrap_or(RUNTIME))?;
+        let callee = names.intern(rows.callee.get(row))?;
+        let example = || format!("calls {}", rows.id.get(row));
+        if rows.file.get(row).is_some() {
             loss.lose("places of calls", example);
         }
-        if view.recursive_ns.get(row).is_some_and(|ns| ns != 0) {
+        if rows.recursive_ns.get(row).is_some_and(|ns| ns != 0) {
             loss.lose("times of recursion", example);
         }
-        let times = [view.incl_ns.get(row), view.excl_ns.get(row)];
-        let times = times.map(|ns| positive(ns, example, loss));
-        self.add_edge(caller, callee, view.count.get(row), times, loss)
+        let times = [rows.incl_ns.get(row), rows.excl_ns.get(row)];
+        let times_ns = times.map(|ns| positive(ns, example, loss));
+        self.add_edge(caller, callee, Visits { count: rows.count.get(row), times_ns }, loss)
     }
 
-    fn take_line(
-        &mut self,
-        view: &line_times::View<'_>,
-        row: usize,
-        names: &mut NamePool,
-        loss: &mut Loss,
-    ) -> Result<()> {
-        let example = || format!("line_times {}", view.id.get(row));
-        if view.level.get(row) != "line" {
+    fn take_line(&mut self, rows: &LineRows<'_>, row: usize, names: &mut NamePool, loss: &mut Loss) -> Result<()> {
+        let example = || format!("line_times {}", rows.id.get(row));
+        if LineLevel::of(rows.level.get(row)) != Some(LineLevel::Line) {
             loss.lose("times of blocks and subs", example);
             return Ok(());
         }
-        let incl_ns = view.incl_ns.get(row);
-        let times = [incl_ns, view.excl_ns.get(row).unwrap_or(incl_ns)].map(|ns| positive(ns, example, loss));
-        // Files have numbers only. A profile's own are kept as long as nobody else has them.
-        let fid = match view.file_id.get(row).and_then(|id| u32::try_from(id).ok()) {
+        let incl_ns = rows.incl_ns.get(row);
+        let times_ns = [incl_ns, rows.excl_ns.get(row).unwrap_or(incl_ns)].map(|ns| positive(ns, example, loss));
+        // Files have numbers only. A profile's own are kept as long as no other file has them.
+        let fid = match rows.file_id.get(row).and_then(|id| u32::try_from(id).ok()) {
             Some(fid) => fid,
-            None => self.file(names.intern(view.file.get(row))?)?,
+            None => self.file(names.intern(rows.file.get(row))?)?,
         };
-        self.add_line((fid, view.line.get(row)), view.calls.get(row), times, loss)
+        self.add_line((fid, rows.line.get(row)), Visits { count: rows.calls.get(row), times_ns }, loss)
     }
 
     /// The number of a file.
     pub(super) fn file(&mut self, name: NameId) -> Result<u32> {
-        check("source files", self.fids.len(), self.most)?;
+        self.limits.check_entries("source files", self.fids.len() as u64 + 1)?;
         let next = self.fids.len() as u32 + 1;
         Ok(*self.fids.entry(name).or_insert(next))
     }
 
     fn sub(&mut self, name: NameId) -> Result<u32> {
-        check("subs", self.subs.len(), self.most)?;
+        self.limits.check_entries("subs", self.subs.len() as u64 + 1)?;
         let subs = &mut self.subs;
         Ok(*self.sids.entry(name).or_insert_with(|| {
             subs.push(name);
@@ -159,62 +159,42 @@ impl Figures {
         }))
     }
 
-    pub(super) fn add_edge(
-        &mut self,
-        caller: NameId,
-        callee: NameId,
-        count: u64,
-        times_ns: [u64; 2],
-        loss: &mut Loss,
-    ) -> Result<()> {
-        check("calls", self.edges.len(), self.most)?;
+    pub(super) fn add_edge(&mut self, caller: NameId, callee: NameId, visits: Visits, loss: &mut Loss) -> Result<()> {
+        self.limits.check_entries("calls", self.edges.len() as u64 + 1)?;
         let key = (self.sub(caller)?, self.sub(callee)?);
-        self.edges.entry(key).or_default().add(count, times_ns, loss);
+        self.edges.entry(key).or_default().add(visits, loss);
         Ok(())
     }
 
-    pub(super) fn add_line(
-        &mut self,
-        place: (u32, u32),
-        count: u64,
-        times_ns: [u64; 2],
-        loss: &mut Loss,
-    ) -> Result<()> {
-        check("lines", self.lines.len(), self.most)?;
-        self.lines.entry(place).or_default().add(count, times_ns, loss);
+    pub(super) fn add_line(&mut self, place: (u32, u32), visits: Visits, loss: &mut Loss) -> Result<()> {
+        self.limits.check_entries("lines", self.lines.len() as u64 + 1)?;
+        self.lines.entry(place).or_default().add(visits, loss);
         Ok(())
     }
 
     /// Writes the file.
-    pub(super) fn write(
-        &self,
-        facts: &Facts,
-        gathered: &mut Gathered,
-        timeline: &Timeline,
-        level: Option<u8>,
-        out: &mut dyn Write,
-        loss: &mut Loss,
-    ) -> Result<()> {
+    pub(super) fn write(&self, facts: &Facts, pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
         for name in self.fids.keys() {
-            loss.lose("names of files", || gathered.names.resident(*name).unwrap_or("").to_owned());
+            pass.loss.lose("names of files", || pass.names.resident(*name).unwrap_or("").to_owned());
         }
         let mut writer = create(out, &Header::default())?;
-        let seconds = timeline.unix_origin_ns().unwrap_or(0) as f64 / 1e9;
-        write_text(facts, gathered, seconds, &mut writer, loss)?;
-        if let Some(level) = level {
+        let seconds = pass.timeline.unix_origin_ns().unwrap_or(0) as f64 / 1e9;
+        write_text(facts, pass, seconds, &mut writer)?;
+        if let Some(level) = level_of(pass.variant)? {
             writer.write(&Record::Comment(compression_comment(level).as_bytes()))?;
             writer.write(&Record::StartDeflate(level))?;
         }
-        let mut processes = gathered.roster.processes.iter();
+        let Pass { roster, names, loss, .. } = pass;
+        let mut processes = roster.processes.iter();
         let first = processes.next();
         let fitting = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0);
         let (pid, ppid) = first.map_or((0, 0), |first| (fitting(first.pid), fitting(first.ppid)));
         processes.for_each(|process| loss.lose(phrase(Table::Processes), || format!("processes {}", process.id)));
-        for thread in gathered.roster.threads().iter().filter(|thread| thread.is_taken).skip(1) {
+        for thread in roster.threads().iter().filter(|thread| thread.is_taken).skip(1) {
             loss.lose(phrase(Table::Threads), || thread.label());
         }
         writer.write(&Record::Process(Process { pid, ppid, time: seconds, has_length: false }))?;
-        self.write_chunks(&mut gathered.names, &mut writer, loss)?;
+        self.write_chunks(names, &mut writer, loss)?;
         writer.finish()?;
         Ok(())
     }
@@ -245,7 +225,8 @@ impl Figures {
 }
 
 impl Sum {
-    fn add(&mut self, count: u64, [incl_ns, excl_ns]: [u64; 2], loss: &mut Loss) {
+    fn add(&mut self, visits: Visits, loss: &mut Loss) {
+        let Visits { count, times_ns: [incl_ns, excl_ns] } = visits;
         if incl_ns % NS_PER_TICK != 0 || excl_ns % NS_PER_TICK != 0 {
             loss.lose("parts of times below 100 ns", || format!("{} ns", incl_ns % NS_PER_TICK));
         }
@@ -264,25 +245,19 @@ impl Sum {
 }
 
 /// The lines of text that the document asks for, and what the trace has beside them.
-fn write_text<W: Write>(
-    facts: &Facts,
-    gathered: &Gathered,
-    seconds: f64,
-    writer: &mut Writer<W>,
-    loss: &mut Loss,
-) -> Result<()> {
+fn write_text<W: Write>(facts: &Facts, pass: &mut Pass<'_>, seconds: f64, writer: &mut Writer<W>) -> Result<()> {
     let signed = |comment: &&String| comment.contains("Pynytprof");
     let comment =
         facts.comments.iter().find(signed).map_or("Perl profile database. Generated for Pynytprof", |own| own);
     writer.write(&Record::Comment(comment.as_bytes()))?;
-    let program = gathered.roster.processes.iter().find_map(|process| process.name.as_deref());
+    let program = pass.roster.processes.iter().find_map(|process| process.name.as_deref());
     for key in ATTRIBUTES {
         let value = match (key, facts.attribute(key)) {
             ("ticks_per_sec", _) => TICKS_PER_SEC.to_string(),
             ("nv_size", _) => "8".to_owned(),
             (_, Some(value)) => value.to_owned(),
             ("basetime", None) => (seconds as i64).to_string(),
-            ("application", None) => line(program.unwrap_or("-e"), loss),
+            ("application", None) => line(program.unwrap_or("-e"), &mut pass.loss),
             ("clock_mod", None) => "cpu".to_owned(),
             ("hz", None) => "100".to_owned(),
             (_, None) => "unknown".to_owned(),
@@ -311,29 +286,23 @@ fn clean<'n>(name: &'n str, loss: &mut Loss) -> std::borrow::Cow<'n, str> {
     if name.is_empty() {
         return "(no name)".into();
     }
-    if name.len() < LONGEST_NAME && !name.contains(char::is_control) {
+    if name.len() < MAX_NAME_BYTES && !name.contains(char::is_control) {
         return name.into();
     }
     loss.lose("control characters and ends of long names", || name.escape_debug().take(80).collect());
     let mut clean = String::new();
     for letter in name.chars() {
-        match letter.is_control() {
-            true => clean.extend(letter.escape_unicode()),
-            false => clean.push(letter),
+        if letter.is_control() {
+            clean.extend(letter.escape_unicode());
+        } else {
+            clean.push(letter);
         }
     }
-    clean.truncate(clean.floor_char_boundary(LONGEST_NAME - 1));
+    clean.truncate(clean.floor_char_boundary(MAX_NAME_BYTES - 1));
     clean.into()
 }
 
 fn chunk(tag: Tag, form: Form, bytes: u64) -> Result<Record<'static>> {
     let length = u32::try_from(bytes).map_err(|_| Error::limit("bytes of a chunk", bytes, u32::MAX.into()))?;
     Ok(Record::Chunk(Chunk::new(tag, length, form)))
-}
-
-fn check(what: &'static str, held: usize, most: usize) -> Result<()> {
-    match held < most {
-        true => Ok(()),
-        false => Err(Error::limit(what, held as u64 + 1, most as u64)),
-    }
 }

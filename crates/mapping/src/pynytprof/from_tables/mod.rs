@@ -10,11 +10,14 @@ use std::io::Write;
 
 use traceloom_core::{Loss, Result};
 use traceloom_model::Table;
-use traceloom_nytprof::pynytprof::edit::level_of;
 
 use self::figures::Figures;
-use crate::nytprof::from_tables::header::Facts;
-use traceloom_passes::{Descriptor, Gathered, Need, Request, SPAN_COLUMNS, Target, Timeline};
+use crate::nytprof::from_tables::{
+    header::Facts,
+    lines::LineRows,
+    subs::{CallRows, DefinitionRows},
+};
+use traceloom_passes::{AttributeRows, Descriptor, Need, Pass, Request, SpanRows, Target};
 
 /// Pynytprof.
 #[derive(Debug)]
@@ -24,17 +27,17 @@ static DESCRIPTOR: Descriptor = Descriptor::of_format(
     &traceloom_nytprof::pynytprof::FORMAT,
     "the layout of Pynytprof's document: sums of lines and calls; Devel::NYTProf does not load it",
     &[
-        Need::of(Table::Traces, &[]),
-        Need::of(Table::Attributes, &[]),
-        Need::of(Table::Processes, &[]),
-        Need::of(Table::Threads, &[]),
-        Need::of(Table::Definitions, &["kind", "name", "line"]),
-        Need::by_begin(Table::Spans, SPAN_COLUMNS),
-        // Those of a profile are made of its calls.
-        Need::of(Table::Frames, &["line"]),
-        Need::of(Table::Stacks, &["depth"]),
-        Need::of(Table::LineTimes, &[]),
-        Need::of(Table::Calls, &[]),
+        Need::shown(Table::Traces),
+        Need::of::<AttributeRows<'_>>(),
+        Need::shown(Table::Processes),
+        Need::shown(Table::Threads),
+        Need::of::<DefinitionRows<'_>>(),
+        Need::of::<SpanRows<'_>>(),
+        // Those of a profile are made from its calls.
+        Need::shown(Table::Frames),
+        Need::shown(Table::Stacks),
+        Need::of::<LineRows<'_>>(),
+        Need::of::<CallRows<'_>>(),
     ],
 );
 
@@ -44,17 +47,13 @@ impl Target for Pynytprof {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, .. } = *request;
-        let level = level_of(request.variant)?;
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let timeline = Timeline::new(&gathered.roster);
-        let facts = Facts::read(source, &mut gathered, &options.limits, &mut loss)?;
-        let mut figures = Figures::new(options.limits.entries);
-        figures.take_subs(source, &mut gathered)?;
-        let has_own = figures.take_sums(source, &mut gathered, options, &mut loss)?;
-        walk::add(&mut gathered, &has_own, &mut figures, &options.limits, &mut loss)?;
-        figures.write(&facts, &mut gathered, &timeline, level, out, &mut loss)?;
-        Ok(loss)
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let facts = Facts::read(&mut pass)?;
+        let mut figures = Figures::new(&pass.options.limits);
+        figures.take_subs(&mut pass)?;
+        let own = figures.take_sums(&mut pass)?;
+        walk::add(&mut pass, &own, &mut figures)?;
+        figures.write(&facts, &mut pass, out)?;
+        Ok(pass.loss)
     }
 }

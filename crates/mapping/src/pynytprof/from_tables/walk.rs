@@ -1,14 +1,14 @@
 //! Spans, added up.
 
-use traceloom_core::{Limits, Loss, Result};
+use traceloom_core::Result;
 
-use super::figures::{Figures, Own};
+use super::figures::{Figures, Own, Visits};
 use crate::nytprof::from_tables::{
     RUNTIME,
-    stack::{Open, Stack},
+    stack::{Open, REACHES_OUT, Stack},
     sums::{Edge, Place, Sums},
 };
-use traceloom_passes::{Gathered, Layer, NameId};
+use traceloom_passes::{FRAMES_AND_RANGES, Layer, NameId, Pass};
 
 /// A call that is open.
 #[derive(Clone, Copy, Debug)]
@@ -28,16 +28,10 @@ struct Adder {
 }
 
 /// Adds the spans of traces that have no sums of their own.
-pub(super) fn add(
-    gathered: &mut Gathered,
-    own: &Own,
-    figures: &mut Figures,
-    limits: &Limits,
-    loss: &mut Loss,
-) -> Result<()> {
-    let Gathered { roster, names, looks, spans, .. } = gathered;
-    let runtime = names.intern(RUNTIME)?;
-    let mut adder = Adder { calls: Sums::new(limits.entries), lines: Sums::new(limits.entries), runtime };
+pub(super) fn add(pass: &mut Pass<'_>, own: &Own, figures: &mut Figures) -> Result<()> {
+    let Pass { roster, names, looks, spans, loss, options, .. } = pass;
+    let (runtime, max) = (names.intern(RUNTIME)?, options.limits.entries);
+    let mut adder = Adder { calls: Sums::new(max), lines: Sums::new(max), runtime };
     let (mut stack, mut current) = (Stack::default(), None);
     for span in spans.iter(roster)? {
         let span = span?;
@@ -45,10 +39,10 @@ pub(super) fn add(
             stack.finish(|over, around| adder.leave(&over, around))?;
         }
         if span.layer != Layer::Stack {
-            loss.lose("frames and ranges of time", || format!("spans {}", span.id));
+            span.lose(FRAMES_AND_RANGES, loss);
             continue;
         }
-        loss.lose("single calls", || format!("spans {}", span.id));
+        span.lose("single calls", loss);
         let trace = roster.thread(span.thread).trace;
         stack.advance(&span, |over, around| adder.leave(&over, around))?;
         let look = looks.get(span.look)?;
@@ -59,15 +53,17 @@ pub(super) fn add(
         let call = Call { name: look.name, place, is_wanted: !own.calls[trace] };
         adder.enter(&call);
         if stack.begin(&span, call) {
-            loss.lose("ends of spans that reach out of the one around them", || format!("spans {}", span.id));
+            span.lose(REACHES_OUT, loss);
         }
     }
     stack.finish(|over, around| adder.leave(&over, around))?;
     for (edge, sum) in adder.calls.finish() {
-        figures.add_edge(edge.caller, edge.callee, sum.count, [sum.incl_ns, sum.excl_ns], loss)?;
+        let visits = Visits { count: sum.count, times_ns: [sum.incl_ns, sum.excl_ns] };
+        figures.add_edge(edge.caller, edge.callee, visits, loss)?;
     }
     for (edge, sum) in adder.lines.finish() {
-        figures.add_line((edge.place.fid, edge.place.line), sum.count, [sum.incl_ns, sum.excl_ns], loss)?;
+        let visits = Visits { count: sum.count, times_ns: [sum.incl_ns, sum.excl_ns] };
+        figures.add_line((edge.place.fid, edge.place.line), visits, loss)?;
     }
     Ok(())
 }

@@ -2,28 +2,29 @@
 
 use std::io::Write;
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::{Table, TableSource, attributes, resources};
+use traceloom_core::Result;
+use traceloom_model::{ClockKind, Table, select};
 use traceloom_wtf::{Composer, FileInfo, HAS_HIGH_RESOLUTION_TIMES, TIMES_AS_COUNT, raw::PartType};
 
-use traceloom_passes::{Gathered, Timeline, phrase};
+use super::is_ours;
+use traceloom_passes::{Attribute, Pass};
+
+select! {
+    /// Embedded files.
+    pub(super) struct ResourceRows of resources { kind, bytes }
+}
 
 /// The header: the time of the origin, the process, attributes.
-pub(super) fn info(
-    source: &dyn TableSource,
-    gathered: &Gathered,
-    timeline: &Timeline,
-    loss: &mut Loss,
-) -> Result<FileInfo> {
-    let roster = &gathered.roster;
-    let is_count = !roster.traces.is_empty() && roster.traces.iter().all(|trace| trace.clock == "count");
+pub(super) fn info(pass: &mut Pass<'_>) -> Result<FileInfo> {
+    let traces = &pass.roster.traces;
+    let is_count = !traces.is_empty() && traces.iter().all(|trace| trace.clock == ClockKind::Count.as_str());
     let mut info = FileInfo {
         flags: if is_count { TIMES_AS_COUNT } else { HAS_HIGH_RESOLUTION_TIMES },
-        timebase_ms: milliseconds(timebase_ns(gathered, timeline)),
+        timebase_ms: milliseconds(timebase_ns(pass)),
         ..FileInfo::default()
     };
-    put_attributes(source, gathered, &mut info, loss)?;
-    let process = roster.processes.first();
+    put_attributes(pass, &mut info)?;
+    let process = pass.roster.processes.first();
     let facts = [
         ("title", process.and_then(|process| process.name.clone())),
         ("taskId", process.and_then(|process| process.pid).map(|pid| pid.to_string())),
@@ -33,16 +34,16 @@ pub(super) fn info(
             info.context.push((key.to_owned(), value));
         }
     }
-    if !roster.traces.iter().any(|trace| trace.format == "wtf") {
-        (0..gathered.rows(Table::Links)).for_each(|row| loss.lose(phrase(Table::Links), || format!("links {row}")));
+    if !(0..pass.roster.traces.len()).any(|trace| is_ours(&pass.roster, trace)) {
+        pass.lose_rows(&[Table::Links]);
     }
     Ok(info)
 }
 
-fn timebase_ns(gathered: &Gathered, timeline: &Timeline) -> i64 {
-    match (timeline.unix_origin_ns(), gathered.roster.traces.as_slice()) {
+fn timebase_ns(pass: &Pass<'_>) -> i64 {
+    match (pass.timeline.unix_origin_ns(), pass.roster.traces.as_slice()) {
         (Some(origin), _) => origin,
-        (None, [trace]) => trace.start_native_ns.saturating_sub(timeline.at(0, 0).cast_signed()),
+        (None, [trace]) => trace.start_native_ns.saturating_sub(pass.timeline.at(0).cast_signed()),
         _ => 0,
     }
 }
@@ -53,24 +54,17 @@ fn milliseconds(ns: i64) -> f64 {
 }
 
 /// Attributes of a file of this format go back to where they were; those of others are metadata.
-fn put_attributes(source: &dyn TableSource, gathered: &Gathered, info: &mut FileInfo, loss: &mut Loss) -> Result<()> {
-    let traces = &gathered.roster.traces;
-    let first = traces.first().map(|trace| trace.trace_id);
-    gathered.rest().pour(source, &[Table::Attributes], |_, batch| {
-        let view = attributes::View::of(batch);
-        for row in 0..view.rows {
-            let trace_id = view.trace_id.get(row);
-            let format = traces.iter().find(|trace| trace.trace_id == trace_id).map_or("", |trace| &trace.format);
-            let (key, value) = (view.key.get(row), view.value.get(row).unwrap_or_default().to_owned());
-            if Some(trace_id) != first {
-                loss.lose("attributes of further traces", || key.to_owned());
-            } else if format != "wtf" {
-                info.metadata.push((format!("{format}.{}", member(key)), value));
-            } else if let Some(path) = key.strip_prefix("contextInfo.") {
-                info.context.push((path.to_owned(), value));
-            } else if let Some(path) = key.strip_prefix("metadata.") {
-                info.metadata.push((path.to_owned(), value));
-            }
+fn put_attributes(pass: &mut Pass<'_>, info: &mut FileInfo) -> Result<()> {
+    pass.each_attribute(|pass, Attribute { trace, key, value }| {
+        let value = value.unwrap_or_default().to_owned();
+        if trace != 0 {
+            pass.loss.lose("attributes of further traces", || key.to_owned());
+        } else if !is_ours(&pass.roster, trace) {
+            info.metadata.push((format!("{}.{}", pass.roster.traces[trace].format, member(key)), value));
+        } else if let Some(path) = key.strip_prefix("contextInfo.") {
+            info.context.push((path.to_owned(), value));
+        } else if let Some(path) = key.strip_prefix("metadata.") {
+            info.metadata.push((path.to_owned(), value));
         }
         Ok(())
     })
@@ -79,24 +73,17 @@ fn put_attributes(source: &dyn TableSource, gathered: &Gathered, info: &mut File
 /// A key as the name of one member: dots lead into objects, and what begins with a digit is an element.
 fn member(key: &str) -> String {
     let key = key.replace('.', "_");
-    match key.starts_with(|c: char| c.is_ascii_digit()) {
-        true => format!("_{key}"),
-        false => key,
-    }
+    if key.starts_with(|c: char| c.is_ascii_digit()) { format!("_{key}") } else { key }
 }
 
 /// Embedded files.
-pub(super) fn put_resources<W: Write>(
-    source: &dyn TableSource,
-    gathered: &Gathered,
-    composer: &mut Composer<W>,
-) -> Result<()> {
-    gathered.rest().pour(source, &[Table::Resources], |_, batch| {
-        let view = resources::View::of(batch);
-        for row in 0..view.rows {
-            let is_text = view.kind.get(row) == PartType::STRING_RESOURCE.to_string();
+pub(super) fn put_resources<W: Write>(pass: &Pass<'_>, composer: &mut Composer<W>) -> Result<()> {
+    pass.rest().pour(&[Table::Resources], |_, batch| {
+        let rows = ResourceRows::of(batch)?;
+        for row in 0..rows.rows {
+            let is_text = rows.kind.get(row) == PartType::STRING_RESOURCE.to_string();
             let kind = if is_text { PartType::STRING_RESOURCE } else { PartType::BINARY_RESOURCE };
-            composer.resource(kind, view.bytes.get(row))?;
+            composer.resource(kind, rows.bytes.get(row))?;
         }
         Ok(())
     })

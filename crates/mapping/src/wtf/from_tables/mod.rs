@@ -14,13 +14,14 @@ mod zones;
 
 use std::io::Write;
 
-use traceloom_core::{Arena, Loss, Result};
+use traceloom_core::{Arena, Loss, Result, Sorter, Store};
 use traceloom_model::Table;
 use traceloom_wtf::{Composer, Form};
 
-use self::{signature::Signatures, step::Steps, write::Output, zones::Zones};
-use traceloom_core::Store;
-use traceloom_passes::{COLORED_SPAN_COLUMNS, Descriptor, Gathered, Need, Request, Target, Timeline};
+use self::{header::ResourceRows, signature::Signatures, spans::Places, step::Steps, zones::Zones};
+use traceloom_passes::{
+    ArgRows, AttributeRows, COUNTERS, Descriptor, EVENTS, LOGS, Need, Pass, Request, Roster, SpanRows, Target,
+};
 
 /// Web Tracing Framework.
 #[derive(Debug)]
@@ -32,17 +33,17 @@ static DESCRIPTOR: Descriptor = Descriptor {
         &traceloom_wtf::FORMAT,
         "the Web Tracing Framework's own viewer and command line tools",
         &[
-            Need::of(Table::Traces, &[]),
-            Need::of(Table::Attributes, &[]),
-            Need::of(Table::Processes, &[]),
-            Need::of(Table::Threads, &[]),
-            Need::by_begin(Table::Spans, COLORED_SPAN_COLUMNS),
-            Need::of(Table::Events, &["ts_ns", "thread_id", "span_id", "name", "category"]),
-            Need::of(Table::Counters, &["ts_ns", "thread_id", "name", "value_id", "value", "text"]),
-            Need::of(Table::Logs, &["ts_ns", "thread_id", "level_name", "file", "line", "format", "message"]),
-            Need::of(Table::Links, &["ts_ns"]),
-            Need::of(Table::Resources, &[]),
-            Need::of(Table::Args, &[]),
+            Need::shown(Table::Traces),
+            Need::of::<AttributeRows<'_>>(),
+            Need::shown(Table::Processes),
+            Need::shown(Table::Threads),
+            Need::of::<SpanRows<'_>>(),
+            EVENTS,
+            COUNTERS,
+            LOGS,
+            Need::shown(Table::Links),
+            Need::of::<ResourceRows<'_>>(),
+            Need::of::<ArgRows<'_>>(),
         ],
     )
 };
@@ -53,37 +54,37 @@ impl Target for Wtf {
     }
 
     fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, variant, .. } = *request;
-        let form = Form::from_variant(variant).unwrap_or_default();
-        let mut loss = Loss::default();
-        let mut gathered = Gathered::new(source, options, &DESCRIPTOR, &mut loss)?;
-        let mut zones = Zones::new(&gathered.roster, &mut loss);
-        let mut signatures = Signatures::default();
-        let mut steps = Steps {
-            sorter: traceloom_core::Sorter::new(&Arena::new(options.limits.tree_bytes)),
-            details: Store::new(options.limits.tree_bytes / 4),
+        let form = Form::from_variant(request.variant).unwrap_or_default();
+        let mut pass = Pass::new(request, &DESCRIPTOR)?;
+        let limit = pass.options.limits.tree_bytes;
+        let mut draft = Draft {
+            zones: Zones::new(&pass.roster, &mut pass.loss),
+            signatures: Signatures::default(),
+            places: points::referred(&pass)?,
+            steps: Steps { sorter: Sorter::new(&Arena::new(limit)), details: Store::new(limit / 4) },
         };
-        let timeline = Timeline::new(&gathered.roster);
-        let mut places = points::referred(source, &gathered, options)?;
-        spans::push(&mut gathered, &timeline, &mut zones, &mut signatures, &mut places, &mut steps, &mut loss)?;
-        points::push(
-            source,
-            &mut gathered,
-            options,
-            &timeline,
-            &places,
-            &mut zones,
-            &mut signatures,
-            &mut steps,
-            &mut loss,
-        )?;
+        spans::push(&mut pass, &mut draft)?;
+        points::push(&mut pass, &mut draft)?;
 
-        let info = header::info(source, &gathered, &timeline, &mut loss)?;
+        let info = header::info(&mut pass)?;
         let mut composer = Composer::new(out, form, &info)?;
-        header::put_resources(source, &gathered, &mut composer)?;
+        header::put_resources(&pass, &mut composer)?;
         let unit_ns = if info.times_as_count() { 1 } else { 1000 };
-        let output = Output::new(composer, &zones, signatures, unit_ns)?;
-        output.write(steps, &mut gathered, &mut loss)?;
-        Ok(loss)
+        write::write(draft, &mut pass, composer, unit_ns)?;
+        Ok(pass.loss)
     }
+}
+
+/// The file to be: all that happens, and what it takes to write it.
+struct Draft {
+    zones: Zones,
+    signatures: Signatures,
+    /// The spans that events refer to.
+    places: Places,
+    steps: Steps,
+}
+
+/// Whether a trace is of this format, so that it can go back to what it was.
+fn is_ours(roster: &Roster, trace: usize) -> bool {
+    roster.traces.get(trace).is_some_and(|trace| trace.format == traceloom_wtf::FORMAT.id)
 }

@@ -1,31 +1,36 @@
 //! What has a time and no duration as steps: events, values of counters, log entries.
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::{Columns, Table, TableSource, Wanted, counters, events, logs};
+use traceloom_core::Result;
+use traceloom_model::{EventCategory, Table, Wanted, select};
 
 use super::{
-    signature::{Class, Signatures},
+    Draft, is_ours,
+    signature::Class,
     spans::{Place, Places},
-    step::{BETWEEN, Moment, Step, Steps, What},
+    step::{BETWEEN, Moment, Step, What},
     value::Items,
     write::{Detail, is_builtin},
-    zones::Zones,
 };
-use traceloom_passes::{Gathered, KeyMap, NameId, Options, PointSink, Timeline, pour};
+use traceloom_passes::{CounterRows, EventRows, KeyMap, LogRows, NameId, Owner, Pass, Point, PointSink, pour};
+
+select! {
+    /// The spans that events lie in.
+    struct Referred of events { trace_id, span_id }
+}
 
 /// The spans that events lie in; none is placed yet. Of too many, the rest is left out.
-pub(super) fn referred(source: &dyn TableSource, gathered: &Gathered, options: &Options) -> Result<Places> {
+pub(super) fn referred(pass: &Pass<'_>) -> Result<Places> {
     let mut places = Places::default();
-    if gathered.rows(Table::Events) == 0 {
+    if pass.rows(Table::Events) == 0 {
         return Ok(places);
     }
-    let numbers = |trace_id: u64| gathered.roster.traces.iter().position(|trace| trace.trace_id == trace_id);
-    let wanted = Wanted::nothing().and(Table::Events, Columns::named(Table::Events, &["trace_id", "span_id"]));
-    pour(source, gathered.filter(), wanted, |_, batch| {
-        let view = events::View::of(batch);
-        for row in 0..view.rows {
-            if let (Some(span), true) = (view.span_id.get(row), places.len() < options.limits.entries)
-                && let Some(trace) = numbers(view.trace_id.get(row))
+    let numbers = |trace_id: u64| pass.roster.traces.iter().position(|trace| trace.trace_id == trace_id);
+    let wanted = Wanted::nothing().and(Table::Events, Referred::COLUMNS);
+    pour(pass.source, pass.filter(), wanted, |_, batch| {
+        let rows = Referred::of(batch)?;
+        for row in 0..rows.rows {
+            if let (Some(span), true) = (rows.span_id.get(row), places.len() < pass.options.limits.entries)
+                && let Some(trace) = numbers(rows.trace_id.get(row))
             {
                 places.insert((trace, span), None);
             }
@@ -36,157 +41,136 @@ pub(super) fn referred(source: &dyn TableSource, gathered: &Gathered, options: &
 }
 
 /// Pushes all points, and learns the signatures of their names.
-#[expect(clippy::too_many_arguments, reason = "it is one pass with all that the target has")]
-pub(super) fn push(
-    source: &dyn TableSource,
-    gathered: &mut Gathered,
-    options: &Options,
-    timeline: &Timeline,
-    places: &Places,
-    zones: &mut Zones,
-    signatures: &mut Signatures,
-    steps: &mut Steps,
-    loss: &mut Loss,
-) -> Result<()> {
-    let rest = gathered.rest();
-    let (items, keys, number) = Default::default();
-    let mut points =
-        Points { gathered, options, timeline, places, zones, signatures, steps, loss, items, keys, number };
-    rest.pour_points(source, &mut points)
+pub(super) fn push(pass: &mut Pass<'_>, draft: &mut Draft) -> Result<()> {
+    let rest = pass.rest();
+    rest.pour_points(&mut Points { pass, draft, items: Items::default(), keys: KeyMap::default(), number: 0 })
 }
 
-struct Points<'a> {
-    gathered: &'a mut Gathered,
-    options: &'a Options,
-    timeline: &'a Timeline,
-    places: &'a Places,
-    zones: &'a mut Zones,
-    signatures: &'a mut Signatures,
-    steps: &'a mut Steps,
-    loss: &'a mut Loss,
+struct Points<'a, 'p> {
+    pass: &'a mut Pass<'p>,
+    draft: &'a mut Draft,
     items: Items,
     keys: KeyMap,
     number: u64,
 }
 
-impl PointSink for Points<'_> {
-    fn events(&mut self, view: &events::View<'_>) -> Result<()> {
-        self.keys.turn_to(view.name.values());
-        for row in 0..view.rows {
-            let (ts_ns, id) = (view.ts_ns.get(row), view.id.get(row));
-            let Some((trace, mut moment)) = self.find(view.trace_id.get(row), view.thread_id.get(row), ts_ns)? else {
-                continue;
-            };
-            let is_ours = self.is_ours(trace);
-            let what = match view.category.get(row) {
-                // These are told by spans and their arguments.
-                "frame" | "range" if is_ours => continue,
-                "append" if is_ours && view.span_id.get(row).is_some() => continue,
-                "leave" if is_ours => {
-                    self.loss.lose("ends of scopes that never began", || format!("events {id}"));
-                    continue;
-                }
-                "mark" if is_ours => What::BuiltinEvent,
-                "bookmark" | "marker" => What::Mark,
-                _ if is_ours && is_builtin(view.name.get(row)) => What::BuiltinEvent,
-                _ => What::Event,
-            };
-            if let Some(Some(place)) = view.span_id.get(row).and_then(|span| self.places.get(&(trace, span))) {
-                into_span(&mut moment, place);
+/// Where a row goes.
+struct Found {
+    owner: Owner,
+    moment: Moment,
+}
+
+impl Found {
+    fn step(&self, what: What, name: NameId, detail: u64) -> Step {
+        Step { moment: self.moment, what, trace: self.owner.trace() as u32, id: self.owner.id(), name, detail }
+    }
+}
+
+impl PointSink for Points<'_, '_> {
+    fn events(&mut self, rows: &EventRows<'_>) -> Result<()> {
+        self.keys.turn_to(rows.name.values());
+        for row in 0..rows.rows {
+            let Some(mut found) = self.find(&rows.point(row))? else { continue };
+            let category = EventCategory::of(rows.category.get(row));
+            let Some(what) = self.event(rows, row, category, found.owner) else { continue };
+            let span = rows.span_id.get(row).map(|span| (found.owner.trace(), span));
+            if let Some(Some(place)) = span.and_then(|span| self.draft.places.get(&span)) {
+                into_span(&mut found.moment, place);
             }
-            let key = view.name.keys().get(row).copied().unwrap_or(-1);
-            let name = self.keys.get(key, &mut self.gathered.names)?;
+            let key = rows.name.keys().get(row).copied().unwrap_or(-1);
+            let name = self.keys.get(key, &mut self.pass.names)?;
             if what == What::Event {
                 self.items.clear();
-                self.learn(name, (Table::Events, trace, id))?;
+                self.learn(name, found.owner)?;
             }
-            let detail = u64::from(view.category.get(row) == "mark");
-            self.push(Step { moment, what, trace: trace as u32, id, name, detail })?;
+            let is_mark = category == Some(EventCategory::Mark);
+            self.draft.steps.sorter.push(found.step(what, name, is_mark.into()))?;
         }
         Ok(())
     }
 
-    fn counters(&mut self, view: &counters::View<'_>) -> Result<()> {
-        self.keys.turn_to(view.name.values());
-        for row in 0..view.rows {
-            let (ts_ns, id) = (view.ts_ns.get(row), view.id.get(row));
-            let Some((trace, moment)) = self.find(view.trace_id.get(row), view.thread_id.get(row), ts_ns)? else {
-                continue;
-            };
-            let key = view.name.keys().get(row).copied().unwrap_or(-1);
-            let name = self.keys.get(key, &mut self.gathered.names)?;
-            if let Some(address) = view.value_id.get(row).filter(|address| *address != 0) {
-                self.loss.lose("addresses of values", || format!("{address} of {}", view.name.get(row)));
+    fn counters(&mut self, rows: &CounterRows<'_>) -> Result<()> {
+        self.keys.turn_to(rows.name.values());
+        for row in 0..rows.rows {
+            let Some(found) = self.find(&rows.point(row))? else { continue };
+            let key = rows.name.keys().get(row).copied().unwrap_or(-1);
+            let name = self.keys.get(key, &mut self.pass.names)?;
+            if let Some(address) = rows.value_id.get(row).filter(|address| *address != 0) {
+                self.pass.loss.lose("addresses of values", || format!("{address} of {}", rows.name.get(row)));
             }
-            let detail = Detail::Value { value: view.value.get(row), text: view.text.get(row) };
-            self.push_detailed(What::Counter, (trace, moment), id, name, &detail)?;
+            let detail = Detail::Value { value: rows.value.get(row), text: rows.text.get(row) };
+            self.push_detailed(What::Counter, &found, name, &detail)?;
         }
         Ok(())
     }
 
-    fn logs(&mut self, view: &logs::View<'_>) -> Result<()> {
-        for row in 0..view.rows {
-            let id = view.id.get(row);
-            let ts_ns = self.gathered.roster.log_ts_ns(view, row, self.loss)?;
-            let Some(found) = self.find(view.trace_id.get(row), view.thread_id.get(row), ts_ns)? else { continue };
-            let name = self.gathered.names.intern(view.format.get(row).unwrap_or("log"))?;
+    fn logs(&mut self, rows: &LogRows<'_>) -> Result<()> {
+        for row in 0..rows.rows {
+            let Some(found) = self.find(&rows.point(row))? else { continue };
+            let name = self.pass.names.intern(rows.format.get(row).unwrap_or("log"))?;
             let detail = Detail::Log {
-                level: view.level_name.get(row),
-                file: view.file.get(row),
-                line: view.line.get(row),
-                message: view.message.get(row),
+                level: rows.level_name.get(row),
+                file: rows.file.get(row),
+                line: rows.line.get(row),
+                message: rows.message.get(row),
             };
-            self.push_detailed(What::Log, found, id, name, &detail)?;
+            self.push_detailed(What::Log, &found, name, &detail)?;
         }
         Ok(())
     }
 }
 
-impl Points<'_> {
-    fn push_detailed(
+impl Points<'_, '_> {
+    /// What an event becomes; none if spans and their arguments say the same.
+    fn event(
         &mut self,
-        what: What,
-        (trace, moment): (usize, Moment),
-        id: i64,
-        name: NameId,
-        detail: &Detail<'_>,
-    ) -> Result<()> {
-        let table = if what == What::Log { Table::Logs } else { Table::Counters };
-        self.items.clear();
-        detail.put_items(&mut self.gathered.names, &mut self.items)?;
-        self.learn(name, (table, trace, id))?;
-        let place = self.steps.details.append(&detail.to_bytes())?;
-        self.push(Step { moment, what, trace: trace as u32, id, name, detail: place })
+        rows: &EventRows<'_>,
+        row: usize,
+        category: Option<EventCategory>,
+        owner: Owner,
+    ) -> Option<What> {
+        use EventCategory::{Append, Bookmark, Frame, Leave, Mark, Marker, Range};
+        let is_ours = is_ours(&self.pass.roster, owner.trace());
+        Some(match category {
+            Some(Frame | Range) if is_ours => return None,
+            Some(Append) if is_ours && rows.span_id.get(row).is_some() => return None,
+            Some(Leave) if is_ours => {
+                self.pass.loss.lose("ends of scopes that never began", || owner.to_string());
+                return None;
+            }
+            Some(Mark) if is_ours => What::BuiltinEvent,
+            Some(Bookmark | Marker) => What::Mark,
+            _ if is_ours && is_builtin(rows.name.get(row)) => What::BuiltinEvent,
+            _ => What::Event,
+        })
     }
 
-    fn learn(&mut self, name: NameId, owner: (Table, usize, i64)) -> Result<()> {
-        let is_ours = self.is_ours(owner.1);
-        let Gathered { args, names, .. } = &mut *self.gathered;
-        self.items.collect(args, owner, is_ours, names)?;
-        self.signatures.learn(Class::Instance, name, &self.items);
+    fn push_detailed(&mut self, what: What, found: &Found, name: NameId, detail: &Detail<'_>) -> Result<()> {
+        self.items.clear();
+        detail.put_items(&mut self.pass.names, &mut self.items)?;
+        self.learn(name, found.owner)?;
+        let place = self.draft.steps.details.append(&detail.to_bytes())?;
+        self.draft.steps.sorter.push(found.step(what, name, place))
+    }
+
+    fn learn(&mut self, name: NameId, owner: Owner) -> Result<()> {
+        let Pass { roster, args, names, .. } = &mut *self.pass;
+        self.items.collect(owner, is_ours(roster, owner.trace()), args, names)?;
+        self.draft.signatures.learn(Class::Instance, name, &self.items);
         Ok(())
     }
 
-    fn is_ours(&self, trace: usize) -> bool {
-        self.gathered.roster.traces.get(trace).is_some_and(|trace| trace.format == "wtf")
-    }
-
-    fn push(&mut self, step: Step) -> Result<()> {
-        self.steps.sorter.push(step)
-    }
-
-    /// Where a row goes; none where the slice leaves it out.
-    fn find(&mut self, trace_id: u64, thread_id: Option<i64>, ts_ns: i64) -> Result<Option<(usize, Moment)>> {
-        let roster = &mut self.gathered.roster;
-        let found = roster.point(&self.options.slice, trace_id, thread_id, Some(ts_ns))?;
+    /// Where a row goes; none if the slice leaves it out.
+    fn find(&mut self, point: &Point) -> Result<Option<Found>> {
+        let found = self.pass.find(point)?;
         self.number += 1;
-        Ok(found.map(|(trace, thread)| {
-            let zone = match thread {
-                Some(thread) => self.zones.of(thread, 0),
-                None => self.zones.whole(trace, roster),
+        Ok(found.map(|found| {
+            let zone = match found.thread {
+                Some(thread) => self.draft.zones.of(thread, 0),
+                None => self.draft.zones.whole(found.owner.trace(), &self.pass.roster),
             };
-            let ts_ns = self.timeline.at(trace, ts_ns).cast_signed();
-            (trace, Moment { ts_ns, zone, phase: BETWEEN, number: self.number })
+            let ts_ns = self.pass.timeline.at(found.ts_ns).cast_signed();
+            Found { owner: found.owner, moment: Moment { ts_ns, zone, phase: BETWEEN, number: self.number } }
         }))
     }
 }

@@ -2,16 +2,18 @@
 
 use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
-use traceloom_model::Table;
 use traceloom_wtf::raw::MAX_LEVELS;
 
 use super::{
-    signature::{Class, Signatures},
+    Draft, is_ours,
+    signature::Class,
     step::{BEGINS, BETWEEN, ENDS, Moment, Step, Steps, What},
     value::{Items, source_items},
     zones::Zones,
 };
-use traceloom_passes::{Datum, Gathered, Layer, NameId, Nest, Ordered, Timeline};
+use traceloom_passes::{
+    ColorLoss, Datum, Layer, NEVER_CLOSED, NameId, Nest, Ordered, Pass, Placed, TOO_MANY_OVERLAP, ThreadIndex, Timeline,
+};
 
 /// Where a span stands that events refer to, by the number of its trace and its id.
 pub(super) type Places = HashMap<(usize, i64), Option<Place>>;
@@ -30,40 +32,32 @@ struct Open {
     never_closed: bool,
 }
 
-/// Pushes the begins and ends of all spans, and learns the signatures of their names.
-pub(super) fn push(
-    gathered: &mut Gathered,
-    timeline: &Timeline,
-    zones: &mut Zones,
-    signatures: &mut Signatures,
-    places: &mut Places,
-    steps: &mut Steps,
-    loss: &mut Loss,
-) -> Result<()> {
-    let Gathered { roster, names, looks, spans, args, .. } = gathered;
-    let mut walk = Walk { trace: 0, number: 0, last_enter_ns: None, timeline, places, steps, loss };
+/// Pushes the starts and ends of all spans, and learns the signatures of their names.
+pub(super) fn push(pass: &mut Pass<'_>, draft: &mut Draft) -> Result<()> {
+    let Pass { roster, names, looks, spans, args, timeline, loss, .. } = pass;
+    let Draft { zones, signatures, places, steps } = draft;
+    let mut walk = Walk { trace: 0, number: 0, last_enter_ns: None, timeline: *timeline, zones, places, steps, loss };
     let mut nest: Nest<Open> = Nest::deep(MAX_LEVELS as usize - 1);
-    let (mut current, mut items, mut colours) = (None, Items::default(), Vec::new());
+    let (mut current, mut items, mut colors) = (None, Items::default(), ColorLoss::default());
     let (mut next_frame, mut next_range) = (0, 0);
     let alone = roster.traces.len() == 1;
     for span in spans.iter(roster)? {
         let span = span?;
-        let before: Option<(traceloom_passes::ThreadIndex, Layer)> = current.replace((span.thread, span.layer));
+        let before: Option<(ThreadIndex, Layer)> = current.replace((span.thread, span.layer));
         if before != current {
-            walk.finish(&mut nest, before.map_or(span.thread, |(thread, _)| thread), zones)?;
+            walk.finish(&mut nest, before.map_or(span.thread, |(thread, _)| thread))?;
             walk.trace = roster.thread(span.thread).trace;
             walk.last_enter_ns = None;
         }
         let look = looks.get(span.look)?;
-        if look.color.is_some() {
-            lose_colour(span.look.index(), &mut colours, &span, walk.loss);
-        }
+        colors.count(&span, &look, walk.loss);
+        let owner = span.owner(walk.trace);
         if span.layer != Layer::Stack {
             let is_frame = span.layer == Layer::Frames;
             let (next, key) = if is_frame { (&mut next_frame, "number") } else { (&mut next_range, "id") };
             let mut given = None;
             if alone {
-                args.visit(Table::Spans, walk.trace, span.id, |arg| {
+                args.visit(owner, |arg| {
                     if let (Datum::Unsigned(number), true) = (arg.value, names.get(arg.key)? == key) {
                         given = u32::try_from(number).ok();
                     }
@@ -72,35 +66,24 @@ pub(super) fn push(
             }
             let number = given.unwrap_or(*next);
             *next = number.saturating_add(1);
-            walk.push_flat(&span, zones.of(span.thread, 0), look.name, is_frame, number)?;
+            walk.push_flat(&span, look.name, number)?;
             continue;
         }
-        let placed = walk.begin(&mut nest, &span, zones)?;
+        let placed = walk.begin(&mut nest, &span)?;
         if placed.end_ns != span.end_ns {
-            walk.loss.lose("ends of spans of which too many overlap", || format!("spans {}", span.id));
+            span.lose(TOO_MANY_OVERLAP, walk.loss);
         }
-        let zone = zones.of(span.thread, placed.lane);
-        let begin = walk.enter(&span, zone, look.name)?;
+        let begin = walk.enter(&span, placed.lane, look.name)?;
         nest.edit_open(placed.lane, |_, open| open.begin = begin);
         items.clear();
         source_items(&look, names, &mut items)?;
-        let is_ours = roster.traces[walk.trace].format == "wtf";
-        items.collect(args, (Table::Spans, walk.trace, span.id), is_ours, names)?;
+        items.collect(owner, is_ours(roster, walk.trace), args, names)?;
         signatures.learn(Class::Scope, look.name, &items);
     }
     if let Some((thread, _)) = current {
-        walk.finish(&mut nest, thread, zones)?;
+        walk.finish(&mut nest, thread)?;
     }
     Ok(())
-}
-
-fn lose_colour(look: usize, seen: &mut Vec<bool>, span: &Ordered, loss: &mut Loss) {
-    if seen.len() <= look {
-        seen.resize(look + 1, false);
-    }
-    if !std::mem::replace(&mut seen[look], true) {
-        loss.lose("colours", || format!("spans {}", span.id));
-    }
 }
 
 struct Walk<'a> {
@@ -109,26 +92,29 @@ struct Walk<'a> {
     number: u64,
     /// When the last scope of the thread began: ends at the same moment come after it.
     last_enter_ns: Option<i64>,
-    timeline: &'a Timeline,
+    timeline: Timeline,
+    zones: &'a mut Zones,
     places: &'a mut Places,
     steps: &'a mut Steps,
     loss: &'a mut Loss,
 }
 
 impl Walk<'_> {
-    fn begin(&mut self, nest: &mut Nest<Open>, span: &Ordered, zones: &mut Zones) -> Result<traceloom_passes::Placed> {
+    fn begin(&mut self, nest: &mut Nest<Open>, span: &Ordered) -> Result<Placed> {
         let moment = Moment { ts_ns: span.ts_ns, zone: 0, phase: BEGINS, number: 0 };
         let open = Open { id: span.id, begin: moment, never_closed: span.dur_ns.is_none() };
         nest.begin(span, open, |lane, end_ns, open| {
             if open.never_closed {
                 self.lose_open(open.id);
             }
-            self.leave(&open, end_ns, zones.of(span.thread, lane))
+            let zone = self.zones.of(span.thread, lane);
+            self.leave(&open, end_ns, zone)
         })
     }
 
-    fn enter(&mut self, span: &Ordered, zone: u32, name: NameId) -> Result<Moment> {
+    fn enter(&mut self, span: &Ordered, lane: usize, name: NameId) -> Result<Moment> {
         self.last_enter_ns = Some(span.ts_ns);
+        let zone = self.zones.of(span.thread, lane);
         let moment = self.moment(span.ts_ns, zone, BEGINS);
         let detail = span.look.index() as u64;
         self.push(Step { moment, what: What::Enter, trace: self.trace as u32, id: span.id, name, detail })?;
@@ -151,19 +137,14 @@ impl Walk<'_> {
     }
 
     /// Ends what is open at the end of a thread. What was never closed stays so, unless something around it ends.
-    fn finish(
-        &mut self,
-        nest: &mut Nest<Open>,
-        thread: traceloom_passes::ThreadIndex,
-        zones: &mut Zones,
-    ) -> Result<()> {
+    fn finish(&mut self, nest: &mut Nest<Open>, thread: ThreadIndex) -> Result<()> {
         let mut left: Vec<(usize, i64, Open)> = Vec::new();
         nest.finish(|lane, end_ns, open| {
             left.push((lane, end_ns, open));
             Ok(())
         })?;
         for (index, (lane, end_ns, open)) in left.iter().enumerate() {
-            let zone = zones.of(thread, *lane);
+            let zone = self.zones.of(thread, *lane);
             let mut around = left.iter().skip(index + 1).take_while(|(other, ..)| other == lane);
             if open.never_closed && around.all(|(_, _, open)| open.never_closed) {
                 self.end(open, *end_ns, zone);
@@ -178,13 +159,15 @@ impl Walk<'_> {
     }
 
     fn lose_open(&mut self, id: i64) {
-        self.loss.lose("that spans were never closed", || format!("spans {id}"));
+        self.loss.lose(NEVER_CLOSED, || format!("spans {id}"));
     }
 
-    fn push_flat(&mut self, span: &Ordered, zone: u32, name: NameId, is_frame: bool, number: u32) -> Result<()> {
-        let (begin, end) = match is_frame {
-            true => (What::FrameStart, What::FrameEnd),
-            false => (What::RangeBegin, What::RangeEnd),
+    /// A frame or a range, of this number.
+    fn push_flat(&mut self, span: &Ordered, name: NameId, number: u32) -> Result<()> {
+        let zone = self.zones.of(span.thread, 0);
+        let (begin, end) = match span.layer {
+            Layer::Frames => (What::FrameStart, What::FrameEnd),
+            _ => (What::RangeBegin, What::RangeEnd),
         };
         let moment = self.moment(span.ts_ns, zone, BETWEEN);
         let step = Step { moment, what: begin, trace: self.trace as u32, id: span.id, name, detail: number.into() };
@@ -198,7 +181,7 @@ impl Walk<'_> {
 
     fn moment(&mut self, ts_ns: i64, zone: u32, phase: u8) -> Moment {
         self.number += 2;
-        Moment { ts_ns: self.timeline.at(self.trace, ts_ns).cast_signed(), zone, phase, number: self.number }
+        Moment { ts_ns: self.timeline.at(ts_ns).cast_signed(), zone, phase, number: self.number }
     }
 
     fn push(&mut self, step: Step) -> Result<()> {

@@ -3,14 +3,13 @@
 //! What has a type of the format keeps it. Other numbers are JSON, which has room for all of their digits.
 
 use traceloom_core::Result;
-use traceloom_model::Table;
 use traceloom_wtf::{
     Array, Text, Value,
     raw::{ArgumentType, Element},
 };
 
 use traceloom_core::text::json;
-use traceloom_passes::{Arg, Args, Datum, Look, NameId, NamePool};
+use traceloom_passes::{Arg, Args, Datum, Look, NameId, NamePool, Owner};
 
 /// The arguments of one row.
 #[derive(Debug, Default)]
@@ -152,15 +151,9 @@ impl Items {
         self.list.clear();
     }
 
-    /// Adds the arguments of a row; `is_ours` where they come from a file of the same format.
-    pub(super) fn collect(
-        &mut self,
-        args: &mut Args,
-        (table, trace, id): (Table, usize, i64),
-        is_ours: bool,
-        names: &mut NamePool,
-    ) -> Result<()> {
-        args.visit(table, trace, id, |arg| self.take(&arg, is_ours, names))?;
+    /// Adds the arguments of a row; `is_ours` if they come from a file of the same format.
+    pub(super) fn collect(&mut self, owner: Owner, is_ours: bool, args: &mut Args, names: &mut NamePool) -> Result<()> {
+        args.visit(owner, |arg| self.take(&arg, is_ours, names))?;
         self.end(is_ours, names)
     }
 

@@ -11,13 +11,14 @@ use traceloom_wtf::{
 };
 
 use super::{
+    Draft, is_ours,
     signature::{Class, Signature, Signatures},
     step::{Step, Steps, What},
     value::{Held, Item, Items, json_of, put_source, source_items},
-    zones::Zones,
+    zones::Zone,
 };
 use traceloom_core::{Store, text::json};
-use traceloom_passes::{Gathered, NameId, NamePool};
+use traceloom_passes::{LookId, NameId, NamePool, Owner, Pass};
 
 /// Types that are written for rows of the same name, with their arguments.
 const BUILTINS: [(&str, &[ArgumentType]); 7] = {
@@ -39,7 +40,7 @@ const RESERVED: &str = "wtf.";
 /// What ends a line in JavaScript: the original puts names of types into programs that it makes, behind `//`.
 const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 /// Types of the program; the format has room for a few more.
-const MOST_TYPES: usize = 60_000;
+const MAX_TYPES: usize = 60_000;
 
 /// Whether the format has a type of its own for events of this name.
 pub(super) fn is_builtin(name: &str) -> bool {
@@ -98,6 +99,31 @@ fn read_detail(store: &mut Store, offset: u64) -> Result<([Option<String>; 3], u
     Ok((texts, cursor.u64("number")?))
 }
 
+/// Writes everything and ends the file.
+pub(super) fn write<W: Write>(
+    draft: Draft,
+    pass: &mut Pass<'_>,
+    mut composer: Composer<W>,
+    unit_ns: i64,
+) -> Result<()> {
+    let Draft { zones, signatures, steps: Steps { sorter, details }, .. } = draft;
+    let create = |zone: &Zone| composer.zone(Some(&zone.name), zone.kind.as_deref(), zone.location.as_deref());
+    let zones = zones.list.iter().map(create).collect::<Result<_>>()?;
+    let flows = (pass.roster.traces.len() > 1).then(HashMap::new);
+    let mut output =
+        Output { composer, zones, signatures, details, unit_ns, kinds: HashMap::new(), own_types: 0, flows, last: 0 };
+    let mut items = Items::default();
+    for step in sorter.finish()?.iter()? {
+        let step = step?;
+        output.count_time(&step, &mut pass.loss);
+        items.clear();
+        output.step(&step, pass, &mut items)?;
+    }
+    pass.loss.lose_many("NULs in texts", output.composer.nuls_replaced(), String::new);
+    output.composer.finish()?;
+    Ok(())
+}
+
 /// How rows of a name are written.
 #[derive(Debug)]
 struct Kind {
@@ -109,7 +135,7 @@ struct Kind {
 
 /// Writes steps.
 #[derive(Debug)]
-pub(super) struct Output<W> {
+struct Output<W> {
     composer: Composer<W>,
     zones: Vec<ZoneId>,
     signatures: Signatures,
@@ -119,33 +145,10 @@ pub(super) struct Output<W> {
     /// Numbers of flows, where several traces have their own.
     flows: Option<HashMap<(u32, u32), u32>>,
     last: i64,
+    details: Store,
 }
 
 impl<W: Write> Output<W> {
-    pub(super) fn new(mut composer: Composer<W>, zones: &Zones, signatures: Signatures, unit_ns: i64) -> Result<Self> {
-        let create =
-            |zone: &super::zones::Zone| composer.zone(Some(&zone.name), zone.kind.as_deref(), zone.location.as_deref());
-        let zones = zones.list.iter().map(create).collect::<Result<_>>()?;
-        let (kinds, flows) = (HashMap::new(), None);
-        Ok(Self { composer, zones, signatures, unit_ns, kinds, own_types: 0, flows, last: 0 })
-    }
-
-    /// Writes everything and ends the file.
-    pub(super) fn write(mut self, steps: Steps, gathered: &mut Gathered, loss: &mut Loss) -> Result<()> {
-        let Steps { sorter, mut details } = steps;
-        self.flows = (gathered.roster.traces.len() > 1).then(HashMap::new);
-        let mut items = Items::default();
-        for step in sorter.finish()?.iter()? {
-            let step = step?;
-            self.count_time(&step, loss);
-            items.clear();
-            self.step(&step, gathered, &mut details, &mut items, loss)?;
-        }
-        loss.lose_many("NULs in texts", self.composer.nuls_replaced(), String::new);
-        self.composer.finish()?;
-        Ok(())
-    }
-
     fn count_time(&mut self, step: &Step, loss: &mut Loss) {
         let ts_ns = step.moment.ts_ns;
         if ts_ns % self.unit_ns != 0 {
@@ -158,17 +161,12 @@ impl<W: Write> Output<W> {
         self.last = ts_ns;
     }
 
-    fn step(
-        &mut self,
-        step: &Step,
-        gathered: &mut Gathered,
-        details: &mut Store,
-        items: &mut Items,
-        loss: &mut Loss,
-    ) -> Result<()> {
-        let Gathered { names, looks, args, roster, .. } = gathered;
-        let trace = step.trace as usize;
-        let is_ours = roster.traces.get(trace).is_some_and(|trace| trace.format == "wtf");
+    fn step(&mut self, step: &Step, pass: &mut Pass<'_>, items: &mut Items) -> Result<()> {
+        let Pass { names, looks, args, roster, loss, .. } = pass;
+        let is_ours = is_ours(roster, step.trace as usize);
+        let mut collect = |table: Table, items: &mut Items, names: &mut NamePool| {
+            items.collect(Owner::new(table, step.trace as usize, step.id), is_ours, args, names)
+        };
         let number = Value::Uint(step.detail as u32);
         match step.what {
             What::Leave => self.builtin(step, LEAVE, &[]),
@@ -176,35 +174,35 @@ impl<W: Write> Output<W> {
             What::FrameEnd => self.builtin(step, "wtf.timing#frameEnd", &[number]),
             What::RangeEnd => self.builtin(step, "wtf.timeRange#end", &[number]),
             What::RangeBegin => {
-                items.collect(args, (Table::Spans, trace, step.id), is_ours, names)?;
+                collect(Table::Spans, items, names)?;
                 let value = items.list.iter().find(|item| names.get(item.key).is_ok_and(|key| key == "value"));
                 let json = value.and_then(|item| any_of(&item.held));
                 let name = names.get(step.name)?;
                 self.builtin(step, "wtf.timeRange#begin", &[number, text(name), any(json.as_deref())])
             }
             What::Enter => {
-                let look = looks.get(traceloom_passes::LookId(step.detail as u32))?;
+                let look = looks.get(LookId(step.detail as u32))?;
                 source_items(&look, names, items)?;
-                items.collect(args, (Table::Spans, trace, step.id), is_ours, names)?;
+                collect(Table::Spans, items, names)?;
                 self.enter(step, &items.list, names, loss)
             }
             What::Event | What::BuiltinEvent | What::Mark => {
-                items.collect(args, (Table::Events, trace, step.id), is_ours, names)?;
+                collect(Table::Events, items, names)?;
                 self.event(step, &items.list, names, loss)
             }
             What::Log => {
-                let ([level, message, file], line) = read_detail(details, step.detail)?;
+                let ([level, message, file], line) = read_detail(&mut self.details, step.detail)?;
                 let line = line.checked_sub(1).and_then(|line| u32::try_from(line).ok());
                 let (level, message) = (level.unwrap_or_default(), message.unwrap_or_default());
                 let detail = Detail::Log { level: &level, file: file.as_deref(), line, message: &message };
                 detail.put_items(names, items)?;
-                items.collect(args, (Table::Logs, trace, step.id), is_ours, names)?;
+                collect(Table::Logs, items, names)?;
                 self.instance(step, &items.list, names, loss)
             }
             What::Counter => {
-                items.collect(args, (Table::Counters, trace, step.id), is_ours, names)?;
+                collect(Table::Counters, items, names)?;
                 if items.list.is_empty() {
-                    let ([text, ..], number) = read_detail(details, step.detail)?;
+                    let ([text, ..], number) = read_detail(&mut self.details, step.detail)?;
                     let held = text.map_or_else(
                         || Held::Any(Some(format!("{:?}", f64::from_bits(number)))),
                         |text| Held::Any(Some(json_of(|out| json::push_string(out, &text)))),
@@ -308,7 +306,7 @@ impl<W: Write> Output<W> {
 
     fn kind(&mut self, class: Class, name: NameId, names: &mut NamePool, loss: &mut Loss) -> Result<&Kind> {
         if !self.kinds.contains_key(&(class, name)) {
-            if self.kinds.len() >= 2 * MOST_TYPES {
+            if self.kinds.len() >= 2 * MAX_TYPES {
                 // The names without a type of their own are found again.
                 self.kinds.retain(|_, kind| kind.own.is_some());
             }
@@ -337,7 +335,7 @@ impl<W: Write> Output<W> {
         let is_free = !name.is_empty()
             && !name.starts_with(RESERVED)
             && !name.contains(LINE_ENDS)
-            && self.own_types < MOST_TYPES
+            && self.own_types < MAX_TYPES
             && !self.composer.is_taken(&name, event_class, flags, &args);
         if is_free {
             self.own_types += 1;
