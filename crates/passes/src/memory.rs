@@ -1,12 +1,9 @@
 //! Memory in use over time, from allocations and what became of them.
 
-use std::cmp::Ordering;
-
-use traceloom_core::{Arena, Cursor, Entry, Loss, Result};
+use traceloom_core::{Arena, Loss, Result, Sorted, Sorter, spill_row};
 use traceloom_model::{Table, select};
 
 use crate::{Pass, span_is_taken};
-use traceloom_core::{Sorted, Sorter};
 
 select! {
     /// Allocations and how long they lived.
@@ -55,45 +52,15 @@ pub fn memory_in_use(pass: &mut Pass<'_>, mut tell: impl FnMut(InUse) -> Result<
     Ok(())
 }
 
-/// A change of what is in use.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Change {
-    trace: u32,
-    ts_ns: i64,
-    size_bytes: u64,
-    is_free: bool,
-}
-
-impl Ord for Change {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.trace, self.ts_ns).cmp(&(other.trace, other.ts_ns))
-    }
-}
-
-impl PartialOrd for Change {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Entry for Change {
-    const BYTES: usize = 21;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.trace.to_le_bytes());
-        bytes.extend_from_slice(&self.ts_ns.to_le_bytes());
-        bytes.extend_from_slice(&self.size_bytes.to_le_bytes());
-        bytes.push(self.is_free.into());
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self {
-            trace: cursor.u32("trace")?,
-            ts_ns: cursor.i64("time")?,
-            size_bytes: cursor.u64("size")?,
-            is_free: cursor.u8("kind")? != 0,
-        })
-    }
+spill_row! {
+    /// A change of what is in use.
+    #[derive(Debug, Eq, PartialEq)]
+    struct Change {
+        trace: u32,
+        ts_ns: i64,
+        size_bytes: u64,
+        is_free: bool,
+    } by (trace, ts_ns)
 }
 
 fn read(pass: &mut Pass<'_>) -> Result<Sorted<Change>> {

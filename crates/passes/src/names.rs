@@ -1,7 +1,7 @@
 //! Texts as numbers, whatever dictionary they come from.
 
 use arrow_array::{Array, StringArray};
-use traceloom_core::{Error, Result, Store};
+use traceloom_core::{Cursor, Error, Result, SpillRow, Store};
 use traceloom_model::trackers::Strings;
 
 /// No name: the cell is NULL.
@@ -195,6 +195,18 @@ impl NameId {
     /// From a number that was laid out.
     pub fn from_raw(raw: u32) -> Self {
         Self(raw)
+    }
+}
+
+impl SpillRow for NameId {
+    const BYTES: usize = u32::BYTES;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        self.0.put(bytes);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Self(u32::take(cursor)?))
     }
 }
 

@@ -3,13 +3,10 @@
 //! A source gives spans as the file has them, which may be the order of their ends. Here they become rows of fixed
 //! size, sorted in runs that go to a temporary file when memory runs out.
 
-use std::cmp::Ordering;
-
-use traceloom_core::{Arena, Cursor, Entry, Loss, Result, Slice};
+use traceloom_core::{Arena, Loss, Merge, Result, Slice, Sorted, Sorter, spill_row};
 use traceloom_model::{SpanCategory, Table, select};
 
 use crate::{KeyMap, Look, LookId, Looks, NamePool, Owner, Roster, ThreadIndex, pour::span_is_taken};
-use traceloom_core::{Merge, Sorted, Sorter};
 
 select! {
     /// The columns of spans that it takes to put them in order, and to say what they are and where in the program.
@@ -116,19 +113,21 @@ impl Ordered {
     }
 }
 
-/// As it is sorted and spilled.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Row {
-    ts_ns: i64,
-    /// [`OPEN`] where it was never closed.
-    dur_ns: i64,
-    id: i64,
-    /// [`NO_PARENT`] where there is none; for a switch, the thread that ran instead.
-    parent_id: i64,
-    thread: u32,
-    depth: u32,
-    look: u32,
-    layer: u8,
+spill_row! {
+    /// As it is sorted and spilled.
+    #[derive(Debug, Eq, PartialEq)]
+    struct Row {
+        ts_ns: i64,
+        /// [`OPEN`] where it was never closed.
+        dur_ns: i64,
+        id: i64,
+        /// [`NO_PARENT`] where there is none; for a switch, the thread that ran instead.
+        parent_id: i64,
+        thread: u32,
+        depth: u32,
+        look: u32,
+        layer: u8,
+    } by (thread, layer, ts_ns, depth, id)
 }
 
 const OPEN: i64 = -1;
@@ -142,47 +141,6 @@ impl Row {
 
     fn end_or_max(&self) -> i64 {
         if self.dur_ns == OPEN { i64::MAX } else { self.ts_ns.saturating_add(self.dur_ns) }
-    }
-}
-
-impl Ord for Row {
-    #[inline]
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.place().cmp(&other.place()).then_with(|| (self.depth, self.id).cmp(&(other.depth, other.id)))
-    }
-}
-
-impl PartialOrd for Row {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Entry for Row {
-    const BYTES: usize = 45;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        for number in [self.ts_ns, self.dur_ns, self.id, self.parent_id] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        for number in [self.thread, self.depth, self.look] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        bytes.push(self.layer);
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self {
-            ts_ns: cursor.i64("begin")?,
-            dur_ns: cursor.i64("duration")?,
-            id: cursor.i64("id")?,
-            parent_id: cursor.i64("parent")?,
-            thread: cursor.u32("thread")?,
-            depth: cursor.u32("depth")?,
-            look: cursor.u32("look")?,
-            layer: cursor.u8("layer")?,
-        })
     }
 }
 

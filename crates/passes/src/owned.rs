@@ -3,19 +3,19 @@
 //! They are laid out one after the other in a [`Store`]; an index, sorted by owner, lies in another. Both are in memory
 //! only up to a limit, so a lookup reads a block of the index and a few bytes; neighbours are in the same block.
 
-use std::{cmp::Ordering, fmt};
+use std::fmt;
 
-use traceloom_core::{Arena, ByteOrder, Cursor, Entry, Result};
+use traceloom_core::{Arena, ByteOrder, Cursor, Result, Sorter, SpillRow as _, Store, spill_row};
 use traceloom_model::Table;
 
-use traceloom_core::{Sorter, Store};
-
-/// A row of a table: its trace is a number of the roster.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Owner {
-    table: u32,
-    trace: u32,
-    id: i64,
+spill_row! {
+    /// A row of a table: its trace is a number of the roster.
+    #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
+    pub struct Owner {
+        table: u32,
+        trace: u32,
+        id: i64,
+    }
 }
 
 impl Owner {
@@ -51,41 +51,14 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Where bytes of one row are.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Place {
-    owner: Owner,
-    offset: u64,
-    len: u64,
-}
-
-impl Ord for Place {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.owner, self.offset).cmp(&(other.owner, other.offset))
-    }
-}
-
-impl PartialOrd for Place {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Entry for Place {
-    const BYTES: usize = 32;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.owner.table.to_le_bytes());
-        bytes.extend_from_slice(&self.owner.trace.to_le_bytes());
-        bytes.extend_from_slice(&self.owner.id.to_le_bytes());
-        bytes.extend_from_slice(&self.offset.to_le_bytes());
-        bytes.extend_from_slice(&self.len.to_le_bytes());
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let owner = Owner { table: cursor.u32("table")?, trace: cursor.u32("trace")?, id: cursor.i64("owner")? };
-        Ok(Self { owner, offset: cursor.u64("offset")?, len: cursor.u64("length")? })
-    }
+spill_row! {
+    /// Where bytes of one row are.
+    #[derive(Debug, Eq, PartialEq)]
+    struct Place {
+        owner: Owner,
+        offset: u64,
+        len: u64,
+    } by (owner, offset)
 }
 
 /// Takes records as they come.

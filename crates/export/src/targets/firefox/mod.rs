@@ -109,8 +109,8 @@ fn write_threads(pass: &mut Pass<'_>, points: &mut Points, numbering: &Numbering
         }
         while let Some(point) = sorted.next_if(|point| point.as_ref().map_or(true, |point| point.thread == index)) {
             let point = point?;
-            text.resize(point.details.1 as usize, 0);
-            points.texts.read(point.details.0, &mut text)?;
+            text.resize(point.len as usize, 0);
+            points.texts.read(point.offset, &mut text)?;
             let marker = Marker { name: point.name, category: point.category, start_ns: point.at_ns, end_ns: None };
             tables.marker(&marker, &String::from_utf8_lossy(&text), shared.names)?;
         }

@@ -1,60 +1,23 @@
 //! Events, log entries and values, gathered by thread: they become markers.
 
-use std::cmp::Ordering;
-
-use traceloom_core::{Arena, Cursor, Entry, Result};
+use traceloom_core::{Arena, Result, Sorted, Sorter, Store, spill_row};
 
 use super::details::Details;
-use traceloom_core::{Sorted, Sorter, Store};
 use traceloom_passes::{CounterRows, EventRows, Found, KeyMap, LogRows, NameId, Pass, PointSink, Roster, ThreadIndex};
 
-/// A point in time on a thread.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Point {
-    pub(super) thread: u32,
-    pub(super) at_ns: u64,
-    pub(super) name: NameId,
-    pub(super) category: NameId,
-    /// Where its details are in the store, and how long they are.
-    pub(super) details: (u64, u32),
-    number: u64,
-}
-
-impl Ord for Point {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.thread, self.at_ns, self.number).cmp(&(other.thread, other.at_ns, other.number))
-    }
-}
-
-impl PartialOrd for Point {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Entry for Point {
-    const BYTES: usize = 40;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.thread.to_le_bytes());
-        bytes.extend_from_slice(&self.at_ns.to_le_bytes());
-        bytes.extend_from_slice(&self.name.raw().to_le_bytes());
-        bytes.extend_from_slice(&self.category.raw().to_le_bytes());
-        bytes.extend_from_slice(&self.details.0.to_le_bytes());
-        bytes.extend_from_slice(&self.details.1.to_le_bytes());
-        bytes.extend_from_slice(&self.number.to_le_bytes());
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self {
-            thread: cursor.u32("thread")?,
-            at_ns: cursor.u64("time")?,
-            name: NameId::from_raw(cursor.u32("name")?),
-            category: NameId::from_raw(cursor.u32("category")?),
-            details: (cursor.u64("offset")?, cursor.u32("length")?),
-            number: cursor.u64("number")?,
-        })
-    }
+spill_row! {
+    /// A point in time on a thread.
+    #[derive(Debug, Eq, PartialEq)]
+    pub(super) struct Point {
+        pub(super) thread: u32,
+        pub(super) at_ns: u64,
+        pub(super) name: NameId,
+        pub(super) category: NameId,
+        /// Where its details are in the store, and how long they are.
+        pub(super) offset: u64,
+        pub(super) len: u32,
+        number: u64,
+    } by (thread, at_ns, number)
 }
 
 /// All points, thread by thread, and their details.
@@ -171,6 +134,6 @@ impl Reader<'_, '_> {
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
         let offset = self.texts.append(&text.as_bytes()[..len as usize])?;
         self.number += 1;
-        self.sorter.push(Point { thread: thread.0, at_ns, name, category, details: (offset, len), number: self.number })
+        self.sorter.push(Point { thread: thread.0, at_ns, name, category, offset, len, number: self.number })
     }
 }

@@ -1,8 +1,6 @@
 //! Log records with the spans that they lie in.
 
-use std::cmp::Ordering;
-
-use traceloom_core::{Arena, Cursor, Entry, Limits, Result};
+use traceloom_core::{Arena, Limits, Result, Sorter, Store, spill_row};
 
 use super::{
     Output,
@@ -11,48 +9,17 @@ use super::{
     logs::Found,
 };
 use crate::wire::Wire;
-use traceloom_core::{Sorter, Store};
 use traceloom_passes::{Layer, Ordered, Pass, ThreadIndex};
 
-/// A log record, and where its bytes are.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Line {
-    thread: u32,
-    ts_ns: i64,
-    offset: u64,
-    len: u64,
-}
-
-impl Ord for Line {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.thread, self.ts_ns, self.offset).cmp(&(other.thread, other.ts_ns, other.offset))
-    }
-}
-
-impl PartialOrd for Line {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Entry for Line {
-    const BYTES: usize = 28;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.thread.to_le_bytes());
-        bytes.extend_from_slice(&self.ts_ns.to_le_bytes());
-        bytes.extend_from_slice(&self.offset.to_le_bytes());
-        bytes.extend_from_slice(&self.len.to_le_bytes());
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self {
-            thread: cursor.u32("thread")?,
-            ts_ns: cursor.i64("time")?,
-            offset: cursor.u64("offset")?,
-            len: cursor.u64("length")?,
-        })
-    }
+spill_row! {
+    /// A log record, and where its bytes are.
+    #[derive(Debug, Eq, PartialEq)]
+    struct Line {
+        thread: u32,
+        ts_ns: i64,
+        offset: u64,
+        len: u64,
+    } by (thread, ts_ns, offset)
 }
 
 /// Log records that wait until they are in the order of spans.

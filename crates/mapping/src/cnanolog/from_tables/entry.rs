@@ -1,79 +1,39 @@
 //! Entries that wait to be written.
 
-use std::cmp::Ordering;
-
 use hashbrown::HashSet;
 use traceloom_cnanolog::{
     Form, Types, put_packed, put_raw,
     raw::{ArgType, CNANOLOG_MAX_ENTRY_SIZE, SLOTS_DOCUMENT, SLOTS_LIBRARY},
 };
-use traceloom_core::{Arena, ByteOrder, Cursor, Entry as Stored, Loss, Result};
+use traceloom_core::{Arena, ByteOrder, Loss, Result, Sorter, Store, spill_row};
 use traceloom_model::Table as Rows;
 
 use super::{
     sites::{Levels, Site, Sites, Table},
     values::Values,
 };
-use traceloom_core::{Sorter, Store};
 use traceloom_passes::{NameId, NamePool, Pass, Roster, Timeline};
 
 /// Ends of spans come before all else that happens at their time.
 pub(super) const ENDS: u8 = 0;
 pub(super) const OTHERS: u8 = 1;
 
-/// One entry to be.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Entry {
-    /// What it is sorted by: its time, unless the order of rows is kept.
-    time: i64,
-    /// [`ENDS`] or [`OTHERS`].
-    phase: u8,
-    number: u64,
-    /// Nanoseconds from the origin.
-    pub(super) ts_ns: i64,
-    pub(super) site: u32,
-    /// Where its arguments are.
-    pub(super) offset: u64,
-    pub(super) len: u16,
-}
-
-impl Entry {
-    fn place(&self) -> (i64, u8, u64) {
-        (self.time, self.phase, self.number)
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.place().cmp(&other.place())
-    }
-}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Stored for Entry {
-    const BYTES: usize = 39;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.time.to_le_bytes());
-        bytes.extend_from_slice(&self.ts_ns.to_le_bytes());
-        bytes.extend_from_slice(&self.number.to_le_bytes());
-        bytes.extend_from_slice(&self.offset.to_le_bytes());
-        bytes.extend_from_slice(&self.site.to_le_bytes());
-        bytes.extend_from_slice(&self.len.to_le_bytes());
-        bytes.push(self.phase);
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let (time, ts_ns) = (cursor.i64("time")?, cursor.i64("nanoseconds")?);
-        let (number, offset) = (cursor.u64("number")?, cursor.u64("offset")?);
-        let (site, len) = (cursor.u32("site")?, cursor.u16("length")?);
-        Ok(Self { time, phase: cursor.u8("phase")?, number, ts_ns, site, offset, len })
-    }
+spill_row! {
+    /// One entry to be.
+    #[derive(Debug, Eq, PartialEq)]
+    pub(super) struct Entry {
+        /// What it is sorted by: its time, unless the order of rows is kept.
+        time: i64,
+        /// [`ENDS`] or [`OTHERS`].
+        phase: u8,
+        number: u64,
+        /// Nanoseconds from the origin.
+        pub(super) ts_ns: i64,
+        pub(super) site: u32,
+        /// Where its arguments are.
+        pub(super) offset: u64,
+        pub(super) len: u16,
+    } by (time, phase, number)
 }
 
 /// Everything that will be in the file.
@@ -228,18 +188,4 @@ pub(super) struct When {
 /// A site without arguments' types.
 pub(super) fn site(level: u8, format: NameId, (file, line): (Option<NameId>, Option<u32>), values: &Values) -> Site {
     Site { level, file, line: line.unwrap_or(0), format, types: Table::new(values.types()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_comes_back_as_it_was() {
-        let entry = Entry { time: -1, phase: OTHERS, number: 2, ts_ns: -3, site: 4, offset: 5, len: 6 };
-        let mut bytes = Vec::new();
-        entry.put(&mut bytes);
-        assert_eq!(bytes.len(), Entry::BYTES);
-        assert_eq!(Entry::take(&mut Cursor::new(&bytes, 0, ByteOrder::Little)).unwrap(), entry);
-    }
 }

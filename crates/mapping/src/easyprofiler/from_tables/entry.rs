@@ -1,12 +1,8 @@
 //! What a section holds, in the order in which it is stored.
 
-use std::cmp::Ordering;
-
 use hashbrown::HashMap;
-use traceloom_core::{Arena, Cursor, Entry as Stored, Error, Limits, Result};
+use traceloom_core::{Arena, Error, Limits, Result, Sorter, Store, spill_row};
 use traceloom_easyprofiler::raw::BlockType;
-
-use traceloom_core::{Sorter, Store};
 use traceloom_passes::NameId;
 
 /// A context switch, which come first in a section; a block, event or value.
@@ -16,61 +12,25 @@ pub(super) const RECORD: u8 = 1;
 /// Place of what has no text of its own.
 pub(super) const NO_TEXT: u64 = u64::MAX;
 
-/// One record to be.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Entry {
-    pub(super) section: u32,
-    /// [`SWITCH`] or [`RECORD`].
-    pub(super) part: u8,
-    /// In the time of the output, as is `begin_ns`.
-    pub(super) end_ns: u64,
-    /// The order of what ends together.
-    pub(super) order: u64,
-    pub(super) begin_ns: u64,
-    /// The descriptor; for a switch its name.
-    pub(super) kind: u32,
-    /// Where its text or data is, or [`NO_TEXT`].
-    pub(super) text: u64,
-    /// For a switch the thread that ran instead, for a value what tells it from others.
-    pub(super) number: u64,
-}
-
-impl Entry {
-    fn place(&self) -> (u32, u8, u64, u64) {
-        (self.section, self.part, self.end_ns, self.order)
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.place().cmp(&other.place())
-    }
-}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Stored for Entry {
-    const BYTES: usize = 49;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.section.to_le_bytes());
-        bytes.push(self.part);
-        bytes.extend_from_slice(&self.kind.to_le_bytes());
-        for number in [self.end_ns, self.order, self.begin_ns, self.text, self.number] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let (section, part, kind) = (cursor.u32("section")?, cursor.u8("part")?, cursor.u32("kind")?);
-        let (end_ns, order) = (cursor.u64("end")?, cursor.u64("order")?);
-        let (begin_ns, text, number) = (cursor.u64("begin")?, cursor.u64("text")?, cursor.u64("number")?);
-        Ok(Self { section, part, end_ns, order, begin_ns, kind, text, number })
-    }
+spill_row! {
+    /// One record to be.
+    #[derive(Debug, Eq, PartialEq)]
+    pub(super) struct Entry {
+        pub(super) section: u32,
+        /// [`SWITCH`] or [`RECORD`].
+        pub(super) part: u8,
+        /// In the time of the output, as is `begin_ns`.
+        pub(super) end_ns: u64,
+        /// The order of what ends together.
+        pub(super) order: u64,
+        pub(super) begin_ns: u64,
+        /// The descriptor; for a switch its name.
+        pub(super) kind: u32,
+        /// Where its text or data is, or [`NO_TEXT`].
+        pub(super) text: u64,
+        /// For a switch the thread that ran instead, for a value what tells it from others.
+        pub(super) number: u64,
+    } by (section, part, end_ns, order)
 }
 
 /// What a descriptor is made of.

@@ -1,48 +1,31 @@
 //! Calls, as the stream tells them: each when it is over, inner ones first.
 
-use traceloom_core::{Arena, Cursor, Entry, Limits, Result, Spill};
+use traceloom_core::{Arena, Limits, Result, Spill, spill_row};
 
 use super::clock::VirtualClock;
 
-/// A call that is over, and later its place in the tree.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Call {
-    pub(super) process: u32,
-    /// Calls around it and itself; in the end only those around it.
-    pub(super) depth: u32,
-    /// The number of its name, or [`NO_NUMBER`].
-    pub(super) name: u32,
-    /// When it ended, in the time of its process; in the end when it began.
-    pub(super) time_ns: i64,
-    pub(super) dur_ns: i64,
-    pub(super) own_ns: i64,
-    /// The call around it, or [`NO_PARENT`].
-    pub(super) parent: i64,
+spill_row! {
+    /// A call that is over, and later its place in the tree.
+    #[derive(Debug)]
+    pub(super) struct Call {
+        pub(super) process: u32,
+        /// Calls around it and itself; in the end only those around it.
+        pub(super) depth: u32,
+        /// The number of its name, or [`NO_NUMBER`].
+        pub(super) name: u32,
+        /// When it ended, in the time of its process; in the end when it began.
+        pub(super) time_ns: i64,
+        pub(super) dur_ns: i64,
+        pub(super) own_ns: i64,
+        /// The call around it, or [`NO_PARENT`].
+        pub(super) parent: i64,
+    }
 }
 
 /// The call was entered and never left, so that nothing names it; its time is when it began.
 pub(super) const NO_NUMBER: u32 = u32::MAX;
 /// Nothing is around the call.
 pub(super) const NO_PARENT: i64 = -1;
-
-impl Entry for Call {
-    const BYTES: usize = 44;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        for number in [self.process, self.depth, self.name] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        for number in [self.time_ns, self.dur_ns, self.own_ns, self.parent] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let (process, depth, name) = (cursor.u32("process")?, cursor.u32("depth")?, cursor.u32("name")?);
-        let (time_ns, dur_ns) = (cursor.i64("time")?, cursor.i64("duration")?);
-        Ok(Self { process, depth, name, time_ns, dur_ns, own_ns: cursor.i64("own")?, parent: cursor.i64("parent")? })
-    }
-}
 
 /// Where a call was made.
 #[derive(Clone, Copy, Debug)]

@@ -5,17 +5,19 @@
 //! far as that time allows; so calls lie inside of those around them, and what is between them is what the profiler
 //! measured there.
 
-use traceloom_core::{Limits, Result, Spill};
+use traceloom_core::{Limits, Result, Spill, spill_row};
 
 use super::calls::{Call, NO_NUMBER, NO_PARENT};
 
-/// Calls that were never left, which the rows of others refer to.
-///
-/// Those that nothing tells of but a call inside of them count on from the last call.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Unended {
-    pub(super) id: i64,
-    pub(super) call: Call,
+spill_row! {
+    /// Calls that were never left, which the rows of others refer to.
+    ///
+    /// Those that nothing tells of but a call inside of them count on from the last call.
+    #[derive(Debug)]
+    pub(super) struct Unended {
+        pub(super) id: i64,
+        pub(super) call: Call,
+    }
 }
 
 /// Takes the calls one after the other, the last one first.

@@ -1,6 +1,6 @@
 //! Rows of calls: spans, and the stacks that they make.
 
-use traceloom_core::{Arena, Cursor, Entry, Limits, Result, Spill};
+use traceloom_core::{Arena, Limits, Result, Spill};
 use traceloom_model::{
     Halt, SpanCategory, Table, Tables,
     spans::Span,
@@ -142,18 +142,5 @@ impl Paths {
         let stack = self.stacks.stack(below, frame, tables)?;
         self.open.push((id, stack));
         Ok(())
-    }
-}
-
-impl Entry for Unended {
-    const BYTES: usize = Call::BYTES + 8;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.id.to_le_bytes());
-        self.call.put(bytes);
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self { id: cursor.i64("id")?, call: Call::take(cursor)? })
     }
 }

@@ -1,10 +1,6 @@
 //! What happens, in the order in which it is written.
 
-use std::cmp::Ordering;
-
-use traceloom_core::{Cursor, Entry, Result};
-
-use traceloom_core::{Sorter, Store};
+use traceloom_core::{Cursor, Result, Sorter, SpillRow, Store, spill_row};
 use traceloom_passes::NameId;
 
 /// What is written at a step.
@@ -51,6 +47,18 @@ impl What {
     ];
 }
 
+impl SpillRow for What {
+    const BYTES: usize = 1;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        bytes.push(*self as u8);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(Self::ALL.get(usize::from(u8::take(cursor)?)).copied().unwrap_or(Self::Event))
+    }
+}
+
 /// Ends of scopes that began earlier.
 pub(super) const ENDS: u8 = 0;
 /// What happens between the ends and the begins of a moment.
@@ -58,70 +66,33 @@ pub(super) const BETWEEN: u8 = 1;
 /// Begins of scopes, and all that follows them at the same moment.
 pub(super) const BEGINS: u8 = 2;
 
-/// When something happens: its place in the order.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct Moment {
-    /// In the time of the output.
-    pub(super) ts_ns: i64,
-    pub(super) zone: u32,
-    /// [`ENDS`], [`BETWEEN`] or [`BEGINS`].
-    pub(super) phase: u8,
-    /// The order within a phase.
-    pub(super) number: u64,
-}
-
-/// Something that happens.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Step {
-    pub(super) moment: Moment,
-    pub(super) what: What,
-    /// The number of the trace.
-    pub(super) trace: u32,
-    /// The id of the row.
-    pub(super) id: i64,
-    pub(super) name: NameId,
-    pub(super) detail: u64,
-}
-
-impl Ord for Step {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.moment, self.id).cmp(&(other.moment, other.id))
+spill_row! {
+    /// When something happens: its place in the order.
+    #[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
+    pub(super) struct Moment {
+        /// In the time of the output.
+        pub(super) ts_ns: i64,
+        pub(super) zone: u32,
+        /// [`ENDS`], [`BETWEEN`] or [`BEGINS`].
+        pub(super) phase: u8,
+        /// The order within a phase.
+        pub(super) number: u64,
     }
 }
 
-impl PartialOrd for Step {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Entry for Step {
-    const BYTES: usize = 46;
-
-    fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.moment.ts_ns.to_le_bytes());
-        bytes.extend_from_slice(&self.moment.zone.to_le_bytes());
-        bytes.push(self.moment.phase);
-        bytes.extend_from_slice(&self.moment.number.to_le_bytes());
-        bytes.push(self.what as u8);
-        bytes.extend_from_slice(&self.trace.to_le_bytes());
-        bytes.extend_from_slice(&self.id.to_le_bytes());
-        bytes.extend_from_slice(&self.name.raw().to_le_bytes());
-        bytes.extend_from_slice(&self.detail.to_le_bytes());
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let moment = Moment {
-            ts_ns: cursor.i64("time")?,
-            zone: cursor.u32("zone")?,
-            phase: cursor.u8("phase")?,
-            number: cursor.u64("number")?,
-        };
-        let what = What::ALL.get(usize::from(cursor.u8("what")?)).copied().unwrap_or(What::Event);
-        let (trace, id) = (cursor.u32("trace")?, cursor.i64("id")?);
-        let name = NameId::from_raw(cursor.u32("name")?);
-        Ok(Self { moment, what, trace, id, name, detail: cursor.u64("detail")? })
-    }
+spill_row! {
+    /// Something that happens.
+    #[derive(Debug, Eq, PartialEq)]
+    pub(super) struct Step {
+        pub(super) moment: Moment,
+        pub(super) what: What,
+        /// The number of the trace.
+        pub(super) trace: u32,
+        /// The id of the row.
+        pub(super) id: i64,
+        pub(super) name: NameId,
+        pub(super) detail: u64,
+    } by (moment, id)
 }
 
 /// All steps, and what belongs to some of them.
