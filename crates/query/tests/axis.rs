@@ -67,7 +67,7 @@ fn places(traces: impl Fn() -> [Trace; 2], offsets: &[(&str, i64)]) -> Vec<(i64,
     // Export.
     let roster = roster(&set);
     let timeline = Timeline::new(&roster);
-    let at = |number: usize| roster.traces[number].first_ts_ns.map(|first_ns| timeline.at(number, first_ns) as i64);
+    let at = |number: usize| roster.traces[number].first_ts_ns.map(|first_ns| timeline.at(first_ns) as i64);
     assert_eq!(at(1).zip(at(0)).map(|(one, other)| one - other), Some(expected[1] - expected[0]), "export");
 
     // Statistics of a range.
