@@ -75,6 +75,12 @@ pub(super) fn may_refuse(error: &Error) -> bool {
     matches!(error.kind(), Io(_) | Limit { .. } | Unrecognized(_) | Unsupported(_) | Usage(_))
 }
 
+/// An original may refuse a file that holds nothing, and so does the strict reader.
+fn says_empty(error: &Error) -> bool {
+    const CODES: [&str; 3] = ["easyprofiler.empty-profile", "easyprofiler.no-descriptors", "easyprofiler.no-threads"];
+    matches!(error.kind(), ErrorKind::Refused(finding) if CODES.contains(&finding.rule.code))
+}
+
 /// Reads the result of an edit to its end.
 pub(crate) fn assert_walks<C: Codec>(bytes: &[u8], mode: Mode, edit: &str) {
     let source = Source::bytes(bytes);
@@ -86,6 +92,9 @@ pub(crate) fn assert_walks<C: Codec>(bytes: &[u8], mode: Mode, edit: &str) {
     // Base64 makes one text of what were many records, and each of those may be longer than it was.
     options.limits.record_bytes = options.limits.record_bytes.max(bytes.len());
     let reader = C::open(source, &options);
+    if reader.as_ref().is_err_and(says_empty) {
+        return;
+    }
     let reader = reader.unwrap_or_else(|error| panic!("the result of {edit} does not open in {mode:?} mode: {error}"));
     let walked = walk::<C>(reader, mode);
     assert_eq!(walked.error, None, "the result of {edit} is not accepted in {mode:?} mode");
