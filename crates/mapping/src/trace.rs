@@ -109,7 +109,7 @@ pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Res
 fn fill(trace: &Trace, options: &Options, tables: &mut Tables<'_>) -> Result<(), Halt> {
     let id = trace.format();
     let mapping = FORMATS.iter().find(|mapping| mapping.format.id == id);
-    let mapping = mapping.ok_or_else(|| Error::usage(format!("{id} has no tables")))?;
+    let mapping = mapping.ok_or_else(|| Error::internal(format!("{id} has no tables")))?;
     let input = Input { source: &trace.opened.source, path: &trace.path, options };
     let findings = (mapping.to_tables)(&input, tables)?;
     let all = [&trace.opened.findings, &findings];

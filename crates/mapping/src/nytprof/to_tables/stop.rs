@@ -18,16 +18,13 @@ impl Stop {
             Err(Halt::Failed(error)) => Err(error),
             Err(Halt::Stopped) => {
                 self.is_stopped = true;
-                Err(Error::usage("the sink has enough"))
+                Err(Error::internal("the sink has enough"))
             }
         }
     }
 
     /// On the way up: it becomes a stop again.
     pub(super) fn settle(&self, result: Result<()>) -> Result<(), Halt> {
-        match self.is_stopped {
-            true => Err(Halt::Stopped),
-            false => Ok(result?),
-        }
+        if self.is_stopped { Err(Halt::Stopped) } else { Ok(result?) }
     }
 }
