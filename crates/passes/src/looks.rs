@@ -1,25 +1,27 @@
 //! What many spans have in common, kept once.
 
 use hashbrown::HashMap;
-use traceloom_core::{ByteOrder, Cursor, Error, Loss, Result, Store};
+use traceloom_core::{ByteOrder, Cursor, Error, Loss, Result, SpillRow as _, Store, spill_row};
 
 use crate::{NameId, Ordered};
 
-/// Everything about a span that is neither time nor place in the tree.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct Look {
-    /// Its name.
-    pub name: NameId,
-    /// `block`, `call`, `scope`, `frame` or `range`.
-    pub category: NameId,
-    /// What declared it.
-    pub definition_id: Option<i64>,
-    /// Source file.
-    pub file: Option<NameId>,
-    /// Source line.
-    pub line: Option<u32>,
-    /// Colour as 0xAARRGGBB.
-    pub color: Option<u32>,
+spill_row! {
+    /// Everything about a span that is neither time nor place in the tree.
+    #[derive(Debug, Eq, Hash, PartialEq)]
+    pub struct Look {
+        /// Its name.
+        pub name: NameId,
+        /// `block`, `call`, `scope`, `frame` or `range`.
+        pub category: NameId,
+        /// What declared it.
+        pub definition_id: Option<i64>,
+        /// Source file.
+        pub file: Option<NameId>,
+        /// Source line.
+        pub line: Option<u32>,
+        /// Colour as 0xAARRGGBB.
+        pub color: Option<u32>,
+    }
 }
 
 /// A look of a [`Looks`].
@@ -36,8 +38,6 @@ impl LookId {
 
 /// Looks in memory, each once; further ones go to a store.
 const RESIDENT: usize = 1 << 18;
-/// Bytes of a stored look.
-const BYTES: usize = 40;
 
 /// Looks by number.
 #[derive(Debug)]
@@ -84,21 +84,11 @@ impl Looks {
 
     #[cold]
     fn store(&mut self, look: &Look) -> Result<LookId> {
-        let stored = self.further.len() / BYTES as u64;
+        let stored = self.further.len() / Look::BYTES as u64;
         let id = u32::try_from(RESIDENT as u64 + stored);
         let id = id.map_err(|_| Error::limit("names of spans", 1 << 32, u64::from(u32::MAX)))?;
-        let mut bytes = [0; BYTES];
-        let flags = [look.definition_id.is_some(), look.line.is_some(), look.color.is_some(), look.file.is_some()];
-        let words = [
-            u64::from(look.name.raw()) << 32 | u64::from(look.category.raw()),
-            look.definition_id.unwrap_or(0) as u64,
-            u64::from(look.line.unwrap_or(0)) << 32 | u64::from(look.color.unwrap_or(0)),
-            look.file.map_or(0, |file| file.raw().into()),
-            flags.iter().rev().fold(0, |bits, flag| bits << 1 | u64::from(*flag)),
-        ];
-        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
-            place.copy_from_slice(&word.to_le_bytes());
-        }
+        let mut bytes = Vec::with_capacity(Look::BYTES);
+        look.put(&mut bytes);
         self.further.append(&bytes)?;
         Ok(LookId(id))
     }
@@ -114,23 +104,9 @@ impl Looks {
 
     #[cold]
     fn load(&mut self, id: LookId) -> Result<Look> {
-        let mut bytes = [0; BYTES];
-        self.further.read((id.index() as u64).saturating_sub(RESIDENT as u64) * BYTES as u64, &mut bytes)?;
-        let mut cursor = Cursor::new(&bytes, 0, ByteOrder::Little);
-        let names = cursor.u64("names")?;
-        let definition_id = cursor.u64("definition")? as i64;
-        let place = cursor.u64("line and colour")?;
-        let file = cursor.u64("file")?;
-        let flags = cursor.u64("flags")?;
-        let has = |bit: u64| flags & 1 << bit != 0;
-        Ok(Look {
-            name: NameId::from_raw((names >> 32) as u32),
-            category: NameId::from_raw(names as u32),
-            definition_id: has(0).then_some(definition_id),
-            file: has(3).then(|| NameId::from_raw(file as u32)),
-            line: has(1).then_some((place >> 32) as u32),
-            color: has(2).then_some(place as u32),
-        })
+        let mut bytes = [0; Look::BYTES];
+        self.further.read((id.index() as u64).saturating_sub(RESIDENT as u64) * Look::BYTES as u64, &mut bytes)?;
+        Look::take(&mut Cursor::new(&bytes, 0, ByteOrder::Little))
     }
 }
 

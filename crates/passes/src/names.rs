@@ -177,7 +177,7 @@ impl<T: Clone> Words<T> {
 }
 
 /// A text of a [`NamePool`].
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct NameId(u32);
 
 impl NameId {

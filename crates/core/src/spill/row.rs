@@ -45,6 +45,20 @@ impl SpillRow for bool {
     }
 }
 
+impl<T: SpillRow + Default> SpillRow for Option<T> {
+    const BYTES: usize = 1 + T::BYTES;
+
+    fn put(&self, bytes: &mut Vec<u8>) {
+        self.is_some().put(bytes);
+        self.unwrap_or_default().put(bytes);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let (is_some, value) = (bool::take(cursor)?, T::take(cursor)?);
+        Ok(is_some.then_some(value))
+    }
+}
+
 /// Declares a struct whose fields can all be spilled as one that can be spilled itself.
 ///
 /// `by (…)` names the fields that order it, for a [`Sorter`](crate::Sorter).
@@ -124,7 +138,7 @@ mod tests {
 
     spill_row! {
         #[derive(Debug, PartialEq)]
-        struct Inner { is_set: bool, ratio: f64 }
+        struct Inner { is_set: bool, ratio: Option<f64> }
     }
 
     spill_row! {
@@ -134,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_row_of_rows_comes_back_as_it_was() {
-        let row = Outer { id: -3, inner: Inner { is_set: true, ratio: 0.5 }, kind: 4, thread: 7 };
+        let row = Outer { id: -3, inner: Inner { is_set: true, ratio: Some(0.5) }, kind: 4, thread: 7 };
         let mut bytes = Vec::new();
         row.put(&mut bytes);
         assert_eq!(bytes.len(), Outer::BYTES);
