@@ -2,6 +2,20 @@
 
 use traceloom_passes::LookId;
 
+/// Declares a module per message with the numbers of its fields; behind `;` are numbers that fields hold.
+macro_rules! messages {
+    ($($(#[$about:meta])* $message:ident {
+        $($(#[$field_about:meta])* $field:ident = $number:literal),* $(; $($value:ident = $held:literal),*)?
+    })*) => {$(
+        $(#[$about])*
+        pub(super) mod $message {
+            $($(#[$field_about])* pub(crate) const $field: u32 = $number;)*
+            $($(pub(crate) const $value: u64 = $held;)*)?
+        }
+    )*};
+}
+pub(crate) use messages;
+
 /// A message under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Wire {

@@ -5,20 +5,15 @@ use std::io::Write;
 use hashbrown::HashMap;
 use traceloom_core::{Loss, Result};
 
-use crate::wire::Wire;
+use crate::wire::{Wire, messages};
 use traceloom_passes::{Frames, NameId, NamePool, Roster, Timeline};
 
-/// Numbers of the fields of `profile.proto`.
-mod field {
-    pub(super) const SAMPLE_TYPE: u32 = 1;
-    pub(super) const SAMPLE: u32 = 2;
-    pub(super) const LOCATION: u32 = 4;
-    pub(super) const FUNCTION: u32 = 5;
-    pub(super) const STRING_TABLE: u32 = 6;
-    pub(super) const TIME_NANOS: u32 = 9;
-    pub(super) const DURATION_NANOS: u32 = 10;
-    pub(super) const COMMENT: u32 = 13;
-    pub(super) const DEFAULT_SAMPLE_TYPE: u32 = 14;
+messages! {
+    /// `Profile`.
+    field {
+        SAMPLE_TYPE = 1, SAMPLE = 2, LOCATION = 4, FUNCTION = 5, STRING_TABLE = 6, TIME_NANOS = 9, DURATION_NANOS = 10,
+        COMMENT = 13, DEFAULT_SAMPLE_TYPE = 14
+    }
 }
 
 /// Bytes written at once.
