@@ -8,7 +8,7 @@ use traceloom_core::TimeRange;
 
 use traceloom_analysis::flame::{Flame, Options, Weight};
 use traceloom_mapping::{Trace, open};
-use traceloom_model::{Batches, Columns, Filter, Halt, Table, TableSource, Tables, Wanted, spans::Span, traces};
+use traceloom_model::{Batches, Filter, Halt, Table, TableSource, Tables, Wanted, select, spans::Span};
 
 use crate::made::{Made, span, thread};
 
@@ -24,11 +24,15 @@ fn stacks(source: &dyn TableSource, options: Options) -> Vec<(Vec<String>, u64, 
     stacks.map(|stack| (stack.frames.iter().map(|name| (*name).to_owned()).collect(), stack.own, stack.count)).collect()
 }
 
+select! {
+    struct Clocks of traces { clock_hz }
+}
+
 fn ticks_per_second(trace: &Trace) -> u128 {
-    let mut batches = Batches::of(Wanted::nothing().and(Table::Traces, Columns::named(Table::Traces, &["clock_hz"])));
+    let mut batches = Batches::of(Wanted::nothing().and(Table::Traces, Clocks::COLUMNS));
     trace.pour(&Filter::default(), &mut batches).expect("the trace is read");
     let batch = batches.table(Table::Traces).next().expect("a trace has its row");
-    traces::View::of(batch).clock_hz.get(0).expect("the rate of the clock").into()
+    Clocks::of(batch).unwrap().clock_hz.get(0).expect("the rate of the clock").into()
 }
 
 /// Names as nytprofcalls prints them: evals without their numbers, nothing that separates.

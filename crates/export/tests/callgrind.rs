@@ -67,13 +67,13 @@ fn shown(file: Option<&str>, name: &str) -> String {
 
 fn expected_of_calls(batches: &Batches) -> Expected {
     let mut files: HashMap<&str, Option<&str>> = HashMap::new();
-    for view in batches.table(Table::Definitions).map(definitions::View::of) {
+    for view in batches.table(Table::Definitions).map(|batch| definitions::View::of(batch).unwrap()) {
         let subs = (0..view.rows).filter(|row| view.kind.get(*row) == "sub");
         files.extend(subs.map(|row| (view.name.get(row), view.file.get(row))));
     }
     let (mut own, mut called) = (Times::new(), Times::new());
     let mut below = Times::new();
-    for view in batches.table(Table::Calls).map(calls::View::of) {
+    for view in batches.table(Table::Calls).map(|batch| calls::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let callee = view.callee.get(row);
             let callee = shown(files.get(callee).copied().flatten(), callee);
@@ -101,9 +101,12 @@ struct Span {
 }
 
 fn expected_of_spans(batches: &Batches) -> Expected {
-    let last = batches.table(Table::Traces).map(trace_table::View::of).find_map(|view| view.last_ts_ns.get(0));
+    let last = batches
+        .table(Table::Traces)
+        .map(|batch| trace_table::View::of(batch).unwrap())
+        .find_map(|view| view.last_ts_ns.get(0));
     let mut all: BTreeMap<i64, Span> = BTreeMap::new();
-    for view in batches.table(Table::Spans).map(spans::View::of) {
+    for view in batches.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()) {
         for row in (0..view.rows).filter(|row| !matches!(view.category.get(*row), "frame" | "range")) {
             let dur_ns = view.dur_ns.get(row).unwrap_or_else(|| (last.unwrap_or(0) - view.ts_ns.get(row)).max(0));
             let name = shown(view.file.get(row), view.name.get(row));
@@ -132,7 +135,7 @@ fn expected_of_spans(batches: &Batches) -> Expected {
 
 fn thread_names(batches: &Batches) -> BTreeMap<i64, String> {
     let mut names = BTreeMap::new();
-    for view in batches.table(Table::Threads).map(threads::View::of) {
+    for view in batches.table(Table::Threads).map(|batch| threads::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let label = match (view.name.get(row).filter(|name| !name.is_empty()), view.tid.get(row)) {
                 (Some(name), _) => name.to_owned(),

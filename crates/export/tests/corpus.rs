@@ -75,10 +75,10 @@ impl Facts {
             nests,
         };
         facts.add_spans(&batches);
-        for view in batches.table(Table::Allocations).map(allocations::View::of) {
+        for view in batches.table(Table::Allocations).map(|batch| allocations::View::of(batch).unwrap()) {
             facts.bytes += (0..view.rows).map(|row| i128::from(view.size_bytes.get(row))).sum::<i128>();
         }
-        for view in batches.table(Table::Args).map(args::View::of) {
+        for view in batches.table(Table::Args).map(|batch| args::View::of(batch).unwrap()) {
             for row in 0..view.rows {
                 *facts.args.entry(view.owner_table.get(row).to_owned()).or_default() += 1;
             }
@@ -87,8 +87,11 @@ impl Facts {
     }
 
     fn add_spans(&mut self, batches: &Batches) {
-        let last = batches.table(Table::Traces).map(trace_table::View::of).find_map(|view| view.last_ts_ns.get(0));
-        for view in batches.table(Table::Spans).map(spans::View::of) {
+        let last = batches
+            .table(Table::Traces)
+            .map(|batch| trace_table::View::of(batch).unwrap())
+            .find_map(|view| view.last_ts_ns.get(0));
+        for view in batches.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()) {
             for row in 0..view.rows {
                 let closed = view.dur_ns.get(row);
                 let to_end = (i128::from(last.unwrap_or(0)) - i128::from(view.ts_ns.get(row))).max(0);
@@ -103,7 +106,7 @@ impl Facts {
                 }
             }
         }
-        for view in batches.table(Table::Switches).map(switches::View::of) {
+        for view in batches.table(Table::Switches).map(|batch| switches::View::of(batch).unwrap()) {
             for row in 0..view.rows {
                 self.spans += 1;
                 self.total_ns += i128::from(view.dur_ns.get(row));

@@ -38,10 +38,13 @@ fn expected(batches: &Batches) -> Numbers {
         let entry = numbers.markers.entry(name.to_owned()).or_default();
         *entry = (entry.0 + 1, entry.1 + dur_ns);
     };
-    let last = batches.table(Table::Traces).map(trace_table::View::of).find_map(|view| view.last_ts_ns.get(0));
+    let last = batches
+        .table(Table::Traces)
+        .map(|batch| trace_table::View::of(batch).unwrap())
+        .find_map(|view| view.last_ts_ns.get(0));
     let mut own: BTreeMap<i64, (&str, i64)> = BTreeMap::new();
     let mut children = Vec::new();
-    for view in batches.table(Table::Spans).map(spans::View::of) {
+    for view in batches.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             // Open spans end with the trace.
             let dur_ns = view.dur_ns.get(row).unwrap_or_else(|| (last.unwrap_or(0) - view.ts_ns.get(row)).max(0));
@@ -56,16 +59,16 @@ fn expected(batches: &Batches) -> Numbers {
         own.entry(parent).and_modify(|(_, own_ns)| *own_ns -= dur_ns);
     }
     own.into_values().for_each(|(name, ns)| *numbers.own.entry(name.to_owned()).or_default() += ns);
-    for view in batches.table(Table::Switches).map(switches::View::of) {
+    for view in batches.table(Table::Switches).map(|batch| switches::View::of(batch).unwrap()) {
         (0..view.rows).for_each(|row| marker(view.name.get(row), view.dur_ns.get(row)));
     }
-    for view in batches.table(Table::Events).map(events::View::of) {
+    for view in batches.table(Table::Events).map(|batch| events::View::of(batch).unwrap()) {
         (0..view.rows).for_each(|row| marker(view.name.get(row), 0));
     }
-    for view in batches.table(Table::Counters).map(counters::View::of) {
+    for view in batches.table(Table::Counters).map(|batch| counters::View::of(batch).unwrap()) {
         (0..view.rows).for_each(|row| marker(view.name.get(row), 0));
     }
-    for view in batches.table(Table::Logs).map(logs::View::of) {
+    for view in batches.table(Table::Logs).map(|batch| logs::View::of(batch).unwrap()) {
         (0..view.rows).for_each(|_| marker("log", 0));
     }
     numbers.own.retain(|_, ns| *ns > 0);

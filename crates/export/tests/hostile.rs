@@ -229,7 +229,7 @@ fn names_that_are_no_text_become_text_that_every_target_takes() {
     for trace in &traces {
         let mut batches = Batches::of(Wanted::everything());
         trace.pour(&Filter::default(), &mut batches).unwrap();
-        let name = batches.table(Table::Spans).map(spans::View::of).find_map(|view| {
+        let name = batches.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()).find_map(|view| {
             let name = (0..view.rows).map(|row| view.name.get(row)).find(|name| name.contains('\u{fffd}'));
             name.map(str::to_owned)
         });

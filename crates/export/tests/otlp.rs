@@ -52,7 +52,7 @@ type Arguments = BTreeMap<(String, i64), Vec<(String, bool, String)>>;
 
 fn arguments(batches: &Batches) -> Arguments {
     let mut all = Arguments::new();
-    for view in batches.table(Table::Args).map(args::View::of) {
+    for view in batches.table(Table::Args).map(|batch| args::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let owner = (view.owner_table.get(row).to_owned(), view.owner_id.get(row));
             let element = view.idx.get(row).is_some();
@@ -100,7 +100,7 @@ impl Facts {
         let mut batches = Batches::of(Wanted::everything());
         trace.pour(&Filter::default(), &mut batches).unwrap();
         let mut threads = BTreeMap::new();
-        for view in batches.table(Table::Threads).map(threads::View::of) {
+        for view in batches.table(Table::Threads).map(|batch| threads::View::of(batch).unwrap()) {
             for row in 0..view.rows {
                 let tid = view.tid.get(row).map(|tid| match i64::try_from(tid) {
                     Ok(tid) => format!("thread.id = int {tid}"),
@@ -123,7 +123,7 @@ impl Facts {
     fn resource_texts(&self) -> Vec<String> {
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         let mut texts = Vec::new();
-        for view in self.batches.table(Table::Attributes).map(attributes::View::of) {
+        for view in self.batches.table(Table::Attributes).map(|batch| attributes::View::of(batch).unwrap()) {
             for row in 0..view.rows {
                 let count = counts.entry(view.key.get(row)).or_default();
                 *count += 1;
@@ -138,11 +138,14 @@ impl Facts {
 
 /// The time of day where it is known, else no time is negative.
 fn shift_ns(batches: &Batches) -> i128 {
-    let view = batches.table(Table::Traces).map(trace_table::View::of).next().unwrap();
+    let view = batches.table(Table::Traces).map(|batch| trace_table::View::of(batch).unwrap()).next().unwrap();
     if let Some(origin) = view.unix_origin_ns.get(0) {
         return origin.into();
     }
-    let begins = batches.table(Table::Spans).map(spans::View::of).flat_map(|view| view.ts_ns.values().to_vec());
+    let begins = batches
+        .table(Table::Spans)
+        .map(|batch| spans::View::of(batch).unwrap())
+        .flat_map(|view| view.ts_ns.values().to_vec());
     let earliest = begins.chain(view.first_ts_ns.get(0)).min().unwrap_or(0).min(0);
     // A second into 1970: 0 means that there is no time.
     1_000_000_000 - i128::from(earliest)
@@ -170,10 +173,10 @@ fn expected_traces(facts: &Facts) -> Json {
     let (mut kinds, mut durations, mut own) = (Counts::new(), Counts::new(), Counts::new());
     let (mut begins, mut open, mut roots) = (0, 0, 0);
     let mut names: BTreeMap<i64, &str> = BTreeMap::new();
-    for view in batches.table(Table::Spans).map(spans::View::of) {
+    for view in batches.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()) {
         names.extend((0..view.rows).map(|row| (view.id.get(row), view.name.get(row))));
     }
-    for view in batches.table(Table::Spans).map(spans::View::of) {
+    for view in batches.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let parent = view.parent_id.get(row).map(|id| names[&id]);
             let key = json!([view.name.get(row), parent]).to_string();
@@ -192,7 +195,7 @@ fn expected_traces(facts: &Facts) -> Json {
             count_arguments(&facts.args, "spans", view.id.get(row), &SPAN_KEYS, &mut own);
         }
     }
-    for view in batches.table(Table::Switches).map(switches::View::of) {
+    for view in batches.table(Table::Switches).map(|batch| switches::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let key = json!([view.name.get(row), null]).to_string();
             add(&mut kinds, key.clone(), 1);
@@ -205,7 +208,7 @@ fn expected_traces(facts: &Facts) -> Json {
         }
     }
     let (mut inside, mut event_times) = (Counts::new(), 0);
-    for view in batches.table(Table::Events).map(events::View::of) {
+    for view in batches.table(Table::Events).map(|batch| events::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let Some(span_id) = view.span_id.get(row) else { continue };
             add(&mut inside, json!([view.name.get(row), names[&span_id]]).to_string(), 1);
@@ -215,7 +218,7 @@ fn expected_traces(facts: &Facts) -> Json {
         }
     }
     let mut arrows = Counts::new();
-    for view in batches.table(Table::Links).map(links::View::of) {
+    for view in batches.table(Table::Links).map(|batch| links::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let (Some(from), Some(to)) = (view.from_span_id.get(row), view.to_span_id.get(row)) else { continue };
             add(&mut arrows, json!([names[&from], names[&to]]).to_string(), 1);
@@ -239,7 +242,7 @@ fn numbers(counts: &Counts) -> Json {
 /// What a file of logs should hold.
 fn expected_logs(facts: &Facts) -> Json {
     let (mut kinds, mut own, mut times) = (Counts::new(), Counts::new(), 0);
-    for view in facts.batches.table(Table::Logs).map(logs::View::of) {
+    for view in facts.batches.table(Table::Logs).map(|batch| logs::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let level = view.level_name.get(row);
             let key = json!([level, severity(level), "", view.message.get(row)]);
@@ -255,7 +258,7 @@ fn expected_logs(facts: &Facts) -> Json {
             count_arguments(&facts.args, "logs", view.id.get(row), &LOG_KEYS, &mut own);
         }
     }
-    for view in facts.batches.table(Table::Events).map(events::View::of) {
+    for view in facts.batches.table(Table::Events).map(|batch| events::View::of(batch).unwrap()) {
         for row in (0..view.rows).filter(|row| view.span_id.get(*row).is_none()) {
             let name = view.name.get(row);
             add(&mut kinds, json!(["", 0, name, name]).to_string(), 1);

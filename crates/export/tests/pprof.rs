@@ -70,9 +70,12 @@ fn shown(name: &str) -> String {
 
 /// Time and calls.
 fn expected_of_spans(batches: &Batches) -> (Values, Values) {
-    let last = batches.table(Table::Traces).map(trace_table::View::of).find_map(|view| view.last_ts_ns.get(0));
+    let last = batches
+        .table(Table::Traces)
+        .map(|batch| trace_table::View::of(batch).unwrap())
+        .find_map(|view| view.last_ts_ns.get(0));
     let mut all: BTreeMap<i64, (Option<i64>, String, i64)> = BTreeMap::new();
-    for view in batches.table(Table::Spans).map(spans::View::of) {
+    for view in batches.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()) {
         for row in (0..view.rows).filter(|row| !matches!(view.category.get(*row), "frame" | "range")) {
             let dur_ns = view.dur_ns.get(row).unwrap_or_else(|| (last.unwrap_or(0) - view.ts_ns.get(row)).max(0));
             all.insert(view.id.get(row), (view.parent_id.get(row), shown(view.name.get(row)), dur_ns));
@@ -101,11 +104,11 @@ fn expected_of_spans(batches: &Batches) -> (Values, Values) {
 /// Bytes that were allocated, and those that are still in use.
 fn expected_of_allocations(batches: &Batches) -> (Values, Values) {
     let mut names = BTreeMap::new();
-    for view in batches.table(Table::Frames).map(frames::View::of) {
+    for view in batches.table(Table::Frames).map(|batch| frames::View::of(batch).unwrap()) {
         names.extend((0..view.rows).map(|row| (view.id.get(row), shown(view.function.get(row)))));
     }
     let mut paths: BTreeMap<i64, Vec<String>> = BTreeMap::new();
-    for view in batches.table(Table::Stacks).map(stacks::View::of) {
+    for view in batches.table(Table::Stacks).map(|batch| stacks::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let mut path = vec![names[&view.frame_id.get(row)].clone()];
             path.extend(view.parent_id.get(row).map(|parent| paths[&parent].clone()).unwrap_or_default());
@@ -114,7 +117,7 @@ fn expected_of_allocations(batches: &Batches) -> (Values, Values) {
     }
     let (mut allocated, mut live) = (Values::new(), Values::new());
     let unknown = vec!["(unknown stack)".to_owned()];
-    for view in batches.table(Table::Allocations).map(allocations::View::of) {
+    for view in batches.table(Table::Allocations).map(|batch| allocations::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let path = view.stack_id.get(row).map_or(&unknown, |stack| &paths[&stack]);
             let bytes = view.size_bytes.get(row) as i64;
@@ -129,7 +132,7 @@ fn expected_of_allocations(batches: &Batches) -> (Values, Values) {
 
 /// The tool prints sums as floating-point numbers, which are exact up to 2⁵³.
 fn has_huge_sizes(batches: &Batches) -> bool {
-    let views = batches.table(Table::Allocations).map(allocations::View::of);
+    let views = batches.table(Table::Allocations).map(|batch| allocations::View::of(batch).unwrap());
     views.flat_map(|view| view.size_bytes.values().iter().copied()).any(|size| size > 1 << 43)
 }
 

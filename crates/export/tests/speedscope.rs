@@ -28,19 +28,22 @@ fn key(name: &str, file: Option<&str>, line: Option<u64>) -> String {
 }
 
 fn expected_times(batches: &Batches) -> Times {
-    let last = batches.table(Table::Traces).map(trace_table::View::of).find_map(|view| view.last_ts_ns.get(0));
+    let last = batches
+        .table(Table::Traces)
+        .map(|batch| trace_table::View::of(batch).unwrap())
+        .find_map(|view| view.last_ts_ns.get(0));
     let mut times = Times::new();
     let mut add = |key: String, dur_ns: i64| {
         let entry = times.entry(key).or_default();
         *entry = (entry.0 + 1, entry.1 + i128::from(dur_ns));
     };
-    for view in batches.table(Table::Spans).map(spans::View::of) {
+    for view in batches.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let dur_ns = view.dur_ns.get(row).unwrap_or_else(|| (last.unwrap_or(0) - view.ts_ns.get(row)).max(0));
             add(key(view.name.get(row), view.file.get(row), view.line.get(row).map(u64::from)), dur_ns);
         }
     }
-    for view in batches.table(Table::Switches).map(switches::View::of) {
+    for view in batches.table(Table::Switches).map(|batch| switches::View::of(batch).unwrap()) {
         (0..view.rows).for_each(|row| add(key(view.name.get(row), None, None), view.dur_ns.get(row)));
     }
     times
@@ -99,14 +102,14 @@ fn found_weights(json: &Json, name: &str) -> Weights {
 
 fn expected_weights(batches: &Batches, live_only: bool) -> Weights {
     let mut places = BTreeMap::new();
-    for view in batches.table(Table::Frames).map(frames::View::of) {
+    for view in batches.table(Table::Frames).map(|batch| frames::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let line = view.line.get(row).map(u64::from);
             places.insert(view.id.get(row), key(view.function.get(row), view.file.get(row), line));
         }
     }
     let mut paths: BTreeMap<i64, Vec<String>> = BTreeMap::new();
-    for view in batches.table(Table::Stacks).map(stacks::View::of) {
+    for view in batches.table(Table::Stacks).map(|batch| stacks::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let mut path = view.parent_id.get(row).map_or_else(Vec::new, |parent| paths[&parent].clone());
             path.push(places[&view.frame_id.get(row)].clone());
@@ -114,7 +117,7 @@ fn expected_weights(batches: &Batches, live_only: bool) -> Weights {
         }
     }
     let mut weights = Weights::new();
-    for view in batches.table(Table::Allocations).map(allocations::View::of) {
+    for view in batches.table(Table::Allocations).map(|batch| allocations::View::of(batch).unwrap()) {
         for row in (0..view.rows).filter(|row| !live_only || view.fate.get(*row) == "live") {
             let path = match view.stack_id.get(row) {
                 Some(stack) => paths[&stack].clone(),

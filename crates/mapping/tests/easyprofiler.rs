@@ -16,8 +16,8 @@ use traceloom_easyprofiler::{
 };
 use traceloom_mapping::{Options, Trace, ingest, open};
 use traceloom_model::{
-    Batches, Columns, Filter, Flow, Integrity, Table, TableSink, Wanted, args, definitions, events, spans, switches,
-    threads, traces,
+    Batches, Columns, Filter, Flow, Integrity, Table, TableSink, Wanted, args, definitions, events, select, spans,
+    switches, threads, traces,
 };
 
 /// The tables that these files can fill.
@@ -133,8 +133,11 @@ fn self_times_are_the_same_with_and_without_parents() {
     let trace = of_bytes(sample::sample().unwrap().bytes);
     let alone = part(&trace, Table::Spans, &["self_ns"]);
     let beside = part(&trace, Table::Spans, &["depth", "self_ns"]);
+    select! {
+        struct SelfTimes of spans { self_ns }
+    }
     let own = |batches: &[RecordBatch]| {
-        let views = batches.iter().map(spans::View::of);
+        let views = batches.iter().map(|batch| SelfTimes::of(batch).unwrap());
         views.flat_map(|view| (0..view.rows).map(|row| view.self_ns.get(row)).collect::<Vec<_>>()).collect::<Vec<_>>()
     };
     assert_eq!(own(&alone), own(&beside));
@@ -150,7 +153,7 @@ fn a_filter_drops_only_rows_outside() {
     let kept = |batches: &Batches| {
         let mut rows = Vec::new();
         for batch in batches.table(Table::Spans) {
-            let view = spans::View::of(batch);
+            let view = spans::View::of(batch).unwrap();
             rows.extend((0..view.rows).map(|row| (view.id.get(row), view.ts_ns.get(row), view.thread_id.get(row))));
         }
         rows
@@ -164,7 +167,7 @@ fn a_filter_drops_only_rows_outside() {
     let arguments = |batches: &Batches| {
         let mut rows = Vec::new();
         for batch in batches.table(Table::Args) {
-            let view = args::View::of(batch);
+            let view = args::View::of(batch).unwrap();
             rows.extend(
                 (0..view.rows)
                     .map(|row| (view.id.get(row), view.owner_id.get(row), view.float_value.get(row).map(f64::to_bits))),
@@ -232,13 +235,13 @@ fn an_event_that_others_lie_inside_of_is_a_span_too() {
     let (batches, verdict) = tables(&of_records(0, 50, &records));
     assert_eq!(verdict.overlaps.len(), 1);
     let batch = batches.table(Table::Spans).next().unwrap();
-    let view = spans::View::of(batch);
+    let view = spans::View::of(batch).unwrap();
     let row = |row| (view.id.get(row), view.parent_id.get(row), view.depth.get(row), view.self_ns.get(row));
     let expected =
         [(0, Some(1), 2, Some(100)), (1, Some(3), 1, Some(0)), (2, Some(3), 1, Some(40)), (3, None, 0, Some(270))];
     assert_eq!((0..view.rows).map(row).collect::<Vec<_>>(), expected);
     let batch = batches.table(Table::Events).next().unwrap();
-    let view = events::View::of(batch);
+    let view = events::View::of(batch).unwrap();
     let found: Vec<_> = (0..view.rows).map(|row| (view.id.get(row), view.span_id.get(row))).collect();
     assert_eq!(found, [(1, Some(3)), (2, Some(3))]);
 }
@@ -257,10 +260,10 @@ fn sections_of_one_thread_are_one_thread() {
         block(0, 90, 210),
     ];
     let batches = tables(&of_records(0, 50, &records)).0;
-    let view = threads::View::of(batches.table(Table::Threads).next().unwrap());
+    let view = threads::View::of(batches.table(Table::Threads).next().unwrap()).unwrap();
     let rows: Vec<_> = (0..view.rows).map(|row| (view.tid.get(row), view.name.get(row))).collect();
     assert_eq!(rows, [(Some(7), Some("late")), (Some(8), Some("other"))]);
-    let view = spans::View::of(batches.table(Table::Spans).next().unwrap());
+    let view = spans::View::of(batches.table(Table::Spans).next().unwrap()).unwrap();
     let parents: Vec<_> = (0..view.rows).map(|row| (view.thread_id.get(row), view.parent_id.get(row))).collect();
     assert_eq!(parents, [(0, Some(2)), (1, None), (0, None)]);
 }
@@ -272,10 +275,10 @@ fn without_a_begin_times_count_from_the_first_timed_record() {
     let head = Record::Thread(Thread { id: 1, name, switches: 1 });
     let records = vec![head, switch, Record::Blocks(1), block(0, 1_000, 4_000)];
     let batches = tables(&of_records(1_000_000, 0, &records)).0;
-    let view = traces::View::of(batches.table(Table::Traces).next().unwrap());
+    let view = traces::View::of(batches.table(Table::Traces).next().unwrap()).unwrap();
     assert_eq!((view.start_native_ns.get(0), view.start_ticks.get(0)), (3_000_000, Some(3_000)));
     assert_eq!((view.first_ts_ns.get(0), view.last_ts_ns.get(0)), (Some(-2_000_000), Some(1_000_000)));
-    let view = switches::View::of(batches.table(Table::Switches).next().unwrap());
+    let view = switches::View::of(batches.table(Table::Switches).next().unwrap()).unwrap();
     assert_eq!((view.ts_ns.get(0), view.dur_ns.get(0)), (0, 500_000));
 }
 
@@ -283,12 +286,12 @@ fn without_a_begin_times_count_from_the_first_timed_record() {
 fn times_beyond_the_tables_saturate_and_are_reported() {
     let records = vec![thread(7, b""), Record::Blocks(1), block(0, u64::MAX - 9, u64::MAX)];
     let batches = tables(&of_records(0, 50, &records)).0;
-    let view = spans::View::of(batches.table(Table::Spans).next().unwrap());
+    let view = spans::View::of(batches.table(Table::Spans).next().unwrap()).unwrap();
     assert_eq!((view.ts_ns.get(0), view.dur_ns.get(0)), (i64::MAX, Some(9)));
     let codes: Vec<_> = batches
         .table(Table::Findings)
         .flat_map(|batch| {
-            let view = traceloom_model::findings::View::of(batch);
+            let view = traceloom_model::findings::View::of(batch).unwrap();
             (0..view.rows).map(|row| view.code.get(row).to_owned()).collect::<Vec<_>>()
         })
         .collect();
@@ -299,9 +302,9 @@ fn times_beyond_the_tables_saturate_and_are_reported() {
 fn a_block_without_its_descriptor_stays() {
     let records = vec![thread(7, b""), Record::Blocks(1), block(9, 100, 200)];
     let batches = tables(&of_records(0, 50, &records)).0;
-    let view = spans::View::of(batches.table(Table::Spans).next().unwrap());
+    let view = spans::View::of(batches.table(Table::Spans).next().unwrap()).unwrap();
     assert_eq!((view.definition_id.get(0), view.name.get(0), view.file.get(0)), (None, "", None));
-    let view = definitions::View::of(batches.table(Table::Definitions).next().unwrap());
+    let view = definitions::View::of(batches.table(Table::Definitions).next().unwrap()).unwrap();
     assert_eq!((view.rows, view.line.get(0)), (2, None));
 }
 

@@ -23,13 +23,13 @@ use crate::checks::{Counted, OneBatch};
 fn collect<'b, V, R>(
     batches: &'b Batches,
     table: Table,
-    view: impl Fn(&'b arrow_array::RecordBatch) -> V,
+    view: impl Fn(&'b arrow_array::RecordBatch) -> traceloom_core::Result<V>,
     row: impl Fn(&V, usize) -> R,
 ) -> Vec<R> {
     batches
         .table(table)
         .flat_map(|batch| {
-            let view = view(batch);
+            let view = view(batch).unwrap();
             (0..batch.num_rows()).map(|number| row(&view, number)).collect::<Vec<_>>()
         })
         .collect()
@@ -348,7 +348,7 @@ fn check_threads_and_times(golden: &Json, batches: &Batches, place: &str) {
     let last = summary[rule].as_u64().filter(|_| summary["events"] != 0).map(ns);
     let start = golden["header"]["start_us"].as_u64().expect("a start");
     let batch = batches.table(Table::Traces).next().expect("a trace has its row");
-    let view = traces::View::of(batch);
+    let view = traces::View::of(batch).unwrap();
     assert_eq!(view.last_ts_ns.get(0), last, "{place}");
     let found = (view.start_ticks.get(0), view.unix_origin_ns.get(0), view.start_native_ns.get(0));
     assert_eq!(found, (Some(start), Some(ns(start)), ns(start)), "{place}");

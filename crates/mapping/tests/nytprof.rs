@@ -195,7 +195,7 @@ fn what_is_in_an_undefined_file_has_its_number() {
         let file = rows::files(&batches).remove(&fid).expect("a file is made up");
         assert_eq!(file, (format!("file {fid}"), None, None, None), "{name}");
         let lines = batches.table(Table::LineTimes).flat_map(|batch| {
-            let view = traceloom_model::line_times::View::of(batch);
+            let view = traceloom_model::line_times::View::of(batch).unwrap();
             (0..view.rows).map(move |row| (view.file_id.get(row), view.file.get(row).to_owned())).collect::<Vec<_>>()
         });
         assert!(lines.collect::<Vec<_>>().contains(&(Some(fid), format!("file {fid}"))), "{name}");

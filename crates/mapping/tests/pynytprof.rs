@@ -143,7 +143,7 @@ fn check_subs(golden: &Json, batches: &Batches, files: &BTreeMap<u64, String>, p
     type Row = (String, Option<String>, Option<u32>, Option<u32>, Option<u64>);
     let mut found: BTreeMap<i64, Row> = BTreeMap::new();
     for batch in batches.table(Table::Definitions) {
-        let view = definitions::View::of(batch);
+        let view = definitions::View::of(batch).unwrap();
         found.extend((0..view.rows).map(|row| {
             let file = view.file.get(row).map(str::to_owned);
             let (line, last_line, flags) = (view.line.get(row), view.last_line.get(row), view.flags.get(row));
@@ -170,7 +170,7 @@ fn check_subs(golden: &Json, batches: &Batches, files: &BTreeMap<u64, String>, p
 fn check_lines(golden: &Json, batches: &Batches, files: &BTreeMap<u64, String>, place: &str) {
     let mut found = Vec::new();
     for batch in batches.table(Table::LineTimes) {
-        let view = line_times::View::of(batch);
+        let view = line_times::View::of(batch).unwrap();
         found.extend((0..view.rows).map(|row| {
             assert_eq!(view.level.get(row), "line");
             let file = (view.file_id.get(row), view.file.get(row).to_owned());
@@ -196,7 +196,7 @@ fn check_calls(
 ) {
     let mut found = Vec::new();
     for batch in batches.table(Table::Calls) {
-        let view = calls::View::of(batch);
+        let view = calls::View::of(batch).unwrap();
         found.extend((0..view.rows).map(|row| {
             assert_eq!((view.recursive_ns.get(row), view.max_depth.get(row)), (None, None));
             let who = (view.caller.get(row).map(str::to_owned), view.callee.get(row).to_owned());
@@ -221,7 +221,7 @@ fn check_visits(golden: &Json, batches: &Batches, place: &str) {
     let args = rows::args(batches, Table::Spans);
     let mut found = Vec::new();
     for batch in batches.table(Table::Spans) {
-        let view = spans::View::of(batch);
+        let view = spans::View::of(batch).unwrap();
         found.extend((0..view.rows).map(|row| {
             assert_eq!((view.category.get(row), view.depth.get(row)), ("range", 0));
             let fid = args[&(view.id.get(row), "file_id".to_owned())].clone();
@@ -273,7 +273,7 @@ fn lines_of_files_without_a_name_stay_apart() {
     assert_eq!(names, [(0, "file 0".to_owned()), (1, "file 1".to_owned()), (9, "file 9".to_owned())]);
     let mut found = Vec::new();
     for batch in batches.table(Table::LineTimes) {
-        let view = line_times::View::of(batch);
+        let view = line_times::View::of(batch).unwrap();
         found.extend((0..view.rows).map(|row| {
             (view.file_id.get(row), view.file.get(row).to_owned(), view.line.get(row), view.calls.get(row))
         }));

@@ -88,7 +88,7 @@ macro_rules! table {
             }
         }
 
-        /// Reads a batch, column by column.
+        /// Reads all columns of a batch.
         #[derive(Clone, Copy, Debug)]
         pub struct View<'b> {
             /// Number of rows.
@@ -101,14 +101,14 @@ macro_rules! table {
         }
 
         impl<'b> View<'b> {
-            /// The columns that are in the batch; the others read as empty.
-            pub fn of(batch: &'b arrow_array::RecordBatch) -> Self {
-                Self {
+            /// Reads a batch; a column that was not asked for is an error. [`crate::select!`] reads some columns only.
+            pub fn of(batch: &'b arrow_array::RecordBatch) -> traceloom_core::Result<Self> {
+                Ok(Self {
                     rows: batch.num_rows(),
-                    trace_id: <$crate::Unsigned as $crate::Kind>::reader(batch.column_by_name("trace_id")),
-                    id: <$crate::Int as $crate::Kind>::reader(batch.column_by_name("id")),
-                    $($column: <$kind as $crate::Kind>::reader(batch.column_by_name($crate::define::plain(stringify!($column)))),)+
-                }
+                    trace_id: $crate::read_column::<column::trace_id>(batch)?,
+                    id: $crate::read_column::<column::id>(batch)?,
+                    $($column: $crate::read_column::<column::$column>(batch)?,)+
+                })
             }
         }
 

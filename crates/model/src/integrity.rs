@@ -126,8 +126,8 @@ impl TableSink for Integrity {
     fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
         self.collect(table, &batch);
         match table {
-            Table::Args => self.collect_args(&args::View::of(&batch)),
-            Table::Spans => self.collect_spans(&spans::View::of(&batch)),
+            Table::Args => self.collect_args(&args::View::of(&batch)?),
+            Table::Spans => self.collect_spans(&spans::View::of(&batch)?),
             _ => {}
         }
         Ok(Flow::Continue)

@@ -29,7 +29,7 @@ fn span<'a>(id: i64, parent_id: Option<i64>, name: impl Into<Named<'a>>) -> Span
 }
 
 fn names(batches: &Batches) -> Vec<String> {
-    let views = batches.table(Table::Spans).map(spans::View::of);
+    let views = batches.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap());
     views.flat_map(|view| (0..view.rows).map(|row| view.name.get(row).to_owned()).collect::<Vec<_>>()).collect()
 }
 
@@ -49,7 +49,7 @@ fn rows_survive_the_way_through_batches_and_dictionaries() {
         texts.iter().enumerate().map(|(id, text)| if id % 3 == 0 { "known" } else { text }.to_owned()).collect();
     assert_eq!(names(&sink), expected);
     assert_eq!(sink.table(Table::Spans).count(), 3);
-    let view = sink.table(Table::Spans).map(spans::View::of).next().expect("there is a batch");
+    let view = sink.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()).next().expect("there is a batch");
     assert_eq!((view.trace_id.get(1), view.line.get(1), view.line.get(2)), (7, None, Some(2)));
     assert_eq!((view.parent_id.get(5), view.file.get(5), view.dur_ns.get(5)), (None, None, Some(10)));
 }
@@ -71,7 +71,7 @@ fn bytes_that_are_no_text_are_replaced() {
     }
     tables.finish().expect("the sink takes all");
     assert_eq!(names(&sink), ["a\u{fffd}b", "plain", "a\u{fffd}b", "a\u{fffd}b", "plain", "a\u{fffd}b"]);
-    let view = sink.table(Table::Spans).map(spans::View::of).next().expect("there is a batch");
+    let view = sink.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()).next().expect("there is a batch");
     assert_eq!(view.name.values().map(arrow_array::Array::len), Some(2), "one entry a text");
 }
 
@@ -105,7 +105,11 @@ fn long_texts_fill_a_batch_too() {
     tables.finish().expect("the sink takes all");
     let sizes: Vec<_> = sink.table(Table::Attributes).map(RecordBatch::num_rows).collect();
     assert_eq!(sizes, [2, 2, 1]);
-    let view = sink.table(Table::Attributes).map(attributes::View::of).last().expect("there is a batch");
+    let view = sink
+        .table(Table::Attributes)
+        .map(|batch| attributes::View::of(batch).unwrap())
+        .last()
+        .expect("there is a batch");
     assert_eq!((view.key.get(0), view.value.get(0).map(str::len)), ("k", Some(long.len())));
 }
 

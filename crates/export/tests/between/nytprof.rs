@@ -142,7 +142,7 @@ fn rows(trace: &dyn TableSource) -> BTreeMap<i64, Row> {
     trace.pour(&Filter::default(), &mut batches).unwrap();
     let mut rows = BTreeMap::new();
     for batch in batches.table(Table::Spans) {
-        let view = spans::View::of(batch);
+        let view = spans::View::of(batch).unwrap();
         for row in (0..view.rows).filter(|row| !matches!(view.category.get(*row), "frame" | "range")) {
             let dur_ns = view.dur_ns.get(row).unwrap();
             let name = view.name.get(row).to_owned();

@@ -82,7 +82,7 @@ impl Picture {
         source.pour(&Filter::default(), &mut batches).unwrap();
         let mut picture = Self::default();
         for batch in batches.table(Table::Traces) {
-            let view = traces::View::of(batch);
+            let view = traces::View::of(batch).unwrap();
             picture.clock = view.clock.get(0).to_owned();
             picture.start_ns = view.first_ts_ns.get(0).unwrap_or(0).min(0);
             picture.last_ns = view.last_ts_ns.get(0).unwrap_or(0);
@@ -92,7 +92,7 @@ impl Picture {
         let label = |id: i64| threads.get(&id).cloned().unwrap_or_else(|| format!("thread #{id}"));
         let args = |table: &str, id: i64| args.get(&(table.to_owned(), id)).cloned().unwrap_or_default();
         for batch in batches.table(Table::Spans) {
-            let view = spans::View::of(batch);
+            let view = spans::View::of(batch).unwrap();
             picture.spans.extend((0..view.rows).map(|row| Span {
                 thread: label(view.thread_id.get(row)),
                 category: view.category.get(row).to_owned(),
@@ -106,7 +106,7 @@ impl Picture {
         }
         picture.start_ns = picture.spans.iter().map(|span| span.ts_ns).fold(picture.start_ns, i64::min);
         for batch in batches.table(Table::Events) {
-            let view = events::View::of(batch);
+            let view = events::View::of(batch).unwrap();
             picture.events.extend((0..view.rows).map(|row| Point {
                 thread: view.thread_id.get(row).map(label),
                 category: view.category.get(row).to_owned(),
@@ -116,7 +116,7 @@ impl Picture {
             }));
         }
         for batch in batches.table(Table::Counters) {
-            let view = counters::View::of(batch);
+            let view = counters::View::of(batch).unwrap();
             picture.counters.extend((0..view.rows).map(|row| Point {
                 thread: view.thread_id.get(row).map(label),
                 category: "counter".to_owned(),
@@ -126,7 +126,7 @@ impl Picture {
             }));
         }
         for batch in batches.table(Table::Logs) {
-            let view = logs::View::of(batch);
+            let view = logs::View::of(batch).unwrap();
             picture.logs.extend((0..view.rows).map(|row| Log {
                 thread: view.thread_id.get(row).map(label),
                 ts_ns: view.ts_ns.get(row),
@@ -144,7 +144,7 @@ impl Picture {
 
     fn take_sums(&mut self, batches: &Batches) {
         for batch in batches.table(Table::Calls) {
-            let view = calls::View::of(batch);
+            let view = calls::View::of(batch).unwrap();
             self.calls.extend((0..view.rows).map(|row| {
                 let times = [view.incl_ns.get(row), view.excl_ns.get(row), view.recursive_ns.get(row).unwrap_or(0)];
                 let [caller, file] = [view.caller.get(row), view.file.get(row)].map(|name| name.map(str::to_owned));
@@ -152,7 +152,7 @@ impl Picture {
             }));
         }
         for batch in batches.table(Table::LineTimes) {
-            let view = line_times::View::of(batch);
+            let view = line_times::View::of(batch).unwrap();
             self.lines.extend((0..view.rows).filter(|row| view.level.get(*row) == "line").map(|row| {
                 let incl_ns = view.incl_ns.get(row);
                 let times = [incl_ns, view.excl_ns.get(row).unwrap_or(incl_ns)];
@@ -161,11 +161,11 @@ impl Picture {
         }
         let mut names = BTreeMap::new();
         for batch in batches.table(Table::Files) {
-            let view = files::View::of(batch);
+            let view = files::View::of(batch).unwrap();
             names.extend((0..view.rows).map(|row| (view.id.get(row), view.name.get(row).to_owned())));
         }
         for batch in batches.table(Table::Sources) {
-            let view = sources::View::of(batch);
+            let view = sources::View::of(batch).unwrap();
             self.sources.extend((0..view.rows).map(|row| {
                 let file = names.get(&view.file_id.get(row)).cloned().unwrap_or_default();
                 (file, view.line.get(row), view.text.get(row).to_owned())
@@ -179,7 +179,7 @@ impl Picture {
     fn take_memory(&mut self, batches: &Batches, label: impl Fn(i64) -> String + Copy) {
         let stacks = stacks_of(batches);
         for batch in batches.table(Table::Allocations) {
-            let view = allocations::View::of(batch);
+            let view = allocations::View::of(batch).unwrap();
             self.allocations.extend((0..view.rows).map(|row| {
                 let stack = view.stack_id.get(row).and_then(|id| stacks.get(&id).cloned()).unwrap_or_default();
                 (
@@ -194,7 +194,7 @@ impl Picture {
             }));
         }
         for batch in batches.table(Table::Frees) {
-            let view = frees::View::of(batch);
+            let view = frees::View::of(batch).unwrap();
             self.frees.extend(
                 (0..view.rows)
                     .map(|row| (view.ts_ns.get(row), view.address.get(row), view.allocation_id.get(row).is_some())),
@@ -209,7 +209,7 @@ impl Picture {
 fn stacks_of(batches: &Batches) -> BTreeMap<i64, String> {
     let mut names = BTreeMap::new();
     for batch in batches.table(Table::Frames) {
-        let view = frames::View::of(batch);
+        let view = frames::View::of(batch).unwrap();
         names.extend((0..view.rows).map(|row| {
             let place = (view.function.get(row), view.file.get(row), view.line.get(row));
             (view.id.get(row), format!("{place:?}"))
@@ -217,7 +217,7 @@ fn stacks_of(batches: &Batches) -> BTreeMap<i64, String> {
     }
     let mut stacks: BTreeMap<i64, String> = BTreeMap::new();
     for batch in batches.table(Table::Stacks) {
-        let view = stacks::View::of(batch);
+        let view = stacks::View::of(batch).unwrap();
         for row in 0..view.rows {
             let below = view.parent_id.get(row).and_then(|id| stacks.get(&id).cloned()).unwrap_or_default();
             stacks.insert(view.id.get(row), below + &names[&view.frame_id.get(row)]);
@@ -229,7 +229,7 @@ fn stacks_of(batches: &Batches) -> BTreeMap<i64, String> {
 fn threads_of(batches: &Batches) -> BTreeMap<i64, String> {
     let mut threads = BTreeMap::new();
     for batch in batches.table(Table::Threads) {
-        let view = threads::View::of(batch);
+        let view = threads::View::of(batch).unwrap();
         for row in 0..view.rows {
             let id = view.id.get(row);
             let label = match (view.name.get(row), view.tid.get(row)) {
@@ -246,7 +246,7 @@ fn threads_of(batches: &Batches) -> BTreeMap<i64, String> {
 fn args_of(batches: &Batches) -> BTreeMap<(String, i64), Arguments> {
     let mut all: BTreeMap<(String, i64), Arguments> = BTreeMap::new();
     for batch in batches.table(Table::Args) {
-        let view = args::View::of(batch);
+        let view = args::View::of(batch).unwrap();
         for row in 0..view.rows {
             let owner = all.entry((view.owner_table.get(row).to_owned(), view.owner_id.get(row))).or_default();
             let values = owner.entry(view.key.get(row).to_owned()).or_default();

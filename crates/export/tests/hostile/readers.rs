@@ -141,19 +141,19 @@ pub(crate) fn format(id: &str, out: &[u8]) -> Names {
     let mut batches = Batches::of(Wanted::everything());
     trace.pour(&Filter::default(), &mut batches).unwrap();
     let mut names = Names::new();
-    for view in batches.table(Table::Spans).map(spans::View::of) {
+    for view in batches.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()) {
         names.extend((0..view.rows).map(|row| view.name.get(row).to_owned()));
     }
-    for view in batches.table(Table::Logs).map(logs::View::of) {
+    for view in batches.table(Table::Logs).map(|batch| logs::View::of(batch).unwrap()) {
         names.extend((0..view.rows).map(|row| view.message.get(row).to_owned()));
     }
-    for view in batches.table(Table::Frames).map(frames::View::of) {
+    for view in batches.table(Table::Frames).map(|batch| frames::View::of(batch).unwrap()) {
         names.extend((0..view.rows).map(|row| view.function.get(row).to_owned()));
     }
-    for view in batches.table(Table::Calls).map(calls::View::of) {
+    for view in batches.table(Table::Calls).map(|batch| calls::View::of(batch).unwrap()) {
         names.extend((0..view.rows).map(|row| view.callee.get(row).to_owned()));
     }
-    for view in batches.table(Table::Definitions).map(definitions::View::of) {
+    for view in batches.table(Table::Definitions).map(|batch| definitions::View::of(batch).unwrap()) {
         names.extend((0..view.rows).map(|row| view.name.get(row).to_owned()));
     }
     names

@@ -59,7 +59,7 @@ fn expected(trace: &Trace) -> Numbers {
         let entry = numbers.slices.entry((name.to_owned(), category.to_owned())).or_default();
         *entry = (entry.0 + 1, entry.1 + dur.unwrap_or(0), entry.2 + i64::from(dur.is_none()));
     };
-    for view in batches.table(Table::Spans).map(spans::View::of) {
+    for view in batches.table(Table::Spans).map(|batch| spans::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             slice(view.name.get(row), view.category.get(row), view.dur_ns.get(row));
             if matches!(view.category.get(row), "block" | "call" | "scope") {
@@ -67,24 +67,24 @@ fn expected(trace: &Trace) -> Numbers {
             }
         }
     }
-    for view in batches.table(Table::Switches).map(switches::View::of) {
+    for view in batches.table(Table::Switches).map(|batch| switches::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             slice(view.name.get(row), "switch", Some(view.dur_ns.get(row)));
             // The thread that ran instead.
             numbers.args += 1;
         }
     }
-    for view in batches.table(Table::Events).map(events::View::of) {
+    for view in batches.table(Table::Events).map(|batch| events::View::of(batch).unwrap()) {
         (0..view.rows).for_each(|row| slice(view.name.get(row), view.category.get(row), Some(0)));
     }
-    for view in batches.table(Table::Logs).map(logs::View::of) {
+    for view in batches.table(Table::Logs).map(|batch| logs::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             slice(view.message.get(row), view.level_name.get(row), Some(0));
             *numbers.logs.entry(view.message.get(row).to_owned()).or_default() += 1;
         }
     }
     let elements = elements(&batches);
-    for view in batches.table(Table::Counters).map(counters::View::of) {
+    for view in batches.table(Table::Counters).map(|batch| counters::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             match view.value.get(row) {
                 None => {
@@ -99,7 +99,7 @@ fn expected(trace: &Trace) -> Numbers {
             }
         }
     }
-    for view in batches.table(Table::Args).map(args::View::of) {
+    for view in batches.table(Table::Args).map(|batch| args::View::of(batch).unwrap()) {
         let shown = |row: &usize| matches!(view.owner_table.get(*row), "spans" | "events" | "logs");
         numbers.args += (0..view.rows).filter(shown).count() as i64;
         let is_null = |row: &usize| {
@@ -113,7 +113,7 @@ fn expected(trace: &Trace) -> Numbers {
     }
     add_memory(&batches, &mut sums);
     numbers.flows = batches.rows(Table::Links) as i64;
-    for view in batches.table(Table::Traces).map(traces_table::View::of) {
+    for view in batches.table(Table::Traces).map(|batch| traces_table::View::of(batch).unwrap()) {
         numbers.last_ts_ns = (0..view.rows).filter_map(|row| view.last_ts_ns.get(row)).max().unwrap_or(0);
     }
     let mut integrity = Integrity::default();
@@ -127,7 +127,7 @@ fn expected(trace: &Trace) -> Numbers {
 /// Which element of an array a counter is.
 fn elements(batches: &Batches) -> BTreeMap<i64, u32> {
     let mut elements = BTreeMap::new();
-    for view in batches.table(Table::Args).map(args::View::of) {
+    for view in batches.table(Table::Args).map(|batch| args::View::of(batch).unwrap()) {
         let of_counters = (0..view.rows).filter(|row| view.owner_table.get(*row) == "counters");
         elements.extend(of_counters.filter_map(|row| Some((view.owner_id.get(row), view.idx.get(row)?))));
     }
@@ -143,7 +143,7 @@ const NOT_FINITE: &str = "not finite";
 /// The curve of the memory in use, one value for each time at which it changes.
 fn add_memory(batches: &Batches, sums: &mut BTreeMap<String, (i64, f64)>) {
     let mut changes: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
-    for view in batches.table(Table::Allocations).map(allocations::View::of) {
+    for view in batches.table(Table::Allocations).map(|batch| allocations::View::of(batch).unwrap()) {
         for row in 0..view.rows {
             let size = view.size_bytes.get(row) as i64;
             let mut change = |ts_ns: i64, sign: i64| {

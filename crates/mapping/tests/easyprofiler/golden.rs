@@ -12,7 +12,7 @@ macro_rules! rows {
     ($batches:expr, $table:ident, $module:ident, $view:ident, $row:ident => $make:expr) => {{
         let mut rows = Vec::new();
         for batch in $batches.table(Table::$table) {
-            let $view = $module::View::of(batch);
+            let $view = $module::View::of(batch).unwrap();
             rows.extend((0..$view.rows).map(|$row| ($view.id.get($row), $make)));
         }
         rows

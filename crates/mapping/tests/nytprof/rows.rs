@@ -24,7 +24,7 @@ pub(crate) struct SpanRow {
 pub(crate) fn spans(batches: &Batches) -> Vec<SpanRow> {
     let mut rows = Vec::new();
     for batch in batches.table(Table::Spans) {
-        let view = spans::View::of(batch);
+        let view = spans::View::of(batch).unwrap();
         rows.extend((0..view.rows).map(|row| SpanRow {
             id: view.id.get(row),
             parent_id: view.parent_id.get(row),
@@ -44,7 +44,7 @@ pub(crate) fn spans(batches: &Batches) -> Vec<SpanRow> {
 pub(crate) fn attributes(batches: &Batches) -> BTreeMap<String, Option<String>> {
     let mut rows = BTreeMap::new();
     for batch in batches.table(Table::Attributes) {
-        let view = attributes::View::of(batch);
+        let view = attributes::View::of(batch).unwrap();
         let pair = |row| (view.key.get(row).to_owned(), view.value.get(row).map(str::to_owned));
         rows.extend((0..view.rows).map(pair));
     }
@@ -57,7 +57,7 @@ pub(crate) type FileRow = (String, Option<i64>, Option<u32>, Option<u64>);
 pub(crate) fn files(batches: &Batches) -> BTreeMap<i64, FileRow> {
     let mut rows = BTreeMap::new();
     for batch in batches.table(Table::Files) {
-        let view = files::View::of(batch);
+        let view = files::View::of(batch).unwrap();
         rows.extend((0..view.rows).map(|row| {
             let (name, flags) = (view.name.get(row).to_owned(), view.flags.get(row));
             (view.id.get(row), (name, view.parent_file_id.get(row), view.parent_line.get(row), flags))
@@ -70,7 +70,7 @@ pub(crate) fn files(batches: &Batches) -> BTreeMap<i64, FileRow> {
 pub(crate) fn sources(batches: &Batches) -> Vec<(i64, u32, String)> {
     let mut rows = Vec::new();
     for batch in batches.table(Table::Sources) {
-        let view = sources::View::of(batch);
+        let view = sources::View::of(batch).unwrap();
         let row = |row| (view.file_id.get(row), view.line.get(row), view.text.get(row).to_owned());
         rows.extend((0..view.rows).map(row));
     }
@@ -84,7 +84,7 @@ pub(crate) type LineKey = (Option<i64>, String, u32);
 pub(crate) fn line_times(batches: &Batches) -> BTreeMap<LineKey, (u64, i64, Option<i64>)> {
     let mut rows = BTreeMap::new();
     for batch in batches.table(Table::LineTimes) {
-        let view = line_times::View::of(batch);
+        let view = line_times::View::of(batch).unwrap();
         for row in 0..view.rows {
             let key = (view.file_id.get(row), view.level.get(row).to_owned(), view.line.get(row));
             let times = (view.calls.get(row), view.incl_ns.get(row), view.excl_ns.get(row));
@@ -109,7 +109,7 @@ pub(crate) type CallSums = BTreeMap<(String, Option<String>, Option<u32>), CallS
 pub(crate) fn calls(batches: &Batches) -> CallSums {
     let mut sums = CallSums::new();
     for batch in batches.table(Table::Calls) {
-        let view = calls::View::of(batch);
+        let view = calls::View::of(batch).unwrap();
         for row in 0..view.rows {
             let file = view.file.get(row).map(str::to_owned);
             let sum = sums.entry((view.callee.get(row).to_owned(), file, view.line.get(row))).or_default();
@@ -131,7 +131,7 @@ pub(crate) type SubRow = (i64, Option<String>, Option<u32>, Option<u32>);
 pub(crate) fn subs(batches: &Batches) -> BTreeMap<String, SubRow> {
     let mut rows = BTreeMap::new();
     for batch in batches.table(Table::Definitions) {
-        let view = definitions::View::of(batch);
+        let view = definitions::View::of(batch).unwrap();
         for row in 0..view.rows {
             assert_eq!(view.kind.get(row), "sub");
             let file = view.file.get(row).map(str::to_owned);
@@ -148,7 +148,7 @@ pub(crate) type ProcessRow = (Option<u64>, Option<u64>, Option<i64>, Option<i64>
 pub(crate) fn processes(batches: &Batches) -> Vec<ProcessRow> {
     let mut rows = Vec::new();
     for batch in batches.table(Table::Processes) {
-        let view = processes::View::of(batch);
+        let view = processes::View::of(batch).unwrap();
         let row = |row| (view.pid.get(row), view.ppid.get(row), view.start_ts_ns.get(row), view.end_ts_ns.get(row));
         rows.extend((0..view.rows).map(row));
     }
@@ -159,7 +159,7 @@ pub(crate) fn processes(batches: &Batches) -> Vec<ProcessRow> {
 pub(crate) fn args(batches: &Batches, owner: Table) -> HashMap<(i64, String), String> {
     let mut rows = HashMap::new();
     for batch in batches.table(Table::Args) {
-        let view = args::View::of(batch);
+        let view = args::View::of(batch).unwrap();
         for row in (0..view.rows).filter(|row| view.owner_table.get(*row) == owner.name()) {
             let value = view.text_value.get(row).map(str::to_owned);
             let value = value.or(view.uint_value.get(row).map(|value| value.to_string()));
@@ -175,11 +175,11 @@ pub(crate) fn args(batches: &Batches, owner: Table) -> HashMap<(i64, String), St
 pub(crate) fn stacks(batches: &Batches) -> BTreeSet<Vec<String>> {
     let (mut functions, mut stacks) = (HashMap::new(), HashMap::new());
     for batch in batches.table(Table::Frames) {
-        let view = frames::View::of(batch);
+        let view = frames::View::of(batch).unwrap();
         functions.extend((0..view.rows).map(|row| (view.id.get(row), view.function.get(row).to_owned())));
     }
     for batch in batches.table(Table::Stacks) {
-        let view = stacks::View::of(batch);
+        let view = stacks::View::of(batch).unwrap();
         let stack = |row| (view.id.get(row), (view.parent_id.get(row), view.frame_id.get(row)));
         stacks.extend((0..view.rows).map(stack));
     }
@@ -194,7 +194,7 @@ pub(crate) fn stacks(batches: &Batches) -> BTreeSet<Vec<String>> {
 pub(crate) fn findings(batches: &Batches) -> Vec<(String, Option<u64>, String)> {
     let mut rows = Vec::new();
     for batch in batches.table(Table::Findings) {
-        let view = findings::View::of(batch);
+        let view = findings::View::of(batch).unwrap();
         let row = |row| (view.code.get(row).to_owned(), view.position.get(row), view.message.get(row).to_owned());
         rows.extend((0..view.rows).map(row).filter(|(code, ..)| !code.starts_with("tables.")));
     }
@@ -203,6 +203,6 @@ pub(crate) fn findings(batches: &Batches) -> Vec<(String, Option<u64>, String)> 
 
 /// The origin as time of day, the first and the last time.
 pub(crate) fn times(batches: &Batches) -> (Option<i64>, Option<i64>, Option<i64>) {
-    let view = traces::View::of(batches.table(Table::Traces).next().expect("a trace has its row"));
+    let view = traces::View::of(batches.table(Table::Traces).next().expect("a trace has its row")).unwrap();
     (view.unix_origin_ns.get(0), view.first_ts_ns.get(0), view.last_ts_ns.get(0))
 }

@@ -214,7 +214,7 @@ fn the_origin_is_the_timebase() {
         made.put(7, tick, []);
         let (batches, _) = common::tables(&made.trace());
         let batch = batches.table(Table::Traces).next().unwrap().clone();
-        let view = traces::View::of(&batch);
+        let view = traces::View::of(&batch).unwrap();
         (view.clock.get(0).to_owned(), view.start_native_ns.get(0), view.unix_origin_ns.get(0), view.first_ts_ns.get(0))
     };
     let timebase = |timebase_ms, flags| FileInfo { timebase_ms, flags, ..FileInfo::default() };
@@ -241,7 +241,7 @@ fn times_that_do_not_fit_are_reported() {
         let (batches, _) = common::tables(&trace);
         assert_eq!(Rows::of(&batches).spans[1].ts, time);
         let batch = batches.table(Table::Findings).next().unwrap();
-        let view = findings::View::of(batch);
+        let view = findings::View::of(batch).unwrap();
         let codes: Vec<_> = (0..view.rows).map(|row| view.code.get(row)).collect();
         assert_eq!(codes, ["wtf.second-header", "tables.time-range"]);
     }
@@ -253,7 +253,7 @@ fn resources_are_told_with_their_bytes() {
     let trace = Trace::new("sample".as_ref(), source, None, &Options::default()).unwrap();
     let (batches, _) = common::tables(&trace);
     let batch = batches.table(Table::Resources).next().unwrap();
-    let view = resources::View::of(batch);
+    let view = resources::View::of(batch).unwrap();
     assert_eq!((view.rows, view.kind.get(0)), (1, "string_resource"));
     assert_eq!(view.bytes.get(0), b"void main() { gl_FragColor = vec4(1.0); }\n");
 }

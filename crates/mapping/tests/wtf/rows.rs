@@ -86,19 +86,19 @@ impl Rows {
             times: [None; 2],
         };
         for batch in batches.table(Table::Spans) {
-            let view = spans::View::of(batch);
+            let view = spans::View::of(batch).unwrap();
             rows.spans.extend((0..view.rows).map(|row| span(&view, row)));
         }
         for batch in batches.table(Table::Events) {
-            let view = events::View::of(batch);
+            let view = events::View::of(batch).unwrap();
             rows.events.extend((0..view.rows).map(|row| event(&view, row)));
         }
         for batch in batches.table(Table::Links) {
-            let view = links::View::of(batch);
+            let view = links::View::of(batch).unwrap();
             rows.links.extend((0..view.rows).map(|row| link(&view, row)));
         }
         for batch in batches.table(Table::Args) {
-            let view = args::View::of(batch);
+            let view = args::View::of(batch).unwrap();
             for row in 0..view.rows {
                 let owner = (view.owner_table.get(row).to_owned(), view.owner_id.get(row));
                 rows.args.entry(owner).or_default().push(arg(&view, row));
@@ -110,7 +110,7 @@ impl Rows {
 
     fn declared(&mut self, batches: &Batches) {
         for batch in batches.table(Table::Definitions) {
-            let view = definitions::View::of(batch);
+            let view = definitions::View::of(batch).unwrap();
             self.definitions.extend((0..view.rows).map(|row| Definition {
                 kind: view.kind.get(row).to_owned(),
                 name: view.name.get(row).to_owned(),
@@ -119,17 +119,17 @@ impl Rows {
             }));
         }
         for batch in batches.table(Table::Attributes) {
-            let view = attributes::View::of(batch);
+            let view = attributes::View::of(batch).unwrap();
             let pair = |row| (view.key.get(row).to_owned(), view.value.get(row).unwrap_or_default().to_owned());
             self.attributes.extend((0..view.rows).map(pair));
         }
         for batch in batches.table(Table::Threads) {
-            let view = threads::View::of(batch);
+            let view = threads::View::of(batch).unwrap();
             let zone = |row| [view.name.get(row), view.kind.get(row), view.location.get(row)];
             self.threads.extend((0..view.rows).map(|row| zone(row).map(|text| text.map(str::to_owned))));
         }
         for batch in batches.table(Table::Traces) {
-            let view = traces::View::of(batch);
+            let view = traces::View::of(batch).unwrap();
             self.clock = view.clock.get(0).to_owned();
             self.times = [view.first_ts_ns.get(0), view.last_ts_ns.get(0)];
         }

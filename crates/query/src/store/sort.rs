@@ -198,7 +198,7 @@ mod tests {
         }
         let rows = sorter.finish().expect("a merge").flat_map(|batch| {
             let batch = batch.expect("a batch");
-            let view = traceloom_model::attributes::View::of(&batch);
+            let view = traceloom_model::attributes::View::of(&batch).expect("all columns");
             let row = |row: usize| {
                 let id = view.id.get(row);
                 assert_eq!(view.value.get(row), Some(id.to_string().as_str()));

@@ -8,7 +8,7 @@ use parquet::{
     file::reader::{FileReader, SerializedFileReader},
 };
 use traceloom_mapping::{Trace, TraceSet};
-use traceloom_model::{Batches, Columns, Filter, Flow, Table, TableSink, TableSource, Wanted};
+use traceloom_model::{Batches, Columns, Filter, Flow, Table, TableSink, TableSource, Wanted, select};
 use traceloom_query::store::{self, Options, Shelf, Store};
 
 use crate::common::{FIXTURES, listing, rows, traces, write};
@@ -173,14 +173,15 @@ fn times_and_columns_that_nobody_wants_are_left_out() {
     times.sort_unstable();
     let (from_ns, to_ns) = (times[times.len() / 2], times[times.len() / 2 + times.len() / 10]);
     let filter = Filter::in_range(TimeRange::between(from_ns, to_ns));
-    let wanted =
-        Wanted::nothing().and(Table::Allocations, Columns::named(Table::Allocations, &["ts_ns", "size_bytes"]));
-    let mut batches = Batches::of(wanted);
+    select! {
+        struct Sizes of allocations { ts_ns, size_bytes }
+    }
+    let mut batches = Batches::of(Wanted::nothing().and(Table::Allocations, Sizes::COLUMNS));
     store.pour(&filter, &mut batches).expect("the store can be read");
     let mut found = Vec::new();
     for batch in batches.table(Table::Allocations) {
         assert_eq!(batch.num_columns(), 2);
-        found.extend_from_slice(traceloom_model::allocations::View::of(batch).ts_ns.values());
+        found.extend_from_slice(Sizes::of(batch).unwrap().ts_ns.values());
     }
     assert!(found.len() < all.len(), "{} of {} rows came", found.len(), all.len());
     found.retain(|ts_ns| filter.takes_time(*ts_ns));
