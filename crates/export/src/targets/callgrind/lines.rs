@@ -3,9 +3,8 @@
 use std::io::Write;
 
 use hashbrown::HashSet;
-use traceloom_core::{Loss, Result};
+use traceloom_core::{Loss, Result, text::number::push_u64};
 
-use traceloom_core::text::number::push_u64;
 use traceloom_passes::{NameId, NamePool};
 
 /// What the tools call a file that nobody knows.

@@ -2,9 +2,11 @@
 
 use std::io::Write;
 
-use traceloom_core::Result;
+use traceloom_core::{
+    Result,
+    text::{json::Writer, number::push_micros, push_hex},
+};
 
-use traceloom_core::text::{json::Writer, number::push_micros, push_hex};
 use traceloom_passes::{Arg, Args, Datum, NameId, NamePool, Owner, Repeats};
 
 /// Bytes collected before they go out.

@@ -2,10 +2,8 @@
 
 use std::io::Write;
 
-use traceloom_core::Result;
-
 use traceloom_core::{
-    Store,
+    Result, Store,
     text::number::{push_i64, push_u64},
 };
 

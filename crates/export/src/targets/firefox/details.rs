@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use traceloom_core::Result;
+use traceloom_core::{Result, text::push_hex};
 
-use traceloom_core::text::push_hex;
 use traceloom_passes::{Arg, Args, Datum, NamePool, Owner};
 
 /// A text under construction.

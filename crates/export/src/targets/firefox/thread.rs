@@ -3,10 +3,9 @@
 use std::io::Write;
 
 use hashbrown::HashMap;
-use traceloom_core::Result;
+use traceloom_core::{Result, text::json::push_string};
 
 use super::column::Column;
-use traceloom_core::text::json::push_string;
 use traceloom_passes::{Frames, LookId, Looks, NameId, NamePool, check_frames as check};
 
 /// Whether a marker lasts.

@@ -1,14 +1,13 @@
 //! Arguments as debug annotations.
 
 use hashbrown::HashMap;
-use traceloom_core::Result;
+use traceloom_core::{Result, text::push_hex};
 
 use super::{
     fields::{annotation, event},
     packets::Packets,
     wire::Wire,
 };
-use traceloom_core::text::push_hex;
 use traceloom_passes::{Args, Datum, NameId, NamePool, Owner};
 
 /// Annotations of one event, reused from event to event.

@@ -1,9 +1,8 @@
 //! Begins and ends of spans.
 
-use traceloom_core::{Loss, Result};
+use traceloom_core::{Loss, Result, text::number::push_u64};
 
 use super::{Output, out::Out};
-use traceloom_core::text::number::push_u64;
 use traceloom_passes::{Layer, NEVER_CLOSED, Nest, Ordered, Pass, TOO_FAR, TOO_MANY_OVERLAP, ThreadIndex, Timeline};
 
 /// The page counts in floating-point numbers, which are exact up to here.

@@ -2,9 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::Result;
-
-use traceloom_core::text::json::Writer;
+use traceloom_core::{Result, text::json::Writer};
 
 /// Bytes written at once.
 const FULL: usize = 64 << 10;

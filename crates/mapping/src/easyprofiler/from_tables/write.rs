@@ -2,7 +2,7 @@
 
 use std::{io::Write, iter::Peekable};
 
-use traceloom_core::{ByteOrder, Error, Loss, Result};
+use traceloom_core::{ByteOrder, Error, Loss, Merge, Result, Sorted, Store};
 use traceloom_easyprofiler::{
     Block, Bookmark, Descriptor, Header, Name, Record, Switch, Tally, Thread, Value, create,
     raw::{BlockType, DataType, EASY_PROFILER_SIGNATURE, Layout, Status, Version},
@@ -14,7 +14,6 @@ use super::{
     points::BYTES,
     sections::Sections,
 };
-use traceloom_core::{Merge, Sorted, Store};
 use traceloom_passes::{NameId, NamePool, Pass};
 
 /// Sizes are stored in 16 bits; what belongs to a record beside its text is shorter than the rest of them.

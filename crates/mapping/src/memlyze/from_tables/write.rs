@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::Result;
+use traceloom_core::{Result, Sorted};
 use traceloom_memlyze::{
     Alloc, Clock, Free, Gc, Header, Marker, Padding, Record, create_with_metadata,
     raw::{Dialect, Packing},
@@ -12,7 +12,6 @@ use super::{
     item::{ALLOC, FREE, GC, Item},
     names::Names,
 };
-use traceloom_core::Sorted;
 use traceloom_passes::Pass;
 
 /// Writes the file.

@@ -2,13 +2,12 @@
 //!
 //! What has a type of the format keeps it. Other numbers are JSON, which has room for all of their digits.
 
-use traceloom_core::Result;
+use traceloom_core::{Result, text::json};
 use traceloom_wtf::{
     Array, Text, Value,
     raw::{ArgumentType, Element},
 };
 
-use traceloom_core::text::json;
 use traceloom_passes::{Arg, Args, Datum, Look, NameId, NamePool, Owner};
 
 /// The arguments of one row.

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use hashbrown::HashMap;
-use traceloom_core::{ByteOrder, Cursor, Loss, Result};
+use traceloom_core::{ByteOrder, Cursor, Loss, Result, Store, text::json};
 use traceloom_model::Table;
 use traceloom_wtf::{
     Composer, Text, TypeId, Value, ZoneId,
@@ -17,7 +17,6 @@ use super::{
     value::{Held, Item, Items, json_of, put_source, source_items},
     zones::Zone,
 };
-use traceloom_core::{Store, text::json};
 use traceloom_passes::{LookId, NameId, NamePool, Owner, Pass};
 
 /// Types that are written for rows of the same name, with their arguments.
