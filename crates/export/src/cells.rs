@@ -5,10 +5,7 @@ use arrow_array::{
     cast::AsArray,
     types::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type},
 };
-use traceloom_core::{Result, Slice};
-use traceloom_model::Table;
-
-use traceloom_passes::{Datum, Roster, span_is_taken};
+use traceloom_passes::Datum;
 
 /// A column of any kind.
 #[derive(Clone, Copy, Debug)]
@@ -76,49 +73,6 @@ impl<'b> AnyColumn<'b> {
             Self::Unsigned(array) if array.is_valid(row) => Datum::Unsigned(array.value(row)),
             Self::Words(array) if array.is_valid(row) => Datum::Unsigned(array.value(row).into()),
             _ => Datum::Null,
-        }
-    }
-}
-
-/// Says which rows of a batch a slice takes, by whatever time and thread they have.
-#[derive(Debug)]
-pub struct Taken<'b> {
-    slice: &'b Slice,
-    trace_id: AnyColumn<'b>,
-    ts_ns: AnyColumn<'b>,
-    dur_ns: AnyColumn<'b>,
-    thread_id: AnyColumn<'b>,
-}
-
-impl<'b> Taken<'b> {
-    /// Looks at the columns of a batch.
-    pub fn new(batch: &'b RecordBatch, slice: &'b Slice) -> Self {
-        let column = |name: &str| batch.column_by_name(name).map_or(AnyColumn::None, |array| AnyColumn::of(array));
-        let [trace_id, ts_ns, dur_ns, thread_id] = ["trace_id", "ts_ns", "dur_ns", "thread_id"].map(column);
-        Self { slice, trace_id, ts_ns, dur_ns, thread_id }
-    }
-
-    /// Whether a row is taken; one without a time is, and so is one without a thread, unless threads are named.
-    pub fn takes(&self, row: usize, roster: &mut Roster, table: Table) -> Result<bool> {
-        if let Datum::Int(ts_ns) = self.ts_ns.get(row) {
-            let is_open = table == Table::Spans && self.dur_ns.get(row) == Datum::Null;
-            let dur_ns = match self.dur_ns.get(row) {
-                Datum::Int(dur_ns) => Some(dur_ns),
-                _ => (!is_open).then_some(0),
-            };
-            if !span_is_taken(self.slice, ts_ns, dur_ns) {
-                return Ok(false);
-            }
-        }
-        if self.slice.threads.is_empty() {
-            return Ok(true);
-        }
-        match (self.trace_id.get(row), self.thread_id.get(row)) {
-            (Datum::Unsigned(trace_id), Datum::Int(thread_id)) => {
-                let index = roster.index(trace_id, thread_id)?;
-                Ok(roster.thread(index).is_taken)
-            }
-            _ => Ok(matches!(self.thread_id, AnyColumn::None)),
         }
     }
 }

@@ -21,9 +21,9 @@ mod targets;
 pub mod text;
 mod wire;
 
-pub use traceloom_passes::{Descriptor, Options, Target, Variant, write};
+pub use traceloom_passes::{Options, Target, Variant, write};
 
 pub use crate::{
-    cells::{AnyColumn, Taken},
+    cells::AnyColumn,
     targets::{TARGETS, by_id, by_path, targets},
 };

@@ -11,7 +11,7 @@ use std::{
 };
 
 use traceloom_core::{Loss, Source};
-use traceloom_export::{Descriptor, Options, Target, targets, write};
+use traceloom_export::{Options, Target, targets, write};
 use traceloom_mapping::{Trace, open};
 use traceloom_model::{
     Batches, Filter, Integrity, Table, TableSource, Wanted, allocations, args, spans, switches, traces as trace_table,
@@ -138,7 +138,7 @@ const CONTENT: [Table; 9] = [
 ];
 
 /// Whether a target has a place for some of the data. Those of tables have one for all.
-fn fits(target: &Descriptor, facts: &Facts) -> bool {
+fn fits(target: &Target, facts: &Facts) -> bool {
     target.needs.is_empty() || CONTENT.iter().any(|table| target.shows(*table) && facts.rows(*table) > 0)
 }
 
@@ -151,7 +151,7 @@ fn loses_some(loss: &Loss, words: &[&str]) -> bool {
 }
 
 /// Rows of tables that the target does not show are counted, each once.
-fn check_loss(target: &Descriptor, loss: &Loss, facts: &Facts, wrong: &mut Vec<String>) {
+fn check_loss(target: &Target, loss: &Loss, facts: &Facts, wrong: &mut Vec<String>) {
     let silent = [Table::Traces, Table::Processes, Table::Threads, Table::Findings];
     for table in Table::ALL.into_iter().filter(|table| !silent.contains(table)) {
         if target.needs.is_empty() || target.shows(table) {
@@ -247,22 +247,21 @@ fn check_format(id: &str, out: &[u8], wrong: &mut Vec<String>) {
     }
 }
 
-fn check(name: &str, trace: &Trace, target: &dyn Target, facts: &Facts, wrong: &mut Vec<String>) -> usize {
-    let descriptor = target.descriptor();
+fn check(name: &str, trace: &Trace, target: &Target, facts: &Facts, wrong: &mut Vec<String>) -> usize {
     let (mut out, mut here, mut compared) = (Vec::new(), Vec::new(), 0);
     match write(target, trace, &Options::default(), &mut out) {
         Err(error) => here.push(error.to_string()),
         Ok(loss) => {
             // Stacks that cost nothing have no line.
-            if out.is_empty() && descriptor.id != "folded" {
+            if out.is_empty() && target.id != "folded" {
                 here.push("nothing was written".to_owned());
             }
-            check_loss(descriptor, &loss, facts, &mut here);
-            compared = check_sums(descriptor.id, &out, &loss, facts, &mut here);
-            check_format(descriptor.id, &out, &mut here);
+            check_loss(target, &loss, facts, &mut here);
+            compared = check_sums(target.id, &out, &loss, facts, &mut here);
+            check_format(target.id, &out, &mut here);
         }
     }
-    wrong.extend(here.into_iter().map(|text| format!("{name} as {}: {text}", descriptor.id)));
+    wrong.extend(here.into_iter().map(|text| format!("{name} as {}: {text}", target.id)));
     compared
 }
 
@@ -271,9 +270,9 @@ fn check_all(root: &Path) -> (BTreeMap<String, usize>, usize) {
     let (mut wrong, mut converted, mut compared) = (Vec::new(), BTreeMap::new(), 0);
     for (name, trace) in traces_in(root) {
         let facts = Facts::of(&trace);
-        for target in targets().filter(|target| fits(target.descriptor(), &facts)) {
+        for target in targets().filter(|target| fits(target, &facts)) {
             compared += check(&name, &trace, target, &facts, &mut wrong);
-            *converted.entry(format!("{} as {}", trace.format(), target.descriptor().id)).or_default() += 1;
+            *converted.entry(format!("{} as {}", trace.format(), target.id)).or_default() += 1;
         }
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
@@ -301,13 +300,12 @@ fn every_trace_of_the_corpus_becomes_what_fits_it() {
 fn every_variant_takes_a_trace_of_each_format() {
     let traces = support::one_of_each();
     for target in targets() {
-        let descriptor = target.descriptor();
-        for variant in descriptor.variants {
+        for variant in target.variants {
             for (name, trace) in &traces {
                 let options = Options { variant: Some(variant.id.to_owned()), ..Options::default() };
                 let mut out = Vec::new();
                 let written = write(target, trace, &options, &mut out);
-                assert!(written.is_ok(), "{name} as {}:{}: {written:?}", descriptor.id, variant.id);
+                assert!(written.is_ok(), "{name} as {}:{}: {written:?}", target.id, variant.id);
             }
         }
     }

@@ -93,12 +93,11 @@ fn push_arg(id: i64, owner_table: &str, tables: &mut Tables<'_>) -> Result<(), H
 fn check(thread: i64) {
     let mut wrong = Vec::new();
     for target in targets() {
-        let descriptor = target.descriptor();
-        let variants = descriptor.variants.iter().map(|variant| Some(variant.id.to_owned()));
-        let all: Vec<Option<String>> = if descriptor.variants.is_empty() { vec![None] } else { variants.collect() };
+        let variants = target.variants.iter().map(|variant| Some(variant.id.to_owned()));
+        let all: Vec<Option<String>> = if target.variants.is_empty() { vec![None] } else { variants.collect() };
         for variant in all {
             let options = Options { variant: variant.clone(), ..Options::default() };
-            let name = format!("{}:{}", descriptor.id, variant.unwrap_or_default());
+            let name = format!("{}:{}", target.id, variant.unwrap_or_default());
             let source = Synthetic(|tables: &mut Tables<'_>| fill(thread, tables));
             let write = || write(target, &source, &options, &mut Vec::new());
             match std::panic::catch_unwind(AssertUnwindSafe(write)) {

@@ -135,7 +135,7 @@ fn difference(found: &BTreeSet<String>, expected: &BTreeSet<String>) -> Vec<Stri
 fn every_target_has_a_case_and_shows_the_names() {
     let mut wrong = Vec::new();
     for target in targets() {
-        let id = target.descriptor().id;
+        let id = target.id;
         let case = CASES.iter().find(|case| case.target == id);
         let case = case.unwrap_or_else(|| panic!("{id} has no case here: what does it make of names?"));
         let out = if id == "memlyze" { written_memory(id, None) } else { written(id, None) };
@@ -163,8 +163,8 @@ fn names_of_functions_that_allocate_come_through() {
 
 #[test]
 fn text_has_no_control_characters_and_ends_no_script() {
-    for target in targets().filter(|target| target.descriptor().is_text) {
-        let id = target.descriptor().id;
+    for target in targets().filter(|target| target.is_text) {
+        let id = target.id;
         for out in [written(id, None), written_memory(id, None)] {
             let text = String::from_utf8(out).unwrap_or_else(|_| panic!("{id} is no UTF-8"));
             // A cell of CSV is between quotes, and has no other way to hold them.

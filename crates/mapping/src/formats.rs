@@ -11,7 +11,7 @@ pub struct Mapping {
     /// The format as data.
     pub format: &'static Descriptor,
     /// Tables to records.
-    pub target: &'static dyn Target,
+    pub target: &'static Target,
     /// Reads a whole file into the tables; gives the problems of the file.
     pub(crate) to_tables: fn(&Input<'_>, &mut Tables<'_>) -> Result<Findings, Halt>,
 }

@@ -21,11 +21,11 @@ fn others(target: &str) -> Vec<Trace> {
     others.map(|(format, file)| common::trace(&common::fixture(Path::new(format).join(file)))).collect()
 }
 
-fn written(target: &dyn Target, trace: &Trace, variant: &str) -> Vec<u8> {
+fn written(target: &Target, trace: &Trace, variant: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let options = Options { variant: Some(variant.to_owned()), ..Options::default() };
     let loss = write(target, trace, &options, &mut bytes);
-    loss.unwrap_or_else(|error| panic!("{} as {}:{variant}: {error}", trace.format(), target.descriptor().id));
+    loss.unwrap_or_else(|error| panic!("{} as {}:{variant}: {error}", trace.format(), target.id));
     bytes
 }
 
@@ -89,19 +89,19 @@ fn level(comment: &[u8]) -> Option<String> {
 fn every_variant_is_what_its_own_reader_finds() {
     let mut seen = BTreeSet::new();
     for mapping in FORMATS {
-        let descriptor = mapping.target.descriptor();
-        assert_eq!(descriptor.id, mapping.format.id);
-        assert!(descriptor.variants.len() > 1, "{} has variants", descriptor.id);
-        for variant in descriptor.variants {
-            for trace in others(descriptor.id) {
-                let bytes = written(mapping.target, &trace, variant.id);
+        let target = mapping.target;
+        assert_eq!(target.id, mapping.format.id);
+        assert!(target.variants.len() > 1, "{} has variants", target.id);
+        for variant in target.variants {
+            for trace in others(target.id) {
+                let bytes = written(target, &trace, variant.id);
                 let source = Source::bytes(bytes.clone());
                 let opened = traceloom_open::open(source, "written".as_ref(), None, &Reading::default()).unwrap();
-                assert_eq!(opened.format.descriptor().id, descriptor.id, "{} as {}", trace.format(), variant.id);
+                assert_eq!(opened.format.descriptor().id, target.id, "{} as {}", trace.format(), variant.id);
                 // The plain name of compression means its usual level.
                 let expected = if variant.id == "zlib" { "zlib6" } else { variant.id };
-                assert_eq!(variant_of(descriptor.id, &bytes), expected, "{} as {}", trace.format(), descriptor.id);
-                seen.insert((descriptor.id, variant.id));
+                assert_eq!(variant_of(target.id, &bytes), expected, "{} as {}", trace.format(), target.id);
+                seen.insert((target.id, variant.id));
             }
         }
     }

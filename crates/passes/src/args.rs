@@ -212,12 +212,12 @@ mod tests {
 
     use super::*;
     use crate::{
-        Descriptor, Need, Options, SpanRows,
+        Need, Options, SpanRows, Target,
         fixture::{Synthetic, pass},
     };
 
-    static ARGS: Descriptor =
-        Descriptor { id: "args", needs: &[Need::of::<SpanRows<'_>>(), Need::of::<ArgRows<'_>>()], ..Descriptor::EMPTY };
+    static ARGS: Target =
+        Target { id: "args", needs: &[&[Need::of::<SpanRows<'_>>(), Need::of::<ArgRows<'_>>()]], ..Target::EMPTY };
 
     const EMPTY: Row<'_> = Row {
         id: 0,

@@ -6,7 +6,7 @@ use traceloom_model::{
     threads::Thread, traces::Trace, trackers::Extent,
 };
 
-use crate::{Descriptor, Options, Pass, Request, Target, write};
+use crate::{Options, Pass, Request, Target, write};
 
 /// Fills tables.
 pub type Fill = Box<dyn Fn(&mut Tables<'_>) -> Result<(), Halt>>;
@@ -115,17 +115,17 @@ pub fn allocation(id: i64, size_bytes: u64, stack_id: Option<i64>, fate: &str) -
 }
 
 /// The work on an output of these tables.
-pub fn pass<'a>(source: &'a dyn TableSource, options: &'a Options, descriptor: &Descriptor) -> Pass<'a> {
-    Pass::new(&Request { source, options, variant: "" }, descriptor).unwrap()
+pub fn pass<'a>(source: &'a dyn TableSource, options: &'a Options, target: &Target) -> Pass<'a> {
+    Pass::new(&Request { source, options, variant: "" }, target).unwrap()
 }
 
 /// The bytes that a target writes, and the losses that it reports.
-pub fn written(target: &dyn Target, source: &dyn TableSource) -> (Vec<u8>, Loss) {
+pub fn written(target: &Target, source: &dyn TableSource) -> (Vec<u8>, Loss) {
     written_with(target, source, &Options::default()).unwrap()
 }
 
 /// The same with options.
-pub fn written_with(target: &dyn Target, source: &dyn TableSource, options: &Options) -> Result<(Vec<u8>, Loss)> {
+pub fn written_with(target: &Target, source: &dyn TableSource, options: &Options) -> Result<(Vec<u8>, Loss)> {
     let mut out = Vec::new();
     let loss = write(target, source, options, &mut out)?;
     Ok((out, loss))

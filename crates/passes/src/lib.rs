@@ -1,6 +1,6 @@
 //! What every consumer of tables needs, once.
 //!
-//! A target says as data which tables it shows ([`Descriptor`]) and works on them in a [`Pass`]: who took part
+//! A target says as data which tables it shows ([`Target`]) and works on them in a [`Pass`]: who took part
 //! ([`Roster`]), spans in the order of their start ([`SpanOrder`]), arguments by owner ([`Args`]). [`Nest`] turns spans into starts and ends that nest, [`CallTree`] adds them up by stack, [`Heap`] does
 //! that with allocations; both are [`StackTree`]s. [`MemoryCurve`] is memory in use over time, [`memory_in_use`] the same
 //! without a bound. [`Axis`] puts several traces on one time axis, [`Interner`] turns names into numbers, and
@@ -20,6 +20,7 @@ mod loss;
 mod memory;
 mod memory_curve;
 mod names;
+mod needs;
 mod nest;
 mod numbering;
 mod order;
@@ -49,10 +50,11 @@ pub use crate::{
     frames::{Frame, Frames, check as check_frames},
     heap::{AllocationSites, Amount, FrameRows, Heap, MAX_DEPTH, Site, lose_outer_frames},
     looks::{COLORS, ColorLoss, Look, LookId, Looks},
-    loss::{add_loss, counted_columns, counts, lose_table, phrase},
+    loss::{add_loss, columns_among, counted_columns, counts, lose_table, phrase},
     memory::{AllocationTimes, FreeRows, InUse, memory_in_use},
     memory_curve::{AllocationChanges, MemoryCurve, MemoryStep},
     names::{DictionaryId, Interner, KeyMap, NO_NUMBER, NameId, NamePool, PerEntry, Translation, Words, number_of},
+    needs::{HEAP, LAYERS, MEMORY, Need, POINTS, ROSTER, TIMELINE},
     nest::{Nest, Placed},
     numbering::{NumberedProcess, NumberedThread, Numbering},
     order::{
@@ -70,6 +72,6 @@ pub use crate::{
     shift::{Shifted, shift_batch},
     stack_table::{StackRows, StackTable},
     stack_tree::{Parent, StackNode, StackTree},
-    target::{Descriptor, Need, Options, Request, Target, Variant, write},
-    timeline::{TIMELINE_NEEDS, Timeline},
+    target::{Options, Request, Target, Variant, Writer, write},
+    timeline::Timeline,
 };

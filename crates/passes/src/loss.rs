@@ -39,9 +39,13 @@ pub fn counts(table: Table) -> bool {
 
 /// The columns by which rows of a table are counted.
 pub fn counted_columns(table: Table) -> Columns {
-    let has = |name: &&str| table.columns().iter().any(|column| column.name == *name);
-    let names: Vec<&str> = ["id", "ts_ns"].into_iter().filter(has).collect();
-    Columns::named(table, &names)
+    columns_among(table, &["id", "ts_ns"])
+}
+
+/// The columns of these names, as far as the table has them.
+pub fn columns_among(table: Table, names: &[&str]) -> Columns {
+    let columns = table.columns().iter().zip(0..).filter(|(column, _)| names.contains(&column.name));
+    Columns::of(&columns.map(|(_, number)| number).collect::<Vec<usize>>())
 }
 
 /// Adds the losses of another step.

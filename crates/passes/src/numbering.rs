@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Descriptor, Options,
+        Options, Target,
         fixture::{Synthetic, pass},
     };
 
@@ -164,7 +164,7 @@ mod tests {
         both.traces.extend(trace(&[Some(1), Some(42)]).traces);
         both.traces[1].0 = 8;
         let options = Options::default();
-        let roster = pass(&both, &options, &Descriptor::EMPTY).roster;
+        let roster = pass(&both, &options, &Target::EMPTY).roster;
         let mut loss = Loss::default();
         let numbering = Numbering::new(&roster, &mut loss);
         let pids: Vec<u32> = numbering.processes.iter().map(|process| process.pid).collect();

@@ -427,14 +427,14 @@ mod tests {
 
     use super::*;
     use crate::{
-        Descriptor, Need, Options,
+        Need, Options, Target,
         fixture::{Brief, Synthetic, pass, push_main, push_span, push_thread},
     };
 
-    static SPANS: Descriptor = Descriptor {
+    static SPANS: Target = Target {
         id: "spans",
-        needs: &[Need::of::<SpanRows<'_>>(), Need::shown(Table::Processes), Need::shown(Table::Threads)],
-        ..Descriptor::EMPTY
+        needs: &[&[Need::of::<SpanRows<'_>>(), Need::shown(Table::Processes), Need::shown(Table::Threads)]],
+        ..Target::EMPTY
     };
 
     fn gathered(source: &Synthetic, options: &Options) -> Vec<Ordered> {

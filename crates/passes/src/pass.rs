@@ -5,7 +5,7 @@ use traceloom_core::{Arena, Loss, Result};
 use traceloom_model::{Filter, SelectColumn, Table, TableSource, Wanted, spans};
 
 use crate::{
-    Args, Descriptor, Looks, NamePool, Options, Request, Roster, SpanOrder, Timeline,
+    Args, Looks, NamePool, Options, Request, Roster, SpanOrder, Target, Timeline,
     args::{ArgRows, ArgStore},
     loss::{counted_columns, counts, lose_table, phrase},
     order::{Registry, SpanDefinitions, SpanRows, SpanSorter, SwitchRows},
@@ -18,7 +18,7 @@ pub struct Pass<'a> {
     pub source: &'a dyn TableSource,
     /// How to write them.
     pub options: &'a Options,
-    /// One of [`Descriptor::variants`]; empty if the target has none.
+    /// One of [`Target::variants`]; empty if the target has none.
     pub variant: &'static str,
     /// Times of the output.
     pub timeline: Timeline,
@@ -39,18 +39,18 @@ pub struct Pass<'a> {
 
 impl<'a> Pass<'a> {
     /// Gathers the tables that the target shows, and counts the rows of all others as lost.
-    pub fn new(request: &Request<'a>, descriptor: &Descriptor) -> Result<Self> {
+    pub fn new(request: &Request<'a>, target: &Target) -> Result<Self> {
         let Request { source, options, .. } = *request;
         let roster = Roster::new(source, &options.slice, &options.limits)?;
         let mut wanted = Roster::wanted();
         for table in Table::ALL {
-            if descriptor.shows(table) {
-                wanted = wanted.and(table, descriptor.wanted().columns(table));
+            if target.shows(table) {
+                wanted = wanted.and(table, target.wanted().columns(table));
             } else if counts(table) {
                 wanted = wanted.and(table, counted_columns(table));
             }
         }
-        let mut gathering = Gathering::new(request, descriptor, roster);
+        let mut gathering = Gathering::new(request, target, roster);
         let filter = gathering.rest.filter.clone();
         pour(source, &filter, wanted, |table, batch| gathering.take(table, batch))?;
         gathering.finish(request)
@@ -132,7 +132,7 @@ impl Rest<'_> {
 
 /// A pass whose first walk over the tables is under way.
 struct Gathering<'a, 'd> {
-    descriptor: &'d Descriptor,
+    target: &'d Target,
     options: &'a Options,
     loss: Loss,
     roster: Roster,
@@ -146,13 +146,13 @@ struct Gathering<'a, 'd> {
 }
 
 impl<'a, 'd> Gathering<'a, 'd> {
-    fn new(request: &Request<'a>, descriptor: &'d Descriptor, roster: Roster) -> Self {
+    fn new(request: &Request<'a>, target: &'d Target, roster: Roster) -> Self {
         let Request { source, options, .. } = *request;
         let arena = Arena::new(options.limits.tree_bytes);
-        let owners: Vec<Table> = descriptor.needs.iter().map(|need| need.table).collect();
-        let (wanted, filter) = (descriptor.wanted(), roster.filter());
+        let owners: Vec<Table> = target.all_needs().map(|need| need.table).collect();
+        let (wanted, filter) = (target.wanted(), roster.filter());
         Self {
-            descriptor,
+            target,
             options,
             loss: Loss::default(),
             names: NamePool::default(),
@@ -171,7 +171,7 @@ impl<'a, 'd> Gathering<'a, 'd> {
         self.rest.rows[table as usize] += batch.num_rows() as u64;
         match table {
             Table::Traces | Table::Processes | Table::Threads => roster.take(table, batch),
-            _ if !self.descriptor.shows(table) => {
+            _ if !self.target.shows(table) => {
                 lose_table(loss, table, batch, &self.options.slice);
                 Ok(())
             }

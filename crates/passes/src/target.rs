@@ -4,19 +4,10 @@ use std::{io::Write, path::Path};
 
 use flate2::{Compression, write::GzEncoder};
 pub use traceloom_core::Variant;
-use traceloom_core::{Error, Limits, Loss, Result, Slice};
-use traceloom_model::{Columns, Selection, Table, TableSource, Wanted};
+use traceloom_core::{Descriptor, Error, Limits, Loss, Result, Slice};
+use traceloom_model::{Table, TableSource, Wanted};
 
-/// A format that leaves the program. [`write()`] is the way to call it.
-pub trait Target: Sync {
-    /// The target as data.
-    fn descriptor(&self) -> &'static Descriptor;
-
-    /// Writes the tables; gives what the output does not hold.
-    ///
-    /// The source may be poured several times. Rows that the options leave out are not a loss.
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss>;
-}
+use crate::{Need, Pass};
 
 /// What a target is asked to write; only [`write()`] makes one, so that its variant is always one that the target has.
 #[derive(Clone, Copy)]
@@ -26,13 +17,13 @@ pub struct Request<'a> {
     pub source: &'a dyn TableSource,
     /// How to write them.
     pub options: &'a Options,
-    /// One of [`Descriptor::variants`]; empty if the target has none.
+    /// One of [`Target::variants`]; empty if the target has none.
     pub variant: &'static str,
 }
 
-/// A target as plain data.
+/// A format that leaves the program, as plain data. [`write()`] is the way to call it.
 #[derive(Debug)]
-pub struct Descriptor {
+pub struct Target {
     /// One lower-case word: what `--to` takes.
     pub id: &'static str,
     /// Name for people.
@@ -46,14 +37,26 @@ pub struct Descriptor {
     /// Extensions that stand for a variant because the tools go by them; if there are any, files with the other
     /// extensions can only be read.
     pub extension_variants: &'static [(&'static str, &'static str)],
-    /// The tables that it shows. Rows of all others are lost, and counted.
-    pub needs: &'static [Need],
+    /// The tables that it shows, in groups; empty if that depends on the variant and the trace. Rows of all others are
+    /// lost, and counted.
+    pub needs: &'static [&'static [Need]],
     /// Whether the output is text that may go to a terminal.
     pub is_text: bool,
+    /// The function that writes it.
+    pub writer: Writer,
 }
 
-impl Descriptor {
-    /// Nothing, for a descriptor to fill in.
+/// How a target is written. The source may be poured several times.
+#[derive(Clone, Copy, Debug)]
+pub enum Writer {
+    /// In a [`Pass`], which holds what the output does not.
+    Pass(fn(&mut Pass<'_>, &mut dyn Write) -> Result<()>),
+    /// From the tables as they are; gives what the output does not hold. Rows that the options leave out are not a loss.
+    Tables(fn(&Request<'_>, &mut dyn Write) -> Result<Loss>),
+}
+
+impl Target {
+    /// Nothing, for a target to fill in.
     pub const EMPTY: Self = Self {
         id: "",
         name: "",
@@ -63,26 +66,27 @@ impl Descriptor {
         extension_variants: &[],
         needs: &[],
         is_text: false,
+        writer: Writer::Pass(|_, _| Ok(())),
     };
 
     /// One of our own formats as a target: its id, name, extensions and variants are the format's.
-    pub const fn of_format(
-        format: &'static traceloom_core::Descriptor,
-        about: &'static str,
-        needs: &'static [Need],
-    ) -> Self {
-        let traceloom_core::Descriptor { id, name, extensions, variants, .. } = *format;
-        Self { id, name, about, extensions, variants, needs, ..Self::EMPTY }
+    pub const fn of_format(format: &'static Descriptor) -> Self {
+        let Descriptor { id, name, extensions, variants, .. } = *format;
+        Self { id, name, extensions, variants, ..Self::EMPTY }
     }
 
     /// Everything that it needs.
     pub fn wanted(&self) -> Wanted {
-        self.needs.iter().fold(Wanted::nothing(), |wanted, need| wanted.and(need.table, need.columns))
+        self.all_needs().fold(Wanted::nothing(), |wanted, need| wanted.and(need.table, need.columns))
     }
 
     /// Whether it shows rows of this table.
     pub fn shows(&self, table: Table) -> bool {
-        self.needs.iter().any(|need| need.table == table)
+        self.all_needs().any(|need| need.table == table)
+    }
+
+    pub(crate) fn all_needs(&self) -> impl Iterator<Item = &'static Need> {
+        self.needs.iter().copied().flatten()
     }
 
     /// The extensions that files of it may be written with, the one to suggest first.
@@ -111,27 +115,6 @@ impl Descriptor {
     }
 }
 
-/// A table that a target shows, and the columns that it reads of it.
-#[derive(Debug)]
-pub struct Need {
-    /// The table.
-    pub table: Table,
-    /// The columns.
-    pub columns: Columns,
-}
-
-impl Need {
-    /// The columns that a type of [`traceloom_model::select!`] reads.
-    pub const fn of<S: Selection>() -> Self {
-        Self { table: S::TABLE, columns: S::COLUMNS }
-    }
-
-    /// A table that the target shows without reading it: [`crate::Roster`] does, or other tables say the same.
-    pub const fn shown(table: Table) -> Self {
-        Self { table, columns: Columns::NONE }
-    }
-}
-
 /// How to write a target.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -147,14 +130,25 @@ pub struct Options {
 
 /// Writes a target, compressed if the options say so; a variant that it does not have is refused before anything is
 /// written.
-pub fn write(target: &dyn Target, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
-    let variant = target.descriptor().variant(options.variant.as_deref())?;
+pub fn write(target: &Target, source: &dyn TableSource, options: &Options, out: &mut dyn Write) -> Result<Loss> {
+    let variant = target.variant(options.variant.as_deref())?;
     let request = Request { source, options, variant };
     if !options.gzip {
-        return target.write(&request, out);
+        return write_plain(target, &request, out);
     }
     let mut encoder = GzEncoder::new(out, Compression::new(6));
-    let loss = target.write(&request, &mut encoder)?;
+    let loss = write_plain(target, &request, &mut encoder)?;
     encoder.finish()?;
     Ok(loss)
+}
+
+fn write_plain(target: &Target, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+    match target.writer {
+        Writer::Pass(write) => {
+            let mut pass = Pass::new(request, target)?;
+            write(&mut pass, out)?;
+            Ok(pass.loss)
+        }
+        Writer::Tables(write) => write(request, out),
+    }
 }

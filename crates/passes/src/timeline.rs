@@ -1,24 +1,6 @@
 //! Times of an output that has no negative ones.
 
-use traceloom_model::Table;
-
-use crate::{AllocationTimes, ArgRows, COUNTERS, EVENTS, FreeRows, LOGS, LinkRows, Need, Roster, SpanRows, SwitchRows};
-
-/// The tables that tools that show traces over time have room for.
-pub const TIMELINE_NEEDS: &[Need] = &[
-    Need::shown(Table::Traces),
-    Need::shown(Table::Processes),
-    Need::shown(Table::Threads),
-    Need::of::<SpanRows<'_>>(),
-    Need::of::<SwitchRows<'_>>(),
-    EVENTS,
-    COUNTERS,
-    LOGS,
-    Need::of::<AllocationTimes<'_>>(),
-    Need::of::<FreeRows<'_>>(),
-    Need::of::<LinkRows<'_>>(),
-    Need::of::<ArgRows<'_>>(),
-];
+use crate::Roster;
 
 /// Turns times of the axis that all traces of a source share into times of the output, which are never negative.
 #[derive(Clone, Copy, Debug)]

@@ -25,7 +25,7 @@ use crate::{Trace, Traces};
 #[derive(Clone, Default)]
 pub struct Conversion {
     /// The target that was named, or that has the extension of the output.
-    target: Option<&'static dyn Target>,
+    target: Option<&'static Target>,
     /// Whether the target was named: a trace is then laid out anew even if the format stays the same.
     is_named: bool,
     is_canonical: bool,
@@ -41,7 +41,7 @@ impl Conversion {
     pub fn to(target: &str) -> Result<Self> {
         let (id, variant) = target.split_once(':').map_or((target, None), |(id, variant)| (id, Some(variant)));
         let target = traceloom_export::by_id(id)?;
-        let variant = variant.map(|variant| target.descriptor().variant(Some(variant))).transpose()?;
+        let variant = variant.map(|variant| target.variant(Some(variant))).transpose()?;
         let options = Options { variant: variant.map(str::to_owned), ..Options::default() };
         Ok(Self { target: Some(target), is_named: true, options, ..Self::default() })
     }
@@ -64,7 +64,7 @@ impl Conversion {
             (self.target, self.options.gzip) = (Some(target), gzip);
         }
         if self.options.variant.is_none() {
-            let variant = self.target.and_then(|target| target.descriptor().variant_of(&self.path));
+            let variant = self.target.and_then(|target| target.variant_of(&self.path));
             self.options.variant = variant.map(str::to_owned);
         }
         self
@@ -100,7 +100,7 @@ impl Conversion {
 
     /// Whether the output is text, which may go to a terminal.
     pub fn is_text(&self) -> bool {
-        self.target.is_some_and(|target| target.descriptor().is_text && !self.options.gzip)
+        self.target.is_some_and(|target| target.is_text && !self.options.gzip)
     }
 
     /// Writes tables that come from anywhere, such as a store; returns what the output does not hold.
@@ -116,11 +116,11 @@ impl Conversion {
     fn route(&self, trace: &Trace) -> Result<Route> {
         let own = trace.format();
         let has_own_extension = own.extensions.iter().any(|own| self.extension() == Some(OsStr::new(own)));
-        let is_own = match self.target.map(|target| target.descriptor().id) {
+        let is_own = match self.target.map(|target| target.id) {
             Some(id) => id == own.id || has_own_extension && !self.is_named,
             None => true,
         };
-        let sibling = self.target.map(|target| target.descriptor().id).filter(|id| own.siblings.contains(id));
+        let sibling = self.target.map(|target| target.id).filter(|id| own.siblings.contains(id));
         Ok(if self.options.slice != Slice::default() {
             Route::Tables
         } else if is_own && !self.is_named && !self.is_canonical && self.keeps_variant(trace) {
@@ -172,7 +172,7 @@ enum Route {
 
 impl std::fmt::Debug for Conversion {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let id = self.target.map(|target| target.descriptor().id);
+        let id = self.target.map(|target| target.id);
         f.debug_struct("Conversion").field("target", &id).field("options", &self.options).finish_non_exhaustive()
     }
 }

@@ -18,7 +18,7 @@ pub fn export<C: Codec>(bytes: &[u8]) {
     let Some(trace) = trace::<C>(bytes) else { return };
     let mut choices = Choices::of(bytes);
     let target = targets().nth(choices.below(targets().count())).expect("it is below their number");
-    let id = target.descriptor().id;
+    let id = target.id;
     let options = chosen(target, &mut choices);
     if FORMATS.iter().any(|format| format.descriptor().id == id) {
         if let Some(written) = run(|out| write(target, &trace, &options, &mut Bounded::new(out))) {
@@ -31,15 +31,15 @@ pub fn export<C: Codec>(bytes: &[u8]) {
     }
 }
 
-fn write_away(target: &dyn Target, trace: &Trace, options: &Options) {
+fn write_away(target: &Target, trace: &Trace, options: &Options) {
     if let Err(error) = write(target, trace, options, &mut Bounded::new(io::sink())) {
-        assert!(may_refuse(&error), "{} ends with: {error}", target.descriptor().id);
+        assert!(may_refuse(&error), "{} ends with: {error}", target.id);
     }
 }
 
 /// A variant, and sometimes a range.
-fn chosen(target: &dyn Target, choices: &mut Choices) -> Options {
-    let variants = target.descriptor().variants;
+fn chosen(target: &Target, choices: &mut Choices) -> Options {
+    let variants = target.variants;
     let from_ns = choices.below(1 << 20) as i64;
     let mut chosen = Options::default();
     chosen.limits = options(Mode::Lenient, WIDE_WINDOW).limits;

@@ -61,7 +61,6 @@ fn list() -> Result<Outcome> {
     let mut out = output::stdout();
     let (name, dim) = (Styles::NAME, Styles::DIM);
     for target in targets() {
-        let target = target.descriptor();
         let extensions: Vec<_> = target.written_extensions().map(|extension| format!(".{extension}")).collect();
         writeln!(out, "{name}{}{name:#}  {dim}{}{dim:#}\n    {}", target.id, extensions.join(" "), target.about)?;
         let tables: Vec<_> = Table::ALL.into_iter().filter(|table| target.shows(*table)).map(Table::name).collect();

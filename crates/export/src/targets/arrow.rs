@@ -2,70 +2,49 @@
 
 use std::{io::Write, sync::Arc};
 
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, cast::AsArray, types::Int32Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray, types::Int32Type};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use arrow_select::{filter::filter_record_batch, take::take};
-use traceloom_core::{Error, Loss, Result, Slice};
-use traceloom_model::{Columns, Table, Wanted};
+use arrow_select::take::take;
+use traceloom_core::{Error, Loss, Result};
+use traceloom_model::Table;
 
-use super::one_table::{MAIN_TABLE, choose, table_variants};
-use crate::{AnyColumn, Taken};
-use traceloom_passes::{Descriptor, Request, Roster, Target, pour};
+use super::tables::{MAIN_TABLE, choose, pour_taken, table_variants};
+use crate::AnyColumn;
+use traceloom_passes::{Request, Target, Writer};
 
-/// Arrow.
-#[derive(Debug)]
-pub(super) struct Arrow;
-
-static DESCRIPTOR: Descriptor = Descriptor {
+pub(super) static TARGET: Target = Target {
     id: "arrow",
     name: "Arrow",
     about: "pandas, polars, DuckDB and all that reads Arrow files: one table, named after the colon",
     extensions: &["arrow", "feather"],
     variants: &table_variants(MAIN_TABLE),
-    // Which table it is depends on the trace; those that it is not are counted as lost.
-    needs: &[],
-    ..Descriptor::EMPTY
+    writer: Writer::Tables(write),
+    ..Target::EMPTY
 };
 
 /// Bytes of names in a batch. A name may be long and stand in every row.
-const MOST_NAME_BYTES: usize = 16 << 20;
+const MAX_NAME_BYTES: usize = 16 << 20;
 
-impl Target for Arrow {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let (table, loss) = choose(request)?;
-        let Request { source, options, .. } = *request;
-        let mut roster = Roster::new(source, &options.slice, &options.limits)?;
-        let filter = roster.filter();
-        let schema = plain_schema(table);
-        let mut writer = FileWriter::try_new_buffered(out, &schema).map_err(failed)?;
-        pour(source, &filter, Wanted::nothing().and(table, Columns::ALL), |_, batch| {
-            let batch = taken(batch, table, &options.slice, &mut roster)?;
+fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+    let table = choose(request)?;
+    let schema = plain_schema(table);
+    let mut writer = FileWriter::try_new_buffered(out, &schema).map_err(failed)?;
+    let loss = pour_taken(
+        request,
+        |other| other == table,
+        |_, batch, _| {
             let mut from = 0;
             while from < batch.num_rows() {
-                let part = batch.slice(from, fitting(&batch, from));
+                let part = batch.slice(from, fitting(batch, from));
                 from += part.num_rows();
                 writer.write(&plain(&part, &schema)?).map_err(failed)?;
             }
             Ok(())
-        })?;
-        writer.finish().map_err(failed)?;
-        Ok(loss)
-    }
-}
-
-/// The rows that the slice takes.
-fn taken(batch: &RecordBatch, table: Table, slice: &Slice, roster: &mut Roster) -> Result<RecordBatch> {
-    if *slice == Slice::default() {
-        return Ok(batch.clone());
-    }
-    let taken = Taken::new(batch, slice);
-    let mask: Vec<bool> = (0..batch.num_rows()).map(|row| taken.takes(row, roster, table)).collect::<Result<_>>()?;
-    filter_record_batch(batch, &BooleanArray::from(mask)).map_err(failed)
+        },
+    )?;
+    writer.finish().map_err(failed)?;
+    Ok(loss)
 }
 
 /// The schema with plain texts: in a file, the dictionary of a column cannot be replaced, and ours begins anew before it
@@ -91,7 +70,7 @@ fn fitting(batch: &RecordBatch, from: usize) -> usize {
     let names: Vec<_> = names.collect();
     let is_short = |(_, values): &(_, &arrow_array::StringArray)| {
         let longest = values.offsets().lengths().max().unwrap_or(0);
-        longest.saturating_mul(rows) <= MOST_NAME_BYTES / 8
+        longest.saturating_mul(rows) <= MAX_NAME_BYTES / 8
     };
     if names.len() <= 8 && names.iter().all(is_short) {
         return rows - from;
@@ -99,7 +78,7 @@ fn fitting(batch: &RecordBatch, from: usize) -> usize {
     for row in from..rows {
         let valid = names.iter().filter(|(keys, _)| keys.is_valid(row));
         bytes += valid.map(|(keys, values)| values.value_length(keys.value(row) as usize) as usize).sum::<usize>();
-        if bytes > MOST_NAME_BYTES && row > from {
+        if bytes > MAX_NAME_BYTES && row > from {
             return row - from;
         }
     }
@@ -116,7 +95,7 @@ fn plain(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     RecordBatch::try_new(Arc::clone(schema), columns).map_err(failed)
 }
 
-fn failed(error: ArrowError) -> Error {
+pub(super) fn failed(error: ArrowError) -> Error {
     match error {
         ArrowError::IoError(_, error) => error.into(),
         error => std::io::Error::other(error).into(),
@@ -131,6 +110,7 @@ mod tests {
     use arrow_ipc::reader::FileReader;
 
     use super::*;
+    use traceloom_core::Slice;
     use traceloom_model::trackers::Extent;
     use traceloom_passes::{
         Options,
@@ -144,7 +124,7 @@ mod tests {
     #[test]
     fn rows_come_back_with_plain_texts() {
         let trace = Synthetic::spans(&[("a\0\u{2028}", 0, 0, None, -5, Some(9)), ("", 1, 0, None, 7, None)]);
-        let (bytes, loss) = written(&Arrow, &trace);
+        let (bytes, loss) = written(&TARGET, &trace);
         let batches = read(bytes);
         let names: &StringArray = batches[0]["name"].as_string();
         assert_eq!(names.iter().collect::<Vec<_>>(), [Some("a\0\u{2028}"), Some("")]);
@@ -159,7 +139,7 @@ mod tests {
         let rows = |variant: &str, from_ns: Option<i64>| {
             let slice = Slice { range: traceloom_core::TimeRange::new(from_ns, None), ..Slice::default() };
             let options = Options { variant: Some(variant.to_owned()), slice, ..Options::default() };
-            let (out, _) = written_with(&Arrow, &trace, &options).unwrap();
+            let (out, _) = written_with(&TARGET, &trace, &options).unwrap();
             let schema = FileReader::try_new(Cursor::new(out.clone()), None).unwrap().schema();
             (schema.fields().len(), read(out).iter().map(RecordBatch::num_rows).sum::<usize>())
         };
@@ -175,7 +155,7 @@ mod tests {
             (0..ROWS).try_for_each(|id| push_span(tables, 0, "block", (&NAME, id, 0, None, id, Some(1))))?;
             push_main(tables, Extent::default())
         });
-        let batches = read(written(&Arrow, &trace).0);
+        let batches = read(written(&TARGET, &trace).0);
         assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), ROWS as usize);
         assert!(batches.len() >= 5, "{}", batches.len());
     }

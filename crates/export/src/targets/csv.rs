@@ -2,60 +2,49 @@
 
 use std::io::Write;
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::{Columns, Table, Wanted};
-
-use super::one_table::{MAIN_TABLE, choose, table_variants};
-use crate::{AnyColumn, Taken, text::csv::push_text};
-use traceloom_core::text::{
-    number::{push_f64, push_i64, push_u64},
-    push_hex,
+use traceloom_core::{
+    Loss, Result,
+    text::{
+        number::{push_f64, push_i64, push_u64},
+        push_hex,
+    },
 };
-use traceloom_passes::{Datum, Descriptor, Request, Roster, Target, pour};
+use traceloom_model::Table;
 
-/// CSV.
-#[derive(Debug)]
-pub(super) struct Csv;
+use super::tables::{MAIN_TABLE, choose, pour_taken, table_variants};
+use crate::{AnyColumn, text::csv::push_text};
+use traceloom_passes::{Datum, Request, Target, Writer};
 
-static DESCRIPTOR: Descriptor = Descriptor {
+pub(super) static TARGET: Target = Target {
     id: "csv",
     name: "CSV",
     about: "spreadsheets and data tools: one table, named after the colon",
     extensions: &["csv"],
     variants: &table_variants(MAIN_TABLE),
-    // Which table it is depends on the trace; those that it is not are counted as lost.
-    needs: &[],
     is_text: true,
-    ..Descriptor::EMPTY
+    writer: Writer::Tables(write),
+    ..Target::EMPTY
 };
 
-impl Target for Csv {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let (table, mut loss) = choose(request)?;
-        let Request { source, options, .. } = *request;
-        let mut roster = Roster::new(source, &options.slice, &options.limits)?;
-        let filter = roster.filter();
-        let mut buffer = Vec::new();
-        put_names(table, &mut buffer);
-        pour(source, &filter, Wanted::nothing().and(table, Columns::ALL), |_, batch| {
+fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+    let table = choose(request)?;
+    let mut buffer = Vec::new();
+    put_names(table, &mut buffer);
+    let loss = pour_taken(
+        request,
+        |other| other == table,
+        |_, batch, loss| {
             let columns = AnyColumn::all(batch);
-            let taken = Taken::new(batch, &options.slice);
             for row in 0..batch.num_rows() {
-                if taken.takes(row, &mut roster, table)? {
-                    put_row(&columns, row, &mut buffer, &mut loss);
-                }
+                put_row(&columns, row, &mut buffer, loss);
             }
             out.write_all(&buffer)?;
             buffer.clear();
             Ok(())
-        })?;
-        out.write_all(&buffer)?;
-        Ok(loss)
-    }
+        },
+    )?;
+    out.write_all(&buffer)?;
+    Ok(loss)
 }
 
 fn put_names(table: Table, out: &mut Vec<u8>) {
@@ -105,7 +94,7 @@ mod tests {
     fn the_first_table_with_rows_is_written_and_texts_do_no_harm() {
         let trace =
             Synthetic::spans(&[("=cmd|' /C calc'!A0", 0, 0, None, -5, Some(9)), ("a,\"b\"", 1, 0, None, 7, None)]);
-        let (csv, loss) = written(&Csv, &trace);
+        let (csv, loss) = written(&TARGET, &trace);
         let csv = String::from_utf8(csv).unwrap();
         let lines: Vec<&str> = csv.lines().collect();
         assert_eq!(
@@ -128,7 +117,7 @@ mod tests {
             let range = traceloom_core::TimeRange::new(from_ns, None);
             let slice = traceloom_core::Slice { range, ..Default::default() };
             let options = Options { variant: Some(variant.to_owned()), slice, ..Options::default() };
-            written_with(&Csv, &trace, &options).map(|(out, _)| String::from_utf8(out).unwrap())
+            written_with(&TARGET, &trace, &options).map(|(out, _)| String::from_utf8(out).unwrap())
         };
         assert_eq!(text("threads", None).unwrap().lines().nth(1), Some("7,0,100,0,main,,"));
         assert_eq!(text("spans", Some(10)).unwrap().lines().count(), 2);

@@ -2,22 +2,17 @@
 
 use std::io::Write;
 
-use traceloom_core::{Loss, Result};
+use traceloom_core::{Result, text::number::push_u64};
 use traceloom_model::Table;
 
 use super::shows_time;
 use crate::text::fold::push_frame;
-use traceloom_core::text::number::push_u64;
 use traceloom_passes::{
-    AllocationSites, CallTree, Descriptor, FrameRows, Frames, FreeRows, Heap, MAX_DEPTH, Need, Parent, Pass, Request,
-    Site, SpanRows, StackRows, StackTree, Target, Thread, Variant, lose_outer_frames,
+    CallTree, Frames, HEAP, Heap, MAX_DEPTH, Need, Parent, Pass, Site, SpanRows, StackTree, Target, Thread, Variant,
+    Writer, lose_outer_frames,
 };
 
-/// Folded stacks.
-#[derive(Debug)]
-pub(super) struct Folded;
-
-static DESCRIPTOR: Descriptor = Descriptor {
+pub(super) static TARGET: Target = Target {
     id: "folded",
     name: "folded stacks",
     about: "flamegraph.pl, inferno, speedscope: what each stack cost itself, in nanoseconds or bytes",
@@ -29,49 +24,35 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Variant { id: "live", about: "bytes allocated and never freed" },
         Variant { id: "time", about: "nanoseconds of spans" },
     ],
-    needs: &[
-        Need::shown(Table::Traces),
-        Need::shown(Table::Threads),
-        Need::of::<SpanRows<'_>>(),
-        Need::of::<AllocationSites<'_>>(),
-        Need::of::<FreeRows<'_>>(),
-        Need::of::<StackRows<'_>>(),
-        Need::of::<FrameRows<'_>>(),
-    ],
+    needs: &[&[Need::shown(Table::Traces), Need::shown(Table::Threads), Need::of::<SpanRows<'_>>()], HEAP],
     is_text: true,
-    ..Descriptor::EMPTY
+    writer: Writer::Pass(write),
+    ..Target::EMPTY
 };
 
-impl Target for Folded {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut frames = Frames::by_name(pass.options.limits.entries);
+    if shows_time(pass) {
+        let CallTree { stacks, frames } = CallTree::new(pass, frames, |_| true)?;
+        let labels = pass.roster.threads().iter().map(Thread::label).collect();
+        let lines = Lines { stacks: &stacks, frames: &frames, labels, cost: |calls| calls.self_ns };
+        lines.write(pass, out)?;
+    } else {
+        let cost: fn(&Site) -> u64 = match pass.variant {
+            "count" => |site| site.allocated.objects,
+            "live" => |site| site.live.bytes,
+            _ => |site| site.allocated.bytes,
+        };
+        let heap = Heap::new(pass, &mut frames)?;
+        // Stacks that differ in lines only are one.
+        let mut stacks = StackTree::default();
+        stacks.absorb(Parent::Root(0), &heap.stacks, |sum: &mut u64, number| {
+            *sum = sum.saturating_add(cost(&heap.stacks.nodes()[number as usize].weight));
+        });
+        let lines = Lines { stacks: &stacks, frames: &frames, labels: Vec::new(), cost: |sum| *sum };
+        lines.write(pass, out)?;
     }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let mut pass = Pass::new(request, &DESCRIPTOR)?;
-        let mut frames = Frames::by_name(pass.options.limits.entries);
-        if shows_time(&mut pass) {
-            let CallTree { stacks, frames } = CallTree::new(&mut pass, frames, |_| true)?;
-            let labels = pass.roster.threads().iter().map(Thread::label).collect();
-            let lines = Lines { stacks: &stacks, frames: &frames, labels, cost: |calls| calls.self_ns };
-            lines.write(&mut pass, out)?;
-        } else {
-            let cost: fn(&Site) -> u64 = match pass.variant {
-                "count" => |site| site.allocated.objects,
-                "live" => |site| site.live.bytes,
-                _ => |site| site.allocated.bytes,
-            };
-            let heap = Heap::new(&mut pass, &mut frames)?;
-            // Stacks that differ in lines only are one.
-            let mut stacks = StackTree::default();
-            stacks.absorb(Parent::Root(0), &heap.stacks, |sum: &mut u64, number| {
-                *sum = sum.saturating_add(cost(&heap.stacks.nodes()[number as usize].weight));
-            });
-            let lines = Lines { stacks: &stacks, frames: &frames, labels: Vec::new(), cost: |sum| *sum };
-            lines.write(&mut pass, out)?;
-        }
-        Ok(pass.loss)
-    }
+    Ok(())
 }
 
 /// Stacks on their way out.
@@ -129,7 +110,7 @@ mod tests {
             ("a", 0, 0, None, 0, Some(100)),
             ("x;y\n", 3, 0, None, 200, Some(1)),
         ]);
-        let (text, loss) = written(&Folded, &trace);
+        let (text, loss) = written(&TARGET, &trace);
         let mut lines: Vec<&str> = std::str::from_utf8(&text).unwrap().lines().collect();
         lines.sort_unstable();
         assert_eq!(lines, ["main;a 90", "main;a;b 10", "main;x:y  1"]);
@@ -155,7 +136,7 @@ mod tests {
                 variant: variant.map(str::to_owned),
                 ..traceloom_passes::Options::default()
             };
-            String::from_utf8(written_with(&Folded, &trace, &options).unwrap().0).unwrap()
+            String::from_utf8(written_with(&TARGET, &trace, &options).unwrap().0).unwrap()
         };
         assert_eq!(folded(None), "main;make 201\n(unknown stack) 102\n");
         assert_eq!(folded(Some("count")), "main;make 2\n(unknown stack) 1\n");
@@ -166,7 +147,7 @@ mod tests {
     #[test]
     fn a_span_without_an_end_lasts_to_the_end_of_the_trace() {
         let trace = Synthetic::spans(&[("a", 0, 0, None, 0, None), ("b", 1, 1, Some(0), 10, Some(30))]);
-        let (text, loss) = written(&Folded, &trace);
+        let (text, loss) = written(&TARGET, &trace);
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text.lines().collect::<Vec<_>>(), ["main;a 10", "main;a;b 30"]);
         assert_eq!(loss.entries().count(), 1);

@@ -2,70 +2,43 @@
 
 use std::io::Write;
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::{Columns, Table, Wanted};
-
-use super::one_table::table_variants;
-use crate::{AnyColumn, Taken};
-use traceloom_core::text::{json::Writer, push_hex};
-use traceloom_passes::{
-    Datum, Descriptor, Request, Roster, Target, Variant, counted_columns, counts, lose_table, pour,
+use traceloom_core::{
+    Loss, Result,
+    text::{json, push_hex},
 };
+use traceloom_model::Table;
 
-/// JSON lines.
-#[derive(Debug)]
-pub(super) struct Json;
+use super::tables::{pour_taken, table_variants};
+use crate::AnyColumn;
+use traceloom_passes::{Datum, Request, Target, Variant, Writer};
 
-static DESCRIPTOR: Descriptor = Descriptor {
+pub(super) static TARGET: Target = Target {
     id: "json",
     name: "JSON lines",
     about: "jq and data tools: one object a row, with its table, or of the one table named after the colon",
     extensions: &["jsonl", "ndjson"],
     variants: &table_variants(Variant { id: "all", about: "every row of every table, with the name of its table" }),
-    // All of them, or the one that is named.
-    needs: &[],
     is_text: true,
-    ..Descriptor::EMPTY
+    writer: Writer::Tables(write),
+    ..Target::EMPTY
 };
 
-impl Target for Json {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let Request { source, options, variant, .. } = *request;
-        let named = Table::by_name(variant);
-        let shows = |table: Table| named.is_none_or(|named| named == table);
-        let mut roster = Roster::new(source, &options.slice, &options.limits)?;
-        let filter = roster.filter();
-        let wanted = Table::ALL.into_iter().fold(Wanted::nothing(), |wanted, table| match shows(table) {
-            true => wanted.and(table, Columns::ALL),
-            false if counts(table) => wanted.and(table, counted_columns(table)),
-            false => wanted,
-        });
-        let (mut loss, mut json) = (Loss::default(), Writer::default());
-        pour(source, &filter, wanted, |table, batch| {
-            if !shows(table) {
-                lose_table(&mut loss, table, batch, &options.slice);
-                return Ok(());
-            }
-            let columns = AnyColumn::all(batch);
-            let taken = Taken::new(batch, &options.slice);
-            for row in 0..batch.num_rows() {
-                if taken.takes(row, &mut roster, table)? {
-                    put_row(table, named.is_none(), &columns, row, &mut json);
-                }
-            }
-            out.write_all(&json.out)?;
-            json.out.clear();
-            Ok(())
-        })?;
-        Ok(loss)
-    }
+fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
+    let named = Table::by_name(request.variant);
+    let shows = |table: Table| named.is_none_or(|named| named == table);
+    let mut json = json::Writer::default();
+    pour_taken(request, shows, |table, batch, _| {
+        let columns = AnyColumn::all(batch);
+        for row in 0..batch.num_rows() {
+            put_row(table, named.is_none(), &columns, row, &mut json);
+        }
+        out.write_all(&json.out)?;
+        json.out.clear();
+        Ok(())
+    })
 }
 
-fn put_row(table: Table, with_table: bool, columns: &[AnyColumn<'_>], row: usize, json: &mut Writer) {
+fn put_row(table: Table, with_table: bool, columns: &[AnyColumn<'_>], row: usize, json: &mut json::Writer) {
     json.begin_object();
     if with_table {
         json.key("table").string(table.name());
@@ -99,7 +72,7 @@ mod tests {
     #[test]
     fn every_row_of_every_table_is_a_line() {
         let trace = Synthetic::spans(&[("</script>\"\n", 0, 0, None, i64::MIN, None)]);
-        let (lines, loss) = written(&Json, &trace);
+        let (lines, loss) = written(&TARGET, &trace);
         assert!(loss.is_empty());
         let lines: Vec<serde_json::Value> = lines
             .split(|byte| *byte == b'\n')
@@ -115,7 +88,7 @@ mod tests {
     fn one_table_has_its_columns_only_and_the_rest_is_lost() {
         let trace = Synthetic::spans(&[("a", 0, 0, None, 0, Some(1))]);
         let options = Options { variant: Some("processes".to_owned()), ..Options::default() };
-        let (out, loss) = written_with(&Json, &trace, &options).unwrap();
+        let (out, loss) = written_with(&TARGET, &trace, &options).unwrap();
         let line: serde_json::Value = serde_json::from_slice(&out).unwrap();
         assert_eq!((line["pid"].as_u64(), line.get("table")), (Some(42), None));
         assert_eq!(

@@ -7,11 +7,11 @@ mod csv;
 mod firefox;
 mod folded;
 mod json;
-mod one_table;
 mod otlp;
 mod perfetto;
 mod pprof;
 mod speedscope;
+mod tables;
 
 use std::{cmp::Reverse, path::Path};
 
@@ -21,36 +21,36 @@ use traceloom_model::Table;
 use traceloom_passes::{Pass, Target};
 
 /// The formats of other tools, by id.
-pub static TARGETS: &[&dyn Target] = &[
-    &arrow::Arrow,
-    &callgrind::Callgrind,
-    &chrome::Chrome,
-    &csv::Csv,
-    &firefox::Firefox,
-    &folded::Folded,
-    &json::Json,
-    &otlp::Otlp,
-    &perfetto::Perfetto,
-    &pprof::Pprof,
-    &speedscope::Speedscope,
+pub static TARGETS: &[&Target] = &[
+    &arrow::TARGET,
+    &callgrind::TARGET,
+    &chrome::TARGET,
+    &csv::TARGET,
+    &firefox::TARGET,
+    &folded::TARGET,
+    &json::TARGET,
+    &otlp::TARGET,
+    &perfetto::TARGET,
+    &pprof::TARGET,
+    &speedscope::TARGET,
 ];
 
 /// Everything that tables can be written as: our own formats and those of other tools.
-pub fn targets() -> impl Iterator<Item = &'static dyn Target> {
+pub fn targets() -> impl Iterator<Item = &'static Target> {
     traceloom_mapping::FORMATS.iter().map(|mapping| mapping.target).chain(TARGETS.iter().copied())
 }
 
 /// The target of an id.
-pub fn by_id(id: &str) -> Result<&'static dyn Target> {
-    targets().find(|target| target.descriptor().id == id).ok_or_else(|| {
-        let mut all: Vec<_> = targets().map(|target| target.descriptor().id).collect();
+pub fn by_id(id: &str) -> Result<&'static Target> {
+    targets().find(|target| target.id == id).ok_or_else(|| {
+        let mut all: Vec<_> = targets().map(|target| target.id).collect();
         all.sort_unstable();
         Error::usage(format!("there is no target {id:?}; there are: {}", all.join(", ")))
     })
 }
 
 /// The target whose extension a path has, the longest one if several fit, and whether the path ends in `.gz` after it.
-pub fn by_path(path: &Path) -> Option<(&'static dyn Target, bool)> {
+pub fn by_path(path: &Path) -> Option<(&'static Target, bool)> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     // An extension such as `pb.gz` is the target's own, which compresses by itself.
     if let Some(target) = by_extension(&name) {
@@ -60,10 +60,10 @@ pub fn by_path(path: &Path) -> Option<(&'static dyn Target, bool)> {
 }
 
 /// Of two targets that share an extension, the one that lists it earlier.
-fn by_extension(name: &str) -> Option<&'static dyn Target> {
+fn by_extension(name: &str) -> Option<&'static Target> {
     let ends = |extension: &str| name.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'));
-    let fit = |target: &&dyn Target| {
-        let extensions = target.descriptor().written_extensions().enumerate();
+    let fit = |target: &&Target| {
+        let extensions = target.written_extensions().enumerate();
         let fitting = extensions.filter(|(_, extension)| ends(extension));
         fitting.map(|(rank, extension)| (extension.len(), Reverse(rank))).max()
     };
@@ -85,30 +85,30 @@ fn shows_time(pass: &mut Pass<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use traceloom_passes::{Descriptor, Options, fixture::Synthetic, write};
+    use traceloom_passes::{Options, fixture::Synthetic, write};
 
     #[test]
     fn ids_and_extensions_are_unique_and_needs_name_real_columns() {
-        let descriptors: Vec<_> = targets().map(|target| target.descriptor()).collect();
-        assert!(TARGETS.is_sorted_by_key(|target| target.descriptor().id), "targets stand in the order of their ids");
-        for descriptor in &descriptors {
-            descriptor.wanted();
-            for (rank, extension) in descriptor.written_extensions().enumerate() {
-                let rank_of = |other: &Descriptor| other.written_extensions().position(|own| own == extension);
-                let best = descriptors.iter().filter_map(|other| Some((rank_of(other)?, other.id))).min();
+        let all: Vec<_> = targets().collect();
+        assert!(TARGETS.is_sorted_by_key(|target| target.id), "targets stand in the order of their ids");
+        for target in &all {
+            target.wanted();
+            for (rank, extension) in target.written_extensions().enumerate() {
+                let rank_of = |other: &Target| other.written_extensions().position(|own| own == extension);
+                let best = all.iter().filter_map(|other| Some((rank_of(other)?, other.id))).min();
                 let path = format!("a.b.{extension}");
-                let (target, gzip) = by_path(path.as_ref()).expect("it is an extension");
-                assert_eq!((Some(target.descriptor().id), gzip), (best.map(|(_, id)| id), false), "{extension}");
-                let rivals = descriptors.iter().filter(|other| rank_of(other) == Some(rank)).count();
+                let (found, gzip) = by_path(path.as_ref()).expect("it is an extension");
+                assert_eq!((Some(found.id), gzip), (best.map(|(_, id)| id), false), "{extension}");
+                let rivals = all.iter().filter(|other| rank_of(other) == Some(rank)).count();
                 assert_eq!(rivals, 1, "{extension} is of several targets");
             }
-            let suggested = format!("x.{}", descriptor.extensions[0]);
-            assert_eq!(by_path(suggested.as_ref()).map(|(target, _)| target.descriptor().id), Some(descriptor.id));
-            for (extension, variant) in descriptor.extension_variants {
-                assert!(descriptor.extensions.contains(extension), "{extension}");
-                assert_eq!(descriptor.variant(Some(variant)).ok(), Some(*variant));
+            let suggested = format!("x.{}", target.extensions[0]);
+            assert_eq!(by_path(suggested.as_ref()).map(|(found, _)| found.id), Some(target.id));
+            for (extension, variant) in target.extension_variants {
+                assert!(target.extensions.contains(extension), "{extension}");
+                assert_eq!(target.variant(Some(variant)).ok(), Some(*variant));
             }
-            assert_eq!(by_id(descriptor.id).unwrap().descriptor().id, descriptor.id);
+            assert_eq!(by_id(target.id).unwrap().id, target.id);
         }
         assert!(by_id("nothing").is_err());
         assert!(by_path("a.unknown".as_ref()).is_none());
@@ -124,11 +124,10 @@ mod tests {
         for target in targets() {
             let mut out = Vec::new();
             let refused = write(target, &trace, &options, &mut out).expect_err("nobody has it").to_string();
-            let descriptor = target.descriptor();
-            assert!(refused.contains(&format!("{} has no variant \"nonsense\"", descriptor.id)), "{refused}");
+            assert!(refused.contains(&format!("{} has no variant \"nonsense\"", target.id)), "{refused}");
             let words: Vec<&str> = refused.split([' ', ',']).collect();
-            assert!(descriptor.variants.iter().all(|variant| words.contains(&variant.id)), "{refused}");
-            assert!(out.is_empty(), "{}", descriptor.id);
+            assert!(target.variants.iter().all(|variant| words.contains(&variant.id)), "{refused}");
+            assert!(out.is_empty(), "{}", target.id);
         }
     }
 }

@@ -200,7 +200,7 @@ pub(crate) fn compare(
     ask: impl FnOnce(&[PathBuf], &[&str]) -> Answers,
 ) {
     let (place, target) = (place(folder), by_id(target).unwrap());
-    let extension = target.descriptor().extensions[0];
+    let extension = target.extensions[0];
     let files: Vec<_> = traces.iter().map(|(name, _)| place.join(format!("{name}.{extension}"))).collect();
     let losses: Vec<Loss> =
         traces.iter().zip(&files).map(|((_, trace), file)| write(target, trace, false, file)).collect();

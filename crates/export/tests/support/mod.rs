@@ -100,7 +100,7 @@ pub(crate) fn place(name: &str) -> PathBuf {
 }
 
 /// Writes a target into a file; gives what is lost.
-pub(crate) fn write(target: &dyn Target, trace: &dyn TableSource, gzip: bool, file: &Path) -> Loss {
+pub(crate) fn write(target: &Target, trace: &dyn TableSource, gzip: bool, file: &Path) -> Loss {
     let mut out = std::io::BufWriter::new(fs::File::create(file).unwrap());
     let options = traceloom_export::Options { gzip, ..Default::default() };
     let loss = traceloom_export::write(target, trace, &options, &mut out)

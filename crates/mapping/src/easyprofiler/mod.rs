@@ -5,8 +5,5 @@ mod to_tables;
 
 use crate::Mapping;
 
-pub(crate) const MAPPING: Mapping = Mapping {
-    format: &traceloom_easyprofiler::FORMAT,
-    target: &from_tables::EasyProfiler,
-    to_tables: to_tables::to_tables,
-};
+pub(crate) const MAPPING: Mapping =
+    Mapping { format: &traceloom_easyprofiler::FORMAT, target: &from_tables::TARGET, to_tables: to_tables::to_tables };

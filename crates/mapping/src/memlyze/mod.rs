@@ -6,4 +6,4 @@ mod to_tables;
 use crate::Mapping;
 
 pub(crate) const MAPPING: Mapping =
-    Mapping { format: &traceloom_memlyze::FORMAT, target: &from_tables::Memlyze, to_tables: to_tables::to_tables };
+    Mapping { format: &traceloom_memlyze::FORMAT, target: &from_tables::TARGET, to_tables: to_tables::to_tables };

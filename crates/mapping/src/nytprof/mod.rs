@@ -6,4 +6,4 @@ pub(crate) mod to_tables;
 use crate::Mapping;
 
 pub(crate) const MAPPING: Mapping =
-    Mapping { format: &traceloom_nytprof::FORMAT, target: &from_tables::Nytprof, to_tables: to_tables::to_tables };
+    Mapping { format: &traceloom_nytprof::FORMAT, target: &from_tables::TARGET, to_tables: to_tables::to_tables };

@@ -7,6 +7,6 @@ use crate::Mapping;
 
 pub(crate) const MAPPING: Mapping = Mapping {
     format: &traceloom_nytprof::pynytprof::FORMAT,
-    target: &from_tables::Pynytprof,
+    target: &from_tables::TARGET,
     to_tables: to_tables::to_tables,
 };

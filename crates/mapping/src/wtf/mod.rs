@@ -23,4 +23,4 @@ mod to_tables;
 use crate::Mapping;
 
 pub(crate) const MAPPING: Mapping =
-    Mapping { format: &traceloom_wtf::FORMAT, target: &from_tables::Wtf, to_tables: to_tables::to_tables };
+    Mapping { format: &traceloom_wtf::FORMAT, target: &from_tables::TARGET, to_tables: to_tables::to_tables };

@@ -10,7 +10,7 @@ mod sums;
 use std::io::Write;
 
 use hashbrown::HashSet;
-use traceloom_core::{Loss, Result};
+use traceloom_core::Result;
 use traceloom_model::Table;
 
 use self::{
@@ -18,13 +18,9 @@ use self::{
     lines::push_name,
     sums::{CallRows, SubRows},
 };
-use traceloom_passes::{CallTree, Descriptor, Frames, Need, Pass, Request, SpanRows, Target, Variant};
+use traceloom_passes::{CallTree, Frames, Need, Pass, ROSTER, SpanRows, Target, Variant, Writer};
 
-/// Callgrind.
-#[derive(Debug)]
-pub(super) struct Callgrind;
-
-static DESCRIPTOR: Descriptor = Descriptor {
+pub(super) static TARGET: Target = Target {
     id: "callgrind",
     name: "Callgrind",
     about: "KCachegrind, QCachegrind, callgrind_annotate: functions and calls with their time",
@@ -35,42 +31,31 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Variant { id: "spans", about: "spans, added up" },
     ],
     needs: &[
-        Need::shown(Table::Traces),
-        Need::shown(Table::Processes),
-        Need::shown(Table::Threads),
-        Need::of::<SpanRows<'_>>(),
-        Need::of::<CallRows<'_>>(),
-        Need::of::<SubRows<'_>>(),
-        Need::shown(Table::Files),
+        ROSTER,
+        &[Need::of::<SpanRows<'_>>(), Need::of::<CallRows<'_>>(), Need::of::<SubRows<'_>>()],
+        &[Need::shown(Table::Files)],
     ],
     is_text: true,
-    ..Descriptor::EMPTY
+    writer: Writer::Pass(write),
+    ..Target::EMPTY
 };
 
-impl Target for Callgrind {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let mut pass = Pass::new(request, &DESCRIPTOR)?;
-        let mut graph = Graph::new(pass.options.limits.entries);
-        // Sums are of the whole trace.
-        let takes_sums = pass.variant == "calls" || pass.variant == "best" && pass.is_whole();
-        let summed = if takes_sums {
-            sums::add(&mut pass, &mut graph)?
-        } else {
-            pass.lose_rows(&[Table::Calls]);
-            HashSet::new()
-        };
-        let has_spans = pass.variant != "calls";
-        let frames = Frames::new(pass.options.limits.entries);
-        let tree = CallTree::new(&mut pass, frames, |trace| has_spans && !summed.contains(&trace))?;
-        graph.add_tree(&tree, &mut pass)?;
-        write_head(&mut pass, out)?;
-        graph.write(&mut pass.names, &mut pass.loss, out)?;
-        Ok(pass.loss)
-    }
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut graph = Graph::new(pass.options.limits.entries);
+    // Sums are of the whole trace.
+    let takes_sums = pass.variant == "calls" || pass.variant == "best" && pass.is_whole();
+    let summed = if takes_sums {
+        sums::add(pass, &mut graph)?
+    } else {
+        pass.lose_rows(&[Table::Calls]);
+        HashSet::new()
+    };
+    let has_spans = pass.variant != "calls";
+    let frames = Frames::new(pass.options.limits.entries);
+    let tree = CallTree::new(pass, frames, |trace| has_spans && !summed.contains(&trace))?;
+    graph.add_tree(&tree, pass)?;
+    write_head(pass, out)?;
+    graph.write(&mut pass.names, &mut pass.loss, out)
 }
 
 fn write_head(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
@@ -84,11 +69,12 @@ fn write_head(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use traceloom_core::Loss;
     use traceloom_model::{calls::Call, definitions::Definition, trackers::Extent};
     use traceloom_passes::fixture::{Synthetic, push_main, written};
 
     fn body(trace: &Synthetic) -> (String, Loss) {
-        let (text, loss) = written(&Callgrind, trace);
+        let (text, loss) = written(&TARGET, trace);
         let text = String::from_utf8(text).unwrap();
         let (head, body) = text.split_once("events: ns\n").unwrap();
         assert!(head.starts_with("# callgrind format\nversion: 1\n") && head.contains("cmd: game.prof\n"), "{head}");

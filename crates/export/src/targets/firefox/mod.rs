@@ -12,8 +12,7 @@ mod thread;
 
 use std::io::Write;
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::Table;
+use traceloom_core::Result;
 
 use self::{
     column::Column,
@@ -22,34 +21,18 @@ use self::{
     thread::{Identity, Marker, Tables},
 };
 use traceloom_passes::{
-    AllocationTimes, ArgRows, COUNTERS, Descriptor, EVENTS, FreeRows, LOGS, Layer, Need, Numbering, Pass, Request,
-    SpanRows, SwitchRows, Target, ThreadIndex, memory_in_use,
+    ArgRows, LAYERS, Layer, MEMORY, Need, Numbering, POINTS, Pass, ROSTER, Target, ThreadIndex, Writer, memory_in_use,
 };
 
-/// Firefox Profiler.
-#[derive(Debug)]
-pub(super) struct Firefox;
-
-static DESCRIPTOR: Descriptor = Descriptor {
+pub(super) static TARGET: Target = Target {
     id: "firefox",
     name: "Firefox Profiler",
     about: "Firefox Profiler: call trees, stack and marker charts, memory in use",
     extensions: &["firefox.json", "profile.json"],
-    needs: &[
-        Need::shown(Table::Traces),
-        Need::shown(Table::Processes),
-        Need::shown(Table::Threads),
-        Need::of::<SpanRows<'_>>(),
-        Need::of::<SwitchRows<'_>>(),
-        EVENTS,
-        COUNTERS,
-        LOGS,
-        Need::of::<AllocationTimes<'_>>(),
-        Need::of::<FreeRows<'_>>(),
-        Need::of::<ArgRows<'_>>(),
-    ],
+    needs: &[ROSTER, LAYERS, POINTS, MEMORY, &[Need::of::<ArgRows<'_>>()]],
     is_text: true,
-    ..Descriptor::EMPTY
+    writer: Writer::Pass(write),
+    ..Target::EMPTY
 };
 
 /// What does not depend on the trace. A category in grey has to be there.
@@ -62,23 +45,15 @@ const META: &str = r#""interval":0.001,"processType":0,"product":"traceloom","st
 {"key":"kind","label":"Kind","format":"string","searchable":true},
 {"key":"details","label":"Details","format":"string","searchable":true}]}]"#;
 
-impl Target for Firefox {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let mut pass = Pass::new(request, &DESCRIPTOR)?;
-        let mut points = Points::read(&mut pass)?;
-        let numbering = Numbering::new(&pass.roster, &mut pass.loss);
-        let start_ms = pass.timeline.unix_origin_ns().unwrap_or(0) / 1_000_000;
-        write!(out, r#"{{"meta":{{"startTime":{start_ms},{META}}},"libs":[],"pages":[],"threads":["#)?;
-        write_threads(&mut pass, &mut points, &numbering, out)?;
-        out.write_all(br#"],"counters":["#)?;
-        write_memory(&mut pass, &numbering, out)?;
-        out.write_all(b"]}\n")?;
-        Ok(pass.loss)
-    }
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut points = Points::read(pass)?;
+    let numbering = Numbering::new(&pass.roster, &mut pass.loss);
+    let start_ms = pass.timeline.unix_origin_ns().unwrap_or(0) / 1_000_000;
+    write!(out, r#"{{"meta":{{"startTime":{start_ms},{META}}},"libs":[],"pages":[],"threads":["#)?;
+    write_threads(pass, &mut points, &numbering, out)?;
+    out.write_all(br#"],"counters":["#)?;
+    write_memory(pass, &numbering, out)?;
+    Ok(out.write_all(b"]}\n")?)
 }
 
 fn write_threads(pass: &mut Pass<'_>, points: &mut Points, numbering: &Numbering, out: &mut dyn Write) -> Result<()> {
@@ -173,10 +148,11 @@ mod tests {
     use traceloom_model::{allocations::Allocation, events::Event, logs::Log, trackers::Extent};
 
     use super::*;
+    use traceloom_core::Loss;
     use traceloom_passes::fixture::{Synthetic, allocation, push_main, push_span, push_thread, written};
 
     fn profile(trace: &Synthetic) -> (Json, Loss) {
-        let (text, loss) = written(&Firefox, trace);
+        let (text, loss) = written(&TARGET, trace);
         (serde_json::from_slice(&text).unwrap(), loss)
     }
 

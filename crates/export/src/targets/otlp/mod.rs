@@ -20,15 +20,11 @@ use traceloom_model::Table;
 
 use self::{around::Waiting, batches::Batches, events::SpanEvents, links::Links, resources::resources};
 use traceloom_passes::{
-    ArgRows, AttributeRows, Descriptor, EVENTS, LOGS, LinkRows, Need, Numbering, Pass, Request, SpanRows, SwitchRows,
-    Target, Timeline, Variant, phrase,
+    ArgRows, AttributeRows, EVENTS, LAYERS, LOGS, LinkRows, Need, Numbering, Pass, ROSTER, Target, Timeline, Variant,
+    Writer, phrase,
 };
 
-/// OpenTelemetry.
-#[derive(Debug)]
-pub(super) struct Otlp;
-
-static DESCRIPTOR: Descriptor = Descriptor {
+pub(super) static TARGET: Target = Target {
     id: "otlp",
     name: "OpenTelemetry",
     about: "OTLP as protobuf, for collectors and what stands behind them: traces with events and links, or logs",
@@ -39,48 +35,34 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Variant { id: "traces", about: "TracesData: spans with the events inside of them and flows as links" },
     ],
     needs: &[
-        Need::shown(Table::Traces),
-        Need::shown(Table::Processes),
-        Need::shown(Table::Threads),
-        Need::of::<AttributeRows<'_>>(),
-        Need::of::<SpanRows<'_>>(),
-        Need::of::<SwitchRows<'_>>(),
-        EVENTS,
-        LOGS,
-        Need::of::<LinkRows<'_>>(),
-        Need::of::<ArgRows<'_>>(),
+        ROSTER,
+        LAYERS,
+        &[Need::of::<AttributeRows<'_>>(), EVENTS, LOGS, Need::of::<LinkRows<'_>>(), Need::of::<ArgRows<'_>>()],
     ],
-    ..Descriptor::EMPTY
+    writer: Writer::Pass(write),
+    ..Target::EMPTY
 };
 
-impl Target for Otlp {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let clock = Clock::new(pass);
+    // Numbers are as the traces have them; this is about which process a thread belongs to.
+    let numbering = Numbering::new(&pass.roster, &mut Loss::default());
+    let batches = Batches::new(resources(pass, &numbering)?, out);
+    let mut output = Output { numbering, clock, batches };
+    let records = pass.rows(Table::Logs) + pass.rows(Table::Events);
+    let has_traces = !pass.spans.is_empty() || records == 0;
+    if pass.variant == "traces" || pass.variant == "best" && has_traces {
+        lose_table(pass, Table::Logs)?;
+        let mut events = SpanEvents::new(pass, &output.clock)?;
+        let links = Links::new(pass)?;
+        spans::write(pass, &mut events, &links, &mut output)?;
+        events.finish(&mut pass.loss);
+    } else {
+        lose_table(pass, Table::Links)?;
+        lose_spans(pass)?;
+        write_logs(pass, &mut output)?;
     }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let mut pass = Pass::new(request, &DESCRIPTOR)?;
-        let clock = Clock::new(&mut pass);
-        // Numbers are as the traces have them; this is about which process a thread belongs to.
-        let numbering = Numbering::new(&pass.roster, &mut Loss::default());
-        let batches = Batches::new(resources(&mut pass, &numbering)?, out);
-        let mut output = Output { numbering, clock, batches };
-        let records = pass.rows(Table::Logs) + pass.rows(Table::Events);
-        let has_traces = !pass.spans.is_empty() || records == 0;
-        if pass.variant == "traces" || pass.variant == "best" && has_traces {
-            lose_table(&mut pass, Table::Logs)?;
-            let mut events = SpanEvents::new(&mut pass, &output.clock)?;
-            let links = Links::new(&mut pass)?;
-            spans::write(&mut pass, &mut events, &links, &mut output)?;
-            events.finish(&mut pass.loss);
-        } else {
-            lose_table(&mut pass, Table::Links)?;
-            lose_spans(&mut pass)?;
-            write_logs(&mut pass, &mut output)?;
-        }
-        output.batches.finish()?;
-        Ok(pass.loss)
-    }
+    output.batches.finish()
 }
 
 /// What spans and log records are written with.

@@ -13,45 +13,34 @@ mod tracks;
 
 use std::io::Write;
 
-use traceloom_core::{Loss, Result};
+use traceloom_core::Result;
 
 use self::{packets::Packets, tracks::Tracks};
 use crate::wire;
-use traceloom_passes::{Descriptor, Flows, Pass, Request, TIMELINE_NEEDS, Target};
+use traceloom_passes::{Flows, Pass, TIMELINE, Target, Writer};
 
-/// Perfetto.
-#[derive(Debug)]
-pub(super) struct Perfetto;
-
-static DESCRIPTOR: Descriptor = Descriptor {
+pub(super) static TARGET: Target = Target {
     id: "perfetto",
     name: "Perfetto",
     about: "ui.perfetto.dev and trace_processor: tracks, slices, instants, counters, flows, logs, memory",
     extensions: &["pftrace", "perfetto-trace"],
-    needs: TIMELINE_NEEDS,
-    ..Descriptor::EMPTY
+    needs: TIMELINE,
+    writer: Writer::Pass(write),
+    ..Target::EMPTY
 };
 
-impl Target for Perfetto {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let flows = Flows::new(pass)?;
+    let mut packets = Packets::new(out);
+    if let Some(unix_ns) = pass.timeline.unix_origin_ns().and_then(|unix_ns| u64::try_from(unix_ns).ok()) {
+        packets.clocks(unix_ns)?;
     }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let mut pass = Pass::new(request, &DESCRIPTOR)?;
-        let flows = Flows::new(&mut pass)?;
-        let mut packets = Packets::new(out);
-        if let Some(unix_ns) = pass.timeline.unix_origin_ns().and_then(|unix_ns| u64::try_from(unix_ns).ok()) {
-            packets.clocks(unix_ns)?;
-        }
-        let tracks = Tracks::new(&pass.roster, &mut packets, &mut pass.loss)?;
-        let mut output = Output { tracks, packets };
-        slices::write(&mut pass, &flows, &mut output)?;
-        points::write(&mut pass, &mut output)?;
-        memory::write(&mut pass, &mut output)?;
-        output.packets.flush()?;
-        Ok(pass.loss)
-    }
+    let tracks = Tracks::new(&pass.roster, &mut packets, &mut pass.loss)?;
+    let mut output = Output { tracks, packets };
+    slices::write(pass, &flows, &mut output)?;
+    points::write(pass, &mut output)?;
+    memory::write(pass, &mut output)?;
+    output.packets.flush()
 }
 
 /// Packets, and the tracks that they belong to.

@@ -5,21 +5,17 @@ mod profile;
 use std::io::Write;
 
 use flate2::{Compression, write::GzEncoder};
-use traceloom_core::{Loss, Result};
+use traceloom_core::Result;
 use traceloom_model::Table;
 
 use self::profile::Profile;
 use super::shows_time;
 use traceloom_passes::{
-    AllocationSites, CallTree, Calls, Descriptor, FrameRows, Frames, FreeRows, Heap, MAX_DEPTH, NameId, Need, Pass,
-    Request, Site, SpanRows, StackRows, Target, Variant, lose_outer_frames,
+    CallTree, Calls, Frames, HEAP, Heap, MAX_DEPTH, NameId, Need, Pass, Site, SpanRows, Target, Variant, Writer,
+    lose_outer_frames,
 };
 
-/// pprof.
-#[derive(Debug)]
-pub(super) struct Pprof;
-
-static DESCRIPTOR: Descriptor = Descriptor {
+pub(super) static TARGET: Target = Target {
     id: "pprof",
     name: "pprof",
     about: "go tool pprof and all that reads its files: time or allocations by call stack",
@@ -30,34 +26,23 @@ static DESCRIPTOR: Descriptor = Descriptor {
         Variant { id: "time", about: "calls and time of spans" },
     ],
     needs: &[
-        Need::shown(Table::Traces),
-        Need::shown(Table::Threads),
-        Need::of::<SpanRows<'_>>(),
-        Need::of::<AllocationSites<'_>>(),
-        Need::of::<FreeRows<'_>>(),
-        Need::of::<StackRows<'_>>(),
-        Need::of::<FrameRows<'_>>(),
-        Need::shown(Table::Files),
+        &[Need::shown(Table::Traces), Need::shown(Table::Threads), Need::shown(Table::Files)],
+        &[Need::of::<SpanRows<'_>>()],
+        HEAP,
     ],
-    ..Descriptor::EMPTY
+    writer: Writer::Pass(write),
+    ..Target::EMPTY
 };
 
-impl Target for Pprof {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut encoder = GzEncoder::new(out, Compression::new(6));
+    if shows_time(pass) {
+        write_time(pass, &mut encoder)?;
+    } else {
+        write_allocations(pass, &mut encoder)?;
     }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let mut pass = Pass::new(request, &DESCRIPTOR)?;
-        let mut encoder = GzEncoder::new(out, Compression::new(6));
-        if shows_time(&mut pass) {
-            write_time(&mut pass, &mut encoder)?;
-        } else {
-            write_allocations(&mut pass, &mut encoder)?;
-        }
-        encoder.finish()?;
-        Ok(pass.loss)
-    }
+    encoder.finish()?;
+    Ok(())
 }
 
 fn write_time(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
@@ -137,7 +122,7 @@ mod tests {
             ("b", 2, 1, Some(0), 20, Some(300)),
             ("a", 0, 0, None, 0, Some(1000)),
         ]);
-        let (bytes, loss) = written(&Pprof, &trace);
+        let (bytes, loss) = written(&TARGET, &trace);
         let mut decoder = GzDecoder::new(Vec::new());
         decoder.write_all(&bytes).unwrap();
         let message = decoder.finish().unwrap();

@@ -6,60 +6,35 @@ mod out;
 
 use std::io::Write;
 
-use traceloom_core::{Loss, Result};
+use traceloom_core::Result;
 use traceloom_model::Table;
 
 use self::out::Out;
-use traceloom_passes::{
-    AllocationSites, Descriptor, FrameRows, Frames, FreeRows, NamePool, Need, Pass, Request, SpanRows, StackRows,
-    SwitchRows, Target,
-};
+use traceloom_passes::{Frames, HEAP, LAYERS, NamePool, Need, Pass, ROSTER, Target, Writer};
 
-/// speedscope.
-#[derive(Debug)]
-pub(super) struct Speedscope;
-
-static DESCRIPTOR: Descriptor = Descriptor {
+pub(super) static TARGET: Target = Target {
     id: "speedscope",
     name: "speedscope",
     about: "speedscope: a profile for each thread, and allocations by call stack",
     extensions: &["speedscope.json", "speedscope"],
-    needs: &[
-        Need::shown(Table::Traces),
-        Need::shown(Table::Processes),
-        Need::shown(Table::Threads),
-        Need::of::<SpanRows<'_>>(),
-        Need::of::<SwitchRows<'_>>(),
-        Need::of::<AllocationSites<'_>>(),
-        Need::of::<FreeRows<'_>>(),
-        Need::of::<StackRows<'_>>(),
-        Need::of::<FrameRows<'_>>(),
-        Need::shown(Table::Files),
-    ],
+    needs: &[ROSTER, LAYERS, HEAP, &[Need::shown(Table::Files)]],
     is_text: true,
-    ..Descriptor::EMPTY
+    writer: Writer::Pass(write),
+    ..Target::EMPTY
 };
 
-impl Target for Speedscope {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let mut pass = Pass::new(request, &DESCRIPTOR)?;
-        let mut output = Output { frames: Frames::new(pass.options.limits.entries), out: Out::new(out) };
-        write_head(&pass, &mut output.out);
-        output.out.json.key("profiles").begin_array();
-        events::write(&mut pass, &mut output)?;
-        allocations::write(&mut pass, &mut output)?;
-        let Output { frames, mut out } = output;
-        out.json.end_array();
-        // Profiles name frames by number; which there are is known at the end.
-        write_frames(&frames, &mut pass.names, &mut out)?;
-        out.json.end_object();
-        out.finish()?;
-        Ok(pass.loss)
-    }
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut output = Output { frames: Frames::new(pass.options.limits.entries), out: Out::new(out) };
+    write_head(pass, &mut output.out);
+    output.out.json.key("profiles").begin_array();
+    events::write(pass, &mut output)?;
+    allocations::write(pass, &mut output)?;
+    let Output { frames, mut out } = output;
+    out.json.end_array();
+    // Profiles name frames by number; which there are is known at the end.
+    write_frames(&frames, &mut pass.names, &mut out)?;
+    out.json.end_object();
+    out.finish()
 }
 
 /// The profiles, and the frames that they name by number.
@@ -100,10 +75,11 @@ mod tests {
     use traceloom_model::{frames::Frame as FrameRow, stacks::Stack as StackRow, trackers::Extent};
 
     use super::*;
+    use traceloom_core::Loss;
     use traceloom_passes::fixture::{Synthetic, allocation, push_main, push_span, push_thread, written};
 
     fn profile(trace: &Synthetic) -> (Json, Loss) {
-        let (text, loss) = written(&Speedscope, trace);
+        let (text, loss) = written(&TARGET, trace);
         (serde_json::from_slice(&text).unwrap(), loss)
     }
 

@@ -12,48 +12,28 @@ mod write;
 
 use std::io::Write;
 
-use traceloom_core::{Loss, Result};
+use traceloom_core::Result;
 use traceloom_model::Table;
 
 use self::entry::Entries;
-use traceloom_passes::{
-    ArgRows, AttributeRows, COUNTERS, Descriptor, EVENTS, LOGS, Need, Pass, Request, SpanDefinitions, SpanRows, Target,
+use traceloom_passes::{ArgRows, AttributeRows, Need, POINTS, Pass, ROSTER, SpanDefinitions, SpanRows, Target, Writer};
+
+pub(crate) static TARGET: Target = Target {
+    about: "CNanoLog's decompressor and `traceloom log`: log entries; events, values and spans as such",
+    needs: &[
+        ROSTER,
+        POINTS,
+        &[Need::of::<AttributeRows<'_>>(), Need::shown(Table::Definitions), Need::of::<ArgRows<'_>>()],
+        &[Need::of::<SpanRows<'_>>(), Need::of::<SpanDefinitions<'_>>()],
+    ],
+    writer: Writer::Pass(write),
+    ..Target::of_format(&traceloom_cnanolog::FORMAT)
 };
 
-/// CNanoLog.
-#[derive(Debug)]
-pub(crate) struct Cnanolog;
-
-static DESCRIPTOR: Descriptor = Descriptor::of_format(
-    &traceloom_cnanolog::FORMAT,
-    "CNanoLog's decompressor and `traceloom log`: log entries; events, values and spans as such",
-    &[
-        Need::shown(Table::Traces),
-        Need::of::<AttributeRows<'_>>(),
-        Need::shown(Table::Processes),
-        Need::shown(Table::Threads),
-        Need::shown(Table::Definitions),
-        Need::of::<SpanRows<'_>>(),
-        Need::of::<SpanDefinitions<'_>>(),
-        EVENTS,
-        COUNTERS,
-        LOGS,
-        Need::of::<ArgRows<'_>>(),
-    ],
-);
-
-impl Target for Cnanolog {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let mut pass = Pass::new(request, &DESCRIPTOR)?;
-        let mut entries = Entries::new(&pass);
-        spans::push(&mut pass, &mut entries)?;
-        points::push(&mut pass, &mut entries)?;
-        points::count_rest(&mut pass, &entries)?;
-        write::write(entries, &mut pass, out)?;
-        Ok(pass.loss)
-    }
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut entries = Entries::new(pass);
+    spans::push(pass, &mut entries)?;
+    points::push(pass, &mut entries)?;
+    points::count_rest(pass, &entries)?;
+    write::write(entries, pass, out)
 }

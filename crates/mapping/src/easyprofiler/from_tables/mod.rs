@@ -11,64 +11,40 @@ mod write;
 
 use std::io::{BufWriter, Write};
 
-use traceloom_core::{Loss, Result, Source};
+use traceloom_core::{Result, Source};
 use traceloom_easyprofiler::edit::canonical;
-use traceloom_model::Table;
 
 use self::{entry::Entries, sections::Sections};
-use traceloom_passes::{
-    ArgRows, COUNTERS, Descriptor, EVENTS, LOGS, Need, Pass, Request, SpanRows, SwitchRows, Target, add_loss,
+use traceloom_passes::{ArgRows, LAYERS, Need, POINTS, Pass, ROSTER, Target, Writer, add_loss};
+
+pub(crate) static TARGET: Target = Target {
+    about: "EasyProfiler's own viewer and converter: times in nanoseconds",
+    needs: &[ROSTER, LAYERS, POINTS, &[Need::of::<ArgRows<'_>>()]],
+    writer: Writer::Pass(write),
+    ..Target::of_format(&traceloom_easyprofiler::FORMAT)
 };
 
-/// EasyProfiler.
-#[derive(Debug)]
-pub(crate) struct EasyProfiler;
-
-static DESCRIPTOR: Descriptor = Descriptor::of_format(
-    &traceloom_easyprofiler::FORMAT,
-    "EasyProfiler's own viewer and converter: times in nanoseconds",
-    &[
-        Need::shown(Table::Traces),
-        Need::shown(Table::Processes),
-        Need::shown(Table::Threads),
-        Need::of::<SpanRows<'_>>(),
-        Need::of::<SwitchRows<'_>>(),
-        EVENTS,
-        COUNTERS,
-        LOGS,
-        Need::of::<ArgRows<'_>>(),
-    ],
-);
-
-impl Target for EasyProfiler {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    if TARGET.variant(None)? == pass.variant {
+        return write_latest(pass, out);
     }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        if DESCRIPTOR.variant(None)? == request.variant {
-            return write_latest(request, out);
-        }
-        // Older versions hold less, and the format's own conversion knows what.
-        let file = tempfile::tempfile()?;
-        let mut latest = BufWriter::new(&file);
-        let mut loss = write_latest(request, &mut latest)?;
-        latest.into_inner().map_err(|error| error.into_error())?;
-        let reading = traceloom_core::Options::default().with_limits(request.options.limits.clone());
-        let edited = canonical(&Source::file(file), out, Some(request.variant), &reading)?;
-        add_loss(&mut loss, &edited.loss);
-        Ok(loss)
-    }
+    // Older versions hold less, and the format's own conversion knows what.
+    let file = tempfile::tempfile()?;
+    let mut latest = BufWriter::new(&file);
+    write_latest(pass, &mut latest)?;
+    latest.into_inner().map_err(|error| error.into_error())?;
+    let reading = traceloom_core::Options::default().with_limits(pass.options.limits.clone());
+    let edited = canonical(&Source::file(file), out, Some(pass.variant), &reading)?;
+    add_loss(&mut pass.loss, &edited.loss);
+    Ok(())
 }
 
-fn write_latest(request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-    let mut pass = Pass::new(request, &DESCRIPTOR)?;
+fn write_latest(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     let sections = Sections::new(&pass.roster, &mut pass.loss);
     let mut file = Draft { sections, entries: Entries::new(&pass.options.limits) };
-    spans::push(&mut pass, &mut file)?;
-    points::push(&mut pass, &mut file)?;
-    write::write(file, &mut pass, out)?;
-    Ok(pass.loss)
+    spans::push(pass, &mut file)?;
+    points::push(pass, &mut file)?;
+    write::write(file, pass, out)
 }
 
 /// The file to be: its sections, and the entries of each.

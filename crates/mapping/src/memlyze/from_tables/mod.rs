@@ -10,51 +10,30 @@ mod write;
 
 use std::io::Write;
 
-use traceloom_core::{Loss, Result};
-use traceloom_model::Table;
+use traceloom_core::Result;
 
 use self::{
     names::{DefinitionRows, FileRows, Names},
     read::{AllocationRows, FreeRows},
 };
 use traceloom_passes::{
-    ArgRows, AttributeRows, Descriptor, EVENTS, FrameRows, LOGS, Need, Pass, Request, StackRows, Target,
+    ArgRows, AttributeRows, EVENTS, FrameRows, LOGS, Need, Pass, ROSTER, StackRows, Target, Writer,
 };
 
-/// Memlyze.
-#[derive(Debug)]
-pub(crate) struct Memlyze;
-
-static DESCRIPTOR: Descriptor = Descriptor::of_format(
-    &traceloom_memlyze::FORMAT,
-    "Memlyze's own tools: allocations, frees and collections; events and log entries are markers",
-    &[
-        Need::shown(Table::Traces),
-        Need::of::<AttributeRows<'_>>(),
-        Need::shown(Table::Processes),
-        Need::shown(Table::Threads),
-        Need::of::<DefinitionRows<'_>>(),
-        Need::of::<FileRows<'_>>(),
-        EVENTS,
-        LOGS,
-        Need::of::<AllocationRows<'_>>(),
-        Need::of::<FreeRows<'_>>(),
-        Need::of::<FrameRows<'_>>(),
-        Need::of::<StackRows<'_>>(),
-        Need::of::<ArgRows<'_>>(),
+pub(crate) static TARGET: Target = Target {
+    about: "Memlyze's own tools: allocations, frees and collections; events and log entries are markers",
+    needs: &[
+        ROSTER,
+        &[Need::of::<AttributeRows<'_>>(), Need::of::<DefinitionRows<'_>>(), Need::of::<FileRows<'_>>()],
+        &[EVENTS, LOGS, Need::of::<AllocationRows<'_>>(), Need::of::<FreeRows<'_>>()],
+        &[Need::of::<FrameRows<'_>>(), Need::of::<StackRows<'_>>(), Need::of::<ArgRows<'_>>()],
     ],
-);
+    writer: Writer::Pass(write),
+    ..Target::of_format(&traceloom_memlyze::FORMAT)
+};
 
-impl Target for Memlyze {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
-
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let mut pass = Pass::new(request, &DESCRIPTOR)?;
-        let mut names = Names::read(&mut pass)?;
-        let items = read::items(&mut pass, &mut names)?;
-        write::write(items, names, &pass, out)?;
-        Ok(pass.loss)
-    }
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut names = Names::read(pass)?;
+    let items = read::items(pass, &mut names)?;
+    write::write(items, names, pass, out)
 }

@@ -15,7 +15,7 @@ mod walk;
 
 use std::io::Write;
 
-use traceloom_core::{Loss, Result};
+use traceloom_core::Result;
 use traceloom_model::Table;
 use traceloom_nytprof::{Header, create};
 
@@ -28,58 +28,44 @@ use self::{
     subs::{CallRows, DefinitionRows, SourceRows},
     walk::Walk,
 };
-use traceloom_passes::{ArgRows, AttributeRows, Descriptor, Need, Pass, Request, SpanRows, Target};
+use traceloom_passes::{ArgRows, AttributeRows, Need, Pass, ROSTER, SpanRows, Target, Writer};
 
-/// NYTProf.
-#[derive(Debug)]
-pub(crate) struct Nytprof;
+pub(crate) static TARGET: Target = Target {
+    about: "Devel::NYTProf's own tools (nytprofhtml, nytprofcsv, nytprofcalls): a process a thread, a call a span",
+    needs: &[ROSTER, SUMS, &[Need::of::<FileRows<'_>>(), Need::of::<SourceRows<'_>>(), Need::of::<ArgRows<'_>>()]],
+    writer: Writer::Pass(write),
+    ..Target::of_format(&traceloom_nytprof::FORMAT)
+};
 
-static DESCRIPTOR: Descriptor = Descriptor::of_format(
-    &traceloom_nytprof::FORMAT,
-    "Devel::NYTProf's own tools (nytprofhtml, nytprofcsv, nytprofcalls): a process a thread, a call a span",
-    &[
-        Need::shown(Table::Traces),
-        Need::of::<AttributeRows<'_>>(),
-        Need::shown(Table::Processes),
-        Need::shown(Table::Threads),
-        Need::of::<DefinitionRows<'_>>(),
-        Need::of::<FileRows<'_>>(),
-        Need::of::<SourceRows<'_>>(),
-        Need::of::<SpanRows<'_>>(),
-        // Those of a profile are made from its calls.
-        Need::shown(Table::Frames),
-        Need::shown(Table::Stacks),
-        Need::of::<LineRows<'_>>(),
-        Need::of::<CallRows<'_>>(),
-        Need::of::<ArgRows<'_>>(),
-    ],
-);
+/// The tables that the sums of a profile are made of.
+pub(crate) const SUMS: &[Need] = &[
+    Need::of::<AttributeRows<'_>>(),
+    Need::of::<DefinitionRows<'_>>(),
+    Need::of::<SpanRows<'_>>(),
+    // Those of a profile are made from its calls.
+    Need::shown(Table::Frames),
+    Need::shown(Table::Stacks),
+    Need::of::<LineRows<'_>>(),
+    Need::of::<CallRows<'_>>(),
+];
 
-impl Target for Nytprof {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let mut facts = Facts::read(pass)?;
+    let ticks = facts.ticks(&pass.roster);
+    let processes = Processes::new(pass);
+    facts.attributes.extend(processes.names(pass));
 
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let mut pass = Pass::new(request, &DESCRIPTOR)?;
-        let mut facts = Facts::read(&mut pass)?;
-        let ticks = facts.ticks(&pass.roster);
-        let processes = Processes::new(&mut pass);
-        facts.attributes.extend(processes.names(&mut pass));
-
-        let mut stream = Stream::new(create(out, &Header::default())?, &pass.options.limits);
-        facts.write(ticks, &mut pass, &mut stream)?;
-        let first = pass.spans.iter(&pass.roster)?.next().transpose()?;
-        let first_ns = first.map(|span| pass.timeline.at(span.ts_ns));
-        let current = processes.begin(0, first_ns, &mut stream)?;
-        stream.define_files(&mut pass)?;
-        let mut walk = Walk::new(&mut pass, &facts, ticks, stream)?;
-        let current = walk.profile(&mut pass, &processes, current)?;
-        let mut stream = walk.end(&mut pass)?;
-        processes.end(&current, &mut stream)?;
-        stream.finish()?;
-        Ok(pass.loss)
-    }
+    let mut stream = Stream::new(create(out, &Header::default())?, &pass.options.limits);
+    facts.write(ticks, pass, &mut stream)?;
+    let first = pass.spans.iter(&pass.roster)?.next().transpose()?;
+    let first_ns = first.map(|span| pass.timeline.at(span.ts_ns));
+    let current = processes.begin(0, first_ns, &mut stream)?;
+    stream.define_files(pass)?;
+    let mut walk = Walk::new(pass, &facts, ticks, stream)?;
+    let current = walk.profile(pass, &processes, current)?;
+    let mut stream = walk.end(pass)?;
+    processes.end(&current, &mut stream)?;
+    stream.finish()
 }
 
 /// The length of a tick.

@@ -14,65 +14,43 @@ mod zones;
 
 use std::io::Write;
 
-use traceloom_core::{Arena, Loss, Result, Sorter, Store};
+use traceloom_core::{Arena, Result, Sorter, Store};
 use traceloom_model::Table;
 use traceloom_wtf::{Composer, Form};
 
 use self::{header::ResourceRows, signature::Signatures, spans::Places, step::Steps, zones::Zones};
-use traceloom_passes::{
-    ArgRows, AttributeRows, COUNTERS, Descriptor, EVENTS, LOGS, Need, Pass, Request, Roster, SpanRows, Target,
-};
+use traceloom_passes::{ArgRows, AttributeRows, Need, POINTS, Pass, ROSTER, Roster, SpanRows, Target, Writer};
 
-/// Web Tracing Framework.
-#[derive(Debug)]
-pub(crate) struct Wtf;
-
-static DESCRIPTOR: Descriptor = Descriptor {
+pub(crate) static TARGET: Target = Target {
+    about: "the Web Tracing Framework's own viewer and command line tools",
     extension_variants: &[("wtf-trace", "binary"), ("wtf-json", "json")],
-    ..Descriptor::of_format(
-        &traceloom_wtf::FORMAT,
-        "the Web Tracing Framework's own viewer and command line tools",
-        &[
-            Need::shown(Table::Traces),
-            Need::of::<AttributeRows<'_>>(),
-            Need::shown(Table::Processes),
-            Need::shown(Table::Threads),
-            Need::of::<SpanRows<'_>>(),
-            EVENTS,
-            COUNTERS,
-            LOGS,
-            Need::shown(Table::Links),
-            Need::of::<ResourceRows<'_>>(),
-            Need::of::<ArgRows<'_>>(),
-        ],
-    )
+    needs: &[
+        ROSTER,
+        POINTS,
+        &[Need::of::<AttributeRows<'_>>(), Need::of::<SpanRows<'_>>(), Need::shown(Table::Links)],
+        &[Need::of::<ResourceRows<'_>>(), Need::of::<ArgRows<'_>>()],
+    ],
+    writer: Writer::Pass(write),
+    ..Target::of_format(&traceloom_wtf::FORMAT)
 };
 
-impl Target for Wtf {
-    fn descriptor(&self) -> &'static Descriptor {
-        &DESCRIPTOR
-    }
+fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
+    let form = Form::from_variant(pass.variant).unwrap_or_default();
+    let limit = pass.options.limits.tree_bytes;
+    let mut draft = Draft {
+        zones: Zones::new(&pass.roster, &mut pass.loss),
+        signatures: Signatures::default(),
+        places: points::referred(pass)?,
+        steps: Steps { sorter: Sorter::new(&Arena::new(limit)), details: Store::new(limit / 4) },
+    };
+    spans::push(pass, &mut draft)?;
+    points::push(pass, &mut draft)?;
 
-    fn write(&self, request: &Request<'_>, out: &mut dyn Write) -> Result<Loss> {
-        let form = Form::from_variant(request.variant).unwrap_or_default();
-        let mut pass = Pass::new(request, &DESCRIPTOR)?;
-        let limit = pass.options.limits.tree_bytes;
-        let mut draft = Draft {
-            zones: Zones::new(&pass.roster, &mut pass.loss),
-            signatures: Signatures::default(),
-            places: points::referred(&pass)?,
-            steps: Steps { sorter: Sorter::new(&Arena::new(limit)), details: Store::new(limit / 4) },
-        };
-        spans::push(&mut pass, &mut draft)?;
-        points::push(&mut pass, &mut draft)?;
-
-        let info = header::info(&mut pass)?;
-        let mut composer = Composer::new(out, form, &info)?;
-        header::put_resources(&pass, &mut composer)?;
-        let unit_ns = if info.times_as_count() { 1 } else { 1000 };
-        write::write(draft, &mut pass, composer, unit_ns)?;
-        Ok(pass.loss)
-    }
+    let info = header::info(pass)?;
+    let mut composer = Composer::new(out, form, &info)?;
+    header::put_resources(pass, &mut composer)?;
+    let unit_ns = if info.times_as_count() { 1 } else { 1000 };
+    write::write(draft, pass, composer, unit_ns)
 }
 
 /// The file to be: all that happens, and what it takes to write it.

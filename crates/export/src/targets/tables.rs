@@ -1,0 +1,140 @@
+//! What targets of plain tables have in common: the table to write, the rows that a slice takes, and what is lost with
+//! other tables.
+
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_select::filter::filter_record_batch;
+use traceloom_core::{Loss, Result, Slice};
+use traceloom_model::{Columns, Filter, Table, Wanted};
+
+use super::arrow::failed;
+use crate::AnyColumn;
+use traceloom_passes::{
+    Datum, Request, Roster, Variant, counted_columns, counts, lose_table, phrase, pour, span_is_taken,
+};
+
+/// The variant of which the trace decides.
+pub(super) const MAIN_TABLE: Variant = Variant {
+    id: "main",
+    about: "spans; where there are none, log entries, allocations, sums of calls, times of lines, events or values",
+};
+
+/// Tables that can be meant where none is named, the best first.
+const MAIN: [Table; 7] =
+    [Table::Spans, Table::Logs, Table::Allocations, Table::Calls, Table::LineTimes, Table::Events, Table::Counters];
+
+/// One variant for each table, after the default.
+pub(super) const fn table_variants(default: Variant) -> [Variant; Table::ALL.len() + 1] {
+    let mut variants = [const { Variant { id: "", about: "" } }; Table::ALL.len() + 1];
+    let mut number = 0;
+    while number < Table::ALL.len() {
+        let table = Table::ALL[number];
+        variants[number + 1] = Variant { id: table.name(), about: phrase(table) };
+        number += 1;
+    }
+    variants[0] = default;
+    variants
+}
+
+/// The table that is named, or else the best that has rows.
+pub(super) fn choose(request: &Request<'_>) -> Result<Table> {
+    if let Some(named) = Table::by_name(request.variant) {
+        return Ok(named);
+    }
+    let wanted = MAIN.into_iter().fold(Wanted::nothing(), |wanted, table| wanted.and(table, counted_columns(table)));
+    let mut has_rows = [false; Table::ALL.len()];
+    pour(request.source, &Filter::default(), wanted, |table, batch| {
+        has_rows[table as usize] |= batch.num_rows() > 0;
+        Ok(())
+    })?;
+    Ok(MAIN.into_iter().find(|table| has_rows[*table as usize]).unwrap_or(Table::Spans))
+}
+
+/// Pours the rows of some tables that the slice takes, and counts those of the others as lost.
+pub(super) fn pour_taken(
+    request: &Request<'_>,
+    shows: impl Fn(Table) -> bool,
+    mut take: impl FnMut(Table, &RecordBatch, &mut Loss) -> Result<()>,
+) -> Result<Loss> {
+    let slice = &request.options.slice;
+    let roster = Roster::new(request.source, slice, &request.options.limits)?;
+    let mut taken = TakenRows { slice, roster };
+    let wanted = Table::ALL.into_iter().fold(Wanted::nothing(), |wanted, table| {
+        if shows(table) {
+            wanted.and(table, Columns::ALL)
+        } else if counts(table) {
+            wanted.and(table, counted_columns(table))
+        } else {
+            wanted
+        }
+    });
+    let (mut loss, filter) = (Loss::default(), taken.roster.filter());
+    pour(request.source, &filter, wanted, |table, batch| {
+        if !shows(table) {
+            lose_table(&mut loss, table, batch, slice);
+            Ok(())
+        } else if *slice == Slice::default() {
+            take(table, batch, &mut loss)
+        } else {
+            take(table, &taken.of(table, batch)?, &mut loss)
+        }
+    })?;
+    Ok(loss)
+}
+
+/// Decides which rows a slice takes, by their time and thread.
+struct TakenRows<'a> {
+    slice: &'a Slice,
+    roster: Roster,
+}
+
+/// The columns by which a row is taken.
+const DECIDING: [&str; 4] = ["trace_id", "ts_ns", "dur_ns", "thread_id"];
+
+impl TakenRows<'_> {
+    /// The rows of a batch that are taken.
+    fn of(&mut self, table: Table, batch: &RecordBatch) -> Result<RecordBatch> {
+        let rows = Deciding::new(batch);
+        let mask = (0..batch.num_rows()).map(|row| self.takes(table, &rows, row)).collect::<Result<Vec<bool>>>()?;
+        filter_record_batch(batch, &BooleanArray::from(mask)).map_err(failed)
+    }
+
+    /// Whether a row is taken; one without a time is, and so is one without a thread, unless threads are named.
+    fn takes(&mut self, table: Table, rows: &Deciding<'_>, row: usize) -> Result<bool> {
+        if let Datum::Int(ts_ns) = rows.ts_ns.get(row) {
+            let is_open = table == Table::Spans && rows.dur_ns.get(row) == Datum::Null;
+            let dur_ns = match rows.dur_ns.get(row) {
+                Datum::Int(dur_ns) => Some(dur_ns),
+                _ => (!is_open).then_some(0),
+            };
+            if !span_is_taken(self.slice, ts_ns, dur_ns) {
+                return Ok(false);
+            }
+        }
+        if self.slice.threads.is_empty() {
+            return Ok(true);
+        }
+        match (rows.trace_id.get(row), rows.thread_id.get(row)) {
+            (Datum::Unsigned(trace_id), Datum::Int(thread_id)) => {
+                let index = self.roster.index(trace_id, thread_id)?;
+                Ok(self.roster.thread(index).is_taken)
+            }
+            _ => Ok(matches!(rows.thread_id, AnyColumn::None)),
+        }
+    }
+}
+
+/// The columns of [`DECIDING`] that a table has.
+struct Deciding<'b> {
+    trace_id: AnyColumn<'b>,
+    ts_ns: AnyColumn<'b>,
+    dur_ns: AnyColumn<'b>,
+    thread_id: AnyColumn<'b>,
+}
+
+impl<'b> Deciding<'b> {
+    fn new(batch: &'b RecordBatch) -> Self {
+        let column = |name: &str| batch.column_by_name(name).map_or(AnyColumn::None, |array| AnyColumn::of(array));
+        let [trace_id, ts_ns, dur_ns, thread_id] = DECIDING.map(column);
+        Self { trace_id, ts_ns, dur_ns, thread_id }
+    }
+}
