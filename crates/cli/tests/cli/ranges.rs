@@ -1,6 +1,9 @@
 //! Every verb that takes a range takes it in the same way: adjacent ranges add up to the whole, an empty one is empty.
 
-use std::{collections::BTreeMap, process::Output};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::Output,
+};
 
 use serde_json::Value as Json;
 
@@ -184,6 +187,34 @@ fn an_empty_range_is_an_empty_answer_of_every_verb() {
         let info: Json = serde_json::from_str(&stdout(&opened)).expect("it opens");
         assert!(info["format"].is_string(), "{sample}: {info}");
     }
+}
+
+#[test]
+fn an_exported_range_has_no_arguments_of_rows_outside() {
+    let folder = samples();
+    let mut kept = 0;
+    for sample in SAMPLES {
+        let file = folder.path(sample);
+        let cut = format!("{}ns..", middle_ns(&file));
+        for range in ["1s..1s", &cut] {
+            let rows = answer(&["convert", "-", "--to", "json"], &file, Some(range));
+            let rows: Vec<Json> = rows.lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect();
+            let key = |table: &Json, id: &Json| (table.as_str().unwrap_or_default().to_owned(), id.as_i64());
+            let known: BTreeSet<_> = rows.iter().map(|row| key(&row["table"], &row["id"])).collect();
+            let args: Vec<&Json> = rows.iter().filter(|row| row["table"] == "args").collect();
+            let dangling = args.iter().filter(|row| !known.contains(&key(&row["owner_table"], &row["owner_id"])));
+            assert_eq!(dangling.count(), 0, "{sample} {range}: arguments of rows that are not there");
+            let alone = answer(&["convert", "-", "--to", "json:args"], &file, Some(range));
+            assert_eq!(alone.lines().count(), args.len(), "{sample} {range}: the table alone has the same rows");
+            let csv = answer(&["convert", "-", "--to", "csv:args"], &file, Some(range));
+            assert!(
+                csv.lines().count() > args.len() && (csv.lines().count() == 1) == args.is_empty(),
+                "{sample} {range}"
+            );
+            kept += args.len();
+        }
+    }
+    assert!(kept > 0, "arguments of rows inside stay");
 }
 
 #[test]

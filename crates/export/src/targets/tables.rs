@@ -3,13 +3,14 @@
 
 use arrow_array::{BooleanArray, RecordBatch};
 use arrow_select::filter::filter_record_batch;
-use traceloom_core::{Loss, Result, Slice};
+use traceloom_core::{Arena, Loss, Result, Slice};
 use traceloom_model::{Columns, Filter, Table, Wanted};
 
 use super::arrow::failed;
 use crate::AnyColumn;
 use traceloom_passes::{
-    Datum, Request, Roster, Variant, counted_columns, counts, lose_table, phrase, pour, span_is_taken,
+    Datum, Owned, OwnedSorter, Owner, Request, Roster, Variant, columns_among, counted_columns, counts, lose_table,
+    phrase, pour, span_is_taken,
 };
 
 /// The variant of which the trace decides.
@@ -56,8 +57,7 @@ pub(super) fn pour_taken(
     mut take: impl FnMut(Table, &RecordBatch, &mut Loss) -> Result<()>,
 ) -> Result<Loss> {
     let slice = &request.options.slice;
-    let roster = Roster::new(request.source, slice, &request.options.limits)?;
-    let mut taken = TakenRows { slice, roster };
+    let mut taken = TakenRows::new(request, shows(Table::Args))?;
     let wanted = Table::ALL.into_iter().fold(Wanted::nothing(), |wanted, table| {
         if shows(table) {
             wanted.and(table, Columns::ALL)
@@ -81,20 +81,56 @@ pub(super) fn pour_taken(
     Ok(loss)
 }
 
-/// Decides which rows a slice takes, by their time and thread.
+/// Decides which rows a slice takes: by their time and thread, arguments by the row that they belong to.
 struct TakenRows<'a> {
     slice: &'a Slice,
     roster: Roster,
+    /// The rows of tables with a time that are taken, if arguments have to be decided.
+    owners: Option<Owned>,
 }
 
 /// The columns by which a row is taken.
-const DECIDING: [&str; 4] = ["trace_id", "ts_ns", "dur_ns", "thread_id"];
+const DECIDING: [&str; 5] = ["trace_id", "id", "ts_ns", "dur_ns", "thread_id"];
 
-impl TakenRows<'_> {
+fn has_times(table: Table) -> bool {
+    table.columns().iter().any(|column| column.name == "ts_ns")
+}
+
+impl<'a> TakenRows<'a> {
+    fn new(request: &Request<'a>, has_args: bool) -> Result<Self> {
+        let options = request.options;
+        let roster = Roster::new(request.source, &options.slice, &options.limits)?;
+        let mut taken = Self { slice: &options.slice, roster, owners: None };
+        if !has_args || options.slice == Slice::default() {
+            return Ok(taken);
+        }
+        let limit = options.limits.tree_bytes;
+        let mut owners = OwnedSorter::new(&Arena::new(limit), limit / 4);
+        let wanted = Table::ALL.into_iter().filter(|table| has_times(*table));
+        let wanted = wanted.fold(Wanted::nothing(), |wanted, table| wanted.and(table, columns_among(table, &DECIDING)));
+        pour(request.source, &taken.roster.filter(), wanted, |table, batch| {
+            let rows = Deciding::new(batch);
+            for row in 0..batch.num_rows() {
+                if taken.takes(table, &rows, row)? {
+                    owners.add(rows.owner(table, row, &mut taken.roster)?, &[])?;
+                }
+            }
+            Ok(())
+        })?;
+        taken.owners = Some(owners.finish()?);
+        Ok(taken)
+    }
+
     /// The rows of a batch that are taken.
     fn of(&mut self, table: Table, batch: &RecordBatch) -> Result<RecordBatch> {
         let rows = Deciding::new(batch);
-        let mask = (0..batch.num_rows()).map(|row| self.takes(table, &rows, row)).collect::<Result<Vec<bool>>>()?;
+        let mask = if table == Table::Args {
+            let column = |name: &str| batch.column_by_name(name).map_or(AnyColumn::None, |array| AnyColumn::of(array));
+            let owner = [column("owner_table"), column("owner_id")];
+            (0..batch.num_rows()).map(|row| self.takes_owner(&rows, &owner, row)).collect::<Result<Vec<bool>>>()?
+        } else {
+            (0..batch.num_rows()).map(|row| self.takes(table, &rows, row)).collect::<Result<Vec<bool>>>()?
+        };
         filter_record_batch(batch, &BooleanArray::from(mask)).map_err(failed)
     }
 
@@ -121,11 +157,26 @@ impl TakenRows<'_> {
             _ => Ok(matches!(rows.thread_id, AnyColumn::None)),
         }
     }
+
+    /// Whether the row that an argument belongs to is taken.
+    fn takes_owner(&mut self, rows: &Deciding<'_>, [table, id]: &[AnyColumn<'_>; 2], row: usize) -> Result<bool> {
+        let (Datum::Text(table), Datum::Int(id)) = (table.get(row), id.get(row)) else { return Ok(true) };
+        let Some(table) = Table::by_name(table).filter(|table| has_times(*table)) else { return Ok(true) };
+        let Some(owners) = &mut self.owners else { return Ok(true) };
+        let trace = rows.trace(row, &mut self.roster)?;
+        let mut is_taken = false;
+        owners.visit(Owner::new(table, trace, id), |_| {
+            is_taken = true;
+            Ok(())
+        })?;
+        Ok(is_taken)
+    }
 }
 
 /// The columns of [`DECIDING`] that a table has.
 struct Deciding<'b> {
     trace_id: AnyColumn<'b>,
+    id: AnyColumn<'b>,
     ts_ns: AnyColumn<'b>,
     dur_ns: AnyColumn<'b>,
     thread_id: AnyColumn<'b>,
@@ -134,7 +185,16 @@ struct Deciding<'b> {
 impl<'b> Deciding<'b> {
     fn new(batch: &'b RecordBatch) -> Self {
         let column = |name: &str| batch.column_by_name(name).map_or(AnyColumn::None, |array| AnyColumn::of(array));
-        let [trace_id, ts_ns, dur_ns, thread_id] = DECIDING.map(column);
-        Self { trace_id, ts_ns, dur_ns, thread_id }
+        let [trace_id, id, ts_ns, dur_ns, thread_id] = DECIDING.map(column);
+        Self { trace_id, id, ts_ns, dur_ns, thread_id }
+    }
+
+    fn trace(&self, row: usize, roster: &mut Roster) -> Result<usize> {
+        if let Datum::Unsigned(trace_id) = self.trace_id.get(row) { roster.trace_number(trace_id) } else { Ok(0) }
+    }
+
+    fn owner(&self, table: Table, row: usize, roster: &mut Roster) -> Result<Owner> {
+        let id = if let Datum::Int(id) = self.id.get(row) { id } else { 0 };
+        Ok(Owner::new(table, self.trace(row, roster)?, id))
     }
 }
