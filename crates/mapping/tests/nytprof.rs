@@ -152,18 +152,7 @@ fn damage_makes_no_tables_that_do_not_fit_together() {
     ] {
         let path = common::fixtures().join("nytprof").join(name).with_extension("nytprof");
         let bytes = std::fs::read(&path).expect("the fixture is there");
-        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-        for round in 0..150 {
-            let mut bytes = bytes.clone();
-            for _ in 0..=round % 4 {
-                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let at = (random >> 33) as usize % bytes.len();
-                bytes[at] = (random >> 20) as u8;
-            }
-            bytes.truncate(if round % 5 == 0 { (random >> 35) as usize % bytes.len() } else { bytes.len() });
-            // The check is inside.
-            checks::tables_if_any(&path, Source::bytes(bytes), "nytprof");
-        }
+        checks::noise_makes_no_odd_tables(&path, &bytes, "nytprof", 0x9e37_79b9_7f4a_7c15);
     }
 }
 

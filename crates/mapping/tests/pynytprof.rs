@@ -313,18 +313,7 @@ fn damage_makes_no_tables_that_do_not_fit_together() {
     for name in ["a986d58/seed-utf8", "a986d58/tracer-py", "last/head-py", "other/variant-range-defs"] {
         let path = common::fixtures().join("nytprof/pynytprof").join(name).with_extension("nytprof");
         let bytes = std::fs::read(&path).expect("the fixture is there");
-        let mut random = 0x2545_f491_4f6c_dd1d_u64;
-        for round in 0..200 {
-            let mut bytes = bytes.clone();
-            for _ in 0..=round % 4 {
-                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let at = (random >> 33) as usize % bytes.len();
-                bytes[at] = (random >> 20) as u8;
-            }
-            bytes.truncate(if round % 5 == 0 { (random >> 35) as usize % bytes.len() } else { bytes.len() });
-            // The check is inside.
-            checks::tables_if_any(&path, Source::bytes(bytes), "pynytprof");
-        }
+        checks::noise_makes_no_odd_tables(&path, &bytes, "pynytprof", 0x2545_f491_4f6c_dd1d);
     }
 }
 

@@ -64,9 +64,14 @@ pub fn push_main(tables: &mut Tables<'_>, extent: Extent) -> Result<(), Halt> {
         start_ts_ns: None,
         end_ts_ns: None,
     })?;
-    tables.push(Trace {
+    tables.push(Trace { first_ts_ns: extent.first(), last_ts_ns: extent.last(), ..trace("game.prof") })
+}
+
+/// The row of a trace without any times.
+pub fn trace(path: &str) -> Trace<'_> {
+    Trace {
         id: 0,
-        path: "game.prof",
+        path,
         format: "easyprofiler".into(),
         version: "2.1.0",
         producer: None,
@@ -75,10 +80,10 @@ pub fn push_main(tables: &mut Tables<'_>, extent: Extent) -> Result<(), Halt> {
         start_ticks: None,
         start_native_ns: 0,
         unix_origin_ns: None,
-        first_ts_ns: extent.first(),
-        last_ts_ns: extent.last(),
+        first_ts_ns: None,
+        last_ts_ns: None,
         bytes: 0,
-    })
+    }
 }
 
 /// The row of a thread.

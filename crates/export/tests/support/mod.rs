@@ -21,6 +21,7 @@ use traceloom_core::Loss;
 use traceloom_export::Target;
 use traceloom_mapping::{Options, Trace, open};
 use traceloom_model::{Batches, Filter, Halt, TableSink, TableSource, Tables, Wanted, spans::Span, traces};
+use traceloom_passes::fixture;
 use traceloom_testkit::npm;
 
 /// Traces of each format that the tests take: the longest, which have the most in them.
@@ -208,21 +209,7 @@ impl<F: Fn(&mut Tables<'_>) -> Result<(), Halt>> TableSource for Synthetic<F> {
 
 /// The row of a trace that lasts so long.
 pub(crate) fn push_trace(path: &str, last_ts_ns: i64, tables: &mut Tables<'_>) -> Result<(), Halt> {
-    tables.push(traces::Trace {
-        id: 0,
-        path,
-        format: "easyprofiler".into(),
-        version: "",
-        producer: None,
-        clock: "tsc".into(),
-        clock_hz: None,
-        start_ticks: None,
-        start_native_ns: 0,
-        unix_origin_ns: None,
-        first_ts_ns: Some(0),
-        last_ts_ns: Some(last_ts_ns),
-        bytes: 0,
-    })
+    tables.push(traces::Trace { first_ts_ns: Some(0), last_ts_ns: Some(last_ts_ns), ..fixture::trace(path) })
 }
 
 /// A span of thread 0 without more than its time.

@@ -143,3 +143,18 @@ impl ReadAt for Counted {
         Ok(len)
     }
 }
+
+/// Bytes changed and cut off at random give tables that fit together, if any.
+pub fn noise_makes_no_odd_tables(path: &Path, whole: &[u8], format: &str, mut random: u64) {
+    for round in 0..200 {
+        let mut bytes = whole.to_vec();
+        for _ in 0..=round % 4 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = (random >> 33) as usize % bytes.len();
+            bytes[at] = (random >> 20) as u8;
+        }
+        bytes.truncate(if round % 5 == 0 { (random >> 35) as usize % bytes.len() } else { bytes.len() });
+        // The check is inside.
+        tables_if_any(path, Source::bytes(bytes), format);
+    }
+}
