@@ -34,6 +34,7 @@ pub use crate::{
     position::{Located, Position},
     read::{ByteOrder, Cursor, ReadAt, Source, Window, find_nul},
     spill::{Arena, Merge, Sorted, Sorter, Spill, SpillIter, SpillRow, SpillRow as Entry, Store},
+    text::nearest::nearest,
     time::{Nanoseconds, TimeRange, parse_duration},
     write::Output,
 };

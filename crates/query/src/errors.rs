@@ -3,13 +3,13 @@
 use std::fmt;
 
 use datafusion::{
-    common::{DataFusionError, SchemaError, Span},
+    common::{Column, DataFusionError, SchemaError, Span},
     sql::sqlparser::{
         dialect::GenericDialect,
         tokenizer::{Token, Tokenizer},
     },
 };
-use traceloom_core::Error;
+use traceloom_core::{Error, nearest};
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -157,7 +157,12 @@ impl<'q> Explanation<'q> {
             self.message = format!("there is no column '{}'", field.name);
             // GROUP BY and ORDER BY come without a place.
             self.place = self.place.or_else(|| word(self.sql, &field.name));
-            self.suggest(&field.name, valid_fields.iter().map(|column| column.name.as_str()));
+            let is_near = |column: &&Column| field.relation.is_none() || column.relation == field.relation;
+            let columns: Vec<&str> = valid_fields.iter().filter(is_near).map(|column| column.name.as_str()).collect();
+            self.suggest(&field.name, columns.iter().copied());
+            if let (Some(table), true, false) = (&field.relation, self.help.is_empty(), columns.is_empty()) {
+                self.help.push(format!("the columns of `{table}` are {}", columns.join(", ")));
+            }
         } else if let Some(name) = between(&self.message, "table '", "' not found") {
             let name = name.rsplit('.').next().unwrap_or_default().to_owned();
             self.message = format!("there is no table '{name}'");
@@ -195,13 +200,13 @@ impl<'q> Explanation<'q> {
             self.message = format!("'{name}' does not take such arguments: {}", types(call));
             self.place = self.place.or_else(|| word(self.sql, name));
         } else if let DataFusionError::ResourcesExhausted(_) = error.find_root() {
-            self.message = format!("the question needs more memory than its {} MB", known.memory_bytes >> 20);
-            self.help.push("give it more with --memory, or ask for fewer rows and columns".to_owned());
+            self.message = format!("the query needs more memory than its {} MB", known.memory_bytes >> 20);
+            self.help.push("raise the limit with --memory, or select fewer rows and columns".to_owned());
         } else if let Some(what) = ["DDL", "DML", "Statement"]
             .iter()
             .find_map(|kind| between(&message, &format!("{kind} not supported: "), ""))
         {
-            self.message = format!("only questions are allowed, and this is none: {what}");
+            self.message = format!("only queries are allowed, not {what}");
         } else {
             self.message = types(plain(&message));
         }
@@ -277,40 +282,9 @@ fn between<'t>(text: &'t str, before: &str, behind: &str) -> Option<&'t str> {
     if behind.is_empty() { Some(rest) } else { rest.split_once(behind).map(|(found, _)| found) }
 }
 
-/// The name that needs the fewest changes, if there is one near enough.
-pub(crate) fn nearest<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    // A letter is rather left out than put in.
-    let rank = |other: &'a str| (distance(&name, other), other.len() < name.len(), other);
-    let near = all.map(rank).filter(|(distance, _, other)| *distance <= 1 + other.len() / 3);
-    near.min().map(|(_, _, other)| other)
-}
-
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, x) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
-        for (column, y) in other.iter().enumerate() {
-            let next = (diagonal + usize::from(x != *y)).min(row[column] + 1).min(row[column + 1] + 1);
-            diagonal = std::mem::replace(&mut row[column + 1], next);
-        }
-    }
-    row[other.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_name_wins_if_it_is_near() {
-        let tables = ["spans", "stacks", "logs"];
-        assert_eq!(nearest("span", tables.into_iter()), Some("spans"));
-        assert_eq!(nearest("LOGS", tables.into_iter()), Some("logs"));
-        assert_eq!(nearest("allocations", tables.into_iter()), None);
-        assert_eq!(nearest("cont", ["cot", "count"].into_iter()), Some("count"));
-    }
 
     #[test]
     fn the_place_is_marked() {

@@ -115,7 +115,7 @@ fn sorting_and_joining_stay_within_their_memory() {
     let tight = Options { memory_bytes: 1 << 20, threads: Some(1), ..Options::default() };
     let session = session_of(vec![trace("a.prof", Source::bytes(sample(20_000)))], &tight);
     let error = common::answer(&session, "select percentile(dur_ns, 0.5) from spans").expect_err("too much");
-    assert!(error.starts_with("the question needs more memory than its 1 MB"), "{error}");
+    assert!(error.starts_with("the query needs more memory than its 1 MB"), "{error}");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn only_questions_are_allowed() {
         "explain analyze insert into spans select * from spans",
     ] {
         match session.ask(sql) {
-            Err(Failure::Query(problem)) => assert!(problem.message.contains("only questions"), "{sql}: {problem}"),
+            Err(Failure::Query(problem)) => assert!(problem.message.contains("only queries"), "{sql}: {problem}"),
             other => panic!("{sql}: {other:?}"),
         }
     }

@@ -86,7 +86,7 @@ fn a_mistake_is_marked() {
     assert!(message.contains("1 | select nmae from spans\n  |        ^^^^\nhelp: did you mean `name`?"), "{message}");
     let output = traceloom(&["query", &capture(), "drop table spans"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("only questions are allowed"));
+    assert!(stderr(&output).contains("only queries are allowed"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Writing what other programs parse: JSON and numbers.
 
 pub mod json;
+pub(crate) mod nearest;
 pub mod number;
 
 /// Appends bytes as hexadecimal digits.
