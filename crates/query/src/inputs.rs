@@ -34,7 +34,7 @@ pub fn resolve(paths: &[PathBuf]) -> Result<Vec<Input>> {
 }
 
 fn matching(pattern: &str) -> Result<Vec<Input>> {
-    let wrong = |error: glob::PatternError| Error::usage(format!("`{pattern}` is no pattern: {}", error.msg));
+    let wrong = |error: glob::PatternError| Error::usage(format!("invalid pattern `{pattern}`: {}", error.msg));
     let mut inputs = Vec::new();
     for path in glob::glob(pattern).map_err(wrong)? {
         let path = path.map_err(|error| Error::from(std::io::Error::from(error)))?;

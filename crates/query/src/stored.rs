@@ -20,9 +20,8 @@ pub(crate) fn trace_ids(stores: &[Store]) -> Result<HashSet<u64>, Error> {
     for store in stores {
         for trace in store.traces() {
             if !seen.insert(trace.trace_id) {
-                return Err(
-                    Error::usage(format!("{} is in another of the stores as well", trace.path)).in_file(store.path())
-                );
+                return Err(Error::unsupported(format!("{} is in another of the stores as well", trace.path))
+                    .in_file(store.path()));
             }
         }
     }

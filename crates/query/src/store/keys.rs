@@ -21,7 +21,7 @@ pub(super) struct Keys {
 
 impl Keys {
     pub(super) fn of(batch: &RecordBatch) -> Result<Self> {
-        let missing = || Error::usage("a batch without trace_id and id cannot be sorted");
+        let missing = || Error::internal("a batch without trace_id and id cannot be sorted");
         let trace_id = batch.column_by_name("trace_id").and_then(|column| column.as_primitive_opt());
         let id = batch.column_by_name("id").and_then(|column| column.as_primitive_opt());
         let ts_ns = batch.column_by_name("ts_ns").and_then(|column| column.as_primitive_opt());

@@ -135,7 +135,7 @@ fn beside(out: &Path) -> Result<PathBuf> {
     let in_out = |error: io::Error| Error::from(error).in_file(out);
     match fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
         Ok(true) => {
-            return Err(Error::usage("is a folder with other things in it and no store").in_file(out));
+            return Err(Error::usage("is a folder with other files and not a Traceloom store").in_file(out));
         }
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             return Err(Error::usage("is a file; a store is a folder").in_file(out));
@@ -143,7 +143,7 @@ fn beside(out: &Path) -> Result<PathBuf> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(in_out(error)),
         Ok(false) | Err(_) => {}
     }
-    let name = out.file_name().ok_or_else(|| Error::usage("is no name for a store").in_file(out))?;
+    let name = out.file_name().ok_or_else(|| Error::usage("is not a name for a store").in_file(out))?;
     let mut hidden = std::ffi::OsString::from(".");
     hidden.push(name);
     hidden.push(INSIDE);
@@ -170,7 +170,10 @@ fn lock(folder: &Path, out: &Path) -> Result<File> {
     let file = File::options().write(true).create(true).truncate(false).open(&path).map_err(in_path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::usage("is being written by another process").in_file(out)),
+        Err(TryLockError::WouldBlock) => {
+            let busy = io::Error::new(io::ErrorKind::ResourceBusy, "is being written by another process");
+            Err(Error::from(busy).in_file(out))
+        }
         Err(TryLockError::Error(error)) => Err(in_path(error)),
     }
 }
