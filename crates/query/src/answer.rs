@@ -17,14 +17,15 @@ use datafusion::{
 use futures::StreamExt;
 use tokio::sync::watch;
 
-use crate::{Failure, Session};
+use crate::{Failure, Session, guard};
 
 /// An answer: its columns at once, its rows as they come. What nobody takes is not made.
 pub struct Answer<'s> {
     session: &'s Session,
     sql: String,
     schema: SchemaRef,
-    stream: SendableRecordBatchStream,
+    /// None after its end.
+    stream: Option<SendableRecordBatchStream>,
     /// The plan, as long as no row was given away and it can be run in another way.
     again: Option<LogicalPlan>,
 }
@@ -38,7 +39,7 @@ impl std::fmt::Debug for Answer<'_> {
 impl<'s> Answer<'s> {
     pub(crate) fn new(session: &'s Session, sql: &str, plan: LogicalPlan) -> Result<Self> {
         let stream = start(session, &session.context, &plan)?;
-        Ok(Self { session, sql: sql.to_owned(), schema: stream.schema(), stream, again: Some(plan) })
+        Ok(Self { session, sql: sql.to_owned(), schema: stream.schema(), stream: Some(stream), again: Some(plan) })
     }
 
     /// Its columns.
@@ -54,24 +55,37 @@ impl<'s> Answer<'s> {
 
     /// The next rows, unless somebody stops the wait for them; none at the end, and none after that.
     pub fn next_unless(&mut self, stop: &Stop) -> Result<Option<RecordBatch>, Failure> {
-        loop {
+        while let Some(mut stream) = self.stream.take() {
+            // The caller's stack may be too small for a deep query; those of the engine's threads are not.
+            let work = self.session.spawn(async move { (stream.next().await, stream) });
+            let abort = work.abort_handle();
             let next = async {
                 tokio::select! {
                     biased;
                     () = stop.said() => None,
-                    next = self.stream.next() => next,
+                    next = work => Some(next),
                 }
             };
-            match self.session.wait(next) {
-                Some(Ok(batch)) if batch.num_rows() == 0 => {}
-                Some(Ok(batch)) => {
-                    self.again = None;
-                    return Ok(Some(batch));
+            let Some(next) = self.session.wait(next) else {
+                abort.abort();
+                break;
+            };
+            let failed = |_| DataFusionError::Execution("the engine failed at this query".to_owned());
+            match next.map_err(failed) {
+                Ok((Some(Ok(batch)), stream)) => {
+                    self.stream = Some(stream);
+                    if batch.num_rows() > 0 {
+                        self.again = None;
+                        return Ok(Some(batch));
+                    }
                 }
-                Some(Err(error)) => self.start_over(error).map_err(|error| self.session.failure(&self.sql, error))?,
-                None => return Ok(None),
+                Ok((Some(Err(error)), _)) | Err(error) => {
+                    self.start_over(error).map_err(|error| self.session.failure(&self.sql, error))?;
+                }
+                Ok((None, _)) => {}
             }
         }
+        Ok(None)
     }
 
     /// A join by hash is the fastest and holds one side in memory; where that is too much, one by sorting goes to
@@ -83,7 +97,7 @@ impl<'s> Answer<'s> {
         config.options_mut().optimizer.prefer_hash_join = false;
         let state = datafusion::execution::SessionStateBuilder::new_from_existing(self.session.context.state());
         let context = SessionContext::new_with_state(state.with_config(config).build());
-        self.stream = start(self.session, &context, &plan)?;
+        self.stream = Some(guard::with_deep_stack(|| start(self.session, &context, &plan)).flatten()?);
         Ok(())
     }
 }

@@ -21,6 +21,7 @@ mod bounds;
 mod errors;
 mod functions;
 mod grouping;
+mod guard;
 mod inputs;
 mod output;
 mod scan;

@@ -6,13 +6,16 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_array::{Array, RecordBatch, cast::AsArray, types::Float64Type};
+use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
 use datafusion::{
     arrow::{
         csv,
         ipc::writer::FileWriter,
-        json::LineDelimitedWriter,
+        json::{
+            Encoder as JsonEncoder, EncoderFactory, EncoderOptions, LineDelimitedWriter, WriterBuilder,
+            writer::NullableEncoder,
+        },
         util::display::{ArrayFormatter, FormatOptions},
     },
     parquet::{
@@ -31,7 +34,8 @@ pub enum Format {
     Arrow,
     /// Comma-separated values with a head.
     Csv,
-    /// One JSON object a row and line.
+    /// One JSON object per line. JSON has no number for NaN and infinities, so they are the texts `NaN`, `Infinity` and
+    /// `-Infinity`.
     Json,
     /// A Parquet file.
     Parquet,
@@ -69,7 +73,10 @@ impl<'w> Writer<'w> {
                 writer.write(&RecordBatch::new_empty(Arc::clone(schema))).map_err(of_arrow)?;
                 Encoder::Csv(Box::new(writer))
             }
-            Format::Json => Encoder::Json(LineDelimitedWriter::new(made.clone())),
+            Format::Json => {
+                let builder = WriterBuilder::new().with_encoder_factory(Arc::new(NonFinite));
+                Encoder::Json(builder.build(made.clone()))
+            }
             Format::Parquet => {
                 let level = ZstdLevel::try_new(3).map_err(of_parquet)?;
                 let properties = WriterProperties::builder().set_compression(Compression::ZSTD(level)).build();
@@ -109,6 +116,37 @@ impl<'w> Writer<'w> {
     fn hand_on(&mut self) -> Result<()> {
         let bytes = self.made.0.lock().map(|mut made| std::mem::take(&mut *made)).unwrap_or_default();
         Ok(self.out.write_all(&bytes)?)
+    }
+}
+
+/// Writes floats that are not finite as texts; otherwise they could not be distinguished from NULL.
+#[derive(Debug)]
+struct NonFinite;
+
+impl EncoderFactory for NonFinite {
+    fn make_default_encoder<'a>(
+        &self,
+        _: &'a FieldRef,
+        array: &'a dyn Array,
+        _: &'a EncoderOptions,
+    ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
+        let floats = array.as_primitive_opt::<Float64Type>();
+        let floats = floats.filter(|floats| floats.values().iter().any(|value| !value.is_finite()));
+        Ok(floats.map(|floats| NullableEncoder::new(Box::new(Floats(floats.values())), floats.nulls().cloned())))
+    }
+}
+
+struct Floats<'a>(&'a [f64]);
+
+impl JsonEncoder for Floats<'_> {
+    fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
+        let text = match self.0.get(row).copied().unwrap_or_default() {
+            f64::INFINITY => "\"Infinity\"".to_owned(),
+            f64::NEG_INFINITY => "\"-Infinity\"".to_owned(),
+            value if value.is_nan() => "\"NaN\"".to_owned(),
+            value => serde_json::Value::from(value).to_string(),
+        };
+        out.extend_from_slice(text.as_bytes());
     }
 }
 

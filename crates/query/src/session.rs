@@ -17,7 +17,7 @@ use datafusion::{
     logical_expr::LogicalPlan,
     prelude::{SQLOptions, SessionConfig, SessionContext},
 };
-use tokio::runtime::Runtime;
+use tokio::{runtime::Runtime, task::JoinHandle};
 use traceloom_core::{Error, ErrorKind, Findings, Result, Source};
 use traceloom_mapping::{AxisOptions, Offset, Trace, TraceSet, ingest};
 use traceloom_model::{Filter, Table, TableSink, TableSource};
@@ -29,6 +29,7 @@ use crate::{
     errors::{Known, explain},
     functions,
     grouping::{GroupByIndex, GroupByNumber},
+    guard,
     inputs::{Input, resolve},
     scan::{Part, TraceTable},
     store::{Shelf, Store},
@@ -124,7 +125,7 @@ impl Session {
             }
         }
         if traces.is_empty() && stores.is_empty() {
-            return Err(Error::usage("there is no trace in what was named"));
+            return Err(Error::usage("no traces found in the given paths"));
         }
         let mut session = Self::new(traces, stores, options)?;
         session.skipped = skipped;
@@ -174,6 +175,11 @@ impl Session {
         self.runtime.as_ref().expect("it is taken when the session ends").block_on(work)
     }
 
+    /// Begins work of the engine on one of its own threads.
+    pub(crate) fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+        self.runtime.as_ref().expect("it is taken when the session ends").spawn(work)
+    }
+
     /// Traces whose times were moved, and why.
     pub fn alignments(&self) -> &[Alignment] {
         &self.alignments
@@ -188,15 +194,18 @@ impl Session {
     ///
     /// Nothing but a question is allowed: no statement that makes, changes or writes anything.
     pub fn ask(&self, sql: &str) -> Result<Answer<'_>, Failure> {
-        self.plan(sql).and_then(|plan| Answer::new(self, sql, plan)).map_err(|error| self.failure(sql, error))
+        let ask = || self.plan(sql).and_then(|plan| Answer::new(self, sql, plan));
+        guard::with_deep_stack(ask).flatten().map_err(|error| self.failure(sql, error))
     }
 
     /// How the engine would answer.
     pub fn explain(&self, sql: &str) -> Result<String, Failure> {
-        let failed = |error| self.failure(sql, error);
-        let plan = self.plan(sql).map_err(failed)?;
-        let plan = self.wait(self.context.state().create_physical_plan(&plan)).map_err(failed)?;
-        Ok(datafusion::physical_plan::displayable(plan.as_ref()).indent(false).to_string())
+        let explain = || {
+            let plan = self.plan(sql)?;
+            let plan = self.wait(self.context.state().create_physical_plan(&plan))?;
+            Ok(datafusion::physical_plan::displayable(plan.as_ref()).indent(false).to_string())
+        };
+        guard::with_deep_stack(explain).flatten().map_err(|error| self.failure(sql, error))
     }
 
     /// Tables and views, for completion and for help.
@@ -230,8 +239,13 @@ impl Session {
     }
 
     fn plan(&self, sql: &str) -> Result<LogicalPlan, DataFusionError> {
+        guard::check_text(sql)?;
+        let sql = if is_show_tables(sql) { SHOW_TABLES } else { sql };
         let state = self.context.state();
-        let plan = self.wait(state.create_logical_plan(sql))?;
+        let statement = state.sql_to_statement(sql, &state.config_options().sql_parser.dialect)?;
+        guard::check_uses(&statement)?;
+        let plan = self.wait(state.statement_to_plan(statement))?;
+        let plan = guard::bounded(plan, self.memory_bytes)?;
         SQLOptions::new()
             .with_allow_ddl(false)
             .with_allow_dml(false)
@@ -283,6 +297,7 @@ fn open(path: &Path, options: &Options) -> Result<Trace> {
 fn runtime(options: &Options) -> Result<Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(threads(options)).thread_name("query").enable_time();
+    builder.thread_stack_size(guard::STACK_BYTES);
     Ok(builder.build()?)
 }
 
@@ -309,9 +324,18 @@ fn context(options: &Options) -> datafusion::common::Result<SessionContext> {
     Ok(SessionContext::new_with_state(state))
 }
 
-/// What fails before there is a question is no fault of the caller's.
+/// The engine lists its own schemas as well.
+const SHOW_TABLES: &str =
+    "select table_name as name from information_schema.tables where table_schema = 'public' order by 1";
+
+fn is_show_tables(sql: &str) -> bool {
+    let words = sql.trim().trim_end_matches(';').split_whitespace();
+    words.map(str::to_lowercase).eq(["show", "tables"])
+}
+
+/// An error before there is a query is not the caller's.
 fn internal(error: DataFusionError) -> Error {
-    Error::usage(format!("the engine cannot start: {}", error.strip_backtrace()))
+    Error::internal(format!("the engine cannot start: {}", error.strip_backtrace()))
 }
 
 /// A trace whose evals of one place are added together.
