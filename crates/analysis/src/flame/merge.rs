@@ -1,7 +1,8 @@
 //! Adds equal stacks of spans together while the spans come.
 //!
 //! A file has parents before children or children before parents. A child whose parent is on the path of the last spans
-//! goes below it at once. Any other waits, added together with its siblings, until its parent comes.
+//! goes below it at once. Any other waits in a forest until its parent comes; every span is moved a bounded number of
+//! times on average, however deep it lies.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +34,8 @@ pub(crate) struct Merging {
 #[derive(Debug, Default)]
 struct Thread {
     done: Stacks,
-    /// Children that came before their parents, by parent.
-    waiting: HashMap<i64, Stacks>,
+    /// Children that came before their parents.
+    waiting: Forest,
     /// The last span and its ancestors, as far as they came before it: their ids and stacks in `done`.
     path: Vec<(i64, u32)>,
 }
@@ -75,17 +76,17 @@ impl Merging {
 
 impl Thread {
     fn add(&mut self, span: &Span) {
-        let children = self.waiting.remove(&span.id);
+        self.waiting.tidy();
+        let children = self.waiting.heads.remove(&span.id);
         let on_path = span.parent.and_then(|parent| self.path.iter().rposition(|(id, _)| *id == parent));
         match (span.parent, on_path) {
-            (Some(parent), None) => {
-                let siblings = self.waiting.entry(parent).or_default();
-                put(siblings, OUTERMOST, span, children.as_ref());
-            }
+            (Some(parent), None) => self.waiting.add(parent, span, children),
             (_, place) => {
                 self.path.truncate(place.map_or(0, |place| place + 1));
                 let below = self.path.last().map_or(OUTERMOST, |(_, stack)| Parent::Node(*stack));
-                let stack = put(&mut self.done, below, span, children.as_ref());
+                let stack = self.done.child(below, span.name);
+                self.done.weight_mut(stack).add(&span.sums());
+                self.waiting.pour(children, Parent::Node(stack), &mut self.done);
                 self.path.push((span.id, stack));
             }
         }
@@ -93,10 +94,10 @@ impl Thread {
 
     /// Parents that never came are left out: their children are outermost then.
     fn finish(mut self) -> Stacks {
-        let mut orphans: Vec<_> = self.waiting.into_iter().collect();
+        let mut orphans: Vec<_> = std::mem::take(&mut self.waiting.heads).into_iter().collect();
         orphans.sort_by_key(|(parent, _)| *parent);
-        for (_, stacks) in orphans {
-            absorb(&mut self.done, OUTERMOST, &stacks);
+        for (_, head) in orphans {
+            self.waiting.pour(Some(head), OUTERMOST, &mut self.done);
         }
         self.done
     }
@@ -104,18 +105,86 @@ impl Thread {
 
 const OUTERMOST: Parent = Parent::Root(0);
 
-fn put(stacks: &mut Stacks, below: Parent, span: &Span, children: Option<&Stacks>) -> u32 {
-    let stack = stacks.child(below, span.name);
-    let sums = Sums { own: span.own.unwrap_or(0), total: span.total.unwrap_or(0), count: 1 };
-    stacks.weight_mut(stack).add(&sums);
-    if let Some(children) = children {
-        absorb(stacks, Parent::Node(stack), children);
+impl Span {
+    fn sums(&self) -> Sums {
+        Sums { own: self.own.unwrap_or(0), total: self.total.unwrap_or(0), count: 1 }
     }
-    stack
 }
 
-fn absorb(stacks: &mut Stacks, on: Parent, other: &Stacks) {
-    stacks.absorb(on, other, |sums, number| sums.add(&other.nodes()[number as usize].weight));
+/// Spans without their parents, in lists of siblings.
+#[derive(Debug, Default)]
+struct Forest {
+    nodes: Vec<Waiting>,
+    /// The first child of each parent that has not come yet, by its id.
+    heads: HashMap<i64, u32>,
+    /// Nodes after the last time that equal siblings were added together.
+    merged: usize,
+    /// Nodes that were moved; every move costs the same.
+    moves: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    name: u32,
+    sums: Sums,
+    child: Option<u32>,
+    next: Option<u32>,
+}
+
+/// Nodes that are kept as they came: below this it costs little memory.
+const MIN_MERGED: usize = 1 << 16;
+
+impl Forest {
+    fn add(&mut self, parent: i64, span: &Span, child: Option<u32>) {
+        let number = self.nodes.len() as u32;
+        let next = self.heads.insert(parent, number);
+        self.nodes.push(Waiting { name: span.name, sums: span.sums(), child, next });
+    }
+
+    /// Adds a list of siblings and everything below them to stacks.
+    fn pour(&mut self, list: Option<u32>, below: Parent, stacks: &mut Stacks) {
+        let mut open: Vec<(u32, Parent)> = list.map(|list| (list, below)).into_iter().collect();
+        while let Some((number, below)) = open.pop() {
+            let node = self.nodes[number as usize];
+            let stack = stacks.child(below, node.name);
+            stacks.weight_mut(stack).add(&node.sums);
+            open.extend(node.next.map(|next| (next, below)));
+            open.extend(node.child.map(|child| (child, Parent::Node(stack))));
+            self.moves += 1;
+        }
+        if self.heads.is_empty() {
+            self.nodes.clear();
+        }
+    }
+
+    /// Adds equal siblings together when the forest has doubled, so that its size stays that of the graph.
+    fn tidy(&mut self) {
+        if self.nodes.len() < 2 * self.merged.max(MIN_MERGED) {
+            return;
+        }
+        let old = std::mem::take(&mut self.nodes);
+        for head in self.heads.values_mut() {
+            let mut known: HashMap<(Option<u32>, u32), u32> = HashMap::new();
+            let mut first = None;
+            let mut open = vec![(*head, None)];
+            while let Some((number, parent)) = open.pop() {
+                let node = old[number as usize];
+                let new = *known.entry((parent, node.name)).or_insert_with(|| {
+                    let new = self.nodes.len() as u32;
+                    let list = parent.map_or(&mut first, |parent: u32| &mut self.nodes[parent as usize].child);
+                    let next = list.replace(new);
+                    self.nodes.push(Waiting { name: node.name, sums: Sums::default(), child: None, next });
+                    new
+                });
+                self.nodes[new as usize].sums.add(&node.sums);
+                open.extend(node.next.map(|next| (next, parent)));
+                open.extend(node.child.map(|child| (child, Some(new))));
+                self.moves += 1;
+            }
+            *head = first.unwrap_or(*head);
+        }
+        self.merged = self.nodes.len();
+    }
 }
 
 /// The stacks with the weight that their children leave.
@@ -182,6 +251,29 @@ mod tests {
         let found = stacks(&roots);
         assert_eq!(found.len(), 100_000);
         assert!(found.iter().all(|(stack, own, count)| (stack.len(), *own, *count) == (1, 2, 2)));
+    }
+
+    /// How often spans of one chain are moved, the innermost first, with siblings at every level.
+    fn moves(depth: i64) -> u64 {
+        let mut thread = Thread::default();
+        for level in (0..depth).rev() {
+            for sibling in 0..2 {
+                let parent = (level > 0).then_some(level - 1);
+                let id = if sibling == 0 { level } else { depth + level };
+                let span = Span { thread: (0, 0), id, parent, name: level as u32, own: None, total: Some(1) };
+                thread.add(&span);
+            }
+        }
+        let Thread { done, waiting, .. } = thread;
+        assert_eq!(done.nodes().len() as i64, depth);
+        assert!(done.nodes().iter().all(|node| node.weight.count == 2));
+        waiting.moves
+    }
+
+    #[test]
+    fn the_work_grows_with_the_depth_and_not_with_its_square() {
+        let (once, twice) = (moves(100_000), moves(200_000));
+        assert!(once > 0 && twice <= 2 * once + once / 2, "{once} moves, then {twice}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod merge;
 mod tree;
 
 use arrow_array::RecordBatch;
+use hashbrown::HashMap;
 use traceloom_core::{Result, TimeRange};
 use traceloom_model::{Columns, Filter, Flow, SpanCategory, Table, TableSink, select};
 use traceloom_passes::{Interner, RowFilter, StackRows, Translation, Words};
@@ -23,7 +24,7 @@ pub use self::{
     calls::CallStacks,
     graph::Graph,
     look::{Shown, ShownFrame},
-    tree::{Stack, Tree},
+    tree::{MAX_FRAMES, Stack, Tree},
 };
 
 select! {
@@ -71,7 +72,7 @@ pub struct Flame {
     span_names: Translation,
     categories: Words<SpanCategory>,
     allocations: AllocationStacks,
-    threads: Vec<(u64, i64, String)>,
+    threads: HashMap<(u64, i64), String>,
 }
 
 impl Flame {
@@ -85,7 +86,7 @@ impl Flame {
             span_names: Translation::default(),
             categories: Words::default(),
             allocations: AllocationStacks::default(),
-            threads: Vec::new(),
+            threads: HashMap::new(),
         }
     }
 
@@ -113,11 +114,8 @@ impl Flame {
     }
 
     fn thread_name(&self, trace: u64, thread: i64) -> String {
-        let known = self.threads.iter().find(|(of, id, _)| (*of, *id) == (trace, thread));
-        known
-            .map(|(_, _, name)| name.clone())
-            .filter(|name| !name.is_empty())
-            .unwrap_or_else(|| format!("thread {thread}"))
+        let known = self.threads.get(&(trace, thread)).filter(|name| !name.is_empty());
+        known.cloned().unwrap_or_else(|| format!("thread {thread}"))
     }
 
     fn take_spans(&mut self, view: &Spans<'_>) {
@@ -149,7 +147,7 @@ impl Flame {
 
     fn take_threads(&mut self, view: &Threads<'_>) {
         let rows = (0..view.rows).map(|row| (view.trace_id.get(row), view.id.get(row), view.name.get(row)));
-        self.threads.extend(rows.map(|(trace, id, name)| (trace, id, name.unwrap_or_default().to_owned())));
+        self.threads.extend(rows.map(|(trace, id, name)| ((trace, id), name.unwrap_or_default().to_owned())));
     }
 }
 

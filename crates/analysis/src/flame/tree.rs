@@ -38,6 +38,14 @@ pub struct Stack<'t> {
 
 const OUTERMOST: Parent = Parent::Root(0);
 
+/// Frames of a stack that are listed; weight of deeper ones is added to the last of them, because a list of all stacks
+/// grows with the square of their depth.
+pub const MAX_FRAMES: usize = 1_000;
+/// Frames of all stacks that are turned round, for the same reason.
+const MAX_REVERSED: usize = 4_000_000;
+/// Frames that even the largest graph keeps of a stack when it is turned round.
+const MIN_REVERSED: usize = 16;
+
 impl Tree {
     /// Adds weight to a stack, the outermost frame first.
     pub(crate) fn add(&mut self, stack: &[u32], weight: Weight) {
@@ -52,13 +60,16 @@ impl Tree {
         self.stacks.absorb(on, other, |weight, number| weight.add(other.nodes()[number as usize].weight));
     }
 
-    /// Every stack turned round: callers below callees.
+    /// Every stack turned round: callers below callees, as many of them as there is room for.
     pub(crate) fn reversed(&self) -> Self {
+        let nodes = self.stacks.nodes();
+        let room = (MAX_REVERSED / nodes.len().max(1)).clamp(MIN_REVERSED, MAX_FRAMES);
         let mut reversed = Self::default();
-        self.walk(&mut |stack, weight| {
-            let turned: Vec<u32> = stack.iter().rev().copied().collect();
-            reversed.add(&turned, weight);
-        });
+        let mut turned = Vec::new();
+        for (number, node) in (0..).zip(nodes) {
+            self.stacks.path(number, room, &mut turned);
+            reversed.add(&turned, node.weight);
+        }
         reversed
     }
 
@@ -68,13 +79,19 @@ impl Tree {
         self
     }
 
-    /// All stacks that have weight or were met, parents before children, children by name.
+    /// All stacks that have weight or were met, parents before children, children by name; none has more than
+    /// [`MAX_FRAMES`].
     pub fn stacks(&self) -> Vec<Stack<'_>> {
-        let mut stacks = Vec::new();
-        self.walk(&mut |stack, Weight { own, count }| {
-            if own > 0 || count > 0 {
-                stacks.push(Stack { frames: stack.iter().map(|name| self.text(*name)).collect(), own, count });
+        let mut stacks: Vec<Stack<'_>> = Vec::new();
+        self.walk(&mut |depth, frames, Weight { own, count }| match stacks.last_mut() {
+            Some(last) if depth >= MAX_FRAMES => {
+                last.own = last.own.saturating_add(own);
+                last.count += count;
             }
+            _ if own > 0 || count > 0 || frames.len() == MAX_FRAMES => {
+                stacks.push(Stack { frames: frames.to_vec(), own, count });
+            }
+            _ => {}
         });
         stacks
     }
@@ -82,6 +99,13 @@ impl Tree {
     /// The weight of all stacks.
     pub fn total(&self) -> u64 {
         self.stacks.nodes().iter().fold(0, |sum, node| sum.saturating_add(node.weight.own))
+    }
+
+    /// Whether [`Tree::stacks`] cuts some of them.
+    pub fn is_deep(&self) -> bool {
+        let mut is_deep = false;
+        self.walk(&mut |depth, _, _| is_deep |= depth >= MAX_FRAMES);
+        is_deep
     }
 
     /// Whether there is no stack.
@@ -94,14 +118,16 @@ impl Tree {
     }
 
     /// Not by recursion: a file decides how deep a tree is.
-    fn walk(&self, visit: &mut impl FnMut(&[u32], Weight)) {
+    fn walk<'t>(&'t self, visit: &mut impl FnMut(usize, &[&'t str], Weight)) {
         let mut stack = Vec::new();
         let mut waiting: Vec<(usize, u32)> = self.sorted(OUTERMOST, 0);
         while let Some((depth, number)) = waiting.pop() {
             let node = &self.stacks.nodes()[number as usize];
             stack.truncate(depth);
-            stack.push(node.frame);
-            visit(&stack, node.weight);
+            if depth < MAX_FRAMES {
+                stack.push(self.text(node.frame));
+            }
+            visit(depth, &stack, node.weight);
             waiting.extend(self.sorted(Parent::Node(number), depth + 1));
         }
     }
@@ -115,5 +141,37 @@ impl Tree {
             self.text(other).cmp(self.text(one)).then(other.cmp(&one))
         });
         children.into_iter().map(|number| (depth, number)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A recursion of this depth, every level with a name of its own.
+    fn chain(depth: u32) -> Tree {
+        let mut tree = Tree::default();
+        let mut below = OUTERMOST;
+        for name in 0..depth {
+            let number = tree.stacks.child(below, name);
+            tree.stacks.weight_mut(number).add(Weight { own: 1, count: 1 });
+            below = Parent::Node(number);
+        }
+        tree
+    }
+
+    #[test]
+    fn lists_and_reversed_stacks_grow_with_the_depth_and_not_with_its_square() {
+        let work = |depth: u32| {
+            let tree = chain(depth);
+            let stacks = tree.stacks();
+            assert_eq!(stacks.iter().map(|stack| stack.own).sum::<u64>(), u64::from(depth), "nothing is lost");
+            let listed: usize = stacks.iter().map(|stack| stack.frames.len()).sum();
+            (listed, tree.reversed().stacks.nodes().len())
+        };
+        let ((listed, turned), (listed_twice, turned_twice)) = (work(20_000), work(40_000));
+        assert!(listed_twice <= 2 * listed, "{listed}, then {listed_twice}");
+        assert!(turned_twice <= 2 * turned, "{turned}, then {turned_twice}");
+        assert_eq!(chain(40_000).reversed().total(), 40_000);
     }
 }
