@@ -4,7 +4,7 @@ use std::path::Path;
 
 use traceloom_core::{Compression, Error, Findings, Options, Position, Result, Sniff, Source, peel};
 
-use crate::{FORMATS, Format, by_id};
+use crate::{FORMATS, Format, by_id, foreign};
 
 /// Bytes that a format may look at to recognise itself.
 const PREFIX_BYTES: usize = 64 << 10;
@@ -68,18 +68,18 @@ fn by_extension(claims: &[&'static dyn Format], path: &Path) -> Result<&'static 
         return Ok(*format);
     }
     let ids: Vec<_> = claims.iter().map(|format| format.descriptor().id).collect();
-    Err(Error::unrecognized(format!("this could be {}; say which with --from", ids.join(" or "))))
+    Err(Error::unrecognized(format!("could be {}; choose with --from", ids.join(" or "))))
 }
 
 fn unknown(prefix: &[u8]) -> Error {
     let known: Vec<_> = FORMATS.iter().map(|format| format.descriptor().name).collect();
     let known = known.join(", ");
     let start: Vec<_> = prefix.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let error = if start.is_empty() {
-        Error::unrecognized("the file is empty")
-    } else {
-        let start = start.join(" ");
-        Error::unrecognized(format!("no known trace begins with {start}; there are {known}"))
+    let start = start.join(" ");
+    let error = match foreign::name(prefix) {
+        _ if start.is_empty() => Error::unrecognized("the file is empty"),
+        Some((name, advice)) => Error::unrecognized(format!("is {name}; {advice}")),
+        None => Error::unrecognized(format!("is not a trace of a known format ({known}); it starts with {start}")),
     };
     error.at(Position::at(0))
 }

@@ -16,6 +16,7 @@
 )]
 
 mod detect;
+mod foreign;
 mod format;
 mod formats;
 

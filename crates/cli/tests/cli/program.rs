@@ -25,6 +25,7 @@ fn help_of_every_verb() {
         "advise",
         "query",
         "demo",
+        "formats",
         "completions",
         "man",
     ] {
@@ -42,7 +43,7 @@ fn errors_name_the_file_and_what_is_wrong() {
     assert!(stderr(&missing).contains("no-such-file.prof"), "{}", stderr(&missing));
     let unknown = traceloom(&["info", &fixture("README.md")]);
     assert_eq!(unknown.status.code(), Some(1));
-    assert!(stderr(&unknown).contains("no known trace begins with"), "{}", stderr(&unknown));
+    assert!(stderr(&unknown).contains("is a text file"), "{}", stderr(&unknown));
     assert_eq!(traceloom(&["frobnicate"]).status.code(), Some(2));
 }
 
