@@ -190,7 +190,6 @@ fn every_rule_of_the_document_has_a_file_that_breaks_it() {
     let compressed = zlib.clone();
     zlib.truncate(zlib.len() - 20);
     let cases: &[(&str, Vec<u8>)] = &[
-        ("not-loadable", plain.clone()),
         ("ancestor", ancestor),
         ("version", text("NYTProf 5 0", "NYTProf 5 1")),
         ("comment-missing", text("Pynytprof", "somebody")),
@@ -239,8 +238,7 @@ fn every_rule_of_the_document_has_a_file_that_breaks_it() {
 
     let mut reader = pynytprof::open(Source::bytes(plain), &Options::strict()).unwrap();
     while reader.next().unwrap().is_some() {}
-    let found: Vec<_> = reader.findings().kept().iter().map(|finding| finding.rule.code).collect();
-    assert_eq!(found, ["pynytprof.not-loadable"]);
+    assert!(reader.findings().kept().is_empty(), "a sound file has findings: {:?}", reader.findings().kept());
 }
 
 #[test]

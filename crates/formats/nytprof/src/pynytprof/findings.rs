@@ -3,8 +3,6 @@
 //! Severity error means that the file breaks a rule of Pynytprof's document.
 
 traceloom_core::rules! { "pynytprof":
-    NOT_LOADABLE "not-loadable" Warning
-        "Devel::NYTProf cannot load this file ({form}); converted to nytprof it can";
     ANCESTOR "ancestor" Error
         "the file has the binary header that came before the document's text lines";
     VERSION "version" Error

@@ -7,7 +7,7 @@ use crate::{
     Dialect, Pair,
     dialect::ANCESTOR_MAGIC,
     pynytprof::{
-        findings::{ANCESTOR, NOT_LOADABLE, PROCESS_INTEGERS, TOKENS, VERSION},
+        findings::{ANCESTOR, PROCESS_INTEGERS, TOKENS, VERSION},
         raw::{Form, LENGTH_PROCESS_BYTES, PROCESS_BYTES, Tag},
         record::{Process, Record},
         tokens,
@@ -21,8 +21,6 @@ const MAX_TEXTS: usize = 4 << 10;
 impl Reader {
     pub(super) fn read_head(&mut self) -> Result<()> {
         let position = Position::at(0);
-        let not_loadable = Finding::new(&NOT_LOADABLE, position).with("form", self.header.dialect.as_str());
-        self.checker.findings.report(not_loadable)?;
         if self.header.dialect == Dialect::Ancestor {
             self.checker.findings.report(Finding::new(&ANCESTOR, position))?;
             let len = self.ancestor_head()?;
