@@ -139,6 +139,14 @@ fn odd_frees_and_moments_are_told_apart() {
     assert!(!report.is_growth_only && !report.is_coarse);
 }
 
+/// Frees before an address is taken free nothing that is known, whatever comes later.
+#[test]
+fn each_unmatched_free_has_its_own_verdict() {
+    let path = folder().join("found/frees-before-and-after.mlyze");
+    let totals = report(&path, &Options::default()).totals;
+    assert_eq!((totals.frees, totals.double_frees, totals.unknown_frees), (5, 1, 3));
+}
+
 #[test]
 fn a_small_budget_gives_a_lower_bound() {
     let path = folder().join("memlyze-0.1.0-encoder/api_medium.mlyze");

@@ -27,8 +27,8 @@ pub(super) struct Alive {
     peak_events: Vec<(u64, i64)>,
     peak: Gathered,
     at: Option<Gathered>,
-    /// Frees that matched nothing: how many, by trace and address, with the last event.
-    unmatched: HashMap<(u64, u64), (u64, i64)>,
+    /// Frees that matched nothing, by trace and address, each with its event.
+    unmatched: Vec<((u64, u64), i64)>,
     /// The first event that took each of these addresses.
     taken: HashMap<(u64, u64), i64>,
 }
@@ -67,7 +67,7 @@ impl Alive {
             peak_events: events,
             peak: Gathered { ts_ns, ..Gathered::default() },
             at: at_ns.map(|ts_ns| Gathered { ts_ns, ..Gathered::default() }),
-            unmatched: HashMap::new(),
+            unmatched: Vec::new(),
             taken: HashMap::new(),
         }
     }
@@ -97,19 +97,15 @@ impl Alive {
     fn take_frees(&mut self, view: &Frees<'_>) {
         for row in (0..view.rows).filter(|row| view.allocation_id.get(*row).is_none()) {
             if self.unmatched.len() < MAX_FREES {
-                let key = (view.trace_id.get(row), view.address.get(row));
-                let (count, last) = self.unmatched.entry(key).or_insert((0, i64::MIN));
-                *count += 1;
-                *last = view.id.get(row).max(*last);
+                self.unmatched.push(((view.trace_id.get(row), view.address.get(row)), view.id.get(row)));
             }
         }
     }
 
     pub(super) fn finish(self, report: &mut Report) {
         // What was taken before and matches nothing now was freed already.
-        let was_taken =
-            |(key, (_, last)): &(&(u64, u64), &(u64, i64))| self.taken.get(*key).is_some_and(|first| first < last);
-        let double: u64 = self.unmatched.iter().filter(was_taken).map(|(_, (count, _))| count).sum();
+        let was_taken = |(key, id): &&((u64, u64), i64)| self.taken.get(key).is_some_and(|first| first < id);
+        let double = self.unmatched.iter().filter(was_taken).count() as u64;
         // Without addresses all look alike, and none is odd.
         let double = if report.is_growth_only { 0 } else { double };
         report.totals.double_frees = double;
