@@ -26,7 +26,7 @@ use crate::{Trace, Traces};
 pub struct Conversion {
     /// The target that was named, or that has the extension of the output.
     target: Option<&'static Target>,
-    /// Whether the target was named: a trace is then laid out anew even if the format stays the same.
+    /// Whether the target was named: a trace is then laid out from scratch even if the format stays the same.
     is_named: bool,
     is_canonical: bool,
     /// The output, if its name matters.
@@ -48,7 +48,8 @@ impl Conversion {
 
     /// To the format or tool that has the extension of the output, compressed if `.gz` follows it.
     ///
-    /// An extension of the trace's own format, or one that is not known, means the same bytes.
+    /// An extension of the trace's own format, or that of the trace's file, means the same bytes; so does no extension. Any
+    /// other extension is an error.
     pub fn for_path(path: impl Into<PathBuf>) -> Self {
         Self::default().named(path)
     }
@@ -105,11 +106,13 @@ impl Conversion {
 
     /// Writes tables that come from anywhere, such as a store; returns what the output does not hold.
     pub fn write(&self, tables: &dyn TableSource, out: &mut dyn Write) -> Result<Loss> {
-        let unknown = || {
-            let name = self.path.display();
-            Error::usage(format!("cannot tell the output format from {name}; name it (`--to` on the command line)"))
-        };
-        traceloom_export::write(self.target.ok_or_else(unknown)?, tables, &self.options, out)
+        let target = self.target.ok_or_else(|| self.unknown(""))?;
+        traceloom_export::write(target, tables, &self.options, out)
+    }
+
+    fn unknown(&self, hint: &str) -> Error {
+        let name = self.path.display();
+        Error::usage(format!("cannot tell the output format from {name}; name it (`--to` on the command line){hint}"))
     }
 
     /// How to write this trace.
@@ -118,7 +121,11 @@ impl Conversion {
         let has_own_extension = own.extensions.iter().any(|own| self.extension() == Some(OsStr::new(own)));
         let is_own = match self.target.map(|target| target.id) {
             Some(id) => id == own.id || has_own_extension && !self.is_named,
-            None => true,
+            None if has_own_extension || self.extension().is_none_or(|it| Some(it) == trace.path().extension()) => true,
+            None => {
+                let own = own.extensions.first().map(|own| format!(", or use .{own} for a copy")).unwrap_or_default();
+                return Err(self.unknown(&own));
+            }
         };
         let sibling = self.target.map(|target| target.id).filter(|id| own.siblings.contains(id));
         Ok(if self.options.slice != Slice::default() {
@@ -162,7 +169,7 @@ impl Conversion {
 enum Route {
     /// The same bytes, by way of the records.
     Copy,
-    /// The same format, laid out anew.
+    /// The same format, laid out from scratch.
     Canonical,
     /// A sibling of the format, record to record.
     Sibling(&'static Descriptor),

@@ -75,6 +75,12 @@ impl Trace {
         &self.inner.path
     }
 
+    /// The column `trace_id` of its tables: made of the contents, so that a copy has the same.
+    #[cfg(feature = "tables")]
+    pub fn id(&self) -> u64 {
+        self.inner.id
+    }
+
     /// The format as data: its id, name, extensions, variants.
     pub fn format(&self) -> &'static Descriptor {
         self.erased().descriptor()

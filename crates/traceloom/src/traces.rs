@@ -32,7 +32,7 @@ impl Traces {
     /// Writes all of them as one trace; they have to be of one format.
     pub fn merge(&self, out: &mut dyn Write) -> Result<Edited> {
         let [first, rest @ ..] = self.traces.as_slice() else {
-            return Err(Error::usage("there are no traces to merge"));
+            return Err(Error::usage("no traces to merge"));
         };
         let format = first.format();
         if let Some(other) = rest.iter().find(|other| other.format().id != format.id) {
