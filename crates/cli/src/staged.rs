@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile};
 
-/// A file that grows beside its place.
+/// A file that grows next to its place.
 pub(crate) struct Staged {
     place: PathBuf,
     growing: Growing,
@@ -23,8 +23,9 @@ enum Growing {
 }
 
 impl Staged {
-    /// Begins a file that is to become `place`.
+    /// Begins a file that is to become `place`, or the file that a symbolic link there leads to.
     pub(crate) fn create(place: &Path) -> io::Result<Self> {
+        let place = &followed(place);
         #[cfg(target_os = "linux")]
         let growing = match nameless::create(folder(place)) {
             Some(file) => Growing::Nameless(file),
@@ -46,6 +47,9 @@ impl Staged {
 
     /// Moves it to its place, over what is there.
     pub(crate) fn finish(self) -> io::Result<()> {
+        if let Ok(old) = std::fs::metadata(&self.place) {
+            self.file().set_permissions(old.permissions())?;
+        }
         match self.growing {
             #[cfg(target_os = "linux")]
             Growing::Nameless(file) => nameless::finish(&file, &self.place),
@@ -54,7 +58,21 @@ impl Staged {
     }
 }
 
-fn folder(place: &Path) -> &Path {
+/// Links in a row; more than this is a circle.
+const MAX_LINKS: usize = 40;
+
+/// Where a chain of symbolic links ends, whether or not there is a file.
+fn followed(place: &Path) -> PathBuf {
+    let mut place = place.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Ok(target) = std::fs::read_link(&place) else { break };
+        place = folder(&place).join(target);
+    }
+    place
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder(place: &Path) -> &Path {
     place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -104,6 +122,7 @@ mod nameless {
         let mut named = super::named(super::folder(place))?;
         file.rewind()?;
         io::copy(&mut file, &mut named)?;
+        named.as_file().set_permissions(file.metadata()?.permissions())?;
         named.persist(place).map(drop).map_err(|error| error.error)
     }
 }
@@ -133,6 +152,26 @@ mod tests {
         staged.finish().expect("its place");
         assert_eq!(fs::read(&place).expect("a file"), b"new");
         assert_eq!(names(folder.path()), ["out"]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_mode_is_kept_and_links_are_followed() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, link, dangling) = (folder.path().join("file"), folder.path().join("link"), folder.path().join("to"));
+        fs::write(&file, "old").expect("a file");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("a mode");
+        symlink("file", &link).expect("a link");
+        symlink("new", &dangling).expect("a link");
+        for place in [&link, &dangling] {
+            let staged = Staged::create(place).expect("a file");
+            staged.file().write_all(b"new").expect("room for it");
+            staged.finish().expect("its place");
+            assert!(fs::symlink_metadata(place).expect("an entry").is_symlink());
+            assert_eq!(fs::read(place).expect("a file"), b"new");
+        }
+        assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o640);
     }
 
     #[test]
