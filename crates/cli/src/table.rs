@@ -11,6 +11,8 @@ use crate::output::{Styles, clean};
 pub(crate) struct TextTable {
     columns: Vec<Column>,
     rows: Vec<Vec<String>>,
+    /// Heads of columns that a narrow terminal does without, the first of them first.
+    dropped: &'static [&'static str],
 }
 
 struct Column {
@@ -23,7 +25,7 @@ const WIDEST: usize = 60;
 
 impl TextTable {
     pub(crate) fn new() -> Self {
-        Self { columns: Vec::new(), rows: Vec::new() }
+        Self { columns: Vec::new(), rows: Vec::new(), dropped: &[] }
     }
 
     /// A column of texts, to the left.
@@ -38,6 +40,12 @@ impl TextTable {
         self
     }
 
+    /// Columns to leave out, one after the other, if the terminal is too narrow for all.
+    pub(crate) fn drop_first(mut self, heads: &'static [&'static str]) -> Self {
+        self.dropped = heads;
+        self
+    }
+
     /// Adds a row, with as many cells as there are columns.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells.into_iter().map(cut).collect());
@@ -49,24 +57,49 @@ impl TextTable {
 
     /// Writes it, the head dimmed.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_within(terminal_columns().unwrap_or(usize::MAX), out)
+    }
+
+    fn write_within(&self, columns: usize, out: &mut dyn Write) -> io::Result<()> {
         let heads: Vec<String> = self.columns.iter().map(|column| column.head.clone()).collect();
         let width = |column: usize| {
             let cells = self.rows.iter().chain([&heads]).filter_map(|row| row.get(column));
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let mut widths: Vec<Option<usize>> = (0..self.columns.len()).map(|column| Some(width(column))).collect();
+        for head in self.dropped {
+            if widths.iter().flatten().map(|width| width + 2).sum::<usize>() <= columns {
+                break;
+            }
+            if let Some(column) = heads.iter().position(|known| known == head) {
+                widths[column] = None;
+            }
+        }
         let dim = Styles::DIM;
         writeln!(out, "{dim}{}{dim:#}", self.line(&heads, &widths))?;
         self.rows.iter().try_for_each(|row| writeln!(out, "{}", self.line(row, &widths)))
     }
 
-    fn line(&self, cells: &[String], widths: &[usize]) -> String {
-        let padded = cells.iter().zip(widths).zip(&self.columns).map(|((cell, width), column)| {
-            if column.is_text { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+    /// A row; a column without a width is left out.
+    fn line(&self, cells: &[String], widths: &[Option<usize>]) -> String {
+        let padded = cells.iter().zip(widths).zip(&self.columns).filter_map(|((cell, width), column)| {
+            let width = (*width)?;
+            Some(if column.is_text { format!("{cell:<width$}") } else { format!("{cell:>width$}") })
         });
         let line = padded.collect::<Vec<_>>().join("  ");
         format!("  {}", line.trim_end())
     }
+}
+
+/// How wide standard output is, if it is a terminal.
+fn terminal_columns() -> Option<usize> {
+    #[cfg(unix)]
+    return rustix::termios::tcgetwinsize(io::stdout())
+        .ok()
+        .map(|size| size.ws_col.into())
+        .filter(|columns| *columns > 0);
+    #[cfg(not(unix))]
+    return None;
 }
 
 /// One line of text that a terminal takes as it is, cut where it is too long.
@@ -78,7 +111,7 @@ fn cut(cell: String) -> String {
     clean.chars().take(WIDEST - 1).chain(['…']).collect()
 }
 
-/// A time in the unit that fits it, to four digits; for tables, where more would hide what matters.
+/// A time in the unit that fits it, to four digits; for tables.
 pub(crate) struct Rounded(pub(crate) f64);
 
 impl fmt::Display for Rounded {
@@ -89,7 +122,10 @@ impl fmt::Display for Rounded {
             _ if size < 999.95 => ("ns", 1.0),
             _ if size < 999.95e3 => ("µs", 1e3),
             _ if size < 999.95e6 => ("ms", 1e6),
-            _ => ("s", 1e9),
+            _ if size < 600e9 => ("s", 1e9),
+            _ if size < 7_200e9 => ("min", 60e9),
+            _ if size < 172_800e9 => ("h", 3_600e9),
+            _ => ("d", 86_400e9),
         };
         let value = self.0 / scale;
         let digits = match value.abs() {
@@ -122,6 +158,20 @@ mod tests {
     }
 
     #[test]
+    fn a_narrow_terminal_shows_fewer_columns() {
+        let mut table = TextTable::new().text("name").numbers(&["calls", "min", "max"]).drop_first(&["min", "calls"]);
+        table.row(vec!["Frame".to_owned(), "12".to_owned(), "345".to_owned(), "678".to_owned()]);
+        let shown = |columns: usize| {
+            let mut out = Vec::new();
+            table.write_within(columns, &mut out).expect("memory takes it");
+            anstream::adapter::strip_str(std::str::from_utf8(&out).expect("UTF-8")).to_string()
+        };
+        assert_eq!(shown(80), "  name   calls  min  max\n  Frame     12  345  678\n");
+        assert_eq!(shown(20), "  name   calls  max\n  Frame     12  678\n");
+        assert_eq!(shown(5), "  name   max\n  Frame  678\n");
+    }
+
+    #[test]
     fn times_have_four_digits() {
         let text = |ns| Rounded(ns).to_string();
         assert_eq!(text(0.0), "0 ns");
@@ -130,6 +180,7 @@ mod tests {
         assert_eq!(text(999_960.0), "1 ms");
         assert_eq!(text(-21_471.0), "-21.47 µs");
         assert_eq!(text(61e9), "61 s");
-        assert_eq!(text(12_345e9), "12345 s");
+        assert_eq!(text(12_345e9), "3.429 h");
+        assert_eq!([text(900e9), text(72_000e9), text(864_000e9)], ["15 min", "20 h", "10 d"]);
     }
 }

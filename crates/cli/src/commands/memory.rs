@@ -1,4 +1,4 @@
-//! `memory`: how much was in use, who took it, what never came back.
+//! `memory`: usage, the allocations at the peak, leaks.
 
 use std::io::Write;
 
@@ -19,7 +19,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let options = Options { at_ns: arguments.at, points: arguments.points, ..Options::default() };
     let report = memory(&traces, &Filter::default(), &options)?;
     if report.totals.allocations == 0 && report.totals.frees == 0 {
-        return Err(input::about(&arguments.files, Error::unsupported("there are no allocations in it")));
+        return Err(input::about(
+            &arguments.files,
+            Error::unsupported("no allocations in it; `traceloom info` lists its contents"),
+        ));
     }
     let mut out = output::stdout();
     if arguments.json {
@@ -43,15 +46,12 @@ impl Text<'_> {
         self.totals()?;
         self.curve()?;
         if self.report.is_growth_only {
-            writeln!(
-                self.out,
-                "\nThe tracer knew no addresses: what was freed cannot be told, only where memory grew."
-            )?;
+            writeln!(self.out, "\nThe trace has no addresses: it shows where memory grew, but not what was freed.")?;
             return self.growth();
         }
         self.moment("at the peak", &self.report.peak)?;
         if let Some(at) = &self.report.at {
-            self.moment("at the time asked for", at)?;
+            self.moment("at the given time", at)?;
         }
         self.leaks()?;
         self.hot()?;
@@ -71,10 +71,10 @@ impl Text<'_> {
             ("frees", format!("{} ({})", totals.frees, Bytes(totals.freed_bytes))),
             ("peak", format!("{mark}{} at {}", Bytes(self.report.peak.bytes), time(self.report.peak.ts_ns))),
             ("never freed", format!("{} ({})", totals.live, Bytes(totals.live_bytes))),
-            ("churn", format!("{} a second", Bytes(totals.churn_bytes_per_second() as u64))),
-            ("temporary", format!("{} freed by the very next event", totals.temporary)),
+            ("churn", format!("{}/s", Bytes(totals.churn_bytes_per_second() as u64))),
+            ("temporary", format!("{} freed by the next event", totals.temporary)),
             ("odd frees", format!("{} double, {} unknown", totals.double_frees, totals.unknown_frees)),
-            ("reused", format!("{} addresses given out again without a free", totals.reused)),
+            ("reused", format!("{} addresses allocated again without a free", totals.reused)),
         ];
         // Where no fate is known, the rest would look as if nothing was wrong.
         let told = if self.report.is_growth_only { 1 } else { rows.len() };
@@ -84,7 +84,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// One character a point, as high as the usage.
+    /// One character per point, as high as the usage.
     fn curve(&mut self) -> Result<()> {
         const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
         let most = self.report.curve.iter().map(|point| point.most_bytes).max().unwrap_or(0).max(1);
@@ -127,13 +127,11 @@ impl Text<'_> {
         self.heading("Most allocations")?;
         for site in by_count.into_iter().take(self.limit) {
             let (bytes, count) = (Bytes(site.bytes).to_string(), site.count);
-            let mean = Nanoseconds(site.lifetime_ns.checked_div(site.freed).unwrap_or(0));
-            writeln!(
-                self.out,
-                "{bytes:>10} {count:>8}  {}, {mean} on average, {} temporary",
-                place(site),
-                site.temporary
-            )?;
+            let fate = match site.lifetime_ns.checked_div(site.freed) {
+                None => "never freed".to_owned(),
+                Some(mean) => format!("{} on average, {} temporary", Nanoseconds(mean), site.temporary),
+            };
+            writeln!(self.out, "{bytes:>10} {count:>8}  {}, {fate}", place(site))?;
         }
         Ok(())
     }
@@ -148,7 +146,7 @@ impl Text<'_> {
     }
 
     fn lifetimes(&mut self) -> Result<()> {
-        self.heading("Lifetimes of what was freed")?;
+        self.heading("Lifetimes of freed allocations")?;
         for row in self.report.lifetimes.iter().filter(|row| row.count > 0) {
             let bound = match row.below_ns {
                 u64::MAX => "longer".to_owned(),
