@@ -1,33 +1,46 @@
-//! Every argument of the program: one definition each, with its help.
+//! Every argument of the program, with its help.
 
 pub(crate) mod answers;
 pub(crate) mod figures;
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 use clap_complete::Shell;
-
-use traceloom_core::TimeRange;
+use traceloom_core::{Error, Result, TimeRange};
+use traceloom_open::FORMATS;
 
 /// Opens the traces that no other tool opens: EasyProfiler .prof, NYTProf (Perl's and Pynytprof's), CNanoLog
 /// .clog, Memlyze .mlyze, Web Tracing Framework .wtf-trace.
 ///
-/// Healthy or broken, compressed (gzip, zstd, lz4) or not, from a file or a pipe (`-`). Answers go to
-/// standard output, progress and warnings to standard error.
+/// Traces may be damaged, compressed (gzip, zstd, lz4), and come from a file or a pipe (`-`). Answers go to standard
+/// output, progress and warnings to standard error.
 #[derive(Debug, Parser)]
-#[command(name = "traceloom", version, max_term_width = 100, propagate_version = true)]
+#[command(name = "traceloom", version, max_term_width = 100)]
 #[command(after_help = "\
+All verbs take --color <auto|always|never>.
+
+Other names:
+  top      stats --limit 20
+  tail     log --tail 20
+  grep     log --grep
+  open     view
+  serve    view --no-open
+  version  --version
+
 Exit codes:
-  0  fine
-  1  something severe was found in a file, or a file was refused
-  2  the command cannot be understood, or the system refused
+  0  no problems
+  1  severe problems or missing data in a file, a refused file, no match, or a threshold passed
+  2  usage or I/O error
 
 Examples:
-  traceloom demo                              sample traces, and what to try with them
-  traceloom capture.prof                      look at it in the browser
-  traceloom info capture.prof                 what is in it, and what is wrong with it
-  traceloom check --strict *.prof             does the original tool load them?
+  traceloom demo                              sample traces, and questions to ask them
+  traceloom capture.prof                      open it in the browser
+  traceloom info capture.prof                 contents and problems
+  traceloom check --strict *.prof             does the tool of the format load them?
   traceloom repair broken.prof good.prof      make it load again
   traceloom log --level warn+ service.clog    a binary log as text
   traceloom dump capture.prof.zst | less      every record with its byte offset")]
@@ -35,15 +48,21 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When to use colours.
-    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN")]
+    /// When to use colors.
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN", hide = true)]
     pub(crate) color: Color,
+    /// Print no warnings, notes or progress.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Exit with 0 even if data is missing because a trace is damaged.
+    #[arg(long, global = true)]
+    pub(crate) allow_damaged: bool,
 }
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum Color {
-    /// Where a person looks.
+    /// When writing to a terminal.
     #[default]
     Auto,
     /// Always.
@@ -56,7 +75,7 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Show traces in the browser.
     ///
-    /// Serves a page on this machine only and prints its address, which holds a secret; Ctrl-C ends it.
+    /// Serves a page on this machine only and prints its address, which contains a secret; Ctrl-C ends it.
     #[command(after_help = "\
 Examples:
   traceloom view capture.prof
@@ -64,7 +83,7 @@ Examples:
   traceloom view --no-open --port 8123 capture.prof")]
     View(answers::View),
 
-    /// Show what a trace is, how long, how much of what, and what is wrong with it.
+    /// Summarize a trace: format, duration, contents, problems.
     #[command(after_help = "\
 Examples:
   traceloom info capture.prof
@@ -72,49 +91,50 @@ Examples:
   zstdcat huge.prof.zst | traceloom info -")]
     Info(Info),
 
-    /// Print every record with its byte offset, losing nothing.
+    /// Print every record with its byte offset.
     #[command(after_help = "\
 Examples:
   traceloom dump capture.prof | grep '^ *1234 '
   traceloom dump --json capture.prof | jq 'select(.kind == \"value\")'
-  traceloom dump --resources shaders game.wtf-trace             the files inside, into a folder")]
+  traceloom dump --resources shaders game.wtf-trace             embedded files, into a folder")]
     Dump(Dump),
 
-    /// List everything that is wrong, with byte offsets.
+    /// List all problems, with byte offsets.
     ///
-    /// Severity error means that the original tool refuses the file for it. `--strict` stops at the
-    /// first of those and exits with 1; exit code 0 then means that the original accepts the file.
+    /// Severity error means that the tool of the format refuses the file. `--strict` stops at the first error and exits
+    /// with 1; exit code 0 then means that the tool accepts the file.
     #[command(after_help = "\
 Examples:
   traceloom check capture.prof
   traceloom check --strict --json *.prof")]
     Check(Check),
 
-    /// Write a trace anew: for another tool, in another format, as another version, or byte for byte.
+    /// Convert a trace to another format, version, or tool.
+    #[command(override_usage = "traceloom convert [OPTIONS] <IN>... <OUT>\n       traceloom convert --list")]
     #[command(after_help = "\
 Examples:
   traceloom convert game.prof game.pftrace                     for ui.perfetto.dev
   traceloom convert --to speedscope nytprof.out calls.json     for speedscope.app
-  traceloom convert --range 1s..2s game.prof - --to chrome     a part of it, to standard output
-  traceloom convert game.prof game.wtf-trace                   into another of the formats; says what is lost
-  traceloom convert *.prof runs/ --to parquet                  a store of Parquet files; again, it adds what is new
-  traceloom convert --list                                     everything that can be written
-  traceloom convert old.prof.gz old.prof                       unpack, byte for byte
-  traceloom convert --canonical odd.prof clean.prof            drop what no clean writer writes
-  traceloom convert --to easyprofiler:1.3.0 new.prof old.prof  for an older tool; says what is lost")]
+  traceloom convert --range 1s..2s game.prof - --to chrome     a time range, to standard output
+  traceloom convert game.prof game.wtf-trace                   another of the formats; losses are reported
+  traceloom convert *.prof runs/ --to parquet                  a store of Parquet files, or adds to it
+  traceloom convert --list                                     all output formats
+  traceloom convert old.prof.gz old.prof                       decompress, byte for byte
+  traceloom convert --canonical odd.prof clean.prof            the layout of a clean writer
+  traceloom convert --to easyprofiler:1.3.0 new.prof old.prof  for an older tool; losses are reported")]
     Convert(Convert),
 
-    /// Write a file that the original tool loads again, and list what is not in it.
+    /// Write a file that the tool of the format loads again, and list what is lost.
     #[command(after_help = "\
 Examples:
   traceloom repair crashed.prof repaired.prof
   traceloom repair --dictionary yesterday.clog crashed.clog repaired.clog")]
     Repair(Repair),
 
-    /// Write a part of a trace: a stretch of time, some threads.
+    /// Write a time range or some threads of a trace.
     ///
-    /// Times count from the trace's origin, the begin of the capture. What reaches into the stretch stays,
-    /// cut at its edges where the format cannot keep it whole, which is said.
+    /// Times are relative to the start of the capture. Spans that overlap the range are kept; if the format requires
+    /// cutting them, a warning says so.
     #[command(after_help = "\
 Examples:
   traceloom slice --range 1.5s..1.7s capture.prof spike.prof
@@ -122,6 +142,7 @@ Examples:
     Slice(Slice),
 
     /// Write several traces of one format as one.
+    #[command(override_usage = "traceloom merge [OPTIONS] <IN>... <OUT>")]
     #[command(after_help = "\
 Example:
   traceloom merge first.prof second.prof both.prof")]
@@ -129,7 +150,7 @@ Example:
 
     /// Print a log as text, in file order and in UTC.
     ///
-    /// Patterns have the tokens of CNanoLog's text mode: %t date and time, %T short time, %d date, %D time, %r
+    /// Patterns use the tokens of CNanoLog's text mode: %t date and time, %T short time, %d date, %D time, %r
     /// seconds since the start, %l level, %L its first letter, %f file, %n line, %m message, %% a percent sign. With
     /// `--compat` they are those of its decompressor: %t %T (raw ticks) %r %l %f %L (line) %m %%.
     #[command(after_help = "\
@@ -138,27 +159,28 @@ Examples:
   traceloom log --level warn+ --since '2025-11-02 14:00' --grep timeout service.clog
   traceloom log --sort --json app-2025-11-*.clog | jq -r .message
   traceloom log --dictionary yesterday.clog crashed.clog        the process died before it wrote its own
-  traceloom log -f --dictionary yesterday.clog live.clog        go on as it grows
-  traceloom log --compat service.clog                           the original decompressor's text, to the byte")]
+  traceloom log -f --dictionary yesterday.clog live.clog        print entries as they are written
+  traceloom log --grep timeout -C 3 --tail 20 service.clog      the last matches, with context
+  traceloom log --compat service.clog                           the text of CNanoLog's decompressor, to the byte")]
     Log(Log),
 
-    /// Show how often things ran, how long they took, and how much of the whole that is.
+    /// Show calls, total and self time, and percentiles by name.
     ///
-    /// Quantiles are exact: a median is the middle of all durations. A share is the part of the own time of all spans.
+    /// Percentiles are exact. A share is the percentage of the self time of all spans.
     #[command(after_help = "\
 Examples:
   traceloom stats capture.prof
   traceloom stats --by thread,parent --sort p99 --limit 20 capture.prof
-  traceloom stats --range 1.5s..1.7s capture.prof               what ran in a spike
-  traceloom stats --histogram Frame capture.prof                how frames are distributed
-  traceloom stats --value 'Visible objects' --inside Render capture.prof   does it depend on the number?
+  traceloom stats --range 1.5s..1.7s capture.prof               a spike
+  traceloom stats --histogram Frame capture.prof                the distribution of frame times
+  traceloom stats --value 'Visible objects' --inside Render capture.prof   does the time depend on the value?
   traceloom stats --json capture.prof | jq '.spans[0]'")]
     Stats(figures::Stats),
 
-    /// Compare two traces, or two sets of runs: what is slower, faster, new, gone.
+    /// Compare two traces, or two sets of runs: slower, faster, new and removed names.
     ///
-    /// Equal names are the same thing, whatever the formats. With at least two runs on each side the verdict says how
-    /// likely a difference is by chance; with one, chance between runs is unknown, and it says so.
+    /// Spans are matched by name, across formats. With at least two runs on each side, differences are tested against
+    /// run-to-run noise; with one run on each side, the noise is unknown.
     #[command(after_help = "\
 Examples:
   traceloom diff before.prof after.prof
@@ -166,7 +188,7 @@ Examples:
   traceloom diff --baseline old-*.prof --candidate new-*.prof --fail-over 5%   for a build server")]
     Diff(figures::Diff),
 
-    /// Say what is worth a look: long spans, hot names, spikes, growth, storms; with evidence and a query.
+    /// List likely problems: long spans, hot names, spikes, growth, log storms; with evidence and a query.
     #[command(after_help = "\
 Examples:
   traceloom advise capture.prof
@@ -174,7 +196,7 @@ Examples:
   traceloom advise --json service.mlyze | jq '.advice[].query'")]
     Advise(figures::Advise),
 
-    /// Draw where the time goes, or the memory: a flame graph.
+    /// Draw a flame graph of time, calls or memory.
     #[command(after_help = "\
 Examples:
   traceloom flame game.prof -o game.svg
@@ -183,21 +205,21 @@ Examples:
   traceloom flame --format folded game.prof | head")]
     Flame(answers::Flame),
 
-    /// Show what each line cost, beside the source, with callers and callees.
+    /// Show the cost of each line next to the source, with callers and callees.
     ///
-    /// From what a line profiler added up. A hot line is far above the median of its file: green, cyan, yellow and red
+    /// For profiles of a line profiler. A hot line is far above the median of its file: green, cyan, yellow and red
     /// are up to half, one, two and more deviations.
     #[command(after_help = "\
 Examples:
   traceloom lines nytprof.out
   traceloom lines --file Inventory.pm --source-dir lib nytprof.out
   traceloom lines --subs --limit 50 nytprof.out
-  traceloom lines --csv -o report nytprof.out                   as nytprofcsv
+  traceloom lines --csv -o report nytprof.out                   like nytprofcsv
   traceloom lines --callgrind nytprof.out -o nytprof.callgrind  for KCachegrind
   traceloom lines --dot nytprof.out | dot -Tsvg > calls.svg")]
     Lines(answers::Lines),
 
-    /// Show how much memory was in use, who took it, and what never came back.
+    /// Show memory usage, the allocations at the peak, and leaks.
     #[command(after_help = "\
 Examples:
   traceloom memory service.mlyze
@@ -205,10 +227,10 @@ Examples:
   traceloom memory --json service.mlyze | jq .peak.bytes")]
     Memory(answers::Memory),
 
-    /// Ask questions in SQL, of one trace or many.
+    /// Run SQL queries on one trace or many.
     ///
-    /// Without a question it prompts for them. All formats fill the same tables: `traceloom query FILE 'show tables'` lists
-    /// them.
+    /// Without a query, a prompt starts. All formats fill the same tables: `traceloom query FILE 'show tables'` lists them.
+    #[command(override_usage = "traceloom query [OPTIONS] <FILE>... [SQL]")]
     #[command(after_help = "\
 Examples:
   traceloom query game.prof 'select name, count(*), sum(dur_ns) from spans group by name order by 3 desc limit 20'
@@ -218,20 +240,23 @@ Examples:
   traceloom query game.prof                                   a prompt")]
     Query(answers::Query),
 
-    /// Write a sample trace of each format, show what to do with it, and open all of them in the browser.
+    /// Write a sample trace of each format, list questions to ask it, and open all of them in the browser.
     #[command(after_help = "\
 Examples:
   traceloom demo
   traceloom demo --no-open /tmp/traces")]
     Demo(Demo),
 
-    /// Print a script that completes this program's arguments in a shell.
+    /// List the formats that can be read.
+    Formats,
+
+    /// Print a shell completion script.
     #[command(after_help = "\
 Example:
   traceloom completions bash > ~/.local/share/bash-completion/completions/traceloom")]
     Completions(Completions),
 
-    /// Print the manual page, of the program or of one verb.
+    /// Print the manual page of the program or of one verb.
     #[command(after_help = "\
 Examples:
   traceloom man > traceloom.1 && man ./traceloom.1
@@ -244,7 +269,7 @@ pub(crate) struct Info {
     /// Traces; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// One JSON object a file.
+    /// One JSON object per file.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -256,13 +281,13 @@ pub(crate) struct Dump {
     /// The trace; `-` is standard input.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// One JSON object a record.
+    /// One JSON object per record.
     #[arg(long)]
     pub(crate) json: bool,
     /// Stop after this many records.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
-    /// Write the resources that travel with a Web Tracing Framework trace into this folder, and list them instead.
+    /// Write the embedded resources of a Web Tracing Framework trace into this folder, and list them instead.
     #[arg(long, value_name = "DIR", conflicts_with = "limit")]
     pub(crate) resources: Option<PathBuf>,
     #[command(flatten)]
@@ -274,10 +299,10 @@ pub(crate) struct Check {
     /// Traces; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The original tool's verdict: refuse what it refuses.
+    /// The verdict of the tool of the format: stop at the first error.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// One JSON object a file.
+    /// One JSON object per file.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -286,22 +311,22 @@ pub(crate) struct Check {
 
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// Traces, and last where to write; `-` is standard input or output. Several traces become one.
-    #[arg(required_unless_present = "list", num_args = 2.., value_name = "IN… OUT")]
+    /// Traces to read, then the file to write; `-` is standard input or output. Several traces become one.
+    #[arg(required_unless_present = "list", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// What to write, such as `perfetto` or `easyprofiler:1.3.0`; where it is not said, the ending of OUT decides.
+    /// Output format, such as `perfetto` or `easyprofiler:1.3.0` (default: by the extension of OUT).
     #[arg(long, value_name = "ID[:VARIANT]")]
     pub(crate) to: Option<String>,
-    /// Write it as a clean writer would: counts right, no surplus bytes.
+    /// Use the layout of a clean writer: correct counts, no surplus bytes.
     #[arg(long)]
     pub(crate) canonical: bool,
-    /// Only this stretch, such as `1.5s..1.7s`; what reaches into it is kept whole.
+    /// Only this time range, such as `1.5s..1.7s`; spans that overlap it are kept whole.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) range: Option<TimeRange>,
-    /// Only this thread, by number or name; may be given several times.
+    /// Only this thread, by number or name; may be repeated.
     #[arg(long = "thread", value_name = "THREAD")]
     pub(crate) threads: Vec<String>,
-    /// Show what can be written, and which tables each of them holds.
+    /// List the output formats and the tables that each of them holds.
     #[arg(long)]
     pub(crate) list: bool,
     #[command(flatten)]
@@ -331,10 +356,10 @@ pub(crate) struct Slice {
     /// Where to write; `-` is standard output.
     #[arg(value_name = "OUT")]
     pub(crate) output: PathBuf,
-    /// The stretch, such as `1.5s..1.7s`, `..250ms` or `3s..`.
+    /// Time range, such as `1.5s..1.7s`, `..250ms` or `3s..`.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) range: Option<TimeRange>,
-    /// A thread to keep, by number or name; may be given several times.
+    /// A thread to keep, by number or name; may be repeated.
     #[arg(long = "thread", value_name = "THREAD")]
     pub(crate) threads: Vec<String>,
     #[command(flatten)]
@@ -343,8 +368,8 @@ pub(crate) struct Slice {
 
 #[derive(Args, Debug)]
 pub(crate) struct Merge {
-    /// Traces of one format, and last where to write; `-` is standard output.
-    #[arg(required = true, num_args = 2.., value_name = "IN… OUT")]
+    /// Traces of one format, then the file to write; `-` is standard output.
+    #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) reading: Reading,
@@ -355,28 +380,37 @@ pub(crate) struct Log {
     /// Logs, in order; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Levels to show, by name; `warn+` is WARN and ERROR. Custom levels have names, too, or `LEVEL_9`.
+    /// Levels to show, by name; `warn+` is WARN and ERROR. Custom levels have names, or `LEVEL_9`.
     #[arg(long, value_delimiter = ',', value_name = "LEVEL,…")]
     pub(crate) level: Vec<String>,
     /// From this time on: a date and time, or `90s` after the log's start.
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Up to this time, which is not shown anymore.
+    /// Before this time.
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
     /// Only messages that this regular expression matches.
     #[arg(long, value_name = "REGEX")]
     pub(crate) grep: Option<String>,
-    /// How a line looks.
+    /// Stop after this many entries.
+    #[arg(short = 'n', long, value_name = "N", conflicts_with = "tail")]
+    pub(crate) limit: Option<u64>,
+    /// Only the last entries.
+    #[arg(long, value_name = "N", conflicts_with = "follow")]
+    pub(crate) tail: Option<usize>,
+    /// Also print this many entries before and after each match.
+    #[arg(short = 'C', long, value_name = "N", default_value_t = 0, conflicts_with_all = ["sort", "compat"])]
+    pub(crate) context: usize,
+    /// Format of a line.
     #[arg(long, value_name = "PATTERN", conflicts_with = "json")]
     pub(crate) pattern: Option<String>,
-    /// One JSON object an entry: ts_unix_ns, level, file, line, message, args, offset.
+    /// One JSON object per entry: ts_unix_ns, level, file, line, message, args, offset.
     #[arg(long)]
     pub(crate) json: bool,
-    /// The original decompressor's text, to the byte, with everything it gets wrong.
-    #[arg(long, conflicts_with_all = ["json", "sort", "since", "until", "grep", "follow"])]
+    /// The text of CNanoLog's decompressor, to the byte, including its mistakes.
+    #[arg(long, conflicts_with_all = ["json", "sort", "since", "until", "grep", "follow", "limit", "tail"])]
     pub(crate) compat: bool,
-    /// In order of time, over all files.
+    /// Sort the entries of all files by time.
     #[arg(long, conflicts_with = "follow")]
     pub(crate) sort: bool,
     /// Times in this machine's time zone.
@@ -385,17 +419,17 @@ pub(crate) struct Log {
     /// Another log of the same program, for one that has no dictionary.
     #[arg(long, value_name = "FILE")]
     pub(crate) dictionary: Option<PathBuf>,
-    /// Whose numbers the levels have, where the guess is wrong.
+    /// How levels are numbered, if the guess is wrong.
     #[arg(long, value_enum, value_name = "WHOSE")]
     pub(crate) levels: Option<Levels>,
-    /// Go on as the file grows, until it is closed; needs `--dictionary`.
+    /// Wait for more entries until the file is closed; needs `--dictionary`.
     #[arg(short, long, requires = "dictionary")]
     pub(crate) follow: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
 
-/// Whose numbers the levels of a log have.
+/// How the levels of a log are numbered.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Levels {
     /// 0 DEBUG, 1 INFO, 2 WARN, 3 ERROR.
@@ -406,10 +440,10 @@ pub(crate) enum Levels {
 
 #[derive(Args, Debug)]
 pub(crate) struct Demo {
-    /// Where to write the samples; made if it is not there.
+    /// Folder for the samples; created if needed.
     #[arg(default_value = "traceloom-demo", value_name = "DIR")]
     pub(crate) dir: PathBuf,
-    /// Only write them. Without a terminal or a browser nothing is opened anyway.
+    /// Do not open the browser.
     #[arg(long)]
     pub(crate) no_open: bool,
 }
@@ -423,7 +457,7 @@ pub(crate) struct Completions {
 
 #[derive(Args, Debug)]
 pub(crate) struct Man {
-    /// The verb; the program itself where none is named.
+    /// The verb (default: the program).
     #[arg(value_name = "VERB")]
     pub(crate) verb: Option<String>,
 }
@@ -431,8 +465,8 @@ pub(crate) struct Man {
 /// How traces are read.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Reading {
-    /// The format, where it should not be guessed.
-    #[arg(long, value_name = "ID")]
+    /// Input format (default: detect).
+    #[arg(long, value_name = "ID", value_parser = format_ids())]
     pub(crate) from: Option<String>,
 }
 
@@ -453,17 +487,63 @@ pub(crate) fn command() -> clap::Command {
     Arguments::command()
 }
 
-/// `traceloom FILE` means `traceloom VERB FILE`, with the verb that is the default here.
-pub(crate) fn with_default_verb(arguments: impl Iterator<Item = OsString>, verb: &str) -> Vec<OsString> {
+fn format_ids() -> PossibleValuesParser {
+    FORMATS.iter().map(|format| format.descriptor().id).collect::<Vec<_>>().into()
+}
+
+/// Other names of verbs, with arguments that the user may give as well.
+static ALIASES: &[(&str, &[&str])] = &[
+    ("grep", &["log", "--grep"]),
+    ("open", &["view"]),
+    ("serve", &["view", "--no-open"]),
+    ("tail", &["log", "--tail", "20"]),
+    ("top", &["stats", "--limit", "20"]),
+    ("version", &["--version"]),
+];
+
+/// Words that people try, and the verb that they mean.
+static MEANT: &[(&str, &str)] = &[
+    ("cat", "log"),
+    ("compare", "diff"),
+    ("cut", "slice"),
+    ("export", "convert"),
+    ("fix", "repair"),
+    ("gui", "view"),
+    ("join", "merge"),
+    ("leaks", "memory"),
+    ("list", "info"),
+    ("print", "dump"),
+    ("report", "stats"),
+    ("show", "view"),
+    ("sql", "query"),
+    ("summary", "info"),
+    ("tree", "flame"),
+    ("ui", "view"),
+    ("validate", "check"),
+    ("verify", "check"),
+];
+
+/// Replaces other names of verbs; `traceloom FILE` means `traceloom VERB FILE`, with the verb that is the default here.
+pub(crate) fn with_verb(arguments: impl Iterator<Item = OsString>, verb: &str) -> Result<Vec<OsString>> {
     let mut arguments: Vec<OsString> = arguments.collect();
-    let known = |word: &OsString| command().get_subcommands().any(|verb| word == verb.get_name());
-    if let Some(first) = arguments.get(1)
-        && !known(first)
-        && std::path::Path::new(first).is_file()
-    {
-        arguments.insert(1, verb.into());
+    let Some(first) = arguments.get(1).map(|first| first.to_string_lossy().into_owned()) else { return Ok(arguments) };
+    if let Some((_, words)) = ALIASES.iter().find(|(alias, _)| *alias == first) {
+        let option = words.get(1).copied().unwrap_or_default();
+        let is_given = arguments.iter().any(|argument| argument.to_string_lossy().starts_with(option));
+        let words = if option.starts_with("--") && is_given { words.get(..1).unwrap_or_default() } else { *words };
+        arguments.splice(1..2, words.iter().map(OsString::from));
+        return Ok(arguments);
     }
-    arguments
+    let is_verb = first == "help" || command().get_subcommands().any(|verb| first == verb.get_name());
+    if is_verb || first.starts_with('-') && first != "-" {
+        return Ok(arguments);
+    }
+    if first.contains(['.', '/', '\\']) || first == "-" || Path::new(&first).exists() {
+        arguments.insert(1, verb.into());
+    } else if let Some((_, meant)) = MEANT.iter().find(|(word, _)| *word == first) {
+        return Err(Error::usage(format!("there is no verb `{first}`; did you mean `traceloom {meant}`?")));
+    }
+    Ok(arguments)
 }
 
 #[cfg(test)]
@@ -477,11 +557,32 @@ mod tests {
 
     #[test]
     fn a_file_alone_is_shown() {
-        let words = |words: &[&str]| with_default_verb(words.iter().map(OsString::from), "view");
+        let words = |words: &[&str]| with_verb(words.iter().map(OsString::from), "view").expect("a verb");
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
         assert_eq!(words(&["traceloom", file]), ["traceloom", "view", file]);
         assert_eq!(words(&["traceloom", file, file]), ["traceloom", "view", file, file]);
         assert_eq!(words(&["traceloom", "check", file]), ["traceloom", "check", file]);
         assert_eq!(words(&["traceloom", "--help"]), ["traceloom", "--help"]);
+        assert_eq!(words(&["traceloom", "missing.prof"]), ["traceloom", "view", "missing.prof"]);
+        assert_eq!(words(&["traceloom", "src"]), ["traceloom", "view", "src"]);
+        assert_eq!(words(&["traceloom", "frobnicate"]), ["traceloom", "frobnicate"]);
+    }
+
+    #[test]
+    fn other_names_stand_for_verbs() {
+        let words =
+            |line: &str| with_verb(line.split(' ').map(OsString::from), "view").map(|words| words.join(" ".as_ref()));
+        let is = |line: &str, meant: &str| assert_eq!(words(line).expect("a verb"), meant);
+        is("traceloom top a", "traceloom stats --limit 20 a");
+        is("traceloom top --limit 5 a", "traceloom stats --limit 5 a");
+        is("traceloom tail a", "traceloom log --tail 20 a");
+        is("traceloom grep x a", "traceloom log --grep x a");
+        is("traceloom open a", "traceloom view a");
+        is("traceloom serve a", "traceloom view --no-open a");
+        is("traceloom version", "traceloom --version");
+        assert!(words("traceloom summary a").is_err_and(|error| error.to_string().contains("traceloom info")));
+        for (word, meant) in MEANT {
+            assert!(command().find_subcommand(meant).is_some() && command().find_subcommand(word).is_none(), "{word}");
+        }
     }
 }

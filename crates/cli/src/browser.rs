@@ -28,7 +28,7 @@ pub(crate) fn open(url: &str, is_wanted: bool) {
     if is_remote() {
         eprintln!("{}", from_afar(url));
     } else if is_wanted && (!is_there() || webbrowser::open(url).is_err()) {
-        eprintln!("No browser could be started: open the address above in one on this machine.");
+        eprintln!("No browser could be started; open the address above in a browser on this machine.");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Opens what the user named.
+//! Opens the given traces.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,11 @@ use traceloom::{OpenOptions, Trace, Traces};
 use traceloom_core::{Error, Result};
 use traceloom_mapping::TraceSet;
 
-use crate::{args::Reading, output::warn_once, progress::Progress};
+use crate::{
+    args::Reading,
+    output::{note, warn_once},
+    progress::Progress,
+};
 
 impl Reading {
     /// How the library opens traces for this command; tables report their problems on standard error.
@@ -37,7 +41,19 @@ impl Reading {
 
     /// Opens traces for their tables, on one time axis.
     pub(crate) fn open_set(&self, paths: &[PathBuf]) -> Result<TraceSet> {
-        self.open_all(paths)?.set()
+        let traces = self.open_all(paths)?;
+        note_copies(&traces);
+        traces.set()
+    }
+}
+
+/// Says which traces are counted once although they were named twice.
+pub(crate) fn note_copies(traces: &Traces) {
+    for (number, copy) in traces.iter().enumerate() {
+        if let Some(first) = traces.iter().take(number).find(|first| first.id() == copy.id()) {
+            let (copy, first) = (display_name(copy.path()), display_name(first.path()));
+            note(&format!("{copy} is the same trace as {first} and is counted once"));
+        }
     }
 }
 

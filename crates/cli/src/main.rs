@@ -15,26 +15,33 @@ mod units;
 use std::process::ExitCode;
 
 use clap::Parser;
-use traceloom_core::{Error, ErrorKind, Findings, Result, Severity};
+use traceloom_core::{Error, ErrorKind, Result};
 
 use crate::{args::Arguments, output::Styles};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse_from(args::with_default_verb(std::env::args_os(), browser::default_verb()));
+    let arguments = match args::with_verb(std::env::args_os(), browser::default_verb()) {
+        Ok(words) => Arguments::parse_from(words),
+        Err(error) => return fail(&error),
+    };
     arguments.color.apply();
+    output::be_quiet(arguments.quiet);
     match commands::run(arguments.command) {
-        Ok(outcome) => outcome.into(),
+        Ok(outcome) if arguments.allow_damaged => outcome.into(),
+        Ok(outcome) => outcome.and(output::damage()).into(),
         Err(error) => fail(&error),
     }
 }
 
 /// How a command ended when it could do its work.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Outcome {
-    /// Nothing to complain about.
+    /// No problems.
     Fine,
     /// The work is done and something severe was found.
     Findings,
+    /// One of several files could not be opened; the work on the others is done.
+    Incomplete,
 }
 
 impl From<Outcome> for ExitCode {
@@ -42,18 +49,14 @@ impl From<Outcome> for ExitCode {
         Self::from(match outcome {
             Outcome::Fine => 0,
             Outcome::Findings => 1,
+            Outcome::Incomplete => 2,
         })
     }
 }
 
 impl Outcome {
-    /// The outcome of work on a file that has these problems.
-    fn of(findings: &Findings) -> Self {
-        if findings.worst() == Some(Severity::Error) { Self::Findings } else { Self::Fine }
-    }
-
     fn and(self, other: Self) -> Self {
-        if self == Self::Fine { other } else { self }
+        self.max(other)
     }
 }
 
@@ -61,8 +64,7 @@ fn fail(error: &Error) -> ExitCode {
     let code = match error.kind() {
         // The reader of our output has seen enough.
         ErrorKind::Io(io) if io.kind() == std::io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
-        // A command that does not fit its file is wrong usage, too.
-        ErrorKind::Io(_) | ErrorKind::Unsupported(_) | ErrorKind::Usage(_) => 2,
+        ErrorKind::Io(_) | ErrorKind::Usage(_) => 2,
         _ => 1,
     };
     report(error);
@@ -72,21 +74,30 @@ fn fail(error: &Error) -> ExitCode {
 /// Prints an error for people.
 fn report(error: &Error) {
     let style = Styles::ERROR;
-    anstream::eprintln!("{style}error:{style:#} {error}");
+    anstream::eprintln!("{style}error:{style:#} {}", output::visible(&error.to_string()));
 }
 
 /// Runs `work` for each file and goes on after a file that cannot be read.
 fn each<T>(items: &[T], mut work: impl FnMut(&T) -> Result<Outcome>) -> Result<Outcome> {
     let mut outcome = Outcome::Fine;
     for item in items {
-        match work(item) {
-            Ok(one) => outcome = outcome.and(one),
-            Err(error) if items.len() > 1 && error.is_about_file() => {
-                report(&error);
-                outcome = Outcome::Findings;
-            }
+        outcome = outcome.and(match work(item) {
+            Ok(one) => one,
+            Err(error) if items.len() > 1 => go_on_after(error)?,
             Err(error) => return Err(error),
-        }
+        });
     }
+    Ok(outcome)
+}
+
+/// Reports an error that concerns one of several files; any other error ends the work.
+fn go_on_after(error: Error) -> Result<Outcome> {
+    use std::io::ErrorKind::{IsADirectory, NotFound, PermissionDenied};
+    let outcome = match error.kind() {
+        ErrorKind::Io(io) if matches!(io.kind(), IsADirectory | NotFound | PermissionDenied) => Outcome::Incomplete,
+        _ if error.is_about_file() => Outcome::Findings,
+        _ => return Err(error),
+    };
+    report(&error);
     Ok(outcome)
 }

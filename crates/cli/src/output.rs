@@ -3,18 +3,21 @@
 use std::{
     collections::BTreeSet,
     fs,
-    io::{self, BufWriter, Write},
+    io::{self, BufWriter, IsTerminal, Write},
     path::{Path, PathBuf},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value as Json, json};
 use traceloom_core::{Error, Finding, Findings, Loss, Result, Severity, Value};
 
-use crate::{input::display_name, staged::Staged};
+use crate::{Outcome, input::display_name, progress::Progress, staged::Staged, units::Bytes};
 
-/// The colours of the program.
+/// The colors of the program.
 pub(crate) struct Styles;
 
 impl Styles {
@@ -34,9 +37,12 @@ impl Styles {
     }
 }
 
-/// Standard output, buffered, with colours where a person looks.
-pub(crate) fn stdout() -> BufWriter<anstream::AutoStream<io::StdoutLock<'static>>> {
-    BufWriter::with_capacity(64 << 10, anstream::AutoStream::auto(io::stdout().lock()))
+/// Standard output, buffered, with colors on a terminal.
+pub(crate) fn stdout() -> BufWriter<Box<dyn Write>> {
+    let out = anstream::AutoStream::auto(io::stdout().lock());
+    let out: Box<dyn Write> =
+        if io::stdout().is_terminal() { Box::new(Visible { out, rest: Vec::new() }) } else { Box::new(out) };
+    BufWriter::with_capacity(64 << 10, out)
 }
 
 /// Standard output for text that is not ours: nothing is added to it and nothing taken away.
@@ -46,14 +52,56 @@ pub(crate) fn raw_stdout() -> BufWriter<io::StdoutLock<'static>> {
 
 /// Text of a trace for a terminal, which no control character in it may steer.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    visible(&text)
+}
+
+/// Characters that change the direction of a line: with them a name can pretend to be another.
+fn is_bidi_control(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Text with bidirectional control characters escaped.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_bidi_control(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    shown
+}
+
+/// Escapes bidirectional control characters in everything that is written to a terminal.
+struct Visible<W> {
+    out: W,
+    /// The first bytes of a character whose others have not come yet.
+    rest: Vec<u8>,
+}
+
+impl<W: Write> Write for Visible<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        let end = match std::str::from_utf8(&self.rest) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.rest.len(),
+        };
+        let complete: Vec<u8> = self.rest.drain(..end).collect();
+        for chunk in complete.utf8_chunks() {
+            self.out.write_all(visible(chunk.valid()).as_bytes())?;
+            self.out.write_all(chunk.invalid())?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Writes one finding as a line.
 pub(crate) fn write_finding(out: &mut dyn Write, name: &str, finding: &Finding) -> io::Result<()> {
     let (style, dim) = (Styles::of(finding.rule.severity), Styles::DIM);
     let (severity, position, message, code) =
-        (finding.rule.severity, finding.position, finding.message(), finding.rule.code);
+        (finding.rule.severity, finding.position, visible(&finding.message()), finding.rule.code);
     writeln!(out, "{name}: {position}: {style}{severity}:{style:#} {message} {dim}[{code}]{dim:#}")
 }
 
@@ -71,8 +119,57 @@ pub(crate) fn write_findings(out: &mut dyn Write, name: &str, findings: &Finding
     Ok(())
 }
 
-/// Says on standard error what is wrong with an input, severe things only.
+/// Whether warnings and notes are left out.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+/// Whether data of any input is missing.
+static IS_DAMAGED: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out warnings, notes and progress from here on.
+pub(crate) fn be_quiet(is_quiet: bool) {
+    IS_QUIET.store(is_quiet, Ordering::Relaxed);
+}
+
+pub(crate) fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
+
+/// Whether an answer is incomplete because an input is damaged.
+pub(crate) fn damage() -> Outcome {
+    if IS_DAMAGED.load(Ordering::Relaxed) { Outcome::Findings } else { Outcome::Fine }
+}
+
+/// Warnings for which records are missing, although the tool of the format reads the rest of the file.
+static MISSING: &[&str] = &[
+    "block-short",
+    "calls-tail",
+    "entry-cut",
+    "event-cut",
+    "resynchronised",
+    "switch-short",
+    "threads-missing",
+    "truncated",
+    "zeros",
+];
+
+/// Remembers whether data of an input is missing: the program then exits with 1, whatever the verb.
+pub(crate) fn note_damage(findings: &Findings) {
+    let is_missing = |code: &&str| code.rsplit('.').next().is_some_and(|name| MISSING.contains(&name));
+    if findings.worst() == Some(Severity::Error) || findings.counts().keys().any(|code| is_missing(&code)) {
+        IS_DAMAGED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Prints the problems of an input on standard error, except notes.
 pub(crate) fn warn(name: &str, findings: &Findings) -> Result<()> {
+    note_damage(findings);
+    show_findings(name, findings)
+}
+
+/// The same for an input whose damage is no failure.
+pub(crate) fn show_findings(name: &str, findings: &Findings) -> Result<()> {
+    if is_quiet() {
+        return Ok(());
+    }
     let mut out = anstream::stderr().lock();
     for finding in findings.kept().iter().filter(|finding| finding.rule.severity >= Severity::Warning) {
         write_finding(&mut out, name, finding)?;
@@ -84,7 +181,11 @@ pub(crate) fn warn(name: &str, findings: &Findings) -> Result<()> {
 /// trace is read for it.
 pub(crate) fn warn_once(path: &Path, findings: &Findings) {
     static TOLD: Mutex<BTreeSet<(PathBuf, &str)>> = Mutex::new(BTreeSet::new());
+    note_damage(findings);
     let Ok(mut told) = TOLD.lock() else { return };
+    if is_quiet() {
+        return;
+    }
     let name = display_name(path);
     let severe = findings.kept().iter().filter(|finding| finding.rule.severity >= Severity::Warning);
     for finding in severe {
@@ -104,6 +205,9 @@ pub(crate) fn warn_once(path: &Path, findings: &Findings) {
 
 /// Says on standard error what the reader of an answer should know.
 pub(crate) fn note(text: &str) {
+    if is_quiet() {
+        return;
+    }
     let style = Styles::NOTE;
     anstream::eprintln!("{style}note:{style:#} {text}");
 }
@@ -112,9 +216,16 @@ pub(crate) fn note(text: &str) {
 pub(crate) fn report_loss(loss: &Loss) {
     let style = Styles::WARNING;
     for (what, count, example) in loss.entries() {
-        let example = if example.is_empty() { String::new() } else { format!(" (such as {example})") };
+        let example = if says_something(example) { format!(" (such as {})", visible(example)) } else { String::new() };
         anstream::eprintln!("{style}lost:{style:#} {what}: {count}{example}");
     }
+}
+
+/// Whether an example helps: the number of a row or bytes that are not text do not.
+fn says_something(example: &str) -> bool {
+    let number = example.rsplit(' ').next().unwrap_or_default();
+    let is_row = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    !example.is_empty() && !is_row && !example.contains(char::is_control) && !example.contains("\\u{")
 }
 
 /// A finding as JSON.
@@ -139,11 +250,35 @@ fn value_json(value: &Value) -> Json {
     }
 }
 
+/// Writes a file as [`write_silently`] does and says so on standard error.
+pub(crate) fn write_file<T>(
+    path: &Path,
+    inputs: &[&Path],
+    work: impl FnOnce(&mut dyn Write) -> Result<T>,
+) -> Result<T> {
+    let outcome = write_silently(path, inputs, work)?;
+    if let Ok(file) = fs::metadata(path)
+        && file.is_file()
+    {
+        say_written(&format!("{}, {}", display_name(path), Bytes(file.len())));
+    }
+    Ok(outcome)
+}
+
+/// Says on standard error what was written.
+pub(crate) fn say_written(what: &str) {
+    if !is_quiet() {
+        Progress::new().clear();
+        let style = Styles::GOOD;
+        anstream::eprintln!("{style}wrote{style:#} {what}");
+    }
+}
+
 /// Writes a file: all of it or nothing, and never over one of the inputs.
 ///
-/// `-` is standard output. Anything else is written beside its place and moved there at the end, so
-/// that a full disk or an interruption leaves what was there before.
-pub(crate) fn write_file<T>(
+/// `-` is standard output. Anything else is written in the folder of the file and moved to its place at the end, so that
+/// a full disk or an interruption leaves the old file.
+pub(crate) fn write_silently<T>(
     path: &Path,
     inputs: &[&Path],
     work: impl FnOnce(&mut dyn Write) -> Result<T>,
@@ -158,6 +293,10 @@ pub(crate) fn write_file<T>(
         return Err(Error::usage("would overwrite its own input; choose another name").in_file(path));
     }
     let in_file = |error: io::Error| Error::from(error).in_file(path);
+    let folder = crate::staged::folder(path);
+    if !folder.is_dir() {
+        return Err(Error::from(io::Error::new(io::ErrorKind::NotFound, "no such directory")).in_file(folder));
+    }
     // A device or a pipe cannot be replaced, only written to.
     if fs::metadata(path).is_ok_and(|kind| !kind.is_file()) {
         return fill(&fs::File::create(path).map_err(in_file)?, path, work);
@@ -170,15 +309,19 @@ pub(crate) fn write_file<T>(
 
 /// Runs the work on a file that is to become `path`; where writing fails, the error names that path.
 fn fill<T>(file: &fs::File, path: &Path, work: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
-    let mut out = BufWriter::with_capacity(256 << 10, Watched { file, failed: false });
+    let watched = Watched { file, path, progress: Progress::new(), bytes: 0, failed: false };
+    let mut out = BufWriter::with_capacity(256 << 10, watched);
     let outcome = work(&mut out).and_then(|outcome| Ok(out.flush().map(|()| outcome)?));
     let failed = out.get_ref().failed;
     outcome.map_err(|error| if failed { error.in_file(path) } else { error })
 }
 
-/// Remembers that writing failed: the work also reads, and fails in the same way when that does.
+/// Shows progress, and remembers that writing failed: the work also reads, and fails in the same way when that does.
 struct Watched<'f> {
     file: &'f fs::File,
+    path: &'f Path,
+    progress: Progress,
+    bytes: u64,
     failed: bool,
 }
 
@@ -186,6 +329,8 @@ impl Write for Watched<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes);
         self.failed |= written.is_err();
+        self.bytes += *written.as_ref().unwrap_or(&0) as u64;
+        self.progress.written(self.path, self.bytes);
         written
     }
 
@@ -196,4 +341,29 @@ impl Write for Watched<'_> {
 
 fn is_same_file(one: &Path, other: &Path) -> bool {
     matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directions_of_a_line_are_escaped_on_terminals() {
+        let mut shown = Vec::new();
+        let mut out = Visible { out: &mut shown, rest: Vec::new() };
+        let text = "user\u{202e}gpj.exe ä\n".as_bytes();
+        // Cut inside a character.
+        out.write_all(&text[..5]).expect("memory takes it");
+        out.write_all(&text[5..]).expect("memory takes it");
+        assert_eq!(String::from_utf8(shown).expect("UTF-8"), "user\\u{202e}gpj.exe ä\n");
+        assert_eq!(clean("a\u{2066}b\u{1b}"), "a\\u{2066}b\u{fffd}");
+    }
+
+    #[test]
+    fn examples_of_losses_say_something() {
+        assert!(says_something("spans of Render"));
+        for empty in ["", "definitions 0", "<\u{1}\u{0}P", "a \\u{1}"] {
+            assert!(!says_something(empty), "{empty}");
+        }
+    }
 }

@@ -1,20 +1,25 @@
-//! A progress bar on standard error for reads that take longer than a second.
+//! A progress bar on standard error for reads that take longer than half a second.
 
 use std::{
     io::{self, IsTerminal},
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-const PATIENCE: Duration = Duration::from_secs(1);
+use crate::output::is_quiet;
+
+const PATIENCE: Duration = Duration::from_millis(500);
 const REFRESH: Duration = Duration::from_millis(100);
 
-/// One bar for everything that is read at the same time; clones share it, and it goes with the last of them.
+/// One bar for everything that is read and written at the same time; clones share it, and it goes with the last of them.
 #[derive(Clone)]
 pub(crate) struct Progress(Arc<Mutex<State>>);
+
+/// The bar that is there.
+static CURRENT: Mutex<Weak<Mutex<State>>> = Mutex::new(Weak::new());
 
 pub(crate) struct State {
     is_shown: bool,
@@ -25,8 +30,14 @@ pub(crate) struct State {
 
 impl Progress {
     pub(crate) fn new() -> Self {
-        let now = Instant::now();
-        Self(Arc::new(Mutex::new(State { is_shown: io::stderr().is_terminal(), started: now, drawn: now, bar: None })))
+        let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(state) = current.upgrade() {
+            return Self(state);
+        }
+        let (now, is_shown) = (Instant::now(), io::stderr().is_terminal() && !is_quiet());
+        let state = Arc::new(Mutex::new(State { is_shown, started: now, drawn: now, bar: None }));
+        *current = Arc::downgrade(&state);
+        Self(state)
     }
 
     /// Moves the bar to where a file was read, if somebody can see it and the work has taken long.
@@ -44,6 +55,20 @@ impl Progress {
         bar.set_position(offset);
     }
 
+    /// Shows how much of a file was written, unless a file is being read meanwhile.
+    pub(crate) fn written(&self, path: &Path, bytes: u64) {
+        let Ok(mut state) = self.0.lock() else { return };
+        let now = Instant::now();
+        if !state.is_shown || now - state.started < PATIENCE || now - state.drawn < PATIENCE {
+            return;
+        }
+        let bar = state.bar.get_or_insert_with(bar);
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        bar.set_length(bytes);
+        bar.set_position(bytes);
+        bar.set_message(format!("writing {name}"));
+    }
+
     /// Starts to wait again: a bar appears only if the work from here on takes long.
     #[cfg(feature = "sql")]
     pub(crate) fn restart(&self) {
@@ -53,7 +78,6 @@ impl Progress {
     }
 
     /// Removes the bar, to make room for an answer.
-    #[cfg(feature = "sql")]
     pub(crate) fn clear(&self) {
         if let Ok(mut state) = self.0.lock() {
             state.clear();

@@ -91,6 +91,14 @@ impl TextTable {
     }
 }
 
+/// Says how many rows a limit left out.
+pub(crate) fn rest(out: &mut dyn Write, rows: usize, limit: usize) -> io::Result<()> {
+    if rows > limit {
+        writeln!(out, "  {} more; --limit {rows} shows all", rows - limit)?;
+    }
+    Ok(())
+}
+
 /// How wide standard output is, if it is a terminal.
 fn terminal_columns() -> Option<usize> {
     #[cfg(unix)]

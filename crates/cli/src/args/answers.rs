@@ -1,4 +1,4 @@
-//! Arguments of the verbs that answer questions.
+//! Arguments of the verbs that show and query.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -12,10 +12,10 @@ pub(crate) struct View {
     /// Traces, on one time axis.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Only print the address.
+    /// Print the address, and do not open the browser.
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// The port to listen on; any free one where it is 0.
+    /// Port to listen on (0: any free one).
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     pub(crate) port: u16,
     #[command(flatten)]
@@ -27,25 +27,25 @@ pub(crate) struct Flame {
     /// Traces, added together.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// A picture to open in a browser, or one line a stack for other tools.
+    /// An SVG image, or one line per stack for other tools.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: FlameFormat,
-    /// What the width of a frame means.
+    /// Meaning of the width of a frame.
     #[arg(long, value_enum, default_value_t, value_name = "WEIGHT")]
     pub(crate) by: FlameWeight,
-    /// Callers above callees turned round: who calls what takes the time?
+    /// Invert the graph: start at the leaves and show their callers.
     #[arg(long)]
     pub(crate) reversed: bool,
     /// Outermost frames at the top.
     #[arg(long)]
     pub(crate) icicle: bool,
-    /// A frame for each thread below all others.
+    /// Group by thread.
     #[arg(long)]
     pub(crate) by_thread: bool,
-    /// Only what begins in this stretch, such as `1.5s..1.7s`.
+    /// Only spans that start in this time range, such as `1.5s..1.7s`.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) range: Option<TimeRange>,
-    /// Where to write; standard output where none is named.
+    /// Output file; `-` is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
@@ -55,20 +55,20 @@ pub(crate) struct Flame {
 /// How a flame graph is written.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub(crate) enum FlameFormat {
-    /// An interactive picture.
+    /// An interactive image.
     #[default]
     Svg,
-    /// `outer;inner weight`, one line a stack.
+    /// One line per stack: `outer;inner weight`.
     Folded,
 }
 
-/// What the width of a frame means.
+/// Meaning of the width of a frame.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub(crate) enum FlameWeight {
-    /// Nanoseconds from begin to end.
+    /// Nanoseconds from start to end.
     #[default]
     Time,
-    /// Nanoseconds that no child takes, as the trace has them.
+    /// Self time, as the trace has it.
     #[value(name = "self")]
     SelfTime,
     /// Calls, or allocations.
@@ -82,22 +82,22 @@ pub(crate) struct Lines {
     /// The profile, of NYTProf or Pynytprof.
     #[arg(value_name = "TRACE")]
     pub(crate) trace: PathBuf,
-    /// List this file of the program, by its name or a part of it; else the one that took the most time.
+    /// List the source files whose names contain this text (default: the slowest one).
     #[arg(long, value_name = "NAME")]
     pub(crate) file: Option<String>,
     /// List all files.
     #[arg(long, conflicts_with = "file")]
     pub(crate) all: bool,
-    /// By what statements are added up; blocks and subs only where the profiler was told to tell them apart.
+    /// Add up statements by line, block or sub; blocks and subs only if the profiler recorded them.
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     pub(crate) level: LineLevel,
-    /// Where the source is, for what is not stored in the profile.
+    /// Folder with the source, if the profile does not contain it.
     #[arg(long, value_name = "DIR")]
     pub(crate) source_dir: Option<PathBuf>,
-    /// Keep string evals of one place apart that are the same but for their number.
+    /// List equal string evals of one place separately.
     #[arg(long)]
     pub(crate) separate_evals: bool,
-    /// List the subs: calls, time, recursion, where they are written.
+    /// List the subs: calls, time, recursion, source.
     #[arg(long, group = "shape")]
     pub(crate) subs: bool,
     /// List the packages.
@@ -106,16 +106,16 @@ pub(crate) struct Lines {
     /// The call graph, for Graphviz.
     #[arg(long, group = "shape", conflicts_with = "json")]
     pub(crate) dot: bool,
-    /// What nytprofcsv writes: a file for each file of the program, into the folder that `-o` names.
+    /// The output of nytprofcsv: one file per source file, into the folder given with `-o`.
     #[arg(long, group = "shape", conflicts_with = "json")]
     pub(crate) csv: bool,
-    /// What nytprofcg writes, for KCachegrind.
+    /// The output of nytprofcg, for KCachegrind.
     #[arg(long, group = "shape", conflicts_with = "json")]
     pub(crate) callgrind: bool,
     /// Rows of each list.
     #[arg(long, default_value_t = 15, value_name = "N")]
     pub(crate) limit: usize,
-    /// Where to write; standard output where none is named.
+    /// Output file; `-` is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
     /// One JSON object.
@@ -125,7 +125,7 @@ pub(crate) struct Lines {
     pub(crate) reading: Reading,
 }
 
-/// By what statements are added up.
+/// How statements are added up.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub(crate) enum LineLevel {
     /// By line.
@@ -142,13 +142,13 @@ pub(crate) struct Memory {
     /// Traces with allocations.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// What was in use at this time, such as `1.5s`, besides the peak.
+    /// Also list the memory in use at this time, such as `1.5s`.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(crate) at: Option<i64>,
     /// Rows of each list.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) limit: usize,
-    /// Points of the curve of usage.
+    /// Points of the usage curve.
     #[arg(long, default_value_t = 60, value_name = "N")]
     pub(crate) points: usize,
     /// One JSON object.
@@ -161,29 +161,28 @@ pub(crate) struct Memory {
 #[derive(Args, Debug)]
 #[cfg_attr(not(feature = "sql"), allow(dead_code))]
 pub(crate) struct Query {
-    /// Traces, folders of traces, quoted patterns such as `'*.prof'`, stores; last the question, unless it comes from
-    /// elsewhere.
-    #[arg(required = true, value_name = "FILE… SQL")]
+    /// Traces, folders of traces, quoted patterns such as `'*.prof'`, stores; then the query.
+    #[arg(required = true, value_name = "FILE")]
     pub(crate) words: Vec<OsString>,
-    /// A file with the question; `-` is standard input.
+    /// Read the query from a file; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// How the answer is written.
+    /// Output format.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: QueryFormat,
-    /// Where to write; standard output where none is named.
+    /// Output file; `-` is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
-    /// Say how the question would be answered instead.
+    /// Print the query plan instead.
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Move the times of a trace, as in `game.prof=+1.5s`; may be given several times.
+    /// Shift the times of a trace, as in `game.prof=+1.5s`; may be repeated.
     #[arg(long = "offset", value_name = "FILE=±TIME", value_parser = parse_offset)]
     pub(crate) offsets: Vec<(PathBuf, i64)>,
-    /// Leave times as they are in each file, even where traces share a processor's counter.
+    /// Keep the times of each file, even if traces share a clock.
     #[arg(long)]
     pub(crate) no_align: bool,
-    /// What sorting, grouping and joining may hold in memory, such as `512MB`; beyond that they use temporary files.
+    /// Memory limit, such as `512MB`; beyond it, queries use temporary files.
     #[arg(long, value_name = "SIZE", default_value = "1GB", value_parser = parse_size)]
     pub(crate) memory: u64,
     #[command(flatten)]
@@ -196,9 +195,9 @@ pub(crate) enum QueryFormat {
     /// For people.
     #[default]
     Table,
-    /// Comma-separated values with a head.
+    /// Comma-separated values with a header.
     Csv,
-    /// One JSON object a row.
+    /// One JSON object per row; NaN and infinities are texts.
     Json,
     /// A Parquet file.
     Parquet,
@@ -208,14 +207,15 @@ pub(crate) enum QueryFormat {
 
 /// Reads `game.prof=+1.5s`.
 fn parse_offset(text: &str) -> Result<(PathBuf, i64), String> {
-    let (path, time) =
-        text.rsplit_once('=').ok_or_else(|| format!("`{text}` is no offset: write `game.prof=+1.5s`"))?;
+    let (path, time) = text
+        .rsplit_once('=')
+        .ok_or_else(|| format!("`{text}` is not an offset; expected something like `game.prof=+1.5s`"))?;
     Ok((path.into(), parse_duration(time.strip_prefix('+').unwrap_or(time)).map_err(|error| error.to_string())?))
 }
 
 /// Reads `512MB`, `2GB` or a number of bytes.
 fn parse_size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no size: write `512MB` or `2GB`");
+    let wrong = || format!("`{text}` is not a size; expected something like `512MB` or `2GB`");
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let shift = match unit {

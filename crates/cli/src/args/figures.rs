@@ -10,28 +10,28 @@ use traceloom_core::{TimeRange, parse_duration};
 
 #[derive(Args, Debug)]
 pub(crate) struct Stats {
-    /// Traces, counted together; `-` is standard input.
+    /// Traces, added together; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// What tells groups apart, besides the name.
+    /// Group by these besides the name.
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT,…")]
     pub(crate) by: Vec<By>,
-    /// Only what begins in this stretch, such as `1.5s..1.7s`, `..250ms` or `3s..`; the end is not part of it.
+    /// Only spans that start in this time range, such as `1.5s..1.7s`, `..250ms` or `3s..`.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     pub(crate) range: Option<TimeRange>,
-    /// Only what has this name; may be given several times.
+    /// Only this name; may be repeated.
     #[arg(long = "name", value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// What rows are sorted by, the largest first.
+    /// Sort by this, the largest first.
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
     pub(crate) sort: Sort,
-    /// Rows of each list; all where none is given.
+    /// Rows of each list (default: 20 on a terminal, otherwise all).
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// Show how the durations of this name are distributed.
+    /// Show a histogram of the durations of this name.
     #[arg(long, value_name = "NAME", conflicts_with = "value")]
     pub(crate) histogram: Option<String>,
-    /// Compare this value with the durations of the spans that it lies in.
+    /// Correlate this value with the durations of the spans around it.
     #[arg(long, value_name = "NAME", requires = "inside")]
     pub(crate) value: Option<String>,
     /// Name of the spans for `--value`.
@@ -44,14 +44,14 @@ pub(crate) struct Stats {
     pub(crate) reading: Reading,
 }
 
-/// What tells groups of spans apart.
+/// How spans are grouped.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum By {
     /// block, call, scope, frame or range.
     Category,
     /// Source file.
     File,
-    /// The frame around it: a frame of the trace, or else the outermost span of its thread.
+    /// The frame around it, or the outermost span of its thread.
     Frame,
     /// Source file and line.
     Line,
@@ -77,7 +77,7 @@ impl From<By> for stats::By {
 /// What rows are sorted by.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum Sort {
-    /// How many.
+    /// Number of calls.
     Calls,
     /// The longest.
     Max,
@@ -87,15 +87,15 @@ pub(crate) enum Sort {
     Name,
     /// The median.
     P50,
-    /// 95 of 100 are not longer.
+    /// 95th percentile.
     P95,
-    /// 99 of 100 are not longer.
+    /// 99th percentile.
     P99,
-    /// Time without what is inside.
+    /// Self time.
     #[default]
     #[value(name = "self")]
     SelfTime,
-    /// Time with what is inside.
+    /// Total time.
     Total,
 }
 
@@ -129,22 +129,22 @@ pub(crate) struct Diff {
     /// Runs after, one trace each.
     #[arg(long, num_args = 1.., value_name = "FILE", requires = "baseline")]
     pub(crate) candidate: Vec<PathBuf>,
-    /// What is compared: `mean` where runs are of different length, `total` where all do the same work.
+    /// Compare this: `mean` for runs of different length, `total` if all do the same work.
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
     pub(crate) metric: Metric,
-    /// Exit with 1 where anything got worse by more than this, such as `5%`.
+    /// Exit with 1 if anything got worse by more than this, such as `5%`.
     #[arg(long, value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) fail_over: Option<f64>,
-    /// What changes by less counts as the same.
+    /// Changes below this count as equal.
     #[arg(long, default_value = "1%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) least_change: f64,
-    /// What is a smaller part of the whole, before and after, is left out.
+    /// Leave out names with a smaller share on both sides.
     #[arg(long, default_value = "0%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) least_share: f64,
-    /// Show what stayed the same, too.
+    /// Also show unchanged names.
     #[arg(long)]
     pub(crate) all: bool,
-    /// Rows of each list; all where none is given.
+    /// Rows of each list (default: all).
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// One JSON object.
@@ -157,21 +157,21 @@ pub(crate) struct Diff {
 /// What is compared.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Metric {
-    /// How often.
+    /// Number of calls.
     Calls,
-    /// Time of one call.
+    /// Mean time per call.
     #[default]
     Mean,
     /// The median.
     P50,
-    /// 95 of 100 calls are not longer.
+    /// 95th percentile.
     P95,
-    /// 99 of 100 calls are not longer.
+    /// 99th percentile.
     P99,
-    /// Time of all calls, without what is inside.
+    /// Self time of all calls.
     #[value(name = "self")]
     SelfTime,
-    /// Time of all calls.
+    /// Total time of all calls.
     Total,
 }
 
@@ -226,14 +226,16 @@ pub(crate) struct Advise {
 fn parse_part(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
     let percent = number.parse::<f64>().ok().filter(|percent| percent.is_finite() && *percent >= 0.0);
-    percent.map(|percent| percent / 100.0).ok_or_else(|| format!("`{text}` is no percentage: write `5%`"))
+    percent
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| format!("`{text}` is not a percentage; expected something like `5%`"))
 }
 
 /// Reads a factor of at least 1.
 fn parse_times(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('x').unwrap_or(text);
     let times = number.parse::<f64>().ok().filter(|times| times.is_finite() && *times >= 1.0);
-    times.ok_or_else(|| format!("`{text}` is no factor: write `2` or `2.5`"))
+    times.ok_or_else(|| format!("`{text}` is not a factor; expected something like `2` or `2.5`"))
 }
 
 #[cfg(test)]

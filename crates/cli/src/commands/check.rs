@@ -1,4 +1,4 @@
-//! `check`: everything that is wrong.
+//! `check`: all problems.
 
 use std::{io::Write, path::Path};
 
@@ -60,7 +60,7 @@ impl Verdict {
                 write_findings(&mut out, &name, findings)?;
                 if findings.kept().is_empty() {
                     let good = Styles::GOOD;
-                    writeln!(out, "{name}: {good}fine{good:#}")?;
+                    writeln!(out, "{name}: {good}no problems found{good:#}")?;
                 }
             }
             Self::Refused { finding: Some(finding), .. } => write_finding(&mut out, &name, finding)?,

@@ -20,15 +20,21 @@ pub(crate) fn run(arguments: &args::Convert) -> Result<Outcome> {
     if arguments.list {
         return list();
     }
-    let Some((output, inputs)) = arguments.files.split_last() else {
-        return Err(Error::usage("name a trace and where to write"));
+    let (output, inputs) = match arguments.files.split_last() {
+        Some((output, inputs)) if !inputs.is_empty() => (output, inputs),
+        _ => return Err(Error::usage("where to? Use `traceloom convert IN... OUT`; OUT `-` is standard output")),
     };
     if store::is_wanted(arguments.to.as_deref(), output) {
         return store::add(inputs, output, arguments);
     }
+    if arguments.to.is_none() && output.extension().is_some_and(|extension| extension == "html" || extension == "svg") {
+        let name = output.display();
+        let problem = format!("cannot tell the output format from {name}; use --to (`convert --list` has the ids)");
+        return Err(Error::usage(format!("{problem}. For a picture use `traceloom flame IN -o FILE.svg`")));
+    }
     let conversion = conversion(arguments, output)?;
     if output == Path::new("-") && !conversion.is_text() && io::stdout().is_terminal() {
-        return Err(Error::usage("will not write bytes to a terminal; name a file"));
+        return Err(Error::usage("will not write binary data to a terminal; name a file"));
     }
     let paths: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
     if let [input] = inputs
@@ -56,7 +62,7 @@ fn conversion(arguments: &args::Convert, output: &Path) -> Result<Conversion> {
     Ok(arguments.threads.iter().fold(conversion, Conversion::thread))
 }
 
-/// Prints the matrix: what can be written, and which tables it holds.
+/// Lists the targets and the tables that each of them holds.
 fn list() -> Result<Outcome> {
     let mut out = output::stdout();
     let (name, dim) = (Styles::NAME, Styles::DIM);

@@ -1,10 +1,12 @@
-//! `demo`: samples to try things on.
+//! `demo`: samples, and a question to each of them.
 
 use std::{
     fs,
     io::{self, IsTerminal, Write},
+    path::Path,
 };
 
+use traceloom::{OpenOptions, tables::Table};
 use traceloom_core::{Error, Result};
 use traceloom_open::FORMATS;
 use traceloom_viewer::Options;
@@ -12,7 +14,7 @@ use traceloom_viewer::Options;
 use super::view;
 use crate::{
     Outcome, args, browser,
-    output::{Styles, stdout, write_file},
+    output::{Styles, stdout, write_silently},
 };
 
 /// Runs the verb.
@@ -20,23 +22,73 @@ pub(crate) fn run(arguments: &args::Demo) -> Result<Outcome> {
     let dir = &arguments.dir;
     fs::create_dir_all(dir).map_err(|error| Error::from(error).in_file(dir))?;
     let mut out = stdout();
-    let (name, dim) = (Styles::NAME, Styles::DIM);
+    let name = Styles::NAME;
     let mut paths = Vec::new();
+    let mut asked = Vec::new();
     for format in FORMATS {
         let sample = format.sample()?;
         let path = dir.join(sample.file_name);
-        write_file(&path, &[], |out| Ok(out.write_all(&sample.bytes)?))?;
+        write_silently(&path, &[], |out| Ok(out.write_all(&sample.bytes)?))?;
         let shown = path.display();
         writeln!(out, "{name}{shown}{name:#}  {}: {}", format.descriptor().name, sample.about)?;
-        for verb in ["info {file}", "dump {file} | less"].iter().chain(sample.tries) {
-            writeln!(out, "{dim}  traceloom {}{dim:#}", verb.replace("{file}", &shown.to_string()))?;
+        for (question, verb) in questions(&path, &mut asked)? {
+            line(&mut out, question, &verb.replace("{file}", &shown.to_string()))?;
         }
         paths.push(path);
     }
+    let all = format!("{}/*", dir.display());
+    writeln!(out, "{name}all of them{name:#}")?;
+    line(&mut out, "what is in them?", &format!("info {all}"))?;
+    line(
+        &mut out,
+        "the longest spans?",
+        &format!("query '{all}' 'select name, dur_ns from spans order by 2 desc limit 5'"),
+    )?;
+    line(&mut out, "in the browser:", &all)?;
     out.flush()?;
     // Only for somebody who looks: a script that writes samples goes on.
     if arguments.no_open || !io::stdout().is_terminal() || !browser::is_there() {
         return Ok(Outcome::Fine);
     }
     view::show(Options { paths, ..Options::default() }, true)
+}
+
+fn line(out: &mut dyn Write, question: &str, arguments: &str) -> Result<()> {
+    let dim = Styles::DIM;
+    Ok(writeln!(out, "  {question:<28} {dim}traceloom {arguments}{dim:#}")?)
+}
+
+type Question = (&'static str, &'static str);
+
+/// What a trace with rows in a table can be asked, the most telling first.
+static QUESTIONS: &[(Table, &[Question])] = &[
+    (
+        Table::Allocations,
+        &[("what leaks?", "memory {file}"), ("who allocates?", "flame --by bytes {file} -o memory.svg")],
+    ),
+    (Table::LineTimes, &[("which lines are slow?", "lines {file}"), ("which subs?", "lines --subs {file}")]),
+    (Table::Logs, &[("what went wrong?", "log --level warn+ {file}"), ("how does it end?", "log --tail 20 {file}")]),
+    (
+        Table::Spans,
+        &[("where does the time go?", "stats {file}"), ("how long are the frames?", "stats --histogram Frame {file}")],
+    ),
+    (Table::Spans, &[("what stands out?", "advise {file}"), ("who calls what?", "flame {file} -o flame.svg")]),
+];
+
+/// The questions of the first table that has rows and was not asked about before.
+fn questions(path: &Path, asked: &mut Vec<usize>) -> Result<&'static [Question]> {
+    let trace = OpenOptions::new().open(path)?;
+    let tables = trace.tables();
+    let mut fallback: &[Question] = &[("what is in it?", "info {file}")];
+    for (number, (table, questions)) in QUESTIONS.iter().enumerate() {
+        if tables.rows(*table)? == 0 {
+            continue;
+        }
+        if !asked.contains(&number) {
+            asked.push(number);
+            return Ok(questions);
+        }
+        fallback = questions;
+    }
+    Ok(fallback)
 }

@@ -54,7 +54,7 @@ impl Text<'_> {
             self.kind(kind)?;
         }
         if self.report.rows.is_empty() {
-            writeln!(self.out, "there is nothing to compare")?;
+            writeln!(self.out, "nothing to compare")?;
         }
         if let Some(limit) = self.arguments.fail_over {
             let (style, limit) = (if failed > 0 { Styles::ERROR } else { Styles::GOOD }, limit * 100.0);
@@ -63,20 +63,20 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// What the verdicts are worth.
+    /// How reliable the verdicts are.
     fn caution(&mut self) -> Result<()> {
         let [before, after] = self.report.runs;
         let style = Styles::WARNING;
         if self.report.knows_noise() {
             return Ok(writeln!(
                 self.out,
-                "{before} runs before, {after} after; of what is said to differ, about 5 in 100 do so by chance at most"
+                "{before} runs before, {after} after; about 5 in 100 of the listed differences are chance at most"
             )?);
         }
         Ok(writeln!(
             self.out,
-            "{style}One run each tells nothing about chance between runs:{style:#} noise is unknown, what is shown for it (?) \
-             is only the scatter within a run. Give several runs with --baseline and --candidate."
+            "{style}With one run on each side, run-to-run noise is unknown;{style:#} ± is the spread within a run. Pass more \
+             runs with --baseline and --candidate."
         )?)
     }
 

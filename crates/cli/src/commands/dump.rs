@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &args::Dump) -> Result<Outcome> {
     out.flush()?;
     let findings = findings?;
     warn(&display_name(&arguments.file), &findings)?;
-    Ok(Outcome::of(&findings))
+    Ok(Outcome::Fine)
 }
 
 /// Records as lines: `offset  kind  name=value …`, or JSON.

@@ -12,7 +12,7 @@ use crate::{
     Outcome, args,
     commands::log::lend_dictionary,
     input::display_name,
-    output::{report_loss, warn, write_file},
+    output::{report_loss, show_findings, warn, write_file},
 };
 
 /// Runs `repair`.
@@ -23,13 +23,17 @@ pub(crate) fn repair(arguments: &args::Repair) -> Result<Outcome> {
         None => write_file(&arguments.output, &[input], |out| trace.repair(out)),
         Some(dictionary) => repair_with(&trace, dictionary, arguments),
     };
-    report(input, edited?)
+    // Damage is the reason to repair.
+    let Edited { findings, loss } = edited?;
+    show_findings(&display_name(input), &findings)?;
+    report_loss(&loss);
+    Ok(Outcome::Fine)
 }
 
 /// Repairs a log with the dictionary of another one.
 fn repair_with(trace: &Trace, path: &Path, arguments: &args::Repair) -> Result<Edited> {
     if !trace.is::<CNanoLog>() {
-        let message = format!("is {}, which has no use for --dictionary", trace.format().name);
+        let message = format!("is {}; --dictionary is for logs", trace.format().name);
         return Err(Error::usage(message).in_file(trace.path()));
     }
     let dictionary = lend_dictionary(path, &arguments.reading)?;
@@ -54,7 +58,10 @@ pub(crate) fn slice(arguments: &args::Slice) -> Result<Outcome> {
 
 /// Runs `merge`.
 pub(crate) fn merge(arguments: &args::Merge) -> Result<Outcome> {
-    let Some((output, inputs)) = arguments.files.split_last() else { return Ok(Outcome::Fine) };
+    let (output, inputs) = match arguments.files.split_last() {
+        Some((output, inputs)) if !inputs.is_empty() => (output, inputs),
+        _ => return Err(Error::usage("where to? Use `traceloom merge IN... OUT`; OUT `-` is standard output")),
+    };
     let traces = arguments.reading.open_all(inputs)?;
     let paths: Vec<&Path> = inputs.iter().map(AsRef::as_ref).collect();
     let edited = write_file(output, &paths, |out| traces.merge(out))?;

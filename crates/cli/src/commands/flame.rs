@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use inferno::flamegraph::Direction;
-use traceloom_analysis::flame::{CallStacks, Flame, Options, Tree, Weight};
+use traceloom_analysis::flame::{CallStacks, Flame, MAX_FRAMES, Options, Tree, Weight};
 use traceloom_core::{Error, Result, TimeRange};
 use traceloom_mapping::TraceSet;
 use traceloom_model::{Filter, TableSource};
@@ -17,6 +17,9 @@ use crate::{
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let traces = arguments.reading.open_set(&arguments.files)?;
     let tree = stacks(&traces, options(arguments)).map_err(|error| input::about(&arguments.files, error))?;
+    if tree.is_deep() {
+        output::note(&format!("stacks of more than {MAX_FRAMES} frames are cut there"));
+    }
     let inputs: Vec<_> = arguments.files.iter().map(AsRef::as_ref).collect();
     output::write_file(&arguments.output, &inputs, |out| match arguments.format {
         FlameFormat::Folded => write_folded(&tree, out),
@@ -45,20 +48,20 @@ fn measured(traces: &TraceSet, options: Options) -> Result<Tree> {
 /// Stacks of traces that have only sums, which know the callers of a sub, but not its stacks.
 fn estimated(traces: &TraceSet, options: &Options) -> Result<Tree> {
     let mut calls = CallStacks::default();
-    if options.weight != Weight::Bytes {
-        traces.pour(&Filter::default(), &mut calls)?;
+    if options.weight == Weight::Bytes {
+        return Err(Error::unsupported("no allocations in it; for time use `--by time`"));
     }
+    traces.pour(&Filter::default(), &mut calls)?;
     if calls.is_empty() {
-        return Err(Error::unsupported("there are no stacks in it: neither spans nor calls nor allocations"));
+        return Err(Error::unsupported("no stacks in it: it has neither spans nor calls nor allocations"));
     }
     if !options.range.is_all() || options.by_thread {
-        let problem =
-            "it has sums of calls, which know neither times nor threads: leave out `--range` and `--by-thread`";
+        let problem = "it has only sums of calls, without times and threads; leave out `--range` and `--by-thread`";
         return Err(Error::usage(problem));
     }
     let tree = calls.finish(options);
     if tree.is_empty() {
-        return Err(Error::unsupported("there are no stacks in it: all of its calls are a circle without a beginning"));
+        return Err(Error::unsupported("no stacks in it: its calls form a circle without a start"));
     }
     output::note("estimated: the profiler added calls up by caller, not by stack");
     Ok(tree)
@@ -118,14 +121,17 @@ fn write_svg(tree: &Tree, arguments: &Arguments, out: &mut dyn Write) -> Result<
     options.title = title.to_owned();
     options.count_name = unit.to_owned();
     options.direction = if arguments.icicle { Direction::Inverted } else { Direction::Straight };
-    // The same name has the same colour in every picture.
+    // The same name has the same color in every picture.
     options.hash = true;
     let lines = folded(tree, picture_word);
     if lines.is_empty() {
         return Ok(writeln!(out, "{EMPTY_PICTURE}")?);
     }
-    inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), out)
-        .map_err(|error| Error::from(std::io::Error::other(error)))
+    // Inferno wraps the errors of an output, so that a closed pipe could not be recognized.
+    let mut picture = Vec::new();
+    inferno::flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut picture)
+        .map_err(|error| Error::from(std::io::Error::other(error)))?;
+    Ok(out.write_all(&picture)?)
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use traceloom_core::{Amount, Listing, Result};
 use crate::{
     Outcome, args, each,
     input::display_name,
-    output::{Styles, finding_json, stdout, write_findings},
+    output::{Styles, clean, finding_json, note_damage, stdout, write_findings},
+    table::{Rounded, TextTable},
     units::{Bytes, Nanoseconds},
 };
 
@@ -25,30 +26,41 @@ fn one(path: &Path, arguments: &args::Info) -> Result<Outcome> {
     } else {
         print(path, &info)?;
     }
-    Ok(Outcome::of(&info.findings))
+    note_damage(&info.findings);
+    Ok(Outcome::Fine)
 }
 
 fn print(path: &Path, info: &Info) -> Result<()> {
     let mut out = stdout();
     let (file, name, dim) = (display_name(path), Styles::NAME, Styles::DIM);
     let (format, version, bytes) = (info.format.name, &info.contents.version, Bytes(info.bytes));
-    write!(out, "{name}{file}{name:#}: {format} {version}, {bytes}")?;
-    for layer in info.layers.iter().rev() {
-        write!(out, " out of {layer}")?;
-    }
-    writeln!(out)?;
+    writeln!(out, "{name}{file}{name:#}: {format} {version}, {bytes}{}", layers(path, info))?;
+    let width = info.contents.facts.iter().map(|fact| fact.name.chars().count()).max().unwrap_or(0);
     for fact in &info.contents.facts {
-        writeln!(out, "  {dim}{:<16}{dim:#} {}", fact.name.replace('_', " "), text(&fact.amount))?;
+        let label = fact.name.replace('_', " ");
+        writeln!(out, "  {dim}{label:<width$}{dim:#}  {}", text(fact.name, &fact.amount))?;
     }
     for table in info.contents.tables.iter().filter(|table| !table.rows.is_empty()) {
-        write_table(&mut out, table)?;
+        writeln!(out, "\n{name}{}{name:#}", table.name.replace('_', " "))?;
+        text_table(table).write(&mut out)?;
     }
+    writeln!(out)?;
     if info.findings.kept().is_empty() {
         let good = Styles::GOOD;
-        writeln!(out, "  {good}nothing is wrong with it{good:#}")?;
+        writeln!(out, "{good}no problems found{good:#}")?;
     }
     write_findings(&mut out, &file, &info.findings)?;
     Ok(out.flush()?)
+}
+
+/// The compressions, the innermost first, and the size of the file.
+fn layers(path: &Path, info: &Info) -> String {
+    if info.layers.is_empty() {
+        return String::new();
+    }
+    let mut notes: Vec<String> = info.layers.iter().rev().map(ToString::to_string).collect();
+    notes.extend(std::fs::metadata(path).ok().map(|file| format!("{} on disk", Bytes(file.len()))));
+    format!(" ({})", notes.join(", "))
 }
 
 fn print_json(path: &Path, info: &Info) -> Result<()> {
@@ -75,34 +87,29 @@ fn print_json(path: &Path, info: &Info) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Columns as wide as their widest cell, numbers to the right.
-fn write_table(out: &mut dyn Write, table: &Listing) -> Result<()> {
-    let head = table.columns.iter().map(|column| (*column).to_owned()).collect();
-    let rows: Vec<Vec<String>> =
-        std::iter::once(head).chain(table.rows.iter().map(|row| row.iter().map(text).collect())).collect();
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..table.columns.len()).map(|column| width(column).unwrap_or(0)).collect();
-    let is_text = |column: usize| table.rows.iter().any(|row| matches!(row.get(column), Some(Amount::Text(_))));
-    for (index, row) in rows.iter().enumerate() {
-        let style = if index == 0 { Styles::DIM } else { Default::default() };
-        write!(out, "  {style}")?;
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            if is_text(column) {
-                write!(out, "{cell:<width$}  ")?;
-            } else {
-                write!(out, "{cell:>width$}  ")?;
-            }
-        }
-        writeln!(out, "{style:#}")?;
+fn text_table(listing: &Listing) -> TextTable {
+    let is_text = |column: usize| listing.rows.iter().any(|row| matches!(row.get(column), Some(Amount::Text(_))));
+    let mut table = TextTable::new();
+    for (column, head) in listing.columns.iter().enumerate() {
+        let head = head.replace('_', " ");
+        table = if is_text(column) { table.text(&head) } else { table.numbers(&[&head]) };
     }
-    Ok(())
+    for row in &listing.rows {
+        table.row(listing.columns.iter().zip(row).map(|(head, cell)| text(head, cell)).collect());
+    }
+    table
 }
 
-fn text(amount: &Amount) -> String {
+/// The longest time that is shown to the nanosecond.
+const MAX_EXACT_NS: u64 = 600_000_000_000;
+
+fn text(name: &str, amount: &Amount) -> String {
     match amount {
+        Amount::Count(bytes) if name.ends_with("bytes") => Bytes(*bytes).to_string(),
         Amount::Count(count) => count.to_string(),
-        Amount::Nanoseconds(ns) => Nanoseconds(*ns).to_string(),
-        Amount::Text(text) => text.clone(),
+        Amount::Nanoseconds(ns @ 0..MAX_EXACT_NS) => Nanoseconds(*ns).to_string(),
+        Amount::Nanoseconds(ns) => Rounded(*ns as f64).to_string(),
+        Amount::Text(text) => clean(text),
     }
 }
 

@@ -1,4 +1,4 @@
-//! One module a verb.
+//! One module per verb.
 
 mod advise;
 mod check;
@@ -27,6 +27,7 @@ use crate::{
     Outcome,
     args::{self, Command},
     output,
+    table::TextTable,
 };
 
 /// Runs a verb.
@@ -51,9 +52,10 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Query(arguments) => query::run(&arguments),
         #[cfg(not(feature = "sql"))]
         Command::Query(_) => {
-            Err(Error::unsupported("built without SQL: `cargo install traceloom-cli` builds it with the feature `sql`"))
+            Err(Error::unsupported("this build has no SQL; `cargo install traceloom-cli` includes it"))
         }
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Formats => formats(),
         Command::Completions(arguments) => {
             let mut script = Vec::new();
             clap_complete::generate(arguments.shell, &mut args::command(), "traceloom", &mut script);
@@ -67,12 +69,23 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
     }
 }
 
+fn formats() -> Result<Outcome> {
+    let mut table = TextTable::new().text("id").text("name").text("extensions");
+    for format in traceloom::formats() {
+        let extensions: Vec<_> = format.extensions.iter().map(|extension| format!(".{extension}")).collect();
+        table.row(vec![format.id.to_owned(), format.name.to_owned(), extensions.join(" ")]);
+    }
+    let mut out = output::stdout();
+    table.write(&mut out)?;
+    Ok(out.flush().map(|()| Outcome::Fine)?)
+}
+
 /// What the manual page is about.
 fn manual(verb: Option<&str>) -> Result<clap::Command> {
     let program = args::command();
     let Some(verb) = verb else { return Ok(program) };
     let found = program.find_subcommand(verb).cloned();
-    let command = found.ok_or_else(|| Error::usage(format!("there is no verb {verb}")))?;
+    let command = found.ok_or_else(|| Error::usage(format!("there is no verb `{verb}`")))?;
     Ok(command.display_name(format!("traceloom-{verb}")).bin_name(format!("traceloom {verb}")))
 }
 

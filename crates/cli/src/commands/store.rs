@@ -11,7 +11,7 @@ use crate::{Outcome, args};
 pub(crate) const ID: &str = "parquet";
 /// What it is.
 pub(crate) const ABOUT: &str =
-    "a store: sorted Parquet files that many traces are added to, for questions and for other engines";
+    "a store: sorted Parquet files that many traces are added to, for SQL and for other engines";
 
 /// Whether `convert` is to write a store: it was asked to, or the output is one.
 pub(crate) fn is_wanted(to: Option<&str>, output: &Path) -> bool {
@@ -32,10 +32,10 @@ pub(crate) fn add(inputs: &[PathBuf], output: &Path, arguments: &args::Convert) 
         return Err(Error::usage(format!("{ID} has no variants")));
     }
     if arguments.range.is_some() || !arguments.threads.is_empty() || arguments.canonical {
-        return Err(Error::usage("a store holds whole traces; choose a part of them when you ask"));
+        return Err(Error::usage("a store holds whole traces; leave out --range, --thread and --canonical"));
     }
     if inputs.is_empty() {
-        return Err(Error::usage("which traces? Name them before the store"));
+        return Err(Error::usage("name the traces before the store"));
     }
     imp::add(inputs, output, &arguments.reading)
 }
@@ -50,7 +50,11 @@ mod imp {
     use traceloom::sql::store::{Options, Report, Store};
 
     use super::*;
-    use crate::{input::display_name, output::Styles, units::Bytes};
+    use crate::{
+        input::display_name,
+        output::{Styles, is_quiet},
+        units::Bytes,
+    };
 
     pub(super) fn add(inputs: &[PathBuf], output: &Path, reading: &args::Reading) -> Result<Outcome> {
         let report = reading.open_all(inputs)?.add_to_store(output, &Options::default())?;
@@ -65,6 +69,9 @@ mod imp {
 
     /// Says what was added, and what was not because it is there.
     fn say(report: &Report, output: &Path) {
+        if is_quiet() {
+            return;
+        }
         let style = Styles::NOTE;
         for skipped in &report.skipped {
             let path = display_name(Path::new(&skipped.path));
@@ -73,7 +80,7 @@ mod imp {
         let (traces, rows, bytes) = (report.added.len(), report.rows, Bytes(report.bytes));
         let output = display_name(output);
         match traces {
-            0 => anstream::eprintln!("{style}added:{style:#} nothing, {output} has all of it"),
+            0 => anstream::eprintln!("{style}added:{style:#} nothing, {output} has all traces already"),
             1 => anstream::eprintln!("{style}added:{style:#} 1 trace, {rows} rows, {bytes} to {output}"),
             _ => anstream::eprintln!("{style}added:{style:#} {traces} traces, {rows} rows, {bytes} to {output}"),
         }
@@ -93,6 +100,6 @@ mod imp {
     }
 
     fn missing() -> Error {
-        Error::unsupported("built without stores: `cargo install traceloom-cli` builds them with the feature `sql`")
+        Error::unsupported("this build has no stores; `cargo install traceloom-cli` includes them")
     }
 }

@@ -1,16 +1,19 @@
 //! `view`: traces in the browser.
 
-use std::{io::Write, path::PathBuf};
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
 
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, ErrorKind, Result};
 use traceloom_viewer::{Options, start};
 
-use crate::{Outcome, args::answers::View, browser, output};
+use crate::{Outcome, args::answers::View, browser, go_on_after, output};
 
 pub(crate) fn run(arguments: &View) -> Result<Outcome> {
-    check(&arguments.files)?;
     let options = Options {
-        paths: arguments.files.clone(),
+        paths: readable(arguments)?,
         from: arguments.reading.from.clone(),
         port: arguments.port,
         ..Options::default()
@@ -20,7 +23,8 @@ pub(crate) fn run(arguments: &View) -> Result<Outcome> {
 
 /// Serves until the program is ended.
 pub(super) fn show(options: Options, opens: bool) -> Result<Outcome> {
-    let viewer = start(options)?;
+    let port = options.port;
+    let viewer = start(options).map_err(|error| explain(error, port))?;
     let mut out = output::stdout();
     writeln!(out, "{}", viewer.url())?;
     out.flush()?;
@@ -29,8 +33,50 @@ pub(super) fn show(options: Options, opens: bool) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// A name that is wrong is told here, not in a page.
-fn check(files: &[PathBuf]) -> Result<()> {
-    let missing = files.iter().find_map(|path| Some((path, std::fs::metadata(path).err()?)));
-    missing.map_or(Ok(()), |(path, error)| Err(Error::from(error).in_file(path)))
+fn explain(error: Error, port: u16) -> Error {
+    match error.kind() {
+        ErrorKind::Io(io) if io.kind() == io::ErrorKind::AddrInUse => {
+            let message = format!("port {port} is taken; leave out --port to use a free one");
+            io::Error::new(io::ErrorKind::AddrInUse, message).into()
+        }
+        _ => error,
+    }
 }
+
+/// The files that are traces. Problems with the others are reported here, not in a page; if there are only others,
+/// nothing is served.
+fn readable(arguments: &View) -> Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for path in &arguments.files {
+        match check(path, arguments) {
+            Ok(()) => paths.push(path.clone()),
+            Err(error) if arguments.files.len() > 1 => drop(go_on_after(error)?),
+            Err(error) => return Err(error),
+        }
+    }
+    if paths.is_empty() {
+        return Err(Error::unrecognized("none of the files can be shown"));
+    }
+    Ok(paths)
+}
+
+fn check(path: &Path, arguments: &View) -> Result<()> {
+    if path == Path::new("-") {
+        let problem =
+            "the page reads a trace again and again, so `view` needs a file; save standard input to one first";
+        return Err(Error::usage(problem));
+    }
+    let in_file = |error: io::Error| Error::from(error).in_file(path);
+    let mut file = File::open(path).map_err(in_file)?;
+    if file.metadata().map_err(in_file)?.is_dir() {
+        return Err(in_file(io::Error::new(io::ErrorKind::IsADirectory, "is a directory; name the traces in it")));
+    }
+    let mut first = [0; 4];
+    let read = file.read(&mut first).map_err(in_file)?;
+    // A compressed trace would be decompressed twice; its problems are in the page.
+    let is_compressed = COMPRESSED.iter().any(|magic| first.get(..read).is_some_and(|first| first.starts_with(magic)));
+    if is_compressed { Ok(()) } else { arguments.reading.options().open(path).map(drop) }
+}
+
+/// How files begin that are compressed with gzip, zstd or lz4.
+static COMPRESSED: &[&[u8]] = &[&[0x1f, 0x8b], &[0x28, 0xb5, 0x2f, 0xfd], &[0x04, 0x22, 0x4d, 0x18]];

@@ -18,7 +18,8 @@ fn golden(name: &str) -> String {
 }
 
 fn lines(arguments: &[&str]) -> String {
-    let output = traceloom(&[&["lines"], arguments].concat());
+    // Some of the profiles are of killed programs.
+    let output = traceloom(&[&["lines", "--allow-damaged"], arguments].concat());
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
     stdout(&output)
 }
@@ -129,7 +130,7 @@ fn json_has_the_same_figures() {
 fn source_comes_from_a_folder_where_none_is_stored() {
     let trace = profile("devel-nytprof-6.12/inventory-savesrc0.nytprof");
     let without = lines(&[&trace]);
-    assert!(without.contains("no source is stored"), "{without}");
+    assert!(without.contains("does not contain the source"), "{without}");
     let folder = Folder::new();
     fs::create_dir(folder.path("p")).expect("a folder");
     let source = "# line 1\nmy %stock; # line two\n";
@@ -170,8 +171,8 @@ fn every_profile_has_reports() {
 #[test]
 fn what_has_no_lines_is_refused() {
     let output = traceloom(&["lines", &fixture_of("easyprofiler", "v210_values.prof")]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("there are no lines in it"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("no line timings in it"), "{}", stderr(&output));
     let trace = profile("devel-nytprof-6.12/inventory-c0.nytprof");
     assert_eq!(traceloom(&["lines", "--file", "nothing.pl", &trace]).status.code(), Some(2));
     assert_eq!(traceloom(&["lines", "--csv", "--dot", &trace]).status.code(), Some(2));

@@ -1,11 +1,13 @@
 //! The program as a user runs it.
 
 mod answers;
+mod damage;
 mod edit;
 mod figures;
 mod inspect;
 mod lines;
 mod log;
+mod newcomers;
 mod program;
 #[cfg(feature = "sql")]
 mod query;

@@ -84,10 +84,10 @@ impl<'p> Listing<'p> {
             writeln!(out, "  a string eval in line {line} of {}", clean(name))?;
         }
         if !file.merged.is_empty() {
-            writeln!(out, "  with the figures of {} more that are the same", file.merged.len())?;
+            writeln!(out, "  including {} equal evals", file.merged.len())?;
         }
         if file.source.is_empty() {
-            writeln!(out, "  no source is stored; --source-dir says where it is")?;
+            writeln!(out, "  the profile does not contain the source; use --source-dir")?;
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ fn told(figures: &Figures) -> String {
     let Figures { count, incl_ns, excl_ns, recursive_ns, depth } = *figures;
     let mut text = format!("{}, {}", counted(count, "call"), Rounded(incl_ns as f64));
     if excl_ns != incl_ns {
-        text += &format!(", {} of its own", Rounded(excl_ns as f64));
+        text += &format!(", {} self", Rounded(excl_ns as f64));
     }
     // The time of recursive calls is in the outermost one, so that a mean would say nothing.
     if count > 1 && depth == 0 {

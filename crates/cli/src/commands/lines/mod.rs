@@ -1,4 +1,4 @@
-//! `lines`: what each line cost, beside the source; subs, packages, and the files of the original tools.
+//! `lines`: cost per source line; subs, packages, and the files of NYTProf's tools.
 
 mod callgrind;
 mod csv;
@@ -43,7 +43,9 @@ fn read(arguments: &Arguments) -> Result<Profile> {
     let mut lines = lines::Lines::new(Options { merge_evals: !arguments.separate_evals });
     trace.pour(&Filter::default(), &mut lines)?;
     let profile = lines.finish().profiles.pop();
-    profile.ok_or_else(|| Error::unsupported("there are no lines in it").in_file(&arguments.trace))
+    let format = trace.format().name;
+    let problem = || Error::unsupported(format!("no line timings in it ({format}); try `traceloom stats`"));
+    profile.ok_or_else(|| problem().in_file(&arguments.trace))
 }
 
 fn show(profile: &Profile, arguments: &Arguments) -> Result<()> {
@@ -71,7 +73,7 @@ fn chosen(profile: &Profile, arguments: &Arguments) -> Result<Vec<i64>> {
         let has_it = |id: &i64| profile.files[id].name.contains(name.as_str());
         let found = if exact.is_empty() { by_time.into_iter().filter(has_it).collect() } else { exact };
         if found.is_empty() {
-            return Err(Error::usage(format!("no file of the profile is called {name}")));
+            return Err(Error::usage(format!("no file in the profile matches {name}")));
         }
         return Ok(found);
     }
@@ -102,8 +104,12 @@ fn write_csv(profile: &Profile, arguments: &Arguments) -> Result<()> {
         });
     }
     std::fs::create_dir_all(folder).map_err(|error| Error::from(error).in_file(folder))?;
-    csv::sheets(profile, &index).into_iter().try_for_each(|sheet| {
+    let sheets = csv::sheets(profile, &index);
+    let count = sheets.len();
+    sheets.into_iter().try_for_each(|sheet| {
         let path: PathBuf = folder.join(sheet.name());
-        output::write_file(&path, &[&arguments.trace], |out| Ok(sheet.write(out)?))
-    })
+        output::write_silently(&path, &[&arguments.trace], |out| Ok(sheet.write(out)?))
+    })?;
+    output::say_written(&format!("{count} files to {}", folder.display()));
+    Ok(())
 }

@@ -9,7 +9,7 @@ use super::listing;
 use crate::{
     args::answers::Lines as Arguments,
     output::{Styles, clean},
-    table::{Rounded, TextTable},
+    table::{Rounded, TextTable, rest},
 };
 
 /// Files, the most time first.
@@ -19,7 +19,7 @@ pub(super) fn files_by_time(profile: &Profile) -> Vec<i64> {
     files
 }
 
-/// Subs that were called, the most own time first.
+/// Subs that were called, the most self time first.
 pub(super) fn subs_by_time(profile: &Profile) -> Vec<(&str, &Sub)> {
     let mut subs: Vec<_> =
         profile.subs.iter().filter(|(_, sub)| sub.is_called()).map(|(name, sub)| (name.as_str(), sub)).collect();
@@ -74,20 +74,13 @@ fn write_files(out: &mut dyn Write, profile: &Profile, limit: usize) -> Result<(
     Ok(writeln!(out)?)
 }
 
-fn rest(out: &mut dyn Write, rows: usize, limit: usize) -> Result<()> {
-    if rows > limit {
-        writeln!(out, "  and {} more; --limit shows them", rows - limit)?;
-    }
-    Ok(())
-}
-
 fn share(part: i64, whole: i64) -> String {
     if whole > 0 { format!("{:.1} %", part as f64 / whole as f64 * 100.0) } else { String::new() }
 }
 
 fn write_subs(out: &mut dyn Write, profile: &Profile, limit: usize) -> Result<()> {
     let subs = subs_by_time(profile);
-    let heads = ["calls", "places", "own time", "time", "recursive", "depth"];
+    let heads = ["calls", "places", "self time", "total time", "recursive", "depth"];
     let mut table = TextTable::new().numbers(&heads).text("sub").text("where");
     for (name, sub) in subs.iter().take(limit) {
         let figures = &sub.total;
@@ -103,9 +96,9 @@ fn write_subs(out: &mut dyn Write, profile: &Profile, limit: usize) -> Result<()
             place(profile, sub),
         ]);
     }
-    heading(out, "subs", &format!("{} were called, from {} places", subs.len(), places(&subs)))?;
+    heading(out, "subs", &format!("{} called, from {} places", subs.len(), places(&subs)))?;
     table.write(out)?;
-    rest(out, subs.len(), limit)
+    Ok(rest(out, subs.len(), limit)?)
 }
 
 fn places(subs: &[(&str, &Sub)]) -> usize {
@@ -125,7 +118,7 @@ fn place(profile: &Profile, sub: &Sub) -> String {
 fn write_packages(out: &mut dyn Write, profile: &Profile, limit: usize) -> Result<()> {
     let packages = packages(profile);
     let total: i64 = packages.iter().fold(0, |sum, package| sum.saturating_add(package.excl_ns));
-    let heads = ["subs", "calls", "from outside", "own time", "share", "time"];
+    let heads = ["subs", "calls", "from outside", "self time", "share", "total time"];
     let mut table = TextTable::new().numbers(&heads).text("package");
     for package in packages.iter().take(limit) {
         table.row(vec![
@@ -138,7 +131,7 @@ fn write_packages(out: &mut dyn Write, profile: &Profile, limit: usize) -> Resul
             if package.name.is_empty() { "(none)".to_owned() } else { package.name.clone() },
         ]);
     }
-    heading(out, "packages", &format!("{} with subs that were called", packages.len()))?;
+    heading(out, "packages", &format!("{} with called subs", packages.len()))?;
     table.write(out)?;
-    rest(out, packages.len(), limit)
+    Ok(rest(out, packages.len(), limit)?)
 }

@@ -86,6 +86,6 @@ fn expect_log(trace: Trace) -> Result<Trace> {
     if trace.is::<CNanoLog>() {
         return Ok(trace);
     }
-    let message = format!("is {}, which holds no log", trace.format().name);
+    let message = format!("is {} and has no log lines", trace.format().name);
     Err(Error::unsupported(message).in_file(trace.path()))
 }

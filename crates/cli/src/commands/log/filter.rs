@@ -141,8 +141,9 @@ fn parse(text: &str, local: bool) -> Result<Time> {
         let zoned = date_time.to_zoned(zone).map_err(|error| Error::usage(format!("`{text}`: {error}")))?;
         return Ok(Time::UnixNs(saturate(zoned.timestamp().as_nanosecond())));
     }
-    let wrong =
-        format!("`{text}` is no time: write `2025-11-02 14:00:05`, or `90s` for 90 seconds after the log's start");
+    let wrong = format!(
+        "`{text}` is not a time; expected something like `2025-11-02 14:00:05`, or `90s` for 90 seconds after the log's start"
+    );
     parse_duration(text).map(Time::AfterStartNs).map_err(|_| Error::usage(wrong))
 }
 

@@ -27,7 +27,7 @@ const POLL: Duration = Duration::from_millis(200);
 enum End {
     /// The program that wrote it has closed it.
     Closed,
-    /// It was begun anew.
+    /// It was started again.
     Truncated,
     /// Another file has taken its name.
     Replaced,
@@ -42,7 +42,7 @@ pub(super) fn print(path: &Path, printer: &mut Printer<'_>) -> Result<Outcome> {
         let what = match followed.print(id, printer)? {
             End::Closed => return Ok(followed.told.outcome()),
             End::Truncated => "was started again",
-            End::Replaced => "is another file now",
+            End::Replaced => "was replaced by another file",
         };
         let style = Styles::NOTE;
         anstream::eprintln!("{}: {style}note:{style:#} the log {what}", display_name(path));
@@ -53,7 +53,7 @@ pub(super) fn print(path: &Path, printer: &mut Printer<'_>) -> Result<Outcome> {
 fn wait_for_header(path: &Path) -> Result<()> {
     let look = || fs::metadata(path).map_err(|error| Error::from(error).in_file(path));
     if !look()?.is_file() {
-        return Err(Error::usage("cannot be followed: it is not a file that grows").in_file(path));
+        return Err(Error::usage("cannot be followed, because it is not a regular file").in_file(path));
     }
     while look()?.len() < HEADER_BYTES as u64 {
         thread::sleep(POLL);
@@ -86,6 +86,9 @@ impl Followed {
                 render.put(&located, &mut filter, &mut printer.out)?;
             }
             printer.out.flush()?;
+            if printer.out.is_full() {
+                return Ok(End::Closed);
+            }
             self.told.tell(&self.log, &reader)?;
             self.log.extra.resume_at = Some(reader.resume_at());
             if reader.has_own_dictionary() {

@@ -3,11 +3,12 @@
 mod files;
 mod filter;
 mod follow;
+mod lines;
 mod render;
 mod sort;
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, IsTerminal},
     path::Path,
 };
 
@@ -16,13 +17,10 @@ use traceloom_core::{Error, Findings, Records, Result};
 use self::{
     files::{Files, Log},
     filter::Filter,
-    render::Render,
+    lines::Out,
+    render::{Render, check_pattern},
 };
-use crate::{
-    Outcome, args, each,
-    input::display_name,
-    output::{raw_stdout, stdout, warn},
-};
+use crate::{Outcome, args, each, input::display_name, output::warn};
 
 pub(crate) use self::files::lend_dictionary;
 
@@ -37,9 +35,10 @@ pub(crate) fn run(arguments: &args::Log) -> Result<Outcome> {
     } else {
         each(&arguments.files, |path| printer.print(path))?
     };
-    printer.out.flush()?;
+    printer.out.finish()?;
     printer.filter.finish()?;
-    Ok(outcome)
+    let is_found = arguments.grep.is_none() || printer.out.matches > 0;
+    Ok(if is_found { outcome } else { outcome.and(Outcome::Findings) })
 }
 
 /// Prints the entries of logs as the arguments say.
@@ -52,6 +51,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(arguments: &'a args::Log) -> Result<Self> {
+        check_pattern(arguments)?;
         let filter = Filter::new(arguments)?;
         // Progress and text would overwrite each other.
         let is_quiet = arguments.follow || io::stdout().is_terminal();
@@ -66,41 +66,19 @@ impl<'a> Printer<'a> {
         let mut render = Render::new(&reader, self.arguments);
         let mut filter = self.filter.of(&reader);
         while let Some(located) = reader.next().map_err(in_file)? {
-            if !render.put(&located, &mut filter, &mut self.out).map_err(in_file)? {
+            if !render.put(&located, &mut filter, &mut self.out).map_err(in_file)? || self.out.is_full() {
                 break;
             }
         }
         self.out.flush()?;
-        report(&log, reader.into_findings())
-    }
-}
-
-/// Where the lines go.
-struct Out {
-    to: Box<dyn Write>,
-    /// Whether a person looks: with colors, and without the control characters of the log.
-    is_shown: bool,
-}
-
-impl Out {
-    fn new(arguments: &args::Log) -> Self {
-        let wants_colors =
-            io::stdout().is_terminal() || anstream::ColorChoice::global() == anstream::ColorChoice::Always;
-        // JSON has none, and of the original's text every byte counts.
-        let is_shown = wants_colors && !arguments.json && !arguments.compat;
-        let to: Box<dyn Write> = if is_shown { Box::new(stdout()) } else { Box::new(raw_stdout()) };
-        Self { to, is_shown }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        Ok(self.to.flush()?)
+        report(&log, reader.into_findings())?;
+        Ok(Outcome::Fine)
     }
 }
 
 /// Prints the problems of a file.
-fn report(log: &Log, findings: Findings) -> Result<Outcome> {
+fn report(log: &Log, findings: Findings) -> Result<()> {
     let mut all = log.trace.layer_findings().clone();
     all.absorb(findings);
-    warn(&display_name(log.trace.path()), &all)?;
-    Ok(Outcome::of(&all))
+    warn(&display_name(log.trace.path()), &all)
 }

@@ -10,7 +10,7 @@ use traceloom::cnanolog::{
 };
 use traceloom_core::{Error, Located, Position, Result, Text};
 
-use super::{Out, filter::FileFilter};
+use super::{filter::FileFilter, lines::Out};
 use crate::{args, output::Styles};
 
 /// Turns the entries of one file into lines.
@@ -34,7 +34,7 @@ impl Render {
             if let (Some(dictionary), false) = (reader.dictionary(), arguments.level.is_empty()) {
                 for name in compat.filter(&arguments.level.join(","), dictionary) {
                     let style = Styles::WARNING;
-                    anstream::eprintln!("{style}warning:{style:#} there is no level {name}; it is ignored");
+                    anstream::eprintln!("{style}warning:{style:#} there is no level {name}");
                 }
             }
             Form::Compat(Box::new(compat))
@@ -47,7 +47,7 @@ impl Render {
         Self { form, line: Vec::new() }
     }
 
-    /// Writes what a record asks for; false where the original would stop.
+    /// Writes the line of a record; false if the decompressor would stop.
     pub(super) fn put(
         &mut self,
         located: &Located<Record<'_>>,
@@ -57,44 +57,69 @@ impl Render {
         if let Form::Compat(compat) = &mut self.form {
             self.line.clear();
             let step = compat.put(&located.record, &mut self.line);
-            out.to.write_all(&self.line)?;
+            out.put(&self.line)?;
             return match step {
                 Step::Continue => Ok(true),
                 Step::Done => Ok(false),
                 Step::Fails(message) => {
                     out.flush()?;
-                    Err(Error::unrecognized(format!("the original gives up: {message}"))
+                    Err(Error::unrecognized(format!("CNanoLog's decompressor stops here: {message}"))
                         .at(Position::at(located.offset)))
                 }
             };
         }
-        if let Record::Entry(entry) = &located.record
-            && filter.keeps(entry)
-        {
+        let Record::Entry(entry) = &located.record else { return Ok(true) };
+        if filter.keeps(entry) {
             self.put_entry(located, out)?;
+        } else if out.has_context() {
+            self.render(located, out.is_shown)?;
+            out.put_other(&self.line)?;
         }
         Ok(true)
     }
 
     /// Writes the line of an entry.
     pub(super) fn put_entry(&mut self, located: &Located<Record<'_>>, out: &mut Out) -> Result<()> {
-        let Record::Entry(entry) = &located.record else { return Ok(()) };
+        self.render(located, out.is_shown)?;
+        out.put(&self.line)
+    }
+
+    fn render(&mut self, located: &Located<Record<'_>>, is_shown: bool) -> Result<()> {
         self.line.clear();
+        let Record::Entry(entry) = &located.record else { return Ok(()) };
         match &mut self.form {
             Form::Compat(compat) => _ = compat.put(&located.record, &mut self.line),
             Form::Json(json) => json.put(entry, located.offset, &mut self.line),
             Form::Lines(lines) => {
                 lines.put(entry, &mut self.line);
-                if out.is_shown {
-                    return Ok(show(&self.line, style_of(entry), &mut out.to)?);
+                if is_shown {
+                    let line = std::mem::take(&mut self.line);
+                    show(&line, style_of(entry), &mut self.line)?;
                 }
             }
         }
-        Ok(out.to.write_all(&self.line)?)
+        Ok(())
     }
 }
 
-/// Writes a line for a person: in colour, and without control characters other than tabs.
+/// Refuses a pattern with tokens that do not exist.
+pub(super) fn check_pattern(arguments: &args::Log) -> Result<()> {
+    let known = if arguments.compat { "tTrlfLm%" } else { "tTdDrlLfnm%" };
+    let mut characters = arguments.pattern.as_deref().unwrap_or_default().chars();
+    while let Some(c) = characters.next() {
+        if c != '%' {
+            continue;
+        }
+        let token = characters.next().map(String::from).unwrap_or_default();
+        if token.is_empty() || !known.contains(&token) {
+            let all: Vec<String> = known.chars().map(|token| format!("%{token}")).collect();
+            return Err(Error::usage(format!("--pattern has no token `%{token}`; it has {}", all.join(" "))));
+        }
+    }
+    Ok(())
+}
+
+/// Writes a line for a person: in color, and without control characters other than tabs.
 fn show(line: &[u8], style: Style, out: &mut dyn Write) -> io::Result<()> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     write!(out, "{style}")?;
@@ -105,7 +130,7 @@ fn show(line: &[u8], style: Style, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{style:#}")
 }
 
-/// The colour of an entry's level.
+/// The color of an entry's level.
 fn style_of(entry: &Entry<'_>) -> Style {
     let name = entry.site().and_then(|site| entry.dictionary()?.level_name(site.level));
     match name {

@@ -4,7 +4,7 @@ use traceloom::cnanolog::{Reader, Record};
 use traceloom_core::{Arena, Error, Records, Result, Sorted, Sorter, spill_row};
 
 use super::{Printer, files::Log, render::Render, report};
-use crate::Outcome;
+use crate::{Outcome, go_on_after};
 
 /// Sorted reading jumps between batches: a large window would be read for nothing.
 const WINDOW_BYTES: usize = 4 << 10;
@@ -30,23 +30,19 @@ pub(super) fn print(printer: &mut Printer<'_>) -> Result<Outcome> {
     for path in &printer.arguments.files {
         match printer.files.open(path) {
             Ok(log) => logs.push(log),
-            // As without sorting: the other files are not worse for it.
-            Err(error) if printer.arguments.files.len() > 1 && error.is_about_file() => {
-                crate::report(&error);
-                outcome = Outcome::Findings;
-            }
+            Err(error) if printer.arguments.files.len() > 1 => outcome = outcome.and(go_on_after(error)?),
             Err(error) => return Err(error),
         }
     }
     let mut entries = Sorter::new(&Arena::new(HELD_BYTES));
     for (file, log) in logs.iter().enumerate() {
-        outcome = outcome.and(collect(log, file as u32, printer, &mut entries)?);
+        collect(log, file as u32, printer, &mut entries)?;
     }
     print_sorted(&logs, &entries.finish()?, printer)?;
     Ok(outcome)
 }
 
-fn collect(log: &Log, file: u32, printer: &mut Printer<'_>, entries: &mut Sorter<Logged>) -> Result<Outcome> {
+fn collect(log: &Log, file: u32, printer: &mut Printer<'_>, entries: &mut Sorter<Logged>) -> Result<()> {
     let mut reader = log.reader()?;
     let clock = reader.clock();
     let mut filter = printer.filter.of(&reader);
@@ -72,6 +68,9 @@ fn print_sorted(logs: &[Log], entries: &Sorted<Logged>, printer: &mut Printer<'_
         open.push((reader, render));
     }
     for entry in entries.iter()? {
+        if printer.out.is_full() {
+            break;
+        }
         let Logged { file, offset, .. } = entry?;
         let file = file as usize;
         let (Some((reader, render)), Some(log)) = (open.get_mut(file), logs.get(file)) else { continue };

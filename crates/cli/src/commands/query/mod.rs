@@ -23,9 +23,9 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let (files, sql) = question(arguments)?;
+    let (files, sql) = split(arguments)?;
     if files.is_empty() {
-        return Err(Error::usage("which traces? Name files, folders or patterns before the question"));
+        return Err(Error::usage("name files, folders or patterns before the query"));
     }
     let progress = Progress::new();
     let session = Session::open(&files, &options(arguments, &progress));
@@ -60,12 +60,12 @@ fn options(arguments: &Arguments, progress: &Progress) -> Options {
     }
 }
 
-/// The files, and the question if there is one: the last word, a file, or standard input.
-fn question(arguments: &Arguments) -> Result<(Vec<PathBuf>, Option<String>)> {
+/// The files, and the query if there is one: the last argument, a file, or standard input.
+fn split(arguments: &Arguments) -> Result<(Vec<PathBuf>, Option<String>)> {
     let mut words = arguments.words.clone();
     let sql = match &arguments.file {
         Some(path) => Some(read(path)?),
-        None => words.pop_if(|word| is_question(word)).map(|word| word.to_string_lossy().into_owned()),
+        None => words.pop_if(|word| is_query(word)).map(|word| word.to_string_lossy().into_owned()),
     };
     let files: Vec<PathBuf> = words.into_iter().map(PathBuf::from).collect();
     let takes_input = files.iter().any(|path| path == Path::new("-"));
@@ -75,14 +75,14 @@ fn question(arguments: &Arguments) -> Result<(Vec<PathBuf>, Option<String>)> {
     Ok((files, sql))
 }
 
-/// A question has words in it; a file may have them too, but then it is there.
-fn is_question(word: &OsStr) -> bool {
+/// A query has spaces in it; a file may have them too, but then it exists.
+fn is_query(word: &OsStr) -> bool {
     let text = word.to_string_lossy();
     text.trim().contains(char::is_whitespace) && !Path::new(word).exists()
 }
 
-/// Questions are short: what is longer than this is some other file.
-const LONGEST_QUESTION: u64 = 1 << 20;
+/// Queries are short: a longer file is something else.
+const MAX_QUERY_BYTES: u64 = 1 << 20;
 
 fn read(path: &Path) -> Result<String> {
     let in_file = |error: io::Error| Error::from(error).in_file(display_name(path));
@@ -93,11 +93,11 @@ fn read(path: &Path) -> Result<String> {
     };
     let mut text = String::new();
     #[expect(clippy::disallowed_methods, reason = "the length is bounded")]
-    source.take(LONGEST_QUESTION).read_to_string(&mut text).map_err(in_file)?;
+    source.take(MAX_QUERY_BYTES).read_to_string(&mut text).map_err(in_file)?;
     Ok(text)
 }
 
-/// Prints the answer to one question.
+/// Prints the answer to one query.
 fn answer(session: &Session, sql: &str, arguments: &Arguments, progress: &Progress) -> Result<()> {
     let inputs: Vec<&Path> = arguments.words.iter().map(Path::new).collect();
     if arguments.explain {
@@ -106,7 +106,7 @@ fn answer(session: &Session, sql: &str, arguments: &Arguments, progress: &Progre
     }
     let is_binary = matches!(arguments.format, QueryFormat::Arrow | QueryFormat::Parquet);
     if is_binary && arguments.output == Path::new("-") && io::stdout().is_terminal() {
-        return Err(Error::usage("this format is nothing for a terminal: name a file with --output"));
+        return Err(Error::usage("will not write binary data to a terminal; name a file with --output"));
     }
     let mut answer = session.ask(sql)?;
     match arguments.format.for_programs() {
@@ -134,8 +134,11 @@ impl QueryFormat {
     }
 }
 
-/// Says which files of folders were left out; those that are no traces at all are only counted.
+/// Reports which files of folders were left out; files that are not traces are only counted.
 fn say_skipped(session: &Session) {
+    if output::is_quiet() {
+        return;
+    }
     let style = output::Styles::WARNING;
     let is_other = |error: &&Error| matches!(error.kind(), ErrorKind::Unrecognized(_));
     for error in session.skipped().iter().filter(|error| !is_other(error)) {
@@ -143,13 +146,16 @@ fn say_skipped(session: &Session) {
     }
     match session.skipped().iter().filter(is_other).count() {
         0 => {}
-        1 => anstream::eprintln!("1 file is no trace"),
-        count => anstream::eprintln!("{count} files are no traces"),
+        1 => anstream::eprintln!("1 file is not a trace"),
+        count => anstream::eprintln!("{count} files are not traces"),
     }
 }
 
-/// Says which traces were moved, and by how much.
+/// Reports which traces were shifted, and by how much.
 fn say_alignments(session: &Session) {
+    if output::is_quiet() {
+        return;
+    }
     for known in session.alignments() {
         let sign = if known.shift_ns < 0 { "-" } else { "+" };
         let shift = Nanoseconds(known.shift_ns.unsigned_abs());
@@ -157,12 +163,14 @@ fn say_alignments(session: &Session) {
         let with = known.with.as_ref().map(|with| with.display().to_string()).unwrap_or_default();
         match known.reason {
             Reason::Counter { .. } => anstream::eprintln!(
-                "{path}: times moved by {sign}{shift} onto the axis of {with}, whose counter it shares"
+                "{path}: times shifted by {sign}{shift} onto the axis of {with}, whose counter it shares"
             ),
             Reason::TimeOfDay => {
-                anstream::eprintln!("{path}: times moved by {sign}{shift} onto the axis of {with}, by the time of day");
+                anstream::eprintln!(
+                    "{path}: times shifted by {sign}{shift} onto the axis of {with}, by the time of day"
+                );
             }
-            Reason::Alone | Reason::UserOffset => anstream::eprintln!("{path}: times moved by {sign}{shift}"),
+            Reason::Alone | Reason::UserOffset => anstream::eprintln!("{path}: times shifted by {sign}{shift}"),
         }
     }
 }
@@ -172,8 +180,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_is_told_from_a_file() {
-        let is = |word: &str| is_question(OsStr::new(word));
+    fn a_query_is_told_from_a_file() {
+        let is = |word: &str| is_query(OsStr::new(word));
         assert!(is("select 1") && is("select\n1"));
         assert!(!is("a.prof") && !is("*.prof") && !is(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")));
     }

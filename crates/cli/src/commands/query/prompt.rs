@@ -1,4 +1,4 @@
-//! The prompt: questions one after the other, with a history and completion.
+//! The prompt: queries one after the other, with a history and completion.
 
 use std::{
     env, fs,
@@ -27,15 +27,15 @@ use crate::{
 };
 
 const HELP: &str = "\
-A question ends with `;` and may take several lines. Tab completes names.
+A query ends with `;` and may take several lines. Tab completes names.
   .tables            tables and views
   .columns TABLE     columns of a table
   .functions         names of functions
-  .explain QUESTION  how it would be answered
-  .quit              as Ctrl-D
+  .explain QUERY     the query plan
+  .quit              exit (also Ctrl-D)
 ";
 
-/// Answers questions until there are no more.
+/// Answers queries until there are no more.
 pub(crate) fn run(session: &Session, progress: &Progress) -> Result<()> {
     let names = Names { relations: session.relations(), functions: session.functions() };
     let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true).build();
@@ -46,7 +46,7 @@ pub(crate) fn run(session: &Session, progress: &Progress) -> Result<()> {
         // The first time there is none.
         let _ = editor.load_history(path);
     }
-    anstream::eprintln!("Questions in SQL, each ended with `;`. `.help` tells what else there is.");
+    anstream::eprintln!("SQL queries, each ended with `;`. `.help` lists other commands.");
     loop {
         match editor.readline("sql> ") {
             Ok(line) if line.trim() == ".quit" => break,
@@ -75,7 +75,7 @@ fn failed(error: ReadlineError) -> Error {
     }
 }
 
-/// Where questions are kept from one time to the next.
+/// Where the history is kept.
 fn history_file() -> Option<PathBuf> {
     let state = env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let folder = state.or_else(|| Some(env::home_dir()?.join(".local/state")))?.join("traceloom");
@@ -97,7 +97,7 @@ fn respond(session: &Session, names: &Names, line: &str, progress: &Progress) ->
         }
         (".explain", sql) => write!(out, "{}", session.explain(sql)?)?,
         (word, _) if word.starts_with('.') => {
-            return Err(Error::usage(format!("there is no {word}; `.help` tells what there is")));
+            return Err(Error::usage(format!("there is no command {word}; `.help` lists them")));
         }
         _ => {
             let begin = Instant::now();

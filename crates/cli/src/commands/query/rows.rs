@@ -43,7 +43,7 @@ fn empty(cells: &Cells) -> TextTable {
     )
 }
 
-/// Writes the table into a file, which has no colours.
+/// Writes the table into a file, which has no colors.
 pub(crate) fn write_plain(answer: &mut Answer<'_>, progress: &Progress, out: &mut dyn Write) -> Result<()> {
     write(answer, progress, &mut Plain { out, strip: StripBytes::new() }).map(drop)
 }

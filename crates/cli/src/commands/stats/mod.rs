@@ -3,25 +3,39 @@
 mod json;
 mod text;
 
-use std::io::Write;
+use std::{collections::BTreeSet, io::Write};
 
-use traceloom_analysis::stats::{self, Options, Pairing};
-use traceloom_core::Result;
+use traceloom::{Traces, tables::Tables};
+use traceloom_analysis::stats::{self, Options, Pairing, Report};
+use traceloom_core::{Result, nearest};
+use traceloom_model::{Table, select};
 
-use crate::{Outcome, args::figures::Stats as Arguments, output::stdout};
+use crate::{
+    Outcome,
+    args::figures::Stats as Arguments,
+    input::note_copies,
+    output::{note, stdout},
+    table::Rounded,
+};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let traces = arguments.reading.open_set(&arguments.files)?;
+    let opened = arguments.reading.open_all(&arguments.files)?;
+    note_copies(&opened);
+    let traces = opened.set()?;
     let report = stats::of_traces(traces.placed(), &options(arguments))?;
     let mut out = stdout();
     if arguments.json {
         writeln!(out, "{}", json::report(&report, arguments))?;
-    } else {
+    } else if is_measured(&report) || arguments.histogram.is_some() || arguments.value.is_some() {
         text::write(&mut out, &report, arguments)?;
+    } else {
+        writeln!(out, "no spans, values or events{}", other_contents(&opened)?)?;
     }
     out.flush()?;
-    Ok(Outcome::Fine)
+    let missing = missing(&report, &opened, arguments)?;
+    missing.iter().for_each(|problem| note(problem));
+    Ok(if missing.is_empty() { Outcome::Fine } else { Outcome::Findings })
 }
 
 fn options(arguments: &Arguments) -> Options {
@@ -36,4 +50,68 @@ fn options(arguments: &Arguments) -> Options {
         relation: relation.map(|(value, span)| Pairing { value, span }),
         ..defaults
     }
+}
+
+fn is_measured(report: &Report) -> bool {
+    !names(report).is_empty() || report.threads.iter().any(|row| row.switches > 0)
+}
+
+fn names(report: &Report) -> BTreeSet<&str> {
+    let spans = report.spans.iter().map(|row| row.name.as_str());
+    let calls = report.calls.iter().map(|row| row.name.as_str());
+    let values = report.values.iter().map(|row| row.name.as_str());
+    spans.chain(calls).chain(values).chain(report.events.iter().map(|row| row.name.as_str())).collect()
+}
+
+/// Names that were asked for and are not in the traces.
+fn missing(report: &Report, traces: &Traces, arguments: &Arguments) -> Result<Vec<String>> {
+    let found = names(report);
+    let is_wanted = |name: &&String| !found.contains(name.as_str());
+    let wanted: Vec<&String> = arguments.names.iter().chain(&arguments.histogram).filter(is_wanted).collect();
+    let is_outside = arguments.range.is_some() && found.is_empty();
+    if wanted.is_empty() && !is_outside {
+        return Ok(Vec::new());
+    }
+    let everything = stats::of_traces(traces.set()?.placed(), &Options::default())?;
+    let known = names(&everything);
+    let unknown = wanted.into_iter().filter(|name| !known.contains(name.as_str()));
+    let problems: Vec<String> = unknown
+        .map(|name| match nearest(name, known.iter().copied()) {
+            Some(near) => format!("no span is called {name}; did you mean `{near}`?"),
+            None => format!("no span is called {name}"),
+        })
+        .collect();
+    if problems.is_empty() && is_outside && !everything.spans.is_empty() {
+        // An empty range is an answer, so this is no failure.
+        let end = Rounded(end_ns(&traces.tables()?)? as f64);
+        note(&format!("nothing starts in this range; the last span ends at {end}"));
+    }
+    Ok(problems)
+}
+
+select! {
+    struct Ends of spans { ts_ns, dur_ns }
+}
+
+fn end_ns(tables: &Tables<'_>) -> Result<i64> {
+    let mut end_ns = 0;
+    tables.for_each(Table::Spans, Ends::COLUMNS, |batch| -> Result<_> {
+        let spans = Ends::of(batch)?;
+        let ends = (0..spans.rows).map(|row| spans.ts_ns.get(row).saturating_add(spans.dur_ns.get(row).unwrap_or(0)));
+        end_ns = ends.fold(end_ns, i64::max);
+        Ok(std::ops::ControlFlow::Continue(()))
+    })?;
+    Ok(end_ns)
+}
+
+/// What else there is to see in traces without measurements.
+fn other_contents(traces: &Traces) -> Result<String> {
+    let tables = traces.tables()?;
+    for (table, rows, verb) in [(Table::Logs, "log lines", "log"), (Table::Allocations, "allocations", "memory")] {
+        let count = tables.rows(table)?;
+        if count > 0 {
+            return Ok(format!(", but {count} {rows}: try `traceloom {verb}`"));
+        }
+    }
+    Ok(String::new())
 }

@@ -1,6 +1,9 @@
 //! Statistics for people.
 
-use std::io::Write;
+use std::{
+    collections::BTreeSet,
+    io::{self, IsTerminal, Write},
+};
 
 use traceloom_analysis::stats::{EventRow, Histogram, Relation, Report, SpanRow, ValueRow};
 use traceloom_core::Result;
@@ -8,8 +11,7 @@ use traceloom_core::Result;
 use crate::{
     args::figures::Stats as Arguments,
     output::Styles,
-    table::{Rounded, TextTable},
-    units::Nanoseconds,
+    table::{Rounded, TextTable, rest},
 };
 
 pub(super) fn write(out: &mut dyn Write, report: &Report, arguments: &Arguments) -> Result<()> {
@@ -19,26 +21,26 @@ pub(super) fn write(out: &mut dyn Write, report: &Report, arguments: &Arguments)
     if let Some((value, span)) = arguments.value.as_ref().zip(arguments.inside.as_ref()) {
         return relation(out, value, span, report.relation.as_ref());
     }
-    let limit = arguments.limit.unwrap_or(usize::MAX);
-    let mut is_empty = spans(out, report, limit)?;
-    is_empty &= calls(out, report, limit)?;
-    is_empty &= values(out, &report.values, limit)?;
-    is_empty &= events(out, &report.events, limit)?;
-    is_empty &= threads(out, report)?;
-    if is_empty {
-        writeln!(out, "nothing was measured here")?;
-    }
-    Ok(())
+    let limit = arguments.limit.unwrap_or(if io::stdout().is_terminal() { TERMINAL_ROWS } else { usize::MAX });
+    spans(out, report, limit)?;
+    calls(out, report, limit)?;
+    values(out, &report.values, limit)?;
+    events(out, &report.events, limit)?;
+    threads(out, report, limit)
 }
 
-fn spans(out: &mut dyn Write, report: &Report, limit: usize) -> Result<bool> {
+/// Rows of a list on a terminal, unless `--limit` asks for more.
+const TERMINAL_ROWS: usize = 20;
+
+fn spans(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
     let rows = &report.spans;
     if rows.is_empty() {
-        return Ok(true);
+        return Ok(());
     }
     let more = Extra::of(rows);
     let mut table = more.heads(TextTable::new().text("name"));
     table = table.numbers(&["calls", "total", "self", "share", "min", "mean", "p50", "p95", "p99", "max"]);
+    table = table.drop_first(&["p50", "p95", "min", "p99", "max", "total"]);
     for row in rows.iter().take(limit) {
         let mut cells = vec![row.name.clone()];
         more.cells(row, &mut cells);
@@ -58,25 +60,23 @@ fn spans(out: &mut dyn Write, report: &Report, limit: usize) -> Result<bool> {
         ]);
         table.row(cells);
     }
-    head(out, "spans", &format!("{} rows, {} of their own time", rows.len(), Nanoseconds(report.self_ns)), &table)?;
-    notes(out, report, limit)?;
-    Ok(false)
+    let self_time = Rounded(report.self_ns as f64);
+    head(out, "spans", &format!("{} rows, {self_time} self time in total", rows.len()), &table)?;
+    notes(out, report, limit)
 }
 
 fn notes(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
     let rows = &report.spans;
     let unclosed: u64 = rows.iter().map(|row| row.unclosed).sum();
-    if rows.len() > limit {
-        writeln!(out, "  and {} more; --limit shows them", rows.len() - limit)?;
-    }
+    rest(out, rows.len(), limit)?;
     if unclosed > 0 {
-        writeln!(out, "  {unclosed} spans were never closed: they have no time and are not counted")?;
+        writeln!(out, "  {unclosed} spans never ended and are not counted")?;
     }
     if report.merged > 0 {
-        writeln!(out, "  {} spans are counted together as (other): too many groups", report.merged)?;
+        writeln!(out, "  {} spans are counted as (other), because there are too many groups", report.merged)?;
     }
     if rows.iter().any(|row| !row.is_exact) {
-        writeln!(out, "  ~ within 0.1 %: there are too many spans to keep them all")?;
+        writeln!(out, "  ~ is within 0.1 %, because there are too many spans to keep all durations")?;
     }
     Ok(())
 }
@@ -114,7 +114,12 @@ impl Extra {
     }
 }
 
-fn calls(out: &mut dyn Write, report: &Report, limit: usize) -> Result<bool> {
+fn calls(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
+    // A profiler may add up the very calls that are spans as well.
+    let spans: BTreeSet<_> = report.spans.iter().map(|row| (row.name.as_str(), row.calls)).collect();
+    if report.calls.iter().map(|row| (row.name.as_str(), row.calls)).collect::<BTreeSet<_>>() == spans {
+        return Ok(());
+    }
     let mut table = TextTable::new().text("name").numbers(&["calls", "total", "self", "share", "mean"]);
     for row in report.calls.iter().take(limit) {
         table.row(vec![
@@ -127,16 +132,13 @@ fn calls(out: &mut dyn Write, report: &Report, limit: usize) -> Result<bool> {
         ]);
     }
     if table.is_empty() {
-        return Ok(true);
+        return Ok(());
     }
     head(out, "functions", &format!("{}, added up by the profiler", report.calls.len()), &table)?;
-    if report.calls.len() > limit {
-        writeln!(out, "  and {} more; --limit shows them", report.calls.len() - limit)?;
-    }
-    Ok(false)
+    Ok(rest(out, report.calls.len(), limit)?)
 }
 
-fn values(out: &mut dyn Write, rows: &[ValueRow], limit: usize) -> Result<bool> {
+fn values(out: &mut dyn Write, rows: &[ValueRow], limit: usize) -> Result<()> {
     let mut table =
         TextTable::new().text("name").numbers(&["count", "min", "mean", "p50", "p95", "p99", "max", "first", "last"]);
     for row in rows.iter().take(limit) {
@@ -147,10 +149,11 @@ fn values(out: &mut dyn Write, rows: &[ValueRow], limit: usize) -> Result<bool> 
         table.row(cells);
     }
     if table.is_empty() {
-        return Ok(true);
+        return Ok(());
     }
+    table = table.drop_first(&["p50", "p95", "p99", "first", "last"]);
     head(out, "values", &rows.len().to_string(), &table)?;
-    Ok(false)
+    Ok(rest(out, rows.len(), limit)?)
 }
 
 /// Up to six digits behind the point, and none that say nothing.
@@ -162,7 +165,7 @@ fn plain(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-fn events(out: &mut dyn Write, rows: &[EventRow], limit: usize) -> Result<bool> {
+fn events(out: &mut dyn Write, rows: &[EventRow], limit: usize) -> Result<()> {
     let by_thread = rows.iter().any(|row| row.thread.is_some());
     let mut table = TextTable::new().text("name").text("category");
     if by_thread {
@@ -176,30 +179,37 @@ fn events(out: &mut dyn Write, rows: &[EventRow], limit: usize) -> Result<bool> 
         table.row(cells);
     }
     if table.is_empty() {
-        return Ok(true);
+        return Ok(());
     }
     head(out, "events", &rows.len().to_string(), &table)?;
-    Ok(false)
+    Ok(rest(out, rows.len(), limit)?)
 }
 
-fn threads(out: &mut dyn Write, report: &Report) -> Result<bool> {
-    let rows = report.threads.iter().filter(|row| row.spans + row.switches > 0);
-    let mut table = TextTable::new().text("name").numbers(&["tid", "spans", "busy", "switches", "off CPU"]);
-    for row in rows {
-        table.row(vec![
+fn threads(out: &mut dyn Write, report: &Report, limit: usize) -> Result<()> {
+    let rows: Vec<_> = report.threads.iter().filter(|row| row.spans + row.switches > 0).collect();
+    // Most formats know nothing of the processor.
+    let has_switches = rows.iter().any(|row| row.switches > 0);
+    let mut table = TextTable::new().text("name").numbers(&["tid", "spans", "busy"]);
+    if has_switches {
+        table = table.numbers(&["switches", "off CPU"]);
+    }
+    for row in rows.iter().take(limit) {
+        let mut cells = vec![
             row.name.clone(),
             row.tid.map_or_else(String::new, |tid| tid.to_string()),
             row.spans.to_string(),
             Rounded(row.busy_ns as f64).to_string(),
-            row.switches.to_string(),
-            Rounded(row.off_cpu_ns as f64).to_string(),
-        ]);
+        ];
+        if has_switches {
+            cells.extend([row.switches.to_string(), Rounded(row.off_cpu_ns as f64).to_string()]);
+        }
+        table.row(cells);
     }
     if table.is_empty() {
-        return Ok(true);
+        return Ok(());
     }
     head(out, "threads", &report.threads.len().to_string(), &table)?;
-    Ok(false)
+    Ok(rest(out, rows.len(), limit)?)
 }
 
 fn head(out: &mut dyn Write, what: &str, about: &str, table: &TextTable) -> Result<()> {
@@ -213,12 +223,11 @@ const BAR: u64 = 50;
 fn histogram(out: &mut dyn Write, name: &str, report: &Report) -> Result<()> {
     let bold = Styles::NAME;
     let Some(Histogram { bins, is_logarithmic }) = &report.histogram else {
-        writeln!(out, "no closed span is called {name}")?;
-        return Ok(());
+        return Ok(writeln!(out, "no closed span is called {name}")?);
     };
     let all: u64 = bins.iter().map(|bin| bin.count).sum();
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
-    let scale = if *is_logarithmic { ", each bin as much longer than the one before" } else { "" };
+    let scale = if *is_logarithmic { ", logarithmic bins" } else { "" };
     writeln!(out, "{bold}{name}{bold:#}: {all} durations{scale}")?;
     let mut table = TextTable::new().numbers(&["from", "to", "count"]).text("");
     for bin in bins {
@@ -237,16 +246,16 @@ fn histogram(out: &mut dyn Write, name: &str, report: &Report) -> Result<()> {
 fn relation(out: &mut dyn Write, value: &str, span: &str, relation: Option<&Relation>) -> Result<()> {
     let name = Styles::NAME;
     let Some(relation) = relation else { return Ok(()) };
-    writeln!(out, "{name}{value}{name:#} in {name}{span}{name:#}: {} values lie in such a span", relation.pairs)?;
+    writeln!(out, "{name}{value}{name:#} in {name}{span}{name:#}: {} values inside such spans", relation.pairs)?;
     if relation.left_out > 0 {
         writeln!(out, "  {} more did not fit into memory", relation.left_out)?;
     }
     let Some(fit) = &relation.fit else {
-        writeln!(out, "  too few, or all the same: nothing can be said about the durations")?;
+        writeln!(out, "  too few values, or all equal: no relation can be computed")?;
         return Ok(());
     };
     writeln!(out, "  correlation   {:.3}", fit.correlation)?;
-    writeln!(out, "  straight line {} + {} for each unit", signed(fit.intercept_ns), signed(fit.slope_ns))?;
+    writeln!(out, "  straight line {} + {} per unit", signed(fit.intercept_ns), signed(fit.slope_ns))?;
     match fit.r2 {
         Some(r2) => writeln!(
             out,

@@ -1,0 +1,249 @@
+//! What somebody meets who has read no more than `--help`.
+
+use std::{
+    fs,
+    net::TcpListener,
+    process::{Command, Stdio},
+};
+
+use crate::{Folder, stderr, stdout, traceloom};
+
+fn demo() -> Folder {
+    let folder = Folder::new();
+    assert!(traceloom(&["demo", "--no-open", &folder.path("demo")]).status.success());
+    folder
+}
+
+/// Runs the program, which has to refuse with this exit code and say so.
+fn refused(arguments: &[&str], code: i32, words: &str) {
+    let output = traceloom(arguments);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+    assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+}
+
+#[test]
+fn an_unknown_extension_is_not_a_copy() {
+    let demo = demo();
+    let game = demo.path("demo/game.prof");
+    for name in ["x.html", "x.svg", "x.foo", "x.prof.foo"] {
+        refused(&["convert", &game, &demo.path(name)], 2, "cannot tell the output format");
+        assert!(!demo.names().contains(&name.to_owned()), "{name}");
+    }
+    refused(&["convert", &game, &demo.path("x.svg")], 2, "traceloom flame");
+    refused(&["convert", &game, &demo.path("x.foo")], 2, "use .prof for a copy");
+    for name in ["copy.prof", "copy"] {
+        assert!(traceloom(&["convert", &game, &demo.path(name)]).status.success(), "{name}");
+        assert_eq!(fs::read(demo.path(name)).expect("a copy"), fs::read(&game).expect("a sample"), "{name}");
+    }
+}
+
+#[test]
+fn everything_that_writes_a_file_says_so() {
+    let demo = demo();
+    let path = |name: &str| demo.path(name);
+    let game = path("demo/game.prof");
+    let commands: &[&[&str]] = &[
+        &["convert", &game, &path("out.pftrace")],
+        &["repair", &game, &path("out.prof")],
+        &["slice", "--range", "0s..1s", &game, &path("out.prof")],
+        &["merge", &game, &game, &path("out.prof")],
+        &["flame", &game, "-o", &path("out.svg")],
+        &["lines", "--csv", &path("demo/nytprof.out"), "-o", &path("out")],
+        #[cfg(feature = "sql")]
+        &["query", &game, "select 1 as one", "--format", "csv", "-o", &path("out.csv")],
+    ];
+    for command in commands {
+        let output = traceloom(command);
+        assert!(
+            stderr(&output).contains("wrote ") && stderr(&output).contains("out"),
+            "{command:?}: {}",
+            stderr(&output)
+        );
+        let quiet = traceloom(&[command, &["--quiet"] as &[&str]].concat());
+        assert!(!stderr(&quiet).contains("wrote "), "{command:?}: {}", stderr(&quiet));
+    }
+    refused(&["slice", &game, &path("missing/out.prof")], 2, "missing: no such directory");
+    refused(&["convert", "--to", "chrome", &game], 2, "where to?");
+    refused(&["merge", &game], 2, "where to?");
+}
+
+#[test]
+#[cfg(unix)]
+fn overwriting_keeps_the_mode_and_follows_a_link() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let demo = demo();
+    let (file, link) = (demo.path("file.prof"), demo.path("link.prof"));
+    fs::write(&file, "old").expect("a file");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("a mode");
+    symlink("file.prof", &link).expect("a link");
+    assert!(traceloom(&["convert", &demo.path("demo/game.prof"), &link]).status.success());
+    assert!(fs::symlink_metadata(&link).expect("an entry").is_symlink());
+    let written = fs::metadata(&file).expect("a file");
+    assert_eq!(written.permissions().mode() & 0o777, 0o600);
+    assert_eq!(written.len(), fs::metadata(demo.path("demo/game.prof")).expect("a sample").len());
+}
+
+#[test]
+fn names_that_are_not_there_are_reported() {
+    let demo = demo();
+    let game = demo.path("demo/game.prof");
+    refused(&["stats", "--name", "Fram", &game], 1, "no span is called Fram; did you mean `Frame`?");
+    refused(&["stats", "--histogram", "Nope", &game], 1, "no span is called Nope");
+    let output = traceloom(&["stats", "--range", "500s..600s", &game]);
+    assert!(output.status.success() && stderr(&output).contains("the last span ends at"), "{}", stderr(&output));
+    refused(&["stats", "--json", "--name", "Fram", &game], 1, "did you mean");
+    refused(&["missing.prof"], 2, "missing.prof");
+    refused(&["summary", &game], 2, "traceloom info");
+    refused(&["memory", &game], 1, "no allocations in it");
+    refused(&["lines", &game], 1, "no line timings in it (EasyProfiler); try `traceloom stats`");
+    refused(&["log", &game], 1, "no log lines");
+    refused(&["flame", "--by", "bytes", &game], 1, "no allocations in it; for time use `--by time`");
+}
+
+#[test]
+fn a_log_has_no_statistics_but_lines() {
+    let demo = demo();
+    let output = traceloom(&["stats", &demo.path("demo/service.clog")]);
+    assert!(stdout(&output).contains("log lines: try `traceloom log`"), "{}", stdout(&output));
+    let perl = stdout(&traceloom(&["stats", &demo.path("demo/nytprof.out")]));
+    assert_eq!(perl.matches("calls").count(), 1, "one table for the same calls: {perl}");
+    assert!(!perl.contains("switches"), "{perl}");
+}
+
+#[test]
+fn a_copy_is_counted_once_and_that_is_said() {
+    let demo = demo();
+    let (game, copy) = (demo.path("demo/game.prof"), demo.path("copy.prof"));
+    fs::copy(&game, &copy).expect("a copy");
+    let output = traceloom(&["stats", &game, &copy]);
+    assert!(stderr(&output).contains("copy.prof is the same trace as"), "{}", stderr(&output));
+}
+
+#[test]
+fn nothing_is_served_if_there_is_nothing_to_show() {
+    let demo = demo();
+    let (text, empty) = (demo.path("notes.txt"), demo.path("empty"));
+    fs::write(&text, "hello\n").expect("a file");
+    fs::write(&empty, "").expect("a file");
+    refused(&["view", "--no-open", &text], 1, "is a text file");
+    refused(&["view", "--no-open", &empty], 1, "the file is empty");
+    refused(&["view", "--no-open", &text, &empty], 1, "none of the files can be shown");
+    refused(&["view", "--no-open", &demo.path("demo")], 2, "is a directory");
+    refused(&["view", "--no-open", "-"], 2, "`view` needs a file");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port().to_string();
+    refused(&["view", "--no-open", "--port", &port, &demo.path("demo/game.prof")], 2, "is taken; leave out --port");
+}
+
+#[test]
+fn files_of_other_tools_are_named() {
+    let demo = demo();
+    let json = demo.path("trace.json");
+    fs::write(&json, r#"{"traceEvents":[{"ph":"X","ts":0}]}"#).expect("a file");
+    refused(&["info", &json], 1, "is a Chrome trace; open it at ui.perfetto.dev");
+    let pftrace = demo.path("game.pftrace");
+    assert!(traceloom(&["convert", &demo.path("demo/game.prof"), &pftrace]).status.success());
+    refused(&["info", &pftrace], 1, "is a Perfetto trace");
+    refused(&["info", env!("CARGO_BIN_EXE_traceloom")], 1, "is an ELF program");
+}
+
+#[test]
+fn other_names_of_verbs_work() {
+    let demo = demo();
+    let (game, log) = (demo.path("demo/game.prof"), demo.path("demo/service.clog"));
+    assert_eq!(stdout(&traceloom(&["top", &game])), stdout(&traceloom(&["stats", "--limit", "20", &game])));
+    assert_eq!(stdout(&traceloom(&["tail", &log])).lines().count(), 20);
+    assert_eq!(
+        stdout(&traceloom(&["grep", "query failed", &log])),
+        stdout(&traceloom(&["log", "--grep", "query failed", &log]))
+    );
+    assert!(stdout(&traceloom(&["formats"])).contains("easyprofiler"));
+    assert!(stdout(&traceloom(&["version"])).starts_with("traceloom "));
+}
+
+#[test]
+fn a_log_can_be_cut_to_its_first_and_last_entries_and_to_matches() {
+    let demo = demo();
+    let log = demo.path("demo/service.clog");
+    let lines = |arguments: &[&str]| -> Vec<String> {
+        let output = traceloom(&[&["log"], arguments, &[&log]].concat());
+        stdout(&output).lines().map(str::to_owned).collect()
+    };
+    let all = lines(&[]);
+    assert_eq!(lines(&["-n", "5"]), all[..5]);
+    assert_eq!(lines(&["--tail", "5"]), all[all.len() - 5..]);
+    assert_eq!(lines(&["--sort", "--tail", "3"]).len(), 3);
+    let matches = lines(&["--grep", "query failed"]);
+    let first = all.iter().position(|line| *line == matches[0]).expect("it is in the log");
+    let around = lines(&["--grep", "query failed", "-C", "2", "-n", "1"]);
+    assert_eq!(around, all[first - 2..=first + 2]);
+    let output = traceloom(&["log", "--grep", "no such text", &log]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(1), String::new()));
+    refused(&["log", "--pattern", "%t %q", &log], 2, "no token `%q`");
+}
+
+#[test]
+fn a_log_without_a_dictionary_names_the_way_out() {
+    let demo = demo();
+    let (log, cut) = (demo.path("demo/service.clog"), demo.path("cut.clog"));
+    let bytes = fs::read(&log).expect("a sample");
+    fs::write(&cut, &bytes[..bytes.len() / 2]).expect("room for it");
+    let said = |arguments: &[&str]| {
+        let output = traceloom(arguments);
+        stdout(&output) + &stderr(&output)
+    };
+    for arguments in [&["log", &cut] as &[&str], &["check", &cut], &["repair", &cut, &demo.path("out.clog")]] {
+        assert!(said(arguments).contains("--dictionary FILE"), "{arguments:?}");
+    }
+    assert!(!said(&["log", "--dictionary", &log, &cut]).contains("--dictionary FILE"));
+}
+
+#[test]
+fn the_demo_asks_questions_whose_answers_are_there() {
+    let folder = Folder::new();
+    let tour = stdout(&traceloom(&["demo", "--no-open", &folder.path("demo")]));
+    for verb in ["memory ", "lines ", "log ", "stats ", "flame ", "query ", "info "] {
+        assert!(tour.contains(&format!("traceloom {verb}")), "{verb}: {tour}");
+    }
+    let commands = tour.lines().filter_map(|line| line.split_once("  traceloom ").map(|(_, rest)| rest));
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').collect();
+        if command.contains('*') {
+            continue;
+        }
+        let output = Command::new(env!("CARGO_BIN_EXE_traceloom"))
+            .args(&words)
+            .current_dir(folder.path(""))
+            .output()
+            .expect("the program starts");
+        assert_eq!(output.status.code(), Some(0), "{command}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_error_of_a_picture() {
+    let demo = demo();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_traceloom"))
+        .args(["flame", &demo.path("demo/game.prof")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+}
+
+#[test]
+#[cfg(feature = "sql")]
+fn queries_list_tables_and_columns_and_keep_nan() {
+    let demo = demo();
+    let game = demo.path("demo/game.prof");
+    let tables = stdout(&traceloom(&["query", &game, "show tables;", "--format", "csv"]));
+    let names: Vec<&str> = tables.lines().skip(1).collect();
+    assert!(names.contains(&"spans") && names.is_sorted() && !tables.contains("information_schema"), "{tables}");
+    refused(&["query", &game, "select t.name from traces t"], 2, "the columns of `t` are");
+    let sql = "select 'NaN'::double as a, 'inf'::double as b, '-inf'::double as c, null::double as d, 1.5::double as e";
+    let rows = stdout(&traceloom(&["query", &game, sql, "--format", "json"]));
+    assert_eq!(rows.trim(), r#"{"a":"NaN","b":"Infinity","c":"-Infinity","e":1.5}"#);
+}
