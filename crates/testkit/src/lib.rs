@@ -11,6 +11,7 @@ mod conformance;
 mod corpus;
 mod digest;
 pub mod document;
+pub mod made;
 mod noise;
 pub mod npm;
 mod original_wtf;

@@ -5,7 +5,6 @@
 
 mod hostile;
 mod served;
-mod threads;
 
 use std::{fs, path::Path};
 
@@ -115,7 +114,7 @@ fn sites_lead_to_their_lines() {
 #[test]
 fn very_many_threads() {
     let file = place("threads").join("threads.prof");
-    threads::write(&file, 2_000, 20);
+    traceloom_testkit::made::write_threads(&file, 2_000, 20);
     run("threads.mjs", &[file], json!({"threads": 2_000}));
 }
 

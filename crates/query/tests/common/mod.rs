@@ -5,10 +5,12 @@
 
 use std::path::PathBuf;
 
-use traceloom_cnanolog::{Arg, Entry, Header, Record, Section, Site, Tally, create, put_packed, raw};
 use traceloom_query::{Cells, Options, Session};
 
-pub use traceloom_testkit::fixture;
+pub use traceloom_testkit::{
+    fixture,
+    made::{LOG_SECOND, SAMPLE_BEGIN, SAMPLE_HZ, log, log_at},
+};
 
 /// A session over fixtures.
 pub fn session(names: &[&str]) -> Session {
@@ -43,45 +45,4 @@ pub fn rows(session: &Session, sql: &str) -> Vec<String> {
 /// Whether goldens are renewed.
 pub fn is_blessing() -> bool {
     std::env::var_os("TRACELOOM_BLESS").is_some()
-}
-
-/// Ticks in a second of the sample that `traceloom_easyprofiler::sample` makes, and when it begins.
-pub const SAMPLE_HZ: u64 = 10_000_000;
-pub const SAMPLE_BEGIN: u64 = 5 * SAMPLE_HZ;
-
-/// A log of the same processor as the sample capture: `messages` are ticks after its begin, and a number.
-pub fn log(start_ticks: u64, hz: u64, messages: &[(u64, i32)]) -> Vec<u8> {
-    log_at(LOG_SECOND, start_ticks, hz, messages)
-}
-
-/// The time of day at which a log starts.
-pub const LOG_SECOND: i64 = 1_767_607_200;
-
-/// The same, at another time of day.
-pub fn log_at(second: i64, start_ticks: u64, hz: u64, messages: &[(u64, i32)]) -> Vec<u8> {
-    let mut header = Header {
-        timestamp_frequency: hz,
-        start_timestamp: start_ticks,
-        start_time_sec: second,
-        ..Header::new(traceloom_core::ByteOrder::Little)
-    };
-    let records = |each: &mut dyn FnMut(&Record<'_>)| {
-        for (ticks, number) in messages {
-            let mut data = Vec::new();
-            put_packed([Arg::Int32(*number)].into_iter(), &mut data);
-            each(&Record::Entry(Entry::new(0, Some(start_ticks + ticks), &data)));
-        }
-        let (file, format) = (&b"src/net.c"[..], &b"packet %d is late"[..]);
-        let mut arg_types = [0; raw::SLOTS_LIBRARY];
-        arg_types[0] = raw::ArgType::INT32.0;
-        let total_size = (16 + 14 + raw::SLOTS_LIBRARY + file.len() + format.len()) as u32;
-        each(&Record::Dictionary(Section { magic: raw::CNANOLOG_DICT_MAGIC, count: 1, total_size, reserved: 0 }));
-        each(&Record::Site(Site { id: 0, level: 1, num_args: 1, line: 7, arg_types: &arg_types, file, format }));
-    };
-    let mut tally = Tally::new(&header);
-    records(&mut |record| tally.count(record));
-    tally.fill(&mut header).expect("it fits");
-    let mut writer = create(Vec::new(), &header).expect("memory takes it");
-    records(&mut |record| writer.write(record).expect("memory takes it"));
-    writer.finish().expect("memory takes it")
 }

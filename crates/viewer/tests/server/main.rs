@@ -1,5 +1,6 @@
 //! The server over real connections on the loopback interface.
 
+mod axis;
 mod definitions;
 mod findings;
 mod flame;

@@ -1,0 +1,9 @@
+//! Traces that tests make.
+
+mod capture;
+mod log;
+
+pub use self::{
+    capture::{write_threads, write_values},
+    log::{LOG_SECOND, SAMPLE_BEGIN, SAMPLE_HZ, log, log_at},
+};
