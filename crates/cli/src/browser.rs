@@ -23,11 +23,11 @@ pub(crate) fn is_remote() -> bool {
     ["SSH_CONNECTION", "SSH_TTY"].into_iter().any(|name| env::var_os(name).is_some())
 }
 
-/// Opens a page where that is wanted and possible, or says how to reach it.
-pub(crate) fn open(url: &str, is_wanted: bool) {
+/// Hands the browser an address if that is wanted and possible, or says how to reach the page.
+pub(crate) fn open(url: &str, handed: Option<&str>) {
     if is_remote() {
         eprintln!("{}", from_afar(url));
-    } else if is_wanted && (!is_there() || webbrowser::open(url).is_err()) {
+    } else if handed.is_some_and(|handed| !is_there() || webbrowser::open(handed).is_err()) {
         eprintln!("No browser could be started; open the address above in a browser on this machine.");
     }
 }

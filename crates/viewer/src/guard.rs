@@ -3,13 +3,16 @@
 //! A page of another site can make the browser send requests here. It cannot know the token, its `Origin` is another one,
 //! and a name that it made point to the loopback address shows in `Host`.
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use axum::{
-    extract::{Request, State},
+    extract::{Path, Request, State},
     http::{HeaderMap, StatusCode, header},
     middleware::Next,
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Redirect, Response},
 };
 use traceloom_core::{Error, Result};
 
@@ -17,29 +20,62 @@ use traceloom_core::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct Guard {
     token: String,
-    hosts: [String; 2],
+    hosts: Vec<String>,
+    /// What leads to the page once, and until when.
+    ticket: Mutex<Option<(String, Instant)>>,
 }
+
+/// A browser that starts for the first time may take this long.
+const TICKET_LASTS: Duration = Duration::from_secs(120);
+/// Browsers leave this port out of `Host` and `Origin`.
+const HTTP_PORT: u16 = 80;
 
 /// The header that carries the token.
 const TOKEN_HEADER: &str = "x-traceloom-token";
 
 impl Guard {
     pub(crate) fn new(port: u16) -> Result<Self> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|error| Error::from(std::io::Error::other(error)))?;
-        let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { token, hosts: ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}")) })
+        let names = ["127.0.0.1", "localhost"];
+        let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
+        if port == HTTP_PORT {
+            hosts.extend(names.map(str::to_owned));
+        }
+        Ok(Self { token: secret()?, hosts, ticket: Mutex::default() })
     }
 
-    pub(crate) fn token(&self) -> &str {
-        &self.token
+    /// The path of the page, with the token that it needs.
+    pub(crate) fn page(&self) -> String {
+        format!("/?token={}", self.token)
+    }
+
+    /// A secret that leads to the page once; the one before it no longer does.
+    pub(crate) fn ticket(&self) -> Result<String> {
+        let ticket = secret()?;
+        *self.ticket.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((ticket.clone(), Instant::now() + TICKET_LASTS));
+        Ok(ticket)
+    }
+
+    /// Leads to the page, once.
+    pub(crate) async fn redeem(State(guard): State<Arc<Self>>, Path(given): Path<String>) -> Response {
+        let mut ticket = guard.ticket.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = |(ticket, until): &mut (String, Instant)| {
+            is_equal(given.as_bytes(), ticket.as_bytes()) && Instant::now() < *until
+        };
+        match ticket.take_if(is_known) {
+            Some(_) => Redirect::to(&guard.page()).into_response(),
+            None => {
+                (StatusCode::GONE, "This address works only once: open the one that traceloom printed.").into_response()
+            }
+        }
     }
 
     pub(crate) async fn check_host(State(guard): State<Arc<Self>>, request: Request, next: Next) -> Response {
-        if !guard.is_own_host(request.headers()) || !guard.is_own_origin(request.headers()) {
-            return (StatusCode::FORBIDDEN, "this server answers pages of its own only").into_response();
-        }
-        let mut response = next.run(request).await;
+        let mut response = if guard.is_own_host(request.headers()) && guard.is_own_origin(request.headers()) {
+            next.run(request).await
+        } else {
+            (StatusCode::FORBIDDEN, "this server answers only its own pages").into_response()
+        };
         harden(response.headers_mut());
         response
     }
@@ -65,6 +101,12 @@ impl Guard {
     }
 }
 
+fn secret() -> Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| Error::from(std::io::Error::other(error)))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// Takes the same time wherever they differ.
 fn is_equal(given: &[u8], expected: &[u8]) -> bool {
     given.len() == expected.len() && given.iter().zip(expected).fold(0, |different, (a, b)| different | (a ^ b)) == 0
@@ -81,5 +123,23 @@ fn harden(headers: &mut HeaderMap) {
         (header::CACHE_CONTROL, "no-store"),
     ] {
         headers.insert(name, header::HeaderValue::from_static(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_of_http_need_not_be_named() {
+        let is_own = |port: u16, host: &str| {
+            let guard = Guard::new(port).expect("the system has random bytes");
+            let value = |text: &str| header::HeaderValue::from_str(text).expect("it is plain");
+            let headers =
+                HeaderMap::from_iter([(header::HOST, value(host)), (header::ORIGIN, value(&format!("http://{host}")))]);
+            guard.is_own_host(&headers) && guard.is_own_origin(&headers)
+        };
+        assert!(["localhost", "127.0.0.1", "localhost:80", "127.0.0.1:80"].iter().all(|host| is_own(80, host)));
+        assert!(!is_own(8080, "localhost") && !is_own(80, "evil.example"));
     }
 }

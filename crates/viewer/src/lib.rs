@@ -7,6 +7,7 @@
 
 mod api;
 mod assets;
+mod connections;
 mod guard;
 mod load;
 mod scene;

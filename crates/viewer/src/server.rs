@@ -6,20 +6,26 @@ use std::{
     sync::{Arc, RwLock},
 };
 
-use axum::{Router, middleware};
+use axum::{Router, middleware, routing::get};
 use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
 use traceloom_core::Result;
 
-use crate::{api, assets, guard::Guard, load::Loader, scene::Scene};
+use crate::{
+    api, assets,
+    connections::{Activity, Connections, note_work},
+    guard::Guard,
+    load::Loader,
+    scene::Scene,
+};
 
 /// What to show.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The traces.
     pub paths: Vec<PathBuf>,
-    /// The format, where it should not be recognised.
+    /// The format, if it should not be detected.
     pub from: Option<String>,
-    /// The port; any free one where it is 0.
+    /// The port; 0 for any free one.
     pub port: u16,
     /// How to read the traces.
     pub ingest: traceloom_mapping::Options,
@@ -28,7 +34,9 @@ pub struct Options {
 /// A running server; dropping it ends it.
 #[derive(Debug)]
 pub struct Viewer {
+    address: String,
     url: String,
+    guard: Arc<Guard>,
     runtime: Option<Runtime>,
     stop: Option<oneshot::Sender<()>>,
 }
@@ -52,37 +60,44 @@ pub fn start(options: Options) -> Result<Viewer> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
     let listener = runtime.block_on(TcpListener::bind(address))?;
     let port = listener.local_addr()?.port();
-    let guard = Guard::new(port)?;
-    let url = format!("http://127.0.0.1:{port}/?token={}", guard.token());
+    let guard = Arc::new(Guard::new(port)?);
+    let address = format!("http://127.0.0.1:{port}");
+    let url = format!("{address}{}", guard.page());
     let scene = Arc::new(RwLock::new(Scene::default()));
     let loader = Arc::new(Loader::new(Arc::clone(&scene), options.ingest));
     for path in options.paths {
         loader.load(path, options.from.clone());
     }
-    let app = router(App { scene, loader }, guard);
+    let app = router(App { scene, loader }, Arc::clone(&guard)).into_make_service_with_connect_info::<Activity>();
     let (stop, stopped) = oneshot::channel::<()>();
     runtime.spawn(async move {
         let ended = async { stopped.await.unwrap_or_default() };
         // An error here is the end of the listener, which has nobody to report to.
-        let _ = axum::serve(listener, app).with_graceful_shutdown(ended).await;
+        let _ = axum::serve(Connections::new(listener), app).with_graceful_shutdown(ended).await;
     });
-    Ok(Viewer { url, runtime: Some(runtime), stop: Some(stop) })
+    Ok(Viewer { address, url, guard, runtime: Some(runtime), stop: Some(stop) })
 }
 
-fn router(app: App, guard: Guard) -> Router {
-    let guard = Arc::new(guard);
+fn router(app: App, guard: Arc<Guard>) -> Router {
     let api =
         api::router().with_state(app).layer(middleware::from_fn_with_state(Arc::clone(&guard), Guard::check_token));
     Router::new()
         .nest("/api", api)
+        .route("/start/{ticket}", get(Guard::redeem).with_state(Arc::clone(&guard)))
         .fallback(assets::serve)
         .layer(middleware::from_fn_with_state(guard, Guard::check_host))
+        .layer(middleware::from_fn(note_work))
 }
 
 impl Viewer {
     /// Where the page is, with the token that it needs.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// An address that leads to the page once: for the command line of a browser, which others on this machine can read.
+    pub fn one_time_url(&self) -> Result<String> {
+        Ok(format!("{}/start/{}", self.address, self.guard.ticket()?))
     }
 
     /// Serves until the process ends.

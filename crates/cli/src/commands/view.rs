@@ -28,7 +28,9 @@ pub(super) fn show(options: Options, opens: bool) -> Result<Outcome> {
     let mut out = output::stdout();
     writeln!(out, "{}", viewer.url())?;
     out.flush()?;
-    browser::open(viewer.url(), opens);
+    // Whoever lists processes sees the command line of the browser: the token is not on it.
+    let handed = if opens { Some(viewer.one_time_url()?) } else { None };
+    browser::open(viewer.url(), handed.as_deref());
     viewer.wait();
     Ok(Outcome::Fine)
 }

@@ -11,7 +11,7 @@ use traceloom_analysis::flame::{CallStacks, Flame, Graph, Options, Shown, ShownF
 use traceloom_model::Filter;
 
 use super::{
-    Answer, Refusal,
+    Answer, Posted, Refusal,
     range::{self, RangeQuery, ScopeKey, TraceScope},
     wire::row,
     work,
@@ -109,10 +109,8 @@ row! {
 async fn flame(
     State(app): State<App>,
     Extension(last): Extension<Arc<Last>>,
-    body: String,
+    Posted(query): Posted<FlameQuery>,
 ) -> Answer<Json<FlameAnswer>> {
-    let query: FlameQuery = serde_json::from_str(&body)
-        .map_err(|error| Refusal::bad(format!("this is not a query for a flame graph: {error}")))?;
     let scopes = query.range.scopes(&app)?;
     let is_loading = range::is_loading(&app)?;
     let waiting = work::Waiting::default();

@@ -28,14 +28,16 @@ mod work;
 
 use axum::{
     Json, Router,
-    extract::{FromRequestParts, Query},
+    body::to_bytes,
+    extract::{FromRequest, FromRequestParts, Query, Request},
     http::{StatusCode, request::Parts},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
 use serde::{Serialize, de::DeserializeOwned};
+use tokio::time::timeout;
 
-use crate::server::App;
+use crate::{connections::PATIENCE, server::App};
 
 pub(crate) fn router() -> Router<App> {
     Router::new()
@@ -94,6 +96,12 @@ impl Refusal {
         Self(StatusCode::PAYLOAD_TOO_LARGE, message.into())
     }
 
+    /// The work on one query panicked; the others go on.
+    pub(crate) fn failed() -> Self {
+        let reason = "this query failed because of a bug in Traceloom; please report it";
+        Self(StatusCode::INTERNAL_SERVER_ERROR, reason.into())
+    }
+
     pub(crate) fn broken() -> Self {
         Self(StatusCode::INTERNAL_SERVER_ERROR, "the server is in an unknown state; start it again".into())
     }
@@ -120,5 +128,23 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
         let asked = Query::<T>::from_request_parts(parts, state).await;
         asked.map(|Query(asked)| Self(asked)).map_err(|rejection| Refusal::bad(rejection.body_text()))
+    }
+}
+
+/// A query from the body, as JSON: for those that are too long for an address.
+pub(crate) struct Posted<T>(pub(crate) T);
+
+/// Longer than the path to the deepest frame of a flame graph.
+const MAX_BODY: usize = 2 << 20;
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Posted<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+        let body = timeout(PATIENCE, to_bytes(request.into_body(), MAX_BODY)).await;
+        let body =
+            body.map_err(|_| Refusal(StatusCode::REQUEST_TIMEOUT, "the rest of the query did not come".into()))?;
+        let body = body.map_err(|_| Refusal::too_large(format!("a query has at most {MAX_BODY} bytes")))?;
+        serde_json::from_slice(&body).map(Self).map_err(|error| Refusal::bad(format!("this is not a query: {error}")))
     }
 }

@@ -15,7 +15,7 @@ use crate::server::App;
 
 /// Runs something that takes long.
 pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Answer<T> + Send + 'static) -> Answer<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| Refusal::broken())?
+    tokio::task::spawn_blocking(work).await.map_err(|_| Refusal::failed())?
 }
 
 /// A trace whose tables can be read again.
@@ -117,5 +117,14 @@ mod tests {
         assert!(over.check().is_ok());
         drop(waiting);
         assert!(over.check().is_err());
+    }
+
+    #[tokio::test]
+    async fn a_query_that_panics_is_survived() {
+        let kept: Arc<Kept<u32, u32>> = Arc::default();
+        let asked = Arc::clone(&kept);
+        let failed = run(move || asked.or(1, || panic!("a fault, for the test"))).await;
+        assert!(failed.is_err_and(|refusal| refusal.1.contains("bug")));
+        assert!(run(move || kept.or(1, || Ok(7))).await.is_ok_and(|answer| *answer == 7));
     }
 }

@@ -56,3 +56,34 @@ fn pages_of_others_are_refused() {
     assert_eq!(ask(&[own, ("host", &named), ("origin", &format!("http://{named}"))]), 200);
     assert_eq!(ask(&[own, ("origin", &itself)]), 200);
 }
+
+#[test]
+fn refusals_are_hardened_too() {
+    let server = Server::of(&[]);
+    let refused = [
+        server.send("GET / HTTP/1.1", &[("host", "evil.example")], &[]),
+        server.send("GET /api/state HTTP/1.1", &[], &[]),
+        server.send("GET /nothing HTTP/1.1", &[], &[]),
+        server.send("GET /start/guessed HTTP/1.1", &[], &[]),
+    ];
+    for (answer, status) in refused.iter().zip([403, 401, 404, 410]) {
+        assert_eq!(answer.status, status, "{}", answer.head);
+        for header in ["content-security-policy: default-src 'self'", "x-content-type-options: nosniff", "no-referrer"]
+        {
+            assert!(answer.head.contains(header), "{}", answer.head);
+        }
+    }
+}
+
+#[test]
+fn the_address_for_a_command_line_works_once() {
+    let server = Server::of(&[]);
+    let (first, second) = (server.one_time_path(), server.one_time_path());
+    assert!(!second.contains(server.token()));
+    let ask = |path: &str| server.send(&format!("GET {path} HTTP/1.1"), &[], &[]);
+    assert_eq!(ask(&first).status, 410, "another address took its place");
+    let led = ask(&second);
+    assert_eq!(led.status, 303);
+    assert!(led.head.contains(&format!("location: /?token={}", server.token())), "{}", led.head);
+    assert_eq!(ask(&second).status, 410);
+}

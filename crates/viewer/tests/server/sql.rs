@@ -92,7 +92,7 @@ fn only_questions_are_answered() {
         let answer = server.post("sql", body.as_bytes());
         assert!(answer.status == 400 && answer.error().len() > 10, "{body}: {}", answer.status);
     }
-    assert_eq!(server.post("sql", &[b'x'; 1 << 20]).status, 413);
+    assert_eq!(server.post("sql", &[b'x'; 3 << 20]).status, 413);
     assert_eq!(ask(&Server::of(&[]), "select 1").status, 404);
 }
 

@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// A running server.
 pub(crate) struct Server {
-    _viewer: Viewer,
+    viewer: Viewer,
     address: String,
     token: String,
 }
@@ -53,9 +53,18 @@ impl Server {
         let rest = viewer.url().strip_prefix("http://").expect("an address");
         let (address, token) = rest.split_once("/?token=").expect("a token");
         let (address, token) = (address.to_owned(), token.to_owned());
-        let server = Self { _viewer: viewer, address, token };
+        let server = Self { viewer, address, token };
         server.wait();
         server
+    }
+
+    /// The path of an address that leads to the page once.
+    pub(crate) fn one_time_path(&self) -> String {
+        let url = self.viewer.one_time_url().expect("the system has random bytes");
+        url.strip_prefix("http://")
+            .and_then(|rest| rest.strip_prefix(&self.address))
+            .expect("its own address")
+            .to_owned()
     }
 
     pub(crate) fn address(&self) -> &str {

@@ -1,14 +1,14 @@
 //! The engine: one query at a time, as many rows as a page can hold.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
 use arrow_array::Array;
 use axum::{
     Extension, Json, Router,
-    extract::{DefaultBodyLimit, State},
+    extract::State,
     routing::{get, post},
 };
 use traceloom_mapping::Trace;
@@ -22,17 +22,14 @@ use super::{
     examples,
 };
 use crate::{
-    api::{Answer, Refusal, work},
+    api::{Answer, Posted, Refusal, work},
     scene::{Contents, FRAME},
     server::App,
 };
 
 pub(super) fn routes() -> Router<App> {
     let engine: Arc<Engine> = Arc::default();
-    Router::new()
-        .route("/sql", post(ask).layer(DefaultBodyLimit::max(MAX_BODY)))
-        .route("/sql/schema", get(schema))
-        .layer(Extension(engine))
+    Router::new().route("/sql", post(ask)).route("/sql/schema", get(schema)).layer(Extension(engine))
 }
 
 /// Shared by all queries.
@@ -51,9 +48,8 @@ const MAX_ROWS: usize = 10_000;
 const MAX_BYTES: usize = 16 << 20;
 /// A longer cell is cut.
 const MAX_CHARS: usize = 4_096;
-/// Queries are short; as JSON, a letter may take six bytes.
+/// Queries are short.
 const MAX_QUERY: usize = 64 << 10;
-const MAX_BODY: usize = 6 * MAX_QUERY + 100;
 
 /// Stops the query when nobody waits for its answer.
 struct Waiting(Stop);
@@ -68,10 +64,8 @@ impl Drop for Waiting {
 async fn ask(
     State(app): State<App>,
     Extension(engine): Extension<Arc<Engine>>,
-    body: String,
+    Posted(SqlQuery { sql }): Posted<SqlQuery>,
 ) -> Answer<Json<SqlAnswer>> {
-    let asked: Result<SqlQuery, _> = serde_json::from_str(&body);
-    let Ok(SqlQuery { sql }) = asked else { return Err(Refusal::bad("a query is {\"sql\": \"select …\"}")) };
     if sql.trim().is_empty() {
         return Err(Refusal::bad("the query is empty"));
     }
@@ -79,7 +73,7 @@ async fn ask(
         return Err(Refusal::bad("the query is longer than 64 KiB"));
     }
     let stop = Stop::default();
-    std::mem::replace(&mut *lock(&engine.running)?, stop.clone()).stop();
+    std::mem::replace(&mut *lock(&engine.running), stop.clone()).stop();
     let _waiting = Waiting(stop.clone());
     work::run(move || {
         let session = engine.session(&app)?;
@@ -92,8 +86,9 @@ async fn ask(
     .await
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> Answer<MutexGuard<'_, T>> {
-    mutex.lock().map_err(|_| Refusal::broken())
+/// A query that panicked leaves what it held as it was.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn rows(session: &Session, sql: &str, stop: &Stop) -> Result<SqlRows, Failure> {
@@ -152,7 +147,7 @@ impl Engine {
     /// A session over what is ready, on the axis of the page.
     fn session(&self, app: &App) -> Answer<Arc<Session>> {
         let (known, traces, offsets) = inputs(app)?;
-        let mut kept = lock(&self.session)?;
+        let mut kept = lock(&self.session);
         if let Some((_, session)) = kept.as_ref().filter(|(of, _)| *of == known) {
             return Ok(Arc::clone(session));
         }

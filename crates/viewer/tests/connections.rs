@@ -1,0 +1,33 @@
+//! The server takes a limited number of connections. Alone in its process, whose open files are counted.
+
+#![cfg(target_os = "linux")]
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+};
+
+use traceloom_viewer::{Options, start};
+
+const CLIENTS: usize = 300;
+/// Connections that the server takes, and some other files of this process.
+const MAX_FILES: usize = 128 + 60;
+
+#[test]
+fn connections_are_capped_and_idle_ones_make_room() {
+    let viewer = start(Options::default()).expect("a port is free");
+    let rest = viewer.url().strip_prefix("http://").expect("an address");
+    let (address, token) = rest.split_once("/?token=").expect("a token");
+    let idle: Vec<_> = (0..CLIENTS).map(|_| TcpStream::connect(address).expect("the server listens")).collect();
+    // Comes after all of them, and is answered when they are given up.
+    let mut client = TcpStream::connect(address).expect("the server listens");
+    let request = format!("GET /api/state HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\n\r\n");
+    client.write_all(request.as_bytes()).expect("it reads");
+    let mut status = [0; 12];
+    client.read_exact(&mut status).expect("it answers");
+    assert_eq!(&status, b"HTTP/1.1 200");
+    let files = fs::read_dir("/proc/self/fd").expect("Linux has it").count();
+    assert!(files < CLIENTS + MAX_FILES, "{files} files are open");
+    drop(idle);
+}
