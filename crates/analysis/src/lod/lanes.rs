@@ -75,6 +75,19 @@ impl Lanes {
         self.numbers.range(first..=last).map(|(key, number)| (*key, &self.lanes[*number]))
     }
 
+    /// Forgets all lanes but some.
+    pub fn retain(&mut self, is_kept: impl Fn(&LaneKey) -> bool) {
+        self.last = None;
+        let lanes = &mut self.lanes;
+        self.numbers.retain(|key, number| {
+            let is_kept = is_kept(key);
+            if !is_kept {
+                lanes[*number] = Lane::default();
+            }
+            is_kept
+        });
+    }
+
     /// The lane of this key.
     pub fn get(&self, key: LaneKey) -> Option<&Lane> {
         self.numbers.get(&key).map(|number| &self.lanes[*number])
