@@ -54,28 +54,42 @@ impl Loader {
 
     /// Opens a file and loads it.
     pub(crate) fn load(self: &Arc<Self>, path: PathBuf, from: Option<String>) {
-        let limits = self.options.read.limits.clone();
-        let file = path.clone();
-        self.start(path, from, move || Source::open(&file, &limits));
+        let (file, options) = (path.clone(), self.options.clone());
+        self.start(&path, move || {
+            let source = Source::open(&file, &options.read.limits)?;
+            Trace::new(&file, source, from.as_deref(), &options)
+        });
     }
 
-    /// Loads what the page sent.
-    pub(crate) fn load_source(self: &Arc<Self>, name: String, source: Source) {
-        self.start(PathBuf::from(name), None, move || Ok(source));
+    /// Recognizes a file that the page sent.
+    pub(crate) fn recognize(&self, name: &str, source: Source) -> Result<Trace> {
+        Trace::new(Path::new(name), source, None, &self.options)
     }
 
-    fn start(
-        self: &Arc<Self>,
-        path: PathBuf,
-        from: Option<String>,
-        open: impl FnOnce() -> Result<Source> + Send + 'static,
-    ) {
-        let number = self.announce(&path);
+    /// Loads a trace that is open already.
+    pub(crate) fn load_trace(self: &Arc<Self>, trace: Trace) {
+        let path = trace.path.clone();
+        self.start(&path, move || Ok(trace));
+    }
+
+    /// Closes a trace; whether there is such a one.
+    pub(crate) fn close(&self, number: u32) -> bool {
+        let Ok(mut scene) = self.scene.write() else { return false };
+        if scene.traces.get(number as usize).is_none() || scene.is_closed(number) {
+            return false;
+        }
+        scene.close(number);
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _)| *of != number);
+        true
+    }
+
+    fn start(self: &Arc<Self>, path: &Path, open: impl FnOnce() -> Result<Trace> + Send + 'static) {
+        let number = self.announce(path);
         let loader = Arc::clone(self);
         thread::spawn(move || {
             let work = || {
                 let _turn = loader.turns.take();
-                open().and_then(|source| loader.fill(number, &path, source, from.as_deref()))
+                open().and_then(|trace| loader.fill(number, trace))
             };
             let result = catch_unwind(AssertUnwindSafe(work));
             // Whatever a batch was doing, what came before it is complete.
@@ -95,8 +109,7 @@ impl Loader {
         scene.traces.len() as u32 - 1
     }
 
-    fn fill(&self, number: u32, path: &Path, source: Source, from: Option<&str>) -> Result<()> {
-        let mut trace = Trace::new(path, source, from, &self.options)?;
+    fn fill(&self, number: u32, mut trace: Trace) -> Result<()> {
         let plain = trace.opened.source.clone();
         self.total.fetch_add(plain.len()?, Ordering::Relaxed);
         trace.opened.source = Source::custom(Counted { source: plain.clone(), read: Arc::clone(&self.read) });
@@ -106,11 +119,15 @@ impl Loader {
         builder.finish();
         trace.opened.source = plain;
         let described = About::of(&trace).map(|about| self.describe(number, &trace, about));
+        // Held, so that nobody closes the trace before it is in the list.
+        let scene = self.scene.read();
+        if scene.as_ref().is_ok_and(|scene| scene.is_closed(number)) {
+            return Ok(());
+        }
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         // Not in the order in which they happen to be ready: answers would differ from run to run.
         let place = ready.partition_point(|(other, _)| *other < number);
         ready.insert(place, (number, Arc::new(trace)));
-        drop(ready);
         poured.and(described)
     }
 
@@ -133,7 +150,7 @@ impl Loader {
         if let Some(arrows) = arrows {
             scene.arrows = arrows;
         }
-        if let Some(info) = scene.traces.get_mut(number as usize) {
+        if let Some(info) = scene.traces.get_mut(number as usize).filter(|info| info.state == LoadState::Loading) {
             info.state = error.map_or(LoadState::Ready, LoadState::Failed);
         }
         scene.align();
@@ -230,7 +247,7 @@ mod tests {
         let scene: Arc<RwLock<Scene>> = Arc::default();
         let loader = Arc::new(Loader::new(Arc::clone(&scene), Options::default()));
         let held = Arc::clone(&scene);
-        loader.start("broken.prof".into(), None, move || {
+        loader.start("broken.prof".as_ref(), move || {
             let _guard = held.write();
             panic!("a fault, for the test")
         });
@@ -241,7 +258,7 @@ mod tests {
         }
         let state = scene.read().expect("it can be read").traces[0].state.clone();
         assert!(matches!(state, LoadState::Failed(error) if error.contains("fault")));
-        loader.load_source("noise".to_owned(), Source::bytes(*b"noise"));
+        loader.load("/no/such/file".into(), None);
         while scene.read().expect("it can be read").traces[1].state == LoadState::Loading {
             assert!(Instant::now() < end, "still loading");
             thread::sleep(Duration::from_millis(5));

@@ -78,7 +78,8 @@ const SHORT_BYTES: u64 = 16 << 20;
 struct Wanted {
     table: Table,
     trace: u32,
-    thread_id: i64,
+    /// None for a track that threads share.
+    thread_id: Option<i64>,
     id: i64,
     ts_ns: i64,
     is_short: bool,
@@ -111,8 +112,9 @@ async fn span(
 
 impl Wanted {
     fn of(scene: &Scene, track: u32, table: Table, id: i64, ts_ns: i64) -> Self {
-        let (trace, thread_id) =
-            scene.tracks.get(track as usize).map_or((0, 0), |track| (track.trace, track.thread_id));
+        let track = scene.tracks.get(track as usize);
+        let trace = track.map_or(0, |track| track.trace);
+        let thread_id = track.filter(|track| track.more_threads.is_empty()).map(|track| track.thread_id);
         let is_short = scene.traces.get(trace as usize).is_some_and(|trace| trace.bytes <= SHORT_BYTES);
         Self { table, trace, thread_id, id, ts_ns, is_short }
     }
@@ -128,7 +130,7 @@ impl Wanted {
         let found = work::run(move || {
             known.or((self.table, self.trace, self.id), || {
                 let range = TimeRange::including(self.ts_ns, self.ts_ns);
-                let filter = Filter { range, threads: Some(vec![self.thread_id]) };
+                let filter = Filter { range, threads: self.thread_id.map(|thread_id| vec![thread_id]) };
                 let mut sink = OneRow { table: self.table, id: self.id, row: Row::default(), over: over.clone() };
                 trace.pour(&filter, &mut sink)?;
                 over.check()?;
@@ -249,7 +251,7 @@ fn event_of_scene(app: &App, query: &EventQuery) -> Answer<(Wanted, EventDetails
     let scene = app.scene.read().map_err(|_| Refusal::broken())?;
     let ts_ns = query.ts.saturating_sub(scene.track_offset_ns(query.track));
     let track = scene.tracks.get(query.track as usize);
-    let point = track.and_then(|track| track.events.at(ts_ns, query.id));
+    let point = track.and_then(|track| track.points().into_iter().find_map(|points| points.at(ts_ns, query.id)));
     let point = point.ok_or_else(|| Refusal::absent("there is no such event"))?;
     let details = EventDetails {
         name: scene.names.get(point.name).to_owned(),

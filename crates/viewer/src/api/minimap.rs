@@ -79,10 +79,12 @@ impl View<'_> {
         });
         for track in &self.scene.tracks {
             let window = self.window(self.scene.offset_ns(track.trace));
-            track.events.draw(&window, &mut |point, shared| {
-                let pixel = pixel(point.ts_ns, &window, points.len());
-                points[pixel] += shared as f64;
-            });
+            for events in track.points() {
+                events.draw(&window, &mut |point, shared| {
+                    let pixel = pixel(point.ts_ns, &window, points.len());
+                    points[pixel] += shared as f64;
+                });
+            }
         }
         (points, errors)
     }

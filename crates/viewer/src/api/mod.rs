@@ -44,6 +44,7 @@ pub(crate) fn router() -> Router<App> {
         .route("/state", get(state::state))
         .route("/names", get(state::names))
         .route("/offset", post(state::offset))
+        .route("/close", post(state::close))
         .route("/open", post(upload::open))
         .route("/picture", get(picture::picture))
         .route("/extras", get(picture::extras))

@@ -213,11 +213,13 @@ fn events(scene: &Scene, query: &WindowQuery, tracks: &[Seen]) -> Vec<EventMark>
     for seen in tracks {
         let Some(track) = scene.tracks.get(seen.track as usize) else { continue };
         let offset = scene.offset_ns(track.trace);
-        track.events.draw(&query.coarse_window(offset, EVENT_PIXELS), &mut |point, shared| {
-            let Point { ts_ns, name, category, id } = *point;
-            let ts_ns = ts_ns.saturating_add(offset);
-            shown.push(EventMark { track: seen.track, ts_ns, name, category, shared, id });
-        });
+        for points in track.points() {
+            points.draw(&query.coarse_window(offset, EVENT_PIXELS), &mut |point, shared| {
+                let Point { ts_ns, name, category, id } = *point;
+                let ts_ns = ts_ns.saturating_add(offset);
+                shown.push(EventMark { track: seen.track, ts_ns, name, category, shared, id });
+            });
+        }
     }
     shown
 }

@@ -83,7 +83,7 @@ pub(crate) async fn place(State(app): State<App>, Asked(query): Asked<PlaceQuery
         let Some(trace) = scene.traces.get(track.trace as usize) else { continue };
         let is_other = |wanted: Option<bool>| wanted == Some(false);
         if is_other(query.trace_id.map(|id| id == trace.trace_id))
-            || is_other(query.thread_id.map(|id| id == track.thread_id))
+            || is_other(query.thread_id.map(|id| track.threads().any(|thread| thread == id)))
         {
             continue;
         }

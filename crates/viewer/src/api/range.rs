@@ -103,7 +103,7 @@ impl RangeQuery {
         let mut threads: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
         for track in tracks {
             let track = &scene.tracks[track as usize];
-            threads.entry(track.trace).or_default().push(track.thread_id);
+            threads.entry(track.trace).or_default().extend(track.threads());
         }
         for threads in threads.values_mut() {
             threads.sort_unstable();
@@ -134,7 +134,8 @@ impl TraceScope {
 
     /// Pours the rows into a sink; ends when nobody waits for them anymore.
     pub(crate) fn pour(&self, sink: &mut dyn TableSink, over: &Over) -> Answer<()> {
-        self.source.pour(&self.filter, &mut Watched { sink, over })?;
+        let has_sums = self.filter.range.is_all();
+        self.source.pour(&self.filter, &mut Watched { sink, over, has_sums })?;
         over.check()
     }
 }
@@ -142,11 +143,13 @@ impl TraceScope {
 struct Watched<'s> {
     sink: &'s mut dyn TableSink,
     over: &'s Over,
+    /// Sums of the whole trace have no times: they are not of a range.
+    has_sums: bool,
 }
 
 impl TableSink for Watched<'_> {
     fn wants(&self, table: Table) -> Columns {
-        self.sink.wants(table)
+        if table == Table::Calls && !self.has_sums { Columns::NONE } else { self.sink.wants(table) }
     }
 
     fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {

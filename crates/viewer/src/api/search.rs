@@ -90,7 +90,8 @@ pub(crate) async fn next(State(app): State<App>, Asked(query): Asked<NextQuery>)
     }
     for (number, track) in scene.tracks.iter().enumerate() {
         let offset = scene.offset_ns(track.trace);
-        if let Some(point) = track.events.nearest(query.ts.saturating_sub(offset), back, is_wanted) {
+        let points = track.points().into_iter();
+        for point in points.filter_map(|points| points.nearest(query.ts.saturating_sub(offset), back, is_wanted)) {
             let (index, name, ts_ns) = (point.id, point.name, point.ts_ns.saturating_add(offset));
             offer(Found { track: number as u32, kind: EVENT, depth: 0, index, name, ts_ns, dur_ns: None });
         }

@@ -91,6 +91,7 @@ pub(crate) struct TraceInfo {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum TraceState {
+    Closed,
     Failed,
     Loading,
     Ready,
@@ -102,14 +103,20 @@ pub(crate) enum TraceState {
 pub(crate) struct TrackInfo {
     trace: u32,
     thread_id: i64,
+    /// Threads that share the track; mostly 1.
+    threads: usize,
     tid: Option<u64>,
     process: String,
     name: String,
     kind: String,
     spans: u64,
+    /// Time inside its outermost spans.
+    busy_ns: i64,
     events: u64,
     /// Events that are drawn as such.
     instants: usize,
+    /// Events that a person set.
+    bookmarks: usize,
     switches: usize,
     depth: u32,
     frame_depth: u32,
@@ -124,6 +131,8 @@ pub(crate) struct CounterInfo {
     track: Option<u32>,
     name: u32,
     value_id: Option<String>,
+    /// Series that share the counter; mostly 1.
+    series: usize,
     samples: usize,
     is_text: bool,
     min: Option<f64>,
@@ -159,6 +168,7 @@ pub(crate) async fn state(
 fn traces(scene: &Scene) -> Vec<TraceInfo> {
     let shown = scene.traces.iter().enumerate().map(|(number, trace)| {
         let (state, error) = match &trace.state {
+            LoadState::Closed => (TraceState::Closed, None),
             LoadState::Failed(error) => (TraceState::Failed, Some(error.clone())),
             LoadState::Loading => (TraceState::Loading, None),
             LoadState::Ready => (TraceState::Ready, None),
@@ -200,13 +210,16 @@ fn tracks(scene: &Scene) -> Vec<TrackInfo> {
     let shown = scene.tracks.iter().zip(depths).map(|(track, [depth, frame_depth, range_depth])| TrackInfo {
         trace: track.trace,
         thread_id: track.thread_id,
+        threads: 1 + track.more_threads.len(),
         tid: track.tid,
         process: track.process.clone(),
         name: track.name.clone(),
         kind: track.kind.clone(),
         spans: track.spans,
-        events: track.events.len() as u64 + track.unseen_events,
+        busy_ns: track.busy_ns,
+        events: (track.events.len() + track.bookmarks.len()) as u64 + track.unseen_events,
         instants: track.events.len(),
+        bookmarks: track.bookmarks.len(),
         switches: track.switches.len(),
         depth,
         frame_depth,
@@ -223,6 +236,7 @@ fn counters(scene: &Scene) -> Vec<CounterInfo> {
             track: counter.track,
             name: counter.name,
             value_id: counter.value_id.map(|id| id.to_string()),
+            series: counter.series,
             samples: counter.values.len(),
             is_text: matches!(counter.values, Values::Texts(_)),
             min: range.map(|(min, _)| min),
@@ -273,5 +287,19 @@ pub(crate) async fn offset(Extracted(app): Extracted<App>, Asked(query): Asked<O
     trace.facts.user_offset_ns = Some(query.offset_ns);
     scene.align();
     scene.revision += 1;
+    Ok(Json(Done {}))
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct CloseQuery {
+    trace: u32,
+}
+
+/// Closes a trace: it is not shown anymore, and its memory is free.
+pub(crate) async fn close(Extracted(app): Extracted<App>, Asked(query): Asked<CloseQuery>) -> Answer<Json<Done>> {
+    if !app.loader.close(query.trace) {
+        return Err(Refusal::absent("there is no such trace"));
+    }
     Ok(Json(Done {}))
 }

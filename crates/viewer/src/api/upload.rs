@@ -4,6 +4,7 @@ use std::{
     future::poll_fn,
     io::{self, Read},
     pin::Pin,
+    thread,
 };
 
 use axum::{
@@ -13,11 +14,14 @@ use axum::{
     http::{HeaderMap, header},
 };
 use serde::Deserialize;
-use tokio::sync::mpsc;
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
 use traceloom_core::{Limits, Source};
 
-use super::{Answer, Asked, Done, Refusal, work};
-use crate::server::App;
+use super::{Answer, Asked, Done, Refusal};
+use crate::{connections::PATIENCE, server::App};
 
 /// A larger file can be named on the command line, which needs no copy.
 const MAX_BYTES: u64 = 4 << 30;
@@ -30,7 +34,7 @@ pub(crate) struct OpenQuery {
     name: String,
 }
 
-/// Puts what comes into a temporary file, and loads it when all of it is there.
+/// Puts a file that comes into a temporary one, and loads it when all of it is there and it is a trace.
 pub(crate) async fn open(
     State(app): State<App>,
     Asked(query): Asked<OpenQuery>,
@@ -43,25 +47,34 @@ pub(crate) async fn open(
     }
     let name: String = query.name.chars().filter(|letter| !letter.is_control()).take(MAX_NAME).collect();
     let (sender, parts) = mpsc::channel(16);
-    let spooled = work::run(move || {
+    let (done, recognized) = oneshot::channel();
+    let loader = app.loader.clone();
+    // A thread of its own: a client that sends slowly keeps none of those that answer queries.
+    thread::spawn(move || {
         let limits = Limits::with(|limits| limits.spool_bytes = MAX_BYTES);
-        Ok(Source::spool(Parts { parts, rest: Bytes::new() }, &limits)?)
+        let source = Source::spool(Parts { parts, rest: Bytes::new() }, &limits);
+        // Nobody waits if the page is gone.
+        let _ = done.send(source.and_then(|source| loader.recognize(&name, source)));
     });
-    let (_, source) = tokio::join!(send(body, sender), spooled);
-    app.loader.load_source(name, source?);
+    let (_, trace) = tokio::join!(send(body, sender), recognized);
+    app.loader.load_trace(trace.map_err(|_| Refusal::broken())??);
     Ok(Json(Done {}))
 }
 
 /// Sends the parts of a body; an error is sent too, so that half a file is not taken for a whole.
 async fn send(mut body: Body, sender: mpsc::Sender<io::Result<Bytes>>) {
-    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        let part = match frame.map(|frame| frame.into_data()) {
-            Ok(Ok(data)) => Ok(data),
+    loop {
+        let frame = timeout(PATIENCE, poll_fn(|context| Pin::new(&mut body).poll_frame(context))).await;
+        let part = match frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.into_data()))) {
+            Ok(Some(Ok(Ok(data)))) => Ok(data),
             // Trailers say nothing about the file.
-            Ok(Err(_)) => continue,
-            Err(error) => Err(io::Error::other(error)),
+            Ok(Some(Ok(Err(_)))) => continue,
+            Ok(Some(Err(error))) => Err(io::Error::other(error)),
+            Ok(None) => return,
+            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the rest of the file did not come")),
         };
-        if sender.send(part).await.is_err() {
+        let is_last = part.is_err();
+        if sender.send(part).await.is_err() || is_last {
             return;
         }
     }

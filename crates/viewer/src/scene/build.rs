@@ -1,16 +1,17 @@
 //! Fills a scene from the tables of a trace.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
+    hash::BuildHasher,
     sync::{Arc, RwLock},
 };
 
 use arrow_array::RecordBatch;
-use traceloom_analysis::lod::{Lane, LaneKey};
+use traceloom_analysis::lod::LaneKey;
 use traceloom_model::{Columns, EventCategory, Flow, SpanCategory, Table, TableSink, select};
 use traceloom_passes::{AllocationChanges, MemoryCurve, Translation, Words};
 
-use super::{Counter, Labels, Link, Point, Points, Scene, Series, TraceInfo, Track, Values, logs::LogSite};
+use super::{Counter, Link, Point, Scene, Series, TraceInfo, Track, Values, logs::LogSite};
 
 /// Spans that do not nest with each other have lanes of their own.
 pub(crate) const NESTED: u8 = 0;
@@ -20,6 +21,13 @@ pub(crate) const RANGE: u8 = 2;
 /// Spans that lie deeper share the last lane: a stack that nobody can look at needs no rows of its own.
 const MAX_DEPTH: u32 = 1_023;
 
+/// Threads of a trace that have a track of their own; the others share the last one.
+const MAX_TRACKS: usize = 4_096;
+/// Series of a trace that have a chart of their own; the others share one.
+const MAX_SERIES: usize = 4_096;
+/// Lanes of a trace, about: the more tracks, the fewer levels each of them shows.
+const MAX_LANES: usize = 1 << 16;
+
 /// Bytes of our own memory to put changes of memory in order; beyond them, neighboring changes are put together.
 const MEMORY_BYTES: usize = 64 << 20;
 
@@ -28,9 +36,12 @@ pub(crate) struct Builder {
     scene: Arc<RwLock<Scene>>,
     trace: u32,
     tracks: HashMap<i64, u32>,
+    /// The track that threads share when there are too many.
+    shared_track: Option<u32>,
     processes: HashMap<i64, String>,
-    /// By thread, name, what tells apart values of one name, and whether they are texts.
-    counters: HashMap<(Option<i64>, u32, Option<u64>, bool), usize>,
+    counters: HashMap<SeriesKey, usize>,
+    /// The numbers and the texts that share a counter because there are too many series.
+    shared_counters: [Option<SharedCounter>; 2],
     span_names: Translation,
     span_categories: Words<SpanCategory>,
     event_names: Translation,
@@ -50,8 +61,10 @@ impl Builder {
             scene,
             trace,
             tracks: HashMap::new(),
+            shared_track: None,
             processes: HashMap::new(),
             counters: HashMap::new(),
+            shared_counters: [None, None],
             span_names: Translation::default(),
             span_categories: Words::default(),
             event_names: Translation::default(),
@@ -69,9 +82,14 @@ impl Builder {
     pub(crate) fn finish(self) {
         let memory = series_of(&self.memory);
         let Ok(mut scene) = self.scene.write() else { return };
+        if scene.is_closed(self.trace) {
+            // Batches came in after the user closed the trace.
+            return scene.close(self.trace);
+        }
         scene.lanes.close();
         scene.tracks.iter_mut().for_each(|track| {
             track.events.close();
+            track.bookmarks.close();
             track.switches.close();
         });
         scene.counters.iter_mut().for_each(|counter| match &mut counter.values {
@@ -82,6 +100,9 @@ impl Builder {
         if let Some(trace) = scene.traces.get_mut(self.trace as usize) {
             trace.memory = memory;
         }
+        for shared in self.shared_counters.iter().flatten() {
+            scene.counters[shared.number].series = shared.seen.len();
+        }
         scene.revision += 1;
     }
 
@@ -90,22 +111,26 @@ impl Builder {
         if let Some(track) = self.tracks.get(&thread_id) {
             return *track;
         }
-        let number = scene.tracks.len() as u32;
-        scene.tracks.push(Track {
-            trace: self.trace,
-            thread_id,
-            tid: None,
-            process: String::new(),
-            name: String::new(),
-            kind: String::new(),
-            spans: 0,
-            events: Points::default(),
-            unseen_events: 0,
-            switches: Lane::default(),
-            switch_targets: Vec::new(),
-        });
+        let number = match self.shared_track {
+            Some(number) => {
+                scene.tracks[number as usize].share(thread_id);
+                number
+            }
+            None => {
+                scene.tracks.push(Track::new(self.trace, thread_id));
+                scene.tracks.len() as u32 - 1
+            }
+        };
         self.tracks.insert(thread_id, number);
+        if self.tracks.len() == MAX_TRACKS {
+            self.shared_track = Some(number);
+        }
         number
+    }
+
+    /// The deepest level of spans that has a lane of its own.
+    fn max_depth(&self) -> u32 {
+        ((MAX_LANES / self.tracks.len().max(1)) as u32).min(MAX_DEPTH)
     }
 
     fn take_threads(&mut self, scene: &mut Scene, rows: &ThreadRow<'_>) {
@@ -113,6 +138,9 @@ impl Builder {
             let number = self.track(scene, rows.id.get(row));
             let process = self.processes.get(&rows.process_id.get(row)).cloned().unwrap_or_default();
             let track = &mut scene.tracks[number as usize];
+            if !track.more_threads.is_empty() {
+                continue;
+            }
             track.tid = rows.tid.get(row);
             track.name = rows.name.get(row).unwrap_or_default().to_owned();
             track.kind = rows.kind.get(row).unwrap_or_default().to_owned();
@@ -139,6 +167,7 @@ impl Builder {
         let kinds = categories.of(rows.category.values(), SpanCategory::of);
         let (keys, category_keys) = (rows.name.keys(), rows.category.keys());
         let (begins, thread_ids, ids) = (rows.ts_ns.values(), rows.thread_id.values(), rows.id.values());
+        let max_depth = self.max_depth();
         let mut last = None;
         for row in 0..rows.rows {
             let track = match last {
@@ -154,11 +183,15 @@ impl Builder {
             let name = numbers[keys[row] as usize];
             let dur = rows.dur_ns.get(row);
             let end = dur.map(|dur| begins[row].saturating_add(dur));
-            let depth = rows.depth.get(row).min(MAX_DEPTH);
+            let depth = rows.depth.get(row).min(max_depth);
             let id = u32::try_from(ids[row]).unwrap_or(u32::MAX);
             scene.lanes.lane(LaneKey { thread_id: i64::from(track), kind, depth }).push(begins[row], end, name, id);
             scene.names.count(name, dur.unwrap_or(0), rows.color.get(row));
-            scene.tracks[track as usize].spans += 1;
+            let track = &mut scene.tracks[track as usize];
+            track.spans += 1;
+            if kind == NESTED && depth == 0 {
+                track.busy_ns = track.busy_ns.saturating_add(dur.unwrap_or(0));
+            }
         }
         extend(scene, self.trace, begins, |row| rows.dur_ns.get(row));
         (self.span_names, self.span_categories) = (names, categories);
@@ -180,7 +213,9 @@ impl Builder {
                 continue;
             }
             let name = names[name_keys[row] as usize];
-            track.events.push(Point {
+            let is_bookmark = meanings[category] == Some(EventCategory::Bookmark);
+            let points = if is_bookmark { &mut track.bookmarks } else { &mut track.events };
+            points.push(Point {
                 ts_ns: rows.ts_ns.get(row),
                 name,
                 category: categories[category],
@@ -203,21 +238,34 @@ impl Builder {
             let thread = rows.thread_id.get(row);
             let track = thread.map(|thread| self.track(scene, thread));
             let value_id = rows.value_id.get(row);
-            let key = (thread, name, value_id, number.is_none());
-            let at = *self.counters.entry(key).or_insert(scene.counters.len());
-            if at == scene.counters.len() {
-                let values = match number {
-                    Some(_) => Values::Numbers(Series::default()),
-                    None => Values::Texts(Labels::default()),
-                };
-                scene.counters.push(Counter { trace: self.trace, track, name, value_id, values });
-            }
+            let key = SeriesKey { thread, name, value_id, is_text: number.is_none() };
+            let at = match self.counters.get(&key) {
+                Some(at) => *at,
+                None if self.counters.len() < MAX_SERIES => {
+                    let values = Values::new(key.is_text);
+                    scene.counters.push(Counter { trace: self.trace, track, name, value_id, series: 1, values });
+                    self.counters.insert(key, scene.counters.len() - 1);
+                    scene.counters.len() - 1
+                }
+                None => self.shared_counter(scene, &key),
+            };
             match &mut scene.counters[at].values {
                 Values::Numbers(series) => series.push(rows.ts_ns.get(row), number.unwrap_or_default()),
                 Values::Texts(labels) => labels.push(rows.ts_ns.get(row), text.unwrap_or_default()),
             }
         }
         extend(scene, self.trace, rows.ts_ns.values(), |_| None);
+    }
+
+    /// The counter of series that have none of their own.
+    fn shared_counter(&mut self, scene: &mut Scene, key: &SeriesKey) -> usize {
+        let shared = self.shared_counters[usize::from(key.is_text)].get_or_insert_with(|| {
+            let (name, values) = (scene.names.number(""), Values::new(key.is_text));
+            scene.counters.push(Counter { trace: self.trace, track: None, name, value_id: None, series: 0, values });
+            SharedCounter { number: scene.counters.len() - 1, seen: HashSet::new() }
+        });
+        shared.seen.insert(self.counters.hasher().hash_one(key));
+        shared.number
     }
 
     fn take_logs(&mut self, scene: &mut Scene, rows: &LogRow<'_>) {
@@ -256,6 +304,7 @@ impl Builder {
             track.switches.push(begin, Some(begin.saturating_add(dur)), name, track.switch_targets.len() as u32);
             track.switch_targets.push(rows.target_tid.get(row));
         }
+        extend(scene, self.trace, rows.ts_ns.values(), |row| Some(rows.dur_ns.get(row)));
     }
 
     fn take_links(&mut self, scene: &mut Scene, rows: &LinkRow<'_>) {
@@ -266,12 +315,32 @@ impl Builder {
             ts_ns: rows.ts_ns.get(row),
         });
         scene.links.extend(links);
+        extend(scene, self.trace, rows.ts_ns.values(), |_| None);
     }
 
     fn take_allocations(&mut self, scene: &mut Scene, rows: &AllocationChanges<'_>) {
         (0..rows.rows).for_each(|row| self.memory.add(rows, row));
-        extend(scene, self.trace, rows.ts_ns.values(), |_| None);
+        let lifetime = |row| rows.freed_ts_ns.get(row).map(|freed_ns| freed_ns.saturating_sub(rows.ts_ns.get(row)));
+        extend(scene, self.trace, rows.ts_ns.values(), lifetime);
     }
+}
+
+/// What makes values one series.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+struct SeriesKey {
+    thread: Option<i64>,
+    name: u32,
+    /// Distinguishes values of one name.
+    value_id: Option<u64>,
+    is_text: bool,
+}
+
+/// A counter that series share.
+#[derive(Debug)]
+struct SharedCounter {
+    number: usize,
+    /// Hashes of its series, so that they can be counted.
+    seen: HashSet<u64>,
 }
 
 select! { struct ProcessRow of processes { id, pid, name } }
@@ -388,6 +457,9 @@ impl TableSink for Builder {
         let scene = Arc::clone(&self.scene);
         let Ok(mut scene) = scene.write() else { return Ok(Flow::Stop) };
         let scene = &mut *scene;
+        if scene.is_closed(self.trace) {
+            return Ok(Flow::Stop);
+        }
         match table {
             Table::Processes => self.take_processes(&ProcessRow::of(&batch)?),
             Table::Threads => self.take_threads(scene, &ThreadRow::of(&batch)?),

@@ -99,6 +99,21 @@ impl Logs {
         self.sites.get(number).map(|site| &self.known[*site as usize])
     }
 
+    /// The number of the site of a line.
+    pub(crate) fn site_number(&self, number: usize) -> Option<u32> {
+        self.sites.get(number).copied()
+    }
+
+    /// All sites, by number.
+    pub(crate) fn known_sites(&self) -> &[LogSite] {
+        &self.known
+    }
+
+    /// Whether a trace has any lines.
+    pub(crate) fn has_trace(&self, trace: u32) -> bool {
+        self.known.iter().any(|site| site.trace == trace)
+    }
+
     /// A site by its number.
     pub(crate) fn known_site(&self, number: u32) -> Option<&LogSite> {
         self.known.get(number as usize)

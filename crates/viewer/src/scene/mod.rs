@@ -2,6 +2,7 @@
 
 mod arrows;
 mod build;
+mod close;
 mod labels;
 mod logs;
 mod names;
@@ -11,7 +12,7 @@ mod texts;
 
 use std::path::{Path, PathBuf};
 
-use traceloom_analysis::lod::Lanes;
+use traceloom_analysis::lod::{Lane, Lanes};
 use traceloom_model::Table;
 use traceloom_passes::{Axis, TraceFacts};
 
@@ -132,6 +133,8 @@ impl Contents {
 /// How far loading is.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum LoadState {
+    /// Closed by the user: its number stays, so that those of the others do.
+    Closed,
     Failed(String),
     Loading,
     Ready,
@@ -142,18 +145,64 @@ pub(crate) enum LoadState {
 pub(crate) struct Track {
     pub(crate) trace: u32,
     pub(crate) thread_id: i64,
+    /// Other threads that share the track.
+    pub(crate) more_threads: Vec<i64>,
     pub(crate) tid: Option<u64>,
     pub(crate) process: String,
     pub(crate) name: String,
     pub(crate) kind: String,
     pub(crate) spans: u64,
+    /// Time inside its outermost spans.
+    pub(crate) busy_ns: i64,
     /// Events that are drawn.
     pub(crate) events: Points,
+    /// Events that a person set: apart, so that no other hides them.
+    pub(crate) bookmarks: Points,
     /// Events that are seen as something else: a frame, a range, an arrow, an argument.
     pub(crate) unseen_events: u64,
-    pub(crate) switches: traceloom_analysis::lod::Lane,
+    pub(crate) switches: Lane,
     /// What ran instead, by the number of the switch.
     pub(crate) switch_targets: Vec<u64>,
+}
+
+impl Track {
+    /// A track with nothing on it yet.
+    pub(crate) fn new(trace: u32, thread_id: i64) -> Self {
+        Self {
+            trace,
+            thread_id,
+            more_threads: Vec::new(),
+            tid: None,
+            process: String::new(),
+            name: String::new(),
+            kind: String::new(),
+            spans: 0,
+            busy_ns: 0,
+            events: Points::default(),
+            bookmarks: Points::default(),
+            unseen_events: 0,
+            switches: Lane::default(),
+            switch_targets: Vec::new(),
+        }
+    }
+
+    /// One more thread shares the track, which then has the name of none.
+    pub(crate) fn share(&mut self, thread_id: i64) {
+        self.more_threads.push(thread_id);
+        self.tid = None;
+        self.name.clear();
+        self.kind.clear();
+    }
+
+    /// The events that are drawn, and those that a person set.
+    pub(crate) fn points(&self) -> [&Points; 2] {
+        [&self.events, &self.bookmarks]
+    }
+
+    /// The threads of the track.
+    pub(crate) fn threads(&self) -> impl Iterator<Item = i64> + '_ {
+        std::iter::once(self.thread_id).chain(self.more_threads.iter().copied())
+    }
 }
 
 /// Values of one name on one track.
@@ -163,6 +212,8 @@ pub(crate) struct Counter {
     pub(crate) track: Option<u32>,
     pub(crate) name: u32,
     pub(crate) value_id: Option<u64>,
+    /// How many series share it; mostly 1.
+    pub(crate) series: usize,
     pub(crate) values: Values,
 }
 
@@ -174,6 +225,10 @@ pub(crate) enum Values {
 }
 
 impl Values {
+    pub(crate) fn new(is_text: bool) -> Self {
+        if is_text { Self::Texts(Labels::default()) } else { Self::Numbers(Series::default()) }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Numbers(series) => series.len(),

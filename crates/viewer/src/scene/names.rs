@@ -58,6 +58,20 @@ impl NameTable {
         }
     }
 
+    /// A span is gone.
+    pub(crate) fn uncount(&mut self, number: u32, dur_ns: i64) {
+        let index = number as usize;
+        self.counts[index] = self.counts[index].saturating_sub(1);
+        self.totals_ns[index] = self.totals_ns[index].saturating_sub(dur_ns);
+    }
+
+    /// A point in time is gone.
+    pub(crate) fn uncount_event(&mut self, number: u32) {
+        if let Some(count) = self.events.get_mut(number as usize) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
     /// Points in time of this name.
     pub(crate) fn events(&self, number: u32) -> u64 {
         self.events.get(number as usize).copied().unwrap_or(0)

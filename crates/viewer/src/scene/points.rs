@@ -35,6 +35,10 @@ impl Points {
         self.points.len()
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Point> {
+        self.points.iter()
+    }
+
     /// The event of an id at a time.
     pub(crate) fn at(&self, ts_ns: i64, id: i64) -> Option<&Point> {
         let first = self.points.partition_point(|point| point.ts_ns < ts_ns);

@@ -1,5 +1,8 @@
 //! Questions that nobody should ask.
 
+use serde_json::Value;
+use traceloom_testkit::made::{write_threads, write_values};
+
 use crate::support::{Server, sample};
 
 const QUESTIONS: &[&str] = &[
@@ -86,4 +89,32 @@ fn a_trace_can_be_moved_as_far_as_numbers_go() {
     }
     assert_eq!(server.post("offset?trace=9&offset_ns=0", &[]).status, 404);
     assert_eq!(server.post("offset?trace=0&offset_ns=1e9", &[]).status, 400);
+}
+
+#[test]
+fn threads_and_series_beyond_measure_share_tracks() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (threads, values) = (folder.path().join("threads.prof"), folder.path().join("values.prof"));
+    write_threads(&threads, 20_000, 1);
+    write_values(&values, 20_000);
+    let server = Server::of(&[threads, values]);
+    let state = server.wait();
+    let of_trace = |key: &str, trace: u32| -> Vec<Value> {
+        let rows = state[key].as_array().expect("a list").iter();
+        rows.filter(|row| row["trace"] == trace).cloned().collect()
+    };
+    let sum = |rows: &[Value], key: &str| rows.iter().filter_map(|row| row[key].as_u64()).sum::<u64>();
+    let tracks = of_trace("tracks", 0);
+    assert!(tracks.len() <= 4_096, "{} tracks", tracks.len());
+    assert_eq!((sum(&tracks, "threads"), sum(&tracks, "spans")), (20_000, 40_000), "nothing is lost");
+    let counters = of_trace("counters", 1);
+    assert!(counters.len() <= 4_097, "{} counters", counters.len());
+    assert_eq!((sum(&counters, "series"), sum(&counters, "samples")), (20_000, 20_000), "nothing is lost");
+    // The last thread can be found, and its spans have details.
+    let all = state["tracks"].as_array().expect("a list");
+    let shared = all.iter().position(|track| track["threads"] != 1).expect("a track that threads share");
+    let question = format!("span?track={shared}&kind=0&depth=0&index=15000");
+    let span = server.get(&question).json();
+    assert_eq!((&span["name"], &span["category"]), (&"Job".into(), &"block".into()), "{span}");
+    assert_eq!(server.get(&format!("totals?tracks={shared}")).json()["threads"], 20_000 - 4_095);
 }

@@ -11,6 +11,7 @@ mod log;
 mod memory;
 mod picture;
 mod questions;
+mod slow;
 mod source;
 #[cfg(feature = "sql")]
 mod sql;

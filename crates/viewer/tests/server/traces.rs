@@ -71,8 +71,10 @@ fn a_dropped_file_is_loaded_whatever_its_name() {
     assert_eq!(state["traces"][0]["state"], "ready");
     assert_eq!(state["traces"][0]["bytes"], bytes.len());
     assert!(!state["traces"][0]["path"].as_str().expect("a path").contains('\n'));
-    assert_eq!(server.post("open?name=noise", &[7; 100]).status, 200);
-    assert_eq!(server.wait()["traces"][1]["state"], "failed");
+    let refused = server.post("open?name=noise", &[7; 100]);
+    assert_eq!(refused.status, 422);
+    assert!(refused.error().contains("noise"), "{}", refused.error());
+    assert_eq!(server.wait()["traces"].as_array().map(Vec::len), Some(1), "a file that is not a trace leaves nothing");
     assert_eq!(server.post("open", &bytes).status, 400);
 }
 
@@ -105,4 +107,43 @@ fn a_page_that_knows_all_is_told_little() {
     assert!(again["tracks"].is_null());
     server.post("offset?trace=0&offset_ns=5", &[]);
     assert!(server.get(&format!("state?since={revision}")).json()["tracks"].is_array());
+}
+
+#[test]
+fn a_trace_that_is_closed_leaves_nothing_behind() {
+    let (game, log) = (sample("easyprofiler"), sample("cnanolog"));
+    let server = Server::of(&[log.path.clone(), game.path.clone()]);
+    let alone = Server::of(std::slice::from_ref(&game.path));
+    let names = |server: &Server, text: &str| server.get(&format!("search?q={text}")).json()["spans"].clone();
+    assert_eq!(server.post("close?trace=0", &[]).status, 200);
+    let (left, only) = (server.wait(), alone.wait());
+    assert_eq!(left["traces"][0]["state"], "closed");
+    assert_eq!((&left["logs"], &left["traces"][1]["state"]), (&0.into(), &"ready".into()));
+    assert_eq!(left["traces"][1]["trace_id"], only["traces"][0]["trace_id"]);
+    assert_eq!(["from_ns", "to_ns"].map(|key| &left[key]), ["from_ns", "to_ns"].map(|key| &only[key]));
+    assert_eq!(names(&server, ""), names(&alone, ""));
+    assert_eq!(server.get("memory?trace=0").status, 404);
+    assert_eq!(server.post("close?trace=1", &[]).status, 200);
+    assert_eq!(names(&server, ""), 0);
+    assert!(server.wait()["from_ns"].is_null());
+    assert_eq!(server.post("close?trace=1", &[]).status, 404, "it is closed already");
+    assert_eq!(server.post("close?trace=9", &[]).status, 404);
+    let bytes = fs::read(&game.path).expect("the sample");
+    assert_eq!(server.post("open?name=game.prof", &bytes).status, 200);
+    assert_eq!(server.wait()["traces"][2]["state"], "ready");
+    assert_eq!(names(&server, ""), names(&alone, ""));
+}
+
+#[test]
+fn the_axis_reaches_over_switches_after_the_last_span() {
+    let game = sample("easyprofiler");
+    let bytes = fs::read(&game.path).expect("the sample");
+    let cut = game.path.with_file_name("cut.prof");
+    fs::write(&cut, &bytes[..40_000]).expect("it can be written");
+    let server = Server::of(&[cut]);
+    let state = server.wait();
+    let last_span = server.get("next?q=&ts=9000000000000&back=true").json();
+    let ends_ns = last_span["ts_ns"].as_i64().expect("a time") + last_span["dur_ns"].as_i64().unwrap_or(0);
+    let to_ns = state["to_ns"].as_i64().expect("a time");
+    assert!(to_ns > ends_ns + 500_000_000, "{to_ns} is where the spans end, {ends_ns}");
 }

@@ -40,12 +40,18 @@ export const Argument = { key: 0, idx: 1, kind: 2, value: 3 } as const;
 export type Bin = [from_ns: number, to_ns: number, count: number];
 export const Bin = { from_ns: 0, to_ns: 1, count: 2 } as const;
 
+export type CloseQuery = {
+  trace: number;
+};
+
 /** Values of one name on one track. */
 export type CounterInfo = {
   trace: number;
   track: number | null;
   name: number;
   value_id: string | null;
+  /** Series that share the counter; mostly 1. */
+  series: number;
   samples: number;
   is_text: boolean;
   min: number | null;
@@ -965,20 +971,26 @@ export type TraceInfo = {
   error: string | null;
 };
 
-export type TraceState = "failed" | "loading" | "ready";
+export type TraceState = "closed" | "failed" | "loading" | "ready";
 
 /** A thread or a zone. */
 export type TrackInfo = {
   trace: number;
   thread_id: number;
+  /** Threads that share the track; mostly 1. */
+  threads: number;
   tid: number | null;
   process: string;
   name: string;
   kind: string;
   spans: number;
+  /** Time inside its outermost spans. */
+  busy_ns: number;
   events: number;
   /** Events that are drawn as such. */
   instants: number;
+  /** Events that a person set. */
+  bookmarks: number;
   switches: number;
   depth: number;
   frame_depth: number;
@@ -1034,6 +1046,7 @@ export interface Gets {
 
 /** What can be sent. */
 export interface Posts {
+  "close": { query: CloseQuery; answer: Done };
   "flame": { query: Nothing; body: FlameQuery; answer: FlameAnswer };
   "offset": { query: OffsetQuery; answer: Done };
   "open": { query: OpenQuery; answer: Done };

@@ -45,6 +45,7 @@ fn endpoints(wire: &mut Wire) {
     wire.get("switch").query::<details::SwitchQuery>().answer::<details::SwitchDetails>();
     wire.get("text").query::<details::TextQuery>().answer::<details::TextValue>();
     wire.get("totals").query::<range::RangeQuery>().answer::<totals::Totals>();
+    wire.post("close").query::<state::CloseQuery>().answer::<Done>();
     wire.post("flame").body::<flame::FlameQuery>().answer::<flame::FlameAnswer>();
     wire.post("offset").query::<state::OffsetQuery>().answer::<Done>();
     wire.post("open").query::<upload::OpenQuery>().answer::<Done>();

@@ -33,13 +33,16 @@ export function track(change: Partial<TrackInfo> = {}): TrackInfo {
   return {
     trace: 0,
     thread_id: 0,
+    threads: 1,
     tid: 1,
     process: "",
     name: "",
     kind: "",
     spans: 1,
+    busy_ns: 0,
     events: 0,
     instants: 0,
+    bookmarks: 0,
     switches: 0,
     depth: 1,
     frame_depth: 0,
@@ -50,7 +53,18 @@ export function track(change: Partial<TrackInfo> = {}): TrackInfo {
 
 /** Values of the name 0. */
 export function counter(change: Partial<CounterInfo> = {}): CounterInfo {
-  return { trace: 0, track: null, name: 0, value_id: null, samples: 1, is_text: false, min: 0, max: 1, ...change };
+  return {
+    trace: 0,
+    track: null,
+    name: 0,
+    value_id: null,
+    series: 1,
+    samples: 1,
+    is_text: false,
+    min: 0,
+    max: 1,
+    ...change,
+  };
 }
 
 /** A page that has loaded these traces, tracks and counters. */
