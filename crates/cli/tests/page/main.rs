@@ -136,6 +136,31 @@ fn a_narrow_window_hides_nothing() {
     run("odd.mjs", &[file, other], json!({"check": "narrow"}));
 }
 
+/// axe-core on every panel, in both themes.
+fn accessible(name: &str) {
+    run("access.mjs", &[sample(&format!("access-{name}"), name)], json!({}));
+}
+
+#[test]
+fn everybody_can_use_the_timeline() {
+    accessible("game.prof");
+}
+
+#[test]
+fn everybody_can_use_the_log() {
+    accessible("service.clog");
+}
+
+#[test]
+fn everybody_can_use_the_memory() {
+    accessible("shop.mlyze");
+}
+
+#[test]
+fn everybody_can_use_the_source() {
+    accessible("nytprof.out");
+}
+
 /// The pictures of the README, made anew where `TRACELOOM_BLESS` asks for it.
 #[test]
 fn pictures_can_be_renewed() {

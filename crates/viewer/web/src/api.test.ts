@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { address, ask, reasonIn, send } from "./api";
+import { address, ask, meant, reasonIn, send, shown } from "./api";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -46,4 +46,20 @@ describe("ask", () => {
     answer(500, "");
     await expect(send("offset", { trace: 0, offset_ns: 5 })).rejects.toThrow("the server answered 500");
   });
+});
+
+describe("characters that change the direction of text", () => {
+  const [name, seen] = ["a\u202eb\u2066", "a\\u202eb\\u2066"];
+
+  it("are seen as escapes, wherever the server sends them", () => {
+    expect(JSON.parse(shown(JSON.stringify({ name })))).toEqual({ name: seen });
+    expect(shown('"größe 😀"')).toBe('"größe 😀"');
+  });
+
+  it("are sent back as they were", () => {
+    expect(address("search", { q: seen })).toBe(address("search", { q: name }));
+    expect(JSON.parse(meant(JSON.stringify({ name: seen }), "\\\\u"))).toEqual({ name });
+  });
+
+  it("leave other escapes alone", () => expect(meant("\\u0041", "\\u")).toBe("\\u0041"));
 });

@@ -21,7 +21,7 @@ export async function ask<P extends keyof Gets>(
   signal?: AbortSignal,
 ): Promise<Gets[P]["answer"]> {
   const response = await request(address(path, query), signal ? { signal } : {});
-  return (await response.json()) as Gets[P]["answer"];
+  return (await json(response)) as Gets[P]["answer"];
 }
 
 /** Asks for bytes. */
@@ -39,8 +39,9 @@ export async function askWith<P extends Bodied>(
   body: Posts[P]["body"],
   signal: AbortSignal,
 ): Promise<Posts[P]["answer"]> {
-  const response = await request(address(path, {}), { method: "POST", body: JSON.stringify(body), signal });
-  return (await response.json()) as Posts[P]["answer"];
+  const sent = meant(JSON.stringify(body), "\\\\u");
+  const response = await request(address(path, {}), { method: "POST", body: sent, signal });
+  return (await json(response)) as Posts[P]["answer"];
 }
 
 /** Tells the server something, or sends it a file. */
@@ -56,7 +57,7 @@ export async function send<P extends Exclude<keyof Posts, Bodied>>(
 export function address(path: string, query: Query): string {
   const parameters = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null) parameters.set(key, written(value));
+    if (value !== undefined && value !== null) parameters.set(key, meant(written(value), "\\u"));
   }
   return `api/${path}?${parameters}`;
 }
@@ -68,11 +69,41 @@ function written(value: string | number | boolean): string {
 
 async function request(url: string, init: RequestInit): Promise<Response> {
   const token = new URLSearchParams(location.search).get("token") ?? "";
-  const response = await fetch(url, { ...init, headers: { "x-traceloom-token": token } });
+  const response = await fetch(url, { ...init, headers: { "x-traceloom-token": token } }).catch((error: unknown) => {
+    // Without any answer, fetch throws this; the work of a request that was given up ends otherwise.
+    throw error instanceof TypeError ? new Gone() : error;
+  });
   if (!response.ok) {
     throw new Error(reasonIn(await response.text().catch(() => "")) || `the server answered ${response.status}`);
   }
   return response;
+}
+
+/** The server does not answer anymore. */
+export class Gone extends Error {
+  constructor() {
+    super("The server has ended.");
+  }
+}
+
+/** Characters that change the direction of text: a name with one could pass for another. */
+const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+async function json(response: Response): Promise<unknown> {
+  return JSON.parse(shown(await response.text()));
+}
+
+/** JSON with characters that change the direction of text written as escapes that people see. */
+export function shown(text: string): string {
+  return text.replace(BIDI, (letter) => `\\\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** The same the other way round: what the page shows can be sent back. */
+export function meant(text: string, escape: "\\u" | "\\\\u"): string {
+  const escaped = /(\\\\?)u(061c|200e|200f|202[a-e]|206[6-9])/g;
+  return text.replace(escaped, (whole, slashes: string, code: string) =>
+    `${slashes}u` === escape ? String.fromCharCode(parseInt(code, 16)) : whole,
+  );
 }
 
 /** The sentence of a refusal. */

@@ -29,7 +29,7 @@ describe("painted", () => {
   });
 
   it("is faint near the background", () => {
-    expect(painted([0, 0, 0], false).faint).toBe("rgb(184,184,184)");
-    expect(painted([255, 255, 255], true).faint).toBe("rgb(89,89,89)");
+    expect(painted([0, 0, 0], false).faint.css).toBe("rgb(184,184,184)");
+    expect(painted([255, 255, 255], true).faint.css).toBe("rgb(89,89,89)");
   });
 });

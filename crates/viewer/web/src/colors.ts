@@ -35,31 +35,31 @@ export const light: Palette = {
 
 export type Rgb = [red: number, green: number, blue: number];
 
-/** How a bar looks. */
-export interface Paint {
+/** A color, in the forms that drawing needs. */
+export interface Tone {
   css: string;
   /** The color of text that can be read on it. */
   text: string;
-  /** The same if another name is looked at. */
-  faint: string;
-  faintText: string;
   /** As pixels: 0xAABBGGRR. */
   pixel: number;
-  faintPixel: number;
+}
+
+/** How a bar looks: by itself, next to a selection, and next to what was searched for. */
+export interface Paint extends Tone {
+  soft: Tone;
+  faint: Tone;
 }
 
 export function painted(rgb: Rgb, isDark: boolean): Paint {
   const back = isDark ? 24 : 255;
-  const faint = rgb.map((part) => Math.round(part * 0.28 + back * 0.72)) as Rgb;
+  const mixed = (share: number): Rgb => rgb.map((part) => Math.round(part * share + back * (1 - share))) as Rgb;
+  const faint = { ...toneOf(mixed(0.28)), text: isDark ? "#8b95a5" : "#667284" };
+  return { ...toneOf(rgb), soft: toneOf(mixed(0.7)), faint };
+}
+
+function toneOf(rgb: Rgb): Tone {
   const brightness = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2];
-  return {
-    css: `rgb(${rgb.join()})`,
-    text: brightness > 140 ? "#14171c" : "#fff",
-    faint: `rgb(${faint.join()})`,
-    faintText: isDark ? "#8b95a5" : "#8a94a3",
-    pixel: pixelOf(rgb),
-    faintPixel: pixelOf(faint),
-  };
+  return { css: `rgb(${rgb.join()})`, text: brightness > 140 ? "#14171c" : "#fff", pixel: pixelOf(rgb) };
 }
 
 /** A color as a pixel of an image, opaque. */

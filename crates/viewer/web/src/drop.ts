@@ -3,7 +3,7 @@
 import { send } from "./api";
 import { byId } from "./widgets/dom";
 
-/** Opens what is dropped; `done` is called when it is on the server. */
+/** Opens files that are dropped; `done` is called when one is on the server. */
 export function acceptDrops(done: () => void, fail: (message: string) => void): void {
   const shade = byId("shade");
   let depth = 0;
@@ -19,9 +19,13 @@ export function acceptDrops(done: () => void, fail: (message: string) => void): 
     event.preventDefault();
     show(-depth);
     for (const file of event.dataTransfer?.files ?? []) {
-      send("open", { name: file.name }, file).then(done, (error: unknown) =>
-        fail(`${file.name}: ${error instanceof Error ? error.message : String(error)}`),
-      );
+      send("open", { name: file.name }, file).then(done, (error: unknown) => fail(reasonOf(file.name, error)));
     }
   });
+}
+
+/** Why a file was not opened; the server may name it already. */
+function reasonOf(name: string, error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return reason.includes(name) ? reason : `${name}: ${reason}`;
 }

@@ -1,8 +1,8 @@
 // Asks the server what is new, and brings the view to where it should be.
 
-import { ask } from "./api";
+import { ask, Gone } from "./api";
 import type { Linking } from "./linking";
-import { look, lookAtAll, store } from "./store";
+import { look, lookAtFirst, store } from "./store";
 import { isLoading } from "./store/state";
 
 /** Names that one answer has, at most. */
@@ -53,9 +53,8 @@ export class Feed {
       if (isLoading(store.state)) pause = 200;
       this.events.lost("");
     } catch (error) {
-      // Without any answer, fetch throws this; a refusal has its own words.
-      const isGone = error instanceof TypeError || !(error instanceof Error);
-      this.events.lost(isGone ? "The server has ended, or cannot be reached. What is shown stays." : error.message);
+      const reason = error instanceof Error ? error.message : String(error);
+      this.events.lost(error instanceof Gone ? `${reason} You can still look at what is on screen.` : reason);
     }
     this.timer = window.setTimeout(() => void this.poll(), pause);
   }
@@ -90,7 +89,7 @@ export class Feed {
     this.isPlacing = true;
     const isRestored = !isLoading(store.state) && this.awaited === "link" && this.linking.restore();
     if (this.hasMoved) look(view.from, view.to);
-    else if (!isRestored) lookAtAll();
+    else if (!isRestored) lookAtFirst();
     this.isPlacing = false;
     if (isLoading(store.state)) return;
     this.awaited = null;

@@ -10,6 +10,8 @@ describe("duration", () => {
     [48_920, "48.92 µs"],
     [123_456_789, "123.5 ms"],
     [61e9, "61 s"],
+    [72_000e9, "20 h"],
+    [900e9, "15 min"],
     [-2_500_000, "-2.5 ms"],
     [null, "still open"],
   ])("%s", (ns, expected) => expect(duration(ns)).toBe(expected));
@@ -17,7 +19,12 @@ describe("duration", () => {
 
 describe("moment", () => {
   it("is as exact as the step", () => {
-    expect(moment(1_500_000_000)).toBe("1.500000000 s");
+    expect(moment(1_500_000_000)).toBe("1.5 s");
+    expect(moment(3_876_900)).toBe("3.8769 ms");
+    expect(moment(816_663_400)).toBe("816.6634 ms");
+    expect(moment(12_000_000_001)).toBe("12.000000001 s");
+    expect(moment(0)).toBe("0 ns");
+    expect(moment(3_876_900, 1e3)).toBe("3.877 ms");
     expect(moment(1_500_000_000, 1e6)).toBe("1.500 s");
     expect(moment(1_500_000_000, 2e9)).toBe("2 s");
   });
@@ -75,10 +82,10 @@ describe("figures", () => {
 
   it.each([
     [0, "0 B"],
-    [9_999, "9999 B"],
-    [10_000, "10.0 kB"],
+    [9_999, "10 kB"],
+    [10_000, "10 kB"],
     [12_345_678, "12.3 MB"],
-    [3e16, "30000.0 TB"],
+    [3e16, "30000 TB"],
   ])("%s bytes", (value, expected) => expect(bytes(value)).toBe(expected));
 
   it("count and share", () => {

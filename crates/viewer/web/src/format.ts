@@ -11,8 +11,16 @@ const UNITS: [number, string][] = [
 export function duration(ns: number | null | undefined): string {
   if (ns === null || ns === undefined) return "still open";
   const size = Math.abs(ns);
+  if (size >= 600e9) return long(ns);
   const [scale, unit] = UNITS.find(([scale]) => size >= scale) ?? [1, "ns"];
   return `${trim(ns / scale)} ${unit}`;
+}
+
+/** Minutes, hours or days: nobody counts in thousands of seconds. */
+function long(ns: number): string {
+  const minutes = ns / 60e9;
+  if (Math.abs(minutes) < 120) return `${trim(minutes)} min`;
+  return Math.abs(minutes) < 48 * 60 ? `${trim(minutes / 60)} h` : `${trim(minutes / 1440)} d`;
 }
 
 function trim(value: number): string {
@@ -20,10 +28,18 @@ function trim(value: number): string {
   return value.toFixed(digits).replace(/\.?0+$/, "");
 }
 
-/** A point in time, exact to the step that is shown. */
-export function moment(ns: number, stepNs = 1): string {
-  const digits = stepNs >= 1e9 ? 0 : Math.min(9, Math.ceil(9 - Math.log10(Math.max(1, stepNs))));
-  return `${(ns / 1e9).toFixed(digits)} s`;
+/** A point in time, in the unit that fits it; exact to the step, or to the nanosecond. */
+export function moment(ns: number, stepNs = 0): string {
+  const size = Math.abs(ns);
+  const [scale, unit] = UNITS.find(([scale]) => size >= scale) ?? [1, "ns"];
+  const digits = Math.max(0, Math.ceil(Math.log10(scale / Math.max(1, stepNs)) - 1e-9));
+  const text = (ns / scale).toFixed(digits);
+  return `${stepNs === 0 && digits > 0 ? text.replace(/\.?0+$/, "") : text} ${unit}`;
+}
+
+/** A point in time in seconds, all with the same number of digits: for lists. */
+export function seconds(ns: number): string {
+  return `${(ns / 1e9).toFixed(9)} s`;
 }
 
 const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
@@ -77,7 +93,7 @@ export function wallClock(unixOriginNs: string, ns: number): string {
   return `${date.toISOString().slice(0, 19).replace("T", " ")}.${fraction} UTC`;
 }
 
-/** A value with as many digits as can be told apart. */
+/** A value with as many digits as can be distinguished. */
 export function figure(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en-US");
   return Number(value.toPrecision(6)).toString();
@@ -87,11 +103,12 @@ export function figure(value: number): string {
 export function bytes(count: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let unit = 0;
-  while (Math.abs(count) >= 10_000 && unit < units.length - 1) {
+  while (Math.abs(count) >= 1000 && unit < units.length - 1) {
     count /= 1000;
     unit += 1;
   }
-  return `${unit === 0 ? count : count.toFixed(1)} ${units[unit]}`;
+  const digits = Math.abs(count) >= 100 ? 0 : Math.abs(count) >= 10 ? 1 : 2;
+  return `${unit === 0 ? count : String(Number(count.toFixed(digits)))} ${units[unit]}`;
 }
 
 /** A count with separators. */
@@ -99,7 +116,7 @@ export function count(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** A part of a whole. */
+/** A share of a whole. */
 export function share(part: number, whole: number): string {
   return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : "";
 }

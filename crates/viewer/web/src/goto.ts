@@ -1,7 +1,9 @@
 // Asks for a time and goes there.
 
-import { parseTime } from "./format";
+import { moment, parseTime } from "./format";
+import { toast } from "./header";
 import { look, store, viewWidth } from "./store";
+import { extent, openTraces } from "./store/state";
 import { element } from "./widgets/dom";
 
 export function goto(dialog: HTMLDialogElement): void {
@@ -14,6 +16,10 @@ export function goto(dialog: HTMLDialogElement): void {
     take: (at) => {
       const half = viewWidth(store.state.view) / 2;
       look(at - half, at + half);
+      const { from, to } = extent(store.state);
+      const [what, s] = openTraces(store.state).length > 1 ? ["traces", ""] : ["trace", "s"];
+      if (at > to) toast(`The ${what} end${s} at ${moment(to)}.`);
+      else if (at < from) toast(`The ${what} start${s} at ${moment(from)}.`);
     },
   });
 }
@@ -26,7 +32,7 @@ export interface TimeQuestion {
   placeholder?: string;
   value?: string;
   note?: string;
-  /** Said if what was typed is not a time. */
+  /** Shown if the text is not a time. */
   mistake: string;
   /** What else can be chosen. */
   more?: HTMLElement[];
@@ -41,7 +47,7 @@ export function askTime(dialog: HTMLDialogElement, question: TimeQuestion): void
   const form = element(
     "form",
     { method: "dialog" },
-    element("h3", {}, question.title),
+    element("h2", {}, question.title),
     ...(note === undefined ? [] : [element("p", { class: "note" }, note)]),
     input,
     element("button", {}, question.button),

@@ -1,20 +1,44 @@
-// The line above the timeline, and what is said about the traces as a whole.
+// The line above the timeline, and messages about the traces.
 
 import { bytes } from "./format";
 import { store } from "./store";
-import { baseName, isLoading } from "./store/state";
-import { byId } from "./widgets/dom";
+import { baseName, hasTimes, isLoading, openTraces } from "./store/state";
+import { byId, element } from "./widgets/dom";
 
-/** Why something is said: each reason takes back only its own words. */
-type Reason = "dropped" | "failed" | "lost";
+/** Why something is reported: each reason takes back only its own text. */
+type Reason = "failed" | "lost";
 
-/** Says something over the timeline; no text takes it back. */
+/** Texts that the user closed. */
+const closed = new Set<string>();
+
+/** Reports something over the timeline; no text takes it back. */
 export function say(text: string, why: Reason): void {
   const notice = byId("notice");
-  if (text === "" && notice.dataset["why"] !== why) return;
-  notice.textContent = text;
+  if (closed.has(text) || (text === "" && notice.dataset["why"] !== why)) return;
+  const close = element("button", { class: "close", "aria-label": "Close", title: "Close" }, "×");
+  close.addEventListener("click", () => {
+    closed.add(text);
+    notice.hidden = true;
+  });
+  notice.replaceChildren(element("span", {}, text), close);
   notice.dataset["why"] = text === "" ? "" : why;
   notice.hidden = text === "";
+}
+
+/** How long a toast is seen, in milliseconds; longer while the pointer is on it. */
+const TOAST = 6000;
+
+/** Reports something that goes away by itself. */
+export function toast(text: string): void {
+  const made = element("div", { class: "toast", role: "status" }, text);
+  const close = element("button", { class: "close", "aria-label": "Close", title: "Close" }, "×");
+  const remove = (): void => made.remove();
+  let timer = window.setTimeout(remove, TOAST);
+  made.addEventListener("pointerenter", () => clearTimeout(timer));
+  made.addEventListener("pointerleave", () => (timer = window.setTimeout(remove, TOAST)));
+  close.addEventListener("click", remove);
+  made.append(close);
+  byId("toasts").replaceChildren(made);
 }
 
 /** Shows the traces and how far loading is, from now on. */
@@ -30,7 +54,7 @@ export function followTraces(): void {
 }
 
 function showTraces(): void {
-  const { traces } = store.state.server;
+  const traces = openTraces(store.state);
   const names = traces.map((trace) => baseName(trace.path));
   const [only] = traces;
   const about =
@@ -40,27 +64,35 @@ function showTraces(): void {
   const line = byId("traces");
   line.textContent = about.filter((text) => text !== "").join(" · ");
   line.title = traces.map((trace) => trace.path).join("\n");
-  document.title = `${names.join(", ").slice(0, 80)} – Traceloom`;
+  document.title = names.length > 0 ? `${names.join(", ").slice(0, 80)} – Traceloom` : "Traceloom";
   showFailures();
 }
 
 function showFailures(): void {
-  const { traces } = store.state.server;
-  const failed = traces.filter((trace) => trace.state === "failed").map((trace) => trace.error ?? "");
+  const traces = openTraces(store.state);
+  const failed = traces.filter((trace) => trace.state === "failed");
+  const errors = failed.map((trace) => sentence(trace.error ?? ""));
   const empty = byId("empty");
   empty.hidden = !isEmpty() || isLoading(store.state);
-  empty.textContent =
-    failed.length > 0
-      ? failed.join("\n")
-      : "There is nothing on a time axis in this trace. The panels below show what there is.";
-  say(failed.length > 0 && !isEmpty() ? `${failed.join(" ")} What was read is shown.` : "", "failed");
+  empty.textContent = errors.length > 0 ? errors.join("\n") : traces.length > 0 ? NO_TIMES : NO_TRACE;
+  const rest = failed.some(hasTimes) ? ["Everything before the damage is shown."] : [];
+  say(errors.length > 0 && !isEmpty() ? [...errors, ...rest].join(" ") : "", "failed");
+}
+
+const NO_TIMES = "Nothing in this trace has a time. The panels below show its contents.";
+const NO_TRACE = "Drop a trace here to open it.";
+
+/** A message with a full stop. */
+export function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
 /** Whether nothing has a time. */
 function isEmpty(): boolean {
   const { from_ns, traces, tracks, logs, counters } = store.state.server;
   const hasTracks = tracks.some((track) => track.spans + track.events + track.switches > 0);
-  const hasMore = logs > 0 || counters.length > 0 || traces.some((trace) => trace.memory !== null);
+  const hasValues = counters.some((counter) => counter.samples > 0);
+  const hasMore = logs > 0 || hasValues || traces.some((trace) => trace.memory !== null);
   return from_ns === null || !(hasTracks || hasMore);
 }
 
@@ -71,5 +103,8 @@ function showProgress(): void {
   const host = byId("progress");
   (host.firstElementChild as HTMLElement).style.width = isOn ? `${100 * part}%` : "0";
   host.setAttribute("aria-valuenow", String(Math.round(100 * part)));
-  byId("status").textContent = isOn ? `reading ${Math.floor(100 * part)} % of ${bytes(total_bytes)}` : "";
+  // Spans are put in order after the last byte was read.
+  const stage = part < 1 ? `reading ${Math.floor(100 * part)} % of ${bytes(total_bytes)}` : "arranging tracks …";
+  host.classList.toggle("arranging", isOn && part >= 1);
+  byId("status").textContent = isOn ? stage : "";
 }

@@ -13,13 +13,14 @@ const MOUSE: [string, string][] = [
   ["drag", "move"],
   ["alt + wheel", "move"],
   ["shift + wheel", "scroll"],
-  ["drag on the ruler", "select a stretch of time"],
-  ["shift + drag", "select a stretch of time on some tracks"],
+  ["drag on the ruler", "select a time range"],
+  ["shift + drag", "select a time range on some tracks"],
   ["click", "select a span and all of its name"],
   ["double click", "zoom to the selection"],
   ["drag a name on the left", "move its track; alt + ↑ and alt + ↓ too"],
   ["↑ and ↓ on a name", "the name above or below; Enter folds"],
   ["alt + drag a heading", "move a trace on the axis"],
+  ["double click a heading", "zoom to its file"],
 ];
 
 /** How a key is written on most keyboards. */
@@ -44,7 +45,7 @@ export function showKeys(dialog: HTMLDialogElement, keys: Key[]): void {
   }
   const close = element("button", { autofocus: "" }, "Close");
   close.addEventListener("click", () => dialog.close());
-  dialog.replaceChildren(element("h3", {}, "Keys"), list, close);
+  dialog.replaceChildren(element("h2", {}, "Keys"), list, close);
   dialog.showModal();
 }
 

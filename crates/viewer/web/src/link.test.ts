@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { linkTo, panelsOf, parsed, placeIn, restored, written, wrongOffsets, type Linked } from "./link";
+import { isJump, linkTo, panelsOf, parsed, placeIn, restored, written, wrongOffsets, type Linked } from "./link";
 import { Names } from "./store/names";
 import { NO_TRACKS, NOTHING } from "./store/state";
 import { page, trace, track } from "./testing/page";
@@ -28,6 +28,9 @@ const full = page(
       pinned: new Set([0]),
       order: [2, 0, 1],
       groups: new Set(["0/game"]),
+      filter: "work",
+      sort: "busy",
+      isCompact: true,
     },
     scroll: 12.6,
     panel: "log",
@@ -113,4 +116,16 @@ describe("offsets of a link", () => {
     expect(wrongOffsets(link, full)).toEqual([{ trace: 1, ns: -5 }]);
     expect(wrongOffsets(null, full)).toEqual([]);
   });
+});
+
+describe("isJump", () => {
+  const link = { ...linkTo(full), from: 0, to: 100 };
+  it.each([
+    ["a small move", { from: 10, to: 110 }, false],
+    ["another place", { from: 200, to: 300 }, true],
+    ["a close look", { from: 50, to: 51 }, true],
+    ["another panel", { panel: "sql" }, true],
+    ["another selection", { name: "x" }, true],
+    ["a scroll", { scroll: 99 }, false],
+  ])("%s", (_, change, expected) => expect(isJump(link, { ...link, ...change })).toBe(expected));
 });

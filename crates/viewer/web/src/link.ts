@@ -18,6 +18,9 @@ export interface Linked {
   hidden: number[];
   pinned: number[];
   order: readonly number[];
+  filter: string;
+  sort: string;
+  isCompact: boolean;
   scroll: number;
   /** How high the panels are. */
   height: number | null;
@@ -45,6 +48,9 @@ export function linkTo(state: PageState): Linked {
     hidden: [...tracks.hidden],
     pinned: [...tracks.pinned],
     order: tracks.order,
+    filter: tracks.filter,
+    sort: tracks.sort,
+    isCompact: tracks.isCompact,
     scroll: Math.round(state.scroll),
     height: state.panelHeight,
     offsets: server.traces.map((trace) => trace.offset_ns),
@@ -105,6 +111,9 @@ export function restored(link: Linked, state: PageState): Partial<PageState> {
       hidden: new Set(numbers(link.hidden)),
       pinned: new Set(numbers(link.pinned)),
       order: numbers(link.order),
+      filter: typeof link.filter === "string" ? link.filter : "",
+      sort: link.sort === "busy" || link.sort === "name" ? link.sort : "file",
+      isCompact: (link.isCompact as unknown) === true,
     },
     scroll: isNumber(link.scroll) ? link.scroll : 0,
     panelHeight: isNumber(link.height) ? link.height : null,
@@ -126,3 +135,14 @@ export function placeIn(link: Linked): (Place & { ts: number }) | null {
   if (!isNumber(track) || !isNumber(kind) || !isNumber(depth) || !isNumber(index)) return null;
   return { track, kind, depth, index, ts: isNumber(ts) ? ts : 0 };
 }
+
+/** Whether one link is a jump away from another, so that Back should lead to it. */
+export function isJump(from: Linked, to: Linked): boolean {
+  const chosen = ({ panel, place, name, range }: Linked): string => JSON.stringify([panel, place, name, range]);
+  const isElsewhere = to.from >= from.to || to.to <= from.from;
+  const scale = (to.to - to.from) / (from.to - from.from);
+  return chosen(from) !== chosen(to) || isElsewhere || scale > MAX_ZOOM || scale < 1 / MAX_ZOOM;
+}
+
+/** A view that is so many times wider or narrower is another place. */
+const MAX_ZOOM = 8;

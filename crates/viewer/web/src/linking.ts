@@ -1,8 +1,8 @@
 // Keeps the address up to date, and opens what it asks for.
 
 import { ask, EVENT, send } from "./api";
-import { linkTo, panelsOf, parsed, placeIn, restored, written, wrongOffsets, type Linked } from "./link";
-import { look, select, store } from "./store";
+import { isJump, linkTo, panelsOf, parsed, placeIn, restored, written, wrongOffsets, type Linked } from "./link";
+import { look, NOTHING, select, store } from "./store";
 
 /** Written not more often than needed, in milliseconds. */
 const PAUSE = 150;
@@ -10,6 +10,10 @@ const PAUSE = 150;
 export class Linking {
   private readonly link = parsed(location.hash);
   private waiting = 0;
+  /** What the address says. */
+  private last: Linked | null = null;
+  /** The selection of an address is still asked for. */
+  private isRestoring = false;
 
   constructor() {
     // Panels may be opened before the view can be.
@@ -49,12 +53,38 @@ export class Linking {
       ],
       () => this.write(),
     );
+    addEventListener("popstate", () => this.goBack());
     this.write();
   }
 
   private write(): void {
     clearTimeout(this.waiting);
-    this.waiting = window.setTimeout(() => history.replaceState(null, "", written(linkTo(store.state))), PAUSE);
+    this.waiting = window.setTimeout(() => this.writeNow(), PAUSE);
+  }
+
+  private writeNow(): void {
+    if (this.isRestoring) return;
+    const next = linkTo(store.state);
+    const isNew = this.last !== null && isJump(this.last, next);
+    this.last = next;
+    if (isNew) history.pushState(null, "", written(next));
+    else history.replaceState(null, "", written(next));
+  }
+
+  /** Shows what the address says after Back or Forward. */
+  private goBack(): void {
+    const link = parsed(location.hash);
+    if (!link) return;
+    clearTimeout(this.waiting);
+    // Only the name, the range and the tracks come with the link; the span is asked for again.
+    store.set({ selection: NOTHING });
+    store.set({ ...restored(link, store.state), links: panelsOf(link) });
+    look(link.from, link.to);
+    [this.last, this.isRestoring] = [link, true];
+    void reselect(link).finally(() => {
+      this.isRestoring = false;
+      this.write();
+    });
   }
 }
 

@@ -4,7 +4,7 @@ import "./style.css";
 import { acceptDrops } from "./drop";
 import { Feed } from "./feed";
 import { goto } from "./goto";
-import { followTraces, say } from "./header";
+import { followTraces, say, sentence, toast } from "./header";
 import { listen, showKeys, type Key } from "./keys";
 import { Linking } from "./linking";
 import { followSize, sizePanels } from "./panels/size";
@@ -13,14 +13,18 @@ import { Search } from "./search/search";
 import { arrange, lookAtAll, NOTHING, openPanel, select, store } from "./store";
 import { followTheme, toggleTheme } from "./theme";
 import { toggleBoxMode } from "./timeline/input";
+import { Edges } from "./timeline/edges";
 import { Minimap } from "./timeline/minimap";
 import { Timeline } from "./timeline/timeline";
+import { TrackTools } from "./timeline/tools";
 import { byId } from "./widgets/dom";
 
 followTheme();
 followTraces();
 const timeline = new Timeline();
+new Edges(timeline);
 new Minimap();
+const tools = new TrackTools();
 const linking = new Linking();
 const tabs = new Tabs();
 const search = new Search();
@@ -44,6 +48,8 @@ const keys: Key[] = [
   { keys: ["b"], what: "dragging selects a box of time and tracks", run: toggleBoxMode },
   { keys: ["["], what: "previous panel", run: () => tabs.step(-1) },
   { keys: ["]"], what: "next panel", run: () => tabs.step(1) },
+  { keys: ["T"], what: "filter tracks by name", run: () => tools.focus() },
+  { keys: ["C"], what: "one low row per track, or all of its rows", run: () => tools.toggleCompact() },
   { keys: ["c"], what: "fold all tracks, or unfold them", run: () => timeline.foldAll() },
   { keys: ["H"], what: "show hidden tracks", run: () => arrange({ hidden: new Set() }) },
   { keys: ["t"], what: "light or dark", run: toggleTheme },
@@ -61,7 +67,7 @@ const buttons = {
 };
 for (const [id, run] of Object.entries(buttons)) byId(id).addEventListener("click", run);
 
-/** Tracks that need little room leave it to the panels, and a trace without spans opens with the panel that has most. */
+/** Gives the panels the room that few tracks leave; a trace without spans opens with the panel that shows most of it. */
 function fitPanels(): void {
   if (store.state.panelHeight !== null) return;
   const room = innerHeight - byId("timeline").getBoundingClientRect().top;
@@ -81,6 +87,6 @@ const feed = new Feed(linking, {
 });
 acceptDrops(
   () => feed.added(),
-  (message) => say(message, "dropped"),
+  (message) => toast(sentence(message)),
 );
 void feed.poll();

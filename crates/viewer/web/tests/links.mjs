@@ -66,7 +66,7 @@ async function linksReopen(viewer, browser) {
       panels.stats?.table.filter === "e",
   );
   await viewer.rowsAre("and there", (rows) => rows.length > 0 && rows.every((row) => /e/i.test(row.Name)));
-  await linkReopens(viewer, browser, "a stretch of time");
+  await linkReopens(viewer, browser, "a time range");
 }
 
 /// A link that is no link of ours changes nothing.
@@ -105,12 +105,13 @@ async function oddLinksAreHarmless(viewer, browser) {
   }
 }
 
-/// A picture in a file: a real one, of the size of the timeline.
+/// A picture in a file: a real one, twice as fine as the timeline, named after what it shows.
 async function pictureIsSaved(viewer) {
   for (const act of [() => viewer.press("e"), () => viewer.page.getByRole("button", { name: "PNG" }).click()]) {
     await viewer.focus();
     const saved = viewer.page.waitForEvent("download");
     await act();
+    assert.match((await saved).suggestedFilename(), /^game\.prof-.+-.+\.png$/);
     const bytes = fs.readFileSync(await (await saved).path());
     assert.equal(bytes.subarray(0, 8).toString("latin1"), "\x89PNG\r\n\x1a\n");
     const size = await viewer.page.evaluate(
@@ -128,28 +129,76 @@ async function pictureIsSaved(viewer) {
     );
     const box = await viewer.page.locator("#timeline").boundingBox();
     assert.ok(
-      Math.abs(size.width - box.width) <= 2 && Math.abs(size.height - box.height) <= 2,
+      Math.abs(size.width - 2 * box.width) <= 2 && Math.abs(size.height - 2 * box.height) <= 2,
       `${JSON.stringify(size)}, ${JSON.stringify(box)}`,
     );
     assert.ok(size.colors > 10, `${size.colors} colours are no picture`);
   }
 }
 
-/// A file that is dropped on the page is shown beside the first, and can be moved.
-async function dropIsOpened(viewer, file) {
-  const name = path.basename(file);
+/// Drops a file on the page.
+async function drop(viewer, name, bytes) {
   const data = await viewer.page.evaluateHandle(
     ([name, bytes]) => {
       const transfer = new DataTransfer();
       transfer.items.add(new File([Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))], name));
       return transfer;
     },
-    [name, fs.readFileSync(file).toString("base64")],
+    [name, bytes.toString("base64")],
   );
   await viewer.page.dispatchEvent("body", "dragenter", { dataTransfer: data });
   await viewer.page.locator("#shade").waitFor();
   await viewer.page.dispatchEvent("body", "drop", { dataTransfer: data });
   await viewer.page.locator("#shade").waitFor({ state: "hidden" });
+}
+
+/// A file that is not a trace leaves a message that can be closed, and nothing else.
+async function wrongFileIsRefused(viewer) {
+  await drop(viewer, "notes.txt", Buffer.from("hello just some notes"));
+  const toast = viewer.page.locator(".toast").filter({ hasText: "notes.txt" });
+  await toast.waitFor();
+  await viewer.excuse("POST", "api/open", 422);
+  await toast.getByRole("button", { name: "Close" }).click();
+  await toast.waitFor({ state: "detached" });
+  assert.equal(await viewer.page.getByText("notes.txt").count(), 0, "nothing of it is left");
+}
+
+/// A trace is closed by its heading, and the other one stays.
+async function traceIsClosed(viewer, file) {
+  const name = path.basename(file);
+  const spans = async () => (await viewer.csv()).reduce((sum, row) => sum + Number(row.Spans), 0);
+  const before = await spans();
+  await viewer.page.locator(".label.group").filter({ hasText: name }).getByRole("button", { name: "× Close" }).click();
+  await until(
+    "the trace is gone",
+    () => viewer.page.locator("#traces").textContent(),
+    (text) => !text.includes(name),
+  );
+  await until("and its spans are", spans, (left) => left > 0 && left < before);
+}
+
+/// Back leads to where the view was before a jump.
+async function backLeadsBack(viewer) {
+  await viewer.focus();
+  await viewer.press("Escape", "0");
+  await viewer.panel("selection");
+  const before = await viewer.linkIs(
+    "nothing is selected",
+    ({ panel, name }) => panel === "selection" && name === null,
+  );
+  await viewer.panel("stats");
+  await viewer.linkIs("the panel is in the link", ({ panel }) => panel === "stats");
+  await viewer.page.goBack();
+  await viewer.linkIs("Back opens the panel before", ({ panel }) => panel === before.panel);
+  await viewer.page.locator("#tabs [data-panel=selection][aria-selected=true]").waitFor();
+  await viewer.page.goForward();
+  await viewer.linkIs("and Forward the other", ({ panel }) => panel === "stats");
+}
+
+/// A file that is dropped on the page is shown next to the first, and can be moved.
+async function dropIsOpened(viewer, file) {
+  const name = path.basename(file);
+  await drop(viewer, name, fs.readFileSync(file));
   await viewer.page.locator("#traces").filter({ hasText: name }).waitFor();
   await viewer.isDrawn();
   const groups = viewer.page.locator(".label.group");
@@ -167,7 +216,7 @@ async function dropIsOpened(viewer, file) {
     async () => (await viewer.csv()).reduce((sum, row) => sum + Number(row.Spans), 0),
     (sum) => sum === spans,
   );
-  const offset = viewer.page.locator(".label.group").filter({ hasText: name }).locator("button.stays");
+  const offset = viewer.page.locator(".label.group").filter({ hasText: name }).locator('[data-what^="offset"]');
   await offset.click();
   const dialog = viewer.page.getByRole("dialog");
   await dialog.getByLabel("Offset").fill("250ms");
@@ -186,5 +235,8 @@ await test(async (viewer, { more }, browser) => {
   await oddLinksAreHarmless(viewer, browser);
   await viewer.focus();
   await viewer.press("Escape", "0");
+  await backLeadsBack(viewer);
+  await wrongFileIsRefused(viewer);
   await dropIsOpened(viewer, more.other);
+  await traceIsClosed(viewer, more.other);
 });

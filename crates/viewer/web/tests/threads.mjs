@@ -78,6 +78,56 @@ async function allFold(viewer, threads) {
   await until("as before", heads, (count) => count <= before + 1);
 }
 
+/// The track at the top stays there when all are folded.
+async function topStays(viewer) {
+  const { page } = viewer;
+  await page.locator('[data-what="track 7"]').focus();
+  for (let at = 8; at < 40; at++) await viewer.press("ArrowDown");
+  await viewer.focus();
+  const first = () =>
+    page.evaluate(() => {
+      const top = document.querySelector("#timeline").getBoundingClientRect().top + 24;
+      const heads = [...document.querySelectorAll(".label.head")].map((label) => ({
+        name: label.textContent,
+        at: label.getBoundingClientRect().bottom,
+      }));
+      return heads.filter(({ at }) => at > top).sort((one, other) => one.at - other.at)[0]?.name;
+    });
+  const number = async () => Number(/worker (\d+)/.exec((await first()) ?? "")?.[1]);
+  const before = await number();
+  for (const what of ["folded", "unfolded"]) {
+    await viewer.press("c");
+    await viewer.linkIs(what, ({ folded }) => folded.length > 0 === (what === "folded"));
+    assert.ok(Math.abs((await number()) - before) <= 1, `worker ${before} was at the top, now ${await number()} is`);
+  }
+}
+
+/// Tracks can be filtered and shown in low rows.
+async function tracksAreFiltered(viewer) {
+  const { page } = viewer;
+  const labels = () =>
+    page.locator(".label.head [role=button]").evaluateAll((heads) => heads.map((head) => head.title));
+  await viewer.press("T");
+  await page.keyboard.type("worker 123");
+  await until("only tracks with the name are shown", labels, (names) => names.every((name) => /worker 123/.test(name)));
+  await viewer.press("Escape");
+  await until("all are back", labels, (names) => names.some((name) => !/worker 123/.test(name)));
+  await viewer.press("C");
+  const rows = page.locator(".label.spans");
+  await until(
+    "low rows show more tracks",
+    () => rows.count(),
+    (count) => count > 15,
+  );
+  assert.ok((await rows.first().boundingBox()).height <= 12.5);
+  await viewer.press("C");
+  await until(
+    "and the other way round",
+    () => rows.count(),
+    (count) => count === 0,
+  );
+}
+
 await test(async (viewer, { more: { threads } }) => {
   await viewer.focus();
   await viewer.press("0");
@@ -85,5 +135,7 @@ await test(async (viewer, { more: { threads } }) => {
   await threadsAreFound(viewer, threads);
   await keysWalk(viewer);
   await allFold(viewer, threads);
+  await topStays(viewer);
+  await tracksAreFiltered(viewer);
   assert.ok((await viewer.page.locator(".label").count()) < 100, "what is not seen is still not there");
 });

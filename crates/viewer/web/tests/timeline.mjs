@@ -85,7 +85,7 @@ async function searchFinds(viewer) {
   const isAt =
     ({ ts_ns }) =>
     ({ name }, shown) =>
-      name === "Collide" && shown.includes(`${(ts_ns / 1e9).toFixed(9)} s`);
+      name === "Collide" && isShown(/\bat([\d.]+ (?:s|ms|µs|ns))average/.exec(shown)?.[1] ?? "", ts_ns);
   const selects = async (what, span) => {
     const [isRight, panel] = [isAt(span), viewer.page.locator("#panel")];
     await until(
@@ -121,7 +121,33 @@ async function searchFinds(viewer) {
   );
 }
 
-/// Who presses keys faster than the server answers gets to the same place.
+/// A span that is selected leaves what is inside it as strong as before.
+async function childrenStayStrong(viewer) {
+  await viewer.selectName("Frame");
+  await viewer.press("n", "f");
+  await viewer.linkIs("a frame fills the view", ({ place }) => place !== null);
+  const picture = async () => {
+    await viewer.isDrawn();
+    // Below the row of the frame, and clear of its edges.
+    return viewer.page.locator("#picture").evaluate((canvas) => {
+      const context = canvas.getContext("2d");
+      return [...context.getImageData(canvas.width * 0.15, 94, canvas.width * 0.7, 48).data];
+    });
+  };
+  await viewer.page.locator("#panel strong").filter({ hasText: "Frame" }).first().waitFor();
+  const selected = await picture();
+  await viewer.press("Escape");
+  await viewer.linkIs("nothing is selected", ({ place, name }) => place === null && name === null);
+  const plain = await until(
+    "the frame of the selection is gone",
+    picture,
+    (pixels) => pixels.length === selected.length,
+  );
+  const changed = plain.filter((part, at) => part !== selected[at]).length;
+  assert.ok(changed < plain.length / 200, `${changed} of ${plain.length} parts of pixels changed`);
+}
+
+/// Keys that are pressed faster than the server answers lead to the same place.
 async function keysMayBeFast(viewer) {
   const spans = viewer.query("select ts_ns, dur_ns from spans where name = 'Collide' order by ts_ns limit 4");
   await viewer.selectName("Collide");
@@ -231,7 +257,7 @@ async function spansAreUnderThePointer(viewer) {
     ),
   );
   assert.ok(isShown(facts.total.split("  ")[0], span.dur_ns), `${told}: ${span.dur_ns} ns expected`);
-  assert.ok(isShown(facts.own.split("  ")[0], span.self_ns), `${told}: ${span.self_ns} ns of its own expected`);
+  assert.ok(isShown(facts.self.split("  ")[0], span.self_ns), `${told}: ${span.self_ns} ns of its own expected`);
   assert.ok(isShown(facts.average.split("  ")[0], named.mean_ns), `${told}: ${named.mean_ns} ns on average expected`);
   await viewer.page.mouse.down();
   await viewer.page.mouse.up();
@@ -250,6 +276,7 @@ await test(async (viewer) => {
   await mouseMoves(viewer);
   await minimapMoves(viewer, extent);
   await searchFinds(viewer);
+  await childrenStayStrong(viewer);
   await keysMayBeFast(viewer);
   await themeFollows(viewer);
   await gotoMoves(viewer);

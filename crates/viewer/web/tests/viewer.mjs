@@ -179,7 +179,10 @@ export class Viewer {
       .first()
       .evaluate((list) =>
         Object.fromEntries(
-          [...list.querySelectorAll("dt")].map((term) => [term.textContent, term.nextElementSibling.textContent]),
+          [...list.querySelectorAll("dt")].map((term) => {
+            const parts = [...term.nextElementSibling.childNodes].filter((part) => part.nodeName !== "SMALL");
+            return [term.textContent, parts.map((part) => part.textContent).join("")];
+          }),
         ),
       );
   }
@@ -203,12 +206,26 @@ export class Viewer {
   }
 }
 
-const UNITS = { ns: 1, µs: 1e3, ms: 1e6, s: 1e9, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, "%": 0.01, "": 1 };
+const UNITS = {
+  ns: 1,
+  µs: 1e3,
+  ms: 1e6,
+  s: 1e9,
+  min: 60e9,
+  h: 3600e9,
+  d: 86400e9,
+  B: 1,
+  kB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  "%": 0.01,
+  "": 1,
+};
 
 /// Whether a text such as `48.92 µs` is what a number looks like, to the last digit that it has.
 export function isShown(text, value) {
   const [, sign, whole, part = "", unit] =
-    /^([-−]?)([\d,]+)(?:\.(\d+))?\s*(ns|µs|ms|s|B|kB|MB|GB|%|)$/.exec(text.trim()) ?? [];
+    /^([-−]?)([\d,]+)(?:\.(\d+))?\s*(ns|µs|ms|s|min|h|d|B|kB|MB|GB|%|)$/.exec(text.trim()) ?? [];
   if (whole === undefined) return false;
   const scale = UNITS[unit];
   const shown = (sign ? -1 : 1) * Number(`${whole.replaceAll(",", "")}.${part}`) * scale;

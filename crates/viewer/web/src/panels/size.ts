@@ -17,6 +17,7 @@ export function followSize(): void {
       // A link may be of a larger window.
       sizePanels(height);
       panels.style.height = `${store.state.panelHeight}px`;
+      divider.setAttribute("aria-valuenow", String(Math.round((100 * (store.state.panelHeight ?? 0)) / innerHeight)));
     },
   );
   divider.addEventListener("pointerdown", (down) => {

@@ -2,7 +2,7 @@
 
 import { count } from "../format";
 import type { PageState } from "../store/state";
-import { trackLabel } from "../timeline/layout";
+import { trackLabel } from "../timeline/names";
 import type { SearchAnswer } from "../wire";
 
 /** Threads by name, number or process, in the order of the traces. */

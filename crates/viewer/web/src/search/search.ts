@@ -5,7 +5,7 @@ import { count, duration } from "../format";
 import { highlight, reveal, select, store } from "../store";
 import { selectedAt } from "../store/state";
 import { paint } from "../theme";
-import { trackLabel } from "../timeline/layout";
+import { trackLabel } from "../timeline/names";
 import { byId, element } from "../widgets/dom";
 import type { SearchRow } from "../wire";
 import { nextIn, summary, tracksWith } from "./matching";
@@ -61,7 +61,9 @@ export class Search {
       if (this.field.value !== "") {
         this.field.value = "";
         this.seek();
-      } else this.field.blur();
+      }
+      // The keys are those of the timeline again.
+      byId("picture").focus();
     } else if (event.key === "ArrowDown") {
       event.preventDefault();
       (this.list.firstElementChild as HTMLElement | null)?.focus();

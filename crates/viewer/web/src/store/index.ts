@@ -4,7 +4,9 @@ import { ask, send } from "../api";
 import type { PanelId, PanelLinks } from "./panels";
 import {
   extent,
+  firstCluster,
   initial,
+  NOTHING,
   selected,
   within,
   type PageState,
@@ -30,6 +32,12 @@ export function look(from: number, to: number): void {
 export function lookAtAll(): void {
   const all = extent(store.state);
   look(all.from, all.to);
+}
+
+/** Shows the first trace and those that are not far from it: traces of other days would leave it no pixel. */
+export function lookAtFirst(): void {
+  const { from, to } = firstCluster(store.state);
+  look(from, to);
 }
 
 /** Brings a time into the middle of the view; the selection stays. */
@@ -97,6 +105,12 @@ export function keepLink<K extends keyof PanelLinks>(id: K, link: PanelLinks[K])
 export async function setOffset(trace: number, ns: number): Promise<void> {
   await send("offset", { trace, offset_ns: Math.round(ns) });
   store.set({ asked: store.state.asked + 1 });
+}
+
+/** Closes a trace; the page follows when the server says so. */
+export async function closeTrace(trace: number): Promise<void> {
+  await send("close", { trace });
+  store.set({ asked: store.state.asked + 1, selection: NOTHING });
 }
 
 /** Names that were searched for, or none. */

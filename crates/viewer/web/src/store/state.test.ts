@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { page, trace } from "../testing/page";
 import type { EventDetails } from "../wire";
-import { baseName, extent, faintness, flipped, isLoading, NOTHING, selected, selectedAt, within } from "./state";
+import {
+  baseName,
+  extent,
+  fading,
+  firstCluster,
+  flipped,
+  isLoading,
+  NOTHING,
+  selected,
+  selectedAt,
+  within,
+} from "./state";
 
 const all = { from: 0, to: 1_000_000 };
 
@@ -44,20 +55,20 @@ describe("isLoading", () => {
   });
 });
 
-describe("faintness", () => {
-  it("leaves the selected name alone", () => {
-    const isFaint = faintness(page({}, { selection: { ...NOTHING, name: 3 }, found: new Set([4]) }));
-    expect([isFaint?.(3), isFaint?.(4)]).toEqual([false, true]);
+describe("fading", () => {
+  it("is soft next to a selected name", () => {
+    const fade = fading(page({}, { selection: { ...NOTHING, name: 3 } }));
+    expect([fade?.tone, fade?.isFaded(3), fade?.isFaded(4)]).toEqual(["soft", false, true]);
   });
 
-  it("leaves the found names alone if none is selected", () => {
-    const isFaint = faintness(page({}, { found: new Set([4]) }));
-    expect([isFaint?.(3), isFaint?.(4)]).toEqual([true, false]);
+  it("is strong while a search is active, and leaves the selected name alone", () => {
+    const fade = fading(page({}, { selection: { ...NOTHING, name: 3 }, found: new Set([4]) }));
+    expect([fade?.tone, fade?.isFaded(3), fade?.isFaded(4), fade?.isFaded(5)]).toEqual(["faint", false, false, true]);
   });
 
   it("leaves all alone if nothing was found", () => {
-    expect(faintness(page({}, { found: new Set() }))).toBeNull();
-    expect(faintness(page())).toBeNull();
+    expect(fading(page({}, { found: new Set() }))).toBeNull();
+    expect(fading(page())).toBeNull();
   });
 });
 
@@ -95,4 +106,18 @@ describe("baseName", () => {
     ["folder/", "folder/"],
     ["", ""],
   ])("%s", (path, expected) => expect(baseName(path)).toBe(expected));
+});
+
+describe("firstCluster", () => {
+  const at = (from_ns: number, to_ns: number): ReturnType<typeof trace> => trace({ from_ns, to_ns });
+
+  it("is all of traces that are near each other", () => {
+    const traces = [at(0, 100), at(5_000, 5_010)];
+    expect(firstCluster(page({ traces, from_ns: 0, to_ns: 5_010 }))).toEqual({ from: 0, to: 5_010 });
+  });
+
+  it("leaves out traces of other days, and closed ones", () => {
+    const traces = [at(1e9, 1e9 + 100), at(0, 100), { ...at(-50, 10), state: "closed" as const }];
+    expect(firstCluster(page({ traces, from_ns: 0, to_ns: 1e9 + 100 }))).toEqual({ from: 0, to: 100 });
+  });
 });

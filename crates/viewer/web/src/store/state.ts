@@ -1,6 +1,6 @@
 // Everything that the page knows, and what follows from it.
 
-import type { EventDetails, Found, SpanDetails, State } from "../wire";
+import type { EventDetails, Found, SpanDetails, State, TraceInfo } from "../wire";
 import { Names } from "./names";
 import type { PanelId } from "./panels";
 
@@ -37,7 +37,15 @@ export interface Tracks {
   readonly order: readonly number[];
   /** Headings that are folded, by trace and process. */
   readonly groups: ReadonlySet<string>;
+  /** Only tracks whose name has this text are shown. */
+  readonly filter: string;
+  readonly sort: TrackSort;
+  /** Each track is one low row. */
+  readonly isCompact: boolean;
 }
+
+/** By the order of the file, by time inside spans, or by name. */
+export type TrackSort = "file" | "busy" | "name";
 
 /** What the timeline is asked to bring into view. */
 export type Reveal =
@@ -93,6 +101,9 @@ export const NO_TRACKS: Tracks = {
   pinned: new Set(),
   order: [],
   groups: new Set(),
+  filter: "",
+  sort: "file",
+  isCompact: false,
 };
 
 export function initial(): PageState {
@@ -140,6 +151,27 @@ export function extent({ server: { from_ns, to_ns } }: PageState): Range {
   return { from: from_ns, to: Math.max(to_ns, from_ns + 1) };
 }
 
+/** A gap between traces that is so many times longer than they are leaves them no pixels. */
+const FAR = 1000;
+
+/** The range of the earliest trace and of those that are near. */
+export function firstCluster(state: PageState): Range {
+  const ranges = openTraces(state)
+    .filter(hasTimes)
+    .map(({ from_ns, to_ns, offset_ns }) => ({ from: from_ns + offset_ns, to: to_ns + offset_ns }))
+    .sort((one, other) => one.from - other.from);
+  const [first, ...rest] = ranges;
+  if (!first) return extent(state);
+  const { from } = first;
+  let { to } = first;
+  for (const next of rest) {
+    const longest = Math.max(to - from, next.to - next.from, 1);
+    if (next.from - to > FAR * longest) break;
+    to = Math.max(to, next.to);
+  }
+  return { from, to };
+}
+
 /** A view within reason: not narrower than times can be distinguished, not far beyond the axis. */
 export function within(all: Range, { from, to }: Range): Range {
   const whole = Math.max(all.to - all.from, 10);
@@ -152,10 +184,27 @@ export function within(all: Range, { from, to }: Range): Range {
   return { from: start, to: start + width };
 }
 
-/** Whether bars of a name are drawn faintly, because others are looked at. */
-export function faintness({ selection, found }: PageState): ((name: number) => boolean) | null {
-  if (selection.name !== null) return (name) => selection.name !== name;
-  return found !== null && found.size > 0 ? (name) => !found.has(name) : null;
+/** How names are drawn that are not looked at: faintly next to a search, softly next to a selection. */
+export interface Fading {
+  tone: "soft" | "faint";
+  isFaded(name: number): boolean;
+}
+
+/** Which names are drawn weaker than others; none if nothing is looked at. */
+export function fading({ selection: { name: chosen }, found }: PageState): Fading | null {
+  if (found !== null && found.size > 0)
+    return { tone: "faint", isFaded: (name) => !found.has(name) && name !== chosen };
+  return chosen === null ? null : { tone: "soft", isFaded: (name) => name !== chosen };
+}
+
+/** The traces that were not closed. */
+export function openTraces({ server }: PageState): TraceInfo[] {
+  return server.traces.filter((trace) => trace.state !== "closed");
+}
+
+/** Whether a trace has anything on the axis. */
+export function hasTimes({ from_ns, to_ns, logs, memory }: TraceInfo): boolean {
+  return to_ns > from_ns || logs > 0 || memory !== null;
 }
 
 /** When the selection starts, known as soon as it is found. */

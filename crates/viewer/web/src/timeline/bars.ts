@@ -2,8 +2,8 @@
 
 import { duration } from "../format";
 import { store } from "../store";
-import { faintness } from "../store/state";
-import type { Paint } from "../colors";
+import { fading, type Range } from "../store/state";
+import type { Paint, Tone } from "../colors";
 import { framePaint, paint, palette, switchPaint } from "../theme";
 import { LANE_KINDS, ROW, type Strip } from "./layout";
 import type { LaneBars, Picture } from "./picture";
@@ -69,22 +69,38 @@ const line = new Line();
 /** Draws the lanes of a strip. */
 export function drawBars(scene: Scene, picture: Picture, strip: Strip): void {
   const kind = LANE_KINDS[strip.kind];
-  const isFolded = store.state.tracks.folded.has(strip.number);
+  const { folded, isCompact } = store.state.tracks;
+  const isFolded = isCompact || folded.has(strip.number);
   const [top, bottom] = [scene.scroll, scene.scroll + scene.height];
   for (const lane of picture.lanes.get(strip.number) ?? []) {
     if (lane.kind !== kind || (isFolded && lane.depth > 0)) continue;
     const at = strip.top + lane.depth * ROW;
     if (at + ROW >= top && at <= bottom && at < strip.top + strip.height)
-      drawLane(scene, picture, lane, at, strip.kind);
+      drawLane(scene, picture, lane, { top: at, high: strip.height, kind: strip.kind });
   }
 }
 
-function drawLane(scene: Scene, picture: Picture, lane: LaneBars, top: number, kind: Strip["kind"]): void {
+/** Where a lane is drawn. */
+interface Row {
+  top: number;
+  /** The height of its strip, which may be lower than a row. */
+  high: number;
+  kind: Strip["kind"];
+}
+
+function drawLane(scene: Scene, picture: Picture, lane: LaneBars, { top, high, kind }: Row): void {
   const { context, width } = scene;
   const ratio = devicePixelRatio || 1;
   const { offset, scale } = placed(picture, width);
-  const [y, height] = kind === "switches" ? [top + 2, 6] : [top + 1, ROW - 1];
-  const isFaint = kind === "spans" || kind === "ranges" ? faintness(store.state) : null;
+  const [y, height] = kind === "switches" ? [top + 2, 6] : [top + 1, Math.min(ROW, high) - 1];
+  const fade = kind === "spans" || kind === "ranges" ? fading(store.state) : null;
+  const kept = fade && childrenIn(lane, picture);
+  /** The color of a bar; what is inside the selected span is as strong as the span. */
+  const toneOf = (colors: Paint, bar: number): Tone => {
+    if (!fade?.isFaded(names[bar] as number)) return colors;
+    const isKept = kept && (lefts[bar] as number) >= kept.from && (rights[bar] as number) <= kept.to;
+    return isKept ? colors : colors[fade.tone];
+  };
   const switches = kind === "switches" ? switchPaint() : null;
   const { left: lefts, right: rights, names, lengths } = lane;
   line.start(width * ratio);
@@ -98,18 +114,16 @@ function drawLane(scene: Scene, picture: Picture, lane: LaneBars, top: number, k
     const name = names[bar] as number;
     const length = lengths[bar] as number;
     const colors: Paint = switches ?? (kind === "frames" ? framePaint(length) : paint(name));
-    const isFaintBar = isFaint?.(name) ?? false;
+    const tone = toneOf(colors, bar);
     if (right - left < WIDE) {
-      const pixel = isFaintBar ? colors.faintPixel : colors.pixel;
-      line.put(left * ratio, right * ratio, length, lane.busy[bar] as number, pixel);
+      line.put(left * ratio, right * ratio, length, lane.busy[bar] as number, tone.pixel);
       continue;
     }
     const x = Math.max(left, -4);
     const w = Math.min(right, width + 4) - x;
-    const css = isFaintBar ? colors.faint : colors.css;
-    if (css !== lastFill) context.fillStyle = lastFill = css;
+    if (tone.css !== lastFill) context.fillStyle = lastFill = tone.css;
     context.fillRect(x, y, w - 0.6, height);
-    if (w > NAMED && kind !== "switches") wide.push(bar);
+    if (w > NAMED && kind !== "switches" && height > 11) wide.push(bar);
   }
   line.draw(context, ratio, y, height);
   for (const bar of wide) {
@@ -117,12 +131,22 @@ function drawLane(scene: Scene, picture: Picture, lane: LaneBars, top: number, k
     const right = Math.min(offset + (rights[bar] as number) * scale, width);
     const name = names[bar] as number;
     const colors = kind === "frames" ? framePaint(lengths[bar] as number) : paint(name);
-    const color = isFaint?.(name) ? colors.faintText : colors.text;
-    context.fillStyle = color;
+    context.fillStyle = toneOf(colors, bar).text;
     const room = { x: left + 5, y: y + height / 2 + 0.5, width: right - left - 9 };
     label(context, name, lengths[bar] as number, room);
   }
   outline(scene, lane, { y, height, offset, scale });
+}
+
+/** The part of a lane that the selected span covers, if the lane holds its children; in pixels of the picture. */
+function childrenIn(lane: LaneBars, picture: Picture): Range | null {
+  const { span, place } = store.state.selection;
+  if (!span || place?.track !== lane.track || place.kind !== lane.kind || lane.depth <= place.depth) return null;
+  const { from, to } = picture.window;
+  const scale = picture.pixels / (to - from);
+  const end = span.dur_ns === null ? Infinity : span.ts_ns + span.dur_ns;
+  // Edges were rounded to numbers of 32 bits, and cut at the window.
+  return { from: (span.ts_ns - from) * scale - 0.6, to: (end - from) * scale + 0.6 };
 }
 
 /** Frames the bar that is selected, and the one under the pointer. */
@@ -180,8 +204,8 @@ function label(context: CanvasRenderingContext2D, name: number, ns: number, { x,
 
 /** What a qualified name ends with: the part that distinguishes it from its neighbors. */
 function tailOf(context: CanvasRenderingContext2D, name: string, width: number): { text: string; width: number } {
-  // A dot in a path starts an extension, not a part.
-  const parts = name.split(/[/\\]/.test(name) ? /[/\\]/ : /::|[.#]/);
+  // A dot starts an extension more often than a part.
+  const parts = name.split(/[/\\]/.test(name) ? /[/\\]/ : /::|#/);
   const text = parts.at(-1);
   return text ? { text, width: context.measureText(text).width } : { text: name, width };
 }

@@ -1,9 +1,9 @@
-// The card beside the pointer, and what it says.
+// The card next to the pointer.
 
 import { ask, SWITCH } from "../api";
 import { count, duration, moment, wallClock } from "../format";
 import { store } from "../store";
-import { baseName } from "../store/state";
+import { baseName, openTraces } from "../store/state";
 import { describe, describeEvent, describeLine, titled, type Rows } from "../widgets/describe";
 import { byId, element } from "../widgets/dom";
 import type { EventMark, LogMark, TextLabel } from "../wire";
@@ -35,7 +35,14 @@ export class Card {
     this.host.hidden = true;
   }
 
-  /** Beside a point, inside of the timeline. */
+  /** Hides the card until something else is under the pointer. */
+  dismiss(): void {
+    const { key } = this;
+    this.hide();
+    this.key = key;
+  }
+
+  /** Next to a point, inside the timeline. */
   move(x: number, y: number): void {
     const room = this.host.parentElement?.getBoundingClientRect();
     if (!room) return;
@@ -138,7 +145,7 @@ async function ofText({
 
 /** A time, and the time of day where the traces know it. */
 function ofTime(ns: number): HTMLElement[] {
-  const { traces } = store.state.server;
+  const traces = openTraces(store.state);
   const rows: Rows = [];
   const shown = new Set<string>();
   for (const trace of traces) {
@@ -147,5 +154,5 @@ function ofTime(ns: number): HTMLElement[] {
     if (!shown.has(time)) rows.push([traces.length > 1 ? baseName(trace.path) : "time of day", time]);
     shown.add(time);
   }
-  return titled(moment(ns, 1), rows.slice(0, 8));
+  return titled(moment(ns), rows.slice(0, 8));
 }

@@ -50,6 +50,7 @@ function drawStrip(scene: Scene, strip: Strip): void {
     case "ranges":
     case "switches":
       return drawBars(scene, picture, strip);
+    case "bookmarks":
     case "events":
       return drawEvents(scene, picture, strip);
     case "counter":
@@ -123,7 +124,7 @@ function drawRuler(scene: Scene, step: number): void {
   context.stroke();
 }
 
-/** The selected stretch of time, on the selected tracks. */
+/** The selected range of time, on the selected tracks. */
 function drawSelection(scene: Scene): void {
   const { context, width, height, scroll, box } = scene;
   const { range, tracks } = store.state.selection;

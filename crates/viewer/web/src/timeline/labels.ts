@@ -1,10 +1,11 @@
 // The names of tracks on the left, with what can be done to them.
 
 import { duration } from "../format";
-import { arrange, store } from "../store";
-import { flipped } from "../store/state";
+import { arrange, closeTrace, look, store } from "../store";
+import { flipped, openTraces } from "../store/state";
 import { byId, element } from "../widgets/dom";
 import { between, HEAD, type Strip } from "./layout";
+import { traceLabel } from "./names";
 import { askOffset } from "./offset";
 import { movedTo, shifted } from "./order";
 
@@ -23,7 +24,7 @@ export class Labels {
     this.host.addEventListener("focusin", (event) => this.follow(event.target as HTMLElement));
   }
 
-  /** New strips: every label is made anew, and the focus stays where it was. */
+  /** New strips: every label is made again, and the focus stays where it was. */
   renew(strips: Strip[], scroll: number, height: number): void {
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["what"] : undefined;
     this.strips = strips;
@@ -33,7 +34,7 @@ export class Labels {
     if (focused) this.host.querySelector<HTMLElement>(`[data-what="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** Puts labels beside their strips; only those that are seen exist. */
+  /** Puts labels next to their strips; only those that are seen exist. */
   place(scroll: number, height: number): void {
     const seen = new Set<string>();
     for (const strip of between(this.strips, scroll - 200, scroll + height + 200)) {
@@ -66,7 +67,7 @@ export class Labels {
   private follow(target: HTMLElement): void {
     this.host.scrollTop = 0;
     const [what, number] = target.dataset["what"]?.split(" ") ?? [];
-    const isGroup = what === "group" || what === "offset";
+    const isGroup = ["group", "offset", "close", "zoom"].includes(what ?? "");
     const strip = this.strips.find((one) =>
       isGroup ? one.group === number : one.kind === "head" && one.number === Number(number),
     );
@@ -98,15 +99,24 @@ export class Labels {
     const fold = (): void => arrange({ groups: flipped(groups, group) });
     const name = folder(strip.label, groups.has(group), `group ${group}`, fold);
     name.addEventListener("keydown", (event) => this.key(event, strip));
+    name.addEventListener("dblclick", () => this.zoomTo(strip.trace));
     row.append(name);
-    if (store.state.server.traces.length < 2) return;
+    const file = traceLabel(store.state, strip.trace);
+    row.append(button("⤢", `Zoom to ${file} (double click)`, `zoom ${group}`, () => this.zoomTo(strip.trace)));
+    if (openTraces(store.state).length < 2) return;
     const offset = store.state.server.traces[strip.trace]?.offset_ns ?? 0;
     const text = offset === 0 ? "± 0" : `${offset > 0 ? "+" : "−"} ${duration(Math.abs(offset))}`;
-    const change = button(text, "Move this trace on the axis; or alt + drag its heading", `offset ${group}`, () =>
-      askOffset(strip.trace),
-    );
-    change.classList.add("stays");
-    row.append(change);
+    const about = `${text}: move this trace on the axis, or alt + drag its heading`;
+    const change = button(text, about, `offset ${group}`, () => askOffset(strip.trace));
+    const close = button("×", `× Close ${file}`, `close ${group}`, () => void closeTrace(strip.trace));
+    for (const made of [change, close]) made.classList.add("stays");
+    row.append(change, close);
+  }
+
+  /** Shows all of a trace. */
+  private zoomTo(trace: number): void {
+    const info = store.state.server.traces[trace];
+    if (info) look(info.from_ns + info.offset_ns, info.to_ns + info.offset_ns);
   }
 
   private fillHead(row: HTMLElement, strip: Strip): void {
@@ -124,9 +134,9 @@ export class Labels {
     row.append(
       name,
       pin,
-      button("↑", "Move up (alt + ↑)", `up ${track}`, () => shift(track, -1)),
-      button("↓", "Move down (alt + ↓)", `down ${track}`, () => shift(track, 1)),
-      button("×", "Hide; H shows all again", `hide ${track}`, () => arrange({ hidden: flipped(hidden, track) })),
+      button("↑", "↑ Move up (alt + ↑)", `up ${track}`, () => shift(track, -1)),
+      button("↓", "↓ Move down (alt + ↓)", `down ${track}`, () => shift(track, 1)),
+      button("×", "× Hide; H shows all again", `hide ${track}`, () => arrange({ hidden: flipped(hidden, track) })),
     );
   }
 
@@ -180,13 +190,22 @@ export class Labels {
   }
 }
 
+/** Letters of a name that have room. */
+const LETTERS = 24;
+
+/** A long name without its middle: a path differs at its end. */
+export function middle(text: string): string {
+  if (text.length <= LETTERS) return text;
+  return `${text.slice(0, LETTERS / 3)}…${text.slice(1 - (2 * LETTERS) / 3)}`;
+}
+
 /** A name that folds what is below it. */
 function folder(label: string, isFolded: boolean, what: string, fold: () => void): HTMLElement {
   const name = element(
     "span",
     { role: "button", tabindex: "0", title: label, "aria-expanded": String(!isFolded), "data-what": what },
     element("i", { class: isFolded ? "fold closed" : "fold", "aria-hidden": "true" }, "▾"),
-    label,
+    middle(label),
   );
   name.addEventListener("click", fold);
   name.addEventListener("keydown", (event) => {

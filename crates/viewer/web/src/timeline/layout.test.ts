@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { Names } from "../store/names";
 import { NO_TRACKS } from "../store/state";
 import { counter, page, trace, track } from "../testing/page";
-import { between, CHART, GROUP, HEAD, layout, LOG, ROW, RULER, trackLabel, type Strip } from "./layout";
+import { between, CHART, GROUP, HEAD, layout, LOG, ROW, RULER, type Strip } from "./layout";
+import { trackLabel } from "./names";
 
 const kinds = (strips: Strip[]): string[] => strips.map((strip) => `${strip.kind} ${strip.number}`);
 
@@ -110,4 +111,36 @@ describe("trackLabel", () => {
     [{ name: "", tid: null, process: "game" }, "game"],
     [{ name: "", tid: null }, "thread"],
   ])("%j", (change, expected) => expect(trackLabel(page({ tracks: [track(change)] }), 0)).toBe(expected));
+});
+
+describe("closed and failed traces", () => {
+  it("have no heading", () => {
+    const traces = [trace(), trace({ state: "closed" }), trace({ state: "failed", to_ns: 0 })];
+    const { strips } = layout(page({ traces, tracks: [track(), track({ trace: 1 })] }));
+    expect(kinds(strips)).toEqual(["group 0", "head 0", "spans 0"]);
+  });
+});
+
+describe("many tracks", () => {
+  it("are one low row each if that is wanted", () => {
+    const state = page({ tracks: [track({ name: "io", depth: 5 })] }, { tracks: { ...NO_TRACKS, isCompact: true } });
+    expect(layout(state).strips).toMatchObject([{ kind: "spans", height: 12, label: "io" }]);
+  });
+
+  it("have the number of the thread if names repeat", () => {
+    const state = page({
+      tracks: [track({ name: "io", tid: 3 }), track({ name: "io", tid: 4 }), track({ name: "x" })],
+    });
+    expect([0, 1, 2].map((number) => trackLabel(state, number))).toEqual(["io 3", "io 4", "x"]);
+  });
+
+  it("report how many threads and series share a row", () => {
+    const state = page({ tracks: [track({ threads: 1_234 })], counters: [counter({ series: 5_000 })] });
+    expect(layout(state).strips.map((strip) => strip.label)).toEqual(["5,000 more series", "1,234 more threads", ""]);
+  });
+
+  it("have bookmarks in a row of their own", () => {
+    const { strips } = layout(page({ tracks: [track({ bookmarks: 2, instants: 1 })] }));
+    expect(kinds(strips)).toEqual(["head 0", "bookmarks 0", "spans 0", "events 0"]);
+  });
 });

@@ -1,7 +1,9 @@
 // Where each track is, from top to bottom.
 
-import { baseName, type PageState } from "../store/state";
+import { count } from "../format";
+import { hasTimes, openTraces, type PageState } from "../store/state";
 import type { TrackInfo } from "../wire";
+import { groupOf, traceLabel, trackLabel } from "./names";
 import { shownTracks } from "./order";
 
 export const ROW = 18;
@@ -9,10 +11,23 @@ export const HEAD = 21;
 export const GROUP = 24;
 export const CHART = 46;
 export const LOG = 40;
+/** A track that is one low row. */
+const COMPACT = 12;
 export const RULER = 24;
 
 export type StripKind =
-  "group" | "head" | "spans" | "frames" | "ranges" | "switches" | "events" | "counter" | "text" | "memory" | "logs";
+  | "group"
+  | "head"
+  | "spans"
+  | "frames"
+  | "ranges"
+  | "switches"
+  | "events"
+  | "bookmarks"
+  | "counter"
+  | "text"
+  | "memory"
+  | "logs";
 
 /** The kinds of lanes that strips of bars show, as the server counts them. */
 export const LANE_KINDS: Partial<Record<StripKind, number>> = { spans: 0, frames: 1, ranges: 2, switches: 3 };
@@ -33,26 +48,10 @@ export interface Strip {
   group?: string;
 }
 
-export function trackLabel({ server }: PageState, number: number): string {
-  const track = server.tracks[number];
-  if (!track) return "";
-  const name = track.name || (track.tid === null ? track.process || "thread" : `thread ${track.tid}`);
-  return track.kind && track.kind !== track.name ? `${name} (${track.kind})` : name;
-}
-
-export function traceLabel({ server }: PageState, number: number): string {
-  return baseName(server.traces[number]?.path ?? "");
-}
-
-/** A trace and a process of it. */
-export function groupOf(track: TrackInfo): string {
-  return `${track.trace}/${track.process}`;
-}
-
 /** The file if there are several, and the process if the file has several. */
 function groupLabel(state: PageState, trace: number, process: string, isOnly: boolean): string {
   const label = traceLabel(state, trace);
-  if (state.server.traces.length <= 1) return process || label;
+  if (openTraces(state).length <= 1) return process || label;
   return process && !isOnly ? `${label} · ${process}` : label;
 }
 
@@ -82,7 +81,7 @@ class Stack {
   }
 
   hasAny(number: number, track: TrackInfo): boolean {
-    return track.spans + track.instants + track.switches > 0 || this.ofTracks.has(number);
+    return track.spans + track.instants + track.bookmarks + track.switches > 0 || this.ofTracks.has(number);
   }
 
   /** What belongs to a trace and to none of its threads. */
@@ -97,12 +96,17 @@ class Stack {
 
   track(number: number, track: TrackInfo): void {
     const own = { number, track: number, trace: track.trace };
+    if (this.state.tracks.isCompact) {
+      this.add({ ...own, kind: "spans", height: COMPACT, label: trackLabel(this.state, number) });
+      return;
+    }
     this.add({ ...own, kind: "head", height: HEAD, label: trackLabel(this.state, number) });
     if (this.state.tracks.folded.has(number)) {
       if (track.depth > 0) this.add({ ...own, kind: "spans", height: ROW, label: "" });
       return;
     }
-    const { switches, frame_depth, range_depth, depth, instants } = track;
+    const { switches, frame_depth, range_depth, depth, instants, bookmarks } = track;
+    if (bookmarks > 0) this.add({ ...own, kind: "bookmarks", height: ROW, label: "bookmarks" });
     if (switches > 0) this.add({ ...own, kind: "switches", height: 10, label: "off CPU" });
     if (frame_depth > 0) this.add({ ...own, kind: "frames", height: ROW * frame_depth, label: "frames" });
     if (range_depth > 0) this.add({ ...own, kind: "ranges", height: ROW * range_depth, label: "ranges" });
@@ -115,7 +119,8 @@ class Stack {
     for (const number of counters ?? []) {
       const counter = this.state.server.counters[number];
       if (!counter) continue;
-      const own = { number, track, trace, label: this.state.names.text(counter.name) };
+      const label = counter.series > 1 ? `${count(counter.series)} more series` : this.state.names.text(counter.name);
+      const own = { number, track, trace, label };
       if (counter.is_text) this.add({ ...own, kind: "text", height: ROW + 2 });
       else this.add({ ...own, kind: "counter", height: CHART });
     }
@@ -135,8 +140,10 @@ export function layout(state: PageState): { strips: Strip[]; height: number } {
     else append(groups, groupOf(track), number);
   }
   const named = [...groups].filter(([, members]) => members.length > 0);
-  const isGrouped = traces.length > 1 || named.length > 1;
-  traces.forEach((_, trace) => {
+  const isGrouped = openTraces(state).length > 1 || named.length > 1;
+  traces.forEach((info, trace) => {
+    // A trace that failed before anything was read has no heading.
+    if (info.state === "closed" || (info.state === "failed" && !hasTimes(info))) return;
     const own = [...groups].filter(([group]) => group.startsWith(`${trace}/`));
     const filled = own.filter(([, members]) => members.length > 0);
     const shown = filled.length > 0 ? filled : own.slice(0, 1);

@@ -1,16 +1,19 @@
 // Draws what has no length: events, log lines, arrows.
 
 import { store } from "../store";
-import { faintness } from "../store/state";
+import { fading } from "../store/state";
 import { levelColor, levelRank, paint, palette } from "../theme";
-import type { LogMark } from "../wire";
+import type { EventMark } from "../wire";
 import { ROW, type Strip } from "./layout";
 import type { Picture } from "./picture";
 import { xOf, type Scene } from "./scale";
 
+/** What a person set. */
+const BOOKMARK = "bookmark";
+
 function colorOf(name: number, category: string): string {
   const colors = palette();
-  if (category === "bookmark") return colors.warn;
+  if (category === BOOKMARK) return colors.warn;
   if (category === "gc") return colors.bad;
   return category === "mark" || category === "marker" ? colors.accent : paint(name).css;
 }
@@ -18,7 +21,7 @@ function colorOf(name: number, category: string): string {
 /** A flag for what a person set, a triangle for a mark, a diamond for the rest. */
 function shape(context: CanvasRenderingContext2D, category: string, x: number, top: number): void {
   context.beginPath();
-  if (category === "bookmark") {
+  if (category === BOOKMARK) {
     context.rect(x - 0.75, top + 2, 1.5, 14);
     context.moveTo(x, top + 2);
     context.lineTo(x + 8, top + 5);
@@ -36,27 +39,37 @@ function shape(context: CanvasRenderingContext2D, category: string, x: number, t
   context.fill();
 }
 
+/** The events of a strip: those that a person set have one of their own. */
+export function eventsOf(picture: Picture, strip: Strip): EventMark[] {
+  const { names } = store.state;
+  const isOwn = ([, , , category]: EventMark): boolean =>
+    (names.text(category) === BOOKMARK) === (strip.kind === "bookmarks");
+  return (picture.events.get(strip.number) ?? []).filter(isOwn);
+}
+
 export function drawEvents(scene: Scene, picture: Picture, strip: Strip): void {
   const { context, width } = scene;
-  const own = picture.events.get(strip.number) ?? [];
+  const own = eventsOf(picture, strip);
   const { names } = store.state;
-  const isFaint = faintness(store.state);
+  const fade = fading(store.state);
   own.forEach(([, ts, name, categoryName, shared], at) => {
     const x = xOf(ts, width);
     if (x < -200 || x > width + 8) return;
     const category = names.text(categoryName);
-    context.globalAlpha = isFaint?.(name) ? 0.3 : 1;
+    context.globalAlpha = fade?.isFaded(name) ? { soft: 0.7, faint: 0.3 }[fade.tone] : 1;
     context.fillStyle = colorOf(name, category);
     const next = own[at + 1]?.[1];
     const away = (next === undefined ? width : xOf(next, width)) - x;
-    // Where events are close together a line for each tells as much as a shape, and costs less.
-    if (away < 7 && category !== "bookmark") context.fillRect(Math.round(x) - 1, strip.top + 4, 2, 10);
+    const isBookmark = category === BOOKMARK;
+    // When events are close together a line for each tells as much as a shape, and costs less.
+    if (away < 7 && !isBookmark) context.fillRect(Math.round(x) - 1, strip.top + 4, 2, 10);
     else shape(context, category, x, strip.top);
     const room = away - 16;
-    if (room > 24) {
+    if (room > 24 || isBookmark) {
       const text = names.text(name).slice(0, 200) + (shared > 1 ? ` +${shared - 1}` : "");
       context.fillStyle = palette().text;
-      const fits = text.slice(0, Math.floor(room / 6));
+      // A bookmark keeps its text, even if it runs under the next one.
+      const fits = isBookmark && room < 60 ? text.slice(0, 24) : text.slice(0, Math.floor(room / 6));
       context.fillText(
         fits === text || fits.length < 3 ? fits : `${fits.slice(0, -1)}…`,
         x + 10,
@@ -67,33 +80,28 @@ export function drawEvents(scene: Scene, picture: Picture, strip: Strip): void {
   });
 }
 
-/** Ticks as high as there are lines, the worst level in front and never too short to be seen. */
+/** Levels from the worst, which is at the top. */
+const LEVEL_ROWS = 4;
+
+/** A row for each level, which is the stronger the more lines there are; whole pixels, so that none is left out. */
 export function drawLogs(scene: Scene, picture: Picture, strip: Strip): void {
   const { context, width } = scene;
-  const levels = new Map<number, LogMark[]>();
-  let most = 1;
-  for (const mark of picture.logs.get(strip.number) ?? []) {
-    const known = levels.get(mark[2]);
-    if (known) known.push(mark);
-    else levels.set(mark[2], [mark]);
-    most = Math.max(most, mark[3]);
-  }
-  const ranked = [...levels].map(([level, marks]) => ({
-    rank: levelRank(store.state.names.text(level)),
-    color: levelColor(store.state.names.text(level)),
-    marks,
-  }));
-  ranked.sort((one, other) => one.rank - other.rank);
-  const room = strip.height - 5;
-  for (const { rank, color, marks } of ranked) {
-    context.fillStyle = color;
-    context.globalAlpha = [0.3, 0.45, 0.9, 1][rank] ?? 1;
-    for (const [, ts, , count] of marks) {
-      const x = xOf(ts, width);
-      if (x < -2 || x > width + 2) continue;
-      const height = room * Math.max([0.2, 0.25, 0.4, 0.6][rank] ?? 0.2, 0.95 * Math.sqrt(count / most));
-      context.fillRect(x - 0.5, strip.top + strip.height - 2 - height, rank > 1 ? 2 : 1, height);
-    }
+  const marks = picture.logs.get(strip.number) ?? [];
+  const { window, pixels } = picture;
+  const pixel = (window.to - window.from) / pixels;
+  const edge = (column: number): number => Math.round(xOf(window.from + column * pixel, width));
+  const { names } = store.state;
+  const most = marks.reduce((known, mark) => Math.max(known, mark[3]), 1);
+  const height = (strip.height - 4) / LEVEL_ROWS;
+  for (const [, ts, level, count] of marks) {
+    const column = Math.floor((ts - window.from) / pixel);
+    const [left, right] = [edge(column), edge(column + 1)];
+    if (right < 0 || left > width) continue;
+    const rank = levelRank(names.text(level));
+    context.fillStyle = levelColor(names.text(level));
+    context.globalAlpha = Math.max(rank > 1 ? 0.45 : 0.2, Math.sqrt(count / most));
+    const top = strip.top + 2 + (LEVEL_ROWS - 1 - rank) * height;
+    context.fillRect(left, top, Math.max(right - left, rank > 1 ? 2 : 1), height - 1);
   }
   context.globalAlpha = 1;
 }

@@ -4,7 +4,7 @@ import { askTime } from "../goto";
 import { setOffset, store } from "../store";
 import { byId, element } from "../widgets/dom";
 import { byClock, fromStart } from "./offsets";
-import { traceLabel } from "./layout";
+import { traceLabel } from "./names";
 
 /** Asks how far to move a trace. */
 export function askOffset(trace: number): void {
@@ -20,18 +20,18 @@ export function askOffset(trace: number): void {
     choices.append(made);
   };
   choose(
-    "All from their origins",
+    "All at their own times",
     traces.map(() => 0),
   );
-  choose("All begin together", fromStart(traces));
+  choose("All start together", fromStart(traces));
   const clock = byClock(traces);
-  if (clock) choose("All by their time of day", clock);
+  if (clock) choose("Align by time of day", clock);
   askTime(dialog, {
     title: `Move ${traceLabel(store.state, trace)}`,
     label: "Offset",
     button: "Move",
     value: `${(traces[trace]?.offset_ns ?? 0) / 1e6}ms`,
-    note: "Later by, or earlier with a minus: 1.5s, -250ms, 12us",
+    note: "How much later, such as 1.5s; with a minus, how much earlier, such as -250ms",
     mistake: "A time is a number with a unit, such as 1.5s or -250ms.",
     more: [choices],
     take: (ns) => void setOffset(trace, ns),

@@ -16,6 +16,22 @@ describe("shownTracks", () => {
   });
 });
 
+describe("filter and order of tracks", () => {
+  const named = ["io", "main", "io"].map((name, at) => track({ name, tid: 10 + at, busy_ns: [5, 1, 9][at] ?? 0 }));
+  const shown = (change: Partial<Tracks>): number[] =>
+    shownTracks(page({ tracks: named }, { tracks: { ...NO_TRACKS, ...change } }));
+
+  it("shows tracks whose label has the text", () => {
+    expect(shown({ filter: "IO" })).toEqual([0, 2]);
+    expect(shown({ filter: "io 12" })).toEqual([2]);
+  });
+
+  it("sorts by time inside spans, and by name", () => {
+    expect(shown({ sort: "busy" })).toEqual([2, 0, 1]);
+    expect(shown({ sort: "name" })).toEqual([0, 2, 1]);
+  });
+});
+
 describe("shifted", () => {
   it("moves a track past its neighbor of the same process", () => {
     expect(shifted(state(), 1, 1)).toEqual([0, 2, 3, 1, 4]);

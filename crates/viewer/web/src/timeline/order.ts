@@ -1,16 +1,28 @@
 // The order of the tracks, and how it is changed.
 
 import type { PageState } from "../store/state";
+import { trackLabel } from "./names";
 
 /** The tracks in the order that they are shown: pinned ones first. */
-export function shownTracks({ server, tracks }: PageState): number[] {
+export function shownTracks(state: PageState): number[] {
+  const { server, tracks } = state;
   const places = new Map(tracks.order.map((track, at) => [track, at]));
-  const rank = (number: number): number => {
-    const place = places.get(number) ?? 1e7;
-    return place + number * 1e-9 + (tracks.pinned.has(number) ? 0 : 1e9);
-  };
+  const rank = (number: number): number => (places.get(number) ?? 1e7) + (tracks.pinned.has(number) ? 0 : 1e9);
   const all = server.tracks.map((_, number) => number).filter((number) => !tracks.hidden.has(number));
-  return all.sort((one, other) => rank(one) - rank(other));
+  const wanted = tracks.filter.toLowerCase();
+  const shown = wanted === "" ? all : all.filter((number) => trackLabel(state, number).toLowerCase().includes(wanted));
+  return shown.sort((one, other) => rank(one) - rank(other) || sorted(state, one, other));
+}
+
+/** Compares tracks that nobody moved. */
+function sorted(state: PageState, one: number, other: number): number {
+  const { tracks } = state.server;
+  const { sort } = state.tracks;
+  const busy = (number: number): number => tracks[number]?.busy_ns ?? 0;
+  if (sort === "busy" && busy(one) !== busy(other)) return busy(other) - busy(one);
+  const [name, second] = [trackLabel(state, one), trackLabel(state, other)];
+  if (sort === "name" && name !== second) return name.localeCompare(second, "en", { numeric: true });
+  return one - other;
 }
 
 /** The order after a track moved past its neighbor of the same trace and process; none if there is no neighbor. */

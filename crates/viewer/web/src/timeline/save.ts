@@ -1,22 +1,28 @@
 // The timeline as a picture file.
 
-import { saveFile } from "../widgets/dom";
+import { store } from "../store";
 import { palette } from "../theme";
-import { FONT } from "./draw";
+import { saveFile } from "../widgets/dom";
+import { draw, FONT } from "./draw";
 import { between, RULER } from "./layout";
+import { pictureName } from "./names";
 import type { Scene } from "./scale";
 
+/** Pixels of the picture per pixel of the page: sharp when printed. */
+const RATIO = 2;
+
 /** Saves what is seen, with the names on the left. */
-export function savePicture(scene: Scene, picture: HTMLCanvasElement): void {
+export function savePicture(scene: Scene): void {
   const { gutter } = scene;
-  const ratio = picture.width / scene.width;
   const canvas = document.createElement("canvas");
-  canvas.width = Math.round((scene.width + gutter) * ratio);
-  canvas.height = picture.height;
+  canvas.width = Math.round((scene.width + gutter) * RATIO);
+  canvas.height = Math.round(scene.height * RATIO);
   const context = canvas.getContext("2d");
   if (!context) return;
   const colors = palette();
-  context.scale(ratio, ratio);
+  context.setTransform(RATIO, 0, 0, RATIO, gutter * RATIO, 0);
+  draw({ ...scene, context, cursor: null, hover: null });
+  context.setTransform(RATIO, 0, 0, RATIO, 0, 0);
   context.fillStyle = colors.back;
   context.fillRect(0, 0, gutter, scene.height);
   context.textBaseline = "middle";
@@ -33,8 +39,7 @@ export function savePicture(scene: Scene, picture: HTMLCanvasElement): void {
   }
   context.fillStyle = colors.row;
   context.fillRect(0, 0, gutter, RULER);
-  context.drawImage(picture, gutter, 0, scene.width, scene.height);
   canvas.toBlob((blob) => {
-    if (blob) saveFile("traceloom.png", [blob], "image/png");
+    if (blob) saveFile(pictureName(store.state), [blob], "image/png");
   });
 }

@@ -15,14 +15,17 @@ import {
   type Place,
 } from "../store";
 import { selectedAt, type Reveal } from "../store/state";
+import { toast } from "../header";
 import { byId } from "../widgets/dom";
 import type { EventMark, Found, LogMark } from "../wire";
 import { Card, type Target } from "./card";
 import { draw } from "./draw";
 import { Input } from "./input";
 import { Labels } from "./labels";
-import { between, groupOf, LANE_KINDS, layout, ROW, RULER, type Strip } from "./layout";
-import { barAt, Painter, placeOf } from "./picture";
+import { between, LANE_KINDS, layout, ROW, RULER, type Strip } from "./layout";
+import { eventsOf } from "./marks";
+import { groupOf } from "./names";
+import { barAt, Painter, placeOf, type Picture } from "./picture";
 import { savePicture } from "./save";
 import { nsOf, placed, xOf, type Bar, type Scene } from "./scale";
 import { textAt } from "./texts";
@@ -40,6 +43,8 @@ export class Timeline {
   /** The span that fills the view when more is known of it. */
   private awaited: Place | null = null;
   private steps = Promise.resolve();
+  /** Called when a picture is complete. */
+  onDrawn: (picture: Picture) => void = () => undefined;
 
   constructor() {
     // Drawn by the processor: thousands of small rectangles and lines of pixels cost more on the way to a graphics card,
@@ -62,7 +67,10 @@ export class Timeline {
     new ResizeObserver(() => this.resize()).observe(this.host);
     store.subscribe(
       ({ view }) => view,
-      () => this.moved(),
+      () => {
+        this.forgetPointer();
+        this.moved();
+      },
     );
     store.subscribe(
       ({ server, names, tracks }) => [server.revision, names, tracks],
@@ -124,10 +132,11 @@ export class Timeline {
       this.frame = 0;
       this.scene.picture = this.painter.picture;
       draw(this.scene);
-      // Whoever scripts the page can wait until the picture is complete, and ask what is under the pointer.
+      // Scripts can wait until the picture is complete, and ask what is under the pointer.
       this.canvas.dataset["drawn"] = String(
         this.painter.isDone && store.state.server.traces.every((trace) => trace.state !== "loading"),
       );
+      if (this.painter.isDone && this.scene.picture) this.onDrawn(this.scene.picture);
       if (!this.isSeen && this.scene.picture && this.scene.picture.lanes.size > 0) this.seen();
     });
   }
@@ -179,8 +188,8 @@ export class Timeline {
       const label = textAt(picture, strip, ns + (store.state.view.to - store.state.view.from) / this.width);
       return label && { kind: "text", strip, label };
     }
-    if (strip.kind === "events") {
-      const mark = this.nearest<EventMark>(picture.events.get(strip.number) ?? [], x, 7);
+    if (strip.kind === "events" || strip.kind === "bookmarks") {
+      const mark = this.nearest<EventMark>(eventsOf(picture, strip), x, 7);
       return mark && { kind: "event", mark };
     }
     if (strip.kind === "logs") {
@@ -215,7 +224,7 @@ export class Timeline {
   hover(x: number, y: number): void {
     const target = this.targetAt(x, y);
     this.scene.cursor = { x, y };
-    this.corner.textContent = moment(nsOf(x, this.width), (store.state.view.to - store.state.view.from) / this.width);
+    this.showTime(x);
     this.scene.hover = target?.kind === "bar" ? target.bar : null;
     this.canvas.dataset["under"] =
       target?.kind === "bar"
@@ -228,6 +237,19 @@ export class Timeline {
     place();
   }
 
+  /** The view moved under the pointer: what was under it is elsewhere. */
+  private forgetPointer(): void {
+    const { cursor } = this.scene;
+    if (!cursor) return;
+    this.card.hide();
+    this.scene.hover = null;
+    this.showTime(cursor.x);
+  }
+
+  private showTime(x: number): void {
+    this.corner.textContent = moment(nsOf(x, this.width), viewWidth() / this.width);
+  }
+
   unhover(): void {
     this.card.hide();
     this.corner.textContent = "";
@@ -238,6 +260,8 @@ export class Timeline {
 
   async click(x: number, y: number): Promise<void> {
     const target = this.targetAt(x, y);
+    // The panel says the same now.
+    this.card.dismiss();
     if (target?.kind === "bar" && target.bar.lane.kind < 3) {
       const { lane, bar } = target.bar;
       await this.select(placeOf(lane, bar), lane.names[bar] ?? null, null);
@@ -266,11 +290,12 @@ export class Timeline {
 
   private async stepNow(back: boolean): Promise<void> {
     const { selection, view } = store.state;
-    if (selection.name === null) return;
+    if (selection.name === null) return toast("Select a span or a name first; then n and N step through its spans.");
     const ts = Math.round(selectedAt(selection) ?? view.from);
     const found = await ask("next", { name: selection.name, ts, back });
+    if (!found) return toast(`No ${back ? "earlier" : "later"} span of this name.`);
     // What else is known of it takes longer, and nothing waits for that.
-    if (found) void this.show(found).catch(() => undefined);
+    void this.show(found).catch(() => undefined);
   }
 
   /** Brings into view what another part of the page asks for. */
@@ -350,7 +375,12 @@ export class Timeline {
   foldAll(): void {
     const all = store.state.server.tracks.map((_, number) => number);
     const { folded } = store.state.tracks;
+    const top = this.scene.scroll + RULER;
+    const before = between(this.scene.strips, top, top + 1)[0];
     arrange({ folded: all.every((number) => folded.has(number)) ? new Set() : new Set(all) });
+    // The track at the top stays there.
+    const after = this.scene.strips.find((strip) => strip.track !== null && strip.track === before?.track);
+    if (after && this.scene.scroll > 0) this.scrollTo(after.top - RULER);
   }
 
   /** Fills the view with what is selected, as soon as its length is known. */
@@ -369,7 +399,7 @@ export class Timeline {
 
   /** The picture as a file. */
   save(): void {
-    savePicture(this.scene, this.canvas);
+    savePicture(this.scene);
   }
 }
 

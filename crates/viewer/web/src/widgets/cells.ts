@@ -16,7 +16,7 @@ export function letter(host: HTMLElement): number {
 /** One cell of a row. */
 export function cell<T>(column: Column<T>, row: T): HTMLElement {
   const text = column.text(row);
-  const made = element("td", { class: side(column), title: text });
+  const made = element("td", { class: side(column), title: column.about?.(row) ?? text });
   const color = column.color?.(row);
   if (color) made.append(element("i", { class: "swatch", style: `background: ${color}` }));
   made.append(text);

@@ -10,12 +10,12 @@ export type Rows = [what: string, value: string][];
 /** Everything about a span. */
 export function describe(span: SpanDetails, shared = 1): HTMLElement[] {
   const { dur_ns, self_ns, name_count, name_total_ns } = span;
-  const own = self_ns === null ? "" : `${duration(self_ns)}${dur_ns ? `  (${share(self_ns, dur_ns)})` : ""}`;
+  const self = self_ns === null ? "" : `${duration(self_ns)}${dur_ns ? `  (${share(self_ns, dur_ns)})` : ""}`;
   const mean = name_total_ns / Math.max(1, name_count);
   const times = dur_ns !== null && mean > 0 && name_count > 1 ? `  (this one ${(dur_ns / mean).toPrecision(3)} ×)` : "";
   const rows: Rows = [
     ["total", duration(dur_ns)],
-    ["own", own],
+    ["self", self],
     ["at", moment(span.ts_ns)],
     ["average", `${duration(mean)}${times}`],
     [

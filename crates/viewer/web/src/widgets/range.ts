@@ -38,16 +38,16 @@ export function rangeSwitch(changed: () => void): HTMLElement {
     changed();
   };
   return switcher<Scope>(
-    "What the figures are about",
+    "Range of the figures",
     [
       {
         id: "selection",
         title: what === "" ? "Selection" : `Selection: ${what}`,
-        hint: "What is selected in the timeline: drag on its ruler, or with shift",
+        hint: "The selection in the timeline: drag on its ruler, or with shift",
         isDisabled: !isSelected,
       },
-      { id: "window", title: "Window", hint: "What begins in the visible window" },
-      { id: "all", title: "Everything", hint: "The whole of all traces" },
+      { id: "window", title: "Window", hint: "Spans that start in the visible window" },
+      { id: "all", title: "Everything", hint: "All of all traces" },
     ],
     scopeOf(store.state),
     choose,

@@ -10,15 +10,17 @@ export interface Column<T> {
   title: string;
   /** What is shown. */
   text: (row: T) => string;
-  /** What is sorted by; the text where it is absent. Columns with it stand to the right. */
+  /** What is sorted by; the text if it is absent. Columns with it stand to the right. */
   value?: (row: T) => number;
   /** What the pointer is told of the title. */
   hint?: string;
-  /** What the column is called in a file, where the unit is not in the title. */
+  /** What the pointer is told of a cell, if it is more than the text. */
+  about?: (row: T) => string;
+  /** What the column is called in a file, if the unit is not in the title. */
   csv?: string;
-  /** A part of a whole, from 0 to 1, drawn behind the text. */
+  /** A share of a whole, from 0 to 1, drawn behind the text. */
   bar?: (row: T) => number;
-  /** A colour that goes with the text. */
+  /** A color that goes with the text. */
   color?: (row: T) => string | null;
   /** Where the column stands, if not as its kind does. */
   align?: "left" | "right";
@@ -33,7 +35,7 @@ export interface TableOptions<T> {
   name?: string;
   /** What stands before the filter. */
   tools?: HTMLElement[];
-  /** Whether rows can be filtered; yes where it is absent. */
+  /** Whether rows can be filtered; yes if it is absent. */
   isSearched?: boolean;
   /** How it looked before. */
   state?: TableState;
@@ -44,7 +46,7 @@ export interface TableOptions<T> {
 export type TableElement<T> = HTMLElement & {
   /** Shows other rows, in the same order, through the same filter. */
   setRows(rows: T[]): void;
-  /** Marks the selected row anew. */
+  /** Marks the selected row again. */
   refresh(): void;
 };
 

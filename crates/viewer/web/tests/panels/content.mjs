@@ -137,7 +137,7 @@ export async function source(viewer) {
   );
   await list.locator("tbody tr[data-at]").first().click();
   const [first] = await viewer.rows(list);
-  await page.locator("#panel .aside h4").filter({ hasText: first.sub }).first().waitFor();
+  await page.locator("#panel .aside h2").filter({ hasText: first.sub }).first().waitFor();
 }
 
 async function linesAreShown(viewer, name, lines, text) {
@@ -219,7 +219,7 @@ export async function memory(viewer) {
 /// A question, its rows, where they lead, and one that is wrong.
 export async function sql(viewer) {
   const { page } = viewer;
-  const box = page.getByLabel("Question in SQL");
+  const box = page.getByLabel("SQL query");
   const ask = async (text) => {
     await box.fill(text);
     await box.press("Control+Enter");
@@ -274,8 +274,8 @@ export async function sql(viewer) {
 export async function findings(viewer) {
   const { page, asked } = viewer;
   const counts = viewer.cli("check", "--json", asked.files[0]).finding_counts;
-  const wrong = page.getByLabel("What is wrong with the file");
-  if (Object.keys(counts).length === 0) await wrong.getByText("Nothing: every record could be read").waitFor();
+  const wrong = page.getByLabel("Problems in the file");
+  if (Object.keys(counts).length === 0) await wrong.getByText("No problems found.").waitFor();
   for (const [code, times] of Object.entries(counts)) {
     const card = wrong.locator("article").filter({ has: page.locator("header code", { hasText: code }) });
     await card.waitFor();

@@ -41,12 +41,12 @@ function columns(rows: Row[]): Column<Row>[] {
     traces.length > 1 && { title: "Trace", text: (row) => baseName(traces[row[Row.trace]]?.path ?? "") },
     {
       title: "Used",
-      hint: "How often it is referred to",
+      hint: "How often it is used",
       text: (row) => count(row[Row.used]),
       value: (row) => row[Row.used],
       bar: (row) => row[Row.used] / most,
     },
-    has((row) => row[Row.unit]) && { title: "As", hint: "What refers to it", text: (row) => row[Row.unit] ?? "" },
+    has((row) => row[Row.unit]) && { title: "As", hint: "What uses it", text: (row) => row[Row.unit] ?? "" },
   ];
   return all.filter((column) => column !== false);
 }
@@ -93,13 +93,13 @@ class DefinitionsPanel {
     );
     const cut =
       answer.all > answer.rows.length
-        ? `Only the first ${count(answer.rows.length)} of ${count(answer.all)} are here. `
+        ? `Only the first ${count(answer.rows.length)} of ${count(answer.all)} are shown. `
         : "";
     this.foot.textContent =
-      cut + (answer.loading ? "A trace is still being read; what it declares is not here yet." : "");
+      cut + (answer.loading ? "A trace is still loading; its definitions are not listed yet." : "");
     if (answer.rows.length === 0)
       return this.body.replaceChildren(
-        note(answer.loading ? "The trace is still being read." : "This trace declares nothing."),
+        note(answer.loading ? "The trace is still loading." : "This trace has no definitions."),
       );
     const rows = kind === "" ? answer.rows : answer.rows.filter((row) => row[Row.kind] === kind);
     this.rows = table(columns(rows), rows, (row) => this.follow(row), {
@@ -117,7 +117,7 @@ class DefinitionsPanel {
   /** Shows a row elsewhere, or says that nothing does. */
   private follow(row: Row): void {
     this.followed = row;
-    if (!follow(row)) this.foot.textContent = `Nothing in the trace refers to ${row[Row.name]}.`;
+    if (!follow(row)) this.foot.textContent = `Nothing in the trace uses ${row[Row.name]}.`;
   }
 
   private change(change: DefinitionsLink): void {

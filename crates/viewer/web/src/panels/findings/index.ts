@@ -15,8 +15,9 @@ const FIRST = 5;
 
 class Findings {
   readonly host = element("div", { class: "findings" });
-  private readonly wrong = element("section", { "aria-label": "What is wrong with the file" });
+  private readonly wrong = element("section", { "aria-label": "Problems in the file" });
   private readonly advice = element("section", { "aria-label": "Worth a look" });
+  private readonly waiting = note("Looking for problems …");
   private asked = "";
 
   constructor() {
@@ -28,24 +29,15 @@ class Findings {
     const asked = store.state.server.traces.map((trace) => [trace.state, trace.offset_ns]).join(";");
     if (asked === this.asked) return;
     this.asked = asked;
-    if (this.wrong.childElementCount === 0) this.wrong.append(note("Reading …"));
+    if (this.wrong.childElementCount === 0) this.host.prepend(this.waiting);
     // Nothing is wrong with what nobody has read yet.
     if (store.state.server.traces.every((trace) => trace.state === "loading")) return;
-    const parts = [
-      this.fill(this.wrong, ask("findings", {}), (answer) => this.showFindings(answer)),
-      this.fill(this.advice, ask("advice", {}), (answer) => this.showAdvice(answer)),
-    ];
-    await Promise.all(parts);
-  }
-
-  private async fill<T>(part: HTMLElement, question: Promise<T>, show: (answer: T) => HTMLElement[]): Promise<void> {
-    const { asked } = this;
-    try {
-      const answer = await question;
-      if (asked === this.asked) part.replaceChildren(...show(answer));
-    } catch (error) {
-      if (asked === this.asked) part.replaceChildren(failure(error));
-    }
+    const [findings, advice] = await Promise.allSettled([ask("findings", {}), ask("advice", {})]);
+    if (asked !== this.asked) return;
+    // Both at once: a column that fills later moves the other.
+    this.waiting.remove();
+    this.wrong.replaceChildren(...shown(findings, (answer) => this.showFindings(answer)));
+    this.advice.replaceChildren(...shown(advice, (answer) => this.showAdvice(answer)));
   }
 
   private showFindings({ failed, traces }: FindingsAnswer): HTMLElement[] {
@@ -60,20 +52,20 @@ class Findings {
       );
       cards.push(...worst.map((group) => finding(trace, group, counts[group[0]?.code ?? ""] ?? group.length)));
     }
-    const title = element("h3", {}, "What is wrong with the file");
-    return cards.length > 0 ? [title, ...cards] : [title, note("Nothing: every record could be read as it should be.")];
+    const title = element("h2", {}, "Problems in the file");
+    return cards.length > 0 ? [title, ...cards] : [title, note("No problems found.")];
   }
 
   private showAdvice({ traces }: AdviceAnswer): HTMLElement[] {
     const all = traces.flatMap(({ trace, advice }) => advice.map((one) => adviceCard(trace, one)));
-    const title = element("h3", {}, "Worth a look");
-    return all.length > 0
-      ? [title, ...all]
-      : [
-          title,
-          note("Nothing stands out: no span takes long, no name has most of the time, nothing grows without end."),
-        ];
+    const title = element("h2", {}, "Worth a look");
+    return all.length > 0 ? [title, ...all] : [title, note("Nothing stands out.")];
   }
+}
+
+/** An answer, or why there is none. */
+function shown<T>(settled: PromiseSettledResult<T>, show: (answer: T) => HTMLElement[]): HTMLElement[] {
+  return settled.status === "fulfilled" ? show(settled.value) : [failure(settled.reason)];
 }
 
 function nameOf(trace: number): string {
@@ -121,7 +113,7 @@ function finding(trace: number, rows: Finding[], all: number): HTMLElement {
   );
 }
 
-const REFUSED = "The original tool refuses the file for this.";
+const REFUSED = "The tool of this format refuses the file because of this.";
 
 /** What stands in backquotes is code. */
 function marked(text: string): (string | HTMLElement)[] {
@@ -141,7 +133,7 @@ function adviceCard(trace: number, advice: Advice): HTMLElement {
     );
   }
   if (advice.rule === "growth" && advice.subject === "memory in use") {
-    tools.append(button("Memory", "What was never freed", () => callPanel("memory", { trace, list: "leaks" })));
+    tools.append(button("Memory", "Never freed", () => callPanel("memory", { trace, list: "leaks" })));
   }
   if (advice.rule === "log-storm")
     tools.append(button("Log", "These lines", () => callPanel("log", { text: longestPart(advice.subject) })));

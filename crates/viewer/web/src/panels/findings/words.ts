@@ -41,30 +41,28 @@ export function sentence(advice: Pick<Advice, "rule" | "subject" | "value" | "li
     case "long-span":
       return `${subject} takes up to ${value}; ${of} took longer than ${limit}`;
     case "hot-name":
-      return `${value} of the trace is spent in ${subject} itself`;
+      return `${subject} has ${value} self time`;
     case "frame-spike":
-      return `${of} frames of ${subject} take more than ${limit} as long as the median, the longest ${value}`;
+      return `${of} slow frames of ${subject}: up to ${value} the median (limit ${limit})`;
     case "growth":
       return `${subject} grows by ${value} and never falls`;
     case "log-storm":
-      return `“${subject}” is logged ${value} times in one second, ${of} times in all`;
+      return `“${subject}” is logged ${value} times in one second, ${of} times in total`;
     case "many-switches":
-      return `${subject} was taken off the processor ${value} times`;
+      return `${subject} was switched off the CPU ${value} times`;
     default:
-      return `${subject} is busy ${value} as long as the least busy of ${of} threads`;
+      return `${subject} is ${value} as busy as the least busy of ${of} threads`;
   }
 }
 
 /** What to do about it. */
 export const HELP: Record<string, string> = {
-  "long-span":
-    "A user notices what takes longer than a tenth of a second. Look at what it does inside, or do it elsewhere.",
-  "hot-name": "Own time is time that no callee accounts for: making this faster makes the whole faster.",
-  "frame-spike": "A frame that takes much longer than the others is seen as a stutter. Compare it with a usual one.",
-  growth:
-    "The lowest value of each window lies above the one before: nothing was given back. It is a leak, or a cache without a bound.",
-  "log-storm": "Logging this often costs time and hides what matters. Log less often, or count instead.",
-  "many-switches": "The thread is interrupted or waits very often: look for locks, short sleeps, or too many threads.",
+  "long-span": "Users notice delays longer than 100 ms. Look at its children, or move the work to another thread.",
+  "hot-name": "Self time is not spent in any callee: making this faster makes everything faster.",
+  "frame-spike": "A frame that takes much longer than the others shows as a stutter. Compare it with a typical frame.",
+  growth: "The minimum keeps rising: memory is not freed. This is a leak, or a cache without a limit.",
+  "log-storm": "Logging this often costs time and hides important lines. Log less often, or count instead.",
+  "many-switches": "The thread is interrupted or waits very often. Look for locks, short sleeps, or too many threads.",
   "unbalanced-threads": "Work could move from the busiest thread to the others.",
 };
 

@@ -13,8 +13,8 @@ import { layout, matched, NO_BOXES, pathTo, type Box, type Boxes } from "./tree"
 import { FlameCanvas, label } from "./view";
 
 const SIDES: Choice<FlameView>[] = [
-  { id: "top", title: "Top-down", hint: "From the outermost spans to what they call" },
-  { id: "bottom", title: "Bottom-up", hint: "From where the time goes to who called it" },
+  { id: "top", title: "Top-down", hint: "Start at the outermost spans, show their callees" },
+  { id: "bottom", title: "Bottom-up", hint: "Inverted: start at the function that takes the time, show its callers" },
   { id: "sandwich", title: "Sandwich", hint: "Callers above and callees below the selected name" },
 ];
 
@@ -126,13 +126,13 @@ class FlamePanel {
   }
 
   private nothing(answer: FlameAnswer): string {
-    if (answer.loading) return "The trace is still being read.";
-    if (answer.total > 0) return `${answer.name ?? ""} is in no stack of this part.`;
+    if (answer.loading) return "The trace is still loading.";
+    if (answer.total > 0) return `${answer.name ?? ""} is in no stack of this range.`;
     if (!hasSpans() && !hasMemory()) {
-      if (!isWhole(range())) return "This trace keeps no times of single calls: stacks are there for everything only.";
-      return "This trace has neither spans nor calls nor allocations, so there are no stacks to draw.";
+      if (!isWhole(range())) return "This trace has no times of single calls; choose Everything to see its stacks.";
+      return "This trace has no spans, calls or allocations, so there are no stacks to draw.";
     }
-    return "Nothing with a weight begins in this part of the trace.";
+    return "Nothing with this weight starts in this range.";
   }
 
   private writeTools(): void {
@@ -140,8 +140,8 @@ class FlamePanel {
     const focused = (document.activeElement as HTMLElement | null)?.dataset["choice"];
     const hadFocus = this.tools.contains(document.activeElement);
     const weights: Choice<FlameWeight>[] = [
-      { id: "time", title: "Time", hint: "Width is time from begin to end", isDisabled: !hasTimes() },
-      { id: "self", title: "Self", hint: "Width is the time that children leave", isDisabled: !hasTimes() },
+      { id: "time", title: "Time", hint: "Width is total time", isDisabled: !hasTimes() },
+      { id: "self", title: "Self", hint: "Width is self time", isDisabled: !hasTimes() },
       {
         id: "count",
         title: "Count",
@@ -155,7 +155,7 @@ class FlamePanel {
         type: "button",
         "aria-pressed": String(threads),
         "data-choice": "threads",
-        title: "Stacks of each thread below a box of its own",
+        title: "Group by thread",
       },
       "Threads apart",
     );
@@ -208,7 +208,7 @@ class FlamePanel {
     const isMatch = (name: string): boolean => name.toLowerCase().includes(text);
     this.view.search(text === "" ? null : isMatch);
     const found = text === "" ? "" : `${share(matched(this.boxes, isMatch), 1)} matches`;
-    const rough = this.answer?.estimate ? "Estimated: the profiler added calls up by caller, not by stack." : "";
+    const rough = this.answer?.estimate ? "Estimated: the profiler recorded callers, not stacks." : "";
     this.said.textContent = [found, rough].filter((part) => part !== "").join(" · ");
   }
 

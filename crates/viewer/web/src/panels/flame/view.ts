@@ -118,11 +118,11 @@ export class FlameCanvas {
       const wide = Math.max(right - left - (right - left > 3 ? 1 : 0), 0.6);
       const look = this.look(box);
       const isFaint = this.isMatch !== null && !(box.name !== null && this.isMatch(box.name));
-      context.fillStyle = box.folded > 0 || box.name === null ? colors.line : isFaint ? look.faint : look.css;
+      context.fillStyle = box.folded > 0 || box.name === null ? colors.line : isFaint ? look.faint.css : look.css;
       context.fillRect(left, top, wide, ROW - 1);
       drawnTo = right;
       if (wide < 26) continue;
-      context.fillStyle = box.folded > 0 || box.name === null ? colors.dim : isFaint ? look.faintText : look.text;
+      context.fillStyle = box.folded > 0 || box.name === null ? colors.dim : isFaint ? look.faint.text : look.text;
       context.fillText(this.fit(context, label(box), wide - 9), left + 5, top + ROW / 2);
     }
   }

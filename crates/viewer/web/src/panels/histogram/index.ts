@@ -94,7 +94,7 @@ class HistogramPanel {
     [this.data, this.asked] = [data, asked];
     this.writeFigures(data);
     if (data.calls === 0)
-      return this.body.replaceChildren(note(`No span of this part is called ${data.name} and has an end.`));
+      return this.body.replaceChildren(note(`No closed span called ${data.name} starts in this range.`));
     const value = this.value();
     if (value === null) {
       this.chart.show(data);
@@ -125,7 +125,7 @@ class HistogramPanel {
       element(
         "p",
         { class: "note" },
-        "Select a name to see how long its spans take: click a span in the timeline, or a row of the statistics. ",
+        "Select a name to see how long its spans take: click a span in the timeline or a row in Statistics. ",
         button,
       ),
     );
@@ -147,7 +147,7 @@ class HistogramPanel {
     if (values.length === 0) return made;
     const choice = element(
       "select",
-      { "aria-label": "What to compare with", "data-choice": "value" },
+      { "aria-label": "Compare with", "data-choice": "value" },
       element("option", { value: "" }, "Distribution"),
     );
     for (const value of values)
@@ -194,7 +194,7 @@ class HistogramPanel {
     const answer = await this.listed.ask((signal) => ask("longest", query, signal));
     if (!answer) return;
     [this.places, this.at] = [answer.places, -1];
-    const all = answer.all > answer.places.length ? `, the longest ${count(answer.places.length)} of them here` : "";
+    const all = answer.all > answer.places.length ? `, the longest ${count(answer.places.length)} are listed` : "";
     this.title.textContent = bin
       ? `${count(answer.all)} take ${duration(bin[0])} to ${duration(bin[1])} (${share(answer.all, data.calls)})${all}`
       : `The longest${answer.all > answer.places.length ? ` ${count(answer.places.length)} of ${count(answer.all)}` : ""}`;

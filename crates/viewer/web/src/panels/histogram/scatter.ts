@@ -75,14 +75,13 @@ export class Scatter {
   private summary(): string {
     const { data } = this;
     if (!data) return "";
-    if (!data.fit)
-      return "Too few values lie in such spans, or all are the same: nothing can be said about the durations.";
+    if (!data.fit) return "Too few different values were recorded inside these spans to relate them to durations.";
     const { correlation, slope_ns, complexity, r2 } = data.fit;
     const law =
       r2 === null
-        ? "no law explains a third of the scatter"
-        : `grows like ${complexity}, which explains ${Math.round(100 * r2)} % of the scatter`;
-    return `${data.pairs} values: correlation ${correlation.toFixed(3)}, ${duration(slope_ns)} for each unit, ${law}`;
+        ? "no clear relation"
+        : `grows like ${complexity} (explains ${Math.round(100 * r2)} % of the variation)`;
+    return `${data.pairs} values: correlation ${correlation.toFixed(3)}, ${duration(slope_ns)} per unit, ${law}`;
   }
 
   private draw(): void {

@@ -1,7 +1,7 @@
 // The log, however long: only the lines in sight are asked for.
 
 import { ask } from "../../api";
-import { count, moment } from "../../format";
+import { count, seconds } from "../../format";
 import { keepLink, look, lookAt, store, takesKeys, viewWidth } from "../../store";
 import type { LogFilter } from "../../store/panels";
 import { baseName, extent } from "../../store/state";
@@ -27,9 +27,9 @@ class Log {
     "aria-label": "Text in the log",
     spellcheck: "false",
   });
-  private readonly regex = flag(".*", "Regular expression");
-  private readonly case = flag("Aa", "Capitals differ from small letters");
-  private readonly clock = flag("UTC", "Time of day instead of time since the start");
+  private readonly regex = flag(".*", ".*: regular expression");
+  private readonly case = flag("Aa", "Aa: match case");
+  private readonly clock = flag("UTC", "UTC: time of day instead of time since the start");
   private readonly site = element("button", {
     type: "button",
     class: "chip site",
@@ -189,7 +189,7 @@ class Log {
   private fitTimes(): void {
     const { from, to } = extent(store.state);
     const hasTimes = store.state.server.from_ns !== null;
-    const longest = Math.max(moment(from).length, moment(to).length, this.isDay() ? 26 : 0);
+    const longest = Math.max(seconds(from).length, seconds(to).length, this.isDay() ? 26 : 0);
     this.lines.host.style.setProperty("--when", hasTimes ? `${longest}ch` : "0px");
   }
 
@@ -261,7 +261,7 @@ class Log {
         ? ""
         : isDay && origin !== null
           ? timeOfDay(ts - (store.state.server.traces[trace]?.offset_ns ?? 0), origin)
-          : moment(ts);
+          : seconds(ts);
     const { range } = store.state.selection;
     const made = element("div", {
       class: `logline ${range && ts !== null && ts >= range.from && ts <= range.to ? "inside" : ""}`,

@@ -45,7 +45,7 @@ export class LineDetails {
       tools(ts, text),
       element("p", { class: "code wrap" }, text),
       facts(rows),
-      ...(args && args.length > 0 ? [element("h4", {}, "Arguments"), listed(args)] : []),
+      ...(args && args.length > 0 ? [element("h2", {}, "Arguments"), listed(args)] : []),
     );
   }
 }

@@ -139,7 +139,7 @@ export class Curve {
     if (this.hover === null) {
       this.told.textContent = this.report?.at
         ? `${bytes(this.report.at.bytes)} at ${when(this.report.at.ts_ns)}`
-        : "Click a time to see what was alive";
+        : "Click a time to see what was in use";
     } else {
       const ts = this.time(this.hover);
       context.strokeStyle = color;

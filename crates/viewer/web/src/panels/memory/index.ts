@@ -1,4 +1,4 @@
-// Memory: how much was in use, who took it, what never came back.
+// Memory: how much was in use, who allocated it, and what was never freed.
 
 import { ask } from "../../api";
 import { bytes, count, duration } from "../../format";
@@ -19,7 +19,7 @@ class Memory {
   private readonly growth = element(
     "p",
     { class: "note", hidden: "" },
-    "The tracer knew no addresses: what was freed cannot be told, only where memory grew.",
+    "The tracer recorded no addresses, so frees are unknown; only growth is shown.",
   );
   private readonly choice = element("div", { class: "tools" });
   private readonly table = element("div", { class: "scroll" });
@@ -113,10 +113,10 @@ class Memory {
       );
       rows.push(
         ["churn", `${bytes(Math.round(report.churn_bytes_per_second))}/s`, `${count(report.frees)} frees`],
-        ["temporary", count(report.temporary), "freed by the very next event"],
-        ["double frees", count(report.double_frees), "of what was freed before"],
-        ["unknown frees", count(report.unknown_frees), "of what was never seen taken"],
-        ["reused", count(report.reused), "addresses given out again without a free"],
+        ["temporary", count(report.temporary), "freed by the next event"],
+        ["double frees", count(report.double_frees), "of memory already freed"],
+        ["unknown frees", count(report.unknown_frees), "of unknown memory"],
+        ["reused", count(report.reused), "addresses without a free in between"],
       );
     }
     this.growth.hidden = !is_growth_only;
@@ -128,8 +128,7 @@ class Memory {
           "div",
           { class: isOdd ? "odd" : "", title: about ?? "" },
           element("dt", {}, name),
-          element("dd", {}, value),
-          element("small", {}, about ?? ""),
+          element("dd", {}, value, element("small", {}, about ?? "")),
         );
       }),
     );
@@ -141,14 +140,14 @@ class Memory {
     const lists: { id: MemoryList; title: string; hint: string }[] = report.is_growth_only
       ? [{ id: "growth", title: "Growth", hint: "Bytes that each site took, in quarters of the trace" }]
       : [
-          { id: "peak", title: "At the peak", hint: "What was alive when most was in use" },
-          { id: "leaks", title: "Never freed", hint: "What was still alive at the end" },
-          { id: "hot", title: "Most bytes", hint: "Sites by all bytes that they took" },
-          { id: "often", title: "Most often", hint: "Sites by the number of their allocations" },
+          { id: "peak", title: "At the peak", hint: "Alive when most memory was in use" },
+          { id: "leaks", title: "Never freed", hint: "Still alive at the end" },
+          { id: "hot", title: "Most bytes", hint: "Sites by allocated bytes" },
+          { id: "often", title: "Most often", hint: "Sites by number of allocations" },
           { id: "growth", title: "Growth", hint: "Bytes that each site took, in quarters of the trace" },
-          { id: "lifetimes", title: "Lifetimes", hint: "How long what was freed had lived" },
+          { id: "lifetimes", title: "Lifetimes", hint: "How long freed memory had lived" },
           ...(report.at
-            ? [{ id: "at" as const, title: `At ${when(report.at.ts_ns)}`, hint: "What was alive at the chosen time" }]
+            ? [{ id: "at" as const, title: `At ${when(report.at.ts_ns)}`, hint: "Alive at the chosen time" }]
             : []),
         ];
     const { function: name } = this.kept;
@@ -156,7 +155,7 @@ class Memory {
       lists.push({
         id: "of",
         title: `In ${name.length > 40 ? `${name.slice(0, 39)}…` : name}`,
-        hint: `Sites with ${name} in their stack, by all bytes that they took`,
+        hint: `Sites with ${name} in their stack, by allocated bytes`,
       });
     const list = lists.find(({ id }) => id === this.kept.list)?.id ?? lists[0]?.id ?? "hot";
     // A row keeps the keys as long as its list stays the same.
@@ -199,11 +198,7 @@ class Memory {
   }
 
   private flame(): HTMLElement {
-    const button = element(
-      "button",
-      { type: "button", title: "Flame graph of the bytes that each stack took" },
-      "Flame graph",
-    );
+    const button = element("button", { type: "button", title: "Flame graph of allocated bytes" }, "Flame graph");
     button.addEventListener("click", () => callPanel("flame", { weight: "bytes" }));
     return button;
   }
@@ -216,7 +211,7 @@ class Memory {
       const where = file ? `${file}${line === null ? "" : `:${line}`}` : "";
       const frame = element("li", {}, element("b", {}, name));
       if (where !== "") {
-        const open = element("button", { type: "button", class: "link", title: "Show the place" }, where);
+        const open = element("button", { type: "button", class: "link", title: "Show the source line" }, where);
         open.addEventListener("click", () =>
           callPanel("source", { trace: this.trace, path: file ?? undefined, line: line ?? undefined }),
         );
@@ -232,12 +227,16 @@ class Memory {
       ["mean lifetime", site.freed > 0 ? duration(site.lifetime_ns / site.freed) : ""],
       ["temporary", site.temporary > 0 ? count(site.temporary) : ""],
     ];
-    const oldest = element("button", { type: "button", title: "Show when the oldest was taken" }, "Show the oldest");
+    const oldest = element(
+      "button",
+      { type: "button", title: "Show when the oldest was allocated" },
+      "Show the oldest",
+    );
     oldest.addEventListener("click", () => site.oldest_live_ns !== null && lookAt(site.oldest_live_ns));
     const tools = site.oldest_live_ns === null ? [] : [element("div", { class: "tools" }, oldest)];
-    const empty = element("p", { class: "note" }, "The tracer knows no stack.");
+    const empty = element("p", { class: "note" }, "The tracer recorded no stack.");
     this.stack.replaceChildren(
-      element("h4", {}, placeOf(site)),
+      element("h2", {}, placeOf(site)),
       facts(rows),
       ...tools,
       site.stack.length > 0 ? list : empty,

@@ -65,16 +65,20 @@ export function listOf(
       title: "oldest for",
       text: ({ site }) => (site.oldest_live_ns === null ? "" : duration(last_ns - site.oldest_live_ns)),
       value: ({ site }) => last_ns - (site.oldest_live_ns ?? last_ns),
-      hint: "How long before the end the oldest was taken",
+      hint: "Age of the oldest one at the end",
       csv: "oldest_ns",
     };
     return shown([amount("never freed", live_bytes), COUNT, part(live_bytes), age], rows, report.all_leaks);
   }
   if (list === "growth")
-    return shown([amount("bytes", report.allocated_bytes), ...QUARTERS], plain(report.hot), report.all_sites);
+    return shown(
+      [amount("bytes", report.allocated_bytes), GROWS, ...QUARTERS],
+      bySlope(plain(report.hot)),
+      report.all_sites,
+    );
   const all = report.allocated_bytes;
   if (list === "of") {
-    if (report.of.length === 0) return [note("No stack of an allocation has this function.")];
+    if (report.of.length === 0) return [note("No allocation has this function in its stack.")];
     return shown([amount("bytes", all), COUNT, part(all), MEAN, TEMPORARY], plain(report.of), report.all_of);
   }
   return shown(
@@ -87,7 +91,7 @@ export function listOf(
 const SITE: Column<Row> = {
   title: "site",
   text: ({ site }) => placeOf(site),
-  hint: "The innermost function that asked for memory",
+  hint: "The innermost function that allocated",
 };
 const CALLERS: Column<Row> = { title: "called by", text: ({ site }) => callersOf(site) };
 const COUNT: Column<Row> = { title: "count", text: (row) => count(row.count), value: (row) => row.count };
@@ -101,7 +105,7 @@ const TEMPORARY: Column<Row> = {
   title: "temporary",
   text: ({ site }) => (site.temporary > 0 ? count(site.temporary) : ""),
   value: ({ site }) => site.temporary,
-  hint: "Freed by the very next event",
+  hint: "Freed by the next event",
 };
 const QUARTERS: Column<Row>[] = [0, 1, 2, 3].map((quarter) => ({
   title: ["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"][quarter] ?? "",
@@ -109,6 +113,26 @@ const QUARTERS: Column<Row>[] = [0, 1, 2, 3].map((quarter) => ({
   value: ({ site }) => site.quarters[quarter] ?? 0,
   bar: ({ site }) => (site.quarters[quarter] ?? 0) / Math.max(1, ...site.quarters),
 }));
+
+/** Bytes that a site takes more from quarter to quarter, on average. */
+export function slope([first = 0, second = 0, third = 0, fourth = 0]: readonly number[]): number {
+  return (3 * (fourth - first) + (third - second)) / 10;
+}
+
+/** Whether a site takes memory in each quarter, and never less than before. */
+export function isSteady(quarters: readonly number[]): boolean {
+  return quarters.every((bytes, at) => bytes > 0 && bytes >= (quarters[at - 1] ?? 0));
+}
+
+function bySlope(rows: Row[]): Row[] {
+  return [...rows].sort((one, other) => slope(other.site.quarters) - slope(one.site.quarters));
+}
+
+const GROWS: Column<Row> = {
+  title: "grows",
+  text: ({ site }) => (isSteady(site.quarters) ? "in each quarter" : ""),
+  hint: "Allocates in each quarter, and never less than in the one before",
+};
 
 function amount(title: string, whole: number): Column<Row> {
   return {

@@ -3,7 +3,7 @@
 import { ask } from "../../api";
 import { bytes, count, duration, moment, share } from "../../format";
 import { store } from "../../store";
-import { trackLabel } from "../../timeline/layout";
+import { trackLabel } from "../../timeline/names";
 import { describe, describeEvent } from "../../widgets/describe";
 import { element, facts, failure, note } from "../../widgets/dom";
 import type { RangeQuery, Totals } from "../../wire";
@@ -32,7 +32,7 @@ class SelectionPanel {
       if (number === this.asked) this.show([...parts, element("section", {}, ...heading(), text)]);
     };
     // The old totals stay until the new ones are there, unless that takes long.
-    const waiting = setTimeout(() => say(note("adding up …")), 150);
+    const waiting = setTimeout(() => say(note("Adding up …")), 150);
     try {
       const totals = await ask("totals", query);
       this.known = { key, totals };
@@ -50,7 +50,7 @@ class SelectionPanel {
 }
 
 const INVITATION =
-  "Click a span, or drag on the ruler to select a stretch of time; shift + drag selects tracks too. ? shows the keys.";
+  "Click a span, or drag on the ruler to select a time range; shift + drag selects tracks too. ? shows the keys.";
 
 function queried(): RangeQuery {
   const { range, tracks } = store.state.selection;
@@ -100,6 +100,7 @@ function overview(): HTMLElement {
   const { traces, tracks } = store.state.server;
   const list = element("dl");
   traces.forEach((trace, number) => {
+    if (trace.state === "closed") return;
     const own = tracks.filter((track) => track.trace === number);
     const spans = own.reduce((sum, track) => sum + track.spans, 0);
     const events = own.reduce((sum, track) => sum + track.events, 0);
@@ -108,9 +109,9 @@ function overview(): HTMLElement {
     if (spans > 0) told.push(several(spans, "span"));
     if (events > 0) told.push(several(events, "event"));
     if (trace.logs > 0) told.push(several(trace.logs, "log line"));
-    if (trace.memory !== null) told.push(`${bytes(trace.memory)} at most in use`);
+    if (trace.memory !== null) told.push(`peak memory ${bytes(trace.memory)}`);
     if (own.length > 1) told.push(`${count(own.length)} threads`);
-    if (trace.findings > 0) told.push(several(trace.findings, "finding"));
+    if (trace.findings > 0) told.push(several(trace.findings, "problem"));
     list.append(element("dt", {}, trace.path), element("dd", {}, told.join(" · ")));
     if (trace.error) list.append(element("dt", {}, ""), element("dd", { class: "error" }, trace.error));
   });

@@ -192,8 +192,8 @@ class Source {
     if (!file) {
       const missing =
         this.kept.path === undefined
-          ? "No row of this trace names a file."
-          : `${this.kept.path} is not among the files of the trace.`;
+          ? "This trace names no source files."
+          : `${this.kept.path} is not a file of this trace.`;
       return this.body.replaceChildren(note(missing));
     }
     this.kept = { ...this.kept, trace: file.trace, file: file.id, path: undefined };
@@ -217,9 +217,8 @@ class Source {
       `${count(answer.count)} ${answer.kind === "lines" ? "statements" : "rows"}`,
     ];
     if (answer.kind === "places" && answer.bytes > 0) facts.push(bytes(answer.bytes));
-    if (answer.kind === "lines" && !answer.has_text) facts.push("the trace holds no text of it");
-    if (answer.kind === "lines" && answer.merged > 0)
-      facts.push(`with ${count(answer.merged)} more evals that are the same`);
+    if (answer.kind === "lines" && !answer.has_text) facts.push("the trace does not contain its text");
+    if (answer.kind === "lines" && answer.merged > 0) facts.push(`with ${count(answer.merged)} identical evals`);
     const shown =
       answer.lines.length < answer.all_lines
         ? [`the first ${count(answer.lines.length)} of ${count(answer.all_lines)} lines`]
@@ -245,7 +244,7 @@ class Source {
 
   /** Where a string eval was called. */
   private origin(trace: number, [file, line]: [number, number]): HTMLElement {
-    const button = element("button", { type: "button", class: "link" }, `a string eval in line ${line}`);
+    const button = element("button", { type: "button", class: "link" }, `a string eval on line ${line}`);
     button.addEventListener("click", () => this.go({ trace, file, path: undefined, line }));
     return button;
   }

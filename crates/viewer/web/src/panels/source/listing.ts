@@ -131,7 +131,8 @@ export class Listing {
   }
 
   private button(name: string, kind: string, title: string, text: string): HTMLElement {
-    const button = element("button", { type: "button", class: `mini ${kind}`, title, tabindex: "-1" }, text);
+    // Not a button: a line is one already, and Enter on it opens the sub.
+    const button = element("span", { class: `mini ${kind}`, title }, text);
     button.addEventListener("click", (event) => {
       event.stopPropagation();
       this.openSub(name);

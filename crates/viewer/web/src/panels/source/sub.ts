@@ -26,7 +26,7 @@ export class CallsBeside {
     this.host.hidden = false;
     const rows = called.map(([name, count, incl_ns]) => ({ name, figures: { count, incl_ns } }));
     const list = calls(rows.length, rows, (row) => [link(row.name, () => ways.sub(row.name))]);
-    this.host.replaceChildren(element("h4", {}, `Line ${line} calls`), list);
+    this.host.replaceChildren(element("h2", {}, `Line ${line} calls`), list);
   }
 
   /** Shows a sub. */
@@ -37,7 +37,7 @@ export class CallsBeside {
       const sub = await ask("source/sub", { trace, name });
       if (turn === this.latest) this.host.replaceChildren(...described(sub, ways));
     } catch (error) {
-      if (turn === this.latest) this.host.replaceChildren(element("h4", {}, name), failure(error));
+      if (turn === this.latest) this.host.replaceChildren(element("h2", {}, name), failure(error));
     }
   }
 }
@@ -53,12 +53,12 @@ function described(sub: SubDetails, ways: Ways): HTMLElement[] {
     ["kind", sub.kind === "perl" ? "" : sub.kind],
   ];
   return [
-    element("h4", {}, sub.name),
+    element("h2", {}, sub.name),
     ...written(sub, ways),
     facts(rows),
-    element("h4", {}, "Called by"),
+    element("h2", {}, "Called by"),
     calls(sub.all_callers, sub.callers, (caller) => calledBy(caller, ways)),
-    element("h4", {}, "Calls"),
+    element("h2", {}, "Calls"),
     calls(sub.all_callees, sub.callees, (callee) => [link(callee.name, () => ways.sub(callee.name))]),
   ];
 }

@@ -1,4 +1,4 @@
-// Queries in SQL; rows that have a time lead to the timeline.
+// SQL queries; rows that have a time lead to the timeline.
 
 import { askWith } from "../../api";
 import { count, duration } from "../../format";
@@ -9,7 +9,7 @@ import { table, type Column } from "../../widgets/table";
 import type { SqlAnswer, SqlProblem, SqlRows } from "../../wire";
 import { lasting, type Panel } from "../panel";
 import { SchemaList } from "./schema";
-import { around, offsets } from "./text";
+import { around, grouped, offsets } from "./text";
 
 type Row = SqlRows["rows"][number];
 
@@ -19,14 +19,14 @@ const MAX_KEPT = 50;
 class Sql {
   readonly host = element("div", { class: "sheet sql" });
   private readonly text = element("textarea", {
-    "aria-label": "Question in SQL",
+    "aria-label": "SQL query",
     spellcheck: "false",
     rows: "4",
     placeholder: "select name, count(*) from spans group by name",
   });
   private readonly runs = element("button", { type: "button", class: "primary", title: "Ctrl+Enter" }, "Run");
   private readonly stops = element("button", { type: "button", title: "Escape" }, "Stop");
-  private readonly past = element("select", { "aria-label": "History", title: "Questions of this session" });
+  private readonly past = element("select", { "aria-label": "History", title: "Queries of this session" });
   private readonly status = element("span", { class: "note", role: "status" });
   private readonly answer = element("div", { class: "scroll" });
   private readonly schema = new SchemaList(
@@ -53,13 +53,11 @@ class Sql {
     this.past.addEventListener("change", () => this.past.value !== "" && this.put(this.past.value, false));
     this.text.addEventListener("keydown", (event) => this.key(event));
     this.text.addEventListener("input", () => this.remember());
-    this.answer.append(
-      note("A question is run with Ctrl+Enter. A row with ts_ns shows its time in the timeline when it is clicked."),
-    );
+    this.answer.append(note("Ctrl+Enter runs the query. Click a row with ts_ns to show its time in the timeline."));
     this.showHistory();
   }
 
-  /** Follows the traces, and questions from other panels. */
+  /** Follows the traces, and queries from other panels. */
   async update(): Promise<void> {
     const linked = linkOf("sql");
     if (linked !== this.linked) {
@@ -71,7 +69,9 @@ class Sql {
       }
     }
     await this.schema.update();
-    if (this.text.value === "") this.text.value = this.schema.first;
+    if (this.text.value !== "" || this.schema.first === "") return;
+    this.text.value = this.schema.first;
+    void this.run();
   }
 
   private remember(): void {
@@ -80,7 +80,7 @@ class Sql {
     keepLink("sql", link);
   }
 
-  /** Puts a question into the box, and runs it. */
+  /** Puts a query into the box, and runs it. */
   private put(sql: string, isRun = true): void {
     this.text.value = sql;
     this.remember();
@@ -136,17 +136,21 @@ class Sql {
       this.status.textContent = "";
       return this.answer.replaceChildren(this.problem(answer.problem));
     }
-    if (answer.is_stopped) return void (this.status.textContent = "Stopped: another question was asked");
+    if (answer.is_stopped) return void (this.status.textContent = "Stopped by another query");
     const rows = `${count(answer.rows.length)} ${answer.rows.length === 1 ? "row" : "rows"}`;
-    const cut = answer.is_cut ? `; there are more, the first ${rows} are shown` : "";
+    const cut = answer.is_cut ? `; only the first ${rows} are shown` : "";
     this.status.textContent = `${answer.is_cut ? "" : `${rows} `}in ${duration(answer.elapsed_ms * 1e6)}${cut}`;
-    this.answer.replaceChildren(answer.rows.length > 0 ? this.grid(answer) : note("No row."));
+    this.answer.replaceChildren(answer.rows.length > 0 ? this.grid(answer) : note("No rows."));
   }
 
   private grid({ columns, rows }: SqlRows): HTMLElement {
     const made = columns.map(([title, isNumber], at): Column<Row> => {
       const text = (row: Row): string => row[at] ?? "NULL";
-      return isNumber ? { title, text, value: (row) => (row[at] === null ? NaN : Number(row[at])) } : { title, text };
+      if (!isNumber) return { title, text };
+      const value = (row: Row): number => (row[at] === null ? NaN : Number(row[at]));
+      const hover = title.endsWith("_ns") ? { about: (row: Row) => duration(value(row)) } : {};
+      const isId = /(^|_)id$/.test(title);
+      return { title, text: isId ? text : (row) => grouped(text(row)), value, ...hover };
     });
     const at = (name: string): number => columns.findIndex(([title]) => title.toLowerCase() === name);
     const [time, name] = [at("ts_ns"), at("name")];
@@ -191,7 +195,7 @@ class Sql {
   private help(text: string, place: SqlProblem["place"]): HTMLElement {
     const meant = /^did you mean `(.+)`\?$/.exec(text)?.[1];
     if (meant === undefined || !place) return element("p", {}, text);
-    const button = element("button", { type: "button", title: "Put it in and run" }, meant);
+    const button = element("button", { type: "button", title: "Replace and run" }, meant);
     button.addEventListener("click", () => {
       const [from, to] = offsets(this.text.value, place);
       this.put(this.text.value.slice(0, from) + meant + this.text.value.slice(to));

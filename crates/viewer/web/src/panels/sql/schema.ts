@@ -7,7 +7,7 @@ import { SqlExample, type Schema } from "../../wire";
 
 export class SchemaList {
   readonly host = element("aside", { class: "aside schema", "aria-label": "Tables" });
-  readonly examples = element("select", { "aria-label": "Examples", title: "Questions to begin with" });
+  readonly examples = element("select", { "aria-label": "Examples", title: "Queries to start with" });
   private asked = "";
   private answer: Schema | null = null;
 
@@ -51,7 +51,7 @@ export class SchemaList {
           })),
         ),
       ),
-      element("h4", {}, "Views"),
+      element("h2", {}, "Views"),
       ...views.map(({ name, columns }) =>
         this.relation(
           name,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { around, offsets } from "./text";
+import { around, grouped, offsets } from "./text";
 
 const text = "select name\nfrom spanz, 😀😀 where";
 
@@ -24,4 +24,14 @@ describe("a place in a query", () => {
     expect(around(text, [9, 1, 2])).toBeNull();
     expect(around(text, [1, 12, 13])).toEqual(["select name", "", ""]);
   });
+});
+
+describe("grouped", () => {
+  it.each([
+    ["1234", "1234"],
+    ["1234567", "1,234,567"],
+    ["-12345", "-12,345"],
+    ["12345.678", "12345.678"],
+    ["NULL", "NULL"],
+  ])("%s", (text, expected) => expect(grouped(text)).toBe(expected));
 });

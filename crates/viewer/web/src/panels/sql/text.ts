@@ -19,3 +19,8 @@ export function around(text: string, [line, column, endColumn]: SqlPlace): [stri
   const [from, to] = [column - 1, Math.max(endColumn - 1, column)];
   return [letters.slice(0, from).join(""), letters.slice(from, to).join(""), letters.slice(to).join("")];
 }
+
+/** A whole number with separators; everything else stays as it is. */
+export function grouped(text: string): string {
+  return /^-?\d{5,}$/.test(text) ? text.replace(/\B(?=(\d{3})+$)/g, ",") : text;
+}

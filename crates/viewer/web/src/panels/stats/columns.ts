@@ -53,12 +53,12 @@ export function spanColumns(by: Grouping, rows: SpanRow[]): Column<SpanRow>[] {
     { title: "Name", text: (row) => row[SpanRow.name], color: (row) => paintText(row[SpanRow.name]).css },
     ...apart,
     whole("Calls", "Spans that were closed", (row) => row[SpanRow.calls]),
-    time("Total", "Time with what lies inside", (row) => row[SpanRow.total_ns]),
-    time("Self", "Time without what lies inside", (row) => row[SpanRow.self_ns]),
-    part("Self time as a part of that of all", (row) => row[SpanRow.share]),
+    time("Total", "Time including children", (row) => row[SpanRow.total_ns]),
+    time("Self", "Time without children", (row) => row[SpanRow.self_ns]),
+    part("Share of all self time", (row) => row[SpanRow.share]),
     time("Min", "The shortest", (row) => row[SpanRow.min_ns]),
-    time("Mean", "Total by calls", (row) => row[SpanRow.mean_ns]),
-    time("p50", "Half of them are not longer", (row) => row[SpanRow.p50_ns], roughly),
+    time("Mean", "Total time per call", (row) => row[SpanRow.mean_ns]),
+    time("p50", "Median", (row) => row[SpanRow.p50_ns], roughly),
     time("p95", "95 of 100 are not longer", (row) => row[SpanRow.p95_ns], roughly),
     time("p99", "99 of 100 are not longer", (row) => row[SpanRow.p99_ns], roughly),
     time("Max", "The longest", (row) => row[SpanRow.max_ns]),
@@ -68,10 +68,10 @@ export function spanColumns(by: Grouping, rows: SpanRow[]): Column<SpanRow>[] {
 export const functionColumns: Column<FunctionRow>[] = [
   { title: "Name", text: (row) => row[FunctionRow.name], color: (row) => paintText(row[FunctionRow.name]).css },
   whole("Calls", "As the profiler counted them", (row) => row[FunctionRow.calls]),
-  time("Total", "Time with what it called", (row) => row[FunctionRow.total_ns]),
+  time("Total", "Time including callees", (row) => row[FunctionRow.total_ns]),
   time("Self", "Time without", (row) => row[FunctionRow.self_ns]),
-  part("Self time as a part of that of all", (row) => row[FunctionRow.share]),
-  time("Mean", "Total by calls", (row) => row[FunctionRow.mean_ns]),
+  part("Share of all self time", (row) => row[FunctionRow.share]),
+  time("Mean", "Total time per call", (row) => row[FunctionRow.mean_ns]),
 ];
 
 export const valueColumns: Column<ValueRow>[] = [
@@ -79,7 +79,7 @@ export const valueColumns: Column<ValueRow>[] = [
   whole("Count", "How many", (row) => row[ValueRow.count]),
   plain("Min", "The least", (row) => row[ValueRow.min]),
   plain("Mean", "The mean", (row) => row[ValueRow.mean]),
-  plain("p50", "Half of them are not greater", (row) => row[ValueRow.p50]),
+  plain("p50", "Median", (row) => row[ValueRow.p50]),
   plain("p95", "95 of 100 are not greater", (row) => row[ValueRow.p95]),
   plain("p99", "99 of 100 are not greater", (row) => row[ValueRow.p99]),
   plain("Max", "The greatest", (row) => row[ValueRow.max]),
@@ -112,15 +112,15 @@ export function threadColumns(rows: ThreadRow[]): Column<ThreadRow>[] {
       value: (row) => row[ThreadRow.tid] ?? NaN,
     },
     ...(store.state.server.traces.length > 1 ? [trace] : []),
-    whole("Spans", "Spans on it", (row) => row[ThreadRow.spans]),
+    whole("Spans", "Spans on this thread", (row) => row[ThreadRow.spans]),
     {
-      ...time<ThreadRow>("Busy", "Time inside of spans", (row) => row[ThreadRow.busy_ns]),
+      ...time<ThreadRow>("Busy", "Time inside spans", (row) => row[ThreadRow.busy_ns]),
       bar: (row) => row[ThreadRow.busy_ns] / busiest,
     },
     ...(isSwitched
       ? [
-          whole<ThreadRow>("Switches", "How often it was taken off the processor", (row) => row[ThreadRow.switches]),
-          time<ThreadRow>("Off CPU", "How long it was off", (row) => row[ThreadRow.off_cpu_ns]),
+          whole<ThreadRow>("Switches", "How often it was switched off the CPU", (row) => row[ThreadRow.switches]),
+          time<ThreadRow>("Off CPU", "How long it was off the CPU", (row) => row[ThreadRow.off_cpu_ns]),
         ]
       : []),
   ];

@@ -21,10 +21,10 @@ const LISTS: [StatsList, string][] = [
   ["threads", "Threads"],
 ];
 const GROUPINGS: Choice<Grouping>[] = [
-  { id: "name", title: "Name", hint: "One row for each name" },
-  { id: "thread", title: "Thread", hint: "One row for each name on each thread" },
-  { id: "file", title: "File", hint: "One row for each name in each source file" },
-  { id: "category", title: "Kind", hint: "One row for each name and kind of span" },
+  { id: "name", title: "Name", hint: "One row per name" },
+  { id: "thread", title: "Thread", hint: "One row per name and thread" },
+  { id: "file", title: "File", hint: "One row per name and source file" },
+  { id: "category", title: "Kind", hint: "One row per name and kind of span" },
 ];
 
 function kept(): Required<StatsLink> {
@@ -188,36 +188,33 @@ class StatsPanel {
   private remarks(answer: Stats, list: StatsList): string {
     const said: string[] = [];
     if (list === "spans" && answer.spans.all > 0) {
-      said.push(`${duration(answer.self_ns)} of their own time together.`);
+      said.push(`${duration(answer.self_ns)} self time in total.`);
       if (answer.unclosed > 0)
-        said.push(`${count(answer.unclosed)} spans were never closed: they have no time and are not counted.`);
+        said.push(`${count(answer.unclosed)} spans were never closed; they have no duration and are not counted.`);
       if (answer.merged > 0)
-        said.push(`${count(answer.merged)} spans are counted together as (other): too many groups.`);
+        said.push(`${count(answer.merged)} spans are counted as (other) because there are too many groups.`);
       if (answer.spans.rows.some((row) => !row[SpanRow.is_exact]))
         said.push("~ within 0.1 %: there are too many spans to keep them all.");
     }
-    if (list === "functions") {
-      said.push("The profiler added these up itself, so there are no single calls.");
-      if (!isWhole(this.asked)) said.push("They are of the whole trace.");
-    }
+    if (list === "functions") said.push("The profiler recorded only these sums, so there are no single calls.");
     if (list !== "threads" && answer[list].all > answer[list].rows.length) {
-      said.push(`Only the first ${count(answer[list].rows.length)} of ${count(answer[list].all)} rows are here.`);
+      said.push(`Only the first ${count(answer[list].rows.length)} of ${count(answer[list].all)} rows are shown.`);
     }
-    if (answer.loading) said.push("A trace is still being read; it is not in these figures yet.");
+    if (answer.loading) said.push("A trace is still loading; these figures do not include it yet.");
     return said.join(" ");
   }
 
   /** What to say where no spans are counted, and where to look instead. */
   private elsewhere(answer: Stats): HTMLElement[] {
     if (answer.spans.all > 0 || answer.loading) return [];
-    if (!isWhole(this.asked)) return this.lists().length > 0 ? [] : [note("Nothing begins in this part of the trace.")];
+    if (!isWhole(this.asked)) return this.lists().length > 0 ? [] : [note("No spans start in this range.")];
     const { logs, traces } = store.state.server;
-    const said = answer.functions.all > 0 ? [] : [note("This trace has no spans, so there are no durations to count.")];
-    if (logs > 0) said.push(pointer("log", `Its ${count(logs)} log lines are in the panel Log.`));
+    const said = answer.functions.all > 0 ? [] : [note("This trace has no spans, so there are no durations to show.")];
+    if (logs > 0) said.push(pointer("log", `See its ${count(logs)} log lines in the Log panel.`));
     if (traces.some((trace) => trace.memory !== null))
-      said.push(pointer("memory", "Its allocations are in the panel Memory."));
+      said.push(pointer("memory", "See its allocations in the Memory panel."));
     if (traces.some((trace) => trace.has_lines))
-      said.push(pointer("source", "The times of its lines are in the panel Source."));
+      said.push(pointer("source", "See its line timings in the Source panel."));
     return said;
   }
 }
