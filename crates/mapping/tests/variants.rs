@@ -4,7 +4,7 @@ mod common;
 
 use std::{collections::BTreeSet, path::Path};
 
-use traceloom_core::{Options as Reading, Records, Source};
+use traceloom_core::{Options as Reading, Records, Slice, Source, TimeRange};
 use traceloom_mapping::{FORMATS, Trace};
 use traceloom_passes::{Options, Target, write};
 
@@ -120,4 +120,15 @@ fn an_older_version_reports_the_losses_of_both_steps() {
     let (latest, first) = (lost("2.1.0"), lost("0.1.0"));
     assert!(!latest.is_empty() && first.is_superset(&latest), "{latest:?} {first:?}");
     assert!(first.contains("the process id"), "{first:?}");
+}
+
+/// A statement holds so many ticks only, and a call may take 292 years: the ticks are made longer then.
+#[test]
+fn a_long_call_does_not_make_a_long_profile() {
+    let trace = common::trace(&common::fixture("nytprof/found/call-of-292-years.nytprof"));
+    let slice = Slice { range: TimeRange::between(0, 10_000_000_000), threads: Vec::new() };
+    let target = FORMATS.iter().find(|mapping| mapping.format.id == "nytprof").unwrap().target;
+    let mut bytes = Vec::new();
+    write(target, &trace, &Options { slice, ..Options::default() }, &mut bytes).expect("it is written");
+    assert!(bytes.len() < 20 << 20, "{} bytes", bytes.len());
 }
