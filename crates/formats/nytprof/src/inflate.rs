@@ -6,7 +6,7 @@ use std::{
 };
 
 use flate2::{Decompress, FlushDecompress, Status};
-use traceloom_core::{ErrorKind, ReadAt, Source};
+use traceloom_core::{ErrorKind, Limits, ReadAt, Source};
 
 /// What is around the deflate blocks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -84,13 +84,19 @@ struct State {
     /// Bytes in front of the damage, the last first.
     salvaged: Vec<u8>,
     outcome: Option<Outcome>,
+    /// Bytes that may come out per byte that goes in.
+    max_ratio: u64,
 }
 
 const INPUT_BYTES: usize = 64 << 10;
+/// Deflate can reach twice this; no profile does, and each byte may be a record.
+const MAX_RATIO: u64 = 500;
+/// So much may come out at any ratio.
+const FREE_BYTES: u64 = 1 << 20;
 
 impl Inflater {
-    pub(crate) fn new(source: Source, offset: u64, wrapper: Wrapper) -> Self {
-        Self(Arc::new(Mutex::new(State::new(source, offset, wrapper))))
+    pub(crate) fn new(source: Source, offset: u64, wrapper: Wrapper, limits: &Limits) -> Self {
+        Self(Arc::new(Mutex::new(State::new(source, offset, wrapper, limits.ratio.min(MAX_RATIO)))))
     }
 
     pub(crate) fn source(&self) -> Source {
@@ -113,7 +119,7 @@ impl Inflater {
 }
 
 impl State {
-    fn new(source: Source, begin: u64, wrapper: Wrapper) -> Self {
+    fn new(source: Source, begin: u64, wrapper: Wrapper, max_ratio: u64) -> Self {
         Self {
             source,
             wrapper,
@@ -126,6 +132,7 @@ impl State {
             produced: 0,
             salvaged: Vec::new(),
             outcome: None,
+            max_ratio,
         }
     }
 
@@ -141,6 +148,10 @@ impl State {
             if matches!(self.outcome, Some(Outcome::Damaged(_))) {
                 self.salvage(output.len())?;
             }
+            let max_bytes = self.inflate.total_in().saturating_mul(self.max_ratio).max(FREE_BYTES);
+            if self.outcome.is_none() && self.produced > max_bytes {
+                self.outcome = Some(Outcome::Damaged(format!("it grows more than {} times", self.max_ratio)));
+            }
             if produced > 0 {
                 return Ok(produced);
             }
@@ -150,7 +161,7 @@ impl State {
 
     /// The inflater gives up some bytes early when it has much room; with room for one byte it gives all there are.
     fn salvage(&mut self, max: usize) -> io::Result<()> {
-        let mut again = Self::new(self.source.clone(), self.begin, self.wrapper);
+        let mut again = Self::new(self.source.clone(), self.begin, self.wrapper, self.max_ratio);
         let mut scratch = vec![0; INPUT_BYTES];
         while again.outcome.is_none() && again.produced < self.produced {
             let left = usize::try_from(self.produced - again.produced).unwrap_or(usize::MAX);

@@ -166,10 +166,10 @@ fn slices_add_up_to_the_whole() {
 /// Every profile, cut wherever one of its statements starts and at a few other times.
 #[test]
 fn adjacent_ranges_share_no_statement_and_miss_none() {
+    // Returns are added for frames that are open at the end of a range.
     let events = |bytes: &[u8]| {
-        let is_event = |record: &&String| {
-            ["TimeLine", "TimeBlock", "SubEntry", "SubReturn"].iter().any(|kind| record.starts_with(kind))
-        };
+        let is_event =
+            |record: &&String| ["TimeLine", "TimeBlock", "SubEntry"].iter().any(|kind| record.starts_with(kind));
         records(bytes).iter().filter(is_event).cloned().collect::<Vec<_>>()
     };
     for name in
@@ -190,6 +190,110 @@ fn adjacent_ranges_share_no_statement_and_miss_none() {
             assert!(both == whole, "{name} at {at}: {} events of {}", both.len(), whole.len());
         }
     }
+}
+
+/// Callers that never return, as nytprofcalls counts them: it dies if there are any.
+fn open_callers(bytes: &[u8]) -> u32 {
+    let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
+    let mut open = 0;
+    while let Some(located) = reader.next().unwrap() {
+        if let Record::SubReturn(left) = located.record {
+            open = left.depth.max(open + 1) - 1;
+        }
+    }
+    open
+}
+
+#[test]
+fn every_frame_of_a_slice_and_of_a_repair_ends() {
+    let mut cut_frames = 0;
+    for (name, bytes) in profiles(REAL) {
+        let source = Source::bytes(bytes.as_slice());
+        for at in [0, 700, 3_000, 12_300, 400_000, 2_000_000] {
+            for range in [TimeRange::new(None, Some(at)), TimeRange::new(Some(at), None)] {
+                let slice = Slice { range, ..Slice::default() };
+                let (out, _) = edited(|out| edit::slice(&source, out, &slice, &Options::default()));
+                assert_eq!(open_callers(&out), 0, "{name} {range:?}");
+            }
+        }
+        let half = Source::bytes(&bytes[..bytes.len() / 2]);
+        if open(half.clone(), &Options::default()).is_ok() {
+            let (out, edited) = edited(|out| edit::repair(&half, out, &Options::default()));
+            assert_eq!(open_callers(&out), 0, "{name}");
+            cut_frames += edited.loss.entries().filter(|(what, ..)| what.contains("without a return")).count();
+        }
+    }
+    assert!(cut_frames > 3, "{cut_frames} profiles are cut inside a call");
+}
+
+/// A frame that is open at the end of a range is called what its later return says.
+#[test]
+fn a_frame_that_a_slice_ends_has_its_name() {
+    let source = Source::bytes(read("recurse-calls2"));
+    let slice = Slice { range: TimeRange::new(None, Some(12_300)), ..Slice::default() };
+    let (out, edited) = edited(|out| edit::slice(&source, out, &slice, &Options::default()));
+    assert!(!edited.loss.entries().any(|(what, ..)| what.contains("frames")), "{:?}", edited.loss);
+    let entries = |bytes: &[u8], kind: &str| records(bytes).iter().filter(|record| record.starts_with(kind)).count();
+    assert!(entries(&out, "SubEntry") > 0);
+    assert_eq!(entries(&out, "SubEntry"), entries(&out, "SubReturn"));
+}
+
+/// Returns from ever other depths cost no more than the file has bytes.
+#[test]
+fn frames_that_returns_imply_stay_in_proportion_to_the_file() {
+    let start = b"NYTProf 5 0\n:ticks_per_sec=10000000\n:nv_size=8\nP\x01\x01\0\0\x10\x40\xfc\x54\xd9\x41".to_vec();
+    let left = |depth: u32| [&b"<\xff"[..], &depth.to_be_bytes(), &[0; 16], b"'\x01f"].concat();
+    for count in [1000, 2000] {
+        let returns = [left(60_000), left(1)].concat().repeat(count);
+        let bytes = [&start[..], &returns].concat();
+        let (out, _) = edited(|out| edit::repair(&Source::bytes(bytes.as_slice()), out, &Options::default()));
+        assert!(out.len() < 50 * bytes.len(), "{} bytes of {}", out.len(), bytes.len());
+        assert_eq!(open_callers(&out), 0);
+    }
+}
+
+#[test]
+fn a_slice_of_a_process_starts_without_the_discount_of_another() {
+    let time = b"\0\0\x10\x40\xfc\x54\xd9\x41";
+    let bytes = [
+        &b"NYTProf 5 0\n:ticks_per_sec=10000000\n:nv_size=8\n"[..],
+        &[&b"P\x07\x01"[..], time, b"@\x01\0\0\0\0\0'\x02/a+\x05\x01\x01-p\x07", time].concat(),
+        &[&b"P\x08\x01"[..], time, b"+\x05\x01\x02-+\x05\x01\x03p\x08", time].concat(),
+    ];
+    let source = Source::bytes(bytes.concat());
+    for (pid, expected) in [("7", ["TimeLine", "Discount"].as_slice()), ("8", &["TimeLine", "Discount", "TimeLine"])] {
+        let slice = Slice { threads: vec![pid.to_owned()], ..Slice::default() };
+        let (out, _) = edited(|out| edit::slice(&source, out, &slice, &Options::default()));
+        let records = records(&out);
+        let kinds = records.iter().filter_map(|record| record.split('(').next());
+        let kinds: Vec<_> = kinds.filter(|kind| ["TimeLine", "Discount"].contains(kind)).collect();
+        assert_eq!(kinds, expected, "process {pid}");
+    }
+}
+
+#[test]
+fn a_compressed_part_that_grows_too_much_is_not_read_to_its_end() {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut encoder, &vec![b'-'; 32 << 20]).unwrap();
+    let bytes = [b"NYTProf 5 0\n:ticks_per_sec=10000000\n:nv_size=8\nz", &encoder.finish().unwrap()[..]].concat();
+    let mut reader = open(Source::bytes(bytes.as_slice()), &Options::default()).unwrap();
+    let mut read = 0;
+    reader
+        .walk(|_| {
+            read += 1;
+            Ok::<_, traceloom_core::Error>(())
+        })
+        .unwrap();
+    assert!(read < 600 * bytes.len(), "{read} records of {} bytes", bytes.len());
+    assert!(reader.findings().counts().contains_key("nytprof.zlib-damaged"), "{:?}", reader.findings().counts());
+}
+
+#[test]
+fn a_repaired_profile_is_not_taken_for_one_of_pynytprof() {
+    let (_, bytes) = profiles(&["found"]).into_iter().find(|(name, _)| name == "looks-like-pynytprof").unwrap();
+    let (out, _) = edited(|out| edit::repair(&Source::bytes(bytes), out, &Options::default()));
+    let mut reader = open(Source::bytes(out), &Options::strict()).unwrap();
+    while reader.next().unwrap().is_some() {}
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod attributes;
 mod canonical;
 mod convert;
+mod frames;
 mod merge;
 mod renumber;
 mod repair;

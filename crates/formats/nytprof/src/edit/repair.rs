@@ -7,11 +7,16 @@ use std::{
 
 use traceloom_core::{Edited, Error, Loss, Options, Records, Result, Source};
 
-use super::{is_closing_text, is_text, with_doubles};
+use super::{
+    frames::{Frames, Missing},
+    is_closing_text, is_text, with_doubles,
+};
 use crate::{
     Header, NewFid, Nv, Pair, PidEnd, Record, Str, Writer,
     check::leading_number,
-    create, open,
+    create,
+    dialect::PRODUCER,
+    open,
     raw::{DEFAULT_TICKS_PER_SEC, FidFlags, ORIGINAL_LINES},
     record::brief,
 };
@@ -23,12 +28,14 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
     let mut mend = Mend {
         writer: create(out, &Header::default())?,
         fids: survey.fids(),
+        undefined: survey.undefined(),
         survey,
         loss: Loss::default(),
         is_binary: false,
         has_discount: false,
         owes_discount: false,
         live_pids: BTreeMap::new(),
+        frames: Frames::new(source.len()?),
         ticks: 0,
     };
     reader.walk(|located| mend.record(&located.record))?;
@@ -73,7 +80,7 @@ impl LateFile {
 
 impl Survey {
     fn of(source: &Source, options: &Options) -> Result<Self> {
-        let max = (256 << 10) + source.len()? / 16;
+        let max = (256 << 10) + source.len()? / 2;
         let mut reader = open(source.clone(), options)?;
         let mut survey = Self::default();
         reader.walk(|located| {
@@ -113,10 +120,14 @@ impl Survey {
         }
     }
 
+    /// Files that are used and defined nowhere.
+    fn undefined(&self) -> Vec<u32> {
+        self.used.difference(&self.defined).copied().collect()
+    }
+
     /// New file numbers without holes, the defined ones first; the same where there were none.
     fn fids(&self) -> BTreeMap<u32, u32> {
-        let undefined = self.used.difference(&self.defined);
-        self.defined.iter().chain(undefined).copied().zip(1..).collect()
+        self.defined.iter().copied().chain(self.undefined()).zip(1..).collect()
     }
 }
 
@@ -137,12 +148,14 @@ struct Mend<W: Write> {
     writer: Writer<W>,
     survey: Survey,
     fids: BTreeMap<u32, u32>,
+    undefined: Vec<u32>,
     loss: Loss,
     is_binary: bool,
     has_discount: bool,
     /// A discount goes with its statement, also where that has to go.
     owes_discount: bool,
     live_pids: BTreeMap<u32, (f64, i128)>,
+    frames: Frames,
     ticks: i128,
 }
 
@@ -168,6 +181,9 @@ impl<W: Write> Mend<W> {
         if !self.mend(&mut record) {
             return Ok(());
         }
+        if !self.frame(&record)? {
+            return Ok(());
+        }
         // They follow the process as the profiler has it, unless something comes before that.
         let fakes_now = !is_text(&record) && !matches!(record, Record::StartDeflate(_) | Record::EndDeflate);
         if matches!(record, Record::PidStart(_)) {
@@ -178,6 +194,34 @@ impl<W: Write> Mend<W> {
         }
         if !matches!(record, Record::PidStart(_)) {
             self.write(&record)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the frames that the record leaves without a return; false if the record has to go.
+    fn frame(&mut self, record: &Record<'_>) -> Result<bool> {
+        match record {
+            Record::SubEntry(_) => self.frames.enter(self.ticks),
+            Record::SubReturn(left) => {
+                let Some(missing) = self.frames.leave(left, self.ticks) else {
+                    self.loss.lose("returns from impossible depths", || format!("depth {}", left.depth));
+                    return Ok(false);
+                };
+                self.end_frames(missing)?;
+            }
+            Record::PidStart(_) | Record::PidEnd(_) => {
+                let missing = self.frames.end(0, self.ticks);
+                self.end_frames(missing)?;
+            }
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn end_frames(&mut self, missing: Vec<Missing>) -> Result<()> {
+        for missing in missing {
+            self.loss.lose("names and times of frames without a return", || format!("depth {}", missing.depth));
+            self.write(&missing.record(None))?;
         }
         Ok(())
     }
@@ -222,9 +266,7 @@ impl<W: Write> Mend<W> {
     }
 
     fn define_missing(&mut self) -> Result<()> {
-        let missing: Vec<u32> = self.survey.used.difference(&self.survey.defined).copied().collect();
-        self.survey.defined.extend(&missing);
-        for fid in missing {
+        for fid in std::mem::take(&mut self.undefined) {
             let Some(number) = self.fids.get(&fid).copied() else { continue };
             let name = format!("/unknown-file-{fid}");
             self.loss.lose("names of files that are not defined", || name.clone());
@@ -247,6 +289,11 @@ impl<W: Write> Mend<W> {
             }
             Record::Attribute(pair) | Record::Option(pair) if pair.value.is_none() => {
                 self.loss.lose("lines without a value", || brief(pair.key));
+                return false;
+            }
+            // With it, a damaged process record could be taken for one of Pynytprof.
+            Record::Comment(text) if text.windows(PRODUCER.len()).any(|word| word == PRODUCER) => {
+                self.loss.lose("comments that name Pynytprof", || brief(text));
                 return false;
             }
             Record::Attribute(pair) => return self.attribute(pair),
@@ -328,6 +375,8 @@ impl<W: Write> Mend<W> {
         if !self.is_binary {
             self.complete_text()?;
         }
+        let missing = self.frames.end(0, self.ticks);
+        self.end_frames(missing)?;
         if !self.survey.has_overhead {
             self.writer.write(&Record::Attribute(Pair::new(b"cumulative_overhead_ticks", b"0")))?;
         }
