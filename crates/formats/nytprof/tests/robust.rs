@@ -4,8 +4,8 @@ mod support;
 
 use proptest::prelude::*;
 use support::{fixtures, windowed};
-use traceloom_core::{Limits, Options, Records, Sniff, Source};
-use traceloom_nytprof::{aggregate, edit, open, pynytprof};
+use traceloom_core::{Limits, Options, Records, Slice, Sniff, Source};
+use traceloom_nytprof::{aggregate, edit, open, pynytprof, raw};
 
 #[test]
 fn first_bytes_tell_the_dialect() {
@@ -69,6 +69,35 @@ fn edits_of_changed_files_end() {
             exercise_edits(&bytes);
         }
     }
+}
+
+/// A compressed profile in which so many string evals ran, each once.
+fn evals(count: u32) -> Vec<u8> {
+    let mut records = b"P\x01\x01\0\0\x10\x40\xfc\x54\xd9\x41@\x01\0\0\x12\0\0'\x05/x.pl".to_vec();
+    for number in 1..=count {
+        let name = format!("(eval {number})[/x.pl:3]");
+        let mut fid = Vec::new();
+        raw::put_integer(number + 1, &mut fid);
+        records.extend([&b"@"[..], &fid, b"\x01\x03\x02\0\0'", &[name.len() as u8], name.as_bytes()].concat());
+        records.extend([&b"+\x05"[..], &fid, b"\x01"].concat());
+    }
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, &records).unwrap();
+    [b"NYTProf 5 0\n:nv_size=8\n:ticks_per_sec=10000000\nz", &encoder.finish().unwrap()[..]].concat()
+}
+
+/// Many evals are many files, and compress well: what is kept of them is more than a few times the file.
+#[test]
+fn very_many_string_evals_are_read() {
+    let bytes = evals(300_000);
+    let source = Source::bytes(bytes.as_slice());
+    let profile = aggregate::load(source.clone(), &Options::default()).unwrap();
+    assert_eq!(profile.stmts_measured, 300_000);
+    let mut repaired = Vec::new();
+    edit::repair(&source, &mut repaired, &Options::default()).unwrap();
+    edit::slice(&source, Vec::new(), &Slice::default(), &Options::default()).unwrap();
+    let merged = [source, Source::bytes(repaired)];
+    edit::merge(&merged, Vec::new(), &Options::default()).unwrap();
 }
 
 #[test]

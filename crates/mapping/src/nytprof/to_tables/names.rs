@@ -16,7 +16,7 @@ use crate::shared::{Args, Argument, Datum};
 #[derive(Debug)]
 pub(crate) struct Budget {
     used_bytes: u64,
-    most_bytes: u64,
+    max_bytes: u64,
 }
 
 /// What a name takes, with its place in the tables.
@@ -24,15 +24,16 @@ const ENTRY_BYTES: u64 = 160;
 
 impl Budget {
     pub(crate) fn new(source_bytes: u64, limits: &Limits) -> Self {
-        let most_bytes = source_bytes.saturating_mul(3).saturating_add(50 << 20).min(limits.spool_bytes);
-        Self { used_bytes: 0, most_bytes }
+        let max_bytes = source_bytes.saturating_mul(32).saturating_add(50 << 20).min(limits.spool_bytes);
+        Self { used_bytes: 0, max_bytes }
     }
 
     pub(crate) fn charge(&mut self, name: &[u8]) -> Result<()> {
         self.used_bytes += ENTRY_BYTES + 2 * name.len() as u64;
-        match self.used_bytes > self.most_bytes {
-            true => Err(Error::limit("memory for names", self.used_bytes, self.most_bytes)),
-            false => Ok(()),
+        if self.used_bytes > self.max_bytes {
+            Err(Error::limit("memory for names", self.used_bytes, self.max_bytes))
+        } else {
+            Ok(())
         }
     }
 }
