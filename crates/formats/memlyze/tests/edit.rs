@@ -288,3 +288,21 @@ fn merged_real_traces_stay_growth() {
     assert_eq!(reader.header().dialect, Dialect::Growth);
     assert_eq!(events(&out).len(), files.iter().map(|bytes| events(bytes).len()).sum::<usize>());
 }
+
+/// Ids that lead nowhere do so in no merged trace.
+#[test]
+fn every_merge_of_two_keeps_the_rules() {
+    let files: Vec<_> = contents().filter(|(_, bytes)| bytes.len() < 4000).collect();
+    let (mut merged, mut completed) = (0, 0);
+    for (first, pair) in files.windows(2).map(|pair| (&pair[0], pair)) {
+        let names = format!("{} and {}", first.0, pair[1].0);
+        let sources: Vec<Source> = pair.iter().map(|(_, bytes)| source(bytes)).collect();
+        let mut out = Vec::new();
+        let Ok(edited) = edit::merge(&sources, &mut out, &Options::default()) else { continue };
+        merged += 1;
+        completed += usize::from(edited.loss.entries().any(|(what, ..)| what.ends_with("not in the metadata")));
+        let mut reader = traceloom_memlyze::open(source(&out), &Options::strict()).unwrap();
+        while reader.next().unwrap_or_else(|error| panic!("{names}: {error}")).is_some() {}
+    }
+    assert!(merged > 20 && completed > 0, "{merged} pairs merged, {completed} with ids that lead nowhere");
+}

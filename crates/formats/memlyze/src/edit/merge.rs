@@ -4,9 +4,10 @@ use std::{collections::HashMap, io::Write};
 
 use traceloom_core::{Edited, Error, Findings, Limits, Loss, Options, Records, Result, Source};
 
-use super::{edited, lose_residue, retimed, shortest};
+use super::{edited, lose_residue, repair::complete, retimed, shortest};
 use crate::{
     Clock, Frame, Header, MetadataBuilder, Reader, Record, Threads, create_with_metadata,
+    metadata::IdSet,
     raw::{Dialect, Packing},
 };
 
@@ -25,14 +26,18 @@ pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<
     }
     let start_us = inputs.iter().map(|input| input.reader.header().start_us).min().unwrap_or(0);
     let mut ids = NewIds::new(&metadata, &options.limits);
-    let metadata = metadata.finish()?;
+    let mut metadata = metadata.finish()?;
     let is_growth = |input: &Input| input.next.is_none() || input.reader.header().dialect == Dialect::Growth;
     let dialect = if metadata.is_empty() && inputs.iter().all(is_growth) { Dialect::Growth } else { Dialect::Document };
     let is_packed = inputs.iter().all(|input| input.reader.header().packing() == Packing::Blocks);
     let packing = if is_packed { Packing::Blocks } else { Packing::Plain };
     let header = Header { dialect, ..Header::new(start_us) }.packed(packing);
-    let mut writer = create_with_metadata(out, &header, &metadata)?;
     let (mut clock, mut loss) = (Clock::new(dialect), Loss::default());
+    if dialect == Dialect::Document {
+        let (stacks, markers) = ids.missing(sources, options)?;
+        metadata = complete(metadata, &stacks, markers, &options.limits, &mut loss)?;
+    }
+    let mut writer = create_with_metadata(out, &header, &metadata)?;
     while let Some(input) = earliest(&mut inputs, start_us) {
         if let Some(event) = input.next {
             let event = ids.renumber(event, input, start_us, &mut loss)?;
@@ -144,6 +149,22 @@ impl<'a> NewIds<'a> {
             first_marker: metadata.next_function(),
             limits,
         }
+    }
+
+    /// The new ids of stacks and markers that events use and no metadata has.
+    fn missing(&mut self, sources: &[Source], options: &Options) -> Result<(IdSet, IdSet)> {
+        let (mut stacks, mut markers) = (IdSet::default(), IdSet::default());
+        for (number, source) in sources.iter().enumerate() {
+            let mut reader = crate::open(source.clone(), options)?;
+            reader.walk(|_| Ok::<_, Error>(()))?;
+            for id in reader.missing.stacks.iter() {
+                stacks.insert(fresh(&mut self.stacks, (number, id), self.first_stack, self.limits)?)?;
+            }
+            for id in reader.missing.markers.iter() {
+                markers.insert(fresh(&mut self.markers, (number, id), self.first_marker, self.limits)?)?;
+            }
+        }
+        Ok((stacks, markers))
     }
 
     fn renumber(

@@ -30,7 +30,7 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
 }
 
 /// Adds an entry for every id that is used and not there.
-fn complete(
+pub(super) fn complete(
     mut metadata: Metadata,
     stacks: &IdSet,
     mut functions: IdSet,
