@@ -37,6 +37,8 @@ traceloom_core::rules! { "wtf":
         "a {type} part reaches past the end of the file";
     PART_OVERLAP "part-overlap" Warning
         "a {type} part begins inside another one";
+    PART_LEFT_OUT "part-left-out" Warning
+        "a {type} part of {bytes} bytes is left out: too many parts lie on one another";
     PART_REPLACED "part-replaced" Warning
         "a {type} part is followed by another one of its kind in the same chunk; only the last counts";
     PART_UNALIGNED "part-unaligned" Error

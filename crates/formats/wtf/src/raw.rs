@@ -4,6 +4,8 @@ use std::fmt;
 
 use traceloom_core::{named_flags, named_number};
 
+/// What ends a line of a script, and a comment with it.
+pub(crate) const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 /// First word of a file; little-endian in the chunked format, big-endian in the older one.
 pub const MAGIC: u32 = 0xDEAD_BEEF;
 /// Bytes before the first chunk.

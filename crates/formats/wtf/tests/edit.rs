@@ -471,3 +471,21 @@ fn containers_are_kept() {
     let source = Source::bytes(sample::sample().unwrap().bytes);
     assert!(edit::canonical(&source, Vec::new(), Some("nonsense"), &Options::default()).is_err());
 }
+
+/// wtf makes a function of each event type: the name is a comment in it, arguments are variables.
+#[test]
+fn names_that_wtf_cannot_make_a_function_of_are_repaired() {
+    let found = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/wtf/found");
+    for name in ["argument-is-a-number.wtf-trace", "line-end-in-name.wtf-trace"] {
+        let source = Source::bytes(fs::read(found.join(name)).unwrap());
+        let mut repaired = Vec::new();
+        let edited = edit::repair(&source, &mut repaired, &Options::default()).unwrap();
+        assert!(edited.loss.entries().any(|(what, ..)| what.starts_with("names of")), "{name}: {:?}", edited.loss);
+        let repaired = Source::bytes(repaired);
+        let mut reader = traceloom_wtf::open(repaired.clone(), &Options::strict()).unwrap();
+        each_event(&mut reader, |_| Ok(())).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut again = Vec::new();
+        edit::repair(&repaired, &mut again, &Options::default()).unwrap();
+        assert!(Source::bytes(again).prefix(1 << 20).unwrap() == repaired.prefix(1 << 20).unwrap(), "{name}");
+    }
+}

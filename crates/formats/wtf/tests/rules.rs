@@ -107,6 +107,34 @@ fn patched(mut bytes: Vec<u8>, word: usize, value: u32) -> Vec<u8> {
     bytes
 }
 
+/// A chunk of which so many resources are the same bytes.
+fn overlapping(parts: u32) -> Vec<u8> {
+    let body = vec![0; 20_000];
+    let length = 24 + 12 * parts + body.len() as u32;
+    let table = [0x4_0001, 0, body.len() as u32].repeat(parts as usize);
+    let head = [2, EVENTS, length, u32::MAX, u32::MAX, parts];
+    file(&[header(), Bytes::words(&[&head[..], &table].concat()).then(body)])
+}
+
+/// What is read of parts that lie on one another stays in proportion to the file, so that a repair does, too.
+#[test]
+fn parts_on_one_another_are_not_all_kept() {
+    for parts in [500, 1000, 2000] {
+        let bytes = overlapping(parts);
+        let (mut reader, mut kept) =
+            (traceloom_wtf::open(Source::bytes(bytes.as_slice()), &Options::default()).unwrap(), 0);
+        reader
+            .walk(|located| {
+                if let Record::Resource(resource) = located.record {
+                    kept += resource.bytes.len();
+                }
+                Ok::<_, traceloom_core::Error>(())
+            })
+            .unwrap();
+        assert!(kept > 20_000 && kept <= 5 * bytes.len() + (64 << 10), "{kept} bytes of {}", bytes.len());
+    }
+}
+
 /// One file for each rule.
 fn cases() -> Vec<(&'static str, Vec<u8>)> {
     let plain = define(10, 0, 0, NAME, UINT32);
@@ -141,6 +169,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>)> {
             "wtf.part-overlap",
             patched(file(&[header(), chunk(EVENTS, &[(STRINGS, b"abc\0"), (WORDS, b"")])]), good_header() + 10, 2),
         ),
+        ("wtf.part-left-out", overlapping(200)),
         ("wtf.part-replaced", file(&[header(), chunk(EVENTS, &[(WORDS, b""), (WORDS, b"")])])),
         (
             "wtf.part-unaligned",

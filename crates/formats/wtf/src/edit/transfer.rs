@@ -10,8 +10,8 @@ use super::{
     slice::Cut,
 };
 use crate::{
-    Composer, Event, EventType, EventTypes, Reader, Record, Resource, Role, TypeId, Zone, ZoneId,
-    raw::{EventClass, EventFlags},
+    Argument, Composer, Event, EventType, EventTypes, Reader, Record, Resource, Role, TypeId, Zone, ZoneId,
+    raw::{EventClass, EventFlags, LINE_ENDS},
 };
 
 /// Carries everything from a reader to the composer of a transfer.
@@ -196,9 +196,13 @@ impl<'c, W: Write> Transfer<'c, W> {
             return Ok(*id);
         }
         let plain = if kind.name.is_empty() { "unnamed" } else { &kind.name };
-        let plain = plain.replace('\0', "\u{fffd}");
         let args = kind.args.as_deref().unwrap_or_default();
-        let list: Vec<String> = args.iter().map(|argument| format!("{} {}", argument.kind, argument.name)).collect();
+        let mut plain = plain.replace('\0', "\u{fffd}");
+        if !args.is_empty() {
+            plain = plain.replace(LINE_ENDS, " ");
+        }
+        let entry = |argument: &Argument| format!("{} {}", argument.kind, self.name_of(argument, args));
+        let list: Vec<String> = args.iter().map(entry).collect();
         let list = list.join(", ");
         let class = if kind.class == EventClass::SCOPE { EventClass::SCOPE } else { EventClass::INSTANCE };
         let flags = EventFlags(kind.flags.0);
@@ -214,6 +218,21 @@ impl<'c, W: Write> Transfer<'c, W> {
         let id = self.composer.define(&name, class, flags, &list)?;
         self.types.insert(kind.index, id);
         Ok(id)
+    }
+}
+
+impl<W: Write> Transfer<'_, W> {
+    /// The name of an argument; wtf makes a variable of it, which cannot start with a digit.
+    fn name_of<'a>(&mut self, argument: &'a Argument, args: &[Argument]) -> Cow<'a, str> {
+        if !argument.name.starts_with(|c: char| c.is_ascii_digit()) {
+            return Cow::Borrowed(&argument.name);
+        }
+        let mut name = format!("_{}", argument.name);
+        while args.iter().any(|other| *other.name == *name) {
+            name.insert(0, '_');
+        }
+        self.loss.lose("names of arguments", || format!("{} is now {name}", argument.name));
+        Cow::Owned(name)
     }
 }
 

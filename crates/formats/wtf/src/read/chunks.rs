@@ -112,12 +112,14 @@ impl Reader {
 
     fn plan_parts(&mut self, kind: ChunkType, parts: &[Part], bounds: Bounds) -> Result<()> {
         if !self.carried {
-            self.plan = Plan::new(kind, parts, bounds, &mut self.findings)?;
+            // A chunk with parts on one another is planned again when it has been lent raw; only that counts.
+            let mut spare = self.spare_bytes;
+            self.plan = Plan::new(kind, parts, bounds, &mut spare, &mut self.findings)?;
             return Ok(());
         }
         // A binary chunk that was lent raw has had its findings; one made from text has not.
         let mut local = Findings::new(Mode::Lenient, &self.limits);
-        self.plan = Plan::new(kind, parts, bounds, &mut local)?;
+        self.plan = Plan::new(kind, parts, bounds, &mut self.spare_bytes, &mut local)?;
         if let (Some(place), false) = (self.place, matches!(self.feed, Feed::None)) {
             for finding in local.kept() {
                 self.findings.report(Finding { position: Position::at(place), ..finding.clone() })?;

@@ -10,11 +10,8 @@ use crate::{
     Args, Argument, Encoding, Role, Value,
     event::{Defined, Definition, is_fatal_name, parse_arguments},
     findings::*,
-    raw::{EventClass, EventFlags},
+    raw::{EventClass, EventFlags, LINE_ENDS},
 };
-
-/// What ends a line of a script, and a comment with it.
-const LINE_ENDS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 
 impl Reader {
     /// A second look at events that change the loader's mind or may be wrong.

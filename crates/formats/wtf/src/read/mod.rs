@@ -53,6 +53,8 @@ pub struct Reader {
     /// The chunk has been lent as raw bytes: what nobody decodes need not be lent again.
     carried: bool,
     chunk_end: u64,
+    /// Bytes that may still be read again because parts lie on one another: else a small file is endless.
+    spare_bytes: u64,
     strings_given: Option<StringTable>,
     /// Definitions count beyond 16 bits: they were made from text.
     is_wide: bool,
@@ -144,6 +146,7 @@ impl Reader {
         };
         let headers =
             u32::from(!matches!(header.container, Container::Binary | Container::Json | Container::JsonPartial));
+        let spare_bytes = (64 << 10) + source.len()?.saturating_mul(4);
         Ok(Self {
             body,
             text: Window::new(source, limits),
@@ -159,6 +162,7 @@ impl Reader {
             place: None,
             carried: false,
             chunk_end: 0,
+            spare_bytes,
             strings_given: None,
             is_wide: false,
             headers,

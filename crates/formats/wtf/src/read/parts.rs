@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// How far apart two timebases may be: every sum with a time of an event has to fit.
-const FARTHEST_US: i64 = i64::MAX / 4;
+const MAX_SHIFT_US: i64 = i64::MAX / 4;
 
 impl Reader {
     pub(super) fn warn_no_header(&mut self) -> Result<()> {
@@ -67,7 +67,7 @@ impl Reader {
         self.headers += 1;
         if self.headers > 1 {
             let shift = (info.timebase_ms - self.header.info.timebase_ms) * 1000.0;
-            let shift = (shift as i64).clamp(-FARTHEST_US, FARTHEST_US);
+            let shift = (shift as i64).clamp(-MAX_SHIFT_US, MAX_SHIFT_US);
             self.zones.shift_us = shift;
             self.report(&SECOND_HEADER, offset, |odd| odd.with("shift", shift))?;
         }

@@ -90,7 +90,14 @@ pub(super) struct Bounds {
 }
 
 impl Plan {
-    pub(super) fn new(kind: ChunkType, parts: &[Part], bounds: Bounds, findings: &mut Findings) -> Result<Self> {
+    /// `spare` is how many bytes may be read again because parts lie on one another, or on the next chunk.
+    pub(super) fn new(
+        kind: ChunkType,
+        parts: &[Part],
+        bounds: Bounds,
+        spare: &mut u64,
+        findings: &mut Findings,
+    ) -> Result<Self> {
         let last = |wanted: fn(PartType) -> bool| parts.iter().rposition(|part| wanted(part.kind));
         let counts = [
             last(|kind| kind == PartType::FILE_HEADER),
@@ -116,7 +123,7 @@ impl Plan {
         if let Some(rule) = missing {
             findings.report(Finding::new(rule, Position::at(bounds.start)))?;
         }
-        plan.sort(findings)?;
+        plan.sort(bounds, spare, findings)?;
         Ok(plan)
     }
 
@@ -175,15 +182,27 @@ impl Plan {
         Ok(())
     }
 
-    fn sort(&mut self, findings: &mut Findings) -> Result<()> {
+    fn sort(&mut self, bounds: Bounds, spare: &mut u64, findings: &mut Findings) -> Result<()> {
         self.steps.sort_by_key(|step| (step.start, step.end));
         let mut reached = 0;
-        for step in &self.steps {
+        for step in &mut self.steps {
             // Two empty parts at one place, or an empty one at the start of another, hide nothing.
             if step.start < reached {
                 self.overlaps = true;
                 let odd = Finding::new(&PART_OVERLAP, Position::at(step.start));
                 findings.report(odd.with("type", format!("{:?}", step.content)))?;
+            }
+            let again = reached.min(step.end).saturating_sub(step.start);
+            let again = again.max(step.end.saturating_sub(bounds.end.max(step.start)));
+            if let Some(left) = spare.checked_sub(again) {
+                *spare = left;
+            } else {
+                let odd = Finding::new(&PART_LEFT_OUT, Position::at(step.start)).with("bytes", step.end - step.start);
+                findings.report(odd.with("type", format!("{:?}", step.content)))?;
+                if step.content == Content::Strings {
+                    self.strings = None;
+                }
+                step.content = Content::Unread;
             }
             reached = reached.max(step.end);
         }
