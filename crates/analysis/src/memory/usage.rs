@@ -129,9 +129,10 @@ mod tests {
         for (trace, changes) in traces.iter().enumerate() {
             let mut curve = MemoryCurve::new(1 << 20);
             for (event, ts_ns, bytes) in *changes {
-                match *bytes > 0 {
-                    true => curve.take(*event, *ts_ns, bytes.unsigned_abs()),
-                    false => curve.give_back(*event, *ts_ns, bytes.unsigned_abs()),
+                if *bytes > 0 {
+                    curve.take(*event, *ts_ns, bytes.unsigned_abs())
+                } else {
+                    curve.give_back(*event, *ts_ns, bytes.unsigned_abs())
                 }
             }
             usage.traces.push((trace as u64, curve));

@@ -88,7 +88,7 @@ traceloom_core::named_flags! {
 }
 
 /// Longest stored integer.
-pub const LONGEST_INTEGER: usize = 5;
+pub const MAX_INTEGER_BYTES: usize = 5;
 
 /// An integer as stored.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -227,7 +227,7 @@ pub(crate) fn is_truthy(value: Token, text: &[u8]) -> bool {
 }
 
 /// Longest path into a header that is kept; deeper values are of no use as attributes.
-const LONGEST_PATH: usize = 1 << 8;
+const MAX_PATH: usize = 1 << 8;
 /// Values of a header that are kept as attributes.
 const MAX_VALUES: usize = 1 << 12;
 
@@ -252,10 +252,10 @@ pub(crate) fn flatten(
                 let key = String::from_utf8_lossy(parser.text()).into_owned();
                 descend(path, frames.last().map_or(0, |(len, _)| *len), &key);
             }
-            Token::String | Token::Number if path.len() <= LONGEST_PATH && into.len() < MAX_VALUES => {
+            Token::String | Token::Number if path.len() <= MAX_PATH && into.len() < MAX_VALUES => {
                 into.push((path.clone(), String::from_utf8_lossy(parser.text()).into_owned()));
             }
-            Token::Bool(flag) if path.len() <= LONGEST_PATH && into.len() < MAX_VALUES => {
+            Token::Bool(flag) if path.len() <= MAX_PATH && into.len() < MAX_VALUES => {
                 into.push((path.clone(), flag.to_string()));
             }
             Token::End => return,
@@ -277,7 +277,7 @@ pub(crate) fn flatten(
 
 fn descend(path: &mut String, len: usize, name: &str) {
     path.truncate(len);
-    if path.len() > LONGEST_PATH {
+    if path.len() > MAX_PATH {
         return;
     }
     if !path.is_empty() {

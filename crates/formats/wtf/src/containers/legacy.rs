@@ -14,10 +14,10 @@ use crate::{
 };
 
 /// Bytes of the longest header: two strings of at most 64 KiB each and a few numbers.
-const LONGEST_HEADER: usize = 256 << 10;
+const MAX_HEADER: usize = 256 << 10;
 
 pub(crate) fn header(source: &Source, findings: &mut Findings) -> Result<Header> {
-    let bytes = source.prefix(LONGEST_HEADER)?;
+    let bytes = source.prefix(MAX_HEADER)?;
     let mut cursor = Cursor::new(&bytes, 0, ByteOrder::Big);
     cursor.u32("magic")?;
     let wtf_version = cursor.u32("wtf version")?;

@@ -19,12 +19,12 @@ pub use self::{
 };
 
 /// Most bytes of a name or value that is kept: what is derived must not outgrow the trace.
-const LONGEST_TEXT: usize = 64 << 10;
+const MAX_TEXT: usize = 64 << 10;
 
 /// A text argument as kept.
 fn kept_text(event: &crate::Event<'_>, name: &str) -> Option<Box<str>> {
     let text = event.args.get(name)?.as_text()?.to_str();
-    let mut len = text.len().min(LONGEST_TEXT);
+    let mut len = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(len) {
         len -= 1;
     }

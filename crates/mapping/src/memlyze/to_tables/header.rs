@@ -48,11 +48,11 @@ pub(super) fn push_attributes(reader: &Reader, source: &Source, tables: &mut Tab
 }
 
 /// Longer values are only named.
-const MOST_JSON: u64 = 1 << 20;
+const MAX_JSON: u64 = 1 << 20;
 
 fn json(source: &Source, place: Range<u64>) -> Read<Option<String>> {
     let len = place.end.saturating_sub(place.start);
-    if len > MOST_JSON {
+    if len > MAX_JSON {
         return Ok(None);
     }
     let mut bytes = vec![0; len as usize];

@@ -46,9 +46,10 @@ impl Places {
     /// Makes sure that a stack has its row.
     #[inline]
     pub(super) fn note(&mut self, id: u64, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        match self.known.get(id).is_some() || self.missing.contains_key(&id) {
-            true => Ok(()),
-            false => self.push_missing(id, tables),
+        if self.known.get(id).is_some() || self.missing.contains_key(&id) {
+            Ok(())
+        } else {
+            self.push_missing(id, tables)
         }
     }
 

@@ -13,7 +13,7 @@ pub(crate) struct Rate {
 
 const NS_PER_SEC: i64 = 1_000_000_000;
 /// Whole numbers up to here are exact as a double and as an integer.
-const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
+const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl Default for Rate {
     fn default() -> Self {
@@ -47,9 +47,10 @@ impl Rate {
     /// Nanoseconds of ticks as Perl has them; what is no number is nothing.
     #[inline]
     pub(super) fn ns(&self, ticks: f64) -> i64 {
-        match is_whole(ticks) {
-            true => self.whole_ns(ticks as i64),
-            false => (ticks / self.ticks_per_sec as f64 * NS_PER_SEC as f64).round() as i64,
+        if is_whole(ticks) {
+            self.whole_ns(ticks as i64)
+        } else {
+            (ticks / self.ticks_per_sec as f64 * NS_PER_SEC as f64).round() as i64
         }
     }
 }
@@ -57,7 +58,7 @@ impl Rate {
 /// Whether the profiler could have counted this.
 #[inline]
 pub(super) fn is_whole(ticks: f64) -> bool {
-    ticks.abs() <= MOST_WHOLE && ticks.trunc() == ticks
+    ticks.abs() <= MAX_WHOLE && ticks.trunc() == ticks
 }
 
 /// Nanoseconds of seconds, to the nearest.
@@ -107,10 +108,7 @@ impl VirtualClock {
     /// A statement was left.
     #[inline]
     pub(super) fn statement(&mut self, ticks: i32) {
-        match ticks >= 0 {
-            true => self.ticks = self.ticks.saturating_add(ticks.into()),
-            false => self.wrapped(ticks),
-        }
+        if ticks >= 0 { self.ticks = self.ticks.saturating_add(ticks.into()) } else { self.wrapped(ticks) }
     }
 
     /// Its counter has 32 bits. A clock that was set back does not go back by more than a moment.

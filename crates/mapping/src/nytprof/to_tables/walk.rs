@@ -202,9 +202,10 @@ impl<'w, 's> Walk<'w, 's> {
         self.abandon(depth)?;
         let (incl, excl) = (left.incl_ticks.value(), left.excl_ticks.value());
         let rate = self.recorder.clock.rate;
-        let name = match self.plan.wants_names {
-            true => self.names.number(left.name.bytes, &mut self.tables.strings)?,
-            false => NO_NUMBER - 1,
+        let name = if self.plan.wants_names {
+            self.names.number(left.name.bytes, &mut self.tables.strings)?
+        } else {
+            NO_NUMBER - 1
         };
         let (number, site) = self.recorder.leave(depth, name, rate.ns(incl), rate.ns(excl))?;
         if self.plan.wants_args {
