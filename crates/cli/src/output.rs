@@ -215,7 +215,7 @@ pub(crate) fn note(text: &str) {
 /// Says on standard error what an output could not hold.
 pub(crate) fn report_loss(loss: &Loss) {
     let style = Styles::WARNING;
-    for (what, count, example) in loss.entries() {
+    for (what, count, example) in loss.entries().filter(|_| !is_quiet()) {
         let example = if says_something(example) { format!(" (such as {})", visible(example)) } else { String::new() };
         anstream::eprintln!("{style}lost:{style:#} {what}: {count}{example}");
     }

@@ -5,7 +5,10 @@ use std::{
     io::{self, Write},
 };
 
-use crate::output::{Styles, clean};
+use crate::{
+    output::{Styles, clean},
+    units::Nanoseconds,
+};
 
 /// A table under construction.
 pub(crate) struct TextTable {
@@ -117,6 +120,14 @@ fn cut(cell: String) -> String {
         return clean;
     }
     clean.chars().take(WIDEST - 1).chain(['…']).collect()
+}
+
+/// The longest time that is shown to the nanosecond.
+const MAX_EXACT_NS: u64 = 600_000_000_000;
+
+/// A time to the nanosecond, unless it is so long that nobody wants to know.
+pub(crate) fn exact(ns: u64) -> String {
+    if ns < MAX_EXACT_NS { Nanoseconds(ns).to_string() } else { Rounded(ns as f64).to_string() }
 }
 
 /// A time in the unit that fits it, to four digits; for tables.

@@ -33,8 +33,9 @@ pub(crate) fn table(stores: &[Store], shelf: Shelf) -> Result<Option<Arc<dyn Tab
     let mut urls = Vec::new();
     for path in stores.iter().flat_map(|store| store.files(shelf)) {
         let path = std::path::absolute(&path)?;
-        let text =
-            path.to_str().ok_or_else(|| plan_datafusion_err!("{} is no name that the engine takes", path.display()))?;
+        let text = path
+            .to_str()
+            .ok_or_else(|| plan_datafusion_err!("{} is not a name that the engine takes", path.display()))?;
         urls.push(ListingTableUrl::parse(url(text))?);
     }
     if urls.is_empty() {

@@ -217,7 +217,7 @@ fn mistakes_are_marked_and_mended() {
         ("select name from spans wher x", place(1, 29, 30), "Expected", ""),
         ("select sum(name) from spans", place(1, 8, 11), "'sum' does not take such arguments: sum(name)", ""),
         ("select 'abc from spans", place(1, 8, 9), "Unterminated", ""),
-        ("select * from spans_at('soon')", None, "'soon' is no time", ""),
+        ("select * from spans_at('soon')", None, "'soon' is not a time", ""),
         ("select percentile(dur_ns, 2) from spans", None, "the share of percentile", ""),
         ("select * from descendant(1)", None, "there is no function 'descendant'", "`descendants`"),
     ];

@@ -229,17 +229,19 @@ mod export {
     }
 
     #[test]
-    fn an_own_extension_or_none_that_is_known_means_the_same_bytes() -> Result<()> {
+    fn an_own_extension_or_none_means_the_same_bytes() -> Result<()> {
         for trace in samples() {
             let mut bytes = Vec::new();
             trace.rewrite(&mut bytes)?;
-            assert!(converted(&trace, &Conversion::for_path("copy.unknown"))? == bytes);
+            assert!(converted(&trace, &Conversion::for_path("copy"))? == bytes);
             let own = trace.path().to_owned();
             assert!(converted(&trace, &Conversion::for_path(own))? == bytes, "{}", trace.format().id);
-            let packed = converted(&trace, &Conversion::for_path("copy.unknown.gz"))?;
+            let packed = converted(&trace, &Conversion::for_path("copy.gz"))?;
             let opened = OpenOptions::new().open_source("packed", Source::bytes(packed))?;
             assert_eq!(opened.layers().len(), 1);
-            assert!(converted(&opened, &Conversion::for_path("copy.unknown"))? == bytes);
+            assert!(converted(&opened, &Conversion::for_path("copy"))? == bytes);
+            let refused = converted(&trace, &Conversion::for_path("copy.unknown")).expect_err("no such target");
+            assert!(matches!(refused.kind(), ErrorKind::Usage(_)), "{refused}");
         }
         Ok(())
     }

@@ -10,8 +10,8 @@ use crate::{
     Outcome, args, each,
     input::display_name,
     output::{Styles, clean, finding_json, note_damage, stdout, write_findings},
-    table::{Rounded, TextTable},
-    units::{Bytes, Nanoseconds},
+    table::{TextTable, exact},
+    units::Bytes,
 };
 
 /// Runs the verb.
@@ -100,15 +100,11 @@ fn text_table(listing: &Listing) -> TextTable {
     table
 }
 
-/// The longest time that is shown to the nanosecond.
-const MAX_EXACT_NS: u64 = 600_000_000_000;
-
 fn text(name: &str, amount: &Amount) -> String {
     match amount {
         Amount::Count(bytes) if name.ends_with("bytes") => Bytes(*bytes).to_string(),
         Amount::Count(count) => count.to_string(),
-        Amount::Nanoseconds(ns @ 0..MAX_EXACT_NS) => Nanoseconds(*ns).to_string(),
-        Amount::Nanoseconds(ns) => Rounded(*ns as f64).to_string(),
+        Amount::Nanoseconds(ns) => exact(*ns),
         Amount::Text(text) => clean(text),
     }
 }

@@ -123,7 +123,7 @@ pub(super) fn parse_time(text: &str) -> Result<i64> {
     let (number, unit) = text.split_at(unit);
     match parse_duration(&format!("{}{}", number.trim(), unit.trim_end())) {
         Ok(ns) => Ok(ns),
-        Err(_) => exec_err!("'{text}' is no time: write '1.5s', '250ms', '10us' or '300ns'"),
+        Err(_) => exec_err!("'{text}' is not a time; expected something like '1.5s', '250ms', '10us' or '300ns'"),
     }
 }
 
@@ -163,7 +163,7 @@ impl ScalarUDFImpl for Bucket {
             },
         };
         if width <= 0 {
-            return exec_err!("a bucket is wider than nothing");
+            return exec_err!("the width of a bucket must be greater than 0");
         }
         let array = times.to_array(args.number_rows)?;
         let begin = |ts_ns: i64| ts_ns.saturating_sub(ts_ns.rem_euclid(width));

@@ -85,7 +85,7 @@ impl Manifest {
             return Err(Error::limit("manifest", length, MAX_BYTES));
         }
         let text = source.prefix(length as usize)?;
-        let broken = |error: serde_json::Error| Error::unrecognized(format!("is no manifest of a store: {error}"));
+        let broken = |error: serde_json::Error| Error::unrecognized(format!("is not the manifest of a store: {error}"));
         let Version { version } = serde_json::from_slice(&text).map_err(broken)?;
         if version != VERSION {
             let message = format!("has version {version}; this program reads version {VERSION}");

@@ -177,5 +177,5 @@ fn open(path: &Path) -> Result<File> {
 }
 
 fn broken(path: &Path, error: &dyn std::fmt::Display) -> Error {
-    Error::unrecognized(format!("is no file of this table: {error}")).in_file(path)
+    Error::unrecognized(format!("is not a file of this table: {error}")).in_file(path)
 }

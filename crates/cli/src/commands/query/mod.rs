@@ -19,7 +19,7 @@ use crate::{
     input::display_name,
     output,
     progress::Progress,
-    units::Nanoseconds,
+    table::exact,
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
@@ -158,7 +158,7 @@ fn say_alignments(session: &Session) {
     }
     for known in session.alignments() {
         let sign = if known.shift_ns < 0 { "-" } else { "+" };
-        let shift = Nanoseconds(known.shift_ns.unsigned_abs());
+        let shift = exact(known.shift_ns.unsigned_abs());
         let path = known.path.display();
         let with = known.with.as_ref().map(|with| with.display().to_string()).unwrap_or_default();
         match known.reason {

@@ -111,7 +111,8 @@ fn respond(session: &Session, names: &Names, line: &str, progress: &Progress) ->
             out.flush()?;
             let dim = Styles::DIM;
             let taken = Nanoseconds(begin.elapsed().as_millis() as u64 * 1_000_000);
-            anstream::eprintln!("{dim}  {rows} rows, {taken}{dim:#}");
+            let noun = if rows == 1 { "row" } else { "rows" };
+            anstream::eprintln!("{dim}  {rows} {noun}, {taken}{dim:#}");
         }
     }
     Ok(out.flush()?)
