@@ -202,6 +202,9 @@ impl<'q> Explanation<'q> {
         } else if let DataFusionError::ResourcesExhausted(_) = error.find_root() {
             self.message = format!("the query needs more memory than its {} MB", known.memory_bytes >> 20);
             self.help.push("raise the limit with --memory, or select fewer rows and columns".to_owned());
+        } else if message.contains("No space left on device") {
+            self.message = format!("no space left for temporary files in {}", std::env::temp_dir().display());
+            self.help.push("set TMPDIR to a folder with more space, or raise the limit with --memory".to_owned());
         } else if let Some(what) = ["DDL", "DML", "Statement"]
             .iter()
             .find_map(|kind| between(&message, &format!("{kind} not supported: "), ""))
@@ -292,5 +295,13 @@ mod tests {
         let problem =
             Problem { sql: "select 1\nfrom span".into(), message: "no".into(), place, help: vec!["so".into()] };
         assert_eq!(problem.to_string(), "no\n  |\n2 | from span\n  |      ^^^^\nhelp: so");
+    }
+
+    #[test]
+    fn a_full_disk_is_named() {
+        let full = DataFusionError::IoError(std::io::Error::from_raw_os_error(28));
+        let known = Known { tables: Vec::new(), functions: Vec::new(), memory_bytes: 0 };
+        let failure = explain("select 1", full.context("spilling"), &known).to_string();
+        assert!(failure.starts_with("no space left for temporary files in"), "{failure}");
     }
 }

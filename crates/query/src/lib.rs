@@ -26,6 +26,7 @@ mod inputs;
 mod output;
 mod scan;
 mod session;
+mod spill;
 pub mod store;
 mod stored;
 mod views;

@@ -11,6 +11,7 @@ use datafusion::{
     common::DataFusionError,
     execution::{
         SessionStateBuilder,
+        disk_manager::{DiskManagerBuilder, DiskManagerMode},
         memory_pool::{FairSpillPool, MemoryPool},
         runtime_env::RuntimeEnvBuilder,
     },
@@ -32,6 +33,7 @@ use crate::{
     guard,
     inputs::{Input, resolve},
     scan::{Part, TraceTable},
+    spill::SpillFolder,
     store::{Shelf, Store},
     stored, views,
 };
@@ -96,6 +98,8 @@ pub struct Session {
     /// There until the session ends.
     runtime: Option<Runtime>,
     pub(crate) memory_bytes: u64,
+    /// There until the session ends; without a folder for temporary files, queries that need one fail.
+    _spill: Option<SpillFolder>,
     pub(crate) origins: functions::Origins,
     alignments: Vec<Alignment>,
     skipped: Vec<Error>,
@@ -141,11 +145,13 @@ impl Session {
         let axis = AxisOptions { offsets: options.offsets.clone(), is_automatic: options.is_aligned };
         let set = TraceSet::aligned(unknown, &axis)?;
         let runtime = runtime(options)?;
-        let context = context(options).map_err(internal)?;
+        let spill = SpillFolder::create_in(&std::env::temp_dir()).ok();
+        let context = context(options, spill.as_ref()).map_err(internal)?;
         let session = Self {
             context,
             runtime: Some(runtime),
             memory_bytes: options.memory_bytes,
+            _spill: spill,
             origins: functions::Origins::default(),
             alignments: alignments(&set),
             skipped: Vec::new(),
@@ -306,14 +312,17 @@ fn threads(options: &Options) -> usize {
     options.threads.unwrap_or_else(all).max(1)
 }
 
-fn context(options: &Options) -> datafusion::common::Result<SessionContext> {
+fn context(options: &Options, spill: Option<&SpillFolder>) -> datafusion::common::Result<SessionContext> {
     let config = SessionConfig::new()
         .with_target_partitions(threads(options))
         .with_information_schema(true)
         .set_bool("datafusion.sql_parser.collect_spans", true);
     let memory = usize::try_from(options.memory_bytes).unwrap_or(usize::MAX);
     let pool: Arc<dyn MemoryPool> = Arc::new(FairSpillPool::new(memory));
-    let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(&pool)).build_arc()?;
+    let folders = spill.map(|spill| DiskManagerMode::Directories(vec![spill.path().to_owned()]));
+    let disk = DiskManagerBuilder::default().with_mode(folders.unwrap_or_default());
+    let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(&pool)).with_disk_manager_builder(disk);
+    let runtime = runtime.build_arc()?;
     let state = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(runtime)
