@@ -35,6 +35,6 @@ pub use crate::{
     read::{ByteOrder, Cursor, ReadAt, Source, Window, find_nul},
     spill::{Arena, Merge, Sorted, Sorter, Spill, SpillIter, SpillRow, SpillRow as Entry, Store},
     text::nearest::nearest,
-    time::{Nanoseconds, TimeRange, parse_duration},
+    time::{Hertz, Nanoseconds, TimeRange, parse_duration},
     write::Output,
 };

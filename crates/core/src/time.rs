@@ -170,17 +170,47 @@ impl fmt::Display for Nanoseconds {
             1_000_000..1_000_000_000 => ("ms", 1_000_000, 6),
             _ => ("s", 1_000_000_000, 9),
         };
-        let fraction = format!("{:0digits$}", self.0 % scale);
-        match fraction.trim_end_matches('0') {
-            "" => write!(f, "{} {unit}", self.0 / scale),
-            fraction => write!(f, "{}.{fraction} {unit}", self.0 / scale),
-        }
+        write_scaled(f, self.0, scale, digits)?;
+        write!(f, " {unit}")
+    }
+}
+
+/// A frequency in the unit that fits it, to the hertz.
+#[derive(Clone, Copy, Debug)]
+pub struct Hertz(pub u64);
+
+impl fmt::Display for Hertz {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, scale, digits) = match self.0 {
+            0..1_000 => ("Hz", 1, 0),
+            1_000..1_000_000 => ("kHz", 1_000, 3),
+            1_000_000..1_000_000_000 => ("MHz", 1_000_000, 6),
+            _ => ("GHz", 1_000_000_000, 9),
+        };
+        write_scaled(f, self.0, scale, digits)?;
+        write!(f, " {unit}")
+    }
+}
+
+/// Writes a number in units of `scale`, which has this many zeros, with all of its digits.
+fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, scale: u64, digits: usize) -> fmt::Result {
+    let fraction = format!("{:0digits$}", value % scale);
+    match fraction.trim_end_matches('0') {
+        "" => write!(f, "{}", value / scale),
+        fraction => write!(f, "{}.{fraction}", value / scale),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn frequencies_have_all_of_their_digits() {
+        let text = |hertz| Hertz(hertz).to_string();
+        assert_eq!([text(60), text(32_768)], ["60 Hz", "32.768 kHz"]);
+        assert_eq!([text(10_000_000), text(2_445_334_000)], ["10 MHz", "2.445334 GHz"]);
+    }
 
     #[test]
     fn adjacent_ranges_partition_every_moment() {

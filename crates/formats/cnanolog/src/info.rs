@@ -1,7 +1,7 @@
 //! The summary of a file.
 
 use crate::{Header, Reader, Record};
-use traceloom_core::{Amount, Fact, Findings, Info, Listing, Options, Records, Result, Source, Text};
+use traceloom_core::{Amount, Fact, Findings, Hertz, Info, Listing, Options, Records, Result, Source, Text};
 
 /// Summarizes a file.
 pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
@@ -52,7 +52,7 @@ impl Survey {
         info.fact("byte_order", header.order.as_str());
         info.fact("started", started(reader));
         if header.has_timestamps {
-            info.fact("clock", format!("{} ticks a second", header.timestamp_frequency));
+            info.fact("clock", Hertz(header.timestamp_frequency).to_string());
         } else {
             info.fact("clock", "no timestamps");
         }

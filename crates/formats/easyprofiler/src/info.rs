@@ -6,7 +6,7 @@ use crate::{
     Clock, Header, Record,
     raw::{BlockType, Status},
 };
-use traceloom_core::{Amount, Fact, Findings, Info, Listing, Options, Records, Result, Source, Text};
+use traceloom_core::{Amount, Fact, Findings, Hertz, Info, Listing, Options, Records, Result, Source, Text};
 
 /// Summarizes a file.
 pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
@@ -83,7 +83,10 @@ impl Survey {
         }
         match header.cpu_frequency {
             0 => info.fact("clock", "nanoseconds"),
-            frequency => info.fact("clock", format!("{frequency} ticks a second")),
+            frequency => {
+                let hertz = u64::try_from(frequency).map(|frequency| Hertz(frequency).to_string());
+                info.fact("clock", hertz.unwrap_or_else(|_| format!("{frequency} Hz")));
+            }
         }
         // A capture over the network never gets its begin filled in.
         if header.begin_time == 0 {

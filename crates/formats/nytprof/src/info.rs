@@ -8,7 +8,7 @@ use crate::{
     text_of,
 };
 use traceloom_core::{
-    Amount, Fact, Findings, Info, Listing, Located, Options, Records, Result, Source, Text, date_time,
+    Amount, Fact, Findings, Hertz, Info, Listing, Located, Options, Records, Result, Source, Text, date_time,
 };
 
 /// Summarizes a file.
@@ -134,9 +134,8 @@ fn producer_facts(info: &mut Info, profile: &Profile) {
             info.fact(name, shown(value));
         }
     }
-    let ticks =
-        profile.ticks_per_sec.map_or("ticks of unknown length".to_owned(), |ticks| format!("{ticks} ticks a second"));
-    info.fact("clock", ticks);
+    let clock = profile.ticks_per_sec.map(|ticks| Hertz(ticks.into()).to_string());
+    info.fact("clock", clock.unwrap_or_else(|| "ticks of unknown length".to_owned()));
 }
 
 fn time_facts(info: &mut Info, profile: &Profile) {

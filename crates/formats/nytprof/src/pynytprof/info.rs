@@ -3,7 +3,9 @@
 use std::{cmp::Reverse, collections::HashMap};
 
 use crate::pynytprof::{Edge, Line, Process, Record, raw::TICKS_PER_SEC};
-use traceloom_core::{Amount, Error, Fact, Findings, Info, Listing, Options, Records, Result, Source, Text, date_time};
+use traceloom_core::{
+    Amount, Error, Fact, Findings, Hertz, Info, Listing, Options, Records, Result, Source, Text, date_time,
+};
 
 /// Summarizes a file.
 pub(crate) fn info(source: &Source, options: &Options) -> Result<(Info, Findings)> {
@@ -113,7 +115,7 @@ impl Survey {
             info.fact("parent_pid", u64::from(process.ppid));
             info.fact("started", date_time((process.time * 1e6) as u64));
         }
-        info.fact("clock", format!("{TICKS_PER_SEC} ticks a second"));
+        info.fact("clock", Hertz(TICKS_PER_SEC.into()).to_string());
         if !self.chunks.is_empty() {
             info.fact("chunks", self.chunks.as_str());
         }
