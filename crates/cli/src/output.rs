@@ -37,17 +37,20 @@ impl Styles {
     }
 }
 
-/// Standard output, buffered, with colors on a terminal.
+/// Standard output with colors on a terminal.
 pub(crate) fn stdout() -> BufWriter<Box<dyn Write>> {
-    let out = anstream::AutoStream::auto(io::stdout().lock());
+    buffered(anstream::AutoStream::auto(io::stdout().lock()))
+}
+
+/// Standard output for text that is not ours: nothing is added to it and nothing removed, except on a terminal.
+pub(crate) fn raw_stdout() -> BufWriter<Box<dyn Write>> {
+    buffered(io::stdout().lock())
+}
+
+fn buffered(out: impl Write + 'static) -> BufWriter<Box<dyn Write>> {
     let out: Box<dyn Write> =
         if io::stdout().is_terminal() { Box::new(Visible { out, rest: Vec::new() }) } else { Box::new(out) };
     BufWriter::with_capacity(64 << 10, out)
-}
-
-/// Standard output for text that is not ours: nothing is added to it and nothing taken away.
-pub(crate) fn raw_stdout() -> BufWriter<io::StdoutLock<'static>> {
-    BufWriter::with_capacity(64 << 10, io::stdout().lock())
 }
 
 /// Text of a trace for a terminal, which no control character in it may steer.
@@ -284,7 +287,7 @@ pub(crate) fn write_silently<T>(
     work: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
     if path == Path::new("-") {
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = raw_stdout();
         let outcome = work(&mut out)?;
         out.flush()?;
         return Ok(outcome);
