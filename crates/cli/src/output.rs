@@ -260,7 +260,8 @@ pub(crate) fn write_file<T>(
     work: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
     let outcome = write_silently(path, inputs, work)?;
-    if let Ok(file) = fs::metadata(path)
+    if path != Path::new("-")
+        && let Ok(file) = fs::metadata(path)
         && file.is_file()
     {
         say_written(&format!("{}, {}", display_name(path), Bytes(file.len())));
