@@ -31,13 +31,15 @@ const MAX_LENGTH: usize = 1 << 20;
 const MAX_DEPTH: usize = 1_000;
 /// Operators of a plan.
 const MAX_NODES: usize = 5_000;
-/// Room for the engine to call itself; only what is used costs memory.
-pub(crate) const STACK_BYTES: usize = 256 << 20;
+/// Room for the planner to call itself; only what is used costs memory.
+const PLANNER_STACK_BYTES: usize = 256 << 20;
+/// Room for expressions to call themselves, on each of the engine's threads.
+pub(crate) const STACK_BYTES: usize = 64 << 20;
 
 /// Runs work of the engine that calls itself as deep as the query is.
 pub(crate) fn with_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
     thread::scope(|scope| {
-        let builder = thread::Builder::new().name("query-plan".to_owned()).stack_size(STACK_BYTES);
+        let builder = thread::Builder::new().name("query-plan".to_owned()).stack_size(PLANNER_STACK_BYTES);
         let running = builder.spawn_scoped(scope, work)?;
         running.join().map_err(|_| DataFusionError::Execution("the engine failed at this query".to_owned()))
     })
