@@ -489,3 +489,21 @@ fn names_that_wtf_cannot_make_a_function_of_are_repaired() {
         assert!(Source::bytes(again).prefix(1 << 20).unwrap() == repaired.prefix(1 << 20).unwrap(), "{name}");
     }
 }
+
+#[test]
+fn what_is_repaired_is_repaired_to_itself() {
+    let repaired = |bytes: &[u8]| {
+        let mut out = Vec::new();
+        edit::repair(&Source::bytes(bytes), &mut out, &Options::default()).map(|_| out)
+    };
+    for (name, path) in traces() {
+        let bytes = fs::read(path).unwrap();
+        let at = bytes.len() * 2 / 3;
+        let mut changed = bytes.clone();
+        changed.iter_mut().skip(at).take(3).for_each(|byte| *byte ^= 0x11);
+        for damaged in [&bytes[..], &bytes[..at], &changed] {
+            let Ok(once) = repaired(damaged) else { continue };
+            assert!(repaired(&once).unwrap() == once, "{name}");
+        }
+    }
+}

@@ -215,7 +215,12 @@ impl<'c, W: Write> Transfer<'c, W> {
         if *name != *kind.name {
             self.loss.lose("names of event types", || format!("{} is now {name}", kind.name));
         }
+        let is_new = self.composer.type_named(&name).is_none();
         let id = self.composer.define(&name, class, flags, &list)?;
+        if is_new {
+            // In the order of the file, so that a repaired file is repaired to itself.
+            self.composer.rank(id, u64::from(self.file) << 32 | u64::from(kind.index));
+        }
         self.types.insert(kind.index, id);
         Ok(id)
     }

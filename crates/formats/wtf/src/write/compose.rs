@@ -34,6 +34,10 @@ struct Defined {
     flags: EventFlags,
     args_text: Box<str>,
     args: Box<[Argument]>,
+    /// Types of one chunk are written in the order of their ranks.
+    rank: u64,
+    /// Its number in the file, once it is written.
+    wire_id: u32,
 }
 
 impl Defined {
@@ -125,8 +129,16 @@ impl<W: Write> Composer<W> {
             .map_err(|argument| Error::usage(format!("{argument:?} in the signature of {name} is no argument")))?;
         let index = self.types.len() as u32;
         self.by_name.insert(name.into(), index);
-        self.types.push(Defined { name: name.into(), class, flags, args_text: args.into(), args: parsed });
+        let (name, args_text) = (name.into(), args.into());
+        self.types.push(Defined { name, class, flags, args_text, args: parsed, rank: index.into(), wire_id: 0 });
         Ok(TypeId(index))
+    }
+
+    /// Says where a type is among those of its chunk; else it is where it was defined.
+    pub(crate) fn rank(&mut self, kind: TypeId, rank: u64) {
+        if let Some(defined) = self.types.get_mut(kind.0 as usize) {
+            defined.rank = rank;
+        }
     }
 
     /// Whether another type can be defined.
@@ -249,7 +261,10 @@ impl<W: Write> Composer<W> {
             return Ok(());
         }
         let mut pending = std::mem::take(&mut self.pending);
-        pending.sort_by_key(|event| event.time_us);
+        if !pending.is_sorted_by_key(|event| event.time_us) {
+            pending.sort_by_key(|event| event.time_us);
+            self.reorder(&mut pending);
+        }
         let args = std::mem::take(&mut self.args.events);
         let first_us = pending.first().map_or(0, |event| event.time_us);
         self.put_news(first_us as u32);
@@ -293,10 +308,12 @@ impl<W: Write> Composer<W> {
                 }
             }
         }
-        for (index, defined) in self.types.iter().enumerate().skip(self.types_written) {
-            let Defined { name, class, flags, args_text, .. } = defined;
+        let mut news: Vec<&mut Defined> = self.types.iter_mut().skip(self.types_written).collect();
+        news.sort_by_key(|defined| defined.rank);
+        for (defined, wire_id) in news.into_iter().zip(FIRST_TYPE_ID + self.types_written as u32..) {
+            defined.wire_id = wire_id;
+            let Defined { name, class, flags, args_text, .. } = &*defined;
             let list = Some(&**args_text).filter(|text| !text.is_empty());
-            let wire_id = FIRST_TYPE_ID + index as u32;
             args.define(time, &Definition { wire_id, class: *class, flags: *flags, name, args: list });
         }
         for (index, names) in self.zones.iter().enumerate().skip(self.zones_written) {
@@ -305,6 +322,23 @@ impl<W: Write> Composer<W> {
             names.iter().for_each(|name| args.text(name.as_deref().map(str::as_bytes)));
         }
         (self.types_written, self.zones_written) = (self.types.len(), self.zones.len());
+    }
+
+    /// Lays the arguments out again, so that strings come in the order in which a reader meets them: the same events give
+    /// the same bytes, in whichever order they came.
+    fn reorder(&mut self, pending: &mut [PendingEvent]) {
+        let old = std::mem::take(&mut self.args);
+        self.args.nuls_replaced = old.nuls_replaced;
+        let texts: Vec<&[u8]> = old.strings.split(|byte| *byte == 0).collect();
+        for event in pending {
+            let start = self.args.events.len();
+            let mut left = old.events.get(event.start..event.end).unwrap_or_default();
+            let kinds = self.types.get(event.kind as usize).map_or(&[][..], |defined| &defined.args);
+            for kind in kinds.iter().map(|argument| argument.kind) {
+                left = self.args.copy(kind, left, &texts);
+            }
+            (event.start, event.end) = (start, self.args.events.len());
+        }
     }
 
     fn put_pending(&mut self, events: &[PendingEvent], args: &[u8]) {
@@ -316,7 +350,8 @@ impl<W: Write> Composer<W> {
                 self.args.begin(ZONE_SET_ID, time);
                 self.args.word(event.zone + 1);
             }
-            self.args.begin(FIRST_TYPE_ID + event.kind, time);
+            let wire_id = self.types.get(event.kind as usize).map_or(0, |defined| defined.wire_id);
+            self.args.begin(wire_id, time);
             self.args.events.extend_from_slice(args.get(event.start..event.end).unwrap_or_default());
         }
     }

@@ -8,8 +8,8 @@ use crate::{
     Array, Value,
     event::Definition,
     raw::{
-        CHUNK_FIXED, ChunkType, DEFINE_WIRE_ID, EMPTY_STRING, Element, NULL_ARRAY, NULL_STRING, PART_ENTRY, PartType,
-        padded,
+        ArgumentType, CHUNK_FIXED, ChunkType, DEFINE_WIRE_ID, EMPTY_STRING, Element, NULL_ARRAY, NULL_STRING,
+        PART_ENTRY, PartType, padded,
     },
 };
 
@@ -105,6 +105,32 @@ impl EventBuffer {
             }
         }
         Ok(())
+    }
+
+    /// Copies an argument of another buffer with these strings; gives the bytes behind it.
+    pub(crate) fn copy<'b>(&mut self, kind: ArgumentType, bytes: &'b [u8], texts: &[&[u8]]) -> &'b [u8] {
+        let Some((word, rest)) = bytes.split_first_chunk().map(|(word, rest)| (u32::from_le_bytes(*word), rest)) else {
+            return &[];
+        };
+        match kind {
+            ArgumentType::Ascii | ArgumentType::Utf8 | ArgumentType::Any => {
+                let text = texts.get(word as usize).copied();
+                self.text(if word == EMPTY_STRING { Some(&[]) } else { text });
+                rest
+            }
+            ArgumentType::Array(element) if word != NULL_ARRAY => {
+                self.word(word);
+                let (elements, rest) = rest
+                    .split_at_checked(padded((word as usize).saturating_mul(element.width())))
+                    .unwrap_or((rest, &[]));
+                self.events.extend_from_slice(elements);
+                rest
+            }
+            _ => {
+                self.word(word);
+                rest
+            }
+        }
     }
 
     pub(crate) fn define(&mut self, time: u32, definition: &Definition<'_>) {
