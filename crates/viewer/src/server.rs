@@ -3,7 +3,7 @@
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
-    sync::{Arc, RwLock},
+    sync::{Arc, RwLock, RwLockReadGuard},
 };
 
 use axum::{Router, middleware, routing::get};
@@ -46,6 +46,13 @@ pub struct Viewer {
 pub(crate) struct App {
     pub(crate) scene: Arc<RwLock<Scene>>,
     pub(crate) loader: Arc<Loader>,
+}
+
+impl App {
+    /// The scene, to look at.
+    pub(crate) fn scene(&self) -> api::Answer<RwLockReadGuard<'_, Scene>> {
+        self.scene.read().map_err(|_| api::Refusal::broken())
+    }
 }
 
 /// Threads that answer.

@@ -86,12 +86,10 @@ async fn definitions(
 ) -> Answer<Json<DefinitionsAnswer>> {
     let scopes = RangeQuery::default().scopes(&app)?;
     let loading = range::is_loading(&app)?;
-    let waiting = work::Waiting::default();
-    let over = waiting.over();
-    work::run(move || {
+    work::run_awaited(move |over| {
         let mut answer = DefinitionsAnswer { loading, all: 0, rows: Vec::new() };
         for scope in &scopes {
-            let report = known.or(scope.trace, || report(scope, &over))?;
+            let report = known.or(scope.trace, || report(scope, over))?;
             answer.all += report.all;
             let room = MAX_ROWS - answer.rows.len();
             answer.rows.extend(report.rows.iter().take(room).map(|row| shown(row, scope.trace)));

@@ -12,7 +12,7 @@ use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, sele
 use super::{
     Answer, Asked, Refusal,
     wire::row,
-    work::{self, Kept, Over, Waiting},
+    work::{self, Kept, Over},
 };
 use crate::{
     scene::{NESTED, Scene, Values},
@@ -125,9 +125,7 @@ impl Wanted {
             return Ok(None);
         }
         let Some(trace) = app.loader.trace(self.trace) else { return Ok(None) };
-        let waiting = Waiting::default();
-        let over = waiting.over();
-        let found = work::run(move || {
+        let found = work::run_awaited(move |over| {
             known.or((self.table, self.trace, self.id), || {
                 let range = TimeRange::including(self.ts_ns, self.ts_ns);
                 let filter = Filter { range, threads: self.thread_id.map(|thread_id| vec![thread_id]) };
@@ -142,7 +140,7 @@ impl Wanted {
 }
 
 fn span_of_scene(app: &App, query: &SpanQuery) -> Answer<(Wanted, SpanDetails)> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let key = LaneKey { thread_id: query.track.into(), kind: query.kind, depth: query.depth };
     let lane = scene.lanes.get(key).filter(|lane| (query.index as usize) < lane.len());
     let (lane, track) =
@@ -199,7 +197,7 @@ pub(crate) struct SwitchDetails {
 }
 
 async fn switch(State(app): State<App>, Asked(query): Asked<SwitchQuery>) -> Answer<Json<SwitchDetails>> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let track = scene.tracks.get(query.track as usize).filter(|track| (query.index as usize) < track.switches.len());
     let track = track.ok_or_else(|| Refusal::absent("there is no such switch"))?;
     let name = track.switches.name(query.index);
@@ -248,7 +246,7 @@ async fn event(
 }
 
 fn event_of_scene(app: &App, query: &EventQuery) -> Answer<(Wanted, EventDetails)> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let ts_ns = query.ts.saturating_sub(scene.track_offset_ns(query.track));
     let track = scene.tracks.get(query.track as usize);
     let point = track.and_then(|track| track.points().into_iter().find_map(|points| points.at(ts_ns, query.id)));
@@ -287,7 +285,7 @@ pub(crate) struct LogLine {
 const MAX_TEXT: usize = 2_000;
 
 async fn line(State(app): State<App>, Asked(query): Asked<LineQuery>) -> Answer<Json<LogLine>> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let site = scene.logs.site(query.number).ok_or_else(|| Refusal::absent("there is no such line"))?;
     Ok(Json(LogLine {
         ts_ns: scene.log_ts_ns(query.number),
@@ -314,7 +312,7 @@ pub(crate) struct TextValue {
 }
 
 async fn text(State(app): State<App>, Asked(query): Asked<TextQuery>) -> Answer<Json<TextValue>> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let absent = || Refusal::absent("there is no such text");
     let counter = scene.counters.get(query.counter).ok_or_else(absent)?;
     let Values::Texts(labels) = &counter.values else { return Err(absent()) };

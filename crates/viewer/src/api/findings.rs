@@ -10,8 +10,8 @@ use traceloom_mapping::Trace;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select};
 
 use super::{
-    Answer, Refusal, meanings,
-    work::{self, Kept, Over, Waiting},
+    Answer, meanings,
+    work::{self, Kept, Over},
 };
 use crate::{scene::LoadState, server::App};
 
@@ -69,10 +69,8 @@ const MAX_FINDINGS: usize = 2_000;
 async fn findings(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer<Json<FindingsAnswer>> {
     let failed = failed(&app)?;
     let traces = app.loader.traces();
-    let waiting = Waiting::default();
-    let over = waiting.over();
-    let traces = work::run(move || {
-        each(&traces, &over, |number, trace| {
+    let traces = work::run_awaited(move |over| {
+        each(&traces, over, |number, trace| {
             let found = known.findings.or(number, || Found::of(trace))?;
             Ok(TraceFindings { trace: number, rows: found.rows.clone(), counts: found.counts.clone() })
         })
@@ -90,7 +88,7 @@ fn each<T>(traces: &[(u32, Arc<Trace>)], over: &Over, mut one: impl FnMut(u32, &
 }
 
 fn failed(app: &App) -> Answer<Vec<FailedTrace>> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let failed = scene.traces.iter().enumerate().filter_map(|(trace, info)| match &info.state {
         LoadState::Failed(error) => Some(FailedTrace { trace, error: error.clone() }),
         _ => None,
@@ -217,14 +215,12 @@ impl From<Unit> for AdviceUnit {
 
 async fn advice(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer<Json<AdviceAnswer>> {
     let offsets: Vec<i64> = {
-        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let scene = app.scene()?;
         scene.traces.iter().map(|trace| trace.offset_ns).collect()
     };
     let traces = app.loader.traces();
-    let waiting = Waiting::default();
-    let over = waiting.over();
-    let traces = work::run(move || {
-        each(&traces, &over, |number, trace| {
+    let traces = work::run_awaited(move |over| {
+        each(&traces, over, |number, trace| {
             let advice = known.advice.or(number, || Ok(advise::of_trace(trace, &advise::Options::default())?))?;
             let offset_ns = offsets.get(number as usize).copied().unwrap_or(0);
             Ok(TraceAdvice { trace: number, advice: advice.iter().map(|one| shown(one, offset_ns)).collect() })

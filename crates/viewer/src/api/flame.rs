@@ -113,15 +113,13 @@ async fn flame(
 ) -> Answer<Json<FlameAnswer>> {
     let scopes = query.range.scopes(&app)?;
     let is_loading = range::is_loading(&app)?;
-    let waiting = work::Waiting::default();
-    let over = waiting.over();
-    work::run(move || {
+    work::run_awaited(move |over| {
         let key = GraphKey {
             scopes: range::key(&scopes),
             weight: query.weight.unwrap_or_default(),
             by_thread: query.by_thread.unwrap_or_default(),
         };
-        let drawn = drawn(&last, key, &scopes, &over)?;
+        let drawn = drawn(&last, key, &scopes, over)?;
         let looked = look(&drawn.graph, &query);
         let (total, estimate) = (drawn.graph.total(), drawn.is_estimate);
         Ok(Json(FlameAnswer { total, estimate, loading: is_loading, ..looked }))

@@ -68,7 +68,7 @@ async fn histogram(
 ) -> Answer<Json<Histogram>> {
     let is_loading = range::is_loading(&app)?;
     work::run(move || {
-        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let scene = app.scene()?;
         let name = known_name(&scene, query.name)?;
         let bins = query.bins.unwrap_or(stats::Histogram::BINS).clamp(1, MAX_BINS);
         let of_kind = measure(&asked.lanes(&scene)?, query.name, bins);
@@ -179,7 +179,7 @@ async fn longest(
     Asked(query): Asked<LongestQuery>,
 ) -> Answer<Json<Longest>> {
     work::run(move || {
-        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let scene = app.scene()?;
         known_name(&scene, query.name)?;
         let (least, below) = (query.least.unwrap_or(0.0), query.below.unwrap_or(f64::INFINITY));
         if least.is_nan() || below.is_nan() || below < least {
@@ -255,17 +255,15 @@ async fn relation(
 ) -> Answer<Json<Option<Relation>>> {
     let scopes = asked.scopes(&app)?;
     let (span, value) = {
-        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let scene = app.scene()?;
         (known_name(&scene, query.name)?.to_owned(), known_name(&scene, query.value)?.to_owned())
     };
-    let waiting = work::Waiting::default();
-    let over = waiting.over();
-    work::run(move || {
+    work::run_awaited(move |over| {
         let names = vec![span.clone(), value.clone()];
         let mut stats = Stats::new(Options { names, relation: Some(Pairing { value, span }), ..Options::default() });
         for scope in &scopes {
             stats.begin_within(&scope.filter);
-            scope.pour(&mut stats, &over)?;
+            scope.pour(&mut stats, over)?;
         }
         let offset = |trace: u32| scopes.get(trace as usize).map_or(0, |scope| scope.offset_ns);
         Ok(Json(stats.finish().relation.map(|relation| related(&relation, offset))))

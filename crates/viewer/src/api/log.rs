@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Answer, Asked, Refusal,
     wire::row,
-    work::{self, Kept, Over, Waiting},
+    work::{self, Kept, Over},
 };
 use crate::{
     scene::{Scene, TextReader},
@@ -142,16 +142,14 @@ async fn log(
     Extension(known): Extension<Arc<Known>>,
     Asked(query): Asked<LogQuery>,
 ) -> Answer<Json<LogAnswer>> {
-    let waiting = Waiting::default();
-    let over = waiting.over();
-    work::run(move || {
+    work::run_awaited(move |over| {
         let key = LogKey::of(&app, &query)?;
         // A half-typed expression is often wrong: that is an answer, not a refusal.
         if let Err(problem) = key.regex() {
             return Ok(Json(LogAnswer::Problem { problem }));
         }
-        let [matched, of_text, all] = key.answer(&app.scene, &known, &over)?;
-        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let [matched, of_text, all] = key.answer(&app.scene, &known, over)?;
+        let scene = app.scene()?;
         let mut texts = scene.logs.texts();
         let (skip, take) = (query.skip.unwrap_or(0), query.take.unwrap_or(0).min(MAX_LINES));
         let shown = (skip..skip.saturating_add(take))
@@ -210,7 +208,7 @@ fn nearest(scene: &Scene, lines: &Lines, at_ns: i64) -> Option<usize> {
 
 impl LogKey {
     fn of(app: &App, query: &LogQuery) -> Answer<Self> {
-        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let scene = app.scene()?;
         Ok(Self {
             lines: scene.logs.len(),
             offsets: scene.traces.iter().map(|trace| trace.offset_ns).collect(),

@@ -71,7 +71,7 @@ async fn line(
     Asked(query): Asked<LineQuery>,
 ) -> Answer<Json<LogDetails>> {
     let (block, mut details) = {
-        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let scene = app.scene()?;
         let found = Block::of(&scene, query.number).zip(LogDetails::of(&scene, query.number));
         found.ok_or_else(|| Refusal::absent("there is no such line"))?
     };

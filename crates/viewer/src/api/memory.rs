@@ -61,7 +61,7 @@ async fn memory(
     Asked(query): Asked<MemoryQuery>,
 ) -> Answer<Json<MemoryAnswer>> {
     let trace = work::ready(&app, query.trace)?;
-    let offset_ns = app.scene.read().map_err(|_| Refusal::broken())?.offset_ns(query.trace);
+    let offset_ns = app.scene()?.offset_ns(query.trace);
     let at_ns = query.at.map(|at| at.saturating_sub(offset_ns));
     let points = query.points.unwrap_or(Options::default().points).clamp(1, MAX_POINTS);
     work::run(move || {

@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{Bar, Window};
 
-use super::{Answer, Asked, Refusal, picture::MAX_PIXELS};
+use super::{Answer, Asked, picture::MAX_PIXELS};
 use crate::{
     scene::{NESTED, Scene},
     server::App,
@@ -32,7 +32,7 @@ pub(crate) struct Minimap {
 
 /// How busy each pixel of the whole axis is.
 pub(crate) async fn minimap(State(app): State<App>, Asked(query): Asked<MinimapQuery>) -> Answer<Json<Minimap>> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let pixels = query.px.clamp(1, MAX_PIXELS);
     let Some((from, to)) = scene.extent() else { return Ok(Json(Minimap::default())) };
     let view = View { scene: &scene, from, to, pixels };

@@ -91,7 +91,7 @@ const SWITCHES: u32 = 3;
 /// names, indices and counts as u32.
 pub(crate) async fn picture(State(app): State<App>, Asked(query): Asked<WindowQuery>) -> Answer<impl IntoResponse> {
     let tracks = query.tracks()?;
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let mut bytes = Vec::new();
     for seen in &tracks {
         let Some(track) = scene.tracks.get(seen.track as usize) else { continue };
@@ -183,7 +183,7 @@ row! {
 /// Events, values, memory, log ticks and arrows of a window.
 pub(crate) async fn extras(State(app): State<App>, Asked(query): Asked<WindowQuery>) -> Answer<Json<Extras>> {
     let (tracks, counters) = (query.tracks()?, query.counters()?);
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let (mut charts, mut texts) = (Vec::new(), Vec::new());
     for (number, counter) in counters.into_iter().filter_map(|number| Some((number, scene.counters.get(number)?))) {
         let offset_ns = scene.offset_ns(counter.trace);

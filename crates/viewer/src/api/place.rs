@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{Lane, LaneKey};
 
-use super::{Answer, Asked, Refusal};
+use super::{Answer, Asked};
 use crate::{scene::Scene, server::App};
 
 /// Where a span or an event is.
@@ -76,7 +76,7 @@ impl PlaceQuery {
 
 /// The span that starts at a time and agrees best with what else is known of it; null if none starts there.
 pub(crate) async fn place(State(app): State<App>, Asked(query): Asked<PlaceQuery>) -> Answer<Json<Option<Found>>> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let mut best: Option<(u32, Found)> = None;
     for (key, lane) in scene.lanes.iter() {
         let Some(track) = scene.tracks.get(key.thread_id as usize) else { continue };

@@ -47,7 +47,7 @@ impl RangeQuery {
     /// The scope of each trace that is read already.
     pub(crate) fn scopes(&self, app: &App) -> Answer<Vec<TraceScope>> {
         let range = self.range()?;
-        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let scene = app.scene()?;
         let threads = self.threads(&scene)?;
         let scopes = app.loader.traces().into_iter().filter_map(|(trace, source)| {
             let threads = match &threads {
@@ -81,7 +81,7 @@ impl RangeQuery {
     /// The range of the axis.
     fn range(&self) -> Answer<TimeRange> {
         match (self.from, self.to) {
-            (Some(from), Some(to)) if to < from => Err(Refusal::bad("the range ends before it begins")),
+            (Some(from), Some(to)) if to < from => Err(Refusal::bad("the range ends before it starts")),
             _ => Ok(TimeRange::new(self.from, self.to)),
         }
     }
@@ -122,7 +122,7 @@ pub(crate) struct LaneRange<'s> {
 
 /// Whether traces are still being read, so that an answer is about the others only.
 pub(crate) fn is_loading(app: &App) -> Answer<bool> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     Ok(scene.traces.iter().any(|trace| trace.state == LoadState::Loading))
 }
 

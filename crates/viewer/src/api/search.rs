@@ -37,7 +37,7 @@ const MAX_NAMES: usize = 200;
 
 /// Names that hold a text, those with the most time first.
 pub(crate) async fn search(State(app): State<App>, Asked(query): Asked<SearchQuery>) -> Answer<Json<SearchAnswer>> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let found =
         scene.names.search(&query.q).map(|(id, name)| (id, name, scene.names.total(id), scene.names.events(id)));
     let mut found: Vec<_> = found.filter(|(_, _, (spans, _), events)| spans + events > 0).collect();
@@ -71,7 +71,7 @@ pub(crate) struct NextQuery {
 
 /// The next or the previous span or event of a name, on any track; null if there is none.
 pub(crate) async fn next(State(app): State<App>, Asked(query): Asked<NextQuery>) -> Answer<Json<Option<Found>>> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let wanted = wanted(&scene, &query)?;
     let is_wanted = |name: u32| wanted.get(name as usize).copied().unwrap_or(false);
     let back = query.back.unwrap_or(false);
@@ -108,7 +108,7 @@ fn wanted(scene: &Scene, query: &NextQuery) -> Answer<Vec<bool>> {
             *asked = true;
         }
         (None, Some(text)) => scene.names.search(text).for_each(|(number, _)| wanted[number as usize] = true),
-        (None, None) => return Err(Refusal::bad("name a name, or a text to search for")),
+        (None, None) => return Err(Refusal::bad("give a name or a text to search for")),
     }
     Ok(wanted)
 }

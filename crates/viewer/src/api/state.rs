@@ -144,7 +144,7 @@ pub(crate) async fn state(
     Extracted(app): Extracted<App>,
     Asked(query): Asked<StateQuery>,
 ) -> Answer<Json<StateAnswer>> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let (read_bytes, total_bytes) = app.loader.progress();
     let progress = Progress { revision: scene.revision, read_bytes, total_bytes };
     if query.since == Some(scene.revision) {
@@ -266,7 +266,7 @@ pub(crate) async fn names(
     Extracted(app): Extracted<App>,
     Asked(query): Asked<NamesQuery>,
 ) -> Answer<Json<Vec<NameRow>>> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let from = query.from.unwrap_or(0);
     let numbers = from..(scene.names.len() as u32).min(from.saturating_add(MAX_NAMES));
     let name = |number| NameRow { name: scene.names.get(number).to_owned(), color: scene.names.color(number) };

@@ -157,10 +157,8 @@ async fn stats(
     let scopes = asked.scopes(&app)?;
     let is_loading = range::is_loading(&app)?;
     let by = query.by.unwrap_or_default();
-    let waiting = work::Waiting::default();
-    let over = waiting.over();
-    work::run(move || {
-        let report = known.or((range::key(&scopes), by), || report(&scopes, by, &over))?;
+    work::run_awaited(move |over| {
+        let report = known.or((range::key(&scopes), by), || report(&scopes, by, over))?;
         Ok(Json(shown(&report, &scopes, is_loading)))
     })
     .await

@@ -9,7 +9,7 @@ use traceloom_analysis::stats::{Options, Stats};
 use super::{
     Answer, Asked,
     range::{self, RangeQuery, ScopeKey, TraceScope},
-    work::{self, Over, Waiting},
+    work::{self, Over},
 };
 use crate::server::App;
 
@@ -46,10 +46,8 @@ async fn totals(
     Asked(asked): Asked<RangeQuery>,
 ) -> Answer<Json<Totals>> {
     let scopes = asked.scopes(&app)?;
-    let waiting = Waiting::default();
-    let over = waiting.over();
-    work::run(move || {
-        let totals = known.or(range::key(&scopes), || add_up(&scopes, &over))?;
+    work::run_awaited(move |over| {
+        let totals = known.or(range::key(&scopes), || add_up(&scopes, over))?;
         Ok(Json((*totals).clone()))
     })
     .await

@@ -18,6 +18,15 @@ pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Answer<T> + Se
     tokio::task::spawn_blocking(work).await.map_err(|_| Refusal::failed())?
 }
 
+/// Runs something that takes long, and that can be given up when nobody waits for its answer.
+pub(crate) async fn run_awaited<T: Send + 'static>(
+    work: impl FnOnce(&Over) -> Answer<T> + Send + 'static,
+) -> Answer<T> {
+    let waiting = Waiting::default();
+    let over = waiting.over();
+    run(move || work(&over)).await
+}
+
 /// A trace whose tables can be read again.
 pub(crate) fn ready(app: &App, number: u32) -> Answer<Arc<Trace>> {
     let found = app.loader.traces().into_iter().find(|(of, _)| *of == number);
@@ -26,14 +35,14 @@ pub(crate) fn ready(app: &App, number: u32) -> Answer<Arc<Trace>> {
 
 /// Held while an answer is awaited; the work sees when it is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting(Over);
+struct Waiting(Over);
 
 /// Whether nobody waits anymore.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Over(Arc<AtomicBool>);
 
 impl Waiting {
-    pub(crate) fn over(&self) -> Over {
+    fn over(&self) -> Over {
         self.0.clone()
     }
 }

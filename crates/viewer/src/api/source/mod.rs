@@ -21,7 +21,7 @@ use self::{
 };
 use super::{
     Answer, Asked, Refusal,
-    work::{self, Kept, Over, Waiting},
+    work::{self, Kept},
 };
 use crate::server::App;
 
@@ -67,7 +67,7 @@ impl Sources {
     fn profile(&self) -> Answer<&Profile> {
         match self {
             Self::Lines(profile) => Ok(profile),
-            Self::Places(_) => Err(Refusal::absent("this trace knows no subs")),
+            Self::Places(_) => Err(Refusal::absent("this trace has no subs")),
         }
     }
 }
@@ -109,9 +109,7 @@ async fn look<T: Send + 'static>(
 
 async fn files(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer<Json<SourceAnswer>> {
     let traces = app.loader.traces();
-    let waiting = Waiting::default();
-    let over: Over = waiting.over();
-    let traces = work::run(move || {
+    let traces = work::run_awaited(move |over| {
         let mut all = Vec::new();
         for (number, trace) in &traces {
             over.check()?;

@@ -163,7 +163,7 @@ impl Engine {
 }
 
 fn inputs(app: &App) -> Answer<(Vec<Known>, Vec<Trace>, Vec<Offset>)> {
-    let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+    let scene = app.scene()?;
     let offset = |number: u32| scene.traces.get(number as usize).map_or(0, |trace| trace.offset_ns);
     let ready = app.loader.traces();
     let known = ready.iter().map(|(number, _)| (*number, offset(*number))).collect();
@@ -184,7 +184,7 @@ fn inputs(app: &App) -> Answer<(Vec<Known>, Vec<Trace>, Vec<Offset>)> {
 /// Tables, views and functions that a query may name, and queries to start with.
 async fn schema(State(app): State<App>, Extension(engine): Extension<Arc<Engine>>) -> Answer<Json<Schema>> {
     let examples = {
-        let scene = app.scene.read().map_err(|_| Refusal::broken())?;
+        let scene = app.scene()?;
         let contents = scene.traces.iter().fold(Contents::default(), |all, trace| all.and(trace.contents));
         examples::of(&contents, scene.lanes.iter().any(|(key, _)| key.kind == FRAME))
     };

@@ -92,11 +92,11 @@ const LOGS: &[Example] = &[
          from logs where level_name in ('WARN', 'ERROR', 'FATAL') order by ts_ns limit 500",
     ),
     (
-        "Who logs most",
+        "Sites that log most",
         "select file, line, format, count(*) as lines from logs group by file, line, format order by lines desc limit 50",
     ),
     (
-        "Lines a second",
+        "Lines per second",
         "select bucket(ts_ns, '1s') as ts_ns, count(*) as lines from logs where ts_ns is not null\n\
          group by bucket(ts_ns, '1s') order by ts_ns limit 1000",
     ),
@@ -104,7 +104,7 @@ const LOGS: &[Example] = &[
 
 const MEMORY: &[Example] = &[
     (
-        "What was never freed",
+        "Never freed",
         "select function, file, line, count(*) as blocks, sum(size_bytes) as bytes\n\
          from allocation_sites where fate = 'live' group by function, file, line order by bytes desc limit 50",
     ),
@@ -114,7 +114,7 @@ const MEMORY: &[Example] = &[
          from allocation_sites order by size_bytes desc limit 100",
     ),
     (
-        "Bytes a second",
+        "Bytes per second",
         "select bucket(ts_ns, '1s') as ts_ns, count(*) as blocks, sum(size_bytes) as bytes from allocations\n\
          group by bucket(ts_ns, '1s') order by ts_ns limit 1000",
     ),
@@ -122,8 +122,8 @@ const MEMORY: &[Example] = &[
 
 const ANY: &[Example] = &[
     (
-        "What there is",
+        "Rows per table",
         "select path, format, version, producer, clock, human_time(last_ts_ns - first_ts_ns) as length, bytes from traces",
     ),
-    ("What is wrong", "select severity, code, position, message from findings order by severity, position"),
+    ("Problems", "select severity, code, position, message from findings order by severity, position"),
 ];
