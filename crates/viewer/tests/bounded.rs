@@ -1,0 +1,62 @@
+//! Traces that were made to need much memory do not get it. Alone in its process, whose memory is counted.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    path::Path,
+    thread,
+    time::Duration,
+};
+
+use peak_alloc::PeakAlloc;
+use traceloom_testkit::made::{write_threads, write_values};
+use traceloom_viewer::{Options, start};
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// How many threads or values; each would take kilobytes as a track of its own.
+const MANY: u32 = 100_000;
+
+/// The most that serving a file may take.
+fn allowed_bytes(path: &Path) -> usize {
+    let file = fs::metadata(path).expect("it was written").len() as usize;
+    (64 << 20) + 6 * file
+}
+
+/// What the server says of its state.
+fn state(address: &str, token: &str) -> String {
+    let mut client = TcpStream::connect(address).expect("the server listens");
+    let request = format!(
+        "GET /api/state HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\nconnection: close\r\n\r\n"
+    );
+    client.write_all(request.as_bytes()).expect("it reads");
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).expect("it answers");
+    answer
+}
+
+/// The most memory in use until a file is loaded and shown.
+fn peak_bytes(path: &Path) -> usize {
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    let viewer = start(Options { paths: vec![path.to_owned()], ..Options::default() }).expect("a port is free");
+    let rest = viewer.url().strip_prefix("http://").expect("an address");
+    let (address, token) = rest.split_once("/?token=").expect("a token");
+    while !state(address, token).contains(r#""state":"ready""#) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    MEMORY.peak_usage() - before
+}
+
+#[test]
+fn memory_follows_the_file_and_not_its_threads_or_series() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("many.prof");
+    for write in [|path: &Path| write_threads(path, MANY, 1), |path: &Path| write_values(path, MANY)] {
+        write(&path);
+        let (peak, allowed) = (peak_bytes(&path), allowed_bytes(&path));
+        assert!(peak <= allowed, "{peak} bytes, {allowed} allowed");
+    }
+}
