@@ -8,20 +8,22 @@ use std::sync::{Arc, RwLock};
 use axum::{Extension, Json, Router, extract::State, routing::get};
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
+use traceloom_analysis::lod::Window;
 
 use super::{
     Answer, Asked, Refusal,
+    picture::MAX_PIXELS,
     wire::row,
     work::{self, Kept, Over},
 };
 use crate::{
-    scene::{Scene, TextReader},
+    scene::{Scene, TextReader, each_pixel},
     server::App,
 };
 
 pub(crate) fn routes() -> Router<App> {
     let known: Arc<Known> = Arc::default();
-    Router::new().route("/log", get(log)).layer(Extension(known))
+    Router::new().route("/log", get(log)).route("/log/hits", get(hits)).layer(Extension(known))
 }
 
 type Known = Kept<LogKey, Matched>;
@@ -166,6 +168,46 @@ async fn log(
             levels: levels.collect(),
             lines: shown.collect(),
         })))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct HitsQuery {
+    from: i64,
+    to: i64,
+    px: u32,
+}
+
+row! {
+    /// Lines that a filter leaves in one pixel, by the first of them.
+    pub(crate) struct LogHit { trace: u32, ts_ns: i64, count: usize }
+}
+
+/// Where in a window the lines of a filter are.
+async fn hits(
+    State(app): State<App>,
+    Extension(known): Extension<Arc<Known>>,
+    Asked(query): Asked<LogQuery>,
+    Asked(HitsQuery { from, to, px }): Asked<HitsQuery>,
+) -> Answer<Json<Vec<LogHit>>> {
+    work::run_awaited(move |over| {
+        let key = LogKey::of(&app, &query)?;
+        if key.regex().is_err() {
+            return Ok(Json(Vec::new()));
+        }
+        let [matched, ..] = key.answer(&app.scene, &known, over)?;
+        let scene = app.scene()?;
+        let line = |at: usize| matched.lines.get(at).unwrap_or(usize::MAX);
+        let time = |at: usize| rank(&scene, line(at));
+        let mut hits = Vec::new();
+        let window = Window::new(from, to.max(from), px.clamp(1, MAX_PIXELS));
+        each_pixel(matched.lines.len(), time, &window, &mut |at, count| {
+            let trace = scene.logs.site(line(at)).map_or(0, |site| site.trace);
+            hits.push(LogHit { trace, ts_ns: time(at), count });
+        });
+        Ok(Json(hits))
     })
     .await
 }

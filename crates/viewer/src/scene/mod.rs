@@ -24,7 +24,7 @@ pub(crate) use self::{
     labels::{Label, Labels},
     logs::Logs,
     names::NameTable,
-    points::{Point, Points},
+    points::{Point, Points, each_pixel},
     series::Series,
     texts::TextReader,
 };

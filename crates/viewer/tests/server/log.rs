@@ -222,3 +222,21 @@ fn a_log_of_nothing_is_empty() {
     let answer = server.get("log?skip=5&take=10&text=a&levels=INFO&at=0").json();
     assert_eq!((&answer["total"], &answer["at"], &answer["lines"]), (&json!(0), &Value::Null, &json!([])));
 }
+
+#[test]
+fn lines_of_a_filter_are_found_on_the_axis() {
+    let trace = sample("cnanolog");
+    let server = Server::of(std::slice::from_ref(&trace.path));
+    let state = server.wait();
+    let window = format!("from={}&to={}&px=50", state["from_ns"], state["to_ns"]);
+    let hits = |filter: &str| server.get(&format!("log/hits?{window}&{filter}")).json();
+    let sum = |hits: &Value| hits.as_array().expect("a list").iter().filter_map(|hit| hit[2].as_u64()).sum::<u64>();
+    for filter in ["levels=ERROR", "text=starting", "text=%5E(GET%7CPOST)&regex=true", ""] {
+        let total = server.get(&format!("log?{filter}")).json()["total"].as_u64().expect("a count");
+        let found = hits(filter);
+        assert!(total > 0 && sum(&found) == total, "{filter}: {found}");
+        assert!(found.as_array().is_some_and(|found| found.len() <= 51), "{filter}: {found}");
+    }
+    assert_eq!(sum(&hits("text=(&regex=true")), 0, "half an expression finds nothing");
+    assert_eq!(server.get("log/hits?levels=ERROR").status, 400);
+}

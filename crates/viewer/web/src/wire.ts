@@ -266,6 +266,12 @@ export type HistogramQuery = {
   bins?: number;
 };
 
+export type HitsQuery = {
+  from: number;
+  to: number;
+  px: number;
+};
+
 /** By what statements are added up. */
 export type Level = "block" | "line" | "sub";
 
@@ -358,6 +364,10 @@ export type LogDetails = {
   thread_id: number | null;
   args: Array<Argument> | null;
 };
+
+/** Lines that a filter leaves in one pixel, by the first of them. */
+export type LogHit = [trace: number, ts_ns: number, count: number];
+export const LogHit = { trace: 0, ts_ns: 1, count: 2 } as const;
 
 /** One line of the log. */
 export type LogLine = {
@@ -1022,6 +1032,7 @@ export interface Gets {
   "histogram": { query: RangeQuery & HistogramQuery; answer: Histogram };
   "line": { query: LineQuery; answer: LogLine };
   "log": { query: LogQuery; answer: LogAnswer };
+  "log/hits": { query: LogQuery & HitsQuery; answer: Array<LogHit> };
   "log/line": { query: LineQuery; answer: LogDetails };
   "longest": { query: RangeQuery & LongestQuery; answer: Longest };
   "memory": { query: MemoryQuery; answer: MemoryAnswer };

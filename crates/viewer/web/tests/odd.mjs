@@ -58,7 +58,7 @@ async function texts(viewer) {
 
 /// Without times there is no axis, and a link reopens the panel all the same.
 async function timeless(viewer, browser) {
-  await viewer.page.getByText("There is nothing on a time axis").waitFor();
+  await viewer.page.getByText("Nothing in this trace has a time").waitFor();
   await viewer.panel("flame");
   await viewer.linkIs("the panel is in the link", ({ panel }) => panel === "flame");
   const other = await Viewer.open(browser, viewer.page.url(), viewer.asked);

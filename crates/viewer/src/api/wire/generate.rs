@@ -22,6 +22,7 @@ fn endpoints(wire: &mut Wire) {
         .answer::<histogram::Histogram>();
     wire.get("line").query::<details::LineQuery>().answer::<details::LogLine>();
     wire.get("log").query::<log::LogQuery>().answer::<log::LogAnswer>();
+    wire.get("log/hits").query::<log::LogQuery>().query::<log::HitsQuery>().answer::<Vec<log::LogHit>>();
     wire.get("log/line").query::<details::LineQuery>().answer::<logline::LogDetails>();
     wire.get("longest").query::<range::RangeQuery>().query::<histogram::LongestQuery>().answer::<histogram::Longest>();
     wire.get("memory").query::<memory::MemoryQuery>().answer::<memory::MemoryAnswer>();

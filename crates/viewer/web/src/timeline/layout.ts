@@ -10,7 +10,7 @@ export const ROW = 18;
 export const HEAD = 21;
 export const GROUP = 24;
 export const CHART = 46;
-export const LOG = 40;
+export const LOG = 44;
 /** A track that is one low row. */
 const COMPACT = 12;
 export const RULER = 24;

@@ -6,6 +6,7 @@ import { levelColor, levelRank, paint, palette } from "../theme";
 import type { EventMark } from "../wire";
 import { ROW, type Strip } from "./layout";
 import type { Picture } from "./picture";
+import { smoothed } from "./samples";
 import { xOf, type Scene } from "./scale";
 
 /** What a person set. */
@@ -83,27 +84,55 @@ export function drawEvents(scene: Scene, picture: Picture, strip: Strip): void {
 /** Levels from the worst, which is at the top. */
 const LEVEL_ROWS = 4;
 
-/** A row for each level, which is the stronger the more lines there are; whole pixels, so that none is left out. */
+/** A row for each level, which is the stronger the more lines there are. */
 export function drawLogs(scene: Scene, picture: Picture, strip: Strip): void {
   const { context, width } = scene;
-  const marks = picture.logs.get(strip.number) ?? [];
   const { window, pixels } = picture;
   const pixel = (window.to - window.from) / pixels;
   const edge = (column: number): number => Math.round(xOf(window.from + column * pixel, width));
-  const { names } = store.state;
-  const most = marks.reduce((known, mark) => Math.max(known, mark[3]), 1);
-  const height = (strip.height - 4) / LEVEL_ROWS;
-  for (const [, ts, level, count] of marks) {
-    const column = Math.floor((ts - window.from) / pixel);
-    const [left, right] = [edge(column), edge(column + 1)];
-    if (right < 0 || left > width) continue;
-    const rank = levelRank(names.text(level));
-    context.fillStyle = levelColor(names.text(level));
-    context.globalAlpha = Math.max(rank > 1 ? 0.45 : 0.2, Math.sqrt(count / most));
+  const rows = columnsOfLevels(picture, strip, pixel);
+  const most = rows.reduce((known, { counts }) => counts.reduce((one, other) => Math.max(one, other), known), 0);
+  const height = (strip.height - 8) / LEVEL_ROWS;
+  for (const { rank, color, counts } of rows) {
+    context.fillStyle = color;
     const top = strip.top + 2 + (LEVEL_ROWS - 1 - rank) * height;
-    context.fillRect(left, top, Math.max(right - left, rank > 1 ? 2 : 1), height - 1);
+    counts.forEach((count, column) => {
+      if (count === 0) return;
+      const [left, right] = [edge(column), edge(column + 1)];
+      if (right < 0 || left > width) return;
+      context.globalAlpha = Math.max(rank > 1 ? 0.45 : 0.2, Math.sqrt(count / most));
+      context.fillRect(left, top, Math.max(right - left, rank > 1 ? 2 : 1), height - 1);
+    });
   }
   context.globalAlpha = 1;
+  // Lines that the filter of the log leaves are marked below.
+  context.fillStyle = palette().text;
+  for (const [, ts] of picture.hits.get(strip.number) ?? []) {
+    const x = Math.round(xOf(ts, width));
+    if (x >= -2 && x <= width) context.fillRect(x - 1, strip.top + strip.height - 4, 3, 4);
+  }
+}
+
+/** For each level how many lines are in each pixel of the picture; those that are never few are smoothed. */
+function columnsOfLevels(picture: Picture, strip: Strip, pixel: number): LevelRow[] {
+  const levels = new Map<number, number[]>();
+  for (const [, ts, level, count] of picture.logs.get(strip.number) ?? []) {
+    const counts = levels.get(level) ?? new Array<number>(picture.pixels + 1).fill(0);
+    levels.set(level, counts);
+    const column = Math.floor((ts - picture.window.from) / pixel);
+    if (column >= 0 && column < counts.length) counts[column] = (counts[column] ?? 0) + count;
+  }
+  return [...levels].map(([level, counts]) => {
+    const name = store.state.names.text(level);
+    const rank = levelRank(name);
+    return { rank, color: levelColor(name), counts: rank > 1 ? counts : smoothed(counts) };
+  });
+}
+
+interface LevelRow {
+  rank: number;
+  color: string;
+  counts: number[];
 }
 
 export function drawLinks(scene: Scene, picture: Picture): void {

@@ -6,6 +6,7 @@ import { extent } from "../store/state";
 import { palette } from "../theme";
 import { byId } from "../widgets/dom";
 import type { Minimap as Overview } from "../wire";
+import { smoothed } from "./samples";
 
 /** Near an edge of the view, a drag moves that edge. */
 const EDGE = 6;
@@ -156,8 +157,10 @@ export class Minimap {
     context.fillRect(0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
     const { busy, points, errors, memory } = this.overview;
     const hasSpans = busy.some((value) => value > 0);
-    this.bars(context, hasSpans ? busy : points, `color-mix(in srgb, ${colors.accent} 60%, ${colors.row})`);
-    if (!hasSpans) this.bars(context, errors, colors.bad, Math.max(...points, 1e-9));
+    // Lines of a log come in bursts that may keep time with the pixels.
+    const dots = store.state.server.logs > 0 ? smoothed(points) : points;
+    this.bars(context, hasSpans ? busy : dots, `color-mix(in srgb, ${colors.accent} 60%, ${colors.row})`);
+    if (!hasSpans) this.bars(context, errors, colors.bad, Math.max(...dots, 1e-9));
     this.curve(context, memory, colors.text);
     if (hasSpans) this.ticks(context, errors, colors.bad);
   }

@@ -76,7 +76,7 @@ describe("listed", () => {
 });
 
 describe("isCovered", () => {
-  const wish: Wish = { view: { from: 0, to: 100 }, width: 800, tracks: "0", counters: "", revision: 1 };
+  const wish: Wish = { view: { from: 0, to: 100 }, width: 800, tracks: "0", counters: "", filter: "", revision: 1 };
   const window = { from: -50, to: 150 };
 
   it("is true while the view moves inside the picture", () => {
@@ -87,6 +87,7 @@ describe("isCovered", () => {
   it("is false for another zoom, other tracks, or more data", () => {
     expect(isCovered({ ...wish, view: { from: 0, to: 99 } }, wish, window)).toBe(false);
     expect(isCovered({ ...wish, tracks: "0,1" }, wish, window)).toBe(false);
+    expect(isCovered({ ...wish, filter: "{}" }, wish, window)).toBe(false);
     expect(isCovered({ ...wish, revision: 2 }, wish, window)).toBe(false);
   });
 });

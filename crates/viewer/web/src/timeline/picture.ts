@@ -2,7 +2,8 @@
 
 import { ask, askBytes } from "../api";
 import { store, type Place, type Range } from "../store";
-import type { Extras, Sample, TextLabel } from "../wire";
+import { filterOf, queryOf } from "../panels/log/filter";
+import type { Extras, LogHit, LogQuery, Sample, TextLabel } from "../wire";
 import { ROW, type Strip } from "./layout";
 
 /** The bars of one lane, in pixels of the window that was asked for. */
@@ -30,6 +31,8 @@ export interface Picture {
   /** By track, and by trace. */
   events: Map<number, Extras["events"]>;
   logs: Map<number, Extras["logs"]>;
+  /** Lines that the filter of the log leaves, by trace. */
+  hits: Map<number, LogHit[]>;
   counters: Map<number, Sample[]>;
   texts: Map<number, TextLabel[]>;
   memory: Map<number, Sample[]>;
@@ -52,6 +55,8 @@ export interface Wish {
   width: number;
   tracks: string;
   counters: string;
+  /** What the log is filtered by; empty if it is not. */
+  filter: string;
   revision: number;
 }
 
@@ -102,6 +107,7 @@ export class Painter {
       view: store.state.view,
       width,
       ...listed(strips, top, bottom),
+      filter: strips.some((strip) => strip.kind === "logs") ? logFilter() : "",
       revision: store.state.server.revision,
     };
     if (this.shown && this.picture && isCovered(wish, this.shown, this.picture.window)) {
@@ -158,9 +164,16 @@ export function isCovered(wish: Wish, shown: Wish, window: Range): boolean {
     wish.width === shown.width &&
     wish.tracks === shown.tracks &&
     wish.counters === shown.counters &&
+    wish.filter === shown.filter &&
     wish.revision === shown.revision;
   const isInside = window.from <= wish.view.from && wish.view.to <= window.to;
   return isLike && isInside && Math.abs(wanted / has - 1) < 0.001;
+}
+
+/** What the log is filtered by, as text; empty if it is not. */
+function logFilter(): string {
+  const query = queryOf(filterOf(store.state.links["log"]));
+  return Object.keys(query).length > 0 ? JSON.stringify(query) : "";
 }
 
 const FURTHEST = 9.2e18;
@@ -178,9 +191,11 @@ async function paint(wish: Wish): Promise<Picture> {
   const pixels = Math.max(1, Math.round(width * 2));
   const query = { from, to, px: pixels, tracks: wish.tracks };
   const signal = AbortSignal.timeout(60_000);
-  const [bytes, extras] = await Promise.all([
+  const filter = wish.filter === "" ? null : (JSON.parse(wish.filter) as LogQuery);
+  const [bytes, extras, hits] = await Promise.all([
     askBytes("picture", query, signal),
     ask("extras", { ...query, counters: wish.counters }, signal),
+    filter ? ask("log/hits", { ...filter, from, to, px: pixels }, signal) : [],
   ]);
   return {
     window: { from, to },
@@ -189,6 +204,7 @@ async function paint(wish: Wish): Promise<Picture> {
     extras,
     events: grouped(extras.events),
     logs: grouped(extras.logs),
+    hits: grouped(hits),
     counters: new Map(extras.counters),
     texts: new Map(extras.texts),
     memory: new Map(extras.memory),

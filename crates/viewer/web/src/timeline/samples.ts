@@ -52,3 +52,11 @@ export function columnsOf(samples: Sample[], width: number, view?: Range): Colum
   hold(count);
   return columns;
 }
+
+/** Each value as the mean of those around it: lines that come as regularly as pixels do leave no gaps and no peaks. */
+export function smoothed(values: readonly number[], reach = 2): number[] {
+  return values.map((_, at) => {
+    const near = values.slice(Math.max(0, at - reach), at + reach + 1);
+    return near.reduce((sum, value) => sum + value, 0) / near.length;
+  });
+}

@@ -81,6 +81,10 @@ export class Timeline {
       () => this.invalidate(),
     );
     store.subscribe(
+      ({ links }) => links["log"],
+      () => this.moved(),
+    );
+    store.subscribe(
       ({ reveal }) => reveal,
       (reveal) => reveal && this.reveal(reveal),
     );

@@ -1,6 +1,7 @@
 // Lines of one height, any number of them: only those in sight are elements.
 
 import { element } from "./dom";
+import { stepOf } from "./steps";
 
 /** Browsers draw nothing beyond some ten million pixels: a longer list is scrolled in proportion. */
 const MOST_PIXELS = 8_000_000;
@@ -140,15 +141,7 @@ export class Lines {
 
   private key(event: KeyboardEvent): void {
     const page = Math.max(1, Math.floor(this.host.clientHeight / this.options.height) - 1);
-    const steps: Record<string, number> = {
-      ArrowDown: 1,
-      ArrowUp: -1,
-      PageDown: page,
-      PageUp: -page,
-      Home: -Infinity,
-      End: Infinity,
-    };
-    const step = steps[event.key];
+    const step = stepOf(event.key, page);
     if (event.ctrlKey || event.metaKey || event.altKey || this.total === 0) return;
     if (step !== undefined) {
       this.choose(Math.min(Math.max(this.active + step, 0), this.total - 1));

@@ -4,6 +4,7 @@ import { count } from "../format";
 import type { TableState } from "../store/panels";
 import { saveCsv } from "./csv";
 import { element } from "./dom";
+import { stepOf } from "./steps";
 import { cell, compare, letter, number, side } from "./cells";
 
 export interface Column<T> {
@@ -290,15 +291,7 @@ class Table<T> {
   private key(event: KeyboardEvent): void {
     if ((event.target as HTMLElement).closest("thead")) return;
     const page = Math.max(1, Math.floor((this.scroller?.clientHeight ?? 300) / ROW) - 2);
-    const steps: Record<string, number> = {
-      ArrowDown: 1,
-      ArrowUp: -1,
-      PageDown: page,
-      PageUp: -page,
-      Home: -Infinity,
-      End: Infinity,
-    };
-    const step = steps[event.key];
+    const step = stepOf(event.key, page);
     const row = this.shown[this.active];
     const isPressed = event.key === "Enter" || event.key === " ";
     if (step === undefined && !(isPressed && row !== undefined)) return;

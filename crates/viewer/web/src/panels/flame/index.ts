@@ -5,10 +5,12 @@ import { bytes, count, duration, share } from "../../format";
 import { keepLink, linkOf, select, store, type PageState } from "../../store";
 import type { FlameLink } from "../../store/panels";
 import { BusyMark, Latest } from "../../widgets/busy";
-import { element, facts, failure, note, switcher, type Choice } from "../../widgets/dom";
+import { paintText, palette } from "../../theme";
+import { element, facts, failure, note, saveFile, switcher, type Choice } from "../../widgets/dom";
 import { followView, isWhole, range, rangeKey, rangeSwitch } from "../../widgets/range";
 import type { FlameAnswer, FlameView, FlameWeight } from "../../wire";
 import { fresh, type Panel, type Watch } from "../panel";
+import { svgOf } from "./svg";
 import { layout, matched, NO_BOXES, pathTo, type Box, type Boxes } from "./tree";
 import { FlameCanvas, label } from "./view";
 
@@ -157,17 +159,31 @@ class FlamePanel {
         "data-choice": "threads",
         title: "Group by thread",
       },
-      "Threads apart",
+      "By thread",
     );
     apart.addEventListener("click", () => this.change({ threads: !threads, path: [] }));
+    const save = element("button", { type: "button", title: "Save the whole graph as a picture" }, "SVG");
+    save.addEventListener("click", () => this.save());
     this.tools.replaceChildren(
       rangeSwitch(() => void this.update()),
       switcher("Width", weights, weight, (id) => this.change({ weight: id })),
       switcher("View", SIDES, view, (id) => this.change({ view: id, path: [] })),
       ...(hasSpans() ? [apart] : []),
+      save,
       this.said,
     );
     if (hadFocus && focused) this.tools.querySelector<HTMLElement>(`[data-choice="${focused}"]`)?.focus();
+  }
+
+  private save(): void {
+    const colors = palette();
+    const svg = svgOf(this.boxes, (box) => {
+      const { css, text } = paintText(box.name ?? "");
+      const title = `${label(box)}: ${this.amount(box.total)} · ${share(box.total, this.answer?.total ?? 0)}`;
+      const isPlain = box.folded > 0 || box.name === null;
+      return { fill: isPlain ? colors.line : css, text: isPlain ? colors.text : text, label: label(box), title };
+    });
+    saveFile("flame.svg", [svg], "image/svg+xml");
   }
 
   private change(change: FlameLink): void {

@@ -108,7 +108,9 @@ const TEMPORARY: Column<Row> = {
   hint: "Freed by the next event",
 };
 const QUARTERS: Column<Row>[] = [0, 1, 2, 3].map((quarter) => ({
-  title: ["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"][quarter] ?? "",
+  title: `Q${quarter + 1}`,
+  hint: `Bytes allocated in quarter ${quarter + 1} of the trace`,
+  csv: `quarter_${quarter + 1}`,
   text: ({ site }) => bytes(site.quarters[quarter] ?? 0),
   value: ({ site }) => site.quarters[quarter] ?? 0,
   bar: ({ site }) => (site.quarters[quarter] ?? 0) / Math.max(1, ...site.quarters),
