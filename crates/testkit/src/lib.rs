@@ -15,6 +15,8 @@ pub mod made;
 mod noise;
 pub mod npm;
 mod original_wtf;
+#[cfg(feature = "planted")]
+pub mod planted;
 pub mod sources;
 mod subject;
 mod subjects;
