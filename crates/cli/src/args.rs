@@ -188,11 +188,11 @@ Examples:
   traceloom diff --baseline old-*.prof --candidate new-*.prof --fail-over 5%   for a build server")]
     Diff(figures::Diff),
 
-    /// List likely problems: long spans, hot names, spikes, growth, log storms; with evidence and a query.
+    /// Find problems: slow frames, hot names, leaks, error bursts, idle threads; with cause and evidence.
     #[command(after_help = "\
 Examples:
   traceloom advise capture.prof
-  traceloom advise --long 16ms --hot 5% capture.prof            for a game
+  traceloom advise --budget 33ms --sql capture.prof            for a game at 30 frames/s
   traceloom advise --json service.mlyze | jq '.advice[].query'")]
     Advise(figures::Advise),
 

@@ -1,71 +1,97 @@
 //! Advice, as plain data.
 
-/// Something worth a look.
+/// A problem worth a look.
 #[derive(Clone, Debug)]
 pub struct Advice {
-    /// What was noticed.
+    /// The kind of problem.
     pub rule: Rule,
-    /// How much it weighs.
+    /// How serious it is.
     pub weight: Weight,
-    /// The name, thread or place that it is about.
+    /// The name to blame: a span, thread, function, log site or counter.
     pub subject: String,
-    /// What was measured, in the unit of the rule.
-    pub value: f64,
-    /// From where on that is worth a look.
-    pub limit: f64,
-    /// How many spans, frames, threads or entries it is about.
+    /// The source location of the subject as `file:line`, if the trace has it.
+    pub place: Option<String>,
+    /// Why it happens, in a few words.
+    pub cause: String,
+    /// The whole finding in one sentence.
+    pub message: String,
+    /// The share of the trace that a fix would save, between 0 and 1.
+    pub saved: f64,
+    /// Number of spans, frames, threads, allocations or log lines affected.
     pub count: u64,
-    /// The worst cases, or what it consists of.
+    /// The numbers behind the message.
     pub evidence: Vec<Evidence>,
-    /// SQL that shows it.
+    /// SQL that shows the affected rows.
     pub query: String,
 }
 
-/// What can be noticed.
+/// The kinds of problems.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Rule {
-    /// Spans that take long; the value is the longest.
-    LongSpan,
-    /// A name that much of the trace is spent in; the value is its part.
-    HotName,
-    /// Frames that take much longer than usual; the value is the longest in medians.
+    /// Blocks that were freed twice.
+    DoubleFree,
+    /// Errors in a log that come together.
+    ErrorBurst,
+    /// Frames, or other repeated spans, that take much longer than the rest.
     FrameSpike,
-    /// Memory or a value that grows without end; the value is by how much.
+    /// Frames that regularly take longer than their budget.
+    MissedBudget,
+    /// Threads that run one after the other although they could run at once.
+    LockConvoy,
+    /// Blocks from one site that are never freed.
+    Leak,
+    /// A name whose calls become slower in the middle of the trace.
+    Slowdown,
+    /// A value that grows without end.
     Growth,
-    /// A place that logs very often; the value is the most in a second.
+    /// A thread of a pool with far more work than the others.
+    UnevenPool,
+    /// A thread of a pool with almost no work.
+    IdleWorker,
+    /// A function that calls itself very deeply or very often.
+    Recursion,
+    /// A log site that floods the log.
     LogStorm,
-    /// A thread that is taken off the processor very often; the value is how often.
-    ManySwitches,
-    /// Threads of which some are much busier; the value is how many times.
-    UnbalancedThreads,
+    /// A name with very many very short spans.
+    TinySpans,
+    /// A site that allocates and frees all the time.
+    Churn,
+    /// A name with much of the self time.
+    HotName,
+    /// A source line with much of the time.
+    HotLine,
 }
 
 impl Rule {
-    /// As it is written.
+    /// The id in output.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::LongSpan => "long-span",
-            Self::HotName => "hot-name",
+            Self::DoubleFree => "double-free",
+            Self::ErrorBurst => "error-burst",
             Self::FrameSpike => "frame-spike",
+            Self::MissedBudget => "missed-budget",
+            Self::LockConvoy => "lock-convoy",
+            Self::Leak => "leak",
+            Self::Slowdown => "slowdown",
             Self::Growth => "growth",
+            Self::UnevenPool => "uneven-pool",
+            Self::IdleWorker => "idle-worker",
+            Self::Recursion => "recursion",
             Self::LogStorm => "log-storm",
-            Self::ManySwitches => "many-switches",
-            Self::UnbalancedThreads => "unbalanced-threads",
+            Self::TinySpans => "tiny-spans",
+            Self::Churn => "churn",
+            Self::HotName => "hot-name",
+            Self::HotLine => "hot-line",
         }
     }
 
-    /// What its value counts.
-    pub fn unit(self) -> Unit {
-        match self {
-            Self::LongSpan => Unit::Nanoseconds,
-            Self::HotName | Self::Growth => Unit::Part,
-            Self::FrameSpike | Self::UnbalancedThreads => Unit::Times,
-            Self::LogStorm | Self::ManySwitches => Unit::Count,
-        }
+    /// Whether this only says where time goes; every trace has such a place, so these rank last.
+    pub(super) fn is_profile(self) -> bool {
+        matches!(self, Self::HotName | Self::HotLine | Self::Churn)
     }
 }
 
-/// How much something weighs.
+/// How serious a problem is.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Weight {
     /// Look here first.
@@ -77,7 +103,7 @@ pub enum Weight {
 }
 
 impl Weight {
-    /// As it is written.
+    /// The word in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::High => "high",
@@ -87,39 +113,47 @@ impl Weight {
     }
 }
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Unit {
     /// Bytes.
     Bytes,
-    /// Things.
+    /// A count.
     Count,
-    /// A time.
+    /// Nanoseconds.
     Nanoseconds,
     /// A value of the trace, in its own unit.
     Number,
-    /// A part of a whole.
+    /// A share between 0 and 1.
     Part,
-    /// How many times as much.
+    /// A factor.
     Times,
 }
 
-/// One fact behind an advice.
+/// One number behind an advice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// What, or where.
+    /// What was measured.
     pub what: String,
-    /// When it was.
+    /// Timestamp of the measurement, if it has one.
     pub ts_ns: Option<i64>,
-    /// How much.
+    /// The number.
     pub value: f64,
-    /// Of what.
+    /// Its unit.
     pub unit: Unit,
 }
 
 impl Evidence {
-    pub(super) fn new(what: String, value: f64, unit: Unit) -> Self {
-        Self { what, ts_ns: None, value, unit }
+    pub(super) fn new(what: impl Into<String>, value: f64, unit: Unit) -> Self {
+        Self { what: what.into(), ts_ns: None, value, unit }
+    }
+
+    pub(super) fn ns(what: impl Into<String>, value: u64) -> Self {
+        Self::new(what, value as f64, Unit::Nanoseconds)
+    }
+
+    pub(super) fn count(what: impl Into<String>, value: u64) -> Self {
+        Self::new(what, value as f64, Unit::Count)
     }
 
     pub(super) fn at(self, ts_ns: i64) -> Self {
@@ -127,10 +161,5 @@ impl Evidence {
     }
 }
 
-/// Facts that are kept of each.
+/// Worst cases that are listed per advice.
 pub(super) const EVIDENCE: usize = 5;
-
-/// A text as SQL writes it.
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}

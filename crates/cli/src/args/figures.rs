@@ -194,28 +194,19 @@ pub(crate) struct Advise {
     /// Traces; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// A span that takes longer is worth a look; five times as long, it weighs much.
-    #[arg(long, default_value = "100ms", value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) long: i64,
-    /// A name that a larger part of the trace is spent in is hot; it weighs more at two and three times that.
+    /// Time that a frame may take.
+    #[arg(long, default_value = "16.667ms", value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) budget: i64,
+    /// Share of the busy time from which on a name is hot.
     #[arg(long, default_value = "10%", value_name = "PERCENT", value_parser = parse_part)]
     pub(crate) hot: f64,
-    /// The busiest thread may be busy this many times as long as the least busy one.
-    #[arg(long, default_value_t = 2.0, value_name = "TIMES", value_parser = parse_times)]
-    pub(crate) imbalance: f64,
-    /// A thread may be taken off the processor this often.
-    #[arg(long, default_value_t = 1000, value_name = "N")]
-    pub(crate) switches: u64,
-    /// A frame may take this many times as long as the median of its kind.
-    #[arg(long, default_value_t = 3.0, value_name = "TIMES", value_parser = parse_times)]
+    /// A slow frame takes at least this many times the median.
+    #[arg(long, default_value_t = 1.3, value_name = "TIMES", value_parser = parse_times)]
     pub(crate) spike: f64,
-    /// What never falls may grow by this part.
-    #[arg(long, default_value = "10%", value_name = "PERCENT", value_parser = parse_part)]
-    pub(crate) growth: f64,
-    /// A place may log this often in a second.
-    #[arg(long, default_value_t = 1000, value_name = "N")]
-    pub(crate) logs: u64,
-    /// One JSON object a file.
+    /// Print the SQL query of each finding.
+    #[arg(long)]
+    pub(crate) sql: bool,
+    /// One JSON object per file.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

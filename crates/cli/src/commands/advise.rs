@@ -1,9 +1,9 @@
-//! `advise`: what is worth a look.
+//! `advise`: problems worth a look.
 
 use std::{io::Write, path::Path};
 
 use serde_json::{Value as Json, json};
-use traceloom_analysis::advise::{self, Advice, Evidence, Options, Rule, Unit, Weight};
+use traceloom_analysis::advise::{self, Advice, Evidence, Options, Unit, Weight};
 use traceloom_core::Result;
 
 use crate::{
@@ -23,69 +23,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 
 fn one(path: &Path, arguments: &Arguments) -> Result<Outcome> {
     let trace = arguments.reading.open(path)?;
-    let all = advise::of_trace(&trace, &options(arguments))?;
+    let options =
+        Options { budget_ns: arguments.budget.max(0).unsigned_abs(), hot: arguments.hot, spike: arguments.spike };
+    let all = advise::of_trace(&trace, &options)?;
     let mut out = stdout();
     if arguments.json {
-        let list: Vec<Json> = all.iter().map(to_json).collect();
+        let list: Vec<Json> = (1..).zip(&all).map(|(rank, advice)| to_json(rank, advice)).collect();
         writeln!(out, "{}", json!({"file": path.to_string_lossy(), "advice": list}))?;
     } else {
-        write(&mut out, &display_name(path), &all)?;
+        write(&mut out, &display_name(path), &all, arguments.sql)?;
     }
     out.flush()?;
     Ok(Outcome::Fine)
 }
 
-fn options(arguments: &Arguments) -> Options {
-    let long_ns = arguments.long.max(0).unsigned_abs();
-    Options {
-        long_ns,
-        very_long_ns: long_ns.saturating_mul(5),
-        hot: [1.0, 2.0, 3.0].map(|times| arguments.hot * times),
-        imbalance: arguments.imbalance,
-        switches: arguments.switches,
-        spike: arguments.spike,
-        growth: arguments.growth,
-        logs: arguments.logs,
-    }
-}
-
-fn write(out: &mut dyn Write, file: &str, all: &[Advice]) -> Result<()> {
+fn write(out: &mut dyn Write, file: &str, all: &[Advice], with_sql: bool) -> Result<()> {
     let (bold, dim, good) = (Styles::NAME, Styles::DIM, Styles::GOOD);
     if all.is_empty() {
         return Ok(writeln!(out, "{bold}{file}{bold:#}: {good}nothing stands out{good:#}")?);
     }
-    let things = if all.len() == 1 { "one thing is".to_owned() } else { format!("{} things are", all.len()) };
-    writeln!(out, "{bold}{file}{bold:#}: {things} worth a look")?;
+    let findings = if all.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", all.len()) };
+    writeln!(out, "{bold}{file}{bold:#}: {findings}")?;
     for advice in all {
         let style = match advice.weight {
             Weight::High => Styles::ERROR,
             Weight::Medium => Styles::WARNING,
             Weight::Low => Styles::NOTE,
         };
-        let (weight, rule) = (advice.weight.as_str(), advice.rule.as_str());
-        writeln!(out, "\n{style}{weight}{style:#} {} {dim}[{rule}]{dim:#}", clean(&sentence(advice)))?;
+        let (weight, rule) = (advice.weight.as_str().to_uppercase(), advice.rule.as_str());
+        writeln!(out, "\n{style}{weight:<6}{style:#}  {} {dim}[{rule}]{dim:#}", clean(&advice.message))?;
         for evidence in &advice.evidence {
-            writeln!(out, "    {}", clean(&fact(evidence)))?;
+            writeln!(out, "        {}", clean(&fact(evidence)))?;
         }
-        writeln!(out, "    {dim}{}{dim:#}", clean(&advice.query))?;
+        if with_sql {
+            writeln!(out, "        {dim}{}{dim:#}", clean(&advice.query))?;
+        }
     }
     Ok(())
-}
-
-fn sentence(advice: &Advice) -> String {
-    let (subject, count) = (&advice.subject, advice.count);
-    let (value, limit) = (amount(advice.value, advice.rule.unit()), amount(advice.limit, advice.rule.unit()));
-    match advice.rule {
-        Rule::LongSpan => format!("{subject} takes up to {value}; {count} took longer than {limit}"),
-        Rule::HotName => format!("{value} of the trace is spent in {subject} itself"),
-        Rule::FrameSpike => {
-            format!("{count} frames of {subject} take more than {limit} as long as the median, the longest {value}")
-        }
-        Rule::Growth => format!("{subject} grows by {value} and never falls"),
-        Rule::LogStorm => format!("{subject:?} is logged {value} times in one second, {count} times in all"),
-        Rule::ManySwitches => format!("{subject} was taken off the processor {value} times"),
-        Rule::UnbalancedThreads => format!("{subject} is busy {value} as long as the least busy of {count} threads"),
-    }
 }
 
 fn fact(evidence: &Evidence) -> String {
@@ -107,7 +81,8 @@ fn amount(value: f64, unit: Unit) -> String {
     }
 }
 
-fn to_json(advice: &Advice) -> Json {
+/// `subject` and `weight` are the earlier names of `blamed` and `severity`.
+fn to_json(rank: usize, advice: &Advice) -> Json {
     let unit = |unit: Unit| match unit {
         Unit::Bytes => "bytes",
         Unit::Count => "count",
@@ -120,13 +95,16 @@ fn to_json(advice: &Advice) -> Json {
         json!({"what": evidence.what, "ts_ns": evidence.ts_ns, "value": evidence.value, "unit": unit(evidence.unit)})
     });
     json!({
+        "rank": rank,
         "rule": advice.rule.as_str(),
+        "severity": advice.weight.as_str(),
         "weight": advice.weight.as_str(),
+        "blamed": advice.subject,
         "subject": advice.subject,
-        "message": sentence(advice),
-        "value": advice.value,
-        "limit": advice.limit,
-        "unit": unit(advice.rule.unit()),
+        "place": advice.place,
+        "cause": advice.cause,
+        "message": advice.message,
+        "saved": advice.saved,
         "count": advice.count,
         "evidence": evidence.collect::<Vec<_>>(),
         "query": advice.query,

@@ -134,23 +134,20 @@ fn advice_comes_with_evidence_and_a_query() {
     let output = traceloom(&["advise", &game]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_snapshot("advise", &stdout(&output).replace(&game, "game.prof"));
-    let advice = json(&["advise", "--json", "--long", "1ms", "--hot", "1%", &game]);
+    let advice = json(&["advise", "--json", "--hot", "1%", &game]);
     let advice = advice["advice"].as_array().expect("a list").clone();
-    assert!(advice.iter().any(|one| one["rule"] == "long-span") && advice.iter().any(|one| one["rule"] == "hot-name"));
-    for one in &advice {
+    assert!(advice.iter().any(|one| one["rule"] == "frame-spike") && advice.iter().any(|one| one["rule"] == "hot-name"));
+    for (rank, one) in (1..).zip(&advice) {
+        assert_eq!(one["rank"], rank);
+        for key in ["severity", "blamed", "cause", "message"] {
+            assert!(one[key].as_str().is_some_and(|text| !text.is_empty()), "{key}: {one}");
+        }
         assert!(one["query"].as_str().is_some_and(|query| query.starts_with("SELECT ")), "{one}");
         assert!(one["evidence"].as_array().is_some_and(|evidence| !evidence.is_empty()), "{one}");
     }
-    let nothing = traceloom(&[
-        "advise",
-        "--hot",
-        "1000%",
-        "--long",
-        "1h",
-        "--imbalance",
-        "1000",
-        &fixture("v210_one_block.prof"),
-    ]);
+    let with_sql = traceloom(&["advise", "--sql", &game]);
+    assert!(stdout(&with_sql).contains("SELECT ") && !stdout(&output).contains("SELECT "));
+    let nothing = traceloom(&["advise", "--hot", "100%", &fixture("v210_one_block.prof")]);
     assert!(relative(&stdout(&nothing)).contains("nothing stands out"), "{}", stdout(&nothing));
     assert_eq!(traceloom(&["advise", &fixture_of("wtf", "wtf-js/js-mix.wtf-trace")]).status.code(), Some(0));
 }

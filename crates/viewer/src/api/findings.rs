@@ -167,10 +167,11 @@ pub(crate) struct TraceAdvice {
 pub(crate) struct Advice {
     rule: String,
     weight: String,
+    /// The name to blame.
     subject: String,
-    value: f64,
-    limit: f64,
-    unit: AdviceUnit,
+    cause: String,
+    /// The whole finding in one sentence.
+    message: String,
     count: u64,
     evidence: Vec<Evidence>,
     /// The same in SQL.
@@ -240,9 +241,8 @@ fn shown(advice: &advise::Advice, offset_ns: i64) -> Advice {
         rule: advice.rule.as_str().to_owned(),
         weight: advice.weight.as_str().to_owned(),
         subject: advice.subject.clone(),
-        value: advice.value,
-        limit: advice.limit,
-        unit: advice.rule.unit().into(),
+        cause: advice.cause.clone(),
+        message: advice.message.clone(),
         count: advice.count,
         evidence: evidence.collect(),
         query: advice.query.clone(),

@@ -76,7 +76,7 @@ fn advice_is_that_of_the_analysis_on_the_axis() {
         assert_eq!(advice.len(), expected.len(), "{format}");
         for (shown, known) in advice.iter().zip(&expected) {
             assert_eq!((&shown["rule"], &shown["subject"]), (&json!(known.rule.as_str()), &json!(known.subject)));
-            assert_eq!((&shown["value"], &shown["query"]), (&json!(known.value), &json!(known.query)));
+            assert_eq!((&shown["message"], &shown["query"]), (&json!(known.message), &json!(known.query)));
             let times: Vec<Value> =
                 shown["evidence"].as_array().expect("facts").iter().map(|fact| fact["ts_ns"].clone()).collect();
             let moved: Vec<Value> =

@@ -7,10 +7,11 @@ export type Nothing = Record<string, never>;
 export type Advice = {
   rule: string;
   weight: string;
+  /** The name to blame. */
   subject: string;
-  value: number;
-  limit: number;
-  unit: AdviceUnit;
+  cause: string;
+  /** The whole finding in one sentence. */
+  message: string;
   count: number;
   evidence: Array<Evidence>;
   /** The same in SQL. */

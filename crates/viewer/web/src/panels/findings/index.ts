@@ -8,7 +8,7 @@ import { element, failure, note } from "../../widgets/dom";
 import { showRow, when } from "../../widgets/jump";
 import type { Advice, AdviceAnswer, Evidence, Finding, FindingsAnswer } from "../../wire";
 import { lasting, type Panel } from "../panel";
-import { amount, HELP, longestPart, rank, sentence, titleOf } from "./words";
+import { amount, HELP, longestPart, rank, titleOf } from "./words";
 
 /** Findings of one code that are shown before somebody asks for more. */
 const FIRST = 5;
@@ -59,7 +59,7 @@ class Findings {
   private showAdvice({ traces }: AdviceAnswer): HTMLElement[] {
     const all = traces.flatMap(({ trace, advice }) => advice.map((one) => adviceCard(trace, one)));
     const title = element("h2", {}, "Worth a look");
-    return all.length > 0 ? [title, ...all] : [title, note("Nothing stands out.")];
+    return all.length > 0 ? [title, ...all] : [title, note("No problems found.")];
   }
 }
 
@@ -124,25 +124,22 @@ function adviceCard(trace: number, advice: Advice): HTMLElement {
   const facts = element("ul", { class: "places" });
   for (const evidence of advice.evidence) facts.append(element("li", {}, fact(trace, advice, evidence)));
   const tools = element("div", { class: "tools" });
-  if (
-    ["long-span", "hot-name", "frame-spike"].includes(advice.rule) &&
-    store.state.names.number(advice.subject) !== undefined
-  ) {
+  if (store.state.names.number(advice.subject) !== undefined) {
     tools.append(
       button("Highlight", "Highlight all spans of this name in the timeline", () => selectName(advice.subject)),
     );
   }
-  if (advice.rule === "growth" && advice.subject === "memory in use") {
+  if (advice.rule === "leak" || advice.rule === "churn") {
     tools.append(button("Memory", "Never freed", () => callPanel("memory", { trace, list: "leaks" })));
   }
-  if (advice.rule === "log-storm")
+  if (advice.rule === "log-storm" || advice.rule === "error-burst")
     tools.append(button("Log", "These lines", () => callPanel("log", { text: longestPart(advice.subject) })));
   if (store.state.server.sql)
     tools.append(button("SQL", advice.query, () => callPanel("sql", { text: advice.query, run: true })));
   const help = HELP[advice.rule];
   return card(
     advice.weight,
-    sentence(advice),
+    advice.message,
     [...(help ? [element("p", {}, help)] : []), facts, tools],
     ...ofTrace(trace),
     element("code", { class: "note" }, advice.rule),
@@ -153,12 +150,9 @@ function fact(trace: number, advice: Advice, evidence: Evidence): HTMLElement {
   const { ts_ns: ts, value, unit, what } = evidence;
   const text = `${amount(value, unit)} ${what}${ts === null ? "" : ` at ${when(ts)}`}`;
   if (ts === null) return element("span", {}, text);
-  const isSpan = advice.rule === "long-span" || advice.rule === "frame-spike";
   const show = (): void => {
-    // Frames may go by their numbers: their kind is no name.
-    const name = advice.subject === "frame" ? undefined : advice.subject;
-    if (isSpan) void showRow({ ts, trace_id: store.state.server.traces[trace]?.trace_id, dur: value, name });
-    else lookAt(ts);
+    if (advice.rule !== "frame-spike") lookAt(ts);
+    else void showRow({ ts, trace_id: store.state.server.traces[trace]?.trace_id, dur: value });
   };
   return button(text, "Show it in the timeline", show, "link");
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { amount, HELP, longestPart, rank, sentence, titleOf } from "./words";
+import { amount, HELP, longestPart, rank, titleOf } from "./words";
 
 describe("words", () => {
   it("make a code readable", () => {
@@ -19,11 +19,8 @@ describe("words", () => {
     [1.5, "number", "1.5"],
   ] as const)("%s %s", (value, unit, expected) => expect(amount(value, unit)).toBe(expected));
 
-  it("have a sentence for each rule that has help", () => {
-    const advice = { subject: "draw", value: 2, limit: 1, unit: "count", count: 3 } as const;
-    const sentences = Object.keys(HELP).map((rule) => sentence({ ...advice, rule }));
-    expect(new Set(sentences).size).toBe(Object.keys(HELP).length);
-    for (const text of sentences) expect(text).toContain("draw");
+  it("say something else for each rule", () => {
+    expect(new Set(Object.values(HELP)).size).toBe(Object.keys(HELP).length);
   });
 
   it("find the longest fixed part of a format", () => {

@@ -1,7 +1,7 @@
 // Findings and advice in plain words.
 
 import { bytes, count, duration } from "../../format";
-import type { Advice, AdviceUnit } from "../../wire";
+import type { AdviceUnit } from "../../wire";
 
 /** `count-mismatch` is read as words. */
 export function titleOf(code: string): string {
@@ -32,38 +32,24 @@ export function amount(value: number, unit: AdviceUnit): string {
   }
 }
 
-export function sentence(advice: Pick<Advice, "rule" | "subject" | "value" | "limit" | "unit" | "count">): string {
-  const { subject } = advice;
-  const value = amount(advice.value, advice.unit);
-  const limit = amount(advice.limit, advice.unit);
-  const of = count(advice.count);
-  switch (advice.rule) {
-    case "long-span":
-      return `${subject} takes up to ${value}; ${of} took longer than ${limit}`;
-    case "hot-name":
-      return `${subject} has ${value} self time`;
-    case "frame-spike":
-      return `${of} slow frames of ${subject}: up to ${value} the median (limit ${limit})`;
-    case "growth":
-      return `${subject} grows by ${value} and never falls`;
-    case "log-storm":
-      return `“${subject}” is logged ${value} times in one second, ${of} times in total`;
-    case "many-switches":
-      return `${subject} was switched off the CPU ${value} times`;
-    default:
-      return `${subject} is ${value} as busy as the least busy of ${of} threads`;
-  }
-}
-
 /** What to do about it. */
 export const HELP: Record<string, string> = {
-  "long-span": "Users notice delays longer than 100 ms. Look at its children, or move the work to another thread.",
-  "hot-name": "Self time is not spent in any callee: making this faster makes everything faster.",
-  "frame-spike": "A frame that takes much longer than the others shows as a stutter. Compare it with a typical frame.",
-  growth: "The minimum keeps rising: memory is not freed. This is a leak, or a cache without a limit.",
-  "log-storm": "Logging this often costs time and hides important lines. Log less often, or count instead.",
-  "many-switches": "The thread is interrupted or waits very often. Look for locks, short sleeps, or too many threads.",
-  "unbalanced-threads": "Work could move from the busiest thread to the others.",
+  churn: "Allocating and freeing costs time. Reuse the memory, or allocate once outside the loop.",
+  "double-free": "Freeing a block twice damages memory that may already belong to somebody else.",
+  "error-burst": "Errors that come together usually have one cause. Look at the first one and at the warnings before it.",
+  "frame-spike": "A frame that takes much longer than the others is seen as a stutter. Compare it with a usual one.",
+  growth: "It never comes back to its earlier level: a leak, or a queue that is filled faster than it is emptied.",
+  "hot-line": "This line has much of the time: making it faster makes the whole program faster.",
+  "hot-name": "Self time is time that no callee accounts for: making this faster makes the whole program faster.",
+  "idle-worker": "The work of the other threads could be shared with this one.",
+  leak: "Blocks from this site stay in use until the end, throughout the trace: a leak, or a cache without a bound.",
+  "lock-convoy": "The threads wait for each other. Hold the lock for a shorter time, or split it.",
+  "log-storm": "Logging this often costs time and hides what matters. Log less often, or count instead.",
+  "missed-budget": "Most frames take longer than they may. Start with the name that takes the most of a frame.",
+  recursion: "Deep or repeated recursion costs stack and time. Remember results, or use a loop.",
+  slowdown: "Each call takes longer than before. Compare a call before the change with one after it.",
+  "tiny-spans": "Recording such short spans costs as much as they do, and distorts the rest. Record the loop instead.",
+  "uneven-pool": "Work could move from this thread to the others.",
 };
 
 /** A format has holes where the log has values: its longest part finds the lines. */

@@ -1,0 +1,125 @@
+//! Where the time goes: names, functions and lines with much of the self time.
+
+use super::Case;
+use crate::advise::{
+    report::{Advice, Evidence, Rule, Unit, Weight},
+    words::{counted, percent, quoted, time},
+};
+
+/// Hot names that are listed.
+const MAX_HOT: usize = 3;
+/// From this share on, a name that stands out from the others deserves a look of its own.
+const DOMINANT: f64 = 0.5;
+
+struct Hot {
+    name: String,
+    place: Option<String>,
+    calls: u64,
+    callers: u64,
+    self_ns: u64,
+    query: String,
+}
+
+pub(in crate::advise) fn names(case: &Case<'_>) -> Vec<Advice> {
+    let measured = case.measured;
+    let mut hot: Vec<Hot> = if measured.spans.rows > 0 { of_spans(case) } else { of_functions(case) };
+    let whole: f64 = hot.iter().map(|one| one.self_ns as f64).sum::<f64>();
+    hot.sort_by(|one, other| other.self_ns.cmp(&one.self_ns).then_with(|| one.name.cmp(&other.name)));
+    listed(&hot, whole, Rule::HotName, case)
+}
+
+fn of_spans(case: &Case<'_>) -> Vec<Hot> {
+    let names = (0..).zip(&case.measured.spans.names).filter(|(_, one)| one.self_ns > 0 && !one.role.is_waiting());
+    let hot = names.map(|(number, one)| {
+        let name = case.measured.name(number).to_owned();
+        let query = format!(
+            "SELECT p.name AS caller, COUNT(*) AS calls, SUM(s.self_ns) AS self_ns FROM spans s LEFT JOIN spans p ON p.trace_id = \
+             s.trace_id AND p.id = s.parent_id WHERE s.name = {} GROUP BY p.name ORDER BY self_ns DESC",
+            quoted(&name)
+        );
+        Hot { name, place: None, calls: one.count, callers: 0, self_ns: one.self_ns, query }
+    });
+    hot.collect()
+}
+
+fn of_functions(case: &Case<'_>) -> Vec<Hot> {
+    let hot = case.measured.sums.functions.iter().map(|(number, one)| {
+        let name = case.measured.name(*number).to_owned();
+        let query = format!(
+            "SELECT caller, file, line, count, excl_ns FROM calls WHERE callee = {} ORDER BY excl_ns DESC",
+            quoted(&name)
+        );
+        Hot { name, place: None, calls: one.calls, callers: one.callers, self_ns: one.self_ns, query }
+    });
+    hot.collect()
+}
+
+/// The line with the most time, of profiles that have no spans.
+pub(in crate::advise) fn lines(case: &Case<'_>) -> Vec<Advice> {
+    let measured = case.measured;
+    if measured.spans.rows > 0 {
+        return Vec::new();
+    }
+    let whole: f64 = measured.sums.lines.values().map(|line| line.self_ns as f64).sum();
+    let mut hot: Vec<Hot> = measured
+        .sums
+        .lines
+        .iter()
+        .map(|((file, line), one)| {
+            let file = measured.name(*file);
+            Hot {
+                name: format!("{file}:{line}"),
+                place: Some(format!("{file}:{line}")),
+                calls: one.calls,
+                callers: 0,
+                self_ns: one.self_ns,
+                query: format!(
+                    "SELECT line, calls, incl_ns, excl_ns FROM line_times WHERE level = 'line' AND file = {} ORDER BY excl_ns DESC",
+                    quoted(file)
+                ),
+            }
+        })
+        .collect();
+    hot.sort_by(|one, other| other.self_ns.cmp(&one.self_ns).then_with(|| one.name.cmp(&other.name)));
+    let has_functions = !measured.sums.functions.is_empty();
+    let mut all = listed(&hot, whole, Rule::HotLine, case);
+    all.truncate(if has_functions { 1 } else { MAX_HOT });
+    if has_functions {
+        all.iter_mut().for_each(|one| one.weight = Weight::Low);
+    }
+    all
+}
+
+fn listed(hot: &[Hot], whole: f64, rule: Rule, case: &Case<'_>) -> Vec<Advice> {
+    let share = |one: &Hot| one.self_ns as f64 / whole.max(1.0);
+    let second = hot.get(1).map_or(0.0, share);
+    let listed = hot.iter().take(MAX_HOT).filter(|one| share(one) > case.options.hot).enumerate();
+    let advice = listed.map(|(rank, one)| {
+        let stands_out = rank == 0 && hot.len() >= 4 && share(one) >= DOMINANT && share(one) >= second * 3.0;
+        let callers = if one.callers > 1 { format!(" from {} places", one.callers) } else { String::new() };
+        let mean = one.self_ns as f64 / one.calls.max(1) as f64;
+        Advice {
+            rule,
+            weight: if stands_out { Weight::Medium } else { Weight::Low },
+            subject: one.name.clone(),
+            place: one.place.clone(),
+            cause: format!("{}{callers}, {} each", counted(one.calls, "call"), time(mean)),
+            message: format!(
+                "{} has {} of the busy time: {} self time in {}{callers}",
+                one.name,
+                percent(share(one)),
+                time(one.self_ns as f64),
+                counted(one.calls, "call")
+            ),
+            saved: share(one).min(1.0),
+            count: one.calls,
+            evidence: vec![
+                Evidence::ns("self time", one.self_ns),
+                Evidence::new("of busy time", whole, Unit::Nanoseconds),
+                Evidence::count("calls", one.calls),
+            ],
+            query: one.query.clone(),
+        }
+    });
+    advice.collect()
+}

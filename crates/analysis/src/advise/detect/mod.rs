@@ -1,0 +1,26 @@
+//! Detectors: each turns measurements into advice.
+
+pub(super) mod hot;
+pub(super) mod logs;
+pub(super) mod memory;
+pub(super) mod names;
+pub(super) mod slow;
+pub(super) mod threads;
+pub(super) mod values;
+
+use super::{Options, look::Questions, measure::Measured};
+
+/// What a detector may look at.
+pub(super) struct Case<'a> {
+    pub(super) measured: &'a Measured,
+    pub(super) questions: &'a Questions,
+    /// The text of the first line of the errors that come together.
+    pub(super) first_line: Option<String>,
+    pub(super) options: &'a Options,
+}
+
+impl Case<'_> {
+    pub(super) fn thread(&self, number: u32) -> String {
+        self.measured.threads.list.get(number as usize).map(|thread| thread.label()).unwrap_or_default()
+    }
+}
