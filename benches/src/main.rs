@@ -1,5 +1,6 @@
 //! Prints ratios: our codecs against the baseline, in one run, in CPU time.
 
+mod advise;
 mod analysis;
 mod cnanolog;
 mod easyprofiler;
@@ -34,6 +35,7 @@ struct Bench {
 }
 
 static BENCHES: &[Bench] = &[
+    Bench { id: "advise", make: easyprofiler::make, run: advise::run },
     Bench { id: "analysis", make: easyprofiler::make, run: analysis::run },
     Bench { id: "cnanolog", make: cnanolog::make, run: cnanolog::run },
     Bench { id: "easyprofiler", make: easyprofiler::make, run: easyprofiler::run },
