@@ -23,7 +23,10 @@ impl SpillFolder {
     /// Makes one in a folder for temporary files, after folders there that nobody uses any more are gone.
     pub(crate) fn create_in(parent: &Path) -> io::Result<Self> {
         remove_unused(parent);
-        let folder = Builder::new().prefix(PREFIX).tempdir_in(parent)?;
+        let mut builder = Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.prefix(PREFIX).tempdir_in(parent)?;
         // A lock file that others see is locked already.
         let hidden = folder.path().join("new");
         let lock = File::create(&hidden)?;
