@@ -98,7 +98,9 @@ fn every_form_holds_the_same_events_and_leads_back() {
             let to = format!("wtf:{variant}");
             let written = traceloom(&["convert", "--to", &to, &input, &text]);
             assert!(written.status.success(), "{variant}: {}", stderr(&written));
-            assert!(traceloom(&["convert", "--to", "wtf:binary", &text, &back]).status.success(), "{variant}");
+            // The original refuses the partial form.
+            let read = traceloom(&["convert", "--allow-damaged", "--to", "wtf:binary", &text, &back]);
+            assert!(read.status.success(), "{variant}: {}", stderr(&read));
             assert!(events(&back) == expected, "{input}: {variant}");
         }
     }
@@ -172,6 +174,6 @@ fn resources_are_listed_and_written_once() {
     assert!(stderr(&again).contains("is there already"), "{}", stderr(&again));
     let other = fixture("../easyprofiler/v210_values.prof");
     let refused = traceloom(&["dump", "--resources", &folder.path("none"), &other]);
-    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(refused.status.code(), Some(1));
     assert!(!Path::new(&folder.path("none")).exists());
 }

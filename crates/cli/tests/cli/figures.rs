@@ -136,7 +136,9 @@ fn advice_comes_with_evidence_and_a_query() {
     assert_snapshot("advise", &stdout(&output).replace(&game, "game.prof"));
     let advice = json(&["advise", "--json", "--hot", "1%", &game]);
     let advice = advice["advice"].as_array().expect("a list").clone();
-    assert!(advice.iter().any(|one| one["rule"] == "frame-spike") && advice.iter().any(|one| one["rule"] == "hot-name"));
+    assert!(
+        advice.iter().any(|one| one["rule"] == "frame-spike") && advice.iter().any(|one| one["rule"] == "hot-name")
+    );
     for (rank, one) in (1..).zip(&advice) {
         assert_eq!(one["rank"], rank);
         for key in ["severity", "blamed", "cause", "message"] {
