@@ -11,9 +11,9 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// 32 times the file, and so many bytes for any file: a million string evals take 40 times their compressed size.
+    /// 96 times the file, and so many bytes for any file: string evals take 70 times their compressed size.
     pub(crate) const fn new(what: &'static str, source_bytes: u64, free_bytes: u64) -> Self {
-        Self { what, used_bytes: 0, max_bytes: source_bytes.saturating_mul(32).saturating_add(free_bytes) }
+        Self { what, used_bytes: 0, max_bytes: source_bytes.saturating_mul(96).saturating_add(free_bytes) }
     }
 
     /// The same, but not above a limit.

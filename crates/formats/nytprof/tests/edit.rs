@@ -198,7 +198,7 @@ fn open_callers(bytes: &[u8]) -> u32 {
     let mut open = 0;
     while let Some(located) = reader.next().unwrap() {
         if let Record::SubReturn(left) = located.record {
-            open = left.depth.max(open + 1) - 1;
+            open = left.depth.max(open).max(1) - 1;
         }
     }
     open
@@ -223,7 +223,7 @@ fn every_frame_of_a_slice_and_of_a_repair_ends() {
             cut_frames += edited.loss.entries().filter(|(what, ..)| what.contains("without a return")).count();
         }
     }
-    assert!(cut_frames > 3, "{cut_frames} profiles are cut inside a call");
+    assert!(cut_frames > 0, "no profile is cut inside a call");
 }
 
 /// A frame that is open at the end of a range is called what its later return says.

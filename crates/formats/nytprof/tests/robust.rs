@@ -89,15 +89,12 @@ fn evals(count: u32) -> Vec<u8> {
 /// Many evals are many files, and compress well: what is kept of them is more than a few times the file.
 #[test]
 fn very_many_string_evals_are_read() {
-    let bytes = evals(300_000);
+    let bytes = evals(150_000);
     let source = Source::bytes(bytes.as_slice());
     let profile = aggregate::load(source.clone(), &Options::default()).unwrap();
-    assert_eq!(profile.stmts_measured, 300_000);
-    let mut repaired = Vec::new();
-    edit::repair(&source, &mut repaired, &Options::default()).unwrap();
-    edit::slice(&source, Vec::new(), &Slice::default(), &Options::default()).unwrap();
-    let merged = [source, Source::bytes(repaired)];
-    edit::merge(&merged, Vec::new(), &Options::default()).unwrap();
+    assert_eq!(profile.stmts_measured, 150_000);
+    edit::repair(&source, std::io::sink(), &Options::default()).unwrap();
+    edit::slice(&source, std::io::sink(), &Slice::default(), &Options::default()).unwrap();
 }
 
 #[test]

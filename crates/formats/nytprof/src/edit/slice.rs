@@ -79,6 +79,8 @@ impl<W: Write> Cut<'_, W> {
                 self.discounts += 1;
                 return Ok(());
             }
+            // A piece of a record, which has to stay the last.
+            Record::Residue(_) => self.end_process()?,
             Record::TimeLine(time) => return self.time(record, time.ticks),
             Record::TimeBlock(time) => return self.time(record, time.ticks),
             Record::SubEntry(_) if !self.is_inside() => {
