@@ -16,18 +16,25 @@ pub struct Mapping {
     pub(crate) to_tables: fn(&Input<'_>, &mut Tables<'_>) -> Result<Findings, Halt>,
 }
 
-/// Every format that this build has, by id.
-pub static FORMATS: &[Mapping] = &[
-    #[cfg(feature = "cnanolog")]
-    crate::cnanolog::MAPPING,
-    #[cfg(feature = "easyprofiler")]
-    crate::easyprofiler::MAPPING,
-    #[cfg(feature = "memlyze")]
-    crate::memlyze::MAPPING,
-    #[cfg(feature = "nytprof")]
-    crate::nytprof::MAPPING,
-    #[cfg(feature = "nytprof")]
-    crate::pynytprof::MAPPING,
-    #[cfg(feature = "wtf")]
-    crate::wtf::MAPPING,
-];
+macro_rules! formats {
+    ($($feature:literal $module:ident $format:path;)+) => {
+        /// Every format that this build has, by id.
+        pub static FORMATS: &[Mapping] = &[$(
+            #[cfg(feature = $feature)]
+            Mapping {
+                format: &$format,
+                target: &crate::$module::from_tables::TARGET,
+                to_tables: crate::$module::to_tables::to_tables,
+            },
+        )+];
+    };
+}
+
+formats! {
+    "cnanolog" cnanolog traceloom_cnanolog::FORMAT;
+    "easyprofiler" easyprofiler traceloom_easyprofiler::FORMAT;
+    "memlyze" memlyze traceloom_memlyze::FORMAT;
+    "nytprof" nytprof traceloom_nytprof::FORMAT;
+    "nytprof" pynytprof traceloom_nytprof::pynytprof::FORMAT;
+    "wtf" wtf traceloom_wtf::FORMAT;
+}

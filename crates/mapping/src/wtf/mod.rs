@@ -17,10 +17,5 @@
 //! mark; `append`, `flow`, `frame` and `range` are what arguments of scopes, `links` and other spans were made from;
 //! `leave` ends a scope that was entered before the recording began.
 
-mod from_tables;
-mod to_tables;
-
-use crate::Mapping;
-
-pub(crate) const MAPPING: Mapping =
-    Mapping { format: &traceloom_wtf::FORMAT, target: &from_tables::TARGET, to_tables: to_tables::to_tables };
+pub(crate) mod from_tables;
+pub(crate) mod to_tables;
