@@ -27,6 +27,7 @@ mod dictionary;
 pub mod edit;
 pub mod findings;
 mod info;
+pub mod journal;
 mod printf;
 mod probe;
 pub mod raw;

@@ -103,6 +103,12 @@ impl<W: Write> Writer<W> {
         &self.tally
     }
 
+    /// Passes on everything that was written; gives the output below.
+    pub fn flush(&mut self) -> Result<&mut W> {
+        self.output.flush()?;
+        Ok(self.output.out_mut())
+    }
+
     /// Ends the file, and gives the output back.
     pub fn finish(self) -> Result<W> {
         self.output.finish()

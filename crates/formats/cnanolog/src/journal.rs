@@ -1,0 +1,94 @@
+//! The journal `NAME.clog.sites`: the dictionary of a log that is still being written, for the case that its process dies.
+//!
+//! A journal is a log without entries: a header with the start of the log that it belongs to, the levels, the dictionary.
+//! A recorder extends it before an entry of a new site goes into the log, and removes it when the log has been closed.
+
+use std::{
+    fs::File,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use traceloom_core::{Options, Records, Result, Source};
+
+use crate::{
+    Dictionary, Header, Level, Record, Section, Site, Tally, create,
+    raw::{CNANOLOG_DICT_MAGIC, CNANOLOG_LEVEL_DICT_MAGIC, LEVEL_FIXED, SECTION_HEADER_BYTES},
+    write::site_bytes,
+};
+
+/// Where the journal of a log is.
+pub fn path_of(log: &Path) -> PathBuf {
+    let mut name = log.as_os_str().to_owned();
+    name.push(".sites");
+    name.into()
+}
+
+/// The dictionary that the journal of a log holds, if there is a journal and it belongs to that log.
+pub fn dictionary_of(log: &Path, header: &Header, options: &Options) -> Result<Option<Dictionary>> {
+    let file = match File::open(path_of(log)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let reader = crate::open(Source::file(file), options)?;
+    let start = |header: &Header| (header.start_timestamp, header.start_time_sec, header.start_time_nsec);
+    let belongs = start(reader.header()) == start(header);
+    Ok(reader.into_dictionary().filter(|_| belongs))
+}
+
+/// The bytes of levels and a dictionary, as they end a log.
+pub fn sections(header: &Header, levels: &[Level<'_>], sites: &[Site<'_>]) -> Result<Vec<u8>> {
+    let mut writer = create(Vec::new(), header)?;
+    let start = header.stored_bytes;
+    let section = |magic, count: usize, bytes: usize| Section {
+        magic,
+        count: count as u32,
+        total_size: (SECTION_HEADER_BYTES + bytes) as u32,
+        reserved: 0,
+    };
+    if !levels.is_empty() {
+        let bytes = levels.iter().map(|level| LEVEL_FIXED + level.name.len()).sum();
+        writer.write(&Record::Levels(section(CNANOLOG_LEVEL_DICT_MAGIC, levels.len(), bytes)))?;
+        levels.iter().try_for_each(|level| writer.write(&Record::Level(*level)))?;
+    }
+    let bytes = sites.iter().map(|site| site_bytes(site) as usize).sum();
+    writer.write(&Record::Dictionary(section(CNANOLOG_DICT_MAGIC, sites.len(), bytes)))?;
+    sites.iter().try_for_each(|site| writer.write(&Record::Site(*site)))?;
+    Ok(writer.finish()?.split_off(start))
+}
+
+/// A whole journal: the header of its log, then the sections.
+pub fn journal(header: &Header, levels: &[Level<'_>], sites: &[Site<'_>]) -> Result<Vec<u8>> {
+    let mut header = header.clone();
+    header.dictionary_offset = Tally::new(&header).bytes;
+    header.entry_count = 0;
+    let mut bytes = create(Vec::new(), &header)?.finish()?;
+    bytes.extend(sections(&header, levels, sites)?);
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::raw::{ArgType, SLOTS_LIBRARY};
+    use traceloom_core::ByteOrder;
+
+    #[test]
+    fn a_journal_explains_its_log_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("app.clog");
+        let header = Header { start_timestamp: 7, ..Header::new(ByteOrder::Little) };
+        let mut types = [0; SLOTS_LIBRARY];
+        types[0] = ArgType::INT32.0;
+        let site = Site { id: 0, level: 9, num_args: 1, line: 3, arg_types: &types, file: b"a.rs", format: b"n %d" };
+        let level = Level { level: 9, name: b"AUDIT", padding: [0; 2] };
+        let options = Options::default();
+        assert!(dictionary_of(&log, &header, &options).unwrap().is_none());
+        std::fs::write(path_of(&log), journal(&header, &[level], &[site]).unwrap()).unwrap();
+        let dictionary = dictionary_of(&log, &header, &options).unwrap().unwrap();
+        assert_eq!((dictionary.site(0), dictionary.level_name(9)), (Some(site), Some(&b"AUDIT"[..])));
+        let other = Header { start_timestamp: 8, ..header };
+        assert!(dictionary_of(&log, &other, &options).unwrap().is_none());
+    }
+}
