@@ -220,6 +220,11 @@ impl<W: Write> Composer<W> {
         self.args.nuls_replaced
     }
 
+    /// Ends the chunk in progress and passes it on; a file that is cut behind it can be read up to here.
+    pub fn end_chunk(&mut self) -> Result<()> {
+        self.flush()
+    }
+
     /// Ends the file.
     pub fn finish(mut self) -> Result<W> {
         self.flush()?;
