@@ -51,6 +51,10 @@ impl Survey {
         let mut info = Info { version, ..Info::default() };
         info.fact("byte_order", header.order.as_str());
         info.fact("started", started(reader));
+        if let Some((process, thread)) = header.ids() {
+            info.fact("process", u64::from(process));
+            info.fact("thread", u64::from(thread));
+        }
         if header.has_timestamps {
             info.fact("clock", Hertz(header.timestamp_frequency).to_string());
         } else {

@@ -7,7 +7,7 @@ use crate::{
     findings::*,
     raw::{
         CNANOLOG_ENDIANNESS, CNANOLOG_FLAG_HAS_TIMESTAMPS, CNANOLOG_MAGIC, CNANOLOG_VERSION_MAJOR,
-        CNANOLOG_VERSION_MINOR, HEADER_BYTES, header_offset,
+        CNANOLOG_VERSION_MINOR_IDS, HEADER_BYTES, header_offset,
     },
 };
 
@@ -78,7 +78,7 @@ pub(crate) fn findings(header: &Header) -> Vec<Finding> {
         found.push(at(&HEADER_CUT, header.stored_bytes, "").with("found", header.stored_bytes));
     }
     report_identity(header, &mut found);
-    if header.reserved != [0; 8] {
+    if header.reserved != [0; 8] && header.ids().is_none() {
         found.push(at(&RESERVED, header_offset::RESERVED, "reserved").with("what", "header"));
     }
     if header.flags & !CNANOLOG_FLAG_HAS_TIMESTAMPS != 0 {
@@ -111,7 +111,7 @@ fn report_identity(header: &Header, found: &mut Vec<Finding>) {
     let (major, minor) = (header.version_major, header.version_minor);
     if major != CNANOLOG_VERSION_MAJOR {
         found.push(at(&MAJOR_VERSION, header_offset::VERSION_MAJOR, "version_major").with("found", major));
-    } else if minor > CNANOLOG_VERSION_MINOR {
+    } else if minor > CNANOLOG_VERSION_MINOR_IDS {
         let newer = at(&MINOR_VERSION, header_offset::VERSION_MINOR, "version_minor");
         found.push(newer.with("major", major).with("minor", minor));
     }

@@ -12,8 +12,10 @@ pub const CNANOLOG_LEVEL_DICT_MAGIC: u32 = 0x4C56_4C53;
 pub const CNANOLOG_ENDIANNESS: u32 = 0x0102_0304;
 /// The only major version.
 pub const CNANOLOG_VERSION_MAJOR: u16 = 1;
-/// The only minor version.
+/// The minor version of every release of the library.
 pub const CNANOLOG_VERSION_MINOR: u16 = 0;
+/// The minor version that stores ids of the process and the thread, which the document plans.
+pub const CNANOLOG_VERSION_MINOR_IDS: u16 = 1;
 /// Flag: entries carry timestamps; written since 1.0.3.
 pub const CNANOLOG_FLAG_HAS_TIMESTAMPS: u32 = 1;
 /// Most argument bytes of an entry: the length is stored in 16 bits.

@@ -8,7 +8,8 @@ use crate::{
     dictionary::Run,
     raw::{
         ArgType, CNANOLOG_ENDIANNESS, CNANOLOG_FLAG_HAS_TIMESTAMPS, CNANOLOG_MAGIC, CNANOLOG_VERSION_MAJOR,
-        CNANOLOG_VERSION_MINOR, ENTRY_HEADER_BYTES, ENTRY_HEADER_NO_TIME_BYTES, HEADER_BYTES,
+        CNANOLOG_VERSION_MINOR, CNANOLOG_VERSION_MINOR_IDS, ENTRY_HEADER_BYTES, ENTRY_HEADER_NO_TIME_BYTES,
+        HEADER_BYTES,
     },
 };
 
@@ -39,7 +40,7 @@ pub struct Header {
     pub entry_count: u32,
     /// Since 1.0.3; zero before.
     pub flags: u32,
-    /// Zeros.
+    /// Zeros; since 1.1 the ids of [`Header::ids`].
     pub reserved: [u8; 8],
     /// Whether entries carry timestamps; not stored before 1.0.3.
     pub has_timestamps: bool,
@@ -83,6 +84,20 @@ impl Header {
     pub(crate) fn run(&self) -> Option<Run> {
         let run = (self.start_timestamp, self.start_time_sec, self.start_time_nsec);
         (run != Run::default()).then_some(run)
+    }
+
+    /// The process and the thread that started the log; stored since 1.1.
+    pub fn ids(&self) -> Option<(u32, u32)> {
+        let [a, b, c, d, e, f, g, h] = self.reserved;
+        let has_ids = self.version_minor >= CNANOLOG_VERSION_MINOR_IDS;
+        has_ids.then(|| (self.order.u32([a, b, c, d]), self.order.u32([e, f, g, h])))
+    }
+
+    /// Makes it a header of 1.1, with the ids of the process and the thread that started the log.
+    pub fn set_ids(&mut self, process: u32, thread: u32) {
+        let ([a, b, c, d], [e, f, g, h]) = (self.order.put_u32(process), self.order.put_u32(thread));
+        self.reserved = [a, b, c, d, e, f, g, h];
+        self.version_minor = CNANOLOG_VERSION_MINOR_IDS;
     }
 
     /// Bytes of an entry before its arguments.
