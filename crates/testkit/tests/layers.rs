@@ -13,7 +13,7 @@ use traceloom_testkit::SUBJECTS;
 static LAYERS: &[&[&str]] = &[
     &["traceloom-core"],
     &["traceloom-cnanolog", "traceloom-easyprofiler", "traceloom-memlyze", "traceloom-nytprof", "traceloom-wtf"],
-    &["traceloom-open"],
+    &["traceloom-open", "traceloom-record"],
     &["traceloom-model"],
     &["traceloom-passes"],
     &["traceloom-mapping"],

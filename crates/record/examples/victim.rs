@@ -1,0 +1,35 @@
+//! Logs and flushes until it is killed; the test that kills it reads what it left behind.
+//!
+//! After each flush it prints the number of entries that are safe.
+
+use std::io::Write;
+
+use traceloom_record::{Level, Recorder, flush, info, log};
+
+const AUDIT: Level = Level::custom(9, 35, "AUDIT");
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).ok_or("the log to write is missing")?;
+    let _guard = Recorder::new().clog(path).ring_bytes(64 << 10).start()?;
+    let noise = std::thread::spawn(|| {
+        loop {
+            info!("noise");
+            std::thread::yield_now();
+        }
+    });
+    let mut out = std::io::stdout();
+    for number in 0u64.. {
+        match number % 3 {
+            0 => info!("entry %u", number),
+            1 => log!(AUDIT, "entry %u", number),
+            _ => info!("%s %u", "entry", number),
+        }
+        if number % 7 == 0 {
+            flush()?;
+            writeln!(out, "{}", number + 1)?;
+            out.flush()?;
+        }
+    }
+    let _ = noise.join();
+    Ok(())
+}

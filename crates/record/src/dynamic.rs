@@ -1,0 +1,209 @@
+//! Sites that no static stands for: those of `tracing` and `log`, whose fields have types only at run time.
+
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher},
+    sync::{PoisonError, RwLock},
+};
+
+use traceloom_cnanolog::raw::ArgType;
+
+use crate::{
+    Level,
+    args::cut,
+    hub,
+    local::{Weight, put},
+    record::{Kind, Payload},
+    site::{SiteInfo, generation},
+    sync::{AtomicU64, Ordering, lock},
+};
+
+/// The generation that asked, and the id if the site is on, by a hash of everything that tells sites apart.
+type Sites = HashMap<u64, (u32, Option<u32>), BuildHasherDefault<Mixed>>;
+
+static SITES: RwLock<Sites> = RwLock::new(HashMap::with_hasher(BuildHasherDefault::new()));
+
+/// Keys are hashes or addresses: nothing that somebody could choose to collide.
+#[derive(Default)]
+pub(crate) struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        // Addresses differ in few bits.
+        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+/// What is looked at only when a site is new.
+pub(crate) struct NewSite<'a> {
+    pub(crate) name: String,
+    /// None for spans.
+    pub(crate) level: Option<Level>,
+    pub(crate) module: &'a str,
+    pub(crate) file: &'a str,
+    pub(crate) line: u32,
+    pub(crate) types: &'a [u8],
+}
+
+/// The id of the site with this hash, if it is on.
+pub(crate) fn site<'a>(hash: u64, make: impl FnOnce() -> NewSite<'a>) -> Option<u32> {
+    let generation = generation();
+    if generation == 0 {
+        return None;
+    }
+    let known = SITES.read().unwrap_or_else(PoisonError::into_inner).get(&hash).copied();
+    match known {
+        Some((asked, id)) if asked == generation => id,
+        _ => ask(hash, generation, &make()),
+    }
+}
+
+#[cold]
+fn ask(hash: u64, generation: u32, new: &NewSite<'_>) -> Option<u32> {
+    let mut sites = SITES.write().unwrap_or_else(PoisonError::into_inner);
+    let before = sites.get(&hash).and_then(|(_, id)| *id);
+    let mut registry = lock(&hub::current().registry);
+    let id = registry.filter.allows(new.level, new.module).then(|| {
+        before.unwrap_or_else(|| {
+            registry.add(SiteInfo {
+                name: new.name.as_str().into(),
+                level: new.level.map(|level| (level.number, level.name.into())),
+                color: None,
+                file: new.file.into(),
+                line: new.line,
+                types: new.types.into(),
+            })
+        })
+    });
+    sites.insert(hash, (generation, id));
+    id
+}
+
+/// Fields as they come: types, names and words.
+#[derive(Default)]
+pub(crate) struct Fields {
+    pub(crate) types: Vec<u8>,
+    words: Vec<u64>,
+    /// What comes behind the message in the format.
+    names: String,
+    hasher: DefaultHasher,
+    text: String,
+}
+
+thread_local! {
+    static FIELDS: RefCell<Fields> = RefCell::default();
+}
+
+/// Lends this thread's buffer; another one where that is lent already or gone.
+pub(crate) fn with_fields<R>(work: impl FnOnce(&mut Fields) -> R) -> R {
+    let mut work = Some(work);
+    let lent = FIELDS.try_with(|fields| {
+        let mut fields = fields.try_borrow_mut().ok()?;
+        fields.types.clear();
+        fields.words.clear();
+        fields.names.clear();
+        fields.hasher = DefaultHasher::new();
+        work.take().map(|work| work(&mut fields))
+    });
+    match (lent, work) {
+        (Ok(Some(result)), _) => result,
+        (_, Some(work)) => work(&mut Fields::default()),
+        // Where nothing was lent, nothing was taken.
+        (_, None) => unreachable!("the work was done or is left"),
+    }
+}
+
+impl Fields {
+    fn name(&mut self, name: &str, code: ArgType, conversion: &str) {
+        self.types.push(code.0);
+        name.hash(&mut self.hasher);
+        // The message is the text itself.
+        if name != MESSAGE {
+            self.names.push(' ');
+            self.names.push_str(&name.replace('%', "%%"));
+            self.names.push('=');
+        }
+        self.names.push_str(conversion);
+    }
+
+    pub(crate) fn number(&mut self, name: &str, code: ArgType, word: u64) {
+        let conversion = match code {
+            ArgType::DOUBLE => "%g",
+            ArgType::UINT64 => "%u",
+            _ => "%d",
+        };
+        self.name(name, code, conversion);
+        self.words.push(word);
+    }
+
+    pub(crate) fn text(&mut self, name: &str, text: &str) {
+        self.name(name, ArgType::STRING, "%s");
+        let bytes = cut(text.as_bytes());
+        self.words.push(bytes.len() as u64);
+        self.words.extend(bytes.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+            u64::from_le_bytes(word)
+        }));
+    }
+
+    /// What only `Debug` or `Display` shows comes as text.
+    pub(crate) fn shown(&mut self, name: &str, value: std::fmt::Arguments<'_>) {
+        use std::fmt::Write;
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
+        // A string takes everything; what a value does wrong is its own.
+        let _ = text.write_fmt(value);
+        self.text(name, &text);
+        self.text = text;
+    }
+
+    /// Records them as a log entry of the site with this key.
+    pub(crate) fn log(&mut self, key: impl Hash, level: Level, place: &Place<'_>) {
+        key.hash(&mut self.hasher);
+        self.types.hash(&mut self.hasher);
+        let new = || NewSite {
+            name: self.names.trim_start().to_owned(),
+            level: Some(level),
+            module: place.module,
+            file: place.file,
+            line: place.line,
+            types: &self.types,
+        };
+        if let Some(id) = site(self.hasher.finish(), new) {
+            put(Kind::Log, id, Weight::Log, Ready(&self.words));
+        }
+    }
+}
+
+/// The name of the field that is the message.
+pub(crate) const MESSAGE: &str = "message";
+
+/// Where a call stands.
+pub(crate) struct Place<'a> {
+    pub(crate) module: &'a str,
+    pub(crate) file: &'a str,
+    pub(crate) line: u32,
+}
+
+/// Words that are laid out already.
+struct Ready<'a>(&'a [u64]);
+
+impl Payload for Ready<'_> {
+    fn words(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn put(&self, slots: &[AtomicU64]) {
+        slots.iter().zip(self.0).for_each(|(slot, word)| slot.store(*word, Ordering::Relaxed));
+    }
+}

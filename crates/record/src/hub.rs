@@ -1,0 +1,387 @@
+//! What the threads of a process share: the registry of sites, the rings, and the questions to the writer.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Config,
+    ring::Ring,
+    site::{About, Registry},
+    sync::{Condvar, Mutex, MutexGuard, lock},
+};
+
+/// One per process; a forked child gets one of its own, because the locks of its parent may be held for ever.
+struct Node {
+    hub: OnceLock<Hub>,
+    next: OnceLock<Box<Node>>,
+}
+
+static FIRST: Node = Node { hub: OnceLock::new(), next: OnceLock::new() };
+
+/// The hub of this process.
+pub(crate) fn current() -> &'static Hub {
+    let mut node = &FIRST;
+    while let Some(next) = node.next.get() {
+        node = next;
+    }
+    node.hub.get_or_init(Hub::default)
+}
+
+/// Gives a forked child a hub of its own.
+pub(crate) fn replace(hub: Hub) -> &'static Hub {
+    let mut node = &FIRST;
+    while let Some(next) = node.next.get() {
+        node = next;
+    }
+    node.next.get_or_init(|| Box::new(Node { hub: OnceLock::from(hub), next: OnceLock::new() }));
+    current()
+}
+
+/// A thread that records.
+#[derive(Debug)]
+pub(crate) struct ThreadInfo {
+    /// Counts the threads of a hub.
+    pub(crate) index: u32,
+    /// The id of the operating system.
+    pub(crate) tid: u64,
+    pub(crate) name: String,
+    /// The thread has ended: its ring may serve another one when it is empty.
+    pub(crate) has_ended: AtomicBool,
+    /// What is older was recorded by the parent of this process.
+    pub(crate) from_tick: u64,
+}
+
+/// A ring and the thread that fills it.
+#[derive(Clone, Debug)]
+pub(crate) struct Lane {
+    pub(crate) ring: &'static Ring,
+    pub(crate) thread: Arc<ThreadInfo>,
+}
+
+#[derive(Debug, Default)]
+struct Lanes {
+    list: Vec<Lane>,
+    free: Vec<&'static Ring>,
+    threads: u32,
+    version: u64,
+}
+
+/// What the writer can be asked to do; everything that was recorded before is written first.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Ask {
+    /// Hand everything to the kernel.
+    Flush,
+    /// Have everything on the disk.
+    Sync,
+    /// Write what the flight recorder holds.
+    Dump,
+    /// Begin new files.
+    Rotate,
+    /// Close all files.
+    Stop,
+}
+
+#[derive(Debug, Default)]
+struct Asks {
+    queue: VecDeque<Ask>,
+    asked: u64,
+    done: u64,
+    /// Why the last one could not be done.
+    failure: Option<String>,
+    has_writer: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Hub {
+    pub(crate) pid: u32,
+    pub(crate) registry: Mutex<Registry>,
+    pub(crate) config: Mutex<Option<Arc<Config>>>,
+    lanes: Mutex<Lanes>,
+    asks: Mutex<Asks>,
+    /// The writer waits here.
+    asked: Condvar,
+    /// Those who ask wait here.
+    done: Condvar,
+}
+
+impl Default for Hub {
+    fn default() -> Self {
+        Self::new(Registry::default(), None)
+    }
+}
+
+impl Hub {
+    pub(crate) fn new(registry: Registry, config: Option<Arc<Config>>) -> Self {
+        Self {
+            pid: std::process::id(),
+            registry: Mutex::new(registry),
+            config: Mutex::new(config),
+            lanes: Mutex::default(),
+            asks: Mutex::default(),
+            asked: Condvar::new(),
+            done: Condvar::new(),
+        }
+    }
+
+    pub(crate) fn register(&self, about: &About, types: &[u8], address: usize) -> Option<u32> {
+        lock(&self.registry).register(about, types, address)
+    }
+
+    /// A ring for a thread: one that a thread has left behind, or a new one.
+    pub(crate) fn acquire(&self, words: usize, tid: u64, name: String) -> Lane {
+        let mut lanes = lock(&self.lanes);
+        let wanted = words.next_power_of_two() as u64;
+        let found = lanes.free.iter().position(|ring| ring.len() == wanted);
+        let ring = match found {
+            Some(at) => lanes.free.swap_remove(at),
+            None => Box::leak(Box::new(Ring::new(words))),
+        };
+        ring.dropped.store(0, crate::sync::Ordering::Relaxed);
+        self.add(&mut lanes, ring, ThreadInfo { tid, name, ..ThreadInfo::unnamed() })
+    }
+
+    /// The ring that a forked thread brings along.
+    pub(crate) fn adopt(&self, ring: &'static Ring, tid: u64, name: String, from_tick: u64) -> Lane {
+        self.add(&mut lock(&self.lanes), ring, ThreadInfo { tid, name, from_tick, ..ThreadInfo::unnamed() })
+    }
+
+    fn add(&self, lanes: &mut Lanes, ring: &'static Ring, thread: ThreadInfo) -> Lane {
+        let lane = Lane { ring, thread: Arc::new(ThreadInfo { index: lanes.threads, ..thread }) };
+        lanes.threads += 1;
+        lanes.version += 1;
+        lanes.list.push(lane.clone());
+        lane
+    }
+
+    /// Rings that nobody needs yet, so that threads find them ready.
+    pub(crate) fn preallocate(&self, rings: usize, words: usize) {
+        let made: Vec<&'static Ring> = (0..rings).map(|_| &*Box::leak(Box::new(Ring::new(words)))).collect();
+        lock(&self.lanes).free.extend(made);
+    }
+
+    /// All lanes, if they are others than those of `version`.
+    pub(crate) fn lanes_since(&self, version: u64) -> Option<(u64, Vec<Lane>)> {
+        let lanes = lock(&self.lanes);
+        (lanes.version != version).then(|| (lanes.version, lanes.list.clone()))
+    }
+
+    /// The thread has ended and its ring is empty: another one may have it.
+    pub(crate) fn recycle(&self, lane: &Lane) {
+        let mut lanes = lock(&self.lanes);
+        lanes.list.retain(|other| !Arc::ptr_eq(&other.thread, &lane.thread));
+        lanes.free.push(lane.ring);
+        lanes.version += 1;
+    }
+
+    /// Rings in use and in the pool.
+    pub(crate) fn rings(&self) -> (usize, usize) {
+        let lanes = lock(&self.lanes);
+        (lanes.list.len(), lanes.free.len())
+    }
+
+    /// Wakes the writer; if it misses that, it wakes by itself soon.
+    pub(crate) fn wake(&self) {
+        self.asked.notify_one();
+    }
+
+    /// Asks the writer and waits until it is done; false where there is none, or the deadline comes first.
+    pub(crate) fn ask(&self, ask: Ask, deadline: Option<Instant>) -> Result<bool, String> {
+        let mut asks = lock(&self.asks);
+        if !asks.has_writer {
+            return Ok(false);
+        }
+        asks.asked += 1;
+        let number = asks.asked;
+        asks.queue.push_back(ask);
+        self.asked.notify_one();
+        while asks.done < number && asks.has_writer {
+            let left = deadline.map_or(Duration::from_secs(1), |at| at.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Ok(false);
+            }
+            asks = wait(&self.done, &self.asks, asks, left);
+        }
+        match (asks.done >= number, asks.failure.clone()) {
+            (true, Some(failure)) => Err(failure),
+            (is_done, _) => Ok(is_done),
+        }
+    }
+
+    /// Asks without waiting.
+    pub(crate) fn ask_later(&self, ask: Ask) {
+        let mut asks = lock(&self.asks);
+        if asks.has_writer {
+            asks.asked += 1;
+            asks.queue.push_back(ask);
+            self.asked.notify_one();
+        }
+    }
+
+    /// Writer: from now on there is one to ask.
+    pub(crate) fn begin_writer(&self) {
+        let mut asks = lock(&self.asks);
+        (asks.has_writer, asks.failure) = (true, None);
+    }
+
+    /// Writer: what is asked for, after waiting for it if nothing is.
+    pub(crate) fn next_ask(&self, patience: Duration) -> Option<Ask> {
+        let mut asks = lock(&self.asks);
+        if asks.queue.is_empty() && !patience.is_zero() {
+            asks = wait(&self.asked, &self.asks, asks, patience);
+        }
+        asks.queue.pop_front()
+    }
+
+    /// Writer: the oldest question is answered.
+    pub(crate) fn answer(&self, failure: Option<String>) {
+        let mut asks = lock(&self.asks);
+        asks.done += 1;
+        asks.failure = failure;
+        self.done.notify_all();
+    }
+
+    /// Writer: the last question is answered, and nobody answers any more; at one stroke, for the next writer may begin
+    /// at once.
+    pub(crate) fn end_writer(&self, failure: Option<String>) {
+        let mut asks = lock(&self.asks);
+        asks.done = asks.asked;
+        asks.failure = failure;
+        asks.queue.clear();
+        asks.has_writer = false;
+        self.done.notify_all();
+    }
+}
+
+/// Waits to be notified, but not for long.
+#[cfg(not(traceloom_shuttle))]
+fn wait<'a, T>(condvar: &Condvar, _: &'a Mutex<T>, guard: MutexGuard<'a, T>, patience: Duration) -> MutexGuard<'a, T> {
+    condvar.wait_timeout(guard, patience).unwrap_or_else(std::sync::PoisonError::into_inner).0
+}
+
+/// In the model there is no time: the lock is given away for a moment.
+#[cfg(traceloom_shuttle)]
+fn wait<'a, T>(_: &Condvar, mutex: &'a Mutex<T>, guard: MutexGuard<'a, T>, _: Duration) -> MutexGuard<'a, T> {
+    drop(guard);
+    shuttle::thread::yield_now();
+    lock(mutex)
+}
+
+impl ThreadInfo {
+    fn unnamed() -> Self {
+        Self { index: 0, tid: 0, name: String::new(), has_ended: AtomicBool::new(false), from_tick: 0 }
+    }
+
+    pub(crate) fn end(&self) {
+        self.has_ended.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
+    }
+}
+
+/// Random schedules of the slow paths: `RUSTFLAGS="--cfg traceloom_shuttle"`.
+#[cfg(all(test, traceloom_shuttle))]
+mod model {
+    use shuttle::thread;
+
+    use super::*;
+    use crate::{
+        clock::{Timeline, tick},
+        record::{FIXED, Kind, Words, header},
+        sinks::{Rec, Sink},
+        site::{Level, SiteInfo},
+        writer::Writer,
+    };
+
+    /// What came in: the number of the thread and of the record.
+    #[derive(Clone, Default)]
+    struct Seen(Arc<std::sync::Mutex<Vec<(u64, u64)>>>);
+
+    impl Seen {
+        fn of(&self, thread: u64) -> Vec<u64> {
+            self.0.lock().unwrap().iter().filter(|(from, _)| *from == thread).map(|(_, number)| *number).collect()
+        }
+    }
+
+    impl Sink for Seen {
+        fn put(&mut self, rec: &Rec<'_>) {
+            let Words([thread, number]) = rec.words else { panic!("half a record") };
+            self.0.lock().unwrap().push((*thread, *number));
+        }
+        fn dropped(&mut self, _: &ThreadInfo, _: u64, _: u64) {
+            panic!("nothing is dropped");
+        }
+        fn clock_stepped(&mut self, _: i64, _: u64) {}
+        fn tick(&mut self, _: &Timeline) {}
+        fn flush(&mut self) -> traceloom_core::Result<()> {
+            Ok(())
+        }
+        fn sync(&mut self) -> traceloom_core::Result<()> {
+            Ok(())
+        }
+        fn rotate(&mut self, _: &Timeline) -> traceloom_core::Result<()> {
+            Ok(())
+        }
+        fn close(self: Box<Self>, _: &Timeline) -> traceloom_core::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Registers, records, flushes, and ends.
+    fn work(hub: &'static Hub, seen: &Seen, thread: u64) {
+        let lane = hub.acquire(32, thread, String::new());
+        let mut head = lane.ring.head();
+        for number in 0..3 {
+            while head + 8 > lane.ring.tail() + lane.ring.len() {
+                thread::yield_now();
+            }
+            if lane.ring.lap_end(head) < head + FIXED + 2 {
+                head = lane.ring.pad(head);
+            }
+            let words = [header(Kind::Event, FIXED + 2, 0), tick(), thread, number];
+            for (slot, word) in lane.ring.slots(head, 4).unwrap().iter().zip(words) {
+                slot.store(word, crate::sync::Ordering::Relaxed);
+            }
+            head += 4;
+            lane.ring.publish(head);
+        }
+        assert_eq!(hub.ask(Ask::Flush, None), Ok(true));
+        assert_eq!(seen.of(thread), [0, 1, 2], "a flush covers what came before it");
+        lane.thread.end();
+    }
+
+    #[test]
+    fn rings_come_and_go_while_others_flush_and_rotate() {
+        shuttle::check_random(
+            || {
+                let hub: &'static Hub = Box::leak(Box::new(Hub::default()));
+                lock(&hub.registry).add(SiteInfo::own("site", Level::INFO, &[]));
+                let seen = Seen::default();
+                let mut writer = Writer::new(hub, Config::default(), Timeline::start()).unwrap();
+                writer.add_sink(Box::new(seen.clone()));
+                hub.begin_writer();
+                let writer = thread::spawn(move || writer.run());
+                let threads: Vec<_> = (1..=3)
+                    .map(|number| {
+                        let seen = seen.clone();
+                        thread::spawn(move || work(hub, &seen, number))
+                    })
+                    .collect();
+                assert_eq!(hub.ask(Ask::Rotate, None), Ok(true));
+                threads.into_iter().for_each(|thread| thread.join().unwrap());
+                assert_eq!(hub.ask(Ask::Stop, None), Ok(true));
+                writer.join().unwrap();
+                assert_eq!(seen.0.lock().unwrap().len(), 9);
+                assert_eq!(hub.ask(Ask::Flush, None), Ok(false), "nobody is there to answer");
+            },
+            200,
+        );
+    }
+}

@@ -1,0 +1,51 @@
+//! Records logs, spans, events and values at the price of a clock read, and loses nothing.
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod args;
+mod clock;
+mod config;
+#[cfg(any(feature = "log", feature = "tracing"))]
+mod dynamic;
+mod filter;
+mod flight;
+mod fork;
+mod hub;
+mod local;
+#[cfg(feature = "log")]
+mod log_backend;
+mod macros;
+mod record;
+mod ring;
+mod session;
+mod sinks;
+mod site;
+mod span;
+mod stats;
+mod sync;
+#[cfg(feature = "tracing")]
+mod tracing_backend;
+mod writer;
+
+pub(crate) use crate::config::Config;
+#[cfg(feature = "log")]
+pub use crate::log_backend::LogBackend;
+#[cfg(feature = "tracing")]
+pub use crate::tracing_backend::{RecordLayer, RecordSubscriber};
+pub use crate::{
+    args::Arg,
+    clock::tick,
+    config::{Flight, Layout, Policy, Rotation},
+    filter::Filter,
+    session::{Guard, Recorder, dump, flush, flush_within, is_recording, rotate, set_filter, stats, sync},
+    site::Level,
+    span::{Flow, FrameGuard, Range, SpanGuard, Value},
+    stats::Stats,
+};
+#[doc(hidden)]
+pub use crate::{
+    args::{Args, check_format},
+    macros::{Format, record_log},
+    site::{About, Site},
+    span::{TextKind, record_event, record_event_with, record_text, record_value},
+};

@@ -1,0 +1,253 @@
+//! The state of a thread, and the way of a record into its ring.
+
+use std::{
+    cell::{Cell, RefCell},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use crate::{
+    clock, fork,
+    hub::{self, Hub, ThreadInfo},
+    record::{FIXED, Kind, Payload, header},
+    ring::Ring,
+    site::generation,
+    stats::COUNTERS,
+};
+
+/// What becomes of a record that finds no room.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Weight {
+    /// By the policy for logs.
+    Log,
+    /// By the policy for spans; leaves room for the ends of what is open.
+    Span,
+    /// Ends what was recorded: takes the room that was left for it.
+    End,
+}
+
+/// Settings of the running recorder that threads look at off the fast path.
+pub(crate) struct Settings {
+    pub(crate) ring_words: AtomicU64,
+    pub(crate) logs_block: AtomicBool,
+    pub(crate) spans_block: AtomicBool,
+    /// Ticks between two looks at the process id.
+    pub(crate) check_ticks: AtomicU64,
+    /// A frame of more ticks than these asks for a dump.
+    pub(crate) slow_frame_ticks: AtomicU64,
+}
+
+pub(crate) static SETTINGS: Settings = Settings {
+    ring_words: AtomicU64::new(1 << 17),
+    logs_block: AtomicBool::new(true),
+    spans_block: AtomicBool::new(false),
+    check_ticks: AtomicU64::new(200_000),
+    slow_frame_ticks: AtomicU64::new(u64::MAX),
+};
+
+/// Only cells: nothing here has a destructor, so that it can be used until the very end of a thread.
+pub(crate) struct Local {
+    ring: Cell<Option<&'static Ring>>,
+    head: Cell<u64>,
+    /// A record that would end behind this takes the slow way.
+    limit: Cell<u64>,
+    /// From this tick on records take the slow way once.
+    check_at: Cell<u64>,
+    /// When the process was seen to be the one of the hub.
+    checked: Cell<u64>,
+    hub: Cell<Option<&'static Hub>>,
+    has_ended: Cell<bool>,
+}
+
+thread_local! {
+    static LOCAL: Local = const { Local {
+        ring: Cell::new(None),
+        head: Cell::new(0),
+        limit: Cell::new(0),
+        check_at: Cell::new(0),
+        checked: Cell::new(0),
+        hub: Cell::new(None),
+        has_ended: Cell::new(false),
+    } };
+    /// The thread's place in the hub; gives the ring back when the thread ends.
+    static PLACE: RefCell<Place> = const { RefCell::new(Place(None)) };
+}
+
+struct Place(Option<Arc<ThreadInfo>>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        LOCAL.with(|local| {
+            local.has_ended.set(true);
+            local.limit.set(0);
+            local.ring.set(None);
+        });
+        if let Some(thread) = &self.0 {
+            thread.end();
+        }
+    }
+}
+
+/// Records something now; false where it was dropped.
+#[inline(always)]
+pub(crate) fn put<P: Payload>(kind: Kind, site: u32, weight: Weight, payload: P) -> bool {
+    LOCAL.with(|local| {
+        let tick = clock::tick();
+        let words = FIXED + payload.words();
+        let mut head = local.head.get();
+        if head + words > local.limit.get() || tick >= local.check_at.get() {
+            match local.make_room(words, tick, weight) {
+                Some(found) => head = found,
+                None => return false,
+            }
+        }
+        let Some(ring) = local.ring.get() else { return false };
+        let Some([first, second, rest @ ..]) = ring.slots(head, words) else { return false };
+        first.store(header(kind, words, site), Ordering::Relaxed);
+        second.store(tick, Ordering::Relaxed);
+        payload.put(rest);
+        local.head.set(head + words);
+        ring.publish(head + words);
+        true
+    })
+}
+
+/// In a forked child: a hub of its own; gives the hub of this process.
+pub(crate) fn check_fork() -> &'static Hub {
+    LOCAL.with(|local| local.check_process(clock::tick()));
+    hub::current()
+}
+
+impl Local {
+    #[cold]
+    #[inline(never)]
+    fn make_room(&self, words: u64, tick: u64, weight: Weight) -> Option<u64> {
+        if self.has_ended.get() {
+            COUNTERS.late.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        if tick >= self.check_at.get() {
+            self.check_process(tick);
+        }
+        let ring = match self.ring.get() {
+            Some(ring) => ring,
+            None => self.take_ring()?,
+        };
+        let len = ring.len();
+        let reserve = len / 8;
+        let mut patience = Patience::default();
+        loop {
+            let (head, tail) = (self.head.get(), ring.tail());
+            let padding = if head + words > ring.lap_end(head) { ring.lap_end(head) - head } else { 0 };
+            let kept = if weight == Weight::Span { reserve } else { 0 };
+            if head + padding + words + kept <= tail + len {
+                let head = if padding > 0 { ring.pad(head) } else { head };
+                self.head.set(head);
+                if head + words - tail >= len / 2 {
+                    self.hub().wake();
+                }
+                let next_look = head + words + len / 8;
+                self.limit.set((tail + len - reserve).min(ring.lap_end(head)).min(next_look));
+                return Some(head);
+            }
+            self.hub().wake();
+            if !may_block(weight) || words > len / 2 {
+                ring.dropped.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            if generation() == 0 {
+                COUNTERS.late.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            patience.wait();
+        }
+    }
+
+    fn hub(&self) -> &'static Hub {
+        self.hub.get().unwrap_or_else(hub::current)
+    }
+
+    #[cold]
+    fn take_ring(&self) -> Option<&'static Ring> {
+        // Where the thread's destructors have run, nothing would give the ring back.
+        let place = PLACE.try_with(|place| place.try_borrow_mut().is_ok());
+        if place != Ok(true) {
+            COUNTERS.late.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        let hub = hub::current();
+        let words = SETTINGS.ring_words.load(Ordering::Relaxed) as usize;
+        let lane = hub.acquire(words, thread_id(), thread_name());
+        self.settle(hub, lane);
+        self.ring.get()
+    }
+
+    fn settle(&self, hub: &'static Hub, lane: hub::Lane) {
+        self.hub.set(Some(hub));
+        self.head.set(lane.ring.head());
+        self.limit.set(0);
+        self.ring.set(Some(lane.ring));
+        PLACE.with(|place| place.borrow_mut().0 = Some(lane.thread));
+    }
+
+    /// Looks whether this is still the process that the ring belongs to.
+    fn check_process(&self, tick: u64) {
+        let hub = self.hub();
+        if std::process::id() != hub.pid {
+            // The record at that tick was still the parent's.
+            let ring = self.ring.get().map(|ring| (ring, self.checked.get() + 1));
+            if let Some((hub, lane)) = fork::adopt(hub, ring) {
+                self.hub.set(Some(hub));
+                match lane {
+                    Some(lane) => self.settle(hub, lane),
+                    None => self.ring.set(None),
+                }
+            }
+        }
+        self.checked.set(tick);
+        self.check_at.set(tick.saturating_add(SETTINGS.check_ticks.load(Ordering::Relaxed)));
+    }
+}
+
+fn may_block(weight: Weight) -> bool {
+    match weight {
+        Weight::Log => SETTINGS.logs_block.load(Ordering::Relaxed),
+        Weight::Span => SETTINGS.spans_block.load(Ordering::Relaxed),
+        Weight::End => true,
+    }
+}
+
+/// How a thread waits for room: short at first, then longer, and never with a lock in its hands.
+#[derive(Default)]
+struct Patience(u32);
+
+impl Patience {
+    fn wait(&mut self) {
+        if self.0 == 0 {
+            COUNTERS.waits.fetch_add(1, Ordering::Relaxed);
+        }
+        self.0 += 1;
+        match self.0 {
+            0..10 => std::thread::yield_now(),
+            _ => std::thread::sleep(Duration::from_micros(50)),
+        }
+    }
+}
+
+/// The id that the operating system gave this thread.
+pub(crate) fn thread_id() -> u64 {
+    #[cfg(target_os = "linux")]
+    return rustix::thread::gettid().as_raw_nonzero().get() as u64;
+    #[cfg(not(target_os = "linux"))]
+    {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+pub(crate) fn thread_name() -> String {
+    std::thread::current().name().map_or_else(|| format!("thread {}", thread_id()), str::to_owned)
+}

@@ -1,0 +1,213 @@
+//! What lies in a ring: a header word, a tick, and the words of the payload.
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// What a record is.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// Fills the end of a lap; it has no tick.
+    Pad,
+    /// A log entry: the arguments.
+    Log,
+    /// A span begins: nothing, or its text.
+    SpanBegin,
+    /// The innermost span ends.
+    SpanEnd,
+    /// Something happened: nothing, or its text.
+    Event,
+    /// A value: a description, then the bytes.
+    Value,
+    /// A frame begins: its number.
+    FrameBegin,
+    /// A frame ends: its number.
+    FrameEnd,
+    /// The thread has a name from now on: text.
+    ThreadName,
+    /// Text of the user's for this moment.
+    Bookmark,
+    /// A flow begins, goes on or ends: its number.
+    FlowBegin,
+    FlowStep,
+    FlowEnd,
+    /// A span that may end on another thread: its number.
+    RangeBegin,
+    RangeEnd,
+}
+
+impl Kind {
+    const ALL: [Self; 15] = [
+        Self::Pad,
+        Self::Log,
+        Self::SpanBegin,
+        Self::SpanEnd,
+        Self::Event,
+        Self::Value,
+        Self::FrameBegin,
+        Self::FrameEnd,
+        Self::ThreadName,
+        Self::Bookmark,
+        Self::FlowBegin,
+        Self::FlowStep,
+        Self::FlowEnd,
+        Self::RangeBegin,
+        Self::RangeEnd,
+    ];
+}
+
+/// Words before the payload: the header and the tick.
+pub(crate) const FIXED: u64 = 2;
+
+/// The first word of a record of `words` words.
+#[inline(always)]
+pub(crate) const fn header(kind: Kind, words: u64, site: u32) -> u64 {
+    kind as u64 | words << 8 | (site as u64) << 32
+}
+
+/// Kind, words and site of a header; what no producer writes is padding of one word.
+pub(crate) fn split_header(word: u64) -> (Kind, u64, u32) {
+    let kind = Kind::ALL.get((word & 0xff) as usize).copied().unwrap_or(Kind::Pad);
+    (kind, (word >> 8 & 0xff_ffff).max(1), (word >> 32) as u32)
+}
+
+/// Words behind the tick.
+pub(crate) trait Payload {
+    /// How many words it takes.
+    fn words(&self) -> u64;
+    /// Stores them; there are exactly that many slots.
+    fn put(&self, slots: &[AtomicU64]);
+}
+
+impl Payload for () {
+    #[inline(always)]
+    fn words(&self) -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn put(&self, _: &[AtomicU64]) {}
+}
+
+/// A number.
+impl Payload for u64 {
+    #[inline(always)]
+    fn words(&self) -> u64 {
+        1
+    }
+
+    #[inline(always)]
+    fn put(&self, slots: &[AtomicU64]) {
+        if let Some(slot) = slots.first() {
+            slot.store(*self, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A length, then bytes; longer ones than [`MAX_BYTES`] must be cut before.
+impl Payload for &[u8] {
+    #[inline(always)]
+    fn words(&self) -> u64 {
+        1 + self.len().div_ceil(8) as u64
+    }
+
+    #[inline(always)]
+    fn put(&self, slots: &[AtomicU64]) {
+        let Some((first, rest)) = slots.split_first() else { return };
+        first.store(self.len() as u64, Ordering::Relaxed);
+        put_bytes(self, rest);
+    }
+}
+
+/// A description, then bytes.
+impl Payload for (u64, &[u8]) {
+    #[inline(always)]
+    fn words(&self) -> u64 {
+        1 + self.1.words()
+    }
+
+    #[inline(always)]
+    fn put(&self, slots: &[AtomicU64]) {
+        let Some((first, rest)) = slots.split_first() else { return };
+        first.store(self.0, Ordering::Relaxed);
+        self.1.put(rest);
+    }
+}
+
+/// Longest text or array that a record holds.
+pub(crate) const MAX_BYTES: usize = 16_000;
+
+#[inline(always)]
+fn put_bytes(bytes: &[u8], slots: &[AtomicU64]) {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (slot, word) in slots.iter().zip(words) {
+        slot.store(u64::from_le_bytes(*word), Ordering::Relaxed);
+    }
+    if let (false, Some(slot)) = (rest.is_empty(), slots.last()) {
+        let mut word = [0; 8];
+        for (to, from) in word.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        slot.store(u64::from_le_bytes(word), Ordering::Relaxed);
+    }
+}
+
+/// Reads what [`Payload`]s stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words<'a>(pub(crate) &'a [u64]);
+
+impl Words<'_> {
+    pub(crate) fn next(&mut self) -> u64 {
+        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        *first
+    }
+
+    pub(crate) fn skip(&mut self, count: usize) {
+        self.0 = self.0.get(count..).unwrap_or_default();
+    }
+
+    /// Appends the bytes of a text or an array.
+    pub(crate) fn bytes(&mut self, out: &mut Vec<u8>) {
+        let len = self.next() as usize;
+        let (words, rest) = self.0.split_at_checked(len.div_ceil(8)).unwrap_or((self.0, &[]));
+        self.0 = rest;
+        let start = out.len();
+        for word in words {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+        out.truncate(start + len);
+    }
+
+    /// A text; what a cut made invalid is replaced.
+    pub(crate) fn text(&mut self) -> String {
+        let mut bytes = Vec::new();
+        self.bytes(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+#[cfg(all(test, not(any(traceloom_loom, traceloom_shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_whatever_their_length() {
+        for len in [0, 1, 7, 8, 9, 39, 64, 1001] {
+            let bytes: Vec<u8> = (0..len).map(|at| at as u8).collect();
+            let payload: &[u8] = &bytes;
+            let slots: Vec<AtomicU64> = (0..payload.words()).map(|_| AtomicU64::new(u64::MAX)).collect();
+            payload.put(&slots);
+            let words: Vec<u64> = slots.iter().map(|slot| slot.load(Ordering::Relaxed)).collect();
+            let mut back = Vec::new();
+            Words(&words).bytes(&mut back);
+            assert_eq!(back, bytes);
+        }
+    }
+
+    #[test]
+    fn headers_come_back() {
+        for kind in Kind::ALL {
+            assert_eq!(split_header(header(kind, 77, 0xdead_beef)), (kind, 77, 0xdead_beef));
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The ring of one thread: whole words, one producer, one consumer, no lock.
+//!
+//! The producer stores the words of a record relaxed and publishes them with one release store of `head`; the consumer
+//! acquires `head`, loads the words relaxed, and gives their room back with a release store of `tail`. A record never
+//! wraps: the producer fills the end of a lap with [`Kind::Pad`] instead.
+
+use std::ops::Deref;
+
+use crate::{
+    record::{Kind, header},
+    sync::{AtomicU64, Ordering},
+};
+
+/// Two cache lines: processors fetch them in pairs.
+#[repr(align(128))]
+struct Padded(AtomicU64);
+
+impl Deref for Padded {
+    type Target = AtomicU64;
+
+    fn deref(&self) -> &AtomicU64 {
+        &self.0
+    }
+}
+
+/// A ring of words; positions count up for ever.
+pub(crate) struct Ring {
+    words: Box<[AtomicU64]>,
+    mask: u64,
+    /// Where the next record begins; the producer's.
+    head: Padded,
+    /// Where the oldest record begins that was not read; the consumer's.
+    tail: Padded,
+    /// Records that found no room.
+    pub(crate) dropped: AtomicU64,
+}
+
+impl Ring {
+    /// A ring of at least `words` words, all of them touched.
+    pub(crate) fn new(words: usize) -> Self {
+        let len = words.next_power_of_two();
+        Self {
+            words: (0..len).map(|_| AtomicU64::new(0)).collect(),
+            mask: len as u64 - 1,
+            head: Padded(AtomicU64::new(0)),
+            tail: Padded(AtomicU64::new(0)),
+            dropped: AtomicU64::new(0),
+        }
+    }
+
+    /// Words of the ring.
+    pub(crate) fn len(&self) -> u64 {
+        self.mask + 1
+    }
+
+    /// Where the lap of a position ends.
+    pub(crate) fn lap_end(&self, position: u64) -> u64 {
+        (position | self.mask) + 1
+    }
+
+    /// The `count` words from a position on, if they lie in one lap.
+    #[inline(always)]
+    pub(crate) fn slots(&self, position: u64, count: u64) -> Option<&[AtomicU64]> {
+        let at = (position & self.mask) as usize;
+        self.words.get(at..at + count as usize)
+    }
+
+    /// Producer: hands over everything before `head`.
+    #[inline(always)]
+    pub(crate) fn publish(&self, head: u64) {
+        self.publish_as(head, Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn publish_as(&self, head: u64, order: Ordering) {
+        self.head.store(head, order);
+    }
+
+    /// Producer: fills the lap from `head` on; gives where the next one begins.
+    pub(crate) fn pad(&self, head: u64) -> u64 {
+        let end = self.lap_end(head);
+        if let Some([first, ..]) = self.slots(head, 1) {
+            first.store(header(Kind::Pad, end - head, 0), Ordering::Relaxed);
+        }
+        self.publish(end);
+        end
+    }
+
+    /// Producer: how far the consumer is.
+    pub(crate) fn tail(&self) -> u64 {
+        self.tail.load(Ordering::Acquire)
+    }
+
+    /// Consumer: how far the producer is.
+    pub(crate) fn head(&self) -> u64 {
+        self.head.load(Ordering::Acquire)
+    }
+
+    /// Consumer: gives back the room of everything before `tail`.
+    pub(crate) fn release(&self, tail: u64) {
+        self.tail.store(tail, Ordering::Release);
+    }
+
+    /// Consumer: the word at a position.
+    pub(crate) fn word(&self, position: u64) -> u64 {
+        self.slots(position, 1).and_then(|slots| slots.first()).map_or(0, |slot| slot.load(Ordering::Relaxed))
+    }
+
+    /// Consumer: appends the words from a position on.
+    pub(crate) fn copy(&self, position: u64, count: u64, out: &mut Vec<u64>) {
+        let slots = self.slots(position, count).unwrap_or_default();
+        out.extend(slots.iter().map(|slot| slot.load(Ordering::Relaxed)));
+    }
+}
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ring").field("words", &self.words.len()).finish_non_exhaustive()
+    }
+}
+
+/// Every interleaving and every reordering that the memory model allows: `RUSTFLAGS="--cfg traceloom_loom"`.
+#[cfg(all(test, traceloom_loom))]
+mod model {
+    use loom::{sync::Arc, thread};
+
+    use super::*;
+
+    const RECORDS: u64 = 3;
+
+    /// Three records of two words through a ring of four: room has to be given back, and a lap to be wrapped.
+    fn explore(order: Ordering) {
+        loom::model(move || {
+            let ring = Arc::new(Ring::new(4));
+            let producer = thread::spawn({
+                let ring = ring.clone();
+                move || {
+                    for number in 0..RECORDS {
+                        let head = 2 * number;
+                        while head + 2 > ring.tail() + ring.len() {
+                            thread::yield_now();
+                        }
+                        for (at, slot) in ring.slots(head, 2).expect("one lap").iter().enumerate() {
+                            slot.store(100 * (number + 1) + at as u64, Ordering::Relaxed);
+                        }
+                        ring.publish_as(head + 2, order);
+                    }
+                }
+            });
+            let mut tail = 0;
+            while tail < 2 * RECORDS {
+                let head = ring.head();
+                while tail < head {
+                    let number = tail / 2;
+                    assert_eq!([ring.word(tail), ring.word(tail + 1)], [100 * (number + 1), 100 * (number + 1) + 1]);
+                    tail += 2;
+                    ring.release(tail);
+                }
+                thread::yield_now();
+            }
+            producer.join().expect("it does not panic");
+        });
+    }
+
+    #[test]
+    fn records_arrive_whole() {
+        explore(Ordering::Release);
+    }
+
+    #[test]
+    #[should_panic(expected = "left == right")]
+    fn a_relaxed_publish_would_be_noticed() {
+        explore(Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,290 @@
+//! Starting, asking and stopping a recorder.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Once, atomic::Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use traceloom_core::{Error, Result};
+
+use crate::{
+    Filter, Flight, Layout, Policy, Rotation, Stats,
+    clock::Timeline,
+    config::Config,
+    hub::{self, Ask, Hub},
+    local::{self, SETTINGS},
+    site::{end_generation, generation, renew_generation},
+    stats::COUNTERS,
+    sync::lock,
+    writer::Writer,
+};
+
+/// Says what to record and where to, then [starts](Recorder::start) it.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    config: Config,
+}
+
+impl Recorder {
+    /// Nothing yet: add a file.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Log entries go to this `.clog` file.
+    #[must_use]
+    pub fn clog(mut self, path: impl Into<PathBuf>) -> Self {
+        self.config.clog = Some(path.into());
+        self
+    }
+
+    /// Spans, events and values go to this `.prof` file, which is written when the recorder is closed.
+    #[must_use]
+    pub fn prof(mut self, path: impl Into<PathBuf>) -> Self {
+        self.config.prof = Some(path.into());
+        self
+    }
+
+    /// Spans, events, values, flows, frames and log entries go to this `.wtf-trace` file.
+    #[must_use]
+    pub fn wtf_trace(mut self, path: impl Into<PathBuf>) -> Self {
+        self.config.wtf = Some(path.into());
+        self
+    }
+
+    /// The layout of `.clog` files; CNanoLog 1.0.7's unless told otherwise.
+    #[must_use]
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.config.layout = layout;
+        self
+    }
+
+    /// Stores the ids of the process and of this thread in `.clog` files, which makes them files of version 1.1.
+    #[must_use]
+    pub fn ids(mut self) -> Self {
+        self.config.ids = true;
+        self
+    }
+
+    /// When the log goes on in `NAME.1.clog`, `NAME.2.clog`, …; never unless told otherwise.
+    #[must_use]
+    pub fn rotation(mut self, rotation: Rotation) -> Self {
+        self.config.rotation = rotation;
+        self
+    }
+
+    /// What happens to log entries when a ring is full; [`Policy::Block`] unless told otherwise.
+    #[must_use]
+    pub fn logs(mut self, policy: Policy) -> Self {
+        self.config.logs = policy;
+        self
+    }
+
+    /// What happens to spans, events and values when a ring is full; [`Policy::DropNewest`] unless told otherwise.
+    #[must_use]
+    pub fn spans(mut self, policy: Policy) -> Self {
+        self.config.spans = policy;
+        self
+    }
+
+    /// Which sites are on; all of them unless told otherwise.
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.config.filter = filter;
+        self
+    }
+
+    /// Keeps the last records of each thread in memory and writes them only on [`dump`], on a panic, or on a slow frame.
+    #[must_use]
+    pub fn flight(mut self, flight: Flight) -> Self {
+        self.config.flight = Some(flight);
+        self
+    }
+
+    /// Frames that take longer make a [flight recorder](Self::flight) dump.
+    #[must_use]
+    pub fn slow_frame(mut self, limit: Duration) -> Self {
+        self.config.slow_frame = Some(limit);
+        self
+    }
+
+    /// Bytes of a thread's ring, rounded up to a power of two; 1 MiB unless told otherwise.
+    #[must_use]
+    pub fn ring_bytes(mut self, bytes: usize) -> Self {
+        self.config.ring_bytes = bytes.clamp(4 << 10, 1 << 30);
+        self
+    }
+
+    /// Makes this many rings in advance, so that the first record of a thread does not have to.
+    #[must_use]
+    pub fn preallocate(mut self, rings: usize) -> Self {
+        self.config.spare_rings = rings;
+        self
+    }
+
+    /// How long a panic may wait for the writer, at most; 2 s unless told otherwise, `None` leaves panics alone.
+    #[must_use]
+    pub fn panic_deadline(mut self, deadline: Option<Duration>) -> Self {
+        self.config.panic_deadline = deadline;
+        self
+    }
+
+    /// Starts recording; it ends when the guard is dropped. A process has one recorder at a time.
+    pub fn start(self) -> Result<Guard> {
+        let config = self.config;
+        if config.clog.is_none() && config.prof.is_none() && config.wtf.is_none() {
+            return Err(Error::usage("the recorder has no file to write to"));
+        }
+        let hub = hub::current();
+        {
+            let mut running = lock(&hub.config);
+            if running.is_some() {
+                return Err(Error::usage("a recorder is running already"));
+            }
+            *running = Some(Arc::new(config.clone()));
+        }
+        COUNTERS.reset();
+        hub.preallocate(config.spare_rings, config.ring_bytes / 8);
+        if let Err(error) = spawn(hub, &config) {
+            *lock(&hub.config) = None;
+            return Err(error);
+        }
+        if config.panic_deadline.is_some() {
+            hook_panics();
+        }
+        lock(&hub.registry).filter = config.filter;
+        renew_generation();
+        Ok(Guard(()))
+    }
+}
+
+/// Starts the writer.
+pub(crate) fn spawn(hub: &'static Hub, config: &Config) -> Result<()> {
+    let timeline = Timeline::start();
+    let ticks = |time: Duration| (time.as_secs_f64() * timeline.frequency() as f64) as u64;
+    SETTINGS.ring_words.store((config.ring_bytes / 8) as u64, Ordering::Relaxed);
+    SETTINGS.logs_block.store(config.logs == Policy::Block, Ordering::Relaxed);
+    SETTINGS.spans_block.store(config.spans == Policy::Block, Ordering::Relaxed);
+    SETTINGS.check_ticks.store(ticks(Duration::from_micros(100)), Ordering::Relaxed);
+    SETTINGS.slow_frame_ticks.store(config.slow_frame.map_or(u64::MAX, ticks), Ordering::Relaxed);
+    let writer = Writer::new(hub, config.clone(), timeline)?;
+    hub.begin_writer();
+    let spawned = thread::Builder::new().name("traceloom-record".to_owned()).spawn(move || writer.run());
+    if let Err(error) = spawned {
+        hub.end_writer(None);
+        return Err(error.into());
+    }
+    Ok(())
+}
+
+/// A running recorder. Dropping it writes everything that was recorded and closes the files.
+#[derive(Debug)]
+#[must_use = "the recorder stops when its guard is dropped"]
+pub struct Guard(());
+
+impl Guard {
+    /// Stops, and says what went wrong if anything did.
+    pub fn close(self) -> Result<()> {
+        let outcome = stop();
+        std::mem::forget(self);
+        outcome
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Errors are counted; a destructor has nobody to tell them to.
+        let _ = stop();
+    }
+}
+
+fn stop() -> Result<()> {
+    let hub = local::check_fork();
+    end_generation();
+    let outcome = hub.ask(Ask::Stop, None);
+    *lock(&hub.config) = None;
+    outcome.map(drop).map_err(failed)
+}
+
+fn failed(failure: String) -> Error {
+    std::io::Error::other(failure).into()
+}
+
+/// Waits until everything that was recorded before is with the kernel: it survives the end of this process, however
+/// that comes.
+pub fn flush() -> Result<()> {
+    ask(Ask::Flush)
+}
+
+/// Waits until everything that was recorded before is on the disk: it survives a loss of power.
+pub fn sync() -> Result<()> {
+    ask(Ask::Sync)
+}
+
+/// Begins new files for what comes next; only logs rotate.
+pub fn rotate() -> Result<()> {
+    ask(Ask::Rotate)
+}
+
+/// Writes what the flight recorder holds, into `NAME.dump-N.EXT`.
+pub fn dump() -> Result<()> {
+    ask(Ask::Dump)
+}
+
+fn ask(ask: Ask) -> Result<()> {
+    if generation() == 0 {
+        return Err(Error::usage("no recorder is running"));
+    }
+    local::check_fork().ask(ask, None).map(drop).map_err(failed)
+}
+
+/// Flushes, but waits no longer than that; false where it did not get done.
+pub fn flush_within(time: Duration) -> bool {
+    generation() != 0 && hub::current().ask(Ask::Flush, Some(Instant::now() + time)) == Ok(true)
+}
+
+/// Turns other sites on and off from now on.
+pub fn set_filter(filter: Filter) {
+    let hub = hub::current();
+    lock(&hub.registry).filter = filter;
+    if generation() != 0 {
+        renew_generation();
+    }
+}
+
+/// Whether a recorder is running.
+pub fn is_recording() -> bool {
+    generation() != 0
+}
+
+/// What was recorded since the start, and what was not.
+pub fn stats() -> Stats {
+    COUNTERS.stats(hub::current().rings())
+}
+
+/// Makes panics flush, or dump what the flight recorder holds, before anything else happens.
+fn hook_panics() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let next = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            at_panic();
+            next(info);
+        }));
+    });
+}
+
+fn at_panic() {
+    // The writer cannot wait for itself, and whoever holds the lock may be the one that panics.
+    if generation() == 0 || thread::current().name() == Some("traceloom-record") {
+        return;
+    }
+    let hub = hub::current();
+    let Some(config) = hub.config.try_lock().ok().and_then(|config| config.clone()) else { return };
+    if let Some(deadline) = config.panic_deadline {
+        let ask = if config.flight.is_some() { Ask::Dump } else { Ask::Flush };
+        let _ = hub.ask(ask, Some(Instant::now() + deadline));
+    }
+}

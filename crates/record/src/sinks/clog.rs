@@ -1,0 +1,453 @@
+//! `.clog`: log entries as CNanoLog writes them, and a journal for the case that the process dies.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
+
+use traceloom_cnanolog::{
+    Arg, Entry, Header, Level as StoredLevel, Record, Site as StoredSite, Writer, create, journal, put_packed, put_raw,
+    raw::{ArgType, CNANOLOG_MAX_ENTRY_SIZE, SLOTS_DOCUMENT, SLOTS_LIBRARY},
+};
+use traceloom_core::{ByteOrder, Result};
+
+use super::{
+    Rec, Sink,
+    args::{RingArgs, gather_texts},
+    file::{Medium, Output},
+};
+use crate::{
+    Layout, Level, Rotation,
+    clock::Timeline,
+    config::{Config, with_part},
+    hub::ThreadInfo,
+    record::Kind,
+    site::SiteInfo,
+    stats::COUNTERS,
+};
+
+/// Bytes gathered before they go to the file.
+const GATHERED: u64 = 64 << 10;
+/// A count of entries has 32 bits.
+const MAX_ENTRIES: u64 = u32::MAX as u64 - 1;
+
+/// One log, or a series of them.
+pub(crate) struct Clog {
+    /// The path that was asked for; further files get a number.
+    base: PathBuf,
+    files: u32,
+    path: PathBuf,
+    layout: Layout,
+    rotation: Rotation,
+    opened: Instant,
+    header: Header,
+    writer: Writer<Vec<u8>>,
+    output: Output,
+    /// Bytes of the writer that the output has.
+    passed_on: u64,
+    /// The id that a site has in this file.
+    ids: Vec<Option<u32>>,
+    sites: Vec<Arc<SiteInfo>>,
+    /// Sites that the journal has.
+    journaled: usize,
+    own: OwnSites,
+    /// Entries that were lost while the file could not be written.
+    lost: u64,
+    timeline: Timeline,
+    texts: Vec<u8>,
+    data: Vec<u8>,
+}
+
+/// What the recorder itself has to say.
+struct OwnSites {
+    dropped: Arc<SiteInfo>,
+    lost: Arc<SiteInfo>,
+    stepped: Arc<SiteInfo>,
+}
+
+impl OwnSites {
+    fn new() -> Self {
+        let own = |format, types: &[ArgType]| Arc::new(SiteInfo::own(format, Level::WARN, types));
+        let (count, text) = (ArgType::UINT64, ArgType::STRING);
+        Self {
+            dropped: own("%u records dropped on thread %s", &[count, text]),
+            lost: own("%u entries lost: %s", &[count, text]),
+            stepped: own("the time of day jumped by %f s", &[ArgType::DOUBLE]),
+        }
+    }
+}
+
+impl Clog {
+    /// Starts a log; the one of a process that was killed is not overwritten.
+    pub(crate) fn create(path: &Path, config: &Config, timeline: &Timeline) -> Result<Self> {
+        keep_journaled(path)?;
+        let file = File::create(path)?;
+        Self::with_medium(path, Box::new(file), config, timeline)
+    }
+
+    fn with_medium(path: &Path, medium: Box<dyn Medium>, config: &Config, timeline: &Timeline) -> Result<Self> {
+        let header = header(config, timeline);
+        let mut clog = Self {
+            base: path.to_owned(),
+            files: 0,
+            path: path.to_owned(),
+            layout: config.layout,
+            rotation: config.rotation,
+            opened: Instant::now(),
+            writer: create(Vec::new(), &header)?,
+            header,
+            output: Output::new(medium),
+            passed_on: 0,
+            ids: Vec::new(),
+            sites: Vec::new(),
+            journaled: 0,
+            own: OwnSites::new(),
+            lost: 0,
+            timeline: *timeline,
+            texts: Vec::new(),
+            data: Vec::new(),
+        };
+        clog.write_journal()?;
+        clog.pass_on()?;
+        Ok(clog)
+    }
+
+    /// The number of a site in this file.
+    fn id_of(&mut self, rec: &Rec<'_>) -> u32 {
+        let index = rec.id as usize;
+        if self.ids.len() <= index {
+            self.ids.resize(index + 1, None);
+        }
+        match self.ids.get(index).copied().flatten() {
+            Some(id) => id,
+            None => {
+                let id = self.add_site(rec.site);
+                if let Some(slot) = self.ids.get_mut(index) {
+                    *slot = Some(id);
+                }
+                id
+            }
+        }
+    }
+
+    fn add_site(&mut self, site: &Arc<SiteInfo>) -> u32 {
+        self.sites.push(site.clone());
+        self.sites.len() as u32 - 1
+    }
+
+    /// An entry of the recorder's own.
+    fn say(&mut self, site: fn(&OwnSites) -> &Arc<SiteInfo>, tick: u64, args: &[Arg<'_>]) {
+        let site = site(&self.own).clone();
+        let known = self.sites.iter().position(|known| Arc::ptr_eq(known, &site));
+        let id = known.map_or_else(|| self.add_site(&site), |index| index as u32);
+        self.data.clear();
+        put_args(self.layout, args.iter().copied(), &mut self.data);
+        self.entry(id, tick);
+    }
+
+    /// Writes the entry whose arguments lie in `data`.
+    fn entry(&mut self, id: u32, tick: u64) {
+        let entry = Entry::new(id, Some(tick), &self.data);
+        if self.writer.write(&Record::Entry(entry)).is_err() {
+            self.lose();
+        }
+    }
+
+    fn lose(&mut self) {
+        self.lost += 1;
+        COUNTERS.lost.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Hands what was gathered to the kernel, new sites to the journal first.
+    fn pass_on(&mut self) -> Result<()> {
+        self.write_journal()?;
+        let bytes = std::mem::take(self.writer.flush()?);
+        self.passed_on = self.writer.tally().bytes;
+        let refused = self.output.refuses.clone();
+        self.output.write(&bytes)?;
+        if let (Some(reason), true) = (refused, self.lost > 0) {
+            let lost = std::mem::take(&mut self.lost);
+            let tick = crate::tick();
+            self.say(|own| &own.lost, tick, &[Arg::Uint64(lost), Arg::String(reason.as_bytes())]);
+        }
+        Ok(())
+    }
+
+    /// Replaces the journal at one stroke if there are new sites.
+    fn write_journal(&mut self) -> Result<()> {
+        if self.journaled == self.sites.len() && self.journaled > 0 {
+            return Ok(());
+        }
+        let bytes = self.with_sections(|levels, sites, header| journal::journal(header, levels, sites))?;
+        let path = journal::path_of(&self.path);
+        let mut fresh = path.clone().into_os_string();
+        fresh.push(".new");
+        let outcome = fs::write(&fresh, bytes).and_then(|()| fs::rename(&fresh, &path));
+        if outcome.is_err() {
+            // Better a log without a journal than no log.
+            COUNTERS.errors.fetch_add(1, Ordering::Relaxed);
+        }
+        self.journaled = self.sites.len();
+        Ok(())
+    }
+
+    fn with_sections<T>(&self, work: impl FnOnce(&[StoredLevel<'_>], &[StoredSite<'_>], &Header) -> T) -> T {
+        let slots = if self.layout == Layout::Document { SLOTS_DOCUMENT } else { SLOTS_LIBRARY };
+        let tables: Vec<Vec<u8>> = self
+            .sites
+            .iter()
+            .map(|site| {
+                let mut table = site.types.to_vec();
+                table.resize(slots, 0);
+                table
+            })
+            .collect();
+        let sites: Vec<StoredSite<'_>> = self
+            .sites
+            .iter()
+            .zip(&tables)
+            .enumerate()
+            .map(|(id, (site, table))| {
+                let bytes = |text: &'_ str| text.len().min(usize::from(u16::MAX));
+                StoredSite {
+                    id: id as u32,
+                    level: site.level.as_ref().map_or(0, |(number, _)| *number),
+                    num_args: site.types.len().min(slots) as u8,
+                    line: site.line,
+                    arg_types: table,
+                    file: site.file.as_bytes().get(..bytes(&site.file)).unwrap_or_default(),
+                    format: site.name.as_bytes().get(..bytes(&site.name)).unwrap_or_default(),
+                }
+            })
+            .collect();
+        let mut levels: Vec<StoredLevel<'_>> = Vec::new();
+        for (number, name) in self.sites.iter().filter_map(|site| site.level.as_ref()) {
+            if *number > 3 && !levels.iter().any(|level| level.level == *number) {
+                let name = name.as_bytes().get(..31).unwrap_or(name.as_bytes());
+                levels.push(StoredLevel { level: *number, name, padding: [0; 2] });
+            }
+        }
+        work(&levels, &sites, &self.header)
+    }
+
+    /// Writes the dictionary, then the header that points to it; only then the journal goes.
+    fn finish_file(&mut self, timeline: &Timeline) -> Result<()> {
+        self.pass_on()?;
+        self.pass_on()?;
+        let tally = *self.writer.tally();
+        let sections = self.with_sections(|levels, sites, header| journal::sections(header, levels, sites))?;
+        self.output.write(&sections)?;
+        self.header.timestamp_frequency = timeline.frequency();
+        self.header.dictionary_offset = tally.bytes;
+        self.header.entry_count = tally.entries as u32;
+        self.patch_header()?;
+        let _ = fs::remove_file(journal::path_of(&self.path));
+        Ok(())
+    }
+
+    fn patch_header(&mut self) -> Result<()> {
+        let bytes = create(Vec::new(), &self.header)?.finish()?;
+        Ok(self.output.patch(0, &bytes)?)
+    }
+
+    fn is_due(&self) -> bool {
+        let Rotation { bytes, age } = self.rotation;
+        let tally = self.writer.tally();
+        tally.entries >= MAX_ENTRIES
+            || tally.entries > 0
+                && (bytes.is_some_and(|most| tally.bytes >= most)
+                    || age.is_some_and(|most| self.opened.elapsed() >= most))
+    }
+
+    /// A path that no log has.
+    fn next_path(&mut self) -> PathBuf {
+        loop {
+            self.files += 1;
+            let path = with_part(&self.base, &self.files.to_string());
+            if !path.exists() {
+                return path;
+            }
+        }
+    }
+}
+
+impl Sink for Clog {
+    fn put(&mut self, rec: &Rec<'_>) {
+        if rec.kind != Kind::Log {
+            return;
+        }
+        if self.output.is_full() || self.layout == Layout::Document && rec.site.types.len() > SLOTS_DOCUMENT {
+            return self.lose();
+        }
+        let id = self.id_of(rec);
+        self.texts.clear();
+        gather_texts(&rec.site.types, rec.words, &mut self.texts);
+        self.data.clear();
+        let args = RingArgs::new(rec, &self.texts);
+        put_args(self.layout, args.clone(), &mut self.data);
+        if self.data.len() > CNANOLOG_MAX_ENTRY_SIZE {
+            COUNTERS.cut.fetch_add(1, Ordering::Relaxed);
+            self.data.clear();
+            // Whatever the other arguments are, they take less than a thousand bytes.
+            let max = (CNANOLOG_MAX_ENTRY_SIZE - 1000) / rec.site.types.len();
+            put_args(self.layout, args.with_max(max), &mut self.data);
+        }
+        self.entry(id, rec.tick);
+        if self.writer.tally().bytes - self.passed_on >= GATHERED {
+            // Kept by the output and counted.
+            let _ = self.pass_on();
+        }
+        if self.is_due() {
+            let timeline = self.timeline;
+            if self.rotate(&timeline).is_err() {
+                COUNTERS.errors.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn dropped(&mut self, thread: &ThreadInfo, count: u64, tick: u64) {
+        let name = thread.name.clone();
+        self.say(|own| &own.dropped, tick, &[Arg::Uint64(count), Arg::String(name.as_bytes())]);
+    }
+
+    fn clock_stepped(&mut self, step_ns: i64, tick: u64) {
+        self.say(|own| &own.stepped, tick, &[Arg::Double(step_ns as f64 / 1e9)]);
+    }
+
+    fn tick(&mut self, timeline: &Timeline) {
+        self.timeline = *timeline;
+        self.header.timestamp_frequency = timeline.frequency();
+        // If the process dies, the file has at least the best frequency so far.
+        let _ = self.patch_header();
+        if self.is_due() && self.rotate(timeline).is_err() {
+            COUNTERS.errors.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.writer.tally().bytes == self.passed_on && self.output.refuses.is_none() {
+            return Ok(());
+        }
+        self.pass_on()
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.pass_on()?;
+        File::open(journal::path_of(&self.path))?.sync_all()?;
+        Ok(self.output.sync()?)
+    }
+
+    /// The new file is there before the old one is given up, so that no entry falls between them.
+    fn rotate(&mut self, timeline: &Timeline) -> Result<()> {
+        let path = self.next_path();
+        let fresh = File::create(&path)?;
+        self.finish_file(timeline)?;
+        self.header = Header { dictionary_offset: 0, entry_count: 0, ..self.header.clone() };
+        self.writer = create(Vec::new(), &self.header)?;
+        self.output = Output::new(Box::new(fresh));
+        // Sites keep their numbers: files of one run, which have one start, explain each other.
+        (self.path, self.passed_on, self.journaled, self.opened) = (path, 0, 0, Instant::now());
+        self.pass_on()
+    }
+
+    fn close(mut self: Box<Self>, timeline: &Timeline) -> Result<()> {
+        self.finish_file(timeline)
+    }
+}
+
+/// The log of a process that was killed keeps its journal; both get another name.
+fn keep_journaled(path: &Path) -> Result<()> {
+    let sites = journal::path_of(path);
+    if !sites.exists() || !path.exists() {
+        return Ok(());
+    }
+    let free = (1..).map(|number| with_part(path, &format!("killed-{number}"))).find(|path| !path.exists());
+    if let Some(kept) = free {
+        fs::rename(path, &kept)?;
+        fs::rename(sites, journal::path_of(&kept))?;
+    }
+    Ok(())
+}
+
+fn header(config: &Config, timeline: &Timeline) -> Header {
+    let first = timeline.first;
+    let mut header = Header {
+        timestamp_frequency: timeline.frequency(),
+        start_timestamp: first.tick,
+        start_time_sec: first.wall_ns.div_euclid(1_000_000_000),
+        start_time_nsec: first.wall_ns.rem_euclid(1_000_000_000) as i32,
+        ..Header::new(ByteOrder::Little)
+    };
+    if config.layout == Layout::Document {
+        header.flags = 0;
+    }
+    if config.ids {
+        header.set_ids(std::process::id(), crate::local::thread_id() as u32);
+    }
+    header
+}
+
+/// Appends arguments in the form of the layout; the packed one has no room for the sign of long numbers.
+fn put_args<'a>(layout: Layout, args: impl Iterator<Item = Arg<'a>> + Clone, data: &mut Vec<u8>) {
+    let survives = |arg: Arg<'_>| !matches!(arg, Arg::Int64(value) if value.unsigned_abs() >> 56 != 0);
+    if layout == Layout::Library && args.clone().all(survives) {
+        put_packed(args, data);
+    } else {
+        put_raw(args, ByteOrder::Little, data);
+    }
+}
+
+#[cfg(all(test, not(any(traceloom_loom, traceloom_shuttle))))]
+mod tests {
+    use traceloom_core::{Options, Records, Source};
+
+    use super::*;
+    use crate::{
+        hub::Hub,
+        record::{FIXED, Words},
+        sinks::file::tests::Disk,
+    };
+
+    #[test]
+    fn a_log_goes_on_when_the_disk_has_room_again_and_tells_what_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("full.clog");
+        let disk = Disk::of(10_000);
+        let timeline = Timeline::start();
+        let mut clog = Clog::with_medium(&path, Box::new(disk.clone()), &Config::default(), &timeline).unwrap();
+        let lane = Hub::default().acquire(64, 1, "main".to_owned());
+        let site = Arc::new(SiteInfo::own("number %u", Level::INFO, &[ArgType::UINT64]));
+        let mut put = |clog: &mut Clog, number: u64| {
+            let words = [number];
+            let (thread, words) = (&lane.thread, Words(&words));
+            clog.put(&Rec { kind: Kind::Log, tick: FIXED, thread, id: 0, site: &site, words });
+        };
+        // Far more than the disk has, and more than is kept in memory for it.
+        const ENTRIES: u64 = 400_000;
+        (0..ENTRIES).for_each(|number| put(&mut clog, number));
+        assert!(clog.flush().is_err());
+        let lost = clog.lost;
+        assert!(lost > 0 && COUNTERS.lost.load(Ordering::Relaxed) >= lost);
+        disk.grow(1 << 30);
+        clog.flush().unwrap();
+        put(&mut clog, ENTRIES);
+        Box::new(clog).close(&timeline).unwrap();
+
+        let mut reader = traceloom_cnanolog::open(Source::bytes(disk.bytes()), &Options::strict()).unwrap();
+        let (mut numbers, mut told) = (Vec::new(), Vec::new());
+        while let Some(located) = reader.next().unwrap() {
+            let Record::Entry(entry) = located.record else { continue };
+            let args: Vec<Arg<'_>> = entry.args().unwrap().collect();
+            match args.as_slice() {
+                [Arg::Uint64(number)] => numbers.push(*number),
+                [Arg::Uint64(lost), Arg::String(_)] => told.push(*lost),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(told, [lost]);
+        assert_eq!(numbers.len() as u64 + lost, ENTRIES + 1);
+        assert!(numbers.is_sorted() && numbers.last() == Some(&ENTRIES));
+    }
+}

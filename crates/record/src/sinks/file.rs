@@ -1,0 +1,172 @@
+//! A file that may refuse: what could not be written stays and is tried again.
+
+use std::{
+    fs::File,
+    io::{self, ErrorKind, Seek, SeekFrom, Write},
+    sync::atomic::Ordering,
+};
+
+use crate::stats::COUNTERS;
+
+/// Something to write to; a test has one that is full now and then.
+pub(crate) trait Medium: Write + Seek + Send {
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl Medium for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+}
+
+/// Bytes that are kept while the file refuses them; what comes on top is lost.
+const MAX_KEPT: usize = 4 << 20;
+
+/// A file and the bytes that it has not taken yet.
+pub(crate) struct Output {
+    medium: Box<dyn Medium>,
+    kept: Vec<u8>,
+    /// Bytes that the file has taken.
+    pub(crate) bytes: u64,
+    pub(crate) refuses: Option<String>,
+}
+
+impl Output {
+    pub(crate) fn new(medium: Box<dyn Medium>) -> Self {
+        Self { medium, kept: Vec::new(), bytes: 0, refuses: None }
+    }
+
+    /// Whether nothing more can be kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.refuses.is_some() && self.kept.len() >= MAX_KEPT
+    }
+
+    /// Writes all bytes after those that are kept; in an error no byte is lost.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.kept.is_empty() {
+            let taken = self.pass_on(bytes);
+            self.kept.extend_from_slice(bytes.get(taken.0..).unwrap_or_default());
+            return taken.1;
+        }
+        self.kept.extend_from_slice(bytes);
+        let kept = std::mem::take(&mut self.kept);
+        let (taken, outcome) = self.pass_on(&kept);
+        self.kept.extend_from_slice(kept.get(taken..).unwrap_or_default());
+        outcome
+    }
+
+    /// How many bytes were taken, and why not more.
+    fn pass_on(&mut self, bytes: &[u8]) -> (usize, io::Result<()>) {
+        let mut taken = 0;
+        while let Some(left) = bytes.get(taken..).filter(|left| !left.is_empty()) {
+            let error = match self.medium.write(left) {
+                Ok(0) => io::Error::from(ErrorKind::WriteZero),
+                Ok(count) => {
+                    taken += count;
+                    continue;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => error,
+            };
+            self.count(taken);
+            COUNTERS.errors.fetch_add(1, Ordering::Relaxed);
+            self.refuses = Some(error.to_string());
+            return (taken, Err(error));
+        }
+        self.count(taken);
+        self.refuses = None;
+        (taken, Ok(()))
+    }
+
+    fn count(&mut self, taken: usize) {
+        self.bytes += taken as u64;
+        COUNTERS.bytes.fetch_add(taken as u64, Ordering::Relaxed);
+    }
+
+    /// Writes other bytes over earlier ones.
+    pub(crate) fn patch(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.medium.seek(SeekFrom::Start(offset))?;
+        let outcome = self.medium.write_all(bytes);
+        self.medium.seek(SeekFrom::Start(self.bytes))?;
+        outcome
+    }
+
+    pub(crate) fn sync(&mut self) -> io::Result<()> {
+        self.medium.sync()
+    }
+}
+
+#[cfg(all(test, not(any(traceloom_loom, traceloom_shuttle))))]
+pub(crate) mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// A disk of so many bytes; it can be made larger.
+    #[derive(Clone, Default)]
+    pub(crate) struct Disk(pub(crate) Arc<Mutex<(Vec<u8>, usize, usize)>>);
+
+    impl Disk {
+        pub(crate) fn of(bytes: usize) -> Self {
+            Self(Arc::new(Mutex::new((Vec::new(), 0, bytes))))
+        }
+
+        pub(crate) fn grow(&self, bytes: usize) {
+            self.0.lock().unwrap().2 = bytes;
+        }
+
+        pub(crate) fn bytes(&self) -> Vec<u8> {
+            self.0.lock().unwrap().0.clone()
+        }
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut disk = self.0.lock().unwrap();
+            let (at, room) = (disk.1, disk.2.saturating_sub(disk.1));
+            let taken = bytes.len().min(room).min(1000);
+            if taken == 0 && !bytes.is_empty() {
+                return Err(io::Error::from(ErrorKind::StorageFull));
+            }
+            let end = disk.0.len().max(at + taken);
+            disk.0.resize(end, 0);
+            disk.0[at..at + taken].copy_from_slice(&bytes[..taken]);
+            disk.1 += taken;
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Disk {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            let SeekFrom::Start(at) = to else { return Err(ErrorKind::Unsupported.into()) };
+            self.0.lock().unwrap().1 = at as usize;
+            Ok(at)
+        }
+    }
+
+    impl Medium for Disk {
+        fn sync(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn refused_bytes_come_first_when_there_is_room() {
+        let disk = Disk::of(1500);
+        let mut output = Output::new(Box::new(disk.clone()));
+        let bytes: Vec<u8> = (0..4000).map(|at| at as u8).collect();
+        assert!(output.write(&bytes[..3000]).is_err());
+        assert_eq!((output.bytes, output.refuses.is_some()), (1500, true));
+        assert!(output.write(&bytes[3000..3500]).is_err());
+        disk.grow(1 << 20);
+        output.write(&bytes[3500..]).unwrap();
+        assert_eq!((disk.bytes(), output.refuses.is_some()), (bytes, false));
+        output.patch(1, b"xy").unwrap();
+        output.write(b"z").unwrap();
+        assert_eq!((disk.bytes()[1], disk.bytes()[4000], disk.bytes().len()), (b'x', b'z', 4001));
+    }
+}

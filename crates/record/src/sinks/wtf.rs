@@ -1,0 +1,338 @@
+//! `.wtf-trace`: spans, flows, frames, ranges, values and log entries, streamed chunk by chunk, a zone per thread.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::{self, Write},
+    path::Path,
+    sync::{Arc, Mutex, atomic::Ordering},
+};
+
+use traceloom_core::{Result, text::json};
+use traceloom_easyprofiler::{Element, Value as Stored, raw::DataType};
+use traceloom_wtf::{
+    Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, Text, TypeId, Value, ZoneId,
+    raw::{EventClass, EventFlags},
+};
+
+use super::{Rec, Sink, file::Output, text::Messages};
+use crate::{clock::Timeline, hub::ThreadInfo, record::Kind, span::described, stats::COUNTERS};
+
+/// What the composer has written and the file has not.
+#[derive(Clone, Default)]
+struct Chunks(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Chunks {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.lock().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Chunks {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+pub(crate) struct WtfTrace {
+    composer: Composer<Chunks>,
+    chunks: Chunks,
+    output: Output,
+    types: HashMap<(u32, Kind), TypeId>,
+    zones: HashMap<u32, Zone>,
+    builtins: Builtins,
+    messages: Messages,
+    timeline: Timeline,
+}
+
+/// A thread: its name until the file has it.
+struct Zone {
+    name: String,
+    id: Option<ZoneId>,
+}
+
+struct Builtins {
+    leave: TypeId,
+    append: TypeId,
+    mark: TypeId,
+    branch: TypeId,
+    extend: TypeId,
+    terminate: TypeId,
+    range_begin: TypeId,
+    range_end: TypeId,
+    frame_start: TypeId,
+    frame_end: TypeId,
+    discontinuity: TypeId,
+    log: TypeId,
+    dropped: TypeId,
+}
+
+impl Builtins {
+    fn define(composer: &mut Composer<Chunks>) -> Result<Self> {
+        let (instance, plain) = (EventClass::INSTANCE, EventFlags(0));
+        Ok(Self {
+            leave: composer.builtin("wtf.scope#leave")?,
+            append: composer.builtin("wtf.scope#appendData")?,
+            mark: composer.builtin("wtf.trace#mark")?,
+            branch: composer.builtin("wtf.flow#branch")?,
+            extend: composer.builtin("wtf.flow#extend")?,
+            terminate: composer.builtin("wtf.flow#terminate")?,
+            range_begin: composer.builtin("wtf.timeRange#begin")?,
+            range_end: composer.builtin("wtf.timeRange#end")?,
+            frame_start: composer.builtin("wtf.timing#frameStart")?,
+            frame_end: composer.builtin("wtf.timing#frameEnd")?,
+            discontinuity: composer.builtin("wtf.trace#discontinuity")?,
+            log: composer.define("log", instance, plain, "ascii level, utf8 message, ascii file, uint32 line")?,
+            dropped: composer.define("records_dropped", instance, plain, "uint32 count")?,
+        })
+    }
+}
+
+impl WtfTrace {
+    pub(crate) fn create(path: &Path, timeline: &Timeline) -> Result<Self> {
+        let chunks = Chunks::default();
+        let pair = |key: &str, value: String| (key.to_owned(), value);
+        let info = FileInfo {
+            flags: HAS_HIGH_RESOLUTION_TIMES,
+            timebase_ms: timeline.first.wall_ns as f64 / 1e6,
+            context: vec![
+                pair("contextType", "script".to_owned()),
+                pair("uri", std::env::args().next().unwrap_or_default()),
+                pair("title", "traceloom-record".to_owned()),
+                pair("taskId", std::process::id().to_string()),
+            ],
+            metadata: Vec::new(),
+            json: Vec::new(),
+        };
+        let mut composer = Composer::new(chunks.clone(), Form::Binary, &info)?;
+        let builtins = Builtins::define(&mut composer)?;
+        let mut trace = Self {
+            composer,
+            chunks,
+            output: Output::new(Box::new(File::create(path)?)),
+            types: HashMap::new(),
+            zones: HashMap::new(),
+            builtins,
+            messages: Messages::default(),
+            timeline: *timeline,
+        };
+        trace.pass_on()?;
+        Ok(trace)
+    }
+
+    fn pass_on(&mut self) -> Result<()> {
+        let bytes = std::mem::take(&mut *self.chunks.lock());
+        Ok(self.output.write(&bytes)?)
+    }
+
+    fn event<'v>(&mut self, thread: &ThreadInfo, kind: TypeId, tick: u64, values: impl IntoIterator<Item = Value<'v>>) {
+        let time_us = (self.timeline.ns(tick) / 1000.0).max(0.0) as i64;
+        let zone = self.zone(thread);
+        let outcome = zone.and_then(|zone| self.composer.event(zone, kind, time_us, values));
+        if outcome.is_err() || self.output.is_full() {
+            COUNTERS.lost.fetch_add(1, Ordering::Relaxed);
+        }
+        let is_chunk = !self.chunks.lock().is_empty();
+        if is_chunk {
+            // Kept by the output and counted.
+            let _ = self.pass_on();
+        }
+    }
+
+    fn zone(&mut self, thread: &ThreadInfo) -> Result<ZoneId> {
+        let zone = self.zones.entry(thread.index).or_insert_with(|| Zone { name: thread.name.clone(), id: None });
+        if let Some(id) = zone.id {
+            return Ok(id);
+        }
+        let location = format!("thread {}", thread.tid);
+        let id = self.composer.zone(Some(&zone.name), Some("native_thread"), Some(&location))?;
+        zone.id = Some(id);
+        Ok(id)
+    }
+
+    /// The type for the records of a site; a name that stands for another type gets a suffix.
+    fn type_of(&mut self, rec: &Rec<'_>, class: EventClass, args: &str) -> Result<TypeId> {
+        let key = (rec.id, rec.kind);
+        if let Some(known) = self.types.get(&key) {
+            return Ok(*known);
+        }
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "_.#:$[]\"'-".contains(c);
+        let mut name: String = rec.site.name.chars().map(|c| if is_name(c) { c } else { '_' }).collect();
+        while name.is_empty() || self.composer.is_taken(&name, class, EventFlags(0), args) {
+            name.push('_');
+        }
+        let defined = self.composer.define(&name, class, EventFlags(0), args)?;
+        self.types.insert(key, defined);
+        Ok(defined)
+    }
+
+    fn typed<'v, const N: usize>(&mut self, rec: &Rec<'_>, class: EventClass, args: &str, values: [Value<'v>; N]) {
+        match self.type_of(rec, class, args) {
+            Ok(kind) => self.event(rec.thread, kind, rec.tick, values),
+            Err(_) => {
+                COUNTERS.lost.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn put_log(&mut self, rec: &Rec<'_>) {
+        let message = self.messages.render(rec).to_vec();
+        let level = rec.site.level.as_ref().map_or("", |(_, name)| name);
+        let values = [text(level), bytes(&message), text(&rec.site.file), Value::Uint(rec.site.line)];
+        self.event(rec.thread, self.builtins.log, rec.tick, values);
+    }
+
+    fn put_flow(&mut self, rec: &Rec<'_>, number: u32) {
+        let (name, none) = (text(&rec.site.name), Value::Any(None));
+        match rec.kind {
+            Kind::FlowBegin => {
+                let values = [Value::Flow(number), Value::Flow(0), name, none];
+                self.event(rec.thread, self.builtins.branch, rec.tick, values);
+            }
+            Kind::FlowStep => {
+                self.event(rec.thread, self.builtins.extend, rec.tick, [Value::Flow(number), name, none]);
+            }
+            _ => self.event(rec.thread, self.builtins.terminate, rec.tick, [Value::Flow(number), none]),
+        }
+    }
+
+    /// A frame is a scope, too, so that it is seen around what it does.
+    fn put_frame(&mut self, rec: &Rec<'_>, number: u32) {
+        let values = [Value::Uint(number)];
+        if rec.kind == Kind::FrameBegin {
+            self.event(rec.thread, self.builtins.frame_start, rec.tick, values);
+            self.typed(rec, EventClass::SCOPE, "", []);
+        } else {
+            self.event(rec.thread, self.builtins.leave, rec.tick, []);
+            self.event(rec.thread, self.builtins.frame_end, rec.tick, values);
+        }
+    }
+}
+
+impl Sink for WtfTrace {
+    fn put(&mut self, rec: &Rec<'_>) {
+        let mut words = rec.words;
+        match rec.kind {
+            Kind::Log => self.put_log(rec),
+            Kind::SpanBegin => {
+                self.typed(rec, EventClass::SCOPE, "", []);
+                if !words.0.is_empty() {
+                    let json = quoted(&words.text());
+                    self.event(rec.thread, self.builtins.append, rec.tick, [text("text"), any(&json)]);
+                }
+            }
+            Kind::SpanEnd => self.event(rec.thread, self.builtins.leave, rec.tick, []),
+            Kind::Event => {
+                let told = if words.0.is_empty() { String::new() } else { words.text() };
+                self.typed(rec, EventClass::INSTANCE, "utf8 text", [text(&told)]);
+            }
+            Kind::Value => {
+                let (data_type, is_array) = described(words.next());
+                let mut stored = Vec::new();
+                words.bytes(&mut stored);
+                let json = value_json(data_type, is_array, &stored);
+                self.typed(rec, EventClass::INSTANCE, "any value", [any(&json)]);
+            }
+            Kind::FrameBegin | Kind::FrameEnd => self.put_frame(rec, words.next() as u32),
+            Kind::FlowBegin | Kind::FlowStep | Kind::FlowEnd => self.put_flow(rec, words.next() as u32),
+            Kind::RangeBegin => {
+                let values = [Value::Uint(words.next() as u32), text(&rec.site.name), Value::Any(None)];
+                self.event(rec.thread, self.builtins.range_begin, rec.tick, values);
+            }
+            Kind::RangeEnd => {
+                self.event(rec.thread, self.builtins.range_end, rec.tick, [Value::Uint(words.next() as u32)]);
+            }
+            Kind::Bookmark => {
+                let told = words.text();
+                self.event(rec.thread, self.builtins.mark, rec.tick, [text(&told), Value::Any(None)]);
+            }
+            Kind::ThreadName => {
+                let name = words.text();
+                self.zones.entry(rec.thread.index).or_insert_with(|| Zone { name: String::new(), id: None }).name =
+                    name;
+            }
+            Kind::Pad => {}
+        }
+    }
+
+    fn dropped(&mut self, thread: &ThreadInfo, count: u64, tick: u64) {
+        self.event(thread, self.builtins.discontinuity, tick, []);
+        self.event(thread, self.builtins.dropped, tick, [Value::Uint(count.try_into().unwrap_or(u32::MAX))]);
+    }
+
+    fn clock_stepped(&mut self, _: i64, _: u64) {}
+
+    fn tick(&mut self, timeline: &Timeline) {
+        self.timeline = *timeline;
+        // Kept by the output and counted.
+        let _ = self.flush();
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.composer.end_chunk()?;
+        self.pass_on()
+    }
+
+    /// A chunk whenever a thread pauses would be many small ones: they end when they are full, or once a second.
+    fn idle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.flush()?;
+        Ok(self.output.sync()?)
+    }
+
+    fn rotate(&mut self, _: &Timeline) -> Result<()> {
+        self.flush()
+    }
+
+    fn close(mut self: Box<Self>, _: &Timeline) -> Result<()> {
+        self.flush()
+    }
+}
+
+fn text(text: &str) -> Value<'_> {
+    bytes(text.as_bytes())
+}
+
+fn bytes(text: &[u8]) -> Value<'_> {
+    Value::Text(Some(Text::utf8(text)))
+}
+
+fn any(text: &str) -> Value<'_> {
+    Value::Any(Some(Text::utf8(text.as_bytes())))
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = Vec::new();
+    json::push_string(&mut out, text);
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// A value as JSON: the format has no numbers of 64 bits.
+fn value_json(data_type: DataType, is_array: bool, stored: &[u8]) -> String {
+    if matches!(data_type, DataType::STRING | DataType::CHAR) {
+        return quoted(&String::from_utf8_lossy(stored));
+    }
+    let value = Stored::new(0, 0, data_type, stored);
+    let shown: Vec<String> = value.elements().into_iter().flatten().map(element_json).collect();
+    if is_array { format!("[{}]", shown.join(",")) } else { shown.into_iter().next().unwrap_or("null".to_owned()) }
+}
+
+fn element_json(element: Element) -> String {
+    match element {
+        Element::Bool(flag) => flag.to_string(),
+        Element::Signed(number) => number.to_string(),
+        Element::Unsigned(number) => number.to_string(),
+        Element::Float(number) if number.is_finite() => number.to_string(),
+        Element::Double(number) if number.is_finite() => number.to_string(),
+        // JSON has no other numbers.
+        Element::Float(_) | Element::Double(_) => "null".to_owned(),
+    }
+}

@@ -1,0 +1,231 @@
+//! Call sites: a static at each macro, and the registry that owns copies of what they say.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, AtomicU64, Ordering},
+};
+
+use traceloom_cnanolog::raw::ArgType;
+
+use crate::{filter::Filter, hub};
+
+/// How important a log entry is.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Level {
+    pub(crate) number: u8,
+    pub(crate) rank: u8,
+    pub(crate) name: &'static str,
+}
+
+impl Level {
+    /// Details for whoever looks for a fault.
+    pub const DEBUG: Self = Self { number: 3, rank: 10, name: "DEBUG" };
+    /// The normal course of things.
+    pub const INFO: Self = Self { number: 0, rank: 20, name: "INFO" };
+    /// Something is odd and goes on.
+    pub const WARN: Self = Self { number: 1, rank: 30, name: "WARN" };
+    /// Something failed.
+    pub const ERROR: Self = Self { number: 2, rank: 40, name: "ERROR" };
+
+    /// A level of your own: numbers 4 to 255, and a rank among DEBUG 10, INFO 20, WARN 30 and ERROR 40 that filters
+    /// go by.
+    pub const fn custom(number: u8, rank: u8, name: &'static str) -> Self {
+        assert!(number >= 4, "the numbers 0 to 3 belong to the built-in levels");
+        Self { number, rank, name }
+    }
+
+    /// The built-in level of a name, in any case.
+    pub fn named(name: &str) -> Option<Self> {
+        let levels = [Self::DEBUG, Self::INFO, Self::WARN, Self::ERROR];
+        levels.into_iter().find(|level| level.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// 0 while nothing records; else it changes whenever sites have to ask again whether they are on.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+static NEXT_GENERATION: AtomicU32 = AtomicU32::new(1);
+
+/// Whether a recorder runs.
+#[inline(always)]
+pub(crate) fn generation() -> u32 {
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// Every site asks again; recording is on.
+pub(crate) fn renew_generation() {
+    let next = NEXT_GENERATION.fetch_add(1, Ordering::Relaxed).max(1);
+    GENERATION.store(next, Ordering::SeqCst);
+}
+
+/// Every site is off.
+pub(crate) fn end_generation() {
+    GENERATION.store(0, Ordering::SeqCst);
+}
+
+/// A macro in the source code; made by the macros.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Site {
+    /// The generation that asked last, and the id that it got plus one; 0 where the site is off.
+    state: AtomicU64,
+    #[doc(hidden)]
+    pub about: About,
+}
+
+/// What a site says about itself.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// The name of a span, event or value, or the format of a log entry.
+    pub name: &'static str,
+    pub level: Option<Level>,
+    pub color: Option<u32>,
+    pub module: &'static str,
+    pub file: &'static str,
+    pub line: u32,
+}
+
+impl Site {
+    /// A site that has not been asked.
+    #[doc(hidden)]
+    pub const fn new(about: About) -> Self {
+        Self { state: AtomicU64::new(0), about }
+    }
+
+    /// Whether the site may be on; looked at before its arguments are.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn may_be_on(&self) -> bool {
+        if cfg!(feature = "off") {
+            return false;
+        }
+        let generation = generation();
+        let state = self.state.load(Ordering::Relaxed);
+        // Off, or asked in this generation and found off.
+        generation != 0 && (state >> 32 != u64::from(generation) || state & ID_MASK != 0)
+    }
+
+    /// The id, if the site is on. A generic function has one site for all its types, so these are part of the answer.
+    #[inline(always)]
+    pub(crate) fn id(&self, types: Types) -> Option<u32> {
+        if cfg!(feature = "off") {
+            return None;
+        }
+        let generation = generation();
+        let state = self.state.load(Ordering::Relaxed);
+        if state >> 24 == u64::from(generation) << 8 | u64::from(types.hash) && generation != 0 {
+            return ((state & ID_MASK) as u32).checked_sub(1);
+        }
+        self.ask(generation, types)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ask(&self, generation: u32, types: Types) -> Option<u32> {
+        if generation == 0 {
+            return None;
+        }
+        let id = hub::current().register(&self.about, types.codes, std::ptr::from_ref(self).addr());
+        let low = id.map_or(0, |id| u64::from(id) + 1) | u64::from(types.hash) << 24;
+        self.state.store(u64::from(generation) << 32 | low, Ordering::Relaxed);
+        id
+    }
+}
+
+/// Ids have 24 bits; the 8 above them tell types apart.
+const ID_MASK: u64 = 0xff_ffff;
+
+/// Argument types of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Types {
+    pub(crate) codes: &'static [u8],
+    pub(crate) hash: u8,
+}
+
+impl Types {
+    /// No arguments.
+    pub(crate) const NONE: Self = Self::new(&[]);
+
+    pub(crate) const fn new(codes: &'static [u8]) -> Self {
+        let mut hash = 0u8;
+        let mut at = 0;
+        while at < codes.len() {
+            hash = hash.wrapping_mul(31).wrapping_add(codes[at]);
+            at += 1;
+        }
+        Self { codes, hash }
+    }
+}
+
+/// What the registry keeps of a site: copies, so that the library that it is in may be unloaded.
+#[derive(Debug)]
+pub(crate) struct SiteInfo {
+    pub(crate) name: Box<str>,
+    pub(crate) level: Option<(u8, Box<str>)>,
+    pub(crate) color: Option<u32>,
+    pub(crate) file: Box<str>,
+    pub(crate) line: u32,
+    /// Argument types of a log entry.
+    pub(crate) types: Box<[u8]>,
+}
+
+impl SiteInfo {
+    fn of(about: &About, types: &[u8]) -> Self {
+        Self {
+            name: about.name.into(),
+            level: about.level.map(|level| (level.number, level.name.into())),
+            color: about.color,
+            file: about.file.into(),
+            line: about.line,
+            types: types.into(),
+        }
+    }
+
+    /// A site of the recorder's own.
+    pub(crate) fn own(name: &str, level: Level, types: &[ArgType]) -> Self {
+        Self {
+            name: name.into(),
+            level: Some((level.number, level.name.into())),
+            color: None,
+            file: "traceloom-record".into(),
+            line: 0,
+            types: types.iter().map(|code| code.0).collect(),
+        }
+    }
+}
+
+/// All sites that were ever on, by id.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Registry {
+    pub(crate) sites: Vec<Arc<SiteInfo>>,
+    /// Ids by the address of the static and the types.
+    by_address: std::collections::HashMap<(usize, Box<[u8]>), u32>,
+    pub(crate) filter: Filter,
+}
+
+impl Registry {
+    /// The id of a site, if the filter lets it through.
+    pub(crate) fn register(&mut self, about: &About, types: &[u8], address: usize) -> Option<u32> {
+        if !self.filter.allows(about.level, about.module) {
+            return None;
+        }
+        let key = (address, types.into());
+        // A library may be loaded where another one was: then the address is an old one and the site is not.
+        let is_same = |id: &u32| {
+            let site = self.sites.get(*id as usize);
+            site.is_some_and(|site| *site.name == *about.name && site.line == about.line && *site.file == *about.file)
+        };
+        if let Some(id) = self.by_address.get(&key).copied().filter(is_same) {
+            return Some(id);
+        }
+        let id = self.add(SiteInfo::of(about, types));
+        self.by_address.insert(key, id);
+        Some(id)
+    }
+
+    /// A site that no static stands for.
+    pub(crate) fn add(&mut self, site: SiteInfo) -> u32 {
+        self.sites.push(Arc::new(site));
+        self.sites.len() as u32 - 1
+    }
+}

@@ -1,0 +1,325 @@
+//! Spans, frames, flows, events, bookmarks, values: what the macros call.
+
+use std::{
+    marker::PhantomData,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use traceloom_easyprofiler::raw::DataType;
+
+use crate::{
+    args::cut,
+    clock::tick,
+    hub::{self, Ask},
+    local::{SETTINGS, Weight, put},
+    record::{Kind, MAX_BYTES},
+    site::{Site, Types},
+};
+
+/// A span on this thread, which ends when the guard is dropped; made by [`span!`](crate::span).
+#[derive(Debug)]
+#[must_use = "a span ends when its guard is dropped"]
+pub struct SpanGuard {
+    site: Option<u32>,
+    /// A span ends on the thread that it began on.
+    _not_send: PhantomData<*const ()>,
+}
+
+impl SpanGuard {
+    /// Begins a span.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn begin(site: &'static Site) -> Self {
+        Self::of(site.id(Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, ())))
+    }
+
+    /// Begins a span with a text of its own.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn begin_with(site: &'static Site, text: &str) -> Self {
+        let text = cut(text.as_bytes());
+        Self::of(site.id(Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, text)))
+    }
+
+    /// A span that is not recorded.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub const fn none() -> Self {
+        Self::of(None)
+    }
+
+    #[inline(always)]
+    const fn of(site: Option<u32>) -> Self {
+        Self { site, _not_send: PhantomData }
+    }
+}
+
+impl Drop for SpanGuard {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(site) = self.site {
+            put(Kind::SpanEnd, site, Weight::End, ());
+        }
+    }
+}
+
+/// Numbers of frames, flows and ranges; 0 stands for none.
+struct Numbers(AtomicU64);
+
+impl Numbers {
+    const fn new() -> Self {
+        Self(AtomicU64::new(1))
+    }
+
+    fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+static RANGES: Numbers = Numbers::new();
+static FRAMES: Numbers = Numbers::new();
+static FLOWS: Numbers = Numbers::new();
+
+/// A span that may end on another thread, and that threads enter while they work on it; made by
+/// [`range!`](crate::range).
+#[derive(Debug)]
+#[must_use = "a range ends when it is dropped"]
+pub struct Range {
+    site: &'static Site,
+    number: Option<u64>,
+}
+
+impl Range {
+    #[doc(hidden)]
+    pub fn begin(site: &'static Site) -> Self {
+        let number = RANGES.next();
+        let is_on = site.id(Types::NONE).is_some_and(|id| put(Kind::RangeBegin, id, Weight::Span, number));
+        Self { site, number: is_on.then_some(number) }
+    }
+
+    /// This thread works on it until the guard is dropped.
+    #[inline]
+    pub fn enter(&self) -> SpanGuard {
+        if self.number.is_some() { SpanGuard::begin(self.site) } else { SpanGuard::none() }
+    }
+}
+
+impl Drop for Range {
+    fn drop(&mut self) {
+        if let (Some(number), Some(id)) = (self.number, self.site.id(Types::NONE)) {
+            put(Kind::RangeEnd, id, Weight::End, number);
+        }
+    }
+}
+
+/// A frame, which ends when the guard is dropped; made by [`frame!`](crate::frame).
+#[derive(Debug)]
+#[must_use = "a frame ends when its guard is dropped"]
+pub struct FrameGuard {
+    frame: Option<(u32, u64, u64)>,
+    _not_send: PhantomData<*const ()>,
+}
+
+impl FrameGuard {
+    #[doc(hidden)]
+    pub fn begin(site: &'static Site) -> Self {
+        let number = FRAMES.next();
+        let id = site.id(Types::NONE).filter(|id| put(Kind::FrameBegin, *id, Weight::Span, number));
+        Self { frame: id.map(|id| (id, number, tick())), _not_send: PhantomData }
+    }
+
+    #[doc(hidden)]
+    pub const fn none() -> Self {
+        Self { frame: None, _not_send: PhantomData }
+    }
+}
+
+impl Drop for FrameGuard {
+    fn drop(&mut self) {
+        let Some((site, number, begin)) = self.frame else { return };
+        put(Kind::FrameEnd, site, Weight::End, number);
+        if tick().saturating_sub(begin) > SETTINGS.slow_frame_ticks.load(Ordering::Relaxed) {
+            hub::current().ask_later(Ask::Dump);
+        }
+    }
+}
+
+/// Work that goes from span to span, on any threads; made by [`flow!`](crate::flow).
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Flow(u64);
+
+impl Flow {
+    #[doc(hidden)]
+    pub fn begin(site: &'static Site) -> Self {
+        let number = FLOWS.next();
+        let is_on = site.id(Types::NONE).is_some_and(|id| put(Kind::FlowBegin, id, Weight::Span, number));
+        Self(if is_on { number } else { 0 })
+    }
+
+    /// A flow that is not recorded.
+    #[doc(hidden)]
+    pub const fn none() -> Self {
+        Self(0)
+    }
+
+    #[doc(hidden)]
+    pub fn step(self, site: &'static Site) {
+        self.put(Kind::FlowStep, site);
+    }
+
+    #[doc(hidden)]
+    pub fn end(self, site: &'static Site) {
+        self.put(Kind::FlowEnd, site);
+    }
+
+    fn put(self, kind: Kind, site: &'static Site) {
+        if let (1.., Some(id)) = (self.0, site.id(Types::NONE)) {
+            put(kind, id, Weight::Span, self.0);
+        }
+    }
+}
+
+/// Called by [`event!`](crate::event).
+#[doc(hidden)]
+#[inline(always)]
+pub fn record_event(site: &'static Site) {
+    if let Some(id) = site.id(Types::NONE) {
+        put(Kind::Event, id, Weight::Span, ());
+    }
+}
+
+/// Called by [`event!`](crate::event) with a text.
+#[doc(hidden)]
+#[inline(always)]
+pub fn record_event_with(site: &'static Site, text: &str) {
+    if let Some(id) = site.id(Types::NONE) {
+        put(Kind::Event, id, Weight::Span, cut(text.as_bytes()));
+    }
+}
+
+/// Called by [`bookmark!`](crate::bookmark) and [`thread_name!`](crate::thread_name).
+#[doc(hidden)]
+pub fn record_text(site: &'static Site, kind: TextKind, text: &str) {
+    let kind = match kind {
+        TextKind::Bookmark => Kind::Bookmark,
+        TextKind::ThreadName => Kind::ThreadName,
+    };
+    if let Some(id) = site.id(Types::NONE) {
+        put(kind, id, Weight::Span, cut(text.as_bytes()));
+    }
+}
+
+/// What a text is.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub enum TextKind {
+    Bookmark,
+    ThreadName,
+}
+
+/// A type that [`value!`](crate::value) records: numbers, bool, char, text, and arrays of numbers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be recorded as a value",
+    note = "numbers, bool, char, str, and arrays and slices of numbers can"
+)]
+pub trait Value {
+    #[doc(hidden)]
+    fn with<R>(&self, hand_over: impl FnOnce(u8, bool, &[u8]) -> R) -> R;
+}
+
+macro_rules! values {
+    ($($type:ty, $code:ident;)*) => {
+        $(
+            impl Value for $type {
+                #[inline(always)]
+                fn with<R>(&self, hand_over: impl FnOnce(u8, bool, &[u8]) -> R) -> R {
+                    hand_over(DataType::$code.0, false, &self.to_le_bytes())
+                }
+            }
+
+            impl Value for [$type] {
+                fn with<R>(&self, hand_over: impl FnOnce(u8, bool, &[u8]) -> R) -> R {
+                    let bytes: Vec<u8> = self.iter().flat_map(|element| element.to_le_bytes()).collect();
+                    hand_over(DataType::$code.0, true, &bytes)
+                }
+            }
+
+            impl<const N: usize> Value for [$type; N] {
+                fn with<R>(&self, hand_over: impl FnOnce(u8, bool, &[u8]) -> R) -> R {
+                    self.as_slice().with(hand_over)
+                }
+            }
+
+            impl Value for Vec<$type> {
+                fn with<R>(&self, hand_over: impl FnOnce(u8, bool, &[u8]) -> R) -> R {
+                    self.as_slice().with(hand_over)
+                }
+            }
+        )*
+    };
+}
+values! {
+    i8, INT8;
+    u8, UINT8;
+    i16, INT16;
+    u16, UINT16;
+    i32, INT32;
+    u32, UINT32;
+    i64, INT64;
+    u64, UINT64;
+    f32, FLOAT;
+    f64, DOUBLE;
+}
+
+macro_rules! other_values {
+    ($($type:ty, $value:ident => ($code:ident, $is_array:expr, $bytes:expr);)*) => {
+        $(
+            impl Value for $type {
+                #[inline(always)]
+                fn with<R>(&self, hand_over: impl FnOnce(u8, bool, &[u8]) -> R) -> R {
+                    let $value = self;
+                    hand_over(DataType::$code.0, $is_array, $bytes)
+                }
+            }
+        )*
+    };
+}
+other_values! {
+    bool, value => (BOOL, false, &[u8::from(*value)]);
+    // The format has one byte for a character.
+    char, value => (CHAR, false, &[if value.is_ascii() { *value as u8 } else { b'?' }]);
+    usize, value => (UINT64, false, &(*value as u64).to_le_bytes());
+    isize, value => (INT64, false, &(*value as i64).to_le_bytes());
+    str, value => (STRING, true, value.as_bytes());
+    String, value => (STRING, true, value.as_bytes());
+}
+
+impl<T: Value + ?Sized> Value for &T {
+    #[inline(always)]
+    fn with<R>(&self, hand_over: impl FnOnce(u8, bool, &[u8]) -> R) -> R {
+        (**self).with(hand_over)
+    }
+}
+
+/// Called by [`value!`](crate::value).
+#[doc(hidden)]
+#[inline(always)]
+pub fn record_value<V: Value + ?Sized>(site: &'static Site, value: &V) {
+    if let Some(id) = site.id(Types::NONE) {
+        value.with(|code, is_array, bytes| {
+            // Elements have one, two, four or eight bytes, so that none is cut in two.
+            let bytes = if code == DataType::STRING.0 { cut(bytes) } else { bytes.get(..MAX_BYTES).unwrap_or(bytes) };
+            put(Kind::Value, id, Weight::Span, (describe(code, is_array), bytes));
+        });
+    }
+}
+
+/// The word before the bytes of a value.
+pub(crate) const fn describe(code: u8, is_array: bool) -> u64 {
+    code as u64 | (is_array as u64) << 8
+}
+
+/// The type of a value, and whether it is an array.
+pub(crate) const fn described(word: u64) -> (DataType, bool) {
+    (DataType(word as u8), word >> 8 & 1 == 1)
+}

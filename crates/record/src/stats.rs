@@ -1,0 +1,74 @@
+//! What was recorded, and what was not.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts of this process; see [`Stats`].
+pub(crate) struct Counters {
+    pub(crate) records: AtomicU64,
+    pub(crate) dropped: AtomicU64,
+    pub(crate) late: AtomicU64,
+    pub(crate) cut: AtomicU64,
+    pub(crate) waits: AtomicU64,
+    pub(crate) lost: AtomicU64,
+    pub(crate) errors: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+    pub(crate) clock_steps: AtomicU64,
+}
+
+pub(crate) static COUNTERS: Counters = Counters {
+    records: AtomicU64::new(0),
+    dropped: AtomicU64::new(0),
+    late: AtomicU64::new(0),
+    cut: AtomicU64::new(0),
+    waits: AtomicU64::new(0),
+    lost: AtomicU64::new(0),
+    errors: AtomicU64::new(0),
+    bytes: AtomicU64::new(0),
+    clock_steps: AtomicU64::new(0),
+};
+
+/// What was recorded since the recorder was started, and what was not.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Records that reached the writer.
+    pub records: u64,
+    /// Records that found no room in their ring.
+    pub dropped: u64,
+    /// Calls after the recorder was stopped, or in a thread that has ended.
+    pub late: u64,
+    /// Texts that were longer than a record can be.
+    pub cut: u64,
+    /// Times that a thread had to wait for room.
+    pub waits: u64,
+    /// Records that a sink could not keep while its file could not be written.
+    pub lost: u64,
+    /// Errors of files.
+    pub errors: u64,
+    /// Bytes handed to the kernel.
+    pub bytes: u64,
+    /// Times that the time of day jumped.
+    pub clock_steps: u64,
+    /// Rings of running threads.
+    pub rings: u64,
+    /// Rings that wait for a thread.
+    pub spare_rings: u64,
+}
+
+impl Counters {
+    fn all(&self) -> [&AtomicU64; 9] {
+        let Self { records, dropped, late, cut, waits, lost, errors, bytes, clock_steps } = self;
+        [records, dropped, late, cut, waits, lost, errors, bytes, clock_steps]
+    }
+
+    pub(crate) fn reset(&self) {
+        self.all().into_iter().for_each(|counter| counter.store(0, Ordering::Relaxed));
+    }
+
+    pub(crate) fn stats(&self, (rings, spare_rings): (usize, usize)) -> Stats {
+        let [records, dropped, late, cut, waits, lost, errors, bytes, clock_steps] =
+            self.all().map(|counter| counter.load(Ordering::Relaxed));
+        let (rings, spare_rings) = (rings as u64, spare_rings as u64);
+        Stats { records, dropped, late, cut, waits, lost, errors, bytes, clock_steps, rings, spare_rings }
+    }
+}

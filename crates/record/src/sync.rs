@@ -1,0 +1,20 @@
+//! The primitives that the ring and the hub are made of, so that a model checker can take their place.
+
+#[cfg(traceloom_loom)]
+pub(crate) use loom::sync::atomic::{AtomicU64, Ordering};
+#[cfg(traceloom_shuttle)]
+pub(crate) use shuttle::sync::{
+    Condvar, Mutex, MutexGuard,
+    atomic::{AtomicU64, Ordering},
+};
+#[cfg(not(any(traceloom_loom, traceloom_shuttle)))]
+pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(not(traceloom_shuttle))]
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+
+use std::sync::PoisonError;
+
+/// The lock, also after a panic of a holder: every value behind one is valid between statements.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,328 @@
+//! The thread that empties the rings: merges them by time and hands every record to every sink.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use traceloom_core::Result;
+
+use crate::{
+    clock::{self, Reading, Timeline},
+    config::Config,
+    flight::History,
+    hub::{Ask, Hub, Lane, ThreadInfo},
+    record::{FIXED, Kind, Words, split_header},
+    sinks::{self, Rec, Sink},
+    site::SiteInfo,
+    stats::COUNTERS,
+    sync::lock,
+};
+
+/// How long a record waits for older ones of other threads, so that they come into the file in the order of time.
+const MERGE_WINDOW: Duration = Duration::from_micros(200);
+/// How long the writer looks for more before it sleeps.
+const SPIN: Duration = Duration::from_micros(50);
+const SHORTEST_SLEEP: Duration = Duration::from_micros(200);
+const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+/// How often the clocks are compared.
+const READING_EVERY: Duration = Duration::from_secs(1);
+
+/// A ring as the writer sees it.
+struct Inlet {
+    lane: Lane,
+    /// Where the next record begins, and where the last known one ends.
+    at: u64,
+    head: u64,
+    /// The tick of the next record.
+    next: Option<u64>,
+    /// Drops that the sinks have been told.
+    dropped: u64,
+}
+
+pub(crate) struct Writer {
+    hub: &'static Hub,
+    config: Config,
+    timeline: Timeline,
+    window_ticks: u64,
+    sinks: Vec<Box<dyn Sink>>,
+    history: Option<History>,
+    dumps: u32,
+    inlets: Vec<Inlet>,
+    version: u64,
+    sites: Vec<Arc<SiteInfo>>,
+    words: Vec<u64>,
+    read_at: Instant,
+}
+
+impl Writer {
+    /// Opens the files; what lies in the rings from before is not recorded.
+    pub(crate) fn new(hub: &'static Hub, config: Config, timeline: Timeline) -> Result<Self> {
+        let history = config.flight.map(|flight| History::new(flight, &timeline));
+        let sinks = if history.is_none() { sinks::open(&config, &timeline)? } else { Vec::new() };
+        let window_ticks = (MERGE_WINDOW.as_secs_f64() * timeline.frequency() as f64) as u64;
+        let mut writer = Self {
+            hub,
+            config,
+            timeline,
+            window_ticks,
+            sinks,
+            history,
+            dumps: 0,
+            inlets: Vec::new(),
+            version: 0,
+            sites: Vec::new(),
+            words: Vec::new(),
+            read_at: Instant::now(),
+        };
+        writer.look_for_lanes();
+        for inlet in &mut writer.inlets {
+            // A forked child goes on with the ring of its parent; ticks tell what is whose.
+            if inlet.lane.thread.from_tick == 0 {
+                inlet.at = inlet.lane.ring.head();
+                inlet.lane.ring.release(inlet.at);
+                inlet.dropped = inlet.lane.ring.dropped.load(Ordering::Relaxed);
+            }
+        }
+        Ok(writer)
+    }
+
+    #[cfg(all(test, traceloom_shuttle))]
+    pub(crate) fn add_sink(&mut self, sink: Box<dyn Sink>) {
+        self.sinks.push(sink);
+    }
+
+    /// Works until it is asked to stop.
+    pub(crate) fn run(mut self) {
+        let mut sleep = SHORTEST_SLEEP;
+        let mut busy_until = Instant::now() + SPIN;
+        let mut patience = Duration::ZERO;
+        loop {
+            if let Some(ask) = self.hub.next_ask(patience) {
+                self.drain();
+                if ask == Ask::Stop {
+                    let outcome = self.close();
+                    self.hub.end_writer(outcome.err().map(|error| error.to_string()));
+                    return;
+                }
+                let outcome = self.answer(ask);
+                self.hub.answer(outcome.err().map(|error| error.to_string()));
+            }
+            let moved = self.pass(clock::tick().saturating_sub(self.window_ticks));
+            self.look_at_clocks();
+            if moved > 0 {
+                (busy_until, sleep, patience) = (Instant::now() + SPIN, SHORTEST_SLEEP, Duration::ZERO);
+            } else if Instant::now() < busy_until {
+                std::hint::spin_loop();
+            } else {
+                self.flush_quietly();
+                patience = sleep;
+                sleep = (sleep * 2).min(LONGEST_SLEEP);
+            }
+        }
+    }
+
+    fn answer(&mut self, ask: Ask) -> Result<()> {
+        match ask {
+            Ask::Flush | Ask::Stop => self.each(|sink| sink.flush()),
+            Ask::Sync => self.each(|sink| sink.sync()),
+            Ask::Rotate => {
+                let timeline = self.timeline;
+                self.each(|sink| sink.rotate(&timeline))
+            }
+            Ask::Dump => self.dump(),
+        }
+    }
+
+    /// Does something to every sink, whatever the others say; the first error is the one that is told.
+    fn each(&mut self, mut work: impl FnMut(&mut dyn Sink) -> Result<()>) -> Result<()> {
+        let outcomes: Vec<Result<()>> = self.sinks.iter_mut().map(|sink| work(&mut **sink)).collect();
+        outcomes.into_iter().collect()
+    }
+
+    fn flush_quietly(&mut self) {
+        // The sinks keep what they could not write, and count the error.
+        let _ = self.each(|sink| sink.idle());
+    }
+
+    fn close(&mut self) -> Result<()> {
+        self.take_reading();
+        let timeline = self.timeline;
+        let outcomes: Vec<Result<()>> = self.sinks.drain(..).map(|sink| sink.close(&timeline)).collect();
+        outcomes.into_iter().collect()
+    }
+
+    fn look_at_clocks(&mut self) {
+        if self.read_at.elapsed() >= READING_EVERY {
+            self.take_reading();
+            let timeline = self.timeline;
+            self.sinks.iter_mut().for_each(|sink| sink.tick(&timeline));
+        }
+    }
+
+    fn take_reading(&mut self) {
+        self.read_at = Instant::now();
+        let reading = Reading::now();
+        if let Some(step) = self.timeline.read(reading) {
+            COUNTERS.clock_steps.fetch_add(1, Ordering::Relaxed);
+            self.sinks.iter_mut().for_each(|sink| sink.clock_stepped(step, reading.tick));
+        }
+    }
+
+    /// Everything that was recorded before now.
+    fn drain(&mut self) {
+        self.look_for_lanes();
+        let until: Vec<u64> = self.inlets.iter().map(|inlet| inlet.lane.ring.head()).collect();
+        let heads: Vec<_> = self.inlets.iter().map(|inlet| inlet.lane.thread.clone()).zip(until).collect();
+        let is_left = |inlets: &[Inlet]| {
+            inlets.iter().any(|inlet| {
+                heads.iter().any(|(thread, head)| Arc::ptr_eq(thread, &inlet.lane.thread) && inlet.at < *head)
+            })
+        };
+        loop {
+            self.pass(u64::MAX);
+            if !is_left(&self.inlets) {
+                break;
+            }
+        }
+    }
+
+    fn look_for_lanes(&mut self) {
+        let Some((version, lanes)) = self.hub.lanes_since(self.version) else { return };
+        self.version = version;
+        self.inlets.retain(|inlet| lanes.iter().any(|lane| Arc::ptr_eq(&lane.thread, &inlet.lane.thread)));
+        for lane in lanes {
+            if !self.inlets.iter().any(|inlet| Arc::ptr_eq(&lane.thread, &inlet.lane.thread)) {
+                let at = lane.ring.tail();
+                self.inlets.push(Inlet { lane, at, head: at, next: None, dropped: 0 });
+            }
+        }
+    }
+
+    /// Hands over what is not younger than `horizon`, the oldest first; gives how many records there were.
+    pub(crate) fn pass(&mut self, horizon: u64) -> u64 {
+        self.look_for_lanes();
+        self.recycle();
+        for inlet in &mut self.inlets {
+            inlet.head = inlet.lane.ring.head();
+            inlet.look();
+        }
+        let mut moved = 0;
+        loop {
+            let mut first: Option<(u64, usize)> = None;
+            let mut second = horizon;
+            for (index, inlet) in self.inlets.iter().enumerate() {
+                let Some(tick) = inlet.next.filter(|tick| *tick <= horizon) else { continue };
+                match first {
+                    Some((least, _)) if least <= tick => second = second.min(tick),
+                    Some((least, _)) => (second, first) = (second.min(least), Some((tick, index))),
+                    None => first = Some((tick, index)),
+                }
+            }
+            let Some((_, index)) = first else { break };
+            moved += self.pour(index, second);
+        }
+        for index in 0..self.inlets.len() {
+            self.tell_drops(index);
+        }
+        COUNTERS.records.fetch_add(moved, Ordering::Relaxed);
+        moved
+    }
+
+    /// Hands over the records of one ring that are not younger than `until`.
+    fn pour(&mut self, index: usize, until: u64) -> u64 {
+        let mut moved = 0;
+        let Some(inlet) = self.inlets.get_mut(index) else { return 0 };
+        let batch = inlet.lane.ring.len() / 8;
+        let mut released = inlet.at;
+        while let Some(tick) = inlet.next.filter(|tick| *tick <= until) {
+            let (kind, words, site) = split_header(inlet.lane.ring.word(inlet.at));
+            self.words.clear();
+            inlet.lane.ring.copy(inlet.at, words, &mut self.words);
+            inlet.at += words;
+            if tick >= inlet.lane.thread.from_tick {
+                if self.sites.len() <= site as usize {
+                    self.sites = lock(&self.hub.registry).sites.clone();
+                }
+                let payload = Words(self.words.get(FIXED as usize..).unwrap_or_default());
+                match (&mut self.history, self.sites.get(site as usize)) {
+                    (Some(history), _) => history.keep(&inlet.lane.thread, tick, &self.words),
+                    (None, Some(info)) => {
+                        let rec = Rec { kind, tick, thread: &inlet.lane.thread, id: site, site: info, words: payload };
+                        self.sinks.iter_mut().for_each(|sink| sink.put(&rec));
+                    }
+                    (None, None) => {}
+                }
+            }
+            moved += 1;
+            inlet.look();
+            if inlet.at - released >= batch {
+                released = inlet.at;
+                inlet.lane.ring.release(released);
+            }
+        }
+        inlet.lane.ring.release(inlet.at);
+        moved
+    }
+
+    fn tell_drops(&mut self, index: usize) {
+        let Some(inlet) = self.inlets.get_mut(index) else { return };
+        let dropped = inlet.lane.ring.dropped.load(Ordering::Relaxed);
+        let new = dropped.wrapping_sub(inlet.dropped);
+        if new > 0 {
+            inlet.dropped = dropped;
+            COUNTERS.dropped.fetch_add(new, Ordering::Relaxed);
+            let tick = clock::tick();
+            self.sinks.iter_mut().for_each(|sink| sink.dropped(&inlet.lane.thread, new, tick));
+        }
+    }
+
+    /// Gives empty rings of ended threads to others.
+    fn recycle(&mut self) {
+        let hub = self.hub;
+        self.inlets.retain(|inlet| {
+            let is_done = inlet.lane.thread.has_ended()
+                && inlet.at == inlet.lane.ring.head()
+                && inlet.dropped == inlet.lane.ring.dropped.load(Ordering::Relaxed);
+            if is_done {
+                hub.recycle(&inlet.lane);
+            }
+            !is_done
+        });
+    }
+
+    /// Writes what the flight recorder holds, in files of their own.
+    fn dump(&mut self) -> Result<()> {
+        self.take_reading();
+        let Some(history) = &self.history else { return Ok(()) };
+        self.dumps += 1;
+        let config = self.config.with_part(&format!("dump-{}", self.dumps));
+        let mut sinks = sinks::open(&config, &self.timeline)?;
+        self.sites = lock(&self.hub.registry).sites.clone();
+        history.replay(|thread: &Arc<ThreadInfo>, words: &[u64]| {
+            let [first, tick, payload @ ..] = words else { return };
+            let (kind, _, id) = split_header(*first);
+            let Some(site) = self.sites.get(id as usize) else { return };
+            let rec = Rec { kind, tick: *tick, thread, id, site, words: Words(payload) };
+            sinks.iter_mut().for_each(|sink| sink.put(&rec));
+        });
+        let timeline = self.timeline;
+        let outcomes: Vec<Result<()>> = sinks.into_iter().map(|sink| sink.close(&timeline)).collect();
+        outcomes.into_iter().collect()
+    }
+}
+
+impl Inlet {
+    /// Finds the next record that is no padding.
+    fn look(&mut self) {
+        while self.at < self.head {
+            let (kind, words, _) = split_header(self.lane.ring.word(self.at));
+            if kind != Kind::Pad {
+                self.next = Some(self.lane.ring.word(self.at + 1));
+                return;
+            }
+            self.at += words;
+        }
+        self.next = None;
+    }
+}

@@ -1,0 +1,60 @@
+//! A folder for the files of a test, and what our own readers say about them.
+#![allow(dead_code, reason = "no test needs all of it")]
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use traceloom_cnanolog::{Extra, Record, journal, open_with, text};
+use traceloom_core::{Options, Records, Source};
+
+/// A process has one recorder at a time, so tests of one process take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+pub(crate) struct Recording {
+    folder: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Recording {
+    pub(crate) fn new() -> Self {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        Self { folder: tempfile::tempdir().unwrap(), _turn: turn }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+/// The log as text, with the journal's help where it has no dictionary.
+fn print(path: &Path, pattern: &[u8]) -> Vec<String> {
+    let options = Options::default();
+    let source = Source::file(File::open(path).unwrap());
+    let header = traceloom_cnanolog::open(source.clone(), &options).unwrap().header().clone();
+    let mut extra = Extra::default();
+    if let Some(dictionary) = journal::dictionary_of(path, &header, &options).unwrap() {
+        extra = extra.with_dictionary(dictionary);
+    }
+    let mut reader = open_with(source, &options, extra).unwrap();
+    let mut printer = text::Lines::new(text::Pattern::library(pattern), reader.clock(), text::utc);
+    let mut out = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        if let Record::Entry(entry) = located.record {
+            printer.put(&entry, &mut out);
+        }
+    }
+    String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Level and message of every entry.
+pub(crate) fn lines(path: &Path) -> Vec<String> {
+    print(path, b"%l %m")
+}
+
+/// The message of every entry.
+pub(crate) fn messages(path: &Path) -> Vec<String> {
+    print(path, b"%m")
+}

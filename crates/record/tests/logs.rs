@@ -1,0 +1,227 @@
+//! Logs: what was recorded is in the file, in order, with its text.
+
+mod common;
+
+use std::{fs, time::Duration};
+
+use common::{Recording, lines, messages};
+use traceloom_core::{Options, Records, Source};
+use traceloom_record::{
+    Filter, Layout, Level, Policy, Recorder, Rotation, debug, error, flush, info, log, stats, warn,
+};
+
+const AUDIT: Level = Level::custom(9, 35, "AUDIT");
+
+#[test]
+fn every_argument_type_comes_back() {
+    let recording = Recording::new();
+    let path = recording.path("types.clog");
+    let guard = Recorder::new().clog(&path).start().unwrap();
+    let (name, text) = (String::from("Straße"), "x".repeat(39));
+    info!("plain, 100 %%");
+    info!("%d %d %d %d", -1i8, 300i16, i32::MIN, i64::MIN);
+    warn!("%u %u %u %u %u", 1u8, 2u16, 3u32, u64::MAX, 5usize);
+    error!("%.3f %g %c %s %s|%5d|%-4s|", 0.5, 1.5f32, 'c', name, text, true, "ab");
+    debug!("%p %x", std::ptr::null::<u8>(), 255u32);
+    log!(AUDIT, "%s opened", "door");
+    guard.close().unwrap();
+    let expected = [
+        "INFO plain, 100 %".to_owned(),
+        format!("INFO -1 300 {} {}", i32::MIN, i64::MIN),
+        format!("WARN 1 2 3 {} 5", u64::MAX),
+        format!("ERROR 0.500 1.5 c Straße {text}|    1|ab  |"),
+        "DEBUG (nil) ff".to_owned(),
+        "AUDIT door opened".to_owned(),
+    ];
+    assert_eq!(lines(&path), expected);
+    assert!(!path.with_extension("clog.sites").exists(), "a clean close removes the journal");
+    assert_eq!((stats().records, stats().dropped, stats().errors), (6, 0, 0));
+}
+
+#[test]
+fn four_threads_lose_nothing_and_keep_their_order() {
+    const EACH: u32 = 100_000;
+    let recording = Recording::new();
+    let path = recording.path("threads.clog");
+    let guard = Recorder::new().clog(&path).ring_bytes(64 << 10).start().unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4u32 {
+            scope.spawn(move || (0..EACH).for_each(|number| info!("%u %u", thread, number)));
+        }
+    });
+    guard.close().unwrap();
+    let mut next = [0u32; 4];
+    for message in messages(&path) {
+        let (thread, number) = message.split_once(' ').unwrap();
+        let expected = &mut next[thread.parse::<usize>().unwrap()];
+        assert_eq!(number.parse::<u32>().unwrap(), *expected);
+        *expected += 1;
+    }
+    assert_eq!(next, [EACH; 4]);
+    assert_eq!((stats().records, stats().dropped), (4 * u64::from(EACH), 0));
+}
+
+#[test]
+fn a_flush_brings_everything_into_the_file() {
+    let recording = Recording::new();
+    let path = recording.path("flush.clog");
+    let guard = Recorder::new().clog(&path).start().unwrap();
+    for number in 0..200 {
+        info!("number %d", number);
+        flush().unwrap();
+        // The file has no dictionary yet: the journal explains it.
+        assert_eq!(messages(&path).last().unwrap(), &format!("number {number}"));
+    }
+    drop(guard);
+    assert_eq!(messages(&path).len(), 200);
+}
+
+#[test]
+fn filters_turn_sites_on_and_off_while_running() {
+    let recording = Recording::new();
+    let path = recording.path("filter.clog");
+    let guard = Recorder::new().clog(&path).filter(Filter::at(Level::WARN)).start().unwrap();
+    let say = |text: &str| {
+        info!("info %s", text);
+        warn!("warn %s", text);
+    };
+    say("one");
+    traceloom_record::set_filter(Filter::at(Level::ERROR).with("logs", Level::INFO));
+    say("two");
+    traceloom_record::set_filter(Filter::default().without(module_path!()));
+    say("three");
+    guard.close().unwrap();
+    assert_eq!(messages(&path), ["warn one", "info two", "warn two"]);
+}
+
+#[test]
+fn arguments_of_sites_that_are_off_are_not_looked_at() {
+    let recording = Recording::new();
+    let never = || -> i32 { panic!("nobody records") };
+    info!("%d", never());
+    let guard = Recorder::new().clog(recording.path("off.clog")).filter(Filter::at(Level::ERROR)).start().unwrap();
+    let asked = std::cell::Cell::new(0);
+    let ask = || asked.replace(asked.get() + 1);
+    (0..3).for_each(|_| info!("%d", ask()));
+    drop(guard);
+    assert!(asked.get() <= 1, "only the first call may ask");
+}
+
+#[test]
+fn one_site_of_a_generic_function_logs_every_type() {
+    fn show<T: traceloom_record::Arg>(value: T) {
+        // The conversion fits all of them.
+        info!("%x", value);
+    }
+    let recording = Recording::new();
+    let path = recording.path("generic.clog");
+    let guard = Recorder::new().clog(&path).start().unwrap();
+    for _ in 0..3 {
+        show(10u64);
+        show(11i32);
+        show(12u8);
+    }
+    guard.close().unwrap();
+    assert_eq!(messages(&path), ["a", "b", "c", "a", "b", "c", "a", "b", "c"]);
+}
+
+#[test]
+fn the_document_layout_can_be_had() {
+    let recording = Recording::new();
+    let path = recording.path("document.clog");
+    let guard = Recorder::new().clog(&path).layout(Layout::Document).start().unwrap();
+    info!("%d of %s", 3, "five");
+    guard.close().unwrap();
+    assert_eq!(messages(&path), ["3 of five"]);
+    assert_eq!(fs::read(&path).unwrap()[52..56], [0; 4], "no flags");
+}
+
+#[test]
+fn ids_of_process_and_thread_can_be_stored() {
+    let recording = Recording::new();
+    let path = recording.path("ids.clog");
+    Recorder::new().clog(&path).ids().start().unwrap().close().unwrap();
+    let source = Source::file(fs::File::open(&path).unwrap());
+    let reader = traceloom_cnanolog::open(source, &Options::strict()).unwrap();
+    assert_eq!(reader.header().ids().unwrap().0, std::process::id());
+    assert!(reader.findings().kept().is_empty());
+}
+
+#[test]
+fn rotation_neither_loses_nor_splits_an_entry() {
+    let recording = Recording::new();
+    let path = recording.path("many.clog");
+    let rotation = Rotation { bytes: Some(10_000), age: None };
+    let guard = Recorder::new().clog(&path).rotation(rotation).start().unwrap();
+    (0..5000).for_each(|number| info!("number %d", number));
+    guard.close().unwrap();
+    let mut files = vec![path.clone()];
+    files.extend((1..).map(|number| path.with_extension(format!("{number}.clog"))).take_while(|path| path.exists()));
+    assert!(files.len() > 5);
+    let all: Vec<String> = files.iter().flat_map(|path| messages(path)).collect();
+    assert_eq!(all, (0..5000).map(|number| format!("number {number}")).collect::<Vec<_>>());
+    assert!(files.iter().all(|path| !path.with_extension("clog.sites").exists()));
+}
+
+#[test]
+fn rotation_by_age_and_on_demand() {
+    let recording = Recording::new();
+    let path = recording.path("old.clog");
+    let rotation = Rotation { bytes: None, age: Some(Duration::ZERO) };
+    let guard = Recorder::new().clog(&path).rotation(rotation).start().unwrap();
+    (0..3).for_each(|number| info!("number %d", number));
+    flush().unwrap();
+    traceloom_record::rotate().unwrap();
+    info!("last");
+    guard.close().unwrap();
+    assert_eq!(messages(&path), ["number 0"]);
+    assert_eq!(messages(&path.with_extension("2.clog")), ["number 2"]);
+}
+
+#[test]
+fn drops_are_counted_and_told_in_the_log() {
+    let recording = Recording::new();
+    let path = recording.path("drops.clog");
+    let guard = Recorder::new().clog(&path).logs(Policy::DropNewest).ring_bytes(4 << 10).start().unwrap();
+    (0..200_000).for_each(|number| info!("number %d", number));
+    guard.close().unwrap();
+    let (dropped, kept) = (stats().dropped, stats().records);
+    assert!(dropped > 0 && dropped + kept == 200_000, "{dropped} + {kept}");
+    let told: u64 = messages(&path)
+        .iter()
+        .filter_map(|message| message.split_once(" records dropped on thread "))
+        .map(|(count, _)| count.parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(told, dropped);
+}
+
+#[test]
+fn long_texts_are_cut_and_counted() {
+    let recording = Recording::new();
+    let path = recording.path("long.clog");
+    let guard = Recorder::new().clog(&path).start().unwrap();
+    let text = "y".repeat(20_000);
+    info!("%s", text);
+    info!("%s%s%s%s%s%s %d", text, text, text, text, text, text, 7);
+    guard.close().unwrap();
+    let messages = messages(&path);
+    assert_eq!(messages[0].len(), 16_000);
+    assert!(messages[1].ends_with("y 7") && messages[1].len() > 50_000, "{}", messages[1].len());
+    assert!(stats().cut >= 2);
+}
+
+#[test]
+fn a_process_has_one_recorder_at_a_time() {
+    let recording = Recording::new();
+    assert!(Recorder::new().start().is_err(), "no file");
+    assert!(Recorder::new().clog(recording.path("none/such.clog")).start().is_err());
+    let guard = Recorder::new().clog(recording.path("one.clog")).start().unwrap();
+    assert!(Recorder::new().clog(recording.path("two.clog")).start().is_err());
+    drop(guard);
+    info!("nobody hears this");
+    assert!(flush().is_err() && !traceloom_record::is_recording());
+    let guard = Recorder::new().clog(recording.path("three.clog")).start().unwrap();
+    info!("heard");
+    guard.close().unwrap();
+    assert_eq!(messages(&recording.path("three.clog")), ["heard"]);
+}

@@ -1,0 +1,199 @@
+//! Spans and what goes with them: both formats hold them, and our own readers find nothing odd.
+
+mod common;
+
+use std::{fs::File, path::Path};
+
+use common::Recording;
+use traceloom_core::{Codec, Options, Records, Source};
+use traceloom_easyprofiler as prof;
+use traceloom_record::{Policy, Recorder, bookmark, event, flow, frame, info, range, span, stats, thread_name, value};
+use traceloom_wtf as wtf;
+
+fn play() {
+    thread_name!("Main");
+    for number in 0..3 {
+        let _frame = frame!("frame");
+        let _update = span!("update", color: 0xff00_ff00);
+        {
+            let _path = span!("find path", text: format!("unit {number}"));
+            event!("hit");
+            event!("hit", text: "wall");
+        }
+        value!("enemies", 7u32);
+    }
+    value!("flag", true);
+    value!("grade", 'A');
+    value!("size", -5i64);
+    value!("ratio", 0.25f32);
+    value!("name", "forest");
+    value!("matrix", [1.0f64, 0.5]);
+    value!("bytes", [1u8, 2, 3].as_slice());
+    bookmark!("level 2");
+    let request = range!("request");
+    let order = flow!("order");
+    std::thread::scope(|scope| {
+        let work = || {
+            thread_name!("Worker");
+            let _work = request.enter();
+            flow!(order, "packed");
+            flow!(end order, "sent");
+        };
+        scope.spawn(work);
+    });
+    info!("%d frames", 3);
+}
+
+fn record(recording: &Recording) -> (std::path::PathBuf, std::path::PathBuf) {
+    let (profile, trace) = (recording.path("game.prof"), recording.path("game.wtf-trace"));
+    let recorder = Recorder::new().clog(recording.path("game.clog")).prof(&profile).wtf_trace(&trace);
+    let guard = recorder.start().unwrap();
+    play();
+    let _open = span!("never closed");
+    let _child = span!("nor this");
+    guard.close().unwrap();
+    assert_eq!((stats().dropped, stats().errors, stats().lost), (0, 0, 0));
+    (profile, trace)
+}
+
+fn check<C: Codec>(path: &Path) {
+    let (_, findings) = C::info(&Source::file(File::open(path).unwrap()), &Options::strict()).unwrap();
+    let odd: Vec<String> = findings.kept().iter().map(|finding| finding.message()).collect();
+    assert!(odd.is_empty(), "{odd:?}");
+}
+
+#[test]
+fn profiles_hold_spans_events_values_and_bookmarks() {
+    let recording = Recording::new();
+    let (path, _) = record(&recording);
+    check::<prof::EasyProfiler>(&path);
+    let mut reader = prof::open(Source::file(File::open(&path).unwrap()), &Options::default()).unwrap();
+    let (mut names, mut threads, mut found) = (Vec::new(), Vec::new(), Vec::new());
+    let text = |name: prof::Name<'_>| String::from_utf8_lossy(name.text).into_owned();
+    while let Some(located) = reader.next().unwrap() {
+        match located.record {
+            prof::Record::Descriptor(descriptor) => names.push(text(descriptor.name)),
+            prof::Record::Thread(thread) => threads.push(text(thread.name)),
+            prof::Record::Block(block) => {
+                let name = names[block.descriptor as usize].clone();
+                assert!(block.begin <= block.end);
+                found.push((threads.last().unwrap().clone(), name, text(block.name)));
+            }
+            prof::Record::Value(value) => {
+                let shown: Vec<_> = value.elements().into_iter().flatten().collect();
+                let name = names[value.descriptor as usize].clone();
+                found.push((threads.last().unwrap().clone(), name, format!("{shown:?}")));
+            }
+            prof::Record::Bookmark(bookmark) => found.push((String::new(), "bookmark".into(), text(bookmark.text))),
+            _ => {}
+        }
+    }
+    let of = |name: &str| -> Vec<(&str, &str)> {
+        found.iter().filter(|(_, known, _)| known == name).map(|(thread, _, text)| (&**thread, &**text)).collect()
+    };
+    assert_eq!(of("frame"), [("Main", ""); 3]);
+    assert_eq!(of("find path"), [("Main", "unit 0"), ("Main", "unit 1"), ("Main", "unit 2")]);
+    assert_eq!(of("hit"), [("Main", ""), ("Main", "wall")].repeat(3));
+    assert_eq!(of("enemies"), [("Main", "[Unsigned(7)]"); 3]);
+    assert_eq!(of("size"), [("Main", "[Signed(-5)]")]);
+    assert_eq!(of("ratio"), [("Main", "[Float(0.25)]")]);
+    assert_eq!(of("matrix"), [("Main", "[Double(1.0), Double(0.5)]")]);
+    assert_eq!(of("bytes"), [("Main", "[Unsigned(1), Unsigned(2), Unsigned(3)]")]);
+    assert_eq!(of("request"), [("Worker", ""), ("ranges 1", "")]);
+    assert_eq!(of("bookmark"), [("", "level 2")]);
+    // Children come before their parents, and both are marked.
+    assert_eq!(of("nor this"), [("Main", "nor this (open)")]);
+    assert_eq!(of("never closed"), [("Main", "never closed (open)")]);
+    assert_eq!(of("%d frames").len(), 1);
+}
+
+#[test]
+fn traces_hold_zones_scopes_flows_frames_and_ranges() {
+    let recording = Recording::new();
+    let (_, path) = record(&recording);
+    check::<wtf::Wtf>(&path);
+    let source = Source::file(File::open(&path).unwrap());
+    let mut reader = wtf::open(source.clone(), &Options::default()).unwrap();
+    let mut events = Vec::new();
+    while let Some(located) = reader.next().unwrap() {
+        if let wtf::Record::Event(event) = located.record {
+            let args: Vec<String> = event.args.iter().map(|(_, value)| format!("{value:?}")).collect();
+            events.push((event.name().into_owned(), event.zone, args.join(" ")));
+        }
+    }
+    let count = |name: &str| events.iter().filter(|(known, ..)| known == name).count();
+    for (name, expected) in [
+        ("frame", 3),
+        ("update", 3),
+        ("find_path", 3),
+        ("hit", 6),
+        ("enemies", 3),
+        ("matrix", 1),
+        ("request", 1),
+        ("log", 1),
+        ("wtf.timing#frameStart", 3),
+        ("wtf.timing#frameEnd", 3),
+        ("wtf.flow#branch", 1),
+        ("wtf.flow#extend", 1),
+        ("wtf.flow#terminate", 1),
+        ("wtf.timeRange#begin", 1),
+        ("wtf.timeRange#end", 1),
+        ("wtf.trace#mark", 1),
+    ] {
+        assert_eq!(count(name), expected, "{name}");
+    }
+    let zone = |name: &str| events.iter().find(|(known, ..)| known == name).map(|(_, zone, _)| *zone);
+    assert_ne!(zone("wtf.flow#extend"), zone("wtf.flow#branch"), "the flow goes from thread to thread");
+    let zones: Vec<String> = reader.zones().iter().filter_map(|zone| zone.name.as_deref().map(str::to_owned)).collect();
+    assert!(zones.iter().any(|name| name == "Main") && zones.iter().any(|name| name == "Worker"), "{zones:?}");
+    let tree = wtf::derive::Tree::build(&source, &Options::default(), true).unwrap();
+    assert_eq!(tree.levels(), 3);
+}
+
+#[test]
+fn dropped_spans_leave_no_half_of_them() {
+    let recording = Recording::new();
+    let path = recording.path("full.prof");
+    let guard = Recorder::new().prof(&path).spans(Policy::DropNewest).ring_bytes(4 << 10).start().unwrap();
+    for _ in 0..100_000 {
+        let _outer = span!("outer");
+        let _inner = span!("inner");
+    }
+    guard.close().unwrap();
+    assert!(stats().dropped > 0);
+    check::<prof::EasyProfiler>(&path);
+    let mut reader = prof::open(Source::file(File::open(&path).unwrap()), &Options::default()).unwrap();
+    let mut open = 0;
+    while let Some(located) = reader.next().unwrap() {
+        if let prof::Record::Block(block) = located.record {
+            open += usize::from(block.name.text.ends_with(b"(open)"));
+        }
+    }
+    assert_eq!(open, 0);
+}
+
+#[test]
+fn an_empty_recording_is_a_profile_that_can_be_opened() {
+    let recording = Recording::new();
+    let (profile, trace) = (recording.path("empty.prof"), recording.path("empty.wtf-trace"));
+    Recorder::new().prof(&profile).wtf_trace(&trace).start().unwrap().close().unwrap();
+    check::<prof::EasyProfiler>(&profile);
+    check::<wtf::Wtf>(&trace);
+}
+
+#[test]
+fn spans_deeper_than_readers_take_are_left_out_and_counted() {
+    fn dive(depth: u32) {
+        let _span = span!("deeper");
+        if depth > 0 {
+            dive(depth - 1);
+        }
+    }
+    let recording = Recording::new();
+    let path = recording.path("deep.prof");
+    let guard = Recorder::new().prof(&path).start().unwrap();
+    dive(400);
+    guard.close().unwrap();
+    check::<prof::EasyProfiler>(&path);
+    assert_eq!(stats().lost, 401 - 254);
+}
