@@ -22,7 +22,7 @@ static LAYERS: &[&[&str]] = &[
     &["traceloom-viewer"],
     &["traceloom-cli"],
     &["traceloom-testkit"],
-    &["traceloom-benches", "xtask"],
+    &["traceloom-bench-record", "traceloom-benches", "xtask"],
 ];
 
 fn root() -> PathBuf {
