@@ -12,7 +12,7 @@ pub struct Limits {
     pub record_bytes: usize,
     /// Most bytes that a pipe or a compressed file may put into the temporary file.
     pub spool_bytes: u64,
-    /// Most decompressed bytes per compressed byte, beyond [`Limits::RATIO_FREE_BYTES`].
+    /// Most decompressed bytes per compressed byte over all layers, beyond [`Limits::RATIO_FREE_BYTES`].
     pub ratio: u64,
     /// Entries that a reader keeps for the whole file: descriptors, strings, threads.
     pub entries: usize,
@@ -59,7 +59,7 @@ impl Default for Limits {
             window_bytes: 256 << 10,
             record_bytes: 256 << 20,
             spool_bytes: 64 << 30,
-            ratio: 1100,
+            ratio: 1000,
             entries: 16 << 20,
             tree_bytes: 1 << 30,
             findings: 100,

@@ -33,7 +33,8 @@ impl std::fmt::Debug for Opened {
 ///
 /// `path` only breaks a tie between formats that both claim the bytes.
 pub fn open(source: Source, path: &Path, from: Option<&str>, options: &Options) -> Result<Opened> {
-    let peeled = peel(source, options.mode, &options.limits).map_err(|error| error.in_file(path))?;
+    let look = |prefix: &[u8]| if from.is_none() { detect(prefix, path).map(drop) } else { Ok(()) };
+    let peeled = peel(source, options.mode, &options.limits, look).map_err(|error| error.in_file(path))?;
     let format = match from {
         Some(id) => by_id(id)?,
         None => {

@@ -2,10 +2,10 @@
 
 use std::{
     fmt,
-    io::{self, BufReader, Read, Write},
+    io::{self, BufReader, Read},
 };
 
-use crate::{Error, Finding, Findings, Limits, Mode, Position, Result, Rule, Severity, Source};
+use crate::{Error, Finding, Findings, Limits, Mode, Position, Result, Rule, Severity, Source, spill::temporary};
 
 /// A compression that may lie around any format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -38,7 +38,7 @@ impl Compression {
         }
     }
 
-    fn decoder(self, input: impl Read + Send + 'static) -> Box<dyn Read> {
+    fn decoder(self, input: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         let input = BufReader::with_capacity(64 << 10, input);
         match self {
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
@@ -75,49 +75,119 @@ pub struct Peeled {
 /// More layers than anybody makes on purpose.
 const MAX_LAYERS: usize = 3;
 
+/// First bytes that are looked at before the rest is decompressed.
+const PREFIX_BYTES: usize = 64 << 10;
+
 /// Takes every compression off `source`, into an unlinked temporary file.
-pub fn peel(source: Source, mode: Mode, limits: &Limits) -> Result<Peeled> {
-    let mut peeled = Peeled { source, layers: Vec::new(), findings: Findings::new(mode, limits) };
-    while let Some(layer) = Compression::sniff(&peeled.source.prefix(4)?) {
-        if peeled.layers.len() == MAX_LAYERS {
+///
+/// `look` sees the first decompressed bytes and may refuse them before the others cost anything.
+pub fn peel(source: Source, mode: Mode, limits: &Limits, look: impl FnOnce(&[u8]) -> Result<()>) -> Result<Peeled> {
+    let (mut layers, findings) = (Vec::new(), Findings::new(mode, limits));
+    let Some(outermost) = Compression::sniff(&source.prefix(4)?) else {
+        return Ok(Peeled { source, layers, findings });
+    };
+    // One bound for all layers: each on its own could expand as much again.
+    let ratio_bytes = source.len()?.saturating_mul(limits.ratio).max(Limits::RATIO_FREE_BYTES);
+    let mut decoded = Decoded::new(Box::new(source.stream()), outermost, ratio_bytes.min(limits.spool_bytes));
+    layers.push(outermost);
+    while let Some(layer) = Compression::sniff(&decoded.prefix) {
+        if layers.len() == MAX_LAYERS {
             return Err(Error::limit("layers of compression", MAX_LAYERS as u64 + 1, MAX_LAYERS as u64));
         }
-        peeled.source = decompress(&peeled.source, layer, limits, &mut peeled.findings)?;
-        peeled.layers.push(layer);
+        let most = decoded.most;
+        decoded = Decoded::new(Box::new(decoded), layer, most);
+        layers.push(layer);
     }
-    Ok(peeled)
+    look(&decoded.prefix)?;
+    decoded.spool(layers, findings)
 }
 
-fn decompress(source: &Source, layer: Compression, limits: &Limits, findings: &mut Findings) -> Result<Source> {
-    let ratio_bytes = source.len()?.saturating_mul(limits.ratio).max(Limits::RATIO_FREE_BYTES);
-    let most = ratio_bytes.min(limits.spool_bytes);
-    let mut decoder = layer.decoder(source.stream());
-    let mut file = tempfile::tempfile()?;
-    let mut buffer = vec![0; 256 << 10];
-    let mut total = 0;
-    loop {
-        match decoder.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => {
-                file.write_all(buffer.get(..read).unwrap_or_default())?;
-                total += read as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                findings.report(
-                    Finding::new(&DAMAGED, Position::at(total))
-                        .with("compression", layer.as_str())
-                        .with("reason", error.to_string())
-                        .with("bytes", total),
-                )?;
-                break;
-            }
-        }
-        if total > most {
-            return Err(Error::limit("decompressed data", total, most));
-        }
+/// The bytes of one layer, of which the first ones have been looked at.
+struct Decoded {
+    prefix: Vec<u8>,
+    /// Bytes of the prefix that were handed on.
+    taken: usize,
+    decoder: Box<dyn Read + Send>,
+    /// Why the decoder gives no more, until that is handed on.
+    failure: Option<io::Error>,
+    total: u64,
+    most: u64,
+}
+
+impl Decoded {
+    fn new(input: Box<dyn Read + Send>, layer: Compression, most: u64) -> Self {
+        let mut decoder = layer.decoder(input);
+        let mut prefix = Vec::new();
+        let failure = decoder.by_ref().take(PREFIX_BYTES as u64).read_to_end(&mut prefix).err();
+        Self { prefix, taken: 0, decoder, failure, total: 0, most }
     }
-    Ok(Source::file(file))
+
+    fn spool(mut self, layers: Vec<Compression>, mut findings: Findings) -> Result<Peeled> {
+        let mut file = temporary::create()?;
+        let mut buffer = vec![0; 256 << 10];
+        let mut total = 0;
+        loop {
+            match self.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => temporary::append(&mut file, buffer.get(..read).unwrap_or_default())?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_too_much(&error) => {
+                    return Err(Error::limit("decompressed data", self.most.saturating_add(1), self.most));
+                }
+                Err(error) => {
+                    let names: Vec<_> = layers.iter().map(|layer| layer.as_str()).collect();
+                    let damage = Finding::new(&DAMAGED, Position::at(total)).with("compression", names.join(" in "));
+                    findings.report(damage.with("reason", error.to_string()).with("bytes", total))?;
+                    break;
+                }
+            }
+            total = self.total;
+        }
+        Ok(Peeled { source: Source::file(file), layers, findings })
+    }
+}
+
+impl Read for Decoded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = match self.prefix.get(self.taken..) {
+            Some(mut rest) if !rest.is_empty() => {
+                let read = rest.read(buffer)?;
+                self.taken += read;
+                read
+            }
+            _ => match self.failure.take() {
+                Some(failure) => return Err(failure),
+                None => self.decoder.read(buffer)?,
+            },
+        };
+        self.total += read as u64;
+        if self.total > self.most { Err(io::Error::other(TooMuch)) } else { Ok(read) }
+    }
+}
+
+/// More comes out than may.
+#[derive(Debug)]
+struct TooMuch;
+
+impl fmt::Display for TooMuch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("too much decompressed data")
+    }
+}
+
+impl std::error::Error for TooMuch {}
+
+/// Decoders wrap the errors of what they read from.
+fn is_too_much(error: &io::Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if error.is::<TooMuch>() || inner.is_some_and(|inner| inner.is::<TooMuch>()) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// A decoder for one frame, called again while another frame follows.
@@ -188,7 +258,13 @@ impl<R: io::BufRead> Read for ZstdFrames<R> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
+
+    fn peel(source: Source, mode: Mode, limits: &Limits) -> Result<Peeled> {
+        super::peel(source, mode, limits, |_| Ok(()))
+    }
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -248,5 +324,29 @@ mod tests {
             let error = peel(Source::bytes(bomb), Mode::Lenient, &limits).unwrap_err();
             assert!(error.to_string().contains("decompressed data"), "{error}");
         }
+    }
+
+    #[test]
+    fn the_ratio_holds_over_all_layers() {
+        // 80 MB of zeros in three layers are a few hundred bytes: each layer on its own stays below the ratio.
+        let bomb = gzip(&gzip(&gzip(&vec![0; 80 << 20])));
+        assert!(bomb.len() < 50_000, "{}", bomb.len());
+        let error = peel(Source::bytes(bomb), Mode::Lenient, &Limits::default()).unwrap_err();
+        assert!(matches!(error.kind(), crate::ErrorKind::Limit { what: "decompressed data", .. }), "{error}");
+        // Deflate reaches 1,032: a bound above that bounds nothing.
+        assert!(Limits::default().ratio < 1032);
+    }
+
+    #[test]
+    fn the_first_bytes_decide_before_the_rest_is_decompressed() {
+        let bytes = gzip(&gzip(&b"not a trace ".repeat(100_000)));
+        let refuse = |prefix: &[u8]| {
+            assert!(prefix.starts_with(b"not a trace "));
+            Err(Error::unrecognized("not a trace"))
+        };
+        // A limit that the rest would run into.
+        let limits = Limits { spool_bytes: 100_000, ..Limits::default() };
+        let error = super::peel(Source::bytes(bytes), Mode::Lenient, &limits, refuse).unwrap_err();
+        assert!(matches!(error.kind(), crate::ErrorKind::Unrecognized(_)), "{error}");
     }
 }

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::{Error, Limits, Result};
+use crate::{Error, Limits, Result, spill::temporary};
 
 /// Something that can be read at any offset.
 pub trait ReadAt: Send + Sync {
@@ -62,8 +62,9 @@ impl Source {
 
     /// Copies a stream into an unlinked temporary file, at most [`Limits::spool_bytes`] of it.
     pub fn spool(stream: impl Read, limits: &Limits) -> Result<Self> {
-        let mut file = tempfile::tempfile()?;
-        let copied = io::copy(&mut stream.take(limits.spool_bytes.saturating_add(1)), &mut file)?;
+        let mut file = temporary::create()?;
+        let copied = io::copy(&mut stream.take(limits.spool_bytes.saturating_add(1)), &mut file);
+        let copied = copied.map_err(temporary::explain)?;
         if copied > limits.spool_bytes {
             return Err(Error::limit("input from a stream", copied, limits.spool_bytes));
         }
@@ -149,19 +150,23 @@ pub(crate) fn read_exact(source: &impl ReadAt, offset: u64, into: &mut [u8]) -> 
     Ok(())
 }
 
+/// Far above the size of any file, and far enough below what the system counts in for every length to be added.
+const MAX_FILE_BYTES: u64 = 1 << 62;
+
 impl ReadAt for File {
     fn len(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
     }
 
-    #[cfg(unix)]
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(self, buffer, offset)
-    }
-
-    #[cfg(windows)]
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(self, buffer, offset)
+        // The system refuses offsets that no file can have; there is nothing to read at them, as in memory.
+        if offset >= MAX_FILE_BYTES {
+            return Ok(0);
+        }
+        #[cfg(unix)]
+        return std::os::unix::fs::FileExt::read_at(self, buffer, offset);
+        #[cfg(windows)]
+        return std::os::windows::fs::FileExt::seek_read(self, buffer, offset);
     }
 }
 
@@ -173,5 +178,23 @@ impl ReadAt for Vec<u8> {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let tail = usize::try_from(offset).ok().and_then(|offset| self.get(offset..));
         tail.unwrap_or_default().read(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn nothing_lies_beyond_the_end_of_a_file_as_of_memory() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"bytes").unwrap();
+        for source in [Source::file(file), Source::bytes(*b"bytes")] {
+            for offset in [5, 1 << 40, (1 << 62) - 1, 1 << 62, (1 << 63) - 1, 1 << 63, u64::MAX] {
+                assert_eq!(source.read_at(offset, &mut [0; 8]).unwrap(), 0, "{offset}");
+            }
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::{
     fs::File,
-    io::{self, Seek, SeekFrom, Write},
+    io::{self, Seek, SeekFrom},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Spill, SpillRow};
+use super::{Spill, SpillRow, temporary};
 use crate::{Result, read::read_exact};
 
 /// Memory and one temporary file, shared by all the stacks of a trace.
@@ -52,11 +52,11 @@ impl Shared {
     pub(super) fn write(&mut self, slot: Option<u64>, bytes: &[u8], slot_bytes: u64) -> Result<u64> {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(tempfile::tempfile()?),
+            none => none.insert(temporary::create()?),
         };
         let offset = slot.unwrap_or(self.file_bytes);
         file.seek(SeekFrom::Start(offset))?;
-        file.write_all(bytes)?;
+        temporary::append(file, bytes)?;
         self.file_bytes = self.file_bytes.max(offset + slot_bytes);
         Ok(offset)
     }

@@ -5,6 +5,7 @@ mod row;
 mod sorter;
 mod stack;
 mod store;
+pub(crate) mod temporary;
 
 pub use self::{
     arena::Arena,

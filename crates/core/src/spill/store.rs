@@ -1,7 +1,8 @@
 //! Bytes by the offset at which they were put, in memory up to a limit and in a temporary file above it.
 
-use std::{fs::File, io::Write};
+use std::fs::File;
 
+use super::temporary;
 use crate::{Result, read::read_exact, reserve};
 
 /// Bytes read from the file at once.
@@ -76,10 +77,10 @@ impl Store {
     fn flush(&mut self) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(tempfile::tempfile()?),
+            none => none.insert(temporary::create()?),
         };
         // The cursor of the file is at its end: reads are positional.
-        file.write_all(&self.tail)?;
+        temporary::append(file, &self.tail)?;
         self.file_bytes += self.tail.len() as u64;
         self.tail.clear();
         self.pages.clear();

@@ -1,0 +1,54 @@
+//! Temporary files. They are private and have no name, so that nothing is left of them however the program ends.
+
+use std::{
+    env,
+    fs::File,
+    io::{self, Write},
+};
+
+use crate::{Error, Result};
+
+/// An empty temporary file.
+pub(crate) fn create() -> Result<File> {
+    tempfile::tempfile().map_err(explain)
+}
+
+/// Appends to a temporary file whose cursor is at its end.
+pub(crate) fn append(file: &mut impl Write, bytes: &[u8]) -> Result<()> {
+    file.write_all(bytes).map_err(explain)
+}
+
+/// A full disk is not that of the output, which is what a bare message would be taken for.
+pub(crate) fn explain(error: io::Error) -> Error {
+    if error.kind() != io::ErrorKind::StorageFull {
+        return error.into();
+    }
+    let folder = env::temp_dir();
+    let message = format!("no space is left for temporary files in {}; set TMPDIR to another folder", folder.display());
+    io::Error::new(io::ErrorKind::StorageFull, message).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk without room.
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_named() {
+        let error = append(&mut Full, b"bytes").unwrap_err().to_string();
+        assert!(error.contains("temporary files") && error.contains("TMPDIR"), "{error}");
+        assert!(error.contains(&env::temp_dir().display().to_string()), "{error}");
+    }
+}
