@@ -3,8 +3,12 @@
 mod support;
 
 use serde_json::Value;
-use traceloom_cnanolog::{Reader, Record, open, text};
-use traceloom_core::{Options, Records};
+use traceloom_cnanolog::{
+    Entry, Header, Reader, Record, Section, Site, open,
+    raw::{ArgType, CNANOLOG_DICT_MAGIC, SECTION_HEADER_BYTES, SITE_FIXED, SLOTS_LIBRARY},
+    text,
+};
+use traceloom_core::{ByteOrder, Options, Records, Source};
 
 fn reader(name: &str) -> Reader {
     open(support::source(name), &Options::default()).unwrap()
@@ -107,4 +111,29 @@ fn json_objects_say_what_the_goldens_say() {
             }
         }
     }
+}
+
+#[test]
+fn formats_do_not_make_gigabytes_of_a_small_log() {
+    let mut arg_types = [0; SLOTS_LIBRARY];
+    arg_types[0] = ArgType::INT32.0;
+    let format = b"%1$60000d".repeat(6_000);
+    let site = Site { id: 0, level: 0, num_args: 1, line: 1, arg_types: &arg_types, file: b"", format: &format };
+    let total_size = (SECTION_HEADER_BYTES + SITE_FIXED + SLOTS_LIBRARY + format.len()) as u32;
+    let section = Section { magic: CNANOLOG_DICT_MAGIC, count: 1, total_size, reserved: 0 };
+    let mut records = vec![Record::Entry(Entry::new(0, Some(0), &[1, 255])); 300];
+    records.extend([Record::Dictionary(section), Record::Site(site)]);
+    let log = support::file(Header::new(ByteOrder::Little), &records);
+    let mut reader = open(Source::bytes(log), &Options::default()).unwrap();
+    let mut bytes = 0;
+    let (mut messages, mut message) = (text::Messages::default(), Vec::new());
+    while let Some(located) = reader.next().unwrap() {
+        if let Record::Entry(entry) = located.record {
+            message.clear();
+            messages.put(&entry, &mut message);
+            bytes += message.len();
+        }
+    }
+    assert!(messages.cut() > 0);
+    assert!(bytes < 100 << 20, "{bytes}");
 }

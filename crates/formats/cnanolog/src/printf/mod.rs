@@ -17,7 +17,7 @@ pub(crate) use self::{
 };
 
 /// Most bytes of one rendered message: a format may repeat wide fields without end.
-const MAX_BYTES: usize = 8 << 20;
+pub(crate) const MAX_BYTES: usize = 8 << 20;
 
 /// A parsed format string.
 #[derive(Clone, Debug)]
@@ -44,6 +44,12 @@ impl Program {
     /// Appends the message to `out`; `format` is what was parsed.
     #[inline]
     pub fn render(&self, format: &[u8], args: Args<'_>, out: &mut Vec<u8>) {
+        self.render_within(format, args, MAX_BYTES, out);
+    }
+
+    /// The same, cut after `most` bytes; false where it was.
+    #[inline]
+    pub(crate) fn render_within(&self, format: &[u8], args: Args<'_>, most: usize, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         let mut left = args;
         for piece in &self.pieces {
@@ -56,13 +62,14 @@ impl Program {
                     if !render_spec(spec, source, out) {
                         out.extend_from_slice(format.get(spec.from as usize..spec.to as usize).unwrap_or_default());
                     }
-                    if out.len() - start > MAX_BYTES {
-                        out.truncate(start + MAX_BYTES);
-                        return;
+                    if out.len() - start > most {
+                        out.truncate(start + most);
+                        return false;
                     }
                 }
             }
         }
+        true
     }
 }
 

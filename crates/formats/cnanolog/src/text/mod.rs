@@ -19,13 +19,31 @@ pub use self::{
 /// What stands for the time of an entry that has none, as in the original's text.
 pub const NO_TIMESTAMP: &str = "NO-TIMESTAMP";
 
+/// Bytes that all messages of a log may have beyond what it stores: wide fields make megabytes of an entry of 16 bytes.
+const MAX_SPARE_BYTES: usize = 64 << 20;
+/// Bytes that each message may have beyond its format and arguments in any case.
+const MODEST_BYTES: usize = 1 << 10;
+
 /// Renders messages; formats are parsed once per site.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Messages {
     programs: Vec<Option<Box<Program>>>,
+    spare_bytes: usize,
+    cut: u64,
+}
+
+impl Default for Messages {
+    fn default() -> Self {
+        Self { programs: Vec::new(), spare_bytes: MAX_SPARE_BYTES, cut: 0 }
+    }
 }
 
 impl Messages {
+    /// Messages that were cut, because those of the log would take many times the bytes that it stores.
+    pub fn cut(&self) -> u64 {
+        self.cut
+    }
+
     /// Appends the message of an entry as printf gives it.
     ///
     /// Where arguments cannot be read, the format is shown with the bytes; where the site is not known, its id.
@@ -48,7 +66,12 @@ impl Messages {
             self.programs.resize_with(index + 1, || None);
         }
         if let Some(slot) = self.programs.get_mut(index) {
-            slot.get_or_insert_with(|| Box::new(Program::parse(site.format))).render(site.format, args, out);
+            let program = slot.get_or_insert_with(|| Box::new(Program::parse(site.format)));
+            let start = out.len();
+            let modest = MODEST_BYTES + site.format.len() + entry.data.len();
+            let most = (modest + self.spare_bytes).min(printf::MAX_BYTES);
+            self.cut += u64::from(!program.render_within(site.format, args, most, out));
+            self.spare_bytes -= (out.len() - start).saturating_sub(modest).min(self.spare_bytes);
         }
     }
 }
@@ -93,6 +116,11 @@ impl Lines {
     pub fn new(pattern: Pattern, clock: Clock, zone: Zone) -> Self {
         let (stamp, messages) = (Stamp::new(zone), Messages::default());
         Self { pattern, clock, stamp, messages, prepared: Vec::new() }
+    }
+
+    /// See [`Messages::cut`].
+    pub fn cut(&self) -> u64 {
+        self.messages.cut()
     }
 
     /// Appends the line of an entry, with its newline.

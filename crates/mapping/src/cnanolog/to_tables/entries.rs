@@ -42,6 +42,11 @@ impl Entries {
         }
     }
 
+    /// Messages that were cut.
+    pub(super) fn cut(&self) -> u64 {
+        self.messages.as_ref().map_or(0, Messages::cut)
+    }
+
     /// Pushes one entry; an entry without a time is in no range of times, and so never left out.
     #[inline]
     pub(super) fn push(&mut self, entry: &Entry<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {

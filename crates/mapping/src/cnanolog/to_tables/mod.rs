@@ -9,12 +9,12 @@ mod header;
 mod sites;
 
 use traceloom_cnanolog::{Reader, Record, open};
-use traceloom_core::{Findings, Records};
+use traceloom_core::{Finding, Findings, Position, Records};
 use traceloom_model::{Halt, Table, Tables, processes::Process, threads::Thread};
 
 use self::{entries::Entries, sites::Sites};
 use crate::{
-    shared::{push_trace, reading, report_clock},
+    shared::{MESSAGES_CUT, push_trace, reading, report_clock},
     trace::Input,
 };
 
@@ -33,6 +33,9 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
     push_trace(input, &header::facts(reader.header(), &version, &entries.times), tables)?;
     let mut findings = reader.into_findings();
     report_clock(entries.times.clock(), &mut findings)?;
+    if entries.cut() > 0 {
+        findings.report(Finding::new(&MESSAGES_CUT, Position::default()).with("count", entries.cut()))?;
+    }
     Ok(findings)
 }
 
