@@ -159,7 +159,7 @@ impl Part<'_> {
     /// Whether the next chunk starts here. The tag of the last record may be a number, but only one is at the end.
     fn is_next(&self, window: &mut Window, next: Tag) -> Result<bool> {
         let left = self.end.saturating_sub(window.offset());
-        let ahead = window.fill(16)?;
+        let ahead = window.fill(64)?;
         let is_tag = ahead.first() == Some(&next.0);
         let is_last =
             next.0 != crate::raw::Tag::PID_END.0 || tokens::record(ahead).is_ok_and(|(_, len)| len as u64 == left);

@@ -58,6 +58,7 @@ impl Reader {
     pub(super) fn chunk(&mut self) -> Result<Step> {
         let position = self.position();
         if let Some(chunk) = self.planned.next() {
+            self.window.fill(chunk.framing.head_bytes())?;
             return self.enter(chunk, chunk.length.into(), position);
         }
         let head = self.window.fill(CHUNK_HEAD)?;
