@@ -74,5 +74,5 @@ pub(crate) fn others(folder: &Path, clock: f64) {
     let root = fastrace::Span::root("root", fastrace::collector::SpanContext::random());
     let _parent = root.set_local_parent();
     let fastrace = median(|_| drop(fastrace::local::LocalSpan::enter_with_local_parent("span")), || ());
-    row("fastrace local span", fastrace, clock, None);
+    row("fastrace local span, no reporter", fastrace, clock, None);
 }

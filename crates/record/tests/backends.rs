@@ -31,10 +31,10 @@ fn check(recording: &Recording, subscriber: impl tracing::Subscriber + Send + Sy
     while let Some(located) = reader.next().unwrap() {
         match located.record {
             prof::Record::Descriptor(descriptor) => {
-                names.push(String::from_utf8_lossy(descriptor.name.text).into_owned())
+                names.push(String::from_utf8_lossy(descriptor.name.text).into_owned());
             }
             prof::Record::Block(block) if block.begin < block.end => {
-                blocks.push(names[block.descriptor as usize].clone())
+                blocks.push(names[block.descriptor as usize].clone());
             }
             _ => {}
         }

@@ -419,7 +419,7 @@ mod tests {
         let mut clog = Clog::with_medium(&path, Box::new(disk.clone()), &Config::default(), &timeline).unwrap();
         let lane = Hub::default().acquire(64, 1, "main".to_owned());
         let site = Arc::new(SiteInfo::own("number %u", Level::INFO, &[ArgType::UINT64]));
-        let mut put = |clog: &mut Clog, number: u64| {
+        let put = |clog: &mut Clog, number: u64| {
             let words = [number];
             let (thread, words) = (&lane.thread, Words(&words));
             clog.put(&Rec { kind: Kind::Log, tick: FIXED, thread, id: 0, site: &site, words });
