@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::{
     Outcome, Subcommand, fuzz_smoke, needs,
-    process::{cargo, run as run_command, seconds, succeeds},
+    process::{cargo, run as run_command, seconds, succeeds, target_folder},
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
@@ -27,6 +27,7 @@ struct Step {
 /// In the order in which they run: the quickest to fail first.
 static STEPS: &[Step] = &[
     Step { name: "rust-tests", run: rust_tests },
+    Step { name: "recorder-models", run: recorder_models },
     Step { name: "doc-tests", run: || run_command(&mut cargo(&["test", "--workspace", "--doc"])) },
     Step { name: "fuzz-smoke", run: || fuzz_smoke::smoke(&fuzz_smoke::Plan::default()) },
 ];
@@ -69,4 +70,14 @@ fn rust_tests() -> Outcome {
         return run_command(&mut cargo(&["nextest", "run", "--workspace"]));
     }
     run_command(&mut cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]))
+}
+
+/// Every interleaving of the recorder's ring, and random schedules of what surrounds it. Each needs a build of its own.
+fn recorder_models() -> Outcome {
+    for model in ["traceloom_loom", "traceloom_shuttle"] {
+        let mut command = cargo(&["test", "--package", "traceloom-record", "--lib"]);
+        command.env("RUSTFLAGS", format!("--cfg {model}")).env("CARGO_TARGET_DIR", target_folder().join(model));
+        run_command(&mut command)?;
+    }
+    Ok(())
 }
