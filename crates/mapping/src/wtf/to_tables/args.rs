@@ -77,8 +77,8 @@ impl Arguments {
         self.put(owner, Label { key: Named::Text(&key), kind: label.kind.into() }, value, tables)
     }
 
-    /// One argument; an array is a row for each element, or a single row without a number if it has none: with `[]` and
-    /// empty bytes if it is empty, with nothing if it is null.
+    /// One argument; an array is a row for each element, or a single row without a number where it has none: with empty
+    /// bytes if it is empty, with nothing if it is null.
     pub(super) fn put(
         &mut self,
         owner: Owner,
@@ -137,8 +137,7 @@ impl Arguments {
                     Datum::Text(&text)
                 }
             }
-            // As JSON, so that it does not look like null.
-            Value::Array(Some(_)) => Datum::Replaced("[]", &[]),
+            Value::Array(Some(_)) => Datum::Bytes(&[]),
             Value::Text(None) | Value::Any(None) | Value::Array(None) => Datum::Null,
         };
         let Label { key, kind } = label;
