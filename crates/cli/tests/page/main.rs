@@ -76,10 +76,11 @@ fn hostile_names_are_texts() {
 fn trouble_is_told() {
     let file = sample("trouble", "game.prof");
     let place = place("trouble-made");
-    let (damaged, broken) = (place.join("damaged.prof"), place.join("broken.prof"));
+    let (damaged, broken) = (place.join("damaged.prof"), place.join("broken.prof.gz"));
     let bytes = fs::read(&file).unwrap();
     fs::write(&damaged, &bytes[..bytes.len() / 2]).unwrap();
-    fs::write(&broken, b"no trace at all").unwrap();
+    // The program refuses what it can see not to be a trace; this shows when it is decompressed.
+    fs::write(&broken, b"\x1f\x8b\x08\0no trace at all").unwrap();
     run("trouble.mjs", &[damaged.clone(), broken.clone()], json!({"damaged": damaged, "broken": broken}));
 }
 

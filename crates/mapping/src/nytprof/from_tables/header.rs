@@ -78,19 +78,18 @@ impl Facts {
 
     /// The length of a tick: that of the profiles, where they agree; else as short as the length of the trace allows.
     pub(super) fn ticks(&self, roster: &Roster) -> Ticks {
-        let lasts = |trace: usize| {
-            let last = roster.traces[trace].last_ts_ns.unwrap_or(0);
-            i128::from(last).saturating_sub(roster.earliest(trace).into()).max(0).unsigned_abs()
-        };
-        let lasting_ns = roster.threads().iter().map(|thread| lasts(thread.trace)).sum();
         if let Some((_, first)) = self.ticks.first()
             && *first > 0
-            && parts(lasting_ns, *first) <= MAX_PARTS
             && self.ticks.iter().all(|(_, ticks)| ticks == first)
             && (0..roster.traces.len()).all(|trace| self.ticks.iter().any(|(own, _)| *own == trace))
         {
             return Ticks { per_sec: *first, is_own: true };
         }
+        let lasts = |trace: usize| {
+            let last = roster.traces[trace].last_ts_ns.unwrap_or(0);
+            i128::from(last).saturating_sub(roster.earliest(trace).into()).max(0).unsigned_abs()
+        };
+        let lasting_ns = roster.threads().iter().map(|thread| lasts(thread.trace)).sum();
         Ticks { per_sec: ticks_for(lasting_ns), is_own: false }
     }
 
@@ -145,16 +144,12 @@ impl Facts {
 }
 
 /// A statement counts up to 2^31 ticks, and what lasts longer takes more of them; of these a file may have some.
-const MAX_PARTS: u128 = 1 << 21;
+pub(super) const MAX_PARTS: u64 = 1 << 21;
 
 /// As many ticks as keep the file short: nanoseconds for up to 52 days, 100 of them for 14 years.
 fn ticks_for(lasting_ns: u128) -> u32 {
-    (0..=9).rev().map(|power| 10_u32.pow(power)).find(|ticks| parts(lasting_ns, *ticks) <= MAX_PARTS).unwrap_or(1)
-}
-
-/// How many statements a time takes.
-fn parts(lasting_ns: u128, ticks_per_sec: u32) -> u128 {
-    (lasting_ns / 1_000_000_000 * u128::from(ticks_per_sec)) >> 31
+    let parts = |ticks: &u32| (lasting_ns / 1_000_000_000 * u128::from(*ticks)) >> 31;
+    (0..=9).rev().map(|power| 10_u32.pow(power)).find(|ticks| parts(ticks) <= MAX_PARTS.into()).unwrap_or(1)
 }
 
 /// A text without what would end its line, or spoil it.

@@ -141,7 +141,8 @@ impl Lines {
     }
 }
 
-const MAX_TICKS: u64 = i32::MAX as u64;
+/// What a statement can count.
+pub(super) const MAX_TICKS: u64 = i32::MAX as u64;
 /// Each visit of a line is a statement of its own, so a file of a few bytes could ask for any number of them.
 const MAX_STATEMENTS: u64 = 4 << 20;
 

@@ -5,8 +5,8 @@ use traceloom_nytprof::{Nv, Record, Str, SubEntry, SubReturn};
 
 use super::{
     Ticks,
-    header::Facts,
-    lines::{Lines, tell},
+    header::{Facts, MAX_PARTS},
+    lines::{Lines, MAX_TICKS, tell},
     processes::{Current, Processes},
     stack::{Open, REACHES_OUT, Stack},
     stream::Stream,
@@ -50,6 +50,10 @@ pub(super) struct Walk<'a, 'o> {
     runtime: NameId,
     /// The place of each look among the first ones.
     of_looks: Vec<Place>,
+    /// Statements that may still tell of times.
+    parts_left: u64,
+    /// Ticks that no statement was left for.
+    untold: u64,
 }
 
 /// What the walk needs of a pass besides the spans.
@@ -99,6 +103,8 @@ impl<'a, 'o> Walk<'a, 'o> {
             tells_entries: true,
             runtime: pass.names.intern(RUNTIME)?,
             of_looks: Vec::new(),
+            parts_left: MAX_PARTS,
+            untold: 0,
         })
     }
 
@@ -152,7 +158,10 @@ impl<'a, 'o> Walk<'a, 'o> {
 
     /// Writes what stands behind all calls.
     pub(super) fn end(self, pass: &mut Pass<'_>) -> Result<Stream<'o>> {
-        let Self { subs, mut stream, sums, summed, .. } = self;
+        let Self { subs, mut stream, sums, summed, untold, .. } = self;
+        if untold > 0 {
+            pass.loss.lose("times of calls too long for a stream", || format!("{untold} ticks"));
+        }
         subs.write(pass, &sums.finish(), &summed, &mut stream)?;
         Ok(stream)
     }
@@ -168,7 +177,11 @@ impl<'a, 'o> Walk<'a, 'o> {
             Some(place) => place,
             None => self.stream.stand_in(self.runtime)?,
         };
-        tell(place, left, &mut 1, &mut self.stream)
+        // A call of a few bytes can take 292 years.
+        let told = left.min(self.parts_left.saturating_mul(MAX_TICKS));
+        self.parts_left -= told.div_ceil(MAX_TICKS).min(self.parts_left);
+        self.untold = self.untold.saturating_add(left - told);
+        tell(place, told, &mut 1, &mut self.stream)
     }
 
     fn enter(&mut self, span: &Ordered, look: &Look, stack: &mut Stack<Call>, tools: &mut Tools<'_>) -> Result<()> {
