@@ -169,7 +169,7 @@ fn a_manifest_that_leads_elsewhere_is_refused() {
     assert!(refuse("\"version\": 1", "\"version\": 2").contains("version 2"));
     assert!(refuse("\"spans\": ", "\"spans\": 1").contains("rows of spans"));
     fs::write(out.join("manifest.json"), "{").expect("a file");
-    assert!(Store::open(&out).expect_err("this is no store").to_string().contains("no manifest"));
+    assert!(Store::open(&out).expect_err("this is no store").to_string().contains("is not the manifest"));
 }
 
 #[test]
