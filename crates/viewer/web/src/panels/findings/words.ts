@@ -36,7 +36,8 @@ export function amount(value: number, unit: AdviceUnit): string {
 export const HELP: Record<string, string> = {
   churn: "Allocating and freeing costs time. Reuse the memory, or allocate once outside the loop.",
   "double-free": "Freeing a block twice damages memory that may already belong to somebody else.",
-  "error-burst": "Errors that come together usually have one cause. Look at the first one and at the warnings before it.",
+  "error-burst":
+    "Errors that come together usually have one cause. Look at the first one and at the warnings before it.",
   "frame-spike": "A frame that takes much longer than the others is seen as a stutter. Compare it with a usual one.",
   growth: "It never comes back to its earlier level: a leak, or a queue that is filled faster than it is emptied.",
   "hot-line": "This line has much of the time: making it faster makes the whole program faster.",
