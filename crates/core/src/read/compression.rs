@@ -118,6 +118,7 @@ impl Decoded {
     fn new(input: Box<dyn Read + Send>, layer: Compression, most: u64) -> Self {
         let mut decoder = layer.decoder(input);
         let mut prefix = Vec::new();
+        #[expect(clippy::disallowed_methods, reason = "the length is bounded")]
         let failure = decoder.by_ref().take(PREFIX_BYTES as u64).read_to_end(&mut prefix).err();
         Self { prefix, taken: 0, decoder, failure, total: 0, most }
     }
