@@ -156,8 +156,8 @@ static MISSING: &[&str] = &[
 
 /// Remembers whether data of an input is missing: the program then exits with 1, whatever the verb.
 pub(crate) fn note_damage(findings: &Findings) {
-    let is_missing = |code: &&str| code.rsplit('.').next().is_some_and(|name| MISSING.contains(&name));
-    if findings.worst() == Some(Severity::Error) || findings.counts().keys().any(|code| is_missing(&code)) {
+    let is_missing = |code: &str| code.rsplit('.').next().is_some_and(|name| MISSING.contains(&name));
+    if findings.worst() == Some(Severity::Error) || findings.counts().keys().any(|code| is_missing(code)) {
         IS_DAMAGED.store(true, Ordering::Relaxed);
     }
 }

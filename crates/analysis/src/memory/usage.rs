@@ -130,9 +130,9 @@ mod tests {
             let mut curve = MemoryCurve::new(1 << 20);
             for (event, ts_ns, bytes) in *changes {
                 if *bytes > 0 {
-                    curve.take(*event, *ts_ns, bytes.unsigned_abs())
+                    curve.take(*event, *ts_ns, bytes.unsigned_abs());
                 } else {
-                    curve.give_back(*event, *ts_ns, bytes.unsigned_abs())
+                    curve.give_back(*event, *ts_ns, bytes.unsigned_abs());
                 }
             }
             usage.traces.push((trace as u64, curve));

@@ -22,6 +22,7 @@ fn half_sent(server: &Server, text: &str) -> TcpStream {
 /// Whether the server ended the connection; an answer that says why may come before.
 fn has_ended(mut stream: TcpStream) -> bool {
     let mut rest = Vec::new();
+    #[expect(clippy::disallowed_methods, reason = "the server is our own")]
     match stream.read_to_end(&mut rest) {
         Ok(_) => true,
         Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
