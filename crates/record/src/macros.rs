@@ -80,25 +80,25 @@ macro_rules! log {
     }};
 }
 
-/// Logs at level DEBUG; see [`log!`].
+/// Logs at level DEBUG; see [`log!`](crate::log!).
 #[macro_export]
 macro_rules! debug {
     ($($log:tt)*) => { $crate::log!($crate::Level::DEBUG, $($log)*) };
 }
 
-/// Logs at level INFO: `info!("took %d of %s", count, name)`; see [`log!`].
+/// Logs at level INFO: `info!("took %d of %s", count, name)`; see [`log!`](crate::log!).
 #[macro_export]
 macro_rules! info {
     ($($log:tt)*) => { $crate::log!($crate::Level::INFO, $($log)*) };
 }
 
-/// Logs at level WARN; see [`log!`].
+/// Logs at level WARN; see [`log!`](crate::log!).
 #[macro_export]
 macro_rules! warn {
     ($($log:tt)*) => { $crate::log!($crate::Level::WARN, $($log)*) };
 }
 
-/// Logs at level ERROR; see [`log!`].
+/// Logs at level ERROR; see [`log!`](crate::log!).
 #[macro_export]
 macro_rules! error {
     ($($log:tt)*) => { $crate::log!($crate::Level::ERROR, $($log)*) };

@@ -1,7 +1,7 @@
 //! `advise`: problems worth a look, each with its cause, evidence and query.
 //!
-//! One pass measures ([`measure`]); a second, short one looks only at what the first made suspicious ([`look`]);
-//! detectors turn both into advice ([`detect`]), which is ranked by severity and by what a fix would save.
+//! One pass measures (`measure`); a second, short one looks only at what the first made suspicious (`look`);
+//! detectors turn both into advice (`detect`), which is ranked by severity and by what a fix would save.
 
 mod detect;
 mod look;
