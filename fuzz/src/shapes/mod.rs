@@ -46,7 +46,11 @@ static SHAPES: &[Shape] = &[
         ..Shape::of::<traceloom_memlyze::Memlyze>(memlyze::restore_magic)
     },
     Shape::of::<traceloom_nytprof::Nytprof>(nytprof::restore_magic),
-    Shape::of::<traceloom_nytprof::pynytprof::Pynytprof>(nytprof::restore_pynytprof_magic),
+    // The first writers set no tag before a chunk: what is known of it has no bytes.
+    Shape {
+        has_records_without_bytes: true,
+        ..Shape::of::<traceloom_nytprof::pynytprof::Pynytprof>(nytprof::restore_pynytprof_magic)
+    },
     // A chunk in text, or with parts that overlap, is lent as it stands and then decoded; parts may be empty.
     Shape { has_records_without_bytes: true, ..Shape::of::<traceloom_wtf::Wtf>(wtf::restore_magic) },
 ];
