@@ -26,6 +26,7 @@ pub mod edit;
 mod element;
 pub mod findings;
 mod info;
+pub mod live;
 mod probe;
 pub mod raw;
 mod read;

@@ -1,0 +1,192 @@
+//! The side that captures.
+
+use std::{
+    io::{self, Read, Write},
+    time::{Duration, Instant},
+};
+
+use traceloom_core::{ByteOrder, Error, Options, Result, Source};
+
+use super::{
+    decode::{Decoder, Part},
+    message::{Accepted, FrameTime, Message},
+};
+use crate::{
+    Header, Reader,
+    raw::{Layout, Version},
+};
+
+/// Descriptors of a large game are some hundred kilobytes.
+const MAX_DESCRIPTORS: u32 = 64 << 20;
+const BUFFER: usize = 64 << 10;
+/// A frame time is there at once or never.
+const FRAME_TIME: Duration = Duration::from_secs(2);
+
+/// A connection to a program that has EasyProfiler inside.
+///
+/// EasyProfiler looks at one message per read and drops the rest, so each request goes out alone and waits for its
+/// reply; leave some milliseconds after requests that have none.
+#[derive(Debug)]
+pub struct Client<S> {
+    stream: S,
+    patience: Duration,
+    decoder: Decoder,
+    buffer: Vec<u8>,
+}
+
+/// The blocks of a capture, as far as they came.
+#[derive(Debug)]
+pub struct Blocks {
+    /// Bytes that the program announced; `None` if it sent no blocks.
+    pub announced: Option<u32>,
+    /// Bytes that came and were written.
+    pub received: u64,
+    /// Why the rest did not come.
+    pub failure: Option<Error>,
+}
+
+impl<S: Read + Write> Client<S> {
+    /// Speaks over `stream`, of which reads must time out now and then; gives up when nothing arrives for `patience`.
+    pub fn new(stream: S, patience: Duration) -> Self {
+        Self { stream, patience, decoder: Decoder::default(), buffer: vec![0; BUFFER] }
+    }
+
+    /// Waits for the greeting. A program that serves another client sends none until that one leaves.
+    pub fn accepted(&mut self) -> Result<Accepted> {
+        self.wait(|message| match message {
+            Message::Accepted(accepted) => Some(accepted),
+            _ => None,
+        })
+    }
+
+    /// Sends a request.
+    pub fn send(&mut self, request: Message) -> Result<()> {
+        self.stream.write_all(&request.encode())?;
+        Ok(self.stream.flush()?)
+    }
+
+    /// Starts a capture.
+    pub fn start(&mut self) -> Result<()> {
+        self.send(Message::StartCapture)?;
+        self.wait(|message| (message == Message::CaptureStarted).then_some(()))
+    }
+
+    /// Asks for the frame time; programs with EasyProfiler 1.0 never answer.
+    pub fn frame_time(&mut self) -> Result<FrameTime> {
+        self.send(Message::FrameTimeWanted)?;
+        let patience = self.patience;
+        self.patience = patience.min(FRAME_TIME);
+        let time = self.wait(|message| match message {
+            Message::FrameTime(time) => Some(time),
+            _ => None,
+        });
+        self.patience = patience;
+        time
+    }
+
+    /// Asks for the descriptors. Never ask between a stop and its blocks: EasyProfiler would drop these.
+    pub fn descriptors(&mut self) -> Result<Descriptors> {
+        self.send(Message::DescriptorsWanted)?;
+        let mut payload = Vec::new();
+        loop {
+            match self.part()? {
+                Part::Message(Message::Descriptors { bytes }) if bytes > MAX_DESCRIPTORS => {
+                    return Err(Error::limit("bytes of descriptors", bytes.into(), MAX_DESCRIPTORS.into()));
+                }
+                Part::Message(Message::DescriptorsEnd) => return Ok(Descriptors(payload)),
+                Part::Message(_) => {}
+                Part::Payload(bytes) => payload.extend_from_slice(bytes),
+            }
+        }
+    }
+
+    /// Ends the capture and writes its blocks, a `.prof` file, to `out`. Whatever came before a failure is written, too.
+    pub fn stop(&mut self, out: &mut dyn Write) -> Result<Blocks> {
+        self.send(Message::StopCapture)?;
+        let mut blocks = Blocks { announced: None, received: 0, failure: None };
+        loop {
+            match self.part() {
+                Ok(Part::Message(Message::Blocks { bytes })) => blocks.announced = Some(bytes),
+                Ok(Part::Message(Message::BlocksEnd)) => return Ok(blocks),
+                Ok(Part::Message(_)) => {}
+                Ok(Part::Payload(bytes)) => {
+                    out.write_all(bytes)?;
+                    blocks.received += bytes.len() as u64;
+                }
+                Err(error) => {
+                    blocks.failure = Some(error);
+                    return Ok(blocks);
+                }
+            }
+        }
+    }
+
+    /// Waits for the message that `pick` takes; late replies to earlier requests are passed over.
+    fn wait<T>(&mut self, mut pick: impl FnMut(Message) -> Option<T>) -> Result<T> {
+        loop {
+            if let Part::Message(message) = self.part()?
+                && let Some(picked) = pick(message)
+            {
+                return Ok(picked);
+            }
+        }
+    }
+
+    fn part(&mut self) -> Result<Part<'_>> {
+        while !self.decoder.has_part()? {
+            self.read()?;
+        }
+        let part = self.decoder.next_part()?;
+        part.ok_or_else(|| Error::internal("a part of a message was there and is gone"))
+    }
+
+    /// Feeds whatever arrives next.
+    fn read(&mut self) -> Result<()> {
+        let deadline = Instant::now() + self.patience;
+        loop {
+            match self.stream.read(&mut self.buffer) {
+                Ok(0) => {
+                    let message = "the program closed the connection";
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message).into());
+                }
+                Ok(len) => {
+                    self.decoder.feed(self.buffer.get(..len).unwrap_or_default());
+                    return Ok(());
+                }
+                Err(error) if is_pause(&error) && Instant::now() < deadline => {}
+                Err(error) if is_pause(&error) => {
+                    let message = format!("the program sent nothing for {} s", self.patience.as_secs());
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, message).into());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// Whether a read ended without bytes and may be tried again.
+pub(super) fn is_pause(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+/// The payload that describes the blocks of a program.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Descriptors(pub Vec<u8>);
+
+impl Descriptors {
+    /// Bytes before the first descriptor: signature, version, count, sum of sizes.
+    pub(super) const HEAD: usize = 20;
+
+    /// Reads the descriptors, as records of a file that has nothing else.
+    pub fn open(&self, options: &Options) -> Result<Reader> {
+        let word =
+            |at: usize| self.0.get(at..).and_then(|rest| rest.first_chunk()).map(|word| u32::from_le_bytes(*word));
+        let version = Version(word(4).unwrap_or(Version::V2_1_0.0));
+        let mut header = Header::new(Layout::real(version, ByteOrder::Little), version);
+        header.descriptors_count = word(8).unwrap_or(0);
+        header.descriptors_memory_size = self.0.len().saturating_sub(Self::HEAD) as u64;
+        let mut image = crate::create(Vec::new(), &header)?.finish()?;
+        image.extend_from_slice(self.0.get(Self::HEAD..).unwrap_or_default());
+        crate::open(Source::bytes(image), options)
+    }
+}
