@@ -10,9 +10,9 @@ mod targets;
 
 use traceloom_core::{Codec, Limits, Mode, Options};
 
-pub use crate::targets::{edit::edit, export::export, read::read, rewrite::rewrite, tables::tables};
+pub use crate::targets::{edit::edit, export::export, live::live, read::read, rewrite::rewrite, tables::tables};
 
-/// Defines a target: `target!(direction, codec)`.
+/// Defines a target: `target!(direction, codec)`, or `target!(direction)` for one that is not about a file.
 #[macro_export]
 macro_rules! target {
     ($direction:ident, $codec:ty) => {
@@ -26,6 +26,14 @@ macro_rules! target {
             size
         });
 
+        $crate::target!(@same_each_time);
+    };
+    ($direction:ident) => {
+        libfuzzer_sys::fuzz_target!(|bytes: &[u8]| $crate::$direction(bytes));
+
+        $crate::target!(@same_each_time);
+    };
+    (@same_each_time) => {
         /// Takes the place of the C library's, with which hash maps get their keys: their order is then the same
         /// each time, and a run depends on nothing but its inputs.
         #[unsafe(no_mangle)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod edit;
 pub(crate) mod export;
+pub(crate) mod live;
 pub(crate) mod read;
 pub(crate) mod rewrite;
 pub(crate) mod tables;

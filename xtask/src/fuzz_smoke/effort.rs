@@ -22,6 +22,7 @@ const RUNS: &[(&str, u32)] = &[
     ("cnanolog_tables", 2_500),
     ("easyprofiler_edit", 4_500),
     ("easyprofiler_export", 1_200),
+    ("easyprofiler_live", 200_000),
     ("easyprofiler_read", 12_000),
     ("easyprofiler_rewrite", 11_000),
     ("easyprofiler_tables", 2_500),
