@@ -2,6 +2,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod figures;
+pub(crate) mod live;
 
 use std::{
     ffi::OsString,
@@ -239,6 +240,19 @@ Examples:
     on l.ts_ns between s.ts_ns and s.ts_ns + s.dur_ns'        both on one time axis
   traceloom query game.prof                                   a prompt")]
     Query(answers::Query),
+
+    /// Capture a running program that has EasyProfiler inside.
+    ///
+    /// Connects to the program, starts a capture, and shows the frame time until Ctrl-C, Enter or `--for` ends it. The
+    /// program serves one client at a time; if the connection is lost, the capture goes on in the program, and this
+    /// command connects again.
+    #[command(after_help = "\
+Examples:
+  traceloom capture                                             this machine, port 28077
+  traceloom capture --for 10s -o spike.prof 127.0.0.1:28077
+  traceloom capture --list                                      the blocks of the program
+  traceloom capture --set Physics=off-recursive --for 5s")]
+    Capture(live::Capture),
 
     /// Write a sample trace of each format, list questions to ask it, and open all of them in the browser.
     #[command(after_help = "\

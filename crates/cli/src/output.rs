@@ -206,6 +206,11 @@ pub(crate) fn warn_once(path: &Path, findings: &Findings) {
     }
 }
 
+/// Whether somebody watches standard error.
+pub(crate) fn is_shown() -> bool {
+    io::stderr().is_terminal() && !is_quiet()
+}
+
 /// Says on standard error what the reader of an answer should know.
 pub(crate) fn note(text: &str) {
     if is_quiet() {

@@ -1,7 +1,6 @@
 //! A progress bar on standard error for reads that take longer than half a second.
 
 use std::{
-    io::{self, IsTerminal},
     path::Path,
     sync::{Arc, Mutex, PoisonError, Weak},
     time::{Duration, Instant},
@@ -9,7 +8,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::output::is_quiet;
+use crate::output::is_shown;
 
 const PATIENCE: Duration = Duration::from_millis(500);
 const REFRESH: Duration = Duration::from_millis(100);
@@ -34,7 +33,7 @@ impl Progress {
         if let Some(state) = current.upgrade() {
             return Self(state);
         }
-        let (now, is_shown) = (Instant::now(), io::stderr().is_terminal() && !is_quiet());
+        let (now, is_shown) = (Instant::now(), is_shown());
         let state = Arc::new(Mutex::new(State { is_shown, started: now, drawn: now, bar: None }));
         *current = Arc::downgrade(&state);
         Self(state)

@@ -1,6 +1,7 @@
 //! One module per verb.
 
 mod advise;
+mod capture;
 mod check;
 mod convert;
 mod demo;
@@ -54,6 +55,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Query(_) => {
             Err(Error::unsupported("this build has no SQL; `cargo install traceloom-cli` includes it"))
         }
+        Command::Capture(arguments) => capture::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Formats => formats(),
         Command::Completions(arguments) => {

@@ -1,6 +1,7 @@
 //! The program as a user runs it.
 
 mod answers;
+mod capture;
 mod damage;
 mod edit;
 mod figures;

@@ -1,0 +1,45 @@
+//! Arguments of the verbs that talk to running programs.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use traceloom_core::parse_duration;
+
+#[derive(Args, Debug)]
+pub(crate) struct Capture {
+    /// Host and port of the program.
+    #[arg(value_name = "HOST[:PORT]", default_value = "127.0.0.1:28077")]
+    pub(crate) program: String,
+    /// Output file.
+    #[arg(short, long, value_name = "FILE", default_value = "capture.prof")]
+    pub(crate) output: PathBuf,
+    /// Stop after this time, such as `10s` (default: at Ctrl-C or Enter).
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) duration_ns: Option<i64>,
+    /// Wait until the program runs.
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// List the blocks of the program and their status, and capture nothing.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Turn blocks on or off before the capture, by name or number; may be repeated.
+    ///
+    /// STATUS is off, on, force-on, off-recursive, on-without-children or force-on-without-children.
+    #[arg(long = "set", value_name = "BLOCK=STATUS")]
+    pub(crate) statuses: Vec<String>,
+    /// Record context switches.
+    #[arg(long, value_enum, value_name = "SWITCH")]
+    pub(crate) event_tracing: Option<Switch>,
+    /// Record context switches with low priority (Windows).
+    #[arg(long, value_enum, value_name = "SWITCH")]
+    pub(crate) low_priority: Option<Switch>,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(crate) enum Switch {
+    /// Turn it on.
+    On,
+    /// Turn it off.
+    Off,
+}

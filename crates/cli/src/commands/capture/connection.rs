@@ -1,0 +1,137 @@
+//! A connection to a program, by TCP.
+
+use std::{
+    fmt,
+    io::{self, Write},
+    net::{SocketAddr, TcpStream, ToSocketAddrs},
+    time::Duration,
+};
+
+use traceloom::easyprofiler::live::{Accepted, Blocks, Client, Descriptors, FrameTime, Message, PORT};
+use traceloom_core::{Error, ErrorKind, Result};
+
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long a read may take before the client looks at the time.
+const READ: Duration = Duration::from_millis(50);
+/// EasyProfiler packs a capture before it sends the first byte, half a second or more.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// EasyProfiler reads requests that have no reply at its leisure, and drops what comes with them.
+const PAUSE: Duration = Duration::from_millis(30);
+
+/// Where the program listens.
+pub(super) struct Address {
+    text: String,
+    resolved: Vec<SocketAddr>,
+}
+
+impl Address {
+    /// Reads `HOST`, `HOST:PORT` or `[HOST]:PORT`.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let has_port = text.parse::<SocketAddr>().is_ok() || (!text.ends_with(']') && text.matches(':').count() == 1);
+        let text = match text {
+            _ if has_port => text.to_owned(),
+            _ if text.contains(':') && !text.starts_with('[') => format!("[{text}]:{PORT}"),
+            _ => format!("{text}:{PORT}"),
+        };
+        let resolved = text.to_socket_addrs();
+        let resolved = resolved.map_err(|error| Error::usage(format!("cannot find the host of {text}: {error}")))?;
+        Ok(Self { resolved: resolved.collect(), text })
+    }
+
+    pub(super) fn is_local(&self) -> bool {
+        self.resolved.iter().all(|address| address.ip().is_loopback())
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A client that was accepted.
+pub(super) struct Connection {
+    client: Client<TcpStream>,
+    accepted: Accepted,
+}
+
+impl Connection {
+    pub(super) fn open(address: &Address) -> Result<Self> {
+        let mut failure = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        for resolved in &address.resolved {
+            match TcpStream::connect_timeout(resolved, CONNECT) {
+                Ok(stream) => return Self::over(stream, address),
+                Err(error) => failure = error,
+            }
+        }
+        let message = format!("no program with EasyProfiler listens at {address}: {failure}");
+        Err(io::Error::new(failure.kind(), message).into())
+    }
+
+    fn over(stream: TcpStream, address: &Address) -> Result<Self> {
+        stream.set_read_timeout(Some(READ))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_nodelay(true)?;
+        let mut client = Client::new(stream, PATIENCE);
+        let accepted = client.accepted().map_err(|error| match error.kind() {
+            ErrorKind::Io(io) if io.kind() == io::ErrorKind::TimedOut => {
+                let message =
+                    format!("{address} does not greet; it serves one client at a time, is another connected?");
+                io::Error::new(io::ErrorKind::TimedOut, message).into()
+            }
+            _ => error,
+        })?;
+        Ok(Self { client, accepted })
+    }
+
+    /// Whether a capture runs already: one that the program or an earlier client started.
+    pub(super) fn is_profiling(&self) -> bool {
+        self.accepted.is_profiling
+    }
+
+    pub(super) fn start(&mut self) -> Result<()> {
+        self.client.start()
+    }
+
+    pub(super) fn stop(&mut self, out: &mut dyn Write) -> Result<Blocks> {
+        self.client.stop(out)
+    }
+
+    pub(super) fn frame_time(&mut self) -> Result<FrameTime> {
+        self.client.frame_time()
+    }
+
+    pub(super) fn descriptors(&mut self) -> Result<Descriptors> {
+        self.client.descriptors()
+    }
+
+    /// Sends a request that has no reply.
+    pub(super) fn set(&mut self, request: Message) -> Result<()> {
+        self.client.send(request)?;
+        std::thread::sleep(PAUSE);
+        Ok(())
+    }
+}
+
+/// Whether the program is there and does not answer.
+pub(super) fn is_silence(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Io(io) if io.kind() == io::ErrorKind::TimedOut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_need_no_port() {
+        let parsed = |text: &str| Address::parse(text).map(|address| address.to_string()).unwrap_or_default();
+        assert_eq!(parsed("127.0.0.1"), "127.0.0.1:28077");
+        assert_eq!(parsed("localhost:1234"), "localhost:1234");
+        assert_eq!(parsed("::1"), "[::1]:28077");
+        assert_eq!(parsed("[::1]"), "[::1]:28077");
+        assert_eq!(parsed("[::1]:99"), "[::1]:99");
+        assert!(Address::parse("::1").is_ok_and(|address| address.is_local()));
+        assert!(Address::parse("192.0.2.1").is_ok_and(|address| !address.is_local()));
+        assert!(Address::parse("localhost:high").is_err());
+    }
+}

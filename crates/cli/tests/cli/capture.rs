@@ -1,0 +1,192 @@
+//! `capture`, against a program that replays a recorded session.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    process::{Command, Output},
+    thread::{self, JoinHandle},
+};
+
+use super::{Folder, assert_snapshot, fixture, stderr, stdout, traceloom};
+
+/// What the program does with its connections, one after the other.
+#[derive(Clone, Copy)]
+enum Life {
+    /// Serves it to its end.
+    Whole,
+    /// Closes it at the first request for the frame time.
+    LosesConnection,
+    /// Dies after so many bytes of the blocks.
+    DiesAfter(usize),
+    /// Has nothing to send.
+    Empty,
+}
+
+/// The bytes that the recorded program sent in reply to a request.
+fn reply(session: &[u8], kind: u8) -> &[u8] {
+    match kind {
+        1 => &session[186..191],
+        3 => &session[204..],
+        7 => &session[8..173],
+        14 => &session[173..186],
+        _ => &[],
+    }
+}
+
+fn session() -> Vec<u8> {
+    fs::read(fixture("easy_profiler-2.1.0/net_session.bin")).expect("a fixture")
+}
+
+/// Starts the program; it gives the requests back that it got.
+fn program(lives: &'static [Life]) -> (String, JoinHandle<Vec<Vec<u8>>>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let served = thread::spawn(move || {
+        let connections = lives.iter().map(|life| {
+            let (stream, _) = listener.accept().expect("a client");
+            serve(stream, *life)
+        });
+        connections.collect()
+    });
+    (address, served)
+}
+
+fn serve(mut stream: TcpStream, life: Life) -> Vec<u8> {
+    let (session, mut requests) = (session(), Vec::new());
+    stream.write_all(&session[..8]).expect("a client");
+    let mut head = [0; 5];
+    while stream.read_exact(&mut head).is_ok() {
+        assert_eq!(head[..4], [0x8d, 0xa1, 0x33, 0x01]);
+        requests.push(head[4]);
+        let mut extra = match head[4] {
+            10 => vec![0; 5],
+            11 | 12 => vec![0],
+            _ => Vec::new(),
+        };
+        stream.read_exact(&mut extra).expect("the rest of a request");
+        requests.extend(extra);
+        let reply = reply(&session, head[4]);
+        let reply = match (life, head[4]) {
+            (Life::LosesConnection, 14) => return requests,
+            (Life::DiesAfter(bytes), 3) => &reply[..9 + bytes],
+            (Life::Empty, 3) => &reply[reply.len() - 5..],
+            _ => reply,
+        };
+        stream.write_all(reply).expect("a client");
+        if matches!((life, head[4]), (Life::DiesAfter(_), 3)) {
+            return requests;
+        }
+    }
+    requests
+}
+
+fn capture(folder: &Folder, address: &str, more: &[&str]) -> Output {
+    let output = folder.path("c.prof");
+    traceloom(&[&["capture", "--for", "700ms", "-o", &output, address], more].concat())
+}
+
+#[test]
+fn a_capture_is_the_file_that_the_program_sent() {
+    let folder = Folder::new();
+    let (address, served) = program(&[Life::Whole]);
+    let output = capture(&folder, &address, &["--set", "Net job=off", "--event-tracing", "off"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(fs::read(folder.path("c.prof")).expect("a capture"), session()[213..2003]);
+    assert!(stderr(&output).contains("frame time 22 µs, longest 31 µs"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("c.prof, 1790 B"), "{}", stderr(&output));
+    let requests = served.join().expect("the program").remove(0);
+    assert_eq!(requests, [&[11, 0, 7, 10, 2, 0, 0, 0, 0, 1][..], &[14, 3]].concat());
+
+    let again = capture(&folder, &address, &[]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(stderr(&again).contains("exists already; choose another name with -o"), "{}", stderr(&again));
+}
+
+#[test]
+fn blocks_are_listed() {
+    let (address, _) = program(&[Life::Whole]);
+    let output = traceloom(&["capture", "--list", &address]);
+    assert_snapshot("capture-list", &stdout(&output));
+}
+
+#[test]
+fn a_lost_connection_is_opened_again() {
+    let folder = Folder::new();
+    let (address, served) = program(&[Life::LosesConnection, Life::Whole]);
+    let output = capture(&folder, &address, &[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(fs::read(folder.path("c.prof")).expect("a capture"), session()[213..2003]);
+    // The second greeting says that nothing is recorded, so the program is a new one.
+    assert!(stderr(&output).contains("the program was restarted; the capture starts from here"), "{}", stderr(&output));
+    let requests = served.join().expect("the program");
+    assert_eq!(requests[0], [1, 14]);
+    assert_eq!(requests[1].first().zip(requests[1].last()), Some((&1, &3)));
+}
+
+#[test]
+fn the_blocks_of_a_program_that_dies_are_kept() {
+    let folder = Folder::new();
+    let (address, _) = program(&[Life::DiesAfter(1000)]);
+    let output = capture(&folder, &address, &[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(fs::read(folder.path("c.prof")).expect("a capture"), session()[213..1213]);
+    assert!(stderr(&output).contains("is incomplete, 1000 of 1790 bytes: "), "{}", stderr(&output));
+    let (whole, broken) = (folder.path("whole.prof"), folder.path("c.prof"));
+    assert!(traceloom(&["repair", &broken, &whole]).status.success());
+    assert!(traceloom(&["check", "--strict", &whole]).status.success());
+}
+
+#[test]
+fn nothing_is_written_where_nothing_came() {
+    for (lives, sentence) in [
+        (&[Life::Empty][..], "the program has recorded nothing"),
+        (&[Life::DiesAfter(0)], "the program closed the connection"),
+    ] {
+        let folder = Folder::new();
+        let (address, _) = program(lives);
+        let output = capture(&folder, &address, &[]);
+        assert!(!output.status.success());
+        assert!(stderr(&output).contains(sentence), "{}", stderr(&output));
+        assert!(folder.names().is_empty());
+    }
+}
+
+#[test]
+fn wrong_peers_and_wishes_get_one_sentence() {
+    let folder = Folder::new();
+    let (address, _) = program(&[Life::Whole]);
+    let output = capture(&folder, &address, &["--set", "Net jib=off"]);
+    assert!(stderr(&output).contains("the program has no block `Net jib`"), "{}", stderr(&output));
+
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let web = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a client");
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").expect("a client");
+    });
+    let output = capture(&folder, &address, &[]);
+    web.join().expect("the server");
+    assert!(stderr(&output).contains("does not speak EasyProfiler's protocol"), "{}", stderr(&output));
+    let nobody = capture(&folder, &address, &[]);
+    assert_eq!(nobody.status.code(), Some(2));
+    assert!(stderr(&nobody).contains("no program with EasyProfiler listens at 127.0.0.1:"), "{}", stderr(&nobody));
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_ends_the_capture() {
+    let folder = Folder::new();
+    let (address, served) = program(&[Life::Whole]);
+    let mut capture = Command::new(env!("CARGO_BIN_EXE_traceloom"));
+    let capture = capture.args(["capture", "--quiet", "-o", &folder.path("c.prof"), &address]);
+    let mut capture = capture.spawn().expect("the program starts");
+    // The first request comes after the handler was set.
+    thread::sleep(std::time::Duration::from_millis(1500));
+    let kill = Command::new("kill").args(["-INT", &capture.id().to_string()]).status();
+    assert!(kill.expect("kill starts").success());
+    assert!(capture.wait().expect("an end").success());
+    assert_eq!(fs::read(folder.path("c.prof")).expect("a capture"), session()[213..2003]);
+    served.join().expect("the program");
+}
