@@ -141,23 +141,9 @@ pub(crate) fn damage() -> Outcome {
     if IS_DAMAGED.load(Ordering::Relaxed) { Outcome::Findings } else { Outcome::Fine }
 }
 
-/// Warnings for which records are missing, although the tool of the format reads the rest of the file.
-static MISSING: &[&str] = &[
-    "block-short",
-    "calls-tail",
-    "entry-cut",
-    "event-cut",
-    "resynchronised",
-    "switch-short",
-    "threads-missing",
-    "truncated",
-    "zeros",
-];
-
 /// Remembers whether data of an input is missing: the program then exits with 1, whatever the verb.
 pub(crate) fn note_damage(findings: &Findings) {
-    let is_missing = |code: &str| code.rsplit('.').next().is_some_and(|name| MISSING.contains(&name));
-    if findings.worst() == Some(Severity::Error) || findings.counts().keys().any(|code| is_missing(code)) {
+    if findings.is_data_missing() {
         IS_DAMAGED.store(true, Ordering::Relaxed);
     }
 }

@@ -32,6 +32,17 @@ impl fmt::Display for Severity {
     }
 }
 
+/// What a finding says about the data that is read.
+///
+/// It is not the severity: a tool may refuse a file that has everything, and read one that lacks half.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Data {
+    /// All that was recorded is read, or can be told from what is read.
+    Complete,
+    /// Records, names or values are missing, or cannot be trusted.
+    Missing,
+}
+
 /// One thing that can be wrong, as a row of a format's table of rules.
 ///
 /// `code` is `format.name` and an anchor on the format's page. `message` is a sentence in which
@@ -42,27 +53,36 @@ pub struct Rule {
     pub code: &'static str,
     /// What strict mode makes of it.
     pub severity: Severity,
+    /// Whether something is missing then.
+    pub data: Data,
     /// Sentence for people, with placeholders.
     pub message: &'static str,
 }
 
 /// Declares the rules of a format as statics, and the table `RULES` of all of them.
 ///
+/// The data is complete unless a rule says `Missing`.
+///
 /// ```
 /// traceloom_core::rules! { "example":
 ///     PADDING "padding" Warning "the padding is {found}, not 0";
+///     CUT "cut" Warning Missing "the file ends early";
 /// }
 /// assert_eq!(PADDING.code, "example.padding");
-/// assert_eq!(RULES.len(), 1);
+/// assert_eq!(CUT.data, traceloom_core::Data::Missing);
+/// assert_eq!(RULES.len(), 2);
 /// ```
 #[macro_export]
 macro_rules! rules {
-    ($format:literal: $($name:ident $code:literal $severity:ident $message:literal;)*) => {
+    (@data) => { $crate::Data::Complete };
+    (@data $data:ident) => { $crate::Data::$data };
+    ($format:literal: $($name:ident $code:literal $severity:ident $($data:ident)? $message:literal;)*) => {
         $(
             #[doc = $message]
             pub static $name: $crate::Rule = $crate::Rule {
                 code: concat!($format, ".", $code),
                 severity: $crate::Severity::$severity,
+                data: $crate::rules!(@data $($data)?),
                 message: $message,
             };
         )*
@@ -214,6 +234,11 @@ impl Findings {
             *self.counts.entry(code).or_default() += count;
         }
         self.kept.extend(other.kept);
+    }
+
+    /// Whether data of the file is missing.
+    pub fn is_data_missing(&self) -> bool {
+        self.kept.iter().any(|finding| finding.rule.data == Data::Missing)
     }
 
     /// The worst severity, if anything was found.

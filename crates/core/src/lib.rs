@@ -29,7 +29,7 @@ pub use crate::{
     },
     date::{civil, date_time},
     error::{Error, ErrorKind, Result},
-    finding::{Finding, Findings, Rule, Severity, Value},
+    finding::{Data, Finding, Findings, Rule, Severity, Value},
     limits::{Limits, reserve},
     position::{Located, Position},
     read::{ByteOrder, Cursor, ReadAt, Source, Window, find_nul},

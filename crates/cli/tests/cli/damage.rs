@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::{Folder, stderr, stdout, traceloom};
+use crate::{Folder, fixture_of, stderr, stdout, traceloom};
 
 /// The samples that `demo` writes, and the first part of each in `cut`.
 fn cut_samples() -> Folder {
@@ -88,4 +88,18 @@ fn a_missing_file_does_not_stop_the_others() {
         assert_eq!(output.status.code(), Some(2), "{order:?}");
         assert_eq!(stdout(&output), stdout(&traceloom(&["log", "--sort", &log])), "{order:?}");
     }
+}
+
+#[test]
+fn a_form_that_its_tool_refuses_is_complete() {
+    let folder = Folder::new();
+    let partial = folder.path("partial.wtf-json");
+    assert!(
+        traceloom(&["convert", "--to", "wtf:json-partial", &fixture_of("wtf", "js-mix.wtf-trace"), &partial])
+            .status
+            .success()
+    );
+    assert_eq!(traceloom(&["check", &partial]).status.code(), Some(1));
+    let output = traceloom(&["stats", &partial]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }

@@ -5,7 +5,7 @@ use std::{
     io::{self, BufReader, Read},
 };
 
-use crate::{Error, Finding, Findings, Limits, Mode, Position, Result, Rule, Severity, Source, spill::temporary};
+use crate::{Data, Error, Finding, Findings, Limits, Mode, Position, Result, Rule, Severity, Source, spill::temporary};
 
 /// A compression that may lie around any format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -58,6 +58,7 @@ impl fmt::Display for Compression {
 pub(crate) static DAMAGED: Rule = Rule {
     code: "bytes.compressed-damage",
     severity: Severity::Error,
+    data: Data::Missing,
     message: "the {compression} data is cut or damaged ({reason}); {bytes} decompressed bytes are read",
 };
 

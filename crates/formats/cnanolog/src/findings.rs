@@ -3,7 +3,7 @@
 //! Severity error means that the document's reader (sections 5, 7 and 8) or the original tool refuses the file for it.
 
 traceloom_core::rules! { "cnanolog":
-    HEADER_CUT "header-cut" Error
+    HEADER_CUT "header-cut" Error Missing
         "the file ends inside the header: {found} of 64 bytes; the rest counts as zero";
     MAGIC "magic" Error
         "the file does not begin with the magic number: {found}, not 0x4e414e4f";
@@ -13,7 +13,7 @@ traceloom_core::rules! { "cnanolog":
         "the endianness marker is {found}, not 0x01020304; the file is read as {order}";
     BIG_ENDIAN "big-endian" Note
         "the file is big-endian; the original reads it only on a machine of that byte order";
-    MAJOR_VERSION "major-version" Error
+    MAJOR_VERSION "major-version" Error Missing
         "the file has major version {found}; only version 1 is known";
     MINOR_VERSION "minor-version" Warning
         "the file has the newer minor version {major}.{minor}; it is read as 1.0";
@@ -33,7 +33,7 @@ traceloom_core::rules! { "cnanolog":
         "no dictionary is at {offset}: the magic is {found}, not 0x44494354";
     DICTIONARY_FOUND "dictionary-found" Warning
         "a dictionary was found at {offset}";
-    NO_DICTIONARY "no-dictionary" Error
+    NO_DICTIONARY "no-dictionary" Error Missing
         "there is no dictionary: {reason}; {consequence}";
     DICTIONARY_SUPPLIED "dictionary-supplied" Note
         "the {sites} sites of another file of the same run are used";
@@ -41,13 +41,13 @@ traceloom_core::rules! { "cnanolog":
         "the {sites} sites of another run are used; sites are numbered by first use, so messages may be those of other calls";
     DICTIONARY_UNUSED "dictionary-unused" Note
         "the file has a dictionary of its own; the supplied one is not used";
-    DICTIONARY_MISFIT "dictionary-misfit" Error
+    DICTIONARY_MISFIT "dictionary-misfit" Error Missing
         "the supplied dictionary does not fit: of {entries} entries, {unknown} have unknown ids and {misfits} have other arguments than their sites; {sites} sites are not used";
-    DICTIONARY_CUT "dictionary-cut" Error
+    DICTIONARY_CUT "dictionary-cut" Error Missing
         "the dictionary announces {expected} sites, {found} can be read";
     DICTIONARY_SIZE "dictionary-size" Warning
         "the dictionary says that it has {declared} bytes, it has {found}";
-    LEVELS_CUT "levels-cut" Error
+    LEVELS_CUT "levels-cut" Error Missing
         "the level section announces {expected} levels, {found} can be read";
     LEVELS_SIZE "levels-size" Warning
         "the level section says that it has {declared} bytes, it has {found}";
@@ -55,7 +55,7 @@ traceloom_core::rules! { "cnanolog":
         "the name of level {level} has {bytes} bytes; the original reads at most 31";
     LEVEL_NUMBER "level-number" Note
         "custom level {level} has the number of a built-in one, whose name counts";
-    TOO_MANY_ARGUMENTS "too-many-arguments" Error
+    TOO_MANY_ARGUMENTS "too-many-arguments" Error Missing
         "site {id} has {found} arguments, its type table has room for {most}";
     TYPES_RECOVERED "types-recovered" Warning
         "the type table of site {id} cannot be right: {stored}; from its format and entries it is {recovered}";
@@ -65,17 +65,17 @@ traceloom_core::rules! { "cnanolog":
         "{count} sites repeat an id; the last one counts";
     SPARSE_IDS "sparse-ids" Warning
         "ids are not the positions of the sites; the original looks sites up by position";
-    UNKNOWN_ID "unknown-id" Error
+    UNKNOWN_ID "unknown-id" Error Missing
         "an entry has the unknown id {id}; the dictionary has {sites} sites";
-    ENTRY_OVERRUN "entry-overrun" Error
+    ENTRY_OVERRUN "entry-overrun" Error Missing
         "an entry says that it has {bytes} bytes of arguments, {left} are left";
     ENTRY_LENGTH "entry-length" Warning
         "an entry says that it has {bytes} bytes of arguments, but other entries lie in them";
-    ZEROS "zeros" Warning
+    ZEROS "zeros" Warning Missing
         "zeros stand where an entry should: this part of the file was never written";
-    ENTRY_CUT "entry-cut" Warning
+    ENTRY_CUT "entry-cut" Warning Missing
         "the entries end inside an entry header: {needed} bytes needed, {left} left";
-    RESYNCHRONISED "resynchronised" Warning
+    RESYNCHRONISED "resynchronised" Warning Missing
         "{bytes} bytes make no sense; entries go on after them";
     ARGUMENTS "arguments" Warning
         "the {bytes} bytes of arguments do not fit the types of site {id}; they are shown as they are";

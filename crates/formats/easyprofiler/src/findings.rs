@@ -17,13 +17,13 @@ traceloom_core::rules! { "easyprofiler":
         "record sizes count their own 2-byte prefix, as in the document";
     SIZE_DISAGREES "size-disagrees" Error
         "record sizes do not match their contents; strings are taken up to their NUL";
-    HEADER_CUT "header-cut" Error
+    HEADER_CUT "header-cut" Error Missing
         "the file ends inside the header: {found} of {expected} bytes; the rest counts as zero";
-    EMPTY_PROFILE "empty-profile" Error
+    EMPTY_PROFILE "empty-profile" Error Missing
         "the profile is empty: {blocks} blocks in {bytes} bytes; were all blocks still open when it was saved?";
-    NO_DESCRIPTORS "no-descriptors" Error
+    NO_DESCRIPTORS "no-descriptors" Error Missing
         "there are no descriptors: {count} in {bytes} bytes";
-    NO_THREADS "no-threads" Error
+    NO_THREADS "no-threads" Error Missing
         "the header counts no threads";
     PADDING "padding" Error
         "the header's padding is {found}, not 0";
@@ -41,23 +41,23 @@ traceloom_core::rules! { "easyprofiler":
         "the {what} has no closing NUL";
     SURPLUS "surplus" Note
         "{bytes} bytes follow the NUL of the {what}";
-    SWITCH_SIZE_ZERO "switch-size-zero" Error
+    SWITCH_SIZE_ZERO "switch-size-zero" Error Missing
         "a context switch has size 0";
-    SWITCH_SHORT "switch-short" Warning
+    SWITCH_SHORT "switch-short" Warning Missing
         "a context switch has {size} bytes, at least {needed} are needed; it is skipped";
-    BLOCK_SIZE_ZERO "block-size-zero" Error
+    BLOCK_SIZE_ZERO "block-size-zero" Error Missing
         "a block has size 0";
-    BLOCK_SHORT "block-short" Warning
+    BLOCK_SHORT "block-short" Warning Missing
         "a block has {size} bytes, at least 20 are needed; it is skipped";
-    RESYNCED "resynced" Error
+    RESYNCED "resynced" Error Missing
         "{bytes} bytes make no sense as a block and are skipped; the blocks go on at byte {next}";
     NO_NUMBER "no-name" Warning
         "a block has no name field, not even a NUL";
-    DESCRIPTOR_MISSING "descriptor-missing" Error
+    DESCRIPTOR_MISSING "descriptor-missing" Error Missing
         "a block refers to descriptor {descriptor} of {count}";
-    DESCRIPTOR_HOLE "descriptor-hole" Error
+    DESCRIPTOR_HOLE "descriptor-hole" Error Missing
         "a block refers to descriptor {descriptor}, which is empty";
-    VALUE_SHORT "value-short" Warning
+    VALUE_SHORT "value-short" Warning Missing
         "a value has {size} bytes, at least 34 are needed; it is shown as an event";
     VALUE_SIZE "value-size" Warning
         "a value says that it has {declared} bytes of data, {found} are there";
@@ -69,19 +69,19 @@ traceloom_core::rules! { "easyprofiler":
         "a {what} ended at {end}, before the capture began at {begin}; the original drops it";
     MEMORY_SIZE "memory-size" Error
         "the records need more than the {declared} bytes that the header gives them";
-    TRUNCATED "truncated" Warning
+    TRUNCATED "truncated" Warning Missing
         "the file ends inside a {what}: {needed} bytes needed, {left} left";
-    RECORDS_MISSING "records-missing" Error
+    RECORDS_MISSING "records-missing" Error Missing
         "the file ends although thread {thread} announces {left} more records";
-    THREADS_MISSING "threads-missing" Warning
+    THREADS_MISSING "threads-missing" Warning Missing
         "the header counts {expected} threads, the file ends after {found}";
-    THREADS_MARK_EARLY "threads-mark-early" Error
+    THREADS_MARK_EARLY "threads-mark-early" Error Missing
         "the threads end after {found}, the header counts {expected}";
-    COUNT_MISMATCH "count-mismatch" Error
+    COUNT_MISMATCH "count-mismatch" Error Missing
         "the header counts {expected} blocks and switches, {found} are there";
     TOO_DEEP "too-deep" Error
         "blocks are nested {levels} deep; the original stops at 255 levels";
-    THREADS_MARK "threads-mark" Error
+    THREADS_MARK "threads-mark" Error Missing
         "the mark after the threads is {found}, not 0x45617379";
     DOCUMENT_MARK_EARLY_VERSION "document-mark-version" Warning
         "a mark ends the threads of version {version}, as in the document; real files before 2.1.0 have none";
@@ -91,13 +91,13 @@ traceloom_core::rules! { "easyprofiler":
         "the mark before the bookmarks is 8 bytes wide, as in the document; the original takes its end for a bookmark";
     DOCUMENT_SECOND_MARK "document-second-mark" Warning
         "a second mark follows although there are no bookmarks, as in the document";
-    BOOKMARK_SHORT "bookmark-short" Error
+    BOOKMARK_SHORT "bookmark-short" Error Missing
         "a bookmark has {size} bytes, at least 13 are needed; it is skipped";
     BOOKMARK_NUL "bookmark-nul" Error
         "a bookmark's text has no closing NUL";
     DOCUMENT_MARK_TYPO "document-mark-typo" Error
         "the mark after the bookmarks is 0x45617329, as the document misspells it";
-    BOOKMARKS_MARK "bookmarks-mark" Error
+    BOOKMARKS_MARK "bookmarks-mark" Error Missing
         "the mark after the bookmarks is {found}, not 0x45617379";
     TRAILING "trailing" Note
         "{bytes} bytes follow the end of the file's contents";

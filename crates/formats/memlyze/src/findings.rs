@@ -7,17 +7,17 @@ traceloom_core::rules! { "memlyze":
         "the file begins with {found}, not with MTRC; the rest looks like a trace and is read";
     BIG_ENDIAN "big-endian" Error
         "the header is big-endian; the document asks for little-endian";
-    HEADER_CUT "header-cut" Error
+    HEADER_CUT "header-cut" Error Missing
         "the file ends inside the header, after {found} of 256 bytes; the rest counts as zero, and there are no events";
-    UNSUPPORTED_VERSION "unsupported-version" Error
+    UNSUPPORTED_VERSION "unsupported-version" Error Missing
         "the version is {found}, only 1 is known; the events are read as those of version 1";
     RESERVED_NONZERO "reserved-nonzero" Warning
         "reserved bytes of the header are not zero, the first is byte {offset}";
     METADATA_ABSENT "metadata-absent" Warning
         "there is no metadata: stacks and markers have numbers only";
-    METADATA_INVALID "metadata-invalid" Error
+    METADATA_INVALID "metadata-invalid" Error Missing
         "the metadata is not valid JSON: {reason}; what comes before is kept";
-    METADATA_NOT_OBJECT "metadata-not-object" Error
+    METADATA_NOT_OBJECT "metadata-not-object" Error Missing
         "the metadata is not a JSON object but {found}";
     METADATA_LENGTH "metadata-length" Error
         "the header gives the metadata {declared} bytes, the file has {left} there and the JSON ends after {found}; events are read from there";
@@ -33,7 +33,7 @@ traceloom_core::rules! { "memlyze":
         "the metadata has the key {key}, which the document does not know";
     FRAME_FIELD "frame-field" Warning
         "frame {frame} of stack {stack} has no usable {field}";
-    FRAME_MISSING "frame-missing" Error
+    FRAME_MISSING "frame-missing" Error Missing
         "frame {frame} of stack {stack} refers to {what} {id}, which is not in the metadata";
     GROWTH_MODE "growth-mode" Note
         "this is a trace of the upstream tracer: an ALLOC is the growth of one source line between two snapshots, a FREE its shrinking by an unstored size, so which memory was freed or leaked, from where and by which thread cannot be known; equal deltas of a snapshot count once";
@@ -43,23 +43,23 @@ traceloom_core::rules! { "memlyze":
         "marker name {id} and all others have numbers only: the tracer left the metadata empty";
     GROWTH_ADDRESS "growth-address" Warning
         "an event has the address {address} in a trace that begins with addresses of zero only; it is taken as growth too";
-    STACK_MISSING "stack-missing" Error
+    STACK_MISSING "stack-missing" Error Missing
         "stack {id} is not in the metadata";
-    MARKER_MISSING "marker-missing" Error
+    MARKER_MISSING "marker-missing" Error Missing
         "marker name {id} is not among the functions of the metadata";
     VARINT_PADDED "varint-padded" Warning
         "a varint is longer than its value needs; surplus bytes: {bytes}";
-    VARINT_TOO_LONG "varint-too-long" Error
+    VARINT_TOO_LONG "varint-too-long" Error Missing
         "a varint has more than 64 bits; the {left} bytes from this event on are not read";
-    UNKNOWN_EVENT "unknown-event" Error
+    UNKNOWN_EVENT "unknown-event" Error Missing
         "the event type {type} is unknown; events carry no length, so the {left} bytes from here on are not read";
-    EVENT_CUT "event-cut" Error
+    EVENT_CUT "event-cut" Error Missing
         "the file ends inside an event, {left} bytes of it are there; the recording or the copy was cut, and repair drops the piece";
     TIME_OVERFLOW "time-overflow" Warning
         "the deltas add up to more than 64 bits; the time stays at its largest value";
-    BLOCK_DAMAGED "block-damaged" Error
+    BLOCK_DAMAGED "block-damaged" Error Missing
         "the block of {bytes} bytes is damaged ({reason}); its events are left out";
-    BLOCK_LOST "block-lost" Error
+    BLOCK_LOST "block-lost" Error Missing
         "there is no block here ({reason}); the bytes up to the next one are left out";
     BLOCK_TIME "block-time" Warning
         "the block says that it begins {declared} microseconds after the start, its events before end at {found}";

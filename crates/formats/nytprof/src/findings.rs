@@ -21,9 +21,9 @@ traceloom_core::rules! { "nytprof":
         "a text line of {bytes} bytes in the compressed part; the original spoils those above 8192";
     TEXT_STRADDLES "text-straddles" Warning
         "a text line across a border of 163840 decompressed bytes; the original loses it";
-    TICKS_MISSING "ticks-missing" Error
+    TICKS_MISSING "ticks-missing" Error Missing
         "there is no attribute ticks_per_sec; 10000000 is assumed, the original divides by zero";
-    TICKS_ZERO "ticks-zero" Error
+    TICKS_ZERO "ticks-zero" Error Missing
         "ticks_per_sec is {value}; 10000000 is assumed, the original divides by zero";
     TICKS_LATE "ticks-late" Warning
         "ticks_per_sec comes after the first statement; the original divides the ones before by zero";
@@ -43,21 +43,21 @@ traceloom_core::rules! { "nytprof":
         "an integer is stored in more bytes than it needs";
     STRING_NOT_UTF8 "string-not-utf8" Warning
         "a string is marked as UTF-8 and is not";
-    UNKNOWN_TAG "unknown-tag" Error
+    UNKNOWN_TAG "unknown-tag" Error Missing
         "no record begins with {tag}; {skipped}";
-    STRING_TAG "string-tag" Error
+    STRING_TAG "string-tag" Error Missing
         "a string is expected, {tag} is found; the rest cannot be read";
-    TRUNCATED "truncated" Error
+    TRUNCATED "truncated" Error Missing
         "the file ends inside a {record} record: {needed} bytes needed, {left} left; repair drops the piece and ends the file properly";
-    ZLIB_HEADER "zlib-header" Error
+    ZLIB_HEADER "zlib-header" Error Missing
         "the compressed part is {found}, not zlib";
-    ZLIB_TRUNCATED "zlib-truncated" Error
+    ZLIB_TRUNCATED "zlib-truncated" Error Missing
         "the compressed part ends early: the run was killed or the copy cut; all {bytes} bytes that it gives are read, and repair ends the file properly";
-    ZLIB_DAMAGED "zlib-damaged" Error
+    ZLIB_DAMAGED "zlib-damaged" Error Missing
         "the compressed part is damaged ({reason}); {bytes} bytes before that are read";
-    ZLIB_CHECKSUM "zlib-checksum" Error
+    ZLIB_CHECKSUM "zlib-checksum" Error Missing
         "the checksum of the compressed part is wrong; all its {bytes} bytes are read";
-    ZLIB_NESTED "zlib-nested" Error
+    ZLIB_NESTED "zlib-nested" Error Missing
         "a compressed part begins inside the compressed part; the rest cannot be read";
     ZLIB_TRAILING "zlib-trailing" Note
         "{bytes} bytes follow the compressed part that are not the profiler's closing lines";
@@ -69,7 +69,7 @@ traceloom_core::rules! { "nytprof":
         "processes without an end: {count}, the first is {pid}; the run was cut short";
     FID_REDEFINED "fid-redefined" Warning
         "file {fid} is defined again, as {name}; the last one counts";
-    FID_UNDEFINED "fid-undefined" Error
+    FID_UNDEFINED "fid-undefined" Error Missing
         "a {record} record is in file {fid}, which is not defined; the original dies of it";
     FID_ZERO "fid-zero" Warning
         "a statement is in file 0, which does not exist";

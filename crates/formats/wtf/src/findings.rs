@@ -11,51 +11,51 @@ traceloom_core::rules! { "wtf":
         "the writer's version is {version}, newer than the original reader";
     LEGACY "legacy" Note
         "the file is in the packed, big-endian format that chunks replaced in 2013";
-    LEGACY_HEADER "legacy-header" Error
+    LEGACY_HEADER "legacy-header" Error Missing
         "the header of the packed format cannot be read: {what}";
-    CHUNK_SHORT "chunk-short" Error
+    CHUNK_SHORT "chunk-short" Error Missing
         "a chunk says that it has {length} bytes, its header and {parts} parts need {needed}";
-    CHUNK_CUT "chunk-cut" Error
+    CHUNK_CUT "chunk-cut" Error Missing
         "a chunk says that it has {length} bytes, {left} are there; what is there is read";
-    CHUNK_OVERLONG "chunk-overlong" Error
+    CHUNK_OVERLONG "chunk-overlong" Error Missing
         "a chunk says that it has {length} bytes, and nothing follows them that makes sense; another begins after {left}";
     CHUNK_UNALIGNED "chunk-unaligned" Error
         "a chunk has {length} bytes, which is not a multiple of 4, and another one follows";
-    CHUNK_LOST "chunk-lost" Error
+    CHUNK_LOST "chunk-lost" Error Missing
         "{bytes} bytes are no chunk; the next one that makes sense follows them";
     CHUNK_UNKNOWN "chunk-unknown" Warning
         "a chunk has the unknown type {type}; it is kept and not read";
-    TRAILING "trailing" Error
+    TRAILING "trailing" Error Missing
         "{bytes} bytes at the end are too few for a chunk";
     PART_UNKNOWN "part-unknown" Warning
         "a part has the unknown type {type}; it is kept and not read";
-    PART_MISPLACED "part-misplaced" Error
+    PART_MISPLACED "part-misplaced" Error Missing
         "a {type} part stands in a {chunk} chunk";
     PART_PAST_CHUNK "part-past-chunk" Warning
         "a {type} part reaches {bytes} bytes past its chunk; it is read all the same, as in the original";
-    PART_PAST_END "part-past-end" Error
+    PART_PAST_END "part-past-end" Error Missing
         "a {type} part reaches past the end of the file";
     PART_OVERLAP "part-overlap" Warning
         "a {type} part begins inside another one";
-    PART_LEFT_OUT "part-left-out" Warning
+    PART_LEFT_OUT "part-left-out" Warning Missing
         "a {type} part of {bytes} bytes is left out: too many parts lie on one another";
     PART_REPLACED "part-replaced" Warning
         "a {type} part is followed by another one of its kind in the same chunk; only the last counts";
     PART_UNALIGNED "part-unaligned" Error
         "an event buffer does not begin at a multiple of 4 bytes";
-    BUFFER_TAIL "buffer-tail" Error
+    BUFFER_TAIL "buffer-tail" Error Missing
         "an event buffer has {bytes} bytes, which is not a multiple of 4";
-    NO_EVENT_BUFFER "no-event-buffer" Error
+    NO_EVENT_BUFFER "no-event-buffer" Error Missing
         "an event chunk has no event buffer";
-    NO_HEADER_PART "no-header-part" Error
+    NO_HEADER_PART "no-header-part" Error Missing
         "a header chunk has no file header";
     NO_HEADER "no-header" Warning
         "no file header comes before the first events: the timebase is unknown";
     SECOND_HEADER "second-header" Warning
         "there is another file header; times after it count from its timebase, {shift} µs apart";
-    HEADER_JSON "header-json" Error
+    HEADER_JSON "header-json" Error Missing
         "the file header is no JSON object: {what}";
-    HEADER_TIMEBASE "header-timebase" Error
+    HEADER_TIMEBASE "header-timebase" Error Missing
         "the file header has no timebase";
     HEADER_FLAGS "header-flags" Error
         "the flags of the file header are no list";
@@ -65,13 +65,13 @@ traceloom_core::rules! { "wtf":
         "the metadata in the file header is no object";
     TIMEBASE_ODD "timebase-odd" Warning
         "the timebase is no number; it counts as one if it can be read as one, else as 0";
-    EVENT_UNDEFINED "event-undefined" Error
+    EVENT_UNDEFINED "event-undefined" Error Missing
         "an event has the wire id {wire}, which nothing defines; {bytes} bytes are passed over";
-    EVENT_UNREADABLE "event-unreadable" Error
+    EVENT_UNREADABLE "event-unreadable" Error Missing
         "an event of the type {name} has arguments of an unknown type; {bytes} bytes are passed over";
-    EVENT_CUT "event-cut" Warning
+    EVENT_CUT "event-cut" Warning Missing
         "the last event of a buffer is cut off: {needed} bytes needed, {left} left";
-    ARRAY_TOO_LONG "array-too-long" Error
+    ARRAY_TOO_LONG "array-too-long" Error Missing
         "an event of the type {name} needs {needed} bytes for its array, {left} are left; the original cannot allocate that";
     DEFINE_NAME "define-name" Error
         "the definition of wire id {wire} has arguments and no name";
@@ -93,34 +93,34 @@ traceloom_core::rules! { "wtf":
         "{argument} is no JSON text: {text}";
     GENERIC_NAME "generic-name" Error
         "the original takes the name {name} for a signature and dies of it";
-    ZONE_UNKNOWN "zone-unknown" Error
+    ZONE_UNKNOWN "zone-unknown" Error Missing
         "events happen in zone {zone}, which was never created";
-    JSON_SYNTAX "json-syntax" Error
+    JSON_SYNTAX "json-syntax" Error Missing
         "this is no JSON: {what}; the rest of the file is not read";
     JSON_PARTIAL "json-partial" Error
         "the file is a sequence of JSON documents; the original writes such files and cannot open them";
     JSON_KEYS "json-keys" Note
         "the version keys are spelled with underscores, as in the document; the original ignores them";
-    JSON_SHAPE "json-shape" Error
+    JSON_SHAPE "json-shape" Error Missing
         "{what}";
-    JSON_BASE64 "json-base64" Error
+    JSON_BASE64 "json-base64" Error Missing
         "the value of a {type} part is no base64 text";
     JSON_LENGTH "json-length" Error
         "the byteLength of a part is {declared}, its value has {found} bytes";
     JSON_EVENTS "json-events" Warning
         "events stand here as JSON; the original ignores them";
-    JSON_EVENTS_SYNTAX "json-events-syntax" Error
+    JSON_EVENTS_SYNTAX "json-events-syntax" Error Missing
         "a part that should hold events as JSON holds no JSON";
     SCRIPT "script" Warning
         "the file is a version 2 event list; today's original opens it and shows nothing";
     SCRIPT_RELAXED "script-relaxed" Error
         "the list has a trailing comma or no end, which version 2 allowed";
-    SCRIPT_EVENT "script-event" Warning
+    SCRIPT_EVENT "script-event" Warning Missing
         "an entry of the event list cannot be used: {what}";
-    CALLS_HEADER "calls-header" Error
+    CALLS_HEADER "calls-header" Error Missing
         "the header of the calls file cannot be read: {what}";
-    CALLS_FUNCTION "calls-function" Error
+    CALLS_FUNCTION "calls-function" Error Missing
         "a call refers to function {function}, which no module holds";
-    CALLS_TAIL "calls-tail" Warning
+    CALLS_TAIL "calls-tail" Warning Missing
         "{bytes} bytes at the end are too few for a call";
 }

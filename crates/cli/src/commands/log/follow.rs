@@ -7,7 +7,7 @@ use traceloom::cnanolog::{
     findings::{COUNT_MISMATCH, DICTIONARY_OFFSET_ZERO, NO_DICTIONARY},
     raw::HEADER_BYTES,
 };
-use traceloom_core::{Error, Finding, Records, Result, Severity};
+use traceloom_core::{Data, Error, Finding, Records, Result, Severity};
 
 use super::{
     Printer,
@@ -115,7 +115,7 @@ impl Followed {
 struct Told {
     /// What is wrong with the file as a whole is said once.
     codes: BTreeSet<&'static str>,
-    worst: Option<Severity>,
+    is_data_missing: bool,
 }
 
 impl Told {
@@ -132,7 +132,7 @@ impl Told {
                 offset >= from && (is_closed || offset < reader.resume_at())
             };
             if is_news && finding.rule.severity >= Severity::Warning {
-                self.worst = self.worst.max(Some(finding.rule.severity));
+                self.is_data_missing |= finding.rule.data == Data::Missing;
                 write_finding(&mut out, &display_name(log.trace.path()), finding)?;
             }
         }
@@ -140,7 +140,7 @@ impl Told {
     }
 
     fn outcome(&self) -> Outcome {
-        if self.worst == Some(Severity::Error) { Outcome::Findings } else { Outcome::Fine }
+        if self.is_data_missing { Outcome::Findings } else { Outcome::Fine }
     }
 }
 

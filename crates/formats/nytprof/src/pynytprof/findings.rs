@@ -23,9 +23,9 @@ traceloom_core::rules! { "pynytprof":
         "an empty line stands before the binary part";
     ZLIB "zlib" Note
         "the binary part is compressed, which the document announces for later";
-    ZLIB_DAMAGED "zlib-damaged" Error
+    ZLIB_DAMAGED "zlib-damaged" Error Missing
         "the compressed part is {reason}; {bytes} bytes of it are read";
-    PROCESS_MISSING "process-missing" Error
+    PROCESS_MISSING "process-missing" Error Missing
         "there is no process record";
     PROCESS_LENGTH "process-length" Error
         "the process record has a length, 21 bytes in all; the document has 17";
@@ -41,29 +41,29 @@ traceloom_core::rules! { "pynytprof":
         "chunk {tag} comes after chunk {before}; the document's order is P S D C E";
     CHUNK_REPEATED "chunk-repeated" Error
         "there is another chunk {tag}";
-    CHUNK_MISSING "chunk-missing" Error
+    CHUNK_MISSING "chunk-missing" Error Missing
         "there is no chunk {tag}";
     CHUNK_FOREIGN "chunk-foreign" Error
         "there is a chunk {tag}, which the document says is never written";
-    CHUNK_UNKNOWN "chunk-unknown" Error
+    CHUNK_UNKNOWN "chunk-unknown" Error Missing
         "no chunk begins with {tag}; the rest cannot be read";
     CHUNK_FORM "chunk-form" Error
         "chunk {tag} holds {form}, not what the document says";
-    CHUNK_LENGTH "chunk-length" Error
+    CHUNK_LENGTH "chunk-length" Error Missing
         "chunk {tag} has {length} bytes, which its records do not fill";
-    TRUNCATED "truncated" Error
+    TRUNCATED "truncated" Error Missing
         "the file ends inside {what}: {needed} bytes needed, {left} left; repair drops the piece and ends the file properly";
     FLAGS "flags" Warning
         "sub {sid} has the flags {flags}; the document says 0 for now";
-    NAME "name" Error
+    NAME "name" Error Missing
         "the name of sub {sid} is not UTF-8 or holds control characters";
     SUB_REPEATED "sub-repeated" Warning
         "sub {sid} is described again, as {name}";
     SUB_UNKNOWN "sub-unknown" Warning
         "calls refer to sub {sid}, which has no name";
-    NEWLINE_DAMAGE "newline-damage" Warning
+    NEWLINE_DAMAGE "newline-damage" Warning Missing
         "no byte 0a in {bytes} bytes of chunks: the tool's Python writer turns every 0a into 01, also in numbers";
-    END_MISSING "end-missing" Error
+    END_MISSING "end-missing" Error Missing
         "there is no terminator E";
     END_REPEATED "end-repeated" Error
         "there is another terminator E";
