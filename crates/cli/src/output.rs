@@ -210,6 +210,10 @@ pub(crate) fn note(text: &str) {
 pub(crate) fn report_loss(loss: &Loss) {
     let style = Styles::WARNING;
     for (what, count, example) in loss.entries().filter(|_| !is_quiet()) {
+        if what == Loss::REMAINING {
+            anstream::eprintln!("{style}warning:{style:#} {what}: {}", visible(example));
+            continue;
+        }
         let example = if says_something(example) { format!(" (such as {})", visible(example)) } else { String::new() };
         anstream::eprintln!("{style}lost:{style:#} {what}: {count}{example}");
     }

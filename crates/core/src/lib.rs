@@ -24,8 +24,9 @@ mod write;
 pub use crate::read::{Compression, Peeled, peel};
 pub use crate::{
     codec::{
-        Access, Amount, Checks, Clock, Codec, Describe, Descriptor, Edited, Fact, Fields, HeaderOf, Info, Listing,
-        Loss, Mode, Options, Order, RecordOf, RecordWriter, Records, Sample, Slice, Sniff, Text, Variant,
+        Access, Amount, Checks, Clock, Codec, Copied, Describe, Descriptor, Edited, Fact, Fields, HeaderOf, Info,
+        Listing, Loss, Mode, Options, Order, RecordOf, RecordWriter, Records, Sample, Slice, Sniff, Text, Variant,
+        checked,
     },
     date::{civil, date_time},
     error::{Error, ErrorKind, Result},

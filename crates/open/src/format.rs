@@ -4,7 +4,7 @@ use std::{io::Write, marker::PhantomData};
 
 use traceloom_core::{
     Codec, Describe, Descriptor, Edited, Error, Findings, Info, Options, Records, Result, Rule, Sample, Slice, Sniff,
-    Source,
+    Source, checked,
 };
 
 /// Receives the header and every record of a file: offset, length, contents. `false` stops the walk.
@@ -140,7 +140,7 @@ impl<C: Codec> Format for Erased<C> {
     }
 
     fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited> {
-        C::repair(source, out, options)
+        checked::<C, _>(out, options, |out| C::repair(source, out, options))
     }
 
     fn slice(&self, source: &Source, out: &mut dyn Write, slice: &Slice, options: &Options) -> Result<Edited> {
@@ -148,7 +148,7 @@ impl<C: Codec> Format for Erased<C> {
     }
 
     fn merge(&self, sources: &[Source], out: &mut dyn Write, options: &Options) -> Result<Edited> {
-        C::merge(sources, out, options)
+        checked::<C, _>(out, options, |out| C::merge(sources, out, options))
     }
 
     fn sample(&self) -> Result<Sample> {

@@ -78,6 +78,23 @@ fn every_window_and_source_gives_the_same() {
 }
 
 #[test]
+fn huge_numbers_are_survived_in_files_as_in_memory() {
+    each_case(|subject, case, bytes| {
+        if bytes.len() > 256 << 10 {
+            return;
+        }
+        for at in (0..bytes.len().min(128)).step_by(8) {
+            let mut changed = bytes.clone();
+            changed.iter_mut().skip(at).take(8).for_each(|byte| *byte = 0xff);
+            let options = Options::default();
+            let file = Source::spool(changed.as_slice(), &options.limits).unwrap();
+            let expected = walk(subject, Source::bytes(changed), &options);
+            assert_same(&expected, &walk(subject, file, &options), &format!("{}: bytes at {at}", case.name));
+        }
+    });
+}
+
+#[test]
 fn every_prefix_is_survived() {
     each_case(|subject, case, bytes| {
         let mut noise = Noise::new(bytes.len() as u64);

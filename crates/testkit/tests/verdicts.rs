@@ -1,10 +1,10 @@
-//! A check and a strict read never contradict each other: the one finds an error exactly if the other stops.
+//! A check, a strict read, a repair and a merge never contradict each other about what is fine.
 
 use std::sync::Mutex;
 
-use traceloom_core::{Options, Severity, Source};
+use traceloom_core::{Edited, Options, Result, Severity, Source};
 use traceloom_open::by_id;
-use traceloom_testkit::{Subject, each_case};
+use traceloom_testkit::{SUBJECTS, Subject, cases, default_roots, each_case};
 
 /// The literal examples of a document, which a strict read takes by the document and a check by the tool.
 const EXAMPLES: &str = "easyprofiler/document/literal_examples";
@@ -21,6 +21,64 @@ fn check_and_strict_agree_on_every_fixture_and_on_damaged_copies() {
     });
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{} files:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
+}
+
+#[test]
+fn repairs_are_fine_or_say_so_and_repairing_them_again_changes_nothing() {
+    let wrong = Mutex::new(Vec::new());
+    each_case(|subject, case, bytes| {
+        for (what, damaged) in damaged(&bytes) {
+            if let Some(broken) = broken_repair(subject, damaged) {
+                wrong.lock().unwrap().push(format!("{} {what}: {broken}", case.name));
+            }
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} files:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn merged_files_are_fine_or_say_so() {
+    for subject in SUBJECTS {
+        let cases = cases(*subject, &default_roots()).unwrap();
+        let sources: Vec<_> = cases.iter().map(|case| (&case.name, Source::bytes(case.bytes().unwrap()))).collect();
+        for pair in sources.windows(2) {
+            let [(one, first), (other, second)] = pair else { continue };
+            let merge = |out: &mut Vec<u8>| {
+                by_id(subject.format().id)?.merge(&[first.clone(), second.clone()], out, &Options::default())
+            };
+            if let Ok((_, Some(lie))) = outcome(*subject, merge) {
+                panic!("{one} and {other}: {lie}");
+            }
+        }
+    }
+}
+
+/// What is wrong with the repair of a file; a file that is not of the format is not repaired.
+fn broken_repair(subject: &dyn Subject, bytes: Vec<u8>) -> Option<String> {
+    let repair = |bytes: &[u8]| {
+        let source = Source::bytes(bytes);
+        outcome(subject, |out| by_id(subject.format().id)?.repair(&source, out, &Options::default()))
+    };
+    let (repaired, lie) = repair(&bytes).ok()?;
+    match repair(&repaired) {
+        _ if lie.is_some() => lie,
+        Ok((again, _)) if again == repaired => None,
+        Ok(_) => Some("repairing it again changes it".to_owned()),
+        Err(error) => Some(format!("cannot be repaired again: {error}")),
+    }
+}
+
+/// What an edit writes, and the lie if it says less or more about that than a strict read.
+fn outcome(
+    subject: &dyn Subject,
+    edit: impl FnOnce(&mut Vec<u8>) -> Result<Edited>,
+) -> Result<(Vec<u8>, Option<String>)> {
+    let mut out = Vec::new();
+    let is_fine = !edit(&mut out)?.loss.has_remaining();
+    let read = subject.drain(Source::bytes(out.clone()), &Options::strict());
+    let lie = (is_fine != read.is_ok()).then(|| format!("said to be fine: {is_fine}, and a strict read says {read:?}"));
+    Ok((out, lie))
 }
 
 /// A file, its first half, and itself without a byte and with another one.

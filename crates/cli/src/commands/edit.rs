@@ -6,7 +6,7 @@ use traceloom::{
     Trace,
     cnanolog::{self, CNanoLog},
 };
-use traceloom_core::{Edited, Error, Result, Slice};
+use traceloom_core::{Edited, Error, Loss, Result, Slice, checked};
 
 use crate::{
     Outcome, args,
@@ -26,8 +26,7 @@ pub(crate) fn repair(arguments: &args::Repair) -> Result<Outcome> {
     // Damage is the reason to repair.
     let Edited { findings, loss } = edited?;
     show_findings(&display_name(input), &findings)?;
-    report_loss(&loss);
-    Ok(Outcome::Fine)
+    Ok(outcome(&loss))
 }
 
 /// Repairs a log with the dictionary of another one.
@@ -40,7 +39,8 @@ fn repair_with(trace: &Trace, path: &Path, arguments: &args::Repair) -> Result<E
     let extra = cnanolog::Extra::default().with_dictionary(dictionary);
     let repair = || {
         write_file(&arguments.output, &[&arguments.input, path], |out| {
-            cnanolog::edit::repair_with(trace.source(), out, &extra, trace.options())
+            let (source, options) = (trace.source(), trace.options());
+            checked::<CNanoLog, _>(out, options, |out| cnanolog::edit::repair_with(source, out, &extra, options))
         })
     };
     let mut edited = repair().map_err(|error| error.in_file(trace.path()))?;
@@ -70,6 +70,11 @@ pub(crate) fn merge(arguments: &args::Merge) -> Result<Outcome> {
 
 fn report(input: &Path, edited: Edited) -> Result<Outcome> {
     warn(&display_name(input), &edited.findings)?;
-    report_loss(&edited.loss);
-    Ok(Outcome::Fine)
+    Ok(outcome(&edited.loss))
+}
+
+/// Reports what the output lacks; an output that its own tool refuses is a failure.
+fn outcome(loss: &Loss) -> Outcome {
+    report_loss(loss);
+    if loss.has_remaining() { Outcome::Findings } else { Outcome::Fine }
 }

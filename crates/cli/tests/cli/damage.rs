@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::{Folder, fixture_of, stderr, stdout, traceloom};
+use crate::{Folder, fixture, fixture_of, stderr, stdout, traceloom};
 
 /// The samples that `demo` writes, and the first part of each in `cut`.
 fn cut_samples() -> Folder {
@@ -102,4 +102,18 @@ fn a_form_that_its_tool_refuses_is_complete() {
     assert_eq!(traceloom(&["check", &partial]).status.code(), Some(1));
     let output = traceloom(&["stats", &partial]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn an_edit_whose_output_is_still_refused_is_not_fine() {
+    let folder = Folder::new();
+    let (deep, merged) = (fixture("v210_deep_200.prof"), folder.path("merged.prof"));
+    let output = traceloom(&["merge", &deep, &deep, &merged]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("remain in the output: byte 6033: blocks are nested 256 deep"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(traceloom(&["repair", &merged, &folder.path("repaired.prof")]).status.code(), Some(0));
 }

@@ -28,6 +28,14 @@ pub struct Loss {
 }
 
 impl Loss {
+    /// What an edit could not make fine: the tool of the format still refuses the output.
+    pub const REMAINING: &'static str = "problems that remain in the output";
+
+    /// Whether the tool of the format still refuses the output.
+    pub fn has_remaining(&self) -> bool {
+        self.entries.contains_key(Self::REMAINING)
+    }
+
     /// Counts one loss; the first example is kept.
     pub fn lose(&mut self, what: &'static str, example: impl FnOnce() -> String) {
         self.lose_many(what, 1, example);

@@ -1,5 +1,6 @@
 //! A format as a type: what the crate of every format gives, under the same names.
 
+mod checked;
 mod describe;
 mod edit;
 mod format;
@@ -9,6 +10,7 @@ mod info;
 use std::io::Write;
 
 pub use self::{
+    checked::{Copied, checked},
     describe::{Describe, Fields, Text},
     edit::{Edited, Loss, Slice},
     format::{Access, Checks, Clock, Descriptor, Mode, Options, Order, Sniff, Variant},

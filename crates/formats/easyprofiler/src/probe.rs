@@ -94,8 +94,8 @@ fn layouts((real, version): (Layout, Version)) -> impl Iterator<Item = (Layout, 
 /// The document puts a switch's target first. All widths stay the same since 1.3.0, so only the
 /// times tell: read the wrong way round, not one switch begins within the capture.
 fn with_switch_order(source: &Source, (found, header): (Walk, Header), options: &Options) -> Result<Header> {
-    let enough = if is_real(&header) { Fit::Whole } else { Fit::Frame };
-    if found.fit < enough || found.switches == 0 || found.switches_inside > 0 || header.begin_time == 0 {
+    let is_framed = is_real(&header) || found.fit >= Fit::Frame;
+    if !is_framed || found.switches == 0 || found.switches_inside > 0 || header.begin_time == 0 {
         return Ok(header);
     }
     let layout = Layout { switch: SwitchOrder::TargetFirst, ..header.layout };
