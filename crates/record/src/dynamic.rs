@@ -1,9 +1,9 @@
 //! Sites that no static stands for: those of `tracing` and `log`, whose fields have types only at run time.
 
 use std::{
-    cell::RefCell,
-    collections::HashMap,
-    hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher},
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
     sync::{PoisonError, RwLock},
 };
 
@@ -19,28 +19,29 @@ use crate::{
     sync::{AtomicU64, Ordering, lock},
 };
 
-/// The generation that asked, and the id if the site is on, by a hash of everything that tells sites apart.
-type Sites = HashMap<u64, (u32, Option<u32>), BuildHasherDefault<Mixed>>;
+/// What is known of a site.
+#[derive(Clone, Copy)]
+struct Known {
+    /// Of everything that tells sites apart; 0 where nothing is known.
+    hash: u64,
+    /// The generation that asked.
+    generation: u32,
+    /// The id plus one; 0 where the site is off.
+    id: u32,
+}
 
-static SITES: RwLock<Sites> = RwLock::new(HashMap::with_hasher(BuildHasherDefault::new()));
+static SITES: RwLock<BTreeMap<u64, Known>> = RwLock::new(BTreeMap::new());
 
-/// Keys are hashes or addresses: nothing that somebody could choose to collide.
-#[derive(Default)]
-pub(crate) struct Mixed(u64);
+thread_local! {
+    /// The sites that this thread used last, by the top byte of the hash, so that it asks [`SITES`] for no site twice.
+    static LAST: [Cell<Known>; 256] = const { [const { Cell::new(Known { hash: 0, generation: 0, id: 0 }) }; 256] };
+}
 
-impl Hasher for Mixed {
-    fn finish(&self) -> u64 {
-        // Addresses differ in few bits.
-        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
-    }
+/// A hash of an address; different ones stay different.
+#[inline(always)]
+#[cfg(feature = "tracing")]
+pub(crate) fn hash_address(address: usize) -> u64 {
+    (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// What is looked at only when a site is new.
@@ -48,44 +49,51 @@ pub(crate) struct NewSite<'a> {
     pub(crate) name: String,
     /// None for spans.
     pub(crate) level: Option<Level>,
-    pub(crate) module: &'a str,
-    pub(crate) file: &'a str,
-    pub(crate) line: u32,
+    pub(crate) place: &'a Place<'a>,
     pub(crate) types: &'a [u8],
 }
 
-/// The id of the site with this hash, if it is on.
-pub(crate) fn site<'a>(hash: u64, make: impl FnOnce() -> NewSite<'a>) -> Option<u32> {
+/// The id of the site with this hash, if it is on; asks with what `make` gives if that is not known.
+#[inline(always)]
+pub(crate) fn site(hash: u64, make: impl FnOnce(u64) -> Option<u32>) -> Option<u32> {
+    let last = LAST.with(|last| last[(hash >> 56) as usize].get());
+    if last.hash == hash && last.generation == generation() { last.id.checked_sub(1) } else { make(hash) }
+}
+
+/// Looks among the sites of all threads, and registers the site if it is new.
+#[cold]
+pub(crate) fn ask(hash: u64, new: &NewSite<'_>) -> Option<u32> {
     let generation = generation();
     if generation == 0 {
         return None;
     }
-    let known = SITES.read().unwrap_or_else(PoisonError::into_inner).get(&hash).copied();
-    match known {
-        Some((asked, id)) if asked == generation => id,
-        _ => ask(hash, generation, &make()),
-    }
+    let found = SITES.read().unwrap_or_else(PoisonError::into_inner).get(&hash).copied();
+    let known = match found {
+        Some(known) if known.generation == generation => known,
+        _ => register(Known { hash, generation, id: 0 }, new),
+    };
+    LAST.with(|last| last[(hash >> 56) as usize].set(known));
+    known.id.checked_sub(1)
 }
 
-#[cold]
-fn ask(hash: u64, generation: u32, new: &NewSite<'_>) -> Option<u32> {
+fn register(mut known: Known, new: &NewSite<'_>) -> Known {
     let mut sites = SITES.write().unwrap_or_else(PoisonError::into_inner);
-    let before = sites.get(&hash).and_then(|(_, id)| *id);
     let mut registry = lock(&hub::current().registry);
-    let id = registry.filter.allows(new.level, new.module).then(|| {
-        before.unwrap_or_else(|| {
+    if registry.filter.allows(new.level, new.place.module) {
+        let before = sites.get(&known.hash).map_or(0, |known| known.id);
+        known.id = before.checked_sub(1).unwrap_or_else(|| {
             registry.add(SiteInfo {
                 name: new.name.as_str().into(),
                 level: new.level.map(|level| (level.number, level.name.into())),
                 color: None,
-                file: new.file.into(),
-                line: new.line,
+                file: new.place.file.into(),
+                line: new.place.line,
                 types: new.types.into(),
             })
-        })
-    });
-    sites.insert(hash, (generation, id));
-    id
+        }) + 1;
+    }
+    sites.insert(known.hash, known);
+    known
 }
 
 /// Fields as they come: types, names and words.
@@ -171,13 +179,9 @@ impl Fields {
     pub(crate) fn log(&mut self, key: impl Hash, level: Level, place: &Place<'_>) {
         key.hash(&mut self.hasher);
         self.types.hash(&mut self.hasher);
-        let new = || NewSite {
-            name: self.names.trim_start().to_owned(),
-            level: Some(level),
-            module: place.module,
-            file: place.file,
-            line: place.line,
-            types: &self.types,
+        let new = |hash| {
+            let name = self.names.trim_start().to_owned();
+            ask(hash, &NewSite { name, level: Some(level), place, types: &self.types })
         };
         if let Some(id) = site(self.hasher.finish(), new) {
             put(Kind::Log, id, Weight::Log, Ready(&self.words));

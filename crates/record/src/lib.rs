@@ -46,6 +46,6 @@ pub use crate::{
 pub use crate::{
     args::{Args, check_format},
     macros::{Format, record_log},
-    site::{About, Site},
+    site::{About, Look, Site},
     span::{TextKind, record_event, record_event_with, record_text, record_value},
 };

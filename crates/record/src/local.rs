@@ -48,26 +48,10 @@ pub(crate) static SETTINGS: Settings = Settings {
     slow_frame_ticks: AtomicU64::new(u64::MAX),
 };
 
-/// Only cells: nothing here has a destructor, so that it can be used until the very end of a thread.
-pub(crate) struct Local {
-    ring: Cell<Option<&'static Ring>>,
-    head: Cell<u64>,
-    /// A record that would end behind this takes the slow way.
-    limit: Cell<u64>,
-    /// From this tick on records take the slow way once.
-    check_at: Cell<u64>,
-    /// When the process was seen to be the one of the hub.
-    checked: Cell<u64>,
-    hub: Cell<Option<&'static Hub>>,
-    has_ended: Cell<bool>,
-}
-
 thread_local! {
+    /// The ring of this thread. No destructor, and nothing to initialize: a record finds it with one load.
+    static RING: Cell<Option<&'static Ring>> = const { Cell::new(None) };
     static LOCAL: Local = const { Local {
-        ring: Cell::new(None),
-        head: Cell::new(0),
-        limit: Cell::new(0),
-        check_at: Cell::new(0),
         checked: Cell::new(0),
         hub: Cell::new(None),
         has_ended: Cell::new(false),
@@ -76,43 +60,44 @@ thread_local! {
     static PLACE: RefCell<Place> = const { RefCell::new(Place(None)) };
 }
 
+/// What only the slow way needs. No destructors either, so that it can be used until the very end of a thread.
+struct Local {
+    /// When the process was seen to be the one of the hub.
+    checked: Cell<u64>,
+    hub: Cell<Option<&'static Hub>>,
+    has_ended: Cell<bool>,
+}
+
 struct Place(Option<Arc<ThreadInfo>>);
 
 impl Drop for Place {
     fn drop(&mut self) {
-        LOCAL.with(|local| {
-            local.has_ended.set(true);
-            local.limit.set(0);
-            local.ring.set(None);
-        });
+        LOCAL.with(|local| local.has_ended.set(true));
+        RING.set(None);
         if let Some(thread) = &self.0 {
             thread.end();
         }
     }
 }
 
-/// Records something now; false where it was dropped.
+/// Records something now; gives the tick, or nothing if it was dropped.
 #[inline(always)]
-pub(crate) fn put<P: Payload>(kind: Kind, site: u32, weight: Weight, payload: P) -> bool {
-    LOCAL.with(|local| {
-        let tick = clock::tick();
-        let words = FIXED + payload.words();
-        let mut head = local.head.get();
-        if head + words > local.limit.get() || tick >= local.check_at.get() {
-            match local.make_room(words, tick, weight) {
-                Some(found) => head = found,
-                None => return false,
-            }
-        }
-        let Some(ring) = local.ring.get() else { return false };
-        let Some([first, second, rest @ ..]) = ring.slots(head, words) else { return false };
-        first.store(header(kind, words, site), Ordering::Relaxed);
-        second.store(tick, Ordering::Relaxed);
-        payload.put(rest);
-        local.head.set(head + words);
-        ring.publish(head + words);
-        true
-    })
+pub(crate) fn put<P: Payload>(kind: Kind, site: u32, weight: Weight, payload: P) -> Option<u64> {
+    let tick = clock::tick();
+    let words = FIXED + payload.words();
+    let ring = match RING.get() {
+        Some(ring) if ring.is_ready(words, tick) => ring,
+        _ => make_room(words, tick, weight)?,
+    };
+    ring.put(header(kind, words, site), tick, words, &payload);
+    Some(tick)
+}
+
+/// The ring of this thread, with room for the record.
+#[cold]
+#[inline(never)]
+fn make_room(words: u64, tick: u64, weight: Weight) -> Option<&'static Ring> {
+    LOCAL.with(|local| local.make_room(words, tick, weight))
 }
 
 /// In a forked child: a hub of its own; gives the hub of this process.
@@ -122,36 +107,34 @@ pub(crate) fn check_fork() -> &'static Hub {
 }
 
 impl Local {
-    #[cold]
-    #[inline(never)]
-    fn make_room(&self, words: u64, tick: u64, weight: Weight) -> Option<u64> {
+    fn make_room(&self, words: u64, tick: u64, weight: Weight) -> Option<&'static Ring> {
         if self.has_ended.get() {
             COUNTERS.late.fetch_add(1, Ordering::Relaxed);
             return None;
         }
-        if tick >= self.check_at.get() {
+        if RING.get().is_none_or(|ring| tick >= ring.check_at()) {
             self.check_process(tick);
         }
-        let ring = match self.ring.get() {
+        let ring = match RING.get() {
             Some(ring) => ring,
-            None => self.take_ring()?,
+            None => self.take_ring(tick)?,
         };
         let len = ring.len();
         let reserve = len / 8;
         let mut patience = Patience::default();
         loop {
-            let (head, tail) = (self.head.get(), ring.tail());
+            let (head, tail) = (ring.next(), ring.tail());
             let padding = if head + words > ring.lap_end(head) { ring.lap_end(head) - head } else { 0 };
             let kept = if weight == Weight::Span { reserve } else { 0 };
             if head + padding + words + kept <= tail + len {
                 let head = if padding > 0 { ring.pad(head) } else { head };
-                self.head.set(head);
+                ring.go_to(head);
                 if head + words - tail >= len / 2 {
                     self.hub().wake();
                 }
                 let next_look = head + words + len / 8;
-                self.limit.set((tail + len - reserve).min(ring.lap_end(head)).min(next_look));
-                return Some(head);
+                ring.set_limit((tail + len - reserve).min(ring.lap_end(head)).min(next_look));
+                return Some(ring);
             }
             self.hub().wake();
             if !may_block(weight) || words > len / 2 {
@@ -171,7 +154,7 @@ impl Local {
     }
 
     #[cold]
-    fn take_ring(&self) -> Option<&'static Ring> {
+    fn take_ring(&self, tick: u64) -> Option<&'static Ring> {
         // Where the thread's destructors have run, nothing would give the ring back.
         let place = PLACE.try_with(|place| place.try_borrow_mut().is_ok());
         if place != Ok(true) {
@@ -182,14 +165,15 @@ impl Local {
         let words = SETTINGS.ring_words.load(Ordering::Relaxed) as usize;
         let lane = hub.acquire(words, thread_id(), thread_name());
         self.settle(hub, lane);
-        self.ring.get()
+        self.check_later(tick);
+        RING.get()
     }
 
     fn settle(&self, hub: &'static Hub, lane: hub::Lane) {
         self.hub.set(Some(hub));
-        self.head.set(lane.ring.head());
-        self.limit.set(0);
-        self.ring.set(Some(lane.ring));
+        lane.ring.go_to(lane.ring.head());
+        lane.ring.set_limit(0);
+        RING.set(Some(lane.ring));
         PLACE.with(|place| place.borrow_mut().0 = Some(lane.thread));
     }
 
@@ -198,17 +182,23 @@ impl Local {
         let hub = self.hub();
         if std::process::id() != hub.pid {
             // The record at that tick was still the parent's.
-            let ring = self.ring.get().map(|ring| (ring, self.checked.get() + 1));
+            let ring = RING.get().map(|ring| (ring, self.checked.get() + 1));
             if let Some((hub, lane)) = fork::adopt(hub, ring) {
                 self.hub.set(Some(hub));
                 match lane {
                     Some(lane) => self.settle(hub, lane),
-                    None => self.ring.set(None),
+                    None => RING.set(None),
                 }
             }
         }
+        self.check_later(tick);
+    }
+
+    fn check_later(&self, tick: u64) {
         self.checked.set(tick);
-        self.check_at.set(tick.saturating_add(SETTINGS.check_ticks.load(Ordering::Relaxed)));
+        if let Some(ring) = RING.get() {
+            ring.set_check_at(tick.saturating_add(SETTINGS.check_ticks.load(Ordering::Relaxed)));
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     args::{Args, Logged, check_format},
     local::{Weight, put},
     record::Kind,
-    site::{Site, Types},
+    site::{Look, Types},
 };
 
 /// The text of a format, so that the compiler can check it.
@@ -16,7 +16,7 @@ pub trait Format {
 /// Called by [`log!`].
 #[doc(hidden)]
 #[inline(always)]
-pub fn record_log<F: Format, A: Args>(site: &'static Site, args: A) {
+pub fn record_log<F: Format, A: Args>(site: Look, args: A) {
     const { check_format(F::TEXT, &A::CLASSES, A::LEN) };
     if let Some(id) = site.id(const { Types::new(A::TYPES.split_at(A::LEN).0) }) {
         put(Kind::Log, id, Weight::Log, Logged(&args));
@@ -35,6 +35,9 @@ macro_rules! __args {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __site {
+    ($name:expr) => {
+        $crate::__site!($name, ::core::option::Option::None, ::core::option::Option::None)
+    };
     ($name:expr, $level:expr, $color:expr) => {{
         static SITE: $crate::Site = $crate::Site::new($crate::About {
             name: $name,
@@ -64,7 +67,7 @@ macro_rules! log {
             const TEXT: &'static str = $format;
         }
         let site = $crate::__site!($format, ::core::option::Option::Some($level), ::core::option::Option::None);
-        if site.may_be_on() {
+        if let ::core::option::Option::Some(site) = site.look() {
             $crate::record_log::<Text, _>(site, $crate::__args!($($arg),*));
         }
     }};
@@ -113,13 +116,17 @@ macro_rules! span {
     ($name:expr) => { $crate::span!(@ $name, ::core::option::Option::None) };
     ($name:expr, color: $color:expr) => { $crate::span!(@ $name, ::core::option::Option::Some($color)) };
     ($name:expr, text: $text:expr) => {{
-        let site = $crate::__site!($name, ::core::option::Option::None, ::core::option::Option::None);
-        if site.may_be_on() { $crate::SpanGuard::begin_with(site, &$text) } else { $crate::SpanGuard::none() }
+        match $crate::__site!($name).look() {
+            ::core::option::Option::Some(site) => $crate::SpanGuard::begin_with(site, &$text),
+            ::core::option::Option::None => $crate::SpanGuard::none(),
+        }
     }};
-    (@ $name:expr, $color:expr) => {{
-        let site = $crate::__site!($name, ::core::option::Option::None, $color);
-        if site.may_be_on() { $crate::SpanGuard::begin(site) } else { $crate::SpanGuard::none() }
-    }};
+    (@ $name:expr, $color:expr) => {
+        match $crate::__site!($name, ::core::option::Option::None, $color).look() {
+            ::core::option::Option::Some(site) => $crate::SpanGuard::begin(site),
+            ::core::option::Option::None => $crate::SpanGuard::none(),
+        }
+    };
 }
 
 /// Opens a span; compiled out by the feature `off`.
@@ -142,30 +149,32 @@ macro_rules! span {
 #[macro_export]
 macro_rules! range {
     ($name:expr) => {
-        $crate::Range::begin($crate::__site!($name, ::core::option::Option::None, ::core::option::Option::None))
+        $crate::Range::begin($crate::__site!($name))
     };
 }
 
 /// Opens a frame that ends when its guard is dropped: `let _frame = frame!("frame");`
 #[macro_export]
 macro_rules! frame {
-    ($name:expr) => {{
-        let site = $crate::__site!($name, ::core::option::Option::None, ::core::option::Option::None);
-        if site.may_be_on() { $crate::FrameGuard::begin(site) } else { $crate::FrameGuard::none() }
-    }};
+    ($name:expr) => {
+        match $crate::__site!($name).look() {
+            ::core::option::Option::Some(site) => $crate::FrameGuard::begin(site),
+            ::core::option::Option::None => $crate::FrameGuard::none(),
+        }
+    };
 }
 
 /// Begins, continues or ends a flow: `let flow = flow!("order");`, `flow!(flow, "packed");`, `flow!(end flow, "sent");`
 #[macro_export]
 macro_rules! flow {
     (end $flow:expr, $name:expr) => {
-        $flow.end($crate::__site!($name, ::core::option::Option::None, ::core::option::Option::None))
+        $flow.end($crate::__site!($name))
     };
     ($flow:expr, $name:expr) => {
-        $flow.step($crate::__site!($name, ::core::option::Option::None, ::core::option::Option::None))
+        $flow.step($crate::__site!($name))
     };
     ($name:expr) => {
-        $crate::Flow::begin($crate::__site!($name, ::core::option::Option::None, ::core::option::Option::None))
+        $crate::Flow::begin($crate::__site!($name))
     };
 }
 
@@ -173,14 +182,12 @@ macro_rules! flow {
 #[macro_export]
 macro_rules! event {
     ($name:expr) => {{
-        let site = $crate::__site!($name, ::core::option::Option::None, ::core::option::Option::None);
-        if site.may_be_on() {
+        if let ::core::option::Option::Some(site) = $crate::__site!($name).look() {
             $crate::record_event(site);
         }
     }};
     ($name:expr, text: $text:expr) => {{
-        let site = $crate::__site!($name, ::core::option::Option::None, ::core::option::Option::None);
-        if site.may_be_on() {
+        if let ::core::option::Option::Some(site) = $crate::__site!($name).look() {
             $crate::record_event_with(site, &$text);
         }
     }};
@@ -190,8 +197,7 @@ macro_rules! event {
 #[macro_export]
 macro_rules! value {
     ($name:expr, $value:expr) => {{
-        let site = $crate::__site!($name, ::core::option::Option::None, ::core::option::Option::None);
-        if site.may_be_on() {
+        if let ::core::option::Option::Some(site) = $crate::__site!($name).look() {
             $crate::record_value(site, &$value);
         }
     }};
@@ -201,11 +207,7 @@ macro_rules! value {
 #[macro_export]
 macro_rules! bookmark {
     ($text:expr) => {
-        $crate::record_text(
-            $crate::__site!("bookmark", ::core::option::Option::None, ::core::option::Option::None),
-            $crate::TextKind::Bookmark,
-            &$text,
-        )
+        $crate::record_text($crate::__site!("bookmark"), $crate::TextKind::Bookmark, &$text)
     };
 }
 
@@ -213,10 +215,6 @@ macro_rules! bookmark {
 #[macro_export]
 macro_rules! thread_name {
     ($text:expr) => {
-        $crate::record_text(
-            $crate::__site!("thread", ::core::option::Option::None, ::core::option::Option::None),
-            $crate::TextKind::ThreadName,
-            &$text,
-        )
+        $crate::record_text($crate::__site!("thread"), $crate::TextKind::ThreadName, &$text)
     };
 }

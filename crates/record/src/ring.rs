@@ -7,30 +7,43 @@
 use std::ops::Deref;
 
 use crate::{
-    record::{Kind, header},
+    record::{Kind, Payload, header},
     sync::{AtomicU64, Ordering},
 };
 
 /// Two cache lines: processors fetch them in pairs.
+#[derive(Default)]
 #[repr(align(128))]
-struct Padded(AtomicU64);
+struct Padded<T>(T);
 
-impl Deref for Padded {
-    type Target = AtomicU64;
+impl<T> Deref for Padded<T> {
+    type Target = T;
 
-    fn deref(&self) -> &AtomicU64 {
+    fn deref(&self) -> &T {
         &self.0
     }
+}
+
+/// The producer's own numbers, on a line that the consumer never asks for; all loads and stores are relaxed.
+#[derive(Default)]
+struct Producer {
+    /// Where the next record begins.
+    head: AtomicU64,
+    /// A record that would end behind this takes the slow way.
+    limit: AtomicU64,
+    /// From this tick on records take the slow way once.
+    check_at: AtomicU64,
 }
 
 /// A ring of words; positions count up for ever.
 pub(crate) struct Ring {
     words: Box<[AtomicU64]>,
     mask: u64,
-    /// Where the next record begins; the producer's.
-    head: Padded,
+    producer: Padded<Producer>,
+    /// What the producer has handed over ends here.
+    head: Padded<AtomicU64>,
     /// Where the oldest record begins that was not read; the consumer's.
-    tail: Padded,
+    tail: Padded<AtomicU64>,
     /// Records that found no room.
     pub(crate) dropped: AtomicU64,
 }
@@ -42,8 +55,9 @@ impl Ring {
         Self {
             words: (0..len).map(|_| AtomicU64::new(0)).collect(),
             mask: len as u64 - 1,
-            head: Padded(AtomicU64::new(0)),
-            tail: Padded(AtomicU64::new(0)),
+            producer: Padded::default(),
+            head: Padded::default(),
+            tail: Padded::default(),
             dropped: AtomicU64::new(0),
         }
     }
@@ -63,6 +77,54 @@ impl Ring {
     pub(crate) fn slots(&self, position: u64, count: u64) -> Option<&[AtomicU64]> {
         let at = (position & self.mask) as usize;
         self.words.get(at..at + count as usize)
+    }
+
+    /// Producer: whether there is room for a record of so many words, and no reason to take the slow way.
+    #[inline(always)]
+    pub(crate) fn is_ready(&self, words: u64, tick: u64) -> bool {
+        let producer = &*self.producer;
+        producer.head.load(Ordering::Relaxed) + words <= producer.limit.load(Ordering::Relaxed)
+            && tick < producer.check_at.load(Ordering::Relaxed)
+    }
+
+    /// Producer: stores a record where there is room for it, and hands it over.
+    #[inline(always)]
+    pub(crate) fn put<P: Payload>(&self, header: u64, tick: u64, words: u64, payload: &P) {
+        let head = self.next();
+        if let Some([first, second, rest @ ..]) = self.slots(head, words) {
+            first.store(header, Ordering::Relaxed);
+            second.store(tick, Ordering::Relaxed);
+            payload.put(rest);
+            self.go_to(head + words);
+            self.publish(head + words);
+        }
+    }
+
+    /// Producer: where the next record begins.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> u64 {
+        self.producer.head.load(Ordering::Relaxed)
+    }
+
+    /// Producer: the next record begins here.
+    #[inline(always)]
+    pub(crate) fn go_to(&self, head: u64) {
+        self.producer.head.store(head, Ordering::Relaxed);
+    }
+
+    /// Producer: records up to this position need not ask for room.
+    pub(crate) fn set_limit(&self, limit: u64) {
+        self.producer.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Producer: the tick from which on records take the slow way.
+    pub(crate) fn check_at(&self) -> u64 {
+        self.producer.check_at.load(Ordering::Relaxed)
+    }
+
+    /// Producer: the slow way is due at this tick.
+    pub(crate) fn set_check_at(&self, tick: u64) {
+        self.producer.check_at.store(tick, Ordering::Relaxed);
     }
 
     /// Producer: hands over everything before `head`.

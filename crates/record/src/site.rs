@@ -92,43 +92,53 @@ impl Site {
         Self { state: AtomicU64::new(0), about }
     }
 
-    /// Whether the site may be on; looked at before its arguments are.
+    /// What is known of the site, unless it is off; looked at before its arguments are.
     #[doc(hidden)]
     #[inline(always)]
-    pub fn may_be_on(&self) -> bool {
-        if cfg!(feature = "off") {
-            return false;
-        }
+    pub fn look(&'static self) -> Option<Look> {
         let generation = generation();
-        let state = self.state.load(Ordering::Relaxed);
-        // Off, or asked in this generation and found off.
-        generation != 0 && (state >> 32 != u64::from(generation) || state & ID_MASK != 0)
-    }
-
-    /// The id, if the site is on. A generic function has one site for all its types, so these are part of the answer.
-    #[inline(always)]
-    pub(crate) fn id(&self, types: Types) -> Option<u32> {
-        if cfg!(feature = "off") {
+        if cfg!(feature = "off") || generation == 0 {
             return None;
         }
-        let generation = generation();
         let state = self.state.load(Ordering::Relaxed);
-        if state >> 24 == u64::from(generation) << 8 | u64::from(types.hash) && generation != 0 {
-            return ((state & ID_MASK) as u32).checked_sub(1);
-        }
-        self.ask(generation, types)
+        // Asked in this generation and found off.
+        let is_off = state >> 32 == u64::from(generation) && state & ID_MASK == 0;
+        (!is_off).then_some(Look { site: self, generation, state })
+    }
+
+    /// The id of a site without arguments, if it is on.
+    #[inline(always)]
+    pub(crate) fn id(&'static self) -> Option<u32> {
+        self.look()?.id(Types::NONE)
     }
 
     #[cold]
     #[inline(never)]
     fn ask(&self, generation: u32, types: Types) -> Option<u32> {
-        if generation == 0 {
-            return None;
-        }
         let id = hub::current().register(&self.about, types.codes, std::ptr::from_ref(self).addr());
         let low = id.map_or(0, |id| u64::from(id) + 1) | u64::from(types.hash) << 24;
         self.state.store(u64::from(generation) << 32 | low, Ordering::Relaxed);
         id
+    }
+}
+
+/// A site that may be on, and what it knew when it was looked at.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    site: &'static Site,
+    generation: u32,
+    state: u64,
+}
+
+impl Look {
+    /// The id, if the site is on. A generic function has one site for all its types, so these are part of the answer.
+    #[inline(always)]
+    pub(crate) fn id(self, types: Types) -> Option<u32> {
+        if self.state >> 24 == u64::from(self.generation) << 8 | u64::from(types.hash) {
+            return ((self.state & ID_MASK) as u32).checked_sub(1);
+        }
+        self.site.ask(self.generation, types)
     }
 }
 

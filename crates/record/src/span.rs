@@ -9,11 +9,10 @@ use traceloom_easyprofiler::raw::DataType;
 
 use crate::{
     args::cut,
-    clock::tick,
     hub::{self, Ask},
     local::{SETTINGS, Weight, put},
     record::{Kind, MAX_BYTES},
-    site::{Site, Types},
+    site::{Look, Site, Types},
 };
 
 /// A span on this thread, which ends when the guard is dropped; made by [`span!`](crate::span).
@@ -29,16 +28,16 @@ impl SpanGuard {
     /// Begins a span.
     #[doc(hidden)]
     #[inline(always)]
-    pub fn begin(site: &'static Site) -> Self {
-        Self::of(site.id(Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, ())))
+    pub fn begin(site: Look) -> Self {
+        Self::of(site.id(Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, ()).is_some()))
     }
 
     /// Begins a span with a text of its own.
     #[doc(hidden)]
     #[inline(always)]
-    pub fn begin_with(site: &'static Site, text: &str) -> Self {
+    pub fn begin_with(site: Look, text: &str) -> Self {
         let text = cut(text.as_bytes());
-        Self::of(site.id(Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, text)))
+        Self::of(site.id(Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, text).is_some()))
     }
 
     /// A span that is not recorded.
@@ -93,20 +92,20 @@ impl Range {
     #[doc(hidden)]
     pub fn begin(site: &'static Site) -> Self {
         let number = RANGES.next();
-        let is_on = site.id(Types::NONE).is_some_and(|id| put(Kind::RangeBegin, id, Weight::Span, number));
-        Self { site, number: is_on.then_some(number) }
+        let tick = site.id().and_then(|id| put(Kind::RangeBegin, id, Weight::Span, number));
+        Self { site, number: tick.map(|_| number) }
     }
 
     /// This thread works on it until the guard is dropped.
     #[inline]
     pub fn enter(&self) -> SpanGuard {
-        if self.number.is_some() { SpanGuard::begin(self.site) } else { SpanGuard::none() }
+        self.number.and_then(|_| self.site.look()).map_or(SpanGuard::none(), SpanGuard::begin)
     }
 }
 
 impl Drop for Range {
     fn drop(&mut self) {
-        if let (Some(number), Some(id)) = (self.number, self.site.id(Types::NONE)) {
+        if let (Some(number), Some(id)) = (self.number, self.site.id()) {
             put(Kind::RangeEnd, id, Weight::End, number);
         }
     }
@@ -122,10 +121,10 @@ pub struct FrameGuard {
 
 impl FrameGuard {
     #[doc(hidden)]
-    pub fn begin(site: &'static Site) -> Self {
+    pub fn begin(site: Look) -> Self {
         let number = FRAMES.next();
-        let id = site.id(Types::NONE).filter(|id| put(Kind::FrameBegin, *id, Weight::Span, number));
-        Self { frame: id.map(|id| (id, number, tick())), _not_send: PhantomData }
+        let begin = |id| Some((id, number, put(Kind::FrameBegin, id, Weight::Span, number)?));
+        Self { frame: site.id(Types::NONE).and_then(begin), _not_send: PhantomData }
     }
 
     #[doc(hidden)]
@@ -137,8 +136,8 @@ impl FrameGuard {
 impl Drop for FrameGuard {
     fn drop(&mut self) {
         let Some((site, number, begin)) = self.frame else { return };
-        put(Kind::FrameEnd, site, Weight::End, number);
-        if tick().saturating_sub(begin) > SETTINGS.slow_frame_ticks.load(Ordering::Relaxed) {
+        let end = put(Kind::FrameEnd, site, Weight::End, number).unwrap_or(begin);
+        if end.saturating_sub(begin) > SETTINGS.slow_frame_ticks.load(Ordering::Relaxed) {
             hub::current().ask_later(Ask::Dump);
         }
     }
@@ -152,8 +151,8 @@ impl Flow {
     #[doc(hidden)]
     pub fn begin(site: &'static Site) -> Self {
         let number = FLOWS.next();
-        let is_on = site.id(Types::NONE).is_some_and(|id| put(Kind::FlowBegin, id, Weight::Span, number));
-        Self(if is_on { number } else { 0 })
+        let tick = site.id().and_then(|id| put(Kind::FlowBegin, id, Weight::Span, number));
+        Self(tick.map_or(0, |_| number))
     }
 
     /// A flow that is not recorded.
@@ -173,7 +172,7 @@ impl Flow {
     }
 
     fn put(self, kind: Kind, site: &'static Site) {
-        if let (1.., Some(id)) = (self.0, site.id(Types::NONE)) {
+        if let (1.., Some(id)) = (self.0, site.id()) {
             put(kind, id, Weight::Span, self.0);
         }
     }
@@ -182,7 +181,7 @@ impl Flow {
 /// Called by [`event!`](crate::event).
 #[doc(hidden)]
 #[inline(always)]
-pub fn record_event(site: &'static Site) {
+pub fn record_event(site: Look) {
     if let Some(id) = site.id(Types::NONE) {
         put(Kind::Event, id, Weight::Span, ());
     }
@@ -191,7 +190,7 @@ pub fn record_event(site: &'static Site) {
 /// Called by [`event!`](crate::event) with a text.
 #[doc(hidden)]
 #[inline(always)]
-pub fn record_event_with(site: &'static Site, text: &str) {
+pub fn record_event_with(site: Look, text: &str) {
     if let Some(id) = site.id(Types::NONE) {
         put(Kind::Event, id, Weight::Span, cut(text.as_bytes()));
     }
@@ -204,7 +203,7 @@ pub fn record_text(site: &'static Site, kind: TextKind, text: &str) {
         TextKind::Bookmark => Kind::Bookmark,
         TextKind::ThreadName => Kind::ThreadName,
     };
-    if let Some(id) = site.id(Types::NONE) {
+    if let Some(id) = site.id() {
         put(kind, id, Weight::Span, cut(text.as_bytes()));
     }
 }
@@ -304,7 +303,7 @@ impl<T: Value + ?Sized> Value for &T {
 /// Called by [`value!`](crate::value).
 #[doc(hidden)]
 #[inline(always)]
-pub fn record_value<V: Value + ?Sized>(site: &'static Site, value: &V) {
+pub fn record_value<V: Value + ?Sized>(site: Look, value: &V) {
     if let Some(id) = site.id(Types::NONE) {
         value.with(|code, is_array, bytes| {
             // Elements have one, two, four or eight bytes, so that none is cut in two.

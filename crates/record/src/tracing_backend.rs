@@ -1,9 +1,13 @@
 //! `tracing`: a subscriber of our own, which is cheaper, and a layer for those who have others as well.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
     fmt::Debug,
-    hash::{Hash, Hasher},
+    sync::{
+        PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use traceloom_cnanolog::raw::ArgType;
@@ -16,7 +20,7 @@ use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
 use crate::{
     Level,
-    dynamic::{Fields, Mixed, NewSite, Place, site, with_fields},
+    dynamic::{Fields, NewSite, Place, ask, hash_address, site, with_fields},
     local::{Weight, put},
     record::Kind,
     site::generation,
@@ -34,14 +38,44 @@ pub struct RecordSubscriber;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecordLayer;
 
+type StaticMetadata = &'static Metadata<'static>;
+
+/// What the sites of spans are, for values that come later.
+static SPANS: RwLock<BTreeMap<u32, StaticMetadata>> = RwLock::new(BTreeMap::new());
+
 thread_local! {
-    /// A bit for each span that this thread is in, the innermost lowest: whether it was dropped.
-    static DROPPED: Cell<u64> = const { Cell::new(0) };
-    static NEXT_SPAN: Cell<u64> = const { Cell::new(0) };
+    static NEXT_NUMBER: Cell<u64> = const { Cell::new(0) };
+    static HAS_DROPPED: Cell<bool> = const { Cell::new(false) };
+    /// Spans that this thread is in and that were not recorded: their ends must not be either.
+    static DROPPED: RefCell<Vec<Id>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Bits of the site in the id of a span.
 const SITE_BITS: u32 = 24;
+
+/// An id holds the site, so that nothing has to be stored for a span.
+fn span_id(site: Option<u32>) -> Id {
+    let low = site.map_or(0, |site| u64::from(site) + 1) & ((1 << SITE_BITS) - 1);
+    Id::from_u64((next_number() << SITE_BITS | low).max(1))
+}
+
+#[inline(always)]
+fn site_of(span: &Id) -> Option<u32> {
+    ((span.into_u64() & ((1 << SITE_BITS) - 1)) as u32).checked_sub(1)
+}
+
+/// Numbers that no other span of the process has; each thread takes many at a time.
+#[inline(always)]
+fn next_number() -> u64 {
+    const AT_A_TIME: u64 = 1 << 16;
+    static BLOCKS: AtomicU64 = AtomicU64::new(1);
+    let mut number = NEXT_NUMBER.get();
+    if number % AT_A_TIME == 0 {
+        number = BLOCKS.fetch_add(1, Ordering::Relaxed) * AT_A_TIME;
+    }
+    NEXT_NUMBER.set(number + 1);
+    number
+}
 
 impl Subscriber for RecordSubscriber {
     fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
@@ -52,19 +86,20 @@ impl Subscriber for RecordSubscriber {
         generation() != 0
     }
 
-    /// The id holds the site: nothing has to be stored for a span.
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
         let site = span_site(attributes.metadata());
-        if site.is_some() {
+        if site.is_some() && !attributes.is_empty() {
             put_fields(attributes.metadata(), |fields| attributes.record(fields));
         }
-        let number = NEXT_SPAN.with(|next| next.replace(next.get() + 1));
-        let low = site.map_or(0, |site| u64::from(site) + 1);
-        // Not zero, whatever the number and the site.
-        Id::from_u64((number + 1) << SITE_BITS | low & ((1 << SITE_BITS) - 1))
+        span_id(site)
     }
 
-    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        let metadata = |site| SPANS.read().unwrap_or_else(PoisonError::into_inner).get(&site).copied();
+        if let Some(metadata) = site_of(span).and_then(metadata) {
+            put_fields(metadata, |fields| values.record(fields));
+        }
+    }
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
@@ -74,12 +109,14 @@ impl Subscriber for RecordSubscriber {
 
     #[inline]
     fn enter(&self, span: &Id) {
-        enter(((span.into_u64() & ((1 << SITE_BITS) - 1)) as u32).checked_sub(1));
+        if let Some(site) = site_of(span) {
+            enter(site, span);
+        }
     }
 
     #[inline]
     fn exit(&self, span: &Id) {
-        exit(((span.into_u64() & ((1 << SITE_BITS) - 1)) as u32).checked_sub(1));
+        exit(site_of(span), span);
     }
 }
 
@@ -99,30 +136,50 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for RecordLayer {
     }
 
     fn on_enter(&self, span: &Id, context: Context<'_, S>) {
-        enter(context.metadata(span).and_then(span_site));
+        match context.metadata(span).and_then(span_site) {
+            Some(site) => enter(site, span),
+            None => drop_span(span),
+        }
     }
 
     fn on_exit(&self, span: &Id, context: Context<'_, S>) {
-        exit(context.metadata(span).and_then(span_site));
+        exit(context.metadata(span).and_then(span_site), span);
     }
 }
 
-fn enter(site: Option<u32>) {
-    let is_kept = generation() != 0 && site.is_some_and(|site| put(Kind::SpanBegin, site, Weight::Span, ()));
-    DROPPED.with(|dropped| dropped.set(dropped.get() << 1 | u64::from(!is_kept)));
+#[inline(always)]
+fn enter(site: u32, span: &Id) {
+    if generation() == 0 || put(Kind::SpanBegin, site, Weight::Span, ()).is_none() {
+        drop_span(span);
+    }
 }
 
-fn exit(site: Option<u32>) {
-    let was_dropped = DROPPED.with(|dropped| dropped.replace(dropped.get() >> 1)) & 1 == 1;
+#[inline(always)]
+fn exit(site: Option<u32>, span: &Id) {
+    let was_dropped = HAS_DROPPED.get() && was_dropped(span);
     if let (false, Some(site)) = (was_dropped || generation() == 0, site) {
         put(Kind::SpanEnd, site, Weight::End, ());
     }
 }
 
-fn key(metadata: &Metadata<'_>) -> u64 {
-    let mut hasher = Mixed::default();
-    metadata.callsite().hash(&mut hasher);
-    hasher.finish()
+#[cold]
+fn drop_span(span: &Id) {
+    HAS_DROPPED.set(true);
+    // At the end of a thread there is nothing left to get wrong.
+    let _ = DROPPED.try_with(|dropped| dropped.borrow_mut().push(span.clone()));
+}
+
+/// Takes a span from the dropped ones.
+#[cold]
+fn was_dropped(span: &Id) -> bool {
+    let take = |dropped: &RefCell<Vec<Id>>| {
+        let mut dropped = dropped.borrow_mut();
+        let at = dropped.iter().rposition(|other| other == span)?;
+        dropped.remove(at);
+        HAS_DROPPED.set(!dropped.is_empty());
+        Some(())
+    };
+    DROPPED.try_with(take).is_ok_and(|taken| taken.is_some())
 }
 
 fn level(metadata: &Metadata<'_>) -> Level {
@@ -134,19 +191,29 @@ fn level(metadata: &Metadata<'_>) -> Level {
     }
 }
 
-fn span_site(metadata: &Metadata<'_>) -> Option<u32> {
-    site(key(metadata), || NewSite {
-        name: metadata.name().to_owned(),
-        level: None,
+#[inline(always)]
+fn span_site(metadata: StaticMetadata) -> Option<u32> {
+    site(hash_address(std::ptr::from_ref(metadata).addr()), |hash| new_span_site(metadata, hash))
+}
+
+#[cold]
+fn new_span_site(metadata: StaticMetadata, hash: u64) -> Option<u32> {
+    let new = NewSite { name: metadata.name().to_owned(), level: None, place: &place(metadata), types: &[] };
+    let id = ask(hash, &new)?;
+    SPANS.write().unwrap_or_else(PoisonError::into_inner).insert(id, metadata);
+    Some(id)
+}
+
+fn place<'a>(metadata: &'a Metadata<'_>) -> Place<'a> {
+    Place {
         module: metadata.module_path().unwrap_or(metadata.target()),
         file: metadata.file().unwrap_or_default(),
         line: metadata.line().unwrap_or(0),
-        types: &[],
-    })
+    }
 }
 
 /// Fields of an event or a span as a log entry; a span without any says nothing.
-fn put_fields(metadata: &Metadata<'_>, visit: impl FnOnce(&mut Fields)) {
+fn put_fields(metadata: StaticMetadata, visit: impl FnOnce(&mut Fields)) {
     if generation() == 0 {
         return;
     }
@@ -155,12 +222,7 @@ fn put_fields(metadata: &Metadata<'_>, visit: impl FnOnce(&mut Fields)) {
         if fields.types.is_empty() && metadata.is_span() {
             return;
         }
-        let place = Place {
-            module: metadata.module_path().unwrap_or(metadata.target()),
-            file: metadata.file().unwrap_or_default(),
-            line: metadata.line().unwrap_or(0),
-        };
-        fields.log((key(metadata), "fields"), level(metadata), &place);
+        fields.log((std::ptr::from_ref(metadata).addr(), "fields"), level(metadata), &place(metadata));
     });
 }
 
