@@ -11,7 +11,7 @@ use tracing::{
 };
 use tracing_subscriber::layer::SubscriberExt;
 
-use crate::{median, row, verdict};
+use crate::{cost, row, row_ns};
 
 /// A subscriber that does nothing: what `tracing` itself costs.
 struct Empty;
@@ -39,40 +39,39 @@ fn tracing_span() {
 }
 
 /// Spans through our subscriber: at most 30 ns above an empty one.
-pub(crate) fn tracing(profile: &Path, clock: f64) -> Result<bool> {
-    let empty = with_default(Empty, || median(|_| tracing_span(), || ()));
-    row("tracing span, empty subscriber", empty, clock, None);
+pub(crate) fn tracing(profile: &Path) -> Result<bool> {
+    let empty = with_default(Empty, || cost(|_| tracing_span(), || ()));
+    row("tracing span, empty subscriber", empty, None);
     let flight = Flight { bytes: 1 << 20, age: None };
-    let guard = Recorder::new().prof(profile).flight(flight).ring_bytes(16 << 20).start()?;
+    let guard = Recorder::new().prof(profile).flight(flight).ring_bytes(crate::RING_BYTES).start()?;
     let settle = || drop(flush());
-    let ours = with_default(RecordSubscriber, || median(|_| tracing_span(), settle));
-    let above = ours - empty;
-    row("tracing span, our subscriber", ours, clock, None);
-    println!("  {:<44} {above:>8.2} ns            bar 30 ns   {}", "  above the empty one", verdict(above <= 30.0));
-    let layered = with_default(tracing_subscriber::registry().with(RecordLayer), || median(|_| tracing_span(), settle));
-    row("tracing span, registry and our layer", layered, clock, None);
+    let ours = with_default(RecordSubscriber, || cost(|_| tracing_span(), settle));
+    row("tracing span, our subscriber", ours, None);
+    let met = row_ns("  above the empty one", ours.ns - empty.ns, 30.0);
+    let layered = with_default(tracing_subscriber::registry().with(RecordLayer), || cost(|_| tracing_span(), settle));
+    row("tracing span, registry and our layer", layered, None);
     guard.close()?;
-    Ok(above <= 30.0)
+    Ok(met)
 }
 
 /// What others take for a span.
-pub(crate) fn others(folder: &Path, clock: f64) {
+pub(crate) fn others(folder: &Path) {
     puffin::set_scopes_on(true);
-    let puffin = median(
+    let puffin = cost(
         |_| {
             puffin::profile_scope!("span");
         },
         || puffin::GlobalProfiler::lock().new_frame(),
     );
-    row("puffin scope", puffin, clock, None);
+    row("puffin scope", puffin, None);
 
     let (layer, guard) = tracing_chrome::ChromeLayerBuilder::new().file(folder.join("chrome.json")).build();
-    let chrome = with_default(tracing_subscriber::registry().with(layer), || median(|_| tracing_span(), || ()));
-    row("tracing-chrome span", chrome, clock, None);
+    let chrome = with_default(tracing_subscriber::registry().with(layer), || cost(|_| tracing_span(), || ()));
+    row("tracing-chrome span", chrome, None);
     drop(guard);
 
     let root = fastrace::Span::root("root", fastrace::collector::SpanContext::random());
     let _parent = root.set_local_parent();
-    let fastrace = median(|_| drop(fastrace::local::LocalSpan::enter_with_local_parent("span")), || ());
-    row("fastrace local span, no reporter", fastrace, clock, None);
+    let fastrace = cost(|_| drop(fastrace::local::LocalSpan::enter_with_local_parent("span")), || ());
+    row("fastrace local span, no reporter", fastrace, None);
 }
