@@ -85,18 +85,18 @@ impl Drop for Place {
 pub(crate) fn put<P: Payload>(kind: Kind, site: u32, weight: Weight, payload: P) -> Option<u64> {
     let tick = clock::tick();
     let words = FIXED + payload.words();
-    let ring = match RING.get() {
-        Some(ring) if ring.is_ready(words, tick) => ring,
-        _ => make_room(words, tick, weight)?,
+    let (ring, head) = match RING.get().and_then(|ring| Some((ring, ring.room(words, tick)?))) {
+        Some(found) => found,
+        None => make_room(words, tick, weight)?,
     };
-    ring.put(header(kind, words, site), tick, words, &payload);
+    ring.put(head, [header(kind, words, site), tick], words, &payload);
     Some(tick)
 }
 
-/// The ring of this thread, with room for the record.
+/// The ring of this thread, and where it has room for the record.
 #[cold]
 #[inline(never)]
-fn make_room(words: u64, tick: u64, weight: Weight) -> Option<&'static Ring> {
+fn make_room(words: u64, tick: u64, weight: Weight) -> Option<(&'static Ring, u64)> {
     LOCAL.with(|local| local.make_room(words, tick, weight))
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn check_fork() -> &'static Hub {
 }
 
 impl Local {
-    fn make_room(&self, words: u64, tick: u64, weight: Weight) -> Option<&'static Ring> {
+    fn make_room(&self, words: u64, tick: u64, weight: Weight) -> Option<(&'static Ring, u64)> {
         if self.has_ended.get() {
             COUNTERS.late.fetch_add(1, Ordering::Relaxed);
             return None;
@@ -134,7 +134,7 @@ impl Local {
                 }
                 let next_look = head + words + len / 8;
                 ring.set_limit((tail + len - reserve).min(ring.lap_end(head)).min(next_look));
-                return Some(ring);
+                return Some((ring, head));
             }
             self.hub().wake();
             if !may_block(weight) || words > len / 2 {

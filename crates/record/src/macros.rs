@@ -18,7 +18,7 @@ pub trait Format {
 #[inline(always)]
 pub fn record_log<F: Format, A: Args>(site: Look, args: A) {
     const { check_format(F::TEXT, &A::CLASSES, A::LEN) };
-    if let Some(id) = site.id(const { Types::new(A::TYPES.split_at(A::LEN).0) }) {
+    if let Some(id) = site.id(const { &Types::new(A::TYPES.split_at(A::LEN).0) }) {
         put(Kind::Log, id, Weight::Log, Logged(&args));
     }
 }

@@ -7,7 +7,7 @@
 use std::ops::Deref;
 
 use crate::{
-    record::{Kind, Payload, header},
+    record::{FIXED, Kind, Payload, header},
     sync::{AtomicU64, Ordering},
 };
 
@@ -79,21 +79,20 @@ impl Ring {
         self.words.get(at..at + count as usize)
     }
 
-    /// Producer: whether there is room for a record of so many words, and no reason to take the slow way.
+    /// Producer: where a record of so many words has room, if there is no reason to take the slow way.
     #[inline(always)]
-    pub(crate) fn is_ready(&self, words: u64, tick: u64) -> bool {
-        let producer = &*self.producer;
-        producer.head.load(Ordering::Relaxed) + words <= producer.limit.load(Ordering::Relaxed)
-            && tick < producer.check_at.load(Ordering::Relaxed)
+    pub(crate) fn room(&self, words: u64, tick: u64) -> Option<u64> {
+        let head = self.next();
+        let is_ready = head + words <= self.producer.limit.load(Ordering::Relaxed) && tick < self.check_at();
+        is_ready.then_some(head)
     }
 
     /// Producer: stores a record where there is room for it, and hands it over.
     #[inline(always)]
-    pub(crate) fn put<P: Payload>(&self, header: u64, tick: u64, words: u64, payload: &P) {
-        let head = self.next();
-        if let Some([first, second, rest @ ..]) = self.slots(head, words) {
-            first.store(header, Ordering::Relaxed);
-            second.store(tick, Ordering::Relaxed);
+    pub(crate) fn put<P: Payload>(&self, head: u64, fixed: [u64; FIXED as usize], words: u64, payload: &P) {
+        if let Some([header, tick, rest @ ..]) = self.slots(head, words) {
+            header.store(fixed[0], Ordering::Relaxed);
+            tick.store(fixed[1], Ordering::Relaxed);
             payload.put(rest);
             self.go_to(head + words);
             self.publish(head + words);
@@ -118,6 +117,7 @@ impl Ring {
     }
 
     /// Producer: the tick from which on records take the slow way.
+    #[inline(always)]
     pub(crate) fn check_at(&self) -> u64 {
         self.producer.check_at.load(Ordering::Relaxed)
     }

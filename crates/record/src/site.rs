@@ -66,7 +66,7 @@ pub(crate) fn end_generation() {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Site {
-    /// The generation that asked last, and the id that it got plus one; 0 where the site is off.
+    /// The generation that asked last, above a hash of the types and the id plus one; nothing below it if the site is off.
     state: AtomicU64,
     #[doc(hidden)]
     pub about: About,
@@ -101,22 +101,20 @@ impl Site {
             return None;
         }
         let state = self.state.load(Ordering::Relaxed);
-        // Asked in this generation and found off.
-        let is_off = state >> 32 == u64::from(generation) && state & ID_MASK == 0;
-        (!is_off).then_some(Look { site: self, generation, state })
+        (state != u64::from(generation) << 32).then_some(Look { site: self, generation, state })
     }
 
     /// The id of a site without arguments, if it is on.
     #[inline(always)]
     pub(crate) fn id(&'static self) -> Option<u32> {
-        self.look()?.id(Types::NONE)
+        self.look()?.id(&Types::NONE)
     }
 
     #[cold]
     #[inline(never)]
-    fn ask(&self, generation: u32, types: Types) -> Option<u32> {
+    fn ask(&self, generation: u32, types: &Types) -> Option<u32> {
         let id = hub::current().register(&self.about, types.codes, std::ptr::from_ref(self).addr());
-        let low = id.map_or(0, |id| u64::from(id) + 1) | u64::from(types.hash) << 24;
+        let low = id.map_or(0, |id| (u64::from(id) + 1) | u64::from(types.hash) << 24);
         self.state.store(u64::from(generation) << 32 | low, Ordering::Relaxed);
         id
     }
@@ -134,9 +132,10 @@ pub struct Look {
 impl Look {
     /// The id, if the site is on. A generic function has one site for all its types, so these are part of the answer.
     #[inline(always)]
-    pub(crate) fn id(self, types: Types) -> Option<u32> {
+    pub(crate) fn id(self, types: &'static Types) -> Option<u32> {
         if self.state >> 24 == u64::from(self.generation) << 8 | u64::from(types.hash) {
-            return ((self.state & ID_MASK) as u32).checked_sub(1);
+            // A site that is off was not looked at.
+            return Some((self.state & ID_MASK) as u32 - 1);
         }
         self.site.ask(self.generation, types)
     }

@@ -29,7 +29,7 @@ impl SpanGuard {
     #[doc(hidden)]
     #[inline(always)]
     pub fn begin(site: Look) -> Self {
-        Self::of(site.id(Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, ()).is_some()))
+        Self::of(site.id(&Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, ()).is_some()))
     }
 
     /// Begins a span with a text of its own.
@@ -37,7 +37,7 @@ impl SpanGuard {
     #[inline(always)]
     pub fn begin_with(site: Look, text: &str) -> Self {
         let text = cut(text.as_bytes());
-        Self::of(site.id(Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, text).is_some()))
+        Self::of(site.id(&Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, text).is_some()))
     }
 
     /// A span that is not recorded.
@@ -124,7 +124,7 @@ impl FrameGuard {
     pub fn begin(site: Look) -> Self {
         let number = FRAMES.next();
         let begin = |id| Some((id, number, put(Kind::FrameBegin, id, Weight::Span, number)?));
-        Self { frame: site.id(Types::NONE).and_then(begin), _not_send: PhantomData }
+        Self { frame: site.id(&Types::NONE).and_then(begin), _not_send: PhantomData }
     }
 
     #[doc(hidden)]
@@ -182,7 +182,7 @@ impl Flow {
 #[doc(hidden)]
 #[inline(always)]
 pub fn record_event(site: Look) {
-    if let Some(id) = site.id(Types::NONE) {
+    if let Some(id) = site.id(&Types::NONE) {
         put(Kind::Event, id, Weight::Span, ());
     }
 }
@@ -191,7 +191,7 @@ pub fn record_event(site: Look) {
 #[doc(hidden)]
 #[inline(always)]
 pub fn record_event_with(site: Look, text: &str) {
-    if let Some(id) = site.id(Types::NONE) {
+    if let Some(id) = site.id(&Types::NONE) {
         put(Kind::Event, id, Weight::Span, cut(text.as_bytes()));
     }
 }
@@ -304,7 +304,7 @@ impl<T: Value + ?Sized> Value for &T {
 #[doc(hidden)]
 #[inline(always)]
 pub fn record_value<V: Value + ?Sized>(site: Look, value: &V) {
-    if let Some(id) = site.id(Types::NONE) {
+    if let Some(id) = site.id(&Types::NONE) {
         value.with(|code, is_array, bytes| {
             // Elements have one, two, four or eight bytes, so that none is cut in two.
             let bytes = if code == DataType::STRING.0 { cut(bytes) } else { bytes.get(..MAX_BYTES).unwrap_or(bytes) };
