@@ -25,7 +25,6 @@ use traceloom_open::FORMATS;
 All verbs take --color <auto|always|never>.
 
 Other names:
-  top      stats --limit 20
   tail     log --tail 20
   grep     log --grep
   open     view
@@ -253,6 +252,18 @@ Examples:
   traceloom capture --list                                      the blocks of the program
   traceloom capture --set Physics=off-recursive --for 5s")]
     Capture(live::Capture),
+
+    /// Show the hottest names: of the last seconds of a running program, or of a trace.
+    ///
+    /// A program with EasyProfiler inside is captured again and again for two seconds, and the statistics are redrawn. A
+    /// trace is shown as `stats` shows it, with 20 rows.
+    #[command(override_usage = "traceloom top [OPTIONS] <HOST:PORT|FILE...>")]
+    #[command(after_help = "\
+Examples:
+  traceloom top 127.0.0.1:28077
+  traceloom top --every 5s --by thread localhost
+  traceloom top capture.prof")]
+    Top(live::Top),
 
     /// Write a sample trace of each format, list questions to ask it, and open all of them in the browser.
     #[command(after_help = "\
@@ -511,7 +522,6 @@ static ALIASES: &[(&str, &[&str])] = &[
     ("open", &["view"]),
     ("serve", &["view", "--no-open"]),
     ("tail", &["log", "--tail", "20"]),
-    ("top", &["stats", "--limit", "20"]),
     ("version", &["--version"]),
 ];
 
@@ -587,9 +597,8 @@ mod tests {
         let words =
             |line: &str| with_verb(line.split(' ').map(OsString::from), "view").map(|words| words.join(" ".as_ref()));
         let is = |line: &str, meant: &str| assert_eq!(words(line).expect("a verb"), meant);
-        is("traceloom top a", "traceloom stats --limit 20 a");
-        is("traceloom top --limit 5 a", "traceloom stats --limit 5 a");
         is("traceloom tail a", "traceloom log --tail 20 a");
+        is("traceloom tail --tail 5 a", "traceloom log --tail 5 a");
         is("traceloom grep x a", "traceloom log --grep x a");
         is("traceloom open a", "traceloom view a");
         is("traceloom serve a", "traceloom view --no-open a");

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use traceloom_core::parse_duration;
 
+use super::figures;
+
 #[derive(Args, Debug)]
 pub(crate) struct Capture {
     /// Host and port of the program.
@@ -33,6 +35,18 @@ pub(crate) struct Capture {
     /// Record context switches with low priority (Windows).
     #[arg(long, value_enum, value_name = "SWITCH")]
     pub(crate) low_priority: Option<Switch>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Top {
+    /// Show the last so much time, and then again.
+    #[arg(long = "every", value_name = "TIME", value_parser = parse_duration, default_value = "2s")]
+    pub(crate) every_ns: i64,
+    /// Stop after showing this many times (default: at Ctrl-C; once if standard output is not a terminal).
+    #[arg(long, value_name = "N")]
+    pub(crate) rounds: Option<u64>,
+    #[command(flatten)]
+    pub(crate) stats: figures::Stats,
 }
 
 /// On or off.

@@ -56,6 +56,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
             Err(Error::unsupported("this build has no SQL; `cargo install traceloom-cli` includes it"))
         }
         Command::Capture(arguments) => capture::run(&arguments),
+        Command::Top(arguments) => capture::top::run(arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Formats => formats(),
         Command::Completions(arguments) => {

@@ -111,6 +111,21 @@ fn blocks_are_listed() {
 }
 
 #[test]
+fn the_hottest_names_of_a_program_are_those_of_its_captures() {
+    let folder = Folder::new();
+    let captured = folder.path("c.prof");
+    fs::write(&captured, &session()[213..2003]).expect("a file");
+    let of_file = traceloom(&["top", &captured]);
+    assert_eq!(stdout(&of_file), stdout(&traceloom(&["stats", "--limit", "20", &captured])));
+
+    let (address, served) = program(&[Life::Whole]);
+    let live = traceloom(&["top", "--every", "100ms", "--rounds", "2", &address]);
+    assert!(live.status.success(), "{}", stderr(&live));
+    assert_eq!(stdout(&live), stdout(&of_file).repeat(2));
+    assert_eq!(served.join().expect("the program"), [[1, 3, 1, 3]]);
+}
+
+#[test]
 fn a_lost_connection_is_opened_again() {
     let folder = Folder::new();
     let (address, served) = program(&[Life::LosesConnection, Life::Whole]);

@@ -1,7 +1,8 @@
-//! `capture`: records a program that has EasyProfiler inside.
+//! `capture` and `top`: record and watch a program that has EasyProfiler inside.
 
 mod connection;
 mod settings;
+pub(crate) mod top;
 
 use std::{
     io::Write,
