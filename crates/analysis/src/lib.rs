@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advise;
+pub mod call_tree;
 pub mod definitions;
 pub mod diff;
 pub mod flame;

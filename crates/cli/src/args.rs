@@ -205,6 +205,15 @@ Examples:
   traceloom flame --format folded game.prof | head")]
     Flame(answers::Flame),
 
+    /// Show the call tree: who calls what, and what that costs.
+    #[command(after_help = "\
+Examples:
+  traceloom tree game.prof
+  traceloom tree --bottom-up --depth 3 nytprof.out      the most expensive functions, and their callers
+  traceloom tree --focus Update --drop Sleep game.prof
+  traceloom tree --by bytes service.mlyze")]
+    Tree(answers::Tree),
+
     /// Show the cost of each line next to the source, with callers and callees.
     ///
     /// For profiles of a line profiler. A hot line is far above the median of its file: green, cyan, yellow and red
@@ -541,7 +550,6 @@ static MEANT: &[(&str, &str)] = &[
     ("show", "view"),
     ("sql", "query"),
     ("summary", "info"),
-    ("tree", "flame"),
     ("ui", "view"),
     ("validate", "check"),
     ("verify", "check"),

@@ -14,6 +14,9 @@ select! {
     pub(super) struct Frames of frames { trace_id, id, function }
 }
 
+/// The frame of allocations without a stack.
+pub(crate) const UNKNOWN: &str = "(unknown)";
+
 /// Weights by stack, and what the stacks are.
 #[derive(Debug, Default)]
 pub(super) struct AllocationStacks {
@@ -46,7 +49,7 @@ impl AllocationStacks {
         for ((trace, stack), (bytes, count)) in &self.weights {
             let mut frames: Vec<u32> = self.stacks.path(*trace, *stack).copied().collect();
             if frames.is_empty() {
-                frames.push(names.number("(unknown)"));
+                frames.push(names.number(UNKNOWN));
             }
             frames.reverse();
             tree.add(&frames, Weight { own: if counts { *count } else { *bytes }, count: *count });

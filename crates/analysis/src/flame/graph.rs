@@ -1,5 +1,7 @@
 //! A tree of frames, looked at from any side: from the outermost frames down, from the innermost up, or from one name.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 use traceloom_passes::{Parent, StackTree};
 
@@ -10,26 +12,29 @@ use super::{
 };
 
 /// Stacks with the weight of everything on top of them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Graph {
-    stacks: StackTree<Weight>,
+    pub(super) stacks: StackTree<Weight>,
     totals: Vec<u64>,
-    texts: Vec<String>,
+    pub(super) texts: Arc<[String]>,
     pub(super) total: u64,
     pub(super) count: u64,
 }
 
 impl From<Tree> for Graph {
     fn from(tree: Tree) -> Self {
-        let Tree { stacks, texts } = tree;
+        Self::new(tree.stacks, tree.texts.into())
+    }
+}
+
+impl Graph {
+    pub(super) fn new(stacks: StackTree<Weight>, texts: Arc<[String]>) -> Self {
         let totals = stacks.totals(|weight| weight.own);
         let total = stacks.outermost().fold(0_u64, |sum, number| sum.saturating_add(totals[number as usize]));
         let count = stacks.nodes().iter().fold(0_u64, |sum, node| sum.saturating_add(node.weight.count));
         Self { stacks, totals, texts, total, count }
     }
-}
 
-impl Graph {
     /// The weight of all stacks.
     pub fn total(&self) -> u64 {
         self.total
@@ -94,7 +99,7 @@ impl Graph {
         self.texts.get(name as usize).map_or("", String::as_str)
     }
 
-    fn number(&self, name: &str) -> Option<u32> {
+    pub(super) fn number(&self, name: &str) -> Option<u32> {
         self.texts.iter().position(|text| text == name).map(|number| number as u32)
     }
 

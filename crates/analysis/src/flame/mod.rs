@@ -8,6 +8,7 @@ mod calls;
 mod graph;
 mod look;
 mod merge;
+mod step;
 mod tree;
 
 use arrow_array::RecordBatch;
@@ -16,6 +17,7 @@ use traceloom_core::{Result, TimeRange};
 use traceloom_model::{Columns, Filter, Flow, SpanCategory, Table, TableSink, select};
 use traceloom_passes::{Interner, RowFilter, StackRows, Translation, Words};
 
+pub(crate) use self::allocations::UNKNOWN;
 use self::{
     allocations::{AllocationStacks, Allocations, Frames},
     merge::Merging,
@@ -24,6 +26,7 @@ pub use self::{
     calls::CallStacks,
     graph::Graph,
     look::{Shown, ShownFrame},
+    step::GraphStep,
     tree::{MAX_FRAMES, Stack, Tree},
 };
 

@@ -19,7 +19,7 @@ pub(crate) struct Weight {
 }
 
 impl Weight {
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.own = self.own.saturating_add(other.own);
         self.count += other.count;
     }
@@ -47,6 +47,17 @@ const MAX_REVERSED: usize = 4_000_000;
 const MIN_REVERSED: usize = 16;
 
 impl Tree {
+    /// Adds up stacks.
+    pub fn of_stacks<'s>(stacks: impl Iterator<Item = Stack<'s>>) -> Self {
+        let mut names = Interner::default();
+        let mut tree = Self::default();
+        for Stack { frames, own, count } in stacks {
+            let frames: Vec<u32> = frames.into_iter().map(|name| names.number(name)).collect();
+            tree.add(&frames, Weight { own, count });
+        }
+        tree.named(&names)
+    }
+
     /// Adds weight to a stack, the outermost frame first.
     pub(crate) fn add(&mut self, stack: &[u32], weight: Weight) {
         if let Parent::Node(number) = self.stacks.stack(0, stack.iter().copied()) {
@@ -61,7 +72,7 @@ impl Tree {
     }
 
     /// Every stack turned round: callers below callees, as many of them as there is room for.
-    pub(crate) fn reversed(&self) -> Self {
+    pub fn reversed(&self) -> Self {
         let nodes = self.stacks.nodes();
         let room = (MAX_REVERSED / nodes.len().max(1)).clamp(MIN_REVERSED, MAX_FRAMES);
         let mut reversed = Self::default();
@@ -70,6 +81,7 @@ impl Tree {
             self.stacks.path(number, room, &mut turned);
             reversed.add(&turned, node.weight);
         }
+        reversed.texts.clone_from(&self.texts);
         reversed
     }
 

@@ -126,7 +126,10 @@ impl Collected {
         let site = self.sites.site((view.trace_id.get(row), view.stack_id.get(row)));
         site.freed += 1;
         site.lifetime_ns = site.lifetime_ns.saturating_add(lifetime);
-        site.temporary += u64::from(is_temporary);
+        if is_temporary {
+            site.temporary += 1;
+            site.temporary_bytes = site.temporary_bytes.saturating_add(bytes);
+        }
         self.totals.temporary += u64::from(is_temporary);
         match fate {
             Some(Fate::Reused) => self.totals.reused += 1,

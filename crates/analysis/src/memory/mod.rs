@@ -7,6 +7,7 @@ mod collect;
 mod extract;
 mod report;
 mod sites;
+mod stacks;
 mod usage;
 
 use traceloom_core::Result;
@@ -16,6 +17,7 @@ use self::{alive::Alive, collect::Collected};
 pub use self::{
     extract::{AliveSite, Extract, MemoryLifetimes, MemoryMoment, MemoryReport, MemorySite},
     report::{Curve, Lifetimes, Moment, Report, Site, SiteFrame, Totals},
+    stacks::{Held, stacks},
 };
 
 /// What to find out.

@@ -111,6 +111,8 @@ pub struct Site {
     pub freed: u64,
     /// Those that the very next event freed.
     pub temporary: u64,
+    /// Their bytes.
+    pub temporary_bytes: u64,
     /// Bytes taken in each quarter of the trace.
     pub quarters: [u64; 4],
 }

@@ -36,6 +36,7 @@ impl Sites {
                 lifetime_ns: 0,
                 freed: 0,
                 temporary: 0,
+                temporary_bytes: 0,
                 quarters: [0; 4],
             });
         }

@@ -52,6 +52,48 @@ pub(crate) struct Flame {
     pub(crate) reading: Reading,
 }
 
+#[derive(Args, Debug)]
+pub(crate) struct Tree {
+    /// Traces, added together.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Start at the functions that have the weight and show their callers.
+    #[arg(long)]
+    pub(crate) bottom_up: bool,
+    /// Only what this name calls; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) focus: Vec<String>,
+    /// Add everything that this name calls to its self weight; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) collapse: Vec<String>,
+    /// Add the self weight of this name to its callers; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) merge: Vec<String>,
+    /// Leave out stacks with this name; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) drop: Vec<String>,
+    /// Leave out rows with a smaller share.
+    #[arg(long, default_value = "0.5%", value_name = "PERCENT", value_parser = super::figures::parse_part)]
+    pub(crate) min_share: f64,
+    /// Levels to show (default: all).
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<usize>,
+    /// Meaning of the weight.
+    #[arg(long, value_enum, default_value_t, value_name = "WEIGHT")]
+    pub(crate) by: FlameWeight,
+    /// Group by thread.
+    #[arg(long)]
+    pub(crate) by_thread: bool,
+    /// Only spans that start in this time range, such as `1.5s..1.7s`.
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    pub(crate) range: Option<TimeRange>,
+    /// One JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
 /// How a flame graph is written.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub(crate) enum FlameFormat {
@@ -75,6 +117,12 @@ pub(crate) enum FlameWeight {
     Count,
     /// Bytes that were allocated.
     Bytes,
+    /// Bytes in use when most memory was in use.
+    Peak,
+    /// Bytes that were never freed.
+    Leaked,
+    /// Bytes that the next event freed.
+    Temporary,
 }
 
 #[derive(Args, Debug)]

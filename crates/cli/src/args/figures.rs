@@ -214,7 +214,7 @@ pub(crate) struct Advise {
 }
 
 /// Reads `5%` or `5` as 0.05.
-fn parse_part(text: &str) -> Result<f64, String> {
+pub(super) fn parse_part(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
     let percent = number.parse::<f64>().ok().filter(|percent| percent.is_finite() && *percent >= 0.0);
     percent

@@ -3,7 +3,10 @@
 use std::io::Write;
 
 use inferno::flamegraph::Direction;
-use traceloom_analysis::flame::{CallStacks, Flame, MAX_FRAMES, Options, Tree, Weight};
+use traceloom_analysis::{
+    flame::{CallStacks, Flame, MAX_FRAMES, Options, Tree, Weight},
+    memory::{self, Held, memory},
+};
 use traceloom_core::{Error, Result, TimeRange};
 use traceloom_mapping::TraceSet;
 use traceloom_model::{Filter, TableSource};
@@ -16,7 +19,8 @@ use crate::{
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let traces = arguments.reading.open_set(&arguments.files)?;
-    let tree = stacks(&traces, options(arguments)).map_err(|error| input::about(&arguments.files, error))?;
+    let options = options(arguments);
+    let tree = stacks(&traces, arguments.by, options).map_err(|error| input::about(&arguments.files, error))?;
     if tree.is_deep() {
         output::note(&format!("stacks of more than {MAX_FRAMES} frames are cut there"));
     }
@@ -28,7 +32,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn stacks(traces: &TraceSet, options: Options) -> Result<Tree> {
+/// Stacks of the traces; estimated from sums if there are only these.
+pub(super) fn stacks(traces: &TraceSet, by: FlameWeight, options: Options) -> Result<Tree> {
+    if let Some(held) = by.held() {
+        return memory_stacks(traces, held, options);
+    }
     let tree = measured(traces, options)?;
     if !tree.is_empty() {
         return Ok(tree);
@@ -37,6 +45,19 @@ fn stacks(traces: &TraceSet, options: Options) -> Result<Tree> {
     let whole = Options { range: TimeRange::ALL, ..options };
     let has_others = !options.range.is_all() && !measured(traces, whole)?.is_empty();
     if has_others { Ok(tree) } else { estimated(traces, &options) }
+}
+
+fn memory_stacks(traces: &TraceSet, held: Held, options: Options) -> Result<Tree> {
+    let report = memory(traces, &Filter::in_range(options.range), &memory::Options::default())?;
+    if report.totals.allocations == 0 && options.range.is_all() {
+        return Err(no_allocations());
+    }
+    let tree = memory::stacks(&[report], held);
+    Ok(if options.is_reversed { tree.reversed() } else { tree })
+}
+
+fn no_allocations() -> Error {
+    Error::unsupported("no allocations in it; for time use `--by time`")
 }
 
 fn measured(traces: &TraceSet, options: Options) -> Result<Tree> {
@@ -49,7 +70,7 @@ fn measured(traces: &TraceSet, options: Options) -> Result<Tree> {
 fn estimated(traces: &TraceSet, options: &Options) -> Result<Tree> {
     let mut calls = CallStacks::default();
     if options.weight == Weight::Bytes {
-        return Err(Error::unsupported("no allocations in it; for time use `--by time`"));
+        return Err(no_allocations());
     }
     traces.pour(&Filter::default(), &mut calls)?;
     if calls.is_empty() {
@@ -68,14 +89,32 @@ fn estimated(traces: &TraceSet, options: &Options) -> Result<Tree> {
 }
 
 fn options(arguments: &Arguments) -> Options {
-    let weight = match arguments.by {
-        FlameWeight::Bytes => Weight::Bytes,
-        FlameWeight::Count => Weight::Count,
-        FlameWeight::SelfTime => Weight::SelfTime,
-        FlameWeight::Time => Weight::Time,
-    };
+    let weight = arguments.by.into();
     let (is_reversed, by_thread) = (arguments.reversed, arguments.by_thread);
     Options { weight, is_reversed, by_thread, range: arguments.range.unwrap_or_default() }
+}
+
+impl From<FlameWeight> for Weight {
+    fn from(by: FlameWeight) -> Self {
+        match by {
+            FlameWeight::Bytes | FlameWeight::Leaked | FlameWeight::Peak | FlameWeight::Temporary => Self::Bytes,
+            FlameWeight::Count => Self::Count,
+            FlameWeight::SelfTime => Self::SelfTime,
+            FlameWeight::Time => Self::Time,
+        }
+    }
+}
+
+impl FlameWeight {
+    /// For a weight that depends on what became of memory.
+    fn held(self) -> Option<Held> {
+        match self {
+            Self::Leaked => Some(Held::Leaked),
+            Self::Peak => Some(Held::Peak),
+            Self::Temporary => Some(Held::Temporary),
+            Self::Bytes | Self::Count | Self::SelfTime | Self::Time => None,
+        }
+    }
 }
 
 /// Lines of `outer;inner weight`.
@@ -114,6 +153,9 @@ const EMPTY_PICTURE: &str = r#"<svg version="1.1" width="1200" height="60" xmlns
 fn write_svg(tree: &Tree, arguments: &Arguments, out: &mut dyn Write) -> Result<()> {
     let (title, unit) = match arguments.by {
         FlameWeight::Bytes => ("Bytes allocated", "bytes"),
+        FlameWeight::Leaked => ("Bytes never freed", "bytes"),
+        FlameWeight::Peak => ("Bytes in use at the peak", "bytes"),
+        FlameWeight::Temporary => ("Bytes freed by the next event", "bytes"),
         FlameWeight::Count => ("Calls", "calls"),
         FlameWeight::SelfTime | FlameWeight::Time => ("Time", "ns"),
     };

@@ -18,6 +18,7 @@ mod query;
 mod resources;
 mod stats;
 mod store;
+mod tree;
 mod view;
 
 use std::io::Write;
@@ -47,6 +48,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
+        Command::Tree(arguments) => tree::run(&arguments),
         Command::Lines(arguments) => lines::run(&arguments),
         Command::Memory(arguments) => memory::run(&arguments),
         #[cfg(feature = "sql")]

@@ -1,4 +1,4 @@
-//! `flame` and `memory`.
+//! `flame`, `tree` and `memory`.
 
 use std::fs;
 
@@ -22,6 +22,56 @@ fn stacks_as_lines() {
     assert_snapshot("flame_calls", &answer(&["flame", "--format", "folded", "--by", "self", "--reversed", &calls]));
     let memory = fixture_of("memlyze", "memlyze-0.1.0-encoder/api_small.mlyze");
     assert_snapshot("flame_bytes", &answer(&["flame", "--format", "folded", "--by", "bytes", &memory]));
+}
+
+#[test]
+fn the_call_tree_is_printed() {
+    let file = fixture("v210_nested_threads.prof");
+    assert_snapshot("tree", &answer(&["tree", &file]));
+    assert_snapshot("tree_bottom_up", &answer(&["tree", "--bottom-up", "--depth", "2", &file]));
+    let output = traceloom(&["tree", "--focus", "Load fil", &file]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("did you mean `Load file`"), "{}", stderr(&output));
+}
+
+#[test]
+fn steps_narrow_the_call_tree() {
+    let file = fixture("v210_nested_threads.prof");
+    let rows = |options: &[&str]| -> Vec<(String, u64, u64)> {
+        let arguments = [&["tree", "--json", "--min-share", "0%"], options, &[file.as_str()]].concat();
+        let json: Json = serde_json::from_str(&answer(&arguments)).expect("JSON");
+        let row = |row: &Json| {
+            let name = row["name"].as_str().unwrap_or_default().to_owned();
+            (name, row["total"].as_u64().unwrap_or(0), row["self"].as_u64().unwrap_or(0))
+        };
+        json["rows"].as_array().expect("rows").iter().map(row).collect()
+    };
+    let find = |rows: &[(String, u64, u64)], name: &str| rows.iter().find(|row| row.0 == name).cloned();
+    let all = rows(&[]);
+    let (load, decode) = (find(&all, "Load file").expect("a row"), find(&all, "Decode").expect("a row"));
+    assert_eq!(rows(&["--focus", "Load file"]), [load.clone(), decode.clone()]);
+    assert_eq!(find(&rows(&["--collapse", "Load file"]), "Load file"), Some((load.0.clone(), load.1, load.1)));
+    assert_eq!(find(&rows(&["--merge", "Decode"]), "Load file"), Some((load.0.clone(), load.1, load.2 + decode.2)));
+    assert_eq!(find(&rows(&["--drop", "Load file"]), "Decode"), None);
+}
+
+#[test]
+fn memory_is_drawn_by_what_became_of_it() {
+    let folder = Folder::new();
+    assert!(traceloom(&["demo", &folder.path("demo")]).status.success());
+    let shop = folder.path("demo/shop.mlyze");
+    let report: Json = serde_json::from_str(&answer(&["memory", "--json", &shop])).expect("JSON");
+    let total = |by: &str| -> Option<u64> {
+        let tree: Json = serde_json::from_str(&answer(&["tree", "--json", "--by", by, &shop])).expect("JSON");
+        tree["total"].as_u64()
+    };
+    assert_eq!(total("peak"), report["peak"]["bytes"].as_u64());
+    assert_eq!(total("leaked"), report["live_bytes"].as_u64());
+    assert_eq!(total("bytes"), report["allocated_bytes"].as_u64());
+    assert!(total("temporary") < total("bytes"));
+    let leak = answer(&["flame", "--format", "folded", "--by", "leaked", &shop]);
+    let most = leak.lines().max_by_key(|line| line.rsplit(' ').next().and_then(|own| own.parse::<u64>().ok()));
+    assert!(most.is_some_and(|line| line.contains("remember")), "{leak}");
 }
 
 #[test]

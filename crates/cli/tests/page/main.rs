@@ -41,29 +41,32 @@ fn numbers_of_cnanolog() {
 
 #[test]
 fn numbers_of_easyprofiler() {
-    let panels = ["selection", "stats", "flame", "histogram", "source", "sql", "findings", "definitions"];
+    let panels = ["selection", "stats", "tree", "flame", "histogram", "source", "sql", "findings", "definitions"];
     numbers("game.prof", &panels);
 }
 
 #[test]
 fn numbers_of_memlyze() {
-    numbers("shop.mlyze", &["selection", "stats", "flame", "source", "memory", "sql", "findings", "definitions"]);
+    numbers(
+        "shop.mlyze",
+        &["selection", "stats", "tree", "flame", "source", "memory", "sql", "findings", "definitions"],
+    );
 }
 
 #[test]
 fn numbers_of_nytprof() {
-    let panels = ["selection", "stats", "flame", "histogram", "source", "sql", "findings", "definitions"];
+    let panels = ["selection", "stats", "tree", "flame", "histogram", "source", "sql", "findings", "definitions"];
     numbers("nytprof.out", &panels);
 }
 
 #[test]
 fn numbers_of_pynytprof() {
-    numbers("pynytprof.out", &["selection", "stats", "flame", "source", "sql", "findings", "definitions"]);
+    numbers("pynytprof.out", &["selection", "stats", "tree", "flame", "source", "sql", "findings", "definitions"]);
 }
 
 #[test]
 fn numbers_of_wtf() {
-    numbers("game.wtf-trace", &["selection", "stats", "flame", "histogram", "sql", "findings", "definitions"]);
+    numbers("game.wtf-trace", &["selection", "stats", "tree", "flame", "histogram", "sql", "findings", "definitions"]);
 }
 
 #[test]

@@ -7,7 +7,10 @@ use std::{
 
 use axum::{Extension, Json, Router, extract::State, routing::post};
 use serde::{Deserialize, Serialize};
-use traceloom_analysis::flame::{CallStacks, Flame, Graph, Options, Shown, ShownFrame, Weight};
+use traceloom_analysis::{
+    flame::{CallStacks, Flame, Graph, GraphStep, Options, Shown, ShownFrame, Weight},
+    memory::{self, Held, memory},
+};
 use traceloom_model::Filter;
 
 use super::{
@@ -37,6 +40,7 @@ struct GraphKey {
     scopes: ScopeKey,
     weight: FlameWeight,
     by_thread: bool,
+    at_ns: Option<i64>,
 }
 
 /// What the width of a box means.
@@ -44,12 +48,38 @@ struct GraphKey {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FlameWeight {
+    /// Bytes in use at a time.
+    Alive,
+    /// Bytes that were allocated.
     Bytes,
     Count,
+    /// Bytes that were never freed.
+    Leaked,
+    /// Bytes in use at the peak.
+    Peak,
     #[serde(rename = "self")]
     SelfTime,
+    /// Bytes that the very next event freed.
+    Temporary,
     #[default]
     Time,
+}
+
+impl FlameWeight {
+    fn is_of_memory(self) -> bool {
+        self == Self::Bytes || self.held().is_some()
+    }
+
+    /// For a weight that depends on what became of memory.
+    fn held(self) -> Option<Held> {
+        match self {
+            Self::Alive => Some(Held::Alive),
+            Self::Leaked => Some(Held::Leaked),
+            Self::Peak => Some(Held::Peak),
+            Self::Temporary => Some(Held::Temporary),
+            Self::Bytes | Self::Count | Self::SelfTime | Self::Time => None,
+        }
+    }
 }
 
 /// From the outermost spans, from the innermost ones, or around one name.
@@ -72,6 +102,10 @@ pub(crate) struct FlameQuery {
     weight: Option<FlameWeight>,
     view: Option<FlameView>,
     by_thread: Option<bool>,
+    /// The time on the axis of the weight `alive`.
+    at: Option<i64>,
+    /// Changes to the stacks, one after the other.
+    steps: Option<Vec<GraphStep>>,
     /// The names on the way to the box that fills the picture.
     path: Option<Vec<String>>,
     /// The name in the middle of a sandwich; the one with the most self weight if none is given.
@@ -118,11 +152,13 @@ async fn flame(
             scopes: range::key(&scopes),
             weight: query.weight.unwrap_or_default(),
             by_thread: query.by_thread.unwrap_or_default(),
+            at_ns: query.at,
         };
         let drawn = drawn(&last, key, &scopes, over)?;
-        let looked = look(&drawn.graph, &query);
-        let (total, estimate) = (drawn.graph.total(), drawn.is_estimate);
-        Ok(Json(FlameAnswer { total, estimate, loading: is_loading, ..looked }))
+        let narrowed = query.steps.as_deref().filter(|steps| !steps.is_empty()).map(|steps| drawn.graph.after(steps));
+        let graph = narrowed.as_ref().unwrap_or(&drawn.graph);
+        let (total, estimate) = (graph.total(), drawn.is_estimate);
+        Ok(Json(FlameAnswer { total, estimate, loading: is_loading, ..look(graph, &query) }))
     })
     .await
 }
@@ -135,8 +171,12 @@ fn drawn(last: &Last, key: GraphKey, scopes: &[TraceScope], over: &work::Over) -
             _ => *last = None,
         }
     }
-    let mut drawn = Drawn { graph: graph(&key, scopes, over)?, is_estimate: false };
-    if drawn.graph.is_empty() && key.weight != FlameWeight::Bytes {
+    let graph = match key.weight.held() {
+        Some(held) => held_graph(&key, held, scopes, over)?,
+        None => graph(&key, scopes, over)?,
+    };
+    let mut drawn = Drawn { graph, is_estimate: false };
+    if drawn.graph.is_empty() && !key.weight.is_of_memory() {
         drawn.graph = estimate(&key, scopes, over)?;
         drawn.is_estimate = !drawn.graph.is_empty();
     }
@@ -147,10 +187,10 @@ fn drawn(last: &Last, key: GraphKey, scopes: &[TraceScope], over: &work::Over) -
 
 fn options(key: &GraphKey) -> Options {
     let weight = match key.weight {
-        FlameWeight::Bytes => Weight::Bytes,
+        weight if weight.is_of_memory() => Weight::Bytes,
         FlameWeight::Count => Weight::Count,
         FlameWeight::SelfTime => Weight::SelfTime,
-        FlameWeight::Time => Weight::Time,
+        _ => Weight::Time,
     };
     Options { weight, by_thread: key.by_thread, ..Options::default() }
 }
@@ -162,6 +202,18 @@ fn graph(key: &GraphKey, scopes: &[TraceScope], over: &work::Over) -> Answer<Gra
         scope.pour(&mut flame, over)?;
     }
     Ok(flame.finish().into())
+}
+
+/// Stacks of memory by what became of it.
+fn held_graph(key: &GraphKey, held: Held, scopes: &[TraceScope], over: &work::Over) -> Answer<Graph> {
+    let mut reports = Vec::new();
+    for scope in scopes {
+        over.check()?;
+        let at_ns = key.at_ns.map(|at_ns| at_ns.saturating_sub(scope.offset_ns));
+        let options = memory::Options { at_ns, ..memory::Options::default() };
+        reports.push(memory(&*scope.source, &scope.filter, &options)?);
+    }
+    Ok(memory::stacks(&reports, held).into())
 }
 
 /// Stacks are estimated if there are only sums of calls; sums have no times, so they are of the whole trace.

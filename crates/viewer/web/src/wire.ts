@@ -199,6 +199,10 @@ export type FlameQuery = {
   weight?: FlameWeight | null;
   view?: FlameView | null;
   by_thread?: boolean | null;
+  /** The time on the axis of the weight `alive`. */
+  at?: number | null;
+  /** Changes to the stacks, one after the other. */
+  steps?: Array<GraphStep> | null;
   /** The names on the way to the box that fills the picture. */
   path?: Array<string> | null;
   /** The name in the middle of a sandwich; the one with the most self weight if none is given. */
@@ -215,7 +219,7 @@ export type FlameQuery = {
 export type FlameView = "bottom" | "sandwich" | "top";
 
 /** What the width of a box means. */
-export type FlameWeight = "bytes" | "count" | "self" | "time";
+export type FlameWeight = "alive" | "bytes" | "count" | "leaked" | "peak" | "self" | "temporary" | "time";
 
 /** Where a span or an event is. */
 export type Found = {
@@ -234,6 +238,9 @@ export type Found = {
 /** A function as the profiler added it up. */
 export type FunctionRow = [name: string, calls: number, total_ns: number, self_ns: number, mean_ns: number, share: number];
 export const FunctionRow = { name: 0, calls: 1, total_ns: 2, self_ns: 3, mean_ns: 4, share: 5 } as const;
+
+/** A change to all stacks of a graph. */
+export type GraphStep = { "kind": "collapse", "name": string } | { "kind": "drop", "name": string } | { "kind": "focus", "name": string } | { "kind": "merge", "name": string };
 
 /** Distinguishes groups, besides the name. */
 export type Grouping = "category" | "file" | "name" | "thread";

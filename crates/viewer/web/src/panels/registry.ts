@@ -11,10 +11,12 @@ import { selection } from "./selection";
 import { source } from "./source";
 import { sql } from "./sql";
 import { stats } from "./stats";
+import { tree } from "./tree";
 
 export const PANELS: readonly Panel[] = [
   selection,
   stats,
+  tree,
   flame,
   histogram,
   log,

@@ -1,9 +1,19 @@
 // What a link keeps of each panel, which is also what one panel can ask another to show.
 
-import type { FlameView, FlameWeight, Grouping, Level } from "../wire";
+import type { FlameView, FlameWeight, GraphStep, Grouping, Level } from "../wire";
 
 export type PanelId =
-  "selection" | "stats" | "flame" | "histogram" | "log" | "source" | "memory" | "sql" | "findings" | "definitions";
+  | "selection"
+  | "stats"
+  | "tree"
+  | "flame"
+  | "histogram"
+  | "log"
+  | "source"
+  | "memory"
+  | "sql"
+  | "findings"
+  | "definitions";
 
 /** What a link keeps of a table. */
 export interface TableState {
@@ -28,6 +38,13 @@ export interface FlameLink {
   /** The middle of a sandwich, if it is not a name of the timeline. */
   name?: string | null;
   threads?: boolean;
+  /** The time of which the weight `alive` tells. */
+  at?: number | null;
+  steps?: GraphStep[];
+}
+
+export interface TreeLink {
+  sort?: "total" | "own" | "count";
 }
 
 export interface HistogramLink {
@@ -88,6 +105,7 @@ export interface RangeLink {
 export interface PanelLinks {
   stats: StatsLink;
   flame: FlameLink;
+  tree: TreeLink;
   histogram: HistogramLink;
   log: Partial<LogFilter>;
   source: SourceLink;

@@ -11,6 +11,8 @@ export interface LinesOptions {
   label: string;
   /** Height of a line. */
   height: number;
+  /** What the list and its lines are, if not a list to choose from. */
+  roles?: [list: string, line: string];
   /** Makes the element of a line. */
   line(at: number): HTMLElement;
   /** Told which lines are in sight, from the first to the one behind the last. */
@@ -37,7 +39,7 @@ export class Lines {
   constructor(private readonly options: LinesOptions) {
     this.host = element(
       "div",
-      { class: "lines", tabindex: "0", role: "listbox", "aria-label": options.label },
+      { class: "lines", tabindex: "0", role: options.roles?.[0] ?? "listbox", "aria-label": options.label },
       this.space,
     );
     this.host.addEventListener("scroll", () => this.scrolled(), { passive: true });
@@ -189,8 +191,12 @@ export class Lines {
     const line = this.options.line(at);
     line.dataset["line"] = String(at);
     line.style.height = `${this.options.height}px`;
-    line.setAttribute("role", "option");
-    line.setAttribute("aria-selected", String(at === this.active));
+    // A line that is still on its way has no name to be called by.
+    if (line.textContent === "") line.setAttribute("aria-hidden", "true");
+    else {
+      line.setAttribute("role", this.options.roles?.[1] ?? "option");
+      line.setAttribute("aria-selected", String(at === this.active));
+    }
     this.made.set(at, line);
     this.space.append(line);
     return line;

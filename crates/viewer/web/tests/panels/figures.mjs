@@ -105,7 +105,7 @@ async function statsAreWalked(viewer, spans) {
 }
 
 /// The stacks of a folded file as a tree: total and own weight, and children by name.
-function tree(folded) {
+function foldedTree(folded) {
   const root = { total: 0, own: 0, children: new Map() };
   for (const line of folded.trim().split("\n").filter(Boolean)) {
     const space = line.lastIndexOf(" ");
@@ -143,12 +143,64 @@ function callTree(subs, weight) {
   );
 }
 
+/// Rows by their path, the names from the outermost on.
+function byPath(rows) {
+  const path = [];
+  return new Map(
+    rows.map((row) => {
+      path.splice(row.depth, Infinity, row.name);
+      return [path.join("\n"), row];
+    }),
+  );
+}
+
+/// Both directions, opened by keys: every row is one that the program prints, and a focus narrows them down.
+export async function tree(viewer) {
+  const { page, asked } = viewer;
+  const item = page.locator("#panel [role=treeitem]");
+  const shown = () =>
+    item.evaluateAll((items) =>
+      items.map((item) => {
+        const [total, own, calls, name] = [...item.children].map((cell) => cell.textContent.replace("▾", ""));
+        return { depth: item.ariaLevel - 1, name, total: total.split(" · ")[0], own, calls };
+      }),
+    );
+  const compare = async (...options) => {
+    const expected = byPath(viewer.cli("tree", "--json", "--min-share", "0%", ...options, ...asked.files).rows);
+    const rows = byPath(await shown());
+    assert.ok(rows.size > 0, "there are rows");
+    for (const [path, row] of rows) {
+      if (/^[\d,]+ smaller$/.test(row.name)) continue;
+      const { total, self, count } = expected.get(path) ?? assert.fail(`the program has no ${path}`);
+      shows(row.total, total, `total of ${path}`);
+      if (row.own !== "") shows(row.own, self, `self of ${path}`);
+      shows(row.calls, count, `count of ${path}`);
+    }
+  };
+  const weight = await page.locator('#panel [aria-label="Weight"] [aria-checked="true"]').getAttribute("data-choice");
+  for (const [side, ...options] of [["bottom", "--bottom-up"], ["top"]]) {
+    await viewer.choose(side);
+    await page.locator(`#panel [data-shows="${weight} ${side} 0"]`).waitFor();
+    await page.locator("#panel [role=tree]").focus();
+    await viewer.press("ArrowDown", "Home", "*");
+    await compare("--by", weight, ...options);
+  }
+  const name = (await shown())[0].name;
+  await page.locator('#panel [data-choice="focus"]').click();
+  await page.locator(`#panel [data-shows="${weight} top 1"]`).waitFor();
+  await compare("--by", weight, "--focus", name);
+  await page.locator("#panel .crumbs button").first().click();
+  await page.locator(`#panel [data-shows="${weight} top 0"]`).waitFor();
+}
+
 /// From the root along the first children: the card tells what the program adds up.
 export async function flame(viewer) {
   const { page, asked } = viewer;
   const weights = await page
     .locator('#panel [aria-label="Width"] button:not(:disabled)')
     .evaluateAll((buttons) => buttons.map((button) => button.dataset.choice));
+  // What was alive at a selected time is checked with the memory.
+  if (weights.at(-1) === "alive") weights.pop();
   assert.ok(weights.length > 0, "there is something to draw");
   const hasStacks =
     viewer.query("select (select count(*) from spans) + (select count(*) from allocations) as n")[0].n > 0;
@@ -159,7 +211,7 @@ export async function flame(viewer) {
     await viewer.choose(side);
     const reversed = side === "bottom" ? ["--reversed"] : [];
     let at = hasStacks
-      ? tree(viewer.print("flame", "--format", "folded", "--by", weight, ...reversed, ...asked.files))
+      ? foldedTree(viewer.print("flame", "--format", "folded", "--by", weight, ...reversed, ...asked.files))
       : callTree(viewer.cli("lines", "--json", "--subs", ...asked.files).subs, weight);
     const card = page.locator("#panel .card");
     await page.locator(`#panel [data-shows="${weight} ${side}"]`).waitFor();

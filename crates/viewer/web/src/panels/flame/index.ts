@@ -1,15 +1,17 @@
 // Flame graph of the selection, the window or everything.
 
 import { askWith } from "../../api";
-import { bytes, count, duration, share } from "../../format";
-import { keepLink, linkOf, select, store, type PageState } from "../../store";
+import { count, share } from "../../format";
+import { select, store } from "../../store";
 import type { FlameLink } from "../../store/panels";
 import { BusyMark, Latest } from "../../widgets/busy";
 import { paintText, palette } from "../../theme";
 import { element, facts, failure, note, saveFile, switcher, type Choice } from "../../widgets/dom";
 import { followView, isWhole, range, rangeKey, rangeSwitch } from "../../widgets/range";
-import type { FlameAnswer, FlameView, FlameWeight } from "../../wire";
+import type { FlameAnswer, FlameView } from "../../wire";
 import { fresh, type Panel, type Watch } from "../panel";
+import { amount, hasMemory, hasSpans, hasTimes, keep, kept, stacksQuery, unit, weights } from "../../stacks/kept";
+import { stepCrumbs, stepTools } from "../../stacks/steps";
 import { svgOf } from "./svg";
 import { layout, matched, NO_BOXES, pathTo, type Box, type Boxes } from "./tree";
 import { FlameCanvas, label } from "./view";
@@ -19,35 +21,6 @@ const SIDES: Choice<FlameView>[] = [
   { id: "bottom", title: "Bottom-up", hint: "Inverted: start at the function that takes the time, show its callers" },
   { id: "sandwich", title: "Sandwich", hint: "Callers above and callees below the selected name" },
 ];
-
-function hasSpans({ server }: PageState = store.state): boolean {
-  return server.tracks.some((track) => track.spans > 0);
-}
-
-/** Whether there are spans, or calls that a profiler added up instead of keeping them. */
-function hasTimes(state: PageState = store.state): boolean {
-  return hasSpans(state) || state.server.traces.some((trace) => trace.has_calls);
-}
-
-function hasMemory({ server }: PageState = store.state): boolean {
-  return server.traces.some((trace) => trace.memory !== null);
-}
-
-function kept(): Required<FlameLink> {
-  const state = linkOf("flame");
-  const isUsable = (weight: FlameWeight): boolean =>
-    weight === "bytes" ? hasMemory() : weight === "count" || hasTimes();
-  const wanted = (["time", "self", "count", "bytes"] as const).find(
-    (weight) => weight === state?.weight && isUsable(weight),
-  );
-  return {
-    weight: wanted ?? (hasTimes() || !hasMemory() ? "time" : "bytes"),
-    view: SIDES.find((side) => side.id === state?.view)?.id ?? "top",
-    path: Array.isArray(state?.path) ? state.path.filter((name): name is string => typeof name === "string") : [],
-    name: typeof state?.name === "string" ? state.name : null,
-    threads: state?.threads === true,
-  };
-}
 
 class FlamePanel {
   private readonly tools = element("div", { class: "tools" });
@@ -89,14 +62,14 @@ class FlamePanel {
 
   async update(): Promise<void> {
     const asked = range();
-    const { weight, view, path, threads } = kept();
+    const { view, path } = kept();
     const name = view === "sandwich" ? this.middle() : null;
-    const key = rangeKey(asked) + JSON.stringify([weight, view, path, threads, name]);
+    const body = { ...asked, ...stacksQuery(), view, path: view === "sandwich" ? [] : path, name };
+    const key = rangeKey(asked) + JSON.stringify(body);
     if (key === this.key) return this.restyle();
     this.key = key;
     this.writeTools();
     try {
-      const body = { ...asked, weight, view, path: view === "sandwich" ? [] : path, by_thread: threads, name };
       const answer = await this.busy.during(this.latest.ask((signal) => askWith("flame", body, signal)));
       if (answer) this.fill(answer);
     } catch (error) {
@@ -141,16 +114,6 @@ class FlamePanel {
     const { weight, view, threads } = kept();
     const focused = (document.activeElement as HTMLElement | null)?.dataset["choice"];
     const hadFocus = this.tools.contains(document.activeElement);
-    const weights: Choice<FlameWeight>[] = [
-      { id: "time", title: "Time", hint: "Width is total time", isDisabled: !hasTimes() },
-      { id: "self", title: "Self", hint: "Width is self time", isDisabled: !hasTimes() },
-      {
-        id: "count",
-        title: "Count",
-        hint: hasSpans() ? "Width is the number of spans" : "Width is the number of allocations",
-      },
-      { id: "bytes", title: "Bytes", hint: "Width is bytes that were allocated", isDisabled: !hasMemory() },
-    ];
     const apart = element(
       "button",
       {
@@ -166,9 +129,10 @@ class FlamePanel {
     save.addEventListener("click", () => this.save());
     this.tools.replaceChildren(
       rangeSwitch(() => void this.update()),
-      switcher("Width", weights, weight, (id) => this.change({ weight: id })),
+      switcher("Width", weights(), weight, (id) => this.change({ weight: id })),
       switcher("View", SIDES, view, (id) => this.change({ view: id, path: [] })),
       ...(hasSpans() ? [apart] : []),
+      stepTools(this.middle(), () => void this.update()),
       save,
       this.said,
     );
@@ -179,7 +143,7 @@ class FlamePanel {
     const colors = palette();
     const svg = svgOf(this.boxes, (box) => {
       const { css, text } = paintText(box.name ?? "");
-      const title = `${label(box)}: ${this.amount(box.total)} · ${share(box.total, this.answer?.total ?? 0)}`;
+      const title = `${label(box)}: ${amount(box.total)} · ${share(box.total, this.answer?.total ?? 0)}`;
       const isPlain = box.folded > 0 || box.name === null;
       return { fill: isPlain ? colors.line : css, text: isPlain ? colors.text : text, label: label(box), title };
     });
@@ -187,7 +151,7 @@ class FlamePanel {
   }
 
   private change(change: FlameLink): void {
-    keepLink("flame", { ...kept(), ...change });
+    keep(change);
     void this.update();
   }
 
@@ -202,16 +166,15 @@ class FlamePanel {
         element("span", { class: "note" }, "callees ↓"),
       );
     }
-    const steps = ["Everything", ...answer.path].map((name, depth): HTMLElement => {
-      const isLast = depth === answer.path.length;
-      const step = element(
-        "button",
-        { type: "button", title: name, ...(isLast ? { "aria-current": "true" } : {}) },
-        name,
-      );
-      step.addEventListener("click", () => this.change({ path: answer.path.slice(0, depth) }));
+    const taken = stepCrumbs(() => void this.update());
+    const zoomed = answer.path.map((name, depth): HTMLElement => {
+      const step = element("button", { type: "button", title: name }, name);
+      step.addEventListener("click", () => this.change({ path: answer.path.slice(0, depth + 1) }));
       return step;
     });
+    // The last step is also the way out of a zoom.
+    const steps = [...taken, ...zoomed];
+    steps.at(-1)?.setAttribute("aria-current", "true");
     // Of a long way the middle says least.
     if (steps.length > 12)
       steps.splice(2, steps.length - 10, element("span", { class: "note" }, `… ${steps.length - 10} more …`));
@@ -236,14 +199,14 @@ class FlamePanel {
     const known = box.name === null ? undefined : store.state.names.number(box.name);
     if (view === "sandwich") {
       if (box.name === null) return;
-      keepLink("flame", { ...kept(), name: box.name });
+      keep({ name: box.name });
       select({ name: known ?? null });
       return void this.update();
     }
     // A box of many small ones shows them when its parent fills the picture; the box that does shows the way back.
     const target = box.folded > 0 ? box.parent : number;
     const path = number === 0 ? answer.path.slice(0, -1) : pathTo(this.boxes, target, answer.path);
-    keepLink("flame", { ...kept(), path });
+    keep({ path, name: number === 0 ? null : box.name });
     if (known !== undefined && number !== 0) select({ name: known });
     void this.update();
   }
@@ -253,12 +216,6 @@ class FlamePanel {
     if (kept().view === "sandwich" || path.length === 0) return false;
     this.change({ path: path.slice(0, -1) });
     return true;
-  }
-
-  private amount(value: number): string {
-    const { weight } = kept();
-    if (weight === "count") return count(value);
-    return weight === "bytes" || !hasTimes() ? bytes(value) : duration(value);
   }
 
   private over(number: number, at: { x: number; y: number } | null): void {
@@ -281,12 +238,11 @@ class FlamePanel {
 
   private describe(box: Box): HTMLElement[] {
     const root = this.boxes.list[0]?.total ?? 0;
-    const unit = kept().weight === "bytes" || !hasTimes() ? "allocations" : this.answer?.estimate ? "calls" : "spans";
     const rows: [string, string][] = [
-      ["total", `${this.amount(box.total)} · ${share(box.total, this.answer?.total ?? 0)} of everything`],
-      ["own", box.folded > 0 ? "" : this.amount(box.own)],
+      ["total", `${amount(box.total)} · ${share(box.total, this.answer?.total ?? 0)} of everything`],
+      ["own", box.folded > 0 ? "" : amount(box.own)],
       ["in this picture", root === this.answer?.total ? "" : share(box.total, root)],
-      [unit, kept().weight === "count" ? "" : count(box.count)],
+      [unit(this.answer?.estimate ?? false), kept().weight === "count" ? "" : count(box.count)],
     ];
     const title =
       box.folded > 0 ? `${count(box.folded)} boxes too small to draw; click to see them larger` : label(box);

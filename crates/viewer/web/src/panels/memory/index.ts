@@ -7,10 +7,18 @@ import type { MemoryLink, MemoryList } from "../../store/panels";
 import { baseName, type PageState } from "../../store/state";
 import { element, facts, failure, switcher } from "../../widgets/dom";
 import { when } from "../../widgets/jump";
-import type { MemoryAnswer, MemorySite as Site } from "../../wire";
+import type { FlameWeight, MemoryAnswer, MemorySite as Site } from "../../wire";
 import { lasting, type Panel, type Watch } from "../panel";
 import { Curve } from "./curve";
 import { listOf, placeOf } from "./lists";
+
+/** The flame graph of a list; of all allocations if it is not here. */
+const FLAMES: Partial<Record<MemoryList, readonly [FlameWeight, string]>> = {
+  at: ["alive", "bytes in use at this time"],
+  leaks: ["leaked", "bytes never freed"],
+  often: ["count", "allocations"],
+  peak: ["peak", "bytes in use at the peak"],
+};
 
 class Memory {
   readonly host = element("div", { class: "sheet memory" });
@@ -166,7 +174,7 @@ class Memory {
     this.choice.replaceChildren(
       ...this.traces(),
       switcher("List", lists, list, (id) => this.keep({ list: id })),
-      this.flame(),
+      this.flame(list),
     );
     this.choice.querySelector<HTMLElement>(`[data-choice="${focused ?? "-"}"]`)?.focus();
     const shown = listOf(
@@ -197,9 +205,11 @@ class Memory {
     return [select];
   }
 
-  private flame(): HTMLElement {
-    const button = element("button", { type: "button", title: "Flame graph of allocated bytes" }, "Flame graph");
-    button.addEventListener("click", () => callPanel("flame", { weight: "bytes" }));
+  /** The flame graph of what the list shows. */
+  private flame(list: MemoryList): HTMLElement {
+    const [weight, about] = FLAMES[list] ?? (["bytes", "allocated bytes"] as const);
+    const button = element("button", { type: "button", title: `Flame graph: ${about}` }, "Flame graph");
+    button.addEventListener("click", () => callPanel("flame", { weight, at: this.kept.at ?? null }));
     return button;
   }
 

@@ -1,0 +1,112 @@
+//! A call tree: a flame graph as rows to read, the most expensive callee first.
+
+use serde::Serialize;
+
+use crate::flame::{Graph, Shown};
+
+/// How much of a tree is listed.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Start at the frames that have the weight and show their callers.
+    pub is_bottom_up: bool,
+    /// Rows with a smaller share of everything are left out.
+    pub min_share: f64,
+    /// Levels that are listed.
+    pub max_depth: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { is_bottom_up: false, min_share: 0.0, max_depth: usize::MAX }
+    }
+}
+
+/// The rows of a tree.
+#[derive(Clone, Debug, Serialize)]
+pub struct CallTree<'g> {
+    /// The weight of everything.
+    pub total: u64,
+    /// Frames that are not listed because they are too small or too deep.
+    pub hidden: u64,
+    /// Each frame before its callees, or before its callers in a tree from the bottom up.
+    pub rows: Vec<Row<'g>>,
+}
+
+/// One row of a tree.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct Row<'g> {
+    /// 0 for the outermost frame.
+    pub depth: usize,
+    /// The name of the frame.
+    pub name: &'g str,
+    /// Weight of the frame and of all below it.
+    pub total: u64,
+    /// Weight that is in no row below it.
+    #[serde(rename = "self")]
+    pub own: u64,
+    /// Spans, calls or allocations.
+    pub count: u64,
+}
+
+/// Lists a graph.
+pub fn call_tree<'g>(graph: &'g Graph, options: &Options) -> CallTree<'g> {
+    let Shown { frames, .. } = if options.is_bottom_up { graph.bottom_up(&[]) } else { graph.top_down(&[]) };
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); frames.len()];
+    for (number, frame) in frames.iter().enumerate().skip(1) {
+        children[frame.parent as usize].push(number);
+    }
+    let least = (options.min_share * graph.total() as f64) as u64;
+    let mut tree = CallTree { total: graph.total(), hidden: 0, rows: Vec::new() };
+    let roots = children.first().into_iter().flatten();
+    let mut waiting: Vec<(usize, usize)> = roots.rev().map(|number| (0, *number)).collect();
+    // Not by recursion: a file decides how deep a tree is.
+    while let Some((depth, number)) = waiting.pop() {
+        let frame = &frames[number];
+        match frame.name.filter(|_| frame.folded == 0 && frame.total >= least && depth < options.max_depth) {
+            Some(name) => {
+                tree.rows.push(Row { depth, name, total: frame.total, own: frame.own, count: frame.count });
+                waiting.extend(children[number].iter().rev().map(|child| (depth + 1, *child)));
+            }
+            None => tree.hidden += frame.folded.max(1),
+        }
+    }
+    tree
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flame::{Stack, Tree};
+
+    fn graph() -> Graph {
+        let stacks = [("a", 10), ("a b", 20), ("a b d", 3), ("c", 1), ("c b", 40)];
+        let stack = |(frames, own): (&'static str, u64)| Stack { frames: frames.split(' ').collect(), own, count: 1 };
+        Tree::of_stacks(stacks.into_iter().map(stack)).into()
+    }
+
+    fn rows(options: &Options) -> (Vec<String>, u64) {
+        let graph = graph();
+        let tree = call_tree(&graph, options);
+        let line = |row: &Row<'_>| format!("{}{} {} {}", " ".repeat(row.depth), row.name, row.total, row.own);
+        (tree.rows.iter().map(line).collect(), tree.hidden)
+    }
+
+    #[test]
+    fn callees_follow_their_caller_the_largest_first() {
+        let (found, hidden) = rows(&Options::default());
+        assert_eq!((found.join("\n").as_str(), hidden), ("c 41 1\n b 40 40\na 33 10\n b 23 20\n  d 3 3", 0));
+    }
+
+    #[test]
+    fn callers_follow_from_the_bottom_up() {
+        let (found, _) = rows(&Options { is_bottom_up: true, ..Options::default() });
+        assert_eq!(found[..3], ["b 60 0", " c 40 40", " a 20 20"]);
+    }
+
+    #[test]
+    fn small_and_deep_rows_are_counted() {
+        assert_eq!(rows(&Options { min_share: 0.1, ..Options::default() }).1, 1);
+        let (found, hidden) = rows(&Options { max_depth: 1, ..Options::default() });
+        assert_eq!((found.len(), hidden), (2, 2));
+    }
+}

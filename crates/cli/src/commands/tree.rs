@@ -1,0 +1,105 @@
+//! `tree`: the call tree as text.
+
+use std::io::Write;
+
+use serde_json::json;
+use traceloom_analysis::{
+    call_tree::{CallTree, Options, Row, call_tree},
+    flame::{self, Graph, GraphStep},
+};
+use traceloom_core::{Error, Result, nearest};
+
+use super::flame::stacks;
+use crate::{
+    Outcome,
+    args::answers::{FlameWeight, Tree as Arguments},
+    input,
+    output::{self, Styles, clean},
+    table::Rounded,
+    units::Bytes,
+};
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let traces = arguments.reading.open_set(&arguments.files)?;
+    let options = flame::Options {
+        weight: arguments.by.into(),
+        by_thread: arguments.by_thread,
+        range: arguments.range.unwrap_or_default(),
+        ..flame::Options::default()
+    };
+    let tree = stacks(&traces, arguments.by, options).map_err(|error| input::about(&arguments.files, error))?;
+    let graph = narrowed(&tree.into(), arguments)?;
+    let options = Options {
+        is_bottom_up: arguments.bottom_up,
+        min_share: arguments.min_share,
+        max_depth: arguments.depth.unwrap_or(usize::MAX),
+    };
+    let tree = call_tree(&graph, &options);
+    let mut out = output::stdout();
+    if arguments.json {
+        let unit = unit(arguments.by);
+        writeln!(out, "{}", json!({"unit": unit, "total": tree.total, "hidden": tree.hidden, "rows": tree.rows}))?;
+    } else {
+        write_text(&tree, arguments, &mut out)?;
+    }
+    out.flush()?;
+    Ok(Outcome::Fine)
+}
+
+/// The graph after the steps that were asked for.
+fn narrowed(graph: &Graph, arguments: &Arguments) -> Result<Graph> {
+    let kinds: [(&[String], fn(String) -> GraphStep); 4] = [
+        (&arguments.drop, GraphStep::Drop),
+        (&arguments.merge, GraphStep::Merge),
+        (&arguments.collapse, GraphStep::Collapse),
+        (&arguments.focus, GraphStep::Focus),
+    ];
+    let mut steps = Vec::new();
+    for (names, step) in kinds {
+        for name in names {
+            if !graph.has(name) {
+                let near = nearest(name, graph.names()).map(|near| format!("; did you mean `{near}`?"));
+                return Err(Error::unsupported(format!("no stack has {name}{}", near.unwrap_or_default())));
+            }
+            steps.push(step(name.clone()));
+        }
+    }
+    Ok(graph.after(&steps))
+}
+
+fn unit(by: FlameWeight) -> &'static str {
+    match by {
+        FlameWeight::Count => "calls",
+        FlameWeight::SelfTime | FlameWeight::Time => "ns",
+        _ => "bytes",
+    }
+}
+
+fn amount(by: FlameWeight, weight: u64) -> String {
+    match by {
+        FlameWeight::Count => weight.to_string(),
+        FlameWeight::SelfTime | FlameWeight::Time => Rounded(weight as f64).to_string(),
+        _ => Bytes(weight).to_string(),
+    }
+}
+
+fn write_text(tree: &CallTree<'_>, arguments: &Arguments, out: &mut dyn Write) -> Result<()> {
+    let dim = Styles::DIM;
+    // From the bottom up, all weight is self weight of the outermost row.
+    let (first, second) =
+        if arguments.bottom_up { ("self", String::new()) } else { ("total", format!("{:>11}", "self")) };
+    writeln!(out, "{dim}{first:>10} {:>7}{second} {:>9}  name{dim:#}", "share", "calls")?;
+    for Row { depth, name, total, own, count } in &tree.rows {
+        let share = 100.0 * *total as f64 / tree.total.max(1) as f64;
+        let (total, indent) = (amount(arguments.by, *total), 2 * depth);
+        let own = if arguments.bottom_up { String::new() } else { format!("{:>11}", amount(arguments.by, *own)) };
+        writeln!(out, "{total:>10} {share:>5.1} %{own} {count:>9}  {:indent$}{}", "", clean(name))?;
+    }
+    if tree.rows.is_empty() {
+        output::note("nothing in this range");
+    }
+    if tree.hidden > 0 {
+        output::note(&format!("{} more rows; --min-share 0% and --depth show them", tree.hidden));
+    }
+    Ok(())
+}
