@@ -1,7 +1,9 @@
 //! What a recorder is told to do.
 
 use std::{
+    net::TcpListener,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -44,12 +46,22 @@ pub struct Flight {
     pub age: Option<Duration>,
 }
 
+/// Where captures are asked for.
+#[derive(Clone, Debug)]
+pub(crate) enum Listening {
+    /// A port of this machine.
+    Port(u16),
+    /// Wherever the program listens.
+    On(Arc<TcpListener>),
+}
+
 /// All settings; see the methods of [`Recorder`](crate::Recorder).
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) clog: Option<PathBuf>,
     pub(crate) prof: Option<PathBuf>,
     pub(crate) wtf: Option<PathBuf>,
+    pub(crate) listening: Option<Listening>,
     pub(crate) layout: Layout,
     pub(crate) ids: bool,
     pub(crate) rotation: Rotation,
@@ -69,6 +81,7 @@ impl Default for Config {
             clog: None,
             prof: None,
             wtf: None,
+            listening: None,
             layout: Layout::default(),
             ids: false,
             rotation: Rotation::default(),
@@ -88,7 +101,9 @@ impl Config {
     /// The same with `NAME.PART.EXT` for every file.
     pub(crate) fn with_part(&self, part: &str) -> Self {
         let named = |path: &Option<PathBuf>| path.as_deref().map(|path| with_part(path, part));
-        Self { clog: named(&self.clog), prof: named(&self.prof), wtf: named(&self.wtf), ..self.clone() }
+        // The port stays with the files that have the name.
+        let listening = None;
+        Self { clog: named(&self.clog), prof: named(&self.prof), wtf: named(&self.wtf), listening, ..self.clone() }
     }
 
     /// What a forked child does: the same into `NAME.PID.EXT`.

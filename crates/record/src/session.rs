@@ -1,6 +1,7 @@
 //! Starting, asking and stopping a recorder.
 
 use std::{
+    net::TcpListener,
     path::PathBuf,
     sync::{Arc, Once, atomic::Ordering},
     thread,
@@ -12,7 +13,7 @@ use traceloom_core::{Error, Result};
 use crate::{
     Filter, Flight, Layout, Policy, Rotation, Stats,
     clock::Timeline,
-    config::Config,
+    config::{Config, Listening},
     hub::{self, Ask, Hub},
     local::{self, SETTINGS},
     site::{end_generation, generation, renew_generation},
@@ -51,6 +52,22 @@ impl Recorder {
     #[must_use]
     pub fn wtf_trace(mut self, path: impl Into<PathBuf>) -> Self {
         self.config.wtf = Some(path.into());
+        self
+    }
+
+    /// Lets EasyProfiler's GUI and `traceloom capture` capture this program over this port of this machine; EasyProfiler's
+    /// own is 28077.
+    #[must_use]
+    pub fn listen(mut self, port: u16) -> Self {
+        self.config.listening = Some(Listening::Port(port));
+        self
+    }
+
+    /// The same with a listener of your own. The protocol has no authentication and no encryption: whoever reaches an
+    /// address that is not loopback can read what the program records.
+    #[must_use]
+    pub fn listen_on(mut self, listener: TcpListener) -> Self {
+        self.config.listening = Some(Listening::On(Arc::new(listener)));
         self
     }
 
@@ -134,7 +151,8 @@ impl Recorder {
     /// Starts recording; it ends when the guard is dropped. A process has one recorder at a time.
     pub fn start(self) -> Result<Guard> {
         let config = self.config;
-        if config.clog.is_none() && config.prof.is_none() && config.wtf.is_none() {
+        let has_files = config.clog.is_some() || config.prof.is_some() || config.wtf.is_some();
+        if !has_files && (config.listening.is_none() || config.flight.is_some()) {
             return Err(Error::usage("the recorder has no file to write to"));
         }
         let hub = hub::current();

@@ -3,6 +3,7 @@
 mod args;
 mod clog;
 mod file;
+mod listen;
 mod prof;
 mod text;
 mod wtf;
@@ -68,6 +69,9 @@ pub(crate) fn open(config: &Config, timeline: &Timeline) -> Result<Vec<Box<dyn S
     }
     if let Some(path) = &config.wtf {
         sinks.push(Box::new(wtf::WtfTrace::create(path, timeline)?));
+    }
+    if let Some(listening) = &config.listening {
+        sinks.push(Box::new(listen::Listen::start(listening, timeline)?));
     }
     Ok(sinks)
 }

@@ -85,8 +85,13 @@ impl Prof {
     pub(crate) fn create(path: &Path, timeline: &Timeline) -> Result<Self> {
         // An error should come now, not after hours.
         File::create(path)?;
+        Ok(Self { path: path.to_owned(), ..Self::from_tick(timeline.first.tick)? })
+    }
+
+    /// A profile that begins at this tick, for [`write`](Self::write) alone.
+    pub(super) fn from_tick(begin: u64) -> Result<Self> {
         Ok(Self {
-            path: path.to_owned(),
+            path: PathBuf::new(),
             spool: tempfile::tempfile()?,
             spooled: 0,
             threads: BTreeMap::new(),
@@ -97,7 +102,7 @@ impl Prof {
             ranges: HashMap::new(),
             lanes: Vec::new(),
             messages: Messages::default(),
-            begin: timeline.first.tick,
+            begin,
         })
     }
 
@@ -237,7 +242,8 @@ impl Prof {
         text
     }
 
-    fn write(&mut self, timeline: &Timeline) -> Result<()> {
+    /// Writes everything that was put.
+    pub(super) fn write(&mut self, out: &File, timeline: &Timeline) -> Result<()> {
         let end = tick();
         self.close_open(end);
         // A profile without a record is one that easy_profiler refuses.
@@ -259,7 +265,7 @@ impl Prof {
         header.pid = Some(std::process::id().into());
         header.cpu_frequency = timeline.frequency() as i64;
         (header.begin_time, header.end_time) = (self.begin, end);
-        let mut writer = create(BufWriter::new(File::create(&self.path)?), &header)?;
+        let mut writer = create(BufWriter::new(out), &header)?;
         self.records(timeline, &mut |record| writer.write(record))?;
         writer.finish().map(drop)
     }
@@ -377,7 +383,8 @@ impl Sink for Prof {
     }
 
     fn close(mut self: Box<Self>, timeline: &Timeline) -> Result<()> {
-        self.write(timeline)
+        let out = File::create(&self.path)?;
+        self.write(&out, timeline)
     }
 }
 
