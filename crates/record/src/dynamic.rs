@@ -15,7 +15,7 @@ use crate::{
     hub,
     local::{Weight, put},
     record::{Kind, Payload},
-    site::{SiteInfo, generation},
+    site::{SiteId, SiteInfo, generation},
     sync::{AtomicU64, Ordering, lock},
 };
 
@@ -25,16 +25,16 @@ struct Known {
     /// Of everything that tells sites apart; 0 where nothing is known.
     hash: u64,
     /// The generation that asked.
-    generation: u32,
-    /// The id plus one; 0 where the site is off.
-    id: u32,
+    generation: u64,
+    /// Nothing where the site is off.
+    id: Option<SiteId>,
 }
 
 static SITES: RwLock<BTreeMap<u64, Known>> = RwLock::new(BTreeMap::new());
 
 thread_local! {
     /// The sites that this thread used last, by the top byte of the hash, so that it asks [`SITES`] for no site twice.
-    static LAST: [Cell<Known>; 256] = const { [const { Cell::new(Known { hash: 0, generation: 0, id: 0 }) }; 256] };
+    static LAST: [Cell<Known>; 256] = const { [const { Cell::new(Known { hash: 0, generation: 0, id: None }) }; 256] };
 }
 
 /// A hash of an address; different ones stay different.
@@ -55,14 +55,14 @@ pub(crate) struct NewSite<'a> {
 
 /// The id of the site with this hash, if it is on; asks with what `make` gives if that is not known.
 #[inline(always)]
-pub(crate) fn site(hash: u64, make: impl FnOnce(u64) -> Option<u32>) -> Option<u32> {
+pub(crate) fn site(hash: u64, make: impl FnOnce(u64) -> Option<SiteId>) -> Option<SiteId> {
     let last = LAST.with(|last| last[(hash >> 56) as usize].get());
-    if last.hash == hash && last.generation == generation() { last.id.checked_sub(1) } else { make(hash) }
+    if last.hash == hash && last.generation == generation() { last.id } else { make(hash) }
 }
 
 /// Looks among the sites of all threads, and registers the site if it is new.
 #[cold]
-pub(crate) fn ask(hash: u64, new: &NewSite<'_>) -> Option<u32> {
+pub(crate) fn ask(hash: u64, new: &NewSite<'_>) -> Option<SiteId> {
     let generation = generation();
     if generation == 0 {
         return None;
@@ -70,18 +70,18 @@ pub(crate) fn ask(hash: u64, new: &NewSite<'_>) -> Option<u32> {
     let found = SITES.read().unwrap_or_else(PoisonError::into_inner).get(&hash).copied();
     let known = match found {
         Some(known) if known.generation == generation => known,
-        _ => register(Known { hash, generation, id: 0 }, new),
+        _ => register(Known { hash, generation, id: None }, new),
     };
     LAST.with(|last| last[(hash >> 56) as usize].set(known));
-    known.id.checked_sub(1)
+    known.id
 }
 
 fn register(mut known: Known, new: &NewSite<'_>) -> Known {
     let mut sites = SITES.write().unwrap_or_else(PoisonError::into_inner);
     let mut registry = lock(&hub::current().registry);
     if registry.filter.allows(new.level, new.place.module) {
-        let before = sites.get(&known.hash).map_or(0, |known| known.id);
-        known.id = before.checked_sub(1).unwrap_or_else(|| {
+        let before = sites.get(&known.hash).and_then(|known| known.id);
+        known.id = before.or_else(|| {
             registry.add(SiteInfo {
                 name: new.name.as_str().into(),
                 level: new.level.map(|level| (level.number, level.name.into())),
@@ -90,7 +90,7 @@ fn register(mut known: Known, new: &NewSite<'_>) -> Known {
                 line: new.place.line,
                 types: new.types.into(),
             })
-        }) + 1;
+        });
     }
     sites.insert(known.hash, known);
     known

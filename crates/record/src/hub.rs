@@ -12,7 +12,7 @@ use std::{
 use crate::{
     Config,
     ring::Ring,
-    site::{About, Registry},
+    site::{About, Registry, SiteId},
     sync::{Condvar, Mutex, MutexGuard, lock},
 };
 
@@ -129,7 +129,7 @@ impl Hub {
         }
     }
 
-    pub(crate) fn register(&self, about: &About, types: &[u8], address: usize) -> Option<u32> {
+    pub(crate) fn register(&self, about: &About, types: &[u8], address: usize) -> Option<SiteId> {
         lock(&self.registry).register(about, types, address)
     }
 
@@ -345,7 +345,7 @@ mod model {
             if lane.ring.lap_end(head) < head + FIXED + 2 {
                 head = lane.ring.pad(head);
             }
-            let words = [header(Kind::Event, FIXED + 2, 0), tick(), thread, number];
+            let words = [header(Kind::Event, FIXED + 2, 1), tick(), thread, number];
             for (slot, word) in lane.ring.slots(head, 4).unwrap().iter().zip(words) {
                 slot.store(word, crate::sync::Ordering::Relaxed);
             }

@@ -14,7 +14,7 @@ use crate::{
     hub::{self, Hub, ThreadInfo},
     record::{FIXED, Kind, Payload, header},
     ring::Ring,
-    site::generation,
+    site::{SiteId, generation},
     stats::COUNTERS,
 };
 
@@ -82,14 +82,14 @@ impl Drop for Place {
 
 /// Records something now; gives the tick, or nothing if it was dropped.
 #[inline(always)]
-pub(crate) fn put<P: Payload>(kind: Kind, site: u32, weight: Weight, payload: P) -> Option<u64> {
+pub(crate) fn put<P: Payload>(kind: Kind, site: SiteId, weight: Weight, payload: P) -> Option<u64> {
     let tick = clock::tick();
     let words = FIXED + payload.words();
     let (ring, head) = match RING.get().and_then(|ring| Some((ring, ring.room(words, tick)?))) {
         Some(found) => found,
         None => make_room(words, tick, weight)?,
     };
-    ring.put(head, [header(kind, words, site), tick], words, &payload);
+    ring.put(head, [header(kind, words, site.get()), tick], words, &payload);
     Some(tick)
 }
 

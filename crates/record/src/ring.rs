@@ -38,7 +38,8 @@ struct Producer {
 /// A ring of words; positions count up for ever.
 pub(crate) struct Ring {
     words: Box<[AtomicU64]>,
-    mask: u64,
+    /// Words minus one. Not wider, so that the compiler sees that an index and the words of a record do not overflow.
+    mask: u32,
     producer: Padded<Producer>,
     /// What the producer has handed over ends here.
     head: Padded<AtomicU64>,
@@ -54,7 +55,7 @@ impl Ring {
         let len = words.next_power_of_two();
         Self {
             words: (0..len).map(|_| AtomicU64::new(0)).collect(),
-            mask: len as u64 - 1,
+            mask: len as u32 - 1,
             producer: Padded::default(),
             head: Padded::default(),
             tail: Padded::default(),
@@ -64,18 +65,18 @@ impl Ring {
 
     /// Words of the ring.
     pub(crate) fn len(&self) -> u64 {
-        self.mask + 1
+        u64::from(self.mask) + 1
     }
 
     /// Where the lap of a position ends.
     pub(crate) fn lap_end(&self, position: u64) -> u64 {
-        (position | self.mask) + 1
+        (position | u64::from(self.mask)) + 1
     }
 
     /// The `count` words from a position on, if they lie in one lap.
     #[inline(always)]
     pub(crate) fn slots(&self, position: u64, count: u64) -> Option<&[AtomicU64]> {
-        let at = (position & self.mask) as usize;
+        let at = (position as u32 & self.mask) as usize;
         self.words.get(at..at + count as usize)
     }
 

@@ -1,8 +1,11 @@
 //! Call sites: a static at each macro, and the registry that owns copies of what they say.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, AtomicU64, Ordering},
+use std::{
+    num::NonZeroU32,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
 };
 
 use traceloom_cnanolog::raw::ArgType;
@@ -41,20 +44,24 @@ impl Level {
     }
 }
 
-/// 0 while nothing records; else it changes whenever sites have to ask again whether they are on.
-static GENERATION: AtomicU32 = AtomicU32::new(0);
+/// The id of a site plus one.
+pub(crate) type SiteId = NonZeroU32;
+
+/// 0 while nothing records; else it changes whenever sites have to ask again whether they are on. Counts in the upper half,
+/// where a [`Site`] has it.
+static GENERATION: AtomicU64 = AtomicU64::new(0);
 static NEXT_GENERATION: AtomicU32 = AtomicU32::new(1);
 
 /// Whether a recorder runs.
 #[inline(always)]
-pub(crate) fn generation() -> u32 {
+pub(crate) fn generation() -> u64 {
     GENERATION.load(Ordering::Relaxed)
 }
 
 /// Every site asks again; recording is on.
 pub(crate) fn renew_generation() {
     let next = NEXT_GENERATION.fetch_add(1, Ordering::Relaxed).max(1);
-    GENERATION.store(next, Ordering::SeqCst);
+    GENERATION.store(u64::from(next) << 32, Ordering::SeqCst);
 }
 
 /// Every site is off.
@@ -100,22 +107,22 @@ impl Site {
         if cfg!(feature = "off") || generation == 0 {
             return None;
         }
-        let state = self.state.load(Ordering::Relaxed);
-        (state != u64::from(generation) << 32).then_some(Look { site: self, generation, state })
+        let answer = self.state.load(Ordering::Relaxed) ^ generation;
+        (answer != 0).then_some(Look { site: self, generation, answer })
     }
 
     /// The id of a site without arguments, if it is on.
     #[inline(always)]
-    pub(crate) fn id(&'static self) -> Option<u32> {
+    pub(crate) fn id(&'static self) -> Option<SiteId> {
         self.look()?.id(&Types::NONE)
     }
 
     #[cold]
     #[inline(never)]
-    fn ask(&self, generation: u32, types: &Types) -> Option<u32> {
+    fn ask(&self, generation: u64, types: &Types) -> Option<SiteId> {
         let id = hub::current().register(&self.about, types.codes, std::ptr::from_ref(self).addr());
-        let low = id.map_or(0, |id| (u64::from(id) + 1) | u64::from(types.hash) << 24);
-        self.state.store(u64::from(generation) << 32 | low, Ordering::Relaxed);
+        let low = id.map_or(0, |id| u64::from(id.get()) | u64::from(types.hash) << 24);
+        self.state.store(generation | low, Ordering::Relaxed);
         id
     }
 }
@@ -125,24 +132,24 @@ impl Site {
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     site: &'static Site,
-    generation: u32,
-    state: u64,
+    generation: u64,
+    /// What the site got when it asked last; more than 32 bits if that was in another generation.
+    answer: u64,
 }
 
 impl Look {
     /// The id, if the site is on. A generic function has one site for all its types, so these are part of the answer.
     #[inline(always)]
-    pub(crate) fn id(self, types: &'static Types) -> Option<u32> {
-        if self.state >> 24 == u64::from(self.generation) << 8 | u64::from(types.hash) {
-            // A site that is off was not looked at.
-            return Some((self.state & ID_MASK) as u32 - 1);
+    pub(crate) fn id(self, types: &'static Types) -> Option<SiteId> {
+        match self.answer ^ u64::from(types.hash) << 24 {
+            id @ 1..MAX_IDS => SiteId::new(id as u32),
+            _ => self.site.ask(self.generation, types),
         }
-        self.site.ask(self.generation, types)
     }
 }
 
 /// Ids have 24 bits; the 8 above them tell types apart.
-const ID_MASK: u64 = 0xff_ffff;
+const MAX_IDS: u64 = 1 << 24;
 
 /// Argument types of a call.
 #[derive(Clone, Copy, Debug)]
@@ -203,38 +210,44 @@ impl SiteInfo {
     }
 }
 
+/// Where the site with this id is in [`Registry::sites`].
+pub(crate) const fn index_of(id: u32) -> usize {
+    id.wrapping_sub(1) as usize
+}
+
 /// All sites that were ever on, by id.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Registry {
     pub(crate) sites: Vec<Arc<SiteInfo>>,
     /// Ids by the address of the static and the types.
-    by_address: std::collections::HashMap<(usize, Box<[u8]>), u32>,
+    by_address: std::collections::HashMap<(usize, Box<[u8]>), SiteId>,
     pub(crate) filter: Filter,
 }
 
 impl Registry {
     /// The id of a site, if the filter lets it through.
-    pub(crate) fn register(&mut self, about: &About, types: &[u8], address: usize) -> Option<u32> {
+    pub(crate) fn register(&mut self, about: &About, types: &[u8], address: usize) -> Option<SiteId> {
         if !self.filter.allows(about.level, about.module) {
             return None;
         }
         let key = (address, types.into());
         // A library may be loaded where another one was: then the address is an old one and the site is not.
-        let is_same = |id: &u32| {
-            let site = self.sites.get(*id as usize);
+        let is_same = |id: &SiteId| {
+            let site = self.sites.get(index_of(id.get()));
             site.is_some_and(|site| *site.name == *about.name && site.line == about.line && *site.file == *about.file)
         };
         if let Some(id) = self.by_address.get(&key).copied().filter(is_same) {
             return Some(id);
         }
-        let id = self.add(SiteInfo::of(about, types));
+        let id = self.add(SiteInfo::of(about, types))?;
         self.by_address.insert(key, id);
         Some(id)
     }
 
-    /// A site that no static stands for.
-    pub(crate) fn add(&mut self, site: SiteInfo) -> u32 {
+    /// A site that no static stands for; nothing if there are too many already.
+    pub(crate) fn add(&mut self, site: SiteInfo) -> Option<SiteId> {
+        let id = SiteId::new(self.sites.len() as u32 + 1).filter(|id| u64::from(id.get()) < MAX_IDS)?;
         self.sites.push(Arc::new(site));
-        self.sites.len() as u32 - 1
+        Some(id)
     }
 }

@@ -12,14 +12,14 @@ use crate::{
     hub::{self, Ask},
     local::{SETTINGS, Weight, put},
     record::{Kind, MAX_BYTES},
-    site::{Look, Site, Types},
+    site::{Look, Site, SiteId, Types},
 };
 
 /// A span on this thread, which ends when the guard is dropped; made by [`span!`](crate::span).
 #[derive(Debug)]
 #[must_use = "a span ends when its guard is dropped"]
 pub struct SpanGuard {
-    site: Option<u32>,
+    site: Option<SiteId>,
     /// A span ends on the thread that it began on.
     _not_send: PhantomData<*const ()>,
 }
@@ -48,7 +48,7 @@ impl SpanGuard {
     }
 
     #[inline(always)]
-    const fn of(site: Option<u32>) -> Self {
+    const fn of(site: Option<SiteId>) -> Self {
         Self { site, _not_send: PhantomData }
     }
 }
@@ -115,7 +115,7 @@ impl Drop for Range {
 #[derive(Debug)]
 #[must_use = "a frame ends when its guard is dropped"]
 pub struct FrameGuard {
-    frame: Option<(u32, u64, u64)>,
+    frame: Option<(SiteId, u64, u64)>,
     _not_send: PhantomData<*const ()>,
 }
 

@@ -23,7 +23,7 @@ use crate::{
     dynamic::{Fields, NewSite, Place, ask, hash_address, site, with_fields},
     local::{Weight, put},
     record::Kind,
-    site::generation,
+    site::{SiteId, generation},
 };
 
 /// Records what `tracing` says and nothing else; cheaper than [`RecordLayer`], because spans need no registry.
@@ -41,7 +41,7 @@ pub struct RecordLayer;
 type StaticMetadata = &'static Metadata<'static>;
 
 /// What the sites of spans are, for values that come later.
-static SPANS: RwLock<BTreeMap<u32, StaticMetadata>> = RwLock::new(BTreeMap::new());
+static SPANS: RwLock<BTreeMap<SiteId, StaticMetadata>> = RwLock::new(BTreeMap::new());
 
 thread_local! {
     static NEXT_NUMBER: Cell<u64> = const { Cell::new(0) };
@@ -54,14 +54,14 @@ thread_local! {
 const SITE_BITS: u32 = 24;
 
 /// An id holds the site, so that nothing has to be stored for a span.
-fn span_id(site: Option<u32>) -> Id {
-    let low = site.map_or(0, |site| u64::from(site) + 1) & ((1 << SITE_BITS) - 1);
+fn span_id(site: Option<SiteId>) -> Id {
+    let low = site.map_or(0, |site| u64::from(site.get()));
     Id::from_u64((next_number() << SITE_BITS | low).max(1))
 }
 
 #[inline(always)]
-fn site_of(span: &Id) -> Option<u32> {
-    ((span.into_u64() & ((1 << SITE_BITS) - 1)) as u32).checked_sub(1)
+fn site_of(span: &Id) -> Option<SiteId> {
+    SiteId::new((span.into_u64() & ((1 << SITE_BITS) - 1)) as u32)
 }
 
 /// Numbers that no other span of the process has; each thread takes many at a time.
@@ -148,14 +148,14 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for RecordLayer {
 }
 
 #[inline(always)]
-fn enter(site: u32, span: &Id) {
+fn enter(site: SiteId, span: &Id) {
     if generation() == 0 || put(Kind::SpanBegin, site, Weight::Span, ()).is_none() {
         drop_span(span);
     }
 }
 
 #[inline(always)]
-fn exit(site: Option<u32>, span: &Id) {
+fn exit(site: Option<SiteId>, span: &Id) {
     let was_dropped = HAS_DROPPED.get() && was_dropped(span);
     if let (false, Some(site)) = (was_dropped || generation() == 0, site) {
         put(Kind::SpanEnd, site, Weight::End, ());
@@ -192,12 +192,12 @@ fn level(metadata: &Metadata<'_>) -> Level {
 }
 
 #[inline(always)]
-fn span_site(metadata: StaticMetadata) -> Option<u32> {
+fn span_site(metadata: StaticMetadata) -> Option<SiteId> {
     site(hash_address(std::ptr::from_ref(metadata).addr()), |hash| new_span_site(metadata, hash))
 }
 
 #[cold]
-fn new_span_site(metadata: StaticMetadata, hash: u64) -> Option<u32> {
+fn new_span_site(metadata: StaticMetadata, hash: u64) -> Option<SiteId> {
     let new = NewSite { name: metadata.name().to_owned(), level: None, place: &place(metadata), types: &[] };
     let id = ask(hash, &new)?;
     SPANS.write().unwrap_or_else(PoisonError::into_inner).insert(id, metadata);

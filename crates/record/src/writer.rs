@@ -14,7 +14,7 @@ use crate::{
     hub::{Ask, Hub, Lane, ThreadInfo},
     record::{FIXED, Kind, Words, split_header},
     sinks::{self, Rec, Sink},
-    site::SiteInfo,
+    site::{SiteInfo, index_of},
     stats::COUNTERS,
     sync::lock,
 };
@@ -241,14 +241,22 @@ impl Writer {
             inlet.lane.ring.copy(inlet.at, words, &mut self.words);
             inlet.at += words;
             if tick >= inlet.lane.thread.from_tick {
-                if self.sites.len() <= site as usize {
+                let index = index_of(site);
+                if self.sites.len() <= index {
                     self.sites = lock(&self.hub.registry).sites.clone();
                 }
                 let payload = Words(self.words.get(FIXED as usize..).unwrap_or_default());
-                match (&mut self.history, self.sites.get(site as usize)) {
+                match (&mut self.history, self.sites.get(index)) {
                     (Some(history), _) => history.keep(&inlet.lane.thread, tick, &self.words),
                     (None, Some(info)) => {
-                        let rec = Rec { kind, tick, thread: &inlet.lane.thread, id: site, site: info, words: payload };
+                        let rec = Rec {
+                            kind,
+                            tick,
+                            thread: &inlet.lane.thread,
+                            id: index as u32,
+                            site: info,
+                            words: payload,
+                        };
                         self.sinks.iter_mut().for_each(|sink| sink.put(&rec));
                     }
                     (None, None) => {}
@@ -302,8 +310,9 @@ impl Writer {
         history.replay(|thread: &Arc<ThreadInfo>, words: &[u64]| {
             let [first, tick, payload @ ..] = words else { return };
             let (kind, _, id) = split_header(*first);
-            let Some(site) = self.sites.get(id as usize) else { return };
-            let rec = Rec { kind, tick: *tick, thread, id, site, words: Words(payload) };
+            let index = index_of(id);
+            let Some(site) = self.sites.get(index) else { return };
+            let rec = Rec { kind, tick: *tick, thread, id: index as u32, site, words: Words(payload) };
             sinks.iter_mut().for_each(|sink| sink.put(&rec));
         });
         let timeline = self.timeline;
