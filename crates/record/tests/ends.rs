@@ -5,21 +5,12 @@ mod common;
 use std::{
     fs,
     io::{BufRead, BufReader},
-    path::PathBuf,
     process::{Command, Stdio},
     time::Duration,
 };
 
-use common::{Recording, lines, messages};
+use common::{Recording, example, lines, messages};
 use traceloom_record::{Flight, Recorder, flush, info, stats};
-
-/// An example of this crate, which the tests are built next to.
-fn example(name: &str) -> PathBuf {
-    let mut path = std::env::current_exe().unwrap();
-    path.pop();
-    path.pop();
-    path.join("examples").join(name)
-}
 
 #[test]
 fn every_flushed_entry_survives_a_kill() {
@@ -48,6 +39,18 @@ fn every_flushed_entry_survives_a_kill() {
         entries += safe;
     }
     assert!(entries > KILLS);
+}
+
+#[test]
+fn an_exit_without_an_end_loses_nothing_that_was_flushed() {
+    for (end, code) in [("exit", 7), ("panic", 101)] {
+        let recording = Recording::new();
+        let path = recording.path("app.clog");
+        let output = Command::new(example("victim")).arg(&path).arg(end).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let numbers: Vec<String> = (0..40).map(|number| format!("entry {number}")).collect();
+        assert_eq!(messages(&path), numbers, "{end}");
+    }
 }
 
 #[test]

@@ -40,13 +40,22 @@ fn every_argument_type_comes_back() {
 
 #[test]
 fn four_threads_lose_nothing_and_keep_their_order() {
-    const EACH: u32 = 100_000;
+    four_threads(100_000);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn four_threads_lose_nothing_of_twenty_million_entries() {
+    four_threads(5_000_000);
+}
+
+fn four_threads(each: u32) {
     let recording = Recording::new();
     let path = recording.path("threads.clog");
     let guard = Recorder::new().clog(&path).ring_bytes(64 << 10).start().unwrap();
     std::thread::scope(|scope| {
         for thread in 0..4u32 {
-            scope.spawn(move || (0..EACH).for_each(|number| info!("%u %u", thread, number)));
+            scope.spawn(move || (0..each).for_each(|number| info!("%u %u", thread, number)));
         }
     });
     guard.close().unwrap();
@@ -57,8 +66,8 @@ fn four_threads_lose_nothing_and_keep_their_order() {
         assert_eq!(number.parse::<u32>().unwrap(), *expected);
         *expected += 1;
     }
-    assert_eq!(next, [EACH; 4]);
-    assert_eq!((stats().records, stats().dropped), (4 * u64::from(EACH), 0));
+    assert_eq!(next, [each; 4]);
+    assert_eq!((stats().records, stats().dropped), (4 * u64::from(each), 0));
 }
 
 #[test]

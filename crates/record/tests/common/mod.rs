@@ -29,6 +29,14 @@ impl Recording {
     }
 }
 
+/// An example of this crate, which the tests are built next to.
+pub(crate) fn example(name: &str) -> PathBuf {
+    let mut path = std::env::current_exe().unwrap();
+    path.pop();
+    path.pop();
+    path.join("examples").join(name)
+}
+
 /// The log as text, with the journal's help where it has no dictionary.
 fn print(path: &Path, pattern: &[u8]) -> Vec<String> {
     let options = Options::default();
