@@ -13,6 +13,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value as Json, json};
+pub(crate) use traceloom_core::visible;
 use traceloom_core::{Error, Finding, Findings, Loss, Result, Severity, Value};
 
 use crate::{Outcome, input::display_name, progress::Progress, staged::Staged, units::Bytes};
@@ -57,20 +58,6 @@ fn buffered(out: impl Write + 'static) -> BufWriter<Box<dyn Write>> {
 pub(crate) fn clean(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     visible(&text)
-}
-
-/// Characters that change the direction of a line: with them a name can pretend to be another.
-fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Text with bidirectional control characters escaped.
-pub(crate) fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_bidi_control(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
-    }
-    shown
 }
 
 /// Escapes bidirectional control characters in everything that is written to a terminal.

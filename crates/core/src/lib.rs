@@ -35,7 +35,7 @@ pub use crate::{
     position::{Located, Position},
     read::{ByteOrder, Cursor, ReadAt, Source, Window, find_nul},
     spill::{Arena, Merge, Sorted, Sorter, Spill, SpillIter, SpillRow, SpillRow as Entry, Store},
-    text::nearest::nearest,
+    text::{is_bidi_control, nearest::nearest, visible},
     time::{Hertz, Nanoseconds, TimeRange, parse_duration},
     write::Output,
 };

@@ -4,7 +4,7 @@
 //! ([`Roster`]), spans in the order of their start ([`SpanOrder`]), arguments by owner ([`Args`]). [`Nest`] turns spans into starts and ends that nest, [`CallTree`] adds them up by stack, [`Heap`] does
 //! that with allocations; both are [`StackTree`]s. [`MemoryCurve`] is memory in use over time, [`memory_in_use`] the same
 //! without a bound. [`Axis`] puts several traces on one time axis, [`Interner`] turns names into numbers, and
-//! [`Samples`] gives quantiles.
+//! [`Samples`] gives quantiles. [`Together`] lets several sinks share one walk.
 
 #![forbid(unsafe_code)]
 
@@ -37,6 +37,7 @@ mod stack_table;
 mod stack_tree;
 mod target;
 mod timeline;
+mod together;
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
@@ -74,4 +75,5 @@ pub use crate::{
     stack_tree::{Parent, StackNode, StackTree},
     target::{Options, Request, Target, Variant, Writer, write},
     timeline::Timeline,
+    together::Together,
 };
