@@ -15,4 +15,6 @@ pub mod lod;
 pub mod memory;
 pub mod places;
 pub mod stats;
+pub mod summary;
 mod threads;
+pub mod units;

@@ -30,19 +30,10 @@ pub(super) struct Questions {
 pub(super) struct Windows {
     pub(super) thread: u32,
     pub(super) depth: u32,
-    /// Start, end and kind, in the order of their starts; they do not overlap.
-    pub(super) list: Vec<(i64, i64, Kind)>,
-    /// By [`Kind`].
-    pub(super) contents: [Contents; 3],
-}
-
-/// Which spans a window belongs to.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Kind {
-    Usual,
-    Slow,
-    /// The slowest: it counts as slow, too.
-    Worst,
+    /// Start, end and number of the contents, in the order of their starts; they do not overlap.
+    list: Vec<(i64, i64, usize)>,
+    /// All usual spans together, then every slow one, the slowest first.
+    contents: Vec<Contents>,
 }
 
 /// What is inside windows, added up.
@@ -79,44 +70,57 @@ pub(super) struct Intervals {
 pub(super) const MAX_INTERVALS: usize = 1 << 16;
 
 impl Windows {
-    pub(super) fn new(thread: u32, depth: u32, mut list: Vec<(i64, i64, Kind)>) -> Self {
-        list.sort_unstable_by_key(|(begin, end, _)| (*begin, *end));
+    /// Takes the starts and ends of usual spans, and of slow ones, the slowest first.
+    pub(super) fn new(
+        (thread, depth): (u32, u32),
+        usual: impl Iterator<Item = (i64, i64)>,
+        slow: impl Iterator<Item = (i64, i64)>,
+    ) -> Self {
+        let slow = (1..).zip(slow).map(|(number, (begin, end))| (begin, end, number));
+        let mut list: Vec<_> = usual.map(|(begin, end)| (begin, end, 0)).chain(slow).collect();
+        let count = list.iter().map(|(.., number)| number + 1).max().unwrap_or(1);
+        list.sort_unstable_by_key(|(begin, end, number)| (*begin, *end, *number));
         list.dedup_by_key(|(begin, ..)| *begin);
-        let mut windows = Self { thread, depth, ..Self::default() };
-        for (begin, end, kind) in &list {
-            let contents = &mut windows.contents[*kind as usize];
-            contents.windows += 1;
-            contents.dur_ns = contents.dur_ns.saturating_add(whole(end.saturating_sub(*begin)));
+        let mut contents: Vec<Contents> = std::iter::repeat_with(Contents::default).take(count).collect();
+        for (begin, end, number) in &list {
+            contents[*number].windows += 1;
+            contents[*number].dur_ns = contents[*number].dur_ns.saturating_add(whole(end.saturating_sub(*begin)));
         }
-        windows.list = list;
-        windows
+        Self { thread, depth, list, contents }
     }
 
-    fn kind_at(&self, ts_ns: i64) -> Option<(Kind, i64)> {
-        let (_, end, kind) = self.list.get(self.list.partition_point(|(begin, ..)| *begin <= ts_ns).checked_sub(1)?)?;
-        (ts_ns < *end).then_some((*kind, *end))
+    /// The window at a time: the number of its contents, and its end.
+    fn at(&self, ts_ns: i64) -> Option<(usize, i64)> {
+        let (_, end, number) =
+            self.list.get(self.list.partition_point(|(begin, ..)| *begin <= ts_ns).checked_sub(1)?)?;
+        (ts_ns < *end).then_some((*number, *end))
+    }
+
+    /// The contents of all usual windows.
+    pub(super) fn usual(&self) -> &Contents {
+        &self.contents[0]
+    }
+
+    /// The contents of the slow windows, the slowest first.
+    pub(super) fn each_slow(&self) -> &[Contents] {
+        &self.contents[1..]
     }
 
     /// The contents of all slow windows.
     pub(super) fn slow(&self) -> Contents {
-        let [_, slow, worst] = &self.contents;
-        let mut sum = Contents {
-            windows: slow.windows + worst.windows,
-            dur_ns: slow.dur_ns.saturating_add(worst.dur_ns),
-            off_ns: slow.off_ns.saturating_add(worst.off_ns),
-            ..Contents::default()
-        };
-        for (name, one) in slow.names.iter().chain(&worst.names) {
-            sum.names.entry(*name).or_insert(Use { depth: u32::MAX, ..Use::default() }).add(one);
-        }
-        for (name, off_ns) in slow.off.iter().chain(&worst.off) {
-            *sum.off.entry(*name).or_default() += off_ns;
+        let mut sum = Contents::default();
+        for one in self.each_slow() {
+            sum.windows += one.windows;
+            sum.dur_ns = sum.dur_ns.saturating_add(one.dur_ns);
+            sum.off_ns = sum.off_ns.saturating_add(one.off_ns);
+            for (name, one) in &one.names {
+                sum.names.entry(*name).or_insert(Use { depth: u32::MAX, ..Use::default() }).add(one);
+            }
+            for (name, off_ns) in &one.off {
+                *sum.off.entry(*name).or_default() += off_ns;
+            }
         }
         sum
-    }
-
-    pub(super) fn of(&self, kind: Kind) -> &Contents {
-        &self.contents[kind as usize]
     }
 }
 
@@ -187,9 +191,9 @@ impl Look<'_> {
             let Some(self_ns) = view.self_ns.get(row).map(whole) else { continue };
             for windows in windows.iter_mut().filter(|windows| windows.thread == thread) {
                 let depth = view.depth.get(row);
-                if let Some((kind, _)) = windows.kind_at(ts_ns).filter(|_| depth >= windows.depth) {
+                if let Some((number, _)) = windows.at(ts_ns).filter(|_| depth >= windows.depth) {
                     let fresh = Use { depth: u32::MAX, ..Use::default() };
-                    let sums = windows.contents[kind as usize].names.entry(name).or_insert(fresh);
+                    let sums = windows.contents[number].names.entry(name).or_insert(fresh);
                     sums.add(&Use { count: 1, self_ns, total_ns: dur_ns, depth });
                 }
             }
@@ -209,9 +213,9 @@ impl Look<'_> {
             let thread = self.threads.number(0, view.thread_id.get(row));
             let name = numbers[view.name.keys()[row] as usize];
             for windows in self.questions.windows.iter_mut().filter(|windows| windows.thread == thread) {
-                if let Some((kind, end_ns)) = windows.kind_at(ts_ns) {
+                if let Some((number, end_ns)) = windows.at(ts_ns) {
                     let off_ns = whole(dur_ns.min(end_ns.saturating_sub(ts_ns)));
-                    let contents = &mut windows.contents[kind as usize];
+                    let contents = &mut windows.contents[number];
                     contents.off_ns = contents.off_ns.saturating_add(off_ns);
                     *contents.off.entry(name).or_default() += off_ns;
                 }

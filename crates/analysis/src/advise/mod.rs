@@ -13,11 +13,12 @@ mod words;
 use traceloom_core::Result;
 use traceloom_model::{Filter, TableSource};
 
-pub use self::report::{Advice, Evidence, Rule, Unit, Weight};
+pub(crate) use self::measure::Measured;
+pub use self::measure::logs::Level as LogLevel;
+pub use self::report::{Advice, Evidence, Rule, SlowSpan, Unit, Weight};
 use self::{
-    detect::{Case, hot, logs, memory, names, slow, threads, values},
+    detect::{Case, hot, logs, memory, names, slow, slow::Suspect, threads, values},
     look::Questions,
-    measure::Measured,
 };
 
 /// Thresholds that depend on the program; all others follow from the trace.
@@ -41,9 +42,30 @@ impl Default for Options {
 pub fn of_trace(trace: &(impl TableSource + ?Sized), options: &Options) -> Result<Vec<Advice>> {
     let mut measured = Measured::default();
     trace.pour(&Filter::default(), &mut measured)?;
+    Ok(study(trace, measured, options, false)?.advice)
+}
+
+/// What a trace that was measured shows.
+#[derive(Debug, Default)]
+pub(crate) struct Study {
+    /// The problems, the most serious first.
+    pub(crate) advice: Vec<Advice>,
+    /// Slow spans, or else the longest frames, each with its cause.
+    pub(crate) slow: Vec<SlowSpan>,
+}
+
+/// Looks again at what the first pass made suspicious, and at the longest frames if these are to be listed anyway.
+pub(crate) fn study(
+    trace: &(impl TableSource + ?Sized),
+    mut measured: Measured,
+    options: &Options,
+    lists_frames: bool,
+) -> Result<Study> {
     let suspects = slow::suspects(&measured, options);
+    let longest = if lists_frames { slow::longest_frames(&measured, options, &suspects) } else { None };
+    let of_interest = suspects.iter().chain(&longest);
     let mut questions = Questions {
-        windows: suspects.iter().map(|suspect| slow::windows(suspect, &measured)).collect(),
+        windows: of_interest.map(|suspect| slow::windows(suspect, &measured)).collect(),
         intervals: threads::candidates(&measured),
         lost_frees: std::mem::take(&mut measured.memory.lost_frees),
     };
@@ -67,7 +89,8 @@ pub fn of_trace(trace: &(impl TableSource + ?Sized), options: &Options) -> Resul
     all.extend(values::growing(&case));
     all.extend(hot::names(&case));
     all.extend(hot::lines(&case));
-    Ok(ranked(all))
+    let suspects: Vec<Suspect> = suspects.into_iter().chain(longest).collect();
+    Ok(Study { advice: ranked(all), slow: slow::listed(&case, &suspects) })
 }
 
 /// By severity, then problems before mere places where time goes, then by what a fix would save. A name is blamed once

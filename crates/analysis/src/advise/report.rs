@@ -1,13 +1,18 @@
 //! Advice, as plain data.
 
+use serde::Serialize;
+
 /// A problem worth a look.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Advice {
     /// The kind of problem.
     pub rule: Rule,
     /// How serious it is.
+    #[serde(rename = "severity")]
     pub weight: Weight,
     /// The name to blame: a span, thread, function, log site or counter.
+    #[serde(rename = "blamed")]
     pub subject: String,
     /// The source location of the subject as `file:line`, if the trace has it.
     pub place: Option<String>,
@@ -26,7 +31,9 @@ pub struct Advice {
 }
 
 /// The kinds of problems.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum Rule {
     /// Blocks that were freed twice.
     DoubleFree,
@@ -92,7 +99,9 @@ impl Rule {
 }
 
 /// How serious a problem is.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "AdviceSeverity"))]
 pub enum Weight {
     /// Look here first.
     High,
@@ -114,13 +123,16 @@ impl Weight {
 }
 
 /// The unit of a number.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "EvidenceUnit"))]
 pub enum Unit {
     /// Bytes.
     Bytes,
     /// A count.
     Count,
     /// Nanoseconds.
+    #[serde(rename = "ns")]
     Nanoseconds,
     /// A value of the trace, in its own unit.
     Number,
@@ -131,7 +143,8 @@ pub enum Unit {
 }
 
 /// One number behind an advice.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Evidence {
     /// What was measured.
     pub what: String,
@@ -159,6 +172,30 @@ impl Evidence {
     pub(super) fn at(self, ts_ns: i64) -> Self {
         Self { ts_ns: Some(ts_ns), ..self }
     }
+}
+
+/// A span that takes longer than the others of its name, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct SlowSpan {
+    /// The name, or `frame`.
+    pub name: String,
+    /// The thread.
+    pub thread: String,
+    /// When it starts.
+    pub ts_ns: i64,
+    /// How long it takes.
+    pub dur_ns: u64,
+    /// The median of its series.
+    pub median_ns: f64,
+    /// Whether it stands out; if not, it is only among the longest.
+    pub is_slow: bool,
+    /// The name that takes the time.
+    pub blamed: String,
+    /// How much of it.
+    pub blamed_ns: u64,
+    /// Why, in a few words.
+    pub cause: String,
 }
 
 /// Worst cases that are listed per advice.

@@ -1,5 +1,7 @@
 //! The comparison, as plain data.
 
+use serde_json::{Value, json};
+
 /// How two sets of runs differ.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
@@ -100,6 +102,34 @@ pub struct Row {
     pub p: Option<f64>,
     /// Its part of the own time, or of the bytes, in the set where it is larger.
     pub share: f64,
+}
+
+impl Row {
+    /// The row as JSON.
+    pub fn to_json(&self) -> Value {
+        let side = |side: Option<Side>| {
+            side.map(|side| json!({"value": side.value, "calls": side.calls, "total": side.total}))
+        };
+        let (noise, between) = match self.noise {
+            Noise::BetweenRuns(noise) => (Some(noise), Some("runs")),
+            Noise::Unknown => (None, None),
+            Noise::WithinRun(noise) => (Some(noise), Some("durations of one run")),
+        };
+        json!({
+            "kind": self.kind.as_str(),
+            "name": self.name,
+            "line": self.line,
+            "verdict": self.verdict.as_str(),
+            "before": side(self.before),
+            "after": side(self.after),
+            "change": self.change,
+            "noise": noise,
+            "noise_between": between,
+            "effect": self.effect,
+            "p": self.p,
+            "share": self.share,
+        })
+    }
 }
 
 /// One set, as the means of its runs.

@@ -44,7 +44,7 @@ const BOUNDS_NS: [u64; 10] = [
 /// Quarters of the trace are only known at its end, so bytes are added up in steps of time that double when there are too
 /// many of them.
 #[derive(Debug)]
-pub(super) struct Collected {
+pub(crate) struct Collected {
     totals: Totals,
     usage: Usage,
     fates: Words<Fate>,
@@ -63,7 +63,7 @@ pub(super) struct Collected {
 const MAX_STEPS: usize = 1 << 16;
 
 impl Collected {
-    pub(super) fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
         Self {
             totals: Totals::default(),
             usage: Usage::new(options.order_bytes),
@@ -76,6 +76,11 @@ impl Collected {
             steps: HashMap::new(),
             step_ns: 1,
         }
+    }
+
+    /// Whether there is neither an allocation nor a free.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.totals.allocations == 0 && self.totals.frees == 0
     }
 
     fn seen(&mut self, ts_ns: i64) {

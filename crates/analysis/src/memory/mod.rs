@@ -13,7 +13,8 @@ mod usage;
 use traceloom_core::Result;
 use traceloom_model::{Filter, TableSource};
 
-use self::{alive::Alive, collect::Collected};
+use self::alive::Alive;
+pub(crate) use self::collect::Collected;
 pub use self::{
     extract::{AliveSite, Extract, MemoryLifetimes, MemoryMoment, MemoryReport, MemorySite},
     report::{Curve, Lifetimes, Moment, Report, Site, SiteFrame, Totals},
@@ -41,6 +42,16 @@ impl Default for Options {
 pub fn memory(source: &dyn TableSource, filter: &Filter, options: &Options) -> Result<Report> {
     let mut collected = Collected::new(options);
     source.pour(filter, &mut collected)?;
+    complete(source, filter, collected, options)
+}
+
+/// The second pass, after the first has filled `collected`.
+pub(crate) fn complete(
+    source: &dyn TableSource,
+    filter: &Filter,
+    collected: Collected,
+    options: &Options,
+) -> Result<Report> {
     let (mut report, usage) = collected.finish(options);
     let mut alive = Alive::new(&usage, options.at_ns);
     source.pour(filter, &mut alive)?;

@@ -81,6 +81,8 @@ impl Durations {
 impl Histogram {
     /// As many as a terminal has room for.
     pub const BINS: usize = 20;
+    /// As many as fit next to a name.
+    pub const SMALL_BINS: usize = 12;
 
     pub(super) fn of(samples: &Samples, min_ns: u64, max_ns: u64, bins: usize) -> Self {
         let (min, max) = (min_ns as f64, max_ns as f64);

@@ -15,6 +15,8 @@ pub struct Options {
     pub sort: Sort,
     /// A name whose durations are wanted as a histogram.
     pub histogram: Option<String>,
+    /// How many of the first rows get a small histogram of their durations.
+    pub histograms: usize,
     /// A value and the spans that it is told of.
     pub relation: Option<Pairing>,
     /// Bytes that samples for quantiles may take; beyond it quantiles are estimated.
@@ -31,6 +33,7 @@ impl Default for Options {
             names: Vec::new(),
             sort: Sort::SelfTime,
             histogram: None,
+            histograms: 0,
             relation: None,
             sample_bytes: 512 << 20,
             groups: 1 << 20,

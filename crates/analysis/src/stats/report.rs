@@ -68,6 +68,8 @@ pub struct SpanRow {
     pub share: Option<f64>,
     /// Whether the quantiles are exact.
     pub is_exact: bool,
+    /// Its durations by length, for the first rows if the options ask for it.
+    pub histogram: Option<Histogram>,
 }
 
 /// One frame.

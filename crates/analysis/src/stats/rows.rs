@@ -43,11 +43,15 @@ pub(super) fn report(stats: Stats) -> Report {
     let is_part = |key: &Key| !super::is_overlay(names.get(key.category));
     let self_ns =
         groups.iter().filter(|(key, _)| is_part(key)).map(|(_, group)| group.self_ns).fold(0, u64::saturating_add);
-    let mut spans: Vec<SpanRow> = groups.iter().map(|(key, group)| namer.row(key, group)).collect();
-    for (row, (key, _)) in spans.iter_mut().zip(&groups) {
+    let mut spans: Vec<(SpanRow, &Group)> = groups.iter().map(|(key, group)| (namer.row(key, group), group)).collect();
+    for ((row, _), (key, _)) in spans.iter_mut().zip(&groups) {
         row.share = is_part(key).then(|| part(row.self_ns, self_ns));
     }
     sort(&mut spans, options.sort);
+    for (row, group) in spans.iter_mut().take(options.histograms).filter(|(row, _)| row.calls > 0) {
+        row.histogram = Some(Histogram::of(&group.samples, row.min_ns, row.max_ns, Histogram::SMALL_BINS));
+    }
+    let spans = spans.into_iter().map(|(row, _)| row).collect();
     let mut calls: Vec<CallRow> = namer.calls(&calls);
     calls.sort_by(|one, other| other.self_ns.cmp(&one.self_ns).then_with(|| one.name.cmp(&other.name)));
     let events = events.into_iter().filter(|(_, count)| *count > 0);
@@ -118,6 +122,7 @@ impl Namer<'_> {
             max_ns: sums.max,
             share: None,
             is_exact: group.samples.is_exact(),
+            histogram: None,
         }
     }
 
@@ -169,7 +174,7 @@ fn part(of: u64, all: u64) -> f64 {
 
 /// The largest first; what is equal stands in the order of the alphabet, so that the order does not depend on the
 /// order of the file.
-fn sort(rows: &mut [SpanRow], by: Sort) {
+fn sort(rows: &mut [(SpanRow, &Group)], by: Sort) {
     let known = |value: Option<f64>| value.unwrap_or(-1.0);
     let larger = |one: &SpanRow, other: &SpanRow| -> Ordering {
         match by {
@@ -185,7 +190,7 @@ fn sort(rows: &mut [SpanRow], by: Sort) {
         }
     };
     let place = |row: &SpanRow| (row.tid, row.line, row.frame.as_ref().map(|frame| frame.number));
-    rows.sort_by(|one, other| {
+    rows.sort_by(|(one, _), (other, _)| {
         let texts = |row: &SpanRow| [&row.thread, &row.file, &row.parent, &row.category].map(Clone::clone);
         larger(one, other)
             .then_with(|| one.name.cmp(&other.name))

@@ -3,12 +3,12 @@
 use super::Case;
 use crate::advise::{
     Options,
-    look::{Contents, Kind, Use, Windows},
+    look::{Contents, Use, Windows},
     measure::{
         Measured,
         spans::{FRAMES, Instance, Series},
     },
-    report::{Advice, EVIDENCE, Evidence, Rule, Unit, Weight},
+    report::{Advice, EVIDENCE, Evidence, Rule, SlowSpan, Unit, Weight},
     robust::{Usual, period},
     words::{Role, counted, is_frame, percent, quoted, time, times},
 };
@@ -125,10 +125,8 @@ pub(in crate::advise) fn windows(suspect: &Suspect, measured: &Measured) -> Wind
     let limit =
         if suspect.slow.is_empty() { f64::INFINITY } else { suspect.usual.limit.min(suspect.usual.median * 1.25) };
     let usual = series.examples.iter().filter(|instance| instance.dur_ns as f64 <= limit);
-    let slow = suspect.slow.iter().enumerate();
-    let slow = slow.map(|(rank, one)| (one.ts_ns, one.end_ns(), if rank == 0 { Kind::Worst } else { Kind::Slow }));
-    let list = usual.map(|one| (one.ts_ns, one.end_ns(), Kind::Usual)).chain(slow).collect();
-    Windows::new(series.thread, series.depth, list)
+    let times = |one: &Instance| (one.ts_ns, one.end_ns());
+    Windows::new((series.thread, series.depth), usual.map(times), suspect.slow.iter().map(times))
 }
 
 /// Why spans are slow.
@@ -159,6 +157,52 @@ pub(in crate::advise) fn advice(case: &Case<'_>, suspects: &[Suspect]) -> Vec<Ad
     all
 }
 
+/// Slow spans that are listed.
+const MAX_LISTED: usize = 10;
+
+/// The slow spans of all suspects, each with its cause, the longest of each first.
+pub(in crate::advise) fn listed(case: &Case<'_>, suspects: &[Suspect]) -> Vec<SlowSpan> {
+    let with_windows = suspects.iter().zip(&case.questions.windows);
+    let all = with_windows.flat_map(|(suspect, windows)| {
+        let slow = suspect.slow.iter().zip(windows.each_slow());
+        slow.filter(|(_, contents)| contents.windows > 0).map(|(one, contents)| {
+            slow_span(case, suspect, one, &Compared { slow: contents, usual: windows.usual(), worst: contents })
+        })
+    });
+    all.take(MAX_LISTED).collect()
+}
+
+fn slow_span(case: &Case<'_>, suspect: &Suspect, one: &Instance, compared: &Compared<'_>) -> SlowSpan {
+    let series = &case.measured.spans.series[suspect.series];
+    let reason = reason(case.measured, series, compared, suspect.usual.median);
+    SlowSpan {
+        name: case.measured.name(series.name).to_owned(),
+        thread: case.thread(series.thread),
+        ts_ns: one.ts_ns,
+        dur_ns: one.dur_ns,
+        median_ns: suspect.usual.median,
+        is_slow: one.dur_ns as f64 > suspect.usual.limit,
+        blamed: case.measured.name(reason.name).to_owned(),
+        blamed_ns: reason.worst_ns.min(one.dur_ns),
+        cause: reason.cause,
+    }
+}
+
+/// The longest frames of a trace in which no frame is slow: they are worth a list, but no advice.
+pub(in crate::advise) fn longest_frames(measured: &Measured, options: &Options, found: &[Suspect]) -> Option<Suspect> {
+    if found.iter().any(|suspect| !suspect.slow.is_empty()) {
+        return None;
+    }
+    let is_of_frames = |series: &Series| series.name == FRAMES || is_frame(measured.name(series.name));
+    let all = measured.spans.series.iter().enumerate();
+    let frames = all.filter(|(_, series)| series.count >= ENOUGH && is_of_frames(series));
+    let (index, series) =
+        frames.max_by_key(|(index, series)| (series.name == FRAMES, series.total_ns, std::cmp::Reverse(*index)))?;
+    let usual = Usual::of(&series.samples, options.spike)?;
+    let slow = series.longest.iter().copied().take(EVIDENCE).collect();
+    Some(Suspect { series: index, usual, slow, count: 0 })
+}
+
 fn spike(case: &Case<'_>, suspect: &Suspect, windows: &Windows) -> Advice {
     let Case { measured, options, .. } = case;
     let series = &measured.spans.series[suspect.series];
@@ -166,7 +210,10 @@ fn spike(case: &Case<'_>, suspect: &Suspect, windows: &Windows) -> Advice {
     let worst = suspect.slow[0];
     let ratio = worst.dur_ns as f64 / median;
     let saved = (cost(&suspect.slow, median) / measured.extent()).min(1.0);
-    let reason = reason(measured, series, windows, median);
+    let slow = windows.slow();
+    let worst_contents = windows.each_slow().first().unwrap_or(&slow);
+    let reason =
+        reason(measured, series, &Compared { slow: &slow, usual: windows.usual(), worst: worst_contents }, median);
     let is_visible = worst.dur_ns >= options.budget_ns;
     // Work of its own that varies is often just that: more work.
     let is_unexplained = reason.name == series.name && !reason.is_off && (ratio < 3.0 || saved < 0.005);
@@ -227,7 +274,7 @@ fn spike(case: &Case<'_>, suspect: &Suspect, windows: &Windows) -> Advice {
 fn missed(case: &Case<'_>, suspect: &Suspect, windows: &Windows) -> Option<Advice> {
     let Case { measured, options, .. } = case;
     let series = &measured.spans.series[suspect.series];
-    let usual = windows.of(Kind::Usual);
+    let usual = windows.usual();
     let role = |name: u32| measured.spans.names.get(name as usize).map_or(Role::Work, |name| name.role);
     let waited: u64 =
         usual.names.iter().filter(|(name, _)| role(**name).is_waiting()).map(|(_, one)| one.self_ns).sum();
@@ -310,9 +357,17 @@ fn dominant(
     names.max_by_key(|(name, one)| (one.depth, one.self_ns, **name)).map(|(name, one)| (*name, *one))
 }
 
+/// What slow spans hold, next to what usual ones do.
+struct Compared<'a> {
+    slow: &'a Contents,
+    usual: &'a Contents,
+    /// The slowest of the slow ones.
+    worst: &'a Contents,
+}
+
 /// Compares what slow spans hold with what usual ones do.
-fn reason(measured: &Measured, series: &Series, windows: &Windows, median: f64) -> Reason {
-    let (slow, usual, worst) = (windows.slow(), windows.of(Kind::Usual), windows.of(Kind::Worst));
+fn reason(measured: &Measured, series: &Series, compared: &Compared<'_>, median: f64) -> Reason {
+    let Compared { slow, usual, worst } = *compared;
     let share = slow.windows as f64 / usual.windows.max(1) as f64;
     let usual_of = |name: u32| usual.names.get(&name).copied().unwrap_or_default();
     let extra_total = |name: u32, one: &Use| one.total_ns as f64 - usual_of(name).total_ns as f64 * share;
@@ -321,7 +376,7 @@ fn reason(measured: &Measured, series: &Series, windows: &Windows, median: f64) 
     let inside = |name: u32, one: &Use| (name != series.name).then(|| extra_total(name, one));
     let mut by_self: Vec<(u32, f64)> = slow.names.iter().map(|(name, one)| (*name, extra_self(*name, one))).collect();
     by_self.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-    let main = dominant(&slow, inside, cost, 0.6).map(|(name, _)| name);
+    let main = dominant(slow, inside, cost, 0.6).map(|(name, _)| name);
     // Time that no span covers belongs to the series itself.
     let name = main
         .or_else(|| by_self.first().filter(|(_, extra)| *extra >= cost * 0.2).map(|(name, _)| *name))

@@ -39,24 +39,27 @@ pub(in crate::advise) struct SiteLines {
 
 /// How bad a line is.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(in crate::advise) enum Level {
+pub enum Level {
+    /// Not bad at all.
     Other,
+    /// A warning.
     Warning,
+    /// An error, or worse.
     Error,
 }
 
 impl Level {
-    fn of(name: &str) -> Option<Self> {
+    /// By the name that the program gave to the level.
+    pub fn of(name: &str) -> Self {
         let name = name.to_ascii_lowercase();
         let has = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
-        let level = match name.as_str() {
+        match name.as_str() {
             "e" | "f" => Self::Error,
             "w" => Self::Warning,
             _ if has(&["err", "fatal", "crit", "alert", "emerg", "panic", "severe"]) => Self::Error,
             _ if has(&["warn"]) => Self::Warning,
             _ => Self::Other,
-        };
-        Some(level)
+        }
     }
 }
 
@@ -66,7 +69,7 @@ impl Logs {
     pub(in crate::advise) fn add(&mut self, view: &LogRows<'_>, names: &mut Interner) {
         let formats = self.formats.of(view.format.values(), names).to_vec();
         let files = self.files.of(view.file.values(), names).to_vec();
-        let levels = self.levels.of(view.level_name.values(), Level::of).to_vec();
+        let levels = self.levels.of(view.level_name.values(), |name| Some(Level::of(name))).to_vec();
         for row in 0..view.rows {
             let Some(ts_ns) = view.ts_ns.get(row) else { continue };
             self.lines += 1;

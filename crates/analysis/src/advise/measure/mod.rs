@@ -30,7 +30,7 @@ select! { struct FrameRows of frames { trace_id, id, function, file, line } }
 
 /// What one trace shows.
 #[derive(Debug, Default)]
-pub(super) struct Measured {
+pub(crate) struct Measured {
     pub(super) names: Interner,
     pub(super) threads: Threads,
     pub(super) spans: Spans,
