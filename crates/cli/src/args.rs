@@ -91,6 +91,16 @@ Examples:
   zstdcat huge.prof.zst | traceloom info -")]
     Info(Info),
 
+    /// Show what matters first: findings, hottest names, slow frames, memory, errors.
+    ///
+    /// Every list is in order of importance; `stats`, `advise`, `memory`, `log` and `check` have the details.
+    #[command(after_help = "\
+Examples:
+  traceloom summary capture.prof
+  traceloom summary --limit 3 *.prof
+  traceloom summary --json service.clog | jq .logs.levels")]
+    Summary(figures::Summary),
+
     /// Print every record with its byte offset.
     #[command(after_help = "\
 Examples:
@@ -195,6 +205,18 @@ Examples:
   traceloom advise --budget 33ms --sql capture.prof            for a game at 30 frames/s
   traceloom advise --json service.mlyze | jq '.advice[].query'")]
     Advise(figures::Advise),
+
+    /// Write a report: one HTML file to send or to keep.
+    ///
+    /// The file is static, needs no JavaScript, loads nothing and has at most 1 MB. Two traces are compared, as `diff` does,
+    /// and so are the runs of `--baseline` and `--candidate`; any other number of traces is shown one after the other.
+    #[command(after_help = "\
+Examples:
+  traceloom report game.prof -o game.html
+  traceloom report before.prof after.prof --fail-over 5% -o change.html
+  traceloom report --baseline old*.prof --candidate new*.prof --markdown >> comment.md
+  traceloom report --json service.clog | jq '.traces[0].verdict'")]
+    Report(answers::Report),
 
     /// Draw a flame graph of time, calls or memory.
     #[command(after_help = "\
@@ -303,6 +325,9 @@ pub(crate) struct Info {
     /// Traces; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// Add the summary: findings, hottest names, slow frames, memory, errors.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) more: bool,
     /// One JSON object per file.
     #[arg(long)]
     pub(crate) json: bool,
@@ -546,10 +571,8 @@ static MEANT: &[(&str, &str)] = &[
     ("leaks", "memory"),
     ("list", "info"),
     ("print", "dump"),
-    ("report", "stats"),
     ("show", "view"),
     ("sql", "query"),
-    ("summary", "info"),
     ("ui", "view"),
     ("validate", "check"),
     ("verify", "check"),
@@ -611,7 +634,7 @@ mod tests {
         is("traceloom open a", "traceloom view a");
         is("traceloom serve a", "traceloom view --no-open a");
         is("traceloom version", "traceloom --version");
-        assert!(words("traceloom summary a").is_err_and(|error| error.to_string().contains("traceloom info")));
+        assert!(words("traceloom list a").is_err_and(|error| error.to_string().contains("traceloom info")));
         for (word, meant) in MEANT {
             assert!(command().find_subcommand(meant).is_some() && command().find_subcommand(word).is_none(), "{word}");
         }

@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::Reading;
+use super::{Reading, figures::parse_part};
 use traceloom_core::{TimeRange, parse_duration};
 
 #[derive(Args, Debug)]
@@ -123,6 +123,51 @@ pub(crate) enum FlameWeight {
     Leaked,
     /// Bytes that the next event freed.
     Temporary,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Report {
+    /// Traces; two of them are compared.
+    #[arg(required_unless_present = "baseline", conflicts_with_all = ["baseline", "candidate"], value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Runs before, one trace each.
+    #[arg(long, num_args = 1.., value_name = "FILE", requires = "candidate")]
+    pub(crate) baseline: Vec<PathBuf>,
+    /// Runs after, one trace each.
+    #[arg(long, num_args = 1.., value_name = "FILE", requires = "baseline")]
+    pub(crate) candidate: Vec<PathBuf>,
+    /// Exit with 1 if anything got worse by more than this, such as `5%`.
+    #[arg(long, value_name = "PERCENT", value_parser = parse_part)]
+    pub(crate) fail_over: Option<f64>,
+    /// Output file; `-` is standard output.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// Markdown, for a comment on a pull request.
+    #[arg(long)]
+    markdown: bool,
+    /// One JSON object.
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// How a report is written.
+pub(crate) enum ReportFormat {
+    Html,
+    Json,
+    Markdown,
+}
+
+impl Report {
+    /// How it is written.
+    pub(crate) fn format(&self) -> ReportFormat {
+        match (self.markdown, self.json) {
+            (true, _) => ReportFormat::Markdown,
+            (_, true) => ReportFormat::Json,
+            _ => ReportFormat::Html,
+        }
+    }
 }
 
 #[derive(Args, Debug)]

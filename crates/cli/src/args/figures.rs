@@ -213,6 +213,24 @@ pub(crate) struct Advise {
     pub(crate) reading: Reading,
 }
 
+#[derive(Args, Debug)]
+pub(crate) struct Summary {
+    /// Traces; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Rows of each list.
+    #[arg(long, default_value_t = SUMMARY_ROWS, value_name = "N")]
+    pub(crate) limit: usize,
+    /// One JSON object per file.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// Rows of each list of a summary.
+pub(crate) const SUMMARY_ROWS: usize = 8;
+
 /// Reads `5%` or `5` as 0.05.
 pub(super) fn parse_part(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();

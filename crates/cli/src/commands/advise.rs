@@ -45,13 +45,8 @@ fn write(out: &mut dyn Write, file: &str, all: &[Advice], with_sql: bool) -> Res
     let findings = if all.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", all.len()) };
     writeln!(out, "{bold}{file}{bold:#}: {findings}")?;
     for advice in all {
-        let style = match advice.weight {
-            Weight::High => Styles::ERROR,
-            Weight::Medium => Styles::WARNING,
-            Weight::Low => Styles::NOTE,
-        };
-        let (weight, rule) = (advice.weight.as_str().to_uppercase(), advice.rule.as_str());
-        writeln!(out, "\n{style}{weight:<6}{style:#}  {} {dim}[{rule}]{dim:#}", clean(&advice.message))?;
+        writeln!(out)?;
+        write_advice(out, advice)?;
         for evidence in &advice.evidence {
             writeln!(out, "        {}", clean(&fact(evidence)))?;
         }
@@ -60,6 +55,17 @@ fn write(out: &mut dyn Write, file: &str, all: &[Advice], with_sql: bool) -> Res
         }
     }
     Ok(())
+}
+
+/// Writes a finding as one line.
+pub(super) fn write_advice(out: &mut dyn Write, advice: &Advice) -> Result<()> {
+    let style = match advice.weight {
+        Weight::High => Styles::ERROR,
+        Weight::Medium => Styles::WARNING,
+        Weight::Low => Styles::NOTE,
+    };
+    let (dim, weight, rule) = (Styles::DIM, advice.weight.as_str().to_uppercase(), advice.rule.as_str());
+    Ok(writeln!(out, "{style}{weight:<6}{style:#}  {} {dim}[{rule}]{dim:#}", clean(&advice.message))?)
 }
 
 fn fact(evidence: &Evidence) -> String {
@@ -83,30 +89,9 @@ fn amount(value: f64, unit: Unit) -> String {
 
 /// `subject` and `weight` are the earlier names of `blamed` and `severity`.
 fn to_json(rank: usize, advice: &Advice) -> Json {
-    let unit = |unit: Unit| match unit {
-        Unit::Bytes => "bytes",
-        Unit::Count => "count",
-        Unit::Nanoseconds => "ns",
-        Unit::Number => "number",
-        Unit::Part => "part",
-        Unit::Times => "times",
-    };
-    let evidence = advice.evidence.iter().map(|evidence| {
-        json!({"what": evidence.what, "ts_ns": evidence.ts_ns, "value": evidence.value, "unit": unit(evidence.unit)})
-    });
-    json!({
-        "rank": rank,
-        "rule": advice.rule.as_str(),
-        "severity": advice.weight.as_str(),
-        "weight": advice.weight.as_str(),
-        "blamed": advice.subject,
-        "subject": advice.subject,
-        "place": advice.place,
-        "cause": advice.cause,
-        "message": advice.message,
-        "saved": advice.saved,
-        "count": advice.count,
-        "evidence": evidence.collect::<Vec<_>>(),
-        "query": advice.query,
-    })
+    let mut object = serde_json::to_value(advice).unwrap_or_default();
+    object["rank"] = rank.into();
+    object["subject"] = advice.subject.as_str().into();
+    object["weight"] = advice.weight.as_str().into();
+    object
 }

@@ -171,30 +171,6 @@ fn to_json(report: &Report, arguments: &Arguments, failed: usize) -> Json {
         "noise_known": report.knows_noise(),
         "own_ns": report.own_ns,
         "failed": arguments.fail_over.map(|_| failed),
-        "rows": shown.take(arguments.limit.unwrap_or(usize::MAX)).map(row_json).collect::<Vec<_>>(),
-    })
-}
-
-fn row_json(row: &Row) -> Json {
-    let side =
-        |side: Option<Side>| side.map(|side| json!({"value": side.value, "calls": side.calls, "total": side.total}));
-    let (noise, between) = match row.noise {
-        Noise::BetweenRuns(noise) => (Some(noise), Some("runs")),
-        Noise::Unknown => (None, None),
-        Noise::WithinRun(noise) => (Some(noise), Some("durations of one run")),
-    };
-    json!({
-        "kind": row.kind.as_str(),
-        "name": row.name,
-        "line": row.line,
-        "verdict": row.verdict.as_str(),
-        "before": side(row.before),
-        "after": side(row.after),
-        "change": row.change,
-        "noise": noise,
-        "noise_between": between,
-        "effect": row.effect,
-        "p": row.p,
-        "share": row.share,
+        "rows": shown.take(arguments.limit.unwrap_or(usize::MAX)).map(Row::to_json).collect::<Vec<_>>(),
     })
 }

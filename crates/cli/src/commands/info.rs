@@ -6,8 +6,11 @@ use serde_json::{Map, Value as Json, json};
 use traceloom::Info;
 use traceloom_core::{Amount, Listing, Result};
 
+use super::summary;
 use crate::{
-    Outcome, args, each,
+    Outcome,
+    args::{self, figures::SUMMARY_ROWS},
+    each,
     input::display_name,
     output::{Styles, clean, finding_json, note_damage, stdout, write_findings},
     table::{TextTable, exact},
@@ -20,11 +23,18 @@ pub(crate) fn run(arguments: &args::Info) -> Result<Outcome> {
 }
 
 fn one(path: &Path, arguments: &args::Info) -> Result<Outcome> {
-    let info = arguments.reading.open(path)?.info()?;
+    let trace = arguments.reading.open(path)?;
+    let info = trace.info()?;
     if arguments.json {
         print_json(path, &info)?;
     } else {
         print(path, &info)?;
+    }
+    if arguments.more {
+        let mut out = stdout();
+        writeln!(out)?;
+        summary::print(&mut out, path, &trace, SUMMARY_ROWS)?;
+        out.flush()?;
     }
     note_damage(&info.findings);
     Ok(Outcome::Fine)

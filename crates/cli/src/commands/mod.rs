@@ -15,9 +15,11 @@ mod log;
 mod memory;
 #[cfg(feature = "sql")]
 mod query;
+mod report;
 mod resources;
 mod stats;
 mod store;
+mod summary;
 mod tree;
 mod view;
 
@@ -37,6 +39,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
     match command {
         Command::View(arguments) => view::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
+        Command::Summary(arguments) => summary::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
@@ -47,6 +50,7 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Flame(arguments) => flame::run(&arguments),
         Command::Tree(arguments) => tree::run(&arguments),
         Command::Lines(arguments) => lines::run(&arguments),

@@ -1,4 +1,4 @@
-//! `stats`, `diff` and `advise`.
+//! `stats`, `diff`, `advise` and `summary`.
 
 use serde_json::Value as Json;
 
@@ -152,4 +152,21 @@ fn advice_comes_with_evidence_and_a_query() {
     let nothing = traceloom(&["advise", "--hot", "100%", &fixture("v210_one_block.prof")]);
     assert!(relative(&stdout(&nothing)).contains("nothing stands out"), "{}", stdout(&nothing));
     assert_eq!(traceloom(&["advise", &fixture_of("wtf", "wtf-js/js-mix.wtf-trace")]).status.code(), Some(0));
+}
+
+#[test]
+fn a_summary_has_what_matters_first() {
+    let demo = demo();
+    for (file, snapshot) in [("game.prof", "summary_game"), ("service.clog", "summary_log")] {
+        let path = demo.path(&format!("demo/{file}"));
+        let output = traceloom(&["summary", "--limit", "3", &path]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_snapshot(snapshot, &stdout(&output).replace(&path, file));
+    }
+    let game = demo.path("demo/game.prof");
+    let summary = json(&["summary", "--json", &game]);
+    assert_eq!((summary["format"].as_str(), summary["health"]["badge"].as_str()), (Some("easyprofiler"), Some("fine")));
+    assert_eq!(summary["findings"][0]["severity"], json(&["advise", "--json", &game])["advice"][0]["severity"]);
+    let shown = stdout(&traceloom(&["info", "--more", &game]));
+    assert!(shown.contains("most self time") && shown.contains("no problems found"), "{shown}");
 }

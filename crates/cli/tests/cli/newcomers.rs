@@ -93,7 +93,7 @@ fn names_that_are_not_there_are_reported() {
     assert!(output.status.success() && stderr(&output).contains("the last span ends at"), "{}", stderr(&output));
     refused(&["stats", "--json", "--name", "Fram", &game], 1, "did you mean");
     refused(&["missing.prof"], 2, "missing.prof");
-    refused(&["summary", &game], 2, "traceloom info");
+    refused(&["list", &game], 2, "traceloom info");
     refused(&["memory", &game], 1, "no allocations in it");
     refused(&["lines", &game], 1, "no line timings in it (EasyProfiler); try `traceloom stats`");
     refused(&["log", &game], 1, "no log lines");

@@ -10,6 +10,7 @@ fn help_of_every_verb() {
     for verb in [
         "view",
         "info",
+        "summary",
         "dump",
         "check",
         "convert",
@@ -23,6 +24,7 @@ fn help_of_every_verb() {
         "memory",
         "diff",
         "advise",
+        "report",
         "query",
         "demo",
         "formats",

@@ -1,0 +1,52 @@
+//! `report`: one file to send.
+
+use std::path::PathBuf;
+
+use traceloom_core::Result;
+use traceloom_report::Report;
+
+use crate::{
+    Outcome,
+    args::answers::{Report as Arguments, ReportFormat},
+    output::{note, write_file},
+};
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    let (before, after) = sides(arguments);
+    let mut report = Report::default();
+    let mut failed = 0;
+    if let (Some(first), Some(second)) = (before.first(), after.first()) {
+        let sets = [arguments.reading.open_set(before)?, arguments.reading.open_set(after)?];
+        failed = report.compare(sets[0].traces(), sets[1].traces(), arguments.fail_over)?;
+        for path in [first, second] {
+            report.add(&arguments.reading.open(path)?)?;
+        }
+    } else {
+        for path in &arguments.files {
+            report.add(&arguments.reading.open(path)?)?;
+        }
+    }
+    let inputs: Vec<_> = arguments.files.iter().chain(before).chain(after).map(AsRef::as_ref).collect();
+    write_file(&arguments.output, &inputs, |out| {
+        Ok(match arguments.format() {
+            ReportFormat::Html => out.write_all(report.to_html().as_bytes()),
+            ReportFormat::Markdown => out.write_all(report.to_markdown().as_bytes()),
+            ReportFormat::Json => writeln!(out, "{}", report.to_json()),
+        }?)
+    })?;
+    if failed > 0 {
+        let limit = arguments.fail_over.unwrap_or_default() * 100.0;
+        note(&format!("{failed} worse by more than {limit} %"));
+    }
+    Ok(if failed > 0 { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// The runs to compare: the sets that were named, or else two traces.
+fn sides(arguments: &Arguments) -> (&[PathBuf], &[PathBuf]) {
+    match arguments.files.as_slice() {
+        [] => (&arguments.baseline, &arguments.candidate),
+        [before, after] => (std::slice::from_ref(before), std::slice::from_ref(after)),
+        _ => (&[], &[]),
+    }
+}

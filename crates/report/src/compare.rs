@@ -1,0 +1,97 @@
+//! The comparison as pictures and tables need it.
+
+use std::{
+    collections::{HashMap, hash_map::DefaultHasher},
+    hash::{Hash, Hasher},
+};
+
+use traceloom_analysis::{
+    diff::{Kind, Noise, Report, Row, Side, Verdict},
+    flame::{Graph, ShownFrame},
+    units,
+};
+
+/// Verdicts in the order in which they are shown.
+pub(crate) const VERDICTS: [Verdict; 4] = [Verdict::Worse, Verdict::Better, Verdict::New, Verdict::Gone];
+
+/// The word for a verdict.
+pub(crate) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Worse => "slower or more",
+        Verdict::Better => "faster or less",
+        Verdict::New => "new",
+        Verdict::Gone => "gone",
+        Verdict::Same => "unchanged",
+    }
+}
+
+/// The rows of a verdict, as they are ordered by the comparison.
+pub(crate) fn rows(report: &Report, verdict: Verdict) -> Vec<&Row> {
+    report.rows.iter().filter(|row| row.verdict == verdict).collect()
+}
+
+/// How many rows there are of each verdict, in words.
+pub(crate) fn verdict(report: &Report) -> String {
+    let counts = VERDICTS.iter().map(|verdict| (rows(report, *verdict).len(), word(*verdict)));
+    let all: Vec<String> =
+        counts.filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    if all.is_empty() { "Nothing changed.".to_owned() } else { format!("{}.", all.join(", ")) }
+}
+
+/// How reliable the verdicts are.
+pub(crate) fn caution(report: &Report) -> String {
+    let [before, after] = report.runs;
+    if report.knows_noise() {
+        return format!(
+            "{before} runs before, {after} after; about 5 in 100 of the listed differences are chance at most."
+        );
+    }
+    "With one run on each side, run-to-run noise is unknown; ± is the spread within a run.".to_owned()
+}
+
+/// Name, before, after, change and noise.
+pub(crate) fn cells(row: &Row) -> [String; 5] {
+    let value = |side: Option<Side>| {
+        let amount = if row.kind == Kind::Memory { units::bytes } else { units::time };
+        side.map_or_else(|| "–".to_owned(), |side| amount(side.value))
+    };
+    let percent = |part: f64| format!("{:.1} %", part * 100.0);
+    [
+        row.line.map_or_else(|| row.name.clone(), |line| format!("{}:{line}", row.name)),
+        value(row.before),
+        value(row.after),
+        row.change.map_or_else(String::new, |change| format!("{:+.1} %", change * 100.0)),
+        match row.noise {
+            Noise::BetweenRuns(noise) => format!("± {}", percent(noise)),
+            Noise::Unknown => "?".to_owned(),
+            Noise::WithinRun(noise) => format!("± {} ?", percent(noise)),
+        },
+    ]
+}
+
+/// The change of every frame of the second graph as a share of everything.
+pub(crate) fn changes(before: &Graph, after: &[ShownFrame<'_>]) -> Vec<f64> {
+    let shown = before.top_down(&[]);
+    let keys = keys(&shown.frames);
+    let whole = |frames: &[ShownFrame<'_>]| frames.first().map_or(1, |root| root.total.max(1)) as f64;
+    let before_whole = whole(&shown.frames);
+    let known: HashMap<u64, u64> = keys.into_iter().zip(shown.frames.iter().map(|frame| frame.total)).collect();
+    let part = |(key, frame): (u64, &ShownFrame<'_>)| {
+        let before = known.get(&key).map_or(0.0, |total| *total as f64 / before_whole);
+        frame.total as f64 / whole(after) - before
+    };
+    self::keys(after).into_iter().zip(after).map(part).collect()
+}
+
+/// A number for the path to each frame.
+fn keys(frames: &[ShownFrame<'_>]) -> Vec<u64> {
+    let mut keys: Vec<u64> = Vec::with_capacity(frames.len());
+    for (number, frame) in frames.iter().enumerate() {
+        // A new hasher has the same keys each time.
+        let mut hasher = DefaultHasher::new();
+        (if number == 0 { 0 } else { keys[frame.parent as usize] }).hash(&mut hasher);
+        frame.name.hash(&mut hasher);
+        keys.push(hasher.finish());
+    }
+    keys
+}

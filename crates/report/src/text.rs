@@ -1,0 +1,71 @@
+//! Text of a trace, made safe to show.
+
+use traceloom_core::visible;
+
+/// Text in which nothing is hidden: control characters and those that change the direction are escaped, and what is
+/// longer than `max` characters is cut.
+pub(crate) fn shown(text: &str, max: usize) -> String {
+    let mut shown = String::new();
+    for (number, c) in text.chars().enumerate() {
+        if number >= max {
+            shown.push('…');
+            break;
+        }
+        // Neither HTML nor XML can hold these, not even as references.
+        if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}' | '\u{feff}' | '\u{200b}'..='\u{200d}') {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    visible(&shown)
+}
+
+/// The same for Markdown: nothing in it is markup, a link, a mention, or the end of a cell.
+pub(crate) fn markdown(text: &str, max: usize) -> String {
+    let mut escaped = String::new();
+    for c in shown(text, max).chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '@' => escaped.push_str("&#64;"),
+            '#' => escaped.push_str("&#35;"),
+            ':' => escaped.push_str("&#58;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' | '$' | '(' | ')' => escaped.extend(['\\', c]),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// A number with its noun; nouns that do not end in `s` get one.
+pub(crate) fn rows(count: u64, table: &str) -> String {
+    format!("{} {}", thousands(count), table.replace('_', " "))
+}
+
+/// A count with thin spaces between the thousands.
+pub(crate) fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (number, digit) in digits.chars().enumerate() {
+        if number > 0 && (digits.len() - number).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_hidden() {
+        assert_eq!(shown("a\u{202e}b\u{1b}[31m\n", 80), "a\\u{202e}b\\u{1b}[31m\\u{a}");
+        assert_eq!(shown("abcdef", 3), "abc…");
+        assert_eq!(markdown("<b> @me #1 [x](y) a|b", 80), "&lt;b&gt; &#64;me &#35;1 \\[x\\]\\(y\\) a\\|b");
+        assert_eq!([thousands(999), thousands(1_234_567)], ["999", "1\u{202f}234\u{202f}567"]);
+    }
+}
