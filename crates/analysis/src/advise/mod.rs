@@ -4,6 +4,7 @@
 //! detectors turn both into advice (`detect`), which is ranked by severity and by what a fix would save.
 
 mod detect;
+mod json;
 mod look;
 mod measure;
 mod report;
@@ -14,11 +15,14 @@ use traceloom_core::Result;
 use traceloom_model::{Filter, TableSource};
 
 pub(crate) use self::measure::Measured;
-pub use self::measure::logs::Level as LogLevel;
-pub use self::report::{Advice, Evidence, Rule, SlowSpan, Unit, Weight};
 use self::{
     detect::{Case, hot, logs, memory, names, slow, slow::Suspect, threads, values},
     look::Questions,
+};
+pub use self::{
+    json::to_json,
+    measure::logs::Level as LogLevel,
+    report::{Advice, Evidence, Rule, SlowSpan, Unit, Weight},
 };
 
 /// Thresholds that depend on the program; all others follow from the trace.

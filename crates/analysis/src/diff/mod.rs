@@ -2,6 +2,7 @@
 
 mod collect;
 mod compare;
+mod json;
 mod report;
 mod student;
 

@@ -6,6 +6,7 @@ mod collect;
 mod evals;
 mod heat;
 mod index;
+mod json;
 mod packages;
 mod profile;
 
@@ -19,6 +20,7 @@ use self::collect::{Args, Attributes, Calls, Collected, Definitions, Files, Line
 pub use self::{
     heat::{Heat, Spread},
     index::{CallsByLine, Index, Nested, SubsByLine},
+    json::Lists,
     packages::{Package, package_of, packages},
     profile::{Caller, Cost, Figures, File, Level, Place, Profile, Sub, SubKind},
 };

@@ -260,6 +260,21 @@ impl Profile {
         Index::of(self)
     }
 
+    /// The ids of the files, the most time first.
+    pub fn files_by_time(&self) -> Vec<i64> {
+        let mut files: Vec<i64> = self.files.keys().copied().collect();
+        files.sort_by_cached_key(|id| (std::cmp::Reverse(self.files[id].total().own_ns()), *id));
+        files
+    }
+
+    /// Subs that were called, the most self time first.
+    pub fn subs_by_time(&self) -> Vec<(&str, &Sub)> {
+        let called = self.subs.iter().filter(|(_, sub)| sub.is_called());
+        let mut subs: Vec<_> = called.map(|(name, sub)| (name.as_str(), sub)).collect();
+        subs.sort_by(|(one, a), (other, b)| b.total.excl_ns.cmp(&a.total.excl_ns).then(one.cmp(other)));
+        subs
+    }
+
     /// Gives a file its source where none was stored.
     pub fn add_source(&mut self, file: i64, text: &str) {
         if let Some(file) = self.files.get_mut(&file).filter(|file| file.source.is_empty()) {

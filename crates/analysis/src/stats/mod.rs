@@ -1,6 +1,7 @@
 //! `stats`: how often, how long, how much of the whole.
 
 mod histogram;
+mod json;
 mod keys;
 mod options;
 mod relation;

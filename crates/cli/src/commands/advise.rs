@@ -2,7 +2,6 @@
 
 use std::{io::Write, path::Path};
 
-use serde_json::{Value as Json, json};
 use traceloom_analysis::advise::{self, Advice, Evidence, Options, Unit, Weight};
 use traceloom_core::Result;
 
@@ -28,8 +27,7 @@ fn one(path: &Path, arguments: &Arguments) -> Result<Outcome> {
     let all = advise::of_trace(&trace, &options)?;
     let mut out = stdout();
     if arguments.json {
-        let list: Vec<Json> = (1..).zip(&all).map(|(rank, advice)| to_json(rank, advice)).collect();
-        writeln!(out, "{}", json!({"file": path.to_string_lossy(), "advice": list}))?;
+        writeln!(out, "{}", advise::to_json(path, &all))?;
     } else {
         write(&mut out, &display_name(path), &all, arguments.sql)?;
     }
@@ -85,13 +83,4 @@ fn amount(value: f64, unit: Unit) -> String {
         Unit::Part => format!("{:.1} %", value * 100.0),
         Unit::Times => format!("{value:.1} times"),
     }
-}
-
-/// `subject` and `weight` are the earlier names of `blamed` and `severity`.
-fn to_json(rank: usize, advice: &Advice) -> Json {
-    let mut object = serde_json::to_value(advice).unwrap_or_default();
-    object["rank"] = rank.into();
-    object["subject"] = advice.subject.as_str().into();
-    object["weight"] = advice.weight.as_str().into();
-    object
 }

@@ -2,7 +2,7 @@
 
 use std::{io::Write, path::PathBuf};
 
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use traceloom_analysis::diff::{self, Kind, Noise, Options, Report, Row, Side, Verdict};
 use traceloom_core::Result;
 
@@ -32,7 +32,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let failed = arguments.fail_over.map_or(0, |limit| report.worse_than(limit).count());
     let mut out = stdout();
     if arguments.json {
-        writeln!(out, "{}", to_json(&report, arguments, failed))?;
+        let mut object = report.to_json(arguments.all, arguments.limit.unwrap_or(usize::MAX));
+        object["failed"] = json!(arguments.fail_over.map(|_| failed));
+        writeln!(out, "{object}")?;
     } else {
         Text { out: &mut out, report: &report, arguments }.write(failed)?;
     }
@@ -162,15 +164,4 @@ fn heading(kind: Kind) -> &'static str {
         Kind::Line => "lines",
         Kind::Memory => "allocated by",
     }
-}
-
-fn to_json(report: &Report, arguments: &Arguments, failed: usize) -> Json {
-    let shown = report.rows.iter().filter(|row| arguments.all || row.verdict != Verdict::Same);
-    json!({
-        "runs": report.runs,
-        "noise_known": report.knows_noise(),
-        "own_ns": report.own_ns,
-        "failed": arguments.fail_over.map(|_| failed),
-        "rows": shown.take(arguments.limit.unwrap_or(usize::MAX)).map(Row::to_json).collect::<Vec<_>>(),
-    })
 }

@@ -3,7 +3,6 @@
 mod callgrind;
 mod csv;
 mod dot;
-mod json;
 mod listing;
 mod source;
 mod text;
@@ -13,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom_analysis::lines::{self, Level, Options, Profile};
+use traceloom_analysis::lines::{self, Level, Lists, Options, Profile};
 use traceloom_core::{Error, Result};
 use traceloom_model::{Filter, TableSource};
 
@@ -51,7 +50,12 @@ fn read(arguments: &Arguments) -> Result<Profile> {
 fn show(profile: &Profile, arguments: &Arguments) -> Result<()> {
     let files = chosen(profile, arguments)?;
     if arguments.json {
-        return write_to(arguments, |out| Ok(writeln!(out, "{}", json::profile(profile, &files, arguments))?));
+        let lists = match arguments {
+            Arguments { subs: true, .. } => Lists::Subs,
+            Arguments { packages: true, .. } => Lists::Packages,
+            _ => Lists::All,
+        };
+        return write_to(arguments, |out| Ok(writeln!(out, "{}", profile.to_json(lists, &files))?));
     }
     if arguments.output != Path::new("-") {
         let mut shown = Vec::new();
@@ -66,7 +70,7 @@ fn show(profile: &Profile, arguments: &Arguments) -> Result<()> {
 
 /// The files to list: those that were asked for, or the one that took the most time.
 fn chosen(profile: &Profile, arguments: &Arguments) -> Result<Vec<i64>> {
-    let by_time = text::files_by_time(profile);
+    let by_time = profile.files_by_time();
     if let Some(name) = &arguments.file {
         let is_exact = |id: &i64| profile.files[id].name == *name;
         let exact: Vec<i64> = by_time.iter().copied().filter(is_exact).collect();

@@ -12,21 +12,6 @@ use crate::{
     table::{Rounded, TextTable, rest},
 };
 
-/// Files, the most time first.
-pub(super) fn files_by_time(profile: &Profile) -> Vec<i64> {
-    let mut files: Vec<i64> = profile.files.keys().copied().collect();
-    files.sort_by_cached_key(|id| (std::cmp::Reverse(profile.files[id].total().own_ns()), *id));
-    files
-}
-
-/// Subs that were called, the most self time first.
-pub(super) fn subs_by_time(profile: &Profile) -> Vec<(&str, &Sub)> {
-    let mut subs: Vec<_> =
-        profile.subs.iter().filter(|(_, sub)| sub.is_called()).map(|(name, sub)| (name.as_str(), sub)).collect();
-    subs.sort_by(|(one, a), (other, b)| b.total.excl_ns.cmp(&a.total.excl_ns).then(one.cmp(other)));
-    subs
-}
-
 pub(super) fn write(out: &mut dyn Write, profile: &Profile, files: &[i64], arguments: &Arguments) -> Result<()> {
     if arguments.subs {
         return write_subs(out, profile, arguments.limit);
@@ -52,7 +37,7 @@ pub(super) fn heading(out: &mut dyn Write, name: &str, rest: &str) -> Result<()>
 }
 
 fn write_files(out: &mut dyn Write, profile: &Profile, limit: usize) -> Result<()> {
-    let files = files_by_time(profile);
+    let files = profile.files_by_time();
     let total: i64 = files.iter().fold(0, |sum, id| sum.saturating_add(profile.files[id].total().own_ns()));
     let mut table = TextTable::new().numbers(&["statements", "time", "share", "evals"]).text("file");
     for id in files.iter().take(limit) {
@@ -79,7 +64,7 @@ fn share(part: i64, whole: i64) -> String {
 }
 
 fn write_subs(out: &mut dyn Write, profile: &Profile, limit: usize) -> Result<()> {
-    let subs = subs_by_time(profile);
+    let subs = profile.subs_by_time();
     let heads = ["calls", "places", "self time", "total time", "recursive", "depth"];
     let mut table = TextTable::new().numbers(&heads).text("sub").text("where");
     for (name, sub) in subs.iter().take(limit) {

@@ -1,6 +1,5 @@
 //! `stats`: how often, how long, how much of the whole.
 
-mod json;
 mod text;
 
 use std::{collections::BTreeSet, io::Write};
@@ -26,7 +25,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let report = stats::of_traces(traces.placed(), &options(arguments))?;
     let mut out = stdout();
     if arguments.json {
-        writeln!(out, "{}", json::report(&report, arguments))?;
+        writeln!(out, "{}", report.to_json(arguments.limit.unwrap_or(usize::MAX)))?;
     } else if is_measured(&report) || arguments.histogram.is_some() || arguments.value.is_some() {
         text::write(&mut out, &report, arguments)?;
     } else {

@@ -1,37 +1,48 @@
 //! Lines and subs for programs.
 
 use serde_json::{Value as Json, json};
-use traceloom_analysis::lines::{Cost, Figures, Index, Level, Profile, Sub, packages};
 
-use super::text;
-use crate::args::answers::Lines as Arguments;
+use super::{Cost, Figures, Index, Level, Profile, Sub, packages};
 
-/// Everything, or the list that was asked for.
-pub(super) fn profile(profile: &Profile, files: &[i64], arguments: &Arguments) -> Json {
-    let all = !arguments.subs && !arguments.packages;
-    let mut object = json!({ "file": profile.path, "format": profile.format });
-    if all {
-        object["attributes"] = json!(profile.attributes);
-        let index = profile.index();
-        object["files"] = files.iter().map(|id| file(profile, &index, *id)).collect();
+/// Which lists are written for programs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Lists {
+    /// The files, the subs and the packages.
+    All,
+    /// The packages alone.
+    Packages,
+    /// The subs alone.
+    Subs,
+}
+
+impl Profile {
+    /// As it is written for programs; of the files only these.
+    pub fn to_json(&self, lists: Lists, files: &[i64]) -> Json {
+        let all = lists == Lists::All;
+        let mut object = json!({ "file": self.path, "format": self.format });
+        if all {
+            object["attributes"] = json!(self.attributes);
+            let index = self.index();
+            object["files"] = files.iter().map(|id| file(self, &index, *id)).collect();
+        }
+        if all || lists == Lists::Subs {
+            object["subs"] = self.subs_by_time().into_iter().map(|(name, one)| sub(self, name, one)).collect();
+        }
+        if all || lists == Lists::Packages {
+            let rows = packages(self).into_iter().map(|package| {
+                json!({
+                    "name": package.name,
+                    "subs": package.subs,
+                    "calls": package.calls,
+                    "calls_from_outside": package.calls_from_outside,
+                    "incl_ns": package.incl_ns,
+                    "excl_ns": package.excl_ns,
+                })
+            });
+            object["packages"] = rows.collect();
+        }
+        object
     }
-    if all || arguments.subs {
-        object["subs"] = text::subs_by_time(profile).into_iter().map(|(name, one)| sub(profile, name, one)).collect();
-    }
-    if all || arguments.packages {
-        let rows = packages(profile).into_iter().map(|package| {
-            json!({
-                "name": package.name,
-                "subs": package.subs,
-                "calls": package.calls,
-                "calls_from_outside": package.calls_from_outside,
-                "incl_ns": package.incl_ns,
-                "excl_ns": package.excl_ns,
-            })
-        });
-        object["packages"] = rows.collect();
-    }
-    object
 }
 
 fn file(profile: &Profile, index: &Index<'_>, id: i64) -> Json {
