@@ -12,9 +12,8 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use serde_json::{Map, Value as Json, json};
 pub(crate) use traceloom_core::visible;
-use traceloom_core::{Error, Finding, Findings, Loss, Result, Severity, Value};
+use traceloom_core::{Error, Finding, Findings, Loss, Result, Severity};
 
 use crate::{Outcome, input::display_name, progress::Progress, staged::Staged, units::Bytes};
 
@@ -211,28 +210,6 @@ fn says_something(example: &str) -> bool {
     let number = example.rsplit(' ').next().unwrap_or_default();
     let is_row = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     !example.is_empty() && !is_row && !example.contains(char::is_control) && !example.contains("\\u{")
-}
-
-/// A finding as JSON.
-pub(crate) fn finding_json(finding: &Finding) -> Json {
-    let values: Map<String, Json> =
-        finding.values.iter().map(|(name, value)| ((*name).to_owned(), value_json(value))).collect();
-    json!({
-        "code": finding.rule.code,
-        "severity": finding.rule.severity.as_str(),
-        "offset": finding.position.offset,
-        "field": (!finding.position.field.is_empty()).then_some(finding.position.field),
-        "message": finding.message(),
-        "values": values,
-    })
-}
-
-fn value_json(value: &Value) -> Json {
-    match value {
-        Value::Unsigned(value) => (*value).into(),
-        Value::Signed(value) => (*value).into(),
-        Value::Text(value) => value.as_str().into(),
-    }
 }
 
 /// Writes a file as [`write_silently`] does and says so on standard error.

@@ -31,6 +31,7 @@
 //! | `tables` | Arrow tables, the same for all formats: `Trace::tables` |
 //! | `analysis` | statistics, flame graphs, memory, comparison: the module `analysis` |
 //! | `export` | conversion: `Trace::write_as`, `Trace::convert` |
+//! | `json` | summaries and checks as JSON: `Info::to_json`, `Verdict` |
 //! | `sql` | queries: `Trace::sql` |
 //!
 //! The formats and `tables` are on by default. A program that reads one format and needs no tables can depend on that
@@ -42,6 +43,8 @@
 
 #[cfg(feature = "export")]
 mod convert;
+#[cfg(feature = "json")]
+mod json;
 mod options;
 mod output;
 mod record;
@@ -77,6 +80,8 @@ pub use crate::{
 
 #[cfg(feature = "export")]
 pub use crate::convert::Conversion;
+#[cfg(feature = "json")]
+pub use crate::json::Verdict;
 
 /// The common ground of all formats: positional reading with bounded memory, limits, findings.
 pub use traceloom_core as core;

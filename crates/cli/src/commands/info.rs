@@ -2,7 +2,6 @@
 
 use std::{io::Write, path::Path};
 
-use serde_json::{Map, Value as Json, json};
 use traceloom::Info;
 use traceloom_core::{Amount, Listing, Result};
 
@@ -12,7 +11,7 @@ use crate::{
     args::{self, figures::SUMMARY_ROWS},
     each,
     input::display_name,
-    output::{Styles, clean, finding_json, note_damage, stdout, write_findings},
+    output::{Styles, clean, note_damage, stdout, write_findings},
     table::{TextTable, exact},
     units::Bytes,
 };
@@ -26,7 +25,9 @@ fn one(path: &Path, arguments: &args::Info) -> Result<Outcome> {
     let trace = arguments.reading.open(path)?;
     let info = trace.info()?;
     if arguments.json {
-        print_json(path, &info)?;
+        let mut out = stdout();
+        writeln!(out, "{}", info.to_json(path))?;
+        out.flush()?;
     } else {
         print(path, &info)?;
     }
@@ -73,30 +74,6 @@ fn layers(path: &Path, info: &Info) -> String {
     format!(" ({})", notes.join(", "))
 }
 
-fn print_json(path: &Path, info: &Info) -> Result<()> {
-    let facts = info.contents.facts.iter().map(|fact| (fact.name.to_owned(), json_amount(&fact.amount)));
-    let mut object = json!({
-        "file": path.to_string_lossy(),
-        "format": info.format.id,
-        "version": info.contents.version,
-        "bytes": info.bytes,
-        "compression": info.layers.iter().map(|layer| layer.as_str()).collect::<Vec<_>>(),
-        "facts": facts.collect::<Map<String, Json>>(),
-    });
-    for table in &info.contents.tables {
-        let rows = table.rows.iter().map(|row| {
-            let cells = table.columns.iter().zip(row);
-            cells.map(|(column, cell)| ((*column).to_owned(), json_amount(cell))).collect::<Map<_, _>>()
-        });
-        object[table.name] = rows.collect::<Vec<_>>().into();
-    }
-    object["findings"] = info.findings.kept().iter().map(finding_json).collect::<Vec<_>>().into();
-    object["finding_counts"] = json!(info.findings.counts());
-    let mut out = stdout();
-    writeln!(out, "{object}")?;
-    Ok(out.flush()?)
-}
-
 fn text_table(listing: &Listing) -> TextTable {
     let is_text = |column: usize| listing.rows.iter().any(|row| matches!(row.get(column), Some(Amount::Text(_))));
     let mut table = TextTable::new();
@@ -116,13 +93,5 @@ fn text(name: &str, amount: &Amount) -> String {
         Amount::Count(count) => count.to_string(),
         Amount::Nanoseconds(ns) => exact(*ns),
         Amount::Text(text) => clean(text),
-    }
-}
-
-fn json_amount(amount: &Amount) -> Json {
-    match amount {
-        Amount::Count(count) => (*count).into(),
-        Amount::Nanoseconds(ns) => json!({ "ns": ns }),
-        Amount::Text(text) => text.as_str().into(),
     }
 }
