@@ -107,6 +107,15 @@ impl Trace {
         &self.inner.opened.source
     }
 
+    /// The same trace; after every read of its bytes, `seen` gets the offset up to which it reached, and may end the
+    /// reading with an error.
+    #[must_use]
+    pub fn guarded(&self, seen: impl Fn(u64) -> std::io::Result<()> + Send + Sync + 'static) -> Self {
+        let mut trace = self.clone();
+        trace.inner.opened.source = trace.source().guarded(seen);
+        trace
+    }
+
     /// The compressions around the trace, the outermost first.
     pub fn layers(&self) -> &[Compression] {
         &self.inner.opened.layers

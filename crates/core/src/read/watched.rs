@@ -11,6 +11,15 @@ impl Source {
     /// starts again at low offsets. `seen` is dropped with the last handle to the source.
     #[must_use]
     pub fn watched(&self, seen: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        self.guarded(move |end| {
+            seen(end);
+            Ok(())
+        })
+    }
+
+    /// The same; an error of `seen` fails the read, which ends whatever reads the source.
+    #[must_use]
+    pub fn guarded(&self, seen: impl Fn(u64) -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self(Arc::new(Watched { source: self.clone(), seen }))
     }
 }
@@ -20,14 +29,14 @@ struct Watched<F> {
     seen: F,
 }
 
-impl<F: Fn(u64) + Send + Sync> ReadAt for Watched<F> {
+impl<F: Fn(u64) -> io::Result<()> + Send + Sync> ReadAt for Watched<F> {
     fn len(&self) -> io::Result<u64> {
         self.source.0.len()
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.0.read_at(offset, buffer)?;
-        (self.seen)(offset.saturating_add(read as u64));
+        (self.seen)(offset.saturating_add(read as u64))?;
         Ok(read)
     }
 }
@@ -59,5 +68,17 @@ mod tests {
         assert!(reads.load(Ordering::Relaxed) <= 10);
         drop(window);
         assert_eq!(Arc::strong_count(&seen), 1, "the callback outlives the source");
+    }
+
+    #[test]
+    fn a_guard_ends_the_reading() {
+        let guarded = Source::bytes([7; 1000]).guarded(|end| match end {
+            0..=200 => Ok(()),
+            _ => Err(io::Error::other("enough")),
+        });
+        let mut window = Window::new(guarded, &Limits::with(|limits| limits.window_bytes = 100));
+        window.fill(100).unwrap();
+        window.consume(100);
+        assert!(window.fill(900).is_err());
     }
 }
