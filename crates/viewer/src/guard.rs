@@ -18,7 +18,7 @@ use traceloom_core::{Error, Result};
 
 /// What a request has to show.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub struct Guard {
     token: String,
     hosts: Vec<String>,
     /// What leads to the page once, and until when.
@@ -34,13 +34,19 @@ const HTTP_PORT: u16 = 80;
 const TOKEN_HEADER: &str = "x-traceloom-token";
 
 impl Guard {
-    pub(crate) fn new(port: u16) -> Result<Self> {
+    /// For the server on a port of this machine, with a token that is new.
+    pub fn new(port: u16) -> Result<Self> {
         let names = ["127.0.0.1", "localhost"];
         let mut hosts: Vec<String> = names.iter().map(|name| format!("{name}:{port}")).collect();
         if port == HTTP_PORT {
             hosts.extend(names.map(str::to_owned));
         }
         Ok(Self { token: secret()?, hosts, ticket: Mutex::default() })
+    }
+
+    /// What a request has to show.
+    pub fn token(&self) -> &str {
+        &self.token
     }
 
     /// The path of the page, with the token that it needs.
@@ -70,7 +76,8 @@ impl Guard {
         }
     }
 
-    pub(crate) async fn check_host(State(guard): State<Arc<Self>>, request: Request, next: Next) -> Response {
+    /// Refuses requests under another host name and those of pages of other sites; a layer of a router.
+    pub async fn check_host(State(guard): State<Arc<Self>>, request: Request, next: Next) -> Response {
         let mut response = if guard.is_own_host(request.headers()) && guard.is_own_origin(request.headers()) {
             next.run(request).await
         } else {
@@ -80,13 +87,20 @@ impl Guard {
         response
     }
 
-    pub(crate) async fn check_token(State(guard): State<Arc<Self>>, request: Request, next: Next) -> Response {
-        let given = request.headers().get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
-        if given.is_some_and(|given| is_equal(given.as_bytes(), guard.token.as_bytes())) {
+    /// Refuses requests without the token, in a header of its own or as `Authorization: Bearer`; a layer of a router.
+    pub async fn check_token(State(guard): State<Arc<Self>>, request: Request, next: Next) -> Response {
+        if guard.is_token_known(request.headers()) {
             return next.run(request).await;
         }
         let reason = "The address lacks the token of this run: open the one that traceloom printed.";
         (StatusCode::UNAUTHORIZED, reason).into_response()
+    }
+
+    fn is_token_known(&self, headers: &HeaderMap) -> bool {
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let bearer = || header("authorization").and_then(|value| value.strip_prefix("Bearer "));
+        let given = header(TOKEN_HEADER).or_else(bearer);
+        given.is_some_and(|given| is_equal(given.as_bytes(), self.token.as_bytes()))
     }
 
     fn is_own_host(&self, headers: &HeaderMap) -> bool {

@@ -13,4 +13,12 @@ mod load;
 mod scene;
 mod server;
 
-pub use crate::server::{Options, Viewer, start};
+pub use crate::{
+    guard::Guard,
+    server::{Options, Viewer, start},
+};
+
+/// What the code of a finding means, if the page of its format says so.
+pub fn meaning(code: &str) -> Option<&'static str> {
+    api::meanings::of(code)
+}

@@ -10,7 +10,7 @@ mod flame;
 mod histogram;
 mod log;
 mod logline;
-mod meanings;
+pub(crate) mod meanings;
 mod memory;
 mod minimap;
 mod picture;
