@@ -303,6 +303,20 @@ Examples:
   traceloom demo --no-open /tmp/traces")]
     Demo(Demo),
 
+    /// Serve an assistant over the Model Context Protocol.
+    ///
+    /// Reads only the given files and what is below the given folders, and writes only below the folders of --allow.
+    /// Speaks over standard input and output; with --http, on a port of this machine only, with a secret token.
+    #[command(after_help = "\
+Examples:
+  traceloom mcp capture.prof
+  traceloom mcp --allow ~/traces               may also write slices and conversions there
+  traceloom mcp --allow . --http               prints the address and the token")]
+    Mcp(answers::Mcp),
+
+    /// Print a page that teaches an assistant this program.
+    Skill,
+
     /// List the formats that can be read.
     Formats,
 

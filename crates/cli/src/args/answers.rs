@@ -23,6 +23,22 @@ pub(crate) struct View {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Mcp {
+    /// Traces, and folders of traces, that the assistant may read.
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Folder below which the assistant may read and write.
+    #[arg(long = "allow", value_name = "DIR")]
+    pub(crate) allowed: Vec<PathBuf>,
+    /// Serve over HTTP on this machine, instead of standard input and output.
+    #[arg(long)]
+    pub(crate) http: bool,
+    /// Port for --http (0: any free one).
+    #[arg(long, default_value_t = 0, value_name = "PORT", requires = "http")]
+    pub(crate) port: u16,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Flame {
     /// Traces, added together.
     #[arg(required = true, value_name = "FILE")]

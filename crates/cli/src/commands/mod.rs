@@ -12,6 +12,8 @@ mod flame;
 mod info;
 mod lines;
 mod log;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod memory;
 #[cfg(feature = "sql")]
 mod query;
@@ -33,6 +35,9 @@ use crate::{
     output,
     table::TextTable,
 };
+
+/// The page that teaches an assistant this program.
+const SKILL: &str = include_str!("skill.md");
 
 /// Runs a verb.
 pub(crate) fn run(command: Command) -> Result<Outcome> {
@@ -64,6 +69,13 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         Command::Capture(arguments) => capture::run(&arguments),
         Command::Top(arguments) => capture::top::run(arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(arguments) => mcp::run(&arguments),
+        #[cfg(not(feature = "mcp"))]
+        Command::Mcp(_) => Err(Error::unsupported(
+            "this build has no server for assistants; `cargo install traceloom-cli` includes it",
+        )),
+        Command::Skill => print(SKILL.as_bytes()),
         Command::Formats => formats(),
         Command::Completions(arguments) => {
             let mut script = Vec::new();

@@ -1,0 +1,231 @@
+//! `traceloom mcp`, driven by the official Python SDK, against `--json` of the program.
+
+#![cfg(feature = "mcp")]
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::{Value as Json, json};
+use traceloom::Trace;
+use traceloom_testkit::npm;
+
+const SDK: &str = "mcp==2.3.0";
+
+/// The folder of the SDK; none, with a word, where it cannot be had.
+fn sdk_or_skip() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python-mcp");
+    install(&folder).inspect_err(|reason| npm::skip(reason)).ok()?;
+    Some(folder)
+}
+
+fn install(folder: &Path) -> Result<(), String> {
+    let _alone = npm::lock(folder)?;
+    let done = folder.join(".complete");
+    if fs::read_to_string(&done).is_ok_and(|known| known == SDK) {
+        return Ok(());
+    }
+    let _ = fs::remove_dir_all(folder);
+    let place = folder.to_str().ok_or("the folder has no name")?;
+    let arguments = ["-m", "pip", "install", "--quiet", "--only-binary=:all:", "--target", place, SDK];
+    npm::run("python3", &arguments, Path::new(env!("CARGO_TARGET_TMPDIR")))?;
+    fs::write(done, SDK).map_err(|error| error.to_string())
+}
+
+/// Does what a plan says with the SDK.
+fn drive(sdk: &Path, plan: &Json) -> Json {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/client.py");
+    let mut child = Command::new("python3")
+        .env("PYTHONPATH", sdk)
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python starts");
+    child.stdin.take().expect("a pipe").write_all(plan.to_string().as_bytes()).expect("it reads");
+    let out = child.wait_with_output().expect("it ends");
+    assert!(out.status.success(), "the script failed");
+    serde_json::from_slice(&out.stdout).expect("it prints JSON")
+}
+
+fn program(arguments: &[&str]) -> Vec<Json> {
+    let out = Command::new(env!("CARGO_BIN_EXE_traceloom")).args(arguments).output().expect("the program starts");
+    let text = String::from_utf8(out.stdout).expect("UTF-8");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// The samples of all formats.
+fn samples(folder: &Path) -> Vec<String> {
+    let write = |format: &str| {
+        let sample = Trace::sample(format).expect("a sample");
+        let path = folder.join(sample.path());
+        sample.rewrite(&mut fs::File::create(&path).expect("there is room")).expect("a sample can be written");
+        path.to_str().expect("a name").to_owned()
+    };
+    traceloom::formats().map(|format| write(format.id)).collect()
+}
+
+#[test]
+fn the_official_sdk_drives_everything_with_the_oldest_and_the_newest_revision() {
+    let Some(sdk) = sdk_or_skip() else { return };
+    let folder = tempfile::tempdir().expect("there is room");
+    let root = fs::canonicalize(folder.path()).expect("a folder");
+    let paths = samples(&root);
+    for (version, name) in [(0, "2024-11-05"), (4, "2026-07-28")] {
+        let output = |extension: &str| format!("{version}.{extension}");
+        let mut calls = Vec::new();
+        for path in &paths {
+            let all = json!({ "trace": path, "limit": 1000 });
+            for tool in ["open", "summary", "stats", "check", "spans", "log"] {
+                let arguments = if tool == "open" { json!({ "trace": path }) } else { all.clone() };
+                calls.push(json!([tool, arguments]));
+            }
+            calls.push(json!(["memory", all]));
+            calls.push(json!(["lines", all]));
+            let query = "select category, count(*) as n from spans group by 1 order by 1";
+            calls.push(json!(["sql", { "query": query, "traces": [path] }]));
+        }
+        let spans = paths.iter().find(|path| path.ends_with(".prof")).expect("a trace with spans");
+        for (tool, arguments) in [
+            ("schema", json!({})),
+            ("span", json!({ "trace": spans, "id": 1 })),
+            ("window", json!({ "trace": spans, "from_ns": 0, "to_ns": 1_000_000_000 })),
+            ("diff", json!({ "before": [spans], "after": [spans] })),
+            ("slice", json!({ "trace": spans, "output": output("prof"), "from_ns": 0, "to_ns": 1_000_000 })),
+            ("convert", json!({ "trace": spans, "output": output("json"), "to": "chrome" })),
+            ("link", json!({ "trace": spans })),
+        ] {
+            calls.push(json!([tool, arguments]));
+        }
+        let plan = json!({
+            "program": env!("CARGO_BIN_EXE_traceloom"),
+            "arguments": ["mcp", "--allow", root],
+            "version": version,
+            "calls": calls,
+        });
+        let done = drive(&sdk, &plan);
+        assert_eq!((&done["wanted"], &done["version"]), (&json!(name), &json!(name)));
+        assert_eq!(done["schemas"], true);
+        assert_eq!(done["prompts"].as_object().map(serde_json::Map::len), Some(4));
+        assert!(done["resources"].as_object().is_some_and(|all| all.len() > 5 && all.values().all(|len| *len != 0)));
+        let asked: std::collections::BTreeSet<&str> = calls.iter().filter_map(|call| call[0].as_str()).collect();
+        let known = done["tools"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+        assert_eq!(asked, known, "every tool is asked");
+        compare(&calls, done["answers"].as_array().expect("a list"));
+    }
+}
+
+/// Compares answers with what the program says.
+fn compare(calls: &[Json], answers: &[Json]) {
+    let mut compared = 0;
+    for (call, answer) in calls.iter().zip(answers) {
+        let (tool, arguments) = (call[0].as_str().unwrap_or_default(), &call[1]);
+        let path = arguments["trace"].as_str().or(arguments["traces"][0].as_str()).unwrap_or_default();
+        let expected = match tool {
+            "stats" | "check" => program(&[tool, "--json", path]),
+            "memory" => program(&[tool, "--json", "--points", "20", path]),
+            "lines" => program(&[tool, "--json", path]),
+            "sql" => {
+                let rows =
+                    program(&["query", path, arguments["query"].as_str().unwrap_or_default(), "--format", "json"]);
+                vec![rows.into()]
+            }
+            "summary" => {
+                let (info, advice) = (program(&["info", "--json", path]), program(&["advise", "--json", path]));
+                vec![json!({ "info": info[0], "advice": advice[0]["advice"] })]
+            }
+            _ => {
+                assert_ne!(answer[0], true, "{tool}: {}", answer[2]);
+                continue;
+            }
+        };
+        let found = &answer[1]["from_trace"];
+        let found = if tool == "sql" { &found["rows"] } else { found };
+        // A trace without lines or memory is refused by both.
+        assert_eq!(Some(found).filter(|_| answer[0] != true), expected.first(), "{tool} {path}: {}", answer[2]);
+        compared += 1;
+    }
+    assert!(compared > 20, "{compared}");
+}
+
+/// A server on a port, ended with the test.
+struct Http {
+    child: Child,
+    host: String,
+    token: String,
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Http {
+    fn start(folder: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_traceloom"))
+            .args(["mcp", "--http", "--allow"])
+            .arg(folder)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut said = String::new();
+        let out = child.stdout.as_mut().expect("a pipe");
+        while said.lines().count() < 2 || !said.ends_with('\n') {
+            let mut byte = [0];
+            out.read_exact(&mut byte).expect("it prints its address");
+            said.push(byte[0].into());
+        }
+        let (url, token) = said.trim().split_once('\n').expect("two lines");
+        let host = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp")).expect("an address");
+        let token = token.strip_prefix("Authorization: Bearer ").expect("a token");
+        Self { host: host.to_owned(), token: token.to_owned(), child }
+    }
+
+    /// The answer to a request with these headers.
+    fn post(&self, host: &str, headers: &str, body: &Json) -> String {
+        let (mut stream, body) = (TcpStream::connect(&self.host).expect("it listens"), body.to_string());
+        let length = body.len();
+        let accept = "accept: application/json, text/event-stream\r\ncontent-type: application/json";
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nhost: {host}\r\n{accept}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}"
+        )
+        .expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        answer
+    }
+}
+
+#[test]
+fn http_needs_the_token_and_its_own_host_and_origin() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let http = Http::start(folder.path());
+    assert!(http.host.starts_with("127.0.0.1:"), "{}", http.host);
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+    } });
+    let token = format!("authorization: Bearer {}\r\n", http.token);
+    let answer = http.post(&http.host, &token, &hello);
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("traceloom"), "{answer}");
+    let tools = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": { "name": "schema", "arguments": { "table": "spans" } } });
+    let versioned = format!("{token}mcp-protocol-version: 2025-06-18\r\n");
+    let answer = http.post(&http.host, &versioned, &tools);
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("dur_ns"), "{answer}");
+    for (host, headers, status) in [
+        (http.host.as_str(), String::new(), "401"),
+        (&http.host, "authorization: Bearer 0123\r\n".to_owned(), "401"),
+        ("evil.example", token.clone(), "403"),
+        (&http.host, format!("{token}origin: http://evil.example\r\n"), "403"),
+    ] {
+        let answer = http.post(host, &headers, &hello);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{host} {headers}: {answer}");
+    }
+}

@@ -1,0 +1,422 @@
+//! Tools whose answers equal the program's `--json`.
+
+use std::path::Path;
+
+use rmcp::schemars::{self, JsonSchema};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use traceloom::{
+    OpenOptions, Trace, Traces, Verdict,
+    analysis::{advise, diff, lines, memory, stats},
+    tables::{Columns, Filter, Flow, RecordBatch, Table, TableSink, TableSource},
+};
+use traceloom_core::{Error, Result, TimeRange};
+use traceloom_model::ColumnDef;
+
+use super::{Answer, Call, Kind};
+use crate::shelf::handle;
+
+pub(super) static TOOLS: &[Kind] = &[
+    Kind::new::<Open>(
+        "open",
+        "Open a trace file and say what it is: format, duration, contents, problems, the most important findings, and \
+         what to ask next. Gives a handle for the other tools.",
+        "handle:str, file:str, format:str, version:str, size_bytes:int, facts:map, finding_counts:map, advice:[rank:int, \
+         rule:str, severity:str, message:str], ask_next:[tool:str, why:str]",
+        open,
+    ),
+    Kind::new::<OfTrace>(
+        "summary",
+        "Everything that `traceloom info --json` and `traceloom advise --json` say: facts, lists, problems, and advice with \
+         evidence and a query for each.",
+        "info:{file:str, format:str, version:str, bytes:int, compression:[str], facts:map, findings:[code:str, severity:str, \
+         message:str], finding_counts:map}, advice:[rank:int, rule:str, severity:str, message:str, saved:any, count:any, \
+         evidence:[what:str, ts_ns:int?, value:num?, unit:str], query:str]",
+        summary,
+    ),
+    Kind::new::<Stats>(
+        "stats",
+        "Statistics by name: calls, total, self, mean, p50, p95, p99 and max time of spans in nanoseconds; functions, values, \
+         events and threads. Equals `traceloom stats --json`.",
+        "self_ns:int, merged:int, spans:[name:str, calls:int, unclosed:int, total_ns:int, self_ns:int, min_ns:any, mean_ns:any, \
+         p50_ns:any, p95_ns:any, p99_ns:any, max_ns:any, share:num?, exact:bool], functions:[name:str, calls:int, total_ns:int, \
+         self_ns:int], values:[name:str, count:int], events:[name:str, count:int], threads:[name:str?, spans:int, busy_ns:int]",
+        stats,
+    ),
+    Kind::new::<Memory>(
+        "memory",
+        "Memory in use over time, what was alive at the peak or at a time, and what was never freed, by call site. Times are in \
+         nanoseconds, sizes in bytes. Equals `traceloom memory --json`.",
+        "peak:{ts_ns:int, bytes:int, count:int, all_sites:int}, curve:[any], all_sites:int, sites:[number:int, count:int, bytes:int]",
+        memory_of,
+    ),
+    Kind::new::<Lines>(
+        "lines",
+        "Cost per source line, per sub and per package of a line profile, in nanoseconds. Equals `traceloom lines --json`.",
+        "file:str, format:str, files?:[name:str, statements:int, time_ns:int], subs?:[name:str, calls:int, incl_ns:int, \
+         excl_ns:int], packages?:[name:str, calls:int, incl_ns:int, excl_ns:int]",
+        lines_of,
+    ),
+    Kind::new::<Diff>(
+        "diff",
+        "Compare runs: which names, lines and allocations got worse, better, new or gone, and whether that is more than noise. \
+         Times are in nanoseconds, memory in bytes, changes are fractions. Equals `traceloom diff --json`.",
+        "runs:[int], noise_known:bool, own_ns:[num], rows:[kind:str, name:str, line:int?, verdict:str, change:num?, noise:num?, \
+         p:num?, share:any]",
+        diff_of,
+    ),
+    Kind::new::<OfTrace>(
+        "check",
+        "All problems of a file, with codes and byte offsets; the resource traceloom://findings explains the codes. Equals \
+         `traceloom check --json`.",
+        "file:str, format:str?, accepted:bool, refused:str?, findings:[code:str, severity:str, offset:int?, message:str], \
+         finding_counts:map",
+        check,
+    ),
+    Kind::new::<Schema>(
+        "schema",
+        "The tables and columns that `sql` sees, with their meaning.",
+        "tables:[name:str, about:str, columns:[name:str, type:str, about:str]]",
+        schema,
+    ),
+];
+
+/// Which trace.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Open {
+    /// Path of the trace, below a folder that this server may read.
+    trace: Option<String>,
+}
+
+/// Which trace.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OfTrace {
+    /// Handle or path of the trace; may be left out if only one is open.
+    trace: Option<String>,
+    /// Most rows of each list (default 20, at most 1000).
+    limit: Option<usize>,
+}
+
+fn open(call: &Call<'_>) -> Result<Answer> {
+    let arguments: Open = call.arguments()?;
+    let trace = call.trace(arguments.trace.as_deref())?;
+    let info = trace.info()?;
+    let mut found = info.to_json(trace.path());
+    let advice = advise::to_json(trace.path(), &advise::of_trace(&trace, &advise::Options::default())?);
+    let mut answer = json!({ "handle": handle(&trace) });
+    for key in ["file", "format", "version", "facts", "finding_counts"] {
+        answer[key] = found[key].take();
+    }
+    answer["size_bytes"] = info.bytes.into();
+    answer["advice"] = advice["advice"].as_array().into_iter().flatten().map(short_advice).collect();
+    answer["ask_next"] = ask_next(&trace)?;
+    Ok(Answer::new(answer, Some(5)))
+}
+
+/// The advice without its evidence, which `summary` has.
+fn short_advice(advice: &Json) -> Json {
+    json!({
+        "rank": advice["rank"], "rule": advice["rule"], "severity": advice["severity"], "message": advice["message"],
+    })
+}
+
+/// Tools that have something to say about the contents of a trace.
+fn ask_next(trace: &Trace) -> Result<Json> {
+    let mut contents = Contents::default();
+    trace.pour(&Filter::default(), &mut contents)?;
+    let mut next = vec![json!({ "tool": "summary", "why": "advice with evidence and queries" })];
+    let found = SUBJECTS.iter().filter(|(table, ..)| contents.found.contains(table));
+    next.extend(found.map(|(_, tool, why)| json!({ "tool": tool, "why": why })));
+    Ok(next.into())
+}
+
+static SUBJECTS: &[(Table, &str, &str)] = &[
+    (Table::Spans, "stats", "which names take the time"),
+    (Table::Calls, "stats", "which functions take the time"),
+    (Table::LineTimes, "lines", "which source lines take the time"),
+    (Table::Allocations, "memory", "what is in use at the peak and what is never freed"),
+    (Table::Logs, "log", "what the log says"),
+];
+
+/// Which of the tables have rows.
+#[derive(Default)]
+struct Contents {
+    found: Vec<Table>,
+}
+
+impl TableSink for Contents {
+    fn wants(&self, table: Table) -> Columns {
+        let is_subject = SUBJECTS.iter().any(|(subject, ..)| *subject == table);
+        // A table comes if any of its columns is wanted.
+        if is_subject { Columns::of(&[0]) } else { Columns::NONE }
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
+        if batch.num_rows() > 0 && !self.found.contains(&table) {
+            self.found.push(table);
+        }
+        Ok(Flow::Continue)
+    }
+}
+
+fn summary(call: &Call<'_>) -> Result<Answer> {
+    let arguments: OfTrace = call.arguments()?;
+    let trace = call.trace(arguments.trace.as_deref())?;
+    let all = advise::of_trace(&trace, &advise::Options::default())?;
+    let mut advice = advise::to_json(trace.path(), &all);
+    let found = json!({ "info": trace.info()?.to_json(trace.path()), "advice": advice["advice"].take() });
+    Ok(Answer::new(found, arguments.limit))
+}
+
+/// What to count.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Stats {
+    /// Handle or path of the trace; may be left out if only one is open.
+    trace: Option<String>,
+    /// Only these names.
+    #[serde(default)]
+    names: Vec<String>,
+    /// What distinguishes groups besides the name.
+    #[serde(default)]
+    by: Vec<By>,
+    /// What rows are sorted by, the largest first (default `self`).
+    sort: Option<Sort>,
+    /// Only spans that start at or after this time, in nanoseconds from the start of the trace.
+    from_ns: Option<i64>,
+    /// Only spans that start before this time, in nanoseconds from the start of the trace.
+    to_ns: Option<i64>,
+    /// Most rows of each list (default 20, at most 1000).
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum By {
+    Category,
+    File,
+    Frame,
+    Line,
+    Parent,
+    Thread,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Sort {
+    Calls,
+    Max,
+    Mean,
+    Name,
+    P50,
+    P95,
+    P99,
+    #[serde(rename = "self")]
+    SelfTime,
+    Total,
+}
+
+fn stats(call: &Call<'_>) -> Result<Answer> {
+    let arguments: Stats = call.arguments()?;
+    let trace = call.trace(arguments.trace.as_deref())?;
+    let by = |by: &By| match by {
+        By::Category => stats::By::Category,
+        By::File => stats::By::File,
+        By::Frame => stats::By::Frame,
+        By::Line => stats::By::Line,
+        By::Parent => stats::By::Parent,
+        By::Thread => stats::By::Thread,
+    };
+    let sort = match arguments.sort.unwrap_or(Sort::SelfTime) {
+        Sort::Calls => stats::Sort::Calls,
+        Sort::Max => stats::Sort::Max,
+        Sort::Mean => stats::Sort::Mean,
+        Sort::Name => stats::Sort::Name,
+        Sort::P50 => stats::Sort::P50,
+        Sort::P95 => stats::Sort::P95,
+        Sort::P99 => stats::Sort::P99,
+        Sort::SelfTime => stats::Sort::SelfTime,
+        Sort::Total => stats::Sort::Total,
+    };
+    let options = stats::Options {
+        by: arguments.by.iter().map(by).collect(),
+        range: TimeRange::new(arguments.from_ns, arguments.to_ns),
+        names: arguments.names,
+        sort,
+        ..stats::Options::default()
+    };
+    let set = Traces::from_iter([trace]).set()?;
+    Ok(Answer::new(stats::of_traces(set.placed(), &options)?.to_json(usize::MAX), arguments.limit))
+}
+
+/// Which memory.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Memory {
+    /// Handle or path of the trace; may be left out if only one is open.
+    trace: Option<String>,
+    /// Also say what was alive at this time, in nanoseconds from the start of the trace.
+    at_ns: Option<i64>,
+    /// Points of the curve of usage (default 20).
+    points: Option<usize>,
+    /// Most rows of each list (default 20, at most 1000).
+    limit: Option<usize>,
+}
+
+fn memory_of(call: &Call<'_>) -> Result<Answer> {
+    let arguments: Memory = call.arguments()?;
+    let trace = call.trace(arguments.trace.as_deref())?;
+    let points = arguments.points.unwrap_or(super::DEFAULT_ROWS).clamp(1, super::MAX_ROWS);
+    let options = memory::Options { at_ns: arguments.at_ns, points, ..memory::Options::default() };
+    let report = memory::memory(&trace, &Filter::default(), &options)?;
+    if report.totals.allocations == 0 && report.totals.frees == 0 {
+        return Err(Error::unsupported("no allocations in it; `open` lists its contents").in_file(trace.path()));
+    }
+    Ok(Answer::new(report.to_json(&memory::Extract::whole(&report)), arguments.limit))
+}
+
+/// Which lines.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Lines {
+    /// Handle or path of the trace; may be left out if only one is open.
+    trace: Option<String>,
+    /// Only source files whose name contains this.
+    file: Option<String>,
+    /// Only this list (default: all).
+    list: Option<LineList>,
+    /// Most rows of each list (default 20, at most 1000).
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum LineList {
+    Packages,
+    Subs,
+}
+
+fn lines_of(call: &Call<'_>) -> Result<Answer> {
+    let arguments: Lines = call.arguments()?;
+    let trace = call.trace(arguments.trace.as_deref())?;
+    let mut collected = lines::Lines::new(lines::Options { merge_evals: true });
+    trace.pour(&Filter::default(), &mut collected)?;
+    let profile = collected.finish().profiles.pop().ok_or_else(|| {
+        let format = trace.format().name;
+        Error::unsupported(format!("no line timings in it ({format}); use `stats`")).in_file(trace.path())
+    })?;
+    let is_wanted =
+        |id: &i64| arguments.file.as_ref().is_none_or(|name| profile.files[id].name.contains(name.as_str()));
+    let files: Vec<i64> = profile.files_by_time().into_iter().filter(is_wanted).collect();
+    let lists = match arguments.list {
+        None => lines::Lists::All,
+        Some(LineList::Packages) => lines::Lists::Packages,
+        Some(LineList::Subs) => lines::Lists::Subs,
+    };
+    Ok(Answer::new(profile.to_json(lists, &files), arguments.limit))
+}
+
+/// What to compare.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Diff {
+    /// Handles or paths of the runs before; two or more give a noise estimate.
+    before: Vec<String>,
+    /// Handles or paths of the runs after.
+    after: Vec<String>,
+    /// What is compared (default `mean`).
+    metric: Option<Metric>,
+    /// Also rows without a difference.
+    #[serde(default)]
+    all: bool,
+    /// Most rows of each list (default 20, at most 1000).
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Metric {
+    Calls,
+    Mean,
+    P50,
+    P95,
+    P99,
+    #[serde(rename = "self")]
+    SelfTime,
+    Total,
+}
+
+fn diff_of(call: &Call<'_>) -> Result<Answer> {
+    let arguments: Diff = call.arguments()?;
+    let set = |references: &[String]| {
+        let traces: Result<Traces> = references.iter().map(|one| call.trace(Some(one))).collect();
+        traces?.set()
+    };
+    if arguments.before.is_empty() || arguments.after.is_empty() {
+        return Err(Error::usage("name at least one trace before and one after"));
+    }
+    let metric = match arguments.metric.unwrap_or(Metric::Mean) {
+        Metric::Calls => diff::Metric::Calls,
+        Metric::Mean => diff::Metric::Mean,
+        Metric::P50 => diff::Metric::P50,
+        Metric::P95 => diff::Metric::P95,
+        Metric::P99 => diff::Metric::P99,
+        Metric::SelfTime => diff::Metric::SelfTime,
+        Metric::Total => diff::Metric::Total,
+    };
+    let (before, after) = (set(&arguments.before)?, set(&arguments.after)?);
+    let options = diff::Options { metric, ..diff::Options::default() };
+    let report = diff::of_traces(before.traces(), after.traces(), &options)?;
+    Ok(Answer::new(report.to_json(arguments.all, usize::MAX), arguments.limit))
+}
+
+fn check(call: &Call<'_>) -> Result<Answer> {
+    let arguments: OfTrace = call.arguments()?;
+    let path = match call.trace(arguments.trace.as_deref()) {
+        Ok(trace) => return verdict(&trace, arguments.limit),
+        // A file that is not a trace has a verdict too.
+        Err(error) if error.is_about_file() => arguments.trace.ok_or(error)?,
+        Err(error) => return Err(error),
+    };
+    let path = call.state.shelf.access.readable(Path::new(&path))?;
+    Ok(Answer::new(Verdict::of(&path, &OpenOptions::new())?.to_json(&path), arguments.limit))
+}
+
+fn verdict(trace: &Trace, limit: Option<usize>) -> Result<Answer> {
+    Ok(Answer::new(Verdict::of_trace(trace)?.to_json(trace.path()), limit))
+}
+
+/// Which tables.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Schema {
+    /// Only this table.
+    table: Option<String>,
+}
+
+/// The type of a column; `?` marks one that may be NULL.
+fn column_type(column: &ColumnDef) -> String {
+    let target = column.target.map(|target| format!(" → {}", target.name())).unwrap_or_default();
+    format!("{}{}{target}", column.label, if column.nullable { "?" } else { "" })
+}
+
+fn schema(call: &Call<'_>) -> Result<Answer> {
+    let arguments: Schema = call.arguments()?;
+    let tables: Vec<Table> = match &arguments.table {
+        None => Table::ALL.to_vec(),
+        Some(name) => {
+            let known = Table::ALL.map(Table::name).join(", ");
+            vec![Table::by_name(name).ok_or_else(|| Error::usage(format!("no table {name}; there are {known}")))?]
+        }
+    };
+    let column =
+        |column: &ColumnDef| json!({ "name": column.name, "type": column_type(column), "about": column.about });
+    let table = |table: Table| {
+        let columns: Vec<Json> = table.columns().iter().map(column).collect();
+        json!({ "name": table.name(), "about": table.about(), "columns": columns })
+    };
+    let found: Vec<Json> = tables.into_iter().map(table).collect();
+    Ok(Answer::new(json!({ "tables": found }), Some(super::MAX_ROWS)))
+}

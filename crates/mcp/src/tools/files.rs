@@ -1,0 +1,99 @@
+//! Tools that write a file, only below the folders that the user allowed.
+
+use std::{io::Write, path::Path};
+
+use rmcp::schemars::{self, JsonSchema};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use traceloom::Conversion;
+use traceloom_core::{Edited, Error, Result, Slice, TimeRange};
+
+use super::{Answer, Call, Kind, file};
+
+const WRITTEN: &str = "file:str, size_bytes:int, losses:[what:str, count:int, example:str]";
+
+pub(super) static TOOLS: &[Kind] = &[
+    Kind::new::<Cut>(
+        "slice",
+        "Write a range of time, or some threads, of a trace as a smaller trace of the same format, into a new file below an \
+         allowed folder.",
+        WRITTEN,
+        slice,
+    )
+    .writing(),
+    Kind::new::<Convert>(
+        "convert",
+        "Write a trace for another tool or in another format, such as perfetto, chrome, firefox, speedscope, pprof or folded, \
+         into a new file below an allowed folder. Reports what the output cannot hold.",
+        WRITTEN,
+        convert,
+    )
+    .writing(),
+];
+
+/// What to keep.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Cut {
+    /// Handle or path of the trace; may be left out if only one is open.
+    trace: Option<String>,
+    /// The new file.
+    output: String,
+    /// The start, in nanoseconds from the start of the trace.
+    from_ns: Option<i64>,
+    /// The end, which does not belong to the range, in nanoseconds from the start of the trace.
+    to_ns: Option<i64>,
+    /// Only these threads, by number or name.
+    #[serde(default)]
+    threads: Vec<String>,
+}
+
+fn slice(call: &Call<'_>) -> Result<Answer> {
+    let arguments: Cut = call.arguments()?;
+    let trace = call.trace(arguments.trace.as_deref())?;
+    let slice = Slice { range: TimeRange::new(arguments.from_ns, arguments.to_ns), threads: arguments.threads };
+    write(call, &arguments.output, |out| trace.slice(&slice, out))
+}
+
+/// What to write.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Convert {
+    /// Handle or path of the trace; may be left out if only one is open.
+    trace: Option<String>,
+    /// The new file; its extension names the format unless `to` does.
+    output: String,
+    /// The format or tool, such as `perfetto`, or with a variant, such as `easyprofiler:1.3.0`.
+    to: Option<String>,
+}
+
+fn convert(call: &Call<'_>) -> Result<Answer> {
+    let arguments: Convert = call.arguments()?;
+    let trace = call.trace(arguments.trace.as_deref())?;
+    let conversion = match &arguments.to {
+        Some(to) => Conversion::to(to)?.named(&arguments.output),
+        None => Conversion::for_path(&arguments.output),
+    };
+    write(call, &arguments.output, |out| trace.convert(&conversion, out))
+}
+
+/// Writes a new file: all of it or nothing, and never over another.
+fn write(call: &Call<'_>, output: &str, work: impl FnOnce(&mut dyn Write) -> Result<Edited>) -> Result<Answer> {
+    let path = call.state.shelf.access.writable(Path::new(output))?;
+    let in_file = |error: std::io::Error| Error::from(error).in_file(&path);
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut staged = tempfile::NamedTempFile::new_in(folder).map_err(in_file)?;
+    let edited = {
+        let mut out = std::io::BufWriter::with_capacity(256 << 10, staged.as_file_mut());
+        let edited = work(&mut out)?;
+        out.flush().map_err(in_file)?;
+        edited
+    };
+    call.job.check()?;
+    let size_bytes = staged.as_file().metadata().map_err(in_file)?.len();
+    staged.persist_noclobber(&path).map_err(|error| in_file(error.error))?;
+    let losses =
+        edited.loss.entries().map(|(what, count, example)| json!({ "what": what, "count": count, "example": example }));
+    let losses: Vec<Json> = losses.collect();
+    Ok(Answer::new(json!({ "file": file(&path), "size_bytes": size_bytes, "losses": losses }), None))
+}

@@ -1,0 +1,60 @@
+//! `link`: a place in the viewer.
+
+use rmcp::schemars::{self, JsonSchema};
+use serde::Deserialize;
+use serde_json::json;
+use traceloom_core::{Error, Result};
+
+use super::{Answer, Call, Kind};
+
+pub(super) static TOOLS: &[Kind] = &[Kind::new::<Link>(
+    "link",
+    "The address of a trace in the viewer on this machine, at a range of time, for the user to open. Starts the viewer if it does \
+     not run. The address has a secret: show it to the user only.",
+    "url:str",
+    link,
+)];
+
+/// Which place.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Link {
+    /// Handle or path of the trace; may be left out if only one is open.
+    trace: Option<String>,
+    /// The start of the range to show, in nanoseconds from the start of the trace.
+    from_ns: Option<i64>,
+    /// The end of the range to show, in nanoseconds from the start of the trace.
+    to_ns: Option<i64>,
+    /// A name to mark.
+    name: Option<String>,
+}
+
+fn link(call: &Call<'_>) -> Result<Answer> {
+    let arguments: Link = call.arguments()?;
+    let paths = vec![call.trace(arguments.trace.as_deref())?.path().to_owned()];
+    let place = match (arguments.from_ns, arguments.to_ns) {
+        (Some(from), Some(to)) if from < to => {
+            let place = json!({ "from": from, "to": to, "range": [from, to], "name": arguments.name });
+            format!("#{}", escaped(&place.to_string()))
+        }
+        (None, None) => String::new(),
+        _ => return Err(Error::usage("give both from_ns and to_ns, and the first before the second")),
+    };
+    let mut running = call.state.viewer.lock().map_err(|_| Error::internal("the viewer failed"))?;
+    let viewer = match running.take() {
+        Some((shown, viewer)) if shown == paths => viewer,
+        _ => traceloom_viewer::start(traceloom_viewer::Options { paths: paths.clone(), ..Default::default() })?,
+    };
+    let url = format!("{}{place}", viewer.url());
+    *running = Some((paths, viewer));
+    Ok(Answer::new(json!({ "url": url }), None))
+}
+
+/// As the fragment of an address.
+fn escaped(text: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(escape).collect()
+}

@@ -1,0 +1,38 @@
+//! Memory stays bounded over many calls.
+
+#[path = "tools/support.rs"]
+#[allow(dead_code)]
+mod support;
+
+use peak_alloc::PeakAlloc;
+use serde_json::json;
+
+use self::support::{Bench, formats, text};
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// What a thousand calls may leave behind.
+const MAX_GROWTH: usize = 16 << 20;
+
+#[tokio::test]
+async fn a_thousand_calls_leave_nothing_behind() {
+    let bench = Bench::new().await;
+    let paths: Vec<_> = formats().map(|format| bench.sample(format)).collect();
+    let tools = ["open", "stats", "summary", "check", "spans", "log", "schema", "sql"];
+    let mut warm = 0;
+    for round in 0..1000 {
+        let path = text(&paths[round % paths.len()]);
+        let arguments = match tools[round / paths.len() % tools.len()] {
+            "schema" => json!({}),
+            "sql" => json!({ "query": "select name, count(*) from spans group by name", "traces": [path] }),
+            _ => json!({ "trace": path }),
+        };
+        bench.ask(tools[round / paths.len() % tools.len()], arguments).await;
+        if round == 99 {
+            warm = MEMORY.current_usage();
+        }
+    }
+    let grown = MEMORY.current_usage().saturating_sub(warm);
+    assert!(grown < MAX_GROWTH, "{grown} bytes more after a thousand calls");
+}

@@ -1,0 +1,8 @@
+//! Every tool, resource and prompt, asked by the SDK's own client in this process.
+
+mod answers;
+mod files;
+mod hostile;
+mod rows;
+mod support;
+mod waiting;

@@ -1,0 +1,106 @@
+//! Tools that ask the tables, against the tables.
+
+use serde_json::{Value as Json, json};
+use traceloom::{Trace, sql::Writer};
+
+use crate::support::{Bench, text};
+
+/// The rows of a query, as `traceloom query --format json` writes them.
+fn rows(trace: &Trace, query: &str) -> Vec<Json> {
+    // The library blocks, which a test of this kind must not.
+    let ask = || trace.sql(query).expect("a good query");
+    let rows = std::thread::scope(|scope| scope.spawn(ask).join()).expect("an answer");
+    let mut out = Vec::new();
+    let mut writer = Writer::new(traceloom::sql::Format::Json, &rows.schema, &mut out).expect("JSON");
+    rows.batches.iter().for_each(|batch| writer.write(batch).expect("memory takes it"));
+    writer.finish().expect("memory takes it");
+    let text = String::from_utf8(out).expect("UTF-8");
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[tokio::test]
+async fn sql_gives_the_rows_of_the_program() {
+    let bench = Bench::new().await;
+    for format in crate::support::formats() {
+        let path = bench.sample(format);
+        let trace = Trace::open(&path).expect("opens");
+        for query in ["select * from traces", "select * from threads order by id", "select count(*) as n from spans"] {
+            let found = bench.ask("sql", json!({ "query": query, "traces": [text(&path)], "limit": 1000 })).await;
+            assert_eq!(found["from_trace"]["rows"], Json::from(rows(&trace, query)), "{format}: {query}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn spans_are_found_by_name_and_duration() {
+    let bench = Bench::new().await;
+    let path = bench.sample("easyprofiler");
+    let trace = Trace::open(&path).expect("opens");
+    let found =
+        bench.ask("spans", json!({ "trace": text(&path), "name": "Draw", "min_dur_ns": 1000, "limit": 7 })).await;
+    let expected = rows(
+        &trace,
+        "select id, dur_ns from spans where name = 'Draw' and dur_ns >= 1000 order by dur_ns desc, ts_ns, id",
+    );
+    let list = found["from_trace"]["spans"].as_array().expect("a list");
+    let ids: Vec<&Json> = list.iter().map(|span| &span["id"]).collect();
+    assert_eq!(ids, expected.iter().take(7).map(|row| &row["id"]).collect::<Vec<_>>());
+    assert_eq!(found["truncated"], json!([{ "list": "spans", "shown": 7, "total": expected.len() }]));
+    let part = bench.ask("spans", json!({ "trace": text(&path), "name_contains": "ra", "limit": 1000 })).await;
+    assert!(part["from_trace"]["spans"].as_array().is_some_and(|all| all.len() > list.len()));
+    let none = bench.ask("spans", json!({ "trace": text(&path), "name": "' or 1 = 1 --" })).await;
+    assert_eq!(none, json!({ "truncated": [], "from_trace": { "spans": [] } }));
+}
+
+#[tokio::test]
+async fn a_span_has_what_is_around_and_inside_it() {
+    let bench = Bench::new().await;
+    let path = bench.sample("easyprofiler");
+    let trace = Trace::open(&path).expect("opens");
+    let deepest = rows(&trace, "select id, parent_id, depth from spans order by depth desc, id limit 1").remove(0);
+    let found = bench.ask("span", json!({ "trace": text(&path), "id": deepest["id"] })).await["from_trace"].clone();
+    let ancestors = found["ancestors"].as_array().expect("a list");
+    assert_eq!(Some(ancestors.len() as u64), deepest["depth"].as_u64());
+    assert_eq!(ancestors[0]["id"], deepest["parent_id"]);
+    let parent = bench.ask("span", json!({ "trace": text(&path), "id": deepest["parent_id"] })).await;
+    let children = parent["from_trace"]["children"].as_array().expect("a list");
+    assert!(children.iter().any(|child| child["id"] == deepest["id"]));
+    assert!(bench.refusal("span", json!({ "trace": text(&path), "id": -5 })).await.contains("no span -5"));
+}
+
+#[tokio::test]
+async fn a_window_adds_up_what_lies_in_it() {
+    let bench = Bench::new().await;
+    let path = bench.sample("easyprofiler");
+    let trace = Trace::open(&path).expect("opens");
+    let span = rows(&trace, "select ts_ns, dur_ns from spans where name = 'Frame' order by id limit 1").remove(0);
+    let (from, dur) = (span["ts_ns"].as_i64().expect("a time"), span["dur_ns"].as_i64().expect("a duration"));
+    let arguments = json!({ "trace": text(&path), "from_ns": from + 10, "to_ns": from + dur - 10, "limit": 1000 });
+    let found = bench.ask("window", arguments).await["from_trace"].clone();
+    let frame =
+        found["spans"].as_array().into_iter().flatten().find(|one| one["name"] == "Frame").expect("it ran then");
+    assert_eq!((frame["calls"].as_i64(), frame["in_window_ns"].as_i64()), (Some(1), Some(dur - 20)));
+    let empty = json!({ "trace": text(&path), "from_ns": 5, "to_ns": 5 });
+    assert!(bench.refusal("window", empty).await.contains("empty"));
+}
+
+#[tokio::test]
+async fn a_log_is_read_by_level_and_text() {
+    let bench = Bench::new().await;
+    let path = bench.sample("cnanolog");
+    let trace = Trace::open(&path).expect("opens");
+    let all = rows(&trace, "select id, message, level_name from logs order by id");
+    let found = bench.ask("log", json!({ "trace": text(&path), "limit": 1000 })).await["from_trace"]["lines"].clone();
+    let messages = |list: &Json| -> Vec<Json> {
+        list.as_array().into_iter().flatten().map(|line| line["message"].clone()).collect()
+    };
+    assert_eq!(messages(&found), all.iter().take(1000).map(|row| row["message"].clone()).collect::<Vec<_>>());
+    let level = all[0]["level_name"].as_str().expect("a level");
+    let some = bench.ask("log", json!({ "trace": text(&path), "levels": [level.to_lowercase()], "limit": 1000 })).await;
+    let lines = some["from_trace"]["lines"].as_array().expect("a list");
+    assert!(!lines.is_empty() && lines.iter().all(|line| line["level_name"] == level));
+    let tail = bench.ask("log", json!({ "trace": text(&path), "tail": true, "limit": 2 })).await;
+    let last: Vec<Json> = all[all.len() - 2..].iter().map(|row| row["message"].clone()).collect();
+    assert_eq!(messages(&tail["from_trace"]["lines"]), last);
+    assert_eq!(tail["truncated"][0]["total"], all.len());
+}
