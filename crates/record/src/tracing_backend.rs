@@ -70,7 +70,7 @@ fn next_number() -> u64 {
     const AT_A_TIME: u64 = 1 << 16;
     static BLOCKS: AtomicU64 = AtomicU64::new(1);
     let mut number = NEXT_NUMBER.get();
-    if number % AT_A_TIME == 0 {
+    if number.is_multiple_of(AT_A_TIME) {
         number = BLOCKS.fetch_add(1, Ordering::Relaxed) * AT_A_TIME;
     }
     NEXT_NUMBER.set(number + 1);

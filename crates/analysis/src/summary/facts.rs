@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
-use traceloom_core::{Result, means_missing};
+use traceloom_core::{Data, Result};
 use traceloom_model::{Columns, Flow, Table, TableSink, Wanted, select};
 use traceloom_passes::counted_columns;
 
@@ -47,7 +47,7 @@ impl Facts {
         let mut problems: Vec<Problem> = self.problems.into_values().collect();
         problems.sort_by_key(|problem| std::cmp::Reverse(rank(&problem.severity)));
         let badge = match () {
-            () if problems.iter().any(|problem| means_missing(&problem.code)) => Badge::DataMissing,
+            () if problems.iter().any(is_missing) => Badge::DataMissing,
             () if problems.iter().any(|problem| problem.severity == "error") => Badge::Damaged,
             () => Badge::Fine,
         };
@@ -89,6 +89,14 @@ impl Facts {
             problem.count += 1;
         }
     }
+}
+
+/// Whether a problem means that records are missing; one of the compression always does.
+fn is_missing(problem: &Problem) -> bool {
+    let formats = traceloom_open::FORMATS.iter().flat_map(|format| format.rules());
+    let mut rules = formats.chain(traceloom_mapping::RULES);
+    let rule = rules.find(|rule| rule.code == problem.code);
+    rule.map_or(problem.severity == "error", |rule| rule.data == Data::Missing)
 }
 
 fn rank(severity: &str) -> u8 {
