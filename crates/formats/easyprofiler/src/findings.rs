@@ -50,7 +50,7 @@ traceloom_core::rules! { "easyprofiler":
     BLOCK_SHORT "block-short" Warning Missing
         "a block has {size} bytes, at least 20 are needed; it is skipped";
     RESYNCED "resynced" Error Missing
-        "{bytes} bytes make no sense as a block and are skipped; the blocks go on at byte {next}";
+        "{bytes} bytes make no sense as a {what} and are skipped; reading goes on at byte {next}";
     NO_NUMBER "no-name" Warning
         "a block has no name field, not even a NUL";
     DESCRIPTOR_MISSING "descriptor-missing" Error Missing
@@ -63,6 +63,10 @@ traceloom_core::rules! { "easyprofiler":
         "a value says that it has {declared} bytes of data, {found} are there";
     VALUE_TYPE "value-type" Warning
         "a value has the unknown type {type}";
+    VALUE_WIDTH "value-width" Warning Missing
+        "a value has {found} bytes of data, its type {type} needs {needed}; easy_profiler reads beyond them";
+    VALUE_TEXT "value-text" Note
+        "the text of a value is not UTF-8; it is shown as Latin-1";
     NEGATIVE_DURATION "negative-duration" Warning
         "a {what} ends at {end} before it begins at {begin}";
     BEFORE_CAPTURE "before-capture" Warning

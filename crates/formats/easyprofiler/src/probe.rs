@@ -125,7 +125,7 @@ enum Fit {
 
 fn walk(source: &Source, header: &Header, options: &Options) -> Result<Walk> {
     let options = options.clone().with_mode(Mode::Lenient);
-    let mut reader = Reader::with_header(source.clone(), header.clone(), &options)?;
+    let mut reader = Reader::with_header(source.clone(), header.clone(), &options)?.without_resync();
     let mut found = Walk { fit: Fit::Whole, switches: 0, switches_inside: 0 };
     let (mut sized, mut odd) = (0, 0);
     while let Some(located) = reader.next()? {

@@ -217,7 +217,8 @@ pub struct Bookmark<'a> {
 
 /// One piece of a file. A file is
 /// `(Descriptor | Hole)* (Thread Switch* Blocks (Block | Value)*)* Mark? (Bookmark* Mark)?`,
-/// with `Malformed` in place of any sized record and `Residue` anywhere.
+/// with `Malformed` in place of any sized record and `Residue` anywhere; among the descriptors each `Residue` takes a place in
+/// the list, and may be empty.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Record<'a> {
@@ -269,6 +270,20 @@ impl Block<'_> {
 }
 
 impl<'a> Value<'a> {
+    /// The bytes of a text up to its NUL; none where the value is not a text.
+    #[inline]
+    pub fn text(&self) -> Option<&'a [u8]> {
+        let is_text = self.data_type == DataType::STRING;
+        is_text.then(|| self.data.split(|byte| *byte == 0).next().unwrap_or_default())
+    }
+
+    /// Bytes that a single value lacks of what its type needs.
+    #[inline]
+    pub fn missing_bytes(&self) -> usize {
+        let needed = self.data_type.width().filter(|_| self.is_array == 0).unwrap_or(0);
+        needed.saturating_sub(self.data.len())
+    }
+
     /// A single value whose bytes are little-endian.
     pub const fn new(descriptor: u32, at: u64, data_type: DataType, data: &'a [u8]) -> Self {
         Self {

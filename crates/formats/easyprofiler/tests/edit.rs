@@ -283,3 +283,89 @@ fn merged_files_hold_the_blocks_of_all() {
     assert_eq!(moments(&out).len(), 1);
     assert!(edit::merge(&[], Vec::new(), &Options::default()).unwrap_err().to_string().contains("nothing to merge"));
 }
+
+fn found(name: &str) -> Vec<u8> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/easyprofiler/found");
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+fn repaired(bytes: Vec<u8>) -> (Vec<u8>, Edited) {
+    edited(|out| edit::repair(&Source::bytes(bytes), out, &Options::default()))
+}
+
+/// Numbers of switches, blocks and values, and of threads, of a file that easy_profiler accepts.
+fn contents(bytes: Vec<u8>) -> (usize, usize) {
+    let (mut timed, mut threads) = (0, 0);
+    let mut reader = open(Source::bytes(bytes), &Options::strict()).unwrap();
+    while let Some(located) = reader.next().unwrap() {
+        timed += usize::from(located.record.times().is_some());
+        threads += usize::from(matches!(located.record, Record::Thread(_)));
+    }
+    (timed, threads)
+}
+
+#[test]
+fn a_value_too_short_for_its_data_is_not_kept() {
+    let (out, edited) = repaired(found("ez-value-short.prof"));
+    assert_eq!(contents(out), (2, 1));
+    assert!(edited.loss.entries().any(|(what, count, _)| what.contains("values too short") && count == 1));
+    // The same for one that says itself that it has too few bytes.
+    let mut made = Made::new(1_000);
+    let records = [(DataType::INT64, &[7u8; 2][..]), (DataType::INT64, &[7; 8]), (DataType::STRING, b"text\0")];
+    made.thread_of(3, &[], &records.map(|(kind, data)| Record::Value(Value::new(VALUE, 1_010, kind, data))));
+    assert!(codes(&made.bytes()).contains(&"easyprofiler.value-width"), "{:?}", codes(&made.bytes()));
+    assert_eq!(contents(repaired(made.bytes()).0), (2, 1));
+}
+
+#[test]
+fn bytes_missing_in_the_descriptors_cost_one_descriptor() {
+    let (out, edited) = repaired(found("ez-hole-in-descriptors.prof"));
+    assert_eq!(contents(out), (1386, 5));
+    assert!(edited.findings.counts().contains_key("easyprofiler.resynced"), "{:?}", edited.findings.counts());
+}
+
+#[test]
+fn a_block_that_was_never_written_does_not_stretch_the_capture() {
+    let (out, edited) = repaired(found("ez-zeroed-block.prof"));
+    assert!(edited.loss.entries().any(|(what, count, _)| what.contains("plausible") && count == 1));
+    let header = open(Source::bytes(out.clone()), &Options::strict()).unwrap().header().clone();
+    assert_eq!(header.begin_time, 6_314_971_265_058);
+    assert_eq!(contents(out), (1385, 5));
+}
+
+/// Holes in descriptors, thread heads and switches cost what they touch, and at most the thread whose head is gone.
+#[test]
+fn reading_goes_on_after_damage_anywhere() {
+    let mut made = Made::new(1_000);
+    let switches: Vec<_> = (0..20).map(|at| (1_000 + 10 * at, 1_005 + 10 * at, 7)).collect();
+    let blocks: Vec<_> = (0..20).map(|at| (2_000 + 10 * at, 2_005 + 10 * at)).collect();
+    (3..6).for_each(|id| made.thread(id, &switches, &blocks));
+    let good = made.bytes();
+    let starts = |wanted: &dyn Fn(&Record<'_>) -> bool| {
+        let mut reader = open(Source::bytes(good.clone()), &Options::default()).unwrap();
+        let mut offsets = Vec::new();
+        while let Some(located) = reader.next().unwrap() {
+            offsets.extend(wanted(&located.record).then_some(located.offset as usize));
+        }
+        offsets
+    };
+    let read = |bytes: Vec<u8>| {
+        let mut reader = open(Source::bytes(bytes), &Options::default()).unwrap();
+        let mut timed = 0;
+        while let Some(located) = reader.next().unwrap() {
+            timed += usize::from(located.record.times().is_some());
+        }
+        timed
+    };
+    assert_eq!(read(good.clone()), 120);
+    let descriptors = starts(&|record| matches!(record, Record::Descriptor(_)));
+    let threads = starts(&|record| matches!(record, Record::Thread(_)));
+    let switches = starts(&|record| matches!(record, Record::Switch(_)));
+    for (at, least) in
+        [(descriptors[1] + 3, 120), (threads[1] + 8, 80), (switches[5] + 4, 118), (switches[30] + 4, 118)]
+    {
+        let mut cut = good.clone();
+        cut.drain(at..at + 5);
+        assert!(read(cut.clone()) >= least, "five bytes less at {at}: {}", read(cut));
+    }
+}

@@ -191,6 +191,8 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
         ("value-short", ending_with(Record::Block(Block::new(VALUE, 1_095, 1_095)))),
         ("value-size", ending_with(Record::Value(Value { odd_data_size: Some(9), ..value(DataType::UINT32) }))),
         ("value-type", ending_with(Record::Value(value(DataType(99))))),
+        ("value-width", ending_with(Record::Value(value(DataType::UINT64)))),
+        ("value-text", ending_with(Record::Value(Value { data: b"caf\xe9\0", ..value(DataType::STRING) }))),
         ("negative-duration", ending_with(Record::Block(Block::new(BLOCK, 1_100, 1_050)))),
         ("before-capture", ending_with(Record::Block(Block::new(BLOCK, 10, 20)))),
         ("memory-size", with_header(|header| header.memory_size = 100)),

@@ -17,7 +17,7 @@ pub(super) fn cleaned<'a>(record: Record<'a>, in_threads: bool, loss: &mut Loss)
     Some(match record {
         Record::Mark(_) | Record::Blocks(_) => return None,
         // Its index must stay taken.
-        Record::Malformed(bytes) if !in_threads => {
+        Record::Malformed(bytes) | Record::Residue(bytes) if !in_threads => {
             loss.lose("descriptors too short for their fields", || format!("{bytes:02x?}"));
             Record::Hole
         }

@@ -141,7 +141,7 @@ impl MergePlan {
                     indices.push(index);
                 }
                 // No block may refer to a hole, so it need not come along.
-                Record::Hole | Record::Malformed(_) if !in_threads => indices.push(HOLE),
+                Record::Hole | Record::Malformed(_) | Record::Residue(_) if !in_threads => indices.push(HOLE),
                 Record::Thread(thread) => {
                     in_threads = true;
                     self.claim((input, thread.id), file.header.pid, &mut seen.owners);

@@ -23,7 +23,7 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
     let layout = Layout::real(input.header.version, ByteOrder::Little);
     let survey = Survey::of(&input)?;
     let header = Header { layout, begin_time: survey.begin_time, ..input.header.clone() };
-    let tree = if survey.too_deep { Some(tree(&input, &header.clock())?) } else { None };
+    let tree = if survey.too_deep { Some(tree(&input, &header.clock(), &survey)?) } else { None };
     let mut plan = RepairPlan {
         loss: Loss::default(),
         clock: header.clock(),
@@ -53,10 +53,51 @@ struct Survey {
     /// Whether a block refers behind the list.
     beyond: bool,
     too_deep: bool,
+    plausible: Plausible,
+}
+
+/// The times in ticks that a record of the capture can have: no further outside of it than it is long, and a second.
+#[derive(Clone, Copy)]
+struct Plausible {
+    from: u64,
+    to: u64,
+}
+
+impl Plausible {
+    const ALL: Self = Self { from: 0, to: u64::MAX };
+
+    fn of(header: &Header) -> Self {
+        let (begin, end) = (header.begin_time, header.end_time);
+        if begin == 0 || end < begin {
+            return Self::ALL;
+        }
+        let second = if header.cpu_frequency > 0 { header.cpu_frequency as u64 } else { 1_000_000_000 };
+        let margin = (end - begin).saturating_add(second);
+        // A block that was never written has the time 0.
+        Self { from: begin.saturating_sub(margin).max(1), to: end.saturating_add(margin) }
+    }
+
+    fn takes(&self, begin: u64, end: u64) -> bool {
+        (self.from..=self.to).contains(&begin) && (self.from..=self.to).contains(&end)
+    }
 }
 
 impl Survey {
+    /// If most times are not plausible, those of the header are not.
     fn of(input: &Input) -> Result<Self> {
+        let (mut timed, mut taken) = (0u64, 0u64);
+        let plausible = Plausible::of(&input.header);
+        input.reader()?.walk(|located| {
+            if let Some((begin, end)) = located.record.times() {
+                timed += 1;
+                taken += u64::from(plausible.takes(begin, end));
+            }
+            Ok::<_, Error>(())
+        })?;
+        Self::with(input, if 2 * taken > timed { plausible } else { Plausible::ALL })
+    }
+
+    fn with(input: &Input, plausible: Plausible) -> Result<Self> {
         let mut survey = Self {
             begin_time: input.header.begin_time,
             descriptors: 0,
@@ -64,6 +105,7 @@ impl Survey {
             used_holes: HashSet::new(),
             beyond: false,
             too_deep: false,
+            plausible,
         };
         let mut holes = HashSet::new();
         let clock = input.header.clock();
@@ -71,11 +113,12 @@ impl Survey {
         let mut in_threads = false;
         while let Some(located) = reader.next()? {
             match located.record {
+                record if !survey.keeps(&record) => {}
                 Record::Descriptor(_) => {
                     survey.descriptors += 1;
                     survey.described = true;
                 }
-                Record::Hole | Record::Malformed(_) if !in_threads => {
+                Record::Hole | Record::Malformed(_) | Record::Residue(_) if !in_threads => {
                     holes.insert(survey.descriptors);
                     survey.descriptors += 1;
                 }
@@ -102,6 +145,11 @@ impl Survey {
         Ok(survey)
     }
 
+    /// Whether there is anything in a record to keep.
+    fn keeps(&self, record: &Record<'_>) -> bool {
+        is_whole(record) && record.times().is_none_or(|(begin, end)| self.plausible.takes(begin, end))
+    }
+
     /// A switch is kept only if it ends after the begin: move that before it, in the file's own ticks.
     fn begin_before(&mut self, clock: &Clock, end: u64) {
         let mut step = 1;
@@ -112,10 +160,20 @@ impl Survey {
     }
 }
 
-fn tree(input: &Input, clock: &Clock) -> Result<Tree> {
+/// Whether a value has the bytes that its type promises: easy_profiler reads them whatever the sizes say.
+fn is_whole(record: &Record<'_>) -> bool {
+    match record {
+        Record::Block(block) => block.block_type != BlockType::VALUE,
+        Record::Value(value) => value.missing_bytes() == 0,
+        _ => true,
+    }
+}
+
+fn tree(input: &Input, clock: &Clock, survey: &Survey) -> Result<Tree> {
     let mut builder = TreeBuilder::new(&input.options.limits);
     let mut reader = input.reader()?;
     reader.walk(|located| match located.record {
+        record if !survey.keeps(&record) => Ok(()),
         Record::Thread(thread) => {
             builder.thread(thread.id);
             Ok(())
@@ -170,6 +228,15 @@ impl Plan for RepairPlan<'_> {
 
     fn apply<'a>(&mut self, _input: usize, record: Record<'a>) -> Result<Option<Record<'a>>> {
         match record {
+            record if !self.survey.keeps(&record) => {
+                let what = if is_whole(&record) {
+                    "records with no plausible time"
+                } else {
+                    "values too short for their data"
+                };
+                self.loss.lose(what, || format!("times {:?}", record.times()));
+                Ok(None)
+            }
             record @ Record::Descriptor(_) => {
                 self.index += 1;
                 Ok(Some(record))

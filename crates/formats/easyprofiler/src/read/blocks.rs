@@ -19,6 +19,13 @@ impl Reader {
     pub(super) fn next_switch(&mut self, left: u32) -> Result<Option<Located<Record<'_>>>> {
         let offset = self.window.offset();
         let needed = self.header.layout.switch_fixed();
+        if self.resynced && self.switches_are_over()? {
+            self.state = State::BlocksHead;
+            return self.next();
+        }
+        if let Some(skip) = self.resync_switch(left)? {
+            return self.skip("context switch", skip);
+        }
         let frame = match self.frame(Section::Switch)? {
             Frame::Whole(frame) => frame,
             Frame::Cut(cut) => return self.cut_record("context switch", left, cut),
@@ -103,7 +110,7 @@ impl Reader {
             Frame::Whole(frame) => frame,
             Frame::Cut(cut) => {
                 return match self.resync()? {
-                    Some(skip) => self.skip(skip),
+                    Some(skip) => self.skip("block", skip),
                     None => self.cut_record("block", left, cut),
                 };
             }
@@ -120,7 +127,7 @@ impl Reader {
         let named = kind != Some(Some(BlockType::VALUE)) && decode::is_name(stored);
         let sound = begin <= end && kind.is_some() && (named || decode::is_value(stored, order));
         if !sound && let Some(skip) = self.resync_if_lost(left, frame.payload)? {
-            return self.skip(skip);
+            return self.skip("block", skip);
         }
         self.state = State::Blocks(left - 1);
         self.count_memory(frame.payload)?;
@@ -160,7 +167,7 @@ impl Reader {
     #[cold]
     fn short_block(&mut self, left: u32, frame: &Extent) -> Result<Option<Located<Record<'_>>>> {
         if let Some(skip) = self.resync()? {
-            return self.skip(skip);
+            return self.skip("block", skip);
         }
         self.state = State::Blocks(left - 1);
         self.count_memory(frame.payload)?;
@@ -234,12 +241,12 @@ impl Reader {
         Ok(())
     }
 
-    /// Goes to where the blocks make sense again.
+    /// Goes to where the records make sense again.
     #[cold]
-    fn skip(&mut self, bytes: usize) -> Result<Option<Located<Record<'_>>>> {
+    pub(super) fn skip(&mut self, what: &'static str, bytes: usize) -> Result<Option<Located<Record<'_>>>> {
         let next = self.window.offset() + bytes as u64;
         self.is_simple = false;
-        self.report(&RESYNCED, |odd| odd.with("bytes", bytes).with("next", next))?;
+        self.report(&RESYNCED, |odd| odd.with("bytes", bytes).with("what", what).with("next", next))?;
         Ok(Some(self.residue(bytes)))
     }
 }

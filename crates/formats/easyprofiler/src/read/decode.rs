@@ -4,7 +4,9 @@ use traceloom_core::{ByteOrder, Cursor, Finding, Findings, Position, Result, fin
 
 use crate::{
     Bookmark, Descriptor, Name, Switch, Value,
-    findings::{DESCRIPTOR_NAME, MISSING_NUL, NO_NUMBER, SURPLUS, VALUE_SHORT, VALUE_SIZE, VALUE_TYPE},
+    findings::{
+        DESCRIPTOR_NAME, MISSING_NUL, NO_NUMBER, SURPLUS, VALUE_SHORT, VALUE_SIZE, VALUE_TEXT, VALUE_TYPE, VALUE_WIDTH,
+    },
     raw::{BLOCK_FIXED, BlockType, DataType, Layout, Status, SwitchOrder, VALUE_FIXED, Width},
 };
 
@@ -158,7 +160,9 @@ pub(super) fn value<'a>(
         odd_data_size,
         odd_size: None,
     };
-    if stored.len() != usize::from(declared) || value.data_type.width().is_none() {
+    let is_odd =
+        value.data_type.width().is_none() || value.missing_bytes() > 0 || value.text().is_some_and(is_not_utf8);
+    if stored.len() != usize::from(declared) || is_odd {
         report_value(&value, declared, offset, findings)?;
     }
     Ok(Some(value))
@@ -175,7 +179,19 @@ fn report_value(value: &Value<'_>, declared: u16, offset: u64, findings: &mut Fi
         let odd = Finding::new(&VALUE_TYPE, Position::at(offset).field("data_type"));
         findings.report(odd.with("type", value.data_type.0))?;
     }
+    if value.text().is_some_and(is_not_utf8) {
+        findings.report(Finding::new(&VALUE_TEXT, Position::at(offset).field("data")))?;
+    }
+    if value.missing_bytes() > 0 {
+        let found = value.data.len();
+        let odd = Finding::new(&VALUE_WIDTH, Position::at(offset).field("data")).with("found", found);
+        findings.report(odd.with("type", value.data_type.to_string()).with("needed", found + value.missing_bytes()))?;
+    }
     Ok(())
+}
+
+fn is_not_utf8(text: &[u8]) -> bool {
+    str::from_utf8(text).is_err()
 }
 
 /// A bookmark of at least the fixed size.

@@ -7,8 +7,8 @@ mod frame;
 mod resync;
 
 use traceloom_core::{
-    ByteOrder, Cursor, Error, Finding, Findings, Limits, Located, Options, Position, Records, Result, Rule, Source,
-    Window,
+    ByteOrder, Cursor, Error, Finding, Findings, Limits, Located, Mode, Options, Position, Records, Result, Rule,
+    Source, Window,
 };
 
 use self::{
@@ -50,10 +50,14 @@ pub struct Reader {
     depth: Option<Depth>,
     /// SIZE means what it should, and neither depth nor damage asks for a closer look at each block.
     is_simple: bool,
+    /// Whether damaged records are skipped: not in strict mode, as the original does not look further, nor where a layout is tried.
+    resyncs: bool,
     /// Up to here no better place to go on was found.
     searched_to: u64,
     /// Records of this thread were skipped, so its count no longer tells where it ends.
     resynced: bool,
+    /// Descriptors that are missing before the next one.
+    missing: u32,
     /// Length of the last bookmark's text: the original reuses the buffer, see [`Self::next_bookmark`].
     last_bookmark: usize,
 }
@@ -100,11 +104,14 @@ impl Reader {
             thread: 0,
             depth: None,
             is_simple: true,
+            resyncs: options.mode == Mode::Lenient,
             searched_to: 0,
             resynced: false,
+            missing: 0,
             last_bookmark: 0,
         };
         reader.is_simple = reader.header.layout.size == SizeRule::Payload;
+        reader.resyncs &= reader.is_simple;
         if options.is_thorough() {
             reader.check_depth();
         }
@@ -115,6 +122,11 @@ impl Reader {
     /// The clock of the file's times.
     pub fn clock(&self) -> Clock {
         self.clock
+    }
+
+    /// Takes damaged records as they are.
+    pub(crate) fn without_resync(self) -> Self {
+        Self { resyncs: false, ..self }
     }
 
     /// From here on, also reports nesting that is too deep for the original tool.
@@ -161,6 +173,15 @@ impl Reader {
         let index = self.kinds.len();
         self.limits.check_entries("descriptors", index as u64 + 1)?;
         let offset = self.window.offset();
+        if self.missing > 0 {
+            self.missing -= 1;
+            self.kinds.push(None);
+            return Ok(Some(self.residue(0)));
+        }
+        if let Some(skip) = self.resync_descriptor()? {
+            self.kinds.push(None);
+            return self.skip("descriptor", skip);
+        }
         let frame = match self.frame(Section::Descriptor)? {
             Frame::Whole(frame) => frame,
             Frame::Cut(cut) => return self.cut("descriptor", cut.needed, cut.left),
@@ -251,6 +272,9 @@ impl Reader {
     fn next_thread(&mut self) -> Result<Option<Located<Record<'_>>>> {
         let offset = self.window.offset();
         let layout = self.header.layout;
+        if let Some(skip) = self.resync_thread()? {
+            return self.skip("thread", skip);
+        }
         let head = layout.thread_id.bytes() + 2;
         let mut needed = head;
         let mut ahead = self.window.fill(needed)?;

@@ -1,11 +1,11 @@
-//! Finds the way back into the blocks of a thread after a damaged record.
+//! Finds the way back into the records after a damaged one.
 
-use traceloom_core::{ByteOrder, Mode, Result, find_nul};
+use traceloom_core::{ByteOrder, Result, find_nul};
 
-use super::decode;
+use super::{State, decode};
 use crate::{
     Reader,
-    raw::{BLOCK_FIXED, BlockType, EASY_PROFILER_SIGNATURE, SizeRule},
+    raw::{BLOCK_FIXED, BlockType, DESCRIPTOR_FIXED, EASY_PROFILER_SIGNATURE, Layout, SwitchOrder},
 };
 
 /// How far the next good record may be: one damaged disk block, with room.
@@ -16,6 +16,8 @@ const CHAIN: usize = 4;
 const ODD_RUN: u32 = 16;
 /// Most bytes of a chain; longer names than this are not looked through.
 const CHAIN_BYTES: usize = 16 << 10;
+/// Most descriptors that are taken for missing at once.
+const MAX_MISSING: u32 = 1 << 16;
 
 impl Reader {
     /// Bytes to skip where the odd record ahead is followed by nonsense: among good ones it is just odd.
@@ -45,33 +47,166 @@ impl Reader {
         Ok(true)
     }
 
-    /// Bytes to skip from here to the next block, where the record ahead makes no sense and a row of
-    /// others behind it does.
+    /// Bytes to skip from here to the next block of the thread, or to the next thread, where the record ahead makes no
+    /// sense and a row of others behind it does.
     #[cold]
     #[inline(never)]
     pub(super) fn resync(&mut self) -> Result<Option<usize>> {
-        let offset = self.window.offset();
-        // Strict is the original's view, and the original does not look further. A search that found
-        // nothing is not repeated over the same bytes: each byte is looked at a bounded number of times.
-        if self.findings.mode() == Mode::Strict
-            || self.header.layout.size != SizeRule::Payload
-            || offset < self.searched_to
+        let found = self.search(|ahead, reader| {
+            let is_thread = reader.is_thread(ahead);
+            (is_thread || is_chain(ahead, reader.header.layout.order, &reader.kinds)).then_some(is_thread)
+        })?;
+        let Some((skip, is_thread)) = found else { return Ok(None) };
+        self.resynced = true;
+        if is_thread {
+            self.state = State::Threads;
+        }
+        Ok(Some(skip))
+    }
+
+    /// The same where a descriptor should be: to one whose number says how many are missing, or to the threads.
+    #[inline]
+    pub(super) fn resync_descriptor(&mut self) -> Result<Option<usize>> {
+        let (order, index, count) = (self.header.layout.order, self.kinds.len() as u32, self.header.descriptors_count);
+        if !self.resyncs {
+            return Ok(None);
+        }
+        self.window.fill(CHAIN_BYTES)?;
+        let ahead = bounded(self.window.bytes(), CHAIN_BYTES);
+        let is_good = |rest: &[u8]| descriptor_len(rest, order).is_some();
+        let is_end = |rest: &[u8]| self.is_thread_head(rest) || self.sizes_lead_through_thread(rest);
+        // Odd descriptors among good ones are just that.
+        if is_good(ahead) || sizes_lead_on(ahead, order, count - index, is_good, is_end) {
+            return Ok(None);
+        }
+        let found = self.search(|ahead, reader| match descriptor_len(ahead, order) {
+            Some((id, len)) if (index..count).contains(&id) => {
+                let rest = ahead.get(len..).unwrap_or_default();
+                let is_next = descriptor_len(rest, order).is_some_and(|(next, _)| next == id + 1);
+                (is_next || (id + 1 == count && reader.is_thread(rest))).then_some(id)
+            }
+            _ => reader.is_thread(ahead).then_some(count),
+        })?;
+        let Some((skip, id)) = found else { return Ok(None) };
+        self.missing = id.saturating_sub(index + 1).min(MAX_MISSING);
+        Ok(Some(skip))
+    }
+
+    /// The same where a thread should be: to the next one.
+    pub(super) fn resync_thread(&mut self) -> Result<Option<usize>> {
+        if !self.resyncs
+            || self.thread_is_ahead()?
+            || self.sizes_lead_through_thread(bounded(self.window.bytes(), CHAIN_BYTES))
         {
             return Ok(None);
         }
-        let ahead = self.window.fill(REACH_BYTES + CHAIN_BYTES)?;
-        let order = self.header.layout.order;
+        Ok(self.search(|ahead, reader| reader.is_thread(ahead).then_some(()))?.map(|(skip, ())| skip))
+    }
+
+    /// The same where one of `left` context switches should be: to the next one, or to the blocks.
+    pub(super) fn resync_switch(&mut self, left: u32) -> Result<Option<usize>> {
+        let layout = self.header.layout;
+        if !self.resyncs || switch_len(self.window.bytes(), &layout).is_some() {
+            return Ok(None);
+        }
+        self.window.fill(CHAIN_BYTES)?;
+        let ahead = bounded(self.window.bytes(), CHAIN_BYTES);
+        let is_good = |rest: &[u8]| switch_len(rest, &layout).is_some();
+        if is_good(ahead) || sizes_lead_on(ahead, layout.order, left, is_good, |rest| self.sizes_lead_through(rest, 1))
+        {
+            return Ok(None);
+        }
+        let found = self.search(|ahead, reader| {
+            let len = switch_len(ahead, &layout)?;
+            let rest = ahead.get(len..).unwrap_or_default();
+            (switch_len(rest, &layout).is_some() || reader.are_blocks(rest)).then_some(())
+        })?;
+        self.resynced |= found.is_some();
+        Ok(found.map(|(skip, ())| skip))
+    }
+
+    /// Looks for a place behind the record ahead that `is_good`, and gives its distance.
+    fn search<T>(&mut self, is_good: impl Fn(&[u8], &Self) -> Option<T>) -> Result<Option<(usize, T)>> {
+        let offset = self.window.offset();
+        // A search that found nothing is not repeated over the same bytes: each byte is looked at a bounded number of times.
+        if !self.resyncs || offset < self.searched_to {
+            return Ok(None);
+        }
+        self.window.fill(REACH_BYTES + CHAIN_BYTES)?;
+        let ahead = bounded(self.window.bytes(), REACH_BYTES + CHAIN_BYTES);
         let last = ahead.len().min(REACH_BYTES);
-        let found = (1..last).find(|skip| {
-            let rest = ahead.get(*skip..).unwrap_or_default();
-            is_chain(rest, order, &self.kinds)
-        });
-        if found.is_some() {
-            self.resynced = true;
-        } else {
+        let found = (1..last).find_map(|skip| Some((skip, is_good(ahead.get(skip..)?, self)?)));
+        if found.is_none() {
             self.searched_to = offset + last as u64;
         }
         Ok(found)
+    }
+
+    /// Whether the context switches of a thread are over although its count says otherwise.
+    pub(super) fn switches_are_over(&mut self) -> Result<bool> {
+        self.window.fill(CHAIN_BYTES)?;
+        let ahead = bounded(self.window.bytes(), CHAIN_BYTES);
+        Ok(switch_len(ahead, &self.header.layout).is_none() && self.are_blocks(ahead))
+    }
+
+    /// Whether a thread begins here, with a name, and records that make sense.
+    fn is_thread(&self, bytes: &[u8]) -> bool {
+        self.thread_name(bytes).is_some_and(|(name, _)| decode::is_name(name)) && self.has_thread_records(bytes)
+    }
+
+    /// Whether the sizes of the first records lead on from the head of a thread, whatever its name: to its end if it is short.
+    fn sizes_lead_through_thread(&self, bytes: &[u8]) -> bool {
+        self.thread_name(bytes).is_some_and(|(_, rest)| self.sizes_lead_through(rest, 2))
+    }
+
+    /// The same for the last `lists` of a thread, of switches and blocks.
+    fn sizes_lead_through(&self, mut rest: &[u8], lists: usize) -> bool {
+        let order = self.header.layout.order;
+        let mut seen = 0;
+        for _ in 0..lists {
+            let Some((count, records)) = rest.split_first_chunk::<4>() else { return false };
+            rest = records;
+            for _ in 0..order.u32(*count) {
+                let size = rest.first_chunk::<2>().map(|size| usize::from(order.u16(*size)));
+                let Some(next) = size.and_then(|size| rest.get(2 + size..)) else { return false };
+                (rest, seen) = (next, seen + 1);
+                if seen == ODD_RUN {
+                    return true;
+                }
+            }
+        }
+        let is_mark = rest.starts_with(&order.put_u32(EASY_PROFILER_SIGNATURE));
+        rest.is_empty() || is_mark || self.thread_name(rest).is_some_and(|(_, rest)| rest.len() >= 8)
+    }
+
+    /// Whether records that make sense follow the head of a thread, whatever its name.
+    fn has_thread_records(&self, bytes: &[u8]) -> bool {
+        let layout = &self.header.layout;
+        let switches = self.thread_name(bytes).and_then(|(_, rest)| rest.split_first_chunk::<4>());
+        switches.is_some_and(|(switches, rest)| match layout.order.u32(*switches) {
+            0 => self.are_blocks(rest),
+            _ => switch_len(rest, layout).is_some(),
+        })
+    }
+
+    /// The name of the thread at the front, and what follows it.
+    fn thread_name<'a>(&self, bytes: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
+        let (size, rest) = bytes.get(self.header.layout.thread_id.bytes()..)?.split_first_chunk::<2>()?;
+        rest.split_at_checked(self.header.layout.order.u16(*size).into())
+    }
+
+    /// Whether the number of a thread's blocks stands here, and behind it as many that make sense.
+    fn are_blocks(&self, bytes: &[u8]) -> bool {
+        let order = self.header.layout.order;
+        let Some((count, mut rest)) = bytes.split_first_chunk::<4>() else { return false };
+        let count = order.u32(*count);
+        (0..count.min(CHAIN as u32)).all(|_| match block_len(rest, order, &self.kinds) {
+            Some(len) => {
+                rest = rest.get(len..).unwrap_or_default();
+                true
+            }
+            None => false,
+        }) && count > 0
     }
 
     /// Whether a thread's blocks are over although its count says otherwise: after a skip nobody knows
@@ -90,14 +225,61 @@ impl Reader {
 
     /// Whether what is ahead can be the head of a thread's section: its name ends where it should.
     pub(super) fn thread_is_ahead(&mut self) -> Result<bool> {
-        let order = self.header.layout.order;
-        let head = self.header.layout.thread_id.bytes() + 2;
-        let ahead = self.window.fill(CHAIN_BYTES)?;
-        let size = ahead.get(head - 2..).and_then(|bytes| bytes.first_chunk::<2>()).map(|bytes| order.u16(*bytes));
-        let name = size.and_then(|size| ahead.get(head..head + usize::from(size)));
-        let whole = size.is_some_and(|size| ahead.len() >= head + usize::from(size) + 8);
-        Ok(whole && name.is_some_and(|name| name.is_empty() || find_nul(name) == Some(name.len() - 1)))
+        self.window.fill(CHAIN_BYTES)?;
+        Ok(self.is_thread_head(bounded(self.window.bytes(), CHAIN_BYTES)))
     }
+
+    fn is_thread_head(&self, bytes: &[u8]) -> bool {
+        let head = self.thread_name(bytes).filter(|(_, rest)| rest.len() >= 8);
+        head.is_some_and(|(name, _)| name.is_empty() || find_nul(name) == Some(name.len() - 1))
+    }
+}
+
+/// Whether the sizes lead from the odd record ahead to one that `is_good`, or through all that are `left` to their `end`.
+fn sizes_lead_on(
+    mut ahead: &[u8],
+    order: ByteOrder,
+    left: u32,
+    is_good: impl Fn(&[u8]) -> bool,
+    is_end: impl Fn(&[u8]) -> bool,
+) -> bool {
+    for record in 1..=left.min(ODD_RUN) {
+        let size = ahead.first_chunk::<2>().map(|size| usize::from(order.u16(*size)));
+        let Some(rest) = size.and_then(|size| ahead.get(2 + size..)) else { return false };
+        if record == left {
+            return rest.is_empty() || is_end(rest);
+        }
+        if is_good(rest) {
+            return true;
+        }
+        ahead = rest;
+    }
+    true
+}
+
+/// What is looked at must not depend on the size of the window.
+fn bounded(ahead: &[u8], most: usize) -> &[u8] {
+    ahead.get(..most).unwrap_or(ahead)
+}
+
+/// Number and length of the descriptor at the front, if it makes sense.
+fn descriptor_len(bytes: &[u8], order: ByteOrder) -> Option<(u32, usize)> {
+    let payload = usize::from(order.u16(*bytes.first_chunk::<2>()?));
+    let (fixed, texts) = bytes.get(2..2 + payload)?.split_first_chunk::<DESCRIPTOR_FIXED>()?;
+    let name_size = usize::from(order.u16(decode::part(fixed, 14)));
+    let (name, file) = texts.split_at_checked(name_size)?;
+    let is_known = BlockType(fixed[12]).name().is_some();
+    (is_known && decode::is_name(name) && decode::is_name(file))
+        .then(|| (order.u32(decode::part(fixed, 0)), 2 + payload))
+}
+
+/// The length of the context switch at the front, if it makes sense.
+fn switch_len(bytes: &[u8], layout: &Layout) -> Option<usize> {
+    let payload = usize::from(layout.order.u16(*bytes.first_chunk::<2>()?));
+    let name = bytes.get(2 + layout.switch_fixed()..2 + payload)?;
+    let times = if layout.switch == SwitchOrder::TimesFirst { 2 } else { 10 };
+    let time = |at: usize| Some(layout.order.u64(*bytes.get(at..)?.first_chunk()?));
+    (decode::is_name(name) && time(times)? <= time(times + 8)?).then_some(2 + payload)
 }
 
 /// Whether a row of blocks begins here.

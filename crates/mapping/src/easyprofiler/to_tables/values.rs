@@ -9,7 +9,7 @@ use traceloom_model::{
     trackers::{Strings, Symbol},
 };
 
-use crate::shared::{Args, Argument, Datum, text};
+use crate::shared::{Args, Argument, Datum};
 
 /// Numbers the rows of `counters`.
 #[derive(Debug)]
@@ -52,9 +52,8 @@ impl Values {
         args: &mut Args,
         tables: &mut Tables<'_>,
     ) -> Result<(), Halt> {
-        if value.data_type == DataType::STRING {
-            let before_nul = value.data.split(|byte| *byte == 0).next().unwrap_or_default();
-            let shown = text(before_nul);
+        if let Some(before_nul) = value.text() {
+            let shown = latin1_unless_utf8(before_nul);
             let stored = value.data.strip_suffix(b"\0").unwrap_or(value.data);
             // A text with more behind its NUL, or with bytes that are no text, is only exact as bytes.
             let is_exact = stored.len() == before_nul.len() && matches!(shown, Cow::Borrowed(_));
@@ -117,6 +116,12 @@ impl Values {
         let word = &mut self.types[usize::from(data_type.0)];
         (*word.get_or_insert_with(|| strings.intern(&data_type.to_string()))).into()
     }
+}
+
+/// Texts that are not UTF-8 mostly come from programs that write Latin-1, and no byte of them is lost so.
+fn latin1_unless_utf8(bytes: &[u8]) -> Cow<'_, str> {
+    let latin1 = |_| bytes.iter().copied().map(char::from).collect::<String>().into();
+    str::from_utf8(bytes).map_or_else(latin1, Cow::Borrowed)
 }
 
 fn numbers(element: Element) -> (f64, Datum<'static>) {
