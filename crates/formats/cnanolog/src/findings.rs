@@ -80,7 +80,7 @@ traceloom_core::rules! { "cnanolog":
     ARGUMENTS "arguments" Warning
         "the {bytes} bytes of arguments do not fit the types of site {id}; they are shown as they are";
     SIGN_LOST "sign-lost" Warning
-        "a 64-bit argument of site {id} lost its sign when it was packed; the positive number is shown";
+        "a 64-bit argument of site {id} may have lost its sign when it was packed; the positive number is shown";
     COUNT_MISMATCH "count-mismatch" Warning
         "the header counts {expected} entries, {found} are there; the original stops after the header's number";
     COUNT_WRAPPED "count-wrapped" Note
