@@ -41,7 +41,8 @@ fn numbers_of_cnanolog() {
 
 #[test]
 fn numbers_of_easyprofiler() {
-    let panels = ["selection", "stats", "tree", "flame", "histogram", "source", "sql", "findings", "definitions"];
+    let panels =
+        ["selection", "stats", "frames", "tree", "flame", "histogram", "source", "sql", "findings", "definitions"];
     numbers("game.prof", &panels);
 }
 
@@ -55,7 +56,8 @@ fn numbers_of_memlyze() {
 
 #[test]
 fn numbers_of_nytprof() {
-    let panels = ["selection", "stats", "tree", "flame", "histogram", "source", "sql", "findings", "definitions"];
+    let panels =
+        ["selection", "stats", "frames", "tree", "flame", "histogram", "source", "sql", "findings", "definitions"];
     numbers("nytprof.out", &panels);
 }
 
@@ -66,7 +68,10 @@ fn numbers_of_pynytprof() {
 
 #[test]
 fn numbers_of_wtf() {
-    numbers("game.wtf-trace", &["selection", "stats", "tree", "flame", "histogram", "sql", "findings", "definitions"]);
+    numbers(
+        "game.wtf-trace",
+        &["selection", "stats", "frames", "tree", "flame", "histogram", "sql", "findings", "definitions"],
+    );
 }
 
 #[test]
@@ -138,6 +143,36 @@ fn a_narrow_window_hides_nothing() {
     let file = sample("narrow", "game.prof");
     let other = file.with_file_name("game.wtf-trace");
     run("odd.mjs", &[file, other], json!({"check": "narrow"}));
+}
+
+/// What a person asks of a selection, of frames and of the whole page.
+fn answers(name: &str, check: &str) {
+    run("answers.mjs", &[sample(&format!("answers-{check}"), name)], json!({"check": check}));
+}
+
+#[test]
+fn a_selected_span_explains_itself() {
+    answers("game.prof", "span");
+}
+
+#[test]
+fn a_call_knows_the_line_of_its_caller() {
+    answers("nytprof.out", "caller");
+}
+
+#[test]
+fn a_selected_range_has_log_lines() {
+    answers("service.clog", "logs");
+}
+
+#[test]
+fn a_selected_range_has_memory() {
+    answers("shop.mlyze", "memory");
+}
+
+#[test]
+fn commands_are_found_by_typing() {
+    answers("game.prof", "commands");
 }
 
 /// axe-core on every panel, in both themes.

@@ -1,6 +1,6 @@
 //! Everything about one span, one switch, one event, one log line or one text.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use arrow_array::RecordBatch;
 use axum::{Extension, Json, Router, extract::State, routing::get};
@@ -44,6 +44,13 @@ pub(crate) struct SpanQuery {
     brief: Option<bool>,
 }
 
+impl SpanQuery {
+    /// Its lane, and its number in it.
+    pub(super) fn place(&self) -> (LaneKey, u32) {
+        (LaneKey { thread_id: self.track.into(), kind: self.kind, depth: self.depth }, self.index)
+    }
+}
+
 /// A span with its row, its arguments, and how it compares with others of its name.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -62,6 +69,8 @@ pub(crate) struct SpanDetails {
     category: Option<String>,
     file: Option<String>,
     line: Option<u32>,
+    /// The line that called it, as `file:line`.
+    caller: Option<String>,
     /// None in a brief answer.
     args: Option<Vec<Argument>>,
 }
@@ -93,6 +102,7 @@ struct Row {
     category: Option<String>,
     file: Option<String>,
     line: Option<u32>,
+    caller: Option<String>,
     args: Vec<Argument>,
 }
 
@@ -103,9 +113,9 @@ async fn span(
 ) -> Answer<Json<SpanDetails>> {
     let (wanted, mut details) = span_of_scene(&app, &query)?;
     if let Some(row) = wanted.row(&app, known, query.brief).await? {
-        let Row { self_ns, category, file, line, args } = row;
-        details =
-            SpanDetails { self_ns: self_ns.or(details.self_ns), category, file, line, args: Some(args), ..details };
+        let Row { self_ns, category, file, line, caller, args } = row;
+        let self_ns = self_ns.or(details.self_ns);
+        details = SpanDetails { self_ns, category, file, line, caller, args: Some(args), ..details };
     }
     Ok(Json(details))
 }
@@ -129,10 +139,16 @@ impl Wanted {
             known.or((self.table, self.trace, self.id), || {
                 let range = TimeRange::including(self.ts_ns, self.ts_ns);
                 let filter = Filter { range, threads: self.thread_id.map(|thread_id| vec![thread_id]) };
-                let mut sink = OneRow { table: self.table, id: self.id, row: Row::default(), over: over.clone() };
+                let mut sink = OneRow {
+                    table: self.table,
+                    id: self.id,
+                    row: Row::default(),
+                    files: HashMap::new(),
+                    over: over.clone(),
+                };
                 trace.pour(&filter, &mut sink)?;
                 over.check()?;
-                Ok(sink.row)
+                Ok(sink.resolved())
             })
         });
         Ok(Some((*found.await?).clone()))
@@ -141,7 +157,7 @@ impl Wanted {
 
 fn span_of_scene(app: &App, query: &SpanQuery) -> Answer<(Wanted, SpanDetails)> {
     let scene = app.scene()?;
-    let key = LaneKey { thread_id: query.track.into(), kind: query.kind, depth: query.depth };
+    let (key, _) = query.place();
     let lane = scene.lanes.get(key).filter(|lane| (query.index as usize) < lane.len());
     let (lane, track) =
         lane.zip(scene.tracks.get(query.track as usize)).ok_or_else(|| Refusal::absent("there is no such span"))?;
@@ -162,6 +178,7 @@ fn span_of_scene(app: &App, query: &SpanQuery) -> Answer<(Wanted, SpanDetails)> 
         category: None,
         file: None,
         line: None,
+        caller: None,
         args: None,
     };
     Ok((Wanted::of(&scene, query.track, Table::Spans, lane.id(query.index).into(), begin_ns), details))
@@ -325,11 +342,17 @@ struct OneRow {
     table: Table,
     id: i64,
     row: Row,
+    /// Names of files by id, for arguments that refer to one.
+    files: HashMap<String, String>,
     over: Over,
 }
 
 select! {
     struct SpanRow of spans { id, self_ns, category, file, line }
+}
+
+select! {
+    struct FileNames of files { id, name }
 }
 
 select! {
@@ -343,6 +366,7 @@ impl TableSink for OneRow {
         match table {
             Table::Args => Arguments::COLUMNS,
             Table::Spans if self.table == Table::Spans => SpanRow::COLUMNS,
+            Table::Files if self.table == Table::Spans => FileNames::COLUMNS,
             _ => Columns::NONE,
         }
     }
@@ -353,13 +377,32 @@ impl TableSink for OneRow {
         }
         match table {
             Table::Args => self.take_args(&Arguments::of(&batch)?),
+            Table::Files => {
+                let files = FileNames::of(&batch)?;
+                let named = (0..files.rows).map(|row| (files.id.get(row).to_string(), files.name.get(row).to_owned()));
+                self.files.extend(named);
+            }
             _ => self.take_row(&SpanRow::of(&batch)?),
         }
         Ok(Flow::Continue)
     }
 }
 
+/// Arguments that say where a call came from: the id of a file, and a line in it.
+const CALLER: [&str; 2] = ["caller_file_id", "caller_line"];
+
 impl OneRow {
+    /// The row, with the caller in words instead of two arguments.
+    fn resolved(mut self) -> Row {
+        let args = &mut self.row.args;
+        let [file, line] = CALLER.map(|key| args.iter().find(|arg| arg.key == key).and_then(|arg| arg.value.clone()));
+        if let Some((name, line)) = file.and_then(|file| self.files.get(&file)).zip(line) {
+            self.row.caller = Some(format!("{name}:{line}"));
+            args.retain(|arg| !CALLER.contains(&arg.key.as_str()));
+        }
+        self.row
+    }
+
     fn take_row(&mut self, rows: &SpanRow<'_>) {
         let Some(row) = rows.id.values().iter().position(|id| *id == self.id) else { return };
         self.row.self_ns = rows.self_ns.get(row);

@@ -3,10 +3,12 @@
 //! Each module holds one endpoint: its query, its answer, and the way from one to the other. The page knows the types from
 //! `web/src/wire.ts`, which [`wire`] writes.
 
+mod around;
 mod definitions;
 mod details;
 mod findings;
 mod flame;
+mod frames;
 mod histogram;
 mod log;
 mod logline;
@@ -52,10 +54,12 @@ pub(crate) fn router() -> Router<App> {
         .route("/search", get(search::search))
         .route("/next", get(search::next))
         .route("/place", get(place::place))
+        .merge(around::routes())
         .merge(details::routes())
         .merge(definitions::routes())
         .merge(findings::routes())
         .merge(flame::routes())
+        .merge(frames::routes())
         .merge(histogram::routes())
         .merge(log::routes())
         .merge(logline::routes())

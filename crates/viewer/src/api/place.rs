@@ -8,7 +8,7 @@ use super::{Answer, Asked};
 use crate::{scene::Scene, server::App};
 
 /// Where a span or an event is.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Found {
     pub(super) track: u32,

@@ -79,7 +79,7 @@ impl RangeQuery {
     }
 
     /// The range of the axis.
-    fn range(&self) -> Answer<TimeRange> {
+    pub(crate) fn range(&self) -> Answer<TimeRange> {
         match (self.from, self.to) {
             (Some(from), Some(to)) if to < from => Err(Refusal::bad("the range ends before it starts")),
             _ => Ok(TimeRange::new(self.from, self.to)),
@@ -130,6 +130,11 @@ impl TraceScope {
     /// The whole of the same trace.
     pub(crate) fn whole(&self) -> Self {
         Self { filter: Filter::default(), ..self.clone() }
+    }
+
+    /// The same threads at any time.
+    pub(crate) fn any_time(&self) -> Self {
+        Self { filter: Filter { range: TimeRange::ALL, ..self.filter.clone() }, ..self.clone() }
     }
 
     /// Pours the rows into a sink; ends when nobody waits for them anymore.

@@ -1,17 +1,25 @@
 //! Totals of a range of the traces: the sums of `traceloom stats` in a few numbers.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
+use arrow_array::RecordBatch;
 use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::Serialize;
-use traceloom_analysis::stats::{Options, Stats};
+use traceloom_analysis::stats::{Options, Report, Stats};
+use traceloom_core::TimeRange;
+use traceloom_model::{Columns, Flow, Table, TableSink, select};
 
 use super::{
     Answer, Asked,
     range::{self, RangeQuery, ScopeKey, TraceScope},
+    wire::row,
     work::{self, Over},
 };
-use crate::server::App;
+use crate::{scene::Scene, server::App};
 
 pub(crate) fn routes() -> Router<App> {
     let known: Arc<Known> = Arc::default();
@@ -38,7 +46,42 @@ pub(crate) struct Totals {
     /// Times that a thread was taken off its processor, and for how long.
     switches: u64,
     off_cpu_ns: u64,
+    /// Events by name, the most frequent first.
+    event_names: Vec<EventCount>,
+    values: Vec<ValueSums>,
+    memory: Option<MemorySums>,
+    /// Log lines of all traces by level: lines know no track.
+    logs: Vec<LevelLines>,
 }
+
+row! {
+    /// Events of one name.
+    pub(crate) struct EventCount { name: String, count: u64 }
+}
+
+row! {
+    /// Values of one name.
+    pub(crate) struct ValueSums { name: String, count: u64, min: Option<f64>, mean: Option<f64>, max: Option<f64> }
+}
+
+row! {
+    /// Log lines of one level, and the number and the text of the first.
+    pub(crate) struct LevelLines { level: String, count: usize, first: u32, text: String }
+}
+
+/// What was allocated and freed.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct MemorySums {
+    allocations: u64,
+    allocated_bytes: u64,
+    frees: u64,
+    freed_bytes: u64,
+}
+
+/// More than a panel shows.
+const MAX_NAMES: usize = 12;
+const MAX_TEXT: usize = 200;
 
 async fn totals(
     State(app): State<App>,
@@ -46,11 +89,72 @@ async fn totals(
     Asked(asked): Asked<RangeQuery>,
 ) -> Answer<Json<Totals>> {
     let scopes = asked.scopes(&app)?;
+    let range = asked.range()?;
+    let logs = app.scene().map(|scene| logs(&scene, range))?;
     work::run_awaited(move |over| {
         let totals = known.or(range::key(&scopes), || add_up(&scopes, over))?;
-        Ok(Json((*totals).clone()))
+        Ok(Json(Totals { logs, ..(*totals).clone() }))
     })
     .await
+}
+
+fn logs(scene: &Scene, range: TimeRange) -> Vec<LevelLines> {
+    let mut levels: Vec<LevelLines> = Vec::new();
+    for (name, lines) in scene.logs.between(|trace| range.shifted(scene.offset_ns(trace).saturating_neg())) {
+        let Some(first) = lines.first() else { continue };
+        let level = scene.names.get(name);
+        if let Some(known) = levels.iter_mut().find(|known| known.level == level) {
+            known.count += lines.len();
+            continue;
+        }
+        let text = scene.logs.texts().get(*first as usize).chars().take(MAX_TEXT).collect();
+        levels.push(LevelLines { level: level.to_owned(), count: lines.len(), first: *first, text });
+    }
+    levels
+}
+
+/// Adds up what was allocated and freed in a range, whatever was allocated before it.
+struct MemorySink<'s> {
+    scope: &'s TraceScope,
+    sums: Option<MemorySums>,
+}
+
+select! {
+    struct Allocations of allocations { ts_ns, size_bytes, freed_ts_ns }
+}
+
+impl TableSink for MemorySink<'_> {
+    fn wants(&self, table: Table) -> Columns {
+        if table == Table::Allocations { Allocations::COLUMNS } else { Columns::NONE }
+    }
+
+    fn batch(&mut self, _: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
+        let view = Allocations::of(&batch)?;
+        let range = self.scope.filter.range;
+        let sums = self.sums.get_or_insert_default();
+        for row in 0..view.rows {
+            let bytes = view.size_bytes.get(row);
+            if range.contains(view.ts_ns.get(row)) {
+                sums.allocations += 1;
+                sums.allocated_bytes = sums.allocated_bytes.saturating_add(bytes);
+            }
+            if view.freed_ts_ns.get(row).is_some_and(|ts_ns| range.contains(ts_ns)) {
+                sums.frees += 1;
+                sums.freed_bytes = sums.freed_bytes.saturating_add(bytes);
+            }
+        }
+        Ok(Flow::Continue)
+    }
+}
+
+fn memory(scopes: &[TraceScope], over: &Over) -> Answer<Option<MemorySums>> {
+    let mut all: Option<MemorySums> = None;
+    for scope in scopes {
+        let mut sink = MemorySink { scope, sums: all };
+        scope.any_time().pour(&mut sink, over)?;
+        all = sink.sums;
+    }
+    Ok(all)
 }
 
 fn add_up(scopes: &[TraceScope], over: &Over) -> Answer<Totals> {
@@ -61,7 +165,13 @@ fn add_up(scopes: &[TraceScope], over: &Over) -> Answer<Totals> {
         scope.pour(&mut stats, over)?;
     }
     let report = stats.finish();
-    let mut totals = Totals { events: report.events.iter().map(|row| row.count).sum(), ..Totals::default() };
+    let mut totals = Totals {
+        events: report.events.iter().map(|row| row.count).sum(),
+        event_names: event_names(&report),
+        values: values(&report),
+        memory: memory(scopes, over)?,
+        ..Totals::default()
+    };
     for row in &report.spans {
         totals.spans += row.calls;
         totals.unclosed += row.unclosed;
@@ -75,4 +185,27 @@ fn add_up(scopes: &[TraceScope], over: &Over) -> Answer<Totals> {
         totals.off_cpu_ns = totals.off_cpu_ns.saturating_add(thread.off_cpu_ns);
     }
     Ok(totals)
+}
+
+fn event_names(report: &Report) -> Vec<EventCount> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in &report.events {
+        *counts.entry(&row.name).or_default() += row.count;
+    }
+    let mut rows: Vec<_> =
+        counts.into_iter().map(|(name, count)| EventCount { name: name.to_owned(), count }).collect();
+    rows.sort_by_key(|row| Reverse(row.count));
+    rows.truncate(MAX_NAMES);
+    rows
+}
+
+fn values(report: &Report) -> Vec<ValueSums> {
+    let rows = report.values.iter().take(MAX_NAMES).map(|row| ValueSums {
+        name: row.name.clone(),
+        count: row.count,
+        min: row.min,
+        mean: row.mean,
+        max: row.max,
+    });
+    rows.collect()
 }

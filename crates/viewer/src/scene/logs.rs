@@ -1,6 +1,7 @@
 //! Log lines of all traces: what all lines of a site share is held once, and their texts are compressed.
 
 use traceloom_analysis::lod::Window;
+use traceloom_core::TimeRange;
 
 use super::{
     points::each_pixel,
@@ -127,6 +128,18 @@ impl Logs {
 
     pub(crate) fn texts(&self) -> TextReader<'_> {
         self.texts.reader()
+    }
+
+    /// The lines of each trace and level that were written in a range of times of the trace, in order.
+    pub(crate) fn between(&self, range: impl Fn(u32) -> TimeRange) -> impl Iterator<Item = (u32, &[u32])> {
+        self.ticks.iter().map(move |ticks| {
+            let range = range(ticks.trace);
+            let time = |line: &u32| self.times[*line as usize];
+            let is_before = |line: &u32| range.is_before_end(time(line)) && !range.contains(time(line));
+            let first = ticks.lines.partition_point(is_before);
+            let last = ticks.lines.partition_point(|line| range.is_before_end(time(line)));
+            (ticks.level_name, ticks.lines.get(first..last).unwrap_or_default())
+        })
     }
 
     /// Hands over the first line of each pixel for each trace and level, with its time and how many share the pixel.

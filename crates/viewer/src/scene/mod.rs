@@ -16,11 +16,9 @@ use traceloom_analysis::lod::{Lane, Lanes};
 use traceloom_model::Table;
 use traceloom_passes::{Axis, TraceFacts};
 
-#[cfg(feature = "sql")]
-pub(crate) use self::build::FRAME;
 pub(crate) use self::{
     arrows::Arrows,
-    build::{Builder, NESTED},
+    build::{Builder, FRAME, NESTED},
     labels::{Label, Labels},
     logs::Logs,
     names::NameTable,

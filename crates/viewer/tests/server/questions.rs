@@ -29,6 +29,73 @@ fn totals_are_those_of_stats() {
 }
 
 #[test]
+fn a_range_has_its_log_lines_and_its_memory() {
+    let log = sample("cnanolog");
+    let server = Server::of(std::slice::from_ref(&log.path));
+    let state = server.wait();
+    let window = |from: i64, to: i64| format!("totals?from={from}&to={to}");
+    let lines = |totals: &Value| -> u64 {
+        let levels = totals["logs"].as_array().expect("levels").iter();
+        levels.map(|level| level[1].as_u64().expect("a count")).sum()
+    };
+    let (from, to) = (state["from_ns"].as_i64().expect("a time"), state["to_ns"].as_i64().expect("a time"));
+    let middle = i64::midpoint(from, to);
+    let all = lines(&server.get(&window(from, to + 1)).json());
+    assert_eq!(Some(all), state["logs"].as_u64());
+    let halves = [window(from, middle), window(middle, to + 1)].map(|half| lines(&server.get(&half).json()));
+    assert!(halves.iter().all(|half| *half > 0) && halves.iter().sum::<u64>() == all, "{halves:?} of {all}");
+
+    let memory = sample("memlyze");
+    let server = Server::of(std::slice::from_ref(&memory.path));
+    let state = server.wait();
+    let (from, to) = (state["from_ns"].as_i64().expect("a time"), state["to_ns"].as_i64().expect("a time"));
+    let report = server.get("memory?trace=0").json();
+    let totals = server.get(&window(from, to + 1)).json();
+    assert_eq!(totals["memory"]["allocated_bytes"], report["allocated_bytes"]);
+    assert_eq!(totals["memory"]["freed_bytes"], report["freed_bytes"]);
+}
+
+#[test]
+fn a_span_knows_its_callers_and_callees() {
+    let trace = sample("easyprofiler");
+    let server = Server::of(std::slice::from_ref(&trace.path));
+    server.wait();
+    let name = server.get("search?q=Physics").json()["rows"][0][0].clone();
+    let found = server.get(&format!("next?name={name}&ts=0")).json();
+    let place = ["track", "kind", "depth", "index"].map(|key| format!("{key}={}", found[key])).join("&");
+    let around = server.get(&format!("around?{place}")).json();
+    let names = server.get("names").json();
+    let text = |number: &Value| {
+        let rows = names.as_array().expect("names").iter();
+        rows.clone().nth(number.as_u64().expect("a number") as usize).expect("a name")[0].clone()
+    };
+    let callers: Vec<Value> =
+        around["ancestors"].as_array().expect("callers").iter().map(|caller| text(&caller["name"])).collect();
+    assert_eq!(callers, ["Frame", "Update"]);
+    let callee = &around["children"][0];
+    assert_eq!((text(&callee[0]), &callee[1]), (Value::from("Collide"), &Value::from(4)));
+    assert!(callee[2].as_i64() <= found["dur_ns"].as_i64());
+    assert_eq!(around["same"]["count"], 120);
+    assert_eq!(server.get("around?track=0&kind=0&depth=99&index=0").status, 404);
+}
+
+#[test]
+fn frames_have_a_worst_one_and_its_cause() {
+    let trace = sample("easyprofiler");
+    let server = Server::of(std::slice::from_ref(&trace.path));
+    server.wait();
+    let frames = server.get("frames").json();
+    let (bars, worst) = (frames["frames"].as_array().expect("bars"), frames["worst"].as_array().expect("frames"));
+    assert_eq!((bars.len(), worst.len()), (120, 50));
+    let longest = bars.iter().map(|bar| bar[2].as_i64().expect("a duration")).max();
+    assert_eq!(worst[0][1]["dur_ns"].as_i64(), longest);
+    assert_eq!(frames["max_ns"].as_i64(), longest);
+    let durations: Vec<_> = worst.iter().map(|frame| frame[1]["dur_ns"].as_i64()).collect();
+    assert!(durations.is_sorted_by(|one, other| one >= other), "{durations:?}");
+    assert!(worst.iter().all(|frame| frame[2][2].as_i64() <= frame[1]["dur_ns"].as_i64()));
+}
+
+#[test]
 fn totals_of_tracks_add_up_to_those_of_all() {
     let trace = sample("easyprofiler");
     let server = Server::of(std::slice::from_ref(&trace.path));

@@ -9,6 +9,8 @@ export interface Key {
 }
 
 const MOUSE: [string, string][] = [
+  ["Ctrl + K", "commands: actions, panels, threads, names"],
+  ["alt + ← and alt + →", "back and forward, as in any page"],
   ["wheel, pinch", "zoom"],
   ["drag", "move"],
   ["alt + wheel", "move"],

@@ -7,6 +7,7 @@ import { goto } from "./goto";
 import { followTraces, say, sentence, toast } from "./header";
 import { listen, showKeys, type Key } from "./keys";
 import { Linking } from "./linking";
+import { Palette } from "./palette/palette";
 import { followSize, sizePanels } from "./panels/size";
 import { Tabs } from "./panels/tabs";
 import { Search } from "./search/search";
@@ -58,7 +59,9 @@ const keys: Key[] = [
   { keys: ["?"], what: "these keys", run: () => showKeys(dialog, keys) },
 ];
 listen(keys);
+const commands = new Palette(dialog, keys);
 const buttons = {
+  commands: () => commands.open(),
   goto: () => goto(dialog),
   box: toggleBoxMode,
   png: () => timeline.save(),

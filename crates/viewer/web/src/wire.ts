@@ -37,9 +37,30 @@ export type AliveSite = {
 export type Argument = [key: string, idx: number | null, kind: string, value: string | null];
 export const Argument = { key: 0, idx: 1, kind: 2, value: 3 } as const;
 
+/** What explains a span. */
+export type Around = {
+  /** The spans that it lies in, the outermost first. */
+  ancestors: Array<Found>;
+  /** What it calls, by name, the most time first. */
+  children: Array<ChildRow>;
+  /** Names that are not listed. */
+  more_children: number;
+  /** Spans that lead to it. */
+  flows_in: Array<Found>;
+  /** Spans that it leads to. */
+  flows_out: Array<Found>;
+  /** Flows that are not listed. */
+  more_flows: number;
+  same: SameName;
+};
+
 /** Durations from one to below another. */
 export type Bin = [from_ns: number, to_ns: number, count: number];
 export const Bin = { from_ns: 0, to_ns: 1, count: 2 } as const;
+
+/** Spans of one name directly inside a span, and where the longest of them is. */
+export type ChildRow = [name: number, count: number, total_ns: number, longest: Found];
+export const ChildRow = { name: 0, count: 1, total_ns: 2, longest: 3 } as const;
 
 export type CloseQuery = {
   trace: number;
@@ -75,6 +96,10 @@ export type DefinitionsAnswer = {
 
 /** The answer to a command: that it is done. */
 export type Done = Record<symbol, never>;
+
+/** Events of one name. */
+export type EventCount = [name: string, count: number];
+export const EventCount = { name: 0, count: 1 } as const;
 
 /** An event with its arguments. */
 export type EventDetails = {
@@ -235,6 +260,38 @@ export type Found = {
   dur_ns: number | null;
 };
 
+/** One frame: its number, and where it is on the axis. */
+export type FrameBar = [number: number, ts_ns: number, dur_ns: number];
+export const FrameBar = { number: 0, ts_ns: 1, dur_ns: 2 } as const;
+
+/** Spans of one name on one track. */
+export type FrameSeries = [track: number, name: number, count: number];
+export const FrameSeries = { track: 0, name: 1, count: 2 } as const;
+
+/** The frames of one series. */
+export type Frames = {
+  /** Spans that may be frames, the likeliest first. */
+  series: Array<FrameSeries>;
+  /** The one that the rest is about. */
+  chosen: number;
+  mean_ns: number;
+  p50_ns: number;
+  p95_ns: number;
+  p99_ns: number;
+  max_ns: number;
+  /** Frames by start; the longest of each group if there are too many. */
+  frames: Array<FrameBar>;
+  /** How many frames one bar stands for, at most. */
+  group: number;
+  /** The longest first. */
+  worst: Array<WorstFrame>;
+};
+
+export type FramesQuery = {
+  /** The series, by its number in the answer before; the first one if it is absent. */
+  series?: number;
+};
+
 /** A function as the profiler added it up. */
 export type FunctionRow = [name: string, calls: number, total_ns: number, self_ns: number, mean_ns: number, share: number];
 export const FunctionRow = { name: 0, calls: 1, total_ns: 2, self_ns: 3, mean_ns: 4, share: 5 } as const;
@@ -282,6 +339,10 @@ export type HitsQuery = {
 
 /** By what statements are added up. */
 export type Level = "block" | "line" | "sub";
+
+/** Log lines of one level, and the number and the text of the first. */
+export type LevelLines = [level: string, count: number, first: number, text: string];
+export const LevelLines = { level: 0, count: 1, first: 2, text: 3 } as const;
 
 /** A level: its lines with the text, and all of them. */
 export type LevelRow = [name: string, with_text: number, all: number];
@@ -536,6 +597,14 @@ export type MemorySite = {
   quarters: [number, number, number, number];
 };
 
+/** What was allocated and freed. */
+export type MemorySums = {
+  allocations: number;
+  allocated_bytes: number;
+  frees: number;
+  freed_bytes: number;
+};
+
 /** One value for each pixel of the whole axis. */
 export type Minimap = {
   /** Threads that are inside a span. */
@@ -666,6 +735,17 @@ export type RelationQuery = {
 
 export type RowKind = "allocation" | "log" | "span";
 
+/** Durations of all spans of a name. */
+export type SameName = {
+  count: number;
+  min_ns: number;
+  p50_ns: number;
+  p95_ns: number;
+  max_ns: number;
+  /** How many are longer. */
+  longer: number;
+};
+
 /** The values of one pixel. */
 export type Sample = [ts_ns: number, min: number, max: number, last: number];
 export const Sample = { ts_ns: 0, min: 1, max: 2, last: 3 } as const;
@@ -747,6 +827,8 @@ export type SpanDetails = {
   category: string | null;
   file: string | null;
   line: number | null;
+  /** The line that called it, as `file:line`. */
+  caller: string | null;
   /** None in a brief answer. */
   args: Array<Argument> | null;
 };
@@ -943,6 +1025,12 @@ export type Totals = {
   /** Times that a thread was taken off its processor, and for how long. */
   switches: number;
   off_cpu_ns: number;
+  /** Events by name, the most frequent first. */
+  event_names: Array<EventCount>;
+  values: Array<ValueSums>;
+  memory: MemorySums | null;
+  /** Log lines of all traces by level: lines know no track. */
+  logs: Array<LevelLines>;
 };
 
 /** What is worth a look in one trace, the weightiest first. */
@@ -1019,6 +1107,10 @@ export type TrackInfo = {
 export type ValueRow = [name: string, count: number, min: number | null, mean: number | null, p50: number | null, p95: number | null, p99: number | null, max: number | null, first: number | null, last: number | null, is_exact: boolean];
 export const ValueRow = { name: 0, count: 1, min: 2, mean: 3, p50: 4, p95: 5, p99: 6, max: 7, first: 8, last: 9, is_exact: 10 } as const;
 
+/** Values of one name. */
+export type ValueSums = [name: string, count: number, min: number | null, mean: number | null, max: number | null];
+export const ValueSums = { name: 0, count: 1, min: 2, mean: 3, max: 4 } as const;
+
 /** A window of the axis. */
 export type WindowQuery = {
   from: number;
@@ -1030,13 +1122,19 @@ export type WindowQuery = {
   counters?: string;
 };
 
+/** A slow frame, and the name that took the most of it. */
+export type WorstFrame = [number: number, place: Found, most: ChildRow | null];
+export const WorstFrame = { number: 0, place: 1, most: 2 } as const;
+
 /** What can be asked for. */
 export interface Gets {
   "advice": { query: Nothing; answer: AdviceAnswer };
+  "around": { query: SpanQuery; answer: Around };
   "definitions": { query: Nothing; answer: DefinitionsAnswer };
   "event": { query: EventQuery; answer: EventDetails };
   "extras": { query: WindowQuery; answer: Extras };
   "findings": { query: Nothing; answer: FindingsAnswer };
+  "frames": { query: FramesQuery; answer: Frames };
   "histogram": { query: RangeQuery & HistogramQuery; answer: Histogram };
   "line": { query: LineQuery; answer: LogLine };
   "log": { query: LogQuery; answer: LogAnswer };

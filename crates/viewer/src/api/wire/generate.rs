@@ -5,17 +5,19 @@ use std::{collections::BTreeMap, env, fs, path::Path};
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::api::{
-    Done, Refused, definitions, details, findings, flame, histogram, log, logline, memory, minimap, picture, place,
-    range, search, source, sql, state, stats, totals, upload,
+    Done, Refused, around, definitions, details, findings, flame, frames, histogram, log, logline, memory, minimap,
+    picture, place, range, search, source, sql, state, stats, totals, upload,
 };
 
 /// Every endpoint: its query, its body, its answer.
 fn endpoints(wire: &mut Wire) {
     wire.get("advice").answer::<findings::AdviceAnswer>();
+    wire.get("around").query::<details::SpanQuery>().answer::<around::Around>();
     wire.get("definitions").answer::<definitions::DefinitionsAnswer>();
     wire.get("event").query::<details::EventQuery>().answer::<details::EventDetails>();
     wire.get("extras").query::<picture::WindowQuery>().answer::<picture::Extras>();
     wire.get("findings").answer::<findings::FindingsAnswer>();
+    wire.get("frames").query::<frames::FramesQuery>().answer::<frames::Frames>();
     wire.get("histogram")
         .query::<range::RangeQuery>()
         .query::<histogram::HistogramQuery>()

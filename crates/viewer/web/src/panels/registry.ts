@@ -3,6 +3,7 @@
 import { definitions } from "./definitions";
 import { findings } from "./findings";
 import { flame } from "./flame";
+import { frames } from "./frames";
 import { histogram } from "./histogram";
 import { log } from "./log";
 import { memory } from "./memory";
@@ -16,6 +17,7 @@ import { tree } from "./tree";
 export const PANELS: readonly Panel[] = [
   selection,
   stats,
+  frames,
   tree,
   flame,
   histogram,

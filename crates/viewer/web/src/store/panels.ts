@@ -5,6 +5,7 @@ import type { FlameView, FlameWeight, GraphStep, Grouping, Level } from "../wire
 export type PanelId =
   | "selection"
   | "stats"
+  | "frames"
   | "tree"
   | "flame"
   | "histogram"
@@ -45,6 +46,13 @@ export interface FlameLink {
 
 export interface TreeLink {
   sort?: "total" | "own" | "count";
+}
+
+export interface FramesLink {
+  /** The number of the series of frames. */
+  series?: number;
+  /** The budget, in nanoseconds. */
+  budget?: number;
 }
 
 export interface HistogramLink {
@@ -105,6 +113,7 @@ export interface RangeLink {
 export interface PanelLinks {
   stats: StatsLink;
   flame: FlameLink;
+  frames: FramesLink;
   tree: TreeLink;
   histogram: HistogramLink;
   log: Partial<LogFilter>;

@@ -52,6 +52,8 @@ export type Reveal =
   | { readonly kind: "found"; readonly found: Found }
   | { readonly kind: "counter"; readonly number: number }
   | { readonly kind: "track"; readonly track: number }
+  /** All of what is selected. */
+  | { readonly kind: "selection" }
   /** The next or the previous span of the selected name. */
   | { readonly kind: "step"; readonly isBack: boolean };
 

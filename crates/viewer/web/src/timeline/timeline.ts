@@ -307,6 +307,7 @@ export class Timeline {
     if (what.kind === "found") void this.show(what.found).catch(() => undefined);
     else if (what.kind === "counter") this.showCounter(what.number);
     else if (what.kind === "track") this.showTrack(what.track);
+    else if (what.kind === "selection") this.zoomToSelection();
     else void this.step(what.isBack);
   }
 

@@ -24,6 +24,7 @@ export function describe(span: SpanDetails, shared = 1): HTMLElement[] {
         ? ""
         : `${share(dur_ns, name_total_ns)} of ${duration(name_total_ns)} in ${count(name_count)} calls`,
     ],
+    ["called from", span.caller ?? ""],
     ["where", span.file ? `${span.file}${span.line ? `:${span.line}` : ""}` : ""],
     ...listed(span.args),
   ];

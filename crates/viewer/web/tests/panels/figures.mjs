@@ -193,6 +193,28 @@ export async function tree(viewer) {
   await page.locator(`#panel [data-shows="${weight} top 0"]`).waitFor();
 }
 
+/// The worst frames are the longest spans of their name; a row leads to its frame.
+export async function frames(viewer) {
+  const { page } = viewer;
+  await page.locator("#panel [data-frames]").waitFor();
+  const chosen = await page.getByLabel("Frames are").locator("option:checked").textContent();
+  const name = chosen.split(" · ")[0].replaceAll("'", "''");
+  const longest = viewer.query(
+    `select dur_ns from spans where name = '${name}' order by dur_ns desc nulls last limit 1`,
+  );
+  const saved = await viewer.csv();
+  assert.equal(Number(saved[0].dur_ns), longest[0].dur_ns, `the longest ${name}`);
+  const durations = saved.map((row) => Number(row.dur_ns));
+  assert.deepEqual(
+    durations,
+    [...durations].sort((one, other) => other - one),
+  );
+  await page.locator("#panel tbody tr[data-at]").first().click();
+  await viewer.linkIs("a row shows its frame", ({ place }) => place);
+  await viewer.focus();
+  await viewer.press("Escape", "0");
+}
+
 /// From the root along the first children: the card tells what the program adds up.
 export async function flame(viewer) {
   const { page, asked } = viewer;

@@ -4,14 +4,19 @@ import { ask } from "../../api";
 import { bytes, count, duration, moment, share } from "../../format";
 import { store } from "../../store";
 import { trackLabel } from "../../timeline/names";
+import { Latest } from "../../widgets/busy";
 import { describe, describeEvent } from "../../widgets/describe";
 import { element, facts, failure, note } from "../../widgets/dom";
-import type { RangeQuery, Totals } from "../../wire";
+import type { RangeQuery, SpanDetails, Totals } from "../../wire";
 import { fresh, type Panel } from "../panel";
+import { actions, callers, explain, sections, type Explained } from "./around";
+import { insides } from "./inside";
 
 class SelectionPanel {
   private asked = 0;
   private known: { key: string; totals: Totals } | null = null;
+  private readonly latest = new Latest();
+  private explained: { of: SpanDetails; what: Explained } | null = null;
 
   constructor(private readonly host: HTMLElement) {}
 
@@ -19,7 +24,7 @@ class SelectionPanel {
     const number = ++this.asked;
     const { span, event, range } = store.state.selection;
     const parts: HTMLElement[] = [];
-    if (span) parts.push(element("section", {}, ...describe(span)));
+    if (span) parts.push(...this.spanParts(span));
     else if (event) parts.push(element("section", {}, ...describeEvent(event)));
     if (!range) {
       if (parts.length === 0) parts.push(note(INVITATION), overview());
@@ -44,8 +49,30 @@ class SelectionPanel {
     }
   }
 
+  /** What is known of a span now; the rest is asked for once. */
+  private spanParts(span: SpanDetails): HTMLElement[] {
+    const known = this.explained?.of === span ? this.explained.what : null;
+    if (!known) void this.ask(span);
+    return [
+      element("header", {}, callers(span, known?.around ?? null), actions(span)),
+      element("section", {}, ...describe(span)),
+      ...(known ? sections(span, known) : []),
+    ];
+  }
+
+  private async ask(span: SpanDetails): Promise<void> {
+    // What explains a span is more than is needed: without it the span is still described.
+    const what = await this.latest.ask((signal) => explain(span, signal)).catch(() => null);
+    if (!what || store.state.selection.span !== span) return;
+    this.explained = { of: span, what };
+    await this.update();
+  }
+
   private show(parts: HTMLElement[]): void {
+    const focused = document.activeElement;
+    const at = this.host.contains(focused) ? [...this.host.querySelectorAll("button")].indexOf(focused as never) : -1;
     this.host.replaceChildren(element("div", { class: "columns" }, ...parts));
+    if (at >= 0) this.host.querySelectorAll("button")[at]?.focus();
   }
 }
 
@@ -87,8 +114,10 @@ function boxed(totals: Totals): HTMLElement {
     ["busy", `${duration(totals.busy_ns)}  (${share(totals.busy_ns, long)} of the time${threads})`],
     ["average", totals.spans > 0 ? duration(totals.total_ns / totals.spans) : ""],
     ["events", totals.events > 0 ? count(totals.events) : ""],
-    ["off CPU", totals.switches > 0 ? `${duration(totals.off_cpu_ns)} in ${count(totals.switches)} switches` : ""],
+    ...insides(totals),
   ];
+  // A log or a heap has no spans, and says nothing of them.
+  if (totals.spans + totals.unclosed === 0 && rows.length > 5) rows.splice(0, 4);
   return element("section", {}, ...heading(), facts(rows, { "data-totals": "" }));
 }
 

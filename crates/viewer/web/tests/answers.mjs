@@ -1,0 +1,103 @@
+// Who calls it, what is in it, what happened then: the page answers in two clicks.
+
+import assert from "node:assert/strict";
+import { shows, test, until } from "./viewer.mjs";
+
+/// Selects the first span of a name, and gives the panel that explains it.
+async function explained(viewer, name) {
+  await viewer.selectName(name);
+  const panel = await viewer.panel("selection");
+  await panel.locator(".way b").filter({ hasText: name }).waitFor();
+  return panel;
+}
+
+/// Callers, callees, others of the name and what happened during it, as the tables have them; its buttons work.
+async function span(viewer) {
+  const panel = await explained(viewer, "Physics");
+  await panel.getByRole("button", { name: "Update", exact: true }).waitFor();
+  assert.deepEqual(await panel.locator(".way button").allTextContents(), ["Main", "Frame", "Update"]);
+  const [expected] =
+    viewer.query(`select count(*) n, sum(c.dur_ns) total from spans c join spans p on c.parent_id = p.id
+    where p.id = (select id from spans where name = 'Physics' order by ts_ns limit 1)`);
+  const row = panel.locator(".shares li").first();
+  const [total, , calls, name] = await row.locator("> *").allTextContents();
+  assert.equal(name, "Collide");
+  shows(total, expected.total, "time of the callees");
+  assert.equal(calls, `${expected.n} ×`);
+  await panel.getByText("120; ").waitFor();
+  await panel.getByRole("button", { name: "SQL" }).click();
+  await viewer.rowsAre("the query ran", (rows) => rows.length === 1 && rows[0].name === "Physics");
+  await (await viewer.panel("selection")).getByRole("button", { name: "Flame graph" }).click();
+  await viewer.page.locator("#panel .flamebody[data-shows]").waitFor();
+  await viewer.linkIs("the graph is of the span", ({ range, tracks }) => range && tracks?.length === 1);
+  await viewer.panel("selection");
+  await panel.locator(".shares button").first().click();
+  await panel.locator(".way b").filter({ hasText: "Collide" }).waitFor();
+  await panel.getByRole("button", { name: "Physics", exact: true }).click();
+  await panel.locator(".way b").filter({ hasText: "Physics" }).waitFor();
+}
+
+async function caller(viewer) {
+  const [row] = viewer.query(`select s.name, f.name || ':' || l.uint_value as place from spans s
+    join args a on a.owner_id = s.id and a.owner_table = 'spans' and a.key = 'caller_file_id'
+    join args l on l.owner_id = s.id and l.owner_table = 'spans' and l.key = 'caller_line'
+    join files f on f.id = a.uint_value order by s.ts_ns limit 1`);
+  const panel = await explained(viewer, row.name);
+  await panel.getByText(row.place, { exact: true }).waitFor();
+  assert.equal(await panel.getByText("caller_file_id").count(), 0);
+}
+
+/// Drags over the middle of the ruler, and gives what the panel says of the range.
+async function ofRange(viewer) {
+  const box = await viewer.page.locator("#picture").boundingBox();
+  await viewer.drag([box.x + box.width * 0.3, box.y + 8], [box.x + box.width * 0.7, box.y + 8]);
+  const { range } = await viewer.linkIs("a range is selected", ({ range }) => range);
+  await viewer.panel("selection");
+  const facts = await until(
+    "the range is described",
+    () => viewer.facts("#panel [data-totals]"),
+    (facts) => Object.keys(facts).length > 0,
+  );
+  return { range, facts };
+}
+
+async function logs(viewer) {
+  const { range, facts } = await ofRange(viewer);
+  const [offset] = viewer.query("select min(ts_ns) first from logs");
+  assert.ok(offset.first !== null);
+  const rows = viewer.query(
+    `select level, count(*) n from logs where ts_ns >= ${range[0]} and ts_ns < ${range[1]} group by level`,
+  );
+  assert.ok(rows.length > 1);
+  for (const { level, n } of rows) shows(facts[`log ${level}`].split(":")[0], n, `lines of ${level}`);
+  assert.equal(facts.spans, undefined, "a log has no spans");
+}
+
+async function memory(viewer) {
+  const { range, facts } = await ofRange(viewer);
+  const [row] = viewer.query(`select sum(size_bytes) bytes from allocations
+    where ts_ns >= ${range[0]} and ts_ns < ${range[1]}`);
+  shows(facts.allocated.split(" in ")[0], row.bytes, "bytes allocated");
+}
+
+/// Actions, panels, threads and names by typing.
+async function commands(viewer) {
+  const dialog = viewer.page.getByRole("dialog");
+  const run = async (text, kind) => {
+    await viewer.press("Control+k");
+    await dialog.getByRole("combobox").fill(text);
+    await dialog.locator('[aria-selected="true"]').filter({ hasText: kind }).waitFor();
+    await viewer.press("Enter");
+    await dialog.waitFor({ state: "hidden" });
+  };
+  await run("histo", "panel");
+  await viewer.linkIs("a panel is opened", ({ panel }) => panel === "histogram");
+  await run("Collide", "name");
+  await viewer.linkIs("a name is selected", ({ name, place }) => name === "Collide" && place);
+  await run("show everything", "action");
+  await viewer.linkIs("an action is done", ({ from }) => from <= 0);
+  await run("Loader", "thread");
+  await viewer.page.locator(".label.found").filter({ hasText: "Loader" }).waitFor();
+}
+
+await test((viewer, { more }) => ({ span, caller, logs, memory, commands })[more.check](viewer));
