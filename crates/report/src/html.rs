@@ -11,7 +11,7 @@ use crate::{
     Comparison, Detail, FlameUnit, Report, TraceReport, compare,
     lines::HotLine,
     svg,
-    text::{rows, shown, thousands},
+    text::{shown, thousands},
 };
 
 /// Nothing is loaded and nothing runs, even if a name could get through as markup.
@@ -78,7 +78,7 @@ fn about(summary: &Summary, detail: &Detail) -> Markup {
         Badge::Damaged => "damaged",
         Badge::DataMissing => "data-missing",
     };
-    let counts: Vec<String> = about.counts.iter().map(|count| rows(count.rows, count.table)).collect();
+    let counts: Vec<String> = about.counts.iter().map(ToString::to_string).collect();
     html! {
         p {
             (shown(&about.format_name, detail.name)) " " (shown(&about.version, detail.name)) ", " (bytes(about.bytes as f64))

@@ -1,5 +1,7 @@
 //! A summary, as plain data.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::{
@@ -72,6 +74,14 @@ pub struct RowCount {
     pub table: &'static str,
     /// How many rows it has.
     pub rows: u64,
+}
+
+impl fmt::Display for RowCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = self.table.replace('_', " ");
+        let one = words.strip_suffix("es").filter(|one| one.ends_with('s')).or(words.strip_suffix('s'));
+        write!(f, "{} {}", self.rows, one.filter(|_| self.rows == 1).unwrap_or(&words))
+    }
 }
 
 /// Whether the answers can be trusted.

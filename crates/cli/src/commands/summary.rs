@@ -54,8 +54,7 @@ impl Text<'_> {
         let (format, version) = (&about.format_name, clean(&about.version));
         let duration = about.duration_ns.map_or_else(String::new, |ns| format!(", {}", Rounded(ns as f64)));
         writeln!(self.out, "{name}{file}{name:#}: {format} {version}, {}{duration}", Bytes(about.bytes))?;
-        let counts: Vec<String> =
-            about.counts.iter().map(|count| format!("{} {}", count.rows, count.table.replace('_', " "))).collect();
+        let counts: Vec<String> = about.counts.iter().map(ToString::to_string).collect();
         writeln!(self.out, "  {dim}{}{dim:#}", counts.join(", "))?;
         self.health(&summary.health)?;
         writeln!(self.out, "\n{name}{}{name:#}", clean(&summary.verdict))?;

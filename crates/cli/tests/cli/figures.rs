@@ -157,7 +157,9 @@ fn advice_comes_with_evidence_and_a_query() {
 #[test]
 fn a_summary_has_what_matters_first() {
     let demo = demo();
-    for (file, snapshot) in [("game.prof", "summary_game"), ("service.clog", "summary_log")] {
+    for (file, snapshot) in
+        [("game.prof", "summary_game"), ("service.clog", "summary_log"), ("shop.mlyze", "summary_memory")]
+    {
         let path = demo.path(&format!("demo/{file}"));
         let output = traceloom(&["summary", "--limit", "3", &path]);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
