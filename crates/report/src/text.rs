@@ -31,17 +31,12 @@ pub(crate) fn markdown(text: &str, max: usize) -> String {
             '>' => escaped.push_str("&gt;"),
             '@' => escaped.push_str("&#64;"),
             '#' => escaped.push_str("&#35;"),
-            ':' => escaped.push_str("&#58;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' | '$' | '(' | ')' => escaped.extend(['\\', c]),
             _ => escaped.push(c),
         }
     }
-    escaped
-}
-
-/// A number with its noun; nouns that do not end in `s` get one.
-pub(crate) fn rows(count: u64, table: &str) -> String {
-    format!("{} {}", thousands(count), table.replace('_', " "))
+    // What looks like an address becomes a link.
+    escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
 }
 
 /// A count with thin spaces between the thousands.

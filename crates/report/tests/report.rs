@@ -104,20 +104,31 @@ fn a_report_has_every_section_that_the_trace_has_data_for() {
     has(&profile, &["Hottest source lines", "Flame graph"]);
 }
 
-/// A trace in which every text is hostile.
-struct Hostile(usize);
+/// A trace in which every text starts with the same one.
+struct Made {
+    text: &'static str,
+    /// How long names go on after that.
+    tail: usize,
+    spans: i64,
+}
+
+const SMALL: Made = Made { text: "work", tail: 0, spans: 40 };
+
+fn hostile(tail: usize) -> Made {
+    Made { text: EVIL, tail, spans: 2_000 }
+}
 
 const EVIL: &str =
     "\"><script>alert(1)</script><img src=x onerror=alert(1)>&amp;'\u{202e}\u{1b}[31m\u{0}</style></title>";
 
-impl Hostile {
+impl Made {
     fn fill(&self, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        let name = |number: i64| format!("{EVIL}{number}{}", "x\"<&".repeat(self.0));
+        let name = |number: i64| format!("{} {number}{}", self.text, "x\"<&".repeat(self.tail));
         let label = name(0);
         let thread =
             Thread { id: 0, tid: None, process_id: 0, name: Some(label.as_str().into()), kind: None, location: None };
         tables.push(thread)?;
-        for id in 0..2_000_i64 {
+        for id in 0..self.spans {
             let text = name(id % 500);
             tables.push(Span {
                 id,
@@ -137,23 +148,23 @@ impl Hostile {
         }
         tables.push(traces::Trace {
             id: 0,
-            path: EVIL,
-            format: EVIL.into(),
-            version: EVIL,
-            producer: Some(EVIL),
+            path: self.text,
+            format: self.text.into(),
+            version: self.text,
+            producer: Some(self.text),
             clock: "monotonic".into(),
             clock_hz: None,
             start_ticks: None,
             start_native_ns: 0,
             unix_origin_ns: None,
             first_ts_ns: Some(0),
-            last_ts_ns: Some(2_000_000),
+            last_ts_ns: Some(self.spans * 1_000),
             bytes: 0,
         })
     }
 }
 
-impl TableSource for Hostile {
+impl TableSource for Made {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> traceloom_core::Result<()> {
         let mut tables = Tables::new(7, filter.clone(), sink);
         match self.fill(&mut tables).and_then(|()| tables.finish()) {
@@ -166,11 +177,11 @@ impl TableSource for Hostile {
 #[test]
 fn hostile_names_inject_nothing_however_long_they_are() {
     for length in [0, 10, 10_000] {
-        let page = html(&Hostile(length));
+        let page = html(&hostile(length));
         check(&page, "hostile");
         assert!(page.contains("&lt;script&gt;") && page.contains("\\u{202e}"), "the name is shown, escaped");
         let mut report = Report::default();
-        report.add(&Hostile(length)).expect("it can be read");
+        report.add(&hostile(length)).expect("it can be read");
         let markdown = report.to_markdown();
         assert!(!markdown.contains('<') && markdown.len() < 60_000, "{} bytes", markdown.len());
     }
@@ -179,7 +190,7 @@ fn hostile_names_inject_nothing_however_long_they_are() {
 #[test]
 fn many_traces_stay_below_the_limit() {
     let mut report = Report::default();
-    (0..40).for_each(|_| report.add(&Hostile(100)).expect("it can be read"));
+    (0..40).for_each(|_| report.add(&hostile(100)).expect("it can be read"));
     let page = report.to_html();
     check(&page, "many");
     assert!(page.contains("more traces are not shown"));
@@ -200,4 +211,16 @@ fn a_comparison_comes_first_and_counts_what_got_worse() {
     check(&page, "comparison");
     assert!(page.contains(" new") && page.contains(" gone") && page.contains("colored by change"));
     assert!(report.to_json()["comparison"]["rows"].as_array().is_some_and(|rows| !rows.is_empty()));
+}
+
+/// A small trace with fixed times; `TRACELOOM_BLESS=1` renews its report.
+#[test]
+fn a_small_report_is_as_it_was() {
+    let page = html(&SMALL).replace(concat!("traceloom ", env!("CARGO_PKG_VERSION")), "traceloom");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/small.html");
+    if std::env::var_os("TRACELOOM_BLESS").is_some() {
+        std::fs::write(path, &page).expect("the snapshot can be written");
+    }
+    let expected = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(page == expected, "the report differs from {path}; `cargo xtask bless` renews it");
 }
