@@ -1,3 +1,4 @@
+//! The ten lines of the README: records a log and a profile in the current folder.
 use traceloom_record::{Recorder, info, span};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

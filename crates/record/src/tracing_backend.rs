@@ -88,7 +88,7 @@ impl Subscriber for RecordSubscriber {
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
         let site = span_site(attributes.metadata());
-        if site.is_some() && !attributes.is_empty() {
+        if site.is_some() && !attributes.metadata().fields().is_empty() {
             put_fields(attributes.metadata(), |fields| attributes.record(fields));
         }
         span_id(site)
@@ -157,7 +157,7 @@ fn enter(site: SiteId, span: &Id) {
 #[inline(always)]
 fn exit(site: Option<SiteId>, span: &Id) {
     let was_dropped = HAS_DROPPED.get() && was_dropped(span);
-    if let (false, Some(site)) = (was_dropped || generation() == 0, site) {
+    if let (false, Some(site)) = (was_dropped, site) {
         put(Kind::SpanEnd, site, Weight::End, ());
     }
 }

@@ -12,8 +12,9 @@ use traceloom_record::{LogBackend, RecordLayer, RecordSubscriber, Recorder};
 use tracing_subscriber::layer::SubscriberExt;
 
 fn work() {
-    let span = tracing::info_span!("outer", user = "ann", tries = 3u64);
+    let span = tracing::info_span!("outer", user = "ann", tries = 3u64, late = tracing::field::Empty);
     let _outer = span.enter();
+    span.record("late", 5i64);
     tracing::warn!(size = 7i64, ratio = 0.5, ok = true, name = "x", odd = ?Some(1), "hello {}", "world");
     tracing::debug_span!("inner").in_scope(|| tracing::error!("inside"));
 }
@@ -23,8 +24,12 @@ fn check(recording: &Recording, subscriber: impl tracing::Subscriber + Send + Sy
     let guard = Recorder::new().clog(&log).prof(&profile).start().unwrap();
     tracing::subscriber::with_default(subscriber, || (0..2).for_each(|_| work()));
     guard.close().unwrap();
-    let expected =
-        ["INFO user=ann tries=3", "WARN hello world size=7 ratio=0.5 ok=1 name=x odd=Some(1)", "ERROR inside"];
+    let expected = [
+        "INFO user=ann tries=3",
+        "INFO late=5",
+        "WARN hello world size=7 ratio=0.5 ok=1 name=x odd=Some(1)",
+        "ERROR inside",
+    ];
     assert_eq!(lines(&log), expected.repeat(2));
     let mut reader = prof::open(Source::file(File::open(&profile).unwrap()), &Options::default()).unwrap();
     let (mut names, mut blocks) = (Vec::new(), Vec::new());

@@ -10,7 +10,7 @@ use traceloom_easyprofiler::Record;
 
 #[test]
 fn ten_lines_record_a_log_and_a_profile() {
-    let code = include_str!("../examples/ten_lines.rs");
+    let (_, code) = include_str!("../examples/ten_lines.rs").split_once('\n').unwrap();
     assert!(
         include_str!("../../../README.md").contains(&format!("```rust,ignore\n{code}```")),
         "README.md shows others"

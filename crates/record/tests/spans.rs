@@ -160,9 +160,28 @@ fn dropped_spans_leave_no_half_of_them() {
         let _inner = span!("inner");
     }
     guard.close().unwrap();
+    check_dropped(&path);
+}
+
+#[test]
+fn dropped_spans_of_tracing_leave_no_half_of_them() {
+    let recording = Recording::new();
+    let path = recording.path("tracing.prof");
+    let guard = Recorder::new().prof(&path).spans(Policy::DropNewest).ring_bytes(4 << 10).start().unwrap();
+    tracing::subscriber::with_default(traceloom_record::RecordSubscriber, || {
+        for _ in 0..100_000 {
+            tracing::info_span!("outer").in_scope(|| tracing::info_span!("inner").in_scope(|| ()));
+        }
+    });
+    guard.close().unwrap();
+    check_dropped(&path);
+}
+
+/// Spans were dropped, and all others have both their ends.
+fn check_dropped(path: &Path) {
     assert!(stats().dropped > 0);
-    check::<prof::EasyProfiler>(&path);
-    let mut reader = prof::open(Source::file(File::open(&path).unwrap()), &Options::default()).unwrap();
+    check::<prof::EasyProfiler>(path);
+    let mut reader = prof::open(Source::file(File::open(path).unwrap()), &Options::default()).unwrap();
     let mut open = 0;
     while let Some(located) = reader.next().unwrap() {
         if let prof::Record::Block(block) = located.record {
