@@ -35,7 +35,7 @@ fn names(file: &[u8]) -> Vec<String> {
     while let Some(located) = reader.next().unwrap() {
         match located.record {
             Record::Descriptor(descriptor) => {
-                described.push(String::from_utf8_lossy(descriptor.name.text).into_owned())
+                described.push(String::from_utf8_lossy(descriptor.name.text).into_owned());
             }
             Record::Block(block) => found.push(described[block.descriptor as usize].clone()),
             Record::Value(value) => found.push(described[value.descriptor as usize].clone()),
