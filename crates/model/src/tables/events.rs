@@ -4,6 +4,8 @@ use crate::{Int, Maybe, Name, define::table};
 
 table! {
     /// Points in time: EasyProfiler events and bookmarks, WTF instances and marks, Memlyze collections and markers.
+    /// An EasyProfiler event that lasts is in `spans` too, under the same id, because blocks may lie inside it: self times of
+    /// `spans` need it. `span_id` is the span around both. To count each once, leave out the events whose trace and id are in `spans`.
     Events events: Event {
         /// When.
         ts_ns: Int,
