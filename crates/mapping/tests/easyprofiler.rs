@@ -10,13 +10,13 @@ use arrow_array::RecordBatch;
 use common::{below, filtered, fixture, fixtures, json, part, tables, trace};
 use traceloom_core::{ByteOrder, Source, TimeRange};
 use traceloom_easyprofiler::{
-    Block, Descriptor, Header, Name, Record, Switch, Tally, Thread, create,
-    raw::{BlockType, EASY_PROFILER_SIGNATURE, Layout, Status, Version},
+    Block, Descriptor, Header, Name, Record, Switch, Tally, Thread, Value, create,
+    raw::{BlockType, DataType, EASY_PROFILER_SIGNATURE, Layout, Status, Version},
     sample,
 };
 use traceloom_mapping::{Options, Trace, ingest, open};
 use traceloom_model::{
-    Batches, Columns, Filter, Flow, Integrity, Table, TableSink, Wanted, args, definitions, events, select, spans,
+    Batches, Columns, Filter, Flow, Integrity, Table, TableSink, Wanted, args, counters, definitions, events, findings, select, spans,
     switches, threads, traces,
 };
 
@@ -306,6 +306,21 @@ fn a_block_without_its_descriptor_stays() {
     assert_eq!((view.definition_id.get(0), view.name.get(0), view.file.get(0)), (None, "", None));
     let view = definitions::View::of(batches.table(Table::Definitions).next().unwrap()).unwrap();
     assert_eq!((view.rows, view.line.get(0)), (2, None));
+}
+
+#[test]
+fn text_that_is_not_utf8_is_shown_as_latin1_and_reported() {
+    let records = [
+        Record::Descriptor(Descriptor::new(2, BlockType::VALUE, b"drink")),
+        thread(7, b"one"),
+        Record::Blocks(1),
+        Record::Value(Value::new(2, 100, DataType::STRING, b"caf\xe9\0")),
+    ];
+    let batches = tables(&of_records(0, 50, &records)).0;
+    let view = counters::View::of(batches.table(Table::Counters).next().unwrap()).unwrap();
+    assert_eq!(view.text.get(0), Some("café"));
+    let view = findings::View::of(batches.table(Table::Findings).next().unwrap()).unwrap();
+    assert!((0..view.rows).any(|row| view.code.get(row) == "easyprofiler.value-text"));
 }
 
 fn of_bytes(bytes: Vec<u8>) -> Trace {
