@@ -42,7 +42,23 @@ pub fn open(source: Source, path: &Path, from: Option<&str>, options: &Options) 
             format.settle(&peeled.source, options)?.map_or(Ok(format), by_id)?
         }
     };
-    Ok(Opened { format, source: peeled.source, layers: peeled.layers, findings: peeled.findings })
+    let source = accompany(peeled.source, path, format);
+    Ok(Opened { format, source, layers: peeled.layers, findings: peeled.findings })
+}
+
+/// Brings along the file that belongs to this one, if there is one.
+fn accompany(source: Source, path: &Path, format: &dyn Format) -> Source {
+    let Some(suffix) = format.companion() else { return source };
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    // A pipe of that name would wait for somebody who writes.
+    if !Path::new(&name).is_file() {
+        return source;
+    }
+    match std::fs::File::open(&name) {
+        Ok(file) => source.with_companion(Source::file(file)),
+        Err(_) => source,
+    }
 }
 
 /// Recognises a format by the first bytes of a file.

@@ -21,6 +21,9 @@ pub trait Format: Sync {
     /// See [`Codec::sniff`].
     fn sniff(&self, prefix: &[u8]) -> Sniff;
 
+    /// See [`Codec::COMPANION`].
+    fn companion(&self) -> Option<&'static str>;
+
     /// See [`Codec::settle`].
     fn settle(&self, source: &Source, options: &Options) -> Result<Option<&'static str>>;
 
@@ -86,6 +89,10 @@ impl<C: Codec> Format for Erased<C> {
 
     fn sniff(&self, prefix: &[u8]) -> Sniff {
         C::sniff(prefix)
+    }
+
+    fn companion(&self) -> Option<&'static str> {
+        C::COMPANION
     }
 
     fn settle(&self, source: &Source, options: &Options) -> Result<Option<&'static str>> {

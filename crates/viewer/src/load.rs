@@ -234,6 +234,10 @@ impl ReadAt for Counted {
         self.read.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
     }
+
+    fn companion(&self) -> Option<Source> {
+        self.source.companion()
+    }
 }
 
 #[cfg(test)]

@@ -45,6 +45,9 @@ pub trait Codec: sealed::Sealed + Sized + Sync + 'static {
     /// Whether these first bytes look like it.
     fn sniff(prefix: &[u8]) -> Sniff;
 
+    /// Follows the name of a file in the name of another one that its reader may need; see [`Source::companion`].
+    const COMPANION: Option<&'static str> = None;
+
     /// Looks at the whole of a file that [`Codec::sniff`] claims; gives the id of a sibling dialect if the file
     /// turns out to be of that.
     fn settle(_source: &Source, _options: &Options) -> Result<Option<&'static str>> {

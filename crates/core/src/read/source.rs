@@ -22,6 +22,11 @@ pub trait ReadAt: Send + Sync {
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
+
+    /// Another file that belongs to this one; see [`Source::with_companion`].
+    fn companion(&self) -> Option<Source> {
+        None
+    }
 }
 
 /// A shared handle to bytes at rest; cloning it is cheap.
@@ -58,6 +63,17 @@ impl Source {
     /// Anything else.
     pub fn custom(source: impl ReadAt + 'static) -> Self {
         Self(Arc::new(source))
+    }
+
+    /// The same bytes, and a file that belongs to them, such as the journal of a log: its reader finds it there.
+    #[must_use]
+    pub fn with_companion(self, companion: Self) -> Self {
+        Self(Arc::new(Accompanied { source: self, companion }))
+    }
+
+    /// The file that belongs to this one, if there is one.
+    pub fn companion(&self) -> Option<Self> {
+        self.0.companion()
     }
 
     /// Copies a stream into an unlinked temporary file, at most [`Limits::spool_bytes`] of it.
@@ -120,6 +136,25 @@ impl Source {
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Source").field("len", &self.0.len().ok()).finish()
+    }
+}
+
+struct Accompanied {
+    source: Source,
+    companion: Source,
+}
+
+impl ReadAt for Accompanied {
+    fn len(&self) -> io::Result<u64> {
+        self.source.0.len()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.source.0.read_at(offset, buffer)
+    }
+
+    fn companion(&self) -> Option<Source> {
+        Some(self.companion.clone())
     }
 }
 

@@ -39,6 +39,10 @@ impl<F: Fn(u64) -> io::Result<()> + Send + Sync> ReadAt for Watched<F> {
         (self.seen)(offset.saturating_add(read as u64))?;
         Ok(read)
     }
+
+    fn companion(&self) -> Option<Source> {
+        self.source.companion()
+    }
 }
 
 #[cfg(test)]

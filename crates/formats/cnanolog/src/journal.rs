@@ -3,13 +3,9 @@
 //! A journal is a log without entries: a header with the start of the log that it belongs to, the levels, the dictionary.
 //! A recorder extends it before an entry of a new site goes into the log, and removes it when the log has been closed.
 
-use std::{
-    fs::File,
-    io::ErrorKind,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use traceloom_core::{Options, Records, Result, Source};
+use traceloom_core::{Limits, Options, Records, Result, Source};
 
 use crate::{
     Dictionary, Header, Level, Record, Section, Site, Tally, create,
@@ -17,24 +13,22 @@ use crate::{
     write::site_bytes,
 };
 
+/// Follows the name of the log in the name of its journal.
+pub(crate) const SUFFIX: &str = ".sites";
+
 /// Where the journal of a log is.
 pub fn path_of(log: &Path) -> PathBuf {
     let mut name = log.as_os_str().to_owned();
-    name.push(".sites");
+    name.push(SUFFIX);
     name.into()
 }
 
-/// The dictionary that the journal of a log holds, if there is a journal and it belongs to that log.
-pub fn dictionary_of(log: &Path, header: &Header, options: &Options) -> Result<Option<Dictionary>> {
-    let file = match File::open(path_of(log)) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let reader = crate::open(Source::file(file), options)?;
+/// The dictionary of a journal, if the journal can be read and belongs to the log with this header.
+pub(crate) fn dictionary_in(journal: Source, header: &Header, limits: &Limits) -> Option<Dictionary> {
+    let reader = crate::open(journal, &Options::default().with_limits(limits.clone())).ok()?;
     let start = |header: &Header| (header.start_timestamp, header.start_time_sec, header.start_time_nsec);
     let belongs = start(reader.header()) == start(header);
-    Ok(reader.into_dictionary().filter(|_| belongs))
+    reader.into_dictionary().filter(|_| belongs)
 }
 
 /// The bytes of levels and a dictionary, as they end a log.
@@ -76,19 +70,21 @@ mod tests {
 
     #[test]
     fn a_journal_explains_its_log_and_no_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let log = folder.path().join("app.clog");
         let header = Header { start_timestamp: 7, ..Header::new(ByteOrder::Little) };
         let mut types = [0; SLOTS_LIBRARY];
         types[0] = ArgType::INT32.0;
         let site = Site { id: 0, level: 9, num_args: 1, line: 3, arg_types: &types, file: b"a.rs", format: b"n %d" };
         let level = Level { level: 9, name: b"AUDIT", padding: [0; 2] };
-        let options = Options::default();
-        assert!(dictionary_of(&log, &header, &options).unwrap().is_none());
-        std::fs::write(path_of(&log), journal(&header, &[level], &[site]).unwrap()).unwrap();
-        let dictionary = dictionary_of(&log, &header, &options).unwrap().unwrap();
-        assert_eq!((dictionary.site(0), dictionary.level_name(9)), (Some(site), Some(&b"AUDIT"[..])));
-        let other = Header { start_timestamp: 8, ..header };
-        assert!(dictionary_of(&log, &other, &options).unwrap().is_none());
+        let dictionary = |log: &Header| {
+            let bytes = create(Vec::new(), log).unwrap().finish().unwrap();
+            let journal = Source::bytes(journal(&header, &[level], &[site]).unwrap());
+            let log = crate::open(Source::bytes(bytes).with_companion(journal), &Options::default()).unwrap();
+            log.into_dictionary()
+        };
+        let found = dictionary(&header).unwrap();
+        assert_eq!((found.site(0), found.level_name(9)), (Some(site), Some(&b"AUDIT"[..])));
+        assert!(dictionary(&Header { start_timestamp: 8, ..header.clone() }).is_none());
+        let cut = Source::bytes([0; 7]);
+        assert!(dictionary_in(cut, &header, &Limits::default()).is_none(), "a log can be read without its journal");
     }
 }

@@ -70,6 +70,8 @@ traceloom_core::codec! {
     /// CNanoLog `.clog`.
     pub struct CNanoLog;
 
+    const COMPANION: Option<&'static str> = Some(journal::SUFFIX);
+
     fn header_bytes(header: &Header) -> u64 {
         header.stored_bytes as u64
     }

@@ -7,7 +7,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use traceloom_cnanolog::{Extra, Record, journal, open_with, text};
+use traceloom_cnanolog::{Record, journal, open, text};
 use traceloom_core::{Options, Records, Source};
 
 /// A process has one recorder at a time, so tests of one process take turns.
@@ -40,13 +40,11 @@ pub(crate) fn example(name: &str) -> PathBuf {
 /// The log as text, with the journal's help where it has no dictionary.
 fn print(path: &Path, pattern: &[u8]) -> Vec<String> {
     let options = Options::default();
-    let source = Source::file(File::open(path).unwrap());
-    let header = traceloom_cnanolog::open(source.clone(), &options).unwrap().header().clone();
-    let mut extra = Extra::default();
-    if let Some(dictionary) = journal::dictionary_of(path, &header, &options).unwrap() {
-        extra = extra.with_dictionary(dictionary);
+    let mut source = Source::file(File::open(path).unwrap());
+    if let Ok(journal) = File::open(journal::path_of(path)) {
+        source = source.with_companion(Source::file(journal));
     }
-    let mut reader = open_with(source, &options, extra).unwrap();
+    let mut reader = open(source, &options).unwrap();
     let mut printer = text::Lines::new(text::Pattern::library(pattern), reader.clock(), text::utc);
     let mut out = Vec::new();
     while let Some(located) = reader.next().unwrap() {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use traceloom::{
     Trace,
-    cnanolog::{CNanoLog, Dictionary, Extra, Header, Numbering, Reader, journal, open_with},
+    cnanolog::{CNanoLog, Dictionary, Extra, Header, Numbering, Reader, open_with},
 };
 use traceloom_core::{Error, Options, Records, Result};
 
@@ -52,10 +52,9 @@ impl<'a> Files<'a> {
         let header = reader.header().clone();
         if reader.has_own_dictionary() {
             self.last = reader.into_dictionary().map(|dictionary| (header, dictionary));
-        } else if let Some(dictionary) = journal::dictionary_of(path, &header, log.trace.options())? {
-            log.extra.dictionary.get_or_insert(dictionary);
-        } else if let Some((_, dictionary)) = self.last.as_ref().filter(|(other, _)| is_same_run(other, &header)) {
-            log.extra.dictionary.get_or_insert_with(|| dictionary.clone());
+        } else if reader.dictionary().is_none() {
+            let last = self.last.as_ref().filter(|(other, _)| is_same_run(other, &header));
+            log.extra.dictionary = last.map(|(_, dictionary)| dictionary.clone());
         }
         Ok(log)
     }

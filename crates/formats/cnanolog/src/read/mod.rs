@@ -14,7 +14,7 @@ use self::{damage::Outlook, entries::Frame, locate::Span, survey::Region};
 use crate::{
     Clock, Dictionary, Entry, Header, Numbering, Record, Section,
     dictionary::{parse_level, parse_site},
-    probe,
+    journal, probe,
     raw::{HEADER_BYTES, SECTION_HEADER_BYTES},
 };
 
@@ -24,8 +24,13 @@ pub fn open(source: Source, options: &Options) -> Result<Reader> {
 }
 
 /// Opens a file with what the caller knows about it.
-pub fn open_with(source: Source, options: &Options, extra: Extra) -> Result<Reader> {
+pub fn open_with(source: Source, options: &Options, mut extra: Extra) -> Result<Reader> {
     let header = probe::header(&source)?;
+    if extra.dictionary.is_none()
+        && let Some(journal) = source.companion()
+    {
+        extra.dictionary = journal::dictionary_in(journal, &header, &options.limits);
+    }
     Reader::with_header(source, header, options, extra)
 }
 
