@@ -61,6 +61,7 @@ mod tests {
         assert_eq!(shown("a\u{202e}b\u{1b}[31m\n", 80), "a\\u{202e}b\\u{1b}[31m\\u{a}");
         assert_eq!(shown("abcdef", 3), "abc…");
         assert_eq!(markdown("<b> @me #1 [x](y) a|b", 80), "&lt;b&gt; &#64;me &#35;1 \\[x\\]\\(y\\) a\\|b");
+        assert_eq!(markdown("a: http://x", 80), "a: http&#58;//x");
         assert_eq!([thousands(999), thousands(1_234_567)], ["999", "1\u{202f}234\u{202f}567"]);
     }
 }

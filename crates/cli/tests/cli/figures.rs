@@ -1,4 +1,4 @@
-//! `stats`, `diff`, `advise` and `summary`.
+//! `stats`, `diff`, `advise`, `summary` and `report`.
 
 use serde_json::Value as Json;
 
@@ -171,4 +171,24 @@ fn a_summary_has_what_matters_first() {
     assert_eq!(summary["findings"][0]["severity"], json(&["advise", "--json", &game])["advice"][0]["severity"]);
     let shown = stdout(&traceloom(&["info", "--more", &game]));
     assert!(shown.contains("most self time") && shown.contains("no problems found"), "{shown}");
+}
+
+#[test]
+fn a_report_is_one_file_and_fails_as_diff_does() {
+    let demo = demo();
+    let (game, page) = (demo.path("demo/game.prof"), demo.path("game.html"));
+    let output = traceloom(&["report", &game, "-o", &page]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let html = std::fs::read(&page).expect("it was written");
+    assert!(html.starts_with(b"<!DOCTYPE html>") && html == traceloom(&["report", &game]).stdout, "the same each time");
+    assert!(stdout(&traceloom(&["report", "--markdown", &game])).starts_with("## Traceloom report"));
+    assert_eq!(json(&["report", "--json", &game])["traces"][0], json(&["summary", "--json", &game]));
+    let (before, after) = (fixture("v210_two_dumps_first.prof"), fixture("v210_two_dumps_second.prof"));
+    for limit in ["0%", "100000%"] {
+        let code = |verb: &str| traceloom(&[verb, "--fail-over", limit, &before, &after]).status.code();
+        assert_eq!(code("report"), code("diff"), "{limit}");
+    }
+    let sets = ["report", "--json", "--baseline", &before, &game, "--candidate", &after, &game];
+    assert_eq!(json(&sets)["comparison"]["runs"], serde_json::json!([2, 2]));
+    assert_eq!(traceloom(&["report", &game, "-o", &game]).status.code(), Some(2), "an input is not overwritten");
 }
