@@ -14,7 +14,7 @@ async function explained(viewer, name) {
 /// Callers, callees, others of the name and what happened during it, as the tables have them; its buttons work.
 async function span(viewer) {
   const panel = await explained(viewer, "Physics");
-  await panel.getByRole("button", { name: "Update", exact: true }).waitFor();
+  await panel.locator(".way button").filter({ hasText: "Update" }).waitFor();
   assert.deepEqual(await panel.locator(".way button").allTextContents(), ["Main", "Frame", "Update"]);
   const [expected] =
     viewer.query(`select count(*) n, sum(c.dur_ns) total from spans c join spans p on c.parent_id = p.id
@@ -33,7 +33,7 @@ async function span(viewer) {
   await viewer.panel("selection");
   await panel.locator(".shares button").first().click();
   await panel.locator(".way b").filter({ hasText: "Collide" }).waitFor();
-  await panel.getByRole("button", { name: "Physics", exact: true }).click();
+  await panel.locator(".way button").filter({ hasText: "Physics" }).click();
   await panel.locator(".way b").filter({ hasText: "Physics" }).waitFor();
 }
 
@@ -41,7 +41,7 @@ async function caller(viewer) {
   const [row] = viewer.query(`select s.name, f.name || ':' || l.uint_value as place from spans s
     join args a on a.owner_id = s.id and a.owner_table = 'spans' and a.key = 'caller_file_id'
     join args l on l.owner_id = s.id and l.owner_table = 'spans' and l.key = 'caller_line'
-    join files f on f.id = a.uint_value order by s.ts_ns limit 1`);
+    join files f on f.id = a.uint_value order by s.ts_ns limit 1 offset 1`);
   const panel = await explained(viewer, row.name);
   await panel.getByText(row.place, { exact: true }).waitFor();
   assert.equal(await panel.getByText("caller_file_id").count(), 0);
@@ -63,10 +63,8 @@ async function ofRange(viewer) {
 
 async function logs(viewer) {
   const { range, facts } = await ofRange(viewer);
-  const [offset] = viewer.query("select min(ts_ns) first from logs");
-  assert.ok(offset.first !== null);
   const rows = viewer.query(
-    `select level, count(*) n from logs where ts_ns >= ${range[0]} and ts_ns < ${range[1]} group by level`,
+    `select level_name as level, count(*) n from logs where ts_ns >= ${range[0]} and ts_ns < ${range[1]} group by level_name`,
   );
   assert.ok(rows.length > 1);
   for (const { level, n } of rows) shows(facts[`log ${level}`].split(":")[0], n, `lines of ${level}`);
