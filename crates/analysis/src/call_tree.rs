@@ -1,6 +1,7 @@
 //! A call tree: a flame graph as rows to read, the most expensive callee first.
 
 use serde::Serialize;
+use serde_json::{Value as Json, json};
 
 use crate::flame::{Graph, Shown};
 
@@ -46,6 +47,13 @@ pub struct Row<'g> {
     pub own: u64,
     /// Spans, calls or allocations.
     pub count: u64,
+}
+
+impl CallTree<'_> {
+    /// As it is written for programs; weights are in this unit.
+    pub fn to_json(&self, unit: &str) -> Json {
+        json!({ "unit": unit, "total": self.total, "hidden": self.hidden, "rows": self.rows })
+    }
 }
 
 /// Lists a graph.

@@ -8,6 +8,7 @@ mod calls;
 mod graph;
 mod look;
 mod merge;
+mod stacks;
 mod step;
 mod tree;
 
@@ -26,6 +27,7 @@ pub use self::{
     calls::CallStacks,
     graph::Graph,
     look::{Shown, ShownFrame},
+    stacks::{Stacks, no_allocations, stacks},
     step::GraphStep,
     tree::{MAX_FRAMES, Stack, Tree},
 };

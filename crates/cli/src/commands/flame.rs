@@ -4,12 +4,12 @@ use std::io::Write;
 
 use inferno::flamegraph::Direction;
 use traceloom_analysis::{
-    flame::{CallStacks, Flame, MAX_FRAMES, Options, Tree, Weight},
+    flame::{self, MAX_FRAMES, Options, Tree, Weight},
     memory::{self, Held, memory},
 };
-use traceloom_core::{Error, Result, TimeRange};
+use traceloom_core::{Error, Result};
 use traceloom_mapping::TraceSet;
-use traceloom_model::{Filter, TableSource};
+use traceloom_model::Filter;
 
 use crate::{
     Outcome,
@@ -37,55 +37,20 @@ pub(super) fn stacks(traces: &TraceSet, by: FlameWeight, options: Options) -> Re
     if let Some(held) = by.held() {
         return memory_stacks(traces, held, options);
     }
-    let tree = measured(traces, options)?;
-    if !tree.is_empty() {
-        return Ok(tree);
+    let stacks = flame::stacks(traces, options)?;
+    if stacks.is_estimated {
+        output::note("estimated: the profiler added calls up by caller, not by stack");
     }
-    // A range without stacks is an answer, as long as there are some outside it.
-    let whole = Options { range: TimeRange::ALL, ..options };
-    let has_others = !options.range.is_all() && !measured(traces, whole)?.is_empty();
-    if has_others { Ok(tree) } else { estimated(traces, &options) }
+    Ok(stacks.tree)
 }
 
 fn memory_stacks(traces: &TraceSet, held: Held, options: Options) -> Result<Tree> {
     let report = memory(traces, &Filter::in_range(options.range), &memory::Options::default())?;
     if report.totals.allocations == 0 && options.range.is_all() {
-        return Err(no_allocations());
+        return Err(flame::no_allocations());
     }
     let tree = memory::stacks(&[report], held);
     Ok(if options.is_reversed { tree.reversed() } else { tree })
-}
-
-fn no_allocations() -> Error {
-    Error::unsupported("no allocations in it; for time use `--by time`")
-}
-
-fn measured(traces: &TraceSet, options: Options) -> Result<Tree> {
-    let mut flame = Flame::new(options);
-    traces.pour(&Filter::in_range(options.range), &mut flame)?;
-    Ok(flame.finish())
-}
-
-/// Stacks of traces that have only sums, which know the callers of a sub, but not its stacks.
-fn estimated(traces: &TraceSet, options: &Options) -> Result<Tree> {
-    let mut calls = CallStacks::default();
-    if options.weight == Weight::Bytes {
-        return Err(no_allocations());
-    }
-    traces.pour(&Filter::default(), &mut calls)?;
-    if calls.is_empty() {
-        return Err(Error::unsupported("no stacks in it: it has neither spans nor calls nor allocations"));
-    }
-    if !options.range.is_all() || options.by_thread {
-        let problem = "it has only sums of calls, without times and threads; leave out `--range` and `--by-thread`";
-        return Err(Error::usage(problem));
-    }
-    let tree = calls.finish(options);
-    if tree.is_empty() {
-        return Err(Error::unsupported("no stacks in it: its calls form a circle without a start"));
-    }
-    output::note("estimated: the profiler added calls up by caller, not by stack");
-    Ok(tree)
 }
 
 fn options(arguments: &Arguments) -> Options {

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use serde_json::json;
 use traceloom_analysis::{
     call_tree::{CallTree, Options, Row, call_tree},
     flame::{self, Graph, GraphStep},
@@ -37,8 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     let tree = call_tree(&graph, &options);
     let mut out = output::stdout();
     if arguments.json {
-        let unit = unit(arguments.by);
-        writeln!(out, "{}", json!({"unit": unit, "total": tree.total, "hidden": tree.hidden, "rows": tree.rows}))?;
+        writeln!(out, "{}", tree.to_json(unit(arguments.by)))?;
     } else {
         write_text(&tree, arguments, &mut out)?;
     }
