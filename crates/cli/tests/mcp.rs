@@ -80,7 +80,7 @@ fn the_official_sdk_drives_everything_with_the_oldest_and_the_newest_revision() 
         let mut calls = Vec::new();
         for path in &paths {
             let all = json!({ "trace": path, "limit": 1000 });
-            for tool in ["open", "summary", "stats", "check", "spans", "log"] {
+            for tool in ["open", "summary", "stats", "tree", "check", "spans", "log"] {
                 let arguments = if tool == "open" { json!({ "trace": path }) } else { all.clone() };
                 calls.push(json!([tool, arguments]));
             }
@@ -97,6 +97,7 @@ fn the_official_sdk_drives_everything_with_the_oldest_and_the_newest_revision() 
             ("diff", json!({ "before": [spans], "after": [spans] })),
             ("slice", json!({ "trace": spans, "output": output("prof"), "from_ns": 0, "to_ns": 1_000_000 })),
             ("convert", json!({ "trace": spans, "output": output("json"), "to": "chrome" })),
+            ("report", json!({ "traces": [spans], "output": output("html") })),
             ("link", json!({ "trace": spans })),
         ] {
             calls.push(json!([tool, arguments]));
@@ -126,17 +127,13 @@ fn compare(calls: &[Json], answers: &[Json]) {
         let (tool, arguments) = (call[0].as_str().unwrap_or_default(), &call[1]);
         let path = arguments["trace"].as_str().or(arguments["traces"][0].as_str()).unwrap_or_default();
         let expected = match tool {
-            "stats" | "check" => program(&[tool, "--json", path]),
+            "stats" | "check" | "summary" => program(&[tool, "--json", path]),
             "memory" => program(&[tool, "--json", "--points", "20", path]),
-            "lines" => program(&[tool, "--json", path]),
+            "lines" | "tree" => program(&[tool, "--json", path]),
             "sql" => {
                 let rows =
                     program(&["query", path, arguments["query"].as_str().unwrap_or_default(), "--format", "json"]);
                 vec![rows.into()]
-            }
-            "summary" => {
-                let (info, advice) = (program(&["info", "--json", path]), program(&["advise", "--json", path]));
-                vec![json!({ "info": info[0], "advice": advice[0]["advice"] })]
             }
             _ => {
                 assert_ne!(answer[0], true, "{tool}: {}", answer[2]);

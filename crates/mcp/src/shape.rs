@@ -30,7 +30,7 @@ fn of_type(kind: &str) -> Json {
         _ => match kind.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) {
             Some(inner) if inner.contains(':') => json!({ "type": "array", "items": object(inner) }),
             Some(inner) => json!({ "type": "array", "items": of_type(inner) }),
-            None => object(kind.trim_matches(['{', '}'])),
+            None => object(kind.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')).unwrap_or(kind)),
         },
     };
     if is_nullable {

@@ -7,8 +7,11 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use traceloom::{
     OpenOptions, Trace, Traces, Verdict,
-    analysis::{advise, diff, lines, memory, stats},
-    tables::{Columns, Filter, Flow, RecordBatch, Table, TableSink, TableSource},
+    analysis::{
+        advise, diff, lines, memory, stats,
+        summary::{self, RowCount},
+    },
+    tables::{Filter, Table, TableSource},
 };
 use traceloom_core::{Error, Result, TimeRange};
 use traceloom_model::ColumnDef;
@@ -19,19 +22,20 @@ use crate::shelf::handle;
 pub(super) static TOOLS: &[Kind] = &[
     Kind::new::<Open>(
         "open",
-        "Open a trace file and say what it is: format, duration, contents, problems, the most important findings, and \
-         what to ask next. Gives a handle for the other tools.",
-        "handle:str, file:str, format:str, version:str, size_bytes:int, facts:map, finding_counts:map, advice:[rank:int, \
-         rule:str, severity:str, message:str], ask_next:[tool:str, why:str]",
+        "Open a trace file and say what it is: format, duration, contents, health, the most important findings, and what to ask \
+         next. Gives a handle for the other tools.",
+        "handle:str, file:str, format:str, version:str, size_bytes:int, duration_ns:int?, counts:[table:str, rows:int], \
+         health:{badge:str, problems:[code:str, severity:str, message:str, count:int]}, verdict:str, findings:[rule:str, \
+         severity:str, message:str], ask_next:[tool:str, why:str]",
         open,
     ),
     Kind::new::<OfTrace>(
         "summary",
-        "Everything that `traceloom info --json` and `traceloom advise --json` say: facts, lists, problems, and advice with \
-         evidence and a query for each.",
-        "info:{file:str, format:str, version:str, bytes:int, compression:[str], facts:map, findings:[code:str, severity:str, \
-         message:str], finding_counts:map}, advice:[rank:int, rule:str, severity:str, message:str, saved:any, count:any, \
-         evidence:[what:str, ts_ns:int?, value:num?, unit:str], query:str]",
+        "What matters first about a trace: health, advice with evidence and a query for each, names, threads, slow spans, memory, \
+         logs. Equals `traceloom summary --json`.",
+        "file:str, format:str, version:str, bytes:int, duration_ns:int?, counts:[table:str, rows:int], health:{badge:str, \
+         problems:[code:str, count:int]}, verdict:str, findings:[message:str], names:[name:str, calls:int, total_ns:int, \
+         self_ns:int], threads:[name:str, spans:int, busy_ns:int], slow:[any], memory:{allocations:int}?, logs:{lines:int}?",
         summary,
     ),
     Kind::new::<Stats>(
@@ -102,71 +106,52 @@ struct OfTrace {
 fn open(call: &Call<'_>) -> Result<Answer> {
     let arguments: Open = call.arguments()?;
     let trace = call.trace(arguments.trace.as_deref())?;
-    let info = trace.info()?;
-    let mut found = info.to_json(trace.path());
-    let advice = advise::to_json(trace.path(), &advise::of_trace(&trace, &advise::Options::default())?);
-    let mut answer = json!({ "handle": handle(&trace) });
-    for key in ["file", "format", "version", "facts", "finding_counts"] {
-        answer[key] = found[key].take();
-    }
-    answer["size_bytes"] = info.bytes.into();
-    answer["advice"] = advice["advice"].as_array().into_iter().flatten().map(short_advice).collect();
-    answer["ask_next"] = ask_next(&trace)?;
-    Ok(Answer::new(answer, Some(5)))
+    let summary = summary::of_trace(&trace, &advise::Options::default())?;
+    let about = &summary.about;
+    let found = json!({
+        "handle": handle(&trace),
+        "file": about.file,
+        "format": about.format,
+        "version": about.version,
+        "size_bytes": about.bytes,
+        "duration_ns": about.duration_ns,
+        "counts": about.counts,
+        "health": summary.health,
+        "verdict": summary.verdict,
+        "findings": summary.findings.iter().map(short).collect::<Vec<_>>(),
+        "ask_next": ask_next(&about.counts),
+    });
+    Ok(Answer::new(found, None))
 }
 
-/// The advice without its evidence, which `summary` has.
-fn short_advice(advice: &Json) -> Json {
-    json!({
-        "rank": advice["rank"], "rule": advice["rule"], "severity": advice["severity"], "message": advice["message"],
-    })
+/// Advice without its evidence, which `summary` has.
+fn short(advice: &advise::Advice) -> Json {
+    json!({ "rule": advice.rule.as_str(), "severity": advice.weight.as_str(), "message": advice.message })
 }
 
 /// Tools that have something to say about the contents of a trace.
-fn ask_next(trace: &Trace) -> Result<Json> {
-    let mut contents = Contents::default();
-    trace.pour(&Filter::default(), &mut contents)?;
+fn ask_next(counts: &[RowCount]) -> Vec<Json> {
     let mut next = vec![json!({ "tool": "summary", "why": "advice with evidence and queries" })];
-    let found = SUBJECTS.iter().filter(|(table, ..)| contents.found.contains(table));
+    let has_rows = |table: Table| counts.iter().any(|count| count.table == table.name() && count.rows > 0);
+    let found = SUBJECTS.iter().filter(|(table, ..)| has_rows(*table));
     next.extend(found.map(|(_, tool, why)| json!({ "tool": tool, "why": why })));
-    Ok(next.into())
+    next
 }
 
 static SUBJECTS: &[(Table, &str, &str)] = &[
     (Table::Spans, "stats", "which names take the time"),
+    (Table::Spans, "tree", "who calls what, and what it costs"),
     (Table::Calls, "stats", "which functions take the time"),
     (Table::LineTimes, "lines", "which source lines take the time"),
     (Table::Allocations, "memory", "what is in use at the peak and what is never freed"),
     (Table::Logs, "log", "what the log says"),
 ];
 
-/// Which of the tables have rows.
-#[derive(Default)]
-struct Contents {
-    found: Vec<Table>,
-}
-
-impl TableSink for Contents {
-    fn wants(&self, table: Table) -> Columns {
-        let is_subject = SUBJECTS.iter().any(|(subject, ..)| *subject == table);
-        // A table comes if any of its columns is wanted.
-        if is_subject { Columns::of(&[0]) } else { Columns::NONE }
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        if batch.num_rows() > 0 && !self.found.contains(&table) {
-            self.found.push(table);
-        }
-        Ok(Flow::Continue)
-    }
-}
-
 fn summary(call: &Call<'_>) -> Result<Answer> {
     let arguments: OfTrace = call.arguments()?;
     let trace = call.trace(arguments.trace.as_deref())?;
-    let all = advise::of_trace(&trace, &advise::Options::default())?;
-    let mut advice = advise::to_json(trace.path(), &all);
-    let found = json!({ "info": trace.info()?.to_json(trace.path()), "advice": advice["advice"].take() });
+    let summary = summary::of_trace(&trace, &advise::Options::default())?;
+    let found = serde_json::to_value(summary).map_err(|error| Error::internal(error.to_string()))?;
     Ok(Answer::new(found, arguments.limit))
 }
 

@@ -5,8 +5,8 @@ use std::{io::Write, path::Path};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use traceloom::Conversion;
-use traceloom_core::{Edited, Error, Result, Slice, TimeRange};
+use traceloom::{Conversion, Trace, Traces};
+use traceloom_core::{Error, Loss, Result, Slice, TimeRange};
 
 use super::{Answer, Call, Kind, file};
 
@@ -27,6 +27,14 @@ pub(super) static TOOLS: &[Kind] = &[
          into a new file below an allowed folder. Reports what the output cannot hold.",
         WRITTEN,
         convert,
+    )
+    .writing(),
+    Kind::new::<Report>(
+        "report",
+        "Write a report to send to people, as one HTML file (or Markdown, if the name ends with .md), into a new file below an \
+         allowed folder. Two traces are compared.",
+        WRITTEN,
+        report,
     )
     .writing(),
 ];
@@ -52,7 +60,7 @@ fn slice(call: &Call<'_>) -> Result<Answer> {
     let arguments: Cut = call.arguments()?;
     let trace = call.trace(arguments.trace.as_deref())?;
     let slice = Slice { range: TimeRange::new(arguments.from_ns, arguments.to_ns), threads: arguments.threads };
-    write(call, &arguments.output, |out| trace.slice(&slice, out))
+    write(call, &arguments.output, |out| Ok(trace.slice(&slice, out)?.loss))
 }
 
 /// What to write.
@@ -74,26 +82,55 @@ fn convert(call: &Call<'_>) -> Result<Answer> {
         Some(to) => Conversion::to(to)?.named(&arguments.output),
         None => Conversion::for_path(&arguments.output),
     };
-    write(call, &arguments.output, |out| trace.convert(&conversion, out))
+    write(call, &arguments.output, |out| Ok(trace.convert(&conversion, out)?.loss))
+}
+
+/// What to report on.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Report {
+    /// Handles or paths of the traces; may be left out if only one is open.
+    #[serde(default)]
+    traces: Vec<String>,
+    /// The new file.
+    output: String,
+}
+
+fn report(call: &Call<'_>) -> Result<Answer> {
+    let arguments: Report = call.arguments()?;
+    let traces: Traces = if arguments.traces.is_empty() {
+        Traces::from_iter([call.trace(None)?])
+    } else {
+        arguments.traces.iter().map(|one| call.trace(Some(one))).collect::<Result<_>>()?
+    };
+    let mut report = traceloom_report::Report::default();
+    if let [before, after] = &*traces {
+        let set = |trace: &Trace| Traces::from_iter([trace.clone()]).set();
+        report.compare(set(before)?.traces(), set(after)?.traces(), None)?;
+    }
+    traces.iter().try_for_each(|trace| report.add(trace))?;
+    let is_markdown = Path::new(&arguments.output).extension().is_some_and(|extension| extension == "md");
+    let page = if is_markdown { report.to_markdown() } else { report.to_html() };
+    write(call, &arguments.output, |out| Ok(out.write_all(page.as_bytes()).map(|()| Loss::default())?))
 }
 
 /// Writes a new file: all of it or nothing, and never over another.
-fn write(call: &Call<'_>, output: &str, work: impl FnOnce(&mut dyn Write) -> Result<Edited>) -> Result<Answer> {
+fn write(call: &Call<'_>, output: &str, work: impl FnOnce(&mut dyn Write) -> Result<Loss>) -> Result<Answer> {
     let path = call.state.shelf.access.writable(Path::new(output))?;
     let in_file = |error: std::io::Error| Error::from(error).in_file(&path);
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut staged = tempfile::NamedTempFile::new_in(folder).map_err(in_file)?;
-    let edited = {
+    let loss = {
         let mut out = std::io::BufWriter::with_capacity(256 << 10, staged.as_file_mut());
-        let edited = work(&mut out)?;
+        let loss = work(&mut out)?;
         out.flush().map_err(in_file)?;
-        edited
+        loss
     };
     call.job.check()?;
     let size_bytes = staged.as_file().metadata().map_err(in_file)?.len();
     staged.persist_noclobber(&path).map_err(|error| in_file(error.error))?;
     let losses =
-        edited.loss.entries().map(|(what, count, example)| json!({ "what": what, "count": count, "example": example }));
+        loss.entries().map(|(what, count, example)| json!({ "what": what, "count": count, "example": example }));
     let losses: Vec<Json> = losses.collect();
     Ok(Answer::new(json!({ "file": file(&path), "size_bytes": size_bytes, "losses": losses }), None))
 }

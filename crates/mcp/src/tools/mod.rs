@@ -4,6 +4,7 @@ mod answers;
 mod files;
 #[cfg(feature = "sql")]
 mod rows;
+mod tree;
 mod view;
 
 use std::{borrow::Cow, path::Path, sync::Arc};
@@ -152,7 +153,7 @@ pub(crate) fn refusal(message: &str) -> CallToolResult {
 
 /// All tools.
 pub(crate) fn all() -> impl Iterator<Item = &'static Kind> {
-    let tools = answers::TOOLS.iter().chain(files::TOOLS).chain(view::TOOLS);
+    let tools = answers::TOOLS.iter().chain(tree::TOOLS).chain(files::TOOLS).chain(view::TOOLS);
     #[cfg(feature = "sql")]
     let tools = tools.chain(rows::TOOLS);
     tools

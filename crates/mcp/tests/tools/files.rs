@@ -42,6 +42,19 @@ async fn slices_and_conversions_are_those_of_the_library() {
 }
 
 #[tokio::test]
+async fn a_report_is_that_of_the_program() {
+    let bench = Bench::new().await;
+    let path = bench.sample("easyprofiler");
+    let mut report = traceloom_report::Report::default();
+    report.add(&Trace::open(&path).expect("opens")).expect("a report");
+    for (output, expected) in [("a.html", report.to_html()), ("a.md", report.to_markdown())] {
+        bench.ask("report", json!({ "traces": [text(&path)], "output": output })).await;
+        assert_eq!(fs::read_to_string(bench.folder.path().join(output)).expect("it was written"), expected);
+    }
+    bench.ask("report", json!({ "traces": [text(&path), text(&path)], "output": "both.html" })).await;
+}
+
+#[tokio::test]
 async fn nothing_is_written_elsewhere_or_over_a_file() {
     let bench = Bench::new().await;
     let path = bench.sample("easyprofiler");

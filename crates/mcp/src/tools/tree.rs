@@ -1,0 +1,113 @@
+//! `tree`: who calls what, and what it costs.
+
+use rmcp::schemars::{self, JsonSchema};
+use serde::Deserialize;
+use traceloom::{
+    Traces,
+    analysis::{
+        call_tree::{self, CallTree, call_tree},
+        flame::{self, Graph, GraphStep, Weight},
+    },
+};
+use traceloom_core::{Error, Result, TimeRange};
+
+use super::{Answer, Call, Kind, MAX_ROWS};
+use crate::inert::inert;
+
+/// Rows of a tree, which are short.
+const DEFAULT_ROWS: usize = 100;
+
+pub(super) static TOOLS: &[Kind] = &[Kind::new::<Tree>(
+    "tree",
+    "The call tree as text and as rows: for each frame its total and self weight (nanoseconds, calls or bytes, as `unit` says) \
+     and its calls. Equals `traceloom tree --json`.",
+    "unit:str, total:int, hidden:int, rows:[depth:int, name:str, total:int, self:int, count:int]",
+    tree,
+)];
+
+/// Which tree.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Tree {
+    /// Handle or path of the trace; may be left out if only one is open.
+    trace: Option<String>,
+    /// Meaning of the weight (default `time`).
+    by: Option<By>,
+    /// Start at the functions that have the weight and show their callers.
+    #[serde(default)]
+    bottom_up: bool,
+    /// Only what this name calls.
+    focus: Option<String>,
+    /// Leave out rows with a smaller share of everything, such as 0.01 (default 0.005).
+    min_share: Option<f64>,
+    /// Levels to show (default: all).
+    depth: Option<usize>,
+    /// Group by thread.
+    #[serde(default)]
+    by_thread: bool,
+    /// Only spans that start at or after this time, in nanoseconds from the start of the trace.
+    from_ns: Option<i64>,
+    /// Only spans that start before this time, in nanoseconds from the start of the trace.
+    to_ns: Option<i64>,
+    /// Most rows (default 100, at most 1000).
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum By {
+    Bytes,
+    Count,
+    #[serde(rename = "self")]
+    SelfTime,
+    Time,
+}
+
+fn tree(call: &Call<'_>) -> Result<Answer> {
+    let arguments: Tree = call.arguments()?;
+    let trace = call.trace(arguments.trace.as_deref())?;
+    let (weight, unit) = match arguments.by.unwrap_or(By::Time) {
+        By::Bytes => (Weight::Bytes, "bytes"),
+        By::Count => (Weight::Count, "calls"),
+        By::SelfTime => (Weight::SelfTime, "ns"),
+        By::Time => (Weight::Time, "ns"),
+    };
+    let range = TimeRange::new(arguments.from_ns, arguments.to_ns);
+    let options = flame::Options { weight, by_thread: arguments.by_thread, range, ..flame::Options::default() };
+    let path = trace.path().to_owned();
+    let set = Traces::from_iter([trace]).set()?;
+    let stacks = flame::stacks(&set, options).map_err(|error| error.in_file(path))?;
+    let mut graph = Graph::from(stacks.tree);
+    if let Some(name) = arguments.focus {
+        if !graph.has(&name) {
+            return Err(Error::unsupported(format!("no stack has {name}")));
+        }
+        graph = graph.after(&[GraphStep::Focus(name)]);
+    }
+    let options = call_tree::Options {
+        is_bottom_up: arguments.bottom_up,
+        min_share: arguments.min_share.unwrap_or(0.005),
+        max_depth: arguments.depth.unwrap_or(usize::MAX),
+    };
+    let tree = call_tree(&graph, &options);
+    let rows = arguments.limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
+    let mut answer = Answer::new(tree.to_json(unit), Some(rows));
+    let estimated = "Estimated: the profiler added calls up by caller, not by stack.\n";
+    answer.text = Some(format!("{}{}", if stacks.is_estimated { estimated } else { "" }, text(&tree, unit, rows)));
+    Ok(answer)
+}
+
+/// One line per row, indented by depth.
+fn text(tree: &CallTree<'_>, unit: &str, rows: usize) -> String {
+    let mut text = format!("{:>16} {:>7} {:>16} {:>9}  name\n", format!("total ({unit})"), "share", "self", "calls");
+    for row in tree.rows.iter().take(rows) {
+        let share = 100.0 * row.total as f64 / tree.total.max(1) as f64;
+        let (total, own, count, name) = (row.total, row.own, row.count, inert(row.name));
+        let indent = 2 * row.depth;
+        text.push_str(&format!("{total:>16} {share:>5.1} % {own:>16} {count:>9}  {:indent$}{name}\n", ""));
+    }
+    if tree.hidden > 0 {
+        text.push_str(&format!("{} more rows are smaller or deeper\n", tree.hidden));
+    }
+    text
+}
