@@ -48,6 +48,17 @@ impl Cut {
         Self { list: list.into(), shown, total }
     }
 
+    /// All cuts of an answer: a list that was cut before and is cut again keeps its first total.
+    pub(crate) fn merged(mut cuts: Vec<Self>, before: Vec<Self>) -> Vec<Self> {
+        for first in before {
+            match cuts.iter_mut().find(|cut| cut.list == first.list) {
+                Some(cut) => cut.total = first.total,
+                None => cuts.push(first),
+            }
+        }
+        cuts
+    }
+
     pub(crate) fn to_json(&self) -> Json {
         json!({ "list": self.list, "shown": self.shown, "total": self.total })
     }

@@ -82,7 +82,7 @@ impl Answer {
     /// The answer as it is sent: first what is missing in it, then what comes from the trace, as inert data.
     fn send(self) -> CallToolResult {
         let (found, cut) = capped(self.found, Caps { rows: self.rows, bytes: MAX_ANSWER_BYTES });
-        let cuts: Vec<Cut> = self.cuts.into_iter().chain(cut).collect();
+        let cuts = Cut::merged(cut, self.cuts);
         let truncated: Vec<Json> = cuts.iter().map(Cut::to_json).collect();
         let mut text = String::new();
         if !cuts.is_empty() {
