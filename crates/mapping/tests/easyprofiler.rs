@@ -16,8 +16,8 @@ use traceloom_easyprofiler::{
 };
 use traceloom_mapping::{Options, Trace, ingest, open};
 use traceloom_model::{
-    Batches, Columns, Filter, Flow, Integrity, Table, TableSink, Wanted, args, counters, definitions, events, findings, select, spans,
-    switches, threads, traces,
+    Batches, Columns, Filter, Flow, Integrity, Table, TableSink, Wanted, args, counters, definitions, events, findings,
+    select, spans, switches, threads, traces,
 };
 
 /// The tables that these files can fill.
