@@ -36,8 +36,8 @@ const FILLED: [Table; 12] = [
     Table::Logs,
 ];
 
-/// Files whose blocks overlap: the format allows it, and the original nests them as it can.
-const OVERLAPPING: [&str; 2] = ["syn_clamp_to_begin.prof", "v210_overlapping_shapes.prof"];
+/// Files whose blocks overlap: the format allows it, and the original nests them as it can. One has a block of zeros.
+const OVERLAPPING: [&str; 3] = ["ez-zeroed-block.prof", "syn_clamp_to_begin.prof", "v210_overlapping_shapes.prof"];
 
 /// The fixtures, and those of the folder that `TRACELOOM_CORPUS` names.
 fn files(ending: &str) -> Vec<PathBuf> {
