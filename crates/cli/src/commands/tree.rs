@@ -44,9 +44,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
+/// Makes a step of a name.
+type Step = fn(String) -> GraphStep;
+
 /// The graph after the steps that were asked for.
 fn narrowed(graph: &Graph, arguments: &Arguments) -> Result<Graph> {
-    let kinds: [(&[String], fn(String) -> GraphStep); 4] = [
+    let kinds: [(&[String], Step); 4] = [
         (&arguments.drop, GraphStep::Drop),
         (&arguments.merge, GraphStep::Merge),
         (&arguments.collapse, GraphStep::Collapse),
