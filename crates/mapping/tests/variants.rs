@@ -126,8 +126,6 @@ fn an_older_version_reports_the_losses_of_both_steps() {
 #[test]
 fn a_long_call_does_not_make_a_long_profile() {
     let trace = common::trace(Path::new("tests/nytprof/call-of-292-years.nytprof"));
-    // The call before it keeps its place.
-    common::tables(&trace);
     let slice = Slice { range: TimeRange::between(0, 10_000_000_000), threads: Vec::new() };
     let target = FORMATS.iter().find(|mapping| mapping.format.id == "nytprof").unwrap().target;
     let mut bytes = Vec::new();

@@ -82,7 +82,8 @@ impl Recorder {
 
     /// A sub is left that took so long; gives the number of the call and where it was made, if that is known.
     pub(super) fn leave(&mut self, depth: u32, name: u32, dur_ns: i64, own_ns: i64) -> Result<(i64, Option<Site>)> {
-        let (time_ns, dur_ns) = self.clock.call(depth, dur_ns.max(0), &self.limits)?;
+        let dur_ns = dur_ns.max(0);
+        let time_ns = self.clock.call(depth, dur_ns, &self.limits)?;
         let site = if self.entered.len() as u64 == u64::from(depth) { self.entered.pop() } else { None };
         let own_ns = own_ns.clamp(0, dur_ns);
         let number = self.push(Call { depth, name, time_ns, dur_ns, own_ns, ..self.blank() })?;
