@@ -126,7 +126,9 @@ fn shown_names(shown: fn(&str) -> String) -> BTreeSet<String> {
 
 /// Names that differ, cut to what can be read.
 fn difference(found: &BTreeSet<String>, expected: &BTreeSet<String>) -> Vec<String> {
-    let brief = |sign: char, name: &String| format!("{sign} {:?}", name.chars().take(60).collect::<String>());
+    let brief = |sign: char, name: &String| {
+        format!("{sign} {:?}, {} bytes", name.chars().take(60).collect::<String>(), name.len())
+    };
     let missing = expected.difference(found).map(|name| brief('-', name));
     missing.chain(found.difference(expected).map(|name| brief('+', name))).collect()
 }

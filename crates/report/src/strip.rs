@@ -114,7 +114,7 @@ impl Grid {
             (self.base, self.last) = (Some(cell), cell);
             return None;
         };
-        if base <= cell && cell - base < CELLS as i64 {
+        if base <= cell && cell.saturating_sub(base) < CELLS as i64 {
             self.last = self.last.max(cell);
             return None;
         }
@@ -128,7 +128,7 @@ impl Grid {
 
     /// The number of the cell of a time within reach.
     fn at(&self, ts_ns: i64) -> usize {
-        let cell = (ts_ns >> self.shift) - self.base.unwrap_or(0);
+        let cell = (ts_ns >> self.shift).saturating_sub(self.base.unwrap_or(0));
         cell.clamp(0, CELLS as i64 - 1) as usize
     }
 

@@ -16,6 +16,8 @@ const CHAIN: usize = 4;
 const ODD_RUN: u32 = 16;
 /// Most bytes of a chain; longer names than this are not looked through.
 const CHAIN_BYTES: usize = 16 << 10;
+/// The longest record, and a chain behind it.
+const AHEAD_BYTES: usize = (64 << 10) + CHAIN_BYTES;
 /// Most descriptors that are taken for missing at once.
 const MAX_MISSING: u32 = 1 << 16;
 
@@ -68,11 +70,11 @@ impl Reader {
     #[inline]
     pub(super) fn resync_descriptor(&mut self) -> Result<Option<usize>> {
         let (order, index, count) = (self.header.layout.order, self.kinds.len() as u32, self.header.descriptors_count);
-        if !self.resyncs {
+        if !self.resyncs || descriptor_len(self.window.bytes(), order).is_some() {
             return Ok(None);
         }
-        self.window.fill(CHAIN_BYTES)?;
-        let ahead = bounded(self.window.bytes(), CHAIN_BYTES);
+        self.window.fill(AHEAD_BYTES)?;
+        let ahead = bounded(self.window.bytes(), AHEAD_BYTES);
         let is_good = |rest: &[u8]| descriptor_len(rest, order).is_some();
         let is_end = |rest: &[u8]| self.is_thread_head(rest) || self.sizes_lead_through_thread(rest);
         // Odd descriptors among good ones are just that.
@@ -96,7 +98,7 @@ impl Reader {
     pub(super) fn resync_thread(&mut self) -> Result<Option<usize>> {
         if !self.resyncs
             || self.thread_is_ahead()?
-            || self.sizes_lead_through_thread(bounded(self.window.bytes(), CHAIN_BYTES))
+            || self.sizes_lead_through_thread(bounded(self.window.bytes(), AHEAD_BYTES))
         {
             return Ok(None);
         }
@@ -109,8 +111,8 @@ impl Reader {
         if !self.resyncs || switch_len(self.window.bytes(), &layout).is_some() {
             return Ok(None);
         }
-        self.window.fill(CHAIN_BYTES)?;
-        let ahead = bounded(self.window.bytes(), CHAIN_BYTES);
+        self.window.fill(AHEAD_BYTES)?;
+        let ahead = bounded(self.window.bytes(), AHEAD_BYTES);
         let is_good = |rest: &[u8]| switch_len(rest, &layout).is_some();
         if is_good(ahead) || sizes_lead_on(ahead, layout.order, left, is_good, |rest| self.sizes_lead_through(rest, 1))
         {
@@ -225,8 +227,8 @@ impl Reader {
 
     /// Whether what is ahead can be the head of a thread's section: its name ends where it should.
     pub(super) fn thread_is_ahead(&mut self) -> Result<bool> {
-        self.window.fill(CHAIN_BYTES)?;
-        Ok(self.is_thread_head(bounded(self.window.bytes(), CHAIN_BYTES)))
+        self.window.fill(AHEAD_BYTES)?;
+        Ok(self.is_thread_head(bounded(self.window.bytes(), AHEAD_BYTES)))
     }
 
     fn is_thread_head(&self, bytes: &[u8]) -> bool {
