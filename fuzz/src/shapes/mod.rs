@@ -40,7 +40,11 @@ impl Shape {
 
 static SHAPES: &[Shape] = &[
     Shape { show: cnanolog::show, ..Shape::of::<traceloom_cnanolog::CNanoLog>(cnanolog::restore_magic) },
-    Shape::of::<traceloom_easyprofiler::EasyProfiler>(easyprofiler::restore_magic),
+    // A descriptor that is missing takes its place in the list.
+    Shape {
+        has_records_without_bytes: true,
+        ..Shape::of::<traceloom_easyprofiler::EasyProfiler>(easyprofiler::restore_magic)
+    },
     Shape {
         kinds_in_blocks: &["alloc", "free", "gc", "marker"],
         ..Shape::of::<traceloom_memlyze::Memlyze>(memlyze::restore_magic)
