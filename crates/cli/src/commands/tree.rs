@@ -92,9 +92,9 @@ fn write_text(tree: &CallTree<'_>, arguments: &Arguments, out: &mut dyn Write) -
     writeln!(out, "{dim}{first:>10} {:>7}{second} {:>9}  name{dim:#}", "share", "calls")?;
     for Row { depth, name, total, own, count } in &tree.rows {
         let share = 100.0 * *total as f64 / tree.total.max(1) as f64;
-        let (total, indent) = (amount(arguments.by, *total), 2 * depth);
+        let total = amount(arguments.by, *total);
         let own = if arguments.bottom_up { String::new() } else { format!("{:>11}", amount(arguments.by, *own)) };
-        writeln!(out, "{total:>10} {share:>5.1} %{own} {count:>9}  {:indent$}{}", "", clean(name))?;
+        writeln!(out, "{total:>10} {share:>5.1} %{own} {count:>9}  {}", indented(*depth, name))?;
     }
     if tree.rows.is_empty() {
         output::note("nothing in this range");
@@ -103,4 +103,26 @@ fn write_text(tree: &CallTree<'_>, arguments: &Arguments, out: &mut dyn Write) -
         output::note(&format!("{} more rows; --min-share 0% and --depth show them", tree.hidden));
     }
     Ok(())
+}
+
+/// Levels that are indented.
+const MAX_INDENTED: usize = 40;
+
+/// The name at its level. Deeper ones have the number of the level instead, or the text would grow with the square of a
+/// stack.
+fn indented(depth: usize, name: &str) -> String {
+    let level = if depth > MAX_INDENTED { format!("[{depth}] ") } else { String::new() };
+    format!("{:indent$}{level}{}", "", clean(name), indent = 2 * depth.min(MAX_INDENTED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deep_names_have_their_level_in_front() {
+        assert_eq!([indented(0, "main"), indented(2, "draw")], ["main", "    draw"]);
+        assert_eq!(indented(10_000, "again").trim_start(), "[10000] again");
+        assert!(indented(10_000, "again").len() < 100);
+    }
 }

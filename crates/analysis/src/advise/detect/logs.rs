@@ -126,12 +126,14 @@ pub(in crate::advise) fn storm(case: &Case<'_>) -> Option<Advice> {
     let mut counts: Vec<u64> = logs.sites.values().map(|site| site.count).collect();
     counts.sort_unstable_by(|one, other| other.cmp(one));
     let next = counts.get(1).copied().unwrap_or(0);
-    let storms = logs.sites.iter().filter_map(|(key, site)| {
-        let reached = logs.clock.reached();
-        let burst = burst(&site.cells[..reached]).filter(|burst| is_storm(logs, site, burst));
+    let all = sum(logs, |_| true);
+    let reached = logs.clock.reached();
+    let large = logs.sites.iter().filter(|(_, site)| site.count >= STORM);
+    let storms = large.filter_map(|(key, site)| {
+        let burst = burst(&site.cells[..reached]).filter(|burst| is_storm(&all[..reached], site, burst));
         let share = site.count as f64 / logs.lines.max(1) as f64;
         let is_flood = counts.len() >= 3 && share >= FLOOD_SHARE && site.count as f64 >= next as f64 * FLOOD_LEAD;
-        (site.count >= STORM && (burst.is_some() || is_flood)).then_some((key, site, burst))
+        (burst.is_some() || is_flood).then_some((key, site, burst))
     });
     let (key, site, burst) =
         storms.max_by_key(|(key, site, burst)| (burst.map_or(site.count, |burst| burst.count), **key))?;
@@ -174,9 +176,9 @@ pub(in crate::advise) fn storm(case: &Case<'_>) -> Option<Advice> {
 }
 
 /// A short time in which a site logs most of the lines, and far more often than else.
-fn is_storm(logs: &Logs, site: &SiteLines, burst: &Burst) -> bool {
-    let all: u64 = sum(logs, |_| true)[burst.first..burst.end].iter().sum();
-    let cells = logs.clock.reached() as f64;
+fn is_storm(all: &[u64], site: &SiteLines, burst: &Burst) -> bool {
+    let cells = all.len() as f64;
+    let all: u64 = all[burst.first..burst.end].iter().sum();
     let length = (burst.end - burst.first) as f64;
     let outside = (site.count - burst.count) as f64 / (cells - length).max(1.0);
     let rate = burst.count as f64 / length;
