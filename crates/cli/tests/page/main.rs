@@ -10,7 +10,7 @@ use std::{fs, path::Path};
 
 use serde_json::json;
 
-use served::{place, run, sample};
+use served::{place, run, sample, traceloom};
 
 #[test]
 fn keys_and_mouse_move_the_timeline() {
@@ -36,13 +36,24 @@ fn numbers(name: &str, panels: &[&str]) {
 
 #[test]
 fn numbers_of_cnanolog() {
-    numbers("service.clog", &["selection", "stats", "log", "source", "sql", "findings", "definitions"]);
+    numbers("service.clog", &["overview", "selection", "stats", "log", "source", "sql", "findings", "definitions"]);
 }
 
 #[test]
 fn numbers_of_easyprofiler() {
-    let panels =
-        ["selection", "stats", "frames", "tree", "flame", "histogram", "source", "sql", "findings", "definitions"];
+    let panels = [
+        "overview",
+        "selection",
+        "stats",
+        "frames",
+        "tree",
+        "flame",
+        "histogram",
+        "source",
+        "sql",
+        "findings",
+        "definitions",
+    ];
     numbers("game.prof", &panels);
 }
 
@@ -50,27 +61,41 @@ fn numbers_of_easyprofiler() {
 fn numbers_of_memlyze() {
     numbers(
         "shop.mlyze",
-        &["selection", "stats", "tree", "flame", "source", "memory", "sql", "findings", "definitions"],
+        &["overview", "selection", "stats", "tree", "flame", "source", "memory", "sql", "findings", "definitions"],
     );
 }
 
 #[test]
 fn numbers_of_nytprof() {
-    let panels =
-        ["selection", "stats", "frames", "tree", "flame", "histogram", "source", "sql", "findings", "definitions"];
+    let panels = [
+        "overview",
+        "selection",
+        "stats",
+        "frames",
+        "tree",
+        "flame",
+        "histogram",
+        "source",
+        "sql",
+        "findings",
+        "definitions",
+    ];
     numbers("nytprof.out", &panels);
 }
 
 #[test]
 fn numbers_of_pynytprof() {
-    numbers("pynytprof.out", &["selection", "stats", "tree", "flame", "source", "sql", "findings", "definitions"]);
+    numbers(
+        "pynytprof.out",
+        &["overview", "selection", "stats", "tree", "flame", "source", "sql", "findings", "definitions"],
+    );
 }
 
 #[test]
 fn numbers_of_wtf() {
     numbers(
         "game.wtf-trace",
-        &["selection", "stats", "frames", "tree", "flame", "histogram", "sql", "findings", "definitions"],
+        &["overview", "selection", "stats", "frames", "tree", "flame", "histogram", "sql", "findings", "definitions"],
     );
 }
 
@@ -143,6 +168,21 @@ fn a_narrow_window_hides_nothing() {
     let file = sample("narrow", "game.prof");
     let other = file.with_file_name("game.wtf-trace");
     run("odd.mjs", &[file, other], json!({"check": "narrow"}));
+}
+
+#[test]
+fn the_first_panel_answers_before_it_is_asked() {
+    for name in ["game.prof", "shop.mlyze", "service.clog"] {
+        run("answers.mjs", &[sample(&format!("overview-{name}"), name)], json!({"check": "overview"}));
+    }
+}
+
+#[test]
+fn two_traces_are_compared() {
+    let file = sample("changes", "game.prof");
+    let later = file.with_file_name("later.prof");
+    traceloom(&["slice", "--range", "1s..", file.to_str().unwrap(), later.to_str().unwrap()]);
+    run("answers.mjs", &[file, later], json!({"check": "changes"}));
 }
 
 /// What a person asks of a selection, of frames and of the whole page.

@@ -230,7 +230,8 @@ async fn advice(State(app): State<App>, Extension(known): Extension<Arc<Known>>)
     Ok(Json(AdviceAnswer { traces: traces.await? }))
 }
 
-fn shown(advice: &advise::Advice, offset_ns: i64) -> Advice {
+/// Advice with its times on the axis.
+pub(super) fn shown(advice: &advise::Advice, offset_ns: i64) -> Advice {
     let evidence = advice.evidence.iter().map(|evidence| Evidence {
         what: evidence.what.clone(),
         ts_ns: evidence.ts_ns.map(|ts_ns| ts_ns.saturating_add(offset_ns)),

@@ -4,6 +4,7 @@
 //! `web/src/wire.ts`, which [`wire`] writes.
 
 mod around;
+mod changes;
 mod definitions;
 mod details;
 mod findings;
@@ -15,6 +16,7 @@ mod logline;
 pub(crate) mod meanings;
 mod memory;
 mod minimap;
+mod overview;
 mod picture;
 mod place;
 mod range;
@@ -55,6 +57,7 @@ pub(crate) fn router() -> Router<App> {
         .route("/next", get(search::next))
         .route("/place", get(place::place))
         .merge(around::routes())
+        .merge(changes::routes())
         .merge(details::routes())
         .merge(definitions::routes())
         .merge(findings::routes())
@@ -64,6 +67,7 @@ pub(crate) fn router() -> Router<App> {
         .merge(log::routes())
         .merge(logline::routes())
         .merge(memory::routes())
+        .merge(overview::routes())
         .merge(stats::routes())
         .merge(totals::routes())
         .merge(source::routes())

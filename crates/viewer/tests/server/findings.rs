@@ -30,6 +30,25 @@ fn checked(trace: &Trace) -> Findings {
 }
 
 #[test]
+fn the_overview_has_what_was_built_in() {
+    let open = |format: &str| {
+        let trace = sample(format);
+        let server = Server::of(std::slice::from_ref(&trace.path));
+        server.wait();
+        server.get("overview").json()["traces"][0].clone()
+    };
+    let game = open("easyprofiler");
+    assert_eq!(game["badge"], "fine");
+    assert!(game["names"][0][2].as_u64() >= game["names"][1][2].as_u64());
+    assert_eq!(game["slow"][0][4], true, "two frames are slow: {}", game["slow"]);
+    let shop = open("memlyze");
+    assert!(shop["leaks"][0][0].as_str().is_some_and(|place| place.contains("remember")), "{}", shop["leaks"]);
+    let service = open("cnanolog");
+    assert_eq!(service["errors"][0][1], "ERROR");
+    assert!(service["verdict"].as_str().is_some_and(|verdict| !verdict.is_empty()));
+}
+
+#[test]
 fn findings_are_those_of_check_and_each_is_explained() {
     for path in odd_files() {
         let trace = open(&path, None, &Options::default()).expect("it opens");

@@ -11,7 +11,7 @@ import { Palette } from "./palette/palette";
 import { followSize, sizePanels } from "./panels/size";
 import { Tabs } from "./panels/tabs";
 import { Search } from "./search/search";
-import { arrange, lookAtAll, NOTHING, openPanel, select, store } from "./store";
+import { arrange, lookAtAll, NOTHING, select, store } from "./store";
 import { followTheme, toggleTheme } from "./theme";
 import { toggleBoxMode } from "./timeline/input";
 import { Edges } from "./timeline/edges";
@@ -70,17 +70,11 @@ const buttons = {
 };
 for (const [id, run] of Object.entries(buttons)) byId(id).addEventListener("click", run);
 
-/** Gives the panels the room that few tracks leave; a trace without spans opens with the panel that shows most of it. */
+/** Gives the panels the room that few tracks leave. */
 function fitPanels(): void {
   if (store.state.panelHeight !== null) return;
   const room = innerHeight - byId("timeline").getBoundingClientRect().top;
   sizePanels(Math.min(Math.max(260, room - timeline.scene.contentHeight - 8), room * 0.68));
-  const { tracks, traces, logs } = store.state.server;
-  if (tracks.some((track) => track.spans > 0) || store.state.panel !== "selection") return;
-  if (logs > 0) openPanel("log");
-  else if (traces.some((trace) => trace.memory !== null)) openPanel("memory");
-  else if (traces.some((trace) => trace.has_lines)) openPanel("source");
-  else if (traces.some((trace) => trace.state === "failed" || trace.findings > 0)) openPanel("findings");
 }
 
 followSize();

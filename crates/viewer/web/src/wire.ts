@@ -58,6 +58,24 @@ export type Around = {
 export type Bin = [from_ns: number, to_ns: number, count: number];
 export const Bin = { from_ns: 0, to_ns: 1, count: 2 } as const;
 
+/** A name, line or function: the mean of its calls before and after, in nanoseconds, or its bytes. */
+export type ChangeRow = [verdict: string, name: string, line: number | null, is_bytes: boolean, before: number | null, after: number | null, change: number | null, noise: number | null, calls_before: number, calls_after: number, share: number];
+export const ChangeRow = { verdict: 0, name: 1, line: 2, is_bytes: 3, before: 4, after: 5, change: 6, noise: 7, calls_before: 8, calls_after: 9, share: 10 } as const;
+
+/** The comparison of two traces. */
+export type Changes = {
+  /** Self time of everything, before and after. */
+  own_ns: [number, number];
+  /** Names that were compared. */
+  all: number;
+  rows: Array<ChangeRow>;
+};
+
+export type ChangesQuery = {
+  before: number;
+  after: number;
+};
+
 /** Spans of one name directly inside a span, and where the longest of them is. */
 export type ChildRow = [name: number, count: number, total_ns: number, longest: Found];
 export const ChildRow = { name: 0, count: 1, total_ns: 2, longest: 3 } as const;
@@ -96,6 +114,10 @@ export type DefinitionsAnswer = {
 
 /** The answer to a command: that it is done. */
 export type Done = Record<symbol, never>;
+
+/** One of the first errors of a log. */
+export type ErrorRow = [ts_ns: number | null, level: string, message: string];
+export const ErrorRow = { ts_ns: 0, level: 1, message: 2 } as const;
 
 /** Events of one name. */
 export type EventCount = [name: string, count: number];
@@ -337,6 +359,10 @@ export type HitsQuery = {
   px: number;
 };
 
+/** Memory of one site that was never freed. */
+export type LeakRow = [place: string, count: number, bytes: number];
+export const LeakRow = { place: 0, count: 1, bytes: 2 } as const;
+
 /** By what statements are added up. */
 export type Level = "block" | "line" | "sub";
 
@@ -347,6 +373,10 @@ export const LevelLines = { level: 0, count: 1, first: 2, text: 3 } as const;
 /** A level: its lines with the text, and all of them. */
 export type LevelRow = [name: string, with_text: number, all: number];
 export const LevelRow = { name: 0, with_text: 1, all: 2 } as const;
+
+/** Log lines of one level. */
+export type LevelUse = [level: string, lines: number];
+export const LevelUse = { level: 0, lines: 1 } as const;
 
 /** A sub that a line calls. */
 export type LineCallee = [name: string, count: number, incl_ns: number];
@@ -649,6 +679,11 @@ export type OpenQuery = {
   name: string;
 };
 
+/** All traces that are read, each with what matters first. */
+export type Overview = {
+  traces: Array<TraceOverview>;
+};
+
 export type PlaceQuery = {
   /** When it starts, on the axis. */
   ts: number;
@@ -691,6 +726,10 @@ export type PlacesOfTrace = {
   /** Rows that name no place. */
   others: number;
 };
+
+/** Problems of one kind in the file, and the sentence of the first. */
+export type ProblemRow = [severity: string, message: string, count: number];
+export const ProblemRow = { severity: 0, message: 1, count: 2 } as const;
 
 /** How far loading is. */
 export type Progress = {
@@ -798,6 +837,10 @@ export type SiteFrame = {
   /** The line. */
   line: number | null;
 };
+
+/** A slow span and why it is, or one of the longest frames. */
+export type SlowRow = [name: string, ts_ns: number, dur_ns: number, median_ns: number, is_slow: boolean, cause: string];
+export const SlowRow = { name: 0, ts_ns: 1, dur_ns: 2, median_ns: 3, is_slow: 4, cause: 5 } as const;
 
 /** The files of all traces with their totals, the most time first. */
 export type SourceAnswer = {
@@ -1009,6 +1052,10 @@ export type TextValue = {
 export type ThreadRow = [name: string, tid: number | null, trace: number | null, spans: number, busy_ns: number, switches: number, off_cpu_ns: number];
 export const ThreadRow = { name: 0, tid: 1, trace: 2, spans: 3, busy_ns: 4, switches: 5, off_cpu_ns: 6 } as const;
 
+/** A name by self time. */
+export type TopName = [name: string, calls: number, self_ns: number, share: number];
+export const TopName = { name: 0, calls: 1, self_ns: 2, share: 3 } as const;
+
 /** The sums of `traceloom stats` for a range and some tracks. */
 export type Totals = {
   /** Spans that were closed. */
@@ -1077,6 +1124,23 @@ export type TraceInfo = {
   error: string | null;
 };
 
+/** What matters first about one trace; times are those of the axis. */
+export type TraceOverview = {
+  trace: number;
+  /** `fine`, `damaged` or `data missing`. */
+  badge: string;
+  problems: Array<ProblemRow>;
+  /** The main finding in one sentence. */
+  verdict: string;
+  findings: Array<Advice>;
+  names: Array<TopName>;
+  all_names: number;
+  slow: Array<SlowRow>;
+  leaks: Array<LeakRow>;
+  levels: Array<LevelUse>;
+  errors: Array<ErrorRow>;
+};
+
 export type TraceState = "closed" | "failed" | "loading" | "ready";
 
 /** A thread or a zone. */
@@ -1130,6 +1194,7 @@ export const WorstFrame = { number: 0, place: 1, most: 2 } as const;
 export interface Gets {
   "advice": { query: Nothing; answer: AdviceAnswer };
   "around": { query: SpanQuery; answer: Around };
+  "changes": { query: ChangesQuery; answer: Changes };
   "definitions": { query: Nothing; answer: DefinitionsAnswer };
   "event": { query: EventQuery; answer: EventDetails };
   "extras": { query: WindowQuery; answer: Extras };
@@ -1145,6 +1210,7 @@ export interface Gets {
   "minimap": { query: MinimapQuery; answer: Minimap };
   "names": { query: NamesQuery; answer: Array<NameRow> };
   "next": { query: NextQuery; answer: Found | null };
+  "overview": { query: Nothing; answer: Overview };
   "picture": { query: WindowQuery; answer: ArrayBuffer };
   "place": { query: PlaceQuery; answer: Found | null };
   "relation": { query: RangeQuery & RelationQuery; answer: Relation | null };

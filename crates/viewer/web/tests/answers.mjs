@@ -98,4 +98,54 @@ async function commands(viewer) {
   await viewer.page.locator(".label.found").filter({ hasText: "Loader" }).waitFor();
 }
 
-await test((viewer, { more }) => ({ span, caller, logs, memory, commands })[more.check](viewer));
+/// The first panel answers before it is asked, and each answer is one click from its place.
+async function overview(viewer) {
+  const { page, asked } = viewer;
+  assert.equal((await viewer.tabs())[0], "overview");
+  const first = page.getByLabel("Worth a look").locator("li button").first();
+  await first.waitFor();
+  const { findings, slow, memory, logs } = viewer.cli("summary", "--json", asked.files[0]);
+  assert.equal(await first.textContent(), findings[0].message);
+  const back = () => viewer.panel("overview");
+  if (slow.some(({ is_slow: isSlow }) => isSlow)) {
+    await page.getByLabel("Slow", { exact: true }).locator("button").first().click();
+    await viewer.linkIs("the slow span is selected", ({ place }) => place);
+    await page.locator("#panel .way b").filter({ hasText: slow[0].name }).waitFor();
+    await back();
+  }
+  if (memory) {
+    await page.getByLabel("Never freed").locator("button").first().click();
+    await viewer.linkIs("leaks are shown", ({ panel }) => panel === "memory");
+    await back();
+  }
+  if (logs?.first_errors.length > 0) {
+    await page.getByLabel("Log", { exact: true }).locator("li").nth(1).locator("button").click();
+    await viewer.linkIs("the error is shown", ({ panel }) => panel === "log");
+  }
+}
+
+/// Two traces side by side: the rows of `diff`, and one click to each name.
+async function changes(viewer) {
+  const { page, asked } = viewer;
+  const panel = await viewer.panel("changes");
+  await panel.locator(".changes[data-compared]").waitFor();
+  const { rows } = viewer.cli("diff", "--all", "--limit", "2000", "--json", ...asked.files);
+  assert.ok(rows.length > 3);
+  const shown = await viewer.rowsAre("rows are there", (shown) => shown.length > 3);
+  shown.forEach((row, at) => {
+    const { name, line, after } = rows[at];
+    assert.equal(row.Name, line ? `${name}:${line}` : name);
+    if (after) shows(row.After, after.value, name);
+  });
+  const { name } = rows.find(({ before, after }) => before && after);
+  await panel.getByRole("row").filter({ hasText: name }).first().click();
+  await viewer.linkIs("its name is selected", (link) => link.name === name);
+  await panel.getByRole("button", { name: "Swap" }).click();
+  await viewer.linkIs(
+    "the other way around",
+    ({ panels }) => panels.changes?.before === 1 && panels.changes.after === 0,
+  );
+  await page.locator(".changes[data-compared]").waitFor();
+}
+
+await test((viewer, { more }) => ({ overview, changes, span, caller, logs, memory, commands })[more.check](viewer));

@@ -5,14 +5,15 @@ use std::{collections::BTreeMap, env, fs, path::Path};
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::api::{
-    Done, Refused, around, definitions, details, findings, flame, frames, histogram, log, logline, memory, minimap,
-    picture, place, range, search, source, sql, state, stats, totals, upload,
+    Done, Refused, around, changes, definitions, details, findings, flame, frames, histogram, log, logline, memory,
+    minimap, overview, picture, place, range, search, source, sql, state, stats, totals, upload,
 };
 
 /// Every endpoint: its query, its body, its answer.
 fn endpoints(wire: &mut Wire) {
     wire.get("advice").answer::<findings::AdviceAnswer>();
     wire.get("around").query::<details::SpanQuery>().answer::<around::Around>();
+    wire.get("changes").query::<changes::ChangesQuery>().answer::<changes::Changes>();
     wire.get("definitions").answer::<definitions::DefinitionsAnswer>();
     wire.get("event").query::<details::EventQuery>().answer::<details::EventDetails>();
     wire.get("extras").query::<picture::WindowQuery>().answer::<picture::Extras>();
@@ -31,6 +32,7 @@ fn endpoints(wire: &mut Wire) {
     wire.get("minimap").query::<minimap::MinimapQuery>().answer::<minimap::Minimap>();
     wire.get("names").query::<state::NamesQuery>().answer::<Vec<state::NameRow>>();
     wire.get("next").query::<search::NextQuery>().answer::<Option<place::Found>>();
+    wire.get("overview").answer::<overview::Overview>();
     wire.get("picture").query::<picture::WindowQuery>().bytes();
     wire.get("place").query::<place::PlaceQuery>().answer::<Option<place::Found>>();
     wire.get("relation")

@@ -1,5 +1,6 @@
 // All panels, in the order of their tabs.
 
+import { changes } from "./changes";
 import { definitions } from "./definitions";
 import { findings } from "./findings";
 import { flame } from "./flame";
@@ -7,6 +8,7 @@ import { frames } from "./frames";
 import { histogram } from "./histogram";
 import { log } from "./log";
 import { memory } from "./memory";
+import { overview } from "./overview";
 import type { Panel } from "./panel";
 import { selection } from "./selection";
 import { source } from "./source";
@@ -15,7 +17,9 @@ import { stats } from "./stats";
 import { tree } from "./tree";
 
 export const PANELS: readonly Panel[] = [
+  overview,
   selection,
+  changes,
   stats,
   frames,
   tree,

@@ -23,6 +23,13 @@ export class Tabs {
       ({ selection, found, panel }) => [selection, found, panel],
       () => this.show(),
     );
+    // Whoever selects something wants to know about it.
+    store.subscribe(
+      ({ selection: { place, event, range } }) => [place, event, range],
+      ([place, event, range]) => {
+        if ((place ?? event ?? range) && store.state.panel === "overview") openPanel("selection");
+      },
+    );
     store.subscribe(
       ({ called }) => called,
       (called) => called && this.show(),

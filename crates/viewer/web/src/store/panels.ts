@@ -3,7 +3,9 @@
 import type { FlameView, FlameWeight, GraphStep, Grouping, Level } from "../wire";
 
 export type PanelId =
+  | "overview"
   | "selection"
+  | "changes"
   | "stats"
   | "frames"
   | "tree"
@@ -46,6 +48,12 @@ export interface FlameLink {
 
 export interface TreeLink {
   sort?: "total" | "own" | "count";
+}
+
+/** The numbers of the traces that are compared. */
+export interface ChangesLink {
+  before?: number;
+  after?: number;
 }
 
 export interface FramesLink {
@@ -113,6 +121,7 @@ export interface RangeLink {
 export interface PanelLinks {
   stats: StatsLink;
   flame: FlameLink;
+  changes: ChangesLink;
   frames: FramesLink;
   tree: TreeLink;
   histogram: HistogramLink;

@@ -131,7 +131,7 @@ export function initial(): PageState {
     searched: "",
     tracks: NO_TRACKS,
     scroll: 0,
-    panel: "selection",
+    panel: "overview",
     links: {},
     called: null,
     panelHeight: null,
@@ -202,6 +202,11 @@ export function fading({ selection: { name: chosen }, found }: PageState): Fadin
 /** The traces that were not closed. */
 export function openTraces({ server }: PageState): TraceInfo[] {
   return server.traces.filter((trace) => trace.state !== "closed");
+}
+
+/** The numbers of the traces that are read. */
+export function readyTraces({ server }: PageState): number[] {
+  return server.traces.flatMap((trace, number) => (trace.state === "ready" ? [number] : []));
 }
 
 /** Whether a trace has anything on the axis. */

@@ -315,3 +315,21 @@ export async function selection(viewer) {
     assert.ok(isTold || rows[what] === 0, `${text}: ${rows[what]} ${label} expected`);
   }
 }
+
+/// What matters first, as `summary` has it.
+export async function overview(viewer) {
+  const { page, asked } = viewer;
+  const summary = viewer.cli("summary", "--json", asked.files[0]);
+  await page.locator("#panel .overview[data-traces]").waitFor();
+  const items = (title) => page.getByLabel(title, { exact: true }).locator("li").allTextContents();
+  const found = await items("Worth a look");
+  assert.equal(found.length, Math.min(6, summary.findings.length));
+  summary.findings.slice(0, 6).forEach(({ message }, at) => assert.ok(found[at].includes(message), message));
+  const names = await items("Most self time");
+  summary.names.slice(0, 6).forEach(({ name }, at) => assert.ok(names[at].endsWith(name), name));
+  if (summary.all_names > 6) assert.equal(names[6], `and ${withCommas(summary.all_names - 6)} more`);
+  const slow = [...(await items("Slow")), ...(await items("Longest"))];
+  assert.equal(slow.length, Math.min(6, summary.slow.length));
+  const leaks = await items("Never freed");
+  assert.equal(leaks.length, Math.min(6, summary.memory?.leaks.length ?? 0));
+}

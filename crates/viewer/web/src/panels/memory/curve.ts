@@ -14,6 +14,7 @@ export class Curve {
   private readonly canvas = element("canvas", {
     tabindex: "0",
     role: "slider",
+    "aria-valuenow": "0",
     "aria-label": "Memory in use; arrows move the time",
   });
   private readonly told = element("output", { class: "note" });

@@ -1,12 +1,13 @@
 // What is selected.
 
 import { ask } from "../../api";
-import { bytes, count, duration, moment, share } from "../../format";
+import { count, duration, moment, share } from "../../format";
 import { store } from "../../store";
 import { trackLabel } from "../../timeline/names";
 import { Latest } from "../../widgets/busy";
 import { describe, describeEvent } from "../../widgets/describe";
 import { element, facts, failure, note } from "../../widgets/dom";
+import { contents } from "../../widgets/traces";
 import type { RangeQuery, SpanDetails, Totals } from "../../wire";
 import { fresh, type Panel } from "../panel";
 import { actions, callers, explain, sections, type Explained } from "./around";
@@ -27,7 +28,7 @@ class SelectionPanel {
     if (span) parts.push(...this.spanParts(span));
     else if (event) parts.push(element("section", {}, ...describeEvent(event)));
     if (!range) {
-      if (parts.length === 0) parts.push(note(INVITATION), overview());
+      if (parts.length === 0) parts.push(note(INVITATION), contents());
       return this.show(parts);
     }
     const query = queried();
@@ -119,32 +120,6 @@ function boxed(totals: Totals): HTMLElement {
   // A log or a heap has no spans, and says nothing of them.
   if (totals.spans + totals.unclosed === 0 && rows.length > 5) rows.splice(0, 4);
   return element("section", {}, ...heading(), facts(rows, { "data-totals": "" }));
-}
-
-function several(number: number, what: string): string {
-  return `${count(number)} ${what}${number === 1 ? "" : "s"}`;
-}
-
-function overview(): HTMLElement {
-  const { traces, tracks } = store.state.server;
-  const list = element("dl");
-  traces.forEach((trace, number) => {
-    if (trace.state === "closed") return;
-    const own = tracks.filter((track) => track.trace === number);
-    const spans = own.reduce((sum, track) => sum + track.spans, 0);
-    const events = own.reduce((sum, track) => sum + track.events, 0);
-    const told = [`${trace.format} ${trace.version}`, bytes(trace.bytes)];
-    if (trace.to_ns > trace.from_ns) told.push(duration(trace.to_ns - trace.from_ns));
-    if (spans > 0) told.push(several(spans, "span"));
-    if (events > 0) told.push(several(events, "event"));
-    if (trace.logs > 0) told.push(several(trace.logs, "log line"));
-    if (trace.memory !== null) told.push(`peak memory ${bytes(trace.memory)}`);
-    if (own.length > 1) told.push(`${count(own.length)} threads`);
-    if (trace.findings > 0) told.push(several(trace.findings, "problem"));
-    list.append(element("dt", {}, trace.path), element("dd", {}, told.join(" · ")));
-    if (trace.error) list.append(element("dt", {}, ""), element("dd", { class: "error" }, trace.error));
-  });
-  return list;
 }
 
 export const selection: Panel = {

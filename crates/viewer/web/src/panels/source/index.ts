@@ -3,6 +3,7 @@
 import { ask } from "../../api";
 import { bytes, count, duration, share } from "../../format";
 import { callPanel, keepLink, selectName, store } from "../../store";
+import { readyTraces } from "../../store/state";
 import type { SourceLink } from "../../store/panels";
 import { element, failure, note, switcher } from "../../widgets/dom";
 import { table, type Column } from "../../widgets/table";
@@ -64,7 +65,7 @@ class Source {
   }
 
   private async load(): Promise<void> {
-    const ready = store.state.server.traces.flatMap((trace, number) => (trace.state === "ready" ? [number] : []));
+    const ready = readyTraces(store.state);
     const asked = ready.join();
     if (asked === "") return this.body.replaceChildren(note("Reading the trace …"));
     if (asked !== this.asked) {

@@ -1,0 +1,95 @@
+//! How one of the traces differs from another: what got slower or faster, what is new, what is gone.
+
+use std::{slice, sync::Arc};
+
+use axum::{Extension, Json, Router, extract::State, routing::get};
+use serde::{Deserialize, Serialize};
+use traceloom_analysis::diff::{self, Kind, Noise, Report, Row, Side};
+
+use super::{Answer, Asked, wire::row, work};
+use crate::server::App;
+
+pub(crate) fn routes() -> Router<App> {
+    let known: Arc<Known> = Arc::default();
+    Router::new().route("/changes", get(changes)).layer(Extension(known))
+}
+
+/// Comparisons by the numbers of both traces: traces that are ready do not change.
+type Known = work::Kept<(u32, u32), Report>;
+
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct ChangesQuery {
+    before: u32,
+    after: u32,
+}
+
+/// The comparison of two traces.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct Changes {
+    /// Self time of everything, before and after.
+    own_ns: [f64; 2],
+    /// Names that were compared.
+    all: usize,
+    rows: Vec<ChangeRow>,
+}
+
+row! {
+    /// A name, line or function: the mean of its calls before and after, in nanoseconds, or its bytes.
+    pub(crate) struct ChangeRow {
+        verdict: String,
+        name: String,
+        line: Option<u32>,
+        is_bytes: bool,
+        before: Option<f64>,
+        after: Option<f64>,
+        change: Option<f64>,
+        noise: Option<f64>,
+        calls_before: f64,
+        calls_after: f64,
+        share: f64,
+    }
+}
+
+/// More rows than a person scrolls through; the greatest differences come first.
+const ROWS: usize = 2_000;
+
+async fn changes(
+    State(app): State<App>,
+    Extension(known): Extension<Arc<Known>>,
+    Asked(ChangesQuery { before, after }): Asked<ChangesQuery>,
+) -> Answer<Json<Changes>> {
+    let traces = [work::ready(&app, before)?, work::ready(&app, after)?];
+    work::run(move || {
+        let [first, second] = &traces;
+        let report = known.or((before, after), || {
+            let options = diff::Options::default();
+            Ok(diff::of_traces(slice::from_ref(first), slice::from_ref(second), &options)?)
+        })?;
+        let rows = report.rows.iter().take(ROWS).map(shown).collect();
+        Ok(Json(Changes { own_ns: report.own_ns, all: report.rows.len(), rows }))
+    })
+    .await
+}
+
+fn shown(row: &Row) -> ChangeRow {
+    let value = |side: Option<Side>| side.map(|side| side.value);
+    let calls = |side: Option<Side>| side.map_or(0.0, |side| side.calls);
+    ChangeRow {
+        verdict: row.verdict.as_str().to_owned(),
+        name: row.name.clone(),
+        line: row.line,
+        is_bytes: row.kind == Kind::Memory,
+        before: value(row.before),
+        after: value(row.after),
+        change: row.change,
+        noise: match row.noise {
+            Noise::BetweenRuns(noise) | Noise::WithinRun(noise) => Some(noise),
+            Noise::Unknown => None,
+        },
+        calls_before: calls(row.before),
+        calls_after: calls(row.after),
+        share: row.share,
+    }
+}
