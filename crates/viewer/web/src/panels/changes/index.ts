@@ -102,11 +102,11 @@ function changesTable(rows: ChangeRow[]): TableElement<ChangeRow> {
   const verdict = (row: ChangeRow): string => row[ChangeRow.verdict];
   return table<ChangeRow>(
     [
+      { title: "Name", text: named, color: (row) => COLORS[verdict(row)] ?? null },
       {
         title: "Change",
-        text: (row) => percent(row[ChangeRow.change]) || verdict(row),
+        text: (row) => percent(row[ChangeRow.change]),
         value: (row) => row[ChangeRow.change] ?? (verdict(row) === "new" ? Infinity : -Infinity),
-        color: (row) => COLORS[verdict(row)] ?? null,
         hint: "By how much the mean of a call changed, or the bytes that a function allocates",
       },
       {
@@ -145,7 +145,6 @@ function changesTable(rows: ChangeRow[]): TableElement<ChangeRow> {
         bar: (row) => row[ChangeRow.share],
         hint: "Of the self time, in the trace where it is larger",
       },
-      { title: "Name", text: named },
     ],
     rows,
     (row) => void selectName(row[ChangeRow.name]),
