@@ -127,7 +127,7 @@ texts! {
 
 /// As much of a text as a record holds.
 #[inline(always)]
-pub(crate) fn cut(bytes: &[u8]) -> &[u8] {
+pub fn cut(bytes: &[u8]) -> &[u8] {
     if bytes.len() <= MAX_BYTES { bytes } else { cut_cold(bytes) }
 }
 

@@ -20,6 +20,12 @@ pub fn tick() -> u64 {
     }
 }
 
+/// Nanoseconds of so many ticks, as well as the clock knows its frequency.
+pub fn ticks_to_ns(ticks: u64) -> u64 {
+    tick();
+    CLOCK.get().map_or(ticks, |clock| clock.delta_as_nanos(0, ticks))
+}
+
 #[cold]
 fn first_tick() -> u64 {
     CLOCK.get_or_init(quanta::Clock::new).raw()

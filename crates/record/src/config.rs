@@ -55,10 +55,41 @@ pub(crate) enum Listening {
     On(Arc<TcpListener>),
 }
 
+/// What a recorder writes to; each once at most.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Slot {
+    /// The log.
+    Clog,
+    /// The log as lines of text.
+    Lines,
+    /// The profile.
+    Prof,
+    /// The trace.
+    Wtf,
+    /// The port for captures.
+    Listen,
+}
+
+impl Slot {
+    pub(crate) const ALL: [Self; 5] = [Self::Clog, Self::Lines, Self::Prof, Self::Wtf, Self::Listen];
+}
+
+/// A log as lines of text.
+#[derive(Clone, Debug)]
+pub struct LogLines {
+    /// Where to; what is there already stays.
+    pub path: PathBuf,
+    /// CNanoLog's tokens, such as `[%t] [%l] [%f:%n] %m`.
+    pub pattern: String,
+    /// Seconds east of Greenwich at a Unix time.
+    pub zone: fn(i64) -> i32,
+}
+
 /// All settings; see the methods of [`Recorder`](crate::Recorder).
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) clog: Option<PathBuf>,
+    pub(crate) lines: Option<LogLines>,
     pub(crate) prof: Option<PathBuf>,
     pub(crate) wtf: Option<PathBuf>,
     pub(crate) listening: Option<Listening>,
@@ -79,6 +110,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             clog: None,
+            lines: None,
             prof: None,
             wtf: None,
             listening: None,
@@ -98,12 +130,51 @@ impl Default for Config {
 }
 
 impl Config {
+    pub(crate) fn has(&self, slot: Slot) -> bool {
+        match slot {
+            Slot::Clog => self.clog.is_some(),
+            Slot::Lines => self.lines.is_some(),
+            Slot::Prof => self.prof.is_some(),
+            Slot::Wtf => self.wtf.is_some(),
+            Slot::Listen => self.listening.is_some(),
+        }
+    }
+
+    /// The same without one output.
+    pub(crate) fn without(mut self, slot: Slot) -> Self {
+        match slot {
+            Slot::Clog => self.clog = None,
+            Slot::Lines => self.lines = None,
+            Slot::Prof => self.prof = None,
+            Slot::Wtf => self.wtf = None,
+            Slot::Listen => self.listening = None,
+        }
+        self
+    }
+
+    /// The same with one output of another one, and what belongs to it.
+    pub(crate) fn with(mut self, slot: Slot, other: &Self) -> Self {
+        match slot {
+            Slot::Clog => {
+                (self.clog, self.layout, self.ids) = (other.clog.clone(), other.layout, other.ids);
+                self.rotation = other.rotation;
+            }
+            Slot::Lines => self.lines = other.lines.clone(),
+            Slot::Prof => self.prof = other.prof.clone(),
+            Slot::Wtf => self.wtf = other.wtf.clone(),
+            Slot::Listen => self.listening = other.listening.clone(),
+        }
+        self
+    }
+
     /// The same with `NAME.PART.EXT` for every file.
     pub(crate) fn with_part(&self, part: &str) -> Self {
         let named = |path: &Option<PathBuf>| path.as_deref().map(|path| with_part(path, part));
         // The port stays with the files that have the name.
         let listening = None;
-        Self { clog: named(&self.clog), prof: named(&self.prof), wtf: named(&self.wtf), listening, ..self.clone() }
+        let lines = self.lines.clone().map(|lines| LogLines { path: with_part(&lines.path, part), ..lines });
+        let (clog, prof, wtf) = (named(&self.clog), named(&self.prof), named(&self.wtf));
+        Self { clog, lines, prof, wtf, listening, ..self.clone() }
     }
 
     /// What a forked child does: the same into `NAME.PID.EXT`.

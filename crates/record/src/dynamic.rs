@@ -89,6 +89,7 @@ fn register(mut known: Known, new: &NewSite<'_>) -> Known {
                 file: new.place.file.into(),
                 line: new.place.line,
                 types: new.types.into(),
+                pattern: Box::default(),
             })
         });
     }

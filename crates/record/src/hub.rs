@@ -2,15 +2,17 @@
 
 use std::{
     collections::VecDeque,
+    path::PathBuf,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use crate::{
     Config,
+    config::Slot,
     ring::Ring,
     site::{About, Registry, SiteId},
     sync::{Condvar, Mutex, MutexGuard, lock},
@@ -50,7 +52,7 @@ pub(crate) struct ThreadInfo {
     pub(crate) index: u32,
     /// The id of the operating system.
     pub(crate) tid: u64,
-    pub(crate) name: String,
+    name: Mutex<String>,
     /// The thread has ended: its ring may serve another one when it is empty.
     pub(crate) has_ended: AtomicBool,
     /// What is older was recorded by the parent of this process.
@@ -73,7 +75,7 @@ struct Lanes {
 }
 
 /// What the writer can be asked to do; everything that was recorded before is written first.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Ask {
     /// Hand everything to the kernel.
     Flush,
@@ -83,6 +85,14 @@ pub(crate) enum Ask {
     Dump,
     /// Begin new files.
     Rotate,
+    /// Write to this output, too, or to another one of its kind.
+    Open(Slot, Arc<Config>),
+    /// Close one output.
+    Close(Slot),
+    /// Leave spans out of the profile, or take them in again.
+    Pause(bool),
+    /// Write the profile here and begin another one; counts what it holds.
+    Save(PathBuf, Arc<AtomicU64>),
     /// Close all files.
     Stop,
 }
@@ -108,6 +118,8 @@ pub(crate) struct Hub {
     asked: Condvar,
     /// Those who ask wait here.
     done: Condvar,
+    /// The id of the thread that writes; 0 where there is none.
+    pub(crate) writer_tid: AtomicU64,
 }
 
 impl Default for Hub {
@@ -126,10 +138,11 @@ impl Hub {
             asks: Mutex::default(),
             asked: Condvar::new(),
             done: Condvar::new(),
+            writer_tid: AtomicU64::new(0),
         }
     }
 
-    pub(crate) fn register(&self, about: &About, types: &[u8], address: usize) -> Option<SiteId> {
+    pub(crate) fn register(&self, about: &About<'_>, types: &[u8], address: usize) -> Option<SiteId> {
         lock(&self.registry).register(about, types, address)
     }
 
@@ -143,11 +156,12 @@ impl Hub {
             None => Box::leak(Box::new(Ring::new(words))),
         };
         ring.dropped.store(0, crate::sync::Ordering::Relaxed);
-        self.add(&mut lanes, ring, ThreadInfo { tid, name, ..ThreadInfo::unnamed() })
+        self.add(&mut lanes, ring, ThreadInfo { tid, name: Mutex::new(name), ..ThreadInfo::unnamed() })
     }
 
     /// The ring that a forked thread brings along.
     pub(crate) fn adopt(&self, ring: &'static Ring, tid: u64, name: String, from_tick: u64) -> Lane {
+        let name = Mutex::new(name);
         self.add(&mut lock(&self.lanes), ring, ThreadInfo { tid, name, from_tick, ..ThreadInfo::unnamed() })
     }
 
@@ -274,7 +288,19 @@ fn wait<'a, T>(_: &Condvar, mutex: &'a Mutex<T>, guard: MutexGuard<'a, T>, _: Du
 
 impl ThreadInfo {
     fn unnamed() -> Self {
-        Self { index: 0, tid: 0, name: String::new(), has_ended: AtomicBool::new(false), from_tick: 0 }
+        Self { index: 0, tid: 0, name: Mutex::default(), has_ended: AtomicBool::new(false), from_tick: 0 }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        lock(&self.name).clone()
+    }
+
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        lock(&self.name).eq_ignore_ascii_case(name)
+    }
+
+    pub(crate) fn set_name(&self, name: &str) {
+        name.clone_into(&mut lock(&self.name));
     }
 
     pub(crate) fn end(&self) {

@@ -5,10 +5,13 @@
 mod args;
 mod clock;
 mod config;
+mod crash;
 #[cfg(any(feature = "log", feature = "tracing"))]
 mod dynamic;
 mod filter;
 mod flight;
+#[doc(hidden)]
+pub mod foreign;
 mod fork;
 mod hub;
 mod local;
@@ -35,9 +38,12 @@ pub use crate::tracing_backend::{RecordLayer, RecordSubscriber};
 pub use crate::{
     args::Arg,
     clock::tick,
-    config::{Flight, Layout, Policy, Rotation},
+    config::{Flight, Layout, LogLines, Policy, Rotation, Slot},
     filter::Filter,
-    session::{Guard, Recorder, dump, flush, flush_within, is_recording, rotate, set_filter, stats, sync},
+    session::{
+        Guard, Recorder, dump, flush, flush_within, is_recording, leave, pause_prof, reset_stats, rotate, save_prof,
+        set_filter, stats, stop, sync, writer_thread, writes_to,
+    },
     site::Level,
     span::{Flow, FrameGuard, Range, SpanGuard, Value},
     stats::Stats,

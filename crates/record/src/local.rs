@@ -20,7 +20,7 @@ use crate::{
 
 /// What becomes of a record that finds no room.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Weight {
+pub enum Weight {
     /// By the policy for logs.
     Log,
     /// By the policy for spans; leaves room for the ends of what is open.
@@ -58,6 +58,8 @@ thread_local! {
     } };
     /// The thread's place in the hub; gives the ring back when the thread ends.
     static PLACE: RefCell<Place> = const { RefCell::new(Place(None)) };
+    /// The name that the thread was given; it may come before the ring.
+    static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// What only the slow way needs. No destructors either, so that it can be used until the very end of a thread.
@@ -82,7 +84,7 @@ impl Drop for Place {
 
 /// Records something now; gives the tick, or nothing if it was dropped.
 #[inline(always)]
-pub(crate) fn put<P: Payload>(kind: Kind, site: SiteId, weight: Weight, payload: P) -> Option<u64> {
+pub fn put<P: Payload>(kind: Kind, site: SiteId, weight: Weight, payload: P) -> Option<u64> {
     let tick = clock::tick();
     let words = FIXED + payload.words();
     let (ring, head) = match RING.get().and_then(|ring| Some((ring, ring.room(words, tick)?))) {
@@ -98,6 +100,27 @@ pub(crate) fn put<P: Payload>(kind: Kind, site: SiteId, weight: Weight, payload:
 #[inline(never)]
 fn make_room(words: u64, tick: u64, weight: Weight) -> Option<(&'static Ring, u64)> {
     LOCAL.with(|local| local.make_room(words, tick, weight))
+}
+
+/// Gives this thread its ring now, so that its first record does not have to.
+pub fn prepare_thread() {
+    if generation() != 0 && RING.get().is_none() {
+        make_room(FIXED, clock::tick(), Weight::End);
+    }
+}
+
+/// Names this thread, for the recorder that runs and for those to come.
+pub fn name_thread(name: &str) {
+    let _ = NAME.try_with(|own| name.clone_into(&mut own.borrow_mut()));
+    let _ = PLACE.try_with(|place| place.borrow().0.as_ref().map(|thread| thread.set_name(name)));
+}
+
+/// In a forked child: the next record is the first of its own.
+pub fn enter_child() {
+    LOCAL.with(|local| local.checked.set(clock::tick()));
+    if let Some(ring) = RING.get() {
+        ring.set_check_at(0);
+    }
 }
 
 /// In a forked child: a hub of its own; gives the hub of this process.
@@ -239,5 +262,9 @@ pub(crate) fn thread_id() -> u64 {
 }
 
 pub(crate) fn thread_name() -> String {
+    let given = NAME.try_with(|name| name.borrow().clone()).unwrap_or_default();
+    if !given.is_empty() {
+        return given;
+    }
     std::thread::current().name().map_or_else(|| format!("thread {}", thread_id()), str::to_owned)
 }

@@ -46,6 +46,7 @@ macro_rules! __site {
             module: ::core::module_path!(),
             file: ::core::file!(),
             line: ::core::line!(),
+            pattern: "",
         });
         &SITE
     }};

@@ -5,7 +5,7 @@ use crate::sync::{AtomicU64, Ordering};
 /// What a record is.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Fills the end of a lap; it has no tick.
     Pad,
     /// A log entry: the arguments.
@@ -26,17 +26,22 @@ pub(crate) enum Kind {
     ThreadName,
     /// Text of the user's for this moment.
     Bookmark,
-    /// A flow begins, goes on or ends: its number.
+    /// A flow begins: its number.
     FlowBegin,
+    /// A flow goes on: its number.
     FlowStep,
+    /// A flow ends: its number.
     FlowEnd,
-    /// A span that may end on another thread: its number.
+    /// A span begins that may end on another thread: its number.
     RangeBegin,
+    /// That span ends: its number.
     RangeEnd,
+    /// A span that is over: its start and end, and its text.
+    Block,
 }
 
 impl Kind {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Pad,
         Self::Log,
         Self::SpanBegin,
@@ -52,6 +57,7 @@ impl Kind {
         Self::FlowEnd,
         Self::RangeBegin,
         Self::RangeEnd,
+        Self::Block,
     ];
 }
 
@@ -71,7 +77,7 @@ pub(crate) fn split_header(word: u64) -> (Kind, u64, u32) {
 }
 
 /// Words behind the tick.
-pub(crate) trait Payload {
+pub trait Payload {
     /// How many words it takes.
     fn words(&self) -> u64;
     /// Stores them; there are exactly that many slots.
@@ -133,8 +139,22 @@ impl Payload for (u64, &[u8]) {
     }
 }
 
+/// A start, an end, then bytes.
+impl Payload for ([u64; 2], &[u8]) {
+    fn words(&self) -> u64 {
+        2 + self.1.words()
+    }
+
+    fn put(&self, slots: &[AtomicU64]) {
+        let [first, second, rest @ ..] = slots else { return };
+        first.store(self.0[0], Ordering::Relaxed);
+        second.store(self.0[1], Ordering::Relaxed);
+        self.1.put(rest);
+    }
+}
+
 /// Longest text or array that a record holds.
-pub(crate) const MAX_BYTES: usize = 16_000;
+pub const MAX_BYTES: usize = 16_000;
 
 #[inline(always)]
 fn put_bytes(bytes: &[u8], slots: &[AtomicU64]) {

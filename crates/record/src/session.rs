@@ -13,7 +13,7 @@ use traceloom_core::{Error, Result};
 use crate::{
     Filter, Flight, Layout, Policy, Rotation, Stats,
     clock::Timeline,
-    config::{Config, Listening},
+    config::{Config, Listening, LogLines, Slot},
     hub::{self, Ask, Hub},
     local::{self, SETTINGS},
     site::{end_generation, generation, renew_generation},
@@ -38,6 +38,13 @@ impl Recorder {
     #[must_use]
     pub fn clog(mut self, path: impl Into<PathBuf>) -> Self {
         self.config.clog = Some(path.into());
+        self
+    }
+
+    /// Log entries go to this file as lines of text.
+    #[must_use]
+    pub fn lines(mut self, lines: LogLines) -> Self {
+        self.config.lines = Some(lines);
         self
     }
 
@@ -148,10 +155,34 @@ impl Recorder {
         self
     }
 
+    /// Spans, events and values wait, on disk, until [`save_prof`] writes them to a file.
+    #[must_use]
+    pub fn prof_later(self) -> Self {
+        self.prof(PathBuf::new())
+    }
+
+    /// Starts, or adds its outputs to the recorder that runs, in place of those of the same kind; [`stop`] ends it. Other
+    /// settings are those of the recorder that runs.
+    pub fn join(self) -> Result<()> {
+        static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        let _turn = TURN.lock();
+        let hub = local::check_fork();
+        let Some(mut running) = lock(&hub.config).clone() else {
+            return self.start().map(std::mem::forget);
+        };
+        for slot in Slot::ALL.into_iter().filter(|slot| self.config.has(*slot)) {
+            let joined = Arc::new(Config::clone(&running).with(slot, &self.config));
+            hub.ask(Ask::Open(slot, joined.clone()), None).map_err(failed)?;
+            running = joined;
+            *lock(&hub.config) = Some(running.clone());
+        }
+        Ok(())
+    }
+
     /// Starts recording; it ends when the guard is dropped. A process has one recorder at a time.
     pub fn start(self) -> Result<Guard> {
         let config = self.config;
-        let has_files = config.clog.is_some() || config.prof.is_some() || config.wtf.is_some();
+        let has_files = Slot::ALL.into_iter().any(|slot| slot != Slot::Listen && config.has(slot));
         if !has_files && (config.listening.is_none() || config.flight.is_some()) {
             return Err(Error::usage("the recorder has no file to write to"));
         }
@@ -218,7 +249,8 @@ impl Drop for Guard {
     }
 }
 
-fn stop() -> Result<()> {
+/// Writes everything that was recorded and closes the files, without the guard; nothing happens if no recorder runs.
+pub fn stop() -> Result<()> {
     let hub = local::check_fork();
     end_generation();
     let outcome = hub.ask(Ask::Stop, None);
@@ -258,6 +290,30 @@ fn ask(ask: Ask) -> Result<()> {
     local::check_fork().ask(ask, None).map(drop).map_err(failed)
 }
 
+/// Writes everything that was recorded to one output and closes it; the recorder stops with the last one.
+pub fn leave(slot: Slot) -> Result<()> {
+    let hub = local::check_fork();
+    let Some(running) = lock(&hub.config).clone() else { return Ok(()) };
+    let rest = Config::clone(&running).without(slot);
+    if !Slot::ALL.into_iter().any(|slot| rest.has(slot)) {
+        return stop();
+    }
+    *lock(&hub.config) = Some(Arc::new(rest));
+    hub.ask(Ask::Close(slot), None).map(drop).map_err(failed)
+}
+
+/// Leaves spans, events and values out of the profile, or takes them in again.
+pub fn pause_prof(is_paused: bool) -> Result<()> {
+    ask(Ask::Pause(is_paused))
+}
+
+/// Writes the profile so far to a file and begins another one; gives the number of its records.
+pub fn save_prof(path: impl Into<PathBuf>) -> Result<u64> {
+    let saved = Arc::default();
+    ask(Ask::Save(path.into(), Arc::clone(&saved)))?;
+    Ok(saved.load(Ordering::Relaxed))
+}
+
 /// Flushes, but waits no longer than that; false where it did not get done.
 pub fn flush_within(time: Duration) -> bool {
     generation() != 0 && hub::current().ask(Ask::Flush, Some(Instant::now() + time)) == Ok(true)
@@ -277,9 +333,24 @@ pub fn is_recording() -> bool {
     generation() != 0
 }
 
+/// Whether a recorder is running that writes to this.
+pub fn writes_to(slot: Slot) -> bool {
+    lock(&hub::current().config).as_ref().is_some_and(|config| config.has(slot))
+}
+
 /// What was recorded since the start, and what was not.
 pub fn stats() -> Stats {
     COUNTERS.stats(hub::current().rings())
+}
+
+/// Counts from zero again.
+pub fn reset_stats() {
+    COUNTERS.reset();
+}
+
+/// The id of the thread that writes; 0 before there was one.
+pub fn writer_thread() -> u64 {
+    hub::current().writer_tid.load(Ordering::Relaxed)
 }
 
 /// Makes panics flush, or dump what the flight recorder holds, before anything else happens.

@@ -45,7 +45,7 @@ impl Level {
 }
 
 /// The id of a site plus one.
-pub(crate) type SiteId = NonZeroU32;
+pub type SiteId = NonZeroU32;
 
 /// 0 while nothing records; else it changes whenever sites have to ask again whether they are on. Counts in the upper half,
 /// where a [`Site`] has it.
@@ -76,26 +76,28 @@ pub struct Site {
     /// The generation that asked last, above a hash of the types and the id plus one; nothing below it if the site is off.
     state: AtomicU64,
     #[doc(hidden)]
-    pub about: About,
+    pub about: About<'static>,
 }
 
 /// What a site says about itself.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct About {
+pub struct About<'a> {
     /// The name of a span, event or value, or the format of a log entry.
-    pub name: &'static str,
+    pub name: &'a str,
     pub level: Option<Level>,
     pub color: Option<u32>,
-    pub module: &'static str,
-    pub file: &'static str,
+    pub module: &'a str,
+    pub file: &'a str,
     pub line: u32,
+    /// How a log of lines shows its entries; empty for the pattern of the log.
+    pub pattern: &'a str,
 }
 
 impl Site {
     /// A site that has not been asked.
     #[doc(hidden)]
-    pub const fn new(about: About) -> Self {
+    pub const fn new(about: About<'static>) -> Self {
         Self { state: AtomicU64::new(0), about }
     }
 
@@ -149,7 +151,7 @@ impl Look {
 }
 
 /// Ids have 24 bits; the 8 above them tell types apart.
-const MAX_IDS: u64 = 1 << 24;
+pub(crate) const MAX_IDS: u64 = 1 << 24;
 
 /// Argument types of a call.
 #[derive(Clone, Copy, Debug)]
@@ -183,10 +185,12 @@ pub(crate) struct SiteInfo {
     pub(crate) line: u32,
     /// Argument types of a log entry.
     pub(crate) types: Box<[u8]>,
+    /// How a log of lines shows its entries, if not as all others.
+    pub(crate) pattern: Box<str>,
 }
 
 impl SiteInfo {
-    fn of(about: &About, types: &[u8]) -> Self {
+    fn of(about: &About<'_>, types: &[u8]) -> Self {
         Self {
             name: about.name.into(),
             level: about.level.map(|level| (level.number, level.name.into())),
@@ -194,6 +198,7 @@ impl SiteInfo {
             file: about.file.into(),
             line: about.line,
             types: types.into(),
+            pattern: about.pattern.into(),
         }
     }
 
@@ -206,6 +211,7 @@ impl SiteInfo {
             file: "traceloom-record".into(),
             line: 0,
             types: types.iter().map(|code| code.0).collect(),
+            pattern: Box::default(),
         }
     }
 }
@@ -226,7 +232,7 @@ pub(crate) struct Registry {
 
 impl Registry {
     /// The id of a site, if the filter lets it through.
-    pub(crate) fn register(&mut self, about: &About, types: &[u8], address: usize) -> Option<SiteId> {
+    pub(crate) fn register(&mut self, about: &About<'_>, types: &[u8], address: usize) -> Option<SiteId> {
         if !self.filter.allows(about.level, about.module) {
             return None;
         }

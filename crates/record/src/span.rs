@@ -10,7 +10,7 @@ use traceloom_easyprofiler::raw::DataType;
 use crate::{
     args::cut,
     hub::{self, Ask},
-    local::{SETTINGS, Weight, put},
+    local::{SETTINGS, Weight, name_thread, put},
     record::{Kind, MAX_BYTES},
     site::{Look, Site, SiteId, Types},
 };
@@ -111,6 +111,11 @@ impl Drop for Range {
     }
 }
 
+/// The number of another frame.
+pub fn next_frame() -> u64 {
+    FRAMES.next()
+}
+
 /// A frame, which ends when the guard is dropped; made by [`frame!`](crate::frame).
 #[derive(Debug)]
 #[must_use = "a frame ends when its guard is dropped"]
@@ -201,7 +206,10 @@ pub fn record_event_with(site: Look, text: &str) {
 pub fn record_text(site: &'static Site, kind: TextKind, text: &str) {
     let kind = match kind {
         TextKind::Bookmark => Kind::Bookmark,
-        TextKind::ThreadName => Kind::ThreadName,
+        TextKind::ThreadName => {
+            name_thread(text);
+            Kind::ThreadName
+        }
     };
     if let Some(id) = site.id() {
         put(kind, id, Weight::Span, cut(text.as_bytes()));
@@ -308,17 +316,17 @@ pub fn record_value<V: Value + ?Sized>(site: Look, value: &V) {
         value.with(|code, is_array, bytes| {
             // Elements have one, two, four or eight bytes, so that none is cut in two.
             let bytes = if code == DataType::STRING.0 { cut(bytes) } else { bytes.get(..MAX_BYTES).unwrap_or(bytes) };
-            put(Kind::Value, id, Weight::Span, (describe(code, is_array), bytes));
+            put(Kind::Value, id, Weight::Span, (describe(code, is_array, 0), bytes));
         });
     }
 }
 
-/// The word before the bytes of a value.
-pub(crate) const fn describe(code: u8, is_array: bool) -> u64 {
-    code as u64 | (is_array as u64) << 8
+/// The word before the bytes of a value. Ids are addresses, which have 48 bits; 0 stands for none.
+pub const fn describe(code: u8, is_array: bool, value_id: u64) -> u64 {
+    code as u64 | (is_array as u64) << 8 | value_id << 16
 }
 
-/// The type of a value, and whether it is an array.
-pub(crate) const fn described(word: u64) -> (DataType, bool) {
-    (DataType(word as u8), word >> 8 & 1 == 1)
+/// The type of a value, whether it is an array, and its id.
+pub(crate) const fn described(word: u64) -> (DataType, bool, u64) {
+    (DataType(word as u8), word >> 8 & 1 == 1, word >> 16)
 }

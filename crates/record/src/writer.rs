@@ -9,12 +9,14 @@ use traceloom_core::Result;
 
 use crate::{
     clock::{self, Reading, Timeline},
-    config::Config,
+    config::{Config, Slot},
+    crash,
     flight::History,
     hub::{Ask, Hub, Lane, ThreadInfo},
+    local,
     record::{FIXED, Kind, Words, split_header},
     sinks::{self, Rec, Sink},
-    site::{SiteInfo, index_of},
+    site::{SiteInfo, end_generation, index_of},
     stats::COUNTERS,
     sync::lock,
 };
@@ -45,7 +47,7 @@ pub(crate) struct Writer {
     config: Config,
     timeline: Timeline,
     window_ticks: u64,
-    sinks: Vec<Box<dyn Sink>>,
+    sinks: Vec<(Slot, Box<dyn Sink>)>,
     history: Option<History>,
     dumps: u32,
     inlets: Vec<Inlet>,
@@ -89,24 +91,33 @@ impl Writer {
 
     #[cfg(all(test, traceloom_shuttle))]
     pub(crate) fn add_sink(&mut self, sink: Box<dyn Sink>) {
-        self.sinks.push(sink);
+        self.sinks.push((Slot::Wtf, sink));
     }
 
     /// Works until it is asked to stop.
     pub(crate) fn run(mut self) {
+        self.hub.writer_tid.store(local::thread_id(), Ordering::Relaxed);
         let mut sleep = SHORTEST_SLEEP;
         let mut busy_until = Instant::now() + SPIN;
         let mut patience = Duration::ZERO;
         loop {
             if let Some(ask) = self.hub.next_ask(patience) {
                 self.drain();
-                if ask == Ask::Stop {
+                if matches!(ask, Ask::Stop) {
                     let outcome = self.close();
                     self.hub.end_writer(outcome.err().map(|error| error.to_string()));
                     return;
                 }
                 let outcome = self.answer(ask);
                 self.hub.answer(outcome.err().map(|error| error.to_string()));
+            }
+            if crash::is_asked() {
+                end_generation();
+                self.drain();
+                // Nobody is left to be told of an error.
+                let _ = if self.history.is_some() { self.dump() } else { self.close() };
+                self.hub.end_writer(None);
+                return crash::answer();
             }
             let moved = self.pass(clock::tick().saturating_sub(self.window_ticks));
             self.look_at_clocks();
@@ -131,12 +142,26 @@ impl Writer {
                 self.each(|sink| sink.rotate(&timeline))
             }
             Ask::Dump => self.dump(),
+            Ask::Open(slot, config) => self.open(slot, &config),
+            Ask::Close(slot) => self.close_one(slot),
+            Ask::Pause(is_paused) => self.each(|sink| {
+                sink.pause(is_paused);
+                Ok(())
+            }),
+            Ask::Save(path, saved) => {
+                self.take_reading();
+                let timeline = self.timeline;
+                self.each(|sink| {
+                    saved.fetch_add(sink.save(&path, &timeline)?, Ordering::Relaxed);
+                    Ok(())
+                })
+            }
         }
     }
 
     /// Does something to every sink, whatever the others say; the first error is the one that is told.
     fn each(&mut self, mut work: impl FnMut(&mut dyn Sink) -> Result<()>) -> Result<()> {
-        let outcomes: Vec<Result<()>> = self.sinks.iter_mut().map(|sink| work(&mut **sink)).collect();
+        let outcomes: Vec<Result<()>> = self.sinks.iter_mut().map(|(_, sink)| work(&mut **sink)).collect();
         outcomes.into_iter().collect()
     }
 
@@ -145,10 +170,26 @@ impl Writer {
         let _ = self.each(|sink| sink.idle());
     }
 
+    /// The new output is there before the old one is given up.
+    fn open(&mut self, slot: Slot, config: &Config) -> Result<()> {
+        let fresh = if self.history.is_none() { Some(sinks::open_one(slot, config, &self.timeline)?) } else { None };
+        let closed = self.close_one(slot);
+        self.sinks.extend(fresh.map(|sink| (slot, sink)));
+        self.config = config.clone();
+        closed
+    }
+
+    fn close_one(&mut self, slot: Slot) -> Result<()> {
+        self.take_reading();
+        let Some(at) = self.sinks.iter().position(|(own, _)| *own == slot) else { return Ok(()) };
+        self.config = self.config.clone().without(slot);
+        self.sinks.remove(at).1.close(&self.timeline)
+    }
+
     fn close(&mut self) -> Result<()> {
         self.take_reading();
         let timeline = self.timeline;
-        let outcomes: Vec<Result<()>> = self.sinks.drain(..).map(|sink| sink.close(&timeline)).collect();
+        let outcomes: Vec<Result<()>> = self.sinks.drain(..).map(|(_, sink)| sink.close(&timeline)).collect();
         outcomes.into_iter().collect()
     }
 
@@ -156,7 +197,7 @@ impl Writer {
         if self.read_at.elapsed() >= READING_EVERY {
             self.take_reading();
             let timeline = self.timeline;
-            self.sinks.iter_mut().for_each(|sink| sink.tick(&timeline));
+            self.sinks.iter_mut().for_each(|(_, sink)| sink.tick(&timeline));
         }
     }
 
@@ -165,7 +206,7 @@ impl Writer {
         let reading = Reading::now();
         if let Some(step) = self.timeline.read(reading) {
             COUNTERS.clock_steps.fetch_add(1, Ordering::Relaxed);
-            self.sinks.iter_mut().for_each(|sink| sink.clock_stepped(step, reading.tick));
+            self.sinks.iter_mut().for_each(|(_, sink)| sink.clock_stepped(step, reading.tick));
         }
     }
 
@@ -257,7 +298,7 @@ impl Writer {
                             site: info,
                             words: payload,
                         };
-                        self.sinks.iter_mut().for_each(|sink| sink.put(&rec));
+                        self.sinks.iter_mut().for_each(|(_, sink)| sink.put(&rec));
                     }
                     (None, None) => {}
                 }
@@ -281,7 +322,7 @@ impl Writer {
             inlet.dropped = dropped;
             COUNTERS.dropped.fetch_add(new, Ordering::Relaxed);
             let tick = clock::tick();
-            self.sinks.iter_mut().for_each(|sink| sink.dropped(&inlet.lane.thread, new, tick));
+            self.sinks.iter_mut().for_each(|(_, sink)| sink.dropped(&inlet.lane.thread, new, tick));
         }
     }
 
@@ -313,10 +354,10 @@ impl Writer {
             let index = index_of(id);
             let Some(site) = self.sites.get(index) else { return };
             let rec = Rec { kind, tick: *tick, thread, id: index as u32, site, words: Words(payload) };
-            sinks.iter_mut().for_each(|sink| sink.put(&rec));
+            sinks.iter_mut().for_each(|(_, sink)| sink.put(&rec));
         });
         let timeline = self.timeline;
-        let outcomes: Vec<Result<()>> = sinks.into_iter().map(|sink| sink.close(&timeline)).collect();
+        let outcomes: Vec<Result<()>> = sinks.into_iter().map(|(_, sink)| sink.close(&timeline)).collect();
         outcomes.into_iter().collect()
     }
 }

@@ -308,7 +308,7 @@ impl Sink for Clog {
     }
 
     fn dropped(&mut self, thread: &ThreadInfo, count: u64, tick: u64) {
-        let name = thread.name.clone();
+        let name = thread.name();
         self.say(|own| &own.dropped, tick, &[Arg::Uint64(count), Arg::String(name.as_bytes())]);
     }
 

@@ -196,7 +196,7 @@ impl Frames {
 
 impl Sink for Listen {
     fn put(&mut self, rec: &Rec<'_>) {
-        if rec.thread.name.eq_ignore_ascii_case("main") {
+        if rec.thread.is_named("main") {
             lock(&self.shared.frames).take(rec);
         }
         if let Some(capture) = &mut *lock(&self.shared.capture) {

@@ -3,18 +3,22 @@
 mod args;
 mod clog;
 mod file;
+mod lines;
 mod listen;
 mod prof;
 mod text;
 mod wtf;
 
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use traceloom_core::Result;
+use traceloom_core::{Error, Result};
 
 use crate::{
     clock::Timeline,
-    config::Config,
+    config::{Config, Slot},
     hub::ThreadInfo,
     record::{Kind, Words},
     site::SiteInfo,
@@ -34,7 +38,7 @@ pub(crate) struct Rec<'a> {
 
 /// Writes one kind of file. Whatever it cannot write, it keeps or counts.
 ///
-/// `(put | dropped | clock_stepped | tick | flush | sync | rotate)* close`
+/// `(put | dropped | clock_stepped | tick | flush | sync | rotate | pause | save)* close`
 pub(crate) trait Sink: Send {
     /// Takes a record.
     fn put(&mut self, rec: &Rec<'_>);
@@ -54,24 +58,36 @@ pub(crate) trait Sink: Send {
     fn sync(&mut self) -> Result<()>;
     /// Goes on in a new file.
     fn rotate(&mut self, timeline: &Timeline) -> Result<()>;
+    /// Leaves out spans, events and values from now on, or takes them in again.
+    fn pause(&mut self, _is_paused: bool) {}
+    /// Writes a file of what waits for a name, and begins anew; gives how many records that were.
+    fn save(&mut self, _path: &Path, _timeline: &Timeline) -> Result<u64> {
+        Ok(0)
+    }
     /// Writes the rest.
     fn close(self: Box<Self>, timeline: &Timeline) -> Result<()>;
 }
 
 /// Creates the files.
-pub(crate) fn open(config: &Config, timeline: &Timeline) -> Result<Vec<Box<dyn Sink>>> {
-    let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
-    if let Some(path) = &config.clog {
-        sinks.push(Box::new(clog::Clog::create(path, config, timeline)?));
-    }
-    if let Some(path) = &config.prof {
-        sinks.push(Box::new(prof::Prof::create(path, timeline)?));
-    }
-    if let Some(path) = &config.wtf {
-        sinks.push(Box::new(wtf::WtfTrace::create(path, timeline)?));
-    }
-    if let Some(listening) = &config.listening {
-        sinks.push(Box::new(listen::Listen::start(listening, timeline)?));
-    }
-    Ok(sinks)
+pub(crate) fn open(config: &Config, timeline: &Timeline) -> Result<Vec<(Slot, Box<dyn Sink>)>> {
+    let slots = Slot::ALL.into_iter().filter(|slot| config.has(*slot));
+    slots.map(|slot| Ok((slot, open_one(slot, config, timeline)?))).collect()
+}
+
+/// Creates one of them.
+pub(crate) fn open_one(slot: Slot, config: &Config, timeline: &Timeline) -> Result<Box<dyn Sink>> {
+    let path = |path: &Option<PathBuf>| path.clone().ok_or_else(|| Error::usage("the output has no path"));
+    Ok(match slot {
+        Slot::Clog => Box::new(clog::Clog::create(&path(&config.clog)?, config, timeline)?),
+        Slot::Lines => {
+            let lines = config.lines.as_ref().ok_or_else(|| Error::usage("the output has no path"))?;
+            Box::new(lines::Lines::create(lines, timeline)?)
+        }
+        Slot::Prof => Box::new(prof::Prof::create(&path(&config.prof)?, timeline)?),
+        Slot::Wtf => Box::new(wtf::WtfTrace::create(&path(&config.wtf)?, timeline)?),
+        Slot::Listen => {
+            let listening = config.listening.as_ref().ok_or_else(|| Error::usage("the output has no port"))?;
+            Box::new(listen::Listen::start(listening, timeline)?)
+        }
+    })
 }

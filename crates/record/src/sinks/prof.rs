@@ -48,6 +48,8 @@ pub(crate) struct Prof {
     lanes: Vec<bool>,
     messages: Messages,
     begin: u64,
+    /// Nothing is taken in but the ends of what is open.
+    is_paused: bool,
 }
 
 /// What the file says of one thread.
@@ -75,6 +77,7 @@ struct Described {
 struct Row<'a> {
     descriptor: u32,
     begin: u64,
+    /// A value has its id here.
     end: u64,
     /// Type, whether it is an array, and the bytes; else the bytes are a text.
     value: Option<(DataType, bool)>,
@@ -82,9 +85,12 @@ struct Row<'a> {
 }
 
 impl Prof {
+    /// A profile for this path; without one it waits to be saved.
     pub(crate) fn create(path: &Path, timeline: &Timeline) -> Result<Self> {
-        // An error should come now, not after hours.
-        File::create(path)?;
+        if is_named(path) {
+            // An error should come now, not after hours.
+            File::create(path)?;
+        }
         Ok(Self { path: path.to_owned(), ..Self::from_tick(timeline.first.tick)? })
     }
 
@@ -103,11 +109,12 @@ impl Prof {
             lanes: Vec::new(),
             messages: Messages::default(),
             begin,
+            is_paused: false,
         })
     }
 
     fn section(&mut self, thread: &ThreadInfo) -> &mut Section {
-        self.threads.entry(thread.tid).or_insert_with(|| Section::named(thread.name.clone()))
+        self.threads.entry(thread.tid).or_insert_with(|| Section::named(thread.name()))
     }
 
     /// The descriptor of a site for records of this type.
@@ -146,16 +153,35 @@ impl Prof {
 
     fn row(&mut self, tid: u64, row: &Row<'_>) {
         let Some(section) = self.threads.get_mut(&tid) else { return };
+        self.begin = self.begin.min(row.begin);
         section.put(row);
         if section.gathered.len() >= GATHERED && section.spool(&mut self.spool, &mut self.spooled).is_err() {
             COUNTERS.errors.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
     }
 
-    fn moment(&mut self, rec: &Rec<'_>, block_type: BlockType, value: Option<(DataType, bool)>, bytes: &[u8]) {
-        let descriptor = self.descriptor(rec, block_type);
+    fn moment(&mut self, rec: &Rec<'_>, text: &[u8]) {
+        let descriptor = self.descriptor(rec, BlockType::EVENT);
         self.section(rec.thread);
-        self.row(rec.thread.tid, &Row { descriptor, begin: rec.tick, end: rec.tick, value, bytes });
+        self.row(rec.thread.tid, &Row { descriptor, begin: rec.tick, end: rec.tick, value: None, bytes: text });
+    }
+
+    fn value(&mut self, rec: &Rec<'_>, (data_type, is_array, id): (DataType, bool, u64), bytes: &[u8]) {
+        let descriptor = self.descriptor(rec, BlockType::VALUE);
+        self.section(rec.thread);
+        let value = Some((data_type, is_array));
+        self.row(rec.thread.tid, &Row { descriptor, begin: rec.tick, end: id, value, bytes });
+    }
+
+    /// A span that is over when it is recorded.
+    fn block(&mut self, rec: &Rec<'_>) {
+        let descriptor = self.descriptor(rec, BlockType::BLOCK);
+        self.section(rec.thread);
+        let mut words = rec.words;
+        let (begin, end) = (words.next(), words.next());
+        let mut text = Vec::new();
+        words.bytes(&mut text);
+        self.row(rec.thread.tid, &Row { descriptor, begin, end: end.max(begin), value: None, bytes: &text });
     }
 
     fn begin_span(&mut self, rec: &Rec<'_>) {
@@ -295,7 +321,7 @@ impl Prof {
                     None => emit(&Record::Block(block)),
                     Some((data_type, is_array)) => {
                         let value = Value::new(row.descriptor, row.begin, data_type, row.bytes);
-                        emit(&Record::Value(Value { is_array: is_array.into(), ..value }))
+                        emit(&Record::Value(Value { is_array: is_array.into(), value_id: row.end, ..value }))
                     }
                 }
             })?;
@@ -315,6 +341,10 @@ impl Prof {
 
 impl Sink for Prof {
     fn put(&mut self, rec: &Rec<'_>) {
+        let is_end = matches!(rec.kind, Kind::SpanEnd | Kind::FrameEnd | Kind::RangeEnd | Kind::ThreadName);
+        if self.is_paused && !is_end {
+            return;
+        }
         let mut words = rec.words;
         match rec.kind {
             Kind::SpanBegin | Kind::FrameBegin => self.begin_span(rec),
@@ -324,25 +354,25 @@ impl Sink for Prof {
                 if !words.0.is_empty() {
                     words.bytes(&mut text);
                 }
-                self.moment(rec, BlockType::EVENT, None, &text);
+                self.moment(rec, &text);
             }
             Kind::Value => {
-                let (data_type, is_array) = described(words.next());
+                let described = described(words.next());
                 let mut bytes = Vec::new();
                 words.bytes(&mut bytes);
-                if data_type == DataType::STRING {
+                if described.0 == DataType::STRING {
                     bytes.push(0);
                 }
-                self.moment(rec, BlockType::VALUE, Some((data_type, is_array)), &bytes);
+                self.value(rec, described, &bytes);
             }
             Kind::Log => {
                 let mut message = self.messages.render(rec).to_vec();
                 message.push(0);
-                self.moment(rec, BlockType::VALUE, Some((DataType::STRING, true)), &message);
+                self.value(rec, (DataType::STRING, true, 0), &message);
             }
             Kind::FlowBegin | Kind::FlowStep | Kind::FlowEnd => {
                 let number = words.next().to_le_bytes();
-                self.moment(rec, BlockType::VALUE, Some((DataType::UINT64, false)), &number);
+                self.value(rec, (DataType::UINT64, false, 0), &number);
             }
             Kind::ThreadName => {
                 let name = words.text();
@@ -355,6 +385,7 @@ impl Sink for Prof {
             }
             Kind::RangeBegin => self.begin_range(rec),
             Kind::RangeEnd => self.end_range(words.next(), rec.tick, &[]),
+            Kind::Block => self.block(rec),
             Kind::Pad => {}
         }
     }
@@ -363,7 +394,7 @@ impl Sink for Prof {
         let descriptor = self.own("records dropped", BlockType::VALUE);
         self.section(thread);
         let value = Some((DataType::UINT64, false));
-        self.row(thread.tid, &Row { descriptor, begin: tick, end: tick, value, bytes: &count.to_le_bytes() });
+        self.row(thread.tid, &Row { descriptor, begin: tick, end: 0, value, bytes: &count.to_le_bytes() });
     }
 
     fn clock_stepped(&mut self, _: i64, _: u64) {}
@@ -382,10 +413,30 @@ impl Sink for Prof {
         Ok(())
     }
 
+    fn pause(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
+    }
+
+    fn save(&mut self, path: &Path, timeline: &Timeline) -> Result<u64> {
+        self.write(&File::create(path)?, timeline)?;
+        let records: u64 = self.threads.values().map(|section| u64::from(section.records)).sum();
+        let (path, is_paused) = (std::mem::take(&mut self.path), self.is_paused);
+        *self = Self { path, is_paused, ..Self::from_tick(tick())? };
+        // The end of the recording is the recorder's own.
+        Ok(records - 1)
+    }
+
     fn close(mut self: Box<Self>, timeline: &Timeline) -> Result<()> {
+        if !is_named(&self.path) {
+            return Ok(());
+        }
         let out = File::create(&self.path)?;
         self.write(&out, timeline)
     }
+}
+
+fn is_named(path: &Path) -> bool {
+    !path.as_os_str().is_empty()
 }
 
 /// Bytes of a row before its text or data.

@@ -16,7 +16,13 @@ use traceloom_wtf::{
 };
 
 use super::{Rec, Sink, file::Output, text::Messages};
-use crate::{clock::Timeline, hub::ThreadInfo, record::Kind, span::described, stats::COUNTERS};
+use crate::{
+    clock::Timeline,
+    hub::ThreadInfo,
+    record::{Kind, Words},
+    span::described,
+    stats::COUNTERS,
+};
 
 /// What the composer has written and the file has not.
 #[derive(Clone, Default)]
@@ -145,7 +151,7 @@ impl WtfTrace {
     }
 
     fn zone(&mut self, thread: &ThreadInfo) -> Result<ZoneId> {
-        let zone = self.zones.entry(thread.index).or_insert_with(|| Zone { name: thread.name.clone(), id: None });
+        let zone = self.zones.entry(thread.index).or_insert_with(|| Zone { name: thread.name(), id: None });
         if let Some(id) = zone.id {
             return Ok(id);
         }
@@ -232,7 +238,7 @@ impl Sink for WtfTrace {
                 self.typed(rec, EventClass::INSTANCE, "utf8 text", [text(&told)]);
             }
             Kind::Value => {
-                let (data_type, is_array) = described(words.next());
+                let (data_type, is_array, _) = described(words.next());
                 let mut stored = Vec::new();
                 words.bytes(&mut stored);
                 let json = value_json(data_type, is_array, &stored);
@@ -255,6 +261,11 @@ impl Sink for WtfTrace {
                 let name = words.text();
                 self.zones.entry(rec.thread.index).or_insert_with(|| Zone { name: String::new(), id: None }).name =
                     name;
+            }
+            Kind::Block => {
+                let [_, _, rest @ ..] = words.0 else { return };
+                let told = Words(rest).text();
+                self.typed(rec, EventClass::INSTANCE, "utf8 text", [text(&told)]);
             }
             Kind::Pad => {}
         }

@@ -1,0 +1,87 @@
+//! What other languages record with: they keep their sites themselves, and lay out their arguments themselves.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+pub use crate::{
+    About,
+    args::cut,
+    clock::ticks_to_ns,
+    crash::{ask as ask_in_crash, is_answered as is_crash_answered},
+    local::{Weight, enter_child, name_thread, prepare_thread, put},
+    record::{Kind, MAX_BYTES, Payload},
+    site::SiteId,
+    span::{describe, next_frame},
+};
+use crate::{
+    Config, hub,
+    site::{MAX_IDS, Registry, generation},
+    sync::{MutexGuard, lock},
+};
+
+/// What a site knows of itself; all zeros at first.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct SiteState(AtomicU64);
+
+impl SiteState {
+    /// A site that nobody has asked for.
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// The id of the site and the tag that it was described with, unless it is off.
+    #[inline(always)]
+    pub fn look(&self, ask: impl FnOnce(Question<'_>) -> Option<Answer>) -> Option<(SiteId, u8)> {
+        let generation = generation();
+        if generation == 0 {
+            return None;
+        }
+        let mut answer = self.0.load(Ordering::Relaxed) ^ generation;
+        if answer >> 32 != 0 {
+            answer = ask(Question { state: self, generation }).map_or(0, |answer| answer.0);
+        }
+        Some((SiteId::new((answer % MAX_IDS) as u32)?, (answer >> 24) as u8))
+    }
+}
+
+/// A site that nothing is known of, or that has to ask again.
+#[derive(Debug)]
+pub struct Question<'a> {
+    state: &'a SiteState,
+    generation: u64,
+}
+
+/// The id of a site, below its tag.
+#[derive(Debug)]
+pub struct Answer(u64);
+
+impl Question<'_> {
+    /// Registers the site; the tag comes back whenever the site is looked at.
+    pub fn register(self, about: &About<'_>, types: &[u8], tag: u8) -> Option<Answer> {
+        let id = hub::current().register(about, types, std::ptr::from_ref(self.state).addr());
+        let low = id.map_or(0, |id| u64::from(id.get()) | u64::from(tag) << 24);
+        self.state.0.store(self.generation | low, Ordering::Relaxed);
+        id.map(|_| Answer(low))
+    }
+}
+
+/// Held around a fork, so that no other thread has a lock that the child needs.
+#[derive(Debug)]
+pub struct ForkGuard {
+    _config: MutexGuard<'static, Option<Arc<Config>>>,
+    _registry: MutexGuard<'static, Registry>,
+}
+
+/// Called before a fork; the guard is dropped after it, in both processes.
+pub fn before_fork() -> ForkGuard {
+    let hub = hub::current();
+    ForkGuard { _config: lock(&hub.config), _registry: lock(&hub.registry) }
+}
+
+/// Whether this is a child that has recorded nothing yet.
+pub fn is_idle_child() -> bool {
+    hub::current().pid != std::process::id()
+}
