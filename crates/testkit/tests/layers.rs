@@ -14,7 +14,7 @@ static LAYERS: &[&[&str]] = &[
     &["traceloom-core"],
     &["traceloom-cnanolog", "traceloom-easyprofiler", "traceloom-memlyze", "traceloom-nytprof", "traceloom-wtf"],
     &["traceloom-open", "traceloom-record"],
-    &["traceloom-model"],
+    &["traceloom-model", "traceloom-record-c"],
     &["traceloom-passes"],
     &["traceloom-mapping"],
     &["traceloom-query", "traceloom-analysis", "traceloom-export"],

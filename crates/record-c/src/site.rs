@@ -1,0 +1,155 @@
+//! Call sites: a static of the caller's, as the headers lay it out.
+
+use std::{
+    borrow::Cow,
+    ffi::{CStr, c_char, c_int},
+    sync::{PoisonError, RwLock},
+};
+
+use traceloom_record::{
+    Level,
+    foreign::{About, Answer, MAX_BYTES, Question, SiteState},
+};
+
+/// A call site: a static next to the call. Its texts and types have to stay valid as long as it does.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Site {
+    /// The library's; zero at first.
+    pub state: SiteState,
+    /// The name of a span, event or value, or the format of a log entry.
+    pub name: *const c_char,
+    /// The source file.
+    pub file: *const c_char,
+    /// The types of the arguments of a log entry, `count` of them; `TRACELOOM_INT32` and so on.
+    pub types: *const u8,
+    /// How a log of lines shows its entries; NULL for the pattern of the log.
+    pub pattern: *const c_char,
+    /// The line in the source file.
+    pub line: u32,
+    /// ARGB; 0 for the default color.
+    pub color: u32,
+    /// Number of arguments of a log entry, 50 at most.
+    pub count: u8,
+    /// Level of a log entry.
+    pub level: u8,
+    /// Status of an EasyProfiler block.
+    pub status: u8,
+}
+
+// SAFETY: threads share a site, but only `state` changes, which is atomic.
+unsafe impl Sync for Site {}
+
+/// Some of the arguments are texts.
+pub(crate) const TEXTS: u8 = 1;
+
+impl Site {
+    /// # Safety
+    ///
+    /// The site is the static of a header, or as good as one.
+    pub(crate) unsafe fn of<'a>(site: *const Self) -> &'a Self {
+        // SAFETY: the caller hands over a site that lives as long as the program or its library, and only `state` changes.
+        unsafe { &*site }
+    }
+
+    /// The types of its arguments.
+    pub(crate) fn types(&self) -> &[u8] {
+        if self.types.is_null() {
+            return &[];
+        }
+        // SAFETY: a site has as many types as it says, and they live as long as it does.
+        unsafe { std::slice::from_raw_parts(self.types, self.count.into()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn register(&self, question: Question<'_>, level: Option<Level>) -> Option<Answer> {
+        // SAFETY: the texts of a site live as long as it does.
+        let (name, file, pattern) = unsafe { (text(self.name), text(self.file), text(self.pattern)) };
+        let color = (self.color != 0).then_some(self.color);
+        let about = About { name: &name, level, color, module: &file, file: &file, line: self.line, pattern: &pattern };
+        let types = if level.is_some() { self.types() } else { &[] };
+        let tag = if types.contains(&TRACELOOM_STRING) { TEXTS } else { 0 };
+        question.register(&about, types, tag)
+    }
+}
+
+/// A text of C; an empty one for NULL.
+///
+/// # Safety
+///
+/// It is NULL or ends in a zero byte, and is valid as long as the answer.
+pub(crate) unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
+    if text.is_null() {
+        return &[];
+    }
+    // SAFETY: no byte behind the zero byte is looked at, and longer texts than a record holds are not read to their end.
+    unsafe { std::slice::from_raw_parts(text.cast(), libc::strnlen(text, MAX_BYTES + 1)) }
+}
+
+/// The same as text of any length.
+///
+/// # Safety
+///
+/// As for [`bytes`].
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Cow<'a, str> {
+    if text.is_null() {
+        return Cow::Borrowed("");
+    }
+    // SAFETY: the caller says that it ends in a zero byte.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy()
+}
+
+/// An `int`, or anything smaller that has a sign, or a `bool`.
+pub const TRACELOOM_INT32: u8 = 1;
+/// A `long long`.
+pub const TRACELOOM_INT64: u8 = 2;
+/// An `unsigned int`, or anything smaller without a sign.
+pub const TRACELOOM_UINT32: u8 = 3;
+/// An `unsigned long long`.
+pub const TRACELOOM_UINT64: u8 = 4;
+/// The bits of a `double`.
+pub const TRACELOOM_DOUBLE: u8 = 5;
+/// A `const char *`.
+pub const TRACELOOM_STRING: u8 = 6;
+/// Any other address.
+pub const TRACELOOM_POINTER: u8 = 7;
+/// A `char`.
+pub const TRACELOOM_CHAR: u8 = 8;
+
+/// Names and ranks that numbers were given.
+static LEVELS: RwLock<Vec<(u8, Level)>> = RwLock::new(Vec::new());
+
+/// Gives a level of your own (4 to 255) a name, and a rank among DEBUG 10, INFO 20, WARN 30 and ERROR 40 that filters go
+/// by. Levels are named before they are used; -1 if the number is taken by a built-in level.
+///
+/// # Safety
+///
+/// The name is a text that ends in a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_level(number: u8, rank: u8, name: *const c_char) -> c_int {
+    if number < 4 || name.is_null() {
+        return crate::error::code::<(), _>(Err("levels of your own have numbers from 4 on, and a name"));
+    }
+    // SAFETY: the caller says so.
+    let name = unsafe { text(name) }.into_owned();
+    let mut levels = LEVELS.write().unwrap_or_else(PoisonError::into_inner);
+    levels.retain(|(known, _)| *known != number);
+    levels.push((number, Level::custom(number, rank, name.leak())));
+    0
+}
+
+/// The level of a number.
+pub(crate) fn level(number: u8) -> Level {
+    match number {
+        0 => Level::INFO,
+        1 => Level::WARN,
+        2 => Level::ERROR,
+        3 => Level::DEBUG,
+        _ => {
+            let levels = LEVELS.read().unwrap_or_else(PoisonError::into_inner);
+            let known = levels.iter().find(|(known, _)| *known == number).map(|(_, level)| *level);
+            known.unwrap_or_else(|| Level::custom(number, 20, "CUSTOM"))
+        }
+    }
+}

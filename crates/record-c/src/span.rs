@@ -1,0 +1,330 @@
+//! Spans, frames, events and values. A thread keeps its open spans, so that the last one can be ended without its name.
+
+use std::{
+    cell::Cell,
+    ffi::{c_char, c_void},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use traceloom_record::foreign::{Kind, SiteId, SiteState, Weight, cut, describe, name_thread, next_frame, put};
+
+use crate::site::{Site, bytes, text};
+
+/// Spans that are open inside this many others are not recorded; readers of `.prof` files take no more either.
+const MAX_DEPTH: usize = 254;
+
+/// An open span.
+#[derive(Clone, Copy)]
+struct Open {
+    /// None where the span is not recorded.
+    id: Option<SiteId>,
+    /// Counts the spans of the thread, so that a span that was ended is not taken for a later one.
+    serial: u32,
+    /// Spans inside it are not recorded.
+    is_muting: bool,
+}
+
+/// Times of the outermost spans, in ticks.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Frames {
+    pub(crate) last: u64,
+    pub(crate) max: u64,
+    pub(crate) sum: u64,
+    pub(crate) count: u64,
+}
+
+/// The open spans of a thread. No destructor, so that it can be used until the very end of the thread.
+pub(crate) struct Stack {
+    depth: Cell<usize>,
+    serial: Cell<u32>,
+    open: [Cell<Open>; MAX_DEPTH],
+    began: Cell<u64>,
+    pub(crate) frames: Cell<Frames>,
+    pub(crate) is_main: Cell<bool>,
+}
+
+thread_local! {
+    pub(crate) static STACK: Stack = const {
+        Stack {
+            depth: Cell::new(0),
+            serial: Cell::new(0),
+            open: [const { Cell::new(Open { id: None, serial: 0, is_muting: false }) }; MAX_DEPTH],
+            began: Cell::new(0),
+            frames: Cell::new(Frames { last: 0, max: 0, sum: 0, count: 0 }),
+            is_main: Cell::new(false),
+        }
+    };
+}
+
+/// The same of the thread that is called Main.
+pub(crate) struct MainFrames {
+    pub(crate) last: AtomicU64,
+    pub(crate) max: AtomicU64,
+    pub(crate) sum: AtomicU64,
+    pub(crate) count: AtomicU64,
+}
+
+pub(crate) static MAIN_FRAMES: MainFrames =
+    MainFrames { last: AtomicU64::new(0), max: AtomicU64::new(0), sum: AtomicU64::new(0), count: AtomicU64::new(0) };
+
+impl Stack {
+    /// Whether the innermost open span wants nothing recorded inside it.
+    #[inline(always)]
+    pub(crate) fn is_muted(&self) -> bool {
+        let innermost = self.depth.get().checked_sub(1).and_then(|at| self.open.get(at));
+        innermost.is_some_and(|open| open.get().is_muting)
+    }
+
+    /// Begins a span; without an id it is only remembered.
+    #[inline(always)]
+    pub(crate) fn begin(&self, id: Option<SiteId>, is_muting: bool, name: &[u8]) -> u64 {
+        let (depth, serial) = (self.depth.get(), self.serial.get().wrapping_add(1));
+        self.depth.set(depth + 1);
+        self.serial.set(serial);
+        if let Some(open) = self.open.get(depth) {
+            let tick = id.and_then(|id| {
+                if name.is_empty() {
+                    put(Kind::SpanBegin, id, Weight::Span, ())
+                } else {
+                    put(Kind::SpanBegin, id, Weight::Span, cut(name))
+                }
+            });
+            open.set(Open { id: id.filter(|_| tick.is_some()), serial, is_muting });
+            if let (0, Some(tick)) = (depth, tick) {
+                self.began.set(tick);
+            }
+        }
+        (depth as u64) << 32 | u64::from(serial)
+    }
+
+    /// Ends a span and those inside it, unless it was ended before.
+    #[inline(always)]
+    pub(crate) fn end(&self, span: u64) {
+        let (depth, serial) = ((span >> 32) as usize, span as u32);
+        let is_open = self.open.get(depth).is_none_or(|open| open.get().serial == serial);
+        while is_open && self.depth.get() > depth {
+            self.end_last();
+        }
+    }
+
+    /// Ends the innermost span.
+    #[inline(always)]
+    pub(crate) fn end_last(&self) {
+        let Some(depth) = self.depth.get().checked_sub(1) else { return };
+        self.depth.set(depth);
+        let Some(id) = self.open.get(depth).and_then(|open| open.get().id) else { return };
+        if let (Some(tick), 0) = (put(Kind::SpanEnd, id, Weight::End, ()), depth) {
+            self.end_frame(tick.saturating_sub(self.began.get()));
+        }
+    }
+
+    #[inline(always)]
+    fn end_frame(&self, took: u64) {
+        let Frames { max, sum, count, .. } = self.frames.get();
+        self.frames.set(Frames { last: took, max: max.max(took), sum: sum + took, count: count + 1 });
+        if self.is_main.get() {
+            MAIN_FRAMES.last.store(took, Ordering::Relaxed);
+            MAIN_FRAMES.max.fetch_max(took, Ordering::Relaxed);
+            MAIN_FRAMES.sum.fetch_add(took, Ordering::Relaxed);
+            MAIN_FRAMES.count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The id of a site without arguments, if it is on.
+///
+/// # Safety
+///
+/// The site is a static of a header.
+#[inline(always)]
+pub(crate) unsafe fn id_of(site: *const Site) -> Option<SiteId> {
+    // SAFETY: the caller says so.
+    let site = unsafe { Site::of(site) };
+    site.state.look(|question| site.register(question, None)).map(|(id, _)| id)
+}
+
+/// Begins a span on this thread, with a text of its own or NULL; give the answer to [`traceloom_span_end`].
+///
+/// # Safety
+///
+/// The site is a static of a header, and the text ends in a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_span_begin(site: *const Site, text: *const c_char) -> u64 {
+    // SAFETY: the caller says so.
+    let (id, text) = unsafe { (id_of(site), bytes(text)) };
+    STACK.with(|stack| stack.begin(id, false, text))
+}
+
+/// Ends a span of this thread and those inside it; nothing happens if it was ended before.
+#[unsafe(no_mangle)]
+pub extern "C" fn traceloom_span_end(span: u64) {
+    STACK.with(|stack| stack.end(span));
+}
+
+/// Ends the span of this thread that was begun last.
+#[unsafe(no_mangle)]
+pub extern "C" fn traceloom_span_end_last() {
+    STACK.with(Stack::end_last);
+}
+
+/// Begins a frame; give its number to [`traceloom_frame_end`].
+///
+/// # Safety
+///
+/// The site is a static of a header.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_frame_begin(site: *const Site) -> u64 {
+    let number = next_frame();
+    // SAFETY: the caller says so.
+    let id = unsafe { id_of(site) };
+    let tick = id.and_then(|id| put(Kind::FrameBegin, id, Weight::Span, number));
+    tick.map_or(0, |_| number)
+}
+
+/// Ends a frame.
+///
+/// # Safety
+///
+/// The site is the one that it was begun with.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_frame_end(site: *const Site, frame: u64) {
+    // SAFETY: the caller says so.
+    if let (1.., Some(id)) = (frame, unsafe { id_of(site) }) {
+        put(Kind::FrameEnd, id, Weight::End, frame);
+    }
+}
+
+/// Records a moment, with a text or NULL.
+///
+/// # Safety
+///
+/// The site is a static of a header, and the text ends in a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_event(site: *const Site, text: *const c_char) {
+    // SAFETY: the caller says so.
+    let (id, text) = unsafe { (id_of(site), bytes(text)) };
+    let Some(id) = id else { return };
+    if text.is_empty() {
+        put(Kind::Event, id, Weight::Span, ());
+    } else {
+        put(Kind::Event, id, Weight::Span, cut(text));
+    }
+}
+
+/// A value or an array of values: EasyProfiler's number of the type, and the bytes.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Value {
+    /// The elements.
+    pub data: *const c_void,
+    /// The bytes of all elements.
+    pub size: usize,
+    /// Which quantity it is, if the name does not say it: an address, or 0.
+    pub id: u64,
+    /// `TRACELOOM_VALUE_BOOL` and so on.
+    pub data_type: u8,
+    /// Whether it is an array.
+    pub is_array: bool,
+}
+
+/// A `bool`.
+pub const TRACELOOM_VALUE_BOOL: u8 = 0;
+/// A `char`.
+pub const TRACELOOM_VALUE_CHAR: u8 = 1;
+/// An `int8_t`.
+pub const TRACELOOM_VALUE_INT8: u8 = 2;
+/// A `uint8_t`.
+pub const TRACELOOM_VALUE_UINT8: u8 = 3;
+/// An `int16_t`.
+pub const TRACELOOM_VALUE_INT16: u8 = 4;
+/// A `uint16_t`.
+pub const TRACELOOM_VALUE_UINT16: u8 = 5;
+/// An `int32_t`.
+pub const TRACELOOM_VALUE_INT32: u8 = 6;
+/// A `uint32_t`.
+pub const TRACELOOM_VALUE_UINT32: u8 = 7;
+/// An `int64_t`.
+pub const TRACELOOM_VALUE_INT64: u8 = 8;
+/// A `uint64_t`.
+pub const TRACELOOM_VALUE_UINT64: u8 = 9;
+/// A `float`.
+pub const TRACELOOM_VALUE_FLOAT: u8 = 10;
+/// A `double`.
+pub const TRACELOOM_VALUE_DOUBLE: u8 = 11;
+/// A text.
+pub const TRACELOOM_VALUE_STRING: u8 = 12;
+
+/// Records a value.
+///
+/// # Safety
+///
+/// The site is a static of a header, and the value has as many bytes as it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_value(site: *const Site, value: *const Value) {
+    // SAFETY: the caller says so.
+    let (id, value) = unsafe { (id_of(site), &*value) };
+    let Some(id) = id else { return };
+    let data = if value.size == 0 || value.data.is_null() {
+        &[][..]
+    } else {
+        // SAFETY: the caller says so.
+        unsafe { std::slice::from_raw_parts(value.data.cast::<u8>(), value.size) }
+    };
+    let data = if value.data_type == TRACELOOM_VALUE_STRING {
+        // Files have the zero byte that ends a text, whether it was counted or not.
+        cut(data.split(|byte| *byte == 0).next().unwrap_or_default())
+    } else {
+        data.get(..traceloom_record::foreign::MAX_BYTES).unwrap_or(data)
+    };
+    put(Kind::Value, id, Weight::Span, (describe(value.data_type, value.is_array, value.id), data));
+}
+
+/// A site of the library's own.
+pub(crate) const fn own_site(name: &'static std::ffi::CStr) -> Site {
+    Site {
+        state: SiteState::new(),
+        name: name.as_ptr(),
+        file: c"traceloom-record-c".as_ptr(),
+        types: std::ptr::null(),
+        pattern: std::ptr::null(),
+        line: 0,
+        color: 0,
+        count: 0,
+        level: 0,
+        status: 0,
+    }
+}
+
+/// Records a text of the whole thread or program.
+fn put_text(kind: Kind, site: &'static Site, text: &str) {
+    // SAFETY: the site is a static of this library.
+    if let Some(id) = unsafe { id_of(site) } {
+        put(kind, id, Weight::Span, cut(text.as_bytes()));
+    }
+}
+
+/// Names this thread, for this recording and for later ones.
+///
+/// # Safety
+///
+/// The name is a text that ends in a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_thread_name(name: *const c_char) {
+    static SITE: Site = own_site(c"thread");
+    // SAFETY: the caller says so.
+    let name = unsafe { text(name) };
+    name_thread(&name);
+    put_text(Kind::ThreadName, &SITE, &name);
+}
+
+/// Marks this moment with a text for people.
+///
+/// # Safety
+///
+/// The text ends in a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_bookmark(text: *const c_char) {
+    static SITE: Site = own_site(c"bookmark");
+    // SAFETY: the caller says so.
+    put_text(Kind::Bookmark, &SITE, &unsafe { crate::site::text(text) });
+}

@@ -1,0 +1,23 @@
+//! The prototypes for C are those of the source.
+
+use std::{fs, path::Path};
+
+#[test]
+fn the_prototypes_are_fresh() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).expect("the settings can be read");
+    let mut builder = cbindgen::Builder::new().with_config(config);
+    let mut sources: Vec<_> = fs::read_dir(folder.join("src")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    sources.sort();
+    for source in sources {
+        builder = builder.with_src(source);
+    }
+    let mut made = Vec::new();
+    builder.generate().expect("the source can be read").write(&mut made);
+    let path = folder.join("include/traceloom_api.h");
+    if std::env::var_os("TRACELOOM_BLESS").is_some() {
+        fs::write(&path, &made).unwrap();
+    }
+    let stored = fs::read(&path).unwrap_or_default();
+    assert!(stored == made, "{} is stale: run `cargo xtask bless -p traceloom-record-c`", path.display());
+}
