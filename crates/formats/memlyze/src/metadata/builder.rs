@@ -61,6 +61,17 @@ impl MetadataBuilder {
         Ok(next)
     }
 
+    /// Adds a stack under the next id even if an equal one has an id, for events that are numbered already.
+    ///
+    /// Not to be mixed with [`MetadataBuilder::stack`].
+    pub fn add_stack(&mut self, frames: &[Frame]) -> Result<()> {
+        for frame in frames {
+            self.tables.stacks.push_frame(*frame, &self.limits)?;
+        }
+        let next = self.tables.stacks.ids.len() as u64;
+        self.tables.stacks.push(next, &self.limits)
+    }
+
     /// How many stacks there are: the first id that no stack has.
     pub(crate) fn next_stack(&self) -> u64 {
         self.stacks.len() as u64

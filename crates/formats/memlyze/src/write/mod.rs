@@ -67,6 +67,12 @@ impl<W: Write> Writer<W> {
         self.out.end_record()
     }
 
+    /// Passes everything on that was written so far; a block that is not full ends.
+    pub fn flush(&mut self) -> Result<()> {
+        self.flush_block();
+        self.out.flush()
+    }
+
     /// Ends the file.
     pub fn finish(mut self) -> Result<W> {
         self.flush_block();
