@@ -13,7 +13,7 @@ use traceloom_testkit::SUBJECTS;
 static LAYERS: &[&[&str]] = &[
     &["traceloom-core"],
     &["traceloom-cnanolog", "traceloom-easyprofiler", "traceloom-memlyze", "traceloom-nytprof", "traceloom-wtf"],
-    &["traceloom-open", "traceloom-record"],
+    &["traceloom-open", "traceloom-record", "traceloom-record-alloc"],
     &["traceloom-model", "traceloom-record-c"],
     &["traceloom-passes"],
     &["traceloom-mapping"],
@@ -23,7 +23,7 @@ static LAYERS: &[&[&str]] = &[
     &["traceloom-mcp"],
     &["traceloom-cli"],
     &["traceloom-testkit"],
-    &["traceloom-bench-record", "traceloom-benches", "xtask"],
+    &["traceloom-bench-record", "traceloom-benches", "traceloom-record-alloc-preload", "xtask"],
 ];
 
 fn root() -> PathBuf {

@@ -1,0 +1,205 @@
+//! What an allocator calls: each allocation right after it was made, each free right before.
+//!
+//! In that order an address is always free in the file before it is allocated again.
+
+use std::{
+    mem,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use traceloom_core::Result;
+
+use crate::{
+    errno, finish,
+    lock::{self, lock},
+    options::Options,
+    sampling,
+    thread::{self, enter},
+    tracer::{Allocated, State, Tracer},
+};
+
+/// Whether there is a recording.
+static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
+
+#[inline]
+fn is_active() -> bool {
+    IS_ACTIVE.load(Ordering::Relaxed)
+}
+
+/// Memory was allocated, or could not be and is null.
+#[inline]
+pub fn allocated(address: *mut u8, size: usize) {
+    if !is_active() || address.is_null() {
+        return;
+    }
+    let _errno = errno::keep();
+    enter(|thread| {
+        let Some(size_bytes) = sampling::weigh(thread, size) else { return };
+        let stack = thread.stack();
+        let (address, thread) = (address as u64, thread.number());
+        record(|tracer| tracer.alloc(&Allocated { address, size_bytes, thread, stack: &stack }));
+    });
+}
+
+/// Memory is about to be freed.
+#[inline]
+pub fn freed(address: *mut u8) {
+    if !is_active() || address.is_null() || !sampling::may_be_recorded(address as u64) {
+        return;
+    }
+    let _errno = errno::keep();
+    enter(|_| record(|tracer| tracer.free(address as u64)));
+}
+
+/// Resizes memory by `resize`, which gives the new address.
+#[inline]
+pub fn reallocated(old: *mut u8, size: usize, resize: impl FnOnce() -> *mut u8) -> *mut u8 {
+    if !is_active() || old.is_null() {
+        let new = resize();
+        allocated(new, size);
+        return new;
+    }
+    // One of the two runs.
+    let mut resize = Some(resize);
+    let mut resize = || resize.take().map_or(std::ptr::null_mut(), |resize| resize());
+    let recorded = enter(|thread| {
+        let size_bytes = sampling::weigh(thread, size);
+        let stack = size_bytes.map(|_| thread.stack());
+        // Only then it is known whether the old memory is free, and by then another thread may have got it: it has to wait.
+        let mut guard = lock();
+        let new = resize();
+        let _errno = errno::keep();
+        record_in(&mut guard, |tracer| {
+            if !new.is_null() || size == 0 {
+                tracer.free(old as u64)?;
+            }
+            let Some((size_bytes, stack)) = size_bytes.zip(stack.as_ref()).filter(|_| !new.is_null()) else {
+                return Ok(());
+            };
+            tracer.alloc(&Allocated { address: new as u64, size_bytes, thread: thread.number(), stack })
+        });
+        new
+    });
+    recorded.unwrap_or_else(resize)
+}
+
+/// Starts a recording, in the place of another if there is one.
+pub(crate) fn start(options: Options) -> Result<()> {
+    let options = Options { output: std::path::absolute(&options.output)?, ..options };
+    enter(|_| {
+        let mut guard = lock();
+        *guard = State::On(Box::new(Tracer::new(options, false)?));
+        // A process registers its handlers once.
+        static ARE_REGISTERED: AtomicBool = AtomicBool::new(false);
+        if !ARE_REGISTERED.swap(true, Ordering::Relaxed) {
+            // SAFETY: the handlers live as long as the code does.
+            unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork_in_parent), Some(after_fork_in_child)) };
+        }
+        IS_ACTIVE.store(true, Ordering::Relaxed);
+        Ok(())
+    })
+    .unwrap_or(Ok(()))
+}
+
+/// Starts a recording as the environment asks; whether it runs.
+pub fn start_from_environment() -> bool {
+    let started = enter(|_| Options::from_environment()).and_then(|options| report(options.and_then(start)));
+    if started.is_some() {
+        // SAFETY: the handler lives as long as the code does.
+        unsafe { libc::atexit(end) };
+    }
+    started.is_some()
+}
+
+/// Records a moment.
+pub fn marker(name: &[u8]) {
+    if is_active() {
+        let _errno = errno::keep();
+        enter(|_| record(|tracer| tracer.marker(&name[..name.len().min(MAX_MARKER_BYTES)])));
+    }
+}
+
+const MAX_MARKER_BYTES: usize = 4096;
+
+/// Ends the recording of a process that exits, unless another process finishes it: then what exit handlers and other threads
+/// still do is recorded, too.
+pub extern "C" fn end() {
+    let is_wanted = enter(|_| matches!(&*lock(), State::On(tracer) if !tracer.options.is_finished_later));
+    if is_wanted == Some(true) {
+        report(stop());
+    }
+}
+
+/// A library may have been unloaded.
+pub fn unloaded() {
+    if is_active() {
+        let _errno = errno::keep();
+        enter(|_| {
+            if let State::On(tracer) = &mut *lock() {
+                tracer.forget_modules();
+            }
+        });
+    }
+}
+
+/// Ends the recording and completes its file.
+pub(crate) fn stop() -> Result<()> {
+    let path = enter(|_| {
+        IS_ACTIVE.store(false, Ordering::Relaxed);
+        match mem::replace(&mut *lock(), State::Off) {
+            State::On(tracer) => Some(tracer.path),
+            State::Off | State::Forked(_) => None,
+        }
+    });
+    path.flatten().map_or(Ok(()), |path| finish(&path))
+}
+
+fn record(work: impl FnOnce(&mut Tracer) -> Result<()>) {
+    record_in(&mut lock(), work);
+}
+
+/// A recording that fails, as on a full disk, ends; the program goes on.
+#[inline]
+fn record_in(guard: &mut lock::Guard, work: impl FnOnce(&mut Tracer) -> Result<()>) {
+    let outcome = match &mut **guard {
+        State::On(tracer) => work(tracer),
+        State::Off => Ok(()),
+        State::Forked(options) => Tracer::new(options.clone(), true).and_then(|mut tracer| {
+            let outcome = work(&mut tracer);
+            **guard = State::On(Box::new(tracer));
+            outcome
+        }),
+    };
+    if outcome.is_err() {
+        IS_ACTIVE.store(false, Ordering::Relaxed);
+        **guard = State::Off;
+        report(outcome);
+    }
+}
+
+#[cold]
+fn report<T>(outcome: Result<T>) -> Option<T> {
+    outcome.inspect_err(|error| eprintln!("traceloom: allocations are not recorded: {error}")).ok()
+}
+
+extern "C" fn before_fork() {
+    // Handlers of others may allocate while the lock is held.
+    thread::ignore(true);
+    lock::acquire();
+}
+
+extern "C" fn after_fork_in_parent() {
+    lock::release();
+    thread::ignore(false);
+}
+
+extern "C" fn after_fork_in_child() {
+    lock::release();
+    let mut guard = lock();
+    if let State::On(tracer) = &*guard {
+        // The files are the parent's; no byte of theirs waits in memory.
+        *guard = State::Forked(tracer.options.clone());
+    }
+    drop(guard);
+    thread::ignore(false);
+}

@@ -1,0 +1,68 @@
+//! The one recording of this process, behind a lock that is safe across `fork`.
+
+use std::{
+    cell::UnsafeCell,
+    ops::{Deref, DerefMut},
+};
+
+use crate::tracer::State;
+
+struct Shared {
+    mutex: UnsafeCell<libc::pthread_mutex_t>,
+    state: UnsafeCell<State>,
+}
+
+// SAFETY: the state is reached only by who holds the mutex.
+unsafe impl Sync for Shared {}
+
+static SHARED: Shared =
+    Shared { mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), state: UnsafeCell::new(State::Off) };
+
+/// Access to the recording.
+pub(crate) struct Guard(());
+
+/// Waits for the recording. The caller must be inside [`crate::thread::enter`], or an allocation would wait for itself.
+#[inline]
+pub(crate) fn lock() -> Guard {
+    acquire();
+    Guard(())
+}
+
+/// Takes the lock; for `fork`, which has to hold it while the process is copied.
+#[inline]
+pub(crate) fn acquire() {
+    // SAFETY: the mutex is initialized and lives as long as the process.
+    unsafe { libc::pthread_mutex_lock(SHARED.mutex.get()) };
+}
+
+/// Gives the lock back.
+#[inline]
+pub(crate) fn release() {
+    // SAFETY: the calling thread took the mutex before.
+    unsafe { libc::pthread_mutex_unlock(SHARED.mutex.get()) };
+}
+
+impl Deref for Guard {
+    type Target = State;
+
+    #[inline]
+    fn deref(&self) -> &State {
+        // SAFETY: the guard stands for the mutex.
+        unsafe { &*SHARED.state.get() }
+    }
+}
+
+impl DerefMut for Guard {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut State {
+        // SAFETY: the guard stands for the mutex.
+        unsafe { &mut *SHARED.state.get() }
+    }
+}
+
+impl Drop for Guard {
+    #[inline]
+    fn drop(&mut self) {
+        release();
+    }
+}

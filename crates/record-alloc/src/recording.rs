@@ -1,0 +1,42 @@
+//! A recording that a program starts and ends itself.
+
+use std::fs;
+
+use traceloom_core::Result;
+
+use crate::{hooks, options::Options};
+
+/// A recording; dropping it ends it.
+#[derive(Debug)]
+#[must_use = "dropping it ends the recording"]
+pub struct Recording(());
+
+/// Starts to record the allocations of every thread; a file of that name is replaced.
+///
+/// A process has one recording: another start ends the one before, whose file is left without names.
+pub fn start(options: Options) -> Result<Recording> {
+    if options.output.is_file() {
+        fs::remove_file(&options.output)?;
+    }
+    hooks::start(options)?;
+    Ok(Recording(()))
+}
+
+/// Records a moment, which tools show by this name.
+pub fn marker(name: &str) {
+    hooks::marker(name.as_bytes());
+}
+
+impl Recording {
+    /// Ends the recording, looks up the names of all functions, and completes the file.
+    pub fn finish(self) -> Result<()> {
+        std::mem::forget(self);
+        hooks::stop()
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        hooks::end();
+    }
+}
