@@ -13,10 +13,10 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     help: "\
 Checks every package and feature that somebody may build on its own, and the docs.
 
-That is: each format crate, the recorder, also compiled out, the library with each of its features
-alone, the program without SQL, and all docs; warnings are errors. The library must not depend on
-the packages of a command line or a server. With WORD, only builds whose command contains one of the
-words.
+That is: each format crate, the recorder, also compiled out, the allocation tracer, the library with
+each of its features alone, the program without SQL, and all docs; warnings are errors. The library
+must not depend on the packages of a command line or a server. With WORD, only builds whose command
+contains one of the words.
 
 With --measure, the format crates and the library are instead built from scratch, in a folder that
 is deleted afterwards, and their times are printed next to the time that they should take.",
@@ -48,6 +48,8 @@ fn builds() -> Outcome<Vec<Command>> {
     }
     builds.push(check_of("traceloom-record", &[]));
     builds.push(check_of("traceloom-record", &["--features", "off"]));
+    builds.push(check_of("traceloom-record-alloc", &[]));
+    builds.push(check_of("traceloom-record-alloc-preload", &[]));
     builds.push(check_of("traceloom", &["--no-default-features"]));
     for feature in library_features()? {
         builds.push(check_of("traceloom", &["--no-default-features", "--features", &feature]));

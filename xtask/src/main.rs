@@ -9,6 +9,7 @@ mod conformance;
 mod fuzz_smoke;
 mod help;
 mod make_big;
+mod native;
 mod needs;
 mod process;
 mod test;
@@ -36,6 +37,7 @@ static SUBCOMMANDS: &[&Subcommand] = &[
     &fuzz_smoke::SUBCOMMAND,
     &make_big::SUBCOMMAND,
     &bench::SUBCOMMAND,
+    &native::SUBCOMMAND,
     &help::SUBCOMMAND,
 ];
 
