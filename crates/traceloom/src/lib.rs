@@ -41,12 +41,15 @@
 #![deny(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "tables")]
+mod builder;
 #[cfg(feature = "export")]
 mod convert;
 #[cfg(feature = "json")]
 mod json;
 mod options;
 mod output;
+mod pull;
 mod record;
 mod trace;
 mod traces;
@@ -73,11 +76,14 @@ pub use traceloom_core::{
 
 pub use crate::{
     options::OpenOptions,
+    pull::Pull,
     record::{IntoFlow, Record, RecordFields},
     trace::{Info, Trace, formats},
     traces::Traces,
 };
 
+#[cfg(feature = "tables")]
+pub use crate::builder::{LogLevel, Place, TraceBuilder};
 #[cfg(feature = "export")]
 pub use crate::convert::Conversion;
 #[cfg(feature = "json")]

@@ -24,6 +24,8 @@
 #[cfg(doc)]
 use std::ops::ControlFlow;
 
+use arrow_array::{RecordBatchIterator, RecordBatchReader};
+use arrow_schema::ArrowError;
 use traceloom_core::{Result, TimeRange};
 
 pub use arrow_array::{self, RecordBatch};
@@ -36,7 +38,7 @@ pub use traceloom_model::{
 /// Everything about the tables: one module per table, builders, the integrity check.
 pub use traceloom_model as model;
 
-use crate::{IntoFlow, Trace};
+use crate::{IntoFlow, Pull, Trace};
 
 /// The tables of a trace or of several traces, read as often as needed.
 pub struct Tables<'t> {
@@ -121,6 +123,16 @@ impl Trace {
     /// The trace as tables.
     pub fn tables(&self) -> Tables<'_> {
         Tables::new(self)
+    }
+
+    /// Some columns of a table as Arrow's stream of batches, which any library that knows Arrow can take.
+    ///
+    /// A thread of its own reads the trace; it is never more than a few batches ahead.
+    pub fn stream(&self, table: Table, columns: Columns) -> impl RecordBatchReader + Send + use<> {
+        let trace = self.clone();
+        let batches = Pull::new(move |give| trace.tables().for_each(table, columns, |batch| give(batch.clone())));
+        let batches = batches.map(|batch| batch.map_err(|error| ArrowError::ExternalError(error.into())));
+        RecordBatchIterator::new(batches, table.partial_schema(columns))
     }
 }
 

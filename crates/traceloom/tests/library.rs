@@ -268,3 +268,61 @@ mod export {
         Ok(())
     }
 }
+
+#[cfg(feature = "tables")]
+#[test]
+fn a_stream_gives_the_rows_of_its_table_and_may_be_left() -> Result<()> {
+    use traceloom::tables::{Columns, Table, arrow_array::RecordBatchReader};
+    for trace in samples() {
+        for table in Table::ALL {
+            let columns = Columns::of(&[1]);
+            let stream = trace.stream(table, columns);
+            assert_eq!(stream.schema(), table.partial_schema(columns));
+            let rows: usize = stream.map(|batch| batch.expect("a batch").num_rows()).sum();
+            assert_eq!(rows as u64, trace.tables().rows(table)?);
+        }
+        drop(trace.stream(Table::Spans, Columns::ALL).next());
+    }
+    Ok(())
+}
+
+#[test]
+fn pulling_ends_with_the_error_of_the_visit() {
+    let mut pull = traceloom::Pull::new(|give| {
+        assert!(give(1).is_continue());
+        Err(traceloom::Error::usage("enough"))
+    });
+    assert!(matches!(pull.next(), Some(Ok(1))));
+    assert!(matches!(pull.next(), Some(Err(error)) if error.to_string().contains("enough")));
+    assert!(pull.next().is_none());
+}
+
+#[cfg(feature = "tables")]
+#[test]
+fn what_a_program_makes_up_is_a_sound_trace() -> Result<()> {
+    use traceloom::{
+        LogLevel, Place, TraceBuilder,
+        tables::{Filter, TableSource, model::Integrity},
+    };
+    let mut trace = TraceBuilder::new("game").starting_at(1_700_000_000_000_000_000);
+    let main = trace.thread("main");
+    assert_eq!(trace.thread("main"), main);
+    trace.begin(main, "frame", 10)?;
+    trace.begin(main, "draw", 20)?;
+    trace.event(main, "click", 25)?;
+    trace.value(main, "fps", 26, 60.0)?;
+    trace.log(main, LogLevel::Warn, 27, "late")?;
+    trace.end(main, 30)?;
+    trace.end(main, 50)?;
+    assert!(trace.end(main, 60).is_err(), "no span is open");
+    let stack = vec![Place { function: "f".into(), file: "f.py".into(), line: 3 }];
+    trace.allocate(28, 16, 100, stack.clone());
+    trace.allocate(29, 16, 50, stack);
+    trace.free(30, 16);
+    trace.free(31, 32);
+    let mut integrity = Integrity::default();
+    trace.pour(&Filter::default(), &mut integrity)?;
+    let verdict = integrity.finish();
+    assert!(verdict.problems.is_empty(), "{verdict:?}");
+    Ok(())
+}
