@@ -2,7 +2,7 @@
 
 use crate::{
     Outcome, Subcommand,
-    process::{cargo, run as run_command},
+    process::{cargo, run as run_command, workspace},
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
@@ -23,7 +23,7 @@ workspace is tested.",
 fn run(arguments: &[String]) -> Outcome {
     let mut command = cargo(&["test", "--no-fail-fast"]);
     match arguments {
-        [] => command.arg("--workspace"),
+        [] => command.args(workspace()),
         arguments => command.args(arguments),
     };
     command.env("TRACELOOM_BLESS", "1").env("SNAPSHOTS", "overwrite").env("TRYCMD", "overwrite");

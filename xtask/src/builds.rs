@@ -4,19 +4,19 @@ use std::{fs, path::Path, process::Command, time::Instant};
 
 use crate::{
     Outcome, Subcommand,
-    process::{cargo, root, run as run_command, seconds, show},
+    process::{cargo, root, run as run_command, seconds, show, workspace},
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "builds",
     arguments: "[--measure] [WORD…]",
     help: "\
-Checks every package and feature that somebody may build on its own, and the docs.
+Checks everything with clippy, every package and feature that somebody may build on its own, and the docs.
 
-That is: each format crate, the recorder, also compiled out, the allocation tracer, the library with
-each of its features alone, the program without SQL, and all docs; warnings are errors. The library
-must not depend on the packages of a command line or a server. With WORD, only builds whose command
-contains one of the words.
+That is: the workspace, each format crate, the recorder, also compiled out, the allocation tracer,
+the library with each of its features alone, the program without SQL, and all docs; warnings are
+errors. The library must not depend on the packages of a command line or a server. With WORD, only
+builds whose command contains one of the words.
 
 With --measure, the format crates and the library are instead built from scratch, in a folder that
 is deleted afterwards, and their times are printed next to the time that they should take.",
@@ -39,9 +39,11 @@ const FORMAT_SECONDS: u64 = 15;
 /// Seconds that the library with all formats and tables may take on two processors.
 const LIBRARY_SECONDS: u64 = 90;
 
-/// All builds, the quickest first.
+/// All builds: the workspace, then the quickest first.
 fn builds() -> Outcome<Vec<Command>> {
-    let mut builds = Vec::new();
+    let mut lints = cargo(&["clippy", "--quiet", "--locked", "--all-targets"]);
+    lints.args(workspace()).args(["--", "-D", "warnings"]);
+    let mut builds = vec![lints];
     for package in format_packages()? {
         builds.push(check_of(&package, &[]));
         builds.push(check_of(&package, &["--no-default-features"]));
@@ -55,8 +57,8 @@ fn builds() -> Outcome<Vec<Command>> {
         builds.push(check_of("traceloom", &["--no-default-features", "--features", &feature]));
     }
     builds.push(check_of("traceloom-cli", &["--no-default-features"]));
-    let mut docs = cargo(&["doc", "--quiet", "--locked", "--workspace", "--no-deps"]);
-    docs.env("RUSTDOCFLAGS", "-D warnings");
+    let mut docs = cargo(&["doc", "--quiet", "--locked", "--no-deps"]);
+    docs.args(workspace()).env("RUSTDOCFLAGS", "-D warnings");
     builds.push(docs);
     Ok(builds)
 }

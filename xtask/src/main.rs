@@ -13,6 +13,7 @@ mod native;
 mod needs;
 mod process;
 mod test;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,7 @@ static SUBCOMMANDS: &[&Subcommand] = &[
     &conformance::SUBCOMMAND,
     &bless::SUBCOMMAND,
     &fuzz_smoke::SUBCOMMAND,
+    &wheel::SUBCOMMAND,
     &make_big::SUBCOMMAND,
     &bench::SUBCOMMAND,
     &native::SUBCOMMAND,

@@ -36,6 +36,15 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
+/// Crates with a build and tests of their own, such as `cargo xtask wheel`; nothing else builds them.
+const SEPARATE: &[&str] = &["traceloom-python"];
+
+/// The arguments that name every crate but the separate ones.
+pub(crate) fn workspace() -> Vec<&'static str> {
+    let excluded = SEPARATE.iter().flat_map(|package| ["--exclude", package]);
+    std::iter::once("--workspace").chain(excluded).collect()
+}
+
 /// Runs a command in the foreground.
 pub(crate) fn run(command: &mut Command) -> Outcome {
     let shown = show(command);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::{
     Outcome, Subcommand, fuzz_smoke, needs,
-    process::{cargo, run as run_command, seconds, succeeds, target_folder},
+    process::{cargo, run as run_command, seconds, succeeds, target_folder, workspace},
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
@@ -28,7 +28,7 @@ struct Step {
 static STEPS: &[Step] = &[
     Step { name: "rust-tests", run: rust_tests },
     Step { name: "recorder-models", run: recorder_models },
-    Step { name: "doc-tests", run: || run_command(&mut cargo(&["test", "--workspace", "--doc"])) },
+    Step { name: "doc-tests", run: || run_command(cargo(&["test", "--doc"]).args(workspace())) },
     Step { name: "fuzz-smoke", run: || fuzz_smoke::smoke(&fuzz_smoke::Plan::default()) },
 ];
 
@@ -67,9 +67,9 @@ fn run_step(step: &Step) -> Outcome {
 
 fn rust_tests() -> Outcome {
     if succeeds("cargo", &["nextest", "--version"]) {
-        return run_command(&mut cargo(&["nextest", "run", "--workspace"]));
+        return run_command(cargo(&["nextest", "run"]).args(workspace()));
     }
-    run_command(&mut cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]))
+    run_command(cargo(&["test", "--lib", "--bins", "--tests", "--examples"]).args(workspace()))
 }
 
 /// Every interleaving of the recorder's ring, and random schedules of what surrounds it. Each needs a build of its own.

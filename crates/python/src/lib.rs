@@ -1,0 +1,40 @@
+//! The extension module of the Python package `traceloom`: the library of this workspace as Python sees it.
+//!
+//! The package in `python/traceloom` adds what is simpler in Python. Docstrings are here, and `python/tests` runs their
+//! examples.
+
+mod error;
+mod input;
+mod lines;
+mod output;
+mod sql;
+mod table;
+mod trace;
+
+use pyo3::prelude::*;
+
+/// The part of the package that is written in Rust.
+#[pymodule]
+mod _traceloom {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::{
+        error::TraceloomError,
+        lines::Lines,
+        table::{Batch, Batches, Table},
+        trace::{Trace, open, sample},
+    };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("FORMATS", traceloom::formats().map(|format| format.id).collect::<Vec<_>>())?;
+        module.add("TABLES", traceloom::tables::Table::ALL.map(traceloom::tables::Table::name))
+    }
+}
+
+/// A JSON document as Python objects; every answer takes this way, so that it equals what the program prints.
+fn parsed<'py>(py: Python<'py>, json: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (json.to_string(),))
+}

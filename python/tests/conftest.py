@@ -1,0 +1,52 @@
+"""Fixtures of the tests: where traces are, and the program to compare with."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+#: One trace of every format.
+TRACES = {
+    "cnanolog": "cnanolog/cnanolog-1.0.7",
+    "easyprofiler": "easyprofiler/easy_profiler-2.1.0",
+    "memlyze": "memlyze/memlyze-0.1.0",
+    "nytprof": "nytprof/devel-nytprof-6.12",
+    "pynytprof": "nytprof/pynytprof",
+    "wtf": "wtf/wtf-js",
+}
+
+
+@pytest.fixture(params=sorted(TRACES))
+def trace_path(request):
+    """The path of a trace of each format."""
+    import traceloom
+
+    folder = ROOT / "fixtures" / TRACES[request.param]
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file() or path.stat().st_size > 4 << 20 or path.suffix in {".md", ".json", ".txt", ".golden"}:
+            continue
+        try:
+            if traceloom.open(path).format == request.param:
+                return path
+        except traceloom.TraceloomError:
+            continue
+    raise AssertionError(f"no {request.param} trace in {folder}")
+
+
+@pytest.fixture
+def program():
+    """Runs the program `traceloom` and gives what it prints as JSON, a value per line."""
+    path = os.environ.get("TRACELOOM_PROGRAM")
+    if not path:
+        pytest.skip("TRACELOOM_PROGRAM names no program to compare with")
+
+    def run(*arguments):
+        done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 1), done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    return run

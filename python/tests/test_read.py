@@ -1,0 +1,141 @@
+"""Reading: every answer equals the program's, and every library reads the streams."""
+
+import io
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import traceloom
+
+
+def test_answers_equal_those_of_the_program(trace_path, program):
+    trace = traceloom.open(trace_path)
+    assert trace.info() == program("info", "--json", trace_path)[0]
+    assert trace.check() == program("check", "--json", trace_path)[0]
+    assert trace.stats() == program("stats", "--json", trace_path)[0]
+    assert list(trace.records()) == program("dump", "--json", trace_path)
+    assert list(traceloom.records(trace_path)) == list(trace.records())
+    assert trace.diff(trace) == program("diff", "--json", trace_path, trace_path)[0]
+
+
+def test_memory_and_log_equal_those_of_the_program(trace_path, program):
+    trace = traceloom.open(trace_path)
+    if len(trace.allocations):
+        assert trace.memory() == program("memory", "--json", trace_path)[0]
+    else:
+        with pytest.raises(traceloom.TraceloomError, match="no allocations"):
+            trace.memory()
+    if trace.format == "cnanolog":
+        assert list(trace.log()) == program("log", "--json", trace_path)
+    else:
+        with pytest.raises(ValueError, match="is "):
+            trace.log()
+
+
+def test_every_table_is_a_stream(trace_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    trace = traceloom.open(trace_path)
+    for name in traceloom.TABLES:
+        table = trace[name]
+        reader = pyarrow.RecordBatchReader.from_stream(table)
+        assert reader.schema.names == table.columns
+        assert sum(batch.num_rows for batch in reader) == len(table) == sum(batch.num_rows for batch in table)
+
+
+def test_pandas_polars_and_duckdb_agree():
+    duckdb, polars = pytest.importorskip("duckdb"), pytest.importorskip("polars")
+    pyarrow, _ = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    spans = traceloom.sample("easyprofiler").spans
+    from_arrow = spans.to_arrow().to_pylist()
+    total = sum(row["dur_ns"] for row in from_arrow)
+    assert len(from_arrow) > 100
+    assert spans.to_pandas()["dur_ns"].sum() == total
+    assert spans.to_polars().rows(named=True) == from_arrow
+    assert polars.DataFrame(spans)["dur_ns"].sum() == total
+    stream = pyarrow.RecordBatchReader.from_stream(spans)
+    assert duckdb.sql("select sum(dur_ns) from stream").fetchall()[0][0] == total
+
+
+def test_columns_come_in_the_order_that_was_asked_for():
+    pytest.importorskip("pyarrow")
+    spans = traceloom.sample("easyprofiler").spans
+    chosen = spans.select(["name", "ts_ns", "name"]).head(7).to_arrow()
+    assert chosen.column_names == ["name", "ts_ns"]
+    assert chosen.num_rows == 7
+    assert chosen.to_pylist() == [{"name": row["name"], "ts_ns": row["ts_ns"]} for row in spans.to_arrow().to_pylist()[:7]]
+
+
+def test_scan_pushes_down():
+    polars = pytest.importorskip("polars")
+    trace = traceloom.sample("easyprofiler")
+    whole = trace.spans.to_polars()
+    lazy = traceloom.scan(trace, "spans")
+    longest = whole["dur_ns"].max()
+    query = lazy.filter(polars.col("dur_ns") > longest // 2).select("name", "ts_ns")
+    assert "SELECTION" in query.explain().upper() and "PROJECT" in query.explain().upper()
+    assert query.collect().equals(whole.filter(polars.col("dur_ns") > longest // 2).select("name", "ts_ns"))
+    assert lazy.head(3).collect().equals(whole.head(3))
+    assert lazy.filter(polars.col("dur_ns") > 0).head(3).collect().height == 3
+
+
+def test_paths_bytes_and_files_are_opened(tmp_path):
+    data = traceloom.sample("memlyze").convert(to="memlyze")
+    path = tmp_path / "x.mlyze"
+    path.write_bytes(data)
+    opened = [path, str(path), data, bytearray(data), memoryview(data), io.BytesIO(data), path.open("rb")]
+    counts = [len(traceloom.open(source).allocations) for source in opened]
+    assert counts == [counts[0]] * len(opened)
+    assert traceloom.open(path).path == pathlib.Path(path)
+
+
+def test_errors_say_who_has_to_act(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        traceloom.open(tmp_path / "missing.prof")
+    with pytest.raises(traceloom.TraceloomError):
+        traceloom.open(b"nothing that any format claims")
+    with pytest.raises(ValueError):
+        traceloom.open(b"", format="nonsense")
+    with pytest.raises(OSError, match="rb"):
+        traceloom.open(io.StringIO("text"))
+    trace = traceloom.sample("wtf")
+    with pytest.raises(KeyError, match="there is no table"):
+        trace["nonsense"]
+    with pytest.raises(AttributeError):
+        trace.nonsense
+    with pytest.raises(KeyError, match="no column"):
+        trace.spans.select(["nonsense"])
+    with pytest.raises(ValueError):
+        trace.convert()
+    with pytest.raises(NotImplementedError, match="DuckDB"):
+        trace.query("select 1")
+
+
+def test_convert_writes_files_and_bytes(tmp_path):
+    trace = traceloom.sample("easyprofiler")
+    path = tmp_path / "out.prof"
+    assert trace.convert(path) == []
+    assert path.read_bytes() == trace.convert(to="easyprofiler")
+    assert os.listdir(tmp_path) == ["out.prof"]
+    lost = traceloom.sample("memlyze").convert(tmp_path / "lost.prof")
+    assert lost and lost[0].keys() == {"what", "count", "example"}
+    with pytest.raises(ValueError):
+        trace.convert(tmp_path / "out.nonsense")
+    assert sorted(os.listdir(tmp_path)) == ["lost.prof", "out.prof"]
+
+
+def test_iterators_may_be_left_early():
+    for _ in range(50):
+        trace = traceloom.sample("cnanolog")
+        next(trace.records())
+        next(trace.log())
+        next(iter(trace.logs))
+
+
+def test_a_report_is_shown_in_a_notebook(tmp_path):
+    report = traceloom.sample("nytprof").show(height=300)
+    assert report._repr_html_().startswith("<iframe srcdoc=") and 'height="300"' in report._repr_html_()
+    report.save(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == report.document

@@ -1,0 +1,58 @@
+"""Opens the traces that no other tool opens, as Arrow tables: EasyProfiler, NYTProf, CNanoLog, Memlyze, Web Tracing Framework.
+
+>>> import traceloom
+>>> trace = traceloom.sample("easyprofiler")        # or traceloom.open("capture.prof")
+>>> trace.info()["format"]
+'easyprofiler'
+>>> trace.spans.columns[:3]
+['trace_id', 'id', 'parent_id']
+"""
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from ._lazy import scan
+from ._notebook import Report
+from ._traceloom import (
+    FORMATS,
+    TABLES,
+    Batch,
+    Batches,
+    Lines,
+    Table,
+    Trace,
+    TraceloomError,
+    __version__,
+    open,
+    sample,
+)
+
+if _TYPE_CHECKING:
+    from ._traceloom import Input as _Input
+
+__all__ = [
+    "FORMATS",
+    "TABLES",
+    "Batch",
+    "Batches",
+    "Lines",
+    "Report",
+    "Table",
+    "Trace",
+    "TraceloomError",
+    "__version__",
+    "open",
+    "records",
+    "sample",
+    "scan",
+]
+
+
+def records(source: "_Input", *, format: str | None = None) -> Lines:
+    """Every record of a trace as stored: an iterator of dictionaries, as `traceloom dump --json` prints them.
+
+    >>> import traceloom
+    >>> data = traceloom.sample("memlyze").convert(to="memlyze")
+    >>> next(traceloom.records(data))["kind"]
+    'header'
+    """
+    return open(source, format=format).records()
