@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from ._lazy import scan
 from ._notebook import Report
+from ._profile import profile
 from ._traceloom import (
     FORMATS,
     TABLES,
@@ -41,6 +42,7 @@ __all__ = [
     "TraceloomError",
     "__version__",
     "open",
+    "profile",
     "records",
     "sample",
     "scan",

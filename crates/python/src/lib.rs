@@ -7,6 +7,7 @@ mod error;
 mod input;
 mod lines;
 mod output;
+mod profile;
 mod sql;
 mod table;
 mod trace;
@@ -22,6 +23,7 @@ mod _traceloom {
     use crate::{
         error::TraceloomError,
         lines::Lines,
+        profile::{profile_abandon, profile_convert, profile_start, profile_stop},
         table::{Batch, Batches, Table},
         trace::{Trace, open, sample},
     };

@@ -1,0 +1,83 @@
+//! The profiler: lines and calls of a Python program as a NYTProf file.
+//!
+//! A callback stores sixteen bytes; a thread that needs no interpreter makes stacks, sums and records of them.
+
+mod book;
+mod hooks;
+mod session;
+mod stack;
+
+use std::{
+    io::BufWriter,
+    path::PathBuf,
+    sync::{Arc, Mutex, mpsc::sync_channel},
+    thread,
+};
+
+use pyo3::{exceptions::PyRuntimeError, prelude::*};
+use traceloom::Conversion;
+
+use self::{
+    book::{About, Book},
+    session::{Codes, Session},
+};
+use crate::{
+    error::{detached, raised},
+    output::written,
+};
+
+/// Chunks of events that wait for the writer; a program that is faster waits for it.
+const WAITING_CHUNKS: usize = 64;
+
+/// Starts to record lines and calls of all threads.
+///
+/// `own` is the folder of this package, whose frames are left out.
+#[pyfunction]
+pub(crate) fn profile_start(py: Python<'_>, path: PathBuf, application: String, own: String) -> PyResult<()> {
+    if session::is_running(py) {
+        return Err(PyRuntimeError::new_err("a profile is being recorded already"));
+    }
+    let file = std::fs::File::create(&path).map_err(|error| raised(traceloom::Error::from(error).in_file(&path)))?;
+    let python = Python::version_str().split(' ').next().unwrap_or_default().to_owned();
+    let codes = Arc::new(Mutex::new(Codes::new()));
+    let clock = quanta::Clock::new();
+    let about = About { application, python, clock: clock.clone(), codes: Arc::clone(&codes) };
+    let (sender, receiver) = sync_channel(WAITING_CHUNKS);
+    let book = Book::create(BufWriter::new(file), about).map_err(raised)?;
+    let writer = thread::Builder::new().name("traceloom-profile".into()).spawn(move || book.write_all(&receiver))?;
+    session::begin(py, Session::new(sender, codes, clock, own, writer));
+    hooks::install(py).inspect_err(|_| {
+        session::end(py);
+    })
+}
+
+/// Ends the recording and completes the file.
+#[pyfunction]
+pub(crate) fn profile_stop(py: Python<'_>) -> PyResult<()> {
+    hooks::remove(py)?;
+    let Some(writer) = session::end(py) else {
+        return Err(PyRuntimeError::new_err("no profile is being recorded"));
+    };
+    detached(py, || {
+        writer.join().unwrap_or_else(|_| Err(traceloom::Error::internal("the writer of the profile panicked")))
+    })
+}
+
+/// Forgets the recording in the child of a fork, which has no writer.
+#[pyfunction]
+pub(crate) fn profile_abandon(py: Python<'_>) -> PyResult<()> {
+    if session::is_running(py) {
+        hooks::remove(py)?;
+        session::abandon(py);
+    }
+    Ok(())
+}
+
+/// Writes a profile again as another format.
+#[pyfunction]
+pub(crate) fn profile_convert(py: Python<'_>, from: PathBuf, to: PathBuf, format: &str) -> PyResult<()> {
+    detached(py, || {
+        let conversion = Conversion::to(format)?;
+        written(&to, |out| traceloom::Trace::open(&from)?.convert(&conversion, out)).map(drop)
+    })
+}

@@ -1,0 +1,70 @@
+"""`python -m traceloom`: records programs; any other command is passed on to the program `traceloom`."""
+
+import argparse
+import io
+import os
+import runpy
+import shutil
+import sys
+import sysconfig
+import types
+
+from ._profile import profile
+
+
+def main(arguments=None):
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] != ["profile"]:
+        return run_program(arguments)
+    parser = argparse.ArgumentParser(prog="python -m traceloom", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("profile", help="record lines and calls as a NYTProf file")
+    command.add_argument("-o", "--output", default="nytprof.out", help="the file to write (default: %(default)s)")
+    command.add_argument("--format", choices=["nytprof", "pynytprof"], default="nytprof", help="the dialect of the file")
+    add_target(command)
+    chosen = parser.parse_args(arguments)
+    application = chosen.target[0]
+    with profile(chosen.output, format=chosen.format, application=application):
+        run_target(chosen)
+    return 0
+
+
+def add_target(command):
+    command.add_argument("-m", dest="is_module", action="store_true", help="the target is a module, as for python -m")
+    command.add_argument("target", nargs=argparse.REMAINDER, help="a script or module, and its arguments")
+
+
+def run_target(chosen):
+    """Runs a script or module as Python itself would; how it exits is how we exit."""
+    sys.argv = chosen.target
+    if chosen.is_module:
+        # As for `python -m`, the folder that this runs in is already the first to look for modules.
+        runpy.run_module(chosen.target[0], run_name="__main__", alter_sys=True)
+    else:
+        run_script(chosen.target[0])
+
+
+def run_script(path):
+    """Runs a script without frames of anything else around it."""
+    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    with io.open_code(path) as file:
+        code = compile(file.read(), path, "exec")
+    module = types.ModuleType("__main__")
+    vars(module).update(__file__=path, __builtins__=__builtins__)
+    # Modules that import `__main__` find the script, as they would without us.
+    sys.modules["__main__"] = module
+    exec(code, vars(module))
+
+
+def run_program(arguments):
+    """The program that came with this package, or else the one on the path."""
+    program = os.path.join(sysconfig.get_path("scripts"), "traceloom")
+    program = program if os.path.exists(program) else shutil.which("traceloom")
+    if program is None:
+        print("traceloom: the program is not installed; `profile` is a command of this package", file=sys.stderr)
+        return 2
+    os.execv(program, [program, *arguments])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
