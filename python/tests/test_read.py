@@ -139,3 +139,30 @@ def test_a_report_is_shown_in_a_notebook(tmp_path):
     assert report._repr_html_().startswith("<iframe srcdoc=") and 'height="300"' in report._repr_html_()
     report.save(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == report.document
+
+
+MEASURE = """
+import re, sys, traceloom, pyarrow
+table = traceloom.open(sys.argv[1]).logs
+rows = sum(batch.num_rows for batch in pyarrow.RecordBatchReader.from_stream(table))
+print(rows, re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux to measure")
+def test_streams_take_constant_memory(tmp_path):
+    pytest.importorskip("pyarrow")
+    figures = []
+    for count in (20_000, 600_000):
+        path = tmp_path / f"{count}.clog"
+        traceloom._traceloom.log_open(path)
+        for number in range(count):
+            traceloom._traceloom.log_write(20, f"{number:0100}", "a.py", 1)
+        traceloom._traceloom.log_close()
+        done = subprocess.run([sys.executable, "-c", MEASURE, path], capture_output=True, text=True, check=True)
+        rows, peak = map(int, done.stdout.split())
+        assert rows == count
+        figures.append(peak)
+    small, large = figures
+    # In KiB. The messages that are more would take 58 MB by themselves.
+    assert large - small < 16 << 10

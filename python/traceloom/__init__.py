@@ -11,6 +11,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from ._lazy import scan
+from ._log import LogHandler
 from ._notebook import Report
 from ._profile import profile
 from ._traceloom import (
@@ -36,6 +37,7 @@ __all__ = [
     "Batch",
     "Batches",
     "Lines",
+    "LogHandler",
     "Report",
     "Table",
     "Trace",

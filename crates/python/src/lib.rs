@@ -6,6 +6,7 @@
 mod error;
 mod input;
 mod lines;
+mod log;
 mod output;
 mod profile;
 mod sql;
@@ -23,6 +24,7 @@ mod _traceloom {
     use crate::{
         error::TraceloomError,
         lines::Lines,
+        log::{log_close, log_flush, log_open, log_write},
         profile::{profile_abandon, profile_convert, profile_start, profile_stop},
         table::{Batch, Batches, Table},
         trace::{Trace, open, sample},

@@ -1,0 +1,50 @@
+"""A handler of `logging` that writes CNanoLog files."""
+
+import logging
+import os
+
+from . import _traceloom
+
+
+class LogHandler(logging.Handler):
+    """Writes log records as a CNanoLog file, which `traceloom log` prints and `traceloom.open` reads.
+
+    A process has one such handler at a time. Entries of a process that is killed are kept up to the last `flush()`, and nearly
+    always up to the last 20 ms. CRITICAL is stored as ERROR, which is the most severe level of the format; levels of your own
+    are stored as the next lower one.
+
+    >>> import logging, os, tempfile, traceloom
+    >>> path = os.path.join(tempfile.mkdtemp(), "app.clog")
+    >>> logger = logging.getLogger("example")
+    >>> handler = traceloom.LogHandler(path)
+    >>> logger.addHandler(handler)
+    >>> logger.warning("%d of %s", 3, "them")
+    >>> handler.close()
+    >>> logger.removeHandler(handler)
+    >>> [(entry["level"], entry["message"]) for entry in traceloom.open(path).log()]
+    [('WARN', '3 of them')]
+    """
+
+    def __init__(self, path: str | os.PathLike[str], level: int | str = logging.NOTSET) -> None:
+        _traceloom.log_open(path)
+        self._is_open = True
+        super().__init__(level)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not self._is_open:
+            return
+        try:
+            _traceloom.log_write(record.levelno, self.format(record), record.pathname, record.lineno)
+        except Exception:
+            self.handleError(record)
+
+    def flush(self) -> None:
+        if self._is_open:
+            _traceloom.log_flush()
+
+    def close(self) -> None:
+        """Completes the file."""
+        if self._is_open:
+            self._is_open = False
+            _traceloom.log_close()
+        super().close()
