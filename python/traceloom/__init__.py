@@ -27,6 +27,7 @@ from ._traceloom import (
     open,
     sample,
 )
+from ._writer import Span, Writer, writer
 
 if _TYPE_CHECKING:
     from ._traceloom import Input as _Input
@@ -39,15 +40,18 @@ __all__ = [
     "Lines",
     "LogHandler",
     "Report",
+    "Span",
     "Table",
     "Trace",
     "TraceloomError",
+    "Writer",
     "__version__",
     "open",
     "profile",
     "records",
     "sample",
     "scan",
+    "writer",
 ]
 
 

@@ -12,6 +12,7 @@ mod profile;
 mod sql;
 mod table;
 mod trace;
+mod writer;
 
 use pyo3::prelude::*;
 
@@ -28,6 +29,7 @@ mod _traceloom {
         profile::{profile_abandon, profile_convert, profile_start, profile_stop},
         table::{Batch, Batches, Table},
         trace::{Trace, open, sample},
+        writer::Builder,
     };
 
     #[pymodule_init]
