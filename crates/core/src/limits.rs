@@ -1,5 +1,7 @@
 //! Bounds on everything that a file may ask for.
 
+use std::{env, sync::OnceLock, thread};
+
 use crate::{Error, Result};
 
 /// How much of the machine one file may use.
@@ -20,7 +22,12 @@ pub struct Limits {
     pub tree_bytes: u64,
     /// Findings kept per code; further ones are only counted.
     pub findings: usize,
+    /// Threads that may work on the file at the same time; with one, everything happens on the caller's.
+    pub threads: usize,
 }
+
+/// The number of threads unless a limit says otherwise.
+static THREADS: OnceLock<usize> = OnceLock::new();
 
 impl Limits {
     /// A small file may expand at any ratio: the absolute cost is nothing.
@@ -44,6 +51,14 @@ impl Limits {
         self
     }
 
+    /// Sets what [`Limits::threads`] is in limits made from now on; otherwise it is what the environment variable
+    /// `TRACELOOM_THREADS` says, or else the number of processors.
+    ///
+    /// Once: later calls, and calls after the first limits were made, change nothing.
+    pub fn set_default_threads(threads: usize) {
+        THREADS.get_or_init(|| threads.max(1));
+    }
+
     /// Fails when `wanted` is above the number of entries that may be kept.
     pub fn check_entries(&self, what: &'static str, wanted: u64) -> Result<()> {
         if wanted > self.entries as u64 {
@@ -63,8 +78,14 @@ impl Default for Limits {
             entries: 16 << 20,
             tree_bytes: 1 << 30,
             findings: 100,
+            threads: *THREADS.get_or_init(threads),
         }
     }
+}
+
+fn threads() -> usize {
+    let given = env::var("TRACELOOM_THREADS").ok().and_then(|threads| threads.parse().ok());
+    given.filter(|threads| *threads > 0).unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Makes room for `additional` more items, or says that memory is short.

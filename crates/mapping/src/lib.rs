@@ -34,6 +34,7 @@ mod formats;
 mod memlyze;
 #[cfg(feature = "nytprof")]
 mod nytprof;
+mod pipeline;
 #[cfg(feature = "nytprof")]
 mod pynytprof;
 mod set;

@@ -7,7 +7,7 @@ use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables};
 use traceloom_open::Opened;
 use twox_hash::XxHash64;
 
-use crate::{FORMATS, shared};
+use crate::{FORMATS, pipeline, shared};
 
 /// How to make tables.
 #[derive(Clone, Debug, Default)]
@@ -97,24 +97,36 @@ pub(crate) struct Input<'a> {
 
 /// Fills the tables that the sink wants; ends early, without an error, where the sink says stop.
 ///
-/// The rows of a trace and their ids are the same whatever is wanted.
+/// The rows of a trace, their ids and their batches are the same whatever is wanted and however many threads there are.
 pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Result<()> {
-    let mut tables = Tables::new(trace.id, options.filter.clone(), sink);
-    match fill(trace, options, &mut tables).and_then(|()| tables.finish()) {
-        Ok(()) => Ok(()),
-        Err(halt) => halt.into_result().map_err(|error| error.in_file(&trace.path)),
-    }
+    let walk = |sink: &mut dyn TableSink, tell: &mut dyn FnMut(&Findings)| {
+        let mut tables = Tables::new(trace.id, options.filter.clone(), sink);
+        let filled = fill(trace, options, &mut tables, tell).and_then(|()| tables.finish());
+        filled.or_else(Halt::into_result)
+    };
+    let mut tell = |findings: &Findings| {
+        if let Some(told) = options.told {
+            [&trace.opened.findings, findings].iter().for_each(|findings| told(&trace.path, findings));
+        }
+    };
+    let done = match options.read.limits.threads {
+        0 | 1 => walk(sink, &mut tell),
+        _ => pipeline::run(&walk, sink, &mut tell),
+    };
+    done.map_err(|error| error.in_file(&trace.path))
 }
 
-fn fill(trace: &Trace, options: &Options, tables: &mut Tables<'_>) -> Result<(), Halt> {
+fn fill(
+    trace: &Trace,
+    options: &Options,
+    tables: &mut Tables<'_>,
+    tell: &mut dyn FnMut(&Findings),
+) -> Result<(), Halt> {
     let id = trace.format();
     let mapping = FORMATS.iter().find(|mapping| mapping.format.id == id);
     let mapping = mapping.ok_or_else(|| Error::internal(format!("{id} has no tables")))?;
     let input = Input { source: &trace.opened.source, path: &trace.path, options };
     let findings = (mapping.to_tables)(&input, tables)?;
-    let all = [&trace.opened.findings, &findings];
-    if let Some(tell) = options.told {
-        all.iter().for_each(|findings| tell(&trace.path, findings));
-    }
-    shared::push_findings(&all, tables)
+    tell(&findings);
+    shared::push_findings(&[&trace.opened.findings, &findings], tables)
 }

@@ -146,6 +146,11 @@ impl Wanted {
         Self([Columns::ALL; Table::ALL.len()])
     }
 
+    /// What a sink wants.
+    pub fn of(sink: &dyn TableSink) -> Self {
+        Self(Table::ALL.map(|table| sink.wants(table)))
+    }
+
     /// Adds columns of a table.
     #[must_use]
     pub fn and(mut self, table: Table, columns: Columns) -> Self {
