@@ -18,6 +18,7 @@ mod read;
 mod spill;
 pub mod text;
 mod time;
+mod turns;
 mod write;
 
 #[cfg(feature = "compression")]
@@ -37,5 +38,6 @@ pub use crate::{
     spill::{Arena, Merge, Sorted, Sorter, Spill, SpillIter, SpillRow, SpillRow as Entry, Store},
     text::{is_bidi_control, nearest::nearest, visible},
     time::{Hertz, Nanoseconds, TimeRange, parse_duration},
+    turns::{Turns, in_turns},
     write::Output,
 };

@@ -4,7 +4,7 @@ use traceloom_core::{Descriptor, Findings, Result};
 use traceloom_model::{Halt, Tables};
 use traceloom_passes::Target;
 
-use crate::trace::Input;
+use crate::{pipeline::Split, trace::Input};
 
 /// A format with its way to the tables and back.
 pub struct Mapping {
@@ -14,10 +14,12 @@ pub struct Mapping {
     pub target: &'static Target,
     /// Reads a whole file into the tables; gives the problems of the file.
     pub(crate) to_tables: fn(&Input<'_>, &mut Tables<'_>) -> Result<Findings, Halt>,
+    /// The rows that several threads may make, if there are any.
+    pub(crate) split: Option<&'static Split>,
 }
 
 macro_rules! formats {
-    ($($feature:literal $module:ident $format:path;)+) => {
+    ($($feature:literal $module:ident $format:path $(, split $split:path)?;)+) => {
         /// Every format that this build has, by id.
         pub static FORMATS: &[Mapping] = &[$(
             #[cfg(feature = $feature)]
@@ -25,13 +27,14 @@ macro_rules! formats {
                 format: &$format,
                 target: &crate::$module::from_tables::TARGET,
                 to_tables: crate::$module::to_tables::to_tables,
+                split: [$(&$split)?].first().copied(),
             },
         )+];
     };
 }
 
 formats! {
-    "cnanolog" cnanolog traceloom_cnanolog::FORMAT;
+    "cnanolog" cnanolog traceloom_cnanolog::FORMAT, split crate::cnanolog::to_tables::SPLIT;
     "easyprofiler" easyprofiler traceloom_easyprofiler::FORMAT;
     "memlyze" memlyze traceloom_memlyze::FORMAT;
     "nytprof" nytprof traceloom_nytprof::FORMAT;

@@ -1,78 +1,94 @@
-//! Reading a trace while the caller works on what was read: batches go from one thread to another.
+//! What the walks over a file hand over to the thread of the caller, and how several walks share the rows.
 
-use std::{
-    panic::resume_unwind,
-    sync::mpsc::{Receiver, SyncSender, sync_channel},
-    thread,
-};
+use std::cell::RefCell;
 
 use arrow_array::RecordBatch;
-use traceloom_core::{Findings, Result};
-use traceloom_model::{Columns, Flow, Table, TableSink, Wanted};
-
-/// Batches that may wait for the caller: enough that neither side waits for every one.
-const WAITING: usize = 4;
-
-/// A walk over a file: fills a sink, and reports the problems of the file when it has seen them all.
-pub(crate) type Walk<'w> = dyn Fn(&mut dyn TableSink, &mut dyn FnMut(&Findings)) -> Result<()> + Sync + 'w;
+use traceloom_core::{Findings, Result, Turns};
+use traceloom_model::{Columns, Flow, Halt, Table, TableSink, Tables, Wanted};
 
 /// What a walk gives, in its order.
-enum Step {
+pub(crate) enum Step {
     Batch(Table, RecordBatch),
     Findings(Findings),
 }
 
-/// Walks on a thread of its own and hands everything to the caller's, in the order of the walk.
-///
-/// The outcome is that of a walk on the caller's thread: a stop or an error of the sink hides whatever the walk meets later.
-pub(crate) fn run(walk: &Walk<'_>, sink: &mut dyn TableSink, tell: &mut dyn FnMut(&Findings)) -> Result<()> {
-    let wanted = Wanted::of(sink);
-    thread::scope(|scope| {
-        let (out, steps) = sync_channel(WAITING);
-        let work = move || {
-            let mut tell = |findings: &Findings| drop(out.send(Step::Findings(findings.clone())));
-            walk(&mut Outlet { wanted, out: &out }, &mut tell)
-        };
-        let Ok(reader) = thread::Builder::new().name("reader".to_owned()).spawn_scoped(scope, work) else {
-            return walk(sink, tell);
-        };
-        let taken = take(steps, sink, tell);
-        let walked = reader.join();
-        match taken? {
-            Flow::Stop => Ok(()),
-            Flow::Continue => walked.unwrap_or_else(|panic| resume_unwind(panic)),
-        }
-    })
+/// The rows of a format that several walks over a file may make in turns.
+pub(crate) struct Split {
+    /// Their tables; the rows of all others are made by the first walk.
+    pub(crate) tables: &'static [Table],
+    /// Whether making what is wanted of them costs much more than the walk itself.
+    pub(crate) pays: fn(&Wanted) -> bool,
 }
 
-/// Takes what comes until the walk ends or the sink has enough; the channel goes with it, which ends the walk.
-fn take(steps: Receiver<Step>, sink: &mut dyn TableSink, tell: &mut dyn FnMut(&Findings)) -> Result<Flow> {
-    for step in steps {
-        match step {
-            Step::Batch(table, batch) => {
-                if sink.batch(table, batch)? == Flow::Stop {
-                    return Ok(Flow::Stop);
-                }
-            }
-            Step::Findings(findings) => tell(&findings),
+impl Split {
+    /// What a walk has to make besides the first one.
+    pub(crate) fn share(&self, wanted: &Wanted) -> Wanted {
+        self.tables.iter().fold(Wanted::nothing(), |share, table| share.and(*table, wanted.columns(*table)))
+    }
+}
+
+/// The end at which a walk hands over what it makes.
+pub(crate) struct Outlet<'o, 't> {
+    wanted: Wanted,
+    turns: RefCell<&'o mut Turns<'t, Step>>,
+}
+
+impl<'o, 't> Outlet<'o, 't> {
+    pub(crate) fn new(wanted: Wanted, turns: &'o mut Turns<'t, Step>) -> Self {
+        Self { wanted, turns: RefCell::new(turns) }
+    }
+
+    /// Reports the problems of the file.
+    pub(crate) fn tell(&self, findings: &Findings) {
+        let mut turns = self.turns.borrow_mut();
+        if turns.is_first() {
+            turns.give(Step::Findings(findings.clone()));
         }
     }
-    Ok(Flow::Continue)
 }
 
-/// The end of the channel that a walk fills.
-struct Outlet<'o> {
-    wanted: Wanted,
-    out: &'o SyncSender<Step>,
-}
-
-impl TableSink for Outlet<'_> {
+impl TableSink for &Outlet<'_, '_> {
     fn wants(&self, table: Table) -> Columns {
         self.wanted.columns(table)
     }
 
     fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        let is_taken = self.out.send(Step::Batch(table, batch)).is_ok();
+        let is_taken = self.turns.borrow_mut().give(Step::Batch(table, batch));
         Ok(if is_taken { Flow::Continue } else { Flow::Stop })
+    }
+}
+
+/// What a mapper sees of the walks beside its own.
+pub(crate) trait Share {
+    /// Ends a turn: sends the rows of these tables; says whether the rows that follow are its own to make.
+    fn end_turn(&self, split: &Split, tables: &mut Tables<'_>) -> Result<bool, Halt>;
+
+    /// Whether this walk makes the rows of the first turn, and of the tables that are not split.
+    fn is_first(&self) -> bool;
+
+    /// How many walks there are.
+    fn walks(&self) -> usize;
+
+    /// Leaves the rest to a single walk, because what follows depends on rows that other walks make.
+    fn give_up(&self) -> Halt;
+}
+
+impl Share for Outlet<'_, '_> {
+    fn end_turn(&self, split: &Split, tables: &mut Tables<'_>) -> Result<bool, Halt> {
+        split.tables.iter().try_for_each(|table| tables.flush(*table))?;
+        Ok(self.turns.borrow_mut().end())
+    }
+
+    fn is_first(&self) -> bool {
+        self.turns.borrow().is_first()
+    }
+
+    fn walks(&self) -> usize {
+        self.turns.borrow().walks()
+    }
+
+    fn give_up(&self) -> Halt {
+        self.turns.borrow_mut().give_up();
+        Halt::Stopped
     }
 }

@@ -27,9 +27,9 @@ pub(crate) fn report_clock(clock: &Clock, findings: &mut Findings) -> Result<()>
 }
 
 /// How to read a file for its tables: as closely as it takes if anybody wants to know what is wrong with it.
-pub(crate) fn reading(input: &Input<'_>, tables: &Tables<'_>) -> Options {
+pub(crate) fn reading(input: &Input<'_>) -> Options {
     let options = input.options.read.clone();
-    if tables.wants(Table::Findings) { options.thorough() } else { options }
+    if input.is_checked { options.thorough() } else { options }
 }
 
 /// What a mapper knows about its file, for the one row of `traces`.

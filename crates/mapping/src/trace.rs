@@ -1,13 +1,20 @@
 //! One trace: what it is called, and the way of its records to a sink.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
-use traceloom_core::{Error, Findings, Result, Source};
-use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables};
+use traceloom_core::{Error, Findings, Result, Source, Turns, in_turns};
+use traceloom_model::{Filter, Flow, Halt, Table, TableSink, TableSource, Tables, Wanted};
 use traceloom_open::Opened;
 use twox_hash::XxHash64;
 
-use crate::{FORMATS, pipeline, shared};
+use crate::{
+    FORMATS,
+    pipeline::{Outlet, Share, Step},
+    shared,
+};
 
 /// How to make tables.
 #[derive(Clone, Debug, Default)]
@@ -93,40 +100,50 @@ pub(crate) struct Input<'a> {
     pub(crate) source: &'a Source,
     pub(crate) path: &'a Path,
     pub(crate) options: &'a Options,
+    /// Whether anybody wants to know what is wrong with the file.
+    pub(crate) is_checked: bool,
+    pub(crate) share: &'a dyn Share,
 }
 
 /// Fills the tables that the sink wants; ends early, without an error, where the sink says stop.
 ///
-/// The rows of a trace, their ids and their batches are the same whatever is wanted and however many threads there are.
+/// The rows of a trace and their ids are the same whatever is wanted, and batches are the same however many threads
+/// there are. The sink stays on the thread of the caller.
 pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Result<()> {
-    let walk = |sink: &mut dyn TableSink, tell: &mut dyn FnMut(&Findings)| {
-        let mut tables = Tables::new(trace.id, options.filter.clone(), sink);
-        let filled = fill(trace, options, &mut tables, tell).and_then(|()| tables.finish());
-        filled.or_else(Halt::into_result)
-    };
-    let mut tell = |findings: &Findings| {
-        if let Some(told) = options.told {
-            [&trace.opened.findings, findings].iter().for_each(|findings| told(&trace.path, findings));
-        }
-    };
-    let done = match options.read.limits.threads {
-        0 | 1 => walk(sink, &mut tell),
-        _ => pipeline::run(&walk, sink, &mut tell),
-    };
-    done.map_err(|error| error.in_file(&trace.path))
-}
-
-fn fill(
-    trace: &Trace,
-    options: &Options,
-    tables: &mut Tables<'_>,
-    tell: &mut dyn FnMut(&Findings),
-) -> Result<(), Halt> {
     let id = trace.format();
     let mapping = FORMATS.iter().find(|mapping| mapping.format.id == id);
     let mapping = mapping.ok_or_else(|| Error::internal(format!("{id} has no tables")))?;
-    let input = Input { source: &trace.opened.source, path: &trace.path, options };
-    let findings = (mapping.to_tables)(&input, tables)?;
-    tell(&findings);
-    shared::push_findings(&[&trace.opened.findings, &findings], tables)
+    let wanted = Wanted::of(sink);
+    let split = mapping.split.filter(|split| (split.pays)(&wanted));
+    let walks = match options.read.limits.threads {
+        0 | 1 => 0,
+        threads => split.map_or(1, |_| threads),
+    };
+    let walk = |turns: &mut Turns<'_, Step>| {
+        let share = split.filter(|_| !turns.is_first()).map(|split| split.share(&wanted));
+        let outlet = Outlet::new(share.unwrap_or_else(|| wanted.clone()), turns);
+        let is_checked = !wanted.columns(Table::Findings).is_empty();
+        let input =
+            Input { source: &trace.opened.source, path: &trace.path, options, is_checked, share: &outlet };
+        let mut sink = &outlet;
+        let mut tables = Tables::new(trace.id, options.filter.clone(), &mut sink);
+        let filled = (mapping.to_tables)(&input, &mut tables).and_then(|findings| {
+            outlet.tell(&findings);
+            shared::push_findings(&[&trace.opened.findings, &findings], &mut tables)
+        });
+        filled.and_then(|()| tables.finish()).or_else(Halt::into_result)
+    };
+    let mut take = |step| match step {
+        Step::Batch(table, batch) => Ok(match sink.batch(table, batch)? {
+            Flow::Continue => ControlFlow::Continue(()),
+            Flow::Stop => ControlFlow::Break(()),
+        }),
+        Step::Findings(findings) => {
+            if let Some(told) = options.told {
+                [&trace.opened.findings, &findings].iter().for_each(|findings| told(&trace.path, findings));
+            }
+            Ok(ControlFlow::Continue(()))
+        }
+    };
+    in_turns(walks, &walk, &mut take).map(drop).map_err(|error| error.in_file(&trace.path))
 }

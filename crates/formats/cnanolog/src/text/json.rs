@@ -26,6 +26,17 @@ impl Json {
         Self { clock, messages: Messages::default(), text: Vec::new(), json: Writer::default() }
     }
 
+    /// See [`Messages::shared`].
+    #[must_use]
+    pub fn shared(self, among: usize) -> Self {
+        Self { messages: Messages::shared(among), ..self }
+    }
+
+    /// See [`Messages::depends_on_others`].
+    pub fn depends_on_others(&self) -> bool {
+        self.messages.depends_on_others()
+    }
+
     /// Appends the object of an entry, with a newline; `offset` is where the entry lies.
     pub fn put(&mut self, entry: &Entry<'_>, offset: u64, out: &mut Vec<u8>) {
         // The writer appends to the caller's bytes: nothing is copied.

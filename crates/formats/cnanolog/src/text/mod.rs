@@ -30,15 +30,28 @@ pub struct Messages {
     programs: Vec<Option<Box<Program>>>,
     spare_bytes: usize,
     cut: u64,
+    is_shared: bool,
 }
 
 impl Default for Messages {
     fn default() -> Self {
-        Self { programs: Vec::new(), spare_bytes: MAX_SPARE_BYTES, cut: 0 }
+        Self::shared(1)
     }
 }
 
 impl Messages {
+    /// One of several that render the messages of one log; each may use its part of what they may use together.
+    pub fn shared(among: usize) -> Self {
+        let spare_bytes = MAX_SPARE_BYTES / among.max(1);
+        Self { programs: Vec::new(), spare_bytes, cut: 0, is_shared: among > 1 }
+    }
+
+    /// Whether the last message may be another if the same renderer has rendered all messages before it.
+    #[inline]
+    pub fn depends_on_others(&self) -> bool {
+        self.is_shared && (self.cut > 0 || self.spare_bytes == 0)
+    }
+
     /// Messages that were cut, because those of the log would take many times the bytes that it stores.
     pub fn cut(&self) -> u64 {
         self.cut
@@ -116,6 +129,17 @@ impl Lines {
     pub fn new(pattern: Pattern, clock: Clock, zone: Zone) -> Self {
         let (stamp, messages) = (Stamp::new(zone), Messages::default());
         Self { pattern, clock, stamp, messages, prepared: Vec::new() }
+    }
+
+    /// See [`Messages::shared`].
+    #[must_use]
+    pub fn shared(self, among: usize) -> Self {
+        Self { messages: Messages::shared(among), ..self }
+    }
+
+    /// See [`Messages::depends_on_others`].
+    pub fn depends_on_others(&self) -> bool {
+        self.messages.depends_on_others()
     }
 
     /// See [`Messages::cut`].

@@ -2,20 +2,25 @@
 
 use traceloom_cnanolog::{Clock as Ticks, Entry, Header, text::Messages};
 use traceloom_model::{
-    Halt, Table, Tables,
+    BATCH_ROWS, Halt, Table, Tables,
     logs::Log,
     trackers::{Clock, Extent, Symbol},
 };
 
-use super::{arguments::Arguments, sites::Sites};
-use crate::shared::text;
+use super::{SPLIT, arguments::Arguments, sites::Sites};
+use crate::{pipeline::Share, shared::text};
 
 /// The level of an entry whose site is not known.
 const NO_LEVEL: i64 = -1;
 
+/// Entries of a turn, where several walks make rows in turns.
+const TURN: i64 = BATCH_ROWS as i64;
+
 /// Pushes entries, numbered in file order.
-#[derive(Debug)]
-pub(super) struct Entries {
+pub(super) struct Entries<'s> {
+    share: &'s dyn Share,
+    /// Whether the rows of this turn are made here, and not by another walk.
+    is_mine: bool,
     pub(super) times: Times,
     sites: Sites,
     next_id: i64,
@@ -28,12 +33,14 @@ pub(super) struct Entries {
     wants_logs: bool,
 }
 
-impl Entries {
-    pub(super) fn new(header: &Header, sites: Sites, tables: &mut Tables<'_>) -> Self {
+impl<'s> Entries<'s> {
+    pub(super) fn new(header: &Header, sites: Sites, share: &'s dyn Share, tables: &mut Tables<'_>) -> Self {
         Self {
+            share,
+            is_mine: share.is_first(),
             times: Times::new(header),
             next_id: 0,
-            messages: tables.wants_any(Table::Logs, &["message"]).then(Messages::default),
+            messages: tables.wants_any(Table::Logs, &["message"]).then(|| Messages::shared(share.walks())),
             message: Vec::new(),
             arguments: tables.wants(Table::Args).then(|| Arguments::new(sites.most_args(), tables)),
             no_level: tables.strings.intern("-"),
@@ -52,16 +59,27 @@ impl Entries {
     pub(super) fn push(&mut self, entry: &Entry<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
         let id = self.next_id;
         self.next_id += 1;
+        if id % TURN == 0 && id > 0 {
+            self.is_mine = self.share.end_turn(&SPLIT, tables)?;
+        }
         let ts_ns = entry.timestamp.map(|ticks| self.times.ts_ns(ticks));
-        let is_wanted = ts_ns.is_none_or(|ts_ns| tables.filter().takes_time(ts_ns));
+        let is_made = self.is_mine && ts_ns.is_none_or(|ts_ns| tables.filter().takes_time(ts_ns));
         if let Some(arguments) = &mut self.arguments {
-            match is_wanted {
+            match is_made {
                 true => arguments.push(id, entry, tables)?,
                 false => arguments.skip(entry),
             }
         }
-        match is_wanted && self.wants_logs {
+        match is_made && self.wants_logs {
             true => self.push_log(id, ts_ns, entry, tables),
+            false => Ok(()),
+        }
+    }
+
+    /// After the last entry: sends the rows of the last turn, unless there was only one.
+    pub(super) fn end(&mut self, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        match self.next_id > TURN {
+            true => self.share.end_turn(&SPLIT, tables).map(drop),
             false => Ok(()),
         }
     }
@@ -76,6 +94,9 @@ impl Entries {
         self.message.clear();
         if let Some(messages) = &mut self.messages {
             messages.put(entry, &mut self.message);
+            if messages.depends_on_others() {
+                return Err(self.share.give_up());
+            }
         }
         let site = entry.site_index().and_then(|index| self.sites.common(index));
         tables.push(Log {

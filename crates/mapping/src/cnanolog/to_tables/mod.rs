@@ -10,25 +10,34 @@ mod sites;
 
 use traceloom_cnanolog::{Reader, Record, open};
 use traceloom_core::{Finding, Findings, Position, Records};
-use traceloom_model::{Halt, Table, Tables, processes::Process, threads::Thread};
+use traceloom_model::{Halt, SelectColumn, Table, Tables, Wanted, logs, processes::Process, threads::Thread};
 
 use self::{entries::Entries, sites::Sites};
 use crate::{
+    pipeline::Split,
     shared::{MESSAGES_CUT, push_trace, reading, report_clock},
     trace::Input,
 };
 
+/// Messages and arguments cost several times what it takes to find the entries.
+pub(crate) static SPLIT: Split = Split { tables: &[Table::Logs, Table::Args], pays: wants_contents };
+
+fn wants_contents(wanted: &Wanted) -> bool {
+    wanted.columns(Table::Logs).has(logs::column::message::NUMBER) || !wanted.columns(Table::Args).is_empty()
+}
+
 pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
-    let mut reader = open(input.source.clone(), &reading(input, tables))?;
+    let mut reader = open(input.source.clone(), &reading(input))?;
     push_program(tables)?;
     header::push_attributes(&reader, tables)?;
     let sites = Sites::push(reader.dictionary(), tables)?;
-    let mut entries = Entries::new(reader.header(), sites, tables);
+    let mut entries = Entries::new(reader.header(), sites, input.share, tables);
     match reach(&reader, tables) {
         Reach::Nothing => {}
         Reach::FirstEntry => walk(&mut reader, &mut entries, tables, true)?,
         Reach::Everything => walk(&mut reader, &mut entries, tables, false)?,
     }
+    entries.end(tables)?;
     let version = header::version(reader.header());
     push_trace(input, &header::facts(reader.header(), &version, &entries.times), tables)?;
     let mut findings = reader.into_findings();
@@ -64,7 +73,7 @@ fn reach(reader: &Reader, tables: &Tables<'_>) -> Reach {
     }
 }
 
-fn walk(reader: &mut Reader, entries: &mut Entries, tables: &mut Tables<'_>, ends_soon: bool) -> Result<(), Halt> {
+fn walk(reader: &mut Reader, entries: &mut Entries<'_>, tables: &mut Tables<'_>, ends_soon: bool) -> Result<(), Halt> {
     while let Some(located) = reader.next()? {
         if let Record::Entry(entry) = &located.record {
             entries.push(entry, tables)?;

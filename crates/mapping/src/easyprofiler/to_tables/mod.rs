@@ -47,7 +47,7 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
 }
 
 fn fill(input: &Input<'_>, plan: Plan, places: impl Places, tables: &mut Tables<'_>) -> Result<Findings, Halt> {
-    let mut reader = traceloom_easyprofiler::open(input.source.clone(), &reading(input, tables))?;
+    let mut reader = traceloom_easyprofiler::open(input.source.clone(), &reading(input))?;
     header::push(reader.header(), tables)?;
     let origin = match plan.reads_times {
         true => Origin::of(reader.header(), &reader.clock(), input)?,

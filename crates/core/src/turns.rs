@@ -1,0 +1,285 @@
+//! Walks on other threads, which hand over what they make to the caller's thread, in order.
+//!
+//! One walk makes its pieces while the caller uses those before. Where making a piece costs much more than finding
+//! where it starts, several walks over the same input take turns: each walks over everything and makes every n-th turn.
+
+use std::{
+    ops::ControlFlow,
+    panic::resume_unwind,
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    thread::{self, ScopedJoinHandle},
+};
+
+use crate::Result;
+
+/// Pieces of a walk that may wait for the caller: enough that neither side waits for every one.
+const WAITING: usize = 4;
+
+/// The side of a walk: where it hands over its pieces, and which of them are its own to make.
+pub struct Turns<'t, T> {
+    out: Out<'t, T>,
+    number: usize,
+    walks: usize,
+    turn: usize,
+}
+
+enum Out<'t, T> {
+    /// To the caller, on whose thread the walk is; false where it wants no more.
+    Direct(&'t mut dyn FnMut(T) -> bool),
+    Channel(SyncSender<Message<T>>),
+}
+
+enum Message<T> {
+    Piece(T),
+    /// The next piece is of the next walk.
+    Turn,
+    /// From here on, only a walk that is alone can tell what the pieces are.
+    Alone,
+}
+
+impl<T> Turns<'_, T> {
+    /// How many walks take turns.
+    pub fn walks(&self) -> usize {
+        self.walks
+    }
+
+    /// Whether this is the walk that makes what lies before and after all turns.
+    pub fn is_first(&self) -> bool {
+        self.number == 0
+    }
+
+    /// Whether the pieces of this turn are its own to make.
+    pub fn is_mine(&self) -> bool {
+        self.turn % self.walks == self.number
+    }
+
+    /// Hands over a piece; false where nobody wants more.
+    pub fn give(&mut self, piece: T) -> bool {
+        match &mut self.out {
+            Out::Direct(give) => give(piece),
+            Out::Channel(out) => out.send(Message::Piece(piece)).is_ok(),
+        }
+    }
+
+    /// Ends a turn; says whether the next one is its own.
+    pub fn end(&mut self) -> bool {
+        if self.is_mine() {
+            self.signal(Message::Turn);
+        }
+        self.turn += 1;
+        self.is_mine()
+    }
+
+    /// Gives up: the pieces from here on depend on those of other walks. Not for a walk that is alone.
+    pub fn give_up(&mut self) {
+        self.signal(Message::Alone);
+    }
+
+    /// The caller that left learns nothing from it, and the walk notices when it hands over its next piece.
+    fn signal(&self, message: Message<T>) {
+        if let Out::Channel(out) = &self.out {
+            let _ = out.send(message);
+        }
+    }
+}
+
+/// How the pieces ended.
+enum End {
+    All,
+    Stopped,
+    Alone,
+}
+
+/// Lets `walks` walks take turns and takes their pieces in order; gives what the first of them returns, and nothing where
+/// `take` ends them early. With no walks besides the caller (0), the caller walks itself.
+///
+/// Every outcome is that of a single walk: an end or an error of `take` hides whatever the walks meet later.
+pub fn in_turns<T: Send, R: Send>(
+    walks: usize,
+    walk: &(impl Fn(&mut Turns<'_, T>) -> Result<R> + Sync),
+    take: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
+) -> Result<Option<R>> {
+    let mut taken = 0;
+    let outcome = thread::scope(|scope| -> Result<Option<Option<R>>> {
+        let (mut walkers, mut pieces) = (Vec::new(), Vec::new());
+        for number in 0..walks {
+            let (out, received) = sync_channel(WAITING);
+            let work = move || walk(&mut Turns { out: Out::Channel(out), number, walks, turn: 0 });
+            let Ok(walker) = thread::Builder::new().name("reader".to_owned()).spawn_scoped(scope, work) else {
+                // The system has no more threads: those that there are find nobody listening, and end.
+                return Ok(None);
+            };
+            walkers.push(walker);
+            pieces.push(received);
+        }
+        if walks == 0 {
+            return Ok(None);
+        }
+        let end = receive(pieces, &mut |piece| {
+            taken += 1;
+            take(piece)
+        });
+        let returned = join(walkers);
+        Ok(match end? {
+            End::All => Some(Some(returned.unwrap_or_else(|panic| resume_unwind(panic))?)),
+            End::Stopped => Some(None),
+            End::Alone => None,
+        })
+    })?;
+    outcome.map_or_else(|| direct(walk, taken, take), Ok)
+}
+
+/// Takes turns at the channels until the first walk ends; they go with the call, which ends the walks.
+fn receive<T>(
+    pieces: Vec<Receiver<Message<T>>>,
+    take: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
+) -> Result<End> {
+    let mut current = 0;
+    loop {
+        let is_over = match pieces[current].recv() {
+            Ok(Message::Piece(piece)) => {
+                if take(piece)?.is_break() {
+                    return Ok(End::Stopped);
+                }
+                continue;
+            }
+            Ok(Message::Alone) => return Ok(End::Alone),
+            Ok(Message::Turn) => false,
+            // The others end without a last turn; what follows all turns is made by the first.
+            Err(_) => current == 0,
+        };
+        if is_over {
+            return Ok(End::All);
+        }
+        current = (current + 1) % pieces.len();
+    }
+}
+
+/// What the first walk returned, once all of them ended; the first error, or panic, of any of them.
+fn join<R>(walkers: Vec<ScopedJoinHandle<'_, Result<R>>>) -> thread::Result<Result<R>> {
+    let returned = walkers.into_iter().map(ScopedJoinHandle::join).collect::<thread::Result<Result<Vec<R>>>>()?;
+    Ok(returned.map(|mut returned| returned.swap_remove(0)))
+}
+
+/// Walks on the thread of the caller, who has taken the first pieces already.
+fn direct<T, R>(
+    walk: &impl Fn(&mut Turns<'_, T>) -> Result<R>,
+    mut taken: usize,
+    take: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
+) -> Result<Option<R>> {
+    let mut end = Ok(ControlFlow::Continue(()));
+    let mut give = |piece| {
+        if taken > 0 {
+            taken -= 1;
+            return true;
+        }
+        end = take(piece);
+        matches!(end, Ok(ControlFlow::Continue(())))
+    };
+    let returned = walk(&mut Turns { out: Out::Direct(&mut give), number: 0, walks: 1, turn: 0 });
+    match end? {
+        ControlFlow::Break(()) => Ok(None),
+        ControlFlow::Continue(()) => returned.map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::Error;
+
+    const WALKS: [usize; 5] = [0, 1, 2, 3, 8];
+    const TURN: u32 = 7;
+    const LAST: u32 = 100;
+
+    /// Hands over the numbers up to the last, of which `look` may see each before.
+    fn count(turns: &mut Turns<'_, u32>, look: impl Fn(u32, &mut Turns<'_, u32>) -> Result<()>) -> Result<&'static str> {
+        for number in 0..LAST {
+            if number > 0 && number % TURN == 0 {
+                turns.end();
+            }
+            look(number, turns)?;
+            if turns.is_mine() && !turns.give(number) {
+                return Ok("nobody listens");
+            }
+        }
+        turns.end();
+        if turns.is_first() {
+            turns.give(LAST);
+        }
+        Ok("all")
+    }
+
+    fn taken(
+        walks: usize,
+        look: impl Fn(u32, &mut Turns<'_, u32>) -> Result<()> + Sync,
+        end: impl Fn(u32) -> Result<ControlFlow<()>>,
+    ) -> (Vec<u32>, std::result::Result<Option<&'static str>, String>) {
+        let mut taken = Vec::new();
+        let outcome = in_turns(walks, &|turns: &mut Turns<'_, u32>| count(turns, &look), &mut |number| {
+            taken.push(number);
+            end(number)
+        });
+        (taken, outcome.map_err(|error| error.to_string()))
+    }
+
+    fn never(_: u32) -> Result<ControlFlow<()>> {
+        Ok(ControlFlow::Continue(()))
+    }
+
+    #[test]
+    fn pieces_come_in_order_and_once_however_many_walks_there_are() {
+        for walks in WALKS {
+            assert_eq!(taken(walks, |_, _| Ok(()), never), ((0..=LAST).collect(), Ok(Some("all"))), "{walks}");
+        }
+    }
+
+    #[test]
+    fn an_end_of_the_caller_hides_what_comes_later() {
+        let fails_later = |number, _: &mut Turns<'_, u32>| match number {
+            30.. => Err(Error::usage("a walk failed")),
+            _ => Ok(()),
+        };
+        for walks in WALKS {
+            for last in [0, 6, 7, 29] {
+                let breaks = |number| Ok(if number == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+                assert_eq!(taken(walks, fails_later, breaks), ((0..=last).collect(), Ok(None)), "{walks}");
+                let fails = |number| if number == last { Err(Error::usage("full")) } else { never(number) };
+                assert_eq!(taken(walks, fails_later, fails), ((0..=last).collect(), Err("full".to_owned())), "{walks}");
+            }
+            let expected = ((0..30).collect(), Err("a walk failed".to_owned()));
+            assert_eq!(taken(walks, fails_later, never), expected, "{walks}");
+        }
+    }
+
+    #[test]
+    fn a_walk_that_gives_up_is_followed_by_one_that_is_alone() {
+        let gives_up = |number, turns: &mut Turns<'_, u32>| {
+            if number == 40 && turns.walks() > 1 && turns.is_mine() {
+                turns.give_up();
+                return Err(Error::usage("gave up"));
+            }
+            Ok(())
+        };
+        for walks in WALKS {
+            assert_eq!(taken(walks, gives_up, never), ((0..=LAST).collect(), Ok(Some("all"))), "{walks}");
+        }
+    }
+
+    #[test]
+    fn panics_of_either_side_come_out_and_nobody_waits_for_ever() {
+        for walks in WALKS {
+            let in_walk = || taken(walks, |number, turns| panic_if(number == 40 && turns.is_mine()), never);
+            assert!(catch_unwind(AssertUnwindSafe(in_walk)).is_err(), "{walks}");
+            let in_take = || taken(walks, |_, _| Ok(()), |number| panic_if(number == 40).and(never(number)));
+            assert!(catch_unwind(AssertUnwindSafe(in_take)).is_err(), "{walks}");
+        }
+    }
+
+    fn panic_if(is_wanted: bool) -> Result<()> {
+        assert!(!is_wanted, "as wanted");
+        Ok(())
+    }
+}
