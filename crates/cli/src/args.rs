@@ -6,6 +6,7 @@ pub(crate) mod live;
 
 use std::{
     ffi::OsString,
+    num::NonZeroUsize,
     path::{Path, PathBuf},
 };
 
@@ -22,7 +23,7 @@ use traceloom_open::FORMATS;
 #[derive(Debug, Parser)]
 #[command(name = "traceloom", version, max_term_width = 100)]
 #[command(after_help = "\
-All verbs take --color <auto|always|never>.
+All verbs take --color <auto|always|never> and --threads <N>.
 
 Other names:
   tail     log --tail 20
@@ -51,6 +52,9 @@ pub(crate) struct Arguments {
     /// When to use colors.
     #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN", hide = true)]
     pub(crate) color: Color,
+    /// Threads that work on a trace (default: one per processor, or TRACELOOM_THREADS).
+    #[arg(long = "threads", global = true, value_name = "N", hide = true)]
+    pub(crate) max_threads: Option<NonZeroUsize>,
     /// Print no warnings, notes or progress.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,

@@ -15,7 +15,7 @@ mod units;
 use std::process::ExitCode;
 
 use clap::Parser;
-use traceloom_core::{Error, ErrorKind, Result};
+use traceloom_core::{Error, ErrorKind, Limits, Result};
 
 use crate::{args::Arguments, output::Styles};
 
@@ -26,6 +26,9 @@ fn main() -> ExitCode {
     };
     arguments.color.apply();
     output::be_quiet(arguments.quiet);
+    if let Some(threads) = arguments.max_threads {
+        Limits::set_default_threads(threads.get());
+    }
     match commands::run(arguments.command) {
         Ok(outcome) if arguments.allow_damaged => outcome.into(),
         Ok(outcome) => outcome.and(output::damage()).into(),

@@ -19,7 +19,7 @@ use datafusion::{
     prelude::{SQLOptions, SessionConfig, SessionContext},
 };
 use tokio::{runtime::Runtime, task::JoinHandle};
-use traceloom_core::{Error, ErrorKind, Findings, Result, Source};
+use traceloom_core::{Error, ErrorKind, Findings, Limits, Result, Source};
 use traceloom_mapping::{AxisOptions, Offset, Trace, TraceSet, ingest};
 use traceloom_model::{Filter, Table, TableSink, TableSource};
 use traceloom_passes::{Placement, Shifted};
@@ -308,8 +308,7 @@ fn runtime(options: &Options) -> Result<Runtime> {
 }
 
 fn threads(options: &Options) -> usize {
-    let all = || std::thread::available_parallelism().map_or(1, usize::from);
-    options.threads.unwrap_or_else(all).max(1)
+    options.threads.unwrap_or_else(|| Limits::default().threads).max(1)
 }
 
 fn context(options: &Options, spill: Option<&SpillFolder>) -> datafusion::common::Result<SessionContext> {

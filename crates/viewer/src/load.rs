@@ -11,7 +11,7 @@ use std::{
     thread,
 };
 
-use traceloom_core::{ReadAt, Result, Source};
+use traceloom_core::{Limits, ReadAt, Result, Source};
 use traceloom_mapping::{Options, Trace};
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 use traceloom_passes::TraceFacts;
@@ -193,7 +193,7 @@ struct Turns {
 
 impl Default for Turns {
     fn default() -> Self {
-        let processors = thread::available_parallelism().map_or(2, usize::from);
+        let processors = Limits::default().threads;
         Self { free: Mutex::new(processors), freed: Condvar::new() }
     }
 }

@@ -14,6 +14,7 @@ mod program;
 mod query;
 mod ranges;
 mod store;
+mod threads;
 
 use std::{
     fs,

@@ -162,6 +162,23 @@ pub(super) struct FileFilter {
 }
 
 impl FileFilter {
+    /// The same as one of several for entries of one file.
+    pub(super) fn shared(&self, among: usize) -> Self {
+        Self {
+            levels: self.levels.clone(),
+            range: self.range,
+            grep: self.grep.clone(),
+            clock: self.clock,
+            messages: Messages::shared(among),
+            text: Vec::new(),
+        }
+    }
+
+    /// Whether the last answer may be another if all entries before are looked at here.
+    pub(super) fn depends_on_others(&self) -> bool {
+        self.messages.depends_on_others()
+    }
+
     /// Whether an entry is shown; one without a time or a site passes what asks for those.
     pub(super) fn keeps(&mut self, entry: &Entry<'_>) -> bool {
         self.is_in_time(entry) && self.is_of_level(entry) && self.matches(entry)

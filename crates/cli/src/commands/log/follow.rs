@@ -12,6 +12,7 @@ use traceloom_core::{Data, Error, Finding, Records, Result, Severity};
 use super::{
     Printer,
     files::{Log, is_same_run},
+    lines::TakeLines,
     render::Render,
 };
 use crate::{

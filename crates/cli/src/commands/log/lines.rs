@@ -12,11 +12,74 @@ use crate::{
     output::{raw_stdout, stdout},
 };
 
+/// Takes rendered lines.
+pub(super) trait TakeLines {
+    /// Takes a line that matches.
+    fn put(&mut self, line: &[u8]) -> Result<()>;
+
+    /// Takes a line that does not match.
+    fn put_other(&mut self, line: &[u8]) -> Result<()>;
+
+    /// Whether lines that do not match are needed, too.
+    fn has_context(&self) -> bool;
+
+    /// Whether a person reads them: with colors, and without the control characters of the log.
+    fn is_shown(&self) -> bool;
+
+    /// Sends what waits.
+    fn flush(&mut self) -> Result<()>;
+}
+
+/// Lines that were rendered on another thread.
+#[derive(Clone)]
+pub(super) struct Page {
+    text: Vec<u8>,
+    /// Where each line ends, and whether it matches.
+    lines: Vec<(usize, bool)>,
+    has_context: bool,
+    is_shown: bool,
+}
+
+impl Page {
+    fn push(&mut self, line: &[u8], is_match: bool) {
+        self.text.extend_from_slice(line);
+        self.lines.push((self.text.len(), is_match));
+    }
+
+    /// Gives the lines so far and starts again.
+    pub(super) fn take(&mut self) -> Self {
+        Self { text: std::mem::take(&mut self.text), lines: std::mem::take(&mut self.lines), ..*self }
+    }
+}
+
+impl TakeLines for Page {
+    fn put(&mut self, line: &[u8]) -> Result<()> {
+        self.push(line, true);
+        Ok(())
+    }
+
+    fn put_other(&mut self, line: &[u8]) -> Result<()> {
+        self.push(line, false);
+        Ok(())
+    }
+
+    fn has_context(&self) -> bool {
+        self.has_context
+    }
+
+    fn is_shown(&self) -> bool {
+        self.is_shown
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// Where the lines go.
 pub(super) struct Out {
     to: Box<dyn Write>,
-    /// Whether a person reads it: with colors, and without the control characters of the log.
-    pub(super) is_shown: bool,
+    is_shown: bool,
     /// Matches that were taken.
     pub(super) matches: u64,
     limit: u64,
@@ -51,9 +114,29 @@ impl Out {
         }
     }
 
-    /// Whether lines that do not match are needed, too.
-    pub(super) fn has_context(&self) -> bool {
-        self.context > 0
+    /// An empty page of lines that go here.
+    pub(super) fn page(&self) -> Page {
+        Page { text: Vec::new(), lines: Vec::new(), has_context: self.has_context(), is_shown: self.is_shown }
+    }
+
+    /// Whether it takes as many lines as there are, so that pages may be rendered ahead.
+    pub(super) fn is_endless(&self) -> bool {
+        self.limit == u64::MAX
+    }
+
+    /// Takes the lines of a page.
+    pub(super) fn put_page(&mut self, page: &Page) -> Result<()> {
+        if self.is_endless() && self.tail.is_none() && self.context == 0 {
+            self.matches += page.lines.len() as u64;
+            return Ok(self.to.write_all(&page.text)?);
+        }
+        let mut start = 0;
+        for (end, is_match) in &page.lines {
+            let line = &page.text[start..*end];
+            if *is_match { self.put(line)? } else { self.put_other(line)? }
+            start = *end;
+        }
+        Ok(())
     }
 
     /// Whether no more lines are wanted.
@@ -61,8 +144,26 @@ impl Out {
         self.matches >= self.limit && self.after == 0
     }
 
-    /// Takes a line that matches.
-    pub(super) fn put(&mut self, line: &[u8]) -> Result<()> {
+    fn print(&mut self, line: &[u8]) -> Result<()> {
+        let Some(tail) = &mut self.tail else { return Ok(self.to.write_all(line)?) };
+        tail.push_back(line.to_vec());
+        if tail.len() > self.tail_lines {
+            tail.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Prints the last lines.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        for line in self.tail.take().unwrap_or_default() {
+            self.to.write_all(&line)?;
+        }
+        self.flush()
+    }
+}
+
+impl TakeLines for Out {
+    fn put(&mut self, line: &[u8]) -> Result<()> {
         if self.matches >= self.limit {
             return Ok(());
         }
@@ -77,8 +178,7 @@ impl Out {
         self.print(line)
     }
 
-    /// Takes a line that does not match.
-    pub(super) fn put_other(&mut self, line: &[u8]) -> Result<()> {
+    fn put_other(&mut self, line: &[u8]) -> Result<()> {
         if self.after > 0 {
             self.after -= 1;
             return self.print(line);
@@ -91,24 +191,15 @@ impl Out {
         Ok(())
     }
 
-    fn print(&mut self, line: &[u8]) -> Result<()> {
-        let Some(tail) = &mut self.tail else { return Ok(self.to.write_all(line)?) };
-        tail.push_back(line.to_vec());
-        if tail.len() > self.tail_lines {
-            tail.pop_front();
-        }
-        Ok(())
+    fn has_context(&self) -> bool {
+        self.context > 0
     }
 
-    pub(super) fn flush(&mut self) -> Result<()> {
+    fn is_shown(&self) -> bool {
+        self.is_shown
+    }
+
+    fn flush(&mut self) -> Result<()> {
         Ok(self.to.flush()?)
-    }
-
-    /// Prints the last lines.
-    pub(super) fn finish(&mut self) -> Result<()> {
-        for line in self.tail.take().unwrap_or_default() {
-            self.to.write_all(&line)?;
-        }
-        self.flush()
     }
 }

@@ -9,20 +9,24 @@ mod sort;
 
 use std::{
     io::{self, IsTerminal},
+    ops::ControlFlow,
     path::Path,
 };
 
-use traceloom_core::{Error, Findings, Records, Result};
+use traceloom_core::{Error, Findings, Records, Result, Turns, in_turns};
 
 use self::{
     files::{Files, Log},
     filter::Filter,
-    lines::Out,
+    lines::{Out, Page, TakeLines},
     render::{Render, check_pattern},
 };
 use crate::{Outcome, args, each, input::display_name, output::warn};
 
 pub(crate) use self::files::lend_dictionary;
+
+/// Records whose lines are rendered by one thread before it is another's turn.
+const PAGE_RECORDS: u64 = 4096;
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &args::Log) -> Result<Outcome> {
@@ -61,18 +65,63 @@ impl<'a> Printer<'a> {
     /// Prints one file from its start to its end.
     fn print(&mut self, path: &Path) -> Result<Outcome> {
         let log = self.files.open(path)?;
-        let in_file = |error: Error| error.in_file(path);
+        let threads = log.trace.options().limits.threads;
+        let findings = if threads > 1 && !self.arguments.compat && self.out.is_endless() {
+            self.print_pages(&log, threads)
+        } else {
+            self.print_lines(&log)
+        };
+        let findings = findings.map_err(|error| error.in_file(path))?;
+        self.out.flush()?;
+        report(&log, findings)?;
+        Ok(Outcome::Fine)
+    }
+
+    fn print_lines(&mut self, log: &Log) -> Result<Findings> {
         let mut reader = log.reader()?;
         let mut render = Render::new(&reader, self.arguments);
         let mut filter = self.filter.of(&reader);
-        while let Some(located) = reader.next().map_err(in_file)? {
-            if !render.put(&located, &mut filter, &mut self.out).map_err(in_file)? || self.out.is_full() {
+        while let Some(located) = reader.next()? {
+            if !render.put(&located, &mut filter, &mut self.out)? || self.out.is_full() {
                 break;
             }
         }
-        self.out.flush()?;
-        report(&log, reader.into_findings())?;
-        Ok(Outcome::Fine)
+        Ok(reader.into_findings())
+    }
+
+    /// The same on several threads, each of which renders pages in turn: to find entries costs little.
+    fn print_pages(&mut self, log: &Log, threads: usize) -> Result<Findings> {
+        let (arguments, page) = (self.arguments, self.out.page());
+        let filter = self.filter.of(&log.reader()?);
+        let walk = |turns: &mut Turns<'_, Page>| {
+            let mut reader = log.reader()?;
+            let mut render = Render::new(&reader, arguments).shared(turns.walks());
+            let (mut filter, mut page) = (filter.shared(turns.walks()), page.clone());
+            let (mut records, mut is_mine) = (0_u64, turns.is_mine());
+            while let Some(located) = reader.next()? {
+                if is_mine {
+                    render.put(&located, &mut filter, &mut page)?;
+                    if render.depends_on_others() || filter.depends_on_others() {
+                        turns.give_up();
+                        break;
+                    }
+                }
+                records += 1;
+                if records.is_multiple_of(PAGE_RECORDS) {
+                    if is_mine && !turns.give(page.take()) {
+                        break;
+                    }
+                    is_mine = turns.end();
+                }
+            }
+            if is_mine {
+                turns.give(page);
+            }
+            Ok(reader.into_findings())
+        };
+        let mut take = |page: Page| self.out.put_page(&page).map(ControlFlow::Continue);
+        let findings = in_turns(threads, &walk, &mut take)?;
+        findings.ok_or_else(|| Error::internal("the pages of a log end before the log"))
     }
 }
 

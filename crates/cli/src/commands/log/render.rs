@@ -10,7 +10,7 @@ use traceloom::cnanolog::{
 };
 use traceloom_core::{Error, Located, Position, Result, Text};
 
-use super::{filter::FileFilter, lines::Out};
+use super::{filter::FileFilter, lines::TakeLines};
 use crate::{args, output::Styles};
 
 /// Turns the entries of one file into lines.
@@ -47,12 +47,31 @@ impl Render {
         Self { form, line: Vec::new() }
     }
 
+    /// The same as one of several that render lines of one file.
+    pub(super) fn shared(self, among: usize) -> Self {
+        let form = match self.form {
+            Form::Compat(compat) => Form::Compat(compat),
+            Form::Json(json) => Form::Json(json.shared(among)),
+            Form::Lines(lines) => Form::Lines(Box::new(lines.shared(among))),
+        };
+        Self { form, ..self }
+    }
+
+    /// Whether the last line may be another if all lines before it are rendered here.
+    pub(super) fn depends_on_others(&self) -> bool {
+        match &self.form {
+            Form::Compat(_) => false,
+            Form::Json(json) => json.depends_on_others(),
+            Form::Lines(lines) => lines.depends_on_others(),
+        }
+    }
+
     /// Writes the line of a record; false if the decompressor would stop.
     pub(super) fn put(
         &mut self,
         located: &Located<Record<'_>>,
         filter: &mut FileFilter,
-        out: &mut Out,
+        out: &mut impl TakeLines,
     ) -> Result<bool> {
         if let Form::Compat(compat) = &mut self.form {
             self.line.clear();
@@ -72,15 +91,15 @@ impl Render {
         if filter.keeps(entry) {
             self.put_entry(located, out)?;
         } else if out.has_context() {
-            self.render(located, out.is_shown)?;
+            self.render(located, out.is_shown())?;
             out.put_other(&self.line)?;
         }
         Ok(true)
     }
 
     /// Writes the line of an entry.
-    pub(super) fn put_entry(&mut self, located: &Located<Record<'_>>, out: &mut Out) -> Result<()> {
-        self.render(located, out.is_shown)?;
+    pub(super) fn put_entry(&mut self, located: &Located<Record<'_>>, out: &mut impl TakeLines) -> Result<()> {
+        self.render(located, out.is_shown())?;
         out.put(&self.line)
     }
 
