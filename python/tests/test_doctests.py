@@ -8,7 +8,7 @@ import pytest
 import traceloom
 
 
-@pytest.mark.parametrize("name", ["traceloom", "traceloom._lazy", "traceloom._log", "traceloom._notebook", "traceloom._profile", "traceloom._writer"])
+@pytest.mark.parametrize("name", ["traceloom", "traceloom._lazy", "traceloom._log", "traceloom._memory", "traceloom._notebook", "traceloom._profile", "traceloom._writer"])
 def test_examples_of_docstrings(name):
     pytest.importorskip("polars")
     failed, tried = doctest.testmod(importlib.import_module(name))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from ._lazy import scan
 from ._log import LogHandler
+from ._memory import track_memory
 from ._notebook import Report
 from ._profile import profile
 from ._traceloom import (
@@ -51,6 +52,7 @@ __all__ = [
     "records",
     "sample",
     "scan",
+    "track_memory",
     "writer",
 ]
 

@@ -9,12 +9,13 @@ import sys
 import sysconfig
 import types
 
+from ._memory import track_memory
 from ._profile import profile
 
 
 def main(arguments=None):
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] != ["profile"]:
+    if not is_recording(arguments):
         return run_program(arguments)
     parser = argparse.ArgumentParser(prog="python -m traceloom", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -22,11 +23,28 @@ def main(arguments=None):
     command.add_argument("-o", "--output", default="nytprof.out", help="the file to write (default: %(default)s)")
     command.add_argument("--format", choices=["nytprof", "pynytprof"], default="nytprof", help="the dialect of the file")
     add_target(command)
+    command = commands.add_parser("memory", help="record allocations as a Memlyze file")
+    command.add_argument("-o", "--output", default="memory.mlyze", help="the file to write (default: %(default)s)")
+    add_target(command)
     chosen = parser.parse_args(arguments)
-    application = chosen.target[0]
-    with profile(chosen.output, format=chosen.format, application=application):
+    if not chosen.target:
+        parser.error("name a script, or a module with -m")
+    with recorder(chosen):
         run_target(chosen)
     return 0
+
+
+def is_recording(arguments):
+    """`memory` is also a command of the program, which takes traces."""
+    if arguments[:1] == ["memory"]:
+        return "-m" in arguments or any(argument.endswith(".py") for argument in arguments)
+    return arguments[:1] == ["profile"]
+
+
+def recorder(chosen):
+    if chosen.command == "memory":
+        return track_memory(chosen.output)
+    return profile(chosen.output, format=chosen.format, application=chosen.target[0])
 
 
 def add_target(command):
@@ -61,7 +79,7 @@ def run_program(arguments):
     program = os.path.join(sysconfig.get_path("scripts"), "traceloom")
     program = program if os.path.exists(program) else shutil.which("traceloom")
     if program is None:
-        print("traceloom: the program is not installed; `profile` is a command of this package", file=sys.stderr)
+        print("traceloom: the program is not installed; `profile` and `memory` are commands of this package", file=sys.stderr)
         return 2
     os.execv(program, [program, *arguments])
 

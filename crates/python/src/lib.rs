@@ -7,6 +7,7 @@ mod error;
 mod input;
 mod lines;
 mod log;
+mod memory;
 mod output;
 mod profile;
 mod sql;
@@ -26,6 +27,7 @@ mod _traceloom {
         error::TraceloomError,
         lines::Lines,
         log::{log_close, log_flush, log_open, log_write},
+        memory::{memory_abandon, memory_gc, memory_marker, memory_start, memory_stop},
         profile::{profile_abandon, profile_convert, profile_start, profile_stop},
         table::{Batch, Batches, Table},
         trace::{Trace, open, sample},

@@ -1,0 +1,45 @@
+"""The memory tracer: what a program takes and gives back, and where."""
+
+import gc
+import os
+
+from . import _traceloom
+from ._profile import OWN
+
+if hasattr(os, "register_at_fork"):
+    # The writer is a thread, and a fork has only the thread that forked.
+    os.register_at_fork(after_in_child=_traceloom.memory_abandon)
+
+
+class track_memory:
+    """Records every allocation of the interpreter while its block runs, with Python's stacks, as a Memlyze file.
+
+    >>> import os, tempfile, traceloom
+    >>> path = os.path.join(tempfile.mkdtemp(), "x.mlyze")
+    >>> with traceloom.track_memory(path) as tracker:
+    ...     kept = bytearray(1_000_000)
+    ...     tracker.marker("it is there")
+    >>> traceloom.open(path).memory()["live_bytes"] >= 1_000_000
+    True
+    """
+
+    def __init__(self, path: str | os.PathLike[str] = "memory.mlyze") -> None:
+        self.path = os.fspath(path)
+
+    def __enter__(self) -> "track_memory":
+        _traceloom.memory_start(self.path, OWN)
+        gc.callbacks.append(_collected)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        gc.callbacks.remove(_collected)
+        _traceloom.memory_stop()
+
+    def marker(self, name: str) -> None:
+        """Marks a moment."""
+        _traceloom.memory_marker(name)
+
+
+def _collected(phase: str, info: dict[str, int]) -> None:
+    if phase == "stop":
+        _traceloom.memory_gc(info["collected"])
