@@ -1,13 +1,19 @@
 //! Functions, files and lines of addresses, one module after the other so that memory stays bounded.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     ffi::OsStr,
+    fs::File,
+    io::Read,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
-use addr2line::Loader;
+use addr2line::Context;
+use gimli::{DwarfSections, EndianSlice, LittleEndian};
+use memmap2::Mmap;
+use object::{CompressionFormat, Object, ObjectSection, SymbolMap, SymbolMapName};
 use traceloom_core::Result;
 use traceloom_memlyze::{Frame, MetadataBuilder};
 
@@ -40,10 +46,7 @@ impl Symbols {
         for of_module in addresses.chunk_by(|one, other| one.0 == other.0) {
             let path = of_module.first().and_then(|(module, _)| modules.get(*module as usize));
             let path = Path::new(OsStr::from_bytes(path.map_or(b"", Vec::as_slice)));
-            let file = ModuleFile { loader: load(path), path };
-            for address in of_module {
-                symbols.frames.insert(*address, file.frames(address.1, metadata)?);
-            }
+            symbols.add_module(path, of_module, metadata)?;
         }
         Ok(symbols)
     }
@@ -51,35 +54,79 @@ impl Symbols {
     pub(crate) fn frames(&self, address: Address) -> &[Named] {
         self.frames.get(&address).map_or(&[], Vec::as_slice)
     }
+
+    fn add_module(&mut self, path: &Path, addresses: &[Address], metadata: &mut MetadataBuilder) -> Result<()> {
+        let file = map(path);
+        let file = file.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
+        // What was taken out of the file lies where distributions keep it.
+        let detached = file.as_ref().and_then(debug_file).and_then(|path| map(&path));
+        let detached = detached.as_deref().and_then(|bytes| object::File::parse(bytes).ok());
+        let files: Vec<&object::File<'_>> = detached.iter().chain(&file).collect();
+        let sections = files.iter().find_map(|file| dwarf(file));
+        let context = sections.as_ref().and_then(|sections| {
+            Context::from_dwarf(sections.borrow(|section| EndianSlice::new(section, LittleEndian))).ok()
+        });
+        let symbols = files.iter().map(|file| file.symbol_map()).collect();
+        let module = Module { path, context, symbols };
+        for address in addresses {
+            self.frames.insert(*address, module.frames(address.1, metadata)?);
+        }
+        Ok(())
+    }
 }
 
-struct ModuleFile<'a> {
+fn map(path: &Path) -> Option<Mmap> {
+    let file = File::open(path).ok()?;
+    // SAFETY: a library that somebody cuts short while its names are looked up ends this process; reading whole files of
+    // debug information into memory would end more of them.
+    unsafe { Mmap::map(&file) }.ok()
+}
+
+/// The file that has the debug information of another.
+fn debug_file(file: &object::File<'_>) -> Option<PathBuf> {
+    let id = file.build_id().ok()??;
+    let (first, rest) = id.split_first()?;
+    let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(PathBuf::from(format!("/usr/lib/debug/.build-id/{first:02x}/{rest}.debug"))).filter(|path| path.is_file())
+}
+
+/// The debug information of a file, if it has any.
+fn dwarf<'a>(file: &object::File<'a>) -> Option<DwarfSections<Cow<'a, [u8]>>> {
+    file.section_by_name(".debug_info")?;
+    DwarfSections::load(|id| -> std::result::Result<_, gimli::Error> {
+        let section = file.section_by_name(id.name());
+        Ok(section.and_then(|section| contents(&section)).unwrap_or_default())
+    })
+    .ok()
+}
+
+fn contents<'a>(section: &object::Section<'a, '_>) -> Option<Cow<'a, [u8]>> {
+    let stored = section.compressed_data().ok()?;
+    match stored.format {
+        CompressionFormat::None => Some(stored.data.into()),
+        CompressionFormat::Zlib => {
+            let mut plain = vec![0; usize::try_from(stored.uncompressed_size).ok()?];
+            flate2::read::ZlibDecoder::new(stored.data).read_exact(&mut plain).ok()?;
+            Some(plain.into())
+        }
+        _ => None,
+    }
+}
+
+struct Module<'a> {
     path: &'a Path,
-    loader: Option<Loader>,
+    context: Option<Context<EndianSlice<'a, LittleEndian>>>,
+    symbols: Vec<SymbolMap<SymbolMapName<'a>>>,
 }
 
-/// The file, or a file with the debug information that was taken from it.
-fn load(path: &Path) -> Option<Loader> {
-    let detached = debug_file(path).and_then(|path| Loader::new(path).ok());
-    detached.or_else(|| Loader::new(path).ok())
-}
-
-/// Where distributions keep the debug information of a file.
-fn debug_file(path: &Path) -> Option<PathBuf> {
-    let folder = Path::new("/usr/lib/debug");
-    let below = path.strip_prefix("/").ok()?;
-    let mut name = below.as_os_str().to_owned();
-    name.push(".debug");
-    Some(folder.join(name)).filter(|path| path.is_file())
-}
-
-impl ModuleFile<'_> {
+impl Module<'_> {
     fn frames(&self, address: u64, metadata: &mut MetadataBuilder) -> Result<Vec<Named>> {
         let mut named = Vec::new();
-        let mut frames = self.loader.as_ref().and_then(|loader| loader.find_frames(address).ok());
+        let found = self.context.as_ref().map(|context| context.find_frames(address).skip_all_loads());
+        let mut frames = found.and_then(std::result::Result::ok);
         while let Some(Ok(Some(frame))) = frames.as_mut().map(|frames| frames.next()) {
             let Some(function) = frame.function else { continue };
-            let function = function.demangle().map_or_else(|_| "?".into(), |name| name.into_owned());
+            let function = function.demangle().map_or_else(|_| "?".into(), Cow::into_owned);
             let location = frame.location.as_ref();
             let file = location.and_then(|location| location.file);
             let line = location.and_then(|location| location.line).unwrap_or(0);
@@ -93,7 +140,7 @@ impl ModuleFile<'_> {
     }
 
     fn symbol(&self, address: u64) -> Option<String> {
-        let name = self.loader.as_ref()?.find_symbol(address)?;
+        let name = self.symbols.iter().find_map(|symbols| symbols.containing(address))?.name();
         Some(addr2line::demangle_auto(name.into(), None).into_owned())
     }
 
