@@ -88,15 +88,28 @@ impl Reader {
 
     #[inline]
     pub(super) fn take_sound_block(&mut self, sound: SoundBlock) -> Located<Record<'_>> {
+        let (offset, len) = (self.window.offset(), 2 + sound.size as u64);
+        Located { offset, len, record: Record::Block(self.take_block(sound)) }
+    }
+
+    /// The next record, if it is a block about which nothing is odd; [`Records::next`] gives what else comes.
+    ///
+    /// For loops in which it is felt that a record is put together only to be taken apart.
+    #[inline]
+    pub fn next_plain_block(&mut self) -> Option<Block<'_>> {
+        let sound = self.sound_block()?;
+        Some(self.take_block(sound))
+    }
+
+    #[inline]
+    fn take_block(&mut self, sound: SoundBlock) -> Block<'_> {
         let SoundBlock { fixed: Fixed { begin, end, descriptor }, block_type, size, left } = sound;
         self.memory += size as u64;
         self.kept += 1;
         self.state = State::Blocks(left - 1);
-        let offset = self.window.offset();
         let stored = self.window.take(2 + size).get(2 + BLOCK_FIXED..).unwrap_or_default();
         let (text, tail) = stored.split_at_checked(size - BLOCK_FIXED - 1).unwrap_or((&[], stored));
-        let block = Block { begin, end, descriptor, block_type, name: Name { text, tail }, odd_size: None };
-        Located { offset, len: 2 + size as u64, record: Record::Block(block) }
+        Block { begin, end, descriptor, block_type, name: Name { text, tail }, odd_size: None }
     }
 
     #[inline(never)]

@@ -177,15 +177,23 @@ impl<P: Places> Walk<P> {
     }
 
     fn run(&mut self, reader: &mut Reader, tables: &mut Tables<'_>) -> Result<(), Halt> {
-        // Not a walk: a visitor as long as this one would not be made a part of the loop.
-        while let Some(located) = reader.next()? {
+        loop {
+            while let Some(block) = reader.next_plain_block() {
+                self.block(&block, tables)?;
+            }
+            let Some(located) = reader.next()? else { return Ok(()) };
             match &located.record {
-                Record::Block(block) => self.block(block, tables)?,
-                Record::Thread(_) if !self.plan.reads_records => break,
+                Record::Block(block) => self.odd_block(block, tables)?,
+                Record::Thread(_) if !self.plan.reads_records => return Ok(()),
                 record => self.other(record, tables)?,
             }
         }
-        Ok(())
+    }
+
+    /// Apart, so that the loop above has the short way only once.
+    #[inline(never)]
+    fn odd_block(&mut self, block: &Block<'_>, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        self.block(block, tables)
     }
 
     #[inline(never)]
