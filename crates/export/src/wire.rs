@@ -124,14 +124,19 @@ impl LookBytes {
         Self { ranges: Vec::new(), bytes: Vec::new(), max_look_bytes }
     }
 
+    /// The bytes of a look, if they are known.
+    #[inline]
+    pub(crate) fn get(&self, id: LookId) -> Option<&[u8]> {
+        let (start, end) = self.ranges.get(id.index()).copied().flatten()?;
+        self.bytes.get(start as usize..end as usize)
+    }
+
     /// Puts the bytes of a look into a message; false if they are not known.
     #[inline]
     pub(crate) fn put(&self, id: LookId, wire: &mut Wire) -> bool {
-        let range = self.ranges.get(id.index()).copied().flatten();
-        if let Some((start, end)) = range {
-            wire.bytes.extend_from_slice(&self.bytes[start as usize..end as usize]);
-        }
-        range.is_some()
+        let bytes = self.get(id);
+        wire.bytes.extend_from_slice(bytes.unwrap_or_default());
+        bytes.is_some()
     }
 
     /// Keeps the bytes of a look.

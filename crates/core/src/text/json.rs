@@ -12,8 +12,29 @@ pub fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
+/// Bytes that stand for themselves whatever follows them.
+static PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let mut byte = 0;
+    while byte < plain.len() {
+        plain[byte] = !matches!(byte as u8, 0..0x20 | b'"' | b'<' | b'\\' | 0x7f | 0xc2 | 0xe2);
+        byte += 1;
+    }
+    plain
+};
+
 /// Appends what stands between the quotes.
+#[inline]
 pub fn push_escaped(out: &mut Vec<u8>, text: &str) {
+    if text.bytes().all(|byte| PLAIN[usize::from(byte)]) {
+        out.extend_from_slice(text.as_bytes());
+    } else {
+        push_odd(out, text);
+    }
+}
+
+/// Looks at every byte and what follows it.
+fn push_odd(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut copied = 0;
     for (index, byte) in bytes.iter().enumerate() {

@@ -1,17 +1,29 @@
 //! Decimal numbers, without the machinery of formatting.
 
+/// The numbers from 0 to 99, two digits each.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut number = 0;
+    while number < pairs.len() {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+};
+
 /// Appends an unsigned number.
 #[inline]
 pub fn push_u64(out: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [0; 20];
+    let mut digits = [b'0'; 20];
     let mut begin = digits.len();
-    loop {
+    while number >= 10 {
+        begin -= 2;
+        digits[begin..begin + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
+        number /= 100;
+    }
+    if number > 0 || begin == digits.len() {
         begin -= 1;
-        digits[begin] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
+        digits[begin] = b'0' + number as u8;
     }
     out.extend_from_slice(&digits[begin..]);
 }

@@ -4,7 +4,11 @@ use std::io::Write;
 
 use traceloom_core::{
     Result,
-    text::{json::Writer, number::push_micros, push_hex},
+    text::{
+        json::Writer,
+        number::{push_micros, push_u64},
+        push_hex,
+    },
 };
 
 use traceloom_passes::{Arg, Args, Datum, NameId, NamePool, Owner, Repeats};
@@ -40,20 +44,24 @@ impl<'o> Events<'o> {
     }
 
     /// Begins an event of a phase.
-    pub(super) fn begin(&mut self, phase: char, lane: Lane, ts_ns: u64) {
+    pub(super) fn begin(&mut self, phase: u8, lane: Lane, ts_ns: u64) {
         self.begin_timeless(phase, lane);
         self.json.out.extend_from_slice(b",\"ts\":");
         push_micros(&mut self.json.out, ts_ns as i64);
     }
 
     /// Begins an event that has no time.
-    pub(super) fn begin_timeless(&mut self, phase: char, lane: Lane) {
+    pub(super) fn begin_timeless(&mut self, phase: u8, lane: Lane) {
         if !std::mem::replace(&mut self.is_first, false) {
             self.json.out.extend_from_slice(b",\n");
         }
-        self.json.restart().begin_object();
-        self.json.key("ph").string(phase.encode_utf8(&mut [0; 4]));
-        self.json.key("pid").unsigned(lane.pid.into()).key("tid").unsigned(lane.tid.into());
+        self.json.restart().raw(b"{\"ph\":\"");
+        let out = &mut self.json.out;
+        out.push(phase);
+        out.extend_from_slice(b"\",\"pid\":");
+        push_u64(out, lane.pid.into());
+        out.extend_from_slice(b",\"tid\":");
+        push_u64(out, lane.tid.into());
     }
 
     /// How long the event took.
@@ -74,7 +82,7 @@ impl<'o> Events<'o> {
 
     /// A name for a process or a thread.
     pub(super) fn metadata(&mut self, what: &str, lane: Lane, name: &str) -> Result<()> {
-        self.begin_timeless('M', lane);
+        self.begin_timeless(b'M', lane);
         self.json.key("name").string(what).key("args").begin_object().key("name").string(name).end_object();
         self.end()
     }

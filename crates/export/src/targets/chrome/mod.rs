@@ -34,7 +34,7 @@ fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
     memory_in_use(pass, |in_use| {
         let place = lanes.process(in_use.trace);
         for (name, value) in [("memory in use", in_use.bytes), ("live allocations", in_use.pieces)] {
-            events.begin('C', place, timeline.at(in_use.ts_ns));
+            events.begin(b'C', place, timeline.at(in_use.ts_ns));
             events.json.key("name").string(name);
             events.json.key("args").begin_object().key("value").int(value).end_object();
             events.end()?;

@@ -52,7 +52,7 @@ impl PointSink for Points<'_, '_, '_> {
             let idx = args.element(found.owner, value, loss)?;
             let name = self.counter_names.get(rows.name.keys()[row], names)?;
             let number = lanes.counter((lane.pid, name, idx), rows.thread_id.get(row), rows.value_id.get(row));
-            events.begin('C', lane, timeline.at(found.ts_ns));
+            events.begin(b'C', lane, timeline.at(found.ts_ns));
             let mut label = rows.name.get(row).to_owned();
             if let Some(idx) = idx {
                 label += &format!("[{idx}]");
@@ -86,7 +86,7 @@ impl Points<'_, '_, '_> {
     /// Begins an instant, up to its arguments.
     fn begin_instant(&mut self, found: &Found, lane: Lane, name: &str, category: &str) {
         let events = &mut self.output.events;
-        events.begin('i', lane, self.pass.timeline.at(found.ts_ns));
+        events.begin(b'i', lane, self.pass.timeline.at(found.ts_ns));
         events.json.key("s").string(if found.thread.is_some() { "t" } else { "p" });
         events.json.key("name").string(name).key("cat").string(category);
         events.json.key("args").begin_object();

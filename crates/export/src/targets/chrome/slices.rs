@@ -6,7 +6,11 @@ use super::{
     Output,
     events::{Events, Lane},
 };
-use traceloom_passes::{ColorLoss, FlowEnd, Flows, Look, NameId, NamePool, Nest, Pass, TOO_FAR, TOO_MANY_OVERLAP};
+use traceloom_passes::{
+    ColorLoss, FlowEnd, Flows, Look, LookId, NameId, NamePool, Nest, Pass, TOO_FAR, TOO_MANY_OVERLAP,
+};
+
+use crate::wire::LookBytes;
 
 /// Perfetto does not take slices that are more than 512 deep.
 const MAX_DEPTH: usize = 500;
@@ -17,6 +21,7 @@ pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>)
     let Output { lanes, events } = output;
     let mut nest = Nest::deep(MAX_DEPTH);
     let mut colors = ColorLoss::default();
+    let mut texts = LookTexts::default();
     let (mut current, mut trace) = (None, 0);
     for span in spans.iter(roster)? {
         let span = span?;
@@ -37,17 +42,17 @@ pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>)
         colors.count(&span, &look, loss);
         let ts_ns = timeline.at(span.ts_ns);
         // A span that was never closed begins and has no end.
-        events.begin(if span.dur_ns.is_some() { 'X' } else { 'B' }, lane, ts_ns);
+        events.begin(if span.dur_ns.is_some() { b'X' } else { b'B' }, lane, ts_ns);
         if span.dur_ns.is_some() {
             events.duration(timeline.at(placed.end_ns).saturating_sub(ts_ns));
         }
-        put_look(&look, names, events)?;
+        texts.put_look(span.look, &look, names, events)?;
         events.json.key("args").begin_object();
         events.args(span.owner(trace), args, names)?;
         if let Some(tid) = span.target_tid {
             events.json.key("target_tid").unsigned(tid);
         }
-        put_source(look.file, look.line, names, events)?;
+        texts.put_source(span.look, &look, names, events)?;
         events.json.end_object();
         events.end()?;
         for end in flows.of(trace, &span) {
@@ -57,10 +62,50 @@ pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>)
     Ok(())
 }
 
-fn put_look(look: &Look, names: &mut NamePool, events: &mut Events<'_>) -> Result<()> {
-    events.json.key("name").string(names.get(look.name)?);
-    events.json.key("cat").string(names.get(look.category)?);
-    Ok(())
+/// Looks of which more bytes than these are not kept as text.
+const MAX_LOOK_BYTES: usize = 1 << 10;
+
+/// The text of looks: spans share few of them, and escaping costs more than the rest of an event.
+struct LookTexts {
+    names: LookBytes,
+    sources: LookBytes,
+}
+
+impl Default for LookTexts {
+    fn default() -> Self {
+        Self { names: LookBytes::new(MAX_LOOK_BYTES), sources: LookBytes::new(MAX_LOOK_BYTES) }
+    }
+}
+
+impl LookTexts {
+    /// Name and category.
+    fn put_look(&mut self, id: LookId, look: &Look, names: &mut NamePool, events: &mut Events<'_>) -> Result<()> {
+        if let Some(text) = self.names.get(id) {
+            events.json.out.extend_from_slice(text);
+            return Ok(());
+        }
+        let start = events.json.out.len();
+        events.json.key("name").string(names.get(look.name)?);
+        events.json.key("cat").string(names.get(look.category)?);
+        self.names.keep(id, &events.json.out[start..]);
+        Ok(())
+    }
+
+    /// The place in the source.
+    fn put_source(&mut self, id: LookId, look: &Look, names: &mut NamePool, events: &mut Events<'_>) -> Result<()> {
+        if look.file.is_none() {
+            return Ok(());
+        }
+        if let Some(text) = self.sources.get(id) {
+            events.json.raw(text);
+            return Ok(());
+        }
+        let start = events.json.out.len();
+        put_source(look.file, look.line, names, events)?;
+        let text = &events.json.out[start..];
+        self.sources.keep(id, text.strip_prefix(b",").unwrap_or(text));
+        Ok(())
+    }
 }
 
 /// The place in the source, as one more argument.
@@ -82,7 +127,7 @@ pub(super) fn put_source(
 /// An end of an arrow belongs to the slice that is open at its time: it follows the slice right away.
 fn put_flow(end: FlowEnd, lane: Lane, ts_ns: u64, events: &mut Events<'_>) -> Result<()> {
     let FlowEnd { id, arrives } = end;
-    events.begin(if arrives { 'f' } else { 's' }, lane, ts_ns);
+    events.begin(if arrives { b'f' } else { b's' }, lane, ts_ns);
     events.json.key("name").string("flow").key("cat").string("flow").key("id").unsigned(id);
     if arrives {
         events.json.key("bp").string("e");
