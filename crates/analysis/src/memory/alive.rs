@@ -31,6 +31,8 @@ pub(super) struct Alive {
     unmatched: Vec<((u64, u64), i64)>,
     /// The first event that took each of these addresses.
     taken: HashMap<(u64, u64), i64>,
+    /// Whether there are frees that match nothing.
+    has_unmatched: bool,
 }
 
 #[derive(Default)]
@@ -61,7 +63,8 @@ impl Gathered {
 }
 
 impl Alive {
-    pub(super) fn new(usage: &Usage, at_ns: Option<i64>) -> Self {
+    /// `has_unmatched` says whether addresses have to be remembered, which costs more than all the rest.
+    pub(super) fn new(usage: &Usage, at_ns: Option<i64>, has_unmatched: bool) -> Self {
         let Peak { ts_ns, events } = usage.peak();
         Self {
             peak_events: events,
@@ -69,6 +72,7 @@ impl Alive {
             at: at_ns.map(|ts_ns| Gathered { ts_ns, ..Gathered::default() }),
             unmatched: Vec::new(),
             taken: HashMap::new(),
+            has_unmatched,
         }
     }
 
@@ -87,7 +91,7 @@ impl Alive {
             {
                 at.add(key, bytes);
             }
-            if self.taken.len() < MAX_FREES {
+            if self.has_unmatched && self.taken.len() < MAX_FREES {
                 let first = self.taken.entry((key.0, view.address.get(row))).or_insert(id);
                 *first = id.min(*first);
             }

@@ -8,7 +8,7 @@ use traceloom_passes::{AllocationChanges, StackRows, Words};
 
 use super::{
     Lifetimes, Options, Report, Totals,
-    sites::{Frames, Sites, StackKey},
+    sites::{Frames, Sites},
     usage::Usage,
 };
 
@@ -54,13 +54,17 @@ pub(crate) struct Collected {
     extent: Option<(i64, i64)>,
     /// Whether any allocation has a fate.
     has_fates: bool,
-    /// Bytes by site and time, to be put into quarters.
-    steps: HashMap<(StackKey, i64), u64>,
-    step_ns: i64,
+    /// Bytes by number of the site and time, to be put into quarters.
+    steps: HashMap<(usize, i64), u64>,
+    /// The width of a step in nanoseconds, as a power of two.
+    step_shift: u32,
 }
 
 /// More steps than these are made wider.
 const MAX_STEPS: usize = 1 << 16;
+/// How much wider, as a power of two.
+const WIDER: u32 = 2;
+const MAX_SHIFT: u32 = 60;
 
 impl Collected {
     pub(crate) fn new(options: &Options) -> Self {
@@ -74,7 +78,7 @@ impl Collected {
             extent: None,
             has_fates: false,
             steps: HashMap::new(),
-            step_ns: 1,
+            step_shift: 0,
         }
     }
 
@@ -98,37 +102,37 @@ impl Collected {
             self.totals.allocations += 1;
             self.totals.allocated_bytes = self.totals.allocated_bytes.saturating_add(bytes);
             self.usage.add(changes, row);
-            let key = (view.trace_id.get(row), view.stack_id.get(row));
-            self.add_step(key, ts_ns, bytes);
-            let site = self.sites.site(key);
+            let number = self.sites.number((view.trace_id.get(row), view.stack_id.get(row)));
+            self.add_step(number, ts_ns, bytes);
+            let site = self.sites.at(number);
             site.count += 1;
             site.bytes = site.bytes.saturating_add(bytes);
             let fate = fates[view.fate.keys()[row] as usize];
             match fate {
                 // The tracer knows no addresses, so nothing can be said of it.
                 Some(Fate::Unknown) => continue,
-                Some(Fate::Live) => self.take_live(key, ts_ns, bytes),
-                _ => self.take_ended(view, row, fate),
+                Some(Fate::Live) => self.take_live(number, ts_ns, bytes),
+                _ => self.take_ended(number, view, row, fate),
             }
             self.has_fates = true;
         }
         self.fates = words;
     }
 
-    fn take_live(&mut self, key: StackKey, ts_ns: i64, bytes: u64) {
+    fn take_live(&mut self, site: usize, ts_ns: i64, bytes: u64) {
         self.totals.live += 1;
         self.totals.live_bytes = self.totals.live_bytes.saturating_add(bytes);
-        let site = self.sites.site(key);
+        let site = self.sites.at(site);
         site.live += 1;
         site.live_bytes = site.live_bytes.saturating_add(bytes);
         site.oldest_live_ns = Some(site.oldest_live_ns.map_or(ts_ns, |oldest| oldest.min(ts_ns)));
     }
 
-    fn take_ended(&mut self, view: &Allocations<'_>, row: usize, fate: Option<Fate>) {
+    fn take_ended(&mut self, site: usize, view: &Allocations<'_>, row: usize, fate: Option<Fate>) {
         let bytes = view.size_bytes.get(row);
         let lifetime = view.lifetime_ns.get(row).unwrap_or(0).max(0) as u64;
         let is_temporary = view.end_id.get(row) == Some(view.id.get(row) + 1) && fate == Some(Fate::Freed);
-        let site = self.sites.site((view.trace_id.get(row), view.stack_id.get(row)));
+        let site = self.sites.at(site);
         site.freed += 1;
         site.lifetime_ns = site.lifetime_ns.saturating_add(lifetime);
         if is_temporary {
@@ -145,14 +149,13 @@ impl Collected {
         self.lifetimes[bound].1 = self.lifetimes[bound].1.saturating_add(bytes);
     }
 
-    fn add_step(&mut self, key: StackKey, ts_ns: i64, bytes: u64) {
-        let step = ts_ns.div_euclid(self.step_ns);
-        let sum = self.steps.entry((key, step)).or_default();
+    fn add_step(&mut self, site: usize, ts_ns: i64, bytes: u64) {
+        let sum = self.steps.entry((site, ts_ns >> self.step_shift)).or_default();
         *sum = sum.saturating_add(bytes);
-        if self.steps.len() > MAX_STEPS && self.step_ns < i64::MAX / 4 {
-            self.step_ns *= 4;
-            for ((key, step), bytes) in std::mem::take(&mut self.steps) {
-                *self.steps.entry((key, step.div_euclid(4))).or_default() += bytes;
+        if self.steps.len() > MAX_STEPS && self.step_shift < MAX_SHIFT {
+            self.step_shift += WIDER;
+            for ((site, step), bytes) in std::mem::take(&mut self.steps) {
+                *self.steps.entry((site, step >> WIDER)).or_default() += bytes;
             }
         }
     }
@@ -180,8 +183,8 @@ impl Collected {
             let width = (i128::from(last_ns) - i128::from(first_ns) + 1).max(1);
             ((i128::from(ts_ns) - i128::from(first_ns)) * 4 / width).clamp(0, 3) as usize
         };
-        for ((key, step), bytes) in &self.steps {
-            let sum = &mut self.sites.site(*key).quarters[quarter(step.saturating_mul(self.step_ns))];
+        for ((site, step), bytes) in &self.steps {
+            let sum = &mut self.sites.at(*site).quarters[quarter(step << self.step_shift)];
             *sum = sum.saturating_add(*bytes);
         }
         let is_growth_only = self.totals.allocations > 0 && !self.has_fates;

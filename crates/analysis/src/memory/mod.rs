@@ -53,7 +53,7 @@ pub(crate) fn complete(
     options: &Options,
 ) -> Result<Report> {
     let (mut report, usage) = collected.finish(options);
-    let mut alive = Alive::new(&usage, options.at_ns);
+    let mut alive = Alive::new(&usage, options.at_ns, report.totals.unknown_frees > 0);
     source.pour(filter, &mut alive)?;
     alive.finish(&mut report);
     Ok(report)

@@ -22,7 +22,8 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    pub(super) fn site(&mut self, key: StackKey) -> &mut Site {
+    /// The number of the site of a stack, which may be new.
+    pub(super) fn number(&mut self, key: StackKey) -> usize {
         let number = *self.numbers.entry(key).or_insert(self.sites.len());
         if number == self.sites.len() {
             self.sites.push(Site {
@@ -40,6 +41,11 @@ impl Sites {
                 quarters: [0; 4],
             });
         }
+        number
+    }
+
+    /// The site of a number.
+    pub(super) fn at(&mut self, number: usize) -> &mut Site {
         &mut self.sites[number]
     }
 

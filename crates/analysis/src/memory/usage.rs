@@ -65,9 +65,14 @@ impl Usage {
         let mut curve: Vec<Curve> = Vec::new();
         let mut before = 0;
         let mut number = 0;
+        // Where the next point starts, rounded up; one division per point, not per step.
+        let start_of = |number: i128| i128::from(first_ns) + (number * width + points - 1) / points;
+        let mut next_ns = start_of(1);
         for step in self.steps() {
-            let at = (i128::from(step.ts_ns.max(first_ns)) - i128::from(first_ns)) * points / width;
-            number = number.max(at.clamp(0, points - 1));
+            while number + 1 < points && i128::from(step.ts_ns) >= next_ns {
+                number += 1;
+                next_ns = start_of(number + 1);
+            }
             while (curve.len() as i128) <= number {
                 let ts_ns = (i128::from(first_ns) + curve.len() as i128 * width / points) as i64;
                 curve.push(Curve { ts_ns, used_bytes: before, most_bytes: before });
@@ -103,13 +108,20 @@ struct MergedStep {
     used_bytes: u64,
 }
 
+impl<I: Iterator<Item = MemoryStep>> Merged<I> {
+    /// The curve whose next step comes first.
+    fn earliest(&mut self) -> Option<usize> {
+        let heads = self.curves.iter_mut().enumerate();
+        let times = heads.filter_map(|(trace, (steps, _))| Some((steps.peek()?.ts_ns, trace)));
+        times.min().map(|(_, trace)| trace)
+    }
+}
+
 impl<I: Iterator<Item = MemoryStep>> Iterator for Merged<I> {
     type Item = MergedStep;
 
     fn next(&mut self) -> Option<MergedStep> {
-        let heads = self.curves.iter_mut().enumerate();
-        let times = heads.filter_map(|(trace, (steps, _))| Some((steps.peek()?.ts_ns, trace)));
-        let (_, trace) = times.min()?;
+        let trace = if self.curves.len() == 1 { 0 } else { self.earliest()? };
         let (steps, own_bytes) = &mut self.curves[trace];
         let step = steps.next()?;
         let others_bytes = self.used_bytes.wrapping_sub(*own_bytes);
