@@ -130,10 +130,7 @@ pub fn in_turns<T: Send, R: Send>(
 }
 
 /// Takes turns at the channels until the first walk ends; they go with the call, which ends the walks.
-fn receive<T>(
-    pieces: Vec<Receiver<Message<T>>>,
-    take: &mut dyn FnMut(T) -> Result<ControlFlow<()>>,
-) -> Result<End> {
+fn receive<T>(pieces: Vec<Receiver<Message<T>>>, take: &mut dyn FnMut(T) -> Result<ControlFlow<()>>) -> Result<End> {
     let mut current = 0;
     loop {
         let is_over = match pieces[current].recv() {
@@ -195,7 +192,10 @@ mod tests {
     const LAST: u32 = 100;
 
     /// Hands over the numbers up to the last, of which `look` may see each before.
-    fn count(turns: &mut Turns<'_, u32>, look: impl Fn(u32, &mut Turns<'_, u32>) -> Result<()>) -> Result<&'static str> {
+    fn count(
+        turns: &mut Turns<'_, u32>,
+        look: impl Fn(u32, &mut Turns<'_, u32>) -> Result<()>,
+    ) -> Result<&'static str> {
         for number in 0..LAST {
             if number > 0 && number % TURN == 0 {
                 turns.end();
@@ -244,7 +244,8 @@ mod tests {
         };
         for walks in WALKS {
             for last in [0, 6, 7, 29] {
-                let breaks = |number| Ok(if number == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+                let breaks =
+                    |number| Ok(if number == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
                 assert_eq!(taken(walks, fails_later, breaks), ((0..=last).collect(), Ok(None)), "{walks}");
                 let fails = |number| if number == last { Err(Error::usage("full")) } else { never(number) };
                 assert_eq!(taken(walks, fails_later, fails), ((0..=last).collect(), Err("full".to_owned())), "{walks}");

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom_core::{Error, Findings, Result, Source, Turns, in_turns};
+use traceloom_core::{Error, Findings, Mode, Result, Source, Turns, in_turns};
 use traceloom_model::{Filter, Flow, Halt, Table, TableSink, TableSource, Tables, Wanted};
 use traceloom_open::Opened;
 use twox_hash::XxHash64;
@@ -100,7 +100,7 @@ pub(crate) struct Input<'a> {
     pub(crate) source: &'a Source,
     pub(crate) path: &'a Path,
     pub(crate) options: &'a Options,
-    /// Whether anybody wants to know what is wrong with the file.
+    /// Whether this walk has to find everything that is wrong with the file.
     pub(crate) is_checked: bool,
     pub(crate) share: &'a dyn Share,
 }
@@ -120,11 +120,12 @@ pub fn ingest(trace: &Trace, options: &Options, sink: &mut dyn TableSink) -> Res
         threads => split.map_or(1, |_| threads),
     };
     let walk = |turns: &mut Turns<'_, Step>| {
+        // Checks change no row unless they refuse the file, and only the findings of the first walk are told.
+        let reports = turns.is_first() || options.read.mode == Mode::Strict;
+        let is_checked = reports && !wanted.columns(Table::Findings).is_empty();
         let share = split.filter(|_| !turns.is_first()).map(|split| split.share(&wanted));
         let outlet = Outlet::new(share.unwrap_or_else(|| wanted.clone()), turns);
-        let is_checked = !wanted.columns(Table::Findings).is_empty();
-        let input =
-            Input { source: &trace.opened.source, path: &trace.path, options, is_checked, share: &outlet };
+        let input = Input { source: &trace.opened.source, path: &trace.path, options, is_checked, share: &outlet };
         let mut sink = &outlet;
         let mut tables = Tables::new(trace.id, options.filter.clone(), &mut sink);
         let filled = (mapping.to_tables)(&input, &mut tables).and_then(|findings| {

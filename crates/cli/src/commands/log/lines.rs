@@ -133,7 +133,11 @@ impl Out {
         let mut start = 0;
         for (end, is_match) in &page.lines {
             let line = &page.text[start..*end];
-            if *is_match { self.put(line)? } else { self.put_other(line)? }
+            if *is_match {
+                self.put(line)?
+            } else {
+                self.put_other(line)?
+            }
             start = *end;
         }
         Ok(())
