@@ -174,8 +174,10 @@ impl Figures {
 
     /// Writes the file.
     pub(super) fn write(&self, facts: &Facts, pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
-        for name in self.fids.keys() {
-            pass.loss.lose("names of files", || pass.names.resident(*name).unwrap_or("").to_owned());
+        // The example is the first file, not the one that a map happens to have first.
+        if let Some((name, _)) = self.fids.iter().min_by_key(|(_, fid)| **fid) {
+            let count = self.fids.len() as u64;
+            pass.loss.lose_many("names of files", count, || pass.names.resident(*name).unwrap_or("").to_owned());
         }
         let mut writer = create(out, &Header::default())?;
         let seconds = pass.timeline.unix_origin_ns().unwrap_or(0) as f64 / 1e9;
