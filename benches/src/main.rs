@@ -13,6 +13,7 @@ mod query;
 #[cfg(feature = "sql")]
 mod store;
 mod tables;
+mod threads;
 mod viewer;
 mod wtf;
 
@@ -47,6 +48,7 @@ static BENCHES: &[Bench] = &[
     #[cfg(feature = "sql")]
     Bench { id: "store", make: easyprofiler::make, run: store::run },
     Bench { id: "tables", make: easyprofiler::make, run: tables::run },
+    Bench { id: "threads", make: easyprofiler::make, run: threads::run },
     Bench { id: "viewer", make: easyprofiler::make, run: viewer::run },
     Bench { id: "wtf", make: wtf::make, run: wtf::run },
 ];

@@ -24,7 +24,16 @@ pub(crate) fn cpu_times<const N: usize>(mut works: [&mut dyn FnMut() -> Result<(
 
 /// CPU time of this process so far.
 pub(crate) fn process_time() -> Duration {
-    let now = clock_gettime(ClockId::ProcessCPUTime);
+    time_of(ClockId::ProcessCPUTime)
+}
+
+/// CPU time of this thread so far.
+pub(crate) fn thread_time() -> Duration {
+    time_of(ClockId::ThreadCPUTime)
+}
+
+fn time_of(clock: ClockId) -> Duration {
+    let now = clock_gettime(clock);
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
 }
 
