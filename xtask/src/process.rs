@@ -37,7 +37,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// Crates with a build and tests of their own, such as `cargo xtask wheel`; nothing else builds them.
-const SEPARATE: &[&str] = &["traceloom-python"];
+const SEPARATE: &[&str] = &["traceloom-cluster", "traceloom-python"];
 
 /// The arguments that name every crate but the separate ones.
 pub(crate) fn workspace() -> Vec<&'static str> {

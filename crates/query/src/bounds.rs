@@ -12,9 +12,9 @@ use traceloom_model::Filter;
 /// Rows of interest; others may still come, because the conditions stay above the scan.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Bounds {
-    filter: Filter,
+    pub(crate) filter: Filter,
     /// The traces of interest; all where none is named.
-    traces: Option<Vec<u64>>,
+    pub(crate) traces: Option<Vec<u64>>,
 }
 
 impl Bounds {

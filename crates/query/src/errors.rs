@@ -123,6 +123,54 @@ fn trace_error(error: DataFusionError) -> Result<Error, DataFusionError> {
     }
 }
 
+/// Stands before what a trace says; engines carry errors of other processes as text.
+const UNREADABLE: &str = "unreadable trace: ";
+
+/// The error of a trace that another process reads. Of this kind, because engines try other errors several times.
+pub(crate) fn departing_error(error: &Error) -> DataFusionError {
+    DataFusionError::Execution(format!("{UNREADABLE}{error}"))
+}
+
+/// What another process said, out of the words that the engines on the way added.
+#[cfg(feature = "codec")]
+pub(crate) fn arrived_error(error: DataFusionError) -> DataFusionError {
+    let text = error.to_string();
+    let quoted = |kind: &str| text.rsplit_once(&format!("{kind}(\"")).map(|(_, rest)| unescaped(rest));
+    if let Some(text) = quoted("Execution") {
+        return match text.split_once(UNREADABLE) {
+            Some((_, text)) => DataFusionError::External(Box::new(Error::unrecognized(text))),
+            None => DataFusionError::Execution(text),
+        };
+    }
+    match quoted("ResourcesExhausted") {
+        Some(text) => DataFusionError::ResourcesExhausted(text),
+        None => error,
+    }
+}
+
+/// The text up to the quote that ends it, as `{:?}` wrote it.
+#[cfg(feature = "codec")]
+fn unescaped(quoted: &str) -> String {
+    let (mut text, mut rest) = (String::new(), quoted.chars());
+    while let Some(letter) = rest.next() {
+        match letter {
+            '"' => break,
+            '\\' => match rest.next() {
+                Some('n') => text.push('\n'),
+                Some('t') => text.push('\t'),
+                Some('u') => {
+                    let digits: String = rest.by_ref().skip(1).take_while(|digit| *digit != '}').collect();
+                    text.extend(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32));
+                }
+                Some(other) => text.push(other),
+                None => {}
+            },
+            other => text.push(other),
+        }
+    }
+    text
+}
+
 struct Explanation<'q> {
     sql: &'q str,
     message: String,

@@ -229,7 +229,7 @@ enum Growth {
 
 /// A growing function that refuses to make values beyond a size; the engine's memory limit does not see them.
 #[derive(Debug, Eq, Hash, PartialEq)]
-struct Bounded {
+pub(crate) struct Bounded {
     inner: Arc<ScalarUDF>,
     growth: Growth,
     max_bytes: usize,
@@ -237,7 +237,7 @@ struct Bounded {
 
 /// The same for the results of `||`, which is no function.
 #[derive(Debug, Eq, Hash, PartialEq)]
-struct Measured {
+pub(crate) struct Measured {
     signature: Signature,
     max_bytes: usize,
 }
@@ -245,12 +245,10 @@ struct Measured {
 fn guarded(expr: Expr, max_bytes: usize) -> Result<Transformed<Expr>> {
     let udf = match &expr {
         Expr::ScalarFunction(ScalarFunction { func, .. }) => {
-            let growth = GROWING.iter().find(|(name, _)| *name == func.name()).map(|(_, growth)| *growth);
-            growth.map(|growth| ScalarUDF::from(Bounded { inner: Arc::clone(func), growth, max_bytes }))
+            Bounded::new(Arc::clone(func), max_bytes).map(ScalarUDF::from)
         }
         Expr::BinaryExpr(BinaryExpr { op: Operator::StringConcat, .. }) => {
-            let signature = Signature::any(1, datafusion::logical_expr::Volatility::Immutable);
-            Some(ScalarUDF::from(Measured { signature, max_bytes }))
+            Some(ScalarUDF::from(Measured::new(max_bytes)))
         }
         _ => None,
     };
@@ -263,7 +261,29 @@ fn guarded(expr: Expr, max_bytes: usize) -> Result<Transformed<Expr>> {
     })
 }
 
+impl Measured {
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self { signature: Signature::any(1, datafusion::logical_expr::Volatility::Immutable), max_bytes }
+    }
+
+    #[cfg(feature = "codec")]
+    pub(crate) fn max_bytes(&self) -> usize {
+        self.max_bytes
+    }
+}
+
 impl Bounded {
+    /// None for a function whose results do not grow.
+    pub(crate) fn new(inner: Arc<ScalarUDF>, max_bytes: usize) -> Option<Self> {
+        let growth = GROWING.iter().find(|(name, _)| *name == inner.name()).map(|(_, growth)| *growth)?;
+        Some(Self { inner, growth, max_bytes })
+    }
+
+    #[cfg(feature = "codec")]
+    pub(crate) fn max_bytes(&self) -> usize {
+        self.max_bytes
+    }
+
     /// How many bytes the result may have at most.
     fn estimate(&self, args: &ScalarFunctionArgs) -> Result<u128> {
         let rows = args.number_rows as u128;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use traceloom_core::{Error, Result};
 
-use crate::store::Store;
+use crate::{location::Place, store::Store};
 
 /// One thing to read.
 #[derive(Debug)]
@@ -20,17 +20,51 @@ pub enum Input {
     },
 }
 
-/// Turns names into inputs: a pattern (`*`, `?`, `[…]`) gives what it matches, a folder the files in it unless it is a store.
+/// Turns names into inputs: a pattern (`*`, `?`, `[…]`) gives what it matches, a folder the files in it unless it is a
+/// store. URLs are names as well; that of a folder ends with `/`.
 pub fn resolve(paths: &[PathBuf]) -> Result<Vec<Input>> {
     let mut inputs = Vec::new();
     for path in paths {
-        match path.to_str() {
-            Some(pattern) if pattern.contains(['*', '?', '[']) && !path.exists() => inputs.extend(matching(pattern)?),
-            _ if path.is_dir() => inputs.extend(inside(path)?),
-            _ => inputs.push(Input::Trace { path: path.clone(), is_named: true }),
+        match Place::of(path)? {
+            Place::Local(path) => match path.to_str() {
+                Some(pattern) if pattern.contains(['*', '?', '[']) && !path.exists() => {
+                    inputs.extend(matching(pattern)?);
+                }
+                _ if path.is_dir() => inputs.extend(inside(&path)?),
+                _ => inputs.push(Input::Trace { path, is_named: true }),
+            },
+            #[cfg(feature = "remote")]
+            Place::Remote(url) => inputs.extend(at_url(path, &url)?),
+            #[cfg(not(feature = "remote"))]
+            Place::Remote(_) => inputs.push(Input::Trace { path: path.clone(), is_named: true }),
         }
     }
     Ok(inputs)
+}
+
+/// The objects that a URL stands for.
+#[cfg(feature = "remote")]
+fn at_url(path: &Path, url: &url::Url) -> Result<Vec<Input>> {
+    let found = |path| Input::Trace { path, is_named: false };
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if url.path().ends_with('/') {
+        return match Store::open(path)? {
+            Some(store) => Ok(vec![Input::Store(store)]),
+            None => Ok(crate::remote::list(url)?.into_iter().map(found).collect()),
+        };
+    }
+    if !name.contains(['*', '[']) {
+        return Ok(vec![Input::Trace { path: path.to_owned(), is_named: true }]);
+    }
+    let wrong = |error: glob::PatternError| Error::usage(format!("invalid pattern `{name}`: {}", error.msg));
+    let (pattern, folder) = (glob::Pattern::new(name).map_err(wrong)?, url.join("./"));
+    let folder = folder.map_err(|_| Error::usage("is not a valid URL").in_file(path))?;
+    let is_match = |path: &PathBuf| path.file_name().is_some_and(|name| pattern.matches(&name.to_string_lossy()));
+    let paths: Vec<_> = crate::remote::list(&folder)?.into_iter().filter(is_match).collect();
+    match paths.is_empty() {
+        true => Err(Error::usage(format!("`{}` matches no object", path.display()))),
+        false => Ok(paths.into_iter().map(|path| Input::Trace { path, is_named: true }).collect()),
+    }
 }
 
 fn matching(pattern: &str) -> Result<Vec<Input>> {

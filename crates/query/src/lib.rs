@@ -18,12 +18,18 @@
 mod align;
 mod answer;
 mod bounds;
+#[cfg(feature = "codec")]
+mod codec;
 mod errors;
 mod functions;
 mod grouping;
 mod guard;
 mod inputs;
+mod location;
 mod output;
+mod recipe;
+#[cfg(feature = "remote")]
+mod remote;
 mod scan;
 mod session;
 mod spill;
@@ -31,6 +37,12 @@ pub mod store;
 mod stored;
 mod views;
 
+#[cfg(feature = "codec")]
+pub use crate::codec::{LogicalCodec, PhysicalCodec, travelling_functions};
+#[cfg(feature = "remote")]
+pub use crate::remote::object_stores;
+#[cfg(feature = "codec")]
+pub use crate::session::Engine;
 pub use crate::{
     align::Alignment,
     answer::{Answer, Stop},

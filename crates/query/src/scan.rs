@@ -21,7 +21,7 @@ use datafusion::{
 use tokio::sync::mpsc::Sender;
 use traceloom_model::{Columns, Flow, Table, TableSink, TableSource};
 
-use crate::bounds::Bounds;
+use crate::{bounds::Bounds, errors::departing_error, recipe::Recipe};
 
 /// One trace as a scan sees it.
 pub(crate) struct Part {
@@ -30,6 +30,21 @@ pub(crate) struct Part {
     pub(crate) trace_id: u64,
     /// Length of the file, from which the engine guesses how large a table is.
     pub(crate) bytes: u64,
+    /// How another process opens the same trace; none if it cannot.
+    #[cfg_attr(not(feature = "codec"), expect(dead_code))]
+    pub(crate) recipe: Option<Recipe>,
+    /// Whether another process planned the scan; it gets errors as text.
+    pub(crate) came_by_plan: bool,
+}
+
+impl Part {
+    /// An error of this trace for the engine.
+    fn failure(&self, error: traceloom_core::Error) -> DataFusionError {
+        match self.came_by_plan {
+            true => departing_error(&error),
+            false => DataFusionError::External(Box::new(error)),
+        }
+    }
 }
 
 impl fmt::Debug for Part {
@@ -44,6 +59,30 @@ pub(crate) struct TraceTable {
     pub(crate) table: Table,
     pub(crate) parts: Vec<Arc<Part>>,
     pub(crate) stored: Option<Arc<dyn TableProvider>>,
+    /// How many parts are read at a time.
+    pub(crate) spread: Spread,
+}
+
+/// Into how many partitions a scan is cut.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Spread {
+    /// As many as the engine has processors: each part at work holds its parser.
+    Processors,
+    /// One for each trace: partitions are tasks of many machines.
+    #[cfg_attr(not(feature = "codec"), expect(dead_code))]
+    Tasks,
+}
+
+/// Tasks of one scan; beyond that a task reads several traces, because each costs the scheduler memory and messages.
+const MAX_TASKS: usize = 1024;
+
+impl Spread {
+    fn partitions(self, parts: usize, processors: usize) -> usize {
+        match self {
+            Self::Processors => parts.clamp(1, processors.max(1)),
+            Self::Tasks => parts.clamp(1, MAX_TASKS),
+        }
+    }
 }
 
 /// What `async_trait` makes of a method; written out, because the proof that such a future may cross threads takes the
@@ -96,7 +135,7 @@ impl TableProvider for TraceTable {
 impl TraceTable {
     fn plan(
         &self,
-        most_partitions: usize,
+        processors: usize,
         projection: Option<&Vec<usize>>,
         filters: &[Expr],
         limit: Option<usize>,
@@ -107,32 +146,29 @@ impl TraceTable {
         }
         let projection = projection.cloned().unwrap_or_else(|| (0..self.table.columns().len()).collect());
         let parts: Vec<_> = self.parts.iter().filter(|part| bounds.takes_trace(part.trace_id)).cloned().collect();
-        // Each part at work holds its parser: not more of them at a time than there are processors.
-        let partitions = parts.len().clamp(1, most_partitions.max(1));
-        let schema = Arc::new(self.table.schema().project(&projection)?);
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(Arc::clone(&schema)),
-            Partitioning::UnknownPartitioning(partitions),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
-        let request = Arc::new(Request { table: self.table, projection, bounds, limit, schema });
-        let metrics = ExecutionPlanMetricsSet::new();
-        Ok(Arc::new(TraceExec { parts, request, properties: Arc::new(properties), metrics }))
+        let partitions = self.spread.partitions(parts.len(), processors);
+        let request = Request::new(self.table, projection, bounds, limit)?;
+        Ok(Arc::new(TraceExec::new(parts, request, partitions)))
     }
 }
 
 /// What a scan is asked for.
 #[derive(Debug)]
-struct Request {
-    table: Table,
-    projection: Vec<usize>,
-    bounds: Bounds,
-    limit: Option<usize>,
+pub(crate) struct Request {
+    pub(crate) table: Table,
+    pub(crate) projection: Vec<usize>,
+    pub(crate) bounds: Bounds,
+    pub(crate) limit: Option<usize>,
     schema: SchemaRef,
 }
 
 impl Request {
+    /// The columns are numbers of those of the table.
+    pub(crate) fn new(table: Table, projection: Vec<usize>, bounds: Bounds, limit: Option<usize>) -> Result<Self> {
+        let schema = Arc::new(table.schema().project(&projection)?);
+        Ok(Self { table, projection, bounds, limit, schema })
+    }
+
     /// The columns that a source has to make.
     fn columns(&self) -> Columns {
         // Rows are counted if no column is asked for, and one is needed to have rows at all.
@@ -144,14 +180,25 @@ impl Request {
 const WAITING: usize = 4;
 
 #[derive(Debug)]
-struct TraceExec {
-    parts: Vec<Arc<Part>>,
-    request: Arc<Request>,
+pub(crate) struct TraceExec {
+    pub(crate) parts: Vec<Arc<Part>>,
+    pub(crate) request: Arc<Request>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
 
 impl TraceExec {
+    pub(crate) fn new(parts: Vec<Arc<Part>>, request: Request, partitions: usize) -> Self {
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(Arc::clone(&request.schema)),
+            Partitioning::UnknownPartitioning(partitions),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        let (request, properties) = (Arc::new(request), Arc::new(properties));
+        Self { parts, request, properties, metrics: ExecutionPlanMetricsSet::new() }
+    }
+
     /// The parts of a partition, in the order given.
     fn share(&self, partition: usize) -> Vec<Arc<Part>> {
         let partitions = self.properties.partitioning.partition_count();
@@ -235,9 +282,7 @@ fn pour(parts: &[Arc<Part>], request: &Request, out: Sender<Result<RecordBatch>>
     let mut left = request.limit.unwrap_or(usize::MAX);
     for part in parts {
         let mut sink = Sink { request, out: &out, rows: &rows, left, failure: None };
-        part.source
-            .pour(request.bounds.filter(), &mut sink)
-            .map_err(|error| DataFusionError::External(Box::new(error)))?;
+        part.source.pour(request.bounds.filter(), &mut sink).map_err(|error| part.failure(error))?;
         if let Some(failure) = sink.failure {
             return Err(failure);
         }
@@ -327,10 +372,10 @@ mod tests {
         let recording = Arc::new(Recording::default());
         let placement = Placement { shift_ns, ..Placement::default() };
         let source = Arc::new(Shifted { source: Arc::clone(&recording), placement });
-        let parts = vec![Arc::new(Part { source, trace_id: 7, bytes: 1000 })];
+        let parts = vec![Arc::new(Part { source, trace_id: 7, bytes: 1000, recipe: None, came_by_plan: false })];
         let context = SessionContext::new();
         for table in [Table::Spans, Table::Traces] {
-            let provider = TraceTable { table, parts: parts.clone(), stored: None };
+            let provider = TraceTable { table, parts: parts.clone(), stored: None, spread: Spread::Processors };
             context.register_table(table.name(), Arc::new(provider)).expect("a new name");
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("a thread");

@@ -6,6 +6,8 @@ use std::{
     sync::Arc,
 };
 
+#[cfg(feature = "codec")]
+use datafusion::execution::SessionState;
 use datafusion::{
     catalog::TableProvider,
     common::DataFusionError,
@@ -32,7 +34,9 @@ use crate::{
     grouping::{GroupByIndex, GroupByNumber},
     guard,
     inputs::{Input, resolve},
-    scan::{Part, TraceTable},
+    location,
+    recipe::Recipe,
+    scan::{Part, Spread, TraceTable},
     spill::SpillFolder,
     store::{Shelf, Store},
     stored, views,
@@ -74,12 +78,50 @@ pub struct Options {
     pub watch: Option<Watch>,
     /// Told what is wrong with a trace that was read.
     pub told: Option<fn(&Path, &Findings)>,
+    /// Plans queries for other processes, instead of answering them here.
+    #[cfg(feature = "codec")]
+    pub engine: Option<Engine>,
+}
+
+/// Makes the engine of a session one that sends its plans to other processes.
+#[cfg(feature = "codec")]
+#[derive(Clone)]
+pub struct Engine(Arc<Upgrade>);
+
+#[cfg(feature = "codec")]
+type Upgrade = dyn Fn(SessionState) -> datafusion::common::Result<SessionState> + Send + Sync;
+
+#[cfg(feature = "codec")]
+impl Engine {
+    /// With a state that has none of the rules that only work within one process.
+    pub fn new(
+        upgrade: impl Fn(SessionState) -> datafusion::common::Result<SessionState> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(upgrade))
+    }
+}
+
+#[cfg(feature = "codec")]
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").finish_non_exhaustive()
+    }
 }
 
 impl Default for Options {
     fn default() -> Self {
         let (from, threads, offsets, watch, told) = Default::default();
-        Self { from, memory_bytes: 1 << 30, threads, offsets, is_aligned: true, watch, told }
+        Self {
+            from,
+            memory_bytes: 1 << 30,
+            threads,
+            offsets,
+            is_aligned: true,
+            watch,
+            told,
+            #[cfg(feature = "codec")]
+            engine: None,
+        }
     }
 }
 
@@ -161,13 +203,12 @@ impl Session {
     }
 
     fn register(&self, set: &TraceSet, stores: &[Store]) -> datafusion::common::Result<()> {
-        let raw = parts(set, Arc::clone);
-        let merged = parts(set, |trace| Merged(Arc::clone(trace)));
+        let (raw, merged) = (parts(set, false), parts(set, true));
         for shelf in Shelf::all() {
             let parts = if shelf.is_merged() { &merged } else { &raw };
             let stored = stored::table(stores, shelf)?;
             let table: Arc<dyn TableProvider> =
-                Arc::new(TraceTable { table: shelf.table(), parts: parts.clone(), stored });
+                Arc::new(TraceTable { table: shelf.table(), parts: parts.clone(), stored, spread: Spread::Processors });
             if shelf.name() == Table::Spans.name() {
                 functions::register(&self.context, &table, &self.origins);
             }
@@ -264,6 +305,8 @@ impl Session {
     }
 
     pub(crate) fn failure(&self, sql: &str, error: DataFusionError) -> Failure {
+        #[cfg(feature = "codec")]
+        let error = crate::errors::arrived_error(error);
         let tables = self.relations().into_iter().map(|relation| relation.name).collect();
         explain(sql, error, &Known { tables, functions: self.functions(), memory_bytes: self.memory_bytes })
     }
@@ -279,12 +322,14 @@ impl Drop for Session {
 }
 
 /// The traces of a set, each as a source with its times on the axis.
-fn parts<S: TableSource + Send + Sync + 'static>(set: &TraceSet, source: impl Fn(&Arc<Trace>) -> S) -> Vec<Arc<Part>> {
+fn parts(set: &TraceSet, is_merged: bool) -> Vec<Arc<Part>> {
     let placed = set.traces().iter().zip(set.axis().placements());
     let part = |(trace, placement): (&Arc<Trace>, &Placement)| Part {
-        source: Arc::new(Shifted { source: source(trace), placement: *placement }),
+        source: Arc::new(Shifted { source: Reading { trace: Arc::clone(trace), is_merged }, placement: *placement }),
         trace_id: trace.id,
         bytes: trace.opened.source.len().unwrap_or(0),
+        recipe: Recipe::of(trace, placement, is_merged),
+        came_by_plan: false,
     };
     placed.map(|placed| Arc::new(part(placed))).collect()
 }
@@ -292,8 +337,7 @@ fn parts<S: TableSource + Send + Sync + 'static>(set: &TraceSet, source: impl Fn
 /// Opens a trace that a session may read.
 fn open(path: &Path, options: &Options) -> Result<Trace> {
     let reading = traceloom_mapping::Options { told: options.told, ..Default::default() };
-    let source = Source::open(path, &reading.read.limits)?;
-    let mut trace = Trace::new(path, source, options.from.as_deref(), &reading)?;
+    let mut trace = location::trace(path, options.from.as_deref(), &reading)?;
     if let Some(Watch(look)) = &options.watch {
         trace.opened.source = look(trace.opened.source, path)?;
     }
@@ -302,7 +346,7 @@ fn open(path: &Path, options: &Options) -> Result<Trace> {
 
 fn runtime(options: &Options) -> Result<Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.worker_threads(threads(options)).thread_name("query").enable_time();
+    builder.worker_threads(threads(options)).thread_name("query").enable_all();
     builder.thread_stack_size(guard::STACK_BYTES);
     Ok(builder.build()?)
 }
@@ -321,15 +365,19 @@ fn context(options: &Options, spill: Option<&SpillFolder>) -> datafusion::common
     let folders = spill.map(|spill| DiskManagerMode::Directories(vec![spill.path().to_owned()]));
     let disk = DiskManagerBuilder::default().with_mode(folders.unwrap_or_default());
     let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::clone(&pool)).with_disk_manager_builder(disk);
+    #[cfg(feature = "remote")]
+    let runtime = runtime.with_object_store_registry(crate::object_stores());
     let runtime = runtime.build_arc()?;
-    let state = SessionStateBuilder::new()
-        .with_config(config)
-        .with_runtime_env(runtime)
-        .with_default_features()
+    let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
+    #[cfg(feature = "codec")]
+    if let Some(Engine(upgrade)) = &options.engine {
+        return Ok(SessionContext::new_with_state(upgrade(builder.build())?));
+    }
+    // Names are numbered per process, so plans with these rules cannot travel.
+    let builder = builder
         .with_optimizer_rule(Arc::new(GroupByNumber { pool }))
-        .with_physical_optimizer_rule(Arc::new(GroupByIndex))
-        .build();
-    Ok(SessionContext::new_with_state(state))
+        .with_physical_optimizer_rule(Arc::new(GroupByIndex));
+    Ok(SessionContext::new_with_state(builder.build()))
 }
 
 /// The engine lists its own schemas as well.
@@ -346,13 +394,16 @@ fn internal(error: DataFusionError) -> Error {
     Error::internal(format!("the engine cannot start: {}", error.strip_backtrace()))
 }
 
-/// A trace whose evals of one place are added together.
-struct Merged(Arc<Trace>);
+/// A trace, and whether evals of one place are added together.
+struct Reading {
+    trace: Arc<Trace>,
+    is_merged: bool,
+}
 
-impl TableSource for Merged {
+impl TableSource for Reading {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-        let options =
-            traceloom_mapping::Options { filter: filter.clone(), merge_evals: true, ..self.0.options.clone() };
-        ingest(&self.0, &options, sink)
+        let Self { trace, is_merged } = self;
+        let options = trace.options.clone();
+        ingest(trace, &traceloom_mapping::Options { filter: filter.clone(), merge_evals: *is_merged, ..options }, sink)
     }
 }

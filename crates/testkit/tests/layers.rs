@@ -21,7 +21,7 @@ static LAYERS: &[&[&str]] = &[
     &["traceloom"],
     &["traceloom-report", "traceloom-viewer"],
     &["traceloom-mcp"],
-    &["traceloom-cli", "traceloom-python"],
+    &["traceloom-cli", "traceloom-cluster", "traceloom-python"],
     &["traceloom-testkit"],
     &["traceloom-bench-record", "traceloom-benches", "traceloom-record-alloc-preload", "xtask"],
 ];

@@ -13,8 +13,9 @@ use datafusion::{
     common::{Result, internal_err, plan_err},
     logical_expr::Expr,
 };
+use serde::{Deserialize, Serialize};
 
-use super::lookup::{Index, Lookup, LookupTable};
+use super::lookup::{AnyLookup, Index, Lookup, LookupTable};
 
 /// The function.
 #[derive(Debug)]
@@ -33,12 +34,12 @@ impl TableFunctionImpl for PerFrame {
                 return plan_err!("per_frame takes the name of the spans that are frames, such as 'Frame', or nothing");
             }
         };
-        Ok(Arc::new(LookupTable::new(&self.spans, Arc::new(Query { name }))))
+        Ok(Arc::new(LookupTable::new(&self.spans, AnyLookup::Frame(Query { name }))))
     }
 }
 
-#[derive(Debug)]
-struct Query {
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Query {
     /// The name of frames; spans of the category `frame` where none is given.
     name: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! A table made of the spans and of an index over them: one pass fills the index, a second gives the rows.
 
-use std::{fmt, pin::Pin, sync::Arc};
+use std::{fmt, ops::Deref, pin::Pin, sync::Arc};
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema, SchemaRef};
@@ -22,9 +22,12 @@ use datafusion::{
     },
 };
 use futures::{StreamExt, TryStreamExt};
+use serde::{Deserialize, Serialize};
+
+use super::{frames, tree};
 
 /// What makes an index.
-pub(super) trait Lookup: fmt::Debug + Send + Sync {
+pub(crate) trait Lookup {
     /// What the plan of a query calls it.
     fn name(&self) -> &'static str;
 
@@ -44,8 +47,26 @@ pub(super) trait Lookup: fmt::Debug + Send + Sync {
     fn index(&self) -> Box<dyn Index>;
 }
 
+/// Any of the lookups, as data that can travel.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) enum AnyLookup {
+    Frame(frames::Query),
+    Relatives(tree::Query),
+}
+
+impl Deref for AnyLookup {
+    type Target = dyn Lookup;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Frame(query) => query,
+            Self::Relatives(query) => query,
+        }
+    }
+}
+
 /// An index over spans: `take* finish find*`.
-pub(super) trait Index: Send + Sync {
+pub(crate) trait Index: Send + Sync {
     /// Takes spans in, their key columns.
     fn take(&mut self, spans: &RecordBatch) -> Result<()>;
 
@@ -61,17 +82,22 @@ pub(super) trait Index: Send + Sync {
 
 /// The table.
 #[derive(Debug)]
-pub(super) struct LookupTable {
-    spans: Arc<dyn TableProvider>,
-    lookup: Arc<dyn Lookup>,
+pub(crate) struct LookupTable {
+    pub(crate) spans: Arc<dyn TableProvider>,
+    pub(crate) lookup: AnyLookup,
     schema: SchemaRef,
 }
 
 impl LookupTable {
-    pub(super) fn new(spans: &Arc<dyn TableProvider>, lookup: Arc<dyn Lookup>) -> Self {
-        let added = lookup.added();
-        let fields = spans.schema().fields().iter().cloned().chain(added.into_iter().map(Arc::new)).collect::<Vec<_>>();
-        Self { spans: Arc::clone(spans), lookup, schema: Arc::new(Schema::new(fields)) }
+    pub(crate) fn new(spans: &Arc<dyn TableProvider>, lookup: AnyLookup) -> Self {
+        let schema = Self::schema_of(&spans.schema(), &lookup);
+        Self { spans: Arc::clone(spans), lookup, schema }
+    }
+
+    /// The columns of the spans, and those that are added.
+    pub(crate) fn schema_of(spans: &Schema, lookup: &AnyLookup) -> SchemaRef {
+        let added = lookup.added().into_iter().map(Arc::new);
+        Arc::new(Schema::new(spans.fields().iter().cloned().chain(added).collect::<Vec<_>>()))
     }
 
     fn columns(&self, names: &[&str]) -> Result<Vec<usize>> {
@@ -104,7 +130,7 @@ impl LookupTable {
         let filters: Vec<Expr> = filters.iter().cloned().chain(only).collect();
         let rows = self.spans.scan(state, Some(&self.row_columns(projection)?), &filters, None).await?;
         let schema = Arc::new(self.schema.project(projection)?);
-        Ok(Arc::new(LookupExec::new(single(keys), single(rows), Arc::clone(&self.lookup), schema)))
+        Ok(Arc::new(LookupExec::new(single(keys), single(rows), self.lookup.clone(), schema)))
     }
 }
 
@@ -158,19 +184,19 @@ impl TableProvider for LookupTable {
 }
 
 #[derive(Debug)]
-struct LookupExec {
+pub(crate) struct LookupExec {
     keys: Arc<dyn ExecutionPlan>,
     rows: Arc<dyn ExecutionPlan>,
-    lookup: Arc<dyn Lookup>,
-    schema: SchemaRef,
+    pub(crate) lookup: AnyLookup,
+    pub(crate) schema: SchemaRef,
     properties: Arc<PlanProperties>,
 }
 
 impl LookupExec {
-    fn new(
+    pub(crate) fn new(
         keys: Arc<dyn ExecutionPlan>,
         rows: Arc<dyn ExecutionPlan>,
-        lookup: Arc<dyn Lookup>,
+        lookup: AnyLookup,
         schema: SchemaRef,
     ) -> Self {
         let properties = PlanProperties::new(
@@ -220,7 +246,7 @@ impl ExecutionPlan for LookupExec {
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         match <[_; 2]>::try_from(children) {
-            Ok([keys, rows]) => Ok(Arc::new(Self::new(keys, rows, Arc::clone(&self.lookup), Arc::clone(&self.schema)))),
+            Ok([keys, rows]) => Ok(Arc::new(Self::new(keys, rows, self.lookup.clone(), Arc::clone(&self.schema)))),
             Err(_) => internal_err!("a lookup has two inputs"),
         }
     }

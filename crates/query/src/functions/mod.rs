@@ -18,19 +18,36 @@ use datafusion::{
 };
 
 pub(crate) use self::origins::{Origins, needs_origins};
+#[cfg(feature = "codec")]
+pub(crate) use self::{
+    lookup::{AnyLookup, LookupExec, LookupTable},
+    origins::UnixTime,
+};
 
 /// Adds all functions to a context.
 pub(crate) fn register(context: &SessionContext, spans: &Arc<dyn TableProvider>, origins: &Origins) {
-    context.register_udf(ScalarUDF::new_from_impl(scalar::Bucket::new()));
-    context.register_udf(ScalarUDF::new_from_impl(scalar::HumanTime::new()));
-    context.register_udf(ScalarUDF::new_from_impl(scalar::TimeNs::new()));
+    plain().into_iter().for_each(|function| context.register_udf(function));
     context.register_udf(ScalarUDF::new_from_impl(origins::UnixTime::new(origins.clone())));
-    context.register_udaf(AggregateUDF::new_from_impl(percentile::Percentile::new()));
+    context.register_udaf(aggregate());
     let spans = || Arc::clone(spans);
     context.register_udtf("ancestors", Arc::new(tree::Relatives { way: tree::Way::Ancestors, spans: spans() }));
     context.register_udtf("descendants", Arc::new(tree::Relatives { way: tree::Way::Descendants, spans: spans() }));
     context.register_udtf("per_frame", Arc::new(frames::PerFrame { spans: spans() }));
     context.register_udtf("spans_at", Arc::new(moment::SpansAt { spans: spans() }));
+}
+
+/// The functions of one row that need nothing but their arguments.
+pub(crate) fn plain() -> [ScalarUDF; 3] {
+    [
+        ScalarUDF::new_from_impl(scalar::Bucket::new()),
+        ScalarUDF::new_from_impl(scalar::HumanTime::new()),
+        ScalarUDF::new_from_impl(scalar::TimeNs::new()),
+    ]
+}
+
+/// The function of many rows.
+pub(crate) fn aggregate() -> AggregateUDF {
+    AggregateUDF::new_from_impl(percentile::Percentile::new())
 }
 
 /// Nanoseconds from a literal: a number of them, or a text such as `1.5s`.

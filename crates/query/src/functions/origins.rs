@@ -53,6 +53,18 @@ impl Origins {
         Ok(())
     }
 
+    /// Those that another process has read.
+    #[cfg(feature = "codec")]
+    pub(crate) fn of(origins: HashMap<u64, i64>) -> Self {
+        Self(Arc::new(OnceLock::from(origins)))
+    }
+
+    /// Those that are read.
+    #[cfg(feature = "codec")]
+    pub(crate) fn known(&self) -> HashMap<u64, i64> {
+        self.0.get().cloned().unwrap_or_default()
+    }
+
     fn get(&self, trace_id: u64) -> Option<i64> {
         self.0.get()?.get(&trace_id).copied()
     }
@@ -74,16 +86,23 @@ pub(crate) fn needs_origins(plan: &LogicalPlan) -> Result<bool> {
 
 /// The function.
 #[derive(Debug)]
-pub(super) struct UnixTime {
+pub(crate) struct UnixTime {
     signature: Signature,
     origins: Origins,
 }
 
 impl UnixTime {
-    pub(super) fn new(origins: Origins) -> Self {
+    pub(crate) fn new(origins: Origins) -> Self {
         // Origins belong to the session, not to the arguments: nothing may be computed before they are read.
         let signature = Signature::exact(vec![DataType::UInt64, DataType::Int64], Volatility::Stable);
         Self { signature, origins }
+    }
+}
+
+#[cfg(feature = "codec")]
+impl UnixTime {
+    pub(crate) fn origins(&self) -> &Origins {
+        &self.origins
     }
 }
 

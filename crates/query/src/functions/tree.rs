@@ -12,14 +12,15 @@ use datafusion::{
     catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider},
     common::{Result, internal_err, plan_err},
 };
+use serde::{Deserialize, Serialize};
 
 use super::{
-    lookup::{Index, Lookup, LookupTable},
+    lookup::{AnyLookup, Index, Lookup, LookupTable},
     whole,
 };
 
 /// Which way to go from a span.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Way {
     Ancestors,
     Descendants,
@@ -46,7 +47,7 @@ impl TableFunctionImpl for Relatives {
             }
         };
         let Ok(span_id) = span_id else { return plan_err!("no span has such an id") };
-        Ok(Arc::new(LookupTable::new(&self.spans, Arc::new(Query { way: self.way, trace_id, span_id }))))
+        Ok(Arc::new(LookupTable::new(&self.spans, AnyLookup::Relatives(Query { way: self.way, trace_id, span_id }))))
     }
 }
 
@@ -59,8 +60,8 @@ impl Way {
     }
 }
 
-#[derive(Debug)]
-struct Query {
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Query {
     way: Way,
     trace_id: Option<u64>,
     span_id: i64,

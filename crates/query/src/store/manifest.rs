@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
-use traceloom_core::{Error, Limits, Result, Source};
+use traceloom_core::{Error, Limits, Result};
 
 use super::Shelf;
+use crate::location::Place;
 
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 1;
@@ -79,7 +80,7 @@ impl Manifest {
     }
 
     fn parse(path: &Path) -> Result<Self> {
-        let source = Source::open(path, &Limits::default())?;
+        let source = Place::of(path)?.open(&Limits::default())?;
         let length = source.len()?;
         if length > MAX_BYTES {
             return Err(Error::limit("manifest", length, MAX_BYTES));

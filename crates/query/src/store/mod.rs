@@ -29,6 +29,7 @@ pub use self::{
     shelf::Shelf,
     write::{Options, Report, Skipped, Step, write},
 };
+use crate::location;
 
 /// A store that is there.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ pub struct Store {
 impl Store {
     /// The store in this folder; none where there is no store.
     pub fn open(path: &Path) -> Result<Option<Self>> {
-        if !path.join(MANIFEST).is_file() {
+        if !location::is_file(&path.join(MANIFEST))? {
             return Ok(None);
         }
         let manifest = Manifest::read(&path.join(MANIFEST))?;
@@ -74,7 +75,7 @@ impl Store {
     fn check_sizes(&self) -> Result<()> {
         for shelf in Shelf::all() {
             for (file, path) in self.manifest.files(shelf).iter().zip(self.files(shelf)) {
-                let bytes = std::fs::metadata(&path).map_err(|error| Error::from(error).in_file(&path))?.len();
+                let bytes = location::length(&path)?;
                 if bytes != file.bytes {
                     let message = format!("has {bytes} bytes, the manifest of the store says {}", file.bytes);
                     return Err(Error::unrecognized(message).in_file(&path));

@@ -1,0 +1,149 @@
+//! The command line.
+
+use std::{net::IpAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Traceloom's SQL on many machines.
+#[derive(Debug, Parser)]
+#[command(name = "traceloom-cluster", version)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Print what happens; twice for more.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an executor: reads traces and does the work.
+    Executor(Executor),
+    /// Run a scheduler and executors on this machine until interrupted.
+    Local(Local),
+    /// Run one query on a cluster.
+    Query(Query),
+    /// Run the scheduler: plans queries and hands out tasks.
+    Scheduler(Scheduler),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Scheduler {
+    /// Address to listen on. There is no authentication: listen on a trusted network only.
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) bind: IpAddr,
+    #[arg(long, default_value_t = 50050)]
+    pub(crate) port: u16,
+    /// Host name under which executors and clients reach the scheduler.
+    #[arg(long, value_name = "HOST")]
+    pub(crate) external_host: Option<String>,
+    /// Executors that must be there before `/readyz` answers 200.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) min_executors: usize,
+    /// End when standard input ends.
+    #[arg(long, hide = true)]
+    pub(crate) with_parent: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Executor {
+    /// Host of the scheduler.
+    #[arg(long, default_value = "127.0.0.1", value_name = "HOST")]
+    pub(crate) scheduler_host: String,
+    #[arg(long, default_value_t = 50050, value_name = "PORT")]
+    pub(crate) scheduler_port: u16,
+    /// Address to listen on. There is no authentication: listen on a trusted network only.
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) bind: IpAddr,
+    /// Host name under which other executors and clients reach this one.
+    #[arg(long, value_name = "HOST")]
+    pub(crate) external_host: Option<String>,
+    /// Port for data.
+    #[arg(long, default_value_t = 50051)]
+    pub(crate) port: u16,
+    /// Port for tasks.
+    #[arg(long, default_value_t = 50052)]
+    pub(crate) grpc_port: u16,
+    /// Tasks at a time; 0 is one per processor.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) slots: usize,
+    /// Bytes for sorting, grouping and joining, divided among the slots; beyond it, tasks use temporary files.
+    /// Default: 70 % of the machine's memory.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) memory: Option<u64>,
+    /// Folder for data between stages.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) work_folder: Option<PathBuf>,
+    /// End when standard input ends.
+    #[arg(long, hide = true)]
+    pub(crate) with_parent: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Local {
+    /// Number of executors.
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) executors: u16,
+    /// Port of the scheduler; 0 takes a free one.
+    #[arg(long, default_value_t = 50050)]
+    pub(crate) port: u16,
+    /// Tasks at a time of each executor.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) slots: usize,
+    /// End when standard input ends.
+    #[arg(long, hide = true)]
+    pub(crate) with_parent: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Query {
+    /// Traces, folders, patterns and stores, as paths or URLs; then the query.
+    #[arg(required = true, num_args = 2.., value_name = "INPUT")]
+    pub(crate) words: Vec<String>,
+    /// The scheduler.
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:50050")]
+    pub(crate) cluster: String,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+    /// Output file; `-` is standard output.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// Input format (default: detect).
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<String>,
+    /// Shift the times of a trace by nanoseconds, as in `game.prof=1500000000`; may be repeated.
+    #[arg(long = "offset", value_name = "FILE=NS", value_parser = parse_offset, allow_hyphen_values = true)]
+    pub(crate) offsets: Vec<(PathBuf, i64)>,
+    /// Keep the times of each file, even if traces share a clock.
+    #[arg(long)]
+    pub(crate) no_align: bool,
+    /// Partitions of a grouping or a join; a few for each slot of the cluster.
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub(crate) partitions: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum Format {
+    Arrow,
+    #[default]
+    Csv,
+    Json,
+    Parquet,
+}
+
+fn parse_offset(text: &str) -> Result<(PathBuf, i64), String> {
+    let wrong = || format!("`{text}` is not an offset; expected something like `game.prof=1500000000`");
+    let (path, offset_ns) = text.rsplit_once('=').ok_or_else(wrong)?;
+    Ok((path.into(), offset_ns.parse().map_err(|_| wrong())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn arguments_are_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

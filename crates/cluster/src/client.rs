@@ -1,0 +1,66 @@
+//! `query`: asks a cluster.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use traceloom_core::{Error, ErrorKind, Result};
+use traceloom_query::{Format, Offset, Options, Session, Writer};
+
+use crate::{args, engine};
+
+pub(crate) fn run(arguments: &args::Query) -> Result<()> {
+    let (sql, inputs) = arguments.words.split_last().ok_or_else(|| Error::usage("name inputs before the query"))?;
+    let inputs: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
+    let session = Session::open(&inputs, &options(arguments))?;
+    say_skipped(&session);
+    if arguments.output == Path::new("-") {
+        let mut out = io::stdout().lock();
+        return answer(&session, sql, arguments.format, &mut out);
+    }
+    let mut file = File::create(&arguments.output).map_err(|error| Error::from(error).in_file(&arguments.output))?;
+    answer(&session, sql, arguments.format, &mut file)
+}
+
+fn options(arguments: &args::Query) -> Options {
+    let offset = |(path, offset_ns): &(PathBuf, i64)| Offset { path: path.clone(), offset_ns: *offset_ns };
+    Options {
+        from: arguments.from.clone(),
+        offsets: arguments.offsets.iter().map(offset).collect(),
+        is_aligned: !arguments.no_align,
+        engine: Some(engine::client(&arguments.cluster, arguments.partitions)),
+        ..Options::default()
+    }
+}
+
+fn answer(session: &Session, sql: &str, format: args::Format, out: &mut dyn Write) -> Result<()> {
+    let mut answer = session.ask(sql)?;
+    let mut writer = Writer::new(format.into(), &answer.schema(), out)?;
+    while let Some(batch) = answer.next()? {
+        writer.write(&batch)?;
+    }
+    writer.finish()
+}
+
+impl From<args::Format> for Format {
+    fn from(format: args::Format) -> Self {
+        match format {
+            args::Format::Arrow => Self::Arrow,
+            args::Format::Csv => Self::Csv,
+            args::Format::Json => Self::Json,
+            args::Format::Parquet => Self::Parquet,
+        }
+    }
+}
+
+/// Reports which files of folders are missing in the answer.
+fn say_skipped(session: &Session) {
+    let (others, unreadable): (Vec<_>, Vec<_>) =
+        session.skipped().iter().partition(|error| matches!(error.kind(), ErrorKind::Unrecognized(_)));
+    unreadable.iter().for_each(|error| eprintln!("warning: left out: {error}"));
+    if !others.is_empty() {
+        eprintln!("{} files are not traces", others.len());
+    }
+}

@@ -1,0 +1,32 @@
+//! What the engine reports, on standard error.
+
+use log::{LevelFilter, Log, Metadata, Record};
+
+/// Shows warnings of the engine, and more if asked to.
+pub(crate) fn start(verbose: u8) {
+    let level = match verbose {
+        0 => LevelFilter::Error,
+        1 => LevelFilter::Info,
+        _ => LevelFilter::Debug,
+    };
+    // Nobody else sets one.
+    if log::set_logger(&Lines).is_ok() {
+        log::set_max_level(level);
+    }
+}
+
+struct Lines;
+
+impl Log for Lines {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("ballista")
+    }
+
+    fn log(&self, record: &Record<'_>) {
+        if self.enabled(record.metadata()) {
+            eprintln!("{}: {}", record.level().as_str().to_lowercase(), record.args());
+        }
+    }
+
+    fn flush(&self) {}
+}

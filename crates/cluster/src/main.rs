@@ -1,0 +1,60 @@
+//! The program `traceloom-cluster`: Traceloom's SQL on many machines.
+//!
+//! Apache DataFusion Ballista distributes the work. This crate gives it the codecs of `traceloom-query`, settings under
+//! which a lost executor costs seconds, and a program to start.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod client;
+mod engine;
+mod executor;
+mod local;
+mod log;
+mod scheduler;
+
+use std::{io::Read, process::ExitCode, thread};
+
+use clap::Parser;
+use traceloom_core::{Error, Result};
+
+use crate::args::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    log::start(arguments.verbose);
+    match run(&arguments.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: &Command) -> Result<()> {
+    match command {
+        Command::Executor(arguments) => serve(arguments.with_parent, executor::run(arguments)),
+        Command::Local(arguments) => local::run(arguments),
+        Command::Query(arguments) => client::run(arguments),
+        Command::Scheduler(arguments) => serve(arguments.with_parent, scheduler::run(arguments)),
+    }
+}
+
+/// Serves until the process is told to end.
+fn serve(with_parent: bool, service: impl Future<Output = ballista_core::error::Result<()>>) -> Result<()> {
+    if with_parent {
+        thread::spawn(end_with_parent);
+    }
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    // Plans call themselves as deep as the query is.
+    builder.enable_all().thread_stack_size(engine::STACK_BYTES);
+    builder.build()?.block_on(service).map_err(|error| Error::from(std::io::Error::other(error.to_string())))
+}
+
+/// Ends this process when the pipe that the parent holds is closed, however the parent ended.
+fn end_with_parent() {
+    let mut byte = [0];
+    while std::io::stdin().read(&mut byte).is_ok_and(|read| read > 0) {}
+    std::process::exit(0);
+}

@@ -1,0 +1,186 @@
+//! Queries, their answers as lines, and clusters of processes.
+
+// Each test file uses a part of it.
+#![allow(dead_code, unreachable_pub)]
+
+use std::{
+    io::Write,
+    net::{Ipv4Addr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use traceloom_query::{Format, Options, Session, Writer};
+
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_traceloom-cluster");
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+pub fn fixture(name: &str) -> PathBuf {
+    root().join("fixtures").join(name)
+}
+
+/// A capture of three threads.
+pub const SAMPLE: &str = "easyprofiler/document/all_at_once_210.prof";
+
+/// The queries of `docs/sql.md`, with the fixtures that each is about; made traces are replaced by [`SAMPLE`].
+pub fn examples() -> Vec<(Vec<PathBuf>, String)> {
+    let page = std::fs::read_to_string(root().join("docs/sql.md")).expect("the page is there");
+    let (mut files, mut found) = (Vec::new(), Vec::new());
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if let Some(names) = line.strip_prefix("<!-- open ").and_then(|rest| rest.strip_suffix(" -->")) {
+            files = match names {
+                "sample" | "run" => vec![fixture(SAMPLE)],
+                names => names.split_whitespace().map(fixture).collect(),
+            };
+        }
+        if line == "```sql" {
+            let sql: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            found.push((files.clone(), sql.join("\n")));
+        }
+    }
+    assert!(found.len() > 20, "{}", found.len());
+    found
+}
+
+/// The head and the rows in order of their text, as the embedded engine or another one of this process gives them.
+pub fn answer(session: &Session, sql: &str) -> Result<Vec<String>, String> {
+    let mut answer = session.ask(sql).map_err(|failure| failure.to_string())?;
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(Format::Json, &answer.schema(), &mut bytes).map_err(|error| error.to_string())?;
+    while let Some(batch) = answer.next().map_err(|failure| failure.to_string())? {
+        writer.write(&batch).map_err(|error| error.to_string())?;
+    }
+    writer.finish().map_err(|error| error.to_string())?;
+    Ok(sorted(&String::from_utf8_lossy(&bytes)))
+}
+
+pub fn embedded(inputs: &[PathBuf], sql: &str) -> Result<Vec<String>, String> {
+    let session = Session::open(inputs, &Options::default()).map_err(|error| error.to_string())?;
+    answer(&session, sql)
+}
+
+fn sorted(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// A scheduler and executors as processes, which end with this.
+pub struct Cluster {
+    port: u16,
+    scheduler: Child,
+    pub executors: Vec<Child>,
+}
+
+impl Cluster {
+    pub fn start(executors: usize) -> Self {
+        let port = free_port();
+        let text = port.to_string();
+        let scheduler = start(&["scheduler", "--port", &text, "--min-executors", &executors.to_string()], &[]);
+        let mut cluster = Self { port, scheduler, executors: Vec::new() };
+        (0..executors).for_each(|_| cluster.add_executor(&[]));
+        cluster.wait();
+        cluster
+    }
+
+    pub fn add_executor(&mut self, environment: &[(&str, &str)]) {
+        let [scheduler, data, tasks] = [self.port, free_port(), free_port()].map(|port| port.to_string());
+        let ports = ["--scheduler-port", &scheduler, "--port", &data, "--grpc-port", &tasks, "--slots", "1"];
+        self.executors.push(start(&[&["executor"], &ports[..]].concat(), environment));
+    }
+
+    /// Waits until all executors are there.
+    fn wait(&self) {
+        let end = Instant::now() + Duration::from_secs(120);
+        while !is_ready(self.port) {
+            assert!(Instant::now() < end, "the cluster does not start");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    pub fn kill_executor(&mut self, number: usize) {
+        let mut executor = self.executors.remove(number);
+        executor.kill().expect("it runs");
+        executor.wait().expect("it was killed");
+    }
+
+    pub fn query(&self, inputs: &[PathBuf], sql: &str) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.args(["query", "--format", "json", "--cluster", &format!("http://127.0.0.1:{}", self.port)]);
+        command.args(inputs).arg(sql).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub fn ask(&self, inputs: &[PathBuf], sql: &str) -> Result<Vec<String>, String> {
+        finish(self.query(inputs, sql).spawn().expect("the program starts"))
+    }
+}
+
+/// The answer of a client; it may take a minute and a half.
+pub fn finish(mut client: Child) -> Result<Vec<String>, String> {
+    let end = Instant::now() + Duration::from_secs(90);
+    let (out, err) = (client.stdout.take().expect("a pipe"), client.stderr.take().expect("a pipe"));
+    let read = |mut pipe: Box<dyn std::io::Read + Send>| {
+        thread::spawn(move || {
+            let mut text = String::new();
+            #[expect(clippy::disallowed_methods, reason = "the program is ours")]
+            pipe.read_to_string(&mut text).map(|_| text)
+        })
+    };
+    let (out, err) = (read(Box::new(out)), read(Box::new(err)));
+    let status = loop {
+        if let Some(status) = client.try_wait().expect("it was started") {
+            break status;
+        }
+        if Instant::now() > end {
+            client.kill().expect("it runs");
+            client.wait().expect("it was killed");
+            return Err("the query took more than 90 seconds".to_owned());
+        }
+        thread::sleep(Duration::from_millis(10));
+    };
+    let text = |thread: thread::JoinHandle<std::io::Result<String>>| thread.join().expect("it ends").expect("text");
+    let (out, err) = (text(out), text(err));
+    if status.success() { Ok(sorted(&out)) } else { Err(err) }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for child in self.executors.iter_mut().chain([&mut self.scheduler]) {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A process that also ends when this one does, because its standard input ends then.
+fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Child {
+    let mut command = Command::new(PROGRAM);
+    command.args(arguments).arg("--with-parent").envs(environment.iter().copied());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().expect("the program starts")
+}
+
+fn is_ready(port: u16) -> bool {
+    use std::io::Read;
+    let ask = || {
+        let mut stream = std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(2)))?;
+        stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer)?;
+        Ok::<_, std::io::Error>(answer == *b"HTTP/1.1 200")
+    };
+    ask().unwrap_or(false)
+}
+
+pub fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr()).expect("a port").port()
+}

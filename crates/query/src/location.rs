@@ -1,0 +1,134 @@
+//! Where inputs are: paths of this machine, or URLs.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use traceloom_core::{Error, Limits, Result, Source};
+use traceloom_mapping::{Options, Trace};
+use url::Url;
+
+/// The URL that another process finds the same file under; none for standard input and for names that are no text.
+pub(crate) fn url(path: &Path) -> Option<String> {
+    if path == Path::new("-") {
+        return None;
+    }
+    if is_url(path) {
+        return path.to_str().map(str::to_owned);
+    }
+    Some(file_url(std::path::absolute(path).ok()?.to_str()?))
+}
+
+/// Whether a name is a URL; a path with two slashes in a row after a colon is not one that people have.
+pub(crate) fn is_url(path: &Path) -> bool {
+    path.to_str()
+        .and_then(|text| text.split_once("://"))
+        .is_some_and(|(scheme, _)| scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// A bare path would be taken for a pattern where it has a star in it.
+fn file_url(path: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    path.bytes().fold("file://".to_owned(), |url, byte| match is_plain(byte) {
+        true => url + char::from(byte).encode_utf8(&mut [0; 4]),
+        false => url + &format!("%{byte:02X}"),
+    })
+}
+
+/// A place that can be read.
+pub(crate) enum Place {
+    Local(PathBuf),
+    Remote(Url),
+}
+
+impl Place {
+    pub(crate) fn of(path: &Path) -> Result<Self> {
+        let Some(text) = path.to_str().filter(|_| is_url(path)) else { return Ok(Self::Local(path.to_owned())) };
+        let wrong = || Error::usage("is not a valid URL").in_file(path);
+        let url = Url::parse(text).map_err(|_| wrong())?;
+        match url.scheme() {
+            "file" => url.to_file_path().map(Self::Local).map_err(|()| wrong()),
+            _ => Ok(Self::Remote(url)),
+        }
+    }
+
+    /// Its bytes.
+    pub(crate) fn open(&self, limits: &Limits) -> Result<Source> {
+        match self {
+            Self::Local(path) => Source::open(path, limits),
+            Self::Remote(url) => remote::open(url),
+        }
+    }
+}
+
+/// Opens a trace and recognises its format, unless `from` names it.
+pub(crate) fn trace(path: &Path, from: Option<&str>, options: &Options) -> Result<Trace> {
+    let place = Place::of(path)?;
+    let source = place.open(&options.read.limits)?;
+    let local = if let Place::Local(local) = &place { local } else { path };
+    let mut trace = Trace::new(local, source, from, options).map_err(|error| error.in_file(path))?;
+    if let (Place::Remote(url), Some(suffix)) = (&place, trace.opened.format.companion()) {
+        let mut url = url.clone();
+        url.set_path(&format!("{}{suffix}", url.path()));
+        if let Some(companion) = remote::find(&url)? {
+            trace.opened.source = trace.opened.source.with_companion(companion);
+        }
+    }
+    trace.path = path.to_owned();
+    Ok(trace)
+}
+
+/// Length of a file.
+pub(crate) fn length(path: &Path) -> Result<u64> {
+    match Place::of(path)? {
+        Place::Local(local) => Ok(fs::metadata(local).map_err(|error| Error::from(error).in_file(path))?.len()),
+        place @ Place::Remote(_) => place.open(&Limits::default())?.len(),
+    }
+}
+
+/// Whether a file is there.
+pub(crate) fn is_file(path: &Path) -> Result<bool> {
+    match Place::of(path)? {
+        Place::Local(local) => Ok(local.is_file()),
+        Place::Remote(url) => Ok(remote::find(&url)?.is_some()),
+    }
+}
+
+#[cfg(feature = "remote")]
+use crate::remote;
+
+/// What a build without a TLS stack says.
+#[cfg(not(feature = "remote"))]
+mod remote {
+    use super::{Error, Result, Source, Url};
+
+    pub(super) fn open(url: &Url) -> Result<Source> {
+        Err(Error::usage("this build reads local files only; build it with `--features remote`").in_file(url.as_str()))
+    }
+
+    pub(super) fn find(url: &Url) -> Result<Option<Source>> {
+        open(url).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_not_a_pattern() {
+        assert_eq!(file_url("/a b/*.x"), "file:///a%20b/%2A.x");
+        assert!(
+            matches!(Place::of(Path::new("file:///a%20b/%2A.x")), Ok(Place::Local(path)) if path == Path::new("/a b/*.x"))
+        );
+    }
+
+    #[test]
+    fn a_url_is_not_a_path() {
+        assert!(is_url(Path::new("s3://bucket/a.prof")) && is_url(Path::new("file:///a")));
+        assert!(!is_url(Path::new("a.prof")) && !is_url(Path::new("c://a")) && !is_url(Path::new("/a/b://c")));
+        assert_eq!(url(Path::new("-")), None);
+        assert_eq!(url(Path::new("s3://bucket/a b")).as_deref(), Some("s3://bucket/a b"));
+    }
+}

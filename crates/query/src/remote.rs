@@ -1,0 +1,237 @@
+//! Objects in object stores and on web servers, read in ranges.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::{Arc, LazyLock, Mutex, PoisonError, mpsc},
+    time::Duration,
+};
+
+use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
+use object_store::{
+    ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, RetryConfig, aws::AmazonS3Builder,
+    http::HttpBuilder, path::Path as Key,
+};
+use tokio::runtime::Runtime;
+use traceloom_core::{Error, ReadAt, Result, Source};
+use url::Url;
+
+/// The bytes of an object.
+pub(crate) fn open(url: &Url) -> Result<Source> {
+    find(url)?.ok_or_else(|| Error::from(io::Error::from(io::ErrorKind::NotFound)).in_file(url.as_str()))
+}
+
+/// The bytes of an object; none if there is no such object.
+pub(crate) fn find(url: &Url) -> Result<Option<Source>> {
+    let (store, key) = (STORES.store(url)?, key(url)?);
+    let found = wait({
+        let (store, key) = (Arc::clone(&store), key.clone());
+        async move { store.head(&key).await }
+    });
+    match found {
+        Ok(meta) => Ok(Some(Source::custom(Object { store, meta, read: Mutex::default() }))),
+        Err(object_store::Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(Error::from(explained(error)).in_file(url.as_str())),
+    }
+}
+
+/// The objects directly in a folder, in order of their names, without hidden ones.
+pub(crate) fn list(folder: &Url) -> Result<Vec<PathBuf>> {
+    let (store, prefix) = (STORES.store(folder)?, key(folder)?);
+    let listed = wait(async move { store.list_with_delimiter(Some(&prefix)).await });
+    let listed = listed.map_err(|error| Error::from(explained(error)).in_file(folder.as_str()))?;
+    let name = |meta: &ObjectMeta| meta.location.filename().map(str::to_owned);
+    let mut names: Vec<String> = listed.objects.iter().filter_map(name).filter(|name| !name.starts_with('.')).collect();
+    names.sort();
+    let folder = folder.as_str().trim_end_matches('/');
+    Ok(names.into_iter().map(|name| Path::new(folder).join(name)).collect())
+}
+
+fn key(url: &Url) -> Result<Key> {
+    Key::from_url_path(url.path()).map_err(|_| Error::usage("is not the name of an object").in_file(url.as_str()))
+}
+
+/// Bytes of the first read, and of one that does not continue the one before.
+const MIN_AHEAD: u64 = 256 << 10;
+/// Bytes of a read after many that continued each other.
+const MAX_AHEAD: u64 = 8 << 20;
+/// Ranges that are kept: a parser reads at a few offsets in turn.
+const MAX_RANGES: usize = 4;
+
+/// An object that is read forward mostly.
+struct Object {
+    store: Arc<dyn ObjectStore>,
+    meta: ObjectMeta,
+    read: Mutex<ReadAhead>,
+}
+
+#[derive(Default)]
+struct ReadAhead {
+    /// Offsets and bytes, the newest last.
+    ranges: VecDeque<(u64, Vec<u8>)>,
+    /// Where the last read ended.
+    end: u64,
+    ahead: u64,
+}
+
+impl ReadAhead {
+    /// What is known at an offset.
+    fn at(&self, offset: u64) -> Option<&[u8]> {
+        self.ranges.iter().rev().find_map(|(start, bytes)| {
+            let skipped = usize::try_from(offset.checked_sub(*start)?).ok()?;
+            bytes.get(skipped..).filter(|rest| !rest.is_empty())
+        })
+    }
+
+    /// How much to read at an offset: twice as much each time that a read continues the one before.
+    fn next_bytes(&mut self, offset: u64) -> u64 {
+        self.ahead = if offset == self.end { (self.ahead * 2).clamp(MIN_AHEAD, MAX_AHEAD) } else { MIN_AHEAD };
+        self.ahead
+    }
+
+    fn keep(&mut self, offset: u64, bytes: Vec<u8>) {
+        self.end = offset + bytes.len() as u64;
+        self.ranges.push_back((offset, bytes));
+        if self.ranges.len() > MAX_RANGES {
+            self.ranges.pop_front();
+        }
+    }
+}
+
+impl Object {
+    fn fetch(&self, offset: u64, bytes: u64) -> io::Result<Vec<u8>> {
+        let end = self.meta.size.min(offset.saturating_add(bytes));
+        let (store, key) = (Arc::clone(&self.store), self.meta.location.clone());
+        // Another object under the same name would be half of each.
+        let if_match = self.meta.e_tag.clone().filter(|tag| !tag.starts_with("W/"));
+        let options = GetOptions { range: Some(GetRange::Bounded(offset..end)), if_match, ..GetOptions::default() };
+        let got = wait(async move { store.get_opts(&key, options).await?.bytes().await });
+        got.map(Vec::from).map_err(explained)
+    }
+}
+
+impl ReadAt for Object {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.meta.size)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if offset >= self.meta.size || buffer.is_empty() {
+            return Ok(0);
+        }
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if read.at(offset).is_none() {
+            let bytes = read.next_bytes(offset);
+            let fetched = self.fetch(offset, bytes)?;
+            read.keep(offset, fetched);
+        }
+        let known = read.at(offset).unwrap_or_default();
+        let taken = known.len().min(buffer.len());
+        buffer[..taken].copy_from_slice(&known[..taken]);
+        Ok(taken)
+    }
+}
+
+/// Says in one sentence what the store said in a page of XML.
+fn explained(error: object_store::Error) -> io::Error {
+    use object_store::Error as E;
+    let (kind, text) = match &error {
+        E::NotFound { .. } => (io::ErrorKind::NotFound, "there is no such object".to_owned()),
+        E::PermissionDenied { .. } | E::Unauthenticated { .. } => {
+            (io::ErrorKind::PermissionDenied, "the object store denied access; check the credentials".to_owned())
+        }
+        E::Precondition { .. } => (io::ErrorKind::InvalidData, "the object changed while it was read".to_owned()),
+        other => (io::ErrorKind::Other, root(other)),
+    };
+    io::Error::new(kind, text)
+}
+
+/// The innermost reason, on one line.
+fn root(error: &dyn std::error::Error) -> String {
+    let mut reason = error;
+    while let Some(inner) = reason.source() {
+        reason = inner;
+    }
+    let line = reason.to_string();
+    let line = line.lines().next().unwrap_or_default();
+    format!("the object store cannot be read: {line}")
+}
+
+/// Waits for work on a thread of its own: the caller may be inside another runtime.
+fn wait<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
+    static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(1).thread_name("remote").enable_all().build().expect("a thread can be started")
+    });
+    let (done, result) = mpsc::sync_channel(1);
+    RUNTIME.spawn(async move { done.send(work.await) });
+    result.recv().expect("the work sends its result")
+}
+
+/// All object stores of the process; each is made when its first URL is seen, with the credentials of the environment.
+static STORES: LazyLock<Stores> = LazyLock::new(Stores::default);
+
+/// Finds the store of any URL; for the engine, which reads Parquet itself.
+pub fn object_stores() -> Arc<dyn ObjectStoreRegistry> {
+    Arc::new(Registry(DefaultObjectStoreRegistry::new()))
+}
+
+#[derive(Default)]
+struct Stores(Mutex<HashMap<String, Arc<dyn ObjectStore>>>);
+
+impl Stores {
+    fn store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
+        let base = url[..url::Position::BeforePath].to_owned();
+        let mut stores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = stores.get(&base) {
+            return Ok(Arc::clone(store));
+        }
+        let store = create(url, &base).map_err(|error| Error::from(explained(error)).in_file(url.as_str()))?;
+        let store = store.ok_or_else(|| {
+            Error::usage(format!("unknown scheme {}; file, http, https and s3 are known", url.scheme()))
+                .in_file(url.as_str())
+        })?;
+        stores.insert(base, Arc::clone(&store));
+        Ok(store)
+    }
+}
+
+/// None for another kind of store.
+fn create(url: &Url, base: &str) -> object_store::Result<Option<Arc<dyn ObjectStore>>> {
+    // The default waits for minutes for a server that is not there.
+    let retry = RetryConfig { max_retries: 4, retry_timeout: Duration::from_secs(15), ..RetryConfig::default() };
+    Ok(match url.scheme() {
+        "s3" | "s3a" => {
+            let builder = AmazonS3Builder::from_env().with_url(base).with_retry(retry);
+            Some(Arc::new(builder.build()?))
+        }
+        "http" | "https" => {
+            let options = ClientOptions::new().with_allow_http(true);
+            let builder = HttpBuilder::new().with_url(base).with_retry(retry).with_client_options(options);
+            Some(Arc::new(builder.build()?))
+        }
+        _ => None,
+    })
+}
+
+#[derive(Debug)]
+struct Registry(DefaultObjectStoreRegistry);
+
+impl fmt::Debug for Stores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stores").finish_non_exhaustive()
+    }
+}
+
+impl ObjectStoreRegistry for Registry {
+    fn register_store(&self, url: &Url, store: Arc<dyn ObjectStore>) -> Option<Arc<dyn ObjectStore>> {
+        self.0.register_store(url, store)
+    }
+
+    fn get_store(&self, url: &Url) -> datafusion::common::Result<Arc<dyn ObjectStore>> {
+        self.0.get_store(url).or_else(|_| {
+            STORES.store(url).map_err(|error| datafusion::common::DataFusionError::External(Box::new(error)))
+        })
+    }
+}
