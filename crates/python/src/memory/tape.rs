@@ -1,10 +1,11 @@
 //! The events that hooks store, in one order for all threads: an address may be freed by another thread than took it.
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::SyncSender},
     thread::JoinHandle,
 };
+
+use hashbrown::HashMap;
 
 /// Events that are handed over together.
 const CHUNK: usize = 4096;

@@ -1,12 +1,12 @@
 //! Makes a Memlyze file of events.
 
 use std::{
-    collections::{HashMap, HashSet},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError, mpsc::Receiver},
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use hashbrown::HashSet;
 use traceloom::{
     Limits, Result,
     memlyze::{Allocated, Call, Composer, raw::Packing},
@@ -26,14 +26,14 @@ pub(super) struct Writing {
     composer: Composer,
     /// Addresses that were taken during the recording: a free of another one means nothing.
     live: HashSet<usize>,
-    /// The stacks of nodes.
-    stacks: HashMap<u32, u64>,
+    /// The stacks of nodes, as far as they were asked for.
+    stacks: Vec<Option<u64>>,
 }
 
 impl Writing {
     pub(super) fn new(path: PathBuf, own: String, nodes: Arc<Mutex<Vec<Node>>>, clock: quanta::Clock) -> Self {
         let start_us = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_micros() as u64);
-        let (live, stacks, start) = (HashSet::new(), HashMap::new(), clock.raw());
+        let (live, stacks, start) = (HashSet::new(), Vec::new(), clock.raw());
         let composer = Composer::new(&Limits::default());
         Self { path, own, nodes, clock, start, start_us, composer, live, stacks }
     }
@@ -65,7 +65,7 @@ impl Writing {
 
     /// The stack of a node, without frames of this package.
     fn stack(&mut self, node: u32) -> Result<u64> {
-        if let Some(known) = self.stacks.get(&node) {
+        if let Some(Some(known)) = self.stacks.get(node as usize) {
             return Ok(*known);
         }
         let nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,9 +86,8 @@ impl Writing {
             calls.push(Call { file: b"<interpreter>", line: 0, function: b"<interpreter>" });
         }
         let stack = self.composer.stack(&calls)?;
-        drop(calls);
-        drop(nodes);
-        self.stacks.insert(node, stack);
+        self.stacks.resize(self.stacks.len().max(nodes.len() + 1), None);
+        self.stacks[node as usize] = Some(stack);
         Ok(stack)
     }
 }

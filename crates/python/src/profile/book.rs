@@ -1,7 +1,6 @@
 //! Makes a NYTProf file of events.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
     fs::{self, File},
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
     path::Path,
@@ -9,6 +8,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use hashbrown::{HashMap, HashSet};
 use traceloom::{
     Result,
     nytprof::{
@@ -81,7 +81,7 @@ impl Book {
             subs: Vec::new(),
             names: HashSet::new(),
             by_place: HashMap::new(),
-            edges: BTreeMap::new(),
+            edges: HashMap::new(),
         };
         out.file(&about.application)?;
         out.sub(1, RUNTIME.to_owned(), [1, 1]);
@@ -156,7 +156,7 @@ struct Out {
     subs: Vec<Sub>,
     names: HashSet<String>,
     by_place: HashMap<(u32, String, u32), usize>,
-    edges: BTreeMap<Edge, Sums>,
+    edges: HashMap<Edge, Sums>,
 }
 
 #[derive(Clone, Copy)]
@@ -257,7 +257,9 @@ impl Out {
             self.writer.write(&Record::SubInfo(info))?;
         }
         let seconds = |ticks: u64| Nv::from(ticks as f64 / f64::from(DEFAULT_TICKS_PER_SEC));
-        for ((fid, line, caller, called), sums) in &self.edges {
+        let mut edges: Vec<(&Edge, &Sums)> = self.edges.iter().collect();
+        edges.sort_unstable_by_key(|(edge, _)| **edge);
+        for ((fid, line, caller, called), sums) in edges {
             self.writer.write(&Record::SubCallers(SubCallers {
                 fid: *fid,
                 line: *line,

@@ -4,12 +4,12 @@
 
 use std::{
     cell::{Cell, UnsafeCell},
-    collections::HashMap,
     sync::{Arc, Mutex, PoisonError, mpsc::SyncSender},
     thread::JoinHandle,
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use hashbrown::HashMap;
 use pyo3::{ffi, prelude::*};
 
 /// Events that are handed over together.
