@@ -13,8 +13,8 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     help: "\
 Checks everything with clippy, every package and feature that somebody may build on its own, and the docs.
 
-That is: the workspace, each format crate, the recorder, also compiled out, the allocation tracer,
-the library with each of its features alone, the program without SQL, and all docs; warnings are
+That is: the workspace, each format crate, the recorder, also compiled out and for C, the allocation
+tracer, the library with each of its features alone, the program without SQL, and all docs; warnings are
 errors. The library must not depend on the packages of a command line or a server. With WORD, only
 builds whose command contains one of the words.
 
@@ -52,6 +52,7 @@ fn builds() -> Outcome<Vec<Command>> {
     builds.push(check_of("traceloom-record", &["--features", "off"]));
     builds.push(check_of("traceloom-record-alloc", &[]));
     builds.push(check_of("traceloom-record-alloc-preload", &[]));
+    builds.push(check_of("traceloom-record-c", &[]));
     builds.push(check_of("traceloom", &["--no-default-features"]));
     for feature in library_features()? {
         builds.push(check_of("traceloom", &["--no-default-features", "--features", &feature]));

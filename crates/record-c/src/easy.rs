@@ -8,14 +8,16 @@ use std::{
 
 use traceloom_record::{
     Recorder, Slot,
-    foreign::{Kind, Weight, cut, put, ticks_to_ns},
+    foreign::{Kind, Weight, cut, put, tick, ticks_to_ns},
 };
 
 use crate::{
     error::code,
     session::{join, path},
     site::{Site, bytes, text},
-    span::{Frames, MAIN_FRAMES, STACK, Stack, Value, id_of, traceloom_event, traceloom_thread_name, traceloom_value},
+    span::{
+        Frames, MAIN_FRAMES, STACK, Value, begin_off, id_of, traceloom_event, traceloom_thread_name, traceloom_value,
+    },
 };
 
 /// The program wants blocks to be captured.
@@ -44,16 +46,19 @@ fn decide(status: u8, is_muted: bool) -> (bool, bool) {
 /// The site is a static of a header, and the name ends in a zero byte.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn traceloom_easy_begin(site: *const Site, name: *const c_char) -> u64 {
-    STACK.with(|stack: &Stack| {
-        if !IS_ON.load(Ordering::Relaxed) {
-            return stack.begin(None, false, &[]);
-        }
-        // SAFETY: the caller says so.
-        let status = unsafe { Site::of(site) }.status;
-        let (is_on, is_muting) = decide(status, stack.is_muted());
-        // SAFETY: the caller says so.
-        let (id, name) = unsafe { (if is_on { id_of(site) } else { None }, bytes(name)) };
-        stack.begin(id, is_muting, name)
+    // SAFETY: the caller says so.
+    unsafe {
+        if IS_ON.load(Ordering::Relaxed) && id_of(site).is_some() { begin_at(tick(), site, name) } else { begin_off() }
+    }
+}
+
+#[inline(never)]
+unsafe fn begin_at(tick: u64, site: *const Site, name: *const c_char) -> u64 {
+    // SAFETY: the caller says so.
+    let (site, name) = unsafe { (Site::of(site), bytes(name)) };
+    STACK.with(|stack| {
+        let (is_on, mutes) = decide(site.status, stack.is_muted());
+        stack.begin(tick, if is_on { site.known_id() } else { None }, mutes, name)
     })
 }
 

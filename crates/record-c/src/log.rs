@@ -2,12 +2,13 @@
 
 use std::{
     ffi::c_char,
+    mem::MaybeUninit,
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use traceloom_record::foreign::{Kind, Payload, SiteId, Weight, cut, put};
+use traceloom_record::foreign::{Kind, Payload, Seen, SiteId, Weight, cut, put_slowly, tick, try_put_at};
 
-use crate::site::{Site, TEXTS, TRACELOOM_STRING, bytes, level};
+use crate::site::{Site, TRACELOOM_STRING, Tag, bytes, level};
 
 /// Records a log entry: a word per argument of the site, as the headers make them; texts are addresses.
 ///
@@ -18,40 +19,67 @@ use crate::site::{Site, TEXTS, TRACELOOM_STRING, bytes, level};
 pub unsafe extern "C" fn traceloom_log(site: *const Site, words: *const u64) {
     // SAFETY: the caller says so.
     let site = unsafe { Site::of(site) };
-    let Some((id, tag)) = site.state.look(|question| site.register(question, Some(level(site.level)))) else { return };
-    let count = site.count.into();
-    // SAFETY: the caller gives a word for each argument; without one there may be no words at all.
-    let words = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(words, count) } };
-    if tag & TEXTS == 0 {
-        put(Kind::Log, id, Weight::Log, Numbers(words));
-    } else {
+    match site.state.peek() {
+        Seen::Off => return,
+        // SAFETY: the caller says so.
+        Seen::Unknown => return unsafe { log_first(site, words) },
+        Seen::On(..) => {}
+    }
+    // SAFETY: the caller says so.
+    unsafe { log_at(tick(), site, words) };
+}
+
+/// A site that has to ask first.
+#[cold]
+#[inline(never)]
+unsafe fn log_first(site: &Site, words: *const u64) {
+    let level = level(site.level);
+    if site.state.look(|question| site.register(question, Some(level))).is_some() {
+        // SAFETY: the caller says that there are as many words as types.
+        unsafe { log_at(tick(), site, words) };
+    }
+}
+
+/// Functions that read the clock end by calling one that does the rest: neither has to keep much then.
+#[inline(never)]
+unsafe fn log_at(tick: u64, site: &Site, words: *const u64) {
+    let Seen::On(id, tag) = site.state.peek() else { return };
+    let tag = Tag(tag);
+    // SAFETY: the caller gives a word for each argument, and an address in any case.
+    let words = unsafe { std::slice::from_raw_parts(words, tag.count()) };
+    if tag.has_texts() {
         // SAFETY: words whose type is a text are addresses of texts.
-        unsafe { log_texts(id, site, words) };
+        unsafe { log_texts(tick, id, site, words) };
+    } else if !try_put_at(tick, Kind::Log, id, &Numbers(words)) {
+        put_slowly(tick, Kind::Log, id, Weight::Log, Numbers(words));
     }
 }
 
 /// # Safety
 ///
 /// Words whose type is a text are addresses of texts.
-unsafe fn log_texts(id: SiteId, site: &Site, words: &[u64]) {
+#[inline(never)]
+unsafe fn log_texts(tick: u64, id: SiteId, site: &Site, words: &[u64]) {
     let types = site.types();
-    // Of the first texts, so that these are measured once.
-    let mut lens = [0; 8];
+    let mut lens = [MaybeUninit::uninit(); MAX_ARGS];
     let mut total = 0;
-    let mut known = lens.iter_mut();
-    for (code, word) in types.iter().zip(words) {
+    for ((code, word), len) in types.iter().zip(words).zip(&mut lens) {
         total += 1;
         if *code == TRACELOOM_STRING {
             // SAFETY: the caller says that this is a text.
             let text = cut(unsafe { bytes(*word as *const c_char) });
             total += text.len().div_ceil(8) as u64;
-            if let Some(len) = known.next() {
-                *len = text.len();
-            }
+            len.write(text.len());
         }
     }
-    put(Kind::Log, id, Weight::Log, Mixed { types, words, lens, total });
+    let payload = Mixed { types, words, lens: &lens, total };
+    if !try_put_at(tick, Kind::Log, id, &payload) {
+        put_slowly(tick, Kind::Log, id, Weight::Log, payload);
+    }
 }
+
+/// Arguments that an entry has at most.
+const MAX_ARGS: usize = 50;
 
 /// Words that are stored as they are.
 struct Numbers<'a>(&'a [u64]);
@@ -64,8 +92,20 @@ impl Payload for Numbers<'_> {
 
     #[inline(always)]
     fn put(&self, slots: &[AtomicU64]) {
-        for (slot, word) in slots.iter().zip(self.0) {
-            slot.store(*word, Ordering::Relaxed);
+        match (slots, self.0) {
+            // Most entries: a loop would cost more than what it does.
+            ([], _) => {}
+            ([a], [x, ..]) => a.store(*x, Ordering::Relaxed),
+            ([a, b], [x, y, ..]) => {
+                a.store(*x, Ordering::Relaxed);
+                b.store(*y, Ordering::Relaxed);
+            }
+            ([a, b, c], [x, y, z, ..]) => {
+                a.store(*x, Ordering::Relaxed);
+                b.store(*y, Ordering::Relaxed);
+                c.store(*z, Ordering::Relaxed);
+            }
+            (slots, words) => slots.iter().zip(words).for_each(|(slot, word)| slot.store(*word, Ordering::Relaxed)),
         }
     }
 }
@@ -74,8 +114,8 @@ impl Payload for Numbers<'_> {
 struct Mixed<'a> {
     types: &'a [u8],
     words: &'a [u64],
-    /// Lengths of the first texts.
-    lens: [usize; 8],
+    /// Lengths of the arguments that are texts.
+    lens: &'a [MaybeUninit<usize>; MAX_ARGS],
     total: u64,
 }
 
@@ -87,27 +127,22 @@ impl Payload for Mixed<'_> {
 
     #[inline(always)]
     fn put(&self, mut slots: &[AtomicU64]) {
-        let mut lens = self.lens.iter();
-        for (code, word) in self.types.iter().zip(self.words) {
-            let payload = if *code == TRACELOOM_STRING {
-                // SAFETY: the text was measured before, or is measured now.
-                Ok(unsafe {
-                    match lens.next() {
-                        Some(0) => &[],
-                        Some(len) => std::slice::from_raw_parts(*word as *const u8, *len),
-                        None => cut(bytes(*word as *const c_char)),
+        for ((code, word), len) in self.types.iter().zip(self.words).zip(self.lens) {
+            if *code == TRACELOOM_STRING {
+                // SAFETY: the text was measured, and its length was stored, by `log_texts`; an empty one may have no address.
+                let text = unsafe {
+                    match len.assume_init() {
+                        0 => &[],
+                        len => std::slice::from_raw_parts(*word as *const u8, len),
                     }
-                })
-            } else {
-                Err(*word)
-            };
-            let words = payload.map_or(1, |text| text.words());
-            let Some((own, rest)) = slots.split_at_checked(words as usize) else { return };
-            match payload {
-                Ok(text) => text.put(own),
-                Err(number) => number.put(own),
+                };
+                let Some((own, rest)) = slots.split_at_checked(text.words() as usize) else { return };
+                text.put(own);
+                slots = rest;
+            } else if let Some((own, rest)) = slots.split_first() {
+                own.store(*word, Ordering::Relaxed);
+                slots = rest;
             }
-            slots = rest;
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use traceloom_record::{
     Level,
-    foreign::{About, Answer, MAX_BYTES, Question, SiteState},
+    foreign::{About, Question, Seen, SiteId, SiteState},
 };
 
 /// A call site: a static next to the call. Its texts and types have to stay valid as long as it does.
@@ -40,8 +40,28 @@ pub struct Site {
 // SAFETY: threads share a site, but only `state` changes, which is atomic.
 unsafe impl Sync for Site {}
 
-/// Some of the arguments are texts.
-pub(crate) const TEXTS: u8 = 1;
+/// The tag of a site: the number of its arguments, and whether some of them are texts.
+#[derive(Clone, Copy)]
+pub(crate) struct Tag(pub(crate) u8);
+
+impl Tag {
+    const TEXTS: u8 = 1 << 6;
+
+    fn new(types: &[u8]) -> Self {
+        let texts = if types.contains(&TRACELOOM_STRING) { Self::TEXTS } else { 0 };
+        Self((types.len() as u8).min(Self::TEXTS - 1) | texts)
+    }
+
+    #[inline(always)]
+    pub(crate) fn count(self) -> usize {
+        (self.0 % Self::TEXTS).into()
+    }
+
+    #[inline(always)]
+    pub(crate) fn has_texts(self) -> bool {
+        self.0 >= Self::TEXTS
+    }
+}
 
 impl Site {
     /// # Safety
@@ -61,16 +81,24 @@ impl Site {
         unsafe { std::slice::from_raw_parts(self.types, self.count.into()) }
     }
 
+    /// The id, if it is on and has asked.
+    #[inline(always)]
+    pub(crate) fn known_id(&self) -> Option<SiteId> {
+        match self.state.peek() {
+            Seen::On(id, _) => Some(id),
+            _ => None,
+        }
+    }
+
     #[cold]
     #[inline(never)]
-    pub(crate) fn register(&self, question: Question<'_>, level: Option<Level>) -> Option<Answer> {
+    pub(crate) fn register(&self, question: Question<'_>, level: Option<Level>) -> Option<(SiteId, u8)> {
         // SAFETY: the texts of a site live as long as it does.
         let (name, file, pattern) = unsafe { (text(self.name), text(self.file), text(self.pattern)) };
         let color = (self.color != 0).then_some(self.color);
         let about = About { name: &name, level, color, module: &file, file: &file, line: self.line, pattern: &pattern };
         let types = if level.is_some() { self.types() } else { &[] };
-        let tag = if types.contains(&TRACELOOM_STRING) { TEXTS } else { 0 };
-        question.register(&about, types, tag)
+        question.register(&about, types, Tag::new(types).0)
     }
 }
 
@@ -79,12 +107,10 @@ impl Site {
 /// # Safety
 ///
 /// It is NULL or ends in a zero byte, and is valid as long as the answer.
+#[inline(always)]
 pub(crate) unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
-    if text.is_null() {
-        return &[];
-    }
-    // SAFETY: no byte behind the zero byte is looked at, and longer texts than a record holds are not read to their end.
-    unsafe { std::slice::from_raw_parts(text.cast(), libc::strnlen(text, MAX_BYTES + 1)) }
+    // SAFETY: the caller says that there is a zero byte, and nothing behind it is looked at.
+    unsafe { if text.is_null() || *text == 0 { &[] } else { CStr::from_ptr(text).to_bytes() } }
 }
 
 /// The same as text of any length.

@@ -6,22 +6,43 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use traceloom_record::foreign::{Kind, SiteId, SiteState, Weight, cut, describe, name_thread, next_frame, put};
+use traceloom_record::foreign::{
+    Kind, SiteId, SiteState, Weight, cut, describe, name_thread, next_frame, put, put_slowly, tick, try_put_at,
+};
 
 use crate::site::{Site, bytes, text};
 
 /// Spans that are open inside this many others are not recorded; readers of `.prof` files take no more either.
 const MAX_DEPTH: usize = 254;
 
-/// An open span.
+/// An open span in one word: the id of its site, or none where it is not recorded; whether nothing is recorded inside it;
+/// and its number among the spans of the thread, so that one that was ended is not taken for a later one.
 #[derive(Clone, Copy)]
-struct Open {
-    /// None where the span is not recorded.
-    id: Option<SiteId>,
-    /// Counts the spans of the thread, so that a span that was ended is not taken for a later one.
-    serial: u32,
-    /// Spans inside it are not recorded.
-    is_muting: bool,
+struct Open(u64);
+
+impl Open {
+    const MUTES: u64 = 1 << 31;
+
+    #[inline(always)]
+    fn new(id: Option<SiteId>, mutes: bool, serial: u32) -> Self {
+        let mutes = if mutes { Self::MUTES } else { 0 };
+        Self(u64::from(id.map_or(0, SiteId::get)) | mutes | u64::from(serial) << 32)
+    }
+
+    #[inline(always)]
+    fn id(self) -> Option<SiteId> {
+        SiteId::new((self.0 & (Self::MUTES - 1)) as u32)
+    }
+
+    #[inline(always)]
+    fn mutes(self) -> bool {
+        self.0 & Self::MUTES != 0
+    }
+
+    #[inline(always)]
+    fn serial(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
 }
 
 /// Times of the outermost spans, in ticks.
@@ -48,7 +69,7 @@ thread_local! {
         Stack {
             depth: Cell::new(0),
             serial: Cell::new(0),
-            open: [const { Cell::new(Open { id: None, serial: 0, is_muting: false }) }; MAX_DEPTH],
+            open: [const { Cell::new(Open(0)) }; MAX_DEPTH],
             began: Cell::new(0),
             frames: Cell::new(Frames { last: 0, max: 0, sum: 0, count: 0 }),
             is_main: Cell::new(false),
@@ -72,49 +93,71 @@ impl Stack {
     #[inline(always)]
     pub(crate) fn is_muted(&self) -> bool {
         let innermost = self.depth.get().checked_sub(1).and_then(|at| self.open.get(at));
-        innermost.is_some_and(|open| open.get().is_muting)
+        innermost.is_some_and(|open| open.get().mutes())
     }
 
-    /// Begins a span; without an id it is only remembered.
+    /// Begins a span at this tick; without an id it is only remembered.
     #[inline(always)]
-    pub(crate) fn begin(&self, id: Option<SiteId>, is_muting: bool, name: &[u8]) -> u64 {
+    pub(crate) fn begin(&self, tick: u64, id: Option<SiteId>, mutes: bool, name: &[u8]) -> u64 {
         let (depth, serial) = (self.depth.get(), self.serial.get().wrapping_add(1));
         self.depth.set(depth + 1);
         self.serial.set(serial);
-        if let Some(open) = self.open.get(depth) {
-            let tick = id.and_then(|id| {
-                if name.is_empty() {
-                    put(Kind::SpanBegin, id, Weight::Span, ())
-                } else {
-                    put(Kind::SpanBegin, id, Weight::Span, cut(name))
-                }
-            });
-            open.set(Open { id: id.filter(|_| tick.is_some()), serial, is_muting });
-            if let (0, Some(tick)) = (depth, tick) {
-                self.began.set(tick);
-            }
+        if depth == 0 {
+            self.began.set(tick);
         }
-        (depth as u64) << 32 | u64::from(serial)
+        let span = (depth as u64) << 32 | u64::from(serial);
+        let Some(open) = self.open.get(depth) else { return span };
+        open.set(Open::new(id, mutes, serial));
+        match id {
+            Some(id) if !name.is_empty() => self.put_begin(tick, id, span, Some(cut(name))),
+            Some(id) if !try_put_at(tick, Kind::SpanBegin, id, &()) => self.put_begin(tick, id, span, None),
+            _ => span,
+        }
+    }
+
+    /// Begins a span with a name, or in the slow way; one that is dropped is remembered as such.
+    #[inline(never)]
+    fn put_begin(&self, tick: u64, id: SiteId, span: u64, name: Option<&[u8]>) -> u64 {
+        let put = match name {
+            Some(name) if try_put_at(tick, Kind::SpanBegin, id, &name) => Some(tick),
+            Some(name) => put_slowly(tick, Kind::SpanBegin, id, Weight::Span, name),
+            None => put_slowly(tick, Kind::SpanBegin, id, Weight::Span, ()),
+        };
+        if let (None, Some(open)) = (put, self.open.get((span >> 32) as usize)) {
+            open.set(Open::new(None, open.get().mutes(), span as u32));
+        }
+        span
+    }
+
+    /// Whether a span is the innermost one and recorded.
+    #[inline(always)]
+    fn is_last(&self, span: u64) -> bool {
+        let (depth, serial) = ((span >> 32) as usize, span as u32);
+        let open = self.open.get(depth).map(Cell::get);
+        self.depth.get() == depth + 1 && open.is_some_and(|open| open.serial() == serial && open.id().is_some())
     }
 
     /// Ends a span and those inside it, unless it was ended before.
-    #[inline(always)]
-    pub(crate) fn end(&self, span: u64) {
+    #[inline(never)]
+    fn end(&self, span: u64) {
         let (depth, serial) = ((span >> 32) as usize, span as u32);
-        let is_open = self.open.get(depth).is_none_or(|open| open.get().serial == serial);
+        let is_open = self.open.get(depth).is_none_or(|open| open.get().serial() == serial);
         while is_open && self.depth.get() > depth {
-            self.end_last();
+            self.end_last(tick());
         }
     }
 
-    /// Ends the innermost span.
+    /// Ends the innermost span at this tick.
     #[inline(always)]
-    pub(crate) fn end_last(&self) {
+    fn end_last(&self, tick: u64) {
         let Some(depth) = self.depth.get().checked_sub(1) else { return };
         self.depth.set(depth);
-        let Some(id) = self.open.get(depth).and_then(|open| open.get().id) else { return };
-        if let (Some(tick), 0) = (put(Kind::SpanEnd, id, Weight::End, ()), depth) {
+        let Some(id) = self.open.get(depth).and_then(|open| open.get().id()) else { return };
+        if depth == 0 {
             self.end_frame(tick.saturating_sub(self.began.get()));
+        }
+        if !try_put_at(tick, Kind::SpanEnd, id, &()) {
+            put_slowly(tick, Kind::SpanEnd, id, Weight::End, ());
         }
     }
 
@@ -151,20 +194,42 @@ pub(crate) unsafe fn id_of(site: *const Site) -> Option<SiteId> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn traceloom_span_begin(site: *const Site, text: *const c_char) -> u64 {
     // SAFETY: the caller says so.
-    let (id, text) = unsafe { (id_of(site), bytes(text)) };
-    STACK.with(|stack| stack.begin(id, false, text))
+    unsafe { if id_of(site).is_some() { begin_at(tick(), site, text) } else { begin_off() } }
+}
+
+#[inline(never)]
+unsafe fn begin_at(tick: u64, site: *const Site, text: *const c_char) -> u64 {
+    // SAFETY: the caller says so.
+    let (id, text) = unsafe { (Site::of(site).known_id(), bytes(text)) };
+    STACK.with(|stack| stack.begin(tick, id, false, text))
+}
+
+/// Remembers a span that is not recorded.
+#[cold]
+#[inline(never)]
+pub(crate) fn begin_off() -> u64 {
+    STACK.with(|stack| stack.begin(0, None, false, &[]))
 }
 
 /// Ends a span of this thread and those inside it; nothing happens if it was ended before.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_span_end(span: u64) {
-    STACK.with(|stack| stack.end(span));
+    if STACK.with(|stack| stack.is_last(span)) {
+        end_at(tick());
+    } else {
+        STACK.with(|stack| stack.end(span));
+    }
+}
+
+#[inline(never)]
+fn end_at(tick: u64) {
+    STACK.with(|stack| stack.end_last(tick));
 }
 
 /// Ends the span of this thread that was begun last.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_span_end_last() {
-    STACK.with(Stack::end_last);
+    end_at(tick());
 }
 
 /// Begins a frame; give its number to [`traceloom_frame_end`].

@@ -8,9 +8,9 @@ use std::sync::{
 pub use crate::{
     About,
     args::cut,
-    clock::ticks_to_ns,
+    clock::{tick, ticks_to_ns},
     crash::{ask as ask_in_crash, is_answered as is_crash_answered},
-    local::{Weight, enter_child, name_thread, prepare_thread, put},
+    local::{Weight, enter_child, name_thread, prepare_thread, put, put_slowly, try_put_at},
     record::{Kind, MAX_BYTES, Payload},
     site::SiteId,
     span::{describe, next_frame},
@@ -32,39 +32,53 @@ impl SiteState {
         Self(AtomicU64::new(0))
     }
 
+    /// What is known without asking. Looked at before the clock, and again behind it: that is cheaper than to keep it.
+    #[inline(always)]
+    pub fn peek(&self) -> Seen {
+        let generation = generation();
+        let answer = self.0.load(Ordering::Relaxed) ^ generation;
+        match SiteId::new((answer % MAX_IDS) as u32) {
+            _ if generation == 0 => Seen::Off,
+            _ if answer >> 32 != 0 => Seen::Unknown,
+            Some(id) => Seen::On(id, (answer >> 24) as u8),
+            None => Seen::Off,
+        }
+    }
+
     /// The id of the site and the tag that it was described with, unless it is off.
     #[inline(always)]
-    pub fn look(&self, ask: impl FnOnce(Question<'_>) -> Option<Answer>) -> Option<(SiteId, u8)> {
-        let generation = generation();
-        if generation == 0 {
-            return None;
+    pub fn look(&self, ask: impl FnOnce(Question<'_>) -> Option<(SiteId, u8)>) -> Option<(SiteId, u8)> {
+        match self.peek() {
+            Seen::Off => None,
+            Seen::On(id, tag) => Some((id, tag)),
+            Seen::Unknown => ask(Question(self)),
         }
-        let mut answer = self.0.load(Ordering::Relaxed) ^ generation;
-        if answer >> 32 != 0 {
-            answer = ask(Question { state: self, generation }).map_or(0, |answer| answer.0);
-        }
-        Some((SiteId::new((answer % MAX_IDS) as u32)?, (answer >> 24) as u8))
     }
+}
+
+/// What a site knows.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen {
+    /// It is off, or nothing records.
+    Off,
+    /// It has to ask.
+    Unknown,
+    /// Its id, and the tag that it was described with.
+    On(SiteId, u8),
 }
 
 /// A site that nothing is known of, or that has to ask again.
 #[derive(Debug)]
-pub struct Question<'a> {
-    state: &'a SiteState,
-    generation: u64,
-}
-
-/// The id of a site, below its tag.
-#[derive(Debug)]
-pub struct Answer(u64);
+pub struct Question<'a>(&'a SiteState);
 
 impl Question<'_> {
     /// Registers the site; the tag comes back whenever the site is looked at.
-    pub fn register(self, about: &About<'_>, types: &[u8], tag: u8) -> Option<Answer> {
-        let id = hub::current().register(about, types, std::ptr::from_ref(self.state).addr());
+    pub fn register(self, about: &About<'_>, types: &[u8], tag: u8) -> Option<(SiteId, u8)> {
+        let generation = generation();
+        let id = hub::current().register(about, types, std::ptr::from_ref(self.0).addr());
         let low = id.map_or(0, |id| u64::from(id.get()) | u64::from(tag) << 24);
-        self.state.0.store(self.generation | low, Ordering::Relaxed);
-        id.map(|_| Answer(low))
+        self.0.0.store(generation | low, Ordering::Relaxed);
+        Some((id?, tag))
     }
 }
 

@@ -86,18 +86,29 @@ impl Drop for Place {
 #[inline(always)]
 pub fn put<P: Payload>(kind: Kind, site: SiteId, weight: Weight, payload: P) -> Option<u64> {
     let tick = clock::tick();
+    if try_put_at(tick, kind, site, &payload) { Some(tick) } else { put_slowly(tick, kind, site, weight, payload) }
+}
+
+/// The same at a tick that was read just now, if there is no reason to take the slow way.
+#[inline(always)]
+pub fn try_put_at<P: Payload>(tick: u64, kind: Kind, site: SiteId, payload: &P) -> bool {
     let words = FIXED + payload.words();
-    let (ring, head) = match RING.get().and_then(|ring| Some((ring, ring.room(words, tick)?))) {
-        Some(found) => found,
-        None => make_room(words, tick, weight)?,
-    };
+    let Some((ring, head)) = RING.get().and_then(|ring| Some((ring, ring.room(words, tick)?))) else { return false };
+    ring.put(head, [header(kind, words, site.get()), tick], words, payload);
+    true
+}
+
+/// The slow way to its end, so that the fast one keeps nothing for coming back.
+#[cold]
+#[inline(never)]
+pub fn put_slowly<P: Payload>(tick: u64, kind: Kind, site: SiteId, weight: Weight, payload: P) -> Option<u64> {
+    let words = FIXED + payload.words();
+    let (ring, head) = make_room(words, tick, weight)?;
     ring.put(head, [header(kind, words, site.get()), tick], words, &payload);
     Some(tick)
 }
 
 /// The ring of this thread, and where it has room for the record.
-#[cold]
-#[inline(never)]
 fn make_room(words: u64, tick: u64, weight: Weight) -> Option<(&'static Ring, u64)> {
     LOCAL.with(|local| local.make_room(words, tick, weight))
 }
