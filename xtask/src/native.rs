@@ -24,8 +24,10 @@ struct Library {
     files: &'static [&'static str],
 }
 
-static LIBRARIES: &[Library] =
-    &[Library { package: "traceloom-record-alloc-preload", files: &["libtraceloom_alloc.so"] }];
+static LIBRARIES: &[Library] = &[
+    Library { package: "traceloom-record-alloc-preload", files: &["libtraceloom_alloc.so"] },
+    Library { package: "traceloom-record-c", files: &["libtraceloom_record_c.a", "libtraceloom_record_c.so"] },
+];
 
 fn run(arguments: &[String]) -> Outcome {
     if let Some(argument) = arguments.first() {

@@ -254,9 +254,13 @@ Examples:
   traceloom lines --dot nytprof.out | dot -Tsvg > calls.svg")]
     Lines(answers::Lines),
 
-    /// Show memory usage, the allocations at the peak, and leaks.
+    /// Show memory usage, the allocations at the peak, and leaks, of a trace or of a program.
+    ///
+    /// `traceloom memory -- PROGRAM` runs a program, records every allocation and free with its stack, and then shows the
+    /// answer. The program's exit code is passed on.
     #[command(after_help = "\
 Examples:
+  traceloom memory -- ./service --once
   traceloom memory service.mlyze
   traceloom memory --at 12.5s service.mlyze
   traceloom memory --json service.mlyze | jq .peak.bytes")]

@@ -45,6 +45,8 @@ enum Outcome {
     Findings,
     /// One of several files could not be opened; the work on the others is done.
     Incomplete,
+    /// The program that was run for its trace ended with this code.
+    Exited(u8),
 }
 
 impl From<Outcome> for ExitCode {
@@ -53,6 +55,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Fine => 0,
             Outcome::Findings => 1,
             Outcome::Incomplete => 2,
+            Outcome::Exited(code) => code,
         })
     }
 }

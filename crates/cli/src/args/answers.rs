@@ -249,8 +249,20 @@ pub(crate) enum LineLevel {
 #[derive(Args, Debug)]
 pub(crate) struct Memory {
     /// Traces with allocations.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "program", conflicts_with = "program", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// A program to run, and its arguments; its allocations are recorded.
+    #[arg(last = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<OsString>,
+    /// Where to record the program's allocations (default: `PROGRAM.PID.mlyze`).
+    #[arg(short, long, value_name = "FILE", requires = "program")]
+    pub(crate) output: Option<PathBuf>,
+    /// Record one allocation per so many bytes, such as `512kB`; sizes are then estimates.
+    #[arg(long, value_name = "SIZE", requires = "program", value_parser = parse_size)]
+    pub(crate) sample: Option<u64>,
+    /// Pack the recorded file with LZ4; only Traceloom reads it.
+    #[arg(long, requires = "program")]
+    pub(crate) lz4: bool,
     /// Also list the memory in use at this time, such as `1.5s`.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(crate) at: Option<i64>,

@@ -1,6 +1,9 @@
-//! `memory`: usage, the allocations at the peak, leaks.
+//! `memory`: usage, the allocations at the peak, leaks; of a trace, or of a program that is run for it.
 
-use std::io::Write;
+#[cfg(target_os = "linux")]
+mod trace;
+
+use std::{io::Write, path::PathBuf};
 
 use traceloom_analysis::memory::{Extract, Moment, Options, Report, Site, memory};
 use traceloom_core::{Error, Result};
@@ -15,12 +18,38 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
-    let traces = arguments.reading.open_set(&arguments.files)?;
+    if arguments.program.is_empty() {
+        finish(&arguments.files)?;
+        return show(arguments, &arguments.files);
+    }
+    let (file, outcome) = trace(arguments)?;
+    Ok(show(arguments, &[file])?.and(outcome))
+}
+
+#[cfg(target_os = "linux")]
+use trace::trace;
+
+#[cfg(not(target_os = "linux"))]
+fn trace(_: &Arguments) -> Result<(PathBuf, Outcome)> {
+    Err(Error::unsupported("programs can be run for their allocations on Linux only"))
+}
+
+/// Completes files of programs that were killed or that left it to us.
+fn finish(files: &[PathBuf]) -> Result<()> {
+    #[cfg(target_os = "linux")]
+    for file in files.iter().filter(|file| traceloom_record_alloc::is_unfinished(file)) {
+        traceloom_record_alloc::finish(file)?;
+    }
+    Ok(())
+}
+
+fn show(arguments: &Arguments, files: &[PathBuf]) -> Result<Outcome> {
+    let traces = arguments.reading.open_set(files)?;
     let options = Options { at_ns: arguments.at, points: arguments.points, ..Options::default() };
     let report = memory(&traces, &Filter::default(), &options)?;
     if report.totals.allocations == 0 && report.totals.frees == 0 {
         return Err(input::about(
-            &arguments.files,
+            files,
             Error::unsupported("no allocations in it; `traceloom info` lists its contents"),
         ));
     }

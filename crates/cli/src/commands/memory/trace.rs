@@ -1,0 +1,124 @@
+//! Runs a program and records its allocations.
+
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    fs, io,
+    os::{fd::AsFd, unix::process::ExitStatusExt},
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus, Stdio},
+};
+
+use traceloom_core::{Error, Result};
+use traceloom_record_alloc::{environment, finish, is_unfinished};
+
+use crate::{
+    Outcome,
+    args::answers::Memory as Arguments,
+    output::{note, say_written},
+};
+
+const LIBRARY: &str = "libtraceloom_alloc.so";
+/// Names the library where the program would not find it.
+const LIBRARY_VARIABLE: &str = "TRACELOOM_ALLOC_LIBRARY";
+
+/// Runs the program; the file that its allocations are in, and how it ended.
+pub(super) fn trace(arguments: &Arguments) -> Result<(PathBuf, Outcome)> {
+    let [program, rest @ ..] = arguments.program.as_slice() else { return Err(Error::usage("no program is given")) };
+    let library = library()?;
+    let output = std::path::absolute(arguments.output.clone().unwrap_or_else(|| default_output(program)))?;
+    make_way(&output)?;
+    let mut command = Command::new(program);
+    command.args(rest).env("LD_PRELOAD", preload(&library)).env(environment::OUTPUT, &output);
+    command.env(environment::FINISH, "later");
+    if let Some(bytes) = arguments.sample {
+        command.env(environment::SAMPLE, bytes.to_string());
+    }
+    if arguments.lz4 {
+        command.env(environment::PACKING, "lz4");
+    }
+    if arguments.json {
+        // Standard output is for the answer alone.
+        command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
+    }
+    // An interrupt ends the program; its answer follows.
+    let _ = ctrlc::set_handler(|| {});
+    let status = command.status().map_err(|error| Error::from(error).in_file(Path::new(program)))?;
+    complete(&output)?;
+    if !output.is_file() {
+        return Err(Error::unsupported(format!(
+            "{} made no allocation that the library saw; a statically linked program has an allocator of its own",
+            Path::new(program).display()
+        )));
+    }
+    Ok((output, outcome(program, status)))
+}
+
+/// The library next to the program, where packages put it, or where `cargo xtask native` does.
+fn library() -> Result<PathBuf> {
+    if let Some(path) = env::var_os(LIBRARY_VARIABLE).map(PathBuf::from) {
+        return Ok(path.canonicalize().map_err(|error| Error::from(error).in_file(&path))?);
+    }
+    let program = env::current_exe()?.canonicalize()?;
+    let folder = program.parent().unwrap_or(Path::new("/"));
+    let places = ["", "../lib/traceloom", "../lib", "../native"].map(|place| folder.join(place).join(LIBRARY));
+    places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
+        Error::unsupported(format!(
+            "{LIBRARY} is not there; `cargo xtask native` builds it, and {LIBRARY_VARIABLE} may name it"
+        ))
+    })
+}
+
+/// The library in front of others that are wanted.
+fn preload(library: &Path) -> OsString {
+    let mut libraries = library.as_os_str().to_owned();
+    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        libraries.push(":");
+        libraries.push(others);
+    }
+    libraries
+}
+
+fn default_output(program: &OsStr) -> PathBuf {
+    let mut name = Path::new(program).file_name().unwrap_or(program).to_owned();
+    name.push(format!(".{}.mlyze", std::process::id()));
+    name.into()
+}
+
+/// Removes an older file: the library never writes over one.
+fn make_way(output: &Path) -> Result<()> {
+    match fs::remove_file(output) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::from(error).in_file(output)),
+        _ => Ok(()),
+    }
+}
+
+/// Completes the file of the program, and those of the processes that it started.
+fn complete(output: &Path) -> Result<()> {
+    let folder = output.parent().unwrap_or(Path::new("/"));
+    let stem = output.file_stem().unwrap_or_default().as_encoded_bytes();
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        path.extension() == output.extension() && name.starts_with(stem) && is_unfinished(path)
+    };
+    let entries = fs::read_dir(folder)?.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries.filter(is_ours).collect();
+    files.sort();
+    for file in &files {
+        match finish(file) {
+            Ok(()) => say_written(&file.display().to_string()),
+            Err(error) => note(&error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+/// The exit code of the program is passed on; one that a signal ended counts as shells count it.
+fn outcome(program: &OsStr, status: ExitStatus) -> Outcome {
+    if status.success() {
+        return Outcome::Fine;
+    }
+    note(&format!("{} ended with {status}", Path::new(program).display()));
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    Outcome::Exited(u8::try_from(code).unwrap_or(1))
+}
