@@ -84,9 +84,11 @@ pub fn reallocated(old: *mut u8, size: usize, resize: impl FnOnce() -> *mut u8) 
 }
 
 /// Starts a recording, in the place of another if there is one.
-pub(crate) fn start(options: Options) -> Result<()> {
-    let options = Options { output: std::path::absolute(&options.output)?, ..options };
-    enter(|_| {
+pub(crate) fn start(options: impl FnOnce() -> Result<Options>) -> Result<()> {
+    // Memory of the options is the recorder's own from the beginning to the end.
+    let started = enter(|_| {
+        let options = options()?;
+        let options = Options { output: std::path::absolute(&options.output)?, ..options };
         let mut guard = lock();
         *guard = State::On(Box::new(Tracer::new(options, false)?));
         // A process registers its handlers once.
@@ -97,18 +99,16 @@ pub(crate) fn start(options: Options) -> Result<()> {
         }
         IS_ACTIVE.store(true, Ordering::Relaxed);
         Ok(())
-    })
-    .unwrap_or(Ok(()))
+    });
+    started.unwrap_or(Ok(()))
 }
 
-/// Starts a recording as the environment asks; whether it runs.
-pub fn start_from_environment() -> bool {
-    let started = enter(|_| Options::from_environment()).and_then(|options| report(options.and_then(start)));
-    if started.is_some() {
+/// Starts a recording as the environment asks.
+pub fn start_from_environment() {
+    if report(start(Options::from_environment)).is_some() {
         // SAFETY: the handler lives as long as the code does.
         unsafe { libc::atexit(end) };
     }
-    started.is_some()
 }
 
 /// Records a moment.

@@ -18,7 +18,7 @@ pub fn start(options: Options) -> Result<Recording> {
     if options.output.is_file() {
         fs::remove_file(&options.output)?;
     }
-    hooks::start(options)?;
+    hooks::start(|| Ok(options))?;
     Ok(Recording(()))
 }
 
