@@ -134,9 +134,9 @@ impl Out {
         for (end, is_match) in &page.lines {
             let line = &page.text[start..*end];
             if *is_match {
-                self.put(line)?
+                self.put(line)?;
             } else {
-                self.put_other(line)?
+                self.put_other(line)?;
             }
             start = *end;
         }
