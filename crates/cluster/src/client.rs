@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::{self, Write},
+    net::TcpStream,
     path::{Path, PathBuf},
 };
 
@@ -14,6 +15,7 @@ use crate::{args, engine};
 pub(crate) fn run(arguments: &args::Query) -> Result<()> {
     let (sql, inputs) = arguments.words.split_last().ok_or_else(|| Error::usage("name inputs before the query"))?;
     let inputs: Vec<PathBuf> = inputs.iter().map(PathBuf::from).collect();
+    reach(&arguments.cluster)?;
     let session = Session::open(&inputs, &options(arguments))?;
     say_skipped(&session);
     if arguments.output == Path::new("-") {
@@ -22,6 +24,16 @@ pub(crate) fn run(arguments: &args::Query) -> Result<()> {
     }
     let mut file = File::create(&arguments.output).map_err(|error| Error::from(error).in_file(&arguments.output))?;
     answer(&session, sql, arguments.format, &mut file)
+}
+
+/// Fails with one sentence if nobody listens; the engine would say it in many.
+fn reach(cluster: &str) -> Result<()> {
+    let address = cluster.split_once("://").map_or(cluster, |(_, address)| address).trim_end_matches('/');
+    let failed = |error: io::Error| {
+        let text = format!("{cluster}: there is no scheduler: {error}");
+        Error::from(io::Error::new(error.kind(), text))
+    };
+    TcpStream::connect(address).map(drop).map_err(failed)
 }
 
 fn options(arguments: &args::Query) -> Options {

@@ -1,11 +1,9 @@
 //! How any process opens a trace and sees it where a session put it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use traceloom_core::{Error, Result};
-use traceloom_mapping::{Options, Trace, ingest};
-use traceloom_model::{Filter, TableSink, TableSource};
+use traceloom_mapping::Trace;
 use traceloom_passes::{Placement, Reason};
 
 use crate::location;
@@ -14,17 +12,17 @@ use crate::location;
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Recipe {
     /// Where its bytes are.
-    url: String,
+    pub(crate) url: String,
     /// What the user calls it.
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The id of its format.
-    format: String,
+    pub(crate) format: String,
     /// Whether evals of one place are added together.
-    is_merged: bool,
+    pub(crate) is_merged: bool,
     /// Its place on the axis.
-    shift_ns: i64,
-    is_by_counter: bool,
-    unix_origin_ns: Option<i64>,
+    pub(crate) shift_ns: i64,
+    pub(crate) is_by_counter: bool,
+    pub(crate) unix_origin_ns: Option<i64>,
 }
 
 impl Recipe {
@@ -38,41 +36,6 @@ impl Recipe {
             shift_ns: placement.shift_ns,
             is_by_counter: matches!(placement.reason, Reason::Counter { .. }),
             unix_origin_ns: placement.unix_origin_ns,
-        })
-    }
-
-    fn placement(&self) -> Placement {
-        // The number of the other trace is for people, who were told already.
-        let reason = if self.is_by_counter { Reason::Counter { with: 0 } } else { Reason::default() };
-        Placement { shift_ns: self.shift_ns, reason, unix_origin_ns: self.unix_origin_ns }
-    }
-}
-
-/// A trace that is opened each time it is read, by the process that reads it.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) recipe: Recipe,
-    pub(crate) trace_id: u64,
-}
-
-impl Prepared {
-    fn open(&self, options: &Options) -> Result<Trace> {
-        let Recipe { url, path, format, .. } = &self.recipe;
-        let mut trace = location::trace(Path::new(url), Some(format), options)?;
-        if trace.id != self.trace_id {
-            return Err(Error::unrecognized("has changed since the query started").in_file(url));
-        }
-        trace.path.clone_from(path);
-        Ok(trace)
-    }
-}
-
-impl TableSource for Prepared {
-    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-        let options = Options { merge_evals: self.recipe.is_merged, ..Options::default() };
-        let trace = self.open(&options)?;
-        self.recipe.placement().pour(filter, sink, |filter, sink| {
-            ingest(&trace, &Options { filter: filter.clone(), ..options.clone() }, sink)
         })
     }
 }

@@ -69,20 +69,8 @@ pub(crate) enum Spread {
     /// As many as the engine has processors: each part at work holds its parser.
     Processors,
     /// One for each trace: partitions are tasks of many machines.
-    #[cfg_attr(not(feature = "codec"), expect(dead_code))]
+    #[cfg(feature = "codec")]
     Tasks,
-}
-
-/// Tasks of one scan; beyond that a task reads several traces, because each costs the scheduler memory and messages.
-const MAX_TASKS: usize = 1024;
-
-impl Spread {
-    fn partitions(self, parts: usize, processors: usize) -> usize {
-        match self {
-            Self::Processors => parts.clamp(1, processors.max(1)),
-            Self::Tasks => parts.clamp(1, MAX_TASKS),
-        }
-    }
 }
 
 /// What `async_trait` makes of a method; written out, because the proof that such a future may cross threads takes the
@@ -146,14 +134,20 @@ impl TraceTable {
         }
         let projection = projection.cloned().unwrap_or_else(|| (0..self.table.columns().len()).collect());
         let parts: Vec<_> = self.parts.iter().filter(|part| bounds.takes_trace(part.trace_id)).cloned().collect();
-        let partitions = self.spread.partitions(parts.len(), processors);
         let request = Request::new(self.table, projection, bounds, limit)?;
-        Ok(Arc::new(TraceExec::new(parts, request, partitions)))
+        match self.spread {
+            Spread::Processors => {
+                let partitions = parts.len().clamp(1, processors.max(1));
+                Ok(Arc::new(TraceExec::new(parts, request, partitions)))
+            }
+            #[cfg(feature = "codec")]
+            Spread::Tasks => Ok(Arc::new(crate::codec::TasksExec::of(&parts, request)?)),
+        }
     }
 }
 
 /// What a scan is asked for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) table: Table,
     pub(crate) projection: Vec<usize>,
@@ -169,10 +163,40 @@ impl Request {
         Ok(Self { table, projection, bounds, limit, schema })
     }
 
+    /// Its columns.
+    #[cfg(feature = "codec")]
+    pub(crate) fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// A guess is enough: it decides which side of a join is held in memory.
+    pub(crate) fn rows(&self, parts: &[Arc<Part>]) -> Precision<usize> {
+        let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
+        match self.table {
+            Table::Traces => Precision::Inexact(parts.len()),
+            Table::Attributes | Table::Processes | Table::Threads | Table::Files | Table::Resources => {
+                Precision::Inexact(20 * parts.len())
+            }
+            Table::Definitions | Table::Frames | Table::Stacks | Table::Findings => {
+                Precision::Inexact(bytes as usize / 1000)
+            }
+            _ => Precision::Inexact(bytes as usize / 40),
+        }
+    }
+
     /// The columns that a source has to make.
     fn columns(&self) -> Columns {
         // Rows are counted if no column is asked for, and one is needed to have rows at all.
         Columns::of(if self.projection.is_empty() { &[0] } else { &self.projection })
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bounds, limit, schema, .. } = self;
+        let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        write!(f, "columns=[{}]{bounds}", columns.join(", "))?;
+        limit.map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
     }
 }
 
@@ -204,30 +228,11 @@ impl TraceExec {
         let partitions = self.properties.partitioning.partition_count();
         self.parts.iter().skip(partition).step_by(partitions).cloned().collect()
     }
-
-    /// A guess is enough: it decides which side of a join is held in memory.
-    fn rows(&self, parts: &[Arc<Part>]) -> Precision<usize> {
-        let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
-        match self.request.table {
-            Table::Traces => Precision::Inexact(parts.len()),
-            Table::Attributes | Table::Processes | Table::Threads | Table::Files | Table::Resources => {
-                Precision::Inexact(20 * parts.len())
-            }
-            Table::Definitions | Table::Frames | Table::Stacks | Table::Findings => {
-                Precision::Inexact(bytes as usize / 1000)
-            }
-            _ => Precision::Inexact(bytes as usize / 40),
-        }
-    }
 }
 
 impl DisplayAs for TraceExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Request { table, bounds, limit, schema, .. } = self.request.as_ref();
-        let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        write!(f, "TraceExec: {}, traces={}, columns=[{}]", table.name(), self.parts.len(), columns.join(", "))?;
-        write!(f, "{bounds}")?;
-        limit.map_or(Ok(()), |limit| write!(f, ", limit={limit}"))
+        write!(f, "TraceExec: {}, traces={}, {}", self.request.table.name(), self.parts.len(), self.request)
     }
 }
 
@@ -270,8 +275,8 @@ impl ExecutionPlan for TraceExec {
     fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
         let mut statistics = Statistics::new_unknown(&self.request.schema);
         statistics.num_rows = match partition {
-            Some(partition) => self.rows(&self.share(partition)),
-            None => self.rows(&self.parts),
+            Some(partition) => self.request.rows(&self.share(partition)),
+            None => self.request.rows(&self.parts),
         };
         Ok(Arc::new(statistics))
     }

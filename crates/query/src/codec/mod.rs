@@ -5,6 +5,8 @@
 //! there is no code for them here.
 
 mod functions;
+mod prepared;
+mod tasks;
 mod wire;
 
 use std::sync::Arc;
@@ -25,6 +27,7 @@ use datafusion_proto::{
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::functions::travelling_functions;
+pub(crate) use self::tasks::TasksExec;
 
 /// Our tables and functions in logical plans.
 #[derive(Debug)]

@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use traceloom_core::TimeRange;
 use traceloom_model::{Filter, Table};
 
+use super::{prepared::Prepared, tasks::TasksExec};
 use crate::{
     bounds::Bounds,
     functions::{AnyLookup, LookupExec, LookupTable},
-    recipe::{Prepared, Recipe},
-    scan::{Part, Request, Spread, TraceExec, TraceTable},
+    recipe::Recipe,
+    scan::{Part, Request, Spread, TraceTable},
     stored,
 };
 
@@ -79,13 +80,13 @@ impl Traces {
 
 /// [`Part`].
 #[derive(Deserialize, Serialize)]
-struct Described {
+pub(super) struct Described {
     trace_id: u64,
     bytes: u64,
     recipe: Recipe,
 }
 
-fn described(parts: &[Arc<Part>]) -> Result<Vec<Described>> {
+pub(super) fn described(parts: &[Arc<Part>]) -> Result<Vec<Described>> {
     let described = |part: &Arc<Part>| {
         let recipe = part.recipe.clone();
         let recipe = recipe.ok_or_else(|| plan_datafusion_err!("standard input cannot be read by other machines"))?;
@@ -94,7 +95,7 @@ fn described(parts: &[Arc<Part>]) -> Result<Vec<Described>> {
     parts.iter().map(described).collect()
 }
 
-fn parts(described: Vec<Described>) -> Vec<Arc<Part>> {
+pub(super) fn parts(described: Vec<Described>) -> Vec<Arc<Part>> {
     let part = |Described { trace_id, bytes, recipe }| {
         let source = Arc::new(Prepared { recipe: recipe.clone(), trace_id });
         Arc::new(Part { source, trace_id, bytes, recipe: Some(recipe), came_by_plan: true })
@@ -114,18 +115,16 @@ pub(super) enum AnyExec {
     Lookup { lookup: AnyLookup, columns: Vec<String> },
 }
 
-/// [`TraceExec`].
+/// [`TasksExec`].
 #[derive(Deserialize, Serialize)]
 pub(super) struct Scan {
     table: String,
-    parts: Vec<Described>,
     columns: Vec<usize>,
     from_ns: Option<i64>,
     to_ns: Option<i64>,
     threads: Option<Vec<i64>>,
     traces: Option<Vec<u64>>,
     limit: Option<usize>,
-    partitions: usize,
 }
 
 impl AnyExec {
@@ -135,19 +134,17 @@ impl AnyExec {
             let columns = schema.fields().iter().map(|field| field.name().clone()).collect();
             return Ok(Some(Self::Lookup { lookup: lookup.clone(), columns }));
         }
-        let Some(scan) = plan.downcast_ref::<TraceExec>() else { return Ok(None) };
-        let Request { table, projection, bounds, limit, .. } = scan.request.as_ref();
+        let Some(scan) = plan.downcast_ref::<TasksExec>() else { return Ok(None) };
+        let Request { table, projection, bounds, limit, .. } = &scan.request;
         let Bounds { filter: Filter { range, threads }, traces } = bounds.clone();
         Ok(Some(Self::Scan(Scan {
             table: table.name().to_owned(),
-            parts: described(&scan.parts)?,
             columns: projection.clone(),
             from_ns: range.from_ns(),
             to_ns: range.to_ns(),
             threads,
             traces,
             limit: *limit,
-            partitions: scan.properties().output_partitioning().partition_count(),
         })))
     }
 
@@ -159,21 +156,20 @@ impl AnyExec {
                 let schema = Arc::new(schema.project(&columns)?);
                 Ok(Arc::new(LookupExec::new(Arc::clone(keys), Arc::clone(rows), lookup, schema)))
             }
-            (Self::Scan(scan), []) => Ok(Arc::new(scan.exec()?)),
+            (Self::Scan(scan), [tasks]) => Ok(Arc::new(TasksExec::new(Arc::clone(tasks), scan.request()?))),
             _ => internal_err!("an operator arrived with the wrong number of inputs"),
         }
     }
 }
 
 impl Scan {
-    fn exec(self) -> Result<TraceExec> {
+    fn request(self) -> Result<Request> {
         let table = by_name(&self.table)?;
         let filter = Filter { range: TimeRange::new(self.from_ns, self.to_ns), threads: self.threads };
         let bounds = Bounds { filter, traces: self.traces };
         if let Some(wrong) = self.columns.iter().find(|column| **column >= table.columns().len()) {
             return internal_err!("{} has no column {wrong}", table.name());
         }
-        let request = Request::new(table, self.columns, bounds, self.limit)?;
-        Ok(TraceExec::new(parts(self.parts), request, self.partitions.max(1)))
+        Request::new(table, self.columns, bounds, self.limit)
     }
 }

@@ -1,0 +1,146 @@
+//! A scan in tasks: the descriptions of traces are rows, and each partition of them is a task.
+//!
+//! Engines that spread a plan over machines cut its leaves by partition, and know only their own leaves. So the leaf is
+//! one of theirs, and this operator turns the descriptions that it gives into the rows of the traces.
+
+use std::{fmt, sync::Arc};
+
+use arrow_array::{RecordBatch, StringArray, cast::AsArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use datafusion::{
+    common::{
+        DataFusionError, Result, Statistics, internal_datafusion_err, internal_err, stats::Precision,
+        tree_node::TreeNodeRecursion,
+    },
+    datasource::memory::MemorySourceConfig,
+    execution::{SendableRecordBatchStream, TaskContext},
+    physical_expr::{EquivalenceProperties, PhysicalExpr},
+    physical_plan::{
+        DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+        execution_plan::{Boundedness, EmissionType},
+        stream::RecordBatchStreamAdapter,
+    },
+};
+use futures::TryStreamExt;
+
+use super::wire::{Described, described, parts};
+use crate::scan::{Part, Request, TraceExec};
+
+/// Tasks of one scan; beyond that a task reads several traces, because each costs the scheduler memory and messages.
+const MAX_TASKS: usize = 1024;
+
+/// The operator.
+#[derive(Debug)]
+pub(crate) struct TasksExec {
+    input: Arc<dyn ExecutionPlan>,
+    pub(super) request: Request,
+    /// A guess, for the planner.
+    rows: Precision<usize>,
+    properties: Arc<PlanProperties>,
+}
+
+impl TasksExec {
+    /// One task for each trace.
+    pub(crate) fn of(traces: &[Arc<Part>], request: Request) -> Result<Self> {
+        let tasks = traces.len().clamp(1, MAX_TASKS);
+        let batch = |task: usize| -> Result<Vec<RecordBatch>> {
+            let mine: Vec<_> = traces.iter().skip(task).step_by(tasks).cloned().collect();
+            let mut texts = Vec::with_capacity(mine.len());
+            for trace in described(&mine)? {
+                texts.push(serde_json::to_string(&trace).map_err(|error| DataFusionError::External(error.into()))?);
+            }
+            Ok(vec![RecordBatch::try_new(schema(), vec![Arc::new(StringArray::from(texts))])?])
+        };
+        let batches = (0..tasks).map(batch).collect::<Result<Vec<_>>>()?;
+        let input = MemorySourceConfig::try_new_exec(&batches, schema(), None)?;
+        let rows = request.rows(traces);
+        Ok(Self { rows, ..Self::new(input, request) })
+    }
+
+    /// With the descriptions that this input gives.
+    pub(super) fn new(input: Arc<dyn ExecutionPlan>, request: Request) -> Self {
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(request.schema()),
+            Partitioning::UnknownPartitioning(input.properties().output_partitioning().partition_count()),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        Self { input, request, rows: Precision::Absent, properties: Arc::new(properties) }
+    }
+}
+
+fn schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new("trace", DataType::Utf8, false)]))
+}
+
+/// The traces that rows describe.
+fn traces(rows: &RecordBatch) -> Result<Vec<Arc<Part>>> {
+    let read = |text: Option<&str>| -> Result<Described> {
+        let text = text.ok_or_else(|| internal_datafusion_err!("a trace without a description arrived"))?;
+        serde_json::from_str(text).map_err(|error| DataFusionError::External(error.into()))
+    };
+    let Some(texts) = rows.columns().first().and_then(|column| column.as_string_opt::<i32>()) else {
+        return internal_err!("descriptions of traces are texts");
+    };
+    texts.iter().map(read).collect::<Result<Vec<_>>>().map(parts)
+}
+
+impl DisplayAs for TasksExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TasksExec: {}, {}", self.request.table.name(), self.request)
+    }
+}
+
+impl ExecutionPlan for TasksExec {
+    fn name(&self) -> &str {
+        "TasksExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    /// A few texts are not worth a shuffle.
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 1]>::try_from(children) {
+            Ok([input]) => Ok(Arc::new(Self { rows: self.rows, ..Self::new(input, self.request.clone()) })),
+            Err(_) => internal_err!("a scan in tasks has one input"),
+        }
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let descriptions = self.input.execute(partition, Arc::clone(&context))?;
+        let request = self.request.clone();
+        let rows = futures::stream::once(async move {
+            let mut all = Vec::new();
+            for batch in descriptions.try_collect::<Vec<_>>().await? {
+                all.extend(traces(&batch)?);
+            }
+            TraceExec::new(all, request, 1).execute(0, context)
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), rows.try_flatten())))
+    }
+
+    fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
+        let mut statistics = Statistics::new_unknown(&self.request.schema());
+        if partition.is_none() {
+            statistics.num_rows = self.rows;
+        }
+        Ok(Arc::new(statistics))
+    }
+}
