@@ -9,13 +9,16 @@ use crate::{
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "test",
-    arguments: "",
+    arguments: "[--cluster]",
     help: "\
 Runs all the tests, installing what they need.
 
 Needs a Rust toolchain. Whatever else a step needs is installed with apt-get where this runs as
 root; otherwise the step is skipped and named, with the reason. With CI=true a skip is a failure.
-cargo-nextest is used where it is installed. The first step that fails ends the run.",
+cargo-nextest is used where it is installed. The first step that fails ends the run.
+
+With --cluster, only the tests of traceloom-cluster run, in target/cluster: they build Ballista, which
+takes a quarter of an hour the first time. They start a scheduler and executors on this machine.",
     run,
 };
 
@@ -33,8 +36,11 @@ static STEPS: &[Step] = &[
 ];
 
 fn run(arguments: &[String]) -> Outcome {
+    if arguments == ["--cluster"] {
+        return run_step(&Step { name: "cluster-tests", run: cluster_tests });
+    }
     if let Some(argument) = arguments.first() {
-        return Err(format!("test takes no arguments, not {argument}; for one crate: cargo test -p CRATE"));
+        return Err(format!("test takes --cluster alone, not {argument}; for one crate: cargo test -p CRATE"));
     }
     let mut skipped = Vec::new();
     for step in STEPS {
@@ -70,6 +76,12 @@ fn rust_tests() -> Outcome {
         return run_command(cargo(&["nextest", "run"]).args(workspace()));
     }
     run_command(cargo(&["test", "--lib", "--bins", "--tests", "--examples"]).args(workspace()))
+}
+
+/// In the dev profile, so that the program and its tests share one build of Ballista.
+fn cluster_tests() -> Outcome {
+    let mut command = cargo(&["test", "--locked", "--profile", "dev", "--package", "traceloom-cluster"]);
+    run_command(command.arg("--target-dir").arg(target_folder().join("cluster")))
 }
 
 /// Every interleaving of the recorder's ring, and random schedules of what surrounds it. Each needs a build of its own.
