@@ -17,4 +17,5 @@ pub mod places;
 pub mod stats;
 pub mod summary;
 mod threads;
+pub mod trend;
 pub mod units;

@@ -66,7 +66,7 @@ pub use crate::{
     pass::{Pass, Rest},
     points::{COUNTERS, CounterRows, EVENTS, EventRows, Found, LOGS, LogRows, Point, PointSink},
     pour::{pour, span_is_taken},
-    quantile::{Budget, Samples, Sums, float_key, quantile},
+    quantile::{Budget, Samples, Sums, coarse_middle, float_key, quantile},
     repeats::Repeats,
     roster::{Process, Roster, Thread, ThreadIndex, Trace},
     row_filter::RowFilter,

@@ -89,6 +89,16 @@ fn log_range(bucket: u32) -> (u64, u64) {
     (u64::from(bucket - (shift << BITS)) << shift, 1 << shift)
 }
 
+/// Buckets of [`coarse_middle`] to each doubling, as a power of two.
+const COARSE_BITS: u32 = 6;
+
+/// A number that stands for all numbers within 0.8 % of it, for histograms that are kept; below 128 it is the number itself.
+pub fn coarse_middle(value: u64) -> u64 {
+    let shift = (63 - COARSE_BITS).saturating_sub(value.leading_zeros());
+    let low = value >> shift << shift;
+    low + ((1 << shift) - 1) / 2
+}
+
 /// The samples of one group.
 #[derive(Debug, Default)]
 pub struct Samples {
@@ -433,6 +443,16 @@ mod tests {
         let mut all = Samples::default();
         samples.into_iter().for_each(|sample| all.push(sample, &mut budget));
         all
+    }
+
+    #[test]
+    fn a_coarse_number_is_near_and_stands_for_itself() {
+        for value in scattered(10_000).into_iter().chain([0, 127, 128, u64::MAX]) {
+            let middle = coarse_middle(value);
+            assert!(middle.abs_diff(value) as f64 <= value as f64 * 0.008, "{value} became {middle}");
+            assert_eq!(coarse_middle(middle), middle);
+        }
+        assert_eq!((coarse_middle(127), coarse_middle(128), coarse_middle(129)), (127, 128, 128));
     }
 
     /// Numbers that are not in order and reach over many magnitudes.

@@ -4,16 +4,14 @@ use arrow_array::RecordBatch;
 use hashbrown::HashMap;
 use traceloom_core::Result;
 use traceloom_model::{Columns, Flow, LineLevel, Table, TableSink, select};
-use traceloom_passes::{Budget, Interner, NO_NUMBER, Translation, Words, number_of};
+use traceloom_passes::{Interner, NO_NUMBER, Translation, Words, number_of};
 
-use super::report::Kind;
-use crate::{
-    group::{Group, mean, whole},
-    stats::Groups,
+use super::{
+    names::{Calls, Names, Spans},
+    report::Kind,
 };
+use crate::group::{Group, mean, whole};
 
-select! { struct Spans of spans { dur_ns, self_ns, name } }
-select! { struct Calls of calls { callee, count, incl_ns, excl_ns } }
 select! { struct Lines of line_times { file, line, level, calls, incl_ns, excl_ns } }
 select! { struct Allocations of allocations { size_bytes, stack_id } }
 select! { struct Frames of frames { id, function } }
@@ -42,13 +40,13 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    fn add(&mut self, calls: u64, total: u64, own: u64) {
+    pub(super) fn add(&mut self, calls: u64, total: u64, own: u64) {
         self.calls = self.calls.saturating_add(calls);
         self.total = self.total.saturating_add(total);
         self.own = self.own.saturating_add(own);
     }
 
-    fn of(group: &Group) -> Self {
+    pub(super) fn of(group: &Group) -> Self {
         let (sums, quantiles) = group.samples.summary([0.5, 0.95, 0.99]);
         Self {
             calls: sums.count,
@@ -73,11 +71,9 @@ fn deviation(group: &Group, mean: f64) -> Option<f64> {
 #[derive(Debug)]
 pub(super) struct Run<'n> {
     names: &'n mut Interner,
-    columns: [Translation; 4],
+    columns: [Translation; 2],
     levels: Words<LineLevel>,
-    groups: Groups,
-    budget: Budget,
-    calls: HashMap<u32, Figures>,
+    of_names: Names,
     lines: HashMap<(u32, u32), Figures>,
     /// Allocations by stack.
     memory: HashMap<Option<i64>, (u64, u64)>,
@@ -91,9 +87,7 @@ impl<'n> Run<'n> {
             names,
             columns: Default::default(),
             levels: Words::default(),
-            groups: Groups::new(groups),
-            budget: Budget::new(sample_bytes),
-            calls: HashMap::new(),
+            of_names: Names::new(groups, sample_bytes),
             lines: HashMap::new(),
             memory: HashMap::new(),
             frame_of_stack: HashMap::new(),
@@ -104,15 +98,9 @@ impl<'n> Run<'n> {
     /// The figures by key; samples are gone afterwards.
     pub(super) fn finish(mut self) -> HashMap<Key, Figures> {
         let mut all = HashMap::new();
-        let of_name = |name| Key { kind: Kind::Name, name, line: NO_NUMBER };
-        let groups = std::mem::replace(&mut self.groups, Groups::new(0));
-        for (key, group) in groups.into_filled().filter(|(_, group)| !group.samples.is_empty()) {
-            all.insert(of_name(key.name), Figures::of(&group));
-        }
-        // Sums say the same again where the calls themselves are there.
-        if all.is_empty() {
-            all.extend(self.calls.drain().map(|(name, figures)| (of_name(name), figures)));
-        }
+        std::mem::take(&mut self.of_names).finish(|name, figures, _| {
+            all.insert(Key { kind: Kind::Name, name, line: NO_NUMBER }, figures);
+        });
         let lines = self.lines.drain();
         all.extend(lines.map(|((name, line), figures)| (Key { kind: Kind::Line, name, line }, figures)));
         self.allocated(&mut all);
@@ -128,31 +116,8 @@ impl<'n> Run<'n> {
         }
     }
 
-    fn spans(&mut self, view: &Spans<'_>) {
-        let numbers = self.columns[0].of(view.name.values(), self.names);
-        if let Some((durs, owns)) = view.dur_ns.dense().zip(view.self_ns.dense()) {
-            for (key, (dur_ns, self_ns)) in view.name.keys().iter().zip(durs.iter().zip(owns)) {
-                let group = self.groups.of_name(numbers[*key as usize]);
-                group.add_closed(whole(*dur_ns), whole(*self_ns), &mut self.budget);
-            }
-            return;
-        }
-        for (row, key) in view.name.keys().iter().enumerate() {
-            let group = self.groups.of_name(numbers[*key as usize]);
-            group.add(view.dur_ns.get(row), view.self_ns.get(row), &mut self.budget);
-        }
-    }
-
-    fn sums(&mut self, view: &Calls<'_>) {
-        let numbers = self.columns[1].of(view.callee.values(), self.names);
-        for (row, key) in view.callee.keys().iter().enumerate() {
-            let figures = self.calls.entry(numbers[*key as usize]).or_default();
-            figures.add(view.count.get(row), whole(view.incl_ns.get(row)), whole(view.excl_ns.get(row)));
-        }
-    }
-
     fn lines(&mut self, view: &Lines<'_>) {
-        let numbers = self.columns[2].of(view.file.values(), self.names);
+        let numbers = self.columns[0].of(view.file.values(), self.names);
         let levels = self.levels.of(view.level.values(), LineLevel::of);
         for (row, key) in view.file.keys().iter().enumerate() {
             if levels[view.level.keys()[row] as usize] != Some(LineLevel::Line) {
@@ -173,7 +138,7 @@ impl<'n> Run<'n> {
     }
 
     fn frames(&mut self, view: &Frames<'_>) {
-        let numbers = self.columns[3].of(view.function.values(), self.names);
+        let numbers = self.columns[1].of(view.function.values(), self.names);
         for (row, key) in view.function.keys().iter().enumerate() {
             self.function_of_frame.insert(view.id.get(row), number_of(numbers, Some(*key)));
         }
@@ -199,8 +164,8 @@ impl TableSink for Run<'_> {
 
     fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
         match table {
-            Table::Spans => self.spans(&Spans::of(&batch)?),
-            Table::Calls => self.sums(&Calls::of(&batch)?),
+            Table::Spans => self.of_names.spans(&Spans::of(&batch)?, self.names),
+            Table::Calls => self.of_names.sums(&Calls::of(&batch)?, self.names),
             Table::LineTimes => self.lines(&Lines::of(&batch)?),
             Table::Allocations => self.allocations(&Allocations::of(&batch)?),
             Table::Frames => self.frames(&Frames::of(&batch)?),

@@ -3,15 +3,22 @@
 mod collect;
 mod compare;
 mod json;
+mod names;
 mod report;
-mod student;
+pub(crate) mod student;
 
 use traceloom_core::Result;
 use traceloom_model::{Filter, TableSource};
-use traceloom_passes::Interner;
+use traceloom_passes::{Interner, NO_NUMBER};
 
-pub use self::report::{Kind, Noise, Report, Row, Side, Verdict};
-use self::{collect::Run, compare::Sets};
+use self::{
+    collect::{Key, Run},
+    compare::Sets,
+};
+pub use self::{
+    names::{NameFigures, NameSink},
+    report::{Kind, Noise, Report, Row, Side, Verdict},
+};
 
 /// How to compare.
 #[derive(Clone, Debug)]
@@ -74,4 +81,13 @@ pub fn of_traces<S: TableSource>(before: &[S], after: &[S], options: &Options) -
         }
     }
     Ok(compare::compare(&sets, &names, options))
+}
+
+/// Compares two sets of runs whose names are known already, each run once.
+pub fn of_figures(runs: [Vec<Vec<NameFigures>>; 2], options: &Options) -> Report {
+    let mut names = Interner::default();
+    let mut key = |name: &str| Key { kind: Kind::Name, name: names.number(name), line: NO_NUMBER };
+    let mut of_run = |run: Vec<NameFigures>| run.iter().map(|one| (key(&one.name), one.figures())).collect();
+    let sets: Sets = runs.map(|runs| runs.into_iter().map(&mut of_run).collect());
+    compare::compare(&sets, &names, options)
 }

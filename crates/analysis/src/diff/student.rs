@@ -2,43 +2,94 @@
 
 /// What the test says about two sets of measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Welch {
+pub(crate) struct Welch {
     /// How likely a difference at least this large is, where there is none in truth.
-    pub(super) p: f64,
+    pub(crate) p: f64,
     /// Half of the interval that holds the true difference in 95 of 100 cases.
-    pub(super) margin: f64,
+    pub(crate) margin: f64,
     /// The difference in standard deviations, corrected for few runs (Hedges' g).
-    pub(super) effect: Option<f64>,
+    pub(crate) effect: Option<f64>,
 }
 
 /// Compares sets of at least two measurements each.
-pub(super) fn welch(before: &[f64], after: &[f64]) -> Option<Welch> {
-    if before.len() < 2 || after.len() < 2 {
-        return None;
-    }
-    let ((mean_a, var_a), (mean_b, var_b)) = (moments(before), moments(after));
-    let (count_a, count_b) = (before.len() as f64, after.len() as f64);
-    let (part_a, part_b) = (var_a / count_a, var_b / count_b);
-    let error = (part_a + part_b).sqrt();
-    let difference = mean_b - mean_a;
-    if error == 0.0 {
-        let p = if difference == 0.0 { 1.0 } else { 0.0 };
-        return Some(Welch { p, margin: 0.0, effect: None });
-    }
-    let freedom = (part_a + part_b).powi(2) / (part_a.powi(2) / (count_a - 1.0) + part_b.powi(2) / (count_b - 1.0));
-    let p = two_sided(difference / error, freedom);
-    let pooled = (((count_a - 1.0) * var_a + (count_b - 1.0) * var_b) / (count_a + count_b - 2.0)).sqrt();
-    let correction = 1.0 - 3.0 / (4.0 * (count_a + count_b) - 9.0);
-    let effect = Some(difference / pooled * correction).filter(|effect| effect.is_finite());
-    Some(Welch { p, margin: critical(0.05, freedom) * error, effect })
+pub(crate) fn welch(before: &[f64], after: &[f64]) -> Option<Welch> {
+    Moments::of(before).welch(Moments::of(after))
 }
 
 /// Mean and variance of a sample.
 pub(super) fn moments(values: &[f64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, if values.len() < 2 { 0.0 } else { squares / (count - 1.0) })
+    let moments = Moments::of(values);
+    (moments.mean, moments.variance())
+}
+
+/// What the test needs to know of a sample; samples can be added without a look at their values.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Moments {
+    pub(crate) count: f64,
+    pub(crate) mean: f64,
+    /// Squares of the distances from the mean, added up.
+    squares: f64,
+}
+
+impl Moments {
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        Self { count, mean, squares: values.iter().map(|value| (value - mean).powi(2)).sum() }
+    }
+
+    /// Both samples as one.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let count = self.count + other.count;
+        if self.count == 0.0 || other.count == 0.0 {
+            return if self.count == 0.0 { other } else { self };
+        }
+        let distance = other.mean - self.mean;
+        Self {
+            count,
+            mean: self.mean + distance * other.count / count,
+            squares: self.squares + other.squares + distance.powi(2) * self.count * other.count / count,
+        }
+    }
+
+    fn variance(self) -> f64 {
+        if self.count < 2.0 { 0.0 } else { self.squares / (self.count - 1.0) }
+    }
+
+    /// Half of the interval that holds the true mean in 95 of 100 cases.
+    pub(crate) fn margin(self) -> Option<f64> {
+        (self.count >= 2.0).then(|| critical(0.05, self.count - 1.0) * (self.variance() / self.count).sqrt())
+    }
+
+    /// How likely such a difference is by chance, by the stricter of two tests: Welch's takes a few measurements that happen to
+    /// be alike for sure, Student's does not.
+    pub(crate) fn chance(self, after: Self) -> Option<f64> {
+        let welch = self.welch(after)?.p;
+        let freedom = self.count + after.count - 2.0;
+        let error = ((self.squares + after.squares) / freedom * (1.0 / self.count + 1.0 / after.count)).sqrt();
+        Some(if error == 0.0 { welch } else { welch.max(two_sided((after.mean - self.mean) / error, freedom)) })
+    }
+
+    /// Compares two samples of at least two measurements each.
+    pub(crate) fn welch(self, after: Self) -> Option<Welch> {
+        if self.count < 2.0 || after.count < 2.0 {
+            return None;
+        }
+        let (var_a, var_b, count_a, count_b) = (self.variance(), after.variance(), self.count, after.count);
+        let (part_a, part_b) = (var_a / count_a, var_b / count_b);
+        let error = (part_a + part_b).sqrt();
+        let difference = after.mean - self.mean;
+        if error == 0.0 {
+            let p = if difference == 0.0 { 1.0 } else { 0.0 };
+            return Some(Welch { p, margin: 0.0, effect: None });
+        }
+        let freedom = (part_a + part_b).powi(2) / (part_a.powi(2) / (count_a - 1.0) + part_b.powi(2) / (count_b - 1.0));
+        let p = two_sided(difference / error, freedom);
+        let pooled = (((count_a - 1.0) * var_a + (count_b - 1.0) * var_b) / (count_a + count_b - 2.0)).sqrt();
+        let correction = 1.0 - 3.0 / (4.0 * (count_a + count_b) - 9.0);
+        let effect = Some(difference / pooled * correction).filter(|effect| effect.is_finite());
+        Some(Welch { p, margin: critical(0.05, freedom) * error, effect })
+    }
 }
 
 /// Probability that Student's t is at least this far from 0.
@@ -107,7 +158,7 @@ fn ln_gamma(x: f64) -> f64 {
 }
 
 /// Holds the share of false alarms down where many names are judged (Benjamini and Hochberg).
-pub(super) fn adjust(ps: &mut [&mut f64]) {
+pub(crate) fn adjust(ps: &mut [&mut f64]) {
     ps.sort_by(|one, other| one.total_cmp(other));
     let count = ps.len() as f64;
     let mut least = 1.0_f64;

@@ -1,0 +1,181 @@
+//! `trend`: how a figure changes from point to point of a history, and where it changed for good.
+//!
+//! A point is all runs of one day and build. A history is cut in two where Welch's test tells its sides apart best, and each
+//! side again, until nothing stands out: the tests of one history count together, and so do all histories.
+
+use crate::diff::student::{Moments, adjust};
+
+/// When a difference counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Smaller changes do not count, such as 0.05 for 5 %.
+    pub least_change: f64,
+    /// How likely a difference by chance may be to count as one.
+    pub alpha: f64,
+    /// Runs that each side of a change needs.
+    pub least_runs: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { least_change: 0.05, alpha: 0.01, least_runs: 3 }
+    }
+}
+
+/// A lasting change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The first point after it.
+    pub at: usize,
+    /// Mean of the runs since the change before, or since the start.
+    pub before: f64,
+    /// Mean of the runs until the next change, or until the end.
+    pub after: f64,
+    /// The difference as a part of what it was.
+    pub change: f64,
+    /// The true change is within this of the one shown, in 95 of 100 cases.
+    pub margin: f64,
+    /// How likely such a difference is by chance, corrected for the number of points.
+    pub p: f64,
+}
+
+/// Mean of some runs, and half of the interval that holds the true mean in 95 of 100 cases; none with a single run.
+pub fn band(values: &[f64]) -> Option<(f64, Option<f64>)> {
+    let moments = Moments::of(values);
+    (!values.is_empty()).then(|| (moments.mean, moments.margin()))
+}
+
+/// The changes of each history: a list of points, each with the figures of its runs.
+pub fn changes(histories: &[Vec<Vec<f64>>], options: &Options) -> Vec<Vec<Change>> {
+    let histories: Vec<Vec<Moments>> =
+        histories.iter().map(|points| points.iter().map(|runs| Moments::of(runs)).collect()).collect();
+    let mut firsts: Vec<Option<f64>> =
+        histories.iter().map(|points| best_cut(points, options).map(|cut| cut.p)).collect();
+    adjust(&mut firsts.iter_mut().flatten().collect::<Vec<_>>());
+    let stands_out = |p: &Option<f64>| p.is_some_and(|p| p < options.alpha);
+    let found = histories.iter().zip(&firsts);
+    found.map(|(points, p)| if stands_out(p) { of_history(points, options) } else { Vec::new() }).collect()
+}
+
+fn of_history(points: &[Moments], options: &Options) -> Vec<Change> {
+    let mut cuts = Vec::new();
+    cut(points, 0, options, &mut cuts);
+    cuts.sort_by_key(|cut| cut.at);
+    let edges: Vec<usize> = [0].into_iter().chain(cuts.iter().map(|cut| cut.at)).chain([points.len()]).collect();
+    let side = |number: usize| sum(points.get(edges[number]..edges[number + 1]).unwrap_or_default());
+    let change = |(number, cut): (usize, &Cut)| {
+        let (before, after) = (side(number), side(number + 1));
+        let test = before.welch(after)?;
+        let change = (after.mean - before.mean) / before.mean;
+        let is_large = change.is_finite() && change.abs() >= options.least_change;
+        let margin = test.margin / before.mean.abs();
+        is_large.then_some(Change { at: cut.at, before: before.mean, after: after.mean, change, margin, p: cut.p })
+    };
+    cuts.iter().enumerate().filter_map(change).collect()
+}
+
+/// Where a history falls apart.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    at: usize,
+    p: f64,
+}
+
+fn cut(points: &[Moments], offset: usize, options: &Options, cuts: &mut Vec<Cut>) {
+    let Some(best) = best_cut(points, options).filter(|best| best.p < options.alpha) else { return };
+    let (before, after) = points.split_at(best.at);
+    cuts.push(Cut { at: offset + best.at, p: best.p });
+    cut(before, offset, options, cuts);
+    cut(after, offset + best.at, options, cuts);
+}
+
+/// The cut whose sides differ most surely, with a probability that counts every cut that was tried.
+fn best_cut(points: &[Moments], options: &Options) -> Option<Cut> {
+    let mut after: Vec<Moments> = points.iter().rev().scan(Moments::default(), running).collect();
+    after.reverse();
+    let before: Vec<Moments> = points.iter().scan(Moments::default(), running).collect();
+    let runs = options.least_runs.max(2) as f64;
+    let sides = before.iter().zip(after.iter().skip(1)).enumerate();
+    let sides = sides.filter(|(_, (before, after))| before.count >= runs && after.count >= runs);
+    let chance = |(last, (before, after)): (usize, (&Moments, &Moments))| {
+        Some((Cut { at: last + 1, p: before.chance(*after)? }, (after.mean - before.mean).abs()))
+    };
+    let cuts: Vec<(Cut, f64)> = sides.filter_map(chance).collect();
+    let best = cuts.iter().min_by(|(one, near), (other, far)| one.p.total_cmp(&other.p).then(far.total_cmp(near)));
+    best.map(|(best, _)| Cut { p: (best.p * cuts.len() as f64).min(1.0), ..*best })
+}
+
+fn running(sum: &mut Moments, point: &Moments) -> Option<Moments> {
+    *sum = sum.and(*point);
+    Some(*sum)
+}
+
+fn sum(points: &[Moments]) -> Moments {
+    points.iter().fold(Moments::default(), |sum, point| sum.and(*point))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs of points around these means, with a scatter of some percent that is the same each time.
+    fn history(means: &[f64], runs: usize, scatter: f64, mut seed: u64) -> Vec<Vec<f64>> {
+        let mut noise = || {
+            let mut next = || {
+                seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+                ((mixed ^ (mixed >> 31)) >> 33) as f64 / f64::from(1_u32 << 31) - 0.5
+            };
+            (next() + next() + next()) * 2.0
+        };
+        means.iter().map(|mean| (0..runs).map(|_| mean * (1.0 + scatter * noise())).collect()).collect()
+    }
+
+    #[test]
+    fn planted_changes_are_found_where_they_are() {
+        let means: Vec<f64> = [100.0; 10].into_iter().chain([120.0; 6]).chain([90.0; 8]).collect();
+        let found = changes(&[history(&means, 5, 0.03, 1)], &Options::default());
+        let [found] = found.as_slice() else { panic!("one history") };
+        assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [10, 16]);
+        assert!((found[0].change - 0.2).abs() < 0.03 && (found[1].change + 0.25).abs() < 0.03, "{found:?}");
+        assert!(found.iter().all(|change| change.p < 1e-6 && change.margin < 0.03), "{found:?}");
+    }
+
+    #[test]
+    fn a_clean_history_raises_no_alarm() {
+        let histories: Vec<_> = (0..400).map(|seed| history(&[100.0; 30], 4, 0.1, seed << 20)).collect();
+        let alarms: usize = changes(&histories, &Options::default()).iter().map(Vec::len).sum();
+        assert_eq!(alarms, 0);
+    }
+
+    #[test]
+    fn a_sure_but_small_change_does_not_count() {
+        let means: Vec<f64> = [100.0; 10].into_iter().chain([102.0; 10]).collect();
+        let histories = [history(&means, 20, 0.005, 3)];
+        assert_eq!(changes(&histories, &Options::default()), [[]]);
+        let strict = Options { least_change: 0.01, ..Options::default() };
+        assert_eq!(changes(&histories, &strict)[0].len(), 1);
+    }
+
+    #[test]
+    fn few_runs_and_equal_values_are_no_trouble() {
+        let options = Options::default();
+        assert_eq!(changes(&[vec![], vec![vec![1.0]], vec![vec![1.0], vec![2.0]]], &options), [[], [], []]);
+        assert_eq!(changes(&[vec![vec![5.0; 3]; 4]], &options), [[]]);
+        let step = [vec![vec![5.0]; 5], vec![vec![7.0]; 5]].concat();
+        assert_eq!(changes(&[step], &options)[0].iter().map(|change| change.at).collect::<Vec<_>>(), [5]);
+        assert_eq!(band(&[4.0]), Some((4.0, None)));
+        assert_eq!(band(&[]), None);
+    }
+
+    #[test]
+    fn samples_can_be_added_without_their_values() {
+        let (one, other) = ([1.0, 4.0, 9.0], [16.0, 25.0]);
+        let both = Moments::of(&one).and(Moments::of(&other));
+        let whole = Moments::of(&[1.0, 4.0, 9.0, 16.0, 25.0]);
+        assert!(
+            (both.mean - whole.mean).abs() < 1e-9 && (both.margin().unwrap() - whole.margin().unwrap()).abs() < 1e-9
+        );
+    }
+}
