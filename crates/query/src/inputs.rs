@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use traceloom_core::{Error, Result};
 
-use crate::{location::Place, store::Store};
+use crate::{fleet::Fleet, location::Place, store::Store};
 
 /// One thing to read.
 #[derive(Debug)]
 pub enum Input {
+    /// The store of a fleet.
+    Fleet(Fleet),
     /// A store.
     Store(Store),
     /// A trace, or a file that may be one.
@@ -87,6 +89,9 @@ fn matching(pattern: &str) -> Result<Vec<Input>> {
 fn inside(folder: &Path) -> Result<Vec<Input>> {
     if let Some(store) = Store::open(folder)? {
         return Ok(vec![Input::Store(store)]);
+    }
+    if let Some(fleet) = Fleet::open(folder)? {
+        return Ok(vec![Input::Fleet(fleet)]);
     }
     let in_folder = |error: std::io::Error| Error::from(error).in_file(folder);
     let mut paths = Vec::new();

@@ -21,6 +21,7 @@ mod bounds;
 #[cfg(feature = "codec")]
 mod codec;
 mod errors;
+pub mod fleet;
 mod functions;
 mod grouping;
 mod guard;

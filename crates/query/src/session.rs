@@ -30,6 +30,7 @@ use crate::{
     Answer, Failure,
     align::{Alignment, alignments},
     errors::{Known, explain},
+    fleet::{self, Fleet},
     functions,
     grouping::{GroupByIndex, GroupByNumber},
     guard,
@@ -157,8 +158,16 @@ impl Session {
     /// Opens files, folders of traces, patterns such as `*.prof`, and stores.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Self> {
         let (mut traces, mut stores, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
-        for input in resolve(paths)? {
+        let inputs = resolve(paths)?;
+        let is_alone = inputs.len() == 1;
+        for input in inputs {
             match input {
+                Input::Fleet(fleet) if is_alone => return Self::of_fleet(&fleet, options),
+                Input::Fleet(fleet) => {
+                    let message =
+                        "is the store of a fleet, which is queried on its own; `traceloom ingest` adds traces to it";
+                    return Err(Error::usage(message).in_file(fleet.path()));
+                }
                 Input::Store(store) => stores.push(store),
                 Input::Trace { path, is_named } => match open(&path, options) {
                     Ok(trace) => traces.push(trace),
@@ -186,20 +195,40 @@ impl Session {
         let unknown = traces.into_iter().filter(|trace| seen.insert(trace.id));
         let axis = AxisOptions { offsets: options.offsets.clone(), is_automatic: options.is_aligned };
         let set = TraceSet::aligned(unknown, &axis)?;
-        let runtime = runtime(options)?;
+        let mut session = Self::empty(options)?;
+        session.alignments = alignments(&set);
+        session.register(&set, &stores).map_err(internal)?;
+        Ok(session)
+    }
+
+    /// The store of a fleet, with its views; every trace keeps the times of its file.
+    pub fn of_fleet(fleet: &Fleet, options: &Options) -> Result<Self> {
+        let session = Self::empty(options)?;
+        session.register_fleet(fleet).map_err(internal)?;
+        Ok(session)
+    }
+
+    /// Without tables.
+    fn empty(options: &Options) -> Result<Self> {
         let spill = SpillFolder::create_in(&std::env::temp_dir()).ok();
-        let context = context(options, spill.as_ref()).map_err(internal)?;
-        let session = Self {
-            context,
-            runtime: Some(runtime),
+        Ok(Self {
+            context: context(options, spill.as_ref()).map_err(internal)?,
+            runtime: Some(runtime(options)?),
             memory_bytes: options.memory_bytes,
             _spill: spill,
             origins: functions::Origins::default(),
-            alignments: alignments(&set),
+            alignments: Vec::new(),
             skipped: Vec::new(),
-        };
-        session.register(&set, &stores).map_err(internal)?;
-        Ok(session)
+        })
+    }
+
+    fn register_fleet(&self, fleet: &Fleet) -> datafusion::common::Result<()> {
+        let no_text = || DataFusionError::Plan(format!("{} is not a name that the engine takes", fleet.path().display()));
+        let url = location::url(fleet.path()).ok_or_else(no_text)?;
+        fleet::register(&self.context, &url, fleet.manifest())?;
+        let spans = self.wait(self.context.table_provider(Table::Spans.name()))?;
+        functions::register(&self.context, &spans, &self.origins);
+        self.wait(views::register(&self.context, fleet::VIEWS))
     }
 
     fn register(&self, set: &TraceSet, stores: &[Store]) -> datafusion::common::Result<()> {
@@ -214,7 +243,7 @@ impl Session {
             }
             self.context.register_table(shelf.name(), table)?;
         }
-        self.wait(views::register(&self.context))
+        self.wait(views::register(&self.context, &[]))
     }
 
     /// Waits for work of the engine.

@@ -27,11 +27,13 @@ static VIEWS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Names and definitions of views.
+pub(crate) type Views = &'static [(&'static str, &'static str)];
+
 /// Adds all views to a context that has the tables and functions already.
-pub(crate) async fn register(context: &SessionContext) -> Result<()> {
-    let state = context.state();
-    for (name, definition) in VIEWS {
-        let plan = state.create_logical_plan(definition).await?;
+pub(crate) async fn register(context: &SessionContext, more: Views) -> Result<()> {
+    for (name, definition) in VIEWS.iter().chain(more) {
+        let plan = context.state().create_logical_plan(definition).await?;
         context.register_table(*name, Arc::new(ViewTable::new(plan, Some((*definition).to_owned()))))?;
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::{
 };
 
 use arrow_array::RecordBatch;
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::{
     arrow::ArrowWriter,
     basic::{Compression, Encoding, ZstdLevel},
@@ -17,33 +17,35 @@ use parquet::{
     schema::types::ColumnPath,
 };
 use traceloom_core::{Error, Result};
-use traceloom_model::{ColumnDef, Table};
 
 use super::{failed, sorted_by, write::Options};
 
-/// A Parquet file under construction.
-pub(super) struct TableWriter {
+/// A Parquet file under construction: `create write* finish`.
+#[derive(Debug)]
+pub struct TableWriter {
     path: PathBuf,
     writer: ArrowWriter<File>,
     rows: u64,
 }
 
 impl TableWriter {
-    pub(super) fn create(path: PathBuf, table: Table, options: &Options) -> Result<Self> {
+    /// Begins a file of a table with these columns.
+    pub fn create(path: PathBuf, schema: SchemaRef, options: &Options) -> Result<Self> {
         let file = File::create_new(&path).map_err(|error| Error::from(error).in_file(&path))?;
-        let writer = ArrowWriter::try_new(file, table.schema(), Some(properties(table, options)));
+        let properties = properties(&schema, options);
+        let writer = ArrowWriter::try_new(file, schema, Some(properties));
         let writer = writer.map_err(|error| failed(&path, error))?;
         Ok(Self { path, writer, rows: 0 })
     }
 
     /// Adds rows, which come in order.
-    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.rows += batch.num_rows() as u64;
         self.writer.write(batch).map_err(|error| failed(&self.path, error))
     }
 
     /// Ends it, safe on the disk; gives its rows and bytes.
-    pub(super) fn finish(mut self) -> Result<(u64, u64)> {
+    pub fn finish(mut self) -> Result<(u64, u64)> {
         self.writer.finish().map_err(|error| failed(&self.path, error))?;
         let in_file = |error: std::io::Error| Error::from(error).in_file(&self.path);
         let file = self.writer.inner();
@@ -53,9 +55,9 @@ impl TableWriter {
 }
 
 /// The schema is exactly that of the tables; the order of rows is written down for engines that can use it.
-fn properties(table: Table, options: &Options) -> WriterProperties {
-    let number = |name: &&str| table.columns().iter().position(|column| column.name == *name);
-    let sorting = sorted_by(table).iter().filter_map(number);
+fn properties(schema: &Schema, options: &Options) -> WriterProperties {
+    let number = |name: &&str| schema.index_of(name).ok();
+    let sorting = sorted_by(schema).iter().filter_map(number);
     let sorting =
         sorting.map(|number| SortingColumn { column_idx: number as i32, descending: false, nulls_first: true });
     let level = ZstdLevel::try_new(1).unwrap_or_default();
@@ -65,16 +67,16 @@ fn properties(table: Table, options: &Options) -> WriterProperties {
         .set_sorting_columns(Some(sorting.collect()))
         .set_max_row_group_row_count(Some(options.row_group_rows.max(1)))
         .set_max_row_group_bytes(Some(options.row_group_bytes.max(1)));
-    table.columns().iter().fold(properties, encode).build()
+    schema.fields().iter().fold(properties, |properties, field| encode(properties, field)).build()
 }
 
 /// Names and numbers that recur have a dictionary. For what is different in each row one would only be built to be thrown
 /// away: such numbers are written as differences, which are short, and read several times as fast as what only zstd made short.
-fn encode(properties: WriterPropertiesBuilder, column: &ColumnDef) -> WriterPropertiesBuilder {
-    let path = || ColumnPath::from(column.name);
-    let differs = matches!(column.name, "address" | "id" | "owner_id" | "parent_id" | "span_id");
-    match (column.data_type)() {
-        DataType::Int64 | DataType::UInt64 if differs || column.name.ends_with("_ns") => properties
+fn encode(properties: WriterPropertiesBuilder, field: &Field) -> WriterPropertiesBuilder {
+    let path = || ColumnPath::from(field.name().as_str());
+    let differs = matches!(field.name().as_str(), "address" | "id" | "owner_id" | "parent_id" | "span_id");
+    match field.data_type() {
+        DataType::Int64 | DataType::UInt64 if differs || field.name().ends_with("_ns") => properties
             .set_column_dictionary_enabled(path(), false)
             .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
         DataType::Binary | DataType::Float64 => properties.set_column_dictionary_enabled(path(), false),
@@ -85,11 +87,11 @@ fn encode(properties: WriterPropertiesBuilder, column: &ColumnDef) -> WriterProp
 /// Writes all rows of a table to a file.
 pub(super) fn write_table(
     path: &Path,
-    table: Table,
+    schema: SchemaRef,
     batches: impl Iterator<Item = Result<RecordBatch>>,
     options: &Options,
 ) -> Result<(u64, u64)> {
-    let mut writer = TableWriter::create(path.to_owned(), table, options)?;
+    let mut writer = TableWriter::create(path.to_owned(), schema, options)?;
     for batch in batches {
         writer.write(&batch?)?;
     }

@@ -1,13 +1,15 @@
 //! Sorted streams of batches as one.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::{cmp::Reverse, collections::BinaryHeap, fs::File, path::PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use traceloom_core::Result;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use traceloom_core::{Error, Result};
 use traceloom_model::BATCH_ROWS;
 
 use super::{
+    failed,
     gather::{Gather, Place},
     keys::{Key, Keys},
     runs::BoxedBatches,
@@ -106,4 +108,19 @@ impl Iterator for Merge {
 
 fn next_filled(batches: &mut BoxedBatches) -> Result<Option<RecordBatch>> {
     batches.find(|batch| !matches!(batch, Ok(batch) if batch.num_rows() == 0)).transpose()
+}
+
+/// The rows of sorted files of one table as one stream in order.
+pub fn merge_files(schema: &SchemaRef, files: &[PathBuf]) -> Result<BoxedBatches> {
+    let streams = files.iter().map(|path| read_file(schema, path.clone())).collect::<Result<Vec<_>>>()?;
+    Ok(Box::new(Merge::new(SchemaRef::clone(schema), streams)?))
+}
+
+fn read_file(schema: &SchemaRef, path: PathBuf) -> Result<BoxedBatches> {
+    let file = File::open(&path).map_err(|error| Error::from(error).in_file(&path))?;
+    let options = ArrowReaderOptions::new().with_schema(SchemaRef::clone(schema));
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options);
+    let reader = builder.and_then(|builder| builder.with_batch_size(BATCH_ROWS).build());
+    let reader = reader.map_err(|error| failed(&path, error))?;
+    Ok(Box::new(reader.map(move |batch| batch.map_err(|error| failed(&path, error)))))
 }

@@ -6,6 +6,7 @@
 
 mod columns;
 mod gather;
+mod intake;
 mod keys;
 mod manifest;
 mod merge;
@@ -13,22 +14,25 @@ mod pour;
 mod runs;
 mod shelf;
 mod sort;
-mod staging;
+pub(crate) mod staging;
 mod write;
 
 use std::path::{Path, PathBuf};
 
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, Schema};
 use parquet::errors::ParquetError;
 use traceloom_core::{Error, Result};
-use traceloom_model::Table;
 
-use self::{manifest::Manifest, staging::MANIFEST};
 pub use self::{
+    columns::TableWriter,
+    intake::Intake,
     manifest::StoredTrace,
+    merge::merge_files,
+    runs::BoxedBatches,
     shelf::Shelf,
     write::{Options, Report, Skipped, Step, write},
 };
+use self::{manifest::Manifest, staging::MANIFEST};
 use crate::location;
 
 /// A store that is there.
@@ -87,11 +91,8 @@ impl Store {
 }
 
 /// The columns that each file of a table is sorted by, NULL first.
-pub fn sorted_by(table: Table) -> &'static [&'static str] {
-    match table.columns().iter().any(|column| column.name == "ts_ns") {
-        true => &["trace_id", "ts_ns", "id"],
-        false => &["trace_id", "id"],
-    }
+pub fn sorted_by(table: &Schema) -> &'static [&'static str] {
+    if table.index_of("ts_ns").is_ok() { &["trace_id", "ts_ns", "id"] } else { &["trace_id", "id"] }
 }
 
 /// A failure of the libraries while a file is written or spilled.

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Batches, one after the other.
-pub(super) type BoxedBatches = Box<dyn Iterator<Item = Result<RecordBatch>>>;
+pub type BoxedBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 /// A run under construction; batches come in order.
 pub(super) struct RunWriter {

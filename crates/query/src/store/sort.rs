@@ -62,6 +62,11 @@ impl Sorter {
         self.bytes
     }
 
+    /// Whether it has temporary files.
+    pub(super) fn is_spilled(&self) -> bool {
+        self.files_made > 0
+    }
+
     /// Writes what it holds to a temporary file.
     pub(super) fn spill(&mut self) -> Result<()> {
         let mut batches = self.take_sorted()?.peekable();

@@ -151,7 +151,7 @@ fn beside(out: &Path) -> Result<PathBuf> {
 }
 
 /// Makes a folder unless it is there; a link to one is not taken for it, because it may lead out of the store.
-fn make_folder(path: &Path) -> Result<()> {
+pub(crate) fn make_folder(path: &Path) -> Result<()> {
     let in_path = |error: io::Error| Error::from(error).in_file(path);
     match fs::create_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -165,20 +165,23 @@ fn make_folder(path: &Path) -> Result<()> {
 }
 
 fn lock(folder: &Path, out: &Path) -> Result<File> {
+    let busy = || io::Error::new(io::ErrorKind::ResourceBusy, "is being written by another process");
+    try_lock(folder)?.ok_or_else(|| Error::from(busy()).in_file(out))
+}
+
+/// Takes the lock of a folder; none if another process has it.
+pub(crate) fn try_lock(folder: &Path) -> Result<Option<File>> {
     let path = folder.join(LOCK);
     let in_path = |error: io::Error| Error::from(error).in_file(&path);
     let file = File::options().write(true).create(true).truncate(false).open(&path).map_err(in_path)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            let busy = io::Error::new(io::ErrorKind::ResourceBusy, "is being written by another process");
-            Err(Error::from(busy).in_file(out))
-        }
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(in_path(error)),
     }
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
     let write = || {
         let mut file = File::create_new(path)?;
         file.write_all(bytes)?;
@@ -187,6 +190,6 @@ fn write_synced(path: &Path, bytes: &[u8]) -> Result<()> {
     write().map_err(|error| Error::from(error).in_file(path))
 }
 
-fn rename(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| Error::from(error).in_file(to))
 }

@@ -2,15 +2,12 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use arrow_array::RecordBatch;
-use traceloom_core::{Error, Result};
-use traceloom_mapping::{Trace, ingest};
-use traceloom_model::{Columns, Filter, Flow, Table, TableSink};
+use traceloom_core::Result;
+use traceloom_mapping::Trace;
 
 use super::{
-    Shelf, Store, columns,
+    Intake, Shelf, Store, columns,
     manifest::{Manifest, StoredFile, StoredTrace},
-    sort::Sorter,
     staging::Staging,
 };
 
@@ -81,14 +78,14 @@ pub fn write(traces: &[Trace], out: &Path, options: &Options, progress: &mut dyn
     let mut intake = Intake::new(&staging.runs(), options.memory_bytes);
     for trace in fresh {
         progress(Step::Reading(&trace.path));
-        report.added.push(intake.take(trace, run)?);
+        report.added.push(take(&mut intake, trace, run)?);
     }
-    for (shelf, sorter) in Shelf::all().zip(intake.sorters) {
+    for (shelf, batches) in intake.into_tables() {
         // Every table is there from the first run on, so that other engines see its columns.
         if is_first || report.added.iter().any(|trace| trace.rows_of(shelf) > 0) {
             progress(Step::Writing(shelf));
             let path = staging.file(shelf, run)?;
-            let (rows, bytes) = columns::write_table(&path, shelf.table(), sorter.finish()?, options)?;
+            let (rows, bytes) = columns::write_table(&path, shelf.table().schema(), batches?, options)?;
             manifest.add(shelf, StoredFile::new(shelf, run, rows, bytes));
             (report.rows, report.bytes) = (report.rows + rows, report.bytes + bytes);
         }
@@ -117,84 +114,15 @@ fn select<'t>(traces: &'t [Trace], manifest: &Manifest, skipped: &mut Vec<Skippe
     fresh
 }
 
-/// Takes all tables, and puts those on the disk that get too large.
-struct Intake {
-    /// In the order of all shelves.
-    sorters: Vec<Sorter>,
-    memory_bytes: usize,
-    bytes: usize,
-    rows: Vec<u64>,
-    /// Whether the tables that come have evals added together.
-    is_merged: bool,
-    error: Option<Error>,
-}
-
-impl Intake {
-    fn new(runs: &Path, memory_bytes: usize) -> Self {
-        let sorters: Vec<_> = Shelf::all().map(|shelf| Sorter::new(shelf, runs)).collect();
-        let rows = vec![0; sorters.len()];
-        Self { sorters, memory_bytes, bytes: 0, rows, is_merged: false, error: None }
-    }
-
-    /// Takes a whole trace; gives what the manifest says about it.
-    fn take(&mut self, trace: &Trace, run: u32) -> Result<StoredTrace> {
-        self.rows.fill(0);
-        self.read(trace, false)?;
-        // Most formats have neither table, and are read once.
-        if Shelf::MERGED.iter().any(|shelf| self.rows[shelf.table() as usize] > 0) {
-            self.read(trace, true)?;
-        }
-        let counts = Shelf::all().zip(&self.rows).filter(|(_, rows)| **rows > 0);
-        Ok(StoredTrace {
-            trace_id: trace.id,
-            path: trace.path.to_string_lossy().into_owned(),
-            format: trace.format().to_owned(),
-            run,
-            rows: counts.map(|(shelf, rows)| (shelf.name().to_owned(), *rows)).collect(),
-        })
-    }
-
-    fn read(&mut self, trace: &Trace, is_merged: bool) -> Result<()> {
-        self.is_merged = is_merged;
-        let options =
-            traceloom_mapping::Options { filter: Filter::default(), merge_evals: is_merged, ..trace.options.clone() };
-        ingest(trace, &options, self)?;
-        self.error.take().map_or(Ok(()), Err)
-    }
-
-    fn shelf(&self, table: Table) -> Option<usize> {
-        match self.is_merged {
-            true => Shelf::all().position(|shelf| shelf.is_merged() && shelf.table() == table),
-            false => Some(table as usize),
-        }
-    }
-
-    /// Empties the largest tables until there is room.
-    fn make_room(&mut self) -> Result<()> {
-        while self.bytes > self.memory_bytes {
-            let Some(largest) = self.sorters.iter_mut().max_by_key(|sorter| sorter.bytes()) else { break };
-            self.bytes -= largest.bytes();
-            largest.spill()?;
-        }
-        Ok(())
-    }
-}
-
-impl TableSink for Intake {
-    fn wants(&self, table: Table) -> Columns {
-        self.shelf(table).map_or(Columns::NONE, |_| Columns::ALL)
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> traceloom_core::Result<Flow> {
-        let Some(shelf) = self.shelf(table) else { return Ok(Flow::Continue) };
-        self.rows[shelf] += batch.num_rows() as u64;
-        self.bytes += self.sorters[shelf].push(batch);
-        match self.make_room() {
-            Ok(()) => Ok(Flow::Continue),
-            Err(error) => {
-                self.error = Some(error);
-                Ok(Flow::Stop)
-            }
-        }
-    }
+/// Takes a whole trace; gives what the manifest says about it.
+fn take(intake: &mut Intake, trace: &Trace, run: u32) -> Result<StoredTrace> {
+    intake.take(trace, None)?;
+    let counts = intake.rows().filter(|(_, rows)| *rows > 0);
+    Ok(StoredTrace {
+        trace_id: trace.id,
+        path: trace.path.to_string_lossy().into_owned(),
+        format: trace.format().to_owned(),
+        run,
+        rows: counts.map(|(shelf, rows)| (shelf.name().to_owned(), rows)).collect(),
+    })
 }

@@ -99,7 +99,7 @@ fn files_say_how_they_are_sorted() {
             let sorting = group.sorting_columns().expect("the order is written down");
             let name = |number: i32| table.columns()[number as usize].name;
             let names: Vec<_> = sorting.iter().map(|column| name(column.column_idx)).collect();
-            assert_eq!(names, store::sorted_by(table));
+            assert_eq!(names, store::sorted_by(&table.schema()));
             assert!(group.columns().iter().all(|column| column.statistics().is_some()), "{}", table.name());
             assert!(group.columns().iter().all(|column| matches!(column.compression(), Compression::ZSTD(_))));
         }

@@ -1,0 +1,83 @@
+//! A fleet's traces: a folder of hive-partitioned Parquet files, which any engine reads.
+//!
+//! `spans/day=2026-11-16/host=web1/build=42/0001.parquet`: every table of a trace, and three more ([`FleetTable`]), with the
+//! same partitions. `fleet.json` names all files and their partition columns. The folder holds exactly these files, except
+//! while a commit is under way; whoever opens the store waits for it, or finishes it if its process died.
+
+mod commit;
+mod listing;
+mod manifest;
+mod tables;
+mod views;
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use traceloom_core::{Error, Result};
+
+pub use self::{
+    commit::Writing,
+    listing::register,
+    manifest::{FleetFile, Manifest, partition_path},
+    tables::FleetTable,
+    views::VIEWS,
+};
+
+/// Every store has these partition columns; text for a value that is not known.
+pub const PARTITIONS: [&str; 3] = ["day", "host", "build"];
+/// The value of a partition column that nothing is known of.
+pub const UNKNOWN: &str = "unknown";
+
+/// A fleet store that is there.
+#[derive(Debug)]
+pub struct Fleet {
+    folder: PathBuf,
+    manifest: Manifest,
+}
+
+impl Fleet {
+    /// The fleet store in this folder; none if the folder is not one.
+    pub fn open(path: &Path) -> Result<Option<Self>> {
+        if !path.join(manifest::FILE).is_file() {
+            return Ok(None);
+        }
+        await_commit(path)?;
+        Ok(Some(Self { folder: path.to_owned(), manifest: Manifest::read(&path.join(manifest::FILE))? }))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What is in it.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The files of a table.
+    pub fn files(&self, table: FleetTable) -> impl Iterator<Item = PathBuf> {
+        self.manifest.files(table).map(|file| self.folder.join(&file.file))
+    }
+}
+
+/// A commit takes milliseconds; one that takes longer than this is stuck.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits for a commit that is under way, and finishes one whose process died.
+fn await_commit(store: &Path) -> Result<()> {
+    let started = Instant::now();
+    while commit::is_pending(store) {
+        if commit::finish_abandoned(store)? {
+            break;
+        }
+        if started.elapsed() > PATIENCE {
+            let busy = std::io::Error::new(std::io::ErrorKind::ResourceBusy, "is being written by another process");
+            return Err(Error::from(busy).in_file(store));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}
