@@ -1,0 +1,29 @@
+//! Rows of queries as texts and numbers.
+
+use traceloom_core::Result;
+use traceloom_query::{Cells, Session};
+
+/// Hands over the cells of each row; NULL is an empty text.
+pub(crate) fn each_row(session: &Session, sql: &str, mut take: impl FnMut(Vec<String>)) -> Result<()> {
+    let mut answer = session.ask(sql)?;
+    let cells = Cells::new(answer.schema());
+    while let Some(batch) = answer.next()? {
+        cells.rows(&batch)?.into_iter().for_each(&mut take);
+    }
+    Ok(())
+}
+
+/// A text as SQL writes it.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// The number in a cell.
+pub(crate) fn number<T: std::str::FromStr>(cells: &[String], column: usize) -> Option<T> {
+    cells.get(column).and_then(|cell| cell.parse().ok())
+}
+
+/// The text in a cell.
+pub(crate) fn text(cells: &[String], column: usize) -> String {
+    cells.get(column).cloned().unwrap_or_default()
+}

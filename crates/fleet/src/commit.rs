@@ -1,0 +1,79 @@
+//! Files on their way into the store.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
+
+use traceloom_core::Result;
+use traceloom_query::{
+    fleet::{FleetFile, FleetTable, Manifest, UNKNOWN, Writing, partition_path},
+    store::{self, BoxedBatches, TableWriter},
+};
+
+use crate::batches::TraceTables;
+
+/// A file that is to be written: sorted streams of rows, one after the other.
+pub(crate) struct Job {
+    pub(crate) table: FleetTable,
+    /// Its name in the store.
+    pub(crate) name: String,
+    pub(crate) streams: Vec<BoxedBatches>,
+}
+
+/// The files that hold these traces, one for each table and partition.
+pub(crate) fn jobs(manifest: &Manifest, traces: Vec<TraceTables>) -> Vec<Job> {
+    let mut by_partition: BTreeMap<String, Vec<TraceTables>> = BTreeMap::new();
+    for trace in traces {
+        let value = |column: &str| trace.tags.get(column).map_or(UNKNOWN, String::as_str);
+        let partition = partition_path(&manifest.partitions, value);
+        by_partition.entry(partition).or_default().push(trace);
+    }
+    let mut jobs = Vec::new();
+    for (partition, mut traces) in by_partition {
+        traces.sort_by_key(|trace| trace.id);
+        for table in FleetTable::all() {
+            let streams: Vec<_> = traces.iter_mut().filter_map(|trace| trace.rows_of(table)).collect();
+            if !streams.is_empty() {
+                jobs.push(Job { table, name: manifest.file_name(table, &partition), streams });
+            }
+        }
+    }
+    jobs
+}
+
+/// Writes files, several at a time; they are on the disk when this returns.
+pub(crate) fn write(writing: &Writing, jobs: Vec<Job>, threads: usize) -> Result<Vec<FleetFile>> {
+    let (jobs, files) = (Mutex::new(jobs), Mutex::new(Vec::new()));
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let work = || -> Result<()> {
+        while let Some(job) = next() {
+            let path = writing.file(&job.name)?;
+            let file = job.write(path)?;
+            files.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let join = |other: std::thread::ScopedJoinHandle<'_, Result<()>>| match other.join() {
+            Ok(outcome) => outcome,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        others.into_iter().map(join).collect::<Vec<_>>().into_iter().chain([own]).collect::<Result<()>>()
+    })?;
+    Ok(files.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+impl Job {
+    fn write(self, path: PathBuf) -> Result<FleetFile> {
+        let mut writer = TableWriter::create(path, self.table.schema(), &store::Options::default())?;
+        for batch in self.streams.into_iter().flatten() {
+            writer.write(&batch?)?;
+        }
+        let (rows, bytes) = writer.finish()?;
+        Ok(FleetFile { file: self.name, rows, bytes })
+    }
+}

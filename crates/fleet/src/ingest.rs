@@ -1,0 +1,287 @@
+//! Traces into the store of a fleet.
+
+use std::{
+    collections::VecDeque,
+    fs::File,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, RwLock, mpsc},
+    time::{Duration, Instant},
+};
+
+use arrow_array::cast::AsArray;
+use parquet::arrow::{ProjectionMask, arrow_reader::ParquetRecordBatchReaderBuilder};
+use traceloom_core::{Error, Result};
+use traceloom_query::fleet::{FleetTable, Manifest, Writing};
+
+use crate::{
+    Tags, Template,
+    batches::TraceTables,
+    commit, compact,
+    files::{self, Found},
+    read::{Claim, Known, Reader, Taken},
+    template::check_column,
+};
+
+/// How to ingest.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The format of all traces, if it should not be detected.
+    pub from: Option<String>,
+    /// Where values of partition columns are in the paths; files that it does not match are left out.
+    pub template: Option<Template>,
+    /// Values of partition columns for all files.
+    pub tags: Tags,
+    /// Files that are read at a time.
+    pub threads: usize,
+    /// Rows held in memory, in bytes.
+    pub memory_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { from: None, template: None, tags: Tags::new(), threads, memory_bytes: 256 << 20 }
+    }
+}
+
+/// How far the work is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Step {
+    /// Files that were read, and all of them.
+    pub files: [usize; 2],
+    /// Their bytes, and all bytes.
+    pub bytes: [u64; 2],
+}
+
+/// What became of the files.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Traces that are new in the store.
+    pub added: usize,
+    /// Of these, traces that have problems.
+    pub damaged: usize,
+    /// Files whose content was there.
+    pub known: usize,
+    /// Files that the template does not match.
+    pub unmatched: usize,
+    /// Files that are new in quarantine.
+    pub quarantined: Vec<Quarantined>,
+    /// Files that the system refused.
+    pub failed: Vec<Error>,
+    /// Rows added.
+    pub rows: u64,
+    /// Bytes of the files added.
+    pub bytes: u64,
+    /// Files that were merged away.
+    pub compacted: usize,
+}
+
+/// A file that cannot be read as a trace.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Quarantined {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why.
+    pub finding: String,
+}
+
+/// Adds files, and those of folders, to the store of a fleet, which is made if it is not there.
+///
+/// Content that the store has is skipped, so that the same call can be made again after it was killed: the store is then
+/// what it would have been.
+pub fn ingest(sources: &[PathBuf], store: &Path, options: &Options, progress: &mut dyn FnMut(Step)) -> Result<Report> {
+    options.tags.keys().try_for_each(|column| check_column(column))?;
+    let found = files::find(sources, store)?;
+    let (writing, manifest) = Writing::begin(store)?;
+    let manifest = manifest_for(&writing, manifest, options).map_err(|error| error.in_file(store))?;
+    let known = RwLock::new(known(store, &manifest)?);
+    let (found, unmatched) = files::tagged(found, options.template.as_ref(), &options.tags);
+    let bytes = found.iter().map(|file| file.bytes).sum();
+    let mut work = Work {
+        store,
+        writing: &writing,
+        manifest,
+        threads: options.threads.max(1),
+        memory_bytes: options.memory_bytes,
+        pending: Vec::new(),
+        pending_bytes: 0,
+        committed: Instant::now(),
+        interval: INTERVAL,
+        report: Report { unmatched, ..Report::default() },
+    };
+    let reader = Reader {
+        from: options.from.as_deref(),
+        runs: &writing.runs(),
+        memory_bytes: options.memory_bytes / work.threads / 2,
+        known: &known,
+    };
+    let mut step = Step { files: [0, found.len()], bytes: [0, bytes] };
+    in_order(&found, &reader, work.threads, |number, taken| {
+        work.accept(&reader, &found[number], number, taken)?;
+        step.files[0] += 1;
+        step.bytes[0] += found[number].bytes;
+        progress(step);
+        Ok(())
+    })?;
+    work.commit()?;
+    work.report.compacted = compact::compact_if_needed(&writing, store, &mut work.manifest)?;
+    Ok(work.report)
+}
+
+/// The manifest of the store, or that of a new one; the columns of a store stay what they are.
+fn manifest_for(writing: &Writing, manifest: Option<Manifest>, options: &Options) -> Result<Manifest> {
+    let of_template = options.template.iter().flat_map(Template::columns);
+    let mut columns = of_template.chain(options.tags.keys().map(String::as_str));
+    let Some(manifest) = manifest else {
+        let manifest = Manifest::new(columns);
+        writing.commit(&manifest)?;
+        return Ok(manifest);
+    };
+    match columns.find(|column| !manifest.partitions.iter().any(|known| known == column)) {
+        Some(column) => Err(Error::usage(format!(
+            "is partitioned by {}; it cannot take `{column}` as well",
+            manifest.partitions.join(", ")
+        ))),
+        None => Ok(manifest),
+    }
+}
+
+/// What a store has, from its own tables.
+fn known(store: &Path, manifest: &Manifest) -> Result<Known> {
+    let mut known = Known::default();
+    for table in [FleetTable::Ingested, FleetTable::Quarantine] {
+        for file in manifest.files(table) {
+            let path = store.join(&file.file);
+            let broken = |error: String| Error::unrecognized(format!("cannot be read: {error}")).in_file(&path);
+            let opened = File::open(&path).map_err(|error| Error::from(error).in_file(&path))?;
+            let builder =
+                ParquetRecordBatchReaderBuilder::try_new(opened).map_err(|error| broken(error.to_string()))?;
+            let mask = ProjectionMask::columns(builder.parquet_schema(), ["trace_id", "content_hash"]);
+            let reader = builder.with_projection(mask).build().map_err(|error| broken(error.to_string()))?;
+            for batch in reader {
+                let batch = batch.map_err(|error| broken(error.to_string()))?;
+                let ids = batch.column_by_name("trace_id").and_then(|column| column.as_primitive_opt());
+                known.ids.extend(ids.map(|ids: &arrow_array::UInt64Array| ids.values().to_vec()).unwrap_or_default());
+                let hashes = batch.column_by_name("content_hash").and_then(|column| column.as_string_opt::<i32>());
+                known.hashes.extend(hashes.iter().flat_map(|hashes| hashes.iter().flatten()).map(str::to_owned));
+            }
+        }
+    }
+    Ok(known)
+}
+
+/// The least time between two commits: what a kill can cost.
+const INTERVAL: Duration = Duration::from_secs(3);
+
+/// The state of the one who takes what was read.
+struct Work<'w> {
+    store: &'w Path,
+    writing: &'w Writing,
+    manifest: Manifest,
+    threads: usize,
+    memory_bytes: usize,
+    pending: Vec<TraceTables>,
+    pending_bytes: usize,
+    committed: Instant,
+    interval: Duration,
+    report: Report,
+}
+
+impl Work<'_> {
+    fn accept(&mut self, reader: &Reader<'_>, found: &Found, number: usize, taken: Taken) -> Result<()> {
+        match taken {
+            Taken::Failed(error) => self.report.failed.push(error),
+            Taken::Known => self.report.known += 1,
+            Taken::Trace(tables) => match reader.claim(&tables, true) {
+                Claim::Fresh => {
+                    self.report.added += 1;
+                    self.report.damaged += usize::from(tables.is_damaged);
+                    self.push(*tables)?;
+                }
+                Claim::Known => self.report.known += 1,
+                // Another trace with the same id came in meanwhile: this one is read again, under another id.
+                Claim::Clash => {
+                    let taken = reader.take(found, number);
+                    return self.accept(reader, found, number, taken);
+                }
+            },
+            Taken::Broken { mut tables, finding } => match reader.claim(&tables, false) {
+                Claim::Known => self.report.known += 1,
+                Claim::Fresh | Claim::Clash => {
+                    tables.quarantine(&finding)?;
+                    self.report.quarantined.push(Quarantined { path: found.path.clone(), finding });
+                    self.push(*tables)?;
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, tables: TraceTables) -> Result<()> {
+        self.pending_bytes += tables.bytes;
+        self.pending.push(tables);
+        // The other half belongs to the traces that are being read.
+        let is_full = self.pending_bytes > self.memory_bytes / 2;
+        if is_full || self.committed.elapsed() > self.interval { self.commit() } else { Ok(()) }
+    }
+
+    fn commit(&mut self) -> Result<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let jobs = commit::jobs(&self.manifest, std::mem::take(&mut self.pending));
+        let files = commit::write(self.writing, jobs, self.threads)?;
+        let mut next = self.manifest.clone();
+        for file in files {
+            (self.report.rows, self.report.bytes) = (self.report.rows + file.rows, self.report.bytes + file.bytes);
+            next.files.insert(file);
+        }
+        next.next_run = next
+            .next_run
+            .checked_add(1)
+            .ok_or_else(|| Error::unrecognized("has no number left for new files").in_file(self.store))?;
+        self.writing.commit(&next)?;
+        (self.manifest, self.pending_bytes, self.committed) = (next, 0, Instant::now());
+        // Many partitions make many files: most of the time is for reading.
+        self.interval = INTERVAL.max(started.elapsed() * 10);
+        Ok(())
+    }
+}
+
+/// Reads files in parallel and hands over what became of them in their order.
+fn in_order(
+    found: &[Found],
+    reader: &Reader<'_>,
+    threads: usize,
+    mut take: impl FnMut(usize, Taken) -> Result<()>,
+) -> Result<()> {
+    std::thread::scope(|scope| {
+        let (jobs, waiting) = mpsc::channel::<(usize, mpsc::SyncSender<Taken>)>();
+        let waiting = Arc::new(Mutex::new(waiting));
+        for _ in 0..threads {
+            let waiting = Arc::clone(&waiting);
+            scope.spawn(move || {
+                let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                while let Ok((number, answer)) = next() {
+                    // Nobody listens any more if the work failed.
+                    drop(answer.send(reader.take(&found[number], number)));
+                }
+            });
+        }
+        let mut answers = VecDeque::new();
+        let lost = || Error::internal("a file was given up");
+        for number in 0..found.len() {
+            let (answer, coming) = mpsc::sync_channel(1);
+            jobs.send((number, answer)).map_err(|_| lost())?;
+            answers.push_back((number, coming));
+            if answers.len() > 2 * threads
+                && let Some((number, coming)) = answers.pop_front()
+            {
+                take(number, coming.recv().map_err(|_| lost())?)?;
+            }
+        }
+        drop(jobs);
+        answers.into_iter().try_for_each(|(number, coming)| take(number, coming.recv().map_err(|_| lost())?))
+    })
+}

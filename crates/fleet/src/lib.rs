@@ -1,0 +1,26 @@
+//! The traces of a fleet: many files in one store, and the questions that are asked of it.
+//!
+//! [`ingest`] adds traces to the store, which [`traceloom_query::fleet`] describes. [`trend`] and [`regressions`] read the
+//! sums that it keeps of each trace and name, with the statistics of [`traceloom_analysis`].
+
+#![forbid(unsafe_code)]
+
+mod answers;
+mod batches;
+mod commit;
+mod compact;
+mod files;
+mod ingest;
+mod read;
+mod regressions;
+mod rows;
+mod template;
+mod trend;
+
+pub use crate::{
+    compact::compact,
+    ingest::{Options, Quarantined, Report, Step, ingest},
+    regressions::regressions,
+    template::{Tags, Template},
+    trend::{Metric, NameTrend, Point, Trend, TrendOptions, trend},
+};

@@ -1,0 +1,225 @@
+//! One file: what it holds, or why it cannot be read.
+
+use std::{
+    collections::HashSet,
+    hash::Hasher,
+    io::Read,
+    path::{Path, PathBuf},
+    sync::{PoisonError, RwLock},
+};
+
+use arrow_array::RecordBatch;
+use traceloom_analysis::diff::{self, NameSink};
+use traceloom_core::{Error, ErrorKind, Result, Severity, Source, civil};
+use traceloom_mapping::Trace;
+use traceloom_model::{Columns, Flow, Table, TableSink, select};
+use traceloom_passes::Together;
+use traceloom_query::{fleet::FleetTable, store::Intake};
+use twox_hash::XxHash64;
+
+use crate::{batches::TraceTables, files::Found, rows};
+
+/// What is known of a file before it is read as a trace.
+#[derive(Clone, Debug)]
+pub(crate) struct FileFacts {
+    pub(crate) path: PathBuf,
+    /// Length of the content, decompressed.
+    pub(crate) bytes: u64,
+    /// 128 bits of the content, decompressed, in hexadecimal.
+    pub(crate) hash: String,
+}
+
+impl FileFacts {
+    /// An id of the whole content.
+    fn id(&self) -> u64 {
+        self.hash.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(0)
+    }
+}
+
+/// What became of a file.
+pub(crate) enum Taken {
+    /// It cannot be read as a trace, for this reason.
+    Broken { tables: Box<TraceTables>, finding: String },
+    /// The system refused it; it may be better next time.
+    Failed(Error),
+    /// Its content is in the store.
+    Known,
+    /// It is a trace.
+    Trace(Box<TraceTables>),
+}
+
+/// Whether content that was read is new.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Claim {
+    /// New, and its id is taken.
+    Clash,
+    /// New.
+    Fresh,
+    /// It is there.
+    Known,
+}
+
+/// What the store has.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) hashes: HashSet<String>,
+    pub(crate) ids: HashSet<u64>,
+}
+
+/// How files are read.
+pub(crate) struct Reader<'r> {
+    pub(crate) from: Option<&'r str>,
+    /// For tables that are too large for memory.
+    pub(crate) runs: &'r Path,
+    pub(crate) memory_bytes: usize,
+    pub(crate) known: &'r RwLock<Known>,
+}
+
+impl Reader<'_> {
+    /// Reads a file as far as it can be read; its number names its temporary files.
+    pub(crate) fn take(&self, found: &Found, number: usize) -> Taken {
+        let options = traceloom_mapping::Options::default();
+        let opened = Source::open(&found.path, &options.read.limits)
+            .and_then(|source| Ok((Trace::new(&found.path, source.clone(), self.from, &options), source)));
+        let (trace, source) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return Taken::Failed(error),
+        };
+        // What is no trace is known by the bytes of its file, because nobody can tell how to decompress it.
+        let content = trace.as_ref().map_or(&source, |trace| &trace.opened.source);
+        let file = match facts(&found.path, content) {
+            Ok(file) => file,
+            Err(error) => return broken_or_failed(found, &source, error),
+        };
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if known.hashes.contains(&file.hash) {
+            return Taken::Known;
+        }
+        // An id is not of the whole content: another trace may have the same.
+        let is_clash = trace.as_ref().is_ok_and(|trace| known.ids.contains(&trace.id));
+        drop(known);
+        let trace = trace.map(|trace| Trace { id: if is_clash { file.id() } else { trace.id }, ..trace });
+        match trace.and_then(|trace| self.tables(&trace, found, file.clone(), number)) {
+            Ok(tables) => Taken::Trace(Box::new(tables)),
+            Err(error) => quarantine(found, file, &error),
+        }
+    }
+
+    /// Remembers content that is about to be stored; a trace has an id that only it may have.
+    pub(crate) fn claim(&self, tables: &TraceTables, is_trace: bool) -> Claim {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.hashes.contains(&tables.file.hash) {
+            return Claim::Known;
+        }
+        if is_trace && !known.ids.insert(tables.id) {
+            return Claim::Clash;
+        }
+        known.hashes.insert(tables.file.hash.clone());
+        Claim::Fresh
+    }
+
+    fn tables(&self, trace: &Trace, found: &Found, file: FileFacts, number: usize) -> Result<TraceTables> {
+        let folder = self.runs.join(number.to_string());
+        let in_folder = |error: std::io::Error| Error::from(error).in_file(&folder);
+        // A file that is read again has one already.
+        std::fs::create_dir_all(&folder).map_err(in_folder)?;
+        let mut intake = Intake::new(&folder, self.memory_bytes);
+        let (mut names, mut facts) = (NameSink::new(&diff::Options::default()), TraceFacts::default());
+        intake.take(trace, Some(&mut Together::new(vec![&mut names, &mut facts])))?;
+        let mut tags = found.tags.clone();
+        if let Some(day) = facts.day() {
+            tags.entry("day".to_owned()).or_insert(day);
+        }
+        let mut tables = TraceTables::new(trace.id, tags, file);
+        tables.is_damaged = facts.errors + facts.warnings > 0;
+        tables.add(FleetTable::Ingested, rows::ingested(trace.id, &tables.file, facts.errors, facts.warnings)?);
+        tables.add(FleetTable::Sums, rows::sums(trace.id, &names.finish())?);
+        tables.take(intake)?;
+        if !tables.is_spilled {
+            std::fs::remove_dir_all(&folder).map_err(in_folder)?;
+        }
+        Ok(tables)
+    }
+}
+
+/// Trouble with the system is not the fault of the trace.
+fn quarantine(found: &Found, file: FileFacts, error: &Error) -> Taken {
+    if let ErrorKind::Io(io) = error.kind()
+        && !matches!(io.kind(), std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::InvalidData)
+    {
+        return Taken::Failed(Error::from(std::io::Error::new(io.kind(), io.to_string())).in_file(&found.path));
+    }
+    let finding = error.to_string();
+    let finding = finding.strip_prefix(&format!("{}: ", found.path.display())).unwrap_or(&finding).to_owned();
+    Taken::Broken { tables: Box::new(TraceTables::new(file.id(), found.tags.clone(), file)), finding }
+}
+
+/// Content that cannot be decompressed to its end is known by the bytes of the file.
+fn broken_or_failed(found: &Found, source: &Source, error: Error) -> Taken {
+    match facts(&found.path, source) {
+        Ok(file) => quarantine(found, file, &error),
+        Err(_) => Taken::Failed(error),
+    }
+}
+
+fn facts(path: &Path, content: &Source) -> Result<FileFacts> {
+    let mut hashers = [XxHash64::with_seed(0), XxHash64::with_seed(1)];
+    let (mut stream, mut buffer, mut bytes) = (content.stream(), vec![0; 1 << 18], 0);
+    loop {
+        let read = stream.read(&mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        bytes += read as u64;
+        hashers.iter_mut().for_each(|hasher| hasher.write(buffer.get(..read).unwrap_or_default()));
+    }
+    let [first, second] = hashers.map(|hasher| hasher.finish());
+    Ok(FileFacts { path: path.to_owned(), bytes, hash: format!("{first:016x}{second:016x}") })
+}
+
+select! { struct Starts of traces { unix_origin_ns, first_ts_ns } }
+select! { struct Severities of findings { severity } }
+
+/// When a trace starts, and how many problems it has.
+#[derive(Debug, Default)]
+struct TraceFacts {
+    start_unix_ns: Option<i64>,
+    errors: u64,
+    warnings: u64,
+}
+
+impl TraceFacts {
+    /// The day of the start, in UTC.
+    fn day(&self) -> Option<String> {
+        let (year, month, day) = civil(self.start_unix_ns?.div_euclid(86_400_000_000_000));
+        Some(format!("{year:04}-{month:02}-{day:02}"))
+    }
+}
+
+impl TableSink for TraceFacts {
+    fn wants(&self, table: Table) -> Columns {
+        match table {
+            Table::Traces => Starts::COLUMNS,
+            Table::Findings => Severities::COLUMNS,
+            _ => Columns::NONE,
+        }
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
+        if table == Table::Traces {
+            let view = Starts::of(&batch)?;
+            let origin = (view.rows > 0).then(|| view.unix_origin_ns.get(0)).flatten();
+            self.start_unix_ns = origin.map(|origin| origin.saturating_add(view.first_ts_ns.get(0).unwrap_or(0)));
+        } else {
+            let view = Severities::of(&batch)?;
+            for row in 0..view.rows {
+                match view.severity.get(row) {
+                    word if word == Severity::Error.as_str() => self.errors += 1,
+                    word if word == Severity::Warning.as_str() => self.warnings += 1,
+                    _ => {}
+                }
+            }
+        }
+        Ok(Flow::Continue)
+    }
+}
