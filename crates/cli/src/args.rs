@@ -2,6 +2,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod figures;
+pub(crate) mod fleet;
 pub(crate) mod live;
 
 use std::{
@@ -278,6 +279,42 @@ Examples:
     on l.ts_ns between s.ts_ns and s.ts_ns + s.dur_ns'        both on one time axis
   traceloom query game.prof                                   a prompt")]
     Query(answers::Query),
+
+    /// Add traces of a fleet to a store that is partitioned by day, host and build.
+    ///
+    /// Folders are searched for files. Content that the store has is skipped, so the same command can be run again after it
+    /// was interrupted. Files that cannot be read go to the table `quarantine`; damaged traces are added as far as they can be
+    /// read.
+    #[command(
+        override_usage = "traceloom ingest [OPTIONS] <SRC>... <STORE>\n       traceloom ingest --compact <STORE>"
+    )]
+    #[command(after_help = "\
+Examples:
+  traceloom ingest traces/ fleet/ --template '{host}/{build}/{day}/*.prof'
+  traceloom ingest *.clog fleet/ --tag host=web1 --tag build=4.2
+  traceloom ingest --compact fleet/                             merge small files
+  traceloom query fleet/ 'select path, finding from quarantine'")]
+    Ingest(fleet::Ingest),
+
+    /// Show how long a name takes per day and build in the store of a fleet, and where that changed.
+    ///
+    /// Without a name, lists the names that changed for good. Percentiles are of all calls, within 0.8 %; ± is the noise
+    /// between traces, and a change has to stand out from it.
+    #[command(after_help = "\
+Examples:
+  traceloom trend fleet/                                        what changed, and when
+  traceloom trend fleet/ Render --metric p95
+  traceloom trend fleet/ Render --json | jq '.names[0].changes'")]
+    Trend(fleet::Trend),
+
+    /// Compare two builds in the store of a fleet: slower, faster, new and removed names.
+    ///
+    /// Each trace is a run; differences are tested against the noise between traces, as `diff` does.
+    #[command(after_help = "\
+Examples:
+  traceloom regressions fleet/ --baseline 4.1 --candidate 4.2
+  traceloom regressions fleet/ --baseline 4.1 --candidate 4.2 --fail-over 5%   for a build server")]
+    Regressions(fleet::Regressions),
 
     /// Capture a running program that has EasyProfiler inside.
     ///

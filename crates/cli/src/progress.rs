@@ -99,7 +99,7 @@ impl Drop for State {
 }
 
 fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}");
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
     let bar = ProgressBar::new(0);
     if let Ok(style) = style { bar.with_style(style) } else { bar }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use arrow_array::cast::AsArray;
 use parquet::arrow::{ProjectionMask, arrow_reader::ParquetRecordBatchReaderBuilder};
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, Limits, Result};
 use traceloom_query::fleet::{FleetTable, Manifest, Writing};
 
 use crate::{
@@ -39,7 +39,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = Limits::default().threads;
         Self { from: None, template: None, tags: Tags::new(), threads, memory_bytes: 256 << 20 }
     }
 }
@@ -171,7 +171,7 @@ fn known(store: &Path, manifest: &Manifest) -> Result<Known> {
 }
 
 /// The least time between two commits: what a kill can cost.
-const INTERVAL: Duration = Duration::from_secs(3);
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The state of the one who takes what was read.
 struct Work<'w> {
@@ -244,7 +244,7 @@ impl Work<'_> {
         self.writing.commit(&next)?;
         (self.manifest, self.pending_bytes, self.committed) = (next, 0, Instant::now());
         // Many partitions make many files: most of the time is for reading.
-        self.interval = INTERVAL.max(started.elapsed() * 10);
+        self.interval = INTERVAL.max(started.elapsed() * 4);
         Ok(())
     }
 }

@@ -78,7 +78,9 @@ pub(crate) struct Reader<'r> {
 impl Reader<'_> {
     /// Reads a file as far as it can be read; its number names its temporary files.
     pub(crate) fn take(&self, found: &Found, number: usize) -> Taken {
-        let options = traceloom_mapping::Options::default();
+        let mut options = traceloom_mapping::Options::default();
+        // Files are read side by side already.
+        options.read.limits.threads = 1;
         let opened = Source::open(&found.path, &options.read.limits)
             .and_then(|source| Ok((Trace::new(&found.path, source.clone(), self.from, &options), source)));
         let (trace, source) = match opened {

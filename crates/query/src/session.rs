@@ -223,7 +223,8 @@ impl Session {
     }
 
     fn register_fleet(&self, fleet: &Fleet) -> datafusion::common::Result<()> {
-        let no_text = || DataFusionError::Plan(format!("{} is not a name that the engine takes", fleet.path().display()));
+        let no_text =
+            || DataFusionError::Plan(format!("{} is not a name that the engine takes", fleet.path().display()));
         let url = location::url(fleet.path()).ok_or_else(no_text)?;
         fleet::register(&self.context, &url, fleet.manifest())?;
         let spans = self.wait(self.context.table_provider(Table::Spans.name()))?;

@@ -129,6 +129,15 @@ pub(crate) struct Diff {
     /// Runs after, one trace each.
     #[arg(long, num_args = 1.., value_name = "FILE", requires = "baseline")]
     pub(crate) candidate: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) comparison: Comparison,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// How two sets of runs are compared and shown.
+#[derive(Args, Debug)]
+pub(crate) struct Comparison {
     /// Compare this: `mean` for runs of different length, `total` if all do the same work.
     #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
     pub(crate) metric: Metric,
@@ -150,8 +159,18 @@ pub(crate) struct Diff {
     /// One JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
+}
+
+impl Comparison {
+    /// How the runs are compared.
+    pub(crate) fn options(&self) -> diff::Options {
+        diff::Options {
+            metric: self.metric.into(),
+            least_change: self.least_change,
+            least_share: self.least_share,
+            ..diff::Options::default()
+        }
+    }
 }
 
 /// What is compared.

@@ -3,12 +3,12 @@
 use std::{io::Write, path::PathBuf};
 
 use serde_json::json;
-use traceloom_analysis::diff::{self, Kind, Noise, Options, Report, Row, Side, Verdict};
+use traceloom_analysis::diff::{self, Kind, Noise, Report, Row, Side, Verdict};
 use traceloom_core::Result;
 
 use crate::{
     Outcome,
-    args::figures::{Diff as Arguments, Metric},
+    args::figures::{Comparison, Diff as Arguments, Metric},
     output::{Styles, stdout},
     table::{Rounded, TextTable},
     units::Bytes,
@@ -22,13 +22,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     };
     let before = set(&arguments.before, &arguments.baseline)?;
     let after = set(&arguments.after, &arguments.candidate)?;
-    let options = Options {
-        metric: arguments.metric.into(),
-        least_change: arguments.least_change,
-        least_share: arguments.least_share,
-        ..Options::default()
-    };
-    let report = diff::of_traces(before.traces(), after.traces(), &options)?;
+    show(&diff::of_traces(before.traces(), after.traces(), &arguments.comparison.options())?, &arguments.comparison)
+}
+
+/// Shows a comparison; its outcome says whether anything got worse by more than it may.
+pub(crate) fn show(report: &Report, arguments: &Comparison) -> Result<Outcome> {
     let failed = arguments.fail_over.map_or(0, |limit| report.worse_than(limit).count());
     let mut out = stdout();
     if arguments.json {
@@ -36,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         object["failed"] = json!(arguments.fail_over.map(|_| failed));
         writeln!(out, "{object}")?;
     } else {
-        Text { out: &mut out, report: &report, arguments }.write(failed)?;
+        Text { out: &mut out, report, arguments }.write(failed)?;
     }
     out.flush()?;
     Ok(if failed > 0 { Outcome::Findings } else { Outcome::Fine })
@@ -46,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
 struct Text<'a> {
     out: &'a mut dyn Write,
     report: &'a Report,
-    arguments: &'a Arguments,
+    arguments: &'a Comparison,
 }
 
 impl Text<'_> {

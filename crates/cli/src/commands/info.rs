@@ -22,6 +22,18 @@ pub(crate) fn run(arguments: &args::Info) -> Result<Outcome> {
 }
 
 fn one(path: &Path, arguments: &args::Info) -> Result<Outcome> {
+    #[cfg(feature = "sql")]
+    if path.is_dir()
+        && let Some(about) = super::store::about(path)?
+    {
+        let mut out = stdout();
+        if arguments.json {
+            writeln!(out, "{}", about.json)?
+        } else {
+            writeln!(out, "{}", about.text)?
+        }
+        return Ok(out.flush().map(|()| Outcome::Fine)?);
+    }
     let trace = arguments.reading.open(path)?;
     let info = trace.info()?;
     if arguments.json {

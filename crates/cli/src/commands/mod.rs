@@ -9,6 +9,8 @@ mod diff;
 mod dump;
 mod edit;
 mod flame;
+#[cfg(feature = "sql")]
+mod fleet;
 mod info;
 mod lines;
 mod log;
@@ -65,6 +67,16 @@ pub(crate) fn run(command: Command) -> Result<Outcome> {
         #[cfg(not(feature = "sql"))]
         Command::Query(_) => {
             Err(Error::unsupported("this build has no SQL; `cargo install traceloom-cli` includes it"))
+        }
+        #[cfg(feature = "sql")]
+        Command::Ingest(arguments) => fleet::ingest::run(&arguments),
+        #[cfg(feature = "sql")]
+        Command::Trend(arguments) => fleet::trend::run(&arguments),
+        #[cfg(feature = "sql")]
+        Command::Regressions(arguments) => fleet::regressions(&arguments),
+        #[cfg(not(feature = "sql"))]
+        Command::Ingest(_) | Command::Trend(_) | Command::Regressions(_) => {
+            Err(Error::unsupported("this build has no stores; `cargo install traceloom-cli` includes them"))
         }
         Command::Capture(arguments) => capture::run(&arguments),
         Command::Top(arguments) => capture::top::run(arguments),

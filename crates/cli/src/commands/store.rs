@@ -40,6 +40,9 @@ pub(crate) fn add(inputs: &[PathBuf], output: &Path, arguments: &args::Convert) 
     imp::add(inputs, output, &arguments.reading)
 }
 
+#[cfg(feature = "sql")]
+pub(crate) use self::about::about;
+
 /// The tables of a store.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn TableSource>> {
     imp::open(path)
@@ -84,6 +87,53 @@ mod imp {
             1 => anstream::eprintln!("{style}added:{style:#} 1 trace, {rows} rows, {bytes} to {output}"),
             _ => anstream::eprintln!("{style}added:{style:#} {traces} traces, {rows} rows, {bytes} to {output}"),
         }
+    }
+}
+
+/// What a folder is, for `info`.
+#[cfg(feature = "sql")]
+mod about {
+    use std::path::Path;
+
+    use serde_json::json;
+    use traceloom_core::Result;
+    use traceloom_query::{
+        fleet::{Fleet, FleetTable},
+        store::Store,
+    };
+
+    use crate::{input::display_name, units::Bytes};
+
+    /// The same for people and for programs.
+    pub(crate) struct About {
+        pub(crate) text: String,
+        pub(crate) json: serde_json::Value,
+    }
+
+    /// The store that a folder is; none if it is not one.
+    pub(crate) fn about(path: &Path) -> Result<Option<About>> {
+        let name = display_name(path);
+        if let Some(fleet) = Fleet::open(path)? {
+            let manifest = fleet.manifest();
+            let [traces, quarantined] =
+                [FleetTable::Ingested, FleetTable::Quarantine].map(|table| manifest.rows(table));
+            let (files, partitions) = (manifest.files.len(), manifest.partitions.join(", "));
+            let bytes: u64 = manifest.files.iter().map(|file| file.bytes).sum();
+            let text = format!(
+                "{name}: the store of a fleet, {traces} traces by {partitions}, {quarantined} files in quarantine, {files} \
+                 Parquet files, {}",
+                Bytes(bytes)
+            );
+            let json = json!({
+                "path": name, "kind": "fleet", "traces": traces, "quarantined": quarantined,
+                "partitions": manifest.partitions, "files": files, "bytes": bytes,
+            });
+            return Ok(Some(About { text, json }));
+        }
+        let Some(store) = Store::open(path)? else { return Ok(None) };
+        let traces = store.traces().len();
+        let json = json!({"path": name, "kind": "store", "traces": traces});
+        Ok(Some(About { text: format!("{name}: a store, {traces} traces"), json }))
     }
 }
 

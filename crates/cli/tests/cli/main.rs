@@ -5,6 +5,8 @@ mod capture;
 mod damage;
 mod edit;
 mod figures;
+#[cfg(feature = "sql")]
+mod fleet;
 mod inspect;
 mod lines;
 mod log;
