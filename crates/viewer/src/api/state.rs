@@ -110,6 +110,8 @@ pub(crate) struct TrackInfo {
     name: String,
     kind: String,
     spans: u64,
+    /// When its first span begins, without the offset of the trace.
+    first_ns: Option<i64>,
     /// Time inside its outermost spans.
     busy_ns: i64,
     events: u64,
@@ -216,6 +218,7 @@ fn tracks(scene: &Scene) -> Vec<TrackInfo> {
         name: track.name.clone(),
         kind: track.kind.clone(),
         spans: track.spans,
+        first_ns: track.first_ns,
         busy_ns: track.busy_ns,
         events: (track.events.len() + track.bookmarks.len()) as u64 + track.unseen_events,
         instants: track.events.len(),

@@ -189,6 +189,7 @@ impl Builder {
             scene.names.count(name, dur.unwrap_or(0), rows.color.get(row));
             let track = &mut scene.tracks[track as usize];
             track.spans += 1;
+            track.first_ns = Some(track.first_ns.map_or(begins[row], |first| first.min(begins[row])));
             if kind == NESTED && depth == 0 {
                 track.busy_ns = track.busy_ns.saturating_add(dur.unwrap_or(0));
             }

@@ -150,6 +150,8 @@ pub(crate) struct Track {
     pub(crate) name: String,
     pub(crate) kind: String,
     pub(crate) spans: u64,
+    /// When its first span begins.
+    pub(crate) first_ns: Option<i64>,
     /// Time inside its outermost spans.
     pub(crate) busy_ns: i64,
     /// Events that are drawn.
@@ -175,6 +177,7 @@ impl Track {
             name: String::new(),
             kind: String::new(),
             spans: 0,
+            first_ns: None,
             busy_ns: 0,
             events: Points::default(),
             bookmarks: Points::default(),

@@ -2,7 +2,7 @@
 
 import { EVENT } from "./api";
 import type { PanelId } from "./store/panels";
-import type { PageState, Place, Range } from "./store/state";
+import { TRACK_SORTS, type PageState, type Place, type Range } from "./store/state";
 
 export interface Linked {
   from: number;
@@ -112,7 +112,7 @@ export function restored(link: Linked, state: PageState): Partial<PageState> {
       pinned: new Set(numbers(link.pinned)),
       order: numbers(link.order),
       filter: typeof link.filter === "string" ? link.filter : "",
-      sort: link.sort === "busy" || link.sort === "name" ? link.sort : "file",
+      sort: TRACK_SORTS.find((sort) => sort === link.sort) ?? "file",
       isCompact: (link.isCompact as unknown) === true,
     },
     scroll: isNumber(link.scroll) ? link.scroll : 0,

@@ -1154,6 +1154,8 @@ export type TrackInfo = {
   name: string;
   kind: string;
   spans: number;
+  /** When its first span begins, without the offset of the trace. */
+  first_ns: number | null;
   /** Time inside its outermost spans. */
   busy_ns: number;
   events: number;

@@ -45,7 +45,8 @@ export interface Tracks {
 }
 
 /** By the order of the file, by time inside spans, or by name. */
-export type TrackSort = "file" | "busy" | "name";
+export const TRACK_SORTS = ["file", "first", "busy", "name"] as const;
+export type TrackSort = (typeof TRACK_SORTS)[number];
 
 /** What the timeline is asked to bring into view. */
 export type Reveal =

@@ -39,6 +39,7 @@ export function track(change: Partial<TrackInfo> = {}): TrackInfo {
     name: "",
     kind: "",
     spans: 1,
+    first_ns: null,
     busy_ns: 0,
     events: 0,
     instants: 0,

@@ -17,7 +17,9 @@ describe("shownTracks", () => {
 });
 
 describe("filter and order of tracks", () => {
-  const named = ["io", "main", "io"].map((name, at) => track({ name, tid: 10 + at, busy_ns: [5, 1, 9][at] ?? 0 }));
+  const named = ["io", "main", "io"].map((name, at) =>
+    track({ name, tid: 10 + at, busy_ns: [5, 1, 9][at] ?? 0, first_ns: [7, null, 3][at] ?? null }),
+  );
   const shown = (change: Partial<Tracks>): number[] =>
     shownTracks(page({ tracks: named }, { tracks: { ...NO_TRACKS, ...change } }));
 
@@ -29,6 +31,10 @@ describe("filter and order of tracks", () => {
   it("sorts by time inside spans, and by name", () => {
     expect(shown({ sort: "busy" })).toEqual([2, 0, 1]);
     expect(shown({ sort: "name" })).toEqual([0, 2, 1]);
+  });
+
+  it("sorts by the first span; tracks without any come last", () => {
+    expect(shown({ sort: "first" })).toEqual([2, 0, 1]);
   });
 });
 

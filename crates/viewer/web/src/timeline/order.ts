@@ -20,6 +20,11 @@ function sorted(state: PageState, one: number, other: number): number {
   const { sort } = state.tracks;
   const busy = (number: number): number => tracks[number]?.busy_ns ?? 0;
   if (sort === "busy" && busy(one) !== busy(other)) return busy(other) - busy(one);
+  const first = (number: number): number => {
+    const { first_ns = null, trace = 0 } = tracks[number] ?? {};
+    return first_ns === null ? Infinity : first_ns + (state.server.traces[trace]?.offset_ns ?? 0);
+  };
+  if (sort === "first" && first(one) !== first(other)) return first(one) - first(other);
   const [name, second] = [trackLabel(state, one), trackLabel(state, other)];
   if (sort === "name" && name !== second) return name.localeCompare(second, "en", { numeric: true });
   return one - other;

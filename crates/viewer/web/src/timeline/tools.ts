@@ -6,6 +6,7 @@ import { byId, element } from "../widgets/dom";
 
 const SORTS: [TrackSort, string][] = [
   ["file", "File"],
+  ["first", "Start"],
   ["busy", "Busy"],
   ["name", "Name"],
 ];
@@ -24,7 +25,10 @@ export class TrackTools {
   });
   private readonly sort = element(
     "select",
-    { "aria-label": "Order of tracks", title: "Order of tracks: as in the file, busiest first, or by name" },
+    {
+      "aria-label": "Order of tracks",
+      title: "Order of tracks: as in the file, earliest first, busiest first, or by name",
+    },
     ...SORTS.map(([value, title]) => element("option", { value }, title)),
   );
   private readonly compact = element(
