@@ -13,6 +13,7 @@ mod group;
 pub mod lines;
 pub mod lod;
 pub mod memory;
+pub mod notes;
 pub mod places;
 pub mod stats;
 pub mod summary;

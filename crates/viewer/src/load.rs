@@ -28,12 +28,14 @@ pub(crate) struct Loader {
     turns: Turns,
     /// Traces that are ready, by their number in the scene: for questions that need the tables again.
     ready: Mutex<Vec<(u32, Arc<Trace>)>>,
+    /// Those that are files of this machine, not copies of what the page sent.
+    files: Mutex<Vec<(u32, PathBuf)>>,
 }
 
 impl Loader {
     pub(crate) fn new(scene: Arc<RwLock<Scene>>, options: Options) -> Self {
         let (read, total) = (Arc::default(), AtomicU64::new(0));
-        Self { scene, options, read, total, turns: Turns::default(), ready: Mutex::default() }
+        Self { scene, options, read, total, turns: Turns::default(), ready: Mutex::default(), files: Mutex::default() }
     }
 
     /// Bytes read and bytes to read.
@@ -55,10 +57,16 @@ impl Loader {
     /// Opens a file and loads it.
     pub(crate) fn load(self: &Arc<Self>, path: PathBuf, from: Option<String>) {
         let (file, options) = (path.clone(), self.options.clone());
-        self.start(&path, move || {
+        let number = self.start(&path, move || {
             let source = Source::open(&file, &options.read.limits)?;
             Trace::new(&file, source, from.as_deref(), &options)
         });
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).push((number, path));
+    }
+
+    /// The traces that are files of this machine.
+    pub(crate) fn files(&self) -> Vec<(u32, PathBuf)> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Recognizes a file that the page sent.
@@ -69,7 +77,7 @@ impl Loader {
     /// Loads a trace that is open already.
     pub(crate) fn load_trace(self: &Arc<Self>, trace: Trace) {
         let path = trace.path.clone();
-        self.start(&path, move || Ok(trace));
+        let _number = self.start(&path, move || Ok(trace));
     }
 
     /// Closes a trace; whether there is such a one.
@@ -83,7 +91,7 @@ impl Loader {
         true
     }
 
-    fn start(self: &Arc<Self>, path: &Path, open: impl FnOnce() -> Result<Trace> + Send + 'static) {
+    fn start(self: &Arc<Self>, path: &Path, open: impl FnOnce() -> Result<Trace> + Send + 'static) -> u32 {
         let number = self.announce(path);
         let loader = Arc::clone(self);
         thread::spawn(move || {
@@ -100,6 +108,7 @@ impl Loader {
             };
             loader.done(number, error);
         });
+        number
     }
 
     fn announce(&self, path: &Path) -> u32 {

@@ -16,6 +16,7 @@ mod logline;
 pub(crate) mod meanings;
 mod memory;
 mod minimap;
+mod notes;
 mod overview;
 mod picture;
 mod place;
@@ -53,6 +54,7 @@ pub(crate) fn router() -> Router<App> {
         .route("/picture", get(picture::picture))
         .route("/extras", get(picture::extras))
         .route("/minimap", get(minimap::minimap))
+        .route("/notes", get(notes::read).post(notes::write))
         .route("/search", get(search::search))
         .route("/next", get(search::next))
         .route("/place", get(place::place))

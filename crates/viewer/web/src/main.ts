@@ -7,6 +7,8 @@ import { goto } from "./goto";
 import { followTraces, say, sentence, toast } from "./header";
 import { listen, showKeys, type Key } from "./keys";
 import { Linking } from "./linking";
+import { askNote } from "./notes/ask";
+import { loadNotes } from "./notes/notes";
 import { Palette } from "./palette/palette";
 import { followSize, sizePanels } from "./panels/size";
 import { Tabs } from "./panels/tabs";
@@ -46,6 +48,7 @@ const keys: Key[] = [
   { keys: ["f", "Enter"], what: "zoom to the selection", run: () => timeline.zoomToSelection() },
   { keys: ["0", "Home"], what: "show everything", run: lookAtAll },
   { keys: ["g"], what: "go to a time", run: () => goto(dialog) },
+  { keys: ["m"], what: "add a note to the selection", run: () => askNote(dialog) },
   { keys: ["b"], what: "dragging selects a box of time and tracks", run: toggleBoxMode },
   { keys: ["["], what: "previous panel", run: () => tabs.step(-1) },
   { keys: ["]"], what: "next panel", run: () => tabs.step(1) },
@@ -87,3 +90,8 @@ acceptDrops(
   (message) => toast(sentence(message)),
 );
 void feed.poll();
+store.subscribe(
+  ({ server }) => server.traces.length,
+  () =>
+    void loadNotes().catch((error: unknown) => toast(sentence(error instanceof Error ? error.message : String(error)))),
+);

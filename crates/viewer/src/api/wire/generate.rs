@@ -6,7 +6,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::api::{
     Done, Refused, around, changes, definitions, details, findings, flame, frames, histogram, log, logline, memory,
-    minimap, overview, picture, place, range, search, source, sql, state, stats, totals, upload,
+    minimap, notes, overview, picture, place, range, search, source, sql, state, stats, totals, upload,
 };
 
 /// Every endpoint: its query, its body, its answer.
@@ -32,6 +32,7 @@ fn endpoints(wire: &mut Wire) {
     wire.get("minimap").query::<minimap::MinimapQuery>().answer::<minimap::Minimap>();
     wire.get("names").query::<state::NamesQuery>().answer::<Vec<state::NameRow>>();
     wire.get("next").query::<search::NextQuery>().answer::<Option<place::Found>>();
+    wire.get("notes").answer::<notes::NotesAnswer>();
     wire.get("overview").answer::<overview::Overview>();
     wire.get("picture").query::<picture::WindowQuery>().bytes();
     wire.get("place").query::<place::PlaceQuery>().answer::<Option<place::Found>>();
@@ -52,6 +53,7 @@ fn endpoints(wire: &mut Wire) {
     wire.get("totals").query::<range::RangeQuery>().answer::<totals::Totals>();
     wire.post("close").query::<state::CloseQuery>().answer::<Done>();
     wire.post("flame").body::<flame::FlameQuery>().answer::<flame::FlameAnswer>();
+    wire.post("notes").body::<notes::NotesQuery>().answer::<Done>();
     wire.post("offset").query::<state::OffsetQuery>().answer::<Done>();
     wire.post("open").query::<upload::OpenQuery>().answer::<Done>();
     wire.post("sql").body::<sql::SqlQuery>().answer::<sql::SqlAnswer>();

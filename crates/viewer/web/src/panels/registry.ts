@@ -8,6 +8,7 @@ import { frames } from "./frames";
 import { histogram } from "./histogram";
 import { log } from "./log";
 import { memory } from "./memory";
+import { notes } from "./notes";
 import { overview } from "./overview";
 import type { Panel } from "./panel";
 import { selection } from "./selection";
@@ -31,4 +32,5 @@ export const PANELS: readonly Panel[] = [
   sql,
   findings,
   definitions,
+  notes,
 ];

@@ -16,7 +16,8 @@ export type PanelId =
   | "memory"
   | "sql"
   | "findings"
-  | "definitions";
+  | "definitions"
+  | "notes";
 
 /** What a link keeps of a table. */
 export interface TableState {

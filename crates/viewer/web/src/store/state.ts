@@ -1,5 +1,6 @@
 // Everything that the page knows, and what follows from it.
 
+import type { Noted } from "../notes/notes";
 import type { EventDetails, Found, SpanDetails, State, TraceInfo } from "../wire";
 import { Names } from "./names";
 import type { PanelId } from "./panels";
@@ -71,6 +72,8 @@ export interface PageState {
   tracks: Tracks;
   /** How far the tracks are scrolled. */
   scroll: number;
+  /** What people wrote on the traces. */
+  notes: readonly Noted[];
   /** The panel that is open. */
   panel: PanelId;
   /** What each panel wants to find again. A link may hold anything, so look before you use it. */
@@ -132,6 +135,7 @@ export function initial(): PageState {
     searched: "",
     tracks: NO_TRACKS,
     scroll: 0,
+    notes: [],
     panel: "overview",
     links: {},
     called: null,

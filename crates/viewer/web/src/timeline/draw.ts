@@ -1,6 +1,7 @@
 // Draws the timeline.
 
 import { duration, tick, tickStep } from "../format";
+import { noteTime } from "../notes/notes";
 import { store } from "../store";
 import { palette } from "../theme";
 import { drawBars } from "./bars";
@@ -9,6 +10,9 @@ import { between, RULER, type Strip } from "./layout";
 import { drawEvents, drawLinks, drawLogs } from "./marks";
 import { xOf, type Scene } from "./scale";
 import { drawTexts } from "./texts";
+
+/** Pixels of a flag. */
+const NOTE_WIDTH = 160;
 
 export const FONT = "11px system-ui, sans-serif";
 
@@ -29,6 +33,7 @@ export function draw(scene: Scene): void {
   drawSelection(scene);
   context.restore();
   drawRuler(scene, step);
+  drawNotes(scene);
   drawCursor(scene);
   drawScrollbar(scene);
 }
@@ -122,6 +127,30 @@ function drawRuler(scene: Scene, step: number): void {
     context.fillText(tick(ns, step, furthest()), x + 4, RULER / 2);
   });
   context.stroke();
+}
+
+/** Flags on the ruler, with as much of the text as there is room for before the next. */
+function drawNotes(scene: Scene): void {
+  const { context, width } = scene;
+  const colors = palette();
+  const placed = store.state.notes.map((noted) => ({
+    x: xOf(noteTime(store.state, noted), width),
+    text: noted.note.text,
+  }));
+  const flags = placed.filter(({ x }) => x > -NOTE_WIDTH && x < width).sort((one, other) => one.x - other.x);
+  flags.forEach(({ x, text }, at) => {
+    const room = Math.min((flags[at + 1]?.x ?? width) - x - 4, NOTE_WIDTH);
+    context.save();
+    context.fillStyle = colors.accent;
+    context.fillRect(x, 0, 2, RULER);
+    context.beginPath();
+    context.rect(x, 0, Math.max(8, room), 13);
+    context.clip();
+    context.fillRect(x, 0, Math.min(Math.max(8, room), context.measureText(text).width + 10), 13);
+    context.fillStyle = colors.back;
+    if (room > 16) context.fillText(text, x + 5, 7);
+    context.restore();
+  });
 }
 
 /** The selected range of time, on the selected tracks. */

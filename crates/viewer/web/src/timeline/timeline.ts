@@ -77,7 +77,7 @@ export class Timeline {
       () => this.arrange(),
     );
     store.subscribe(
-      ({ selection, found, isDark }) => [selection, found, isDark],
+      ({ selection, found, isDark, notes }) => [selection, found, isDark, notes],
       () => this.invalidate(),
     );
     store.subscribe(

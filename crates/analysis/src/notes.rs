@@ -1,0 +1,131 @@
+//! Notes that a person made on a trace; they lie beside it, in `FILE.notes.json`.
+
+use std::{
+    fs::{self, File},
+    io::{ErrorKind, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use traceloom_core::{Error, Result};
+
+/// A note on a time of a trace, or on a range of it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Note {
+    /// When, in the time of the trace.
+    pub ts_ns: i64,
+    /// How long; none for a moment.
+    #[serde(default)]
+    pub dur_ns: Option<i64>,
+    /// The name of the span that it is about.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// What the person wrote.
+    pub text: String,
+}
+
+/// The file beside a trace.
+#[derive(Deserialize, Serialize)]
+struct Notes {
+    version: u32,
+    notes: Vec<Note>,
+}
+
+const VERSION: u32 = 1;
+/// Notes of one trace: more than a person makes.
+pub const MAX_NOTES: usize = 10_000;
+/// Bytes of one text.
+pub const MAX_TEXT: usize = 4 << 10;
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Where the notes on a trace lie.
+pub fn beside(trace: &Path) -> PathBuf {
+    let mut path = trace.as_os_str().to_owned();
+    path.push(".notes.json");
+    path.into()
+}
+
+/// The notes on a trace, by time; empty where there are none.
+pub fn read(trace: &Path) -> Result<Vec<Note>> {
+    let path = beside(trace);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::from(error).in_file(path)),
+    };
+    let mut text = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut text).map_err(|error| Error::from(error).in_file(&path))?;
+    let read: Notes = serde_json::from_slice(&text)
+        .map_err(|error| Error::unrecognized(format!("these are no notes: {error}")).in_file(&path))?;
+    if read.version != VERSION {
+        let message = format!("notes of version {} cannot be read, only those of version {VERSION}", read.version);
+        return Err(Error::unsupported(message).in_file(path));
+    }
+    let mut notes = read.notes;
+    notes.sort_by_key(|note| note.ts_ns);
+    Ok(notes)
+}
+
+/// Replaces the notes on a trace; without any, there is no file.
+pub fn write(trace: &Path, notes: &[Note]) -> Result<()> {
+    if notes.len() > MAX_NOTES {
+        return Err(Error::limit("notes", notes.len() as u64, MAX_NOTES as u64));
+    }
+    if let Some(long) = notes.iter().map(|note| note.text.len()).find(|length| *length > MAX_TEXT) {
+        return Err(Error::limit("bytes of a note", long as u64, MAX_TEXT as u64));
+    }
+    let path = beside(trace);
+    put(&path, notes).map_err(|error| error.in_file(path))
+}
+
+fn put(path: &Path, notes: &[Note]) -> Result<()> {
+    if notes.is_empty() {
+        return match fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        };
+    }
+    let text = serde_json::to_string_pretty(&Notes { version: VERSION, notes: notes.to_vec() })
+        .map_err(|error| Error::internal(error.to_string()))?;
+    // Whoever reads it meanwhile sees the old notes or the new ones.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.write_all(b"\n")?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(ts_ns: i64, text: &str) -> Note {
+        Note { ts_ns, dur_ns: None, name: None, text: text.to_owned() }
+    }
+
+    #[test]
+    fn notes_come_back_by_time_and_go_with_the_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("game.prof");
+        assert_eq!(read(&trace).unwrap(), []);
+        write(&trace, &[note(20, "b"), note(-3, "a")]).unwrap();
+        assert_eq!(read(&trace).unwrap(), [note(-3, "a"), note(20, "b")]);
+        assert!(folder.path().join("game.prof.notes.json").is_file());
+        write(&trace, &[]).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn other_files_and_too_much_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("game.prof");
+        fs::write(beside(&trace), "{}").unwrap();
+        assert!(read(&trace).unwrap_err().to_string().contains("game.prof.notes.json"));
+        fs::write(beside(&trace), r#"{"version": 9, "notes": []}"#).unwrap();
+        assert!(read(&trace).unwrap_err().to_string().contains("version 9"));
+        assert!(write(&trace, &[note(0, &"x".repeat(MAX_TEXT + 1))]).is_err());
+        assert!(write(&trace, &vec![note(0, "x"); MAX_NOTES + 1]).is_err());
+    }
+}

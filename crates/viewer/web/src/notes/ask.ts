@@ -1,0 +1,41 @@
+// Asks for the text of a note.
+
+import { sentence, toast } from "../header";
+import { store } from "../store";
+import { element } from "../widgets/dom";
+import { when } from "../widgets/jump";
+import { aboutSelection, addNote, changeNote, noteTime, type Noted } from "./notes";
+
+/** Asks for a note on what is selected. */
+export function askNote(dialog: HTMLDialogElement): void {
+  const about = aboutSelection(store.state);
+  if (about) askText(dialog, "Add a note", about, (text) => addNote({ ...about, note: { ...about.note, text } }));
+}
+
+/** Asks for another text; without any, the note goes. */
+export function editNote(dialog: HTMLDialogElement, noted: Noted): void {
+  askText(dialog, "Change the note", noted, (text) =>
+    text === "" ? changeNote(noted) : changeNote(noted, { ...noted.note, text }),
+  );
+}
+
+function askText(dialog: HTMLDialogElement, title: string, noted: Noted, take: (text: string) => Promise<void>): void {
+  const input = element("input", { value: noted.note.text, "aria-label": "Note", maxlength: "1000" });
+  const place = `${noted.note.name ?? ""} at ${when(noteTime(store.state, noted))}`.trim();
+  const form = element(
+    "form",
+    { method: "dialog" },
+    element("h2", {}, title),
+    element("p", { class: "note" }, place),
+    input,
+    element("button", {}, "Save"),
+  );
+  form.addEventListener("submit", () => {
+    const text = input.value.trim();
+    if (text === "" && noted.note.text === "") return;
+    take(text).catch((error: unknown) => toast(sentence(error instanceof Error ? error.message : String(error))));
+  });
+  dialog.replaceChildren(form);
+  dialog.showModal();
+  input.select();
+}
