@@ -192,7 +192,12 @@ impl Session {
     /// Traces in stores keep the times of their files.
     pub fn new(traces: Vec<Trace>, stores: Vec<Store>, options: &Options) -> Result<Self> {
         let mut seen = stored::trace_ids(&stores)?;
-        let unknown = traces.into_iter().filter(|trace| seen.insert(trace.id));
+        // Several traces are read side by side: each has its part of the threads.
+        let share = threads(options).div_ceil(traces.len().max(1));
+        let unknown = traces.into_iter().filter(|trace| seen.insert(trace.id)).map(|mut trace| {
+            trace.options.read.limits.threads = share;
+            trace
+        });
         let axis = AxisOptions { offsets: options.offsets.clone(), is_automatic: options.is_aligned };
         let set = TraceSet::aligned(unknown, &axis)?;
         let mut session = Self::empty(options)?;
