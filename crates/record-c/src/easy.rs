@@ -7,7 +7,7 @@ use std::{
 };
 
 use traceloom_record::{
-    Recorder, Slot,
+    Policy, Recorder, Slot,
     foreign::{Kind, Weight, cut, put, tick, ticks_to_ns},
 };
 
@@ -26,6 +26,9 @@ static IS_ENABLED: AtomicBool = AtomicBool::new(false);
 static IS_LISTENING: AtomicBool = AtomicBool::new(false);
 /// Either: blocks are recorded.
 static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// Bytes of a thread's ring: a quarter of a million blocks.
+const RING_BYTES: usize = 8 << 20;
 
 // Bits of a status.
 const ON: u8 = 1;
@@ -121,7 +124,8 @@ pub extern "C" fn traceloom_easy_enable(is_enabled: bool) -> c_int {
     }
     let outcome = match (traceloom_record::writes_to(Slot::Prof), is_enabled) {
         (true, _) => traceloom_record::pause_prof(!is_enabled).map_err(|error| error.to_string()),
-        (false, true) => join(Recorder::new().prof_later()),
+        // EasyProfiler keeps every block, so these wait for room; larger rings make that rare.
+        (false, true) => join(Recorder::new().prof_later().spans(Policy::Block).ring_bytes(RING_BYTES)),
         (false, false) => Ok(()),
     };
     turn();
