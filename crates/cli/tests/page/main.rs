@@ -211,6 +211,11 @@ fn a_selected_range_has_memory() {
 }
 
 #[test]
+fn notes_stay_with_the_trace() {
+    answers("game.prof", "notes");
+}
+
+#[test]
 fn commands_are_found_by_typing() {
     answers("game.prof", "commands");
 }

@@ -9,6 +9,7 @@ mod histogram;
 mod hostile;
 mod log;
 mod memory;
+mod notes;
 mod picture;
 mod questions;
 mod slow;

@@ -670,6 +670,29 @@ export type NextQuery = {
   back?: boolean;
 };
 
+/** A note on a time of a trace, or on a range of it. */
+export type Note = {
+  /** When, in the time of the trace. */
+  ts_ns: number;
+  /** How long; none for a moment. */
+  dur_ns: number | null;
+  /** The name of the span that it is about. */
+  name: string | null;
+  /** What the person wrote. */
+  text: string;
+};
+
+/** The notes on every trace that is a file of this machine. */
+export type NotesAnswer = {
+  traces: Array<TraceNotes>;
+};
+
+/** All notes on a trace, in place of those that it has. */
+export type NotesQuery = {
+  trace: number;
+  notes: Array<Note>;
+};
+
 export type OffsetQuery = {
   trace: number;
   offset_ns: number;
@@ -1124,6 +1147,13 @@ export type TraceInfo = {
   error: string | null;
 };
 
+/** The notes on one trace, in its own time, or why they cannot be read. */
+export type TraceNotes = {
+  trace: number;
+  notes: Array<Note>;
+  error: string | null;
+};
+
 /** What matters first about one trace; times are those of the axis. */
 export type TraceOverview = {
   trace: number;
@@ -1212,6 +1242,7 @@ export interface Gets {
   "minimap": { query: MinimapQuery; answer: Minimap };
   "names": { query: NamesQuery; answer: Array<NameRow> };
   "next": { query: NextQuery; answer: Found | null };
+  "notes": { query: Nothing; answer: NotesAnswer };
   "overview": { query: Nothing; answer: Overview };
   "picture": { query: WindowQuery; answer: ArrayBuffer };
   "place": { query: PlaceQuery; answer: Found | null };
@@ -1233,6 +1264,7 @@ export interface Gets {
 export interface Posts {
   "close": { query: CloseQuery; answer: Done };
   "flame": { query: Nothing; body: FlameQuery; answer: FlameAnswer };
+  "notes": { query: Nothing; body: NotesQuery; answer: Done };
   "offset": { query: OffsetQuery; answer: Done };
   "open": { query: OpenQuery; answer: Done };
   "sql": { query: Nothing; body: SqlQuery; answer: SqlAnswer };

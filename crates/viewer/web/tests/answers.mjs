@@ -1,6 +1,7 @@
 // Who calls it, what is in it, what happened then: the page answers in two clicks.
 
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { shows, test, until } from "./viewer.mjs";
 
 /// Selects the first span of a name, and gives the panel that explains it.
@@ -148,4 +149,27 @@ async function changes(viewer) {
   await page.locator(".changes[data-compared]").waitFor();
 }
 
-await test((viewer, { more }) => ({ overview, changes, span, caller, logs, memory, commands })[more.check](viewer));
+/// A note is made by a key, is in the panel, and is still there for the next visitor.
+async function notes(viewer) {
+  const { page, asked } = viewer;
+  assert.ok(!(await viewer.tabs()).includes("notes"), "without notes there is no panel");
+  await viewer.selectName("Physics");
+  await page.locator("#panel .way b").filter({ hasText: "Physics" }).waitFor();
+  await viewer.press("m");
+  await page.getByRole("dialog").getByRole("textbox", { name: "Note" }).fill("why so long?");
+  await viewer.press("Enter");
+  const panel = await viewer.panel("notes");
+  await panel.getByText("why so long?").waitFor();
+  const stored = JSON.parse(fs.readFileSync(`${asked.files[0]}.notes.json`, "utf8")).notes;
+  assert.deepEqual([stored.length, stored[0].name], [1, "Physics"]);
+  await panel.getByRole("button", { name: "Delete" }).click();
+  await until(
+    "the file goes with the last note",
+    () => fs.existsSync(`${asked.files[0]}.notes.json`),
+    (is) => !is,
+  );
+}
+
+await test((viewer, { more }) =>
+  ({ overview, notes, changes, span, caller, logs, memory, commands })[more.check](viewer),
+);

@@ -24,5 +24,5 @@ describe("aboutSelection", () => {
     expect(about && noteTime(state, about)).toBe(130);
   });
 
-  it("is nothing without a trace", () => expect(aboutSelection(page())).toBeNull());
+  it("is nothing without a trace", () => expect(aboutSelection(page({ traces: [] }))).toBeNull());
 });

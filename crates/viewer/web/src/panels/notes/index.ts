@@ -34,7 +34,7 @@ class NotesPanel {
       made.addEventListener("click", run);
       return made;
     };
-    const hints = { ts, dur: note.dur_ns, trace_id: store.state.server.traces[trace]?.trace_id };
+    const hints = { ts, dur: note.dur_ns ?? undefined, trace_id: store.state.server.traces[trace]?.trace_id };
     const about = [note.name ?? "", note.dur_ns === null ? "" : duration(note.dur_ns)];
     if (store.state.server.traces.length > 1) about.push(traceLabel(store.state, trace));
     const drop = (): void => void changeNote(noted).catch((error: unknown) => this.host.append(failure(error)));
