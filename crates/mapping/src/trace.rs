@@ -61,8 +61,9 @@ impl Trace {
         self.opened.format.descriptor().id
     }
 
-    /// The same trace, for a look at a few facts: whoever reads it in earnest is told what is wrong with it.
-    pub(crate) fn quiet(&self) -> impl TableSource {
+    /// The same trace, for a look at a few facts: whoever reads it in earnest is told what is wrong with it, and no thread
+    /// reads ahead of a sink that soon has enough.
+    pub fn quiet(&self) -> impl TableSource {
         Quiet(self)
     }
 }
@@ -72,7 +73,9 @@ struct Quiet<'t>(&'t Trace);
 impl TableSource for Quiet<'_> {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
         let Self(trace) = self;
-        ingest(trace, &Options { filter: filter.clone(), told: None, ..trace.options.clone() }, sink)
+        let mut options = Options { filter: filter.clone(), told: None, ..trace.options.clone() };
+        options.read.limits.threads = 1;
+        ingest(trace, &options, sink)
     }
 }
 

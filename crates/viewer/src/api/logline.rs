@@ -143,7 +143,7 @@ impl Block {
         };
         let mut gathered = Gathered::new(ids, self.has_ids);
         // Nothing that is later is left out: tables come in large batches, and the first one ends the reading.
-        trace.pour(&Filter::in_range(TimeRange::new(Some(self.from_ns), None)), &mut gathered)?;
+        trace.quiet().pour(&Filter::in_range(TimeRange::new(Some(self.from_ns), None)), &mut gathered)?;
         Ok(gathered.lines)
     }
 }
@@ -241,7 +241,7 @@ struct Ids {
 impl Ids {
     fn of(trace: &Trace, rows: Range<usize>) -> Answer<Vec<i64>> {
         let mut found = Self { rows, ids: Vec::new() };
-        trace.pour(&Filter::default(), &mut found)?;
+        trace.quiet().pour(&Filter::default(), &mut found)?;
         Ok(found.ids)
     }
 }

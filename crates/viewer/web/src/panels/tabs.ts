@@ -16,7 +16,7 @@ export class Tabs {
 
   constructor() {
     store.subscribe(
-      ({ server }) => server.revision,
+      ({ server, notes }) => [server.revision, notes.length],
       () => this.refresh(),
     );
     store.subscribe(
