@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{ErrorKind, Read, Write},
+    io::{BufReader, ErrorKind, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -54,9 +54,7 @@ pub fn read(trace: &Path) -> Result<Vec<Note>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::from(error).in_file(path)),
     };
-    let mut text = Vec::new();
-    file.take(MAX_BYTES).read_to_end(&mut text).map_err(|error| Error::from(error).in_file(&path))?;
-    let read: Notes = serde_json::from_slice(&text)
+    let read: Notes = serde_json::from_reader(BufReader::new(file.take(MAX_BYTES)))
         .map_err(|error| Error::unrecognized(format!("these are no notes: {error}")).in_file(&path))?;
     if read.version != VERSION {
         let message = format!("notes of version {} cannot be read, only those of version {VERSION}", read.version);

@@ -82,7 +82,7 @@ impl Reader<'_> {
         // Files are read side by side already.
         options.read.limits.threads = 1;
         let opened = Source::open(&found.path, &options.read.limits)
-            .and_then(|source| Ok((Trace::new(&found.path, source.clone(), self.from, &options), source)));
+            .map(|source| (Trace::new(&found.path, source.clone(), self.from, &options), source));
         let (trace, source) = match opened {
             Ok(opened) => opened,
             Err(error) => return Taken::Failed(error),

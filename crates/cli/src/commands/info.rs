@@ -28,9 +28,9 @@ fn one(path: &Path, arguments: &args::Info) -> Result<Outcome> {
     {
         let mut out = stdout();
         if arguments.json {
-            writeln!(out, "{}", about.json)?
+            writeln!(out, "{}", about.json)?;
         } else {
-            writeln!(out, "{}", about.text)?
+            writeln!(out, "{}", about.text)?;
         }
         return Ok(out.flush().map(|()| Outcome::Fine)?);
     }

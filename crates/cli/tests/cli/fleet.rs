@@ -15,7 +15,7 @@ use crate::{Folder, fixture_of, stderr, stdout, traceloom};
 
 /// The lines of an answer, in order.
 fn rows(store: &str, sql: &str) -> Vec<String> {
-    let answer = traceloom(&["query", store, sql, "--format", "json"]);
+    let answer = traceloom(&["query", "--allow-damaged", store, sql, "--format", "json"]);
     assert!(answer.status.success(), "{sql}: {}", stderr(&answer));
     let mut lines: Vec<String> = stdout(&answer).lines().map(str::to_owned).collect();
     lines.sort();

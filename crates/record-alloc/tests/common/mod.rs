@@ -124,5 +124,5 @@ pub(crate) fn read(path: &Path) -> Contents {
     threads.sort_unstable();
     threads.dedup();
     let markers = markers.into_iter().map(|id| text(metadata.function(id))).collect();
-    Contents { sites, totals: allocations.totals().clone(), markers, threads: threads.len() }
+    Contents { sites, totals: *allocations.totals(), markers, threads: threads.len() }
 }

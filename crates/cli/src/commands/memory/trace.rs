@@ -57,7 +57,7 @@ pub(super) fn trace(arguments: &Arguments) -> Result<(PathBuf, Outcome)> {
 /// The library next to the program, where packages put it, or where `cargo xtask native` does.
 fn library() -> Result<PathBuf> {
     if let Some(path) = env::var_os(LIBRARY_VARIABLE).map(PathBuf::from) {
-        return Ok(path.canonicalize().map_err(|error| Error::from(error).in_file(&path))?);
+        return path.canonicalize().map_err(|error| Error::from(error).in_file(&path));
     }
     let program = env::current_exe()?.canonicalize()?;
     let folder = program.parent().unwrap_or(Path::new("/"));
