@@ -91,6 +91,8 @@ struct State {
 const INPUT_BYTES: usize = 64 << 10;
 /// Deflate can reach twice this; no profile does, and each byte may be a record.
 const MAX_RATIO: u64 = 500;
+/// The ratio is looked at after so many bytes each.
+const CHECKED_BYTES: u64 = 64 << 10;
 /// So much may come out at any ratio.
 const FREE_BYTES: u64 = 1 << 20;
 
@@ -144,12 +146,14 @@ impl State {
             if self.start == self.end {
                 self.refill()?;
             }
-            let produced = self.step(output);
+            // Whether too much came out is looked at in the same places, however much is asked for at a time.
+            let room = output.len().min((CHECKED_BYTES - self.produced % CHECKED_BYTES) as usize);
+            let produced = self.step(output.get_mut(..room).unwrap_or_default());
             if matches!(self.outcome, Some(Outcome::Damaged(_))) {
-                self.salvage(output.len())?;
+                self.salvage(room)?;
             }
             let max_bytes = self.inflate.total_in().saturating_mul(self.max_ratio).max(FREE_BYTES);
-            if self.outcome.is_none() && self.produced > max_bytes {
+            if self.outcome.is_none() && self.produced.is_multiple_of(CHECKED_BYTES) && self.produced > max_bytes {
                 self.outcome = Some(Outcome::Damaged(format!("it grows more than {} times", self.max_ratio)));
             }
             if produced > 0 {
@@ -248,5 +252,35 @@ impl std::fmt::Debug for Inflater {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let state = self.lock();
         f.debug_struct("Inflater").field("produced", &state.produced).field("outcome", &state.outcome).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::{Compression, write::ZlibEncoder};
+
+    use super::*;
+
+    /// Bytes that come out through a buffer of a size, and how it ends.
+    fn inflated(bytes: &[u8], buffer: usize) -> (u64, Option<Outcome>) {
+        let limits = Limits::with(|limits| limits.ratio = 100);
+        let inflater = Inflater::new(Source::bytes(bytes), 0, Wrapper::Zlib, &limits);
+        let mut buffer = vec![0; buffer];
+        while inflater.read_at(inflater.produced(), &mut buffer).unwrap() > 0 {}
+        (inflater.produced(), inflater.outcome())
+    }
+
+    #[test]
+    fn what_grows_too_much_ends_in_the_same_place_through_any_buffer() {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(&vec![7; 8 << 20]).unwrap();
+        let bytes = encoder.finish().unwrap();
+        let (produced, outcome) = inflated(&bytes, 1 << 20);
+        assert!(produced < 8 << 20 && matches!(outcome, Some(Outcome::Damaged(_))), "{produced}");
+        for buffer in [1, 42, 1000, 65_537] {
+            assert_eq!(inflated(&bytes, buffer).0, produced, "{buffer}");
+        }
     }
 }
