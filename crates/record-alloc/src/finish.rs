@@ -70,8 +70,10 @@ fn metadata(journal: &mut File) -> Result<Metadata> {
             Entry::Module { range, bias, path } => modules.load(range, bias, path),
             Entry::Stack(frames) => {
                 let addresses = frames.iter().filter_map(|pc| modules.address(*pc));
-                let named = addresses.flat_map(|address| symbols.frames(address));
-                let frames: Vec<_> = named.skip_while(|named| named.is_ours).map(|named| named.frame).collect();
+                let named: Vec<_> = addresses.flat_map(|address| symbols.frames(address)).collect();
+                // Functions of the standard library may lie between those of the recorder.
+                let way = named.iter().take(MAX_WAY).rposition(|named| named.is_ours).map_or(0, |last| last + 1);
+                let frames: Vec<_> = named[way..].iter().map(|named| named.frame).collect();
                 metadata.add_stack(&frames)?;
             }
         }
@@ -80,6 +82,8 @@ fn metadata(journal: &mut File) -> Result<Metadata> {
     metadata.finish()
 }
 
+/// Calls between an allocation and its recording.
+const MAX_WAY: usize = 12;
 /// Different addresses are few.
 const DEDUPLICATE_ABOVE: usize = 1 << 20;
 

@@ -119,7 +119,7 @@ pub(crate) fn read(path: &Path) -> Contents {
         site.bytes += of_stack.bytes;
         site.leaked += of_stack.leaked;
         site.lines.extend(frames.first().and_then(|frame| frame.line));
-        site.callers = names.collect();
+        site.callers.extend(names);
     }
     threads.sort_unstable();
     threads.dedup();
