@@ -15,30 +15,29 @@ use crate::read::FileFacts;
 
 /// The row of a trace that was read.
 pub(crate) fn ingested(trace_id: u64, file: &FileFacts, errors: u64, warnings: u64) -> Result<RecordBatch> {
-    let columns: Vec<ArrayRef> = vec![
-        Arc::new(UInt64Array::from(vec![trace_id])),
-        Arc::new(Int64Array::from(vec![0])),
-        Arc::new(StringArray::from(vec![file.path.to_string_lossy().into_owned()])),
-        Arc::new(StringArray::from(vec![file.hash.clone()])),
-        Arc::new(UInt64Array::from(vec![file.bytes])),
+    let verdict: [ArrayRef; 3] = [
         Arc::new(UInt64Array::from(vec![errors])),
         Arc::new(UInt64Array::from(vec![warnings])),
         Arc::new(BooleanArray::from(vec![errors + warnings > 0])),
     ];
-    batch(FleetTable::Ingested, columns)
+    batch(FleetTable::Ingested, of_file(trace_id, file).into_iter().chain(verdict).collect())
 }
 
-/// The row of a file that cannot be read.
-pub(crate) fn quarantined(trace_id: u64, file: &FileFacts, finding: &str) -> Result<RecordBatch> {
-    let columns: Vec<ArrayRef> = vec![
+/// What is known of every file, read or not.
+fn of_file(trace_id: u64, file: &FileFacts) -> [ArrayRef; 5] {
+    [
         Arc::new(UInt64Array::from(vec![trace_id])),
         Arc::new(Int64Array::from(vec![0])),
         Arc::new(StringArray::from(vec![file.path.to_string_lossy().into_owned()])),
         Arc::new(StringArray::from(vec![file.hash.clone()])),
         Arc::new(UInt64Array::from(vec![file.bytes])),
-        Arc::new(StringArray::from(vec![finding])),
-    ];
-    batch(FleetTable::Quarantine, columns)
+    ]
+}
+
+/// The row of a file that cannot be read.
+pub(crate) fn quarantined(trace_id: u64, file: &FileFacts, finding: &str) -> Result<RecordBatch> {
+    let finding: ArrayRef = Arc::new(StringArray::from(vec![finding]));
+    batch(FleetTable::Quarantine, of_file(trace_id, file).into_iter().chain([finding]).collect())
 }
 
 /// The rows of the names of a trace.

@@ -102,6 +102,8 @@ mod about {
         store::Store,
     };
 
+    use traceloom_analysis::units::counted;
+
     use crate::{input::display_name, units::Bytes};
 
     /// The same for people and for programs.
@@ -120,8 +122,10 @@ mod about {
             let (files, partitions) = (manifest.files.len(), manifest.partitions.join(", "));
             let bytes: u64 = manifest.files.iter().map(|file| file.bytes).sum();
             let text = format!(
-                "{name}: the store of a fleet, {traces} traces by {partitions}, {quarantined} files in quarantine, {files} \
-                 Parquet files, {}",
+                "{name}: the store of a fleet, {} by {partitions}, {} in quarantine, {}, {}",
+                counted(traces, "trace"),
+                counted(quarantined, "file"),
+                counted(files as u64, "Parquet file"),
                 Bytes(bytes)
             );
             let json = json!({
