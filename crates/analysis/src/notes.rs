@@ -1,4 +1,4 @@
-//! Notes that a person made on a trace; they lie beside it, in `FILE.notes.json`.
+//! Notes that a person made on a trace; they are next to it, in `FILE.notes.json`.
 
 use std::{
     fs::{self, File},
@@ -25,7 +25,7 @@ pub struct Note {
     pub text: String,
 }
 
-/// The file beside a trace.
+/// The file next to a trace.
 #[derive(Deserialize, Serialize)]
 struct Notes {
     version: u32,
@@ -39,8 +39,8 @@ pub const MAX_NOTES: usize = 10_000;
 pub const MAX_TEXT: usize = 4 << 10;
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Where the notes on a trace lie.
-pub fn beside(trace: &Path) -> PathBuf {
+/// Where the notes on a trace are.
+pub fn path_next_to(trace: &Path) -> PathBuf {
     let mut path = trace.as_os_str().to_owned();
     path.push(".notes.json");
     path.into()
@@ -48,7 +48,7 @@ pub fn beside(trace: &Path) -> PathBuf {
 
 /// The notes on a trace, by time; empty where there are none.
 pub fn read(trace: &Path) -> Result<Vec<Note>> {
-    let path = beside(trace);
+    let path = path_next_to(trace);
     let file = match File::open(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -65,7 +65,7 @@ pub fn read(trace: &Path) -> Result<Vec<Note>> {
     Ok(notes)
 }
 
-/// Replaces the notes on a trace; without any, there is no file.
+/// Replaces the notes on a trace; without any, the file is removed.
 pub fn write(trace: &Path, notes: &[Note]) -> Result<()> {
     if notes.len() > MAX_NOTES {
         return Err(Error::limit("notes", notes.len() as u64, MAX_NOTES as u64));
@@ -73,7 +73,7 @@ pub fn write(trace: &Path, notes: &[Note]) -> Result<()> {
     if let Some(long) = notes.iter().map(|note| note.text.len()).find(|length| *length > MAX_TEXT) {
         return Err(Error::limit("bytes of a note", long as u64, MAX_TEXT as u64));
     }
-    let path = beside(trace);
+    let path = path_next_to(trace);
     put(&path, notes).map_err(|error| error.in_file(path))
 }
 
@@ -86,7 +86,7 @@ fn put(path: &Path, notes: &[Note]) -> Result<()> {
     }
     let text = serde_json::to_string_pretty(&Notes { version: VERSION, notes: notes.to_vec() })
         .map_err(|error| Error::internal(error.to_string()))?;
-    // Whoever reads it meanwhile sees the old notes or the new ones.
+    // A reader sees the old notes or the new ones, never half of them.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
@@ -119,9 +119,9 @@ mod tests {
     fn other_files_and_too_much_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let trace = folder.path().join("game.prof");
-        fs::write(beside(&trace), "{}").unwrap();
+        fs::write(path_next_to(&trace), "{}").unwrap();
         assert!(read(&trace).unwrap_err().to_string().contains("game.prof.notes.json"));
-        fs::write(beside(&trace), r#"{"version": 9, "notes": []}"#).unwrap();
+        fs::write(path_next_to(&trace), r#"{"version": 9, "notes": []}"#).unwrap();
         assert!(read(&trace).unwrap_err().to_string().contains("version 9"));
         assert!(write(&trace, &[note(0, &"x".repeat(MAX_TEXT + 1))]).is_err());
         assert!(write(&trace, &vec![note(0, "x"); MAX_NOTES + 1]).is_err());

@@ -1,4 +1,4 @@
-//! Notes on the traces, which lie beside their files.
+//! Notes on the traces, which are next to their files.
 
 use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
@@ -45,8 +45,9 @@ pub(crate) async fn read(State(app): State<App>) -> Answer<Json<NotesAnswer>> {
 pub(crate) async fn write(State(app): State<App>, Posted(query): Posted<NotesQuery>) -> Answer<Json<Done>> {
     work::run(move || {
         let file = app.loader.files().into_iter().find(|(trace, _)| *trace == query.trace);
-        let (_, path) =
-            file.ok_or_else(|| Refusal::absent("notes are kept beside a file that was opened by its name"))?;
+        let (_, path) = file.ok_or_else(|| {
+            Refusal::absent("notes are kept next to the file, and a file that was dropped on the page has no place")
+        })?;
         // What is there and cannot be read is not written over.
         notes::read(&path)?;
         notes::write(&path, &query.notes)?;

@@ -9,7 +9,7 @@ fn notes(server: &Server) -> Value {
 }
 
 #[test]
-fn notes_lie_beside_the_file_and_nowhere_else() {
+fn notes_are_next_to_the_file_and_nowhere_else() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("game.prof");
     fs::copy(traceloom_testkit::fixture("easyprofiler/v210_values.prof"), &file).unwrap();

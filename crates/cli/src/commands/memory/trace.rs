@@ -47,7 +47,7 @@ pub(super) fn trace(arguments: &Arguments) -> Result<(PathBuf, Outcome)> {
     complete(&output)?;
     if !output.is_file() {
         return Err(Error::unsupported(format!(
-            "{} made no allocation that the library saw; a statically linked program has an allocator of its own",
+            "{} made no allocation that the library saw; statically linked programs cannot be recorded",
             Path::new(program).display()
         )));
     }
@@ -64,7 +64,7 @@ fn library() -> Result<PathBuf> {
     let places = ["", "../lib/traceloom", "../lib", "../native"].map(|place| folder.join(place).join(LIBRARY));
     places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
         Error::unsupported(format!(
-            "{LIBRARY} is not there; `cargo xtask native` builds it, and {LIBRARY_VARIABLE} may name it"
+            "{LIBRARY} was not found: build it with `cargo xtask native`, or set {LIBRARY_VARIABLE} to its path"
         ))
     })
 }

@@ -1,4 +1,4 @@
-// Notes on times and spans; the server keeps them beside the traces.
+// Notes on times and spans; the server keeps them next to the traces.
 
 import { ask, askWith } from "../api";
 import { store } from "../store";
