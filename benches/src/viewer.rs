@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Value, json};
 use traceloom_core::{Error, Result};
 use traceloom_testkit::Browser;
-use traceloom_viewer::{Options, Viewer, start};
+use traceloom_viewer_server::{Options, Viewer, start};
 
 use crate::{
     easyprofiler,

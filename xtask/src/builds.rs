@@ -33,7 +33,8 @@ fn run(arguments: &[String]) -> Outcome {
 }
 
 /// Packages that the library must not need: they belong to the program and to its server.
-const NOT_IN_LIBRARY: &[&str] = &["axum", "clap", "indicatif", "rustyline", "traceloom-viewer"];
+const NOT_IN_LIBRARY: &[&str] =
+    &["axum", "clap", "indicatif", "rustyline", "traceloom-viewer", "traceloom-viewer-server"];
 /// Seconds that a format crate may take on two processors.
 const FORMAT_SECONDS: u64 = 15;
 /// Seconds that the library with all formats and tables may take on two processors.

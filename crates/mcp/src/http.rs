@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_server::{
 };
 use tokio::net::TcpListener;
 use traceloom_core::Result;
-use traceloom_viewer::Guard;
+use traceloom_viewer_server::Guard;
 
 use crate::{ANSWERING, Options, Server};
 

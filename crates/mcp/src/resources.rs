@@ -36,7 +36,7 @@ fn findings() -> String {
     rules.sort_by_key(|rule| rule.code);
     rules.dedup_by_key(|rule| rule.code);
     for rule in rules {
-        let meaning = traceloom_viewer::meaning(rule.code).unwrap_or_default();
+        let meaning = traceloom_viewer_server::meaning(rule.code).unwrap_or_default();
         let (code, severity, message) = (rule.code, rule.severity, rule.message);
         writeln!(text, "| `{code}` | {severity} | {message} | {meaning} |").expect("memory takes it");
     }

@@ -1,21 +1,24 @@
-//! Traces in the browser.
+//! Traces in the browser: everything that answers the page, and the page.
 //!
-//! [`start`] serves a page on the loopback interface and loads the traces meanwhile. The page asks for pictures of a
-//! window at a width and gets what its pixels can show; it never holds the trace.
+//! The page asks for pictures of a window at a width and gets what its pixels can show; it never holds the trace. A
+//! [`Router`] answers its requests from a compact form of the traces. It knows no sockets: `traceloom-viewer-server` puts
+//! it behind a local server, `traceloom-viewer-wasm` into a worker of the browser.
 
 #![forbid(unsafe_code)]
 
 mod api;
-mod assets;
-mod connections;
-mod guard;
+mod app;
 mod load;
+mod page;
+mod router;
 mod scene;
-mod server;
+mod work;
 
 pub use crate::{
-    guard::Guard,
-    server::{Options, Viewer, start},
+    load::Spawn,
+    page::{PAGE, PageFile},
+    router::{Request, Response, Router, Started},
+    work::{Over, Waiting},
 };
 
 /// What the code of a finding means, if the page of its format says so.

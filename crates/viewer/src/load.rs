@@ -8,7 +8,6 @@ use std::{
         Arc, Condvar, Mutex, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
-    thread,
 };
 
 use traceloom_core::{Limits, ReadAt, Result, Source};
@@ -18,11 +17,15 @@ use traceloom_passes::TraceFacts;
 
 use crate::scene::{Arrows, Builder, LoadState, Scene, TraceInfo};
 
+/// Runs what loads a trace: in a thread if there are any, else at once.
+pub type Spawn = fn(Box<dyn FnOnce() + Send>);
+
 /// What is loaded, and how far it is.
 #[derive(Debug)]
 pub(crate) struct Loader {
     scene: Arc<RwLock<Scene>>,
     options: Options,
+    spawn: Spawn,
     read: Arc<AtomicU64>,
     total: AtomicU64,
     turns: Turns,
@@ -33,9 +36,10 @@ pub(crate) struct Loader {
 }
 
 impl Loader {
-    pub(crate) fn new(scene: Arc<RwLock<Scene>>, options: Options) -> Self {
+    pub(crate) fn new(scene: Arc<RwLock<Scene>>, options: Options, spawn: Spawn) -> Self {
         let (read, total) = (Arc::default(), AtomicU64::new(0));
-        Self { scene, options, read, total, turns: Turns::default(), ready: Mutex::default(), files: Mutex::default() }
+        let (turns, ready, files) = (Turns::default(), Mutex::default(), Mutex::default());
+        Self { scene, options, spawn, read, total, turns, ready, files }
     }
 
     /// Bytes read and bytes to read.
@@ -94,7 +98,7 @@ impl Loader {
     fn start(self: &Arc<Self>, path: &Path, open: impl FnOnce() -> Result<Trace> + Send + 'static) -> u32 {
         let number = self.announce(path);
         let loader = Arc::clone(self);
-        thread::spawn(move || {
+        (self.spawn)(Box::new(move || {
             let work = || {
                 let _turn = loader.turns.take();
                 open().and_then(|trace| loader.fill(number, trace))
@@ -107,7 +111,7 @@ impl Loader {
                 Err(_) => Some("reading stopped because of a fault in Traceloom; please report it".to_owned()),
             };
             loader.done(number, error);
-        });
+        }));
         number
     }
 
@@ -251,14 +255,17 @@ impl ReadAt for Counted {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::{
+        thread,
+        time::{Duration, Instant},
+    };
 
     use super::*;
 
     #[test]
     fn a_fault_in_a_reader_is_told_and_the_rest_goes_on() {
         let scene: Arc<RwLock<Scene>> = Arc::default();
-        let loader = Arc::new(Loader::new(Arc::clone(&scene), Options::default()));
+        let loader = Arc::new(Loader::new(Arc::clone(&scene), Options::default(), |work| drop(thread::spawn(work))));
         let held = Arc::clone(&scene);
         loader.start("broken.prof".as_ref(), move || {
             let _guard = held.write();

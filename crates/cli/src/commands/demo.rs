@@ -9,7 +9,7 @@ use std::{
 use traceloom::{OpenOptions, tables::Table};
 use traceloom_core::{Error, Result};
 use traceloom_open::FORMATS;
-use traceloom_viewer::Options;
+use traceloom_viewer_server::Options;
 
 use super::view;
 use crate::{

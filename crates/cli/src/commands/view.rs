@@ -7,7 +7,7 @@ use std::{
 };
 
 use traceloom_core::{Error, ErrorKind, Result};
-use traceloom_viewer::{Options, start};
+use traceloom_viewer_server::{Options, start};
 
 use crate::{Outcome, args::answers::View, browser, go_on_after, output};
 

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 use traceloom::Trace;
 use traceloom_core::{Error, Result};
-use traceloom_viewer::Viewer;
+use traceloom_viewer_server::Viewer;
 
 use crate::{
     inert::{Caps, Cut, capped, inert},

@@ -2,18 +2,17 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use axum::{Json, Router, extract::State, routing::get};
 use serde::Serialize;
 use traceloom_analysis::lod::{Lane, LaneKey};
 
-use super::{Answer, Asked, Refusal, details::SpanQuery, place::Found, wire::row};
+use super::{Answer, Refusal, Routes, details::SpanQuery, place::Found, wire::row};
 use crate::{
+    app::App,
     scene::{Link, NESTED, Scene},
-    server::App,
 };
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new().route("/around", get(around))
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.get("around", |app, ask| around(app, ask.query()?));
 }
 
 /// What explains a span.
@@ -57,7 +56,7 @@ pub(crate) struct SameName {
 const MAX_CHILDREN: usize = 30;
 const MAX_FLOWS: usize = 20;
 
-async fn around(State(app): State<App>, Asked(query): Asked<SpanQuery>) -> Answer<Json<Around>> {
+fn around(app: App, query: SpanQuery) -> Answer<Around> {
     let scene = app.scene()?;
     let (key, index) = query.place();
     let lane = scene.lanes.get(key).filter(|lane| (index as usize) < lane.len());
@@ -67,7 +66,7 @@ async fn around(State(app): State<App>, Asked(query): Asked<SpanQuery>) -> Answe
     let [flows_in, flows_out] = span.flows();
     let more_flows = flows_in.len().saturating_sub(MAX_FLOWS) + flows_out.len().saturating_sub(MAX_FLOWS);
     let first = |flows: Vec<Found>| flows.into_iter().take(MAX_FLOWS).collect();
-    Ok(Json(Around {
+    Ok(Around {
         ancestors: span.ancestors(),
         children,
         more_children,
@@ -75,7 +74,7 @@ async fn around(State(app): State<App>, Asked(query): Asked<SpanQuery>) -> Answe
         flows_out: first(flows_out),
         more_flows,
         same: span.same_name(),
-    }))
+    })
 }
 
 /// A span of the scene.

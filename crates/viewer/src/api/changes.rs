@@ -2,16 +2,19 @@
 
 use std::{slice, sync::Arc};
 
-use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::diff::{self, Kind, Noise, Report, Row, Side};
 
-use super::{Answer, Asked, wire::row, work};
-use crate::server::App;
+use super::{
+    Answer, Routes,
+    wire::row,
+    work::{self, Reply},
+};
+use crate::app::App;
 
-pub(crate) fn routes() -> Router<App> {
-    let known: Arc<Known> = Arc::default();
-    Router::new().route("/changes", get(changes)).layer(Extension(known))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Known>::default());
+    routes.get("changes", |app, known, ask| changes(app, known, ask.query()?));
 }
 
 /// Comparisons by the numbers of both traces: traces that are ready do not change.
@@ -55,22 +58,17 @@ row! {
 /// More rows than a person scrolls through; the greatest differences come first.
 const ROWS: usize = 2_000;
 
-async fn changes(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-    Asked(ChangesQuery { before, after }): Asked<ChangesQuery>,
-) -> Answer<Json<Changes>> {
+fn changes(app: App, known: Arc<Known>, ChangesQuery { before, after }: ChangesQuery) -> Answer<Reply<Changes>> {
     let traces = [work::ready(&app, before)?, work::ready(&app, after)?];
-    work::run(move || {
+    work::later(move |_| {
         let [first, second] = &traces;
         let report = known.or((before, after), || {
             let options = diff::Options::default();
             Ok(diff::of_traces(slice::from_ref(first), slice::from_ref(second), &options)?)
         })?;
         let rows = report.rows.iter().take(ROWS).map(shown).collect();
-        Ok(Json(Changes { own_ns: report.own_ns, all: report.rows.len(), rows }))
+        Ok(Changes { own_ns: report.own_ns, all: report.rows.len(), rows })
     })
-    .await
 }
 
 fn shown(row: &Row) -> ChangeRow {

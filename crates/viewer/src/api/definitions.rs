@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::Serialize;
 use traceloom_analysis::definitions::{Definition, Definitions, Report, UsedAs};
 
 use super::{
-    Answer,
+    Answer, Routes,
     range::{self, RangeQuery, TraceScope},
     wire::row,
-    work,
+    work::{self, Reply},
 };
-use crate::server::App;
+use crate::app::App;
 
-pub(crate) fn routes() -> Router<App> {
-    let known: Arc<Known> = Arc::default();
-    Router::new().route("/definitions", get(definitions)).layer(Extension(known))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Known>::default());
+    routes.get("definitions", |app, known, _| definitions(app, known));
 }
 
 /// Reports by trace: they do not change after it is read.
@@ -80,13 +79,10 @@ impl From<UsedAs> for DefinitionUnit {
 /// More than a table is scrolled through.
 const MAX_ROWS: usize = 100_000;
 
-async fn definitions(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-) -> Answer<Json<DefinitionsAnswer>> {
+fn definitions(app: App, known: Arc<Known>) -> Answer<Reply<DefinitionsAnswer>> {
     let scopes = RangeQuery::default().scopes(&app)?;
     let loading = range::is_loading(&app)?;
-    work::run_awaited(move |over| {
+    work::later(move |over| {
         let mut answer = DefinitionsAnswer { loading, all: 0, rows: Vec::new() };
         for scope in &scopes {
             let report = known.or(scope.trace, || report(scope, over))?;
@@ -94,9 +90,8 @@ async fn definitions(
             let room = MAX_ROWS - answer.rows.len();
             answer.rows.extend(report.rows.iter().take(room).map(|row| shown(row, scope.trace)));
         }
-        Ok(Json(answer))
+        Ok(answer)
     })
-    .await
 }
 
 fn report(scope: &TraceScope, over: &work::Over) -> Answer<Report> {

@@ -3,31 +3,28 @@
 use std::{collections::HashMap, sync::Arc};
 
 use arrow_array::RecordBatch;
-use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{LaneKey, Lanes};
 use traceloom_core::TimeRange;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select};
 
 use super::{
-    Answer, Asked, Refusal,
+    Answer, Refusal, Routes,
     wire::row,
-    work::{self, Kept, Over},
+    work::{Kept, Over, Reply},
 };
 use crate::{
+    app::App,
     scene::{NESTED, Scene, Values},
-    server::App,
 };
 
-pub(crate) fn routes() -> Router<App> {
-    let known: Arc<Known> = Arc::default();
-    Router::new()
-        .route("/span", get(span))
-        .route("/switch", get(switch))
-        .route("/event", get(event))
-        .route("/line", get(line))
-        .route("/text", get(text))
-        .layer(Extension(known))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Known>::default());
+    routes.get("span", |app, known, ask| span(app, known, ask.query()?));
+    routes.get("switch", |app, _, ask| switch(app, ask.query()?));
+    routes.get("event", |app, known, ask| event(app, known, ask.query()?));
+    routes.get("line", |app, _, ask| line(app, ask.query()?));
+    routes.get("text", |app, _, ask| text(app, ask.query()?));
 }
 
 /// Rows by table, trace and id.
@@ -106,18 +103,14 @@ struct Row {
     args: Vec<Argument>,
 }
 
-async fn span(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-    Asked(query): Asked<SpanQuery>,
-) -> Answer<Json<SpanDetails>> {
-    let (wanted, mut details) = span_of_scene(&app, &query)?;
-    if let Some(row) = wanted.row(&app, known, query.brief).await? {
+fn span(app: App, known: Arc<Known>, query: SpanQuery) -> Answer<Reply<SpanDetails>> {
+    let (wanted, details) = span_of_scene(&app, &query)?;
+    Ok(wanted.row(&app, known, query.brief).map(move |row| {
+        let Some(row) = row else { return details };
         let Row { self_ns, category, file, line, caller, args } = row;
         let self_ns = self_ns.or(details.self_ns);
-        details = SpanDetails { self_ns, category, file, line, caller, args: Some(args), ..details };
-    }
-    Ok(Json(details))
+        SpanDetails { self_ns, category, file, line, caller, args: Some(args), ..details }
+    }))
 }
 
 impl Wanted {
@@ -130,13 +123,13 @@ impl Wanted {
     }
 
     /// The row, unless it takes long to find and only a brief answer is wanted.
-    async fn row(self, app: &App, known: Arc<Known>, brief: Option<bool>) -> Answer<Option<Row>> {
+    fn row(self, app: &App, known: Arc<Known>, brief: Option<bool>) -> Reply<Option<Row>> {
         if !self.is_short && brief == Some(true) {
-            return Ok(None);
+            return Reply::Now(None);
         }
-        let Some(trace) = app.loader.trace(self.trace) else { return Ok(None) };
-        let found = work::run_awaited(move |over| {
-            known.or((self.table, self.trace, self.id), || {
+        let Some(trace) = app.loader.trace(self.trace) else { return Reply::Now(None) };
+        Reply::Later(Box::new(move |over| {
+            let found = known.or((self.table, self.trace, self.id), || {
                 let range = TimeRange::including(self.ts_ns, self.ts_ns);
                 let filter = Filter { range, threads: self.thread_id.map(|thread_id| vec![thread_id]) };
                 let mut sink = OneRow {
@@ -149,9 +142,9 @@ impl Wanted {
                 trace.pour(&filter, &mut sink)?;
                 over.check()?;
                 Ok(sink.resolved())
-            })
-        });
-        Ok(Some((*found.await?).clone()))
+            })?;
+            Ok(Some((*found).clone()))
+        }))
     }
 }
 
@@ -213,18 +206,18 @@ pub(crate) struct SwitchDetails {
     target_tid: Option<u64>,
 }
 
-async fn switch(State(app): State<App>, Asked(query): Asked<SwitchQuery>) -> Answer<Json<SwitchDetails>> {
+fn switch(app: App, query: SwitchQuery) -> Answer<SwitchDetails> {
     let scene = app.scene()?;
     let track = scene.tracks.get(query.track as usize).filter(|track| (query.index as usize) < track.switches.len());
     let track = track.ok_or_else(|| Refusal::absent("there is no such switch"))?;
     let name = track.switches.name(query.index);
-    Ok(Json(SwitchDetails {
+    Ok(SwitchDetails {
         name: scene.names.get(name).to_owned(),
         name_id: name,
         ts_ns: track.switches.begin_ns(query.index).saturating_add(scene.offset_ns(track.trace)),
         dur_ns: track.switches.dur_ns(query.index),
         target_tid: track.switch_targets.get(track.switches.id(query.index) as usize).copied(),
-    }))
+    })
 }
 
 #[derive(Deserialize)]
@@ -252,14 +245,10 @@ pub(crate) struct EventDetails {
     args: Option<Vec<Argument>>,
 }
 
-async fn event(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-    Asked(query): Asked<EventQuery>,
-) -> Answer<Json<EventDetails>> {
-    let (wanted, mut details) = event_of_scene(&app, &query)?;
-    details.args = wanted.row(&app, known, query.brief).await?.map(|row| row.args);
-    Ok(Json(details))
+fn event(app: App, known: Arc<Known>, query: EventQuery) -> Answer<Reply<EventDetails>> {
+    let (wanted, details) = event_of_scene(&app, &query)?;
+    let row = wanted.row(&app, known, query.brief);
+    Ok(row.map(move |row| EventDetails { args: row.map(|row| row.args), ..details }))
 }
 
 fn event_of_scene(app: &App, query: &EventQuery) -> Answer<(Wanted, EventDetails)> {
@@ -301,16 +290,16 @@ pub(crate) struct LogLine {
 /// More of a text than a card can show.
 const MAX_TEXT: usize = 2_000;
 
-async fn line(State(app): State<App>, Asked(query): Asked<LineQuery>) -> Answer<Json<LogLine>> {
+fn line(app: App, query: LineQuery) -> Answer<LogLine> {
     let scene = app.scene()?;
     let site = scene.logs.site(query.number).ok_or_else(|| Refusal::absent("there is no such line"))?;
-    Ok(Json(LogLine {
+    Ok(LogLine {
         ts_ns: scene.log_ts_ns(query.number),
         level: scene.names.get(site.level_name).to_owned(),
         file: site.file.map(|file| scene.names.get(file).to_owned()),
         line: site.line,
         text: scene.logs.texts().get(query.number).chars().take(MAX_TEXT).collect(),
-    }))
+    })
 }
 
 #[derive(Deserialize)]
@@ -328,13 +317,13 @@ pub(crate) struct TextValue {
     text: String,
 }
 
-async fn text(State(app): State<App>, Asked(query): Asked<TextQuery>) -> Answer<Json<TextValue>> {
+fn text(app: App, query: TextQuery) -> Answer<TextValue> {
     let scene = app.scene()?;
     let absent = || Refusal::absent("there is no such text");
     let counter = scene.counters.get(query.counter).ok_or_else(absent)?;
     let Values::Texts(labels) = &counter.values else { return Err(absent()) };
     let ts_ns = labels.ts_ns(query.number).ok_or_else(absent)?.saturating_add(scene.offset_ns(counter.trace));
-    Ok(Json(TextValue { ts_ns, text: labels.text(query.number, MAX_TEXT) }))
+    Ok(TextValue { ts_ns, text: labels.text(query.number, MAX_TEXT) })
 }
 
 /// Finds a row and its arguments.

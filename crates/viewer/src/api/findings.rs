@@ -3,21 +3,21 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use arrow_array::RecordBatch;
-use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::Serialize;
 use traceloom_analysis::advise::{self, Unit};
 use traceloom_mapping::Trace;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select};
 
 use super::{
-    Answer, meanings,
-    work::{self, Kept, Over},
+    Answer, Routes, meanings,
+    work::{self, Kept, Over, Reply},
 };
-use crate::{scene::LoadState, server::App};
+use crate::{app::App, scene::LoadState};
 
-pub(crate) fn routes() -> Router<App> {
-    let known: Arc<Known> = Arc::default();
-    Router::new().route("/findings", get(findings)).route("/advice", get(advice)).layer(Extension(known))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Known>::default());
+    routes.get("findings", |app, known, _| findings(app, known));
+    routes.get("advice", |app, known, _| advice(app, known));
 }
 
 /// Answers by the number of the trace: a trace that is ready does not change.
@@ -66,16 +66,16 @@ pub(crate) struct Finding {
 /// Rows that are shown of one trace.
 const MAX_FINDINGS: usize = 2_000;
 
-async fn findings(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer<Json<FindingsAnswer>> {
+fn findings(app: App, known: Arc<Known>) -> Answer<Reply<FindingsAnswer>> {
     let failed = failed(&app)?;
     let traces = app.loader.traces();
-    let traces = work::run_awaited(move |over| {
-        each(&traces, over, |number, trace| {
+    work::later(move |over| {
+        let traces = each(&traces, over, |number, trace| {
             let found = known.findings.or(number, || Found::of(trace))?;
             Ok(TraceFindings { trace: number, rows: found.rows.clone(), counts: found.counts.clone() })
-        })
-    });
-    Ok(Json(FindingsAnswer { failed, traces: traces.await? }))
+        })?;
+        Ok(FindingsAnswer { failed, traces })
+    })
 }
 
 fn each<T>(traces: &[(u32, Arc<Trace>)], over: &Over, mut one: impl FnMut(u32, &Trace) -> Answer<T>) -> Answer<Vec<T>> {
@@ -214,20 +214,20 @@ impl From<Unit> for AdviceUnit {
     }
 }
 
-async fn advice(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer<Json<AdviceAnswer>> {
+fn advice(app: App, known: Arc<Known>) -> Answer<Reply<AdviceAnswer>> {
     let offsets: Vec<i64> = {
         let scene = app.scene()?;
         scene.traces.iter().map(|trace| trace.offset_ns).collect()
     };
     let traces = app.loader.traces();
-    let traces = work::run_awaited(move |over| {
-        each(&traces, over, |number, trace| {
+    work::later(move |over| {
+        let traces = each(&traces, over, |number, trace| {
             let advice = known.advice.or(number, || Ok(advise::of_trace(trace, &advise::Options::default())?))?;
             let offset_ns = offsets.get(number as usize).copied().unwrap_or(0);
             Ok(TraceAdvice { trace: number, advice: advice.iter().map(|one| shown(one, offset_ns)).collect() })
-        })
-    });
-    Ok(Json(AdviceAnswer { traces: traces.await? }))
+        })?;
+        Ok(AdviceAnswer { traces })
+    })
 }
 
 /// Advice with its times on the axis.

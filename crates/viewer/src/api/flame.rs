@@ -5,7 +5,6 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use axum::{Extension, Json, Router, extract::State, routing::post};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::{
     flame::{CallStacks, Flame, Graph, GraphStep, Options, Shown, ShownFrame, Weight},
@@ -14,16 +13,16 @@ use traceloom_analysis::{
 use traceloom_model::Filter;
 
 use super::{
-    Answer, Posted, Refusal,
+    Answer, Refusal, Routes,
     range::{self, RangeQuery, ScopeKey, TraceScope},
     wire::row,
-    work,
+    work::{self, Reply},
 };
-use crate::server::App;
+use crate::app::App;
 
-pub(crate) fn routes() -> Router<App> {
-    let last: Arc<Last> = Arc::default();
-    Router::new().route("/flame", post(flame)).layer(Extension(last))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Last>::default());
+    routes.post("flame", |app, last, ask| flame(app, last, ask.body()?));
 }
 
 /// The last graph, for other views of it; a graph can be large, so only one is kept.
@@ -140,14 +139,10 @@ row! {
     }
 }
 
-async fn flame(
-    State(app): State<App>,
-    Extension(last): Extension<Arc<Last>>,
-    Posted(query): Posted<FlameQuery>,
-) -> Answer<Json<FlameAnswer>> {
+fn flame(app: App, last: Arc<Last>, query: FlameQuery) -> Answer<Reply<FlameAnswer>> {
     let scopes = query.range.scopes(&app)?;
     let is_loading = range::is_loading(&app)?;
-    work::run_awaited(move |over| {
+    work::later(move |over| {
         let key = GraphKey {
             scopes: range::key(&scopes),
             weight: query.weight.unwrap_or_default(),
@@ -158,9 +153,8 @@ async fn flame(
         let narrowed = query.steps.as_deref().filter(|steps| !steps.is_empty()).map(|steps| drawn.graph.after(steps));
         let graph = narrowed.as_ref().unwrap_or(&drawn.graph);
         let (total, estimate) = (graph.total(), drawn.is_estimate);
-        Ok(Json(FlameAnswer { total, estimate, loading: is_loading, ..look(graph, &query) }))
+        Ok(FlameAnswer { total, estimate, loading: is_loading, ..look(graph, &query) })
     })
-    .await
 }
 
 fn drawn(last: &Last, key: GraphKey, scopes: &[TraceScope], over: &work::Over) -> Answer<Arc<Drawn>> {

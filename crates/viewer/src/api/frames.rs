@@ -2,23 +2,22 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use axum::{Json, Router, extract::State, routing::get};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{Lane, LaneKey};
 
 use super::{
-    Answer, Asked,
+    Answer, Routes,
     around::{ChildRow, SpanPlace},
     place::Found,
     wire::row,
 };
 use crate::{
+    app::App,
     scene::{FRAME, NESTED, Scene},
-    server::App,
 };
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new().route("/frames", get(frames))
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.get("frames", |app, ask| frames(app, ask.query()?));
 }
 
 #[derive(Deserialize)]
@@ -79,15 +78,15 @@ struct Series {
     total_ns: i64,
 }
 
-async fn frames(State(app): State<App>, Asked(query): Asked<FramesQuery>) -> Answer<Json<Frames>> {
+fn frames(app: App, query: FramesQuery) -> Answer<Frames> {
     let scene = app.scene()?;
     let series = series(&scene);
     let chosen = query.series.unwrap_or(0).min(series.len().saturating_sub(1));
-    let Some(one) = series.get(chosen) else { return Ok(Json(Frames::default())) };
-    let Some(lane) = scene.lanes.get(one.key) else { return Ok(Json(Frames::default())) };
+    let Some(one) = series.get(chosen) else { return Ok(Frames::default()) };
+    let Some(lane) = scene.lanes.get(one.key) else { return Ok(Frames::default()) };
     let listed =
         series.iter().map(|one| FrameSeries { track: one.key.thread_id as u32, name: one.name, count: one.count });
-    Ok(Json(Frames { series: listed.collect(), chosen, ..measured(&scene, one, lane) }))
+    Ok(Frames { series: listed.collect(), chosen, ..measured(&scene, one, lane) })
 }
 
 /// What a producer calls frames, and else the outermost spans that come often: those called frames first.

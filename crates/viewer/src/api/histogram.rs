@@ -2,21 +2,22 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use axum::{Json, Router, extract::State, routing::get};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::stats::{self, Durations, Measured, Options, Pairing, Stats};
 
 use super::{
-    Answer, Asked, Refusal,
+    Answer, Refusal, Routes,
     place::Found,
     range::{self, LaneRange, RangeQuery},
     wire::row,
-    work,
+    work::{self, Reply},
 };
-use crate::{scene::Scene, server::App};
+use crate::{app::App, scene::Scene};
 
-pub(crate) fn routes() -> Router<App> {
-    Router::new().route("/histogram", get(histogram)).route("/longest", get(longest)).route("/relation", get(relation))
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.get("histogram", |app, ask| histogram(app, ask.query()?, ask.query()?));
+    routes.get("longest", |app, ask| longest(app, ask.query()?, ask.query()?));
+    routes.get("relation", |app, ask| relation(app, ask.query()?, ask.query()?));
 }
 
 #[derive(Deserialize)]
@@ -61,20 +62,15 @@ const MANY: u64 = 300;
 /// Kinds of lanes: nested spans, frames, ranges.
 const KINDS: usize = 3;
 
-async fn histogram(
-    State(app): State<App>,
-    Asked(asked): Asked<RangeQuery>,
-    Asked(query): Asked<HistogramQuery>,
-) -> Answer<Json<Histogram>> {
+fn histogram(app: App, asked: RangeQuery, query: HistogramQuery) -> Answer<Reply<Histogram>> {
     let is_loading = range::is_loading(&app)?;
-    work::run(move || {
+    work::later(move |_| {
         let scene = app.scene()?;
         let name = known_name(&scene, query.name)?;
         let bins = query.bins.unwrap_or(stats::Histogram::BINS).clamp(1, MAX_BINS);
         let of_kind = measure(&asked.lanes(&scene)?, query.name, bins);
-        Ok(Json(of_kind.shown(name, is_loading)))
+        Ok(of_kind.shown(name, is_loading))
     })
-    .await
 }
 
 fn known_name(scene: &Scene, number: u32) -> Answer<&str> {
@@ -173,12 +169,8 @@ pub(crate) struct Longest {
 const SOME_PLACES: usize = 200;
 const MAX_PLACES: usize = 1_000;
 
-async fn longest(
-    State(app): State<App>,
-    Asked(asked): Asked<RangeQuery>,
-    Asked(query): Asked<LongestQuery>,
-) -> Answer<Json<Longest>> {
-    work::run(move || {
+fn longest(app: App, asked: RangeQuery, query: LongestQuery) -> Answer<Reply<Longest>> {
+    work::later(move |_| {
         let scene = app.scene()?;
         known_name(&scene, query.name)?;
         let (least, below) = (query.least.unwrap_or(0.0), query.below.unwrap_or(f64::INFINITY));
@@ -208,9 +200,8 @@ async fn longest(
             let range = lanes.get(number)?;
             Some(Found::span(&scene, range.key, range.lane, index))
         });
-        Ok(Json(Longest { all, places: places.collect() }))
+        Ok(Longest { all, places: places.collect() })
     })
-    .await
 }
 
 #[derive(Deserialize)]
@@ -248,17 +239,13 @@ pub(crate) struct Fit {
     r2: Option<f64>,
 }
 
-async fn relation(
-    State(app): State<App>,
-    Asked(asked): Asked<RangeQuery>,
-    Asked(query): Asked<RelationQuery>,
-) -> Answer<Json<Option<Relation>>> {
+fn relation(app: App, asked: RangeQuery, query: RelationQuery) -> Answer<Reply<Option<Relation>>> {
     let scopes = asked.scopes(&app)?;
     let (span, value) = {
         let scene = app.scene()?;
         (known_name(&scene, query.name)?.to_owned(), known_name(&scene, query.value)?.to_owned())
     };
-    work::run_awaited(move |over| {
+    work::later(move |over| {
         let names = vec![span.clone(), value.clone()];
         let mut stats = Stats::new(Options { names, relation: Some(Pairing { value, span }), ..Options::default() });
         for scope in &scopes {
@@ -266,9 +253,8 @@ async fn relation(
             scope.pour(&mut stats, over)?;
         }
         let offset = |trace: u32| scopes.get(trace as usize).map_or(0, |scope| scope.offset_ns);
-        Ok(Json(stats.finish().relation.map(|relation| related(&relation, offset))))
+        Ok(stats.finish().relation.map(|relation| related(&relation, offset)))
     })
-    .await
 }
 
 fn related(relation: &stats::Relation, offset: impl Fn(u32) -> i64) -> Relation {

@@ -5,25 +5,25 @@
 
 use std::sync::{Arc, RwLock};
 
-use axum::{Extension, Json, Router, extract::State, routing::get};
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::Window;
 
 use super::{
-    Answer, Asked, Refusal,
+    Answer, Refusal, Routes,
     picture::MAX_PIXELS,
     wire::row,
-    work::{self, Kept, Over},
+    work::{self, Kept, Over, Reply},
 };
 use crate::{
+    app::App,
     scene::{Scene, TextReader, each_pixel},
-    server::App,
 };
 
-pub(crate) fn routes() -> Router<App> {
-    let known: Arc<Known> = Arc::default();
-    Router::new().route("/log", get(log)).route("/log/hits", get(hits)).layer(Extension(known))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Known>::default());
+    routes.get("log", |app, known, ask| log(app, known, ask.query()?));
+    routes.get("log/hits", |app, known, ask| hits(app, known, ask.query()?, ask.query()?));
 }
 
 type Known = Kept<LogKey, Matched>;
@@ -139,16 +139,12 @@ const MAX_LINES: usize = 1_000;
 const MAX_CHARS: usize = 2_000;
 
 /// A range of the log, how long it is, how many lines each level has, and where a time is in it.
-async fn log(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-    Asked(query): Asked<LogQuery>,
-) -> Answer<Json<LogAnswer>> {
-    work::run_awaited(move |over| {
+fn log(app: App, known: Arc<Known>, query: LogQuery) -> Answer<Reply<LogAnswer>> {
+    work::later(move |over| {
         let key = LogKey::of(&app, &query)?;
         // A half-typed expression is often wrong: that is an answer, not a refusal.
         if let Err(problem) = key.regex() {
-            return Ok(Json(LogAnswer::Problem { problem }));
+            return Ok(LogAnswer::Problem { problem });
         }
         let [matched, of_text, all] = key.answer(&app.scene, &known, over)?;
         let scene = app.scene()?;
@@ -161,15 +157,14 @@ async fn log(
             let with_text = of_text.levels.iter().find(|(of, _)| of == level).map_or(0, |(_, count)| *count);
             LevelRow { name: scene.names.get(*level).to_owned(), with_text, all: *all }
         });
-        Ok(Json(LogAnswer::Lines(LogRange {
+        Ok(LogAnswer::Lines(LogRange {
             total: matched.lines.len(),
             all: all.lines.len(),
             at: query.at.and_then(|at| nearest(&scene, &matched.lines, at)),
             levels: levels.collect(),
             lines: shown.collect(),
-        })))
+        }))
     })
-    .await
 }
 
 #[derive(Deserialize)]
@@ -186,16 +181,16 @@ row! {
 }
 
 /// Where in a window the lines of a filter are.
-async fn hits(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-    Asked(query): Asked<LogQuery>,
-    Asked(HitsQuery { from, to, px }): Asked<HitsQuery>,
-) -> Answer<Json<Vec<LogHit>>> {
-    work::run_awaited(move |over| {
+fn hits(
+    app: App,
+    known: Arc<Known>,
+    query: LogQuery,
+    HitsQuery { from, to, px }: HitsQuery,
+) -> Answer<Reply<Vec<LogHit>>> {
+    work::later(move |over| {
         let key = LogKey::of(&app, &query)?;
         if key.regex().is_err() {
-            return Ok(Json(Vec::new()));
+            return Ok(Vec::new());
         }
         let [matched, ..] = key.answer(&app.scene, &known, over)?;
         let scene = app.scene()?;
@@ -207,9 +202,8 @@ async fn hits(
             let trace = scene.logs.site(line(at)).map_or(0, |site| site.trace);
             hits.push(LogHit { trace, ts_ns: time(at), count });
         });
-        Ok(Json(hits))
+        Ok(hits)
     })
-    .await
 }
 
 fn row(scene: &Scene, texts: &mut TextReader<'_>, number: usize) -> Option<LogRow> {

@@ -9,22 +9,21 @@ use std::{
 };
 
 use arrow_array::RecordBatch;
-use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::Serialize;
 use traceloom_core::TimeRange;
 use traceloom_mapping::Trace;
 use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource, select};
 
 use super::{
-    Answer, Asked, Refusal,
+    Answer, Refusal, Routes,
     details::{Argument, Arguments, LineQuery},
-    work::{self, Kept},
+    work::{self, Kept, Reply},
 };
-use crate::{scene::Scene, server::App};
+use crate::{app::App, scene::Scene};
 
-pub(crate) fn routes() -> Router<App> {
-    let known: Arc<Known> = Arc::default();
-    Router::new().route("/log/line", get(line)).layer(Extension(known))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Known>::default());
+    routes.get("log/line", |app, known, ask| line(app, known, ask.query()?));
 }
 
 /// Blocks of lines, by trace and the number of their first.
@@ -65,27 +64,22 @@ pub(crate) struct LogDetails {
     args: Option<Vec<Argument>>,
 }
 
-async fn line(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-    Asked(query): Asked<LineQuery>,
-) -> Answer<Json<LogDetails>> {
+fn line(app: App, known: Arc<Known>, query: LineQuery) -> Answer<Reply<LogDetails>> {
     let (block, mut details) = {
         let scene = app.scene()?;
         let found = Block::of(&scene, query.number).zip(LogDetails::of(&scene, query.number));
         found.ok_or_else(|| Refusal::absent("there is no such line"))?
     };
     // While a trace is read its tables cannot be asked yet; the scene has the rest all the same.
-    let Ok(trace) = work::ready(&app, block.trace) else { return Ok(Json(details)) };
-    work::run(move || {
+    let Ok(trace) = work::ready(&app, block.trace) else { return Ok(Reply::Now(details)) };
+    work::later(move |_| {
         let lines = known.around(&block, &trace)?;
         if let Some(line) = lines.get(block.row - block.rows.start) {
             let Line { format, thread_id, args } = line.clone();
             details = LogDetails { format, thread_id, args: Some(args), ..details };
         }
-        Ok(Json(details))
+        Ok(details)
     })
-    .await
 }
 
 impl LogDetails {

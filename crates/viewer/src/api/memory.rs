@@ -2,17 +2,19 @@
 
 use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
-use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::memory::{Extract, MemoryReport, Options, Report, Site, memory as analyse};
 use traceloom_model::Filter;
 
-use super::{Answer, Asked, Refusal, work};
-use crate::server::App;
+use super::{
+    Answer, Refusal, Routes,
+    work::{self, Reply},
+};
+use crate::app::App;
 
-pub(crate) fn routes() -> Router<App> {
-    let known: Arc<Known> = Arc::default();
-    Router::new().route("/memory", get(memory)).layer(Extension(known))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Known>::default());
+    routes.get("memory", |app, known, ask| memory(app, known, ask.query()?));
 }
 
 /// Reports by trace, time and points; times are those of the trace.
@@ -55,24 +57,19 @@ const MAX_SITES: usize = 300;
 /// Frames of a stack; those further out are counted.
 const MAX_FRAMES: usize = 200;
 
-async fn memory(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-    Asked(query): Asked<MemoryQuery>,
-) -> Answer<Json<MemoryAnswer>> {
+fn memory(app: App, known: Arc<Known>, query: MemoryQuery) -> Answer<Reply<MemoryAnswer>> {
     let trace = work::ready(&app, query.trace)?;
     let offset_ns = app.scene()?.offset_ns(query.trace);
     let at_ns = query.at.map(|at| at.saturating_sub(offset_ns));
     let points = query.points.unwrap_or(Options::default().points).clamp(1, MAX_POINTS);
-    work::run(move || {
+    work::later(move |_| {
         let options = Options { at_ns, points, ..Options::default() };
         let report = known.or((query.trace, at_ns, points), || Ok(analyse(&*trace, &Filter::default(), &options)?))?;
         if report.totals.allocations == 0 && report.totals.frees == 0 {
             return Err(Refusal::absent("there are no allocations in this trace"));
         }
-        Ok(Json(shown(&report, query.function.as_deref(), offset_ns)))
+        Ok(shown(&report, query.function.as_deref(), offset_ns))
     })
-    .await
 }
 
 fn shown(report: &Report, function: Option<&str>, offset_ns: i64) -> MemoryAnswer {

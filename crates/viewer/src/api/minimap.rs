@@ -1,14 +1,17 @@
 //! The whole axis in one line.
 
-use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{Bar, Window};
 
-use super::{Answer, Asked, picture::MAX_PIXELS};
+use super::{Answer, Routes, picture::MAX_PIXELS};
 use crate::{
+    app::App,
     scene::{NESTED, Scene},
-    server::App,
 };
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.get("minimap", |app, ask| minimap(app, ask.query()?));
+}
 
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -31,13 +34,13 @@ pub(crate) struct Minimap {
 }
 
 /// How busy each pixel of the whole axis is.
-pub(crate) async fn minimap(State(app): State<App>, Asked(query): Asked<MinimapQuery>) -> Answer<Json<Minimap>> {
+fn minimap(app: App, query: MinimapQuery) -> Answer<Minimap> {
     let scene = app.scene()?;
     let pixels = query.px.clamp(1, MAX_PIXELS);
-    let Some((from, to)) = scene.extent() else { return Ok(Json(Minimap::default())) };
+    let Some((from, to)) = scene.extent() else { return Ok(Minimap::default()) };
     let view = View { scene: &scene, from, to, pixels };
     let (points, errors) = view.points();
-    Ok(Json(Minimap { busy: view.busy(), points, errors, memory: view.memory() }))
+    Ok(Minimap { busy: view.busy(), points, errors, memory: view.memory() })
 }
 
 struct View<'s> {

@@ -1,11 +1,18 @@
 //! Notes on the traces, which are next to their files.
 
-use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::notes::{self, Note};
 
-use super::{Answer, Done, Posted, Refusal, work};
-use crate::server::App;
+use super::{
+    Answer, Done, Refusal, Routes,
+    work::{self, Reply},
+};
+use crate::app::App;
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.get("notes", |app, _| read(app));
+    routes.post("notes", |app, ask| write(app, ask.body()?));
+}
 
 /// The notes on every trace that is a file of this machine.
 #[derive(Serialize)]
@@ -31,19 +38,18 @@ pub(crate) struct NotesQuery {
     notes: Vec<Note>,
 }
 
-pub(crate) async fn read(State(app): State<App>) -> Answer<Json<NotesAnswer>> {
-    work::run(move || {
+fn read(app: App) -> Answer<Reply<NotesAnswer>> {
+    work::later(move |_| {
         let traces = app.loader.files().into_iter().map(|(trace, path)| match notes::read(&path) {
             Ok(notes) => TraceNotes { trace, notes, error: None },
             Err(error) => TraceNotes { trace, notes: Vec::new(), error: Some(error.to_string()) },
         });
-        Ok(Json(NotesAnswer { traces: traces.collect() }))
+        Ok(NotesAnswer { traces: traces.collect() })
     })
-    .await
 }
 
-pub(crate) async fn write(State(app): State<App>, Posted(query): Posted<NotesQuery>) -> Answer<Json<Done>> {
-    work::run(move || {
+fn write(app: App, query: NotesQuery) -> Answer<Reply<Done>> {
+    work::later(move |_| {
         let file = app.loader.files().into_iter().find(|(trace, _)| *trace == query.trace);
         let (_, path) = file.ok_or_else(|| {
             Refusal::absent("notes are kept next to the file, and a file that was dropped on the page has no place")
@@ -51,7 +57,6 @@ pub(crate) async fn write(State(app): State<App>, Posted(query): Posted<NotesQue
         // What is there and cannot be read is not written over.
         notes::read(&path)?;
         notes::write(&path, &query.notes)?;
-        Ok(Json(Done {}))
+        Ok(Done {})
     })
-    .await
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::Serialize;
 use traceloom_analysis::{
     advise,
@@ -11,16 +10,16 @@ use traceloom_analysis::{
 };
 
 use super::{
-    Answer,
+    Answer, Routes,
     findings::{Advice, shown},
     wire::row,
-    work::{self, Kept},
+    work::{self, Kept, Reply},
 };
-use crate::server::App;
+use crate::app::App;
 
-pub(crate) fn routes() -> Router<App> {
-    let known: Arc<Known> = Arc::default();
-    Router::new().route("/overview", get(overview)).layer(Extension(known))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Known>::default());
+    routes.get("overview", |app, known, _| overview(app, known));
 }
 
 /// Summaries by the number of the trace: a trace that is ready does not change.
@@ -85,21 +84,20 @@ row! {
 /// Rows of each list: the panels have the rest.
 const ROWS: usize = 6;
 
-async fn overview(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer<Json<Overview>> {
+fn overview(app: App, known: Arc<Known>) -> Answer<Reply<Overview>> {
     let traces: Vec<_> = {
         let scene = app.scene()?;
         app.loader.traces().into_iter().map(|(number, trace)| (number, trace, scene.offset_ns(number))).collect()
     };
-    work::run_awaited(move |over| {
+    work::later(move |over| {
         let mut all = Vec::new();
         for (number, trace, offset_ns) in traces {
             over.check()?;
             let summary = known.or(number, || Ok(summary::of_trace(&*trace, &advise::Options::default())?))?;
             all.push(TraceOverview { trace: number, ..first_of(&summary, offset_ns) });
         }
-        Ok(Json(Overview { traces: all }))
+        Ok(Overview { traces: all })
     })
-    .await
 }
 
 fn first_of(summary: &Summary, offset_ns: i64) -> TraceOverview {

@@ -2,15 +2,19 @@
 
 use std::ops::RangeInclusive;
 
-use axum::{Json, extract::State, http::header, response::IntoResponse};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{Bar, Lane, Window};
 
-use super::{Answer, Asked, Refusal, wire::row};
+use super::{Answer, Bytes, Refusal, Routes, wire::row};
 use crate::{
+    app::App,
     scene::{Label, Labels, NESTED, Point, Scene, Series, Values},
-    server::App,
 };
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.get("picture", |app, ask| picture(app, ask.query()?));
+    routes.get("extras", |app, ask| extras(app, ask.query()?));
+}
 
 /// A window of the axis.
 #[derive(Deserialize)]
@@ -89,7 +93,7 @@ const SWITCHES: u32 = 3;
 /// Little endian. A lane is `track, kind, depth, bars` as u32, then for all bars the left edges, the right edges (both in
 /// pixels of the window), the durations of the longest spans in nanoseconds and the busy parts of the bars as f32, and the
 /// names, indices and counts as u32.
-pub(crate) async fn picture(State(app): State<App>, Asked(query): Asked<WindowQuery>) -> Answer<impl IntoResponse> {
+fn picture(app: App, query: WindowQuery) -> Answer<Bytes> {
     let tracks = query.tracks()?;
     let scene = app.scene()?;
     let mut bytes = Vec::new();
@@ -108,7 +112,7 @@ pub(crate) async fn picture(State(app): State<App>, Asked(query): Asked<WindowQu
             put_lane(&mut bytes, [seen.track, SWITCHES, 0], &track.switches, &window);
         }
     }
-    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes))
+    Ok(Bytes(bytes))
 }
 
 fn put_lane(bytes: &mut Vec<u8>, key: [u32; 3], lane: &Lane, window: &Window) {
@@ -181,7 +185,7 @@ row! {
 }
 
 /// Events, values, memory, log ticks and arrows of a window.
-pub(crate) async fn extras(State(app): State<App>, Asked(query): Asked<WindowQuery>) -> Answer<Json<Extras>> {
+fn extras(app: App, query: WindowQuery) -> Answer<Extras> {
     let (tracks, counters) = (query.tracks()?, query.counters()?);
     let scene = app.scene()?;
     let (mut charts, mut texts) = (Vec::new(), Vec::new());
@@ -197,7 +201,7 @@ pub(crate) async fn extras(State(app): State<App>, Asked(query): Asked<WindowQue
         Some((number, samples(series, &query, trace.offset_ns)))
     });
     let (links, more_links) = links(&scene, &query, &tracks);
-    Ok(Json(Extras {
+    Ok(Extras {
         events: events(&scene, &query, &tracks),
         counters: charts,
         texts,
@@ -205,7 +209,7 @@ pub(crate) async fn extras(State(app): State<App>, Asked(query): Asked<WindowQue
         logs: logs(&scene, &query),
         links,
         more_links,
-    }))
+    })
 }
 
 fn events(scene: &Scene, query: &WindowQuery, tracks: &[Seen]) -> Vec<EventMark> {

@@ -1,11 +1,14 @@
 //! The span that a row of a table means.
 
-use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::{Lane, LaneKey};
 
-use super::{Answer, Asked};
-use crate::{scene::Scene, server::App};
+use super::{Answer, Routes};
+use crate::{app::App, scene::Scene};
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.get("place", |app, ask| place(app, ask.query()?));
+}
 
 /// Where a span or an event is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,7 +78,7 @@ impl PlaceQuery {
 }
 
 /// The span that starts at a time and agrees best with what else is known of it; null if none starts there.
-pub(crate) async fn place(State(app): State<App>, Asked(query): Asked<PlaceQuery>) -> Answer<Json<Option<Found>>> {
+fn place(app: App, query: PlaceQuery) -> Answer<Option<Found>> {
     let scene = app.scene()?;
     let mut best: Option<(u32, Found)> = None;
     for (key, lane) in scene.lanes.iter() {
@@ -94,7 +97,7 @@ pub(crate) async fn place(State(app): State<App>, Asked(query): Asked<PlaceQuery
             }
         }
     }
-    Ok(Json(best.map(|(_, found)| found)))
+    Ok(best.map(|(_, found)| found))
 }
 
 /// The spans of a lane that start at a time.

@@ -11,8 +11,8 @@ use traceloom_model::{Columns, Filter, Flow, Table, TableSink, TableSource};
 
 use super::{Answer, Refusal, work::Over};
 use crate::{
+    app::App,
     scene::{LoadState, Scene},
-    server::App,
 };
 
 /// A range of the axis and some tracks; everything if both are left out.

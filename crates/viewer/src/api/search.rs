@@ -1,15 +1,19 @@
 //! Finds names, and the next span or event of a name.
 
-use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::lod::Lane;
 
 use super::{
-    Answer, Asked, Refusal,
+    Answer, Refusal, Routes,
     place::{EVENT, Found},
     wire::row,
 };
-use crate::{scene::Scene, server::App};
+use crate::{app::App, scene::Scene};
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.get("search", |app, ask| search(app, ask.query()?));
+    routes.get("next", |app, ask| next(app, ask.query()?));
+}
 
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -36,7 +40,7 @@ row! {
 const MAX_NAMES: usize = 200;
 
 /// Names that hold a text, those with the most time first.
-pub(crate) async fn search(State(app): State<App>, Asked(query): Asked<SearchQuery>) -> Answer<Json<SearchAnswer>> {
+fn search(app: App, query: SearchQuery) -> Answer<SearchAnswer> {
     let scene = app.scene()?;
     let found =
         scene.names.search(&query.q).map(|(id, name)| (id, name, scene.names.total(id), scene.names.events(id)));
@@ -54,7 +58,7 @@ pub(crate) async fn search(State(app): State<App>, Asked(query): Asked<SearchQue
         events,
     };
     let rows = found.into_iter().map(row).collect();
-    Ok(Json(SearchAnswer { spans, events, names, rows }))
+    Ok(SearchAnswer { spans, events, names, rows })
 }
 
 #[derive(Deserialize)]
@@ -70,7 +74,7 @@ pub(crate) struct NextQuery {
 }
 
 /// The next or the previous span or event of a name, on any track; null if there is none.
-pub(crate) async fn next(State(app): State<App>, Asked(query): Asked<NextQuery>) -> Answer<Json<Option<Found>>> {
+fn next(app: App, query: NextQuery) -> Answer<Option<Found>> {
     let scene = app.scene()?;
     let wanted = wanted(&scene, &query)?;
     let is_wanted = |name: u32| wanted.get(name as usize).copied().unwrap_or(false);
@@ -96,7 +100,7 @@ pub(crate) async fn next(State(app): State<App>, Asked(query): Asked<NextQuery>)
             offer(Found { track: number as u32, kind: EVENT, depth: 0, index, name, ts_ns, dur_ns: None });
         }
     }
-    Ok(Json(best))
+    Ok(best)
 }
 
 /// For each name whether it is asked for.

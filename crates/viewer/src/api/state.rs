@@ -1,14 +1,20 @@
 //! The traces, tracks and names that are there.
 
-use axum::{Json, extract::State as Extracted};
 use serde::{Deserialize, Serialize};
 use traceloom_model::Table;
 
-use super::{Answer, Asked, Done, Refusal, wire::row};
+use super::{Answer, Done, Refusal, Routes, wire::row};
 use crate::{
+    app::App,
     scene::{LoadState, Scene, Values},
-    server::App,
 };
+
+pub(crate) fn routes(routes: &mut Routes) {
+    routes.get("state", |app, ask| state(app, ask.query()?));
+    routes.get("names", |app, ask| names(app, ask.query()?));
+    routes.post("offset", |app, ask| offset(app, ask.query()?));
+    routes.post("close", |app, ask| close(app, ask.query()?));
+}
 
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
@@ -142,18 +148,15 @@ pub(crate) struct CounterInfo {
 }
 
 /// Everything that is there; only how far loading is if the page knows the rest.
-pub(crate) async fn state(
-    Extracted(app): Extracted<App>,
-    Asked(query): Asked<StateQuery>,
-) -> Answer<Json<StateAnswer>> {
+fn state(app: App, query: StateQuery) -> Answer<StateAnswer> {
     let scene = app.scene()?;
     let (read_bytes, total_bytes) = app.loader.progress();
     let progress = Progress { revision: scene.revision, read_bytes, total_bytes };
     if query.since == Some(scene.revision) {
-        return Ok(Json(StateAnswer::Same(progress)));
+        return Ok(StateAnswer::Same(progress));
     }
     let extent = scene.extent();
-    Ok(Json(StateAnswer::Changed(State {
+    Ok(StateAnswer::Changed(State {
         progress,
         from_ns: extent.map(|(from, _)| from),
         to_ns: extent.map(|(_, to)| to),
@@ -164,7 +167,7 @@ pub(crate) async fn state(
         logs: scene.logs.len(),
         links: scene.links.len(),
         sql: cfg!(feature = "sql"),
-    })))
+    }))
 }
 
 fn traces(scene: &Scene) -> Vec<TraceInfo> {
@@ -265,15 +268,12 @@ row! {
 const MAX_NAMES: u32 = 50_000;
 
 /// Names from a number on, with colors.
-pub(crate) async fn names(
-    Extracted(app): Extracted<App>,
-    Asked(query): Asked<NamesQuery>,
-) -> Answer<Json<Vec<NameRow>>> {
+fn names(app: App, query: NamesQuery) -> Answer<Vec<NameRow>> {
     let scene = app.scene()?;
     let from = query.from.unwrap_or(0);
     let numbers = from..(scene.names.len() as u32).min(from.saturating_add(MAX_NAMES));
     let name = |number| NameRow { name: scene.names.get(number).to_owned(), color: scene.names.color(number) };
-    Ok(Json(numbers.map(name).collect()))
+    Ok(numbers.map(name).collect())
 }
 
 #[derive(Deserialize)]
@@ -284,13 +284,13 @@ pub(crate) struct OffsetQuery {
 }
 
 /// Moves a trace on the axis.
-pub(crate) async fn offset(Extracted(app): Extracted<App>, Asked(query): Asked<OffsetQuery>) -> Answer<Json<Done>> {
+fn offset(app: App, query: OffsetQuery) -> Answer<Done> {
     let mut scene = app.scene.write().map_err(|_| Refusal::broken())?;
     let trace = scene.traces.get_mut(query.trace).ok_or_else(|| Refusal::absent("there is no such trace"))?;
     trace.facts.user_offset_ns = Some(query.offset_ns);
     scene.align();
     scene.revision += 1;
-    Ok(Json(Done {}))
+    Ok(Done {})
 }
 
 #[derive(Deserialize)]
@@ -300,9 +300,9 @@ pub(crate) struct CloseQuery {
 }
 
 /// Closes a trace: it is not shown anymore, and its memory is free.
-pub(crate) async fn close(Extracted(app): Extracted<App>, Asked(query): Asked<CloseQuery>) -> Answer<Json<Done>> {
+fn close(app: App, query: CloseQuery) -> Answer<Done> {
     if !app.loader.close(query.trace) {
         return Err(Refusal::absent("there is no such trace"));
     }
-    Ok(Json(Done {}))
+    Ok(Done {})
 }

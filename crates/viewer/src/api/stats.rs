@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::stats::{self as analysis, By, Options, Report};
 
 use super::{
-    Answer, Asked,
+    Answer, Routes,
     range::{self, RangeQuery, ScopeKey, TraceScope},
     wire::row,
-    work,
+    work::{self, Reply},
 };
-use crate::server::App;
+use crate::app::App;
 
-pub(crate) fn routes() -> Router<App> {
-    let known: Arc<Known> = Arc::default();
-    Router::new().route("/stats", get(stats)).layer(Extension(known))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Known>::default());
+    routes.get("stats", |app, known, ask| stats(app, known, ask.query()?, ask.query()?));
 }
 
 /// Reports by range and grouping.
@@ -148,20 +147,14 @@ row! {
 /// Rows of one list; those with the most self time come first.
 const MAX_ROWS: usize = 100_000;
 
-async fn stats(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-    Asked(asked): Asked<RangeQuery>,
-    Asked(query): Asked<StatsQuery>,
-) -> Answer<Json<Stats>> {
+fn stats(app: App, known: Arc<Known>, asked: RangeQuery, query: StatsQuery) -> Answer<Reply<Stats>> {
     let scopes = asked.scopes(&app)?;
     let is_loading = range::is_loading(&app)?;
     let by = query.by.unwrap_or_default();
-    work::run_awaited(move |over| {
+    work::later(move |over| {
         let report = known.or((range::key(&scopes), by), || report(&scopes, by, over))?;
-        Ok(Json(shown(&report, &scopes, is_loading)))
+        Ok(shown(&report, &scopes, is_loading))
     })
-    .await
 }
 
 fn report(scopes: &[TraceScope], by: Grouping, over: &work::Over) -> Answer<Report> {

@@ -7,23 +7,22 @@ use std::{
 };
 
 use arrow_array::RecordBatch;
-use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::Serialize;
 use traceloom_analysis::stats::{Options, Report, Stats};
 use traceloom_core::TimeRange;
 use traceloom_model::{Columns, Flow, Table, TableSink, select};
 
 use super::{
-    Answer, Asked,
+    Answer, Routes,
     range::{self, RangeQuery, ScopeKey, TraceScope},
     wire::row,
-    work::{self, Over},
+    work::{self, Over, Reply},
 };
-use crate::{scene::Scene, server::App};
+use crate::{app::App, scene::Scene};
 
-pub(crate) fn routes() -> Router<App> {
-    let known: Arc<Known> = Arc::default();
-    Router::new().route("/totals", get(totals)).layer(Extension(known))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Known>::default());
+    routes.get("totals", |app, known, ask| totals(app, known, ask.query()?));
 }
 
 type Known = work::Kept<ScopeKey, Totals>;
@@ -83,19 +82,14 @@ pub(crate) struct MemorySums {
 const MAX_NAMES: usize = 12;
 const MAX_TEXT: usize = 200;
 
-async fn totals(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-    Asked(asked): Asked<RangeQuery>,
-) -> Answer<Json<Totals>> {
+fn totals(app: App, known: Arc<Known>, asked: RangeQuery) -> Answer<Reply<Totals>> {
     let scopes = asked.scopes(&app)?;
     let range = asked.range()?;
     let logs = app.scene().map(|scene| logs(&scene, range))?;
-    work::run_awaited(move |over| {
+    work::later(move |over| {
         let totals = known.or(range::key(&scopes), || add_up(&scopes, over))?;
-        Ok(Json(Totals { logs, ..(*totals).clone() }))
+        Ok(Totals { logs, ..(*totals).clone() })
     })
-    .await
 }
 
 fn logs(scene: &Scene, range: TimeRange) -> Vec<LevelLines> {

@@ -5,7 +5,6 @@ mod places;
 
 use std::sync::Arc;
 
-use axum::{Extension, Json, Router, extract::State, routing::get};
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::{
     lines::{self, Lines, Profile},
@@ -20,18 +19,16 @@ use self::{
     places::{PlacesFile, PlacesOfTrace},
 };
 use super::{
-    Answer, Asked, Refusal,
-    work::{self, Kept},
+    Answer, Refusal, Routes,
+    work::{self, Kept, Reply},
 };
-use crate::server::App;
+use crate::app::App;
 
-pub(crate) fn routes() -> Router<App> {
-    let known: Arc<Known> = Arc::default();
-    Router::new()
-        .route("/source", get(files))
-        .route("/source/file", get(file))
-        .route("/source/sub", get(sub))
-        .layer(Extension(known))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Known>::default());
+    routes.get("source", |app, known, _| files(app, known));
+    routes.get("source/file", |app, known, ask| file(app, known, ask.query()?));
+    routes.get("source/sub", |app, known, ask| sub(app, known, ask.query()?));
 }
 
 /// Sources by trace: a trace that is ready does not change.
@@ -97,27 +94,26 @@ pub(crate) enum FileAnswer {
     Places(PlacesFile),
 }
 
-async fn look<T: Send + 'static>(
+fn look<T: Send + 'static>(
     app: App,
     known: Arc<Known>,
     number: u32,
     answer: impl FnOnce(&Sources) -> Answer<T> + Send + 'static,
-) -> Answer<Json<T>> {
+) -> Answer<Reply<T>> {
     let trace = work::ready(&app, number)?;
-    work::run(move || answer(&*known.or(number, || Sources::of(&trace))?)).await.map(Json)
+    work::later(move |_| answer(&*known.or(number, || Sources::of(&trace))?))
 }
 
-async fn files(State(app): State<App>, Extension(known): Extension<Arc<Known>>) -> Answer<Json<SourceAnswer>> {
+fn files(app: App, known: Arc<Known>) -> Answer<Reply<SourceAnswer>> {
     let traces = app.loader.traces();
-    let traces = work::run_awaited(move |over| {
+    work::later(move |over| {
         let mut all = Vec::new();
         for (number, trace) in &traces {
             over.check()?;
             all.push(known.or(*number, || Sources::of(trace))?.files(*number));
         }
-        Ok(all)
-    });
-    Ok(Json(SourceAnswer { traces: traces.await? }))
+        Ok(SourceAnswer { traces: all })
+    })
 }
 
 #[derive(Deserialize)]
@@ -149,11 +145,7 @@ impl From<Level> for lines::Level {
     }
 }
 
-async fn file(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-    Asked(query): Asked<FileQuery>,
-) -> Answer<Json<FileAnswer>> {
+fn file(app: App, known: Arc<Known>, query: FileQuery) -> Answer<Reply<FileAnswer>> {
     let answer = move |sources: &Sources| {
         let found = match sources {
             Sources::Lines(profile) => {
@@ -163,7 +155,7 @@ async fn file(
         };
         found.ok_or_else(|| Refusal::absent("there is no such file"))
     };
-    look(app, known, query.trace, answer).await
+    look(app, known, query.trace, answer)
 }
 
 #[derive(Deserialize)]
@@ -173,14 +165,10 @@ pub(crate) struct SubQuery {
     name: String,
 }
 
-async fn sub(
-    State(app): State<App>,
-    Extension(known): Extension<Arc<Known>>,
-    Asked(query): Asked<SubQuery>,
-) -> Answer<Json<SubDetails>> {
+fn sub(app: App, known: Arc<Known>, query: SubQuery) -> Answer<Reply<SubDetails>> {
     let answer = move |sources: &Sources| {
         let found = listing::sub(sources.profile()?, &query.name);
         found.ok_or_else(|| Refusal::absent("there is no such sub"))
     };
-    look(app, known, query.trace, answer).await
+    look(app, known, query.trace, answer)
 }

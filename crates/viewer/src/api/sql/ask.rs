@@ -6,11 +6,6 @@ use std::{
 };
 
 use arrow_array::Array;
-use axum::{
-    Extension, Json, Router,
-    extract::State,
-    routing::{get, post},
-};
 use traceloom_mapping::Trace;
 use traceloom_model::{ColumnDef, Table};
 use traceloom_query::{Cells, Failure, Offset, Options, Problem, Relation, Session, Stop};
@@ -22,14 +17,18 @@ use super::{
     examples,
 };
 use crate::{
-    api::{Answer, Posted, Refusal, work},
+    api::{
+        Answer, Refusal, Routes,
+        work::{self, Reply},
+    },
+    app::App,
     scene::{Contents, FRAME},
-    server::App,
 };
 
-pub(super) fn routes() -> Router<App> {
-    let engine: Arc<Engine> = Arc::default();
-    Router::new().route("/sql", post(ask)).route("/sql/schema", get(schema)).layer(Extension(engine))
+pub(crate) fn routes(routes: &mut Routes) {
+    let mut routes = routes.sharing(Arc::<Engine>::default());
+    routes.post("sql", |app, engine, asked| ask(app, engine, asked.body()?));
+    routes.get("sql/schema", |app, engine, _| schema(app, engine));
 }
 
 /// Shared by all queries.
@@ -51,21 +50,8 @@ const MAX_CHARS: usize = 4_096;
 /// Queries are short.
 const MAX_QUERY: usize = 64 << 10;
 
-/// Stops the query when nobody waits for its answer.
-struct Waiting(Stop);
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.stop();
-    }
-}
-
 /// The answer to a query, or the mistake in it and where that is.
-async fn ask(
-    State(app): State<App>,
-    Extension(engine): Extension<Arc<Engine>>,
-    Posted(SqlQuery { sql }): Posted<SqlQuery>,
-) -> Answer<Json<SqlAnswer>> {
+fn ask(app: App, engine: Arc<Engine>, SqlQuery { sql }: SqlQuery) -> Answer<Reply<SqlAnswer>> {
     if sql.trim().is_empty() {
         return Err(Refusal::bad("the query is empty"));
     }
@@ -74,16 +60,16 @@ async fn ask(
     }
     let stop = Stop::default();
     std::mem::replace(&mut *lock(&engine.running), stop.clone()).stop();
-    let _waiting = Waiting(stop.clone());
-    work::run(move || {
+    work::later(move |over| {
+        let abandoned = stop.clone();
+        over.then(move || abandoned.stop());
         let session = engine.session(&app)?;
         match rows(&session, &sql, &stop) {
-            Ok(rows) => Ok(Json(SqlAnswer::Rows(rows))),
-            Err(Failure::Query(problem)) => Ok(Json(SqlAnswer::Problem { problem: explained(&problem) })),
+            Ok(rows) => Ok(SqlAnswer::Rows(rows)),
+            Err(Failure::Query(problem)) => Ok(SqlAnswer::Problem { problem: explained(&problem) }),
             Err(Failure::Trace(error)) => Err(error.into()),
         }
     })
-    .await
 }
 
 /// A query that panicked leaves what it held as it was.
@@ -182,24 +168,23 @@ fn inputs(app: &App) -> Answer<(Vec<Known>, Vec<Trace>, Vec<Offset>)> {
 }
 
 /// Tables, views and functions that a query may name, and queries to start with.
-async fn schema(State(app): State<App>, Extension(engine): Extension<Arc<Engine>>) -> Answer<Json<Schema>> {
+fn schema(app: App, engine: Arc<Engine>) -> Answer<Reply<Schema>> {
     let examples = {
         let scene = app.scene()?;
         let contents = scene.traces.iter().fold(Contents::default(), |all, trace| all.and(trace.contents));
         examples::of(&contents, scene.lanes.iter().any(|(key, _)| key.kind == FRAME))
     };
-    work::run(move || {
+    work::later(move |_| {
         let session = engine.session(&app)?;
         let views = session.relations().into_iter().filter(|relation| Table::by_name(&relation.name).is_none());
         let view = |Relation { name, columns, .. }: Relation| SchemaView { name, columns };
-        Ok(Json(Schema {
+        Ok(Schema {
             tables: Table::ALL.iter().map(|table| described(*table)).collect(),
             views: views.map(view).collect(),
             functions: session.functions(),
             examples,
-        }))
+        })
     })
-    .await
 }
 
 fn described(table: Table) -> SchemaTable {

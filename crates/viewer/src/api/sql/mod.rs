@@ -7,25 +7,19 @@ mod ask;
 #[cfg(feature = "sql")]
 mod examples;
 
-use axum::Router;
-
 #[cfg(test)]
 pub(crate) use self::answer::{Schema, SqlAnswer, SqlQuery};
-use crate::server::App;
 
 #[cfg(feature = "sql")]
-pub(crate) fn routes() -> Router<App> {
-    ask::routes()
-}
+pub(crate) use self::ask::routes;
 
 #[cfg(not(feature = "sql"))]
-pub(crate) fn routes() -> Router<App> {
-    use axum::routing::{get, post};
-
+pub(crate) fn routes(routes: &mut super::Routes) {
     use super::{Answer, Done, Refusal};
 
-    async fn absent() -> Answer<axum::Json<Done>> {
+    fn absent() -> Answer<Done> {
         Err(Refusal::absent("this build answers no SQL: it was made without the feature sql"))
     }
-    Router::new().route("/sql", post(absent)).route("/sql/schema", get(absent))
+    routes.post("sql", |_, _| absent());
+    routes.get("sql/schema", |_, _| absent());
 }

@@ -6,7 +6,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::api::{
     Done, Refused, around, changes, definitions, details, findings, flame, frames, histogram, log, logline, memory,
-    minimap, notes, overview, picture, place, range, search, source, sql, state, stats, totals, upload,
+    minimap, notes, open, overview, picture, place, range, search, source, sql, state, stats, totals,
 };
 
 /// Every endpoint: its query, its body, its answer.
@@ -55,7 +55,7 @@ fn endpoints(wire: &mut Wire) {
     wire.post("flame").body::<flame::FlameQuery>().answer::<flame::FlameAnswer>();
     wire.post("notes").body::<notes::NotesQuery>().answer::<Done>();
     wire.post("offset").query::<state::OffsetQuery>().answer::<Done>();
-    wire.post("open").query::<upload::OpenQuery>().answer::<Done>();
+    wire.post("open").query::<open::OpenQuery>().answer::<Done>();
     wire.post("sql").body::<sql::SqlQuery>().answer::<sql::SqlAnswer>();
     wire.visit::<Refused>();
 }

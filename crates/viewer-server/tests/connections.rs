@@ -8,7 +8,7 @@ use std::{
     net::TcpStream,
 };
 
-use traceloom_viewer::{Options, start};
+use traceloom_viewer_server::{Options, start};
 
 const CLIENTS: usize = 300;
 /// Connections that the server takes, and some other files of this process.

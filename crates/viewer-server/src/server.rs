@@ -3,19 +3,22 @@
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
-    sync::{Arc, RwLock, RwLockReadGuard},
+    sync::Arc,
+    thread,
 };
 
-use axum::{Router, middleware, routing::get};
+use axum::{
+    Router, middleware,
+    routing::{any, get, post},
+};
 use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
 use traceloom_core::Result;
 
 use crate::{
-    api, assets,
+    answer, assets,
     connections::{Activity, Connections, note_work},
     guard::Guard,
-    load::Loader,
-    scene::Scene,
+    upload,
 };
 
 /// What to show.
@@ -41,20 +44,6 @@ pub struct Viewer {
     stop: Option<oneshot::Sender<()>>,
 }
 
-/// What all requests share.
-#[derive(Clone)]
-pub(crate) struct App {
-    pub(crate) scene: Arc<RwLock<Scene>>,
-    pub(crate) loader: Arc<Loader>,
-}
-
-impl App {
-    /// The scene, to look at.
-    pub(crate) fn scene(&self) -> api::Answer<RwLockReadGuard<'_, Scene>> {
-        self.scene.read().map_err(|_| api::Refusal::broken())
-    }
-}
-
 /// Threads that answer.
 const ANSWERING: usize = 2;
 /// Threads for questions that take long: each may keep as much memory as the largest of its questions took.
@@ -70,12 +59,11 @@ pub fn start(options: Options) -> Result<Viewer> {
     let guard = Arc::new(Guard::new(port)?);
     let address = format!("http://127.0.0.1:{port}");
     let url = format!("{address}{}", guard.page());
-    let scene = Arc::new(RwLock::new(Scene::default()));
-    let loader = Arc::new(Loader::new(Arc::clone(&scene), options.ingest));
+    let viewer = traceloom_viewer::Router::new(options.ingest, |work| drop(thread::spawn(work)));
     for path in options.paths {
-        loader.load(path, options.from.clone());
+        viewer.load(path, options.from.clone());
     }
-    let app = router(App { scene, loader }, Arc::clone(&guard)).into_make_service_with_connect_info::<Activity>();
+    let app = router(Arc::new(viewer), Arc::clone(&guard)).into_make_service_with_connect_info::<Activity>();
     let (stop, stopped) = oneshot::channel::<()>();
     runtime.spawn(async move {
         let ended = async { stopped.await.unwrap_or_default() };
@@ -85,9 +73,12 @@ pub fn start(options: Options) -> Result<Viewer> {
     Ok(Viewer { address, url, guard, runtime: Some(runtime), stop: Some(stop) })
 }
 
-fn router(app: App, guard: Arc<Guard>) -> Router {
-    let api =
-        api::router().with_state(app).layer(middleware::from_fn_with_state(Arc::clone(&guard), Guard::check_token));
+fn router(viewer: Arc<traceloom_viewer::Router>, guard: Arc<Guard>) -> Router {
+    let api = Router::new()
+        .route("/open", post(upload::open))
+        .route("/{*path}", any(answer::answer))
+        .with_state(viewer)
+        .layer(middleware::from_fn_with_state(Arc::clone(&guard), Guard::check_token));
     Router::new()
         .nest("/api", api)
         .route("/start/{ticket}", get(Guard::redeem).with_state(Arc::clone(&guard)))

@@ -4,7 +4,7 @@
 
 use std::{io::Write, net::TcpStream, thread, time::Duration};
 
-use traceloom_viewer::{Options, start};
+use traceloom_viewer_server::{Options, start};
 
 /// Takes the engine hours.
 const ENDLESS: &str = r#"{"sql": "select count(*) from generate_series(1, 3000000) a, generate_series(1, 3000000) b where a.value * b.value % 7 = 3"}"#;

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use traceloom_viewer::{Options, start};
+use traceloom_viewer_server::{Options, start};
 
 /// Threads of the server: those that answer, and those that work.
 const MOST_THREADS: usize = 5;

@@ -1,30 +1,42 @@
-//! Work that takes long: away from the threads that answer, given up when nobody waits, and kept for the next time.
+//! Work that takes long: left for threads that nobody else waits for, given up when nobody waits, and kept for the next time.
 
 use std::{
     collections::VecDeque,
+    fmt,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 use traceloom_mapping::Trace;
 
-use super::{Answer, Refusal};
-use crate::server::App;
+use crate::{
+    api::{Answer, Refusal},
+    app::App,
+};
 
-/// Runs something that takes long.
-pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Answer<T> + Send + 'static) -> Answer<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| Refusal::failed())?
+/// An answer, or the work that leads to it.
+pub(crate) enum Reply<T> {
+    Now(T),
+    Later(Work<T>),
 }
 
-/// Runs something that takes long, and that can be given up when nobody waits for its answer.
-pub(crate) async fn run_awaited<T: Send + 'static>(
-    work: impl FnOnce(&Over) -> Answer<T> + Send + 'static,
-) -> Answer<T> {
-    let waiting = Waiting::default();
-    let over = waiting.over();
-    run(move || work(&over)).await
+/// Takes long, and can be given up when nobody waits for the answer.
+type Work<T> = Box<dyn FnOnce(&Over) -> Answer<T> + Send>;
+
+/// Leaves something that takes long for later.
+pub(crate) fn later<T>(work: impl FnOnce(&Over) -> Answer<T> + Send + 'static) -> Answer<Reply<T>> {
+    Ok(Reply::Later(Box::new(work)))
+}
+
+impl<T: 'static> Reply<T> {
+    pub(crate) fn map<U>(self, make: impl FnOnce(T) -> U + Send + 'static) -> Reply<U> {
+        match self {
+            Self::Now(answer) => Reply::Now(make(answer)),
+            Self::Later(work) => Reply::Later(Box::new(move |over| work(over).map(make))),
+        }
+    }
 }
 
 /// A trace whose tables can be read again.
@@ -33,33 +45,69 @@ pub(crate) fn ready(app: &App, number: u32) -> Answer<Arc<Trace>> {
     found.map(|(_, trace)| trace).ok_or_else(|| Refusal::absent("there is no such trace, or it is not read yet"))
 }
 
+/// Whether nobody waits for an answer anymore.
+#[derive(Clone, Default)]
+pub struct Over(Arc<End>);
+
+#[derive(Default)]
+struct End {
+    is_over: AtomicBool,
+    /// Run when it is over.
+    then: Mutex<Vec<Box<dyn FnOnce() + Send>>>,
+}
+
 /// Held while an answer is awaited; the work sees when it is dropped.
 #[derive(Debug, Default)]
-struct Waiting(Over);
-
-/// Whether nobody waits anymore.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Over(Arc<AtomicBool>);
+pub struct Waiting(Over);
 
 impl Waiting {
-    fn over(&self) -> Over {
+    /// For the work.
+    pub fn over(&self) -> Over {
         self.0.clone()
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
+        let mut then = self.0.hooks();
+        self.0.0.is_over.store(true, Ordering::Relaxed);
+        let then = std::mem::take(&mut *then);
+        then.into_iter().for_each(|end| end());
     }
 }
 
 impl Over {
     /// Ends work that nobody waits for.
     pub(crate) fn check(&self) -> Answer<()> {
-        if self.0.load(Ordering::Relaxed) {
+        if self.is_over() {
             return Err(Refusal::bad("nobody waits for this answer anymore"));
         }
         Ok(())
+    }
+
+    /// Runs something when nobody waits anymore; now if that is so already.
+    #[cfg_attr(not(feature = "sql"), allow(dead_code, reason = "only the engine for SQL has to be woken"))]
+    pub(crate) fn then(&self, end: impl FnOnce() + Send + 'static) {
+        let mut then = self.hooks();
+        if self.is_over() {
+            drop(then);
+            return end();
+        }
+        then.push(Box::new(end));
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.is_over.load(Ordering::Relaxed)
+    }
+
+    fn hooks(&self) -> MutexGuard<'_, Vec<Box<dyn FnOnce() + Send>>> {
+        self.0.then.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Over {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Over").field(&self.is_over()).finish()
     }
 }
 
@@ -124,16 +172,13 @@ mod tests {
         let waiting = Waiting::default();
         let over = waiting.over();
         assert!(over.check().is_ok());
+        let told = Arc::new(AtomicBool::new(false));
+        let [early, late] = [Arc::clone(&told), Arc::clone(&told)];
+        over.then(move || early.store(true, Ordering::Relaxed));
+        assert!(!told.load(Ordering::Relaxed));
         drop(waiting);
-        assert!(over.check().is_err());
-    }
-
-    #[tokio::test]
-    async fn a_query_that_panics_is_survived() {
-        let kept: Arc<Kept<u32, u32>> = Arc::default();
-        let asked = Arc::clone(&kept);
-        let failed = run(move || asked.or(1, || panic!("a fault, for the test"))).await;
-        assert!(failed.is_err_and(|refusal| refusal.1.contains("bug")));
-        assert!(run(move || kept.or(1, || Ok(7))).await.is_ok_and(|answer| *answer == 7));
+        assert!(over.check().is_err() && told.load(Ordering::Relaxed));
+        over.then(move || late.store(false, Ordering::Relaxed));
+        assert!(!told.load(Ordering::Relaxed), "it is over already");
     }
 }

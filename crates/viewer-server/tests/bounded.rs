@@ -11,7 +11,7 @@ use std::{
 
 use peak_alloc::PeakAlloc;
 use traceloom_testkit::made::{write_threads, write_values};
-use traceloom_viewer::{Options, start};
+use traceloom_viewer_server::{Options, start};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;

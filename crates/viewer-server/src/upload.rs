@@ -4,61 +4,48 @@ use std::{
     future::poll_fn,
     io::{self, Read},
     pin::Pin,
+    sync::Arc,
     thread,
 };
 
 use axum::{
-    Json,
     body::{Body, Bytes, HttpBody},
     extract::State,
-    http::{HeaderMap, header},
+    http::{HeaderMap, StatusCode, Uri, header},
+    response::Response,
 };
-use serde::Deserialize;
 use tokio::{
     sync::{mpsc, oneshot},
     time::timeout,
 };
 use traceloom_core::{Limits, Source};
+use traceloom_viewer::{self as viewer, Router};
 
-use super::{Answer, Asked, Done, Refusal};
-use crate::{connections::PATIENCE, server::App};
+use crate::{
+    answer::{refused, shown},
+    connections::PATIENCE,
+};
 
 /// A larger file can be named on the command line, which needs no copy.
 const MAX_BYTES: u64 = 4 << 30;
-/// Longer than any file system allows.
-const MAX_NAME: usize = 255;
-
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct OpenQuery {
-    name: String,
-}
 
 /// Puts a file that comes into a temporary one, and loads it when all of it is there and it is a trace.
-pub(crate) async fn open(
-    State(app): State<App>,
-    Asked(query): Asked<OpenQuery>,
-    headers: HeaderMap,
-    body: Body,
-) -> Answer<Json<Done>> {
+pub(crate) async fn open(State(router): State<Arc<Router>>, uri: Uri, headers: HeaderMap, body: Body) -> Response {
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > MAX_BYTES) {
-        return Err(Refusal::too_large(format!("files of up to {MAX_BYTES} bytes can be dropped")));
+        return refused(StatusCode::PAYLOAD_TOO_LARGE, format!("files of up to {MAX_BYTES} bytes can be dropped"));
     }
-    let name: String = query.name.chars().filter(|letter| !letter.is_control()).take(MAX_NAME).collect();
     let (sender, parts) = mpsc::channel(16);
-    let (done, recognized) = oneshot::channel();
-    let loader = app.loader.clone();
+    let (done, opened) = oneshot::channel();
     // A thread of its own: a client that sends slowly keeps none of those that answer queries.
     thread::spawn(move || {
         let limits = Limits::with(|limits| limits.spool_bytes = MAX_BYTES);
-        let source = Source::spool(Parts { parts, rest: Bytes::new() }, &limits);
+        let source = || Source::spool(Parts { parts, rest: Bytes::new() }, &limits);
         // Nobody waits if the page is gone.
-        let _ = done.send(source.and_then(|source| loader.recognize(&name, source)));
+        let _ = done.send(router.open(uri.query().unwrap_or_default(), source));
     });
-    let (_, trace) = tokio::join!(send(body, sender), recognized);
-    app.loader.load_trace(trace.map_err(|_| Refusal::broken())??);
-    Ok(Json(Done {}))
+    let (_, opened) = tokio::join!(send(body, sender), opened);
+    shown(opened.unwrap_or_else(|_| viewer::Response::failed()))
 }
 
 /// Sends the parts of a body; an error is sent too, so that half a file is not taken for a whole.

@@ -2,7 +2,7 @@
 
 use std::{fs, io::Write, net::TcpStream, thread, time::Duration};
 
-use traceloom_viewer::Options;
+use traceloom_viewer_server::Options;
 
 use crate::support::{Server, fixture, sample};
 

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::Value;
 use traceloom_open::FORMATS;
-use traceloom_viewer::{Options, Viewer, start};
+use traceloom_viewer_server::{Options, Viewer, start};
 
 /// More than any answer has.
 const MOST_BYTES: u64 = 256 << 20;

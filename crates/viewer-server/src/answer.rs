@@ -1,0 +1,50 @@
+//! From a request over HTTP to the router, and back.
+
+use std::sync::Arc;
+
+use axum::{
+    body::{Body, to_bytes},
+    extract::{Path, State},
+    http::{Method, StatusCode, Uri, header},
+    response::{IntoResponse, Response},
+};
+use tokio::{task::spawn_blocking, time::timeout};
+use traceloom_viewer::{self as viewer, Request, Router, Started, Waiting};
+
+use crate::connections::PATIENCE;
+
+/// Longer than the path to the deepest frame of a flame graph.
+const MAX_BODY: usize = 2 << 20;
+
+/// Answers a request: what takes long in a thread for that, and no longer than the client waits.
+pub(crate) async fn answer(
+    State(router): State<Arc<Router>>,
+    Path(path): Path<String>,
+    method: Method,
+    uri: Uri,
+    body: Body,
+) -> Response {
+    let body = match timeout(PATIENCE, to_bytes(body, MAX_BODY)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => return refused(StatusCode::PAYLOAD_TOO_LARGE, format!("a query has at most {MAX_BODY} bytes")),
+        Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the rest of the query did not come"),
+    };
+    let request = Request { method: method.as_str(), path: &path, query: uri.query().unwrap_or_default(), body: &body };
+    match router.start(&request) {
+        Started::Done(response) => shown(response),
+        Started::Work(work) => {
+            let waiting = Waiting::default();
+            let over = waiting.over();
+            shown(spawn_blocking(move || work(&over)).await.unwrap_or_else(|_| viewer::Response::failed()))
+        }
+    }
+}
+
+pub(crate) fn refused(status: StatusCode, reason: impl Into<String>) -> Response {
+    shown(viewer::Response::refused(status.as_u16(), reason))
+}
+
+pub(crate) fn shown(viewer::Response { status, content_type, body }: viewer::Response) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    (status, [(header::CONTENT_TYPE, content_type)], body).into_response()
+}

@@ -1,0 +1,19 @@
+//! Traces in the browser, from a local server.
+//!
+//! [`start`] serves the page of `traceloom-viewer` on the loopback interface and loads the traces meanwhile.
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod assets;
+mod connections;
+mod guard;
+mod server;
+mod upload;
+
+pub use traceloom_viewer::meaning;
+
+pub use crate::{
+    guard::Guard,
+    server::{Options, Viewer, start},
+};
