@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{BufReader, ErrorKind, Read, Write},
+    io::{BufReader, ErrorKind, Read},
     path::{Path, PathBuf},
 };
 
@@ -86,13 +86,25 @@ fn put(path: &Path, notes: &[Note]) -> Result<()> {
     }
     let text = serde_json::to_string_pretty(&Notes { version: VERSION, notes: notes.to_vec() })
         .map_err(|error| Error::internal(error.to_string()))?;
-    // A reader sees the old notes or the new ones, never half of them.
+    replace(path, &format!("{text}\n"))
+}
+
+/// A reader sees the old notes or the new ones, never half of them.
+#[cfg(not(target_family = "wasm"))]
+fn replace(path: &Path, text: &str) -> Result<()> {
+    use std::io::Write;
+
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
-    file.write_all(b"\n")?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// A page in a browser has no files to write next to.
+#[cfg(target_family = "wasm")]
+fn replace(path: &Path, text: &str) -> Result<()> {
+    Ok(fs::write(path, text)?)
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Edits that read what they wrote before they say that it is fine.
 
-use std::{
-    fs::File,
-    io::{self, Write},
-};
+use std::io::{self, Write};
 
 use super::{Codec, Edited, Loss, Mode, Options};
-use crate::{ErrorKind, Result, Source, spill::temporary};
+use crate::{
+    ErrorKind, Result, Source,
+    spill::{Temporary, temporary},
+};
 
 /// Runs an edit and reads its output as the tool of the format does; what that still refuses is in the loss.
 pub fn checked<C: Codec, W: Write>(
@@ -16,7 +16,7 @@ pub fn checked<C: Codec, W: Write>(
 ) -> Result<Edited> {
     let mut copied = Copied { out, copy: temporary::create()? };
     let mut edited = edit(&mut copied)?;
-    let written = Source::file(copied.copy);
+    let written = Source::custom(copied.copy);
     let refusal = match C::check(&written, &options.clone().with_mode(Mode::Strict)) {
         Ok(_) => C::settle(&written, options)?.map(|id| format!("it would be taken for {id}")),
         Err(error) if matches!(error.kind(), ErrorKind::Io(_)) => return Err(error),
@@ -32,7 +32,7 @@ pub fn checked<C: Codec, W: Write>(
 #[derive(Debug)]
 pub struct Copied<W> {
     out: W,
-    copy: File,
+    copy: Temporary,
 }
 
 impl<W: Write> Write for Copied<W> {

@@ -145,7 +145,7 @@ impl Decoded {
             }
             total = self.total;
         }
-        Ok(Peeled { source: Source::file(file), layers, findings })
+        Ok(Peeled { source: Source::custom(file), layers, findings })
     }
 }
 

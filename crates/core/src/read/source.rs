@@ -3,7 +3,7 @@
 use std::{
     fmt,
     fs::File,
-    io::{self, Read},
+    io::{self, BufWriter, Read, Write},
     path::Path,
     sync::Arc,
 };
@@ -84,7 +84,15 @@ impl Source {
         if copied > limits.spool_bytes {
             return Err(Error::limit("input from a stream", copied, limits.spool_bytes));
         }
-        Ok(Self::file(file))
+        Ok(Self::custom(file))
+    }
+
+    /// The bytes that `write` writes, in an unlinked temporary file.
+    pub fn written(write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<Self> {
+        let mut out = BufWriter::new(temporary::create()?);
+        write(&mut out)?;
+        let file = out.into_inner().map_err(|error| temporary::explain(error.into_error()))?;
+        Ok(Self::custom(file))
     }
 
     /// The length now.
@@ -202,6 +210,8 @@ impl ReadAt for File {
         return std::os::unix::fs::FileExt::read_at(self, buffer, offset);
         #[cfg(windows)]
         return std::os::windows::fs::FileExt::seek_read(self, buffer, offset);
+        #[cfg(not(any(unix, windows)))]
+        return Err(io::Error::new(io::ErrorKind::Unsupported, format!("{} bytes cannot be read here", buffer.len())));
     }
 }
 
@@ -218,8 +228,6 @@ impl ReadAt for Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
     #[test]

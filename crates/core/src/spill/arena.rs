@@ -1,12 +1,11 @@
 //! Memory and one temporary file that several stacks share.
 
 use std::{
-    fs::File,
     io::{self, Seek, SeekFrom},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Spill, SpillRow, temporary};
+use super::{Spill, SpillRow, Temporary, temporary};
 use crate::{Result, read::read_exact};
 
 /// Memory and one temporary file, shared by all the stacks of a trace.
@@ -17,7 +16,7 @@ pub struct Arena(Arc<Mutex<Shared>>);
 pub(super) struct Shared {
     pub(super) limit_bytes: u64,
     pub(super) resident_bytes: u64,
-    file: Option<File>,
+    file: Option<Temporary>,
     pub(super) file_bytes: u64,
 }
 

@@ -1,12 +1,15 @@
 //! Rows and bytes that go to a temporary file when memory for them runs out, and their external sort.
 
 mod arena;
+#[cfg(any(test, target_family = "wasm"))]
+mod memory;
 mod row;
 mod sorter;
 mod stack;
 mod store;
 pub(crate) mod temporary;
 
+pub(crate) use self::temporary::Temporary;
 pub use self::{
     arena::Arena,
     row::SpillRow,

@@ -1,8 +1,6 @@
 //! Bytes by the offset at which they were put, in memory up to a limit and in a temporary file above it.
 
-use std::fs::File;
-
-use super::temporary;
+use super::{Temporary, temporary};
 use crate::{Result, read::read_exact, reserve};
 
 /// Bytes read from the file at once.
@@ -16,7 +14,7 @@ pub struct Store {
     /// The end of the bytes; all of them while there is no file.
     tail: Vec<u8>,
     tail_limit: usize,
-    file: Option<File>,
+    file: Option<Temporary>,
     file_bytes: u64,
     pages: Vec<Page>,
 }

@@ -1,16 +1,24 @@
 //! Temporary files. They are private and have no name, so that nothing is left of them however the program ends.
 
-use std::{
-    env,
-    fs::File,
-    io::{self, Write},
-};
+use std::io::{self, Write};
 
 use crate::{Error, Result};
 
+#[cfg(not(target_family = "wasm"))]
+pub(crate) type Temporary = std::fs::File;
+/// A page in a browser has no files.
+#[cfg(target_family = "wasm")]
+pub(crate) type Temporary = super::memory::Memory;
+
 /// An empty temporary file.
-pub(crate) fn create() -> Result<File> {
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn create() -> Result<Temporary> {
     tempfile::tempfile().map_err(explain)
+}
+
+#[cfg(target_family = "wasm")]
+pub(crate) fn create() -> Result<Temporary> {
+    Ok(Temporary::default())
 }
 
 /// Appends to a temporary file whose cursor is at its end.
@@ -20,10 +28,10 @@ pub(crate) fn append(file: &mut impl Write, bytes: &[u8]) -> Result<()> {
 
 /// A full disk is not that of the output, which is what a bare message would be taken for.
 pub(crate) fn explain(error: io::Error) -> Error {
-    if error.kind() != io::ErrorKind::StorageFull {
+    if error.kind() != io::ErrorKind::StorageFull || cfg!(target_family = "wasm") {
         return error.into();
     }
-    let folder = env::temp_dir();
+    let folder = std::env::temp_dir();
     let message = format!("no space is left for temporary files in {}; set TMPDIR to another folder", folder.display());
     io::Error::new(io::ErrorKind::StorageFull, message).into()
 }
@@ -49,6 +57,6 @@ mod tests {
     fn a_full_disk_is_named() {
         let error = append(&mut Full, b"bytes").unwrap_err().to_string();
         assert!(error.contains("temporary files") && error.contains("TMPDIR"), "{error}");
-        assert!(error.contains(&env::temp_dir().display().to_string()), "{error}");
+        assert!(error.contains(&std::env::temp_dir().display().to_string()), "{error}");
     }
 }

@@ -9,7 +9,7 @@ mod sections;
 mod spans;
 mod write;
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 
 use traceloom_core::{Result, Source};
 use traceloom_easyprofiler::edit::canonical;
@@ -29,12 +29,9 @@ fn write(pass: &mut Pass<'_>, out: &mut dyn Write) -> Result<()> {
         return write_latest(pass, out);
     }
     // Older versions hold less, and the format's own conversion knows what.
-    let file = tempfile::tempfile()?;
-    let mut latest = BufWriter::new(&file);
-    write_latest(pass, &mut latest)?;
-    latest.into_inner().map_err(|error| error.into_error())?;
+    let latest = Source::written(|out| write_latest(pass, out))?;
     let reading = traceloom_core::Options::default().with_limits(pass.options.limits.clone());
-    let edited = canonical(&Source::file(file), out, Some(pass.variant), &reading)?;
+    let edited = canonical(&latest, out, Some(pass.variant), &reading)?;
     add_loss(&mut pass.loss, &edited.loss);
     Ok(())
 }
