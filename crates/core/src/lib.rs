@@ -12,6 +12,7 @@ mod error;
 mod finding;
 pub mod json;
 mod limits;
+pub mod live;
 mod named;
 mod position;
 mod read;

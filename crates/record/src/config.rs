@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use traceloom_core::live::Address;
+
 use crate::{Filter, Level};
 
 /// What happens when a thread records faster than the writer writes.
@@ -55,6 +57,23 @@ pub(crate) enum Listening {
     On(Arc<TcpListener>),
 }
 
+/// Where viewers may watch.
+#[derive(Clone, Debug)]
+pub(crate) struct Serving {
+    pub(crate) at: ServeAt,
+    /// What viewers have to know; without one, one is made and left in a private file.
+    pub(crate) token: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ServeAt {
+    Address(Address),
+    /// What the user wrote is not an address, which the start reports.
+    Invalid(String),
+    /// Wherever the program listens.
+    On(Arc<TcpListener>),
+}
+
 /// What a recorder writes to; each once at most.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Slot {
@@ -68,10 +87,12 @@ pub enum Slot {
     Wtf,
     /// The port for captures.
     Listen,
+    /// The viewers that watch.
+    Serve,
 }
 
 impl Slot {
-    pub(crate) const ALL: [Self; 5] = [Self::Clog, Self::Lines, Self::Prof, Self::Wtf, Self::Listen];
+    pub(crate) const ALL: [Self; 6] = [Self::Clog, Self::Lines, Self::Prof, Self::Wtf, Self::Listen, Self::Serve];
 }
 
 /// A log as lines of text.
@@ -93,6 +114,7 @@ pub(crate) struct Config {
     pub(crate) prof: Option<PathBuf>,
     pub(crate) wtf: Option<PathBuf>,
     pub(crate) listening: Option<Listening>,
+    pub(crate) serving: Option<Serving>,
     pub(crate) layout: Layout,
     pub(crate) ids: bool,
     pub(crate) rotation: Rotation,
@@ -114,6 +136,7 @@ impl Default for Config {
             prof: None,
             wtf: None,
             listening: None,
+            serving: None,
             layout: Layout::default(),
             ids: false,
             rotation: Rotation::default(),
@@ -137,6 +160,7 @@ impl Config {
             Slot::Prof => self.prof.is_some(),
             Slot::Wtf => self.wtf.is_some(),
             Slot::Listen => self.listening.is_some(),
+            Slot::Serve => self.serving.is_some(),
         }
     }
 
@@ -148,6 +172,7 @@ impl Config {
             Slot::Prof => self.prof = None,
             Slot::Wtf => self.wtf = None,
             Slot::Listen => self.listening = None,
+            Slot::Serve => self.serving = None,
         }
         self
     }
@@ -163,6 +188,7 @@ impl Config {
             Slot::Prof => self.prof = other.prof.clone(),
             Slot::Wtf => self.wtf = other.wtf.clone(),
             Slot::Listen => self.listening = other.listening.clone(),
+            Slot::Serve => self.serving = other.serving.clone(),
         }
         self
     }
@@ -170,11 +196,11 @@ impl Config {
     /// The same with `NAME.PART.EXT` for every file.
     pub(crate) fn with_part(&self, part: &str) -> Self {
         let named = |path: &Option<PathBuf>| path.as_deref().map(|path| with_part(path, part));
-        // The port stays with the files that have the name.
-        let listening = None;
+        // Ports and sockets stay with the files that have the name.
+        let (listening, serving) = (None, None);
         let lines = self.lines.clone().map(|lines| LogLines { path: with_part(&lines.path, part), ..lines });
         let (clog, prof, wtf) = (named(&self.clog), named(&self.prof), named(&self.wtf));
-        Self { clog, lines, prof, wtf, listening, ..self.clone() }
+        Self { clog, lines, prof, wtf, listening, serving, ..self.clone() }
     }
 
     /// What a forked child does: the same into `NAME.PID.EXT`.

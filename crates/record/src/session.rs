@@ -8,12 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use traceloom_core::{Error, Result};
+use traceloom_core::{Error, Result, live::Address};
 
 use crate::{
     Filter, Flight, Layout, Policy, Rotation, Stats,
     clock::Timeline,
-    config::{Config, Listening, LogLines, Slot},
+    config::{Config, Listening, LogLines, ServeAt, Serving, Slot},
     hub::{self, Ask, Hub},
     local::{self, SETTINGS},
     site::{end_generation, generation, renew_generation},
@@ -75,6 +75,45 @@ impl Recorder {
     #[must_use]
     pub fn listen_on(mut self, listener: TcpListener) -> Self {
         self.config.listening = Some(Listening::On(Arc::new(listener)));
+        self
+    }
+
+    /// Lets `traceloom view --live ADDRESS` watch what is recorded, from the moment it connects: the address is a port of
+    /// this machine such as `127.0.0.1:28078`, or the path of a Unix socket. Viewers need a token, which is made at the
+    /// start and left in a file that only this user can read, where `view` looks for it.
+    #[must_use]
+    pub fn serve(self, address: &str) -> Self {
+        self.serve_at(
+            Address::parse(address).map_or_else(|error| ServeAt::Invalid(error.to_string()), ServeAt::Address),
+        )
+    }
+
+    /// The same with a listener of your own; it needs a [token](Self::serve_token).
+    #[must_use]
+    pub fn serve_on(self, listener: TcpListener) -> Self {
+        self.serve_at(ServeAt::On(Arc::new(listener)))
+    }
+
+    /// The same at the address in the environment variable `TRACELOOM_SERVE`, or not at all where there is none.
+    #[must_use]
+    pub fn serve_from_env(self) -> Self {
+        match std::env::var("TRACELOOM_SERVE") {
+            Ok(address) => self.serve(&address),
+            Err(_) => self,
+        }
+    }
+
+    /// The token that viewers need, instead of one that is made; 1 to 255 bytes.
+    #[must_use]
+    pub fn serve_token(mut self, token: impl Into<String>) -> Self {
+        if let Some(serving) = &mut self.config.serving {
+            serving.token = Some(token.into());
+        }
+        self
+    }
+
+    fn serve_at(mut self, at: ServeAt) -> Self {
+        self.config.serving = Some(Serving { at, token: None });
         self
     }
 
@@ -182,8 +221,11 @@ impl Recorder {
     /// Starts recording; it ends when the guard is dropped. A process has one recorder at a time.
     pub fn start(self) -> Result<Guard> {
         let config = self.config;
-        let has_files = Slot::ALL.into_iter().any(|slot| slot != Slot::Listen && config.has(slot));
-        if !has_files && (config.listening.is_none() || config.flight.is_some()) {
+        let (live, files): (Vec<Slot>, Vec<Slot>) = Slot::ALL
+            .into_iter()
+            .filter(|slot| config.has(*slot))
+            .partition(|slot| matches!(slot, Slot::Listen | Slot::Serve));
+        if files.is_empty() && (live.is_empty() || config.flight.is_some()) {
             return Err(Error::usage("the recorder has no file to write to"));
         }
         let hub = hub::current();

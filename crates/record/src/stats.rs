@@ -13,6 +13,7 @@ pub(crate) struct Counters {
     pub(crate) errors: AtomicU64,
     pub(crate) bytes: AtomicU64,
     pub(crate) clock_steps: AtomicU64,
+    pub(crate) unseen: AtomicU64,
 }
 
 pub(crate) static COUNTERS: Counters = Counters {
@@ -25,6 +26,7 @@ pub(crate) static COUNTERS: Counters = Counters {
     errors: AtomicU64::new(0),
     bytes: AtomicU64::new(0),
     clock_steps: AtomicU64::new(0),
+    unseen: AtomicU64::new(0),
 };
 
 /// What was recorded since the recorder was started, and what was not.
@@ -49,6 +51,8 @@ pub struct Stats {
     pub bytes: u64,
     /// Times that the time of day jumped.
     pub clock_steps: u64,
+    /// Records that a viewer missed because it was too slow.
+    pub unseen: u64,
     /// Rings of running threads.
     pub rings: u64,
     /// Rings that wait for a thread.
@@ -56,9 +60,9 @@ pub struct Stats {
 }
 
 impl Counters {
-    fn all(&self) -> [&AtomicU64; 9] {
-        let Self { records, dropped, late, cut, waits, lost, errors, bytes, clock_steps } = self;
-        [records, dropped, late, cut, waits, lost, errors, bytes, clock_steps]
+    fn all(&self) -> [&AtomicU64; 10] {
+        let Self { records, dropped, late, cut, waits, lost, errors, bytes, clock_steps, unseen } = self;
+        [records, dropped, late, cut, waits, lost, errors, bytes, clock_steps, unseen]
     }
 
     pub(crate) fn reset(&self) {
@@ -66,9 +70,9 @@ impl Counters {
     }
 
     pub(crate) fn stats(&self, (rings, spare_rings): (usize, usize)) -> Stats {
-        let [records, dropped, late, cut, waits, lost, errors, bytes, clock_steps] =
+        let [records, dropped, late, cut, waits, lost, errors, bytes, clock_steps, unseen] =
             self.all().map(|counter| counter.load(Ordering::Relaxed));
         let (rings, spare_rings) = (rings as u64, spare_rings as u64);
-        Stats { records, dropped, late, cut, waits, lost, errors, bytes, clock_steps, rings, spare_rings }
+        Stats { records, dropped, late, cut, waits, lost, errors, bytes, clock_steps, unseen, rings, spare_rings }
     }
 }

@@ -6,10 +6,13 @@ mod file;
 mod lines;
 mod listen;
 mod prof;
+mod serve;
 mod text;
+mod viewer;
 mod wtf;
 
 use std::{
+    fs::File,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -84,10 +87,14 @@ pub(crate) fn open_one(slot: Slot, config: &Config, timeline: &Timeline) -> Resu
             Box::new(lines::Lines::create(lines, timeline)?)
         }
         Slot::Prof => Box::new(prof::Prof::create(&path(&config.prof)?, timeline)?),
-        Slot::Wtf => Box::new(wtf::WtfTrace::create(&path(&config.wtf)?, timeline)?),
+        Slot::Wtf => Box::new(wtf::WtfTrace::create(Box::new(File::create(path(&config.wtf)?)?), timeline)?),
         Slot::Listen => {
             let listening = config.listening.as_ref().ok_or_else(|| Error::usage("the output has no port"))?;
             Box::new(listen::Listen::start(listening, timeline)?)
+        }
+        Slot::Serve => {
+            let serving = config.serving.as_ref().ok_or_else(|| Error::usage("the output has no address"))?;
+            Box::new(serve::Serve::start(serving, timeline)?)
         }
     })
 }

@@ -2,9 +2,7 @@
 
 use std::{
     collections::HashMap,
-    fs::File,
     io::{self, Write},
-    path::Path,
     sync::{Arc, Mutex, atomic::Ordering},
 };
 
@@ -15,7 +13,11 @@ use traceloom_wtf::{
     raw::{EventClass, EventFlags},
 };
 
-use super::{Rec, Sink, file::Output, text::Messages};
+use super::{
+    Rec, Sink,
+    file::{Medium, Output},
+    text::Messages,
+};
 use crate::{
     clock::Timeline,
     hub::ThreadInfo,
@@ -100,7 +102,7 @@ impl Builtins {
 }
 
 impl WtfTrace {
-    pub(crate) fn create(path: &Path, timeline: &Timeline) -> Result<Self> {
+    pub(crate) fn create(medium: Box<dyn Medium>, timeline: &Timeline) -> Result<Self> {
         let chunks = Chunks::default();
         let pair = |key: &str, value: String| (key.to_owned(), value);
         let info = FileInfo {
@@ -120,7 +122,7 @@ impl WtfTrace {
         let mut trace = Self {
             composer,
             chunks,
-            output: Output::new(Box::new(File::create(path)?)),
+            output: Output::new(medium),
             types: HashMap::new(),
             zones: HashMap::new(),
             builtins,

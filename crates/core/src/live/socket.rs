@@ -1,0 +1,174 @@
+//! Connections of either kind.
+
+#[cfg(unix)]
+use std::{
+    fs,
+    os::unix::net::{UnixListener, UnixStream},
+    path::Path,
+};
+use std::{
+    io::{self, Read, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    time::{Duration, Instant},
+};
+
+use super::Address;
+
+/// A connection.
+#[derive(Debug)]
+pub enum Socket {
+    /// Over a port.
+    Tcp(TcpStream),
+    /// Over a Unix socket.
+    #[cfg(unix)]
+    Unix(UnixStream),
+}
+
+/// Does the same to either kind.
+macro_rules! either {
+    ($self:expr, $socket:ident => $work:expr) => {
+        match $self {
+            Self::Tcp($socket) => $work,
+            #[cfg(unix)]
+            Self::Unix($socket) => $work,
+        }
+    };
+}
+
+impl Socket {
+    /// Connects to a program.
+    pub fn connect(address: &Address) -> io::Result<Self> {
+        match address {
+            Address::Tcp(address) => Ok(Self::Tcp(TcpStream::connect(address)?)),
+            #[cfg(unix)]
+            Address::Unix(path) => Ok(Self::Unix(UnixStream::connect(path)?)),
+            #[cfg(not(unix))]
+            Address::Unix(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// How long a read may wait.
+    pub fn set_read_timeout(&self, timeout: Duration) -> io::Result<()> {
+        either!(self, socket => socket.set_read_timeout(Some(timeout.max(Duration::from_millis(1)))))
+    }
+
+    /// How long a write may wait.
+    pub fn set_write_timeout(&self, timeout: Duration) -> io::Result<()> {
+        either!(self, socket => socket.set_write_timeout(Some(timeout)))
+    }
+
+    /// The same connection once more.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Tcp(socket) => Self::Tcp(socket.try_clone()?),
+            #[cfg(unix)]
+            Self::Unix(socket) => Self::Unix(socket.try_clone()?),
+        })
+    }
+
+    /// Ends the connection, also for whoever waits for it.
+    pub fn shut_down(&self) {
+        // One that has ended already is no less ended.
+        let _ = either!(self, socket => socket.shutdown(Shutdown::Both));
+    }
+
+    /// The same, but all reads together end at a moment, however slowly bytes come.
+    pub fn within(&mut self, until: Instant) -> Within<'_> {
+        Within { socket: self, until }
+    }
+
+    fn prepare(self) -> io::Result<Self> {
+        either!(&self, socket => socket.set_nonblocking(false)?);
+        if let Self::Tcp(socket) = &self {
+            socket.set_nodelay(true)?;
+        }
+        Ok(self)
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        either!(self, socket => socket.read(into))
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        either!(self, socket => socket.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        either!(self, socket => socket.flush())
+    }
+}
+
+/// A connection that is read until a moment.
+#[derive(Debug)]
+pub struct Within<'s> {
+    socket: &'s mut Socket,
+    until: Instant,
+}
+
+impl Read for Within<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.socket.set_read_timeout(left)?;
+        self.socket.read(into)
+    }
+}
+
+/// Where viewers knock. It never waits.
+#[derive(Debug)]
+pub enum Listener {
+    /// On a port.
+    Tcp(TcpListener),
+    /// On a Unix socket.
+    #[cfg(unix)]
+    Unix(UnixListener),
+}
+
+impl Listener {
+    /// Listens; a Unix socket that nobody listens on any more is replaced, and only this user can open the new one.
+    pub fn bind(address: &Address) -> io::Result<Self> {
+        match address {
+            Address::Tcp(address) => Self::on(TcpListener::bind(address)?),
+            #[cfg(unix)]
+            Address::Unix(path) => {
+                remove_dead(path)?;
+                let listener = UnixListener::bind(path)?;
+                fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+                listener.set_nonblocking(true)?;
+                Ok(Self::Unix(listener))
+            }
+            #[cfg(not(unix))]
+            Address::Unix(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// The same with a listener that is there.
+    pub fn on(listener: TcpListener) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        Ok(Self::Tcp(listener))
+    }
+
+    /// The next connection, if somebody knocks.
+    pub fn accept(&self) -> io::Result<Socket> {
+        match self {
+            Self::Tcp(listener) => Socket::Tcp(listener.accept()?.0).prepare(),
+            #[cfg(unix)]
+            Self::Unix(listener) => Socket::Unix(listener.accept()?.0).prepare(),
+        }
+    }
+}
+
+/// Removes the socket of a program that was killed.
+#[cfg(unix)]
+fn remove_dead(path: &Path) -> io::Result<()> {
+    let is_socket =
+        fs::symlink_metadata(path).is_ok_and(|found| std::os::unix::fs::FileTypeExt::is_socket(&found.file_type()));
+    let is_dead = || UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+    if is_socket && is_dead() { fs::remove_file(path) } else { Ok(()) }
+}

@@ -1,0 +1,224 @@
+//! One viewer that watches: a trace of its own, made for it alone, on a line that never waits.
+//!
+//! A trace per viewer is valid from its first byte, whenever the viewer comes. One that falls behind misses spans as a
+//! whole, and so keeps a trace that nests.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    io::{self, Seek, SeekFrom, Write},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use traceloom_core::{
+    Result,
+    live::{self, MAX_FRAME_BYTES, Socket},
+};
+
+use super::{Rec, Sink, file::Medium, wtf::WtfTrace};
+use crate::{clock::Timeline, hub::ThreadInfo, record::Kind, stats::COUNTERS};
+
+/// A viewer that has not confirmed so many bytes misses what comes next.
+const MAX_BEHIND: u64 = 8 << 20;
+/// One that is so far behind, by ends of spans alone, is given up.
+const HOPELESS: u64 = 4 * MAX_BEHIND;
+/// How often a viewer hears from the program.
+const STATUS_EVERY: Duration = Duration::from_millis(200);
+
+/// What a viewer sees, on the writer's side.
+pub(crate) struct Viewer {
+    trace: WtfTrace,
+    line: Arc<Line>,
+    /// For each open span of a thread, whether the viewer knows it.
+    open: HashMap<u32, Vec<bool>>,
+    /// Records missed since that was told last.
+    missed: u64,
+}
+
+impl Viewer {
+    pub(crate) fn new(line: Arc<Line>, timeline: &Timeline) -> Result<Self> {
+        let trace = WtfTrace::create(Box::new(LineEnd(Arc::clone(&line))), timeline)?;
+        Ok(Self { trace, line, open: HashMap::new(), missed: 0 })
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.line.is_closed.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn put(&mut self, rec: &Rec<'_>) {
+        let has_room = self.line.behind() < MAX_BEHIND;
+        if has_room && self.missed > 0 {
+            let missed = std::mem::take(&mut self.missed);
+            self.trace.dropped(rec.thread, missed, rec.tick);
+        }
+        let is_shown = match rec.kind {
+            Kind::SpanBegin | Kind::FrameBegin => {
+                self.open.entry(rec.thread.index).or_default().push(has_room);
+                has_room
+            }
+            // One that began before the viewer came is not known.
+            Kind::SpanEnd | Kind::FrameEnd => {
+                let known = self.open.get_mut(&rec.thread.index).and_then(Vec::pop);
+                if known != Some(true) {
+                    return;
+                }
+                true
+            }
+            Kind::RangeEnd | Kind::ThreadName => true,
+            _ => has_room,
+        };
+        if is_shown {
+            self.trace.put(rec);
+        } else {
+            self.missed += 1;
+            self.line.dropped.fetch_add(1, Ordering::Relaxed);
+            COUNTERS.unseen.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn dropped(&mut self, thread: &ThreadInfo, count: u64, tick: u64) {
+        self.line.dropped.fetch_add(count, Ordering::Relaxed);
+        self.trace.dropped(thread, count, tick);
+    }
+
+    pub(crate) fn tick(&mut self, timeline: &Timeline) {
+        self.trace.tick(timeline);
+    }
+
+    /// Ends the chunk, so that the viewer sees everything that was recorded.
+    pub(crate) fn flush(&mut self) {
+        // A line takes everything.
+        let _ = self.trace.flush();
+    }
+
+    /// Nothing more comes.
+    pub(crate) fn end(mut self) -> Arc<Line> {
+        self.flush();
+        self.line.lock().has_ended = true;
+        self.line.changed.notify_all();
+        self.line
+    }
+}
+
+/// Bytes on their way to a viewer.
+#[derive(Debug, Default)]
+pub(crate) struct Line {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+    /// Bytes of the trace that were put on the line, and those that the viewer has confirmed.
+    put: AtomicU64,
+    confirmed: AtomicU64,
+    dropped: AtomicU64,
+    is_closed: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    pieces: VecDeque<Vec<u8>>,
+    has_ended: bool,
+}
+
+impl Line {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn behind(&self) -> u64 {
+        self.put.load(Ordering::Relaxed).saturating_sub(self.confirmed.load(Ordering::Relaxed))
+    }
+
+    /// The viewer has so many bytes in its file; one that says more has all that were put.
+    pub(crate) fn confirm(&self, bytes: u64) {
+        self.confirmed.fetch_max(bytes.min(self.put.load(Ordering::Relaxed)), Ordering::Relaxed);
+    }
+
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+        self.lock().pieces.clear();
+        self.changed.notify_all();
+    }
+
+    /// Whether everything has been sent, after a wait that ends at a moment.
+    pub(crate) fn is_empty_by(&self, until: Instant) -> bool {
+        let mut waiting = self.lock();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if self.is_closed.load(Ordering::Relaxed) || left.is_zero() {
+                return self.is_closed.load(Ordering::Relaxed);
+            }
+            waiting = self.changed.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Sends everything up to the end of the trace, on a thread of its own; an error where the line is closed before.
+    pub(crate) fn send(&self, socket: &mut Socket) -> io::Result<()> {
+        let mut told_at = None;
+        loop {
+            let is_due = told_at.is_none_or(|at: Instant| at.elapsed() >= STATUS_EVERY);
+            if is_due {
+                socket.write_all(&live::status(self.dropped.load(Ordering::Relaxed)))?;
+                told_at = Some(Instant::now());
+            }
+            let (piece, has_ended) = self.next();
+            if let Some(piece) = &piece {
+                for bytes in piece.chunks(MAX_FRAME_BYTES) {
+                    socket.write_all(&live::data_head(bytes.len()))?;
+                    socket.write_all(bytes)?;
+                }
+            }
+            if self.is_closed.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            if piece.is_none() && has_ended {
+                socket.write_all(&live::status(self.dropped.load(Ordering::Relaxed)))?;
+                return socket.write_all(&live::end());
+            }
+        }
+    }
+
+    /// The next piece, if one comes soon, and whether it is the last.
+    fn next(&self) -> (Option<Vec<u8>>, bool) {
+        let mut waiting = self.lock();
+        if waiting.pieces.is_empty() && !waiting.has_ended && !self.is_closed.load(Ordering::Relaxed) {
+            waiting = self.changed.wait_timeout(waiting, STATUS_EVERY).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        (waiting.pieces.pop_front(), waiting.has_ended)
+    }
+}
+
+/// The end of a line that the trace is written to.
+struct LineEnd(Arc<Line>);
+
+impl Write for LineEnd {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let line = &self.0;
+        if line.behind() > HOPELESS {
+            line.close();
+        }
+        if !line.is_closed.load(Ordering::Relaxed) {
+            line.put.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            line.lock().pieces.push_back(bytes.to_vec());
+            line.changed.notify_all();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for LineEnd {
+    fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+impl Medium for LineEnd {
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
