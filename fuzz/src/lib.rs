@@ -10,7 +10,9 @@ mod targets;
 
 use traceloom_core::{Codec, Limits, Mode, Options};
 
-pub use crate::targets::{edit::edit, export::export, live::live, read::read, rewrite::rewrite, tables::tables};
+pub use crate::targets::{
+    edit::edit, export::export, live::live, read::read, rewrite::rewrite, stream::stream, tables::tables,
+};
 
 /// Defines a target: `target!(direction, codec)`, or `target!(direction)` for one that is not about a file.
 #[macro_export]

@@ -41,6 +41,7 @@ const RUNS: &[(&str, u32)] = &[
     ("pynytprof_read", 22_000),
     ("pynytprof_rewrite", 12_000),
     ("pynytprof_tables", 2_500),
+    ("stream_live", 400_000),
     ("wtf_edit", 3_000),
     ("wtf_export", 1_200),
     ("wtf_read", 9_000),
