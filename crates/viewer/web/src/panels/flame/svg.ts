@@ -1,5 +1,6 @@
 // A flame graph as a picture file that any program can show and scale.
 
+import { escaped } from "../../widgets/svg";
 import type { Box, Boxes } from "./tree";
 
 const [WIDTH, ROW, LETTER] = [1200, 18, 6.2];
@@ -28,11 +29,4 @@ function boxOf({ row, from, to }: Box, { fill, text, label, title }: Look): stri
   const name = shown === "" ? "" : `<text x="${x + 4}" y="${y + 12.5}" fill="${text}">${escaped(shown)}</text>`;
   const shape = `<rect x="${x.toFixed(2)}" y="${y}" width="${wide.toFixed(2)}" height="${ROW - 1}" fill="${fill}"/>`;
   return `<g><title>${escaped(title)}</title>${shape}${name}</g>`;
-}
-
-/** Text that XML takes for text; control characters, which it has no place for, are left out. */
-function escaped(text: string): string {
-  const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-  const letters = Array.from(text).filter((letter) => letter >= " ");
-  return letters.map((letter) => entities[letter] ?? letter).join("");
 }

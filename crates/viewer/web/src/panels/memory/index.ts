@@ -5,12 +5,14 @@ import { bytes, count, duration } from "../../format";
 import { callPanel, keepLink, lookAt, store, takesKeys } from "../../store";
 import type { MemoryLink, MemoryList } from "../../store/panels";
 import { baseName, type PageState } from "../../store/state";
-import { element, facts, failure, switcher } from "../../widgets/dom";
+import { palette } from "../../theme";
+import { element, facts, failure, saveFile, switcher } from "../../widgets/dom";
 import { when } from "../../widgets/jump";
 import type { FlameWeight, MemoryAnswer, MemorySite as Site } from "../../wire";
 import { lasting, type Panel, type Watch } from "../panel";
 import { Curve } from "./curve";
 import { listOf, placeOf } from "./lists";
+import { svgOf } from "./svg";
 
 /** The flame graph of a list; of all allocations if it is not here. */
 const FLAMES: Partial<Record<MemoryList, readonly [FlameWeight, string]>> = {
@@ -175,6 +177,7 @@ class Memory {
       ...this.traces(),
       switcher("List", lists, list, (id) => this.keep({ list: id })),
       this.flame(list),
+      this.picture(),
     );
     this.choice.querySelector<HTMLElement>(`[data-choice="${focused ?? "-"}"]`)?.focus();
     const shown = listOf(
@@ -210,6 +213,14 @@ class Memory {
     const [weight, about] = FLAMES[list] ?? (["bytes", "allocated bytes"] as const);
     const button = element("button", { type: "button", title: `Flame graph: ${about}` }, "Flame graph");
     button.addEventListener("click", () => callPanel("flame", { weight, at: this.kept.at ?? null }));
+    return button;
+  }
+
+  private picture(): HTMLElement {
+    const button = element("button", { type: "button", title: "Save the curve as a picture" }, "SVG");
+    button.addEventListener("click", () => {
+      if (this.report) saveFile("memory.svg", [svgOf(this.report, palette())], "image/svg+xml");
+    });
     return button;
   }
 
