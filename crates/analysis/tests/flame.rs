@@ -140,6 +140,20 @@ fn stacks_can_be_turned_round_and_kept_apart_by_thread() {
 }
 
 #[test]
+fn a_range_may_have_children_of_several_parents_that_start_before_it() {
+    let made = Made(|tables: &mut Tables<'_>| {
+        tables.push(thread(0, "main"))?;
+        for (id, name, from) in [(0, "first", 0), (1, "second", 10)] {
+            tables.push(Span { depth: id as u32, ..span(id, 0, name, from, 90) })?;
+            tables.push(Span { parent_id: Some(id), depth: id as u32 + 1, ..span(id + 2, 0, "inner", 50 + from, 5) })?;
+        }
+        Ok(())
+    });
+    let options = Options { range: TimeRange::between(50, 100), ..Options::default() };
+    assert_eq!(stacks(&made, options), owned(&[(&["inner"], 10, 2)]));
+}
+
+#[test]
 fn a_range_has_the_spans_that_start_in_it() {
     let between = |from, to| stacks(&nested(), Options { range: TimeRange::between(from, to), ..Options::default() });
     assert_eq!(between(5, 51), owned(&[(&["inner"], 50, 3)]), "their parent starts before");

@@ -87,6 +87,7 @@ impl Thread {
                 let stack = self.done.child(below, span.name);
                 self.done.weight_mut(stack).add(&span.sums());
                 self.waiting.pour(children, Parent::Node(stack), &mut self.done);
+                self.waiting.clear_if_unused();
                 self.path.push((span.id, stack));
             }
         }
@@ -152,6 +153,10 @@ impl Forest {
             open.extend(node.child.map(|child| (child, Parent::Node(stack))));
             self.moves += 1;
         }
+    }
+
+    /// Forgets all nodes once nothing refers to them.
+    fn clear_if_unused(&mut self) {
         if self.heads.is_empty() {
             self.nodes.clear();
         }
