@@ -42,7 +42,7 @@ pub use crate::{
     element::Element,
     read::{Reader, open},
     record::{Block, Bookmark, Descriptor, Header, Name, Record, Switch, Thread, Value},
-    tree::{Nested, Nesting, Node, Nodes, Tree, TreeBuilder},
+    tree::{Nested, Nestings, Node, Nodes, Tree, TreeBuilder},
     write::{Tally, Writer, create},
 };
 

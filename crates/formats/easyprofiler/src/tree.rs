@@ -20,20 +20,20 @@ pub struct Nested {
 /// Blocks are stored when they end, children before parents. A block takes the last one if it began
 /// before that one ended, and then every earlier one that did not begin before itself.
 #[derive(Debug)]
-pub struct Nesting {
+struct Nesting {
     roots: Spill<Root>,
 }
 
 impl Nesting {
     /// A thread without blocks.
-    pub fn new(arena: &Arena) -> Self {
+    fn new(arena: &Arena) -> Self {
         Self { roots: arena.stack() }
     }
 
     /// Nests the next block of the thread, in file order.
     // Called, it would hand its result over in memory.
     #[inline(always)]
-    pub fn push(&mut self, begin: u64, end: u64) -> Result<Nested> {
+    fn push(&mut self, begin: u64, end: u64) -> Result<Nested> {
         let mut nested = Nested::default();
         if let Some(last) = self.roots.last()
             && begin < last.end
@@ -71,6 +71,74 @@ spill_row! {
     }
 }
 
+/// The nesting of every thread of a file. Threads come one after the other, and one that is over takes no more memory than its
+/// outermost blocks: a file may have a million of them.
+#[derive(Debug)]
+pub struct Nestings {
+    arena: Arena,
+    numbers: HashMap<u64, u32>,
+    /// The threads that are not current, by number.
+    parked: Vec<Parked>,
+    current: u32,
+    nesting: Nesting,
+}
+
+/// The outermost blocks of a thread that may come again.
+#[derive(Debug)]
+enum Parked {
+    Few(Box<[Root]>),
+    Many(Box<Nesting>),
+}
+
+/// More outermost blocks than this stay where they are.
+const MAX_FEW: u64 = 64;
+
+impl Nestings {
+    /// No thread yet.
+    pub fn new(limits: &Limits) -> Self {
+        let arena = Arena::new(limits.tree_bytes);
+        let nesting = Nesting::new(&arena);
+        Self { arena, numbers: HashMap::new(), parked: Vec::new(), current: u32::MAX, nesting }
+    }
+
+    /// The following blocks belong to this thread, which may have come before; gives its number, from 0 on.
+    pub fn thread(&mut self, id: u64) -> Result<u32> {
+        let next = self.parked.len() as u32;
+        let number = *self.numbers.entry(id).or_insert(next);
+        if number == next {
+            self.parked.push(Parked::Few(Box::default()));
+        }
+        self.park()?;
+        if let Some(parked) = self.parked.get_mut(number as usize) {
+            match std::mem::replace(parked, Parked::Few(Box::default())) {
+                Parked::Few(roots) => roots.into_iter().try_for_each(|root| self.nesting.roots.push(root))?,
+                Parked::Many(nesting) => self.nesting = *nesting,
+            }
+        }
+        self.current = number;
+        Ok(number)
+    }
+
+    /// Nests the next block of the current thread, in file order.
+    #[inline(always)]
+    pub fn push(&mut self, begin: u64, end: u64) -> Result<Nested> {
+        self.nesting.push(begin, end)
+    }
+
+    /// Puts the current thread aside.
+    fn park(&mut self) -> Result<()> {
+        let Some(parked) = self.parked.get_mut(self.current as usize) else { return Ok(()) };
+        *parked = if self.nesting.roots.len() <= MAX_FEW {
+            let roots = self.nesting.roots.iter().collect::<Result<_>>()?;
+            while self.nesting.roots.pop()?.is_some() {}
+            Parked::Few(roots)
+        } else {
+            Parked::Many(Box::new(std::mem::replace(&mut self.nesting, Nesting::new(&self.arena))))
+        };
+        Ok(())
+    }
+}
+
 /// Collects the blocks of a whole file; see [`Tree`].
 #[derive(Debug)]
 pub struct TreeBuilder {
@@ -79,46 +147,33 @@ pub struct TreeBuilder {
     nodes: Spill<StoredNode>,
     /// The time of the children of each block that has any, in file order. Most have none.
     children_ns: Spill<u64>,
-    nestings: Vec<Nesting>,
-    by_id: HashMap<u64, u32>,
+    nestings: Nestings,
     /// Sections in file order: thread, and the block that it begins with.
     sections: Vec<(u32, u32)>,
-    current: u32,
 }
 
 impl TreeBuilder {
     /// Nothing yet.
     pub fn new(limits: &Limits) -> Self {
-        let arena = Arena::new(limits.tree_bytes);
+        let nestings = Nestings::new(limits);
+        let arena = nestings.arena.clone();
         let (nodes, children_ns) = (arena.stack(), arena.stack());
-        Self {
-            arena,
-            nodes,
-            children_ns,
-            nestings: Vec::new(),
-            by_id: HashMap::new(),
-            sections: Vec::new(),
-            current: 0,
-        }
+        Self { arena, nodes, children_ns, nestings, sections: Vec::new() }
     }
 
     /// The following blocks belong to this thread; the same id may come again.
-    pub fn thread(&mut self, id: u64) {
-        let next = self.nestings.len() as u32;
-        self.current = *self.by_id.entry(id).or_insert(next);
-        if self.current == next {
-            self.nestings.push(Nesting::new(&self.arena));
-        }
-        self.sections.push((self.current, self.nodes.len() as u32));
+    pub fn thread(&mut self, id: u64) -> Result<()> {
+        self.sections.push((self.nestings.thread(id)?, self.nodes.len() as u32));
+        Ok(())
     }
 
     /// The next block, event or value in file order, in nanoseconds after clamping.
     #[inline]
     pub fn push(&mut self, begin_ns: u64, end_ns: u64) -> Result<()> {
-        let Some(nesting) = self.nestings.get_mut(self.current as usize) else {
+        if self.sections.is_empty() {
             return Err(Error::usage("a block comes before any thread"));
-        };
-        let nested = nesting.push(begin_ns, end_ns)?;
+        }
+        let nested = self.nestings.push(begin_ns, end_ns)?;
         if nested.children > 0 {
             self.children_ns.push(nested.children_ns)?;
         }
@@ -144,19 +199,27 @@ impl TreeBuilder {
         if nodes.len() >= u64::from(IS_PARENT) {
             return Err(Error::limit("blocks in one tree", nodes.len(), IS_PARENT.into()));
         }
-        let mut waiting: Vec<Spill<Waiting>> = nestings.iter().map(|_| arena.stack()).collect();
         // The roots have served: their memory goes to what comes next.
         drop(nestings);
+        let mut parked: HashMap<u32, Spill<Waiting>> = HashMap::new();
+        let mut waiting = arena.stack();
         let mut index = nodes.len() as u32;
         let mut current = sections.pop().unwrap_or_default();
         nodes.rewrite_down(|node| {
             index -= 1;
             while index < current.1 {
-                current = sections.pop().unwrap_or_default();
+                let next = sections.pop().unwrap_or_default();
+                pop_complete(&mut waiting)?;
+                if !waiting.is_empty() {
+                    parked.insert(current.0, std::mem::replace(&mut waiting, arena.stack()));
+                }
+                if let Some(before) = parked.remove(&next.0) {
+                    waiting = before;
+                }
+                current = next;
             }
-            let Some(waiting) = waiting.get_mut(current.0 as usize) else { return Ok(()) };
             let children = node.parent;
-            (node.parent, node.depth) = parent_and_depth(waiting)?;
+            (node.parent, node.depth) = parent_and_depth(&mut waiting)?;
             if children > 0 {
                 node.depth |= IS_PARENT;
                 waiting.push(Waiting { index, children })?;
@@ -174,16 +237,22 @@ const IS_PARENT: u32 = 1 << 31;
 /// The innermost block that still waits for children, and how many blocks are around it.
 #[inline]
 fn parent_and_depth(waiting: &mut Spill<Waiting>) -> Result<(u32, u32)> {
-    // A block stays until the subtree of its last child is over.
+    pop_complete(waiting)?;
+    let depth = waiting.len() as u32;
+    let Some(top) = waiting.last_mut() else { return Ok((NO_PARENT, 0)) };
+    top.children -= 1;
+    Ok((top.index, depth))
+}
+
+/// A block stays until the subtree of its last child is over.
+#[inline]
+fn pop_complete(waiting: &mut Spill<Waiting>) -> Result<()> {
     while let Some(top) = waiting.last()
         && top.children == 0
     {
         waiting.pop()?;
     }
-    let depth = waiting.len() as u32;
-    let Some(top) = waiting.last_mut() else { return Ok((NO_PARENT, 0)) };
-    top.children -= 1;
-    Ok((top.index, depth))
+    Ok(())
 }
 
 /// Parent and depth of every block of a file.

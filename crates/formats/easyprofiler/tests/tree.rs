@@ -9,7 +9,7 @@ use traceloom_easyprofiler::{Node, TreeBuilder};
 /// The nodes of one thread.
 fn nodes_of(times: &[(u64, u64)]) -> Vec<Node> {
     let mut builder = TreeBuilder::new(&Limits::default());
-    builder.thread(1);
+    builder.thread(1).unwrap();
     times.iter().for_each(|(begin, end)| builder.push(*begin, *end).unwrap());
     builder.finish().unwrap().nodes().collect::<Result<_, _>>().unwrap()
 }
@@ -51,12 +51,33 @@ fn a_spilled_tree_is_the_resident_one() {
     assert_eq!(chain.iter().map(|node| u64::from(node.depth)).max(), Some(COUNT - 1));
 }
 
-/// The same blocks in two threads that take turns, so that sections alternate.
+#[test]
+fn how_often_threads_take_turns_makes_no_difference() {
+    let mut noise = Noise(3);
+    let times: Vec<_> =
+        (0..2_000).map(|index| (10 * index - noise.below(10 * index as usize + 1) as u64, 10 * index)).collect();
+    let shape = |section: usize| {
+        let nodes = in_turns(&times, section, u64::MAX);
+        let first = nodes.chunks(2 * section).flat_map(|turn| turn.iter().take(turn.len() / 2));
+        first.map(|node| (node.depth, node.children_ns)).collect::<Vec<_>>()
+    };
+    let whole = shape(times.len());
+    assert!(whole.iter().any(|(depth, _)| *depth > 3));
+    for section in [1, 7, 500] {
+        assert_eq!(shape(section), whole, "{section} blocks at a time");
+    }
+}
+
 fn nodes(times: &[(u64, u64)], tree_bytes: u64) -> Vec<Node> {
+    in_turns(times, 9_000, tree_bytes)
+}
+
+/// The same blocks in two threads that take turns, so that sections alternate.
+fn in_turns(times: &[(u64, u64)], section: usize, tree_bytes: u64) -> Vec<Node> {
     let mut builder = TreeBuilder::new(&Limits::with(|limits| limits.tree_bytes = tree_bytes));
-    for section in times.chunks(9_000) {
+    for section in times.chunks(section) {
         for thread in [1, 2] {
-            builder.thread(thread);
+            builder.thread(thread).unwrap();
             section.iter().for_each(|(begin, end)| builder.push(*begin, *end).unwrap());
         }
     }

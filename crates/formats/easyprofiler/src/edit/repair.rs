@@ -174,10 +174,7 @@ fn tree(input: &Input, clock: &Clock, survey: &Survey) -> Result<Tree> {
     let mut reader = input.reader()?;
     reader.walk(|located| match located.record {
         record if !survey.keeps(&record) => Ok(()),
-        Record::Thread(thread) => {
-            builder.thread(thread.id);
-            Ok(())
-        }
+        Record::Thread(thread) => builder.thread(thread.id),
         Record::Block(Block { begin, end, .. }) | Record::Value(Value { begin, end, .. }) => {
             let (begin, end) = clock.span(begin, end);
             builder.push(begin, end)

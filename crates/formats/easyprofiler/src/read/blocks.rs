@@ -1,8 +1,6 @@
 //! The timed records of a thread: context switches, blocks, events, values.
 
-use std::collections::HashMap;
-
-use traceloom_core::{Arena, Cursor, Finding, Findings, Limits, Located, Position, Records, Result};
+use traceloom_core::{Cursor, Finding, Findings, Limits, Located, Position, Records, Result};
 
 use super::{
     State,
@@ -10,7 +8,7 @@ use super::{
     frame::{Cut, Extent, Frame, Section},
 };
 use crate::{
-    Block, Header, Name, Nesting, Reader, Record, Value,
+    Block, Header, Name, Nestings, Reader, Record, Value,
     findings::*,
     raw::{BLOCK_FIXED, BlockType, MAX_LEVELS},
 };
@@ -274,21 +272,24 @@ pub(super) struct SoundBlock {
     left: u32,
 }
 
-/// The nesting of every thread so far.
+/// How deep the blocks of every thread lie in one another.
 #[derive(Debug)]
 pub(super) struct Depth {
-    arena: Arena,
-    threads: HashMap<u64, Nesting>,
+    thread: Option<u64>,
+    nestings: Nestings,
 }
 
 impl Depth {
     pub(super) fn new(limits: &Limits) -> Self {
-        Self { arena: Arena::new(limits.tree_bytes), threads: HashMap::new() }
+        Self { thread: None, nestings: Nestings::new(limits) }
     }
 
     fn push(&mut self, thread: u64, (begin, end): (u64, u64), offset: u64, findings: &mut Findings) -> Result<()> {
-        let nesting = self.threads.entry(thread).or_insert_with(|| Nesting::new(&self.arena));
-        let levels = nesting.push(begin, end)?.levels;
+        if self.thread != Some(thread) {
+            self.nestings.thread(thread)?;
+            self.thread = Some(thread);
+        }
+        let levels = self.nestings.push(begin, end)?.levels;
         if levels > MAX_LEVELS {
             findings.report(Finding::new(&TOO_DEEP, Position::at(offset)).with("levels", levels))?;
         }

@@ -25,7 +25,7 @@ use traceloom_model::{
 use self::{
     declared::{Declarations, Declared},
     header::Origin,
-    places::{Known, Nestings, Place, Places, Unknown},
+    places::{Known, Place, Places, Unknown},
     threads::{Current, Threads},
     values::{Moment, Values},
 };
@@ -41,7 +41,7 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
         return fill(input, plan, Known(tree.nodes()), tables);
     }
     match plan.wants_self {
-        true => fill(input, plan, Nestings::new(&input.options.read.limits), tables),
+        true => fill(input, plan, traceloom_easyprofiler::Nestings::new(&input.options.read.limits), tables),
         false => fill(input, plan, Unknown, tables),
     }
 }
@@ -202,7 +202,7 @@ impl<P: Places> Walk<P> {
             Record::Descriptor(descriptor) => self.declared.push(descriptor, &mut self.args, tables)?,
             Record::Thread(thread) => {
                 self.thread = self.threads.open(thread, &self.thread, tables);
-                self.places.thread(self.thread.id);
+                self.places.thread(self.thread.id)?;
             }
             Record::Switch(switch) => self.switch(switch, tables)?,
             Record::Value(value) => self.value(value, tables)?,

@@ -1,7 +1,7 @@
 //! Where a record stands among the others of its thread, as far as anybody wants to know.
 
-use traceloom_core::{Arena, Error, Limits, Records, Result};
-use traceloom_easyprofiler::{Nesting, Nodes, Record, Tree, TreeBuilder};
+use traceloom_core::{Error, Records, Result};
+use traceloom_easyprofiler::{Nestings, Nodes, Record, Tree, TreeBuilder};
 
 use crate::trace::Input;
 
@@ -18,7 +18,7 @@ pub(super) struct Place {
 /// A type for each answer, because a choice made anew for every record is felt.
 pub(super) trait Places {
     /// The following records belong to this thread.
-    fn thread(&mut self, id: i64);
+    fn thread(&mut self, id: i64) -> Result<()>;
 
     /// The place of the next record of the file.
     fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<Place>;
@@ -29,7 +29,9 @@ pub(super) trait Places {
 pub(super) struct Unknown;
 
 impl Places for Unknown {
-    fn thread(&mut self, _id: i64) {}
+    fn thread(&mut self, _id: i64) -> Result<()> {
+        Ok(())
+    }
 
     #[inline(always)]
     fn next(&mut self, _begin_ns: u64, _end_ns: u64) -> Result<Place> {
@@ -42,7 +44,9 @@ impl Places for Unknown {
 pub(super) struct Known<'t>(pub(super) Nodes<'t>);
 
 impl Places for Known<'_> {
-    fn thread(&mut self, _id: i64) {}
+    fn thread(&mut self, _id: i64) -> Result<()> {
+        Ok(())
+    }
 
     #[inline(always)]
     fn next(&mut self, _begin_ns: u64, _end_ns: u64) -> Result<Place> {
@@ -53,31 +57,14 @@ impl Places for Known<'_> {
 }
 
 /// The time of the children alone: known when the record comes, because they come before it.
-#[derive(Debug)]
-pub(super) struct Nestings {
-    arena: Arena,
-    list: Vec<Nesting>,
-    current: usize,
-}
-
-impl Nestings {
-    pub(super) fn new(limits: &Limits) -> Self {
-        Self { arena: Arena::new(limits.tree_bytes), list: Vec::new(), current: 0 }
-    }
-}
-
 impl Places for Nestings {
-    fn thread(&mut self, id: i64) {
-        self.current = id as usize;
-        while self.list.len() <= self.current {
-            self.list.push(Nesting::new(&self.arena));
-        }
+    fn thread(&mut self, id: i64) -> Result<()> {
+        self.thread(id as u64).map(drop)
     }
 
     #[inline(always)]
     fn next(&mut self, begin_ns: u64, end_ns: u64) -> Result<Place> {
-        let Some(nesting) = self.list.get_mut(self.current) else { return Ok(Place::default()) };
-        let children_ns = nesting.push(begin_ns, end_ns)?.children_ns;
+        let children_ns = self.push(begin_ns, end_ns)?.children_ns;
         Ok(Place { children_ns, ..Place::default() })
     }
 }
@@ -92,10 +79,7 @@ pub(super) fn tree(input: &Input<'_>) -> Result<Tree> {
         let (begin, end) = match &located.record {
             Record::Block(block) => (block.begin, block.end),
             Record::Value(value) => (value.begin, value.end),
-            Record::Thread(thread) => {
-                builder.thread(thread.id);
-                return Ok(());
-            }
+            Record::Thread(thread) => return builder.thread(thread.id),
             _ => return Ok::<_, Error>(()),
         };
         let (begin_ns, end_ns) = clock.span(begin, end);

@@ -189,7 +189,7 @@ impl Walked {
             Record::Descriptor(descriptor) => self.descriptors.push(Some(own_descriptor(descriptor))),
             Record::Hole => self.descriptors.push(None),
             Record::Malformed(_) if self.threads.is_empty() => self.descriptors.push(None),
-            Record::Thread(thread) => self.take_thread(thread),
+            Record::Thread(thread) => self.take_thread(thread)?,
             Record::Switch(switch) if is_kept => self.take_switch(switch),
             Record::Block(block) if is_kept => self.take_block(block)?,
             Record::Value(value) if is_kept => self.take_value(value)?,
@@ -199,13 +199,14 @@ impl Walked {
         Ok(())
     }
 
-    fn take_thread(&mut self, thread: &Thread<'_>) {
+    fn take_thread(&mut self, thread: &Thread<'_>) -> Result<()> {
         self.thread = thread.id;
-        self.tree.thread(thread.id);
+        self.tree.thread(thread.id)?;
         let rows = self.threads.entry(thread.id).or_default();
         if !thread.name.is_empty() {
             rows.name = thread.name.text.to_vec();
         }
+        Ok(())
     }
 
     fn take_switch(&mut self, switch: &Switch<'_>) {
