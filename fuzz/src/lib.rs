@@ -8,13 +8,16 @@
 mod shapes;
 mod targets;
 
-use traceloom_core::{Codec, Limits, Mode, Options};
+use std::path::Path;
+
+use traceloom_core::{Limits, Mode, Options};
 
 pub use crate::targets::{
-    edit::edit, export::export, live::live, read::read, rewrite::rewrite, stream::stream, tables::tables,
+    analysis::analysis, edit::edit, export::export, live::live, read::read, rewrite::rewrite, stream::stream,
+    tables::tables,
 };
 
-/// Defines a target: `target!(direction, codec)`, or `target!(direction)` for one that is not about a file.
+/// Defines a target: `target!(direction, codec)`, or `target!(direction)` for one that takes files of any format or none.
 #[macro_export]
 macro_rules! target {
     ($direction:ident, $codec:ty) => {
@@ -23,7 +26,7 @@ macro_rules! target {
         libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, max_size: usize, seed: u32| {
             let size = libfuzzer_sys::fuzzer_mutate(bytes, size, max_size);
             if let Some(mutated) = bytes.get_mut(..size) {
-                $crate::restore_most::<$codec>(mutated, seed);
+                $crate::restore_most(<$codec as traceloom_core::Codec>::FORMAT.id, mutated, seed);
             }
             size
         });
@@ -32,6 +35,15 @@ macro_rules! target {
     };
     ($direction:ident) => {
         libfuzzer_sys::fuzz_target!(|bytes: &[u8]| $crate::$direction(bytes));
+
+        libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, max_size: usize, seed: u32| {
+            let format = bytes.get(..size).and_then($crate::format_of);
+            let size = libfuzzer_sys::fuzzer_mutate(bytes, size, max_size);
+            if let Some((format, mutated)) = format.zip(bytes.get_mut(..size)) {
+                $crate::restore_most(format, mutated, seed);
+            }
+            size
+        });
 
         $crate::target!(@same_each_time);
     };
@@ -47,11 +59,16 @@ macro_rules! target {
     };
 }
 
-/// Restores the magic, but leaves one mutation in 16 as it is: refusing is to be tested as well.
-pub fn restore_most<C: Codec>(bytes: &mut [u8], seed: u32) {
+/// Restores the magic of a format, but leaves one mutation in 16 as it is: refusing is to be tested as well.
+pub fn restore_most(format: &str, bytes: &mut [u8], seed: u32) {
     if !seed.is_multiple_of(16) {
-        (shapes::of(C::FORMAT.id).restore_magic)(bytes, seed / 16);
+        (shapes::of(format).restore_magic)(bytes, seed / 16);
     }
+}
+
+/// The format that these bytes are recognized as.
+pub fn format_of(bytes: &[u8]) -> Option<&'static str> {
+    traceloom_open::detect(bytes, Path::new("")).ok().map(|format| format.descriptor().id)
 }
 
 /// Limits so tight that a target which outgrows the process's memory has ignored them.

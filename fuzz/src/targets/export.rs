@@ -15,7 +15,7 @@ use crate::{Choices, WIDE_WINDOW, options, shapes};
 
 /// Writes the tables of `bytes` as one target: the input decides which, so that a run is quick.
 pub fn export<C: Codec>(bytes: &[u8]) {
-    let Some(trace) = trace::<C>(bytes) else { return };
+    let Some(trace) = trace(bytes, Some(C::FORMAT.id)) else { return };
     let mut choices = Choices::of(bytes);
     let target = targets().nth(choices.below(targets().count())).expect("it is below their number");
     let id = target.id;

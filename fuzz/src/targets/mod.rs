@@ -1,5 +1,6 @@
 //! One file per direction.
 
+pub(crate) mod analysis;
 pub(crate) mod edit;
 pub(crate) mod export;
 pub(crate) mod live;

@@ -12,7 +12,7 @@ use crate::{WIDE_WINDOW, options};
 
 /// Pours all tables of `bytes`, and checks that ids resolve and spans nest.
 pub fn tables<C: Codec>(bytes: &[u8]) {
-    let Some(trace) = trace::<C>(bytes) else { return };
+    let Some(trace) = trace(bytes, Some(C::FORMAT.id)) else { return };
     let mut checked = Checked { integrity: Integrity::default(), rows_left: MAX_ROWS };
     match trace.pour(&Filter::default(), &mut checked) {
         Ok(()) if checked.rows_left > 0 => {
@@ -24,11 +24,11 @@ pub fn tables<C: Codec>(bytes: &[u8]) {
     }
 }
 
-/// The bytes as a trace of the format; nothing where they are refused.
-pub(super) fn trace<C: Codec>(bytes: &[u8]) -> Option<Trace> {
+/// The bytes as a trace of the format, or of any; nothing where they are refused.
+pub(super) fn trace(bytes: &[u8], format: Option<&str>) -> Option<Trace> {
     let mut mapping = Options::default();
     mapping.read = options(Mode::Lenient, WIDE_WINDOW);
-    match Trace::new(Path::new("fuzzed"), Source::bytes(bytes), Some(C::FORMAT.id), &mapping) {
+    match Trace::new(Path::new("fuzzed"), Source::bytes(bytes), format, &mapping) {
         Ok(trace) => Some(trace),
         Err(error) => {
             assert!(may_refuse(&error), "opening ends with: {error}");

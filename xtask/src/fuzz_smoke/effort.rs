@@ -15,6 +15,7 @@ const SEED: u32 = 5;
 const MAX_SECONDS: u32 = 60;
 /// Two to five seconds of a processor each.
 const RUNS: &[(&str, u32)] = &[
+    ("analysis", 1_500),
     ("cnanolog_edit", 2_000),
     ("cnanolog_export", 1_200),
     ("cnanolog_read", 12_000),
