@@ -38,14 +38,20 @@ def trace_path(request):
 
 
 @pytest.fixture
-def program():
-    """Runs the program `traceloom` and gives what it prints as JSON, a value per line."""
+def program_path():
+    """The program `traceloom`."""
     path = os.environ.get("TRACELOOM_PROGRAM")
     if not path:
-        pytest.skip("TRACELOOM_PROGRAM names no program to compare with")
+        pytest.skip("TRACELOOM_PROGRAM names no program")
+    return path
+
+
+@pytest.fixture
+def program(program_path):
+    """Runs the program and gives what it prints as JSON, a value per line."""
 
     def run(*arguments):
-        done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True, check=False)
+        done = subprocess.run([program_path, *map(str, arguments)], capture_output=True, text=True, check=False)
         assert done.returncode in (0, 1), done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -22,6 +22,9 @@ def main(arguments=None):
     command = commands.add_parser("profile", help="record lines and calls as a NYTProf file")
     command.add_argument("-o", "--output", default="nytprof.out", help="the file to write (default: %(default)s)")
     command.add_argument("--format", choices=["nytprof", "pynytprof"], default="nytprof", help="the dialect of the file")
+    command.add_argument("--calls", dest="lines", action="store_false", help="record calls without lines, which is faster")
+    command.add_argument("--builtins", action="store_true", help="record calls of functions that are not written in Python")
+    command.add_argument("--subprocesses", action="store_true", help="record Python processes that it starts, as OUTPUT.PID")
     add_target(command)
     command = commands.add_parser("memory", help="record allocations as a Memlyze file")
     command.add_argument("-o", "--output", default="memory.mlyze", help="the file to write (default: %(default)s)")
@@ -44,7 +47,8 @@ def is_recording(arguments):
 def recorder(chosen):
     if chosen.command == "memory":
         return track_memory(chosen.output)
-    return profile(chosen.output, format=chosen.format, application=chosen.target[0])
+    options = {name: getattr(chosen, name) for name in ("format", "lines", "builtins", "subprocesses")}
+    return profile(chosen.output, application=chosen.target[0], **options)
 
 
 def add_target(command):

@@ -27,11 +27,15 @@ class track_memory:
         self.path = os.fspath(path)
 
     def __enter__(self) -> "track_memory":
+        self._process = os.getpid()
         _traceloom.memory_start(self.path, OWN)
         gc.callbacks.append(_collected)
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._process != os.getpid():
+            # A fork leaves the block, too, but does not record into this file.
+            return
         gc.callbacks.remove(_collected)
         _traceloom.memory_stop()
 

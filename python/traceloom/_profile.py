@@ -3,21 +3,21 @@
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 
-from . import _traceloom
+from . import _children, _traceloom
 
 OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
-
-if hasattr(os, "register_at_fork"):
-    # The writer is a thread, and a fork has only the thread that forked.
-    os.register_at_fork(after_in_child=_traceloom.profile_abandon)
 
 
 class profile:
     """Records lines and calls of all threads while its block runs, as a NYTProf file.
 
     Devel::NYTProf's tools render the file (`nytprofhtml -f PATH`), and `traceloom.open` reads it. With `format="pynytprof"` the
-    file is in the dialect of Pynytprof.
+    file is in the dialect of Pynytprof. Without `lines` only calls are recorded, which is faster. With `builtins`, calls of
+    functions that are not written in Python are recorded, too. With `subprocesses`, Python processes that the program starts
+    write profiles of their own, to the same path with the number of the process behind it. `timer` is a function that returns
+    nanoseconds, such as `time.process_time_ns`, to measure something else than the time that passes.
 
     >>> import os, tempfile, traceloom
     >>> path = os.path.join(tempfile.mkdtemp(), "nytprof.out")
@@ -31,26 +31,47 @@ class profile:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str] = "nytprof.out", *, format: str = "nytprof", application: str | None = None
+        self,
+        path: str | os.PathLike[str] = "nytprof.out",
+        *,
+        format: str = "nytprof",
+        lines: bool = True,
+        builtins: bool = False,
+        subprocesses: bool = False,
+        timer: Callable[[], int] | None = None,
+        application: str | None = None,
     ) -> None:
         if format not in ("nytprof", "pynytprof"):
             raise ValueError(f"a profile is nytprof or pynytprof, not {format}")
-        self.path = os.fspath(path)
+        self.path = os.path.abspath(path)
         self.format = format
+        self.lines = lines
+        self.builtins = builtins
+        self.subprocesses = subprocesses
+        self.timer = timer
         self.application = os.path.abspath(application or sys.argv[0] or "-") if sys.argv else "-"
 
     def __enter__(self) -> "profile":
-        self._written = self.path
+        self._process = os.getpid()
+        #: What the recorder writes.
+        self.output = self.path
         if self.format != "nytprof":
-            number, self._written = tempfile.mkstemp(prefix="traceloom-")
+            number, self.output = tempfile.mkstemp(prefix="traceloom-")
             os.close(number)
-        _traceloom.profile_start(self._written, self.application, OWN)
+        _traceloom.profile_start(self, OWN)
+        if self.subprocesses:
+            _children.follow(self)
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._process != os.getpid():
+            # A fork leaves the block, too, but does not record into this file.
+            return
+        if self.subprocesses:
+            _children.unfollow()
         _traceloom.profile_stop()
-        if self._written != self.path:
+        if self.output != self.path:
             try:
-                _traceloom.profile_convert(self._written, self.path, self.format)
+                _traceloom.profile_convert(self.output, self.path, self.format)
             finally:
-                os.remove(self._written)
+                os.remove(self.output)

@@ -6,6 +6,7 @@ import pandas
 import polars
 import pyarrow
 from ._notebook import Report
+from ._profile import profile
 
 __version__: str
 FORMATS: list[str]
@@ -100,7 +101,7 @@ class Trace:
 
 # For the modules of this package; people use what is made of these.
 
-def profile_start(path: str, application: str, own: str) -> None: ...
+def profile_start(order: profile, own: str) -> None: ...
 def profile_stop() -> None: ...
 def profile_abandon() -> None: ...
 def profile_convert(source: str, to: str, format: str) -> None: ...

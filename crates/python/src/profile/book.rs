@@ -19,16 +19,18 @@ use traceloom::{
 };
 
 use super::{
-    session::{Codes, Event, Message},
+    session::{Code, Codes, Event, Message},
     stack::{Call, Frame, Spent, Stack, Visitor},
+    timer::Scale,
 };
 
 /// What a file says about the run.
 pub(super) struct About {
     pub(super) application: String,
     pub(super) python: String,
-    pub(super) clock: quanta::Clock,
+    pub(super) scale: Scale,
     pub(super) codes: Arc<Mutex<Codes>>,
+    pub(super) has_lines: bool,
 }
 
 /// Writes one profile.
@@ -66,7 +68,8 @@ impl Book {
         for (key, value) in attributes {
             writer.write(&Record::Attribute(Pair::new(key.as_bytes(), value.as_bytes())))?;
         }
-        for (key, value) in [("subs", "1"), ("blocks", "0"), ("compress", "1"), ("stmts", "1"), ("calls", "2")] {
+        let stmts = if about.has_lines { "1" } else { "0" };
+        for (key, value) in [("subs", "1"), ("blocks", "0"), ("compress", "1"), ("stmts", stmts), ("calls", "2")] {
             writer.write(&Record::Option(Pair::new(key.as_bytes(), value.as_bytes())))?;
         }
         // The fastest level: a program must not wait for it.
@@ -124,13 +127,13 @@ impl Book {
     }
 
     fn ticks(&self, raw: u64) -> u64 {
-        self.about.clock.delta_as_nanos(0, raw) / NANOSECONDS_PER_TICK
+        self.about.scale.nanoseconds(raw) / NANOSECONDS_PER_TICK
     }
 
     fn follow(&mut self, stack: &mut Stack, events: &[Event]) -> Result<()> {
         self.out.learn(&self.about.codes)?;
-        let clock = &self.about.clock;
-        let ticks = |raw| clock.delta_as_nanos(0, raw) / NANOSECONDS_PER_TICK;
+        let scale = &self.about.scale;
+        let ticks = |raw| scale.nanoseconds(raw) / NANOSECONDS_PER_TICK;
         events.iter().try_for_each(|event| stack.step(*event, ticks, &mut self.out))
     }
 
@@ -189,13 +192,9 @@ impl Out {
     fn learn(&mut self, codes: &Mutex<Codes>) -> Result<()> {
         let fresh = codes.lock().unwrap_or_else(PoisonError::into_inner)[self.known.len()..].to_vec();
         for code in fresh {
-            let fid = self.file(&code.file)?;
-            // Lambdas, modules and comprehensions share their names.
-            let base =
-                Path::new(&code.file).file_name().map_or(code.file.as_str().into(), |name| name.to_string_lossy());
-            let place = if code.name.contains('<') { format!("[{base}:{}]", code.first_line) } else { String::new() };
-            let name = format!("{}::{}{place}", code.module, code.name);
-            let sub = self.sub(fid, name, [code.first_line, code.last_line]);
+            // As those of XS, functions that are not written in Python stand in the first file, at no line.
+            let fid = code.file.as_ref().map_or(Ok(1), |file| self.file(file))?;
+            let sub = self.sub(fid, name_of(&code), [code.first_line, code.last_line]);
             self.known.push(Known { fid, sub });
         }
         Ok(())
@@ -231,9 +230,9 @@ impl Out {
     /// Where a call comes from: file, line and sub.
     fn site(&self, caller: Option<Frame>) -> (u32, u32, usize) {
         let Some(frame) = caller else { return (1, 1, 0) };
-        let known = self.known[frame.code as usize];
-        let line = if frame.line == 0 { self.subs[known.sub].lines[0] } else { frame.line };
-        (known.fid, line, known.sub)
+        let (known, place) = (self.known[frame.code as usize], self.known[frame.line_code as usize]);
+        let line = if frame.line == 0 { self.subs[place.sub].lines[0].max(1) } else { frame.line };
+        (place.fid, line, known.sub)
     }
 
     /// Stores the source of every file that can be read.
@@ -275,6 +274,14 @@ impl Out {
         }
         Ok(())
     }
+}
+
+/// The name of a sub. Lambdas, modules and comprehensions share theirs, so that a place follows.
+fn name_of(code: &Code) -> String {
+    let name = format!("{}::{}", code.module, code.name);
+    let Some(file) = code.file.as_ref().filter(|_| code.name.contains('<')) else { return name };
+    let base = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
+    format!("{name}[{base}:{}]", code.first_line)
 }
 
 impl Visitor for Out {

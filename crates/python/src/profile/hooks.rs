@@ -1,16 +1,26 @@
-//! The callbacks that CPython calls: `sys.monitoring` from 3.12 on, a trace function before.
+//! The callbacks that CPython calls: those of `sys.monitoring` from 3.12 on, and those of `trace` before.
 
 #![allow(unsafe_code)]
 
 use std::{ffi::CStr, os::raw::c_int};
 
-use pyo3::{exceptions::PyRuntimeError, ffi, prelude::*, types::PyCFunction};
+use pyo3::{exceptions::PyRuntimeError, ffi, prelude::*};
 
-use super::session::{ENTER, LEAVE, record};
+use super::{
+    session::{ENTER, ENTER_NATIVE, LEAVE, MAX_LINE, record, record_native},
+    trace,
+};
+
+/// What is recorded besides calls of functions in Python.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) lines: bool,
+    /// Calls of functions that are not written in Python.
+    pub(super) builtins: bool,
+}
 
 /// The events of `sys.monitoring`, and what is called for them.
-const EVENTS: &[(&str, ffi::PyCFunctionFast)] = &[
-    ("LINE", on_line),
+const CALLS: &[(&str, ffi::PyCFunctionFast)] = &[
     ("PY_START", on_enter),
     ("PY_RESUME", on_enter),
     ("PY_THROW", on_enter),
@@ -18,11 +28,21 @@ const EVENTS: &[(&str, ffi::PyCFunctionFast)] = &[
     ("PY_YIELD", on_leave),
     ("PY_UNWIND", on_leave),
 ];
+const LINES: &[(&str, ffi::PyCFunctionFast)] = &[("LINE", on_line)];
+const BUILTINS: &[(&str, ffi::PyCFunctionFast)] =
+    &[("CALL", on_native_enter), ("C_RETURN", on_native_leave), ("C_RAISE", on_native_leave)];
+
+impl Wanted {
+    fn events(self) -> impl Iterator<Item = &'static (&'static str, ffi::PyCFunctionFast)> {
+        let (lines, builtins) = (if self.lines { LINES } else { &[] }, if self.builtins { BUILTINS } else { &[] });
+        CALLS.iter().chain(lines).chain(builtins)
+    }
+}
 
 /// Starts the callbacks, for all threads.
-pub(super) fn install(py: Python<'_>) -> PyResult<()> {
+pub(super) fn install(py: Python<'_>, wanted: Wanted) -> PyResult<()> {
     let sys = py.import("sys")?;
-    let Ok(monitoring) = sys.getattr("monitoring") else { return install_trace(py) };
+    let Ok(monitoring) = sys.getattr("monitoring") else { return trace::install(py, wanted) };
     let tool = monitoring.getattr("PROFILER_ID")?;
     monitoring.call_method1("use_tool_id", (&tool, "traceloom")).map_err(|error| {
         let taken = PyRuntimeError::new_err("another profiler is active");
@@ -31,7 +51,7 @@ pub(super) fn install(py: Python<'_>) -> PyResult<()> {
     })?;
     let known = monitoring.getattr("events")?;
     let mut all = 0_u32;
-    for (name, function) in EVENTS {
+    for (name, function) in wanted.events() {
         let event = known.getattr(*name)?;
         monitoring.call_method1("register_callback", (&tool, &event, callable(py, *function)?))?;
         all |= event.extract::<u32>()?;
@@ -42,7 +62,7 @@ pub(super) fn install(py: Python<'_>) -> PyResult<()> {
 /// Ends the callbacks.
 pub(super) fn remove(py: Python<'_>) -> PyResult<()> {
     let sys = py.import("sys")?;
-    let Ok(monitoring) = sys.getattr("monitoring") else { return remove_trace(py) };
+    let Ok(monitoring) = sys.getattr("monitoring") else { return trace::remove(py) };
     let tool = monitoring.getattr("PROFILER_ID")?;
     let owner = monitoring.call_method1("get_tool", (&tool,))?;
     if owner.extract::<&str>().ok() != Some("traceloom") {
@@ -50,7 +70,7 @@ pub(super) fn remove(py: Python<'_>) -> PyResult<()> {
     }
     monitoring.call_method1("set_events", (&tool, 0))?;
     let known = monitoring.getattr("events")?;
-    for (name, _) in EVENTS {
+    for (name, _) in (Wanted { lines: true, builtins: true }).events() {
         monitoring.call_method1("register_callback", (&tool, known.getattr(*name)?, py.None()))?;
     }
     monitoring.call_method1("free_tool_id", (&tool,)).map(drop)
@@ -81,7 +101,7 @@ unsafe extern "C" fn on_line(
     // SAFETY: CPython calls this attached, with a code and a line.
     unsafe {
         let line = ffi::PyLong_AsLong(*arguments.add(1));
-        record(Python::assume_attached(), *arguments, u32::try_from(line).unwrap_or(0).min(LEAVE - 1));
+        record(Python::assume_attached(), *arguments, u32::try_from(line).unwrap_or(0).min(MAX_LINE));
         none()
     }
 }
@@ -110,6 +130,54 @@ unsafe extern "C" fn on_leave(
     }
 }
 
+unsafe extern "C" fn on_native_enter(
+    _: *mut ffi::PyObject,
+    arguments: *mut *mut ffi::PyObject,
+    _: ffi::Py_ssize_t,
+) -> *mut ffi::PyObject {
+    // SAFETY: CPython calls this attached, with a code, an offset and what is called.
+    unsafe {
+        if let Some(function) = native(*arguments.add(2)) {
+            record_native(Python::assume_attached(), *arguments, function, ENTER_NATIVE);
+        }
+        none()
+    }
+}
+
+unsafe extern "C" fn on_native_leave(
+    _: *mut ffi::PyObject,
+    arguments: *mut *mut ffi::PyObject,
+    _: ffi::Py_ssize_t,
+) -> *mut ffi::PyObject {
+    // SAFETY: as in `on_native_enter`.
+    unsafe {
+        if let Some(function) = native(*arguments.add(2)) {
+            record_native(Python::assume_attached(), *arguments, function, LEAVE);
+        }
+        none()
+    }
+}
+
+unsafe extern "C" {
+    /// The type of built-in methods that know their class; the limited API does not declare it.
+    static mut PyCMethod_Type: ffi::PyTypeObject;
+}
+
+/// A built-in function or method and what identifies it; none for any other callable, such as a class.
+pub(super) unsafe fn native(callable: *mut ffi::PyObject) -> Option<(usize, *mut ffi::PyObject)> {
+    // SAFETY: the caller passes a live object. Bound methods come and go, so that their C function stands for them.
+    unsafe {
+        let kind = ffi::Py_TYPE(callable);
+        if kind == &raw mut ffi::PyMethodDescr_Type {
+            return Some((callable as usize, callable));
+        }
+        if kind != &raw mut ffi::PyCFunction_Type && kind != &raw mut PyCMethod_Type {
+            return None;
+        }
+        ffi::PyCFunction_GetFunction(callable).map(|function| (function as usize, callable))
+    }
+}
+
 /// A new reference to `None`.
 unsafe fn none() -> *mut ffi::PyObject {
     // SAFETY: `None` lives as long as the interpreter.
@@ -118,60 +186,4 @@ unsafe fn none() -> *mut ffi::PyObject {
         ffi::Py_INCREF(none);
         none
     }
-}
-
-/// The C function that `PyEval_SetTrace` takes; the limited API does not declare it, but every CPython exports it.
-type TraceFunction =
-    unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyFrameObject, c_int, *mut ffi::PyObject) -> c_int;
-
-unsafe extern "C" {
-    fn PyEval_SetTrace(function: Option<TraceFunction>, object: *mut ffi::PyObject);
-}
-
-const TRACE_CALL: c_int = 0;
-const TRACE_LINE: c_int = 2;
-const TRACE_RETURN: c_int = 3;
-
-fn install_trace(py: Python<'_>) -> PyResult<()> {
-    let entered = PyCFunction::new_closure(py, None, None, |arguments, _| -> PyResult<()> {
-        // A new thread calls its trace function for its first frame; from then on the C function takes over.
-        let frame = arguments.get_item(0)?;
-        record(arguments.py(), frame.getattr("f_code")?.as_ptr(), ENTER);
-        set_trace(arguments.py(), Some(on_trace));
-        Ok(())
-    })?;
-    py.import("threading")?.call_method1("settrace", (entered,))?;
-    set_trace(py, Some(on_trace));
-    Ok(())
-}
-
-fn remove_trace(py: Python<'_>) -> PyResult<()> {
-    set_trace(py, None);
-    py.import("threading")?.call_method1("settrace", (py.None(),)).map(drop)
-}
-
-fn set_trace(_: Python<'_>, function: Option<TraceFunction>) {
-    // SAFETY: the caller is attached, and the function fits.
-    unsafe { PyEval_SetTrace(function, std::ptr::null_mut()) }
-}
-
-unsafe extern "C" fn on_trace(
-    _: *mut ffi::PyObject,
-    frame: *mut ffi::PyFrameObject,
-    what: c_int,
-    _: *mut ffi::PyObject,
-) -> c_int {
-    // SAFETY: CPython calls this attached, with the frame that runs, which keeps its code alive.
-    unsafe {
-        let step = match what {
-            TRACE_CALL => ENTER,
-            TRACE_LINE => u32::try_from(ffi::PyFrame_GetLineNumber(frame)).unwrap_or(0).min(LEAVE - 1),
-            TRACE_RETURN => LEAVE,
-            _ => return 0,
-        };
-        let code = ffi::PyFrame_GetCode(frame).cast::<ffi::PyObject>();
-        record(Python::assume_attached(), code, step);
-        ffi::Py_DECREF(code);
-    }
-    0
 }

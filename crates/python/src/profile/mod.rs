@@ -6,6 +6,8 @@ mod book;
 mod hooks;
 mod session;
 mod stack;
+mod timer;
+mod trace;
 
 use std::{
     io::BufWriter,
@@ -19,7 +21,9 @@ use traceloom::Conversion;
 
 use self::{
     book::{About, Book},
+    hooks::Wanted,
     session::{Codes, Session},
+    timer::Timer,
 };
 use crate::{
     error::{detached, raised},
@@ -29,24 +33,37 @@ use crate::{
 /// Chunks of events that wait for the writer; a program that is faster waits for it.
 const WAITING_CHUNKS: usize = 64;
 
+/// What a profile is to be, as attributes of a Python object.
+#[derive(FromPyObject)]
+pub(crate) struct Order {
+    output: PathBuf,
+    application: String,
+    lines: bool,
+    builtins: bool,
+    timer: Option<Py<PyAny>>,
+}
+
 /// Starts to record lines and calls of all threads.
 ///
 /// `own` is the folder of this package, whose frames are left out.
 #[pyfunction]
-pub(crate) fn profile_start(py: Python<'_>, path: PathBuf, application: String, own: String) -> PyResult<()> {
+pub(crate) fn profile_start(py: Python<'_>, order: Order, own: String) -> PyResult<()> {
     if session::is_running(py) {
         return Err(PyRuntimeError::new_err("a profile is being recorded already"));
     }
-    let file = std::fs::File::create(&path).map_err(|error| raised(traceloom::Error::from(error).in_file(&path)))?;
+    let Order { output, application, lines, builtins, timer } = order;
+    let wanted = Wanted { lines, builtins };
+    let file =
+        std::fs::File::create(&output).map_err(|error| raised(traceloom::Error::from(error).in_file(&output)))?;
     let python = Python::version_str().split(' ').next().unwrap_or_default().to_owned();
     let codes = Arc::new(Mutex::new(Codes::new()));
-    let clock = quanta::Clock::new();
-    let about = About { application, python, clock: clock.clone(), codes: Arc::clone(&codes) };
+    let timer = timer.map_or_else(Timer::counter, Timer::Python);
+    let about = About { application, python, scale: timer.scale(), codes: Arc::clone(&codes), has_lines: lines };
     let (sender, receiver) = sync_channel(WAITING_CHUNKS);
     let book = Book::create(BufWriter::new(file), about).map_err(raised)?;
     let writer = thread::Builder::new().name("traceloom-profile".into()).spawn(move || book.write_all(&receiver))?;
-    session::begin(py, Session::new(sender, codes, clock, own, writer));
-    hooks::install(py).inspect_err(|_| {
+    session::begin(py, Session::new(sender, codes, timer, own, writer));
+    hooks::install(py, wanted).inspect_err(|_| {
         session::end(py);
     })
 }

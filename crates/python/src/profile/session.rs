@@ -10,7 +10,9 @@ use std::{
 };
 
 use hashbrown::HashMap;
-use pyo3::{ffi, prelude::*};
+use pyo3::{ffi, prelude::*, types::PyType};
+
+use super::timer::{Timer, ask};
 
 /// Events that are handed over together.
 const CHUNK: usize = 4096;
@@ -22,7 +24,7 @@ pub(super) struct Event {
     pub(super) elapsed: u64,
     /// Number of the code.
     pub(super) code: u32,
-    /// The line that begins, or [`ENTER`] or [`LEAVE`].
+    /// The line that begins, or [`ENTER`], [`ENTER_NATIVE`] or [`LEAVE`].
     pub(super) step: u32,
 }
 
@@ -30,6 +32,11 @@ pub(super) struct Event {
 pub(super) const ENTER: u32 = u32::MAX;
 /// A frame is left, or suspended.
 pub(super) const LEAVE: u32 = u32::MAX - 1;
+
+/// A function that is not written in Python is called.
+pub(super) const ENTER_NATIVE: u32 = u32::MAX - 2;
+/// The highest line that an event can hold.
+pub(super) const MAX_LINE: u32 = u32::MAX - 3;
 
 /// What the writer receives.
 pub(super) enum Message {
@@ -41,10 +48,11 @@ pub(super) enum Message {
     End { overhead: u64 },
 }
 
-/// A code object, as far as a file tells about it.
+/// A code object or a function that is not written in Python, as far as a file tells about it.
 #[derive(Clone, Debug)]
 pub(super) struct Code {
-    pub(super) file: String,
+    /// None if it is not written in Python.
+    pub(super) file: Option<String>,
     pub(super) module: String,
     pub(super) name: String,
     pub(super) first_line: u32,
@@ -54,7 +62,7 @@ pub(super) struct Code {
 impl Code {
     fn unknown() -> Self {
         let unknown = || "<unknown>".to_owned();
-        Self { file: unknown(), module: unknown(), name: unknown(), first_line: 1, last_line: 1 }
+        Self { file: Some(unknown()), module: unknown(), name: unknown(), first_line: 1, last_line: 1 }
     }
 }
 
@@ -65,10 +73,10 @@ pub(super) type Codes = Vec<Code>;
 pub(super) struct Session {
     sender: SyncSender<Message>,
     codes: Arc<Mutex<Codes>>,
-    /// Numbers by address; each address is kept from being used again.
+    /// Numbers by address; that of an object is kept from being used again.
     numbers: HashMap<usize, Option<u32>>,
     kept: Vec<Py<PyAny>>,
-    clock: quanta::Clock,
+    timer: Timer,
     own: String,
     threads: Vec<*mut Thread>,
     writer: JoinHandle<traceloom::Result<()>>,
@@ -82,9 +90,24 @@ struct Thread {
     /// When the last callback ended.
     last: u64,
     overhead: u64,
-    last_code: *mut ffi::PyObject,
-    last_number: Option<u32>,
+    last_code: Numbered,
+    last_native: Numbered,
     events: Vec<Event>,
+}
+
+/// An address, and the number of the code there, or none if it is our own.
+#[derive(Clone, Copy, Default)]
+struct Numbered {
+    address: usize,
+    number: Option<u32>,
+}
+
+/// What a number is wanted for.
+#[derive(Clone, Copy)]
+struct Callee {
+    /// What identifies it: itself, or the C function of an object that may be one of many.
+    address: usize,
+    object: *mut ffi::PyObject,
 }
 
 /// A value that only a thread with the interpreter touches.
@@ -111,23 +134,23 @@ impl Session {
     pub(super) fn new(
         sender: SyncSender<Message>,
         codes: Arc<Mutex<Codes>>,
-        clock: quanta::Clock,
+        timer: Timer,
         own: String,
         writer: JoinHandle<traceloom::Result<()>>,
     ) -> Self {
-        Self { sender, codes, numbers: HashMap::new(), kept: Vec::new(), clock, own, threads: Vec::new(), writer }
+        Self { sender, codes, numbers: HashMap::new(), kept: Vec::new(), timer, own, threads: Vec::new(), writer }
     }
 
     /// Takes the current thread in.
     #[cold]
-    fn open_thread(&mut self, thread: *mut Thread) -> *mut Thread {
+    fn open_thread(&mut self, thread: *mut Thread, now: u64) -> *mut Thread {
         let fresh = Thread {
             is_open: true,
             number: self.threads.len(),
-            last: self.clock.raw(),
+            last: now,
             overhead: 0,
-            last_code: std::ptr::null_mut(),
-            last_number: None,
+            last_code: Numbered::default(),
+            last_native: Numbered::default(),
             events: Vec::new(),
         };
         let unix_seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
@@ -139,27 +162,32 @@ impl Session {
     }
 
     /// Gives a code its number, or none if it is our own.
-    fn add(&mut self, code: Bound<'_, PyAny>, about: Code) -> Option<u32> {
-        let number = (!about.file.starts_with(&self.own)).then(|| {
+    fn add(&mut self, callee: Callee, code: Bound<'_, PyAny>, about: Code) -> Option<u32> {
+        let is_own = about.file.as_ref().is_some_and(|file| file.starts_with(&self.own));
+        let number = (!is_own).then(|| {
             let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
             codes.push(about);
             (codes.len() - 1) as u32
         });
-        self.numbers.insert(code.as_ptr() as usize, number);
-        self.kept.push(code.unbind());
+        self.numbers.insert(callee.address, number);
+        if callee.address == callee.object as usize {
+            self.kept.push(code.unbind());
+        }
         number
     }
 }
 
-/// The number of a code, or none for our own. Describing one may run other threads, so no reference is kept over it.
+/// The number of a callee, or none for our own. Describing one may run other threads, so no reference is kept over it.
 #[cold]
-fn number_of(py: Python<'_>, code: *mut ffi::PyObject) -> Option<u32> {
-    if let Some(known) = session(py).as_ref()?.numbers.get(&(code as usize)) {
+fn number_of(py: Python<'_>, callee: Callee) -> Option<u32> {
+    if let Some(known) = session(py).as_ref()?.numbers.get(&callee.address) {
         return *known;
     }
-    let code = borrowed(py, code);
-    let about = describe(&code).unwrap_or_else(|_| Code::unknown());
-    session(py).as_mut()?.add(code, about)
+    let object = borrowed(py, callee.object);
+    let described =
+        if object.hasattr("co_code").unwrap_or(false) { describe(&object) } else { describe_native(&object) };
+    let about = described.unwrap_or_else(|_| Code::unknown());
+    session(py).as_mut()?.add(callee, object, about)
 }
 
 #[allow(unsafe_code)]
@@ -175,35 +203,85 @@ fn borrowed(py: Python<'_>, object: *mut ffi::PyObject) -> Bound<'_, PyAny> {
     unsafe { Bound::from_borrowed_ptr(py, object) }
 }
 
-/// Stores one event.
+/// Stores that a frame of a code is entered or left, or that a line of it begins.
 #[inline]
 #[allow(unsafe_code)]
 pub(super) fn record(py: Python<'_>, code: *mut ffi::PyObject, step: u32) {
-    let Some(running) = session(py) else { return };
-    let now = running.clock.raw();
-    let mut current = CURRENT.get();
+    let Some((thread, now)) = current(py) else { return };
     // SAFETY: a thread's record is never freed, and only its own thread uses it while it holds the interpreter.
-    let last_code = unsafe {
-        if current.is_null() || !(*current).is_open {
-            current = running.open_thread(current);
-        }
-        (*current).last_code
-    };
-    let fresh = if last_code == code { None } else { Some(number_of(py, code)) };
-    let Some(running) = session(py) else { return };
-    // SAFETY: as above; nothing else runs until this returns.
-    let thread = unsafe { &mut *current };
-    if let Some(number) = fresh {
-        (thread.last_code, thread.last_number) = (code, number);
+    let known = unsafe { (*thread).last_code };
+    let fresh = numbered(py, known, Callee { address: code as usize, object: code });
+    // SAFETY: as above.
+    unsafe { (*thread).last_code = fresh };
+    store(py, thread, Step { now, code: fresh.number, step });
+}
+
+/// Stores that a code calls a function that is not written in Python, or that it returned.
+#[inline]
+#[allow(unsafe_code)]
+pub(super) fn record_native(
+    py: Python<'_>,
+    code: *mut ffi::PyObject,
+    (address, object): (usize, *mut ffi::PyObject),
+    step: u32,
+) {
+    let Some((thread, now)) = current(py) else { return };
+    // SAFETY: as in `record`.
+    let (caller, called) = unsafe { ((*thread).last_code, (*thread).last_native) };
+    if numbered(py, caller, Callee { address: code as usize, object: code }).number.is_none() {
+        return;
     }
-    let Some(code) = thread.last_number else { return };
+    let fresh = numbered(py, called, Callee { address, object });
+    // SAFETY: as in `record`.
+    unsafe { (*thread).last_native = fresh };
+    store(py, thread, Step { now, code: fresh.number, step });
+}
+
+/// The record of this thread, and the time; none if nothing is recorded.
+#[inline]
+#[allow(unsafe_code)]
+fn current(py: Python<'_>) -> Option<(*mut Thread, u64)> {
+    let now = match &session(py).as_ref()?.timer {
+        Timer::Counter(clock) => clock.raw(),
+        Timer::Python(timer) => ask(py, &timer.clone_ref(py))?,
+    };
+    let thread = CURRENT.get();
+    // SAFETY: as in `record`.
+    if thread.is_null() || !unsafe { (*thread).is_open } {
+        return Some((session(py).as_mut()?.open_thread(thread, now), now));
+    }
+    Some((thread, now))
+}
+
+#[inline]
+fn numbered(py: Python<'_>, known: Numbered, callee: Callee) -> Numbered {
+    if known.address == callee.address {
+        return known;
+    }
+    Numbered { address: callee.address, number: number_of(py, callee) }
+}
+
+/// An event at a raw time, unless its code is our own.
+struct Step {
+    now: u64,
+    code: Option<u32>,
+    step: u32,
+}
+
+#[inline]
+#[allow(unsafe_code)]
+fn store(py: Python<'_>, thread: *mut Thread, Step { now, code, step }: Step) {
+    let (Some(running), Some(code)) = (session(py), code) else { return };
+    // SAFETY: as in `record`; nothing else runs until this returns.
+    let thread = unsafe { &mut *thread };
     thread.events.push(Event { elapsed: now.saturating_sub(thread.last), code, step });
     if thread.events.len() == CHUNK {
         let events = std::mem::replace(&mut thread.events, Vec::with_capacity(CHUNK));
         // A writer that failed says why at the end.
         _ = running.sender.send(Message::Events { thread: thread.number, events });
     }
-    thread.last = running.clock.raw();
+    // A timer of Python decides alone what counts.
+    thread.last = if let Timer::Counter(clock) = &running.timer { clock.raw() } else { now };
     thread.overhead += thread.last.saturating_sub(now);
 }
 
@@ -212,9 +290,9 @@ pub(super) fn is_running(py: Python<'_>) -> bool {
 }
 
 /// Begins; the current thread is the first one.
-pub(super) fn begin(py: Python<'_>, mut fresh: Session) {
-    fresh.open_thread(CURRENT.get());
+pub(super) fn begin(py: Python<'_>, fresh: Session) {
     *session(py) = Some(fresh);
+    current(py);
 }
 
 /// Ends, hands over what is left, and gives the writer.
@@ -245,6 +323,21 @@ pub(super) fn abandon(py: Python<'_>) {
     std::mem::forget(session);
 }
 
+/// A built-in function or a method of a built-in type, called as a Python program would call it.
+fn describe_native(function: &Bound<'_, PyAny>) -> PyResult<Code> {
+    let name = function.getattr("__qualname__")?.extract()?;
+    let own = function.getattr("__module__").and_then(|module| module.extract::<String>());
+    let module = own.or_else(|_| {
+        let of = function.getattr("__objclass__").or_else(|_| {
+            let of = function.getattr("__self__")?;
+            PyResult::Ok(if of.is_instance_of::<PyType>() { of } else { of.get_type().into_any() })
+        })?;
+        of.getattr("__module__")?.extract()
+    });
+    let module = module.unwrap_or_else(|_| "builtins".into());
+    Ok(Code { file: None, module, name, first_line: 0, last_line: 0 })
+}
+
 fn describe(code: &Bound<'_, PyAny>) -> PyResult<Code> {
     let text = |name: &str| code.getattr(name)?.extract::<String>();
     let first_line: u32 = code.getattr("co_firstlineno")?.extract().unwrap_or(1);
@@ -254,7 +347,7 @@ fn describe(code: &Bound<'_, PyAny>) -> PyResult<Code> {
         last_line = last_line.max(line.unwrap_or(0));
     }
     Ok(Code {
-        file: text("co_filename")?,
+        file: Some(text("co_filename")?),
         module: module(code.py()),
         name: text("co_qualname")?,
         first_line: first_line.max(1),

@@ -1,13 +1,15 @@
 //! The calls of one thread.
 
-use super::session::{ENTER, Event, LEAVE};
+use super::session::{ENTER, ENTER_NATIVE, Event, LEAVE};
 
 /// A call that has not ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) code: u32,
-    /// The line that runs; 0 before the first one.
+    /// The line that runs; 0 before the first one. A function that is not written in Python runs in the line of its caller.
     pub(super) line: u32,
+    /// The code that the line is in.
+    pub(super) line_code: u32,
     /// Whether the line was counted: a call interrupted it.
     is_counted: bool,
     /// Whether it was entered while nobody looked.
@@ -77,6 +79,15 @@ impl Stack {
                 self.spend(now, visitor)?;
                 self.enter(event.code, visitor)
             }
+            ENTER_NATIVE => {
+                self.spend(now, visitor)?;
+                let caller = self.frames.last().copied();
+                self.enter(event.code, visitor)?;
+                if let (Some(caller), Some(top)) = (caller, self.frames.last_mut()) {
+                    (top.line, top.line_code, top.is_counted) = (caller.line, caller.line_code, true);
+                }
+                Ok(())
+            }
             LEAVE => {
                 self.spend(now, visitor)?;
                 self.leave(event.code, visitor)
@@ -117,7 +128,7 @@ impl Stack {
         if is_discounted && ticks == 0 {
             return Ok(());
         }
-        visitor.spend(Spent { code: top.code, line: top.line, ticks, is_discounted })
+        visitor.spend(Spent { code: top.line_code, line: top.line, ticks, is_discounted })
     }
 
     fn enter(&mut self, code: u32, visitor: &mut impl Visitor) -> traceloom::Result<()> {
@@ -136,9 +147,10 @@ impl Stack {
         if self.active.len() <= index {
             self.active.resize(index + 1, 0);
         }
-        let (entered, line, recursion) = (self.ticks, 0, self.active[index]);
+        let (entered, recursion) = (self.ticks, self.active[index]);
         self.active[index] += 1;
-        self.frames.push(Frame { code, line, is_counted: false, is_base, entered, inner: 0, recursion });
+        let (line, line_code, is_counted, inner) = (0, code, false, 0);
+        self.frames.push(Frame { code, line, line_code, is_counted, is_base, entered, inner, recursion });
     }
 
     fn leave(&mut self, code: u32, visitor: &mut impl Visitor) -> traceloom::Result<()> {
