@@ -31,7 +31,7 @@ from ._traceloom import (
 from ._writer import Span, Writer, writer
 
 if _TYPE_CHECKING:
-    from ._traceloom import Input as _Input
+    from ._input import Input as _Input
 
 __all__ = [
     "FORMATS",

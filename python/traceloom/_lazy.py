@@ -8,7 +8,7 @@ from ._traceloom import open as open_trace
 if TYPE_CHECKING:
     import polars
 
-    from ._traceloom import Input
+    from ._input import Input
 
 
 def scan(source: "Trace | Input", table: str = "spans") -> "polars.LazyFrame":

@@ -1,38 +1,69 @@
 import os
 from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from typing import Any, final
 
 import pandas
 import polars
 import pyarrow
+from ._input import Input
 from ._notebook import Report
 from ._profile import profile
+
+__all__ = [
+    "Batch",
+    "Batches",
+    "Builder",
+    "FORMATS",
+    "Lines",
+    "TABLES",
+    "Table",
+    "Trace",
+    "TraceloomError",
+    "__version__",
+    "log_close",
+    "log_flush",
+    "log_open",
+    "log_write",
+    "memory_abandon",
+    "memory_gc",
+    "memory_marker",
+    "memory_start",
+    "memory_stop",
+    "open",
+    "profile_abandon",
+    "profile_convert",
+    "profile_start",
+    "profile_stop",
+    "sample",
+]
 
 __version__: str
 FORMATS: list[str]
 TABLES: list[str]
-
-Input = str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes]
 
 class TraceloomError(Exception): ...
 
 def open(source: Input, *, format: str | None = None, strict: bool = False) -> Trace: ...
 def sample(format: str) -> Trace: ...
 
+@final
 class Lines(Iterator[dict[str, Any]]):
     def __iter__(self) -> Lines: ...
     def __next__(self) -> dict[str, Any]: ...
 
+@final
 class Batch:
     @property
     def num_rows(self) -> int: ...
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
+@final
 class Batches(Iterator[Batch]):
     def __iter__(self) -> Batches: ...
     def __next__(self) -> Batch: ...
 
+@final
 class Table:
     @property
     def name(self) -> str: ...
@@ -50,12 +81,13 @@ class Table:
     def __bool__(self) -> bool: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
+@final
 class Trace:
     @property
     def path(self) -> os.PathLike[str]: ...
     @property
     def format(self) -> str: ...
-    def __getitem__(self, table: str) -> Table: ...
+    def __getitem__(self, table: str, /) -> Table: ...
 
     traces: Table
     attributes: Table
@@ -93,7 +125,7 @@ class Trace:
         *,
         to: str | None = None,
         range: str | None = None,
-        threads: Sequence[str] = (),
+        threads: Sequence[str] = ...,
     ) -> Any: ...
     def query(self, sql: str) -> pyarrow.Table: ...
     def show(self, *, height: int = 640) -> Report: ...
@@ -111,8 +143,9 @@ def log_write(level: int, message: str, file: str, line: int) -> None: ...
 def log_flush() -> None: ...
 def log_close() -> None: ...
 
+@final
 class Builder:
-    def __init__(self, name: str, unix_ns: int) -> None: ...
+    def __new__(cls, name: str, unix_ns: int) -> Builder: ...
     def begin(self, thread: str, name: str, ts_ns: int) -> None: ...
     def end(self, thread: str, ts_ns: int) -> None: ...
     def event(self, thread: str, name: str, ts_ns: int) -> None: ...
