@@ -28,10 +28,13 @@ def main(arguments=None):
     add_target(command)
     command = commands.add_parser("memory", help="record allocations as a Memlyze file")
     command.add_argument("-o", "--output", default="memory.mlyze", help="the file to write (default: %(default)s)")
+    command.add_argument("--native", action="store_true", help="record every allocation of the process, with native stacks")
     add_target(command)
     chosen = parser.parse_args(arguments)
     if not chosen.target:
         parser.error("name a script, or a module with -m")
+    if chosen.command == "memory" and chosen.native:
+        return run_natively(chosen)
     with recorder(chosen):
         run_target(chosen)
     return 0
@@ -76,6 +79,13 @@ def run_script(path):
     # Modules that import `__main__` find the script, as they would without us.
     sys.modules["__main__"] = module
     exec(code, vars(module))
+
+
+def run_natively(chosen):
+    """Starts Python again, under the program's recorder. Each object is an allocation of its own, as it is without it."""
+    os.environ.setdefault("PYTHONMALLOC", "malloc")
+    module = ["-m"] if chosen.is_module else []
+    return run_program(["memory", "-o", chosen.output, "--", sys.executable, *module, *chosen.target])
 
 
 def run_program(arguments):

@@ -13,40 +13,66 @@ use crate::{
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "wheel",
-    arguments: "[--release] [PYTEST-ARGUMENT…]",
+    arguments: "[--release] [--program PATH] [PYTEST-ARGUMENT…]",
     help: "\
 Builds the Python package as a wheel and runs its tests on every CPython from 3.11 on.
 
-The wheel carries the program. Both are built quickly and without SQL; with --release as they are
-shipped, which takes long. Pythons are those on the path and those of pyenv. Each gets an environment
-in target/python, with what python/requirements-test.txt lists. The wheel is left in
+The wheel carries the program, and the library that records allocations. All are built quickly and
+without SQL; with --release as they are shipped, which takes long. --program takes a program that is
+built already. Pythons are those on the path and those of pyenv. Each gets an environment in
+target/python, with what python/requirements-test.txt lists. The wheel is left in
 target/python/wheels. Further arguments go to pytest.",
     run,
 };
 
 /// The Pythons that the package supports, as their programs are called.
 const PYTHONS: &[&str] = &["3.11", "3.12", "3.13"];
+/// Records the allocations of a program that it is loaded into.
+const LIBRARY: &str = "libtraceloom_alloc.so";
 /// Builds the wheel.
 const MATURIN: &str = "maturin>=1.16,<2";
 
+/// What the command line asks for.
+#[derive(Default)]
+struct Options {
+    is_release: bool,
+    program: Option<PathBuf>,
+    pytest: Vec<String>,
+}
+
+impl Options {
+    fn parse(arguments: &[String]) -> Outcome<Self> {
+        let (mut options, mut arguments) = (Self::default(), arguments.iter());
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--release" => options.is_release = true,
+                "--program" => options.program = Some(arguments.next().ok_or("--program needs a path")?.into()),
+                _ => options.pytest.push(argument.clone()),
+            }
+        }
+        Ok(options)
+    }
+
+    /// The profile of cargo: for the tests, or for shipping.
+    fn profile(&self) -> &'static str {
+        if self.is_release { "dist" } else { "wheel" }
+    }
+}
+
 fn run(arguments: &[String]) -> Outcome {
-    let is_release = arguments.first().is_some_and(|argument| argument == "--release");
-    let pytest = if is_release { &arguments[1..] } else { arguments };
+    let options = Options::parse(arguments)?;
     let pythons: Vec<(&str, PathBuf)> = PYTHONS.iter().filter_map(|version| Some((*version, find(version)?))).collect();
     let Some((_, first)) = pythons.first() else {
         return Err(format!("there is no CPython of {}", PYTHONS.join(", ")));
     };
     let tools = environment("tools", first, MATURIN, &[MATURIN])?;
-    let program = program(is_release)?;
-    let wheel = build(&tools, &program, is_release)?;
+    carry(&options)?;
+    let wheel = build(&tools, &options)?;
     for (version, python) in &pythons {
-        test(version, python, &wheel, pytest)?;
+        test(version, python, &wheel, &options.pytest)?;
     }
-    eprintln!(
-        "xtask: {} passed on {}",
-        wheel.display(),
-        pythons.iter().map(|(v, _)| *v).collect::<Vec<_>>().join(", ")
-    );
+    let versions: Vec<&str> = pythons.iter().map(|(version, _)| *version).collect();
+    eprintln!("xtask: {} passed on {}", wheel.display(), versions.join(", "));
     Ok(())
 }
 
@@ -85,42 +111,57 @@ fn environment(name: &str, python: &Path, wanted: &str, packages: &[&str]) -> Ou
     Ok(bin)
 }
 
-/// The names of the profiles of cargo: for the tests, and for shipping.
-fn profile(is_release: bool) -> &'static str {
-    if is_release { "dist" } else { "wheel" }
-}
-
-/// Builds the program and puts it where maturin finds the scripts of a package.
-fn program(is_release: bool) -> Outcome<PathBuf> {
-    let profile = profile(is_release);
-    let mut command = cargo(&["build", "--locked", "--package", "traceloom-cli", "--profile", profile]);
-    if !is_release {
+/// Builds the program and its library, and puts them where maturin looks for what is not a module.
+fn carry(options: &Options) -> Outcome {
+    let mut command = cargo(&["build", "--locked", "--profile", options.profile()]);
+    command.args(["--package", "traceloom-record-alloc-preload"]);
+    if options.program.is_none() {
+        command.args(["--package", "traceloom-cli"]);
+    }
+    if !options.is_release {
         command.arg("--no-default-features");
     }
     run_command(command.arg("--target-dir").arg(folder()))?;
-    let scripts = root().join("python/traceloom.data/scripts");
-    let place = scripts.join("traceloom");
-    let copied = fs::create_dir_all(&scripts)
-        .and_then(|()| fs::copy(folder().join(profile).join("traceloom"), &place).map(drop));
-    copied.map_err(|error| format!("{}: {error}", place.display()))?;
-    Ok(place)
+    let built = folder().join(options.profile());
+    let program = options.program.clone().unwrap_or_else(|| built.join("traceloom"));
+    remove(&data())?;
+    place(&program, "scripts/traceloom")?;
+    // From its place, the program finds the library there.
+    place(&built.join(LIBRARY), &format!("data/lib/traceloom/{LIBRARY}"))
 }
 
-fn build(tools: &Path, program: &Path, is_release: bool) -> Outcome<PathBuf> {
-    let wheels = folder().join("wheels");
-    if wheels.exists() {
-        fs::remove_dir_all(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
+/// The folder that maturin takes files from; it lives as long as a build.
+fn data() -> PathBuf {
+    root().join("python/traceloom.data")
+}
+
+fn place(from: &Path, to: &str) -> Outcome {
+    let to = data().join(to);
+    let folder = to.parent().unwrap_or(&to);
+    let copied = fs::create_dir_all(folder).and_then(|()| fs::copy(from, &to));
+    copied.map(drop).map_err(|error| format!("{} to {}: {error}", from.display(), to.display()))
+}
+
+fn remove(folder: &Path) -> Outcome {
+    if !folder.exists() {
+        return Ok(());
     }
+    fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+fn build(tools: &Path, options: &Options) -> Outcome<PathBuf> {
+    let wheels = folder().join("wheels");
+    remove(&wheels)?;
     let mut command = Command::new(tools.join("maturin"));
-    command.args(["build", "--locked", "--profile", profile(is_release), "--interpreter"]).arg(tools.join("python"));
+    command.args(["build", "--locked", "--profile", options.profile(), "--interpreter"]).arg(tools.join("python"));
     command.arg("--out").arg(&wheels).current_dir(root().join("python")).env("CARGO_TARGET_DIR", folder());
     // The cargo that runs this; maturin looks for one on the path otherwise.
     command.env("CARGO", env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    if is_release {
+    if options.is_release {
         command.args(["--features", "sql"]);
     }
     run_command(&mut command)?;
-    fs::remove_file(program).map_err(|error| format!("{}: {error}", program.display()))?;
+    remove(&data())?;
     let built = fs::read_dir(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     built.flatten().map(|entry| entry.path()).next().ok_or_else(|| "maturin built no wheel".into())
 }
