@@ -94,17 +94,25 @@ const MAX_THREADS: u64 = 1 << 16;
 
 /// Gives threads small numbers: the format has 16 bits for one, a thread id of any system has more.
 #[derive(Debug, Default)]
-pub struct Threads(HashMap<u64, u16>);
+pub struct Threads {
+    numbers: HashMap<u64, u16>,
+    /// The last thread that was asked for, which is nearly always the next one.
+    last: Option<(u64, u16)>,
+}
 
 impl Threads {
     /// The number of a thread: 0 for the first, 1 for the second.
     pub fn number(&mut self, thread: u64) -> Result<u16> {
-        if let Some(number) = self.0.get(&thread) {
-            return Ok(*number);
+        if let Some((_, number)) = self.last.filter(|(last, _)| *last == thread) {
+            return Ok(number);
         }
-        let count = self.0.len() as u64;
-        let number = u16::try_from(count).map_err(|_| Error::limit("threads", count + 1, MAX_THREADS))?;
-        self.0.insert(thread, number);
+        let count = self.numbers.len() as u64;
+        let number = match self.numbers.get(&thread) {
+            Some(known) => *known,
+            None => u16::try_from(count).map_err(|_| Error::limit("threads", count + 1, MAX_THREADS))?,
+        };
+        self.numbers.insert(thread, number);
+        self.last = Some((thread, number));
         Ok(number)
     }
 }

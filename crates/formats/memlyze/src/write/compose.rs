@@ -116,6 +116,12 @@ impl Composer {
             ahead.resize(left + more, 0);
             self.events.read(offset, ahead.get_mut(left..).unwrap_or_default())?;
             offset += more as u64;
+            if packing == Packing::Plain {
+                // Plain events are stored as they are.
+                writer.write(&Record::Residue(&ahead))?;
+                ahead.clear();
+                continue;
+            }
             let is_end = offset == self.events.len();
             let mut rest = ahead.as_slice();
             // Until the end only events that are whole for certain are taken; the next read completes the others.
