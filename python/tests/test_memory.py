@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -158,3 +159,27 @@ def test_the_plugin_limits_tests(pytester):
     outcome.assert_outcomes(passed=2, failed=1)
     outcome.stdout.fnmatch_lines(["*bytes at its peak, and may take 20,000,000*"])
     assert len(list((pytester.path / "traces").glob("*.mlyze"))) == 3
+
+
+def test_a_mark_is_enough_and_peaks_are_reported(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.traceloom_memory(limit=1_000_000)
+        def test_large():
+            assert bytearray(3_000_000)
+
+        @pytest.mark.traceloom_memory(limit=9_000_000)
+        def test_freed_and_taken_again():
+            for _ in range(5):
+                bytearray(3_000_000)
+
+        def test_free():
+            assert bytearray(3_000_000)
+        """
+    )
+    pytester.runpytest_subprocess("--junitxml=report.xml").assert_outcomes(passed=2, failed=1)
+    assert not list(pytester.path.rglob("*.mlyze"))
+    peaks = re.findall(r'"traceloom_peak_bytes" value="(\d+)"', (pytester.path / "report.xml").read_text())
+    assert len(peaks) == 2 and all(3_000_000 <= int(peak) < 6_100_000 for peak in peaks)

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use std::{ffi::CStr, os::raw::c_int};
+use std::ffi::CStr;
 
 use pyo3::{exceptions::PyRuntimeError, ffi, prelude::*};
 
