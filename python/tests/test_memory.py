@@ -1,6 +1,7 @@
 """The memory tracer."""
 
 import gc
+import json
 import os
 import re
 import subprocess
@@ -137,6 +138,23 @@ def test_the_command_runs_scripts(tmp_path):
     assert (done.returncode, done.stdout) == (0, "['a']\n"), done.stderr
     [(_, _, names)] = large(traceloom.open(tmp_path / "out.mlyze", strict=True), 4_900_000)
     assert names == [("<module>", 2)]
+
+
+def test_totals_agree_with_those_of_memray(tmp_path):
+    pytest.importorskip("memray")
+    kept = "kept = [{'id': number, 'parts': [str(number), number + 0.5]} for number in range(60_000)]\n"
+    (tmp_path / "script.py").write_text(kept + "kept = [bytearray(5_000) for _ in range(2_000)]\n")
+    for arguments in (
+        ["traceloom", "memory", "-o", "out.mlyze", "script.py"],
+        ["memray", "run", "-q", "--trace-python-allocators", "-o", "out.bin", "script.py"],
+        ["memray", "stats", "--json", "-o", "out.json", "out.bin"],
+    ):
+        subprocess.run([sys.executable, "-m", *arguments], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    theirs = json.loads((tmp_path / "out.json").read_text())
+    ours = traceloom.open(tmp_path / "out.mlyze").memory()
+    assert ours["allocations"] == pytest.approx(theirs["total_num_allocations"], rel=0.01)
+    assert ours["allocated_bytes"] == pytest.approx(theirs["total_bytes_allocated"], rel=0.01)
+    assert ours["peak"]["bytes"] == pytest.approx(theirs["metadata"]["peak_memory"], rel=0.01)
 
 
 def test_the_plugin_limits_tests(pytester):
