@@ -1,5 +1,7 @@
 """Writing traces of every format."""
 
+import shutil
+import subprocess
 import threading
 
 import pytest
@@ -39,6 +41,16 @@ def test_every_format_is_written_and_accepted(tmp_path, to):
         assert (memory["allocations"], memory["frees"], memory["live_bytes"]) == (2, 1, 32)
         assert "inner" in {row["function"] for row in read.frames.to_arrow().to_pylist()}
         assert any("span" in loss["what"] for loss in trace.lost)
+
+
+@pytest.mark.skipif(not shutil.which("nytprofcsv"), reason="needs Devel::NYTProf")
+def test_the_tools_of_nytprof_read_what_is_written(tmp_path):
+    with traceloom.writer(tmp_path / "made", to="nytprof") as trace:
+        compose(trace)
+    done = subprocess.run(["nytprofcsv", "-f", "made", "-o", "csv"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    calls = subprocess.run(["nytprofcalls", "made"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "frame;draw" in calls.stdout.replace("main::", ""), calls.stdout + calls.stderr
 
 
 def test_the_extension_names_the_format(tmp_path):

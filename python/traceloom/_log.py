@@ -31,6 +31,7 @@ class LogHandler(logging.Handler):
         super().__init__(level)
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Stores a record."""
         if not self._is_open:
             return
         try:
@@ -39,6 +40,7 @@ class LogHandler(logging.Handler):
             self.handleError(record)
 
     def flush(self) -> None:
+        """Returns when the system has every entry."""
         if self._is_open:
             _traceloom.log_flush()
 

@@ -84,6 +84,10 @@ impl Table {
     }
 
     /// Some of the columns; the others are not even decoded.
+    ///
+    /// >>> import traceloom
+    /// >>> traceloom.sample("cnanolog").logs.select(["message", "level"]).columns
+    /// ['message', 'level']
     fn select(&self, columns: Vec<String>) -> PyResult<Self> {
         let number = |name: &String| {
             let found = self.columns.iter().find(|column| self.id.columns()[**column].name == name);
@@ -147,16 +151,28 @@ impl Table {
     }
 
     /// All rows as a `pyarrow.Table`, in memory.
+    ///
+    /// >>> import traceloom
+    /// >>> traceloom.sample("wtf").spans.select(["name"]).to_arrow().column_names
+    /// ['name']
     fn to_arrow<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         this.py().import("pyarrow")?.call_method1("table", (this,))
     }
 
     /// All rows as a `pandas.DataFrame`, in memory.
+    ///
+    /// >>> import traceloom
+    /// >>> bool((traceloom.sample("wtf").spans.to_pandas()["dur_ns"] >= 0).all())
+    /// True
     fn to_pandas<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::to_arrow(this)?.call_method0("to_pandas")
     }
 
     /// All rows as a `polars.DataFrame`, in memory; `traceloom.scan` is lazy.
+    ///
+    /// >>> import traceloom
+    /// >>> traceloom.sample("wtf").spans.head(3).to_polars().height
+    /// 3
     fn to_polars<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         this.py().import("polars")?.call_method1("DataFrame", (this,))
     }

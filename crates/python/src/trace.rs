@@ -60,6 +60,10 @@ pub(crate) fn open(source: &Bound<'_, PyAny>, format: Option<String>, strict: bo
 }
 
 /// A small trace of a format, made with its writer: to try things on.
+///
+/// >>> import traceloom
+/// >>> [traceloom.sample(format).format for format in traceloom.FORMATS] == traceloom.FORMATS
+/// True
 #[pyfunction]
 pub(crate) fn sample(format: &str) -> PyResult<Trace> {
     traceloom::Trace::sample(format).map(Trace).map_err(raised)
@@ -111,16 +115,29 @@ impl Trace {
     }
 
     /// Summarizes the trace: format, duration, contents, problems; as `traceloom info --json`.
+    ///
+    /// >>> import traceloom
+    /// >>> traceloom.sample("cnanolog").info()["format"]
+    /// 'cnanolog'
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.answer(py, |trace| Ok(trace.info()?.to_json(trace.path())))
     }
 
     /// Checks the trace, as `traceloom check --json`.
+    ///
+    /// >>> import traceloom
+    /// >>> traceloom.sample("wtf").check()["accepted"]
+    /// True
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.answer(py, |trace| Ok(Verdict::of_trace(trace)?.to_json(trace.path())))
     }
 
     /// The problems of the trace: the list in `check()`.
+    ///
+    /// >>> import traceloom
+    /// >>> cut = traceloom.sample("wtf").convert(to="wtf")[:-3]
+    /// >>> traceloom.open(cut).findings()[0]["severity"]
+    /// 'error'
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.check(py)?.get_item("findings")
     }
@@ -144,6 +161,11 @@ impl Trace {
     /// What changed from this trace to another one; as `traceloom diff --json`.
     ///
     /// With `all`, rows that did not change are listed, too.
+    ///
+    /// >>> import traceloom
+    /// >>> trace = traceloom.sample("easyprofiler")
+    /// >>> trace.diff(trace)["rows"]
+    /// []
     #[pyo3(signature = (after, *, all = false, limit = None))]
     fn diff<'py>(&self, py: Python<'py>, after: &Self, all: bool, limit: Option<usize>) -> PyResult<Bound<'py, PyAny>> {
         self.answer(py, |before| {
@@ -225,17 +247,30 @@ impl Trace {
     /// Answers a query in SQL as a `pyarrow.Table`, if this build has the engine.
     ///
     /// Without it, give the tables to DuckDB, which reads their streams.
+    ///
+    /// >>> import duckdb, pyarrow, traceloom
+    /// >>> spans = pyarrow.RecordBatchReader.from_stream(traceloom.sample("wtf").spans)
+    /// >>> duckdb.sql("select count(*) > 0 from spans").fetchall()
+    /// [(True,)]
     fn query<'py>(&self, py: Python<'py>, sql: &str) -> PyResult<Bound<'py, PyAny>> {
         crate::sql::query(py, &self.0, sql)
     }
 
     /// The report of the trace; a notebook shows it in place.
+    ///
+    /// >>> import traceloom
+    /// >>> traceloom.sample("memlyze").show(height=300).height
+    /// 300
     #[pyo3(signature = (*, height = 640))]
     fn show<'py>(this: &Bound<'py, Self>, height: u32) -> PyResult<Bound<'py, PyAny>> {
         this.py().import("traceloom._notebook")?.getattr("Report")?.call1((this.get().to_html(this.py())?, height))
     }
 
     /// The report of the trace as one HTML document; as `traceloom report`.
+    ///
+    /// >>> import traceloom
+    /// >>> traceloom.sample("memlyze").to_html()[:15].lower()
+    /// '<!doctype html>'
     fn to_html(&self, py: Python<'_>) -> PyResult<String> {
         let mut report = Report::default();
         detached(py, || report.add(&self.0))?;
