@@ -5,57 +5,66 @@ import concurrent.futures
 import cProfile
 import io
 import os
+import textwrap
 import threading
 import unittest
 
 import pytest
 
 import traceloom
+from test_profile_options import Clock
 
 
-def counts_of_cprofile(profile):
-    """Calls of functions in Python by file and first line."""
-    counts = {}
+def sums_of_cprofile(profile):
+    """Calls, self time and total time of functions in Python, by file and first line."""
+    sums = {}
     for entry in profile.getstats():
         if not isinstance(entry.code, str):
             key = (entry.code.co_filename, entry.code.co_firstlineno)
-            counts[key] = counts.get(key, 0) + entry.callcount
-    return counts
+            add(sums, key, (entry.callcount, round(entry.inlinetime * 1e9), round(entry.totaltime * 1e9)))
+    return sums
 
 
-def counts_of(trace):
+def sums_of(trace):
     places = {row["name"]: (row["file"], row["line"]) for row in trace.definitions.to_arrow().to_pylist()}
-    counts = {}
+    sums = {}
     for row in trace.calls.to_arrow().to_pylist():
-        key = places[row["callee"]]
-        counts[key] = counts.get(key, 0) + row["count"]
-    return counts
+        add(sums, places[row["callee"]], (row["count"], row["excl_ns"], row["incl_ns"]))
+    return sums
 
 
-def agree(tmp_path, work, folder, **options):
-    """Runs a program that does the same each time, and compares functions in a folder."""
-    work()
-    profile = cProfile.Profile()
-    profile.runcall(work)
-    path = tmp_path / "nytprof.out"
-    with traceloom.profile(path, **options):
-        work()
-    theirs, ours = counts_of_cprofile(profile), counts_of(traceloom.open(path, strict=True))
-    theirs = {key: count for key, count in theirs.items() if folder in key[0]}
-    assert len(theirs) > 5
-    assert {key: ours.get(key) for key in theirs} == theirs
+def add(sums, key, more):
+    sums[key] = tuple(map(sum, zip(sums.get(key, (0, 0, 0)), more)))
 
 
 @pytest.mark.parametrize("options", [{}, {"lines": False}, {"builtins": True}])
-def test_a_test_suite(tmp_path, options):
+def test_a_test_suite(tmp_path, monkeypatch, options):
     suite = pytest.importorskip("test.test_textwrap")
+    # A clock that moves with the work that is done, so that both profilers see the same times.
+    clock, split = Clock(), textwrap.TextWrapper._split
+
+    def split_for_a_while(self, text):
+        clock.take(100 * len(text))
+        return split(self, text)
+
+    monkeypatch.setattr(textwrap.TextWrapper, "_split", split_for_a_while)
 
     def work():
         tests = unittest.defaultTestLoader.loadTestsFromModule(suite)
         outcome = unittest.TextTestRunner(stream=io.StringIO()).run(tests)
         assert outcome.wasSuccessful() and outcome.testsRun > 50
 
-    agree(tmp_path, work, "textwrap", **options)
+    # The first run fills caches.
+    work()
+    profile = cProfile.Profile(timer=clock.read, timeunit=1e-9)
+    profile.runcall(work)
+    path = tmp_path / "nytprof.out"
+    with traceloom.profile(path, timer=clock.read, **options):
+        work()
+    theirs, ours = sums_of_cprofile(profile), sums_of(traceloom.open(path, strict=True))
+    theirs = {key: sums for key, sums in theirs.items() if "textwrap" in key[0]}
+    assert len(theirs) > 50 and sum(total for _, _, total in theirs.values()) > 1_000_000
+    assert {key: ours.get(key) for key in theirs} == theirs
 
 
 def handle(text):
