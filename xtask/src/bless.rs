@@ -14,7 +14,7 @@ Renews the snapshots and generated pages that the tests compare with.
 Runs the tests with TRACELOOM_BLESS=1, SNAPSHOTS=overwrite and TRYCMD=overwrite: a test that compares
 with a file of ours writes that file instead. Look at the difference before committing it.
 
-Goldens in fixtures/ come from the original tools and are never touched: where a reader disagrees with
+Goldens in fixtures/ come from the tools of the formats and are never touched: if a reader disagrees with
 one, the reader is wrong. Arguments go to cargo test, for example `-p traceloom`; without any the whole
 workspace is tested.",
     run,

@@ -1,10 +1,10 @@
 //! `builds`: everything that somebody may build on its own.
 
-use std::{fs, path::Path, process::Command, time::Instant};
+use std::{process::Command, time::Instant};
 
 use crate::{
-    Outcome, Subcommand,
-    process::{cargo, root, run as run_command, seconds, show, workspace},
+    Outcome, Subcommand, files,
+    process::{cargo, output_of, root, run as run_command, seconds, show, workspace},
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
@@ -86,12 +86,8 @@ fn check(words: &[&String]) -> Outcome {
 /// Fails if the library depends on a package that only the program needs.
 fn library_is_small() -> Outcome {
     let mut command = cargo(&["tree", "--locked", "--package", "traceloom", "--all-features", "--edges", "normal"]);
-    let output = command.args(["--prefix", "none", "--format", "{p}"]).output();
-    let output = output.map_err(|error| format!("cargo tree does not start: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("cargo tree failed: {}", String::from_utf8_lossy(&output.stderr).trim_end()));
-    }
-    match surplus(&String::from_utf8_lossy(&output.stdout)) {
+    let tree = output_of(command.args(["--prefix", "none", "--format", "{p}"]))?;
+    match surplus(&tree) {
         Some(package) => Err(format!("the library depends on {package}, which only the program may need")),
         None => Ok(()),
     }
@@ -106,7 +102,7 @@ fn surplus(tree: &str) -> Option<&str> {
 fn measure() -> Outcome {
     let folder = root().join("target/measure");
     let build = |package: &str, limit: u64| -> Outcome {
-        remove(&folder)?;
+        files::remove_folder(&folder)?;
         let mut command = cargo(&["build", "--quiet", "--locked", "--package", package]);
         let started = Instant::now();
         run_command(command.arg("--target-dir").arg(&folder))?;
@@ -117,32 +113,19 @@ fn measure() -> Outcome {
         build(&package, FORMAT_SECONDS)?;
     }
     build("traceloom", LIBRARY_SECONDS)?;
-    remove(&folder)
-}
-
-fn remove(folder: &Path) -> Outcome {
-    if folder.exists() {
-        fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
-    Ok(())
+    files::remove_folder(&folder)
 }
 
 /// The packages of the format crates; each folder is one, so that a new one is found by itself.
 fn format_packages() -> Outcome<Vec<String>> {
     let folder = root().join("crates/formats");
-    let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let crates = entries.flatten().filter(|entry| entry.path().join("Cargo.toml").is_file());
-    let mut packages: Vec<String> =
-        crates.map(|entry| format!("traceloom-{}", entry.file_name().to_string_lossy())).collect();
-    packages.sort();
-    Ok(packages)
+    let crates = files::list(&folder)?.into_iter().filter(|path| path.join("Cargo.toml").is_file());
+    Ok(crates.filter_map(|path| Some(format!("traceloom-{}", path.file_name()?.to_string_lossy()))).collect())
 }
 
 /// The features of the library, as its manifest lists them.
 fn library_features() -> Outcome<Vec<String>> {
-    let manifest = root().join("crates/traceloom/Cargo.toml");
-    let text = fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
-    Ok(features(&text))
+    Ok(features(&files::read_text(&root().join("crates/traceloom/Cargo.toml"))?))
 }
 
 fn features(manifest: &str) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! `conformance`: our readers against the goldens of the original tools.
+//! `conformance`: our readers against the goldens of the tools of the formats.
 
 use crate::{
     Outcome, Subcommand,
@@ -9,9 +9,9 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "conformance",
     arguments: "[FOLDER]",
     help: "\
-Compares what we read with what the original tools read, file by file.
+Compares what we read with what the tools of the formats read, file by file.
 
-The fixtures of this repository are compared, and FOLDER as well where it is given: it holds one folder
+The fixtures of this repository are compared, and FOLDER if it is given: it holds one folder
 per format, with traces and their goldens.",
     run,
 };
@@ -24,7 +24,7 @@ fn run(arguments: &[String]) -> Outcome {
             // The command runs in the workspace's root, the folder is meant from here.
             let folder = std::path::absolute(folder).map_err(|error| format!("{folder}: {error}"))?;
             if !folder.is_dir() {
-                return Err(format!("{} is no folder", folder.display()));
+                return Err(format!("{} is not a folder", folder.display()));
             }
             command.env("TRACELOOM_CORPUS", folder);
         }

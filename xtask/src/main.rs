@@ -6,6 +6,8 @@ mod bench;
 mod bless;
 mod builds;
 mod conformance;
+mod dist;
+mod files;
 mod fuzz_smoke;
 mod help;
 mod make_big;
@@ -13,6 +15,7 @@ mod native;
 mod needs;
 mod process;
 mod test;
+mod tools;
 mod wheel;
 
 use std::process::ExitCode;
@@ -20,7 +23,7 @@ use std::process::ExitCode;
 /// What a subcommand ends with: nothing, or one sentence for people.
 type Outcome<T = ()> = Result<T, String>;
 
-/// A subcommand; its module holds its help beside its code.
+/// A subcommand; its module holds its help next to its code.
 struct Subcommand {
     name: &'static str,
     /// Arguments, as the help shows them.
@@ -40,6 +43,7 @@ static SUBCOMMANDS: &[&Subcommand] = &[
     &make_big::SUBCOMMAND,
     &bench::SUBCOMMAND,
     &native::SUBCOMMAND,
+    &dist::SUBCOMMAND,
     &help::SUBCOMMAND,
 ];
 
@@ -69,5 +73,5 @@ fn dispatch(arguments: &[String]) -> Outcome {
 fn find(name: &str) -> Outcome<&'static Subcommand> {
     let name = if matches!(name, "--help" | "-h") { "help" } else { name };
     let found = SUBCOMMANDS.iter().find(|subcommand| subcommand.name == name);
-    found.copied().ok_or_else(|| format!("there is no subcommand {name}; `cargo xtask help` lists all"))
+    found.copied().ok_or_else(|| format!("unknown subcommand `{name}`; `cargo xtask help` lists all"))
 }

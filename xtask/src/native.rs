@@ -1,10 +1,14 @@
 //! `native`: the libraries that programs load or link.
 
-use std::{fs, path::Path, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    time::Instant,
+};
 
 use crate::{
-    Outcome, Subcommand,
-    process::{cargo, run as run_command, seconds, target_folder},
+    Outcome, Subcommand, files,
+    process::{cargo, root, run as run_command, seconds, target_folder},
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
@@ -14,52 +18,88 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
 Builds the native libraries, such as the one that `traceloom memory -- PROGRAM` preloads.
 
 They are optimized and go to target/native, and from there next to each traceloom program that is
-built, where the program finds them.",
+built, where the program finds them. target/native/prefix has them with the headers and with the files
+that pkg-config and CMake look for: copy it to /usr/local, or set PKG_CONFIG_PATH to its lib/pkgconfig.",
     run,
 };
 
-/// A package, and the libraries that it builds.
-struct Library {
-    package: &'static str,
-    files: &'static [&'static str],
-}
-
-static LIBRARIES: &[Library] = &[
-    Library { package: "traceloom-record-alloc-preload", files: &["libtraceloom_alloc.so"] },
-    Library { package: "traceloom-record-c", files: &["libtraceloom_record_c.a", "libtraceloom_record_c.so"] },
-];
+/// A library for `LD_PRELOAD`.
+const PRELOADED: &str = "libtraceloom_alloc.so";
+/// Libraries that C and C++ programs link.
+const LINKED: &[&str] = &["libtraceloom_record_c.a", "libtraceloom_record_c.so"];
+const PACKAGES: &[&str] = &["traceloom-record-alloc-preload", "traceloom-record-c"];
 
 fn run(arguments: &[String]) -> Outcome {
     if let Some(argument) = arguments.first() {
         return Err(format!("native takes no arguments, not {argument}"));
     }
     let started = Instant::now();
-    let mut build = cargo(&["build", "--release"]);
-    for library in LIBRARIES {
-        build.args(["--package", library.package]);
-    }
-    run_command(&mut build)?;
+    run_command(&mut build())?;
     let target = target_folder();
+    let native = target.join("native");
+    let built = target.join("release");
     let programs = ["debug", "release", "dist"].map(|profile| target.join(profile));
     let programs = programs.into_iter().filter(|folder| folder.join("traceloom").is_file());
-    let folders: Vec<_> = std::iter::once(target.join("native")).chain(programs).collect();
-    for file in LIBRARIES.iter().flat_map(|library| library.files) {
+    let folders: Vec<_> = std::iter::once(native.clone()).chain(programs).collect();
+    for file in LINKED.iter().chain([&PRELOADED]) {
         for folder in &folders {
-            copy(&target.join("release").join(file), &folder.join(file))?;
+            files::copy(&built.join(file), &folder.join(file))?;
         }
     }
-    eprintln!("xtask: the native libraries are in {}, {}", target.join("native").display(), seconds(started));
+    lay_out(&built, &native.join("prefix"))?;
+    eprintln!("xtask: the native libraries are in {}, {}", native.display(), seconds(started));
     Ok(())
 }
 
-/// Replaces the file instead of writing into it: a program that runs may have it mapped.
-fn copy(from: &Path, to: &Path) -> Outcome {
-    if from == to {
-        return Ok(());
+/// The command that builds the libraries.
+pub(crate) fn build() -> Command {
+    let mut build = cargo(&["build", "--locked", "--release"]);
+    for package in PACKAGES {
+        build.args(["--package", package]);
     }
-    let failed = |error| format!("{}: {error}", to.display());
-    fs::create_dir_all(to.parent().unwrap_or(to)).map_err(failed)?;
-    let staged = to.with_extension("new");
-    fs::copy(from, &staged).map_err(failed)?;
-    fs::rename(&staged, to).map_err(failed)
+    build
+}
+
+/// Puts libraries, headers, and the files for pkg-config and CMake under a prefix such as `/usr/local`.
+pub(crate) fn lay_out(built: &Path, prefix: &Path) -> Outcome {
+    let package = root().join("crates/record-c");
+    let lib = prefix.join("lib");
+    files::copy(&built.join(PRELOADED), &lib.join("traceloom").join(PRELOADED))?;
+    for library in LINKED {
+        files::copy(&built.join(library), &lib.join(library))?;
+    }
+    files::copy_folder(&package.join("include"), &prefix.join("include"))?;
+    let cmake = "traceloom-config.cmake";
+    files::copy(&package.join("cmake").join(cmake), &lib.join("cmake/traceloom").join(cmake))?;
+    for template in templates()? {
+        let name = template.file_stem().unwrap_or_default();
+        files::write(&lib.join("pkgconfig").join(name), fill(&files::read_text(&template)?))?;
+    }
+    Ok(())
+}
+
+fn templates() -> Outcome<Vec<PathBuf>> {
+    let files = files::list(&root().join("crates/record-c/cmake"))?;
+    Ok(files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "in")).collect())
+}
+
+/// The prefix is relative to the file, so that the folder may be moved.
+fn fill(template: &str) -> String {
+    template.replace("@PREFIX@", "${pcfiledir}/../..").replace("@VERSION@", env!("CARGO_PKG_VERSION"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_placeholder_is_filled() {
+        let templates = templates().expect("the templates are there");
+        assert_eq!(templates.len(), 3);
+        for template in templates {
+            let text = fill(&files::read_text(&template).expect("a template is text"));
+            assert!(!text.contains('@'), "{}: {text}", template.display());
+            assert!(text.contains(concat!("Version: ", env!("CARGO_PKG_VERSION"))), "{text}");
+        }
+    }
 }

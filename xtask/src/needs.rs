@@ -11,7 +11,7 @@ use crate::{
 pub(crate) struct Need {
     /// For people.
     pub(crate) what: &'static str,
-    /// Succeeds where it is there.
+    /// Succeeds if it is there.
     probe: &'static [&'static str],
     /// The Debian package that brings it.
     package: &'static str,
@@ -81,7 +81,7 @@ impl Need {
     }
 }
 
-/// Installs what `step` lacks where that is possible, and gives what is still missing that it cannot do without.
+/// Installs what `step` lacks, if possible; gives the needs that are still missing and that it cannot do without.
 pub(crate) fn missing(step: &str) -> Outcome<Vec<&'static Need>> {
     let unmet = || NEEDS.iter().filter(|need| need.used_by.contains(&step) && !need.is_met()).collect::<Vec<_>>();
     let before = unmet();
@@ -110,7 +110,7 @@ fn install(needs: &[&Need]) -> Outcome {
     apt_get(&arguments)
 }
 
-/// What to tell who has to install something by hand.
+/// For people who have to install something by hand.
 pub(crate) fn describe(missing: &[&Need]) -> String {
     let each = missing.iter().map(|need| format!("{} is missing (Debian package {})", need.what, need.package));
     each.collect::<Vec<_>>().join(", ")

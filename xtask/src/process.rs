@@ -2,8 +2,10 @@
 
 use std::{
     env,
+    io::Write,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
     time::Instant,
 };
 
@@ -76,4 +78,28 @@ pub(crate) fn show(command: &Command) -> String {
     let program = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy();
     let arguments = command.get_args().map(|argument| argument.to_string_lossy());
     std::iter::once(program).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// What a command prints; its errors are part of the message if it fails.
+pub(crate) fn output_of(command: &mut Command) -> Outcome<String> {
+    let output = command.output().map_err(|error| format!("{} does not start: {error}", show(command)))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if !output.status.success() {
+        return Err(format!("{} failed, {}: {}", show(command), output.status, text(&output.stderr).trim_end()));
+    }
+    Ok(text(&output.stdout))
+}
+
+/// Compresses without the name and the time that gzip would add.
+pub(crate) fn gzip(bytes: &[u8]) -> Outcome<Vec<u8>> {
+    let failed = |error| format!("gzip: {error}");
+    let mut command = Command::new("gzip");
+    let mut child = command.args(["-9n"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let input = child.stdin.take();
+    let output = thread::scope(|scope| {
+        scope.spawn(move || input.map(|mut input| input.write_all(bytes)));
+        child.wait_with_output()
+    });
+    let output = output.map_err(failed)?;
+    if output.status.success() { Ok(output.stdout) } else { Err(format!("gzip failed: {}", output.status)) }
 }

@@ -13,9 +13,9 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     help: "\
 Runs all the tests, installing what they need.
 
-Needs a Rust toolchain. Whatever else a step needs is installed with apt-get where this runs as
+Needs a Rust toolchain. Everything else that a step needs is installed with apt-get if this runs as
 root; otherwise the step is skipped and named, with the reason. With CI=true a skip is a failure.
-cargo-nextest is used where it is installed. The first step that fails ends the run.
+cargo-nextest is used if it is installed. The first step that fails ends the run.
 
 With --cluster, only the tests of traceloom-cluster run, in target/cluster: they build Ballista, which
 takes a quarter of an hour the first time. They start a scheduler and executors on this machine.",

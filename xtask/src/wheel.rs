@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    Outcome, Subcommand,
+    Outcome, Subcommand, files,
     process::{cargo, root, run as run_command, succeeds, target_folder},
 };
 
@@ -60,20 +60,28 @@ impl Options {
 }
 
 fn run(arguments: &[String]) -> Outcome {
-    let options = Options::parse(arguments)?;
+    make(&Options::parse(arguments)?).map(drop)
+}
+
+/// Builds and tests the package for shipping; gives the wheel.
+pub(crate) fn release() -> Outcome<PathBuf> {
+    make(&Options { is_release: true, ..Options::default() })
+}
+
+fn make(options: &Options) -> Outcome<PathBuf> {
     let pythons: Vec<(&str, PathBuf)> = PYTHONS.iter().filter_map(|version| Some((*version, find(version)?))).collect();
     let Some((_, first)) = pythons.first() else {
-        return Err(format!("there is no CPython of {}", PYTHONS.join(", ")));
+        return Err(format!("no CPython found; expected one of {}", PYTHONS.join(", ")));
     };
     let tools = environment("tools", first, MATURIN, &[MATURIN])?;
-    carry(&options)?;
-    let wheel = build(&tools, &options)?;
+    carry(options)?;
+    let wheel = build(&tools, options)?;
     for (version, python) in &pythons {
         test(version, python, &wheel, &options.pytest)?;
     }
     let versions: Vec<&str> = pythons.iter().map(|(version, _)| *version).collect();
     eprintln!("xtask: {} passed on {}", wheel.display(), versions.join(", "));
-    Ok(())
+    Ok(wheel)
 }
 
 /// The folder of everything that belongs to the package.
@@ -107,7 +115,7 @@ fn environment(name: &str, python: &Path, wanted: &str, packages: &[&str]) -> Ou
     run_command(Command::new(python).args(["-m", "venv"]).arg(&place))?;
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
     run_command(Command::new(bin.join("python")).args(pip).args(packages).current_dir(root()))?;
-    fs::write(&filled, wanted).map_err(|error| format!("{}: {error}", filled.display()))?;
+    files::write(&filled, wanted)?;
     Ok(bin)
 }
 
@@ -124,10 +132,10 @@ fn carry(options: &Options) -> Outcome {
     run_command(command.arg("--target-dir").arg(folder()))?;
     let built = folder().join(options.profile());
     let program = options.program.clone().unwrap_or_else(|| built.join("traceloom"));
-    remove(&data())?;
-    place(&program, "scripts/traceloom")?;
+    files::remove_folder(&data())?;
+    files::copy(&program, &data().join("scripts/traceloom"))?;
     // From its place, the program finds the library there.
-    place(&built.join(LIBRARY), &format!("data/lib/traceloom/{LIBRARY}"))
+    files::copy(&built.join(LIBRARY), &data().join("data/lib/traceloom").join(LIBRARY))
 }
 
 /// The folder that maturin takes files from; it lives as long as a build.
@@ -135,23 +143,9 @@ fn data() -> PathBuf {
     root().join("python/traceloom.data")
 }
 
-fn place(from: &Path, to: &str) -> Outcome {
-    let to = data().join(to);
-    let folder = to.parent().unwrap_or(&to);
-    let copied = fs::create_dir_all(folder).and_then(|()| fs::copy(from, &to));
-    copied.map(drop).map_err(|error| format!("{} to {}: {error}", from.display(), to.display()))
-}
-
-fn remove(folder: &Path) -> Outcome {
-    if !folder.exists() {
-        return Ok(());
-    }
-    fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
-}
-
 fn build(tools: &Path, options: &Options) -> Outcome<PathBuf> {
     let wheels = folder().join("wheels");
-    remove(&wheels)?;
+    files::remove_folder(&wheels)?;
     let mut command = Command::new(tools.join("maturin"));
     command.args(["build", "--locked", "--profile", options.profile(), "--interpreter"]).arg(tools.join("python"));
     command.arg("--out").arg(&wheels).current_dir(root().join("python")).env("CARGO_TARGET_DIR", folder());
@@ -161,14 +155,13 @@ fn build(tools: &Path, options: &Options) -> Outcome<PathBuf> {
         command.args(["--features", "sql"]);
     }
     run_command(&mut command)?;
-    remove(&data())?;
-    let built = fs::read_dir(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
-    built.flatten().map(|entry| entry.path()).next().ok_or_else(|| "maturin built no wheel".into())
+    files::remove_folder(&data())?;
+    files::list(&wheels)?.pop().ok_or_else(|| "maturin built no wheel".into())
 }
 
 fn test(version: &str, python: &Path, wheel: &Path, arguments: &[String]) -> Outcome {
     let list = root().join("python/requirements-test.txt");
-    let wanted = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
+    let wanted = files::read_text(&list)?;
     let bin = environment(&format!("venv-{version}"), python, &wanted, &["-r", "python/requirements-test.txt"])?;
     let python = bin.join("python");
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"];

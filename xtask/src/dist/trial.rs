@@ -1,0 +1,167 @@
+//! Tries the files of a release where nothing of this machine is: no variables, no libraries, no other folder.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::{PROGRAM, Release};
+use crate::{
+    Outcome,
+    files::{self, failed},
+    process::{output_of, root, run, succeeds},
+};
+
+/// Unpacks the archive, runs the program, and links a C program against the libraries.
+pub(super) fn archive(release: &Release, archive: &Path, base: Option<&Path>) -> Outcome {
+    let place = Place::new(release, base)?;
+    let prefix = place.make("opt")?;
+    run(Command::new("tar").args(["-xzf"]).arg(archive).arg("-C").arg(&prefix).arg("--strip-components=1"))?;
+    place.demo(&format!("opt/bin/{PROGRAM}"))?;
+    if prefix.join("lib/pkgconfig").is_dir() && succeeds("pkg-config", &["--version"]) {
+        links(&prefix, &place.root)?;
+    }
+    place.leave(archive)
+}
+
+/// Installs the package and runs the program.
+pub(super) fn deb(release: &Release, package: &Path, base: Option<&Path>) -> Outcome {
+    let place = Place::new(release, base)?;
+    if base.is_some() {
+        files::copy(package, &place.root.join("package.deb"))?;
+        run(place.command("usr/bin/dpkg").env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").args(["-i", "/package.deb"]))?;
+    } else {
+        for file in ["status", "available"] {
+            files::write(&place.root.join("var/lib/dpkg").join(file), "")?;
+        }
+        place.make("var/lib/dpkg/updates")?;
+        place.make("var/lib/dpkg/info")?;
+        place.make("var/log")?;
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "dpkg", "--force-depends", "--log=/dev/null", "--root"]).arg(&place.root);
+        run(command.arg("--install").arg(package))?;
+    }
+    place.demo("usr/bin/traceloom")?;
+    place.leave(package)
+}
+
+/// A folder that is the root of a system.
+struct Place {
+    root: PathBuf,
+}
+
+impl Place {
+    fn new(release: &Release, base: Option<&Path>) -> Outcome<Self> {
+        let place = Self { root: release.folder.join("trial") };
+        files::remove_folder(&place.root)?;
+        if let Some(base) = base {
+            run(Command::new("cp").args(["--archive", "--reflink=auto"]).arg(base).arg(&place.root))?;
+        }
+        place.make("tmp")?;
+        place.make("trial")?;
+        Ok(place)
+    }
+
+    fn make(&self, folder: &str) -> Outcome<PathBuf> {
+        let path = self.root.join(folder);
+        fs::create_dir_all(&path).map_err(failed(&path))?;
+        Ok(path)
+    }
+
+    /// A command that sees this folder as its root and no variable of this machine.
+    fn command(&self, program: &str) -> Command {
+        let mut command;
+        if succeeds("unshare", &["--map-root-user", "true"]) {
+            command = Command::new("unshare");
+            command.arg("--map-root-user").arg(format!("--root={}", self.root.display())).arg("--wd=/trial");
+        } else if succeeds("chroot", &["/", "true"]) {
+            command = Command::new("chroot");
+            command.arg(&self.root);
+        } else {
+            command = Command::new(self.root.join(program));
+            command.current_dir(self.root.join("trial")).env_clear();
+            // Windows starts no program without it.
+            if let Some(system) = env::var_os("SystemRoot") {
+                command.env("SystemRoot", system);
+            }
+            return command;
+        }
+        command.arg(format!("/{program}")).env_clear();
+        command
+    }
+
+    /// Writes the samples with the program, then checks and queries them.
+    fn demo(&self, program: &str) -> Outcome {
+        self.add_libraries(&self.root.join(program))?;
+        println!("{}", output_of(self.command(program).args(["demo", "--no-open", "."]))?);
+        let samples = files::list(&self.root.join("trial"))?;
+        let names: Vec<_> = samples.iter().filter_map(|sample| sample.file_name()).collect();
+        if names.len() < 5 {
+            return Err(format!("the demo wrote {} samples only", names.len()));
+        }
+        let current = |mut command: Command| {
+            command.env("TMPDIR", "/tmp");
+            command
+        };
+        run(current(self.command(program)).arg("check").args(names.iter().map(|name| Path::new("/trial").join(name))))?;
+        let all = names.iter().map(|name| Path::new("/trial").join(name));
+        let sql = "select count(*) as spans from spans";
+        println!("{}", output_of(current(self.command(program)).arg("query").args(all).arg(sql))?);
+        Ok(())
+    }
+
+    /// Copies the C library, if the program needs it and the system does not have it.
+    fn add_libraries(&self, program: &Path) -> Outcome {
+        if !cfg!(target_os = "linux") || super::tree::is_static(program)? {
+            return Ok(());
+        }
+        let listed = output_of(Command::new("ldd").arg(program))?;
+        for library in libraries(&listed) {
+            let place = self.root.join(library.trim_start_matches('/'));
+            if !place.exists() {
+                files::copy(Path::new(library), &place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn leave(self, tried: &Path) -> Outcome {
+        eprintln!("xtask: {} works", tried.display());
+        files::remove_folder(&self.root)
+    }
+}
+
+/// The paths in the output of ldd.
+fn libraries(listed: &str) -> impl Iterator<Item = &str> {
+    listed.split_whitespace().filter(|word| word.starts_with('/'))
+}
+
+/// A C program that is built with what pkg-config says records itself.
+fn links(prefix: &Path, folder: &Path) -> Outcome {
+    let mut flags = Command::new("pkg-config");
+    flags.args(["--cflags", "--libs", "traceloom-record"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+    let flags = output_of(&mut flags)?;
+    let program = folder.join("editor");
+    let mut compiler = Command::new("cc");
+    compiler.arg(root().join("crates/record-c/examples/editor.c")).arg("-o").arg(&program);
+    run(compiler.args(flags.split_whitespace()))?;
+    run(Command::new(&program).arg(folder).env("LD_LIBRARY_PATH", prefix.join("lib")))?;
+    let written = folder.join("editor.prof");
+    if written.is_file() {
+        Ok(())
+    } else {
+        Err(format!("{} is missing: the C program recorded nothing", written.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_libraries_are_the_paths_that_ldd_lists() {
+        let listed = "\tlinux-vdso.so.1 (0x7f)\n\tlibc.so.6 => /lib/libc.so.6 (0x7f)\n\t/lib64/ld-linux.so.2 (0x7f)\n";
+        assert_eq!(libraries(listed).collect::<Vec<_>>(), ["/lib/libc.so.6", "/lib64/ld-linux.so.2"]);
+    }
+}
