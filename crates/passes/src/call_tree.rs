@@ -43,7 +43,7 @@ impl CallTree {
         for span in spans.iter(roster)? {
             let span = span?;
             if !takes(roster.thread(span.thread).trace) {
-                span.lose("spans beside the sums of calls", loss);
+                span.lose("spans next to the sums of calls", loss);
                 continue;
             }
             if span.layer != Layer::Stack {

@@ -23,7 +23,7 @@ table! {
         float_value: Maybe<Float>,
         /// A text, or JSON where it is structured.
         text_value: Maybe<Text>,
-        /// Bytes that are no text.
+        /// Bytes that are not text.
         bytes_value: Maybe<Blob>,
     }
 }

@@ -11,7 +11,7 @@ table! {
         thread_id: Maybe<Int> => Threads,
         /// Its name.
         name: Name,
-        /// What tells apart values of one name: the address that the producer gives.
+        /// Distinguishes values of one name: the address that the producer gives.
         value_id: Maybe<Unsigned>,
         /// The value as a number; NULL where it is text. The exact number is in `args`.
         value: Maybe<Float>,

@@ -15,7 +15,7 @@ table! {
         line: Maybe<Word>,
         /// Last line.
         last_line: Maybe<Word>,
-        /// Colour as 0xAARRGGBB.
+        /// Color as 0xAARRGGBB.
         color: Maybe<Word>,
         /// Log level, as a number of the format.
         level: Maybe<Int>,

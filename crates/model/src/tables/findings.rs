@@ -3,7 +3,7 @@
 use crate::{Maybe, Name, Text, Unsigned, define::table};
 
 table! {
-    /// What is wrong with the file, as `traceloom check` says it.
+    /// Problems of the file, as `traceloom check` lists them.
     Findings findings: Finding {
         /// The rule, such as `easyprofiler.count-mismatch`.
         code: Name,

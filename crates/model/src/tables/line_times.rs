@@ -5,7 +5,7 @@ use crate::{Int, Maybe, Name, Unsigned, Word, define::table};
 table! {
     /// What each source line cost, as the profiler added it up.
     ///
-    /// Evals are files of their own here; `line_times_merged` adds those of one place together.
+    /// Evals are separate files here; `line_times_merged` adds those of one place together.
     LineTimes line_times: LineTime {
         /// The file.
         file_id: Maybe<Int> => Files,

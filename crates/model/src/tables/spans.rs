@@ -29,7 +29,7 @@ table! {
         file: Maybe<Name>,
         /// Source line.
         line: Maybe<Word>,
-        /// Colour as 0xAARRGGBB.
+        /// Color as 0xAARRGGBB.
         color: Maybe<Word>,
     }
 }

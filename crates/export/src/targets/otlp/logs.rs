@@ -75,7 +75,7 @@ impl<F: FnMut(&Found, &Wire) -> Result<()>> Records<'_, '_, F> {
         for row in 0..rows.rows {
             let Some(found) = self.begin(&rows.point(row))? else { continue };
             if rows.span_id.get(row).is_some() {
-                self.pass.loss.lose("events inside of spans", || found.owner.to_string());
+                self.pass.loss.lose("events inside spans", || found.owner.to_string());
                 continue;
             }
             let (wire, name) = (&mut self.wire, rows.name.get(row));

@@ -32,7 +32,7 @@ pub(super) static TARGET: Target = Target {
     variants: &[
         Variant { id: "best", about: "traces where there are spans, else logs" },
         Variant { id: "logs", about: "LogsData: log entries, and events outside of spans" },
-        Variant { id: "traces", about: "TracesData: spans with the events inside of them and flows as links" },
+        Variant { id: "traces", about: "TracesData: spans with the events inside them and flows as links" },
     ],
     needs: &[
         ROSTER,
