@@ -4,6 +4,7 @@
 
 mod bench;
 mod bless;
+mod book;
 mod builds;
 mod conformance;
 mod dist;
@@ -11,8 +12,11 @@ mod files;
 mod fuzz_smoke;
 mod help;
 mod make_big;
+#[cfg(test)]
+mod manifests;
 mod native;
 mod needs;
+mod pages;
 mod process;
 mod test;
 mod tools;
@@ -44,6 +48,7 @@ static SUBCOMMANDS: &[&Subcommand] = &[
     &bench::SUBCOMMAND,
     &native::SUBCOMMAND,
     &dist::SUBCOMMAND,
+    &book::SUBCOMMAND,
     &help::SUBCOMMAND,
 ];
 

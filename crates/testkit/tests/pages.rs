@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
+use traceloom_core::Data;
 use traceloom_open::{FORMATS, Format};
 
 #[test]
@@ -50,6 +51,33 @@ fn the_bytes_of_every_example_are_those_of_its_fixture() {
         }
         assert!(rows_checked >= 10, "{}: a page shows real bytes", format.descriptor().id);
     });
+}
+
+#[test]
+fn the_reference_of_finding_codes_is_fresh() {
+    let mut page = String::from(
+        "# Finding codes\n\nEvery problem that `traceloom check` can list. Severity *error* means that the tool of the format refuses the file;\n\
+         *missing* that data is lost. This page is generated: `cargo xtask bless -p traceloom-testkit --test pages`.\n",
+    );
+    for format in FORMATS {
+        let descriptor = format.descriptor();
+        page.push_str(&format!(
+            "\n## {}\n\n| code | severity | data | message |\n|---|---|---|---|\n",
+            descriptor.name
+        ));
+        for rule in format.rules() {
+            let link = format!("../formats/{}.md#{}", descriptor.id, anchor(rule.code));
+            let data = if rule.data == Data::Missing { "missing" } else { "" };
+            let message = rule.message.replace('`', "'").replace('|', "\\|");
+            page.push_str(&format!("| [{}]({link}) | {} | {data} | `{message}` |\n", rule.code, rule.severity));
+        }
+    }
+    let name = "docs/reference/findings.md";
+    if std::env::var_os("TRACELOOM_BLESS").is_some() {
+        fs::write(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(name), &page)
+            .expect("the page is written");
+    }
+    assert!(read(name) == page.as_bytes(), "{name} is not fresh");
 }
 
 fn each_page(check: impl Fn(&dyn Format, &str)) {

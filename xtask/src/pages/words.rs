@@ -1,0 +1,82 @@
+//! One word per concept: pages and messages avoid the words that were replaced.
+
+use super::{prose, tests::pages};
+use crate::{files, process::root};
+
+/// Phrases that read as if translated, and what to write instead. A phrase stands between spaces or punctuation.
+const REPLACED: &[(&str, &str)] = &[
+    ("anew", "again, from scratch"),
+    ("are told", "are reported, are listed"),
+    ("are told apart", "are distinguished"),
+    ("beside", "next to, besides"),
+    ("colour", "color"),
+    ("inside of", "inside"),
+    ("is no file", "is not a file"),
+    ("is no json", "is not JSON"),
+    ("is no multiple", "is not a multiple"),
+    ("is no number", "is not a number"),
+    ("is no object", "is not an object"),
+    ("is no trace", "is not a trace"),
+    ("is told", "is reported, is listed"),
+    ("of its own", "its own, separate"),
+    ("of their own", "their own, separate"),
+    ("stretch", "range"),
+    ("stretches", "ranges"),
+    ("tell apart", "distinguish"),
+    ("tells apart", "distinguishes"),
+    ("the original", "the name of the tool"),
+    ("told apart", "distinguished"),
+    ("what is wrong with it", "problems"),
+    ("who asks", "if you query"),
+    ("whoever", "if somebody"),
+];
+/// Phrases that messages may not have either; other replaced words are quoted by them.
+const IN_MESSAGES: &[&str] = &["anew", "beside", "inside of", "stretch", "told apart", "tells apart", "whoever"];
+
+fn contains(text: &str, phrase: &str) -> bool {
+    let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+    text.match_indices(phrase).any(|(at, _)| {
+        !is_letter(text[..at].chars().next_back()) && !is_letter(text[at + phrase.len()..].chars().next())
+    })
+}
+
+#[test]
+fn pages_use_the_words_of_the_project() {
+    let mut found = Vec::new();
+    for page in pages() {
+        let text = prose(&files::read_text(&page).expect("a page is text")).to_lowercase();
+        for (number, line) in text.lines().enumerate() {
+            for (phrase, instead) in REPLACED.iter().filter(|(phrase, _)| contains(line, phrase)) {
+                found.push(format!("{}:{}: `{phrase}`; write {instead}", page.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{} phrases:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn messages_use_the_words_of_the_project() {
+    let mut found = Vec::new();
+    for path in files::walk(&root().join("crates")).expect("the crates are there") {
+        let is_source = path.extension().is_some_and(|extension| extension == "rs")
+            && path.components().any(|part| part.as_os_str() == "src");
+        if !is_source {
+            continue;
+        }
+        let text = files::read_text(&path).expect("source is text");
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+            // Every second part stands between quotation marks; what spans lines is left to the reader.
+            let strings = line.split('"').skip(1).step_by(2).collect::<Vec<_>>().join(" ").to_lowercase();
+            for phrase in IN_MESSAGES.iter().filter(|phrase| contains(&strings, phrase)) {
+                found.push(format!("{}:{}: `{phrase}`", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{} phrases:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn a_phrase_is_a_whole_word() {
+    assert!(contains("it stands beside the lane", "beside"));
+    assert!(!contains("besides, it works", "beside"));
+}
