@@ -145,7 +145,11 @@ fn a_range_may_have_children_of_several_parents_that_start_before_it() {
         tables.push(thread(0, "main"))?;
         for (id, name, from) in [(0, "first", 0), (1, "second", 10)] {
             tables.push(Span { depth: id as u32, ..span(id, 0, name, from, 90) })?;
-            tables.push(Span { parent_id: Some(id), depth: id as u32 + 1, ..span(id + 2, 0, "inner", 50 + from, 5) })?;
+            tables.push(Span {
+                parent_id: Some(id),
+                depth: id as u32 + 1,
+                ..span(id + 2, 0, "inner", 50 + from, 5)
+            })?;
         }
         Ok(())
     });

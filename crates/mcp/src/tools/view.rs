@@ -43,7 +43,10 @@ fn link(call: &Call<'_>) -> Result<Answer> {
     let mut running = call.state.viewer.lock().map_err(|_| Error::internal("the viewer failed"))?;
     let viewer = match running.take() {
         Some((shown, viewer)) if shown == paths => viewer,
-        _ => traceloom_viewer_server::start(traceloom_viewer_server::Options { paths: paths.clone(), ..Default::default() })?,
+        _ => traceloom_viewer_server::start(traceloom_viewer_server::Options {
+            paths: paths.clone(),
+            ..Default::default()
+        })?,
     };
     let url = format!("{}{place}", viewer.url());
     *running = Some((paths, viewer));
