@@ -16,6 +16,7 @@ mod make_big;
 mod manifests;
 mod native;
 mod needs;
+mod page;
 mod pages;
 mod process;
 mod test;
@@ -47,6 +48,7 @@ static SUBCOMMANDS: &[&Subcommand] = &[
     &make_big::SUBCOMMAND,
     &bench::SUBCOMMAND,
     &native::SUBCOMMAND,
+    &page::SUBCOMMAND,
     &dist::SUBCOMMAND,
     &book::SUBCOMMAND,
     &help::SUBCOMMAND,

@@ -23,7 +23,7 @@ static LAYERS: &[&[&str]] = &[
     &["traceloom-report", "traceloom-viewer"],
     &["traceloom-viewer-server"],
     &["traceloom-mcp"],
-    &["traceloom-cli", "traceloom-cluster", "traceloom-python"],
+    &["traceloom-cli", "traceloom-cluster", "traceloom-python", "traceloom-viewer-wasm"],
     &["traceloom-testkit"],
     &["traceloom-bench-record", "traceloom-benches", "traceloom-record-alloc-preload", "xtask"],
 ];
@@ -68,6 +68,7 @@ static CONSUMERS: &[&str] = &[
     "crates/report/src",
     "crates/viewer/src",
     "crates/viewer-server/src",
+    "crates/viewer-wasm/src",
     "crates/viewer/web/src",
     "crates/traceloom/src",
     "crates/cli/src",

@@ -10,15 +10,17 @@ use std::{
 use traceloom_testkit::npm;
 
 /// Everything that a build, a test or a check reads, besides the lists of packages.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 12] = [
     ".prettierignore",
     ".prettierrc.json",
     "eslint.config.js",
     "index.html",
+    "page.mjs",
     "src",
     "tests",
     "tsconfig.json",
     "vite.config.ts",
+    "vite.page.config.ts",
     "vitest.config.ts",
     "package.json",
 ];

@@ -1,4 +1,4 @@
-// How to ask the server.
+// How to ask whatever answers the page: a server, or a worker of the page itself.
 
 import type { Gets, Posts, Refused } from "./wire";
 
@@ -67,22 +67,34 @@ function written(value: string | number | boolean): string {
   return typeof value === "number" && Number.isInteger(value) ? BigInt(value).toString() : String(value);
 }
 
-async function request(url: string, init: RequestInit): Promise<Response> {
+/** Brings a request to whatever answers it. */
+export type Carrier = (url: string, init: RequestInit) => Promise<Response>;
+
+let carry: Carrier = (url, init) => {
   const token = new URLSearchParams(location.search).get("token") ?? "";
-  const response = await fetch(url, { ...init, headers: { "x-traceloom-token": token } }).catch((error: unknown) => {
+  return fetch(url, { ...init, headers: { "x-traceloom-token": token } }).catch((error: unknown) => {
     // Without any answer, fetch throws this; the work of a request that was given up ends otherwise.
     throw error instanceof TypeError ? new Gone() : error;
   });
+};
+
+/** From now on, requests go another way than to a server. */
+export function carryBy(carrier: Carrier): void {
+  carry = carrier;
+}
+
+async function request(url: string, init: RequestInit): Promise<Response> {
+  const response = await carry(url, init);
   if (!response.ok) {
     throw new Error(reasonIn(await response.text().catch(() => "")) || `the server answered ${response.status}`);
   }
   return response;
 }
 
-/** The server does not answer anymore. */
+/** Nothing is answered anymore. */
 export class Gone extends Error {
-  constructor() {
-    super("The server has ended.");
+  constructor(reason = "The server has ended.") {
+    super(reason);
   }
 }
 

@@ -3,8 +3,20 @@
 import { send } from "./api";
 import { byId } from "./widgets/dom";
 
-/** Opens files that are dropped; `done` is called when one is on the server. */
-export function acceptDrops(done: () => void, fail: (message: string) => void): void {
+/** What opens files. */
+export type Opener = (files: Iterable<File>) => void;
+
+/** Opens files; `done` is called when one is read or on the server. */
+export function opener(done: () => void, fail: (message: string) => void): Opener {
+  return (files) => {
+    for (const file of files) {
+      send("open", { name: file.name }, file).then(done, (error: unknown) => fail(reasonOf(file.name, error)));
+    }
+  };
+}
+
+/** Opens files that are dropped. */
+export function acceptDrops(open: Opener): void {
   const shade = byId("shade");
   let depth = 0;
   const show = (by: number): void => {
@@ -18,9 +30,7 @@ export function acceptDrops(done: () => void, fail: (message: string) => void): 
   addEventListener("drop", (event) => {
     event.preventDefault();
     show(-depth);
-    for (const file of event.dataTransfer?.files ?? []) {
-      send("open", { name: file.name }, file).then(done, (error: unknown) => fail(reasonOf(file.name, error)));
-    }
+    open(event.dataTransfer?.files ?? []);
   });
 }
 

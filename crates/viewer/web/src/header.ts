@@ -6,7 +6,7 @@ import { baseName, hasTimes, isLoading, openTraces } from "./store/state";
 import { byId, element } from "./widgets/dom";
 
 /** Why something is reported: each reason takes back only its own text. */
-type Reason = "failed" | "lost";
+type Reason = "cut" | "failed" | "lost";
 
 /** Texts that the user closed. */
 const closed = new Set<string>();
@@ -98,8 +98,12 @@ function isEmpty(): boolean {
 
 function showProgress(): void {
   const { read_bytes, total_bytes } = store.state.server;
+  showReading(read_bytes, total_bytes, isLoading(store.state));
+}
+
+/** Shows how far loading is, or nothing if it is not on. */
+export function showReading(read_bytes: number, total_bytes: number, isOn: boolean): void {
   const part = total_bytes > 0 ? Math.min(1, read_bytes / total_bytes) : 0;
-  const isOn = isLoading(store.state);
   const host = byId("progress");
   (host.firstElementChild as HTMLElement).style.width = isOn ? `${100 * part}%` : "0";
   host.setAttribute("aria-valuenow", String(Math.round(100 * part)));

@@ -1,7 +1,7 @@
 // The page: puts everything in its place.
 
 import "./style.css";
-import { acceptDrops } from "./drop";
+import { acceptDrops, opener } from "./drop";
 import { Feed } from "./feed";
 import { goto } from "./goto";
 import { followTraces, say, sentence, toast } from "./header";
@@ -85,10 +85,12 @@ const feed = new Feed(linking, {
   lost: (reason) => say(reason, "lost"),
   placed: (isRestored) => isRestored || fitPanels(),
 });
-acceptDrops(
+/** Opens files of the user. */
+export const open = opener(
   () => feed.added(),
   (message) => toast(sentence(message)),
 );
+acceptDrops(open);
 void feed.poll();
 store.subscribe(
   ({ server }) => server.traces.length,

@@ -2,12 +2,12 @@
 
 import { askWith } from "../../api";
 import { count, duration } from "../../format";
-import { keepLink, linkOf, selectName } from "../../store";
+import { keepLink, linkOf, selectName, store } from "../../store";
 import { element, failure, note } from "../../widgets/dom";
 import { showRow } from "../../widgets/jump";
 import { table, type Column } from "../../widgets/table";
 import type { SqlAnswer, SqlProblem, SqlRows } from "../../wire";
-import { lasting, type Panel } from "../panel";
+import { fresh, lasting, type Content, type Panel } from "../panel";
 import { SchemaList } from "./schema";
 import { around, grouped, offsets } from "./text";
 
@@ -226,9 +226,19 @@ class Sql {
   }
 }
 
+/** Says where SQL is to be had. */
+function elsewhere(host: HTMLElement): Content {
+  host.append(
+    note(
+      "There is no SQL engine here; the program has one. Open the trace with `traceloom view FILE` to use this panel, or ask in a terminal with `traceloom query FILE`.",
+    ),
+  );
+  return { update: () => undefined };
+}
+
 export const sql: Panel = {
   id: "sql",
   title: "SQL",
-  isUseful: ({ server }) => server.sql && server.traces.some((trace) => trace.state === "ready"),
-  create: () => lasting(() => new Sql()),
+  isUseful: ({ server }) => server.traces.some((trace) => trace.state === "ready"),
+  create: () => (store.state.server.sql ? lasting(() => new Sql()) : fresh(elsewhere)),
 };

@@ -1,0 +1,32 @@
+// Requests that wait for the one worker.
+
+/** Answered from what is in memory: a picture does not wait for a table. */
+const QUICK = new Set([
+  "state",
+  "names",
+  "picture",
+  "extras",
+  "minimap",
+  "place",
+  "next",
+  "search",
+  "around",
+  "switch",
+]);
+
+export class Queue<T extends { path: string; isOver(): boolean }> {
+  private readonly waiting: T[] = [];
+
+  add(one: T): void {
+    this.waiting.push(one);
+  }
+
+  /** The next one that somebody still waits for: the first quick one, or else the first. */
+  take(): T | undefined {
+    for (let at = this.waiting.length - 1; at >= 0; at--) {
+      if (this.waiting[at]?.isOver()) this.waiting.splice(at, 1);
+    }
+    const quick = this.waiting.findIndex(({ path }) => QUICK.has(path));
+    return this.waiting.splice(Math.max(0, quick), 1)[0];
+  }
+}

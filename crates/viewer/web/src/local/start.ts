@@ -1,0 +1,18 @@
+// Starts the worker that answers the page; imported before the page, which asks at once.
+
+import { carryBy, Gone, type Carrier } from "../api";
+import { showReading } from "../header";
+import { Local } from "./carrier";
+import { unpacked } from "./engine";
+
+async function start(): Promise<Carrier> {
+  const engine = globalThis.traceloomEngine;
+  if (!engine) throw new Gone("The engine of this page is missing: keep all of its files in one folder.");
+  const wasm = await (await unpacked(engine.wasm)).arrayBuffer();
+  // A blob: from a file, a browser starts no other worker.
+  const worker = new Worker(URL.createObjectURL(new Blob([engine.script], { type: "text/javascript" })));
+  return new Local(worker, wasm, ({ read, total }) => showReading(read, total, true)).carry;
+}
+
+const started = start();
+carryBy(async (url, init) => (await started)(url, init));

@@ -1,0 +1,173 @@
+//! `page`: the viewer without a server.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Instant,
+};
+
+use crate::{
+    Outcome, Subcommand,
+    process::{cargo, root, run as run_command, seconds, succeeds, target_folder},
+};
+
+pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
+    name: "page",
+    arguments: "",
+    help: "\
+Builds the viewer as a page that needs no server, for any static host or to open as a file.
+
+It goes to target/page; traceloom-page.html in it is the whole page in one file, which `traceloom
+report --interactive` puts a trace into, and is also put next to each traceloom program that is built.
+Needs node and npm. If rustc lacks the target wasm32-unknown-unknown, packages of Debian are unpacked
+into target/page-build and build it, with the standard library.",
+    run,
+};
+
+const TARGET: &str = "wasm32-unknown-unknown";
+/// Everything in one file: what the program looks for.
+const WHOLE: &str = "traceloom-page.html";
+
+fn run(arguments: &[String]) -> Outcome {
+    if let Some(argument) = arguments.first() {
+        return Err(format!("page takes no arguments, not {argument}"));
+    }
+    build()
+}
+
+/// Builds everything.
+pub(crate) fn build() -> Outcome {
+    let started = Instant::now();
+    let (work, page) = (target_folder().join("page-build"), target_folder().join("page"));
+    fs::create_dir_all(&work).map_err(|error| format!("{}: {error}", work.display()))?;
+    let router = router(&work)?;
+    let bound = bind(&work, &router)?;
+    let _ = fs::remove_dir_all(&page);
+    fs::create_dir_all(&page).map_err(|error| format!("{}: {error}", page.display()))?;
+    pack(&bound, &page)?;
+    for profile in ["debug", "release", "dist"] {
+        let folder = target_folder().join(profile);
+        if folder.join("traceloom").is_file() {
+            fs::copy(page.join(WHOLE), folder.join(WHOLE)).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+    }
+    eprintln!("xtask: the page is in {}, {}", page.display(), seconds(started));
+    Ok(())
+}
+
+/// Builds the router; gives the WebAssembly.
+fn router(work: &Path) -> Outcome<PathBuf> {
+    let mut build = cargo(&["build", "--locked", "--package", "traceloom-viewer-wasm", "--profile", "page"]);
+    build.args(["--target", TARGET, "--target-dir"]).arg(work);
+    // The stack of deep call trees, and instructions that every browser has.
+    let flags = "-Clink-arg=-zstack-size=4194304 -Ctarget-feature=+simd128";
+    build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags);
+    if !has_target() {
+        let tools = Tools::unpacked(&work.join("toolchain"))?;
+        build.args(["-Zbuild-std=std,panic_abort"]).env("RUSTC_BOOTSTRAP", "1");
+        build.env("RUSTC", &tools.rustc).env("LD_LIBRARY_PATH", &tools.libraries);
+        build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", &tools.linker);
+    }
+    run_command(&mut build)?;
+    Ok(work.join(TARGET).join("page/traceloom_viewer_wasm.wasm"))
+}
+
+fn has_target() -> bool {
+    let folder = output(Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]));
+    folder.is_ok_and(|folder| Path::new(folder.trim()).is_dir())
+}
+
+/// A compiler of Debian that knows the target, and the source of its standard library.
+struct Tools {
+    rustc: PathBuf,
+    linker: PathBuf,
+    libraries: std::ffi::OsString,
+}
+
+impl Tools {
+    /// Unpacks the packages, once; nothing is installed.
+    fn unpacked(folder: &Path) -> Outcome<Self> {
+        let (tree, done) = (folder.join("root"), folder.join("complete"));
+        if !done.is_file() {
+            if !succeeds("apt-get", &["--version"]) {
+                return Err(format!("rustc lacks the target; run `rustup target add {TARGET}`"));
+            }
+            let _ = fs::remove_dir_all(folder);
+            fs::create_dir_all(&tree).map_err(|error| format!("{}: {error}", folder.display()))?;
+            let library = needed_by("libstd-rust-web-dev", "libstd-rust-web-")?;
+            let llvm = needed_by(&library, "libllvm")?;
+            let linker = llvm.replace("libllvm", "lld-");
+            let packages = ["rustc-web", "rust-web-src", "libstd-rust-web-dev", &library, &llvm, &linker];
+            run_command(Command::new("apt-get").args(["download", "--quiet"]).args(packages).current_dir(folder))?;
+            for package in files(folder)?.iter().filter(|file| file.extension().is_some_and(|end| end == "deb")) {
+                run_command(Command::new("dpkg-deb").arg("-x").arg(package).arg(&tree))?;
+                fs::remove_file(package).map_err(|error| format!("{}: {error}", package.display()))?;
+            }
+            fs::write(&done, linker).map_err(|error| format!("{}: {error}", done.display()))?;
+        }
+        let linker = fs::read_to_string(&done).map_err(|error| format!("{}: {error}", done.display()))?;
+        let llvm = tree.join("usr/lib").join(linker.replace("lld-", "llvm-"));
+        let libraries = std::env::join_paths([tree.join("usr/lib/x86_64-linux-gnu"), llvm.join("lib")]);
+        Ok(Self {
+            rustc: tree.join("usr/bin/rustc"),
+            linker: llvm.join("bin/wasm-ld"),
+            libraries: libraries.map_err(|error| error.to_string())?,
+        })
+    }
+}
+
+/// The package with a prefix that another one depends on.
+fn needed_by(package: &str, prefix: &str) -> Outcome<String> {
+    let listed = output(Command::new("apt-cache").args(["depends", package]))?;
+    let mut names = listed.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+    let found = names.find(|name| name.starts_with(prefix) && *name != package);
+    found.map(str::to_owned).ok_or_else(|| format!("{package} is not known to apt-get; run `apt-get update`"))
+}
+
+/// Makes what JavaScript can call; gives the folder of it.
+fn bind(work: &Path, router: &Path) -> Outcome<PathBuf> {
+    let (tools, bound) = (work.join("tools"), work.join("bound"));
+    let version = locked("wasm-bindgen")?;
+    let program = tools.join("bin/wasm-bindgen");
+    let present = output(Command::new(&program).arg("--version")).unwrap_or_default();
+    if !present.trim().ends_with(&version) {
+        let mut install = cargo(&["install", "--quiet", "wasm-bindgen-cli", "--no-default-features"]);
+        install.args(["--version", &version, "--bin", "wasm-bindgen", "--root"]).arg(&tools);
+        run_command(install.arg("--target-dir").arg(work.join("tools-build")))?;
+    }
+    let mut bind = Command::new(&program);
+    bind.args(["--target", "no-modules", "--no-typescript", "--out-name", "engine", "--out-dir"]).arg(&bound);
+    run_command(bind.arg(router))?;
+    Ok(bound)
+}
+
+/// The version of a package in the lock file.
+fn locked(package: &str) -> Outcome<String> {
+    let list = fs::read_to_string(root().join("Cargo.lock")).map_err(|error| format!("Cargo.lock: {error}"))?;
+    let after = list.split_once(&format!("name = \"{package}\"\nversion = \"")).map(|(_, after)| after);
+    let version = after.and_then(|after| after.split('"').next());
+    version.map(str::to_owned).ok_or_else(|| format!("Cargo.lock does not name {package}"))
+}
+
+/// Builds the page around the router.
+fn pack(bound: &Path, page: &Path) -> Outcome {
+    let web = root().join("crates/viewer/web");
+    if !web.join("node_modules/vite").is_dir() {
+        let install = ["install", "--no-save", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund"];
+        run_command(Command::new("npm").args(install).current_dir(&web))?;
+    }
+    let mut node = Command::new("node");
+    node.arg("page.mjs").arg(bound.join("engine.js")).arg(bound.join("engine_bg.wasm")).arg(page);
+    run_command(node.current_dir(&web))
+}
+
+fn output(command: &mut Command) -> Outcome<String> {
+    let out = command.output().map_err(|error| format!("{}: {error}", crate::process::show(command)))?;
+    String::from_utf8(out.stdout).map_err(|error| error.to_string())
+}
+
+fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let listed = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(listed.flatten().map(|entry| entry.path()).collect())
+}
