@@ -220,6 +220,7 @@ Examples:
   traceloom report game.prof -o game.html
   traceloom report before.prof after.prof --fail-over 5% -o change.html
   traceloom report --baseline old*.prof --candidate new*.prof --markdown >> comment.md
+  traceloom report --interactive game.prof -o game.html        the viewer with the trace inside
   traceloom report --json service.clog | jq '.traces[0].verdict'")]
     Report(answers::Report),
 

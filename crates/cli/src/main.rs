@@ -5,6 +5,7 @@
 mod args;
 mod browser;
 mod commands;
+mod companion;
 mod input;
 mod output;
 mod progress;

@@ -7,6 +7,7 @@
 
 mod compare;
 mod html;
+mod interactive;
 mod lines;
 mod markdown;
 mod strip;
@@ -28,6 +29,8 @@ use crate::{
     lines::HotLine,
     strip::{Picture, Strip},
 };
+
+pub use crate::interactive::{Packable, Packed, WriteRange, write_interactive};
 
 /// A report is never longer.
 pub const MAX_BYTES: usize = 1_000_000;

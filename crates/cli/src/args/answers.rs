@@ -164,6 +164,12 @@ pub(crate) struct Report {
     /// One JSON object.
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
+    /// The viewer with the traces inside, as one HTML file that needs no server.
+    #[arg(long, conflicts_with_all = ["markdown", "json", "baseline", "candidate", "fail_over"])]
+    pub(crate) interactive: bool,
+    /// Largest interactive file; a trace that does not fit is cut, which is reported.
+    #[arg(long, value_name = "SIZE", default_value = "50MB", value_parser = parse_size, requires = "interactive")]
+    pub(crate) max_size: u64,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }

@@ -11,8 +11,13 @@ use crate::{
     output::{note, write_file},
 };
 
+mod interactive;
+
 /// Runs the verb.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
+    if arguments.interactive {
+        return interactive::run(arguments);
+    }
     let (before, after) = sides(arguments);
     let mut report = Report::default();
     let mut failed = 0;

@@ -192,3 +192,25 @@ fn a_report_is_one_file_and_fails_as_diff_does() {
     assert_eq!(json(&sets)["comparison"]["runs"], serde_json::json!([2, 2]));
     assert_eq!(traceloom(&["report", &game, "-o", &game]).status.code(), Some(2), "an input is not overwritten");
 }
+
+#[test]
+fn an_interactive_report_holds_the_trace_or_says_what_is_missing() {
+    let demo = demo();
+    let (game, html, page) = (demo.path("demo/game.prof"), demo.path("game.html"), demo.path("page.html"));
+    std::fs::write(&page, "<p>before</p><!--trace--><p>after</p>").expect("it can be written");
+    let report = |max_size: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_traceloom"));
+        command.args(["report", "--interactive", "--max-size", max_size, &game, "-o", &html]);
+        let output = command.env("TRACELOOM_PAGE", &page).output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        (std::fs::read_to_string(&html).expect("it was written"), stderr(&output))
+    };
+    let (whole, said) = report("1MB");
+    assert!(whole.starts_with("<p>before</p><script ") && whole.ends_with("<p>after</p>"), "{whole:.80}");
+    assert!(whole.contains("data-name=\"game.prof\" data-notice=\"\">H4sI"), "{whole:.200}");
+    assert!(!said.contains("NOT ALL"), "{said}");
+    let (cut, said) = report("16kB");
+    assert!(cut.len() <= 16 << 10 && cut.contains("NOT ALL OF game.prof IS HERE"), "{}", cut.len());
+    assert!(said.contains("NOT ALL OF game.prof IS HERE: only its first"), "{said}");
+    assert_eq!(whole, report("1MB").0, "the same each time");
+}

@@ -15,17 +15,21 @@ use traceloom_record_alloc::{environment, finish, is_unfinished};
 use crate::{
     Outcome,
     args::answers::Memory as Arguments,
+    companion::Companion,
     output::{note, say_written},
 };
 
-const LIBRARY: &str = "libtraceloom_alloc.so";
-/// Names the library where the program would not find it.
-const LIBRARY_VARIABLE: &str = "TRACELOOM_ALLOC_LIBRARY";
+static LIBRARY: Companion = Companion {
+    file: "libtraceloom_alloc.so",
+    variable: "TRACELOOM_ALLOC_LIBRARY",
+    places: &["", "../lib/traceloom", "../lib", "../native"],
+    built_by: "cargo xtask native",
+};
 
 /// Runs the program; the file that its allocations are in, and how it ended.
 pub(super) fn trace(arguments: &Arguments) -> Result<(PathBuf, Outcome)> {
     let [program, rest @ ..] = arguments.program.as_slice() else { return Err(Error::usage("no program is given")) };
-    let library = library()?;
+    let library = LIBRARY.path()?;
     let output = std::path::absolute(arguments.output.clone().unwrap_or_else(|| default_output(program)))?;
     make_way(&output)?;
     let mut command = Command::new(program);
@@ -52,21 +56,6 @@ pub(super) fn trace(arguments: &Arguments) -> Result<(PathBuf, Outcome)> {
         )));
     }
     Ok((output, outcome(program, status)))
-}
-
-/// The library next to the program, where packages put it, or where `cargo xtask native` does.
-fn library() -> Result<PathBuf> {
-    if let Some(path) = env::var_os(LIBRARY_VARIABLE).map(PathBuf::from) {
-        return path.canonicalize().map_err(|error| Error::from(error).in_file(&path));
-    }
-    let program = env::current_exe()?.canonicalize()?;
-    let folder = program.parent().unwrap_or(Path::new("/"));
-    let places = ["", "../lib/traceloom", "../lib", "../native"].map(|place| folder.join(place).join(LIBRARY));
-    places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
-        Error::unsupported(format!(
-            "{LIBRARY} was not found: build it with `cargo xtask native`, or set {LIBRARY_VARIABLE} to its path"
-        ))
-    })
 }
 
 /// The library in front of others that are wanted.
