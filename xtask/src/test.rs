@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use crate::{
-    Outcome, Subcommand, fuzz_smoke, needs,
+    Outcome, Subcommand, fuzz_smoke, needs, page,
     process::{cargo, run as run_command, seconds, succeeds, target_folder, workspace},
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "test",
-    arguments: "[--cluster]",
+    arguments: "[--cluster | --page]",
     help: "\
 Runs all the tests, installing what they need.
 
@@ -18,7 +18,9 @@ root; otherwise the step is skipped and named, with the reason. With CI=true a s
 cargo-nextest is used if it is installed. The first step that fails ends the run.
 
 With --cluster, only the tests of traceloom-cluster run, in target/cluster: they build Ballista, which
-takes a quarter of an hour the first time. They start a scheduler and executors on this machine.",
+takes a quarter of an hour the first time. They start a scheduler and executors on this machine.
+
+With --page, the page without a server is built, and only its test in a browser runs.",
     run,
 };
 
@@ -39,8 +41,14 @@ fn run(arguments: &[String]) -> Outcome {
     if arguments == ["--cluster"] {
         return run_step(&Step { name: "cluster-tests", run: cluster_tests });
     }
+    if arguments == ["--page"] {
+        page::build()?;
+        return run_step(&Step { name: "page-test", run: page_test });
+    }
     if let Some(argument) = arguments.first() {
-        return Err(format!("test takes --cluster alone, not {argument}; for one crate: cargo test -p CRATE"));
+        return Err(format!(
+            "test takes --cluster or --page alone, not {argument}; for one crate: cargo test -p CRATE"
+        ));
     }
     let mut skipped = Vec::new();
     for step in STEPS {
@@ -76,6 +84,12 @@ fn rust_tests() -> Outcome {
         return run_command(cargo(&["nextest", "run"]).args(workspace()));
     }
     run_command(cargo(&["test", "--lib", "--bins", "--tests", "--examples"]).args(workspace()))
+}
+
+/// In the build of all tests, which has the program with everything in it.
+fn page_test() -> Outcome {
+    let mut command = cargo(&["test", "--test", "page"]);
+    run_command(command.args(workspace()).args(["--", "--ignored", "the_page_alone"]))
 }
 
 /// In the dev profile, so that the program and its tests share one build of Ballista.

@@ -19,7 +19,7 @@ const ARGUMENTS = [
 /// How long to wait for anything, in ms: far more than it takes, so that only a fault gets there.
 export const PATIENCE = 30_000;
 
-const isHere = (url) => /^(data|blob|about):/.test(url) || ['127.0.0.1', 'localhost'].includes(new URL(url).hostname);
+const isHere = (url) => /^(data|blob|about|file):/.test(url) || ['127.0.0.1', 'localhost'].includes(new URL(url).hostname);
 
 /// Runs a script's work with what the test asked for, and ends the browser whatever comes.
 export async function main(work) {

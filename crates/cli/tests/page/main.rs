@@ -10,7 +10,7 @@ use std::{fs, path::Path};
 
 use serde_json::json;
 
-use served::{place, run, sample, traceloom};
+use served::{place, run, run_alone, sample, traceloom};
 
 #[test]
 fn keys_and_mouse_move_the_timeline() {
@@ -29,74 +29,108 @@ fn links_pictures_and_dropped_files() {
     run("links.mjs", &[file], json!({"other": other}));
 }
 
+/// The samples, and the panels that each of them fills.
+static SAMPLES: &[(&str, &[&str])] = &[
+    (
+        "game.prof",
+        &[
+            "overview",
+            "selection",
+            "stats",
+            "frames",
+            "tree",
+            "flame",
+            "histogram",
+            "source",
+            "sql",
+            "findings",
+            "definitions",
+        ],
+    ),
+    (
+        "game.wtf-trace",
+        &["overview", "selection", "stats", "frames", "tree", "flame", "histogram", "sql", "findings", "definitions"],
+    ),
+    (
+        "nytprof.out",
+        &[
+            "overview",
+            "selection",
+            "stats",
+            "frames",
+            "tree",
+            "flame",
+            "histogram",
+            "source",
+            "sql",
+            "findings",
+            "definitions",
+        ],
+    ),
+    ("pynytprof.out", &["overview", "selection", "stats", "tree", "flame", "source", "sql", "findings", "definitions"]),
+    ("service.clog", &["overview", "selection", "stats", "log", "source", "sql", "findings", "definitions"]),
+    (
+        "shop.mlyze",
+        &["overview", "selection", "stats", "tree", "flame", "source", "memory", "sql", "findings", "definitions"],
+    ),
+];
+
+fn panels(name: &str) -> &'static [&'static str] {
+    SAMPLES.iter().find(|(sample, _)| *sample == name).expect("it is a sample").1
+}
+
 /// Every panel of a sample, which has to be just these.
-fn numbers(name: &str, panels: &[&str]) {
-    run("numbers.mjs", &[sample(&format!("numbers-{name}"), name)], json!({"panels": panels}));
+fn numbers(name: &str) {
+    run("numbers.mjs", &[sample(&format!("numbers-{name}"), name)], json!({"panels": panels(name)}));
 }
 
 #[test]
 fn numbers_of_cnanolog() {
-    numbers("service.clog", &["overview", "selection", "stats", "log", "source", "sql", "findings", "definitions"]);
+    numbers("service.clog");
 }
 
 #[test]
 fn numbers_of_easyprofiler() {
-    let panels = [
-        "overview",
-        "selection",
-        "stats",
-        "frames",
-        "tree",
-        "flame",
-        "histogram",
-        "source",
-        "sql",
-        "findings",
-        "definitions",
-    ];
-    numbers("game.prof", &panels);
+    numbers("game.prof");
 }
 
 #[test]
 fn numbers_of_memlyze() {
-    numbers(
-        "shop.mlyze",
-        &["overview", "selection", "stats", "tree", "flame", "source", "memory", "sql", "findings", "definitions"],
-    );
+    numbers("shop.mlyze");
 }
 
 #[test]
 fn numbers_of_nytprof() {
-    let panels = [
-        "overview",
-        "selection",
-        "stats",
-        "frames",
-        "tree",
-        "flame",
-        "histogram",
-        "source",
-        "sql",
-        "findings",
-        "definitions",
-    ];
-    numbers("nytprof.out", &panels);
+    numbers("nytprof.out");
 }
 
 #[test]
 fn numbers_of_pynytprof() {
-    numbers(
-        "pynytprof.out",
-        &["overview", "selection", "stats", "tree", "flame", "source", "sql", "findings", "definitions"],
-    );
+    numbers("pynytprof.out");
 }
 
 #[test]
 fn numbers_of_wtf() {
-    numbers(
-        "game.wtf-trace",
-        &["overview", "selection", "stats", "frames", "tree", "flame", "histogram", "sql", "findings", "definitions"],
-    );
+    numbers("game.wtf-trace");
+}
+
+/// The page that `cargo xtask page` built, without a server; `cargo xtask test --page` runs this.
+#[test]
+#[ignore = "needs `cargo xtask page`"]
+fn the_page_alone_shows_the_same() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../page").canonicalize();
+    let folder = folder.expect("`cargo xtask page` was run");
+    for (name, panels) in SAMPLES {
+        let file = sample(&format!("alone-{name}"), name);
+        let report = file.with_file_name("report.html");
+        traceloom(&["report", "--interactive", file.to_str().unwrap(), "-o", report.to_str().unwrap()]);
+        let pictures = std::env::var("TRACELOOM_PICTURES").ok();
+        run_alone(
+            "alone.mjs",
+            &[file],
+            json!({"folder": folder, "report": report, "panels": panels, "pictures": pictures}),
+        );
+    }
 }
 
 #[test]

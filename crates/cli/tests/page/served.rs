@@ -63,10 +63,19 @@ pub(crate) fn sample(test: &str, name: &str) -> PathBuf {
     place.join(name)
 }
 
+/// Runs a script of the page's tests on files that nothing serves.
+pub(crate) fn run_alone(script: &str, files: &[PathBuf], more: Json) {
+    run_at(script, "", files, more);
+}
+
 /// Serves files and runs a script of the page's tests on them; what else it has to know is in `more`.
 pub(crate) fn run(script: &str, files: &[PathBuf], more: Json) {
-    let Some(browser) = Browser::or_skip(Path::new(env!("CARGO_TARGET_TMPDIR"))) else { return };
     let served = Served::new(files);
+    run_at(script, &served.url, files, more);
+}
+
+fn run_at(script: &str, url: &str, files: &[PathBuf], more: Json) {
+    let Some(browser) = Browser::or_skip(Path::new(env!("CARGO_TARGET_TMPDIR"))) else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../viewer/web/tests").join(script);
-    browser.run(&script, &json!({"url": served.url, "program": PROGRAM, "files": files, "more": more}));
+    browser.run(&script, &json!({"url": url, "program": PROGRAM, "files": files, "more": more}));
 }
