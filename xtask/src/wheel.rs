@@ -91,7 +91,7 @@ fn folder() -> PathBuf {
 
 fn find(version: &str) -> Option<PathBuf> {
     let plain = format!("python{version}");
-    if succeeds(&plain, &["-c", "import venv"]) {
+    if succeeds(&plain, &["-c", "import ensurepip, venv"]) {
         return Some(plain.into());
     }
     let pyenv = env::var_os("PYENV_ROOT").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".pyenv")))?;
