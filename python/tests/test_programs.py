@@ -4,7 +4,8 @@ import asyncio
 import concurrent.futures
 import cProfile
 import io
-import os
+import shutil
+import subprocess
 import textwrap
 import threading
 import unittest
@@ -31,6 +32,16 @@ def sums_of(trace):
     for row in trace.calls.to_arrow().to_pylist():
         add(sums, places[row["callee"]], (row["count"], row["excl_ns"], row["incl_ns"]))
     return sums
+
+
+def render(path, name):
+    """Devel::NYTProf's reports of a profile, which name a function."""
+    if shutil.which("nytprofhtml"):
+        folder = path.with_suffix(".html")
+        command = ["nytprofhtml", "--no-flame", "-f", path, "-o", folder]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert any(name in page.read_text(errors="replace") for page in folder.glob("*-line.html"))
 
 
 def add(sums, key, more):
@@ -65,6 +76,7 @@ def test_a_test_suite(tmp_path, monkeypatch, options):
     theirs = {key: sums for key, sums in theirs.items() if "textwrap" in key[0]}
     assert len(theirs) > 50 and sum(total for _, _, total in theirs.values()) > 1_000_000
     assert {key: ours.get(key) for key in theirs} == theirs
+    render(path, "TextWrapper._wrap_chunks")
 
 
 def handle(text):
@@ -101,6 +113,7 @@ def test_a_server(tmp_path):
     assert calls(trace, "handle") == 20
     callers = {row["caller"] for row in trace.calls.to_arrow().to_pylist() if row["callee"].endswith("::handle")}
     assert len(callers) == 1 and "answer" in callers.pop()
+    render(path, "handle")
 
 
 def square(number):
@@ -123,4 +136,4 @@ def test_a_pool_of_threads(tmp_path):
     assert calls(trace, "square") == 300
     # This thread and those of the pool.
     assert len(trace.processes) == 4
-    assert os.path.getsize(path) > 0
+    render(path, "square")
