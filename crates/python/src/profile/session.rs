@@ -346,22 +346,26 @@ fn describe(code: &Bound<'_, PyAny>) -> PyResult<Code> {
         let (_, _, line): (u32, u32, Option<u32>) = entry?.extract()?;
         last_line = last_line.max(line.unwrap_or(0));
     }
+    let mut file = text("co_filename")?;
+    // A module that is frozen into the interpreter says where its source lies.
+    if file.starts_with("<frozen ") {
+        file = global(code.py(), "__file__").unwrap_or(file);
+    }
     Ok(Code {
-        file: Some(text("co_filename")?),
-        module: module(code.py()),
+        file: Some(file),
+        module: global(code.py(), "__name__").unwrap_or_else(|| "__main__".into()),
         name: text("co_qualname")?,
         first_line: first_line.max(1),
         last_line: last_line.max(1),
     })
 }
 
-/// The module whose code runs.
+/// A variable of the module whose code runs.
 #[allow(unsafe_code)]
-fn module(py: Python<'_>) -> String {
+fn global(py: Python<'_>, name: &str) -> Option<String> {
     // SAFETY: the function gives a borrowed dictionary of the frame that runs, or null where none does.
     let globals = unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetGlobals()) };
-    let name = globals.and_then(|globals| globals.get_item("__name__").ok()?.extract().ok());
-    name.unwrap_or_else(|| "__main__".into())
+    globals?.get_item(name).ok()?.extract().ok()
 }
 
 /// The number that the system gives to this thread.
