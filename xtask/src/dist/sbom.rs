@@ -20,10 +20,11 @@ pub(super) fn make(release: &Release) -> Outcome<PathBuf> {
     command.arg("--manifest-path").arg(root().join("crates/cli/Cargo.toml")).current_dir(root());
     command.env("CARGO", cargo(&[]).get_program());
     run(command.env("SOURCE_DATE_EPOCH", release.epoch.to_string()))?;
-    // The tool writes one file next to each manifest of the workspace.
+    // The tool writes one file next to each manifest of the workspace, with the paths of this machine.
     let file = release.file(&format!("traceloom-{VERSION}.cdx.json"));
     let written = format!("{name}.json");
-    files::copy(&root().join("crates/cli").join(&written), &file)?;
+    let list = files::read_text(&root().join("crates/cli").join(&written))?;
+    files::write(&file, list.replace(&root().display().to_string(), "/traceloom"))?;
     for manifest in super::crates::manifests()? {
         let surplus = manifest.with_file_name(&written);
         if surplus.is_file() {
