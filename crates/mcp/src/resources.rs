@@ -18,15 +18,14 @@ fn page(uri: &str, title: &str, text: impl Into<String>) -> Page {
 }
 
 fn all() -> Vec<Page> {
-    let mut pages = vec![
-        page("docs/tables", "The tables that SQL sees", include_str!("../../../docs/tables.md")),
-        page("docs/sql", "SQL: examples with answers", include_str!("../../../docs/sql.md")),
-        page("docs/assistants", "Traceloom for assistants", include_str!("../../../docs/assistants.md")),
-        page("findings", "The codes of problems", findings()),
-    ];
-    let format = |(id, text): &(&str, &str)| page(&format!("docs/formats/{id}"), &format!("The format {id}"), *text);
-    pages.extend(PAGES.iter().map(format));
-    pages
+    let title = |id: &str| match id {
+        "tables" => "The tables that SQL sees".to_owned(),
+        "sql" => "SQL: examples with answers".to_owned(),
+        "assistants" => "Traceloom for assistants".to_owned(),
+        _ => format!("The format {}", id.trim_start_matches("formats/")),
+    };
+    let guide = PAGES.iter().map(|(id, text)| page(&format!("docs/{id}"), &title(id), *text));
+    guide.chain([page("findings", "The codes of problems", findings())]).collect()
 }
 
 /// Every code with its severity, its sentence and its meaning.
