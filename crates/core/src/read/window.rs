@@ -100,6 +100,23 @@ impl Window {
             let error = Error::limit("bytes in one record", wanted as u64, self.longest as u64);
             return Err(error.at(Position::at(self.offset)));
         }
+        // At the end of a file there may be less than is wanted, again and again: that moves nothing.
+        if self.buffer.len() - self.start < wanted {
+            self.make_room(wanted)?;
+        }
+        while self.end - self.start < wanted {
+            let at = self.offset.saturating_add((self.end - self.start) as u64);
+            let room = self.buffer.get_mut(self.end..).unwrap_or_default();
+            let read = self.source.read_at(at, room).map_err(|e| e.at(Position::at(at)))?;
+            if read == 0 {
+                break;
+            }
+            self.end += read;
+        }
+        Ok(())
+    }
+
+    fn make_room(&mut self, wanted: usize) -> Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
@@ -111,15 +128,6 @@ impl Window {
             let more = size - self.buffer.len();
             reserve(&mut self.buffer, more)?;
             self.buffer.resize(size, 0);
-        }
-        while self.end < wanted {
-            let at = self.offset.saturating_add(self.end as u64);
-            let room = self.buffer.get_mut(self.end..).unwrap_or_default();
-            let read = self.source.read_at(at, room).map_err(|e| e.at(Position::at(at)))?;
-            if read == 0 {
-                break;
-            }
-            self.end += read;
         }
         Ok(())
     }
