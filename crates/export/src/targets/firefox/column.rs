@@ -64,7 +64,8 @@ impl Column {
     /// Writes the array behind its key, with a comma before it unless it is the first one of its object.
     pub(super) fn write(&mut self, key: &str, is_first: bool, out: &mut dyn Write) -> Result<()> {
         write!(out, "{}\"{key}\":[", if is_first { "" } else { "," })?;
-        let mut part = vec![0; PART];
+        // A profile may have many threads with short columns.
+        let mut part = vec![0; self.cells.len().min(PART as u64) as usize];
         let mut offset = 0;
         while offset < self.cells.len() {
             let len = (self.cells.len() - offset).min(PART as u64) as usize;
