@@ -4,20 +4,24 @@
 
 mod clean;
 mod dice;
+mod growth;
 mod held_back;
 mod logs;
 mod memory;
 mod profile;
 mod scene;
 mod score;
+mod shapes;
 mod slow;
 mod threads;
 mod work;
 
 pub use self::{
     dice::Dice,
+    growth::{Verb, assert_linear},
     scene::{Block, LogRow, Scene, SpanRow},
     score::{Blame, FamilyScore, Score},
+    shapes::{SHAPES, Shape},
 };
 use traceloom_core::Result;
 use traceloom_mapping::Trace;

@@ -1,0 +1,25 @@
+//! No report costs more than in proportion to its trace. Alone in its process, whose memory is counted.
+
+use peak_alloc::PeakAlloc;
+use traceloom_report::Report;
+use traceloom_testkit::planted::assert_linear;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+#[test]
+fn reports_cost_in_proportion_to_the_trace() {
+    let report = |trace: &traceloom_mapping::Trace| {
+        let mut report = Report::default();
+        report.add(trace)?;
+        report.compare(&[trace], &[trace], None)?;
+        (report.to_html(), report.to_markdown(), report.to_json());
+        Ok(())
+    };
+    assert_linear("reports_cost_in_proportion_to_the_trace", &[("report", Box::new(report))], &|run| {
+        MEMORY.reset_peak_usage();
+        let before = MEMORY.current_usage();
+        run();
+        MEMORY.peak_usage() - before
+    });
+}

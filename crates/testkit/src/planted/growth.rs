@@ -1,0 +1,118 @@
+//! Growth: what an answer costs is in proportion to the trace, whatever it is that grows.
+//!
+//! Memory is counted by the allocator of the test, instructions by valgrind if it is installed: both say the same on
+//! every machine, which a clock does not.
+
+use std::{
+    env, fs,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use traceloom_core::Result;
+use traceloom_mapping::Trace;
+
+use super::{SHAPES, Shape};
+
+/// Something that is asked of a trace; a refusal is an answer, too.
+pub type Verb = (&'static str, Ask);
+type Ask = Box<dyn Fn(&Trace) -> Result<()>>;
+
+/// Runs something and gives the most bytes in use meanwhile.
+type Peak<'p> = &'p dyn Fn(&mut dyn FnMut()) -> usize;
+
+/// The large traces are so many times as large as the small ones.
+const FACTOR: usize = 4;
+/// What grows with the square of the size grows by 16; sorting takes a little more than 4.
+const MAX_GROWTH: u64 = 6;
+
+/// Sizes of the small traces: valgrind takes a hundred times as long.
+const SIZE_IN_MEMORY: usize = 2_000;
+const SIZE_IN_VALGRIND: usize = 250;
+
+/// What is free, so that the growth of small numbers does not count.
+const FREE_BYTES: u64 = 2 << 20;
+const FREE_INSTRUCTIONS: u64 = 4_000_000;
+
+/// Set in the process that valgrind watches.
+const WATCHED: &str = "TRACELOOM_GROWTH_IS_WATCHED";
+
+/// Fails unless memory and instructions of every verb grow in proportion to every shape; `test` is the name of the test that
+/// calls this, alone in its process.
+pub fn assert_linear(test: &str, verbs: &[Verb], peak: Peak<'_>) {
+    if env::var_os(WATCHED).is_some() {
+        each(SIZE_IN_VALGRIND, verbs, watched);
+        return;
+    }
+    let mut wrong = Vec::new();
+    let bytes = each(SIZE_IN_MEMORY, verbs, |verb, trace| peak(&mut || drop(verb(trace))) as u64);
+    wrong.extend(too_much("bytes", &bytes, verbs, FREE_BYTES));
+    match instructions(test, bytes.len()) {
+        Some(counts) => wrong.extend(too_much("instructions", &counts, verbs, FREE_INSTRUCTIONS)),
+        None => eprintln!("valgrind is not installed: instructions are not counted"),
+    }
+    assert!(wrong.is_empty(), "{} grow faster than their traces:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What each verb costs on each shape, small and large.
+fn each<T>(size: usize, verbs: &[Verb], mut cost: impl FnMut(&Ask, &Trace) -> T) -> Vec<T> {
+    let mut costs = Vec::new();
+    for shape in SHAPES {
+        let traces = [size, FACTOR * size].map(|size| made(shape, size));
+        for (_, verb) in verbs {
+            costs.extend(traces.each_ref().map(|trace| cost(verb, trace)));
+        }
+    }
+    costs
+}
+
+fn made(shape: &Shape, size: usize) -> Trace {
+    shape.trace(size).unwrap_or_else(|error| panic!("{} of {size}: {error}", shape.name))
+}
+
+fn too_much(unit: &str, costs: &[u64], verbs: &[Verb], free: u64) -> Vec<String> {
+    let names = SHAPES.iter().flat_map(|shape| verbs.iter().map(move |(verb, _)| format!("{verb} of {}", shape.name)));
+    let mut wrong = Vec::new();
+    for (name, cost) in names.zip(costs.chunks(2)) {
+        let [small, large] = cost else { continue };
+        if *large > MAX_GROWTH * small + free {
+            wrong.push(format!("{name}: {small} {unit}, then {large}"));
+        }
+    }
+    wrong
+}
+
+/// Valgrind starts to count when this is entered and writes down when it is left.
+#[inline(never)]
+fn watched(verb: &Ask, trace: &Trace) {
+    let answer = verb(trace);
+    std::hint::black_box(&answer);
+}
+
+/// Runs the test again under valgrind; gives the instructions of so many runs, in their order.
+fn instructions(test: &str, runs: usize) -> Option<Vec<u64>> {
+    Command::new("valgrind").arg("--version").stdout(Stdio::null()).status().ok()?;
+    let folder = env::temp_dir().join(format!("traceloom-growth-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a temporary folder");
+    let out = folder.join("out");
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--zero-before=*growth::watched", "--dump-after=*growth::watched"]);
+    command.arg(format!("--callgrind-out-file={}", out.display()));
+    command.arg(env::current_exe().expect("a program")).args([test, "--exact", "--nocapture"]);
+    let output = command.env(WATCHED, "1").output().expect("valgrind runs");
+    let counts: Vec<_> = (1..=runs).map_while(|run| total(&folder.join(format!("out.{run}")))).collect();
+    let _gone = fs::remove_dir_all(&folder);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && counts.len() == runs, "{} of {runs} runs were counted:\n{text}", counts.len());
+    Some(counts)
+}
+
+/// The total of a profile of valgrind.
+fn total(path: &Path) -> Option<u64> {
+    let text = fs::read_to_string(path).ok()?;
+    text.lines()
+        .find_map(|line| line.strip_prefix("totals: ").or_else(|| line.strip_prefix("summary: ")))?
+        .trim()
+        .parse()
+        .ok()
+}
