@@ -1,6 +1,8 @@
 //! Into EasyProfiler's format.
 
+use traceloom_core::Options;
 use traceloom_model::{events::Event, spans::Span as Row, threads::Thread};
+use traceloom_testkit::planted::Scene;
 
 use crate::{
     Converted, convert,
@@ -123,4 +125,14 @@ fn long_names_are_cut_and_counted() {
         to.loss.entries().map(|(what, count, _)| (what, count)).collect::<Vec<_>>(),
         [("ends of long texts", 1)]
     );
+}
+
+#[test]
+fn a_switch_that_ends_where_everything_starts_is_left_out() {
+    let mut scene = Scene::new(&["main"]);
+    scene.span(0, "job", 0, 100);
+    scene.switches = [0, 50].map(|ts_ns| (0, ts_ns, 0, "other".to_owned())).to_vec();
+    let trace = scene.written("easyprofiler").expect("it can be written");
+    let strict = trace.opened.format.check(&trace.opened.source, &Options::strict()).expect("it can be read");
+    assert!(strict.kept().is_empty(), "{:?}", strict.kept());
 }

@@ -35,6 +35,11 @@ pub(super) fn push(pass: &mut Pass<'_>, file: &mut Draft) -> Result<()> {
         if span.layer == Layer::Switches {
             order += 2;
             let end_ns = timeline.at(span.end_ns);
+            if end_ns == 0 {
+                // easy_profiler drops it, and refuses a file that counts it.
+                span.lose("context switches that end where the capture starts", loss);
+                continue;
+            }
             let section = sections.of(span.thread, Layer::Stack, 0, roster);
             let (kind, number) = (look.name.raw(), span.target_tid.unwrap_or(0));
             entries.push(Entry { section, part: SWITCH, end_ns, order, begin_ns, kind, text: NO_TEXT, number })?;
