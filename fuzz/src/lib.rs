@@ -13,8 +13,8 @@ use std::path::Path;
 use traceloom_core::{Limits, Mode, Options};
 
 pub use crate::targets::{
-    analysis::analysis, edit::edit, export::export, live::live, read::read, rewrite::rewrite, stream::stream,
-    tables::tables,
+    analysis::analysis, edit::edit, export::export, live::live, read::read, rewrite::rewrite, scene::scene,
+    stream::stream, tables::tables,
 };
 
 /// Defines a target: `target!(direction, codec)`, or `target!(direction)` for one that takes files of any format or none.

@@ -6,6 +6,7 @@ pub(crate) mod export;
 pub(crate) mod live;
 pub(crate) mod read;
 pub(crate) mod rewrite;
+pub(crate) mod scene;
 pub(crate) mod stream;
 pub(crate) mod tables;
 mod walk;

@@ -42,6 +42,7 @@ const RUNS: &[(&str, u32)] = &[
     ("pynytprof_read", 22_000),
     ("pynytprof_rewrite", 12_000),
     ("pynytprof_tables", 2_500),
+    ("scene", 1_500),
     ("stream_live", 400_000),
     ("wtf_edit", 3_000),
     ("wtf_export", 1_200),
