@@ -1,6 +1,5 @@
 //! A call tree: a flame graph as rows to read, the most expensive callee first.
 
-use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::flame::{Graph, Shown};
@@ -23,7 +22,7 @@ impl Default for Options {
 }
 
 /// The rows of a tree.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct CallTree<'g> {
     /// The weight of everything.
     pub total: u64,
@@ -34,7 +33,7 @@ pub struct CallTree<'g> {
 }
 
 /// One row of a tree.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Row<'g> {
     /// 0 for the outermost frame.
     pub depth: usize,
@@ -43,7 +42,6 @@ pub struct Row<'g> {
     /// Weight of the frame and of all below it.
     pub total: u64,
     /// Weight that is in no row below it.
-    #[serde(rename = "self")]
     pub own: u64,
     /// Spans, calls or allocations.
     pub count: u64,
@@ -52,7 +50,10 @@ pub struct Row<'g> {
 impl CallTree<'_> {
     /// As it is written for programs; weights are in this unit.
     pub fn to_json(&self, unit: &str) -> Json {
-        json!({ "unit": unit, "total": self.total, "hidden": self.hidden, "rows": self.rows })
+        let (total_in_unit, self_in_unit) = (format!("total_{unit}"), format!("self_{unit}"));
+        let row = |Row { depth, name, total, own, count }: &Row<'_>| json!({ "depth": depth, "name": name, &total_in_unit: total, &self_in_unit: own, "count": count });
+        let rows: Vec<Json> = self.rows.iter().map(row).collect();
+        json!({ "unit": unit, &total_in_unit: self.total, "hidden": self.hidden, "rows": rows })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use maud::{Markup, PreEscaped, html};
-use traceloom_analysis::{flame::ShownFrame, units};
+use traceloom_analysis::{flame::ShownFrame, memory::Curve, units};
 
 use crate::{Detail, strip::Picture, text::shown};
 
@@ -38,7 +38,7 @@ impl Boxes {
 }
 
 /// The whole trace.
-pub(crate) fn strip(picture: &Picture, memory: &[(i64, u64, u64)], detail: &Detail) -> Markup {
+pub(crate) fn strip(picture: &Picture, memory: &[Curve], detail: &Detail) -> Markup {
     let step = WIDTH / picture.cells.max(1) as f64;
     let mut y = 0;
     let mut parts: Vec<Markup> = Vec::new();
@@ -115,12 +115,12 @@ fn bars(heights: impl Iterator<Item = f64>, top: usize, step: f64) -> Boxes {
 }
 
 /// Memory in use over time.
-fn area(curve: &[(i64, u64, u64)], top: usize) -> Markup {
-    let most = curve.iter().map(|(.., most)| *most).max().unwrap_or(1).max(1) as f64;
+fn area(curve: &[Curve], top: usize) -> Markup {
+    let most = curve.iter().map(|point| point.most_bytes).max().unwrap_or(1).max(1) as f64;
     let step = WIDTH / curve.len().max(1) as f64;
     let mut path = format!("M0 {}", top + AREA);
-    for (number, (.., bytes)) in curve.iter().enumerate() {
-        let y = top as f64 + AREA as f64 * (1.0 - *bytes as f64 / most);
+    for (number, point) in curve.iter().enumerate() {
+        let y = top as f64 + AREA as f64 * (1.0 - point.most_bytes as f64 / most);
         let _ = write!(path, "L{:.1} {y:.1}H{:.1}", number as f64 * step, (number + 1) as f64 * step);
     }
     let _ = write!(path, "V{}z", top + AREA);
@@ -128,7 +128,7 @@ fn area(curve: &[(i64, u64, u64)], top: usize) -> Markup {
 }
 
 /// Memory in use as a picture of its own.
-pub(crate) fn memory(curve: &[(i64, u64, u64)]) -> Markup {
+pub(crate) fn memory(curve: &[Curve]) -> Markup {
     html! {
         svg viewBox=(format!("0 0 {WIDTH} {}", AREA + 4)) role="img" aria-label="Memory in use over time" { (area(curve, 2)) }
     }

@@ -69,6 +69,7 @@ fn row(sets: &Sets, key: Key, names: &Interner, options: &Options, wholes: &Whol
     };
     let mut row = Row {
         kind: key.kind,
+        unit: if options.metric == Metric::Calls { "calls" } else { key.kind.unit() },
         name: names.get(key.name).unwrap_or("(other)").to_owned(),
         line: (key.line != NO_NUMBER).then_some(key.line),
         verdict: Verdict::Same,

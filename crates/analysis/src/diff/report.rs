@@ -47,6 +47,11 @@ impl Kind {
             Self::Memory => "memory",
         }
     }
+
+    /// The unit of its amounts.
+    pub(super) fn unit(self) -> &'static str {
+        if self == Self::Memory { "bytes" } else { "ns" }
+    }
 }
 
 /// What came of it.
@@ -82,6 +87,8 @@ impl Verdict {
 pub struct Row {
     /// What it is about.
     pub kind: Kind,
+    /// The unit of what is compared: `ns`, `bytes` or `calls`.
+    pub unit: &'static str,
     /// The name, the file, or the function.
     pub name: String,
     /// The line, where it is one.
@@ -107,9 +114,9 @@ pub struct Row {
 impl Row {
     /// The row as JSON.
     pub fn to_json(&self) -> Value {
-        let side = |side: Option<Side>| {
-            side.map(|side| json!({"value": side.value, "calls": side.calls, "total": side.total}))
-        };
+        let (value, total) = (format!("value_{}", self.unit), format!("total_{}", self.kind.unit()));
+        let side =
+            |side: Option<Side>| side.map(|side| json!({&value: side.value, "calls": side.calls, &total: side.total}));
         let (noise, between) = match self.noise {
             Noise::BetweenRuns(noise) => (Some(noise), Some("runs")),
             Noise::Unknown => (None, None),

@@ -1,9 +1,9 @@
 //! A report as it is written, for the program and for the viewer: some of its sites, with times on another axis.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Lifetimes, Moment, Report, Site, SiteFrame, Totals};
+use super::{Curve, Lifetimes, Moment, Report, Site, SiteFrame, Totals};
 
 /// How much of a report is written.
 #[derive(Clone, Debug)]
@@ -97,9 +97,16 @@ pub struct MemoryLifetimes {
 }
 
 impl Report {
-    /// The report as JSON.
+    /// The report as JSON, with the unit in the name of every field; the viewer takes points without names.
     pub fn to_json(&self, extract: &Extract) -> Value {
-        serde_json::to_value(self.extract(extract)).unwrap_or_default()
+        let mut object = serde_json::to_value(self.extract(extract)).unwrap_or_default();
+        let moved = |point: &Curve| Curve { ts_ns: extract.moved(point.ts_ns), ..*point };
+        object["curve"] = self.curve.iter().map(|point| json!(moved(point))).collect();
+        for site in object["sites"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+            let quarters = site.shift_remove("quarters");
+            site.extend(quarters.map(|quarters| ("quarters_bytes".to_owned(), quarters)));
+        }
+        object
     }
 
     /// The report as it is written.

@@ -66,7 +66,8 @@ impl Totals {
 }
 
 /// One point of the curve: a stretch of time.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "MemoryPoint"))]
 pub struct Curve {
     /// When it begins.
     pub ts_ns: i64,

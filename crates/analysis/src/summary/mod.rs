@@ -201,7 +201,7 @@ fn memory_summary(report: &memory::Report) -> MemorySummary {
         live_bytes: report.totals.live_bytes,
         double_frees: report.totals.double_frees,
         is_growth_only: report.is_growth_only,
-        curve: report.curve.iter().map(|point| (point.ts_ns, point.used_bytes, point.most_bytes)).collect(),
+        curve: report.curve.clone(),
         leaks: leaks.iter().take(ROWS).map(|of| site(of, of.live, of.live_bytes)).collect(),
         at_peak: at_peak.collect(),
         hot: report.sites.iter().take(ROWS).map(|of| site(of, of.count, of.bytes)).collect(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     advise::{Advice, SlowSpan},
-    memory::SiteFrame,
+    memory::{Curve, SiteFrame},
 };
 
 /// What matters first about one trace.
@@ -211,8 +211,8 @@ pub struct MemorySummary {
     pub double_frees: u64,
     /// Whether the tracer knows no addresses, so that nothing is known about frees.
     pub is_growth_only: bool,
-    /// Timestamps, with the bytes in use then and the most until the next one.
-    pub curve: Vec<(i64, u64, u64)>,
+    /// Memory in use over time.
+    pub curve: Vec<Curve>,
     /// The sites with the most bytes that were never freed.
     pub leaks: Vec<MemorySiteUse>,
     /// The sites with the most bytes in use at the peak.

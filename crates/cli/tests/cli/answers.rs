@@ -42,7 +42,7 @@ fn steps_narrow_the_call_tree() {
         let json: Json = serde_json::from_str(&answer(&arguments)).expect("JSON");
         let row = |row: &Json| {
             let name = row["name"].as_str().unwrap_or_default().to_owned();
-            (name, row["total"].as_u64().unwrap_or(0), row["self"].as_u64().unwrap_or(0))
+            (name, row["total_ns"].as_u64().unwrap_or(0), row["self_ns"].as_u64().unwrap_or(0))
         };
         json["rows"].as_array().expect("rows").iter().map(row).collect()
     };
@@ -63,7 +63,7 @@ fn memory_is_drawn_by_what_became_of_it() {
     let report: Json = serde_json::from_str(&answer(&["memory", "--json", &shop])).expect("JSON");
     let total = |by: &str| -> Option<u64> {
         let tree: Json = serde_json::from_str(&answer(&["tree", "--json", "--by", by, &shop])).expect("JSON");
-        tree["total"].as_u64()
+        tree["total_bytes"].as_u64()
     };
     assert_eq!(total("peak"), report["peak"]["bytes"].as_u64());
     assert_eq!(total("leaked"), report["live_bytes"].as_u64());

@@ -51,7 +51,7 @@ pub(super) static TOOLS: &[Kind] = &[
         "memory",
         "Memory in use over time, what was alive at the peak or at a time, and what was never freed, by call site. Times are in \
          nanoseconds, sizes in bytes. Equals `traceloom memory --json`.",
-        "peak:{ts_ns:int, bytes:int, count:int, all_sites:int}, curve:[any], all_sites:int, sites:[number:int, count:int, bytes:int]",
+        "peak:{ts_ns:int, bytes:int, count:int, all_sites:int}, curve:[ts_ns:int, used_bytes:int, most_bytes:int], all_sites:int, sites:[number:int, count:int, bytes:int]",
         memory_of,
     ),
     Kind::new::<Lines>(
@@ -65,8 +65,9 @@ pub(super) static TOOLS: &[Kind] = &[
         "diff",
         "Compare runs: which names, lines and allocations got worse, better, new or gone, and whether that is more than noise. \
          Times are in nanoseconds, memory in bytes, changes are fractions. Equals `traceloom diff --json`.",
-        "runs:[int], noise_known:bool, own_ns:[num], rows:[kind:str, name:str, line:int?, verdict:str, change:num?, noise:num?, \
-         p:num?, share:any]",
+        "runs:[int], noise_known:bool, own_ns:[num], rows:[kind:str, name:str, line:int?, verdict:str, before:{calls:num, \
+         value_ns?:num, value_bytes?:num, value_calls?:num, total_ns?:num, total_bytes?:num}?, after:{calls:num, value_ns?:num, \
+         value_bytes?:num, value_calls?:num, total_ns?:num, total_bytes?:num}?, change:num?, noise:num?, p:num?, share:any]",
         diff_of,
     ),
     Kind::new::<OfTrace>(

@@ -19,9 +19,10 @@ const DEFAULT_ROWS: usize = 100;
 
 pub(super) static TOOLS: &[Kind] = &[Kind::new::<Tree>(
     "tree",
-    "The call tree as text and as rows: for each frame its total and self weight (nanoseconds, calls or bytes, as `unit` says) \
-     and its calls. Equals `traceloom tree --json`.",
-    "unit:str, total:int, hidden:int, rows:[depth:int, name:str, total:int, self:int, count:int]",
+    "The call tree as text and as rows: for each frame its total and self weight (nanoseconds, calls or bytes, as `unit` and \
+     the names of the fields say) and its calls. Equals `traceloom tree --json`.",
+    "unit:str, total_ns?:int, total_calls?:int, total_bytes?:int, hidden:int, rows:[depth:int, name:str, total_ns?:int, \
+     self_ns?:int, total_calls?:int, self_calls?:int, total_bytes?:int, self_bytes?:int, count:int]",
     tree,
 )];
 
