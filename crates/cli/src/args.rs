@@ -221,6 +221,7 @@ Examples:
   traceloom report before.prof after.prof --fail-over 5% -o change.html
   traceloom report --baseline old*.prof --candidate new*.prof --markdown >> comment.md
   traceloom report --interactive game.prof -o game.html        the viewer with the trace inside
+  traceloom report --source nytprof.out -o lines.html          as nytprofhtml, in one file
   traceloom report --json service.clog | jq '.traces[0].verdict'")]
     Report(answers::Report),
 

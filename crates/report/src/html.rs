@@ -17,7 +17,7 @@ use crate::{
 /// Nothing is loaded and nothing runs, even if a name could get through as markup.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-pub(crate) fn page(report: &Report, detail: &Detail) -> Markup {
+pub(crate) fn page(report: &Report, detail: &Detail, sources: &[Markup]) -> Markup {
     let names: Vec<String> = report.traces.iter().take(3).map(|trace| file_name(&trace.summary, detail)).collect();
     let title = names.join(", ");
     let left_out = report.traces.len().saturating_sub(detail.traces);
@@ -35,7 +35,10 @@ pub(crate) fn page(report: &Report, detail: &Detail) -> Markup {
                 main {
                     h1 { "Traceloom report: " (title) }
                     @if let Some(comparison) = &report.comparison { (compared(comparison, detail)) }
-                    @for trace in report.traces.iter().take(detail.traces) { (one(trace, detail)) }
+                    @for (number, trace) in report.traces.iter().take(detail.traces).enumerate() {
+                        (one(trace, detail))
+                        @if let Some(source) = sources.get(number) { (source) }
+                    }
                     @if left_out > 0 { p.dim { (left_out) " more traces are not shown." } }
                     (reproduce(report, detail))
                 }
@@ -60,7 +63,7 @@ fn one(trace: &TraceReport, detail: &Detail) -> Markup {
         @if trace.strip.cells > 0 || !memory.is_empty() {
             h3 { "The whole trace" }
             (svg::strip(&trace.strip, memory, detail))
-            @if trace.strip.cells > 0 { p.dim { "From " (time(trace.strip.start_ns as f64)) ", " (time(trace.strip.cell_ns as f64 * trace.strip.cells as f64)) " wide. Colors stand for names." } }
+            @if trace.strip.cells > 0 { p.dim { "From " (time(trace.strip.start_ns as f64)) ", " (time(trace.strip.cell_ns as f64 * trace.strip.cells as f64)) " wide." @if !trace.strip.threads.is_empty() { " Colors stand for names." } } }
         }
         (names(summary, detail))
         (flame(trace, detail))
@@ -138,7 +141,7 @@ fn names(summary: &Summary, detail: &Detail) -> Markup {
         @if !summary.names.is_empty() {
             h3 { "Most self time" }
             div.scroll tabindex="0" { table {
-                thead { tr { th { "name" } @for head in ["calls", "total", "self", "share", "p50", "p95", "p99", "max"] { th { (head) } } th.left { "durations" } } }
+                thead { tr { th scope="col" { "name" } @for head in ["calls", "total", "self", "share", "p50", "p95", "p99", "max"] { th scope="col" { (head) } } th.left scope="col" { "durations" } } }
                 tbody {
                     @for row in summary.names.iter().take(detail.rows) {
                         tr {
@@ -177,7 +180,7 @@ fn slow(summary: &Summary, detail: &Detail) -> Markup {
         @if let Some(first) = summary.slow.first() {
             h3 { @if first.is_slow { "Slow spans, and why" } @else { "The longest frames" } }
             div.scroll tabindex="0" { table {
-                thead { tr { th { "span" } @for head in ["at", "took", "median"] { th { (head) } } th.left { "because of" } } }
+                thead { tr { th scope="col" { "span" } @for head in ["at", "took", "median"] { th scope="col" { (head) } } th.left scope="col" { "because of" } } }
                 tbody {
                     @for slow in summary.slow.iter().take(detail.rows) {
                         tr {
@@ -213,7 +216,7 @@ fn sites(head: &str, sites: &[MemorySiteUse], detail: &Detail) -> Markup {
     html! {
         @if !sites.is_empty() {
             div.scroll tabindex="0" { table {
-                thead { tr { th { (head) } th { "blocks" } th { "bytes" } } }
+                thead { tr { th scope="col" { (head) } th scope="col" { "blocks" } th scope="col" { "bytes" } } }
                 tbody {
                     @for site in sites.iter().take(detail.rows / 2) {
                         tr { td { (stack(site, detail)) } td { (thousands(site.count)) } td { (bytes(site.bytes as f64)) } }
@@ -246,7 +249,7 @@ fn log_section(logs: &LogSummary, detail: &Detail) -> Markup {
             }
         }
         div.scroll tabindex="0" { table {
-            thead { tr { th { "text" } th { "lines" } th.left { "level" } th.left { "site" } } }
+            thead { tr { th scope="col" { "text" } th scope="col" { "lines" } th.left scope="col" { "level" } th.left scope="col" { "site" } } }
             tbody {
                 @for site in logs.sites.iter().take(detail.rows) {
                     tr {
@@ -280,7 +283,7 @@ fn lines(lines: &[HotLine], detail: &Detail) -> Markup {
             @for hot in lines.iter().take(detail.rows / 2) {
                 p { code { (shown(&hot.file, detail.name)) ":" (hot.line) } ": " (time(hot.own_ns as f64)) ", " (percent(hot.share)) ", " (thousands(hot.count)) " statements" }
                 div.scroll tabindex="0" { table {
-                    thead { tr { th { "line" } th { "time" } th.left { "source" } } }
+                    thead { tr { th scope="col" { "line" } th scope="col" { "time" } th.left scope="col" { "source" } } }
                     tbody {
                         @for (number, source, own_ns) in &hot.context {
                             tr class=(if *number == hot.line { "hot" } else { "cold" }) {
@@ -307,7 +310,7 @@ fn compared(comparison: &Comparison, detail: &Detail) -> Markup {
             @if !rows.is_empty() {
                 h3 { (rows.len()) " " (compare::word(verdict)) }
                 div.scroll tabindex="0" { table {
-                    thead { tr { th { "name" } @for head in ["before", "after", "change", "noise"] { th { (head) } } } }
+                    thead { tr { th scope="col" { "name" } @for head in ["before", "after", "change", "noise"] { th scope="col" { (head) } } } }
                     tbody {
                         @for row in rows.iter().take(detail.rows) {
                             tr { @for cell in compare::cells(row) { td { (shown(&cell, detail.name)) } } }

@@ -10,18 +10,20 @@ mod html;
 mod interactive;
 mod lines;
 mod markdown;
+mod source;
 mod strip;
 mod svg;
 mod text;
 
+use maud::{Markup, PreEscaped};
 use serde_json::{Value, json};
 use traceloom_analysis::{
     advise, diff,
     flame::{CallStacks, Flame, Graph, Options as FlameOptions, Weight},
-    lines::Lines,
+    lines::{Lines, Lists, Profile},
     summary::{Summarizer, Summary},
 };
-use traceloom_core::Result;
+use traceloom_core::{Error, Result};
 use traceloom_model::{Filter, TableSource};
 use traceloom_passes::Together;
 
@@ -50,6 +52,8 @@ struct TraceReport {
     flame: Graph,
     flame_unit: FlameUnit,
     lines: Vec<HotLine>,
+    /// The lines of all source files, if they are wanted.
+    source: Option<Profile>,
 }
 
 /// What the width of a frame means.
@@ -99,28 +103,27 @@ const THREADS: usize = 12;
 impl Report {
     /// Adds a trace, in one read unless something in it needs a second look.
     pub fn add(&mut self, trace: &dyn TableSource) -> Result<()> {
-        let (mut first, mut strip) = (Summarizer::default(), Strip::default());
-        let (mut time, mut calls, mut lines) =
-            (Flame::new(FlameOptions::default()), CallStacks::default(), Lines::default());
-        let sinks: Vec<&mut dyn traceloom_model::TableSink> =
-            vec![&mut first, &mut strip, &mut time, &mut calls, &mut lines];
-        trace.pour(&Filter::default(), &mut Together::new(sinks))?;
-        let summary = first.finish(trace, &advise::Options::default())?;
-        let has_spans = summary.about.counts.iter().any(|count| count.table == "spans");
-        let tree = time.finish();
-        let (tree, flame_unit) = match () {
-            () if has_spans && !tree.is_empty() => (tree, FlameUnit::Time),
-            () if tree.is_empty() => (calls.finish(&FlameOptions::default()), FlameUnit::Estimated),
-            () => (tree, FlameUnit::Bytes),
-        };
-        let strip = strip.finish(THREADS);
-        self.traces.push(TraceReport {
-            summary,
-            strip,
-            flame: tree.into(),
-            flame_unit,
-            lines: lines::hottest(&lines.finish()),
-        });
+        self.traces.push(TraceReport::of(trace, None)?.0);
+        Ok(())
+    }
+
+    /// Adds a trace whose summary is known already.
+    pub fn add_summarized(&mut self, trace: &dyn TableSource, summary: Summary) -> Result<()> {
+        self.traces.push(TraceReport::of(trace, Some(summary))?.0);
+        Ok(())
+    }
+
+    /// Adds a line profile with its source; `complete` may add texts that the profile lacks.
+    pub fn add_with_source(
+        &mut self,
+        trace: &dyn TableSource,
+        complete: impl FnOnce(&mut Profile) -> Result<()>,
+    ) -> Result<()> {
+        let (report, lines) = TraceReport::of(trace, None)?;
+        let missing = || Error::unsupported("no line timings in it; make the report without --source");
+        let mut profile = lines.profiles.into_iter().next().ok_or_else(missing)?;
+        complete(&mut profile)?;
+        self.traces.push(TraceReport { source: Some(profile), ..report });
         Ok(())
     }
 
@@ -135,14 +138,27 @@ impl Report {
 
     /// The report as one HTML file.
     pub fn to_html(&self) -> String {
-        let mut page = String::new();
+        let sources = self.traces.iter().filter(|trace| trace.source.is_some()).count();
+        let max = if sources == 0 { MAX_BYTES } else { MAX_BYTES / 4 };
+        let (mut page, mut detail) = (String::new(), Detail::level(0));
         for level in 0..LEVELS {
-            page = html::page(self, &Detail::level(level)).into_string();
-            if page.len() <= MAX_BYTES {
+            detail = Detail::level(level);
+            page = html::page(self, &detail, &[]).into_string();
+            if page.len() <= max {
                 break;
             }
         }
-        page
+        if sources == 0 {
+            return page;
+        }
+        let room = MAX_BYTES.saturating_sub(page.len()) / sources;
+        let fitting = |(number, trace): (usize, &TraceReport)| {
+            let section = |level: u32| Some(source::section(trace.source.as_ref()?, number, level, room));
+            let section = (0..LEVELS).filter_map(section).find(|section| section.0.len() <= room);
+            section.unwrap_or_else(|| PreEscaped(String::new()))
+        };
+        let sections: Vec<Markup> = self.traces.iter().enumerate().map(fitting).collect();
+        html::page(self, &detail, &sections).into_string()
     }
 
     /// The report as Markdown, for a comment.
@@ -161,7 +177,42 @@ impl Report {
             })
         });
         let traces: Vec<&Summary> = self.traces.iter().map(|trace| &trace.summary).collect();
-        json!({"comparison": comparison, "traces": traces})
+        let mut object = json!({"comparison": comparison, "traces": traces});
+        let sources = self.traces.iter().filter_map(|trace| trace.source.as_ref());
+        let sources: Vec<Value> = sources.map(|one| one.to_json(Lists::All, &one.files_by_time())).collect();
+        if !sources.is_empty() {
+            object["sources"] = sources.into();
+        }
+        object
+    }
+}
+
+impl TraceReport {
+    /// The report on a trace, and its lines.
+    fn of(trace: &dyn TableSource, known: Option<Summary>) -> Result<(Self, traceloom_analysis::lines::Report)> {
+        let (mut first, mut strip) = (Summarizer::default(), Strip::default());
+        let (mut time, mut calls, mut lines) =
+            (Flame::new(FlameOptions::default()), CallStacks::default(), Lines::default());
+        let mut sinks: Vec<&mut dyn traceloom_model::TableSink> = vec![&mut strip, &mut time, &mut calls, &mut lines];
+        if known.is_none() {
+            sinks.push(&mut first);
+        }
+        trace.pour(&Filter::default(), &mut Together::new(sinks))?;
+        let summary = match known {
+            Some(summary) => summary,
+            None => first.finish(trace, &advise::Options::default())?,
+        };
+        let has_spans = summary.about.counts.iter().any(|count| count.table == "spans");
+        let tree = time.finish();
+        let (tree, flame_unit) = match () {
+            () if has_spans && !tree.is_empty() => (tree, FlameUnit::Time),
+            () if tree.is_empty() => (calls.finish(&FlameOptions::default()), FlameUnit::Estimated),
+            () => (tree, FlameUnit::Bytes),
+        };
+        let strip = strip.finish(THREADS);
+        let found = lines.finish();
+        let lines = lines::hottest(&found);
+        Ok((Self { summary, strip, flame: tree.into(), flame_unit, lines, source: None }, found))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{Detail, strip::Picture, text::shown};
 
 /// Width of all large pictures, in their own units.
 const WIDTH: f64 = 1000.0;
-const LANE: usize = 7;
+const LANE: usize = 12;
 const LABEL: usize = 13;
 /// Colors for names; the style sheet has as many.
 const COLORS: usize = 8;

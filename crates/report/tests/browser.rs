@@ -18,7 +18,9 @@ fn everybody_can_read_a_report_in_both_themes() {
         let trace = Trace::new(sample.file_name.as_ref(), source, None, &Default::default()).expect("it opens");
         let mut report = Report::default();
         report.compare(&[&trace], &[&trace], None).expect("it can be read");
-        report.add(&trace).expect("it can be read");
+        if report.add_with_source(&trace, |_| Ok(())).is_err() {
+            report.add(&trace).expect("it can be read");
+        }
         pages.insert(sample.file_name.to_owned(), Value::from(report.to_html()));
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/access.mjs");

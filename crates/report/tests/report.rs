@@ -43,6 +43,7 @@ fn check(page: &str, name: &str) {
         assert!(ELEMENTS.contains(&element), "{name}: <{tag}>");
         for attribute in attributes.split('"').step_by(2).map(str::trim).filter(|text| !text.is_empty()) {
             assert!(ATTRIBUTES.contains(&attribute.trim_end_matches('=')), "{name}: {attribute} in <{tag}>");
+            assert!(attribute != "href=" || tag.contains("href=\"#"), "{name}: {tag}");
         }
         if element != "meta" {
             open.push(element);
@@ -52,12 +53,18 @@ fn check(page: &str, name: &str) {
 }
 
 static ELEMENTS: &[&str] = &[
-    "html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3", "p", "span", "small", "strong", "code",
-    "pre", "ul", "ol", "li", "div", "table", "thead", "tbody", "tr", "th", "td", "svg", "g", "path", "rect", "text",
+    "html", "head", "meta", "title", "details", "summary", "a", "i", "tfoot", "style", "body", "main", "h1", "h2",
+    "h3", "p", "span", "small", "strong", "code", "pre", "ul", "ol", "li", "div", "table", "thead", "tbody", "tr",
+    "th", "td", "svg", "g", "path", "rect", "text",
 ];
 
 static ATTRIBUTES: &[&str] = &[
     "lang",
+    "id",
+    "href",
+    "scope",
+    "title",
+    "colspan",
     "charset",
     "http-equiv",
     "content",
@@ -84,6 +91,10 @@ fn the_report_of_every_fixture_is_small_and_well_formed_and_the_same_twice() {
         }
         let page = report.to_html();
         check(&page, &case.name);
+        let mut with_source = Report::default();
+        if with_source.add_with_source(&trace, |_| Ok(())).is_ok() {
+            check(&with_source.to_html(), &case.name);
+        }
         assert!(page == html(&trace), "{}: the second report differs", case.name);
     });
 }

@@ -158,8 +158,14 @@ pub(crate) struct Report {
     /// Output file; `-` is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
-    /// Markdown, for a comment on a pull request.
+    /// Add the source of a line profile, with the figures, callers and callees of each line.
     #[arg(long)]
+    pub(crate) source: bool,
+    /// Folder with the source, if the profile does not contain it.
+    #[arg(long, value_name = "DIR", requires = "source")]
+    pub(crate) source_dir: Option<PathBuf>,
+    /// Markdown, for a comment on a pull request.
+    #[arg(long, conflicts_with = "source")]
     markdown: bool,
     /// One JSON object.
     #[arg(long, conflicts_with = "markdown")]

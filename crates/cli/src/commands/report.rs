@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use traceloom_analysis::lines::Profile;
 use traceloom_core::Result;
 use traceloom_report::Report;
 
+use super::lines::source;
 use crate::{
     Outcome,
     args::answers::{Report as Arguments, ReportFormat},
@@ -24,13 +26,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     if let (Some(first), Some(second)) = (before.first(), after.first()) {
         let sets = [arguments.reading.open_set(before)?, arguments.reading.open_set(after)?];
         failed = report.compare(sets[0].traces(), sets[1].traces(), arguments.fail_over)?;
-        for path in [first, second] {
-            report.add(&arguments.reading.open(path)?)?;
-        }
+        add(&mut report, arguments, [first, second])?;
     } else {
-        for path in &arguments.files {
-            report.add(&arguments.reading.open(path)?)?;
-        }
+        add(&mut report, arguments, &arguments.files)?;
     }
     let inputs: Vec<_> = arguments.files.iter().chain(before).chain(after).map(AsRef::as_ref).collect();
     write_file(&arguments.output, &inputs, |out| {
@@ -45,6 +43,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         note(&format!("{failed} worse by more than {limit} %"));
     }
     Ok(if failed > 0 { Outcome::Findings } else { Outcome::Fine })
+}
+
+/// Adds the traces, with their source if that is wanted.
+fn add<'p>(report: &mut Report, arguments: &Arguments, paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+    for path in paths {
+        let trace = arguments.reading.open(path)?;
+        let complete =
+            |profile: &mut Profile| arguments.source_dir.as_ref().map_or(Ok(()), |folder| source::add(profile, folder));
+        let added = if arguments.source { report.add_with_source(&trace, complete) } else { report.add(&trace) };
+        added.map_err(|error| error.in_file(path))?;
+    }
+    Ok(())
 }
 
 /// The runs to compare: the sets that were named, or else two traces.

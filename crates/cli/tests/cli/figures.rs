@@ -214,3 +214,21 @@ fn an_interactive_report_holds_the_trace_or_says_what_is_missing() {
     assert!(said.contains("NOT ALL OF game.prof IS HERE: only its first"), "{said}");
     assert_eq!(whole, report("1MB").0, "the same each time");
 }
+
+#[test]
+fn a_report_with_source_has_the_lines_of_a_profile() {
+    let demo = demo();
+    let (profile, game) = (demo.path("demo/nytprof.out"), demo.path("demo/game.prof"));
+    let output = traceloom(&["report", "--source", &profile]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let page = stdout(&output);
+    for words in ["<details id=", "time on line", "# spent ", " which was called ", "Source files"] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!stdout(&traceloom(&["report", &profile])).contains("<details"), "only if it is asked for");
+    assert_eq!(json(&["report", "--source", "--json", &profile])["sources"][0], json(&["lines", "--json", &profile]));
+    let output = traceloom(&["report", "--source", &game]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("no line timings"), "{}", stderr(&output));
+    assert_eq!(traceloom(&["report", "--source", "--markdown", &profile]).status.code(), Some(2));
+}

@@ -4,7 +4,7 @@ mod callgrind;
 mod csv;
 mod dot;
 mod listing;
-mod source;
+pub(super) mod source;
 mod text;
 
 use std::{

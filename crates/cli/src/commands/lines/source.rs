@@ -13,7 +13,7 @@ use traceloom_core::{Error, Result};
 const MAX_BYTES: u64 = 64 << 20;
 
 /// Gives every file without text the one that is found below a folder.
-pub(super) fn add(profile: &mut Profile, folder: &Path) -> Result<()> {
+pub(in crate::commands) fn add(profile: &mut Profile, folder: &Path) -> Result<()> {
     if !folder.is_dir() {
         return Err(Error::usage("is not a folder").in_file(folder));
     }
