@@ -1,13 +1,6 @@
 //! The server: requests in, answers out.
 
-use std::{
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -20,7 +13,10 @@ use rmcp::{
     service::{NotificationContext, Peer, RequestContext},
 };
 use serde_json::Value as Json;
-use tokio::{sync::Semaphore, time};
+use tokio::{
+    sync::{Mutex, Semaphore},
+    time,
+};
 use traceloom_core::Result;
 
 use crate::{
@@ -60,8 +56,8 @@ const INSTRUCTIONS: &str = "Traceloom answers questions about traces: profiles, 
 pub struct Server {
     state: Arc<State>,
     running: Arc<Semaphore>,
-    /// Whether the client was asked for the folders that it works in.
-    knows_roots: Arc<AtomicBool>,
+    /// Whether the client was asked for the folders that it works in; held while it is asked, so that other calls wait.
+    knows_roots: Arc<Mutex<bool>>,
 }
 
 impl Server {
@@ -72,17 +68,19 @@ impl Server {
         Ok(Self { state, running: Arc::new(Semaphore::new(MAX_RUNNING)), knows_roots: Arc::default() })
     }
 
-    /// Asks the client once for the folders that it works in; only older revisions of the protocol have them.
+    /// Asks the client for the folders that it works in, once until they change; only older revisions of the protocol have
+    /// them.
     #[expect(deprecated, reason = "clients of older revisions have roots")]
     async fn learn_roots(&self, peer: &Peer<RoleServer>) {
         let has_roots = peer.peer_info().is_some_and(|client| client.capabilities.roots.is_some());
-        if !has_roots || self.knows_roots.swap(true, Ordering::Relaxed) {
+        let mut knows_roots = self.knows_roots.lock().await;
+        if !has_roots || std::mem::replace(&mut *knows_roots, true) {
             return;
         }
         // A client that does not answer has no roots.
-        if let Ok(Ok(found)) = time::timeout(MAX_ROOTS_TIME, peer.list_roots()).await {
-            self.state.shelf.access.set_roots(found.roots.iter().filter_map(|root| local_path(&root.uri)));
-        }
+        let found = time::timeout(MAX_ROOTS_TIME, peer.list_roots()).await.ok().and_then(Result::ok);
+        let roots = found.map(|found| found.roots).unwrap_or_default();
+        self.state.shelf.access.set_roots(roots.iter().filter_map(|root| local_path(&root.uri)));
     }
 
     /// Runs a tool away from the threads that answer, until it is done, canceled or late.
@@ -178,7 +176,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
-        self.knows_roots.store(false, Ordering::Relaxed);
+        *self.knows_roots.lock().await = false;
     }
 
     async fn list_resources(

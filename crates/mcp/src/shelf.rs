@@ -4,11 +4,11 @@ use std::{
     collections::VecDeque,
     fs,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::SystemTime,
 };
 
-use traceloom::Trace;
+use traceloom::{Trace, analysis::summary::Summary};
 use traceloom_core::{Error, Result};
 
 use crate::access::Access;
@@ -20,14 +20,17 @@ const MAX_OPEN: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Shelf {
     pub(crate) access: Access,
-    open: Mutex<VecDeque<Entry>>,
+    open: Mutex<VecDeque<Opened>>,
 }
 
+/// An open trace.
 #[derive(Clone, Debug)]
-struct Entry {
+pub(crate) struct Opened {
     path: PathBuf,
     stamp: (u64, Option<SystemTime>),
-    trace: Trace,
+    pub(crate) trace: Trace,
+    /// Kept once it is known: several tools give parts of it.
+    pub(crate) summary: Arc<OnceLock<Arc<Summary>>>,
 }
 
 /// The handle of a trace: made of its contents, so that it is the same in every session.
@@ -41,7 +44,7 @@ impl Shelf {
     }
 
     /// The trace that a handle or a path means; without either, the only one that there is.
-    pub(crate) fn find(&self, reference: Option<&str>) -> Result<Trace> {
+    pub(crate) fn find(&self, reference: Option<&str>) -> Result<Opened> {
         match reference {
             Some(handle) if handle.starts_with("trace-") && !Path::new(handle).exists() => self.by_handle(handle),
             Some(path) => self.by_path(Path::new(path)),
@@ -49,27 +52,29 @@ impl Shelf {
         }
     }
 
-    fn by_handle(&self, wanted: &str) -> Result<Trace> {
-        let found = self.take(|entry| handle(&entry.trace) == wanted);
+    fn by_handle(&self, wanted: &str) -> Result<Opened> {
+        let found = self.get(|entry| handle(&entry.trace) == wanted);
         let entry = found.ok_or_else(|| Error::usage(format!("no open trace has the handle {wanted}; use `open`")))?;
+        // The client may have given up the folder since then.
+        self.access.readable(&entry.path)?;
         if stamp(&entry.path)? != entry.stamp {
             return Err(Error::usage("changed since it was opened; use `open` again").in_file(&entry.path));
         }
         Ok(self.put(entry))
     }
 
-    fn by_path(&self, path: &Path) -> Result<Trace> {
+    fn by_path(&self, path: &Path) -> Result<Opened> {
         let path = self.access.readable(path)?;
         let stamp = stamp(&path)?;
-        let known = self.take(|entry| entry.path == path).filter(|entry| entry.stamp == stamp);
+        let known = self.get(|entry| entry.path == path).filter(|entry| entry.stamp == stamp);
         let entry = match known {
             Some(entry) => entry,
-            None => Entry { trace: Trace::open(&path)?, path, stamp },
+            None => Opened { trace: Trace::open(&path)?, path, stamp, summary: Arc::default() },
         };
         Ok(self.put(entry))
     }
 
-    fn only(&self) -> Result<Trace> {
+    fn only(&self) -> Result<Opened> {
         let mut named = self.access.named_files();
         let opened: Vec<PathBuf> = self.open().iter().map(|entry| entry.path.clone()).collect();
         match (named.next(), named.next(), opened.as_slice()) {
@@ -79,23 +84,21 @@ impl Shelf {
         }
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, VecDeque<Entry>> {
+    fn open(&self) -> std::sync::MutexGuard<'_, VecDeque<Opened>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self, is_wanted: impl Fn(&Entry) -> bool) -> Option<Entry> {
-        let mut open = self.open();
-        let index = open.iter().position(is_wanted)?;
-        open.remove(index)
+    fn get(&self, is_wanted: impl Fn(&Opened) -> bool) -> Option<Opened> {
+        self.open().iter().find(|entry| is_wanted(entry)).cloned()
     }
 
-    fn put(&self, entry: Entry) -> Trace {
-        let trace = entry.trace.clone();
+    /// Makes an entry the one that was used last.
+    fn put(&self, entry: Opened) -> Opened {
         let mut open = self.open();
         open.retain(|other| other.path != entry.path);
         open.truncate(MAX_OPEN - 1);
-        open.push_front(entry);
-        trace
+        open.push_front(entry.clone());
+        entry
     }
 }
 

@@ -7,10 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use traceloom::{
     OpenOptions, Trace, Traces, Verdict,
-    analysis::{
-        advise, diff, lines, memory, stats,
-        summary::{self, RowCount},
-    },
+    analysis::{advise, diff, lines, memory, stats, summary::RowCount},
     tables::{Filter, Table, TableSource},
 };
 use traceloom_core::{Error, Result, TimeRange};
@@ -106,8 +103,7 @@ struct OfTrace {
 
 fn open(call: &Call<'_>) -> Result<Answer> {
     let arguments: Open = call.arguments()?;
-    let trace = call.trace(arguments.trace.as_deref())?;
-    let summary = summary::of_trace(&trace, &advise::Options::default())?;
+    let (trace, summary) = call.summary(arguments.trace.as_deref())?;
     let about = &summary.about;
     let found = json!({
         "handle": handle(&trace),
@@ -150,9 +146,8 @@ static SUBJECTS: &[(Table, &str, &str)] = &[
 
 fn summary(call: &Call<'_>) -> Result<Answer> {
     let arguments: OfTrace = call.arguments()?;
-    let trace = call.trace(arguments.trace.as_deref())?;
-    let summary = summary::of_trace(&trace, &advise::Options::default())?;
-    let found = serde_json::to_value(summary).map_err(|error| Error::internal(error.to_string()))?;
+    let (_, summary) = call.summary(arguments.trace.as_deref())?;
+    let found = serde_json::to_value(&*summary).map_err(|error| Error::internal(error.to_string()))?;
     Ok(Answer::new(found, arguments.limit))
 }
 

@@ -5,7 +5,7 @@ use std::{io::Write, path::Path};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use traceloom::{Conversion, Trace, Traces};
+use traceloom::{Conversion, Trace, Traces, analysis::summary::Summary};
 use traceloom_core::{Error, Loss, Result, Slice, TimeRange};
 
 use super::{Answer, Call, Kind, file};
@@ -98,17 +98,17 @@ struct Report {
 
 fn report(call: &Call<'_>) -> Result<Answer> {
     let arguments: Report = call.arguments()?;
-    let traces: Traces = if arguments.traces.is_empty() {
-        Traces::from_iter([call.trace(None)?])
+    let traces = if arguments.traces.is_empty() {
+        vec![call.summary(None)?]
     } else {
-        arguments.traces.iter().map(|one| call.trace(Some(one))).collect::<Result<_>>()?
+        arguments.traces.iter().map(|one| call.summary(Some(one))).collect::<Result<Vec<_>>>()?
     };
     let mut report = traceloom_report::Report::default();
-    if let [before, after] = &*traces {
+    if let [(before, _), (after, _)] = traces.as_slice() {
         let set = |trace: &Trace| Traces::from_iter([trace.clone()]).set();
         report.compare(set(before)?.traces(), set(after)?.traces(), None)?;
     }
-    traces.iter().try_for_each(|trace| report.add(trace))?;
+    traces.iter().try_for_each(|(trace, summary)| report.add_summarized(trace, Summary::clone(summary)))?;
     let is_markdown = Path::new(&arguments.output).extension().is_some_and(|extension| extension == "md");
     let page = if is_markdown { report.to_markdown() } else { report.to_html() };
     write(call, &arguments.output, |out| Ok(out.write_all(page.as_bytes()).map(|()| Loss::default())?))

@@ -2,8 +2,11 @@
 
 mod answers;
 mod files;
+mod first;
+mod log;
+mod spans;
 #[cfg(feature = "sql")]
-mod rows;
+mod sql;
 mod tree;
 mod view;
 
@@ -16,7 +19,13 @@ use rmcp::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
-use traceloom::Trace;
+use traceloom::{
+    Trace,
+    analysis::{
+        advise,
+        summary::{self, Summary},
+    },
+};
 use traceloom_core::{Error, Result};
 use traceloom_viewer_server::Viewer;
 
@@ -60,7 +69,21 @@ impl Call<'_> {
 
     /// A trace, read as long as somebody waits for the answer.
     fn trace(&self, reference: Option<&str>) -> Result<Trace> {
-        Ok(self.job.guard(&self.state.shelf.find(reference)?))
+        Ok(self.job.guard(&self.state.shelf.find(reference)?.trace))
+    }
+
+    /// A trace and its summary, which is made once.
+    fn summary(&self, reference: Option<&str>) -> Result<(Trace, Arc<Summary>)> {
+        let opened = self.state.shelf.find(reference)?;
+        let trace = self.job.guard(&opened.trace);
+        let summary = match opened.summary.get() {
+            Some(known) => Arc::clone(known),
+            None => {
+                let made = Arc::new(summary::of_trace(&trace, &advise::Options::default())?);
+                Arc::clone(opened.summary.get_or_init(|| made))
+            }
+        };
+        Ok((trace, summary))
     }
 }
 
@@ -153,9 +176,15 @@ pub(crate) fn refusal(message: &str) -> CallToolResult {
 
 /// All tools.
 pub(crate) fn all() -> impl Iterator<Item = &'static Kind> {
-    let tools = answers::TOOLS.iter().chain(tree::TOOLS).chain(files::TOOLS).chain(view::TOOLS);
+    let tools = answers::TOOLS
+        .iter()
+        .chain(tree::TOOLS)
+        .chain(log::TOOLS)
+        .chain(spans::TOOLS)
+        .chain(files::TOOLS)
+        .chain(view::TOOLS);
     #[cfg(feature = "sql")]
-    let tools = tools.chain(rows::TOOLS);
+    let tools = tools.chain(sql::TOOLS);
     tools
 }
 

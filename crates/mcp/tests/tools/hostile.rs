@@ -77,6 +77,9 @@ async fn hostile_names_come_out_as_inert_data() {
     ];
     fs::write(&path, trace_of(&names)).expect("there is room");
     let trace = json!({ "trace": text(&path) });
+    let log = bench.folder.path().join("hostile.clog");
+    let mut out = fs::File::create(&log).expect("there is room");
+    traceloom::Trace::open(&path).expect("opens").write_as("cnanolog", &mut out).expect("a log");
     let query = json!({ "query": "select * from spans", "traces": [text(&path)] });
     let window = json!({ "trace": text(&path), "from_ns": 0, "to_ns": 10_000_000 });
     let span = json!({ "trace": text(&path), "id": 1 });
@@ -87,6 +90,7 @@ async fn hostile_names_come_out_as_inert_data() {
         ("tree", trace.clone()),
         ("spans", trace.clone()),
         ("check", trace),
+        ("log", json!({ "trace": text(&log) })),
         ("sql", query),
         ("window", window),
         ("span", span),
@@ -143,7 +147,12 @@ async fn paths_lead_nowhere_else() {
             assert!(!refused.contains("secret\""), "{tool} {path}: {refused}");
         }
     }
-    for query in ["select * from '/etc/passwd'", "select * from read_csv('/etc/passwd')"] {
+    for query in [
+        "select * from '/etc/passwd'",
+        "select * from read_csv('/etc/passwd')",
+        "select * from 'http://127.0.0.1:1/a.csv'",
+        "create external table t stored as csv location 'http://127.0.0.1:1/a.csv'",
+    ] {
         bench.refusal("sql", json!({ "query": query, "traces": ["game.prof"] })).await;
     }
 }

@@ -3,6 +3,8 @@
 mod answers;
 mod files;
 mod hostile;
+mod roots;
 mod rows;
 mod support;
+mod units;
 mod waiting;

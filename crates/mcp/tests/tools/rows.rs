@@ -102,7 +102,15 @@ async fn a_log_is_read_by_level_and_text() {
     let level = all[0]["level_name"].as_str().expect("a level");
     let some = bench.ask("log", json!({ "trace": text(&path), "levels": [level.to_lowercase()], "limit": 1000 })).await;
     let lines = some["from_trace"]["lines"].as_array().expect("a list");
-    assert!(!lines.is_empty() && lines.iter().all(|line| line["level_name"] == level));
+    assert!(!lines.is_empty() && lines.iter().all(|line| line["level"] == level));
+    let part = &all[3]["message"].as_str().expect("a text")[..9];
+    let from = rows(&trace, "select ts_ns from logs order by id limit 1 offset 2").remove(0)["ts_ns"].clone();
+    let arguments = json!({ "trace": text(&path), "contains": part, "from_ns": from, "limit": 50 });
+    let found = bench.ask("log", arguments).await["from_trace"]["lines"].clone();
+    let query = format!(
+        "select message from logs where ts_ns >= {from} and strpos(message, '{part}') > 0 order by id limit 50"
+    );
+    assert_eq!(messages(&found), rows(&trace, &query).iter().map(|row| row["message"].clone()).collect::<Vec<_>>());
     let tail = bench.ask("log", json!({ "trace": text(&path), "tail": true, "limit": 2 })).await;
     let last: Vec<Json> = all[all.len() - 2..].iter().map(|row| row["message"].clone()).collect();
     assert_eq!(messages(&tail["from_trace"]["lines"]), last);

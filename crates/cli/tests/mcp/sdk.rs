@@ -1,18 +1,16 @@
-//! `traceloom mcp`, driven by the official Python SDK, against `--json` of the program.
-
-#![cfg(feature = "mcp")]
+//! The official Python SDK drives everything, and answers equal `--json` of the program.
 
 use std::{
     fs,
-    io::{self, Read, Write},
-    net::TcpStream,
+    io::Write,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
 };
 
 use serde_json::{Value as Json, json};
-use traceloom::Trace;
 use traceloom_testkit::npm;
+
+use crate::samples;
 
 const SDK: &str = "mcp==2.3.0";
 
@@ -58,25 +56,14 @@ fn program(arguments: &[&str]) -> Vec<Json> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// The samples of all formats.
-fn samples(folder: &Path) -> Vec<String> {
-    let write = |format: &str| {
-        let sample = Trace::sample(format).expect("a sample");
-        let path = folder.join(sample.path());
-        sample.rewrite(&mut fs::File::create(&path).expect("there is room")).expect("a sample can be written");
-        path.to_str().expect("a name").to_owned()
-    };
-    traceloom::formats().map(|format| write(format.id)).collect()
-}
-
 #[test]
 fn the_official_sdk_drives_everything_with_the_oldest_and_the_newest_revision() {
     let Some(sdk) = sdk_or_skip() else { return };
     let folder = tempfile::tempdir().expect("there is room");
     let root = fs::canonicalize(folder.path()).expect("a folder");
     let paths = samples(&root);
-    for (version, name) in [(0, "2024-11-05"), (4, "2026-07-28")] {
-        let output = |extension: &str| format!("{version}.{extension}");
+    for (version, name) in [(0, "2024-11-05"), (-1, "2026-07-28")] {
+        let output = |extension: &str| format!("{name}.{extension}");
         let mut calls = Vec::new();
         for path in &paths {
             let all = json!({ "trace": path, "limit": 1000 });
@@ -128,6 +115,8 @@ fn compare(calls: &[Json], answers: &[Json]) {
         let path = arguments["trace"].as_str().or(arguments["traces"][0].as_str()).unwrap_or_default();
         let expected = match tool {
             "stats" | "check" | "summary" => program(&[tool, "--json", path]),
+            "diff" => program(&[tool, "--json", both(arguments, "before"), both(arguments, "after")]),
+            "log" => log(path, answer).into_iter().collect(),
             "memory" => program(&[tool, "--json", "--points", "20", path]),
             "lines" | "tree" => program(&[tool, "--json", path]),
             "sql" => {
@@ -141,7 +130,11 @@ fn compare(calls: &[Json], answers: &[Json]) {
             }
         };
         let found = &answer[1]["from_trace"];
-        let found = if tool == "sql" { &found["rows"] } else { found };
+        let found = match tool {
+            "log" => &found["lines"],
+            "sql" => &found["rows"],
+            _ => found,
+        };
         // A trace without lines or memory is refused by both.
         assert_eq!(Some(found).filter(|_| answer[0] != true), expected.first(), "{tool} {path}: {}", answer[2]);
         compared += 1;
@@ -149,78 +142,15 @@ fn compare(calls: &[Json], answers: &[Json]) {
     assert!(compared > 20, "{compared}");
 }
 
-/// A server on a port, ended with the test.
-struct Http {
-    child: Child,
-    host: String,
-    token: String,
+fn both<'a>(arguments: &'a Json, side: &str) -> &'a str {
+    arguments[side][0].as_str().unwrap_or_default()
 }
 
-impl Drop for Http {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Http {
-    fn start(folder: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_traceloom"))
-            .args(["mcp", "--http", "--allow"])
-            .arg(folder)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let mut said = String::new();
-        let out = child.stdout.as_mut().expect("a pipe");
-        while said.lines().count() < 2 || !said.ends_with('\n') {
-            let mut byte = [0];
-            out.read_exact(&mut byte).expect("it prints its address");
-            said.push(byte[0].into());
-        }
-        let (url, token) = said.trim().split_once('\n').expect("two lines");
-        let host = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp")).expect("an address");
-        let token = token.strip_prefix("Authorization: Bearer ").expect("a token");
-        Self { host: host.to_owned(), token: token.to_owned(), child }
-    }
-
-    /// The answer to a request with these headers.
-    fn post(&self, host: &str, headers: &str, body: &Json) -> String {
-        let (mut stream, body) = (TcpStream::connect(&self.host).expect("it listens"), body.to_string());
-        let length = body.len();
-        let accept = "accept: application/json, text/event-stream\r\ncontent-type: application/json";
-        write!(
-            stream,
-            "POST /mcp HTTP/1.1\r\nhost: {host}\r\n{accept}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}"
-        )
-        .expect("it reads");
-        io::read_to_string(stream.take(1 << 20)).expect("it answers")
-    }
-}
-
-#[test]
-fn http_needs_the_token_and_its_own_host_and_origin() {
-    let folder = tempfile::tempdir().expect("there is room");
-    let http = Http::start(folder.path());
-    assert!(http.host.starts_with("127.0.0.1:"), "{}", http.host);
-    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
-    } });
-    let token = format!("authorization: Bearer {}\r\n", http.token);
-    let answer = http.post(&http.host, &token, &hello);
-    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("traceloom"), "{answer}");
-    let tools = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call",
-        "params": { "name": "schema", "arguments": { "table": "spans" } } });
-    let versioned = format!("{token}mcp-protocol-version: 2025-06-18\r\n");
-    let answer = http.post(&http.host, &versioned, &tools);
-    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("dur_ns"), "{answer}");
-    for (host, headers, status) in [
-        (http.host.as_str(), String::new(), "401"),
-        (&http.host, "authorization: Bearer 0123\r\n".to_owned(), "401"),
-        ("evil.example", token.clone(), "403"),
-        (&http.host, format!("{token}origin: http://evil.example\r\n"), "403"),
-    ] {
-        let answer = http.post(host, &headers, &hello);
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{host} {headers}: {answer}");
-    }
+/// As many lines of the program as an answer has; none where the program has none.
+fn log(path: &str, answer: &Json) -> Option<Json> {
+    let lines = program(&["log", "--json", path]);
+    let shown = answer[1]["from_trace"]["lines"].as_array().map_or(0, Vec::len);
+    let truncated = &answer[1]["truncated"][0];
+    assert!(shown == lines.len() || truncated["total"] == lines.len(), "{path}: {truncated}");
+    (!lines.is_empty()).then(|| lines.into_iter().take(shown).collect())
 }

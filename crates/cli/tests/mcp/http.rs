@@ -1,0 +1,86 @@
+//! `traceloom mcp --http`: who may ask.
+
+use std::{
+    io::{self, Read, Write},
+    net::TcpStream,
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::{Value as Json, json};
+
+/// A server on a port, ended with the test.
+struct Http {
+    child: Child,
+    host: String,
+    token: String,
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Http {
+    fn start(folder: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_traceloom"))
+            .args(["mcp", "--http", "--allow"])
+            .arg(folder)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut said = String::new();
+        let out = child.stdout.as_mut().expect("a pipe");
+        while said.lines().count() < 2 || !said.ends_with('\n') {
+            let mut byte = [0];
+            out.read_exact(&mut byte).expect("it prints its address");
+            said.push(byte[0].into());
+        }
+        let (url, token) = said.trim().split_once('\n').expect("two lines");
+        let host = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp")).expect("an address");
+        let token = token.strip_prefix("Authorization: Bearer ").expect("a token");
+        Self { host: host.to_owned(), token: token.to_owned(), child }
+    }
+
+    /// The answer to a request with these headers.
+    fn post(&self, host: &str, headers: &str, body: &Json) -> String {
+        let (mut stream, body) = (TcpStream::connect(&self.host).expect("it listens"), body.to_string());
+        let length = body.len();
+        let accept = "accept: application/json, text/event-stream\r\ncontent-type: application/json";
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nhost: {host}\r\n{accept}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}"
+        )
+        .expect("it reads");
+        io::read_to_string(stream.take(1 << 20)).expect("it answers")
+    }
+}
+
+#[test]
+fn http_needs_the_token_and_its_own_host_and_origin() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let http = Http::start(folder.path());
+    assert!(http.host.starts_with("127.0.0.1:"), "{}", http.host);
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+    } });
+    let token = format!("authorization: Bearer {}\r\n", http.token);
+    let answer = http.post(&http.host, &token, &hello);
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("traceloom"), "{answer}");
+    let tools = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": { "name": "schema", "arguments": { "table": "spans" } } });
+    let versioned = format!("{token}mcp-protocol-version: 2025-06-18\r\n");
+    let answer = http.post(&http.host, &versioned, &tools);
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("dur_ns"), "{answer}");
+    for (host, headers, status) in [
+        (http.host.as_str(), String::new(), "401"),
+        (&http.host, "authorization: Bearer 0123\r\n".to_owned(), "401"),
+        ("evil.example", token.clone(), "403"),
+        (&http.host, format!("{token}origin: http://evil.example\r\n"), "403"),
+    ] {
+        let answer = http.post(host, &headers, &hello);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{host} {headers}: {answer}");
+    }
+}

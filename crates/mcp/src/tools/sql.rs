@@ -1,0 +1,76 @@
+//! `sql`: a query of the tables, whose rows equal those of `traceloom query --format json`.
+
+use rmcp::schemars::{self, JsonSchema};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use traceloom::{
+    Traces,
+    sql::{Format, Options, Writer},
+};
+use traceloom_core::{Error, Result};
+
+use super::{Answer, Call, DEFAULT_ROWS, Kind, MAX_ROWS};
+use crate::inert::Cut;
+
+/// What sorting, grouping and joining may hold in memory; beyond that they go to temporary files.
+const MEMORY_BYTES: u64 = 256 << 20;
+/// Rows of an answer as JSON, before they are cut.
+const MAX_ROWS_BYTES: usize = 4 << 20;
+
+pub(super) static TOOLS: &[Kind] = &[Kind::new::<Sql>(
+    "sql",
+    "Run a read-only SQL query (DataFusion, close to PostgreSQL) over the tables of one or more traces. Times are in \
+     nanoseconds. `schema` lists the tables, the resource traceloom://docs/sql shows examples. Equals `traceloom query \
+     --format json`.",
+    "columns:[name:str, type:str], rows:[map]",
+    sql,
+)];
+
+/// What to ask.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Sql {
+    /// The query: one SELECT statement.
+    query: String,
+    /// Handles or paths of the traces, which make one set of tables; may be left out if only one is open.
+    #[serde(default)]
+    traces: Vec<String>,
+    /// Most rows (default 20, at most 1000).
+    limit: Option<usize>,
+}
+
+fn sql(call: &Call<'_>) -> Result<Answer> {
+    let Sql { query, traces, limit } = call.arguments()?;
+    let traces: Traces = if traces.is_empty() {
+        Traces::from_iter([call.trace(None)?])
+    } else {
+        traces.iter().map(|one| call.trace(Some(one))).collect::<Result<_>>()?
+    };
+    let session = traces.session(&Options { memory_bytes: MEMORY_BYTES, ..Options::default() })?;
+    let limit = limit.unwrap_or(DEFAULT_ROWS).clamp(1, MAX_ROWS);
+    let mut answer = session.ask(&query)?;
+    let schema = answer.schema();
+    let (mut json, mut bytes, mut total) = (Vec::new(), 0, 0_u64);
+    let mut writer = Writer::new(Format::Json, &schema, &mut json)?;
+    // Rows beyond the limit are counted only.
+    while let Some(batch) = answer.next_unless(call.job.stop())? {
+        let left = limit.saturating_sub(total as usize).min(batch.num_rows());
+        if left > 0 && bytes < MAX_ROWS_BYTES {
+            bytes += batch.slice(0, left).get_array_memory_size();
+            writer.write(&batch.slice(0, left))?;
+        }
+        total += batch.num_rows() as u64;
+    }
+    call.job.check()?;
+    writer.finish()?;
+    let parse = |line: &[u8]| serde_json::from_slice(line).map_err(|error| Error::internal(error.to_string()));
+    let lines = json.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let rows: Vec<Json> = lines.map(parse).collect::<Result<_>>()?;
+    let shown = rows.len() as u64;
+    let fields = schema.fields().iter();
+    let columns: Vec<Json> =
+        fields.map(|field| json!({ "name": field.name(), "type": field.data_type().to_string() })).collect();
+    let mut answer = Answer::new(json!({ "columns": columns, "rows": rows }), Some(limit));
+    answer.cuts.extend((shown < total).then(|| Cut::new("rows", shown, total)));
+    Ok(answer)
+}
