@@ -2,6 +2,8 @@
 
 mod advise;
 mod analysis;
+#[cfg(feature = "sql")]
+mod assist;
 mod cnanolog;
 mod easyprofiler;
 mod export;
@@ -38,6 +40,8 @@ struct Bench {
 static BENCHES: &[Bench] = &[
     Bench { id: "advise", make: easyprofiler::make, run: advise::run },
     Bench { id: "analysis", make: easyprofiler::make, run: analysis::run },
+    #[cfg(feature = "sql")]
+    Bench { id: "assist", make: easyprofiler::make, run: assist::run },
     Bench { id: "cnanolog", make: cnanolog::make, run: cnanolog::run },
     Bench { id: "easyprofiler", make: easyprofiler::make, run: easyprofiler::run },
     Bench { id: "export", make: easyprofiler::make, run: export::run },
