@@ -1,10 +1,13 @@
 //! The list of formats: one row each.
 
-use traceloom_core::{Descriptor, Findings, Result};
+use traceloom_core::{Descriptor, Findings, Options, Result, Source};
 use traceloom_model::{Halt, Tables};
 use traceloom_passes::Target;
 
-use crate::{pipeline::Split, trace::Input};
+use crate::{growing::Grow, pipeline::Split, trace::Input};
+
+/// Starts to read a file that grows.
+pub(crate) type StartGrowing = fn(&Source, &Options) -> Result<Box<dyn Grow>>;
 
 /// A format with its way to the tables and back.
 pub struct Mapping {
@@ -16,10 +19,12 @@ pub struct Mapping {
     pub(crate) to_tables: fn(&Input<'_>, &mut Tables<'_>) -> Result<Findings, Halt>,
     /// The rows that several threads may make, if there are any.
     pub(crate) split: Option<&'static Split>,
+    /// Reads a file that grows, if that can be done piece by piece.
+    pub(crate) grow: Option<StartGrowing>,
 }
 
 macro_rules! formats {
-    ($($feature:literal $module:ident $format:path $(, split $split:path)?;)+) => {
+    ($($feature:literal $module:ident $format:path $(, split $split:path)? $(, grow $grow:path)?;)+) => {
         /// Every format that this build has, by id.
         pub static FORMATS: &[Mapping] = &[$(
             #[cfg(feature = $feature)]
@@ -28,6 +33,7 @@ macro_rules! formats {
                 target: &crate::$module::from_tables::TARGET,
                 to_tables: crate::$module::to_tables::to_tables,
                 split: [$(&$split)?].first().copied(),
+                grow: [$(Some($grow as StartGrowing),)? None][0],
             },
         )+];
     };
@@ -39,5 +45,5 @@ formats! {
     "memlyze" memlyze traceloom_memlyze::FORMAT;
     "nytprof" nytprof traceloom_nytprof::FORMAT;
     "nytprof" pynytprof traceloom_nytprof::pynytprof::FORMAT;
-    "wtf" wtf traceloom_wtf::FORMAT;
+    "wtf" wtf traceloom_wtf::FORMAT, grow crate::wtf::to_tables::grow;
 }

@@ -30,6 +30,7 @@ mod cnanolog;
 #[cfg(feature = "easyprofiler")]
 mod easyprofiler;
 mod formats;
+mod growing;
 #[cfg(feature = "memlyze")]
 mod memlyze;
 #[cfg(feature = "nytprof")]
@@ -45,6 +46,7 @@ mod wtf;
 
 pub use crate::{
     formats::{FORMATS, Mapping},
+    growing::Growing,
     set::{AxisOptions, Offset, TraceSet},
     shared::RULES,
     trace::{Options, Trace, ingest, open},

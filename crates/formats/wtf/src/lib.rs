@@ -42,7 +42,7 @@ use traceloom_core::{Access, Clock, Descriptor, Order, Sniff, Variant};
 pub use crate::{
     event::{Args, ArgsIter, Argument, Array, Coding, Encoding, EventType, EventTypes, Role, StringTable, Text, Value},
     file_info::{FileInfo, HAS_HIGH_RESOLUTION_TIMES, TIMES_AS_COUNT},
-    read::{Reader, Zone, open},
+    read::{Reader, Zone, open, whole_chunks},
     record::{Chunk, Container, Event, Header, Part, Record, Resource},
     write::{Composer, Form, TypeId, Writer, ZoneId, create},
 };

@@ -21,7 +21,7 @@ use crate::{
     Container, Encoding, EventTypes, Header, Record, StringTable,
     containers::{Calls, Context, Document, Image},
     probe,
-    raw::FILE_HEADER_BYTES,
+    raw::{CHUNK_FIXED, FILE_HEADER_BYTES},
 };
 
 /// Opens a file: recognises its container and reads its header.
@@ -30,6 +30,27 @@ pub fn open(source: Source, options: &Options) -> Result<Reader> {
     let mut findings = Findings::new(options.mode, &options.limits);
     let header = probe::header(&source, &mut findings, options)?;
     Reader::with_header(source, header, findings, options)
+}
+
+/// Where the last chunk ends that is there as a whole, in a binary file that grows; `from` is what this gave before, or 0.
+/// Bytes that are not a chunk count as one.
+pub fn whole_chunks(source: &Source, from: u64) -> Result<u64> {
+    let length = source.len()?;
+    let mut end = from.max(FILE_HEADER_BYTES as u64);
+    loop {
+        let mut bytes = [0; CHUNK_FIXED];
+        if source.read_full(end, &mut bytes)? < CHUNK_FIXED {
+            return Ok(end.min(length));
+        }
+        let chunk = Head::parse(&bytes).map_or(0, |head| u64::from(head.length));
+        if chunk < CHUNK_FIXED as u64 {
+            return Ok(length);
+        }
+        if end + chunk > length {
+            return Ok(end);
+        }
+        end += chunk;
+    }
 }
 
 /// Reads one file; see [`Records`].
@@ -169,6 +190,13 @@ impl Reader {
             warned_no_header: false,
             shadowed_until: 0,
         })
+    }
+
+    /// Goes on with the chunks that were appended to a binary file since its end was reached.
+    pub fn resume(&mut self) {
+        if self.header.container == Container::Binary && matches!(self.state, State::Done) {
+            self.state = State::Chunk;
+        }
     }
 
     /// The event types defined so far.

@@ -16,6 +16,7 @@ use traceloom_wtf::{
 
 use super::{
     args::{Arguments, Label, Owner},
+    growing::{OpenScope, OpenScopes},
     kinds::{Kind, Kinds},
 };
 
@@ -73,6 +74,8 @@ pub(super) struct Mapper<'t> {
     pub(super) clock: Clock,
     pub(super) extent: Extent,
     walk: Option<Walk<'t>>,
+    /// In a file that grows, where no tree can know when a scope ends.
+    open: Option<OpenScopes>,
     kinds: Kinds,
     arguments: Arguments,
     flows: Flows,
@@ -111,6 +114,7 @@ impl<'t> Mapper<'t> {
             clock: Clock::new(0),
             extent: Extent::default(),
             walk: tree.map(Tree::walk),
+            open: None,
             kinds: Kinds::default(),
             arguments: Arguments::default(),
             flows: Flows::new(limits),
@@ -120,6 +124,13 @@ impl<'t> Mapper<'t> {
             next_event: 0,
             next_scope: 0,
         }
+    }
+
+    /// For a file that grows: scopes are rows when they end, frames and ranges when nothing more comes.
+    pub(super) fn growing(wants: Wants, unit_ns: i64, limits: &Limits, tables: &Tables<'_>) -> Self {
+        // The arguments of a scope would come before it.
+        let wants = Wants { args: false, ..wants };
+        Self { open: Some(OpenScopes::default()), ..Self::new(wants, unit_ns, None, limits, tables) }
     }
 
     /// The next event of the file.
@@ -137,7 +148,10 @@ impl<'t> Mapper<'t> {
         let ts_ns = self.clock.ts_ns(i128::from(event.time_us) * i128::from(self.unit_ns));
         self.extent.add(ts_ns);
         let is_kept = self.is_zone_kept(event.zone) && self.filter.takes_time(ts_ns);
-        let parent = place.and_then(|place| place.parent).map(i64::from);
+        let parent = match &mut self.open {
+            Some(open) => open.of(event.zone).last().map(|scope| scope.id),
+            None => place.and_then(|place| place.parent).map(i64::from),
+        };
         let seen = Seen { id, ts_ns, parent, is_kept };
         match event.kind.role {
             Role::ScopeLeave => self.push_leave(event, seen, tables),
@@ -157,7 +171,13 @@ impl<'t> Mapper<'t> {
         self.next_scope += 1;
         self.collect(event)?;
         let kind = self.kinds.get(event.kind, tables);
-        if self.wants.spans && seen.is_kept {
+        if let Some(open) = &mut self.open {
+            let name =
+                if event.kind.role == Role::ScopeEnter { tables.strings.intern(&event.name()) } else { kind.name };
+            let (category, definition_id) = (kind.category, event.kind.index.into());
+            let scope = OpenScope { id, ts_ns: seen.ts_ns, children_ns: 0, name, category, definition_id };
+            open.of(event.zone).push(scope);
+        } else if self.wants.spans && seen.is_kept {
             let scope = place.and_then(|place| place.scope);
             let dur_us = scope.and_then(|scope| scope.end_us).map(|end| end.saturating_sub(event.time_us).max(0));
             let children_us = scope.map_or(0, |scope| i64::try_from(scope.children_us).unwrap_or(i64::MAX));
@@ -185,6 +205,11 @@ impl<'t> Mapper<'t> {
 
     /// Leaving a scope is told by its duration; an event of its own is only what finds no scope to leave.
     fn push_leave(&mut self, event: &Event<'_>, seen: Seen, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        if let Some(open) = &mut self.open
+            && let Some(span) = open.close(event.zone, Some(seen.ts_ns))
+        {
+            return tables.push(span);
+        }
         if seen.parent.is_some() {
             return Ok(());
         }
@@ -265,6 +290,10 @@ impl<'t> Mapper<'t> {
 
     /// Pushes frames and ranges, after the last event.
     pub(super) fn finish(mut self, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let open = self.open.get_or_insert_default();
+        while let Some(span) = open.any().and_then(|zone| open.close(zone, None)) {
+            tables.push(span)?;
+        }
         let frames = self.frames.take().into_iter().flat_map(Frames::finish);
         for (frame, id) in frames.zip(FIRST_FRAME..) {
             self.push_frame(&frame, id, tables)?;
@@ -340,7 +369,7 @@ fn text<'a>(event: &Event<'a>, argument: &str) -> Option<Cow<'a, str>> {
 }
 
 /// A span of which nothing but its place in time is known.
-fn bare_span<'a>(id: i64, zone: u32, ts_ns: i64) -> Span<'a> {
+pub(super) fn bare_span<'a>(id: i64, zone: u32, ts_ns: i64) -> Span<'a> {
     Span {
         id,
         parent_id: None,

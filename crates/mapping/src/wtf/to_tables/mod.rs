@@ -2,6 +2,7 @@
 
 mod args;
 mod events;
+mod growing;
 mod header;
 mod kinds;
 
@@ -9,6 +10,7 @@ use traceloom_core::{Findings, Records};
 use traceloom_model::{Halt, Table, Tables, resources, threads::Thread};
 use traceloom_wtf::{Reader, Record, Resource, Zone, derive::Tree, open};
 
+pub(crate) use self::growing::grow;
 use self::{
     events::{Mapper, Wants},
     kinds::push_definitions,
