@@ -8,12 +8,14 @@ mod answer;
 mod assets;
 mod connections;
 mod guard;
+mod live;
 mod server;
 mod upload;
 
-pub use traceloom_viewer::meaning;
+pub use traceloom_viewer::{Keep, meaning};
 
 pub use crate::{
     guard::Guard,
+    live::{Live, LiveSource},
     server::{Options, Viewer, start},
 };

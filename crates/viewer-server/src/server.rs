@@ -18,6 +18,7 @@ use crate::{
     answer, assets,
     connections::{Activity, Connections, note_work},
     guard::Guard,
+    live::{self, Live},
     upload,
 };
 
@@ -26,6 +27,8 @@ use crate::{
 pub struct Options {
     /// The traces.
     pub paths: Vec<PathBuf>,
+    /// What is shown while it is still written.
+    pub live: Option<Live>,
     /// The format, if it should not be detected.
     pub from: Option<String>,
     /// The port; 0 for any free one.
@@ -62,6 +65,9 @@ pub fn start(options: Options) -> Result<Viewer> {
     let viewer = traceloom_viewer::Router::new(options.ingest, |work| drop(thread::spawn(work)));
     for path in options.paths {
         viewer.load(path, options.from.clone());
+    }
+    if let Some(live) = options.live {
+        live::watch(live, &viewer)?;
     }
     let app = router(Arc::new(viewer), Arc::clone(&guard)).into_make_service_with_connect_info::<Activity>();
     let (stop, stopped) = oneshot::channel::<()>();

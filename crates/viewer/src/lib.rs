@@ -8,6 +8,7 @@
 
 mod api;
 mod app;
+mod live;
 mod load;
 mod page;
 mod router;
@@ -15,6 +16,7 @@ mod scene;
 mod work;
 
 pub use crate::{
+    live::{Keep, Watching},
     load::Spawn,
     page::{PAGE, PageFile},
     router::{Request, Response, Router, Started},

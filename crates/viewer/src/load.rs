@@ -115,7 +115,36 @@ impl Loader {
         number
     }
 
-    fn announce(&self, path: &Path) -> u32 {
+    pub(crate) fn scene(&self) -> &Arc<RwLock<Scene>> {
+        &self.scene
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    pub(crate) fn spawn(&self, work: Box<dyn FnOnce() + Send>) {
+        (self.spawn)(work);
+    }
+
+    /// Changes what is known of a trace; `change` says whether the page should know.
+    pub(crate) fn update(&self, number: u32, change: impl FnOnce(&mut TraceInfo) -> bool) {
+        let Ok(mut scene) = self.scene.write() else { return };
+        let is_news = scene.traces.get_mut(number as usize).is_some_and(change);
+        scene.revision += u64::from(is_news);
+    }
+
+    /// A trace can be asked about while it grows.
+    pub(crate) fn welcome(&self, number: u32, trace: &Trace) -> Result<()> {
+        self.describe(number, trace, About::of(trace)?);
+        if let Ok(mut scene) = self.scene.write() {
+            scene.align();
+        }
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner).push((number, Arc::new(trace.clone())));
+        Ok(())
+    }
+
+    pub(crate) fn announce(&self, path: &Path) -> u32 {
         let Ok(mut scene) = self.scene.write() else { return u32::MAX };
         scene.traces.push(TraceInfo::loading(path));
         scene.revision += 1;
@@ -156,14 +185,14 @@ impl Loader {
         scene.revision += 1;
     }
 
-    fn done(&self, number: u32, error: Option<String>) {
+    pub(crate) fn done(&self, number: u32, error: Option<String>) {
         // Looked for while others may still draw; only the loader adds links, and their traces ask again at their end.
         let arrows = self.scene.read().ok().filter(|scene| !scene.links.is_empty()).map(|scene| Arrows::of(&scene));
         let Ok(mut scene) = self.scene.write() else { return };
         if let Some(arrows) = arrows {
             scene.arrows = arrows;
         }
-        if let Some(info) = scene.traces.get_mut(number as usize).filter(|info| info.state == LoadState::Loading) {
+        if let Some(info) = scene.traces.get_mut(number as usize).filter(|info| info.state.is_unfinished()) {
             info.state = error.map_or(LoadState::Ready, LoadState::Failed);
         }
         scene.align();

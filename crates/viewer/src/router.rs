@@ -12,6 +12,7 @@ use traceloom_mapping::Options;
 use crate::{
     api::{self, Answer, Refusal, open},
     app::App,
+    live::{Keep, Watching},
     load::{Loader, Spawn},
     scene::Scene,
     work::{Over, Reply},
@@ -115,6 +116,11 @@ impl Router {
     /// Loads a file of this machine.
     pub fn load(&self, path: PathBuf, from: Option<String>) {
         self.app.loader.load(path, from);
+    }
+
+    /// Shows a file of this machine that grows.
+    pub fn watch(&self, path: PathBuf, from: Option<String>, keep: Keep) -> Watching {
+        self.app.loader.watch(path, from, keep)
     }
 
     /// Answers `open`: loads a file that the page has, if it is a trace.

@@ -107,6 +107,19 @@ impl Lane {
         self.begins.capacity() * 24 + self.levels.iter().map(level).sum::<usize>()
     }
 
+    /// Forgets the first spans, as far as they ended before a time; `gone` gets their names and durations. The numbers of
+    /// the others change.
+    pub fn forget_before(&mut self, before_ns: i64, mut gone: impl FnMut(u32, i64)) {
+        let count = self.ends.iter().take_while(|end| **end < before_ns).count();
+        (0..count as u32).for_each(|index| gone(self.name(index), self.duration(index)));
+        self.begins.drain(..count);
+        self.ends.drain(..count);
+        self.names.drain(..count);
+        self.ids.drain(..count);
+        self.levels.clear();
+        (1..=self.len() / FAN).for_each(|groups| self.summarise(groups));
+    }
+
     /// Puts the spans in order; after the last push.
     pub fn close(&mut self) {
         if self.is_unsorted {
@@ -402,6 +415,21 @@ mod tests {
         }
         lane.close();
         assert_eq!((lane.id(0), lane.id(1), lane.id(2)), (10, 30, 50));
+    }
+
+    #[test]
+    fn what_is_forgotten_is_gone_and_the_rest_is_drawn_as_before() {
+        let (mut rest, all) = (lane(10_000), lane(10_000));
+        let mut gone = (0, 0);
+        rest.forget_before(40_000, |_, dur_ns| gone = (gone.0 + 1, gone.1 + dur_ns));
+        assert_eq!((rest.len(), gone), (6_000, (4_000, 16_000)));
+        let strip =
+            |bars: Vec<Bar>| bars.into_iter().map(|bar| (bar.begin_ns, bar.end_ns, bar.count)).collect::<Vec<_>>();
+        for pixels in [10, 1_000] {
+            assert_eq!(strip(draw(&rest, 60_000, 90_000, pixels)), strip(draw(&all, 60_000, 90_000, pixels)));
+        }
+        rest.push(100_000, Some(100_004), 0, 1);
+        assert_eq!(draw(&rest, 0, 39_000, 10), []);
     }
 
     #[test]

@@ -88,6 +88,13 @@ impl Lanes {
         });
     }
 
+    /// Changes the lanes, one after the other.
+    pub fn for_each_mut(&mut self, mut change: impl FnMut(LaneKey, &mut Lane)) {
+        for (key, number) in &self.numbers {
+            change(*key, &mut self.lanes[*number]);
+        }
+    }
+
     /// The lane of this key.
     pub fn get(&self, key: LaneKey) -> Option<&Lane> {
         self.numbers.get(&key).map(|number| &self.lanes[*number])

@@ -91,6 +91,18 @@ pub(crate) struct TraceInfo {
     has_source: bool,
     state: TraceState,
     error: Option<String>,
+    /// For a trace that is shown as it grows.
+    live: Option<LiveInfo>,
+}
+
+/// A trace that is shown as it grows.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct LiveInfo {
+    /// Records that are missing, because something was too slow.
+    dropped: u64,
+    /// Why nothing more comes.
+    end: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -99,6 +111,7 @@ pub(crate) struct TraceInfo {
 pub(crate) enum TraceState {
     Closed,
     Failed,
+    Live,
     Loading,
     Ready,
 }
@@ -175,6 +188,7 @@ fn traces(scene: &Scene) -> Vec<TraceInfo> {
         let (state, error) = match &trace.state {
             LoadState::Closed => (TraceState::Closed, None),
             LoadState::Failed(error) => (TraceState::Failed, Some(error.clone())),
+            LoadState::Live => (TraceState::Live, None),
             LoadState::Loading => (TraceState::Loading, None),
             LoadState::Ready => (TraceState::Ready, None),
         };
@@ -199,6 +213,7 @@ fn traces(scene: &Scene) -> Vec<TraceInfo> {
             has_source: trace.contents.has_source,
             state,
             error,
+            live: trace.live.as_ref().map(|live| LiveInfo { dropped: live.dropped, end: live.end.clone() }),
         }
     });
     shown.collect()

@@ -78,8 +78,19 @@ impl Builder {
         }
     }
 
+    /// The trace is read from its start again, after everything of it was forgotten.
+    pub(crate) fn restart(&mut self) {
+        (self.log_sites, self.log_lines) = (LogSites::default(), 0);
+        self.memory = MemoryCurve::new(MEMORY_BYTES);
+    }
+
     /// After the last batch.
-    pub(crate) fn finish(self) {
+    pub(crate) fn finish(mut self) {
+        self.arrange();
+    }
+
+    /// Puts everything in order that came so far.
+    pub(crate) fn arrange(&mut self) {
         let memory = series_of(&self.memory);
         let Ok(mut scene) = self.scene.write() else { return };
         if scene.is_closed(self.trace) {

@@ -3,6 +3,7 @@
 mod arrows;
 mod build;
 mod close;
+mod forget;
 mod labels;
 mod logs;
 mod names;
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 use traceloom_analysis::lod::{Lane, Lanes};
 use traceloom_model::Table;
 use traceloom_passes::{Axis, TraceFacts};
+
+use crate::live::Live;
 
 pub(crate) use self::{
     arrows::Arrows,
@@ -68,6 +71,8 @@ pub(crate) struct TraceInfo {
     /// Memory in use over time, where the trace has allocations.
     pub(crate) memory: Option<Series>,
     pub(crate) state: LoadState,
+    /// For a trace that is, or was, shown as it grows.
+    pub(crate) live: Option<Live>,
 }
 
 impl TraceInfo {
@@ -90,6 +95,7 @@ impl TraceInfo {
             has_numbered_logs: true,
             memory: None,
             state: LoadState::Loading,
+            live: None,
         }
     }
 }
@@ -134,8 +140,17 @@ pub(crate) enum LoadState {
     /// Closed by the user: its number stays, so that those of the others do.
     Closed,
     Failed(String),
+    /// Still written, and shown as it grows.
+    Live,
     Loading,
     Ready,
+}
+
+impl LoadState {
+    /// Whether more may come.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        matches!(self, Self::Live | Self::Loading)
+    }
 }
 
 /// A thread or a zone.

@@ -3,7 +3,7 @@
 import { ask, Gone } from "./api";
 import type { Linking } from "./linking";
 import { look, lookAtFirst, store } from "./store";
-import { isLoading } from "./store/state";
+import { isLive, isLoading } from "./store/state";
 
 /** Names that one answer has, at most. */
 const BLOCK = 50_000;
@@ -50,7 +50,7 @@ export class Feed {
     let pause = 1500;
     try {
       await this.refresh();
-      if (isLoading(store.state)) pause = 200;
+      if (isLoading(store.state) || isLive(store.state)) pause = 200;
       this.events.lost("");
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -89,7 +89,7 @@ export class Feed {
     this.isPlacing = true;
     const isRestored = !isLoading(store.state) && this.awaited === "link" && this.linking.restore();
     if (this.hasMoved) look(view.from, view.to);
-    else if (!isRestored) lookAtFirst();
+    else if (!isRestored && !isLive(store.state)) lookAtFirst();
     this.isPlacing = false;
     if (isLoading(store.state)) return;
     this.awaited = null;

@@ -7,6 +7,7 @@ import { goto } from "./goto";
 import { followTraces, say, sentence, toast } from "./header";
 import { listen, showKeys, type Key } from "./keys";
 import { Linking } from "./linking";
+import { Live } from "./live";
 import { askNote } from "./notes/ask";
 import { loadNotes } from "./notes/notes";
 import { Palette } from "./palette/palette";
@@ -47,6 +48,7 @@ const keys: Key[] = [
   { keys: ["N", "p", ","], what: "previous span of the selected name", run: () => void timeline.step(true) },
   { keys: ["f", "Enter"], what: "zoom to the selection", run: () => timeline.zoomToSelection() },
   { keys: ["0", "Home"], what: "show everything", run: lookAtAll },
+  { keys: ["l", "End"], what: "follow a trace that grows, or stop", run: () => live.toggle() },
   { keys: ["g"], what: "go to a time", run: () => goto(dialog) },
   { keys: ["m"], what: "add a note to the selection", run: () => askNote(dialog) },
   { keys: ["b"], what: "dragging selects a box of time and tracks", run: toggleBoxMode },
@@ -81,6 +83,7 @@ function fitPanels(): void {
 }
 
 followSize();
+const live = new Live();
 const feed = new Feed(linking, {
   lost: (reason) => say(reason, "lost"),
   placed: (isRestored) => isRestored || fitPanels(),

@@ -447,6 +447,14 @@ export type Listed<T> = {
   rows: Array<T>;
 };
 
+/** A trace that is shown as it grows. */
+export type LiveInfo = {
+  /** Records that are missing, because something was too slow. */
+  dropped: number;
+  /** Why nothing more comes. */
+  end: string | null;
+};
+
 /** A range of the log, or why what was typed is not a regular expression yet. */
 export type LogAnswer = { problem: string, } | LogRange;
 
@@ -1145,6 +1153,8 @@ export type TraceInfo = {
   has_source: boolean;
   state: TraceState;
   error: string | null;
+  /** For a trace that is shown as it grows. */
+  live: LiveInfo | null;
 };
 
 /** The notes on one trace, in its own time, or why they cannot be read. */
@@ -1171,7 +1181,7 @@ export type TraceOverview = {
   errors: Array<ErrorRow>;
 };
 
-export type TraceState = "closed" | "failed" | "loading" | "ready";
+export type TraceState = "closed" | "failed" | "live" | "loading" | "ready";
 
 /** A thread or a zone. */
 export type TrackInfo = {

@@ -147,6 +147,11 @@ export function initial(): PageState {
   };
 }
 
+/** Whether a trace grows while it is shown. */
+export function isLive({ server }: PageState): boolean {
+  return server.traces.some((trace) => trace.state === "live");
+}
+
 /** Whether the server has not said anything yet, or is still reading. */
 export function isLoading({ server }: PageState): boolean {
   return server.revision < 0 || server.traces.some((trace) => trace.state === "loading");

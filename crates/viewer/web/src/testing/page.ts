@@ -23,6 +23,7 @@ export function trace(change: Partial<TraceInfo> = {}): TraceInfo {
     has_lines: false,
     has_source: false,
     state: "ready",
+    live: null,
     error: null,
     ...change,
   };

@@ -1,0 +1,151 @@
+//! A trace is shown while it is written, from a program or from a file.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value as Json;
+use traceloom_core::live::Address;
+use traceloom_record::{Recorder, span};
+use traceloom_viewer_server::{Keep, Live, LiveSource, Options, Viewer, start};
+
+/// A process has one recorder at a time.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn watch(from: LiveSource, keep: Keep) -> Viewer {
+    start(Options { live: Some(Live { from, keep }), ..Options::default() }).expect("the program lets us watch")
+}
+
+fn program(socket: &Path, output: &Path) -> LiveSource {
+    let address = Address::Unix(socket.into());
+    let token = fs::read_to_string(address.token_file()).expect("the token is left there");
+    LiveSource::Program { address, token, output: output.into() }
+}
+
+/// What the page would be told.
+fn state(viewer: &Viewer) -> Json {
+    let rest = viewer.url().strip_prefix("http://").expect("an address");
+    let (address, token) = rest.split_once("/?token=").expect("a token");
+    let mut client = TcpStream::connect(address).expect("the server listens");
+    let request = format!(
+        "GET /api/state HTTP/1.1\r\nhost: {address}\r\nx-traceloom-token: {token}\r\nconnection: close\r\n\r\n"
+    );
+    client.write_all(request.as_bytes()).expect("it reads");
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).expect("it answers");
+    let body = answer.split_once("\r\n\r\n").expect("a body").1;
+    let json = &body[body.find('{').expect("JSON")..=body.rfind('}').expect("JSON")];
+    serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {answer}"))
+}
+
+/// Waits until the page would be told something.
+fn until(viewer: &Viewer, is_so: impl Fn(&Json) -> bool) -> Json {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let state = state(viewer);
+        if is_so(&state) {
+            return state;
+        }
+        assert!(Instant::now() < end, "{state:#}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn spans(state: &Json) -> u64 {
+    state["tracks"].as_array().into_iter().flatten().filter_map(|track| track["spans"].as_u64()).sum()
+}
+
+fn work(rounds: usize) {
+    for _ in 0..rounds {
+        let _outer = span!("outer");
+        let _inner = span!("inner");
+    }
+}
+
+#[test]
+fn the_page_grows_with_the_program_and_the_file_has_everything() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let (socket, output) = (folder.path().join("live.sock"), folder.path().join("seen.wtf-trace"));
+    let recorder = Recorder::new().serve(socket.to_str().unwrap()).start().unwrap();
+    let viewer = watch(program(&socket, &output), Keep::default());
+    until(&viewer, |state| state["traces"][0]["format"] == "wtf");
+    for round in 1..=3 {
+        work(100);
+        let state = until(&viewer, |state| spans(state) == round * 200);
+        assert_eq!(state["traces"][0]["state"], "live");
+        assert_eq!(state["traces"][0]["live"]["dropped"], 0);
+    }
+    recorder.close().unwrap();
+    let state = until(&viewer, |state| state["traces"][0]["state"] == "ready");
+    assert_eq!(state["traces"][0]["live"]["end"], "the program has ended");
+    assert_eq!(spans(&state), 600);
+    let saved = start(Options { paths: vec![output], ..Options::default() }).unwrap();
+    let state = until(&saved, |state| state["traces"][0]["state"] == "ready");
+    assert_eq!(spans(&state), 600);
+}
+
+#[test]
+fn a_program_with_another_token_is_not_watched() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let (socket, output) = (folder.path().join("live.sock"), folder.path().join("seen.wtf-trace"));
+    let problem = |from| {
+        let live = Some(Live { from, keep: Keep::default() });
+        start(Options { live, ..Options::default() }).expect_err("it is refused").to_string()
+    };
+    let address = Address::Unix(socket.clone());
+    let wrong = LiveSource::Program { address, token: "wrong".to_owned(), output: output.clone() };
+    assert!(problem(wrong.clone()).contains("cannot connect"));
+    let recorder = Recorder::new().serve(socket.to_str().unwrap()).start().unwrap();
+    assert!(problem(wrong).contains("the token is wrong"));
+    assert!(!output.exists());
+    recorder.close().unwrap();
+}
+
+#[test]
+fn a_file_is_shown_while_it_is_written_and_old_spans_are_forgotten() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.wtf-trace");
+    let recorder = Recorder::new().wtf_trace(&file).start().unwrap();
+    let keep = Keep { age_ns: 1_000_000_000, bytes: 1 << 30 };
+    let viewer = watch(LiveSource::File(file), keep);
+    work(100);
+    traceloom_record::flush().unwrap();
+    until(&viewer, |state| spans(state) == 200);
+    thread::sleep(Duration::from_millis(1_500));
+    work(1);
+    traceloom_record::flush().unwrap();
+    let state = until(&viewer, |state| spans(state) == 2);
+    assert!(state["from_ns"].as_i64().unwrap() > 0);
+    recorder.close().unwrap();
+}
+
+#[test]
+fn a_log_is_shown_while_it_is_written() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.clog");
+    let recorder = Recorder::new().clog(&file).start().unwrap();
+    traceloom_record::info!("first");
+    traceloom_record::flush().unwrap();
+    let viewer = watch(LiveSource::File(file), Keep::default());
+    until(&viewer, |state| state["logs"] == 1);
+    for round in 2..6 {
+        traceloom_record::info!("round %d", round);
+        traceloom_record::flush().unwrap();
+        until(&viewer, |state| state["logs"] == round);
+    }
+    recorder.close().unwrap();
+    until(&viewer, |state| state["logs"] == 5);
+}
