@@ -92,10 +92,20 @@ fn page_test() -> Outcome {
     run_command(command.args(workspace()).args(["--", "--ignored", "the_page_alone"]))
 }
 
-/// In the dev profile, so that the program and its tests share one build of Ballista.
+/// In the dev profile, so that the programs and the tests share one build of Ballista.
 fn cluster_tests() -> Outcome {
-    let mut command = cargo(&["test", "--locked", "--profile", "dev", "--package", "traceloom-cluster"]);
-    run_command(command.arg("--target-dir").arg(target_folder().join("cluster")))
+    let folder = target_folder().join("cluster");
+    let words = ["--locked", "--profile", "dev", "--package", "traceloom-cluster", "--package", "traceloom-cli"];
+    let command = |verb: &str, targets: &[&str]| {
+        let mut command = cargo(&[verb]);
+        command.args(words).args(targets).arg("--target-dir").arg(&folder);
+        command
+    };
+    // With the tests, so that both commands choose the same features.
+    run_command(&mut command("build", &["--bins", "--test", "cluster", "--test", "codec"]))?;
+    let program = folder.join("debug").join(format!("traceloom{}", std::env::consts::EXE_SUFFIX));
+    let mut tests = command("test", &["--test", "cluster", "--test", "codec"]);
+    run_command(tests.env("TRACELOOM_PROGRAM", program))
 }
 
 /// Every interleaving of the recorder's ring, and random schedules of what surrounds it. Each needs a build of its own.

@@ -130,6 +130,8 @@ pub(crate) enum Format {
     Csv,
     Json,
     Parquet,
+    /// A stream of Arrow.
+    Stream,
 }
 
 fn parse_offset(text: &str) -> Result<(PathBuf, i64), String> {

@@ -63,6 +63,7 @@ impl From<args::Format> for Format {
             args::Format::Csv => Self::Csv,
             args::Format::Json => Self::Json,
             args::Format::Parquet => Self::Parquet,
+            args::Format::Stream => Self::Stream,
         }
     }
 }

@@ -3,13 +3,20 @@
 mod support;
 
 use std::{
+    ffi::OsString,
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
+    process::Command,
     thread,
     time::{Duration, SystemTime},
 };
 
-use crate::support::{Cluster, SAMPLE, collect, embedded, examples, finish, fixture, root};
+use traceloom_fleet::ingest;
+
+use crate::support::{
+    Cluster, SAMPLE, collect, embedded, examples, finish, fixture, queries, root,
+    s3::{ObjectStore, SECRET},
+};
 
 /// Files of all formats that can be read, damaged ones among them.
 fn traces() -> Vec<PathBuf> {
@@ -55,7 +62,7 @@ fn traces_of_all_formats_give_the_same_rows_when_an_executor_is_killed() {
         let wait = random_ms(2500);
         thread::sleep(Duration::from_millis(wait));
         cluster.kill_executor(0);
-        cluster.add_executor(&[]);
+        cluster.add_executor();
         assert_eq!(finish(client), expected, "round {round}, killed after {wait} ms");
     }
 }
@@ -91,4 +98,117 @@ fn a_trace_that_cannot_be_read_is_one_sentence() {
     assert!(error.contains("http://127.0.0.1:9/a.prof") && error.lines().count() == 1, "{error}");
     let error = cluster.ask(&[fixture(SAMPLE)], "select nothing from spans").expect_err("there is no such column");
     assert!(error.contains("there is no column 'nothing'"), "{error}");
+}
+
+/// The program `traceloom`, which is of another package.
+fn traceloom() -> OsString {
+    std::env::var_os("TRACELOOM_PROGRAM").expect("set by `cargo xtask test --cluster`")
+}
+
+/// Traces in folders that name host and build.
+fn fleet(folder: &Path) -> PathBuf {
+    let store = folder.join("fleet");
+    for (number, trace) in traces().into_iter().enumerate() {
+        let place = folder.join(format!("traces/web{}/4.{}", number % 3, number % 2));
+        fs::create_dir_all(&place).expect("the folder is ours");
+        let name = trace.file_name().expect("a file").to_string_lossy().into_owned();
+        fs::copy(&trace, place.join(format!("{number}-{name}"))).expect("the folder is ours");
+    }
+    let options = traceloom_fleet::Options {
+        template: Some(traceloom_fleet::Template::parse("{host}/{build}/*").expect("a template")),
+        ..Default::default()
+    };
+    let report = ingest(&[folder.join("traces")], &store, &options, &mut |_| {}).expect("it can be written");
+    assert!(report.added > 100 && report.failed.is_empty(), "{report:?}");
+    store
+}
+
+static FLEET_QUERIES: &[&str] = &[
+    "select day, build, name, calls, p50_ns, p95_ns, p99_ns from trend",
+    "select host, build, traces, calls, total_ns, round(slowdown, 6) from hosts",
+    "select * from leaks",
+    "select day, host, build, file, line, format, entries, errors, round(error_rate, 6) from error_rates",
+    "select build, count(*), sum(errors), sum(warnings) from ingested group by build",
+    "select count(*) from quarantine",
+    "select host, name, sum(total_ns) from sums where build = '4.1' group by host, name",
+    "select build, count(*), max(dur_ns) from spans group by build",
+];
+
+#[test]
+fn a_fleet_gives_the_same_rows_and_the_same_verdicts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = fleet(folder.path());
+    let cluster = Cluster::start(2);
+    let of_page = queries("docs/fleet.md");
+    assert!(of_page.len() >= 3, "{of_page:?}");
+    for sql in FLEET_QUERIES.iter().copied().chain(of_page.iter().map(String::as_str)) {
+        let expected = embedded(std::slice::from_ref(&store), sql);
+        assert!(expected.is_ok(), "{sql} {expected:?}");
+        assert_eq!(cluster.ask(std::slice::from_ref(&store), sql), expected, "{sql}");
+    }
+    let program = traceloom();
+    let store = store.to_str().expect("text");
+    let ask = |words: &[&str], on_cluster: bool| {
+        let mut command = Command::new(&program);
+        command.args(words).env("TRACELOOM_CLUSTER_PROGRAM", support::PROGRAM);
+        if on_cluster {
+            command.args(["--cluster", &cluster.url()]);
+        }
+        let output = command.output().expect("the program starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    for words in [
+        &["trend", store, "--json"][..],
+        &["trend", store],
+        &["regressions", store, "--baseline", "4.0", "--candidate", "4.1", "--fail-over", "5%", "--json"],
+        &["query", store, "select build, count(*) as traces from traces group by build order by build"],
+        &["query", "--format", "csv", store, "select name, sum(calls) as calls from sums group by name order by name"],
+    ] {
+        let (here, there) = (ask(words, false), ask(words, true));
+        assert!(here.1.len() > 10, "{words:?} {here:?}");
+        assert_eq!(here, there, "{words:?}");
+    }
+    let (code, _, error) = ask(&["query", store, "select nothing from traces"], true);
+    assert!(code == Some(2) && error.contains("there is no column 'nothing'"), "{code:?} {error}");
+}
+
+#[test]
+fn an_object_store_gives_the_rows_of_a_folder_and_wrong_credentials_are_one_sentence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bucket = folder.path().join("traces");
+    fs::create_dir_all(bucket.join("day")).expect("the folder is ours");
+    for (number, trace) in traces().into_iter().enumerate() {
+        let name = trace.file_name().expect("a file").to_string_lossy().into_owned();
+        fs::copy(&trace, bucket.join(format!("day/{number}-{name}"))).expect("the folder is ours");
+    }
+    let store = ObjectStore::start(folder.path());
+    let (here, there) = ([bucket.join("day")], [PathBuf::from("s3://traces/day/")]);
+    let cluster = Cluster::start_with(2, store.environment(SECRET));
+    for sql in QUERIES {
+        let expected = embedded(&here, sql);
+        assert!(expected.as_ref().is_ok_and(|rows| rows.len() > 1), "{sql} {expected:?}");
+        assert_eq!(cluster.ask(&there, sql), expected, "{sql}");
+    }
+    // The program reads the same URLs: it is built with the client, whose features it gets.
+    let program = |words: &[&str]| {
+        let mut command = Command::new(traceloom());
+        let output = command.args(words).envs(store.environment(SECRET)).output().expect("the program starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let sample = fixture(SAMPLE);
+    fs::copy(&sample, bucket.join("sample.prof")).expect("the folder is ours");
+    let [here, there] = [sample.to_str().expect("text"), "s3://traces/sample.prof"];
+    for words in [&["stats", "--json"][..], &["dump"], &["convert", "--to", "chrome", "-o", "-"]] {
+        let of = |path| program(&[words, &[path]].concat());
+        assert!(of(here).0 == Some(0), "{words:?} {:?}", of(here));
+        assert_eq!(of(here), of(there), "{words:?}");
+    }
+    let missing = [PathBuf::from("s3://traces/day/missing.prof")];
+    let error = cluster.ask(&missing, QUERIES[0]).expect_err("there is none");
+    assert!(error.contains("s3://traces/day/missing.prof") && error.lines().count() == 1, "{error}");
+    let mut stranger = cluster.query(&there, QUERIES[0]);
+    stranger.envs(store.environment("a wrong secret"));
+    let error = finish(stranger.spawn().expect("the program starts")).expect_err("the secret is wrong");
+    assert!(error.contains("s3://traces/day") && error.lines().count() == 1, "{error}");
 }

@@ -1,11 +1,11 @@
 //! Rows of queries as texts and numbers.
 
 use traceloom_core::Result;
-use traceloom_query::{Cells, Session};
+use traceloom_query::{Ask, Cells};
 
 /// Hands over the cells of each row; NULL is an empty text.
-pub(crate) fn each_row(session: &Session, sql: &str, mut take: impl FnMut(Vec<String>)) -> Result<()> {
-    let mut answer = session.ask(sql)?;
+pub(crate) fn each_row(fleet: &dyn Ask, sql: &str, mut take: impl FnMut(Vec<String>)) -> Result<()> {
+    let mut answer = fleet.ask(sql)?;
     let cells = Cells::new(answer.schema());
     while let Some(batch) = answer.next()? {
         cells.rows(&batch)?.into_iter().for_each(&mut take);

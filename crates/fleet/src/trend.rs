@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 use traceloom_analysis::trend::{self, Change, band};
 use traceloom_core::{Error, Result};
-use traceloom_query::Session;
+use traceloom_query::Ask;
 
 use crate::answers::{each_row, number, quoted, text};
 
@@ -86,9 +86,9 @@ pub struct Point {
 }
 
 /// Asks the store of a fleet for the history of a name, or for the names that changed.
-pub fn trend(session: &Session, options: &TrendOptions) -> Result<Trend> {
-    let points = points(session)?;
-    let values = values(session, &points, options)?;
+pub fn trend(fleet: &dyn Ask, options: &TrendOptions) -> Result<Trend> {
+    let points = points(fleet)?;
+    let values = values(fleet, &points, options)?;
     if let (Some(name), true) = (&options.name, values.is_empty()) {
         return Err(Error::usage(format!("no span of the store is named {name}")));
     }
@@ -108,30 +108,26 @@ pub fn trend(session: &Session, options: &TrendOptions) -> Result<Trend> {
     }
     let largest = |name: &NameTrend| name.changes.iter().map(|change| change.change.abs()).fold(0.0, f64::max);
     names.sort_by(|one, other| largest(other).total_cmp(&largest(one)).then_with(|| one.name.cmp(&other.name)));
-    add_quantiles(session, &points, &mut names)?;
+    add_quantiles(fleet, &points, &mut names)?;
     Ok(Trend { points, names, looked_at })
 }
 
 /// Days and builds, in order of their first trace.
-fn points(session: &Session) -> Result<Vec<[String; 2]>> {
+fn points(fleet: &dyn Ask) -> Result<Vec<[String; 2]>> {
     let sql = "select day, build, min(unix_origin_ns + coalesce(first_ts_ns, 0)) as start from traces \
                group by day, build order by day, start nulls last, build";
     let mut points = Vec::new();
-    each_row(session, sql, |row| points.push([text(&row, 0), text(&row, 1)]))?;
+    each_row(fleet, sql, |row| points.push([text(&row, 0), text(&row, 1)]))?;
     Ok(points)
 }
 
 /// Of each name the figures of its traces at each point.
-fn values(
-    session: &Session,
-    points: &[[String; 2]],
-    options: &TrendOptions,
-) -> Result<BTreeMap<String, Vec<Vec<f64>>>> {
+fn values(fleet: &dyn Ask, points: &[[String; 2]], options: &TrendOptions) -> Result<BTreeMap<String, Vec<Vec<f64>>>> {
     let wanted = options.name.as_ref().map(|name| format!("where name = {}", quoted(name))).unwrap_or_default();
     let sql = format!("select name, day, build, {} from sums {wanted}", options.metric.sql());
     let numbers = numbers(points);
     let mut values: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
-    each_row(session, &sql, |row| {
+    each_row(fleet, &sql, |row| {
         let (point, value) = (numbers.get(&[text(&row, 1), text(&row, 2)]), number::<f64>(&row, 3));
         if let Some((point, value)) = point.zip(value) {
             let history = values.entry(text(&row, 0)).or_insert_with(|| vec![Vec::new(); points.len()]);
@@ -150,7 +146,7 @@ fn numbers(points: &[[String; 2]]) -> BTreeMap<[String; 2], usize> {
 /// Names of one query; more would make it too long.
 const NAMES_AT_A_TIME: usize = 100;
 
-fn add_quantiles(session: &Session, points: &[[String; 2]], names: &mut [NameTrend]) -> Result<()> {
+fn add_quantiles(fleet: &dyn Ask, points: &[[String; 2]], names: &mut [NameTrend]) -> Result<()> {
     let numbers = numbers(points);
     for names in names.chunks_mut(NAMES_AT_A_TIME) {
         let list: Vec<String> = names.iter().map(|name| quoted(&name.name)).collect();
@@ -158,7 +154,7 @@ fn add_quantiles(session: &Session, points: &[[String; 2]], names: &mut [NameTre
             "select name, day, build, calls, p50_ns, p95_ns, p99_ns from trend where name in ({})",
             list.join(", ")
         );
-        each_row(session, &sql, |row| {
+        each_row(fleet, &sql, |row| {
             let number_of_point = numbers.get(&[text(&row, 1), text(&row, 2)]);
             let name = names.iter_mut().find(|name| name.name == text(&row, 0));
             let point = name.and_then(|name| name.points.iter_mut().find(|point| Some(&point.at) == number_of_point));

@@ -31,6 +31,7 @@ mod output;
 mod recipe;
 #[cfg(feature = "remote")]
 mod remote;
+mod rows;
 mod scan;
 mod session;
 mod spill;
@@ -49,7 +50,9 @@ pub use crate::{
     answer::{Answer, Stop},
     errors::{Failure, Place, Problem},
     inputs::{Input, resolve},
+    location::source,
     output::{Cells, Format, Writer},
+    rows::{Ask, ReceivedRows, Rows},
     session::{Options, Relation, Session, Watch},
 };
 pub use traceloom_mapping::Offset;

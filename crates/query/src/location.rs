@@ -62,6 +62,11 @@ impl Place {
     }
 }
 
+/// The bytes of a file, at a path or a URL.
+pub fn source(path: &Path, limits: &Limits) -> Result<Source> {
+    Place::of(path)?.open(limits)
+}
+
 /// Opens a trace and recognises its format, unless `from` names it.
 pub(crate) fn trace(path: &Path, from: Option<&str>, options: &Options) -> Result<Trace> {
     let place = Place::of(path)?;

@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
 use datafusion::{
     arrow::{
         csv,
-        ipc::writer::FileWriter,
+        ipc::writer::{FileWriter, StreamWriter},
         json::{
             Encoder as JsonEncoder, EncoderFactory, EncoderOptions, LineDelimitedWriter, WriterBuilder,
             writer::NullableEncoder,
@@ -39,6 +39,8 @@ pub enum Format {
     Json,
     /// A Parquet file.
     Parquet,
+    /// A stream of Arrow, whose rows can be used as they arrive.
+    Stream,
 }
 
 /// Writes batches of one schema: `write* finish`.
@@ -59,6 +61,7 @@ enum Encoder {
     Csv(Box<csv::Writer<Made>>),
     Json(LineDelimitedWriter<Made>),
     Parquet(Box<ArrowWriter<Made>>),
+    Stream(Box<StreamWriter<Made>>),
 }
 
 impl<'w> Writer<'w> {
@@ -84,6 +87,7 @@ impl<'w> Writer<'w> {
                     ArrowWriter::try_new(made.clone(), Arc::clone(schema), Some(properties)).map_err(of_parquet)?;
                 Encoder::Parquet(Box::new(writer))
             }
+            Format::Stream => Encoder::Stream(Box::new(StreamWriter::try_new(made.clone(), schema).map_err(of_arrow)?)),
         };
         let mut writer = Self { out, made, encoder };
         writer.hand_on()?;
@@ -97,8 +101,11 @@ impl<'w> Writer<'w> {
             Encoder::Csv(writer) => writer.write(batch).map_err(of_arrow)?,
             Encoder::Json(writer) => writer.write(batch).map_err(of_arrow)?,
             Encoder::Parquet(writer) => writer.write(batch).map_err(of_parquet)?,
+            Encoder::Stream(writer) => writer.write(batch).map_err(of_arrow)?,
         }
-        self.hand_on()
+        self.hand_on()?;
+        // Somebody may be waiting for them.
+        if matches!(self.encoder, Encoder::Stream(_)) { Ok(self.out.flush()?) } else { Ok(()) }
     }
 
     /// Writes what comes last.
@@ -108,6 +115,7 @@ impl<'w> Writer<'w> {
             Encoder::Csv(_) => {}
             Encoder::Json(writer) => writer.finish().map_err(of_arrow)?,
             Encoder::Parquet(writer) => drop(writer.finish().map_err(of_parquet)?),
+            Encoder::Stream(writer) => writer.finish().map_err(of_arrow)?,
         }
         self.hand_on()?;
         Ok(self.out.flush()?)
@@ -168,7 +176,7 @@ impl Write for Made {
     }
 }
 
-fn of_arrow(error: ArrowError) -> Error {
+pub(crate) fn of_arrow(error: ArrowError) -> Error {
     match error {
         ArrowError::IoError(_, error) => error.into(),
         error => io::Error::other(error).into(),

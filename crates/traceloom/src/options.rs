@@ -67,10 +67,14 @@ impl OpenOptions {
         self
     }
 
-    /// Opens a file; `-` is standard input.
+    /// Opens a file; `-` is standard input. With the feature `remote`, also a URL such as `s3://bucket/game.prof`.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Trace> {
         let path = path.as_ref();
-        self.open_source(path, Source::open(path, &self.read.limits)?)
+        #[cfg(feature = "sql")]
+        let source = traceloom_query::source(path, &self.read.limits)?;
+        #[cfg(not(feature = "sql"))]
+        let source = Source::open(path, &self.read.limits)?;
+        self.open_source(path, source)
     }
 
     /// Opens bytes that come from elsewhere; `name` is used in messages and, if two formats claim the bytes, its

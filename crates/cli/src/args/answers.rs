@@ -307,8 +307,11 @@ pub(crate) struct Query {
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,
     /// Print the query plan instead.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "cluster")]
     pub(crate) explain: bool,
+    /// Let a cluster answer, whose scheduler is at this URL; needs `traceloom-cluster`.
+    #[arg(long, value_name = "URL")]
+    pub(crate) cluster: Option<String>,
     /// Shift the times of a trace, as in `game.prof=+1.5s`; may be repeated.
     #[arg(long = "offset", value_name = "FILE=±TIME", value_parser = parse_offset)]
     pub(crate) offsets: Vec<(PathBuf, i64)>,

@@ -47,6 +47,9 @@ pub(crate) struct Trend {
     /// Rows of the list of names.
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,
+    /// Let a cluster answer, whose scheduler is at this URL; needs `traceloom-cluster`.
+    #[arg(long, value_name = "URL")]
+    pub(crate) cluster: Option<String>,
     /// One JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -77,6 +80,9 @@ pub(crate) struct Regressions {
     /// The build after.
     #[arg(long, value_name = "BUILD")]
     pub(crate) candidate: String,
+    /// Let a cluster answer, whose scheduler is at this URL; needs `traceloom-cluster`.
+    #[arg(long, value_name = "URL")]
+    pub(crate) cluster: Option<String>,
     #[command(flatten)]
     pub(crate) comparison: Comparison,
 }

@@ -3,6 +3,8 @@
 mod advise;
 mod capture;
 mod check;
+#[cfg(feature = "sql")]
+mod cluster;
 mod convert;
 mod demo;
 mod diff;

@@ -3,6 +3,8 @@
 // Each test file uses a part of it.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod s3;
+
 use std::{
     io::Write,
     net::{Ipv4Addr, TcpListener},
@@ -43,6 +45,14 @@ pub fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 
 /// A capture of three threads.
 pub const SAMPLE: &str = "easyprofiler/document/all_at_once_210.prof";
+
+/// The queries of a page, which may be several in one block.
+pub fn queries(page: &str) -> Vec<String> {
+    let page = std::fs::read_to_string(root().join(page)).expect("the page is there");
+    let blocks = page.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let queries = blocks.flat_map(|block| block.split(";\n")).map(|query| query.trim().to_owned());
+    queries.filter(|query| !query.is_empty()).collect()
+}
 
 /// The queries of `docs/sql.md`, with the fixtures that each is about; made traces are replaced by [`SAMPLE`].
 pub fn examples() -> Vec<(Vec<PathBuf>, String)> {
@@ -91,25 +101,36 @@ fn sorted(text: &str) -> Vec<String> {
 /// A scheduler and executors as processes, which end with this.
 pub struct Cluster {
     port: u16,
+    /// Variables of all processes, those of clients included.
+    environment: Vec<(&'static str, String)>,
     scheduler: Child,
     pub executors: Vec<Child>,
 }
 
 impl Cluster {
     pub fn start(executors: usize) -> Self {
+        Self::start_with(executors, Vec::new())
+    }
+
+    pub fn start_with(executors: usize, environment: Vec<(&'static str, String)>) -> Self {
         let port = free_port();
         let text = port.to_string();
-        let scheduler = start(&["scheduler", "--port", &text, "--min-executors", &executors.to_string()], &[]);
-        let mut cluster = Self { port, scheduler, executors: Vec::new() };
-        (0..executors).for_each(|_| cluster.add_executor(&[]));
+        let words = ["scheduler", "--port", &text, "--min-executors", &executors.to_string()];
+        let scheduler = start(&words, &environment);
+        let mut cluster = Self { port, environment, scheduler, executors: Vec::new() };
+        (0..executors).for_each(|_| cluster.add_executor());
         cluster.wait();
         cluster
     }
 
-    pub fn add_executor(&mut self, environment: &[(&str, &str)]) {
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub fn add_executor(&mut self) {
         let [scheduler, data, tasks] = [self.port, free_port(), free_port()].map(|port| port.to_string());
         let ports = ["--scheduler-port", &scheduler, "--port", &data, "--grpc-port", &tasks, "--slots", "1"];
-        self.executors.push(start(&[&["executor"], &ports[..]].concat(), environment));
+        self.executors.push(start(&[&["executor"], &ports[..]].concat(), &self.environment));
     }
 
     /// Waits until all executors are there.
@@ -129,8 +150,12 @@ impl Cluster {
 
     pub fn query(&self, inputs: &[PathBuf], sql: &str) -> Command {
         let mut command = Command::new(PROGRAM);
-        command.args(["query", "--format", "json", "--cluster", &format!("http://127.0.0.1:{}", self.port)]);
-        command.args(inputs).arg(sql).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(["query", "--format", "json", "--cluster", &self.url()]).args(inputs).arg(sql);
+        command
+            .envs(self.environment.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
@@ -178,9 +203,9 @@ impl Drop for Cluster {
 }
 
 /// A process that also ends when this one does, because its standard input ends then.
-fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Child {
+fn start(arguments: &[&str], environment: &[(&'static str, String)]) -> Child {
     let mut command = Command::new(PROGRAM);
-    command.args(arguments).arg("--with-parent").envs(environment.iter().copied());
+    command.args(arguments).arg("--with-parent").envs(environment.iter().cloned());
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().expect("the program starts")
 }

@@ -29,6 +29,38 @@ use serde::{Serialize, de::DeserializeOwned};
 pub use self::functions::travelling_functions;
 pub(crate) use self::tasks::TasksExec;
 
+/// The methods for functions, which are the same for both kinds of plans.
+macro_rules! functions_travel {
+    () => {
+        fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
+            functions::decoded(name, bytes)?.map_or_else(|| self.inner.try_decode_udf(name, bytes), Ok)
+        }
+
+        fn try_encode_udf(&self, function: &ScalarUDF, bytes: &mut Vec<u8>) -> Result<()> {
+            match functions::Scalar::of(function) {
+                Some(function) => frame(&function, bytes),
+                None => self.inner.try_encode_udf(function, bytes),
+            }
+        }
+
+        fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
+            functions::aggregate(name).map_or_else(|| self.inner.try_decode_udaf(name, bytes), Ok)
+        }
+
+        fn try_encode_udaf(&self, function: &AggregateUDF, bytes: &mut Vec<u8>) -> Result<()> {
+            self.inner.try_encode_udaf(function, bytes)
+        }
+
+        fn try_decode_udwf(&self, name: &str, bytes: &[u8]) -> Result<Arc<WindowUDF>> {
+            self.inner.try_decode_udwf(name, bytes)
+        }
+
+        fn try_encode_udwf(&self, function: &WindowUDF, bytes: &mut Vec<u8>) -> Result<()> {
+            self.inner.try_encode_udwf(function, bytes)
+        }
+    };
+}
+
 /// Our tables and functions in logical plans.
 #[derive(Debug)]
 pub struct LogicalCodec {
@@ -90,32 +122,7 @@ impl LogicalExtensionCodec for LogicalCodec {
         self.inner.try_encode_file_format(bytes, format)
     }
 
-    fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-        functions::decoded(name, bytes)?.map_or_else(|| self.inner.try_decode_udf(name, bytes), Ok)
-    }
-
-    fn try_encode_udf(&self, function: &ScalarUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        match functions::Scalar::of(function) {
-            Some(function) => frame(&function, bytes),
-            None => self.inner.try_encode_udf(function, bytes),
-        }
-    }
-
-    fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
-        functions::aggregate(name).map_or_else(|| self.inner.try_decode_udaf(name, bytes), Ok)
-    }
-
-    fn try_encode_udaf(&self, function: &AggregateUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_udaf(function, bytes)
-    }
-
-    fn try_decode_udwf(&self, name: &str, bytes: &[u8]) -> Result<Arc<WindowUDF>> {
-        self.inner.try_decode_udwf(name, bytes)
-    }
-
-    fn try_encode_udwf(&self, function: &WindowUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_udwf(function, bytes)
-    }
+    functions_travel!();
 }
 
 /// Our scans, lookups and functions in physical plans.
@@ -163,32 +170,7 @@ impl PhysicalExtensionCodec for PhysicalCodec {
         }
     }
 
-    fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-        functions::decoded(name, bytes)?.map_or_else(|| self.inner.try_decode_udf(name, bytes), Ok)
-    }
-
-    fn try_encode_udf(&self, function: &ScalarUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        match functions::Scalar::of(function) {
-            Some(function) => frame(&function, bytes),
-            None => self.inner.try_encode_udf(function, bytes),
-        }
-    }
-
-    fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
-        functions::aggregate(name).map_or_else(|| self.inner.try_decode_udaf(name, bytes), Ok)
-    }
-
-    fn try_encode_udaf(&self, function: &AggregateUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_udaf(function, bytes)
-    }
-
-    fn try_decode_udwf(&self, name: &str, bytes: &[u8]) -> Result<Arc<WindowUDF>> {
-        self.inner.try_decode_udwf(name, bytes)
-    }
-
-    fn try_encode_udwf(&self, function: &WindowUDF, bytes: &mut Vec<u8>) -> Result<()> {
-        self.inner.try_encode_udwf(function, bytes)
-    }
+    functions_travel!();
 }
 
 /// Stands before our bytes, so that those of the codec inside are not taken for ours; the number is of the layout.

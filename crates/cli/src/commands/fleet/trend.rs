@@ -31,8 +31,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
         metric: arguments.metric.into(),
         changes: ChangeOptions { least_change: arguments.least_change, ..ChangeOptions::default() },
     };
-    let session = super::session(&arguments.store)?;
-    let trend = traceloom_fleet::trend(&session, &options).map_err(|error| error.in_file(&arguments.store))?;
+    let fleet = super::fleet(&arguments.store, arguments.cluster.as_deref())?;
+    let trend = traceloom_fleet::trend(fleet.as_ref(), &options).map_err(|error| error.in_file(&arguments.store))?;
     let mut out = stdout();
     if arguments.json {
         writeln!(out, "{}", trend.to_json())?;

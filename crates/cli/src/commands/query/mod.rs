@@ -11,11 +11,12 @@ use std::{
 };
 
 use traceloom_core::{Error, ErrorKind, Result, Source};
-use traceloom_query::{Format, Offset, Options, Reason, Session, Watch};
+use traceloom_query::{Ask, Format, Offset, Options, Reason, Session, Watch};
 
 use crate::{
     Outcome,
     args::answers::{Query as Arguments, QueryFormat},
+    commands::cluster::Cluster,
     input::display_name,
     output,
     progress::Progress,
@@ -27,6 +28,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     if files.is_empty() {
         return Err(Error::usage("name files, folders or patterns before the query"));
     }
+    if let Some(url) = &arguments.cluster {
+        let sql = sql.ok_or_else(|| Error::usage("a cluster answers one query: name it after the files"))?;
+        return answer(&cluster(url, &files, arguments)?, &sql, arguments, &Progress::new()).map(|()| Outcome::Fine);
+    }
     let progress = Progress::new();
     let session = Session::open(&files, &options(arguments, &progress));
     progress.clear();
@@ -34,6 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     say_skipped(&session);
     say_alignments(&session);
     let outcome = match sql {
+        Some(sql) if arguments.explain => explain(&session, &sql, arguments),
         Some(sql) => answer(&session, &sql, arguments, &progress),
         None => prompt::run(&session, &progress),
     };
@@ -58,6 +64,22 @@ fn options(arguments: &Arguments, progress: &Progress) -> Options {
         told: Some(output::warn_once),
         ..Options::default()
     }
+}
+
+fn cluster(url: &str, files: &[PathBuf], arguments: &Arguments) -> Result<Cluster> {
+    let mut cluster = Cluster::new(url, files)?;
+    if let Some(from) = &arguments.reading.from {
+        cluster.pass("--from", from);
+    }
+    for (path, offset_ns) in &arguments.offsets {
+        let mut offset = path.clone().into_os_string();
+        offset.push(format!("={offset_ns}"));
+        cluster.pass("--offset", offset);
+    }
+    if arguments.no_align {
+        cluster.flag("--no-align");
+    }
+    Ok(cluster)
 }
 
 /// The files, and the query if there is one: the last argument, a file, or standard input.
@@ -97,28 +119,37 @@ fn read(path: &Path) -> Result<String> {
     Ok(text)
 }
 
+/// Prints the plan of one query.
+fn explain(session: &Session, sql: &str, arguments: &Arguments) -> Result<()> {
+    let plan = session.explain(sql)?;
+    output::write_file(&arguments.output, &arguments.inputs(), |out| Ok(out.write_all(plan.as_bytes())?))
+}
+
 /// Prints the answer to one query.
-fn answer(session: &Session, sql: &str, arguments: &Arguments, progress: &Progress) -> Result<()> {
-    let inputs: Vec<&Path> = arguments.words.iter().map(Path::new).collect();
-    if arguments.explain {
-        let plan = session.explain(sql)?;
-        return output::write_file(&arguments.output, &inputs, |out| Ok(out.write_all(plan.as_bytes())?));
-    }
+fn answer(engine: &dyn Ask, sql: &str, arguments: &Arguments, progress: &Progress) -> Result<()> {
+    let inputs = arguments.inputs();
     let is_binary = matches!(arguments.format, QueryFormat::Arrow | QueryFormat::Parquet);
     if is_binary && arguments.output == Path::new("-") && io::stdout().is_terminal() {
         return Err(Error::usage("will not write binary data to a terminal; name a file with --output"));
     }
-    let mut answer = session.ask(sql)?;
+    let mut answer = engine.ask(sql)?;
+    let answer = answer.as_mut();
     match arguments.format.for_programs() {
         None if arguments.output == Path::new("-") => {
             let mut out = output::stdout();
-            rows::write(&mut answer, progress, &mut out)?;
+            rows::write(answer, progress, &mut out)?;
             Ok(out.flush()?)
         }
-        None => output::write_file(&arguments.output, &inputs, |out| rows::write_plain(&mut answer, progress, out)),
+        None => output::write_file(&arguments.output, &inputs, |out| rows::write_plain(answer, progress, out)),
         Some(format) => {
-            output::write_file(&arguments.output, &inputs, |out| rows::write_as(format, &mut answer, progress, out))
+            output::write_file(&arguments.output, &inputs, |out| rows::write_as(format, answer, progress, out))
         }
+    }
+}
+
+impl Arguments {
+    fn inputs(&self) -> Vec<&Path> {
+        self.words.iter().map(Path::new).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstream::adapter::StripBytes;
 use traceloom_core::Result;
-use traceloom_query::{Answer, Cells, Format, Writer};
+use traceloom_query::{Cells, Format, Rows, Writer};
 
 use crate::{progress::Progress, table::TextTable};
 
@@ -12,7 +12,7 @@ use crate::{progress::Progress, table::TextTable};
 const BLOCK_ROWS: usize = 10_000;
 
 /// Writes a table for people; gives the number of rows.
-pub(crate) fn write(answer: &mut Answer<'_>, progress: &Progress, out: &mut dyn Write) -> Result<u64> {
+pub(crate) fn write(answer: &mut dyn Rows, progress: &Progress, out: &mut dyn Write) -> Result<u64> {
     let cells = Cells::new(answer.schema());
     let (mut table, mut waiting, mut total) = (empty(&cells), 0, 0);
     while let Some(batch) = answer.next()? {
@@ -44,7 +44,7 @@ fn empty(cells: &Cells) -> TextTable {
 }
 
 /// Writes the table into a file, which has no colors.
-pub(crate) fn write_plain(answer: &mut Answer<'_>, progress: &Progress, out: &mut dyn Write) -> Result<()> {
+pub(crate) fn write_plain(answer: &mut dyn Rows, progress: &Progress, out: &mut dyn Write) -> Result<()> {
     write(answer, progress, &mut Plain { out, strip: StripBytes::new() }).map(drop)
 }
 
@@ -67,12 +67,7 @@ impl Write for Plain<'_> {
 }
 
 /// Writes rows for programs.
-pub(crate) fn write_as(
-    format: Format,
-    answer: &mut Answer<'_>,
-    progress: &Progress,
-    out: &mut dyn Write,
-) -> Result<()> {
+pub(crate) fn write_as(format: Format, answer: &mut dyn Rows, progress: &Progress, out: &mut dyn Write) -> Result<()> {
     let mut writer = Writer::new(format, &answer.schema(), out)?;
     while let Some(batch) = answer.next()? {
         progress.clear();

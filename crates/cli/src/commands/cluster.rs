@@ -1,0 +1,114 @@
+//! Queries that a cluster answers.
+//!
+//! The client is the program `traceloom-cluster`, which brings an engine that most people do not need; this program runs
+//! it for each query and reads the rows that it prints.
+
+use std::{
+    ffi::OsString,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    thread::{self, JoinHandle},
+};
+
+use traceloom_core::{Error, Result};
+use traceloom_query::{Ask, ReceivedRows, Rows};
+
+use crate::{
+    companion::Companion,
+    output::{is_quiet, visible},
+};
+
+static CLIENT: Companion = Companion {
+    file: "traceloom-cluster",
+    variable: "TRACELOOM_CLUSTER_PROGRAM",
+    places: &["", "../../cluster/debug", "../../cluster/release"],
+    built_by: "cargo build --release -p traceloom-cluster",
+};
+
+/// A cluster, and the traces that it is asked about.
+pub(crate) struct Cluster {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+}
+
+impl Cluster {
+    /// Asks the scheduler at `url` about `inputs`.
+    pub(crate) fn new(url: &str, inputs: &[PathBuf]) -> Result<Self> {
+        let mut cluster = Self { program: CLIENT.path()?, arguments: Vec::new() };
+        cluster.pass("--cluster", url);
+        cluster.arguments.push("--format=stream".into());
+        // What follows are inputs, whatever they look like.
+        cluster.arguments.push("--".into());
+        cluster.arguments.extend(inputs.iter().map(|input| input.clone().into_os_string()));
+        Ok(cluster)
+    }
+
+    /// Passes an option without a value on.
+    pub(crate) fn flag(&mut self, option: &str) {
+        self.arguments.insert(0, option.into());
+    }
+
+    /// Passes an option on.
+    pub(crate) fn pass(&mut self, option: &str, value: impl Into<OsString>) {
+        let mut word = OsString::from(option);
+        word.push("=");
+        word.push(value.into());
+        self.arguments.insert(0, word);
+    }
+}
+
+impl Ask for Cluster {
+    fn ask(&self, sql: &str) -> Result<Box<dyn Rows + '_>> {
+        let mut command = Command::new(&self.program);
+        command.arg("query").args(&self.arguments).arg(sql);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| Error::from(error).in_file(&self.program))?;
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let mut client = Client { child, messages: err.map(|err| thread::spawn(|| pass_on(BufReader::new(err)))) };
+        let out = out.ok_or_else(|| Error::unsupported("the client has no output"))?;
+        Ok(Box::new(ReceivedRows::new(out, move || client.failure())?))
+    }
+}
+
+/// The process of the client; it ends with this.
+struct Client {
+    child: Child,
+    messages: Option<JoinHandle<Vec<String>>>,
+}
+
+impl Client {
+    /// Waits for the end of the client; gives its error.
+    fn failure(&mut self) -> Option<Error> {
+        let status = self.child.wait();
+        let errors = self.messages.take().and_then(|messages| messages.join().ok()).unwrap_or_default();
+        match status {
+            Ok(status) if status.success() => None,
+            Ok(status) if errors.is_empty() => Some(Error::unsupported(format!("traceloom-cluster ended: {status}"))),
+            Ok(_) => Some(Error::unsupported(errors.join("\n"))),
+            Err(error) => Some(error.into()),
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Shows what the client reports; gives the lines of its error, which are the last.
+fn pass_on(lines: impl BufRead) -> Vec<String> {
+    let mut errors = Vec::new();
+    for line in lines.lines().map_while(|line| line.ok()) {
+        match line.strip_prefix("error: ") {
+            Some(error) => errors.push(error.to_owned()),
+            None if !errors.is_empty() => errors.push(line),
+            None if !is_quiet() => anstream::eprintln!("{}", visible(&line)),
+            None => {}
+        }
+    }
+    errors
+}
