@@ -47,15 +47,12 @@ impl Graph {
 
     /// From the outermost frames to what they call, below the frame at the end of a path.
     pub fn top_down(&self, path: &[String]) -> Shown<'_> {
-        let all = self.stacks.outermost().map(|root| self.entry(root)).collect();
-        self.show(all, path, Way::Callees)
+        self.show(path, Way::Callees)
     }
 
     /// From the frames where the weight is to who called them, behind the frame at the end of a path.
     pub fn bottom_up(&self, path: &[String]) -> Shown<'_> {
-        let entries = (0..self.stacks.nodes().len() as u32).map(|number| self.entry(number));
-        let all = entries.filter(|entry| entry.own > 0).map(|entry| Entry { total: entry.own, ..entry }).collect();
-        self.show(all, path, Way::Callers)
+        self.show(path, Way::Callers)
     }
 
     /// Who called a name, and whom it called; the name itself is the root of both. Empty where there is no such name.
@@ -64,7 +61,7 @@ impl Graph {
         let group = Group { name: number, entries: self.outermost(number) };
         [Way::Callers, Way::Callees].map(|way| {
             let frames = self.expand(self.frame(&group, 0, way), self.behind(&group, way), way);
-            Shown { path: Vec::new(), frames }
+            Shown { path: Vec::new(), frames, way }
         })
     }
 
@@ -77,6 +74,17 @@ impl Graph {
         }
         let heaviest = own.into_iter().max_by_key(|(name, own)| (*own, std::cmp::Reverse(self.text(*name))))?;
         Some(self.text(heaviest.0))
+    }
+
+    /// What a picture starts with.
+    pub(super) fn starts(&self, way: Way) -> Vec<Entry> {
+        match way {
+            Way::Callees => self.stacks.outermost().map(|root| self.entry(root)).collect(),
+            Way::Callers => {
+                let entries = (0..self.stacks.nodes().len() as u32).map(|number| self.entry(number));
+                entries.filter(|entry| entry.own > 0).map(|entry| Entry { total: entry.own, ..entry }).collect()
+            }
+        }
     }
 
     pub(super) fn name(&self, number: u32) -> u32 {

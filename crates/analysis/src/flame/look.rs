@@ -13,6 +13,7 @@ pub struct Shown<'g> {
     pub path: Vec<&'g str>,
     /// The root first; the parent of each frame comes before it.
     pub frames: Vec<ShownFrame<'g>>,
+    pub(super) way: Way,
 }
 
 /// One box of a picture.
@@ -33,8 +34,9 @@ pub struct ShownFrame<'g> {
 }
 
 /// Which way boxes grow.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) enum Way {
+    #[default]
     Callees,
     Callers,
 }
@@ -63,9 +65,9 @@ const MAX_FRAMES: usize = 20_000;
 const MAX_WORK: usize = 40_000_000;
 
 impl Graph {
-    pub(super) fn show(&self, entries: Vec<Entry>, path: &[String], way: Way) -> Shown<'_> {
+    pub(super) fn show(&self, path: &[String], way: Way) -> Shown<'_> {
         let mut root = ShownFrame { parent: 0, name: None, total: self.total, own: 0, count: self.count, folded: 0 };
-        let mut groups = self.by_name(entries);
+        let mut groups = self.by_name(self.starts(way));
         let mut found = Vec::new();
         let mut work = 0;
         for name in path {
@@ -79,7 +81,40 @@ impl Graph {
             found.push(self.text(next.name));
             groups = self.behind(&next, way);
         }
-        Shown { path: found, frames: self.expand(root, groups, way) }
+        Shown { path: found, frames: self.expand(root, groups, way), way }
+    }
+
+    /// What each box of a picture of another graph, from the top or from the bottom, weighs in this one; none for a box
+    /// that stands for several.
+    pub fn weights_in(&self, shown: &Shown<'_>) -> Vec<Option<u64>> {
+        let (mut groups, mut root, mut work) = (self.by_name(self.starts(shown.way)), self.total, 0);
+        for name in &shown.path {
+            let next = groups.into_iter().find(|group| self.text(group.name) == *name);
+            root = next.as_ref().map_or(0, Group::total);
+            groups = next.map(|group| self.behind(&group, shown.way)).unwrap_or_default();
+        }
+        let mut behind: Vec<HashMap<&str, Group>> = Vec::with_capacity(shown.frames.len());
+        let mut weights = Vec::with_capacity(shown.frames.len());
+        for (number, frame) in shown.frames.iter().enumerate() {
+            let next = match frame.name {
+                _ if number == 0 => std::mem::take(&mut groups),
+                Some(name) if work <= MAX_WORK => {
+                    let group = behind.get_mut(frame.parent as usize).and_then(|groups| groups.remove(name));
+                    weights.push(Some(group.as_ref().map_or(0, Group::total)));
+                    group.map(|group| self.behind(&group, shown.way)).unwrap_or_default()
+                }
+                _ => {
+                    weights.push(None);
+                    Vec::new()
+                }
+            };
+            if number == 0 {
+                weights.push(Some(root));
+            }
+            work += next.iter().map(|group| group.entries.len()).sum::<usize>();
+            behind.push(next.into_iter().map(|group| (self.text(group.name), group)).collect());
+        }
+        weights
     }
 
     /// Boxes behind a root, level by level, so that what there is no room for is what lies deepest.
@@ -237,6 +272,22 @@ mod tests {
         let (tree, names) = tree(STACKS);
         let reversed: Graph = tree.reversed().named(&names).into();
         assert_eq!(boxes(&graph(STACKS).bottom_up(&[]).frames), boxes(&reversed.top_down(&[]).frames));
+    }
+
+    #[test]
+    fn boxes_are_weighed_in_another_graph_by_their_path() {
+        let (after, before) = (graph(STACKS), graph(&[("a", 4), ("ab", 25), ("b", 7), ("cb", 40), ("cx", 2)]));
+        let weights = |shown: Shown<'_>| before.weights_in(&shown);
+        // *, c, a, cb, ab, aa, aab.
+        assert_eq!(weights(after.top_down(&[])), [78, 42, 29, 40, 25, 0, 0].map(Some));
+        assert_eq!(weights(after.top_down(&["a".to_owned()])), [29, 25, 0, 0].map(Some));
+        assert_eq!(weights(after.top_down(&["a".to_owned(), "a".to_owned()])), [0, 0].map(Some));
+        // b, bc, ba, baa.
+        assert_eq!(weights(after.bottom_up(&["b".to_owned()])), [72, 40, 25, 0].map(Some));
+        assert_eq!(after.weights_in(&after.bottom_up(&[])), {
+            let frames = after.bottom_up(&[]).frames;
+            frames.iter().map(|frame| Some(frame.total)).collect::<Vec<_>>()
+        });
     }
 
     #[test]
