@@ -197,3 +197,40 @@ fn bad_questions_about_stacks_get_a_sentence() {
     assert_eq!(server.post("flame", long.as_bytes()).json()["path"], json!([]));
     assert!((400..500).contains(&server.post("flame", &[0xff, 0xfe]).status));
 }
+
+/// Total and weight before by stack, of boxes with a name.
+fn compared(answer: &Value) -> BTreeMap<Vec<String>, [Option<u64>; 2]> {
+    let names = answer["names"].as_array().expect("names");
+    let (frames, before) =
+        (answer["frames"].as_array().expect("frames"), answer["before"].as_array().expect("weights"));
+    assert_eq!(frames.len(), before.len());
+    let (mut paths, mut found): (Vec<Vec<String>>, _) = (Vec::new(), BTreeMap::new());
+    for (frame, before) in frames.iter().zip(before) {
+        let parent = frame[0].as_u64().expect("a parent") as usize;
+        let mut path = paths.get(parent).cloned().unwrap_or_default();
+        if let Some(name) = frame[1].as_u64() {
+            path.push(names[name as usize].as_str().expect("a name").to_owned());
+        }
+        if frame[5] == 0 {
+            found.insert(path.clone(), [frame[2].as_u64(), before.as_u64()]);
+        }
+        paths.push(path);
+    }
+    found
+}
+
+#[test]
+fn a_comparison_weighs_each_box_in_both_traces() {
+    let server =
+        Server::of(&[fixture("easyprofiler", "v210_nested_threads.prof"), fixture("wtf", "wtf-js/js-mix.wtf-trace")]);
+    let of = |traces: [u32; 2]| compared(&ask(&server, &json!({"compare": traces})));
+    let [first, second] = [of([0, 0]), of([1, 1])];
+    for alone in [&first, &second] {
+        assert!(alone.len() > 2 && alone.values().all(|[total, before]| total == before), "{alone:?}");
+    }
+    for (path, [total, before]) in of([0, 1]) {
+        assert_eq!(total, second[&path][0], "{path:?}");
+        assert_eq!(before, first.get(&path).map_or(Some(0), |known| known[0]), "{path:?}");
+    }
+    assert_eq!(server.post("flame", json!({"compare": [0, 7]}).to_string().as_bytes()).status, 404);
+}

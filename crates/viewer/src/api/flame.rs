@@ -1,7 +1,7 @@
 //! Flame graphs of a range of the traces, cut to what a picture shows.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex},
 };
 
@@ -25,8 +25,11 @@ pub(crate) fn routes(routes: &mut Routes) {
     routes.post("flame", |app, last, ask| flame(app, last, ask.body()?));
 }
 
-/// The last graph, for other views of it; a graph can be large, so only one is kept.
-type Last = Mutex<Option<(GraphKey, Arc<Drawn>)>>;
+/// The last graphs, for other views of them; a graph can be large, so only those of a comparison are kept.
+type Last = Mutex<VecDeque<(GraphKey, Arc<Drawn>)>>;
+
+/// The graphs of a comparison.
+const KEPT: usize = 2;
 
 /// A graph, and whether it is estimated from sums.
 struct Drawn {
@@ -109,6 +112,8 @@ pub(crate) struct FlameQuery {
     path: Option<Vec<String>>,
     /// The name in the middle of a sandwich; the one with the most self weight if none is given.
     name: Option<String>,
+    /// Draws the whole of the second trace, and weighs its boxes in the whole of the first.
+    compare: Option<[u32; 2]>,
 }
 
 #[derive(Default, Serialize)]
@@ -120,6 +125,8 @@ pub(crate) struct FlameAnswer {
     callers: Vec<FlameFrame>,
     frames: Vec<FlameFrame>,
     names: Vec<String>,
+    /// What each of the frames weighs in the trace that this one is compared with; none for boxes of several.
+    before: Vec<Option<u64>>,
     /// The weight of everything.
     total: u64,
     /// Whether stacks are estimated from sums of calls.
@@ -140,30 +147,39 @@ row! {
 }
 
 fn flame(app: App, last: Arc<Last>, query: FlameQuery) -> Answer<Reply<FlameAnswer>> {
-    let scopes = query.range.scopes(&app)?;
+    let scopes = match query.compare {
+        None => vec![query.range.scopes(&app)?],
+        Some([before, after]) => vec![range::whole(&app, after)?, range::whole(&app, before)?],
+    };
     let is_loading = range::is_loading(&app)?;
     work::later(move |over| {
-        let key = GraphKey {
-            scopes: range::key(&scopes),
-            weight: query.weight.unwrap_or_default(),
-            by_thread: query.by_thread.unwrap_or_default(),
-            at_ns: query.at,
-        };
-        let drawn = drawn(&last, key, &scopes, over)?;
-        let narrowed = query.steps.as_deref().filter(|steps| !steps.is_empty()).map(|steps| drawn.graph.after(steps));
-        let graph = narrowed.as_ref().unwrap_or(&drawn.graph);
-        let (total, estimate) = (graph.total(), drawn.is_estimate);
-        Ok(FlameAnswer { total, estimate, loading: is_loading, ..look(graph, &query) })
+        let graphs = scopes.iter().map(|scopes| {
+            let key = GraphKey {
+                scopes: range::key(scopes),
+                weight: query.weight.unwrap_or_default(),
+                by_thread: query.by_thread.unwrap_or_default(),
+                at_ns: query.at,
+            };
+            let drawn = drawn(&last, key, scopes, over)?;
+            let steps = query.steps.as_deref().unwrap_or_default();
+            Ok((if steps.is_empty() { None } else { Some(drawn.graph.after(steps)) }, drawn))
+        });
+        let graphs: Vec<(Option<Graph>, Arc<Drawn>)> = graphs.collect::<Answer<_>>()?;
+        let estimate = graphs.iter().any(|(_, drawn)| drawn.is_estimate);
+        let mut graphs = graphs.iter().map(|(narrowed, drawn)| narrowed.as_ref().unwrap_or(&drawn.graph));
+        let (Some(graph), before) = (graphs.next(), graphs.next()) else { return Err(Refusal::broken()) };
+        Ok(FlameAnswer { total: graph.total(), estimate, loading: is_loading, ..look(graph, before, &query) })
     })
 }
 
 fn drawn(last: &Last, key: GraphKey, scopes: &[TraceScope], over: &work::Over) -> Answer<Arc<Drawn>> {
     {
         let mut last = last.lock().map_err(|_| Refusal::broken())?;
-        match &*last {
-            Some((known, drawn)) if *known == key => return Ok(Arc::clone(drawn)),
-            _ => *last = None,
+        if let Some((_, drawn)) = last.iter().find(|(known, _)| *known == key) {
+            return Ok(Arc::clone(drawn));
         }
+        // Before the next one is made, so that there are never more in memory.
+        last.truncate(KEPT - 1);
     }
     let graph = match key.weight.held() {
         Some(held) => held_graph(&key, held, scopes, over)?,
@@ -175,7 +191,7 @@ fn drawn(last: &Last, key: GraphKey, scopes: &[TraceScope], over: &work::Over) -
         drawn.is_estimate = !drawn.graph.is_empty();
     }
     let drawn = Arc::new(drawn);
-    *last.lock().map_err(|_| Refusal::broken())? = Some((key, Arc::clone(&drawn)));
+    last.lock().map_err(|_| Refusal::broken())?.push_front((key, Arc::clone(&drawn)));
     Ok(drawn)
 }
 
@@ -219,11 +235,11 @@ fn estimate(key: &GraphKey, scopes: &[TraceScope], over: &work::Over) -> Answer<
     Ok(calls.finish(&options(key)).into())
 }
 
-fn look(graph: &Graph, query: &FlameQuery) -> FlameAnswer {
+fn look(graph: &Graph, before: Option<&Graph>, query: &FlameQuery) -> FlameAnswer {
     let path = query.path.as_deref().unwrap_or_default();
     match query.view.unwrap_or_default() {
-        FlameView::Bottom => one(&graph.bottom_up(path)),
-        FlameView::Top => one(&graph.top_down(path)),
+        FlameView::Bottom => one(&graph.bottom_up(path), before),
+        FlameView::Top => one(&graph.top_down(path), before),
         FlameView::Sandwich => {
             let name = query.name.as_deref().or_else(|| graph.heaviest()).unwrap_or_default();
             let [callers, callees] = graph.sandwich(name);
@@ -240,10 +256,11 @@ fn look(graph: &Graph, query: &FlameQuery) -> FlameAnswer {
     }
 }
 
-fn one(shown: &Shown<'_>) -> FlameAnswer {
+fn one(shown: &Shown<'_>, before: Option<&Graph>) -> FlameAnswer {
     let mut names = Names::default();
     let (path, frames) = (shown.path.iter().map(|name| (*name).to_owned()).collect(), names.frames(&shown.frames));
-    FlameAnswer { path, frames, names: names.listed(), ..FlameAnswer::default() }
+    let before = before.map(|before| before.weights_in(shown)).unwrap_or_default();
+    FlameAnswer { path, frames, before, names: names.listed(), ..FlameAnswer::default() }
 }
 
 /// Each name once; boxes have its number.

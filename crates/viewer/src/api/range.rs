@@ -113,6 +113,13 @@ impl RangeQuery {
     }
 }
 
+/// The whole of one trace.
+pub(crate) fn whole(app: &App, trace: u32) -> Answer<Vec<TraceScope>> {
+    let scopes = RangeQuery::default().scopes(app)?;
+    let found: Vec<TraceScope> = scopes.into_iter().filter(|scope| scope.trace == trace).collect();
+    if found.is_empty() { Err(Refusal::absent("there is no such trace, or it is still loading")) } else { Ok(found) }
+}
+
 /// The spans of one lane that start in a range.
 pub(crate) struct LaneRange<'s> {
     pub(crate) key: LaneKey,

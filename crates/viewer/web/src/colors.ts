@@ -88,3 +88,12 @@ export function fromHsl(hue: number, saturation: number, lightness: number): Rgb
   };
   return [part(0), part(8), part(4)];
 }
+
+/** The color of a change between -1, which is less, and 1, which is more: blue and red, which all eyes distinguish. */
+export function ofChange(change: number, isDark: boolean): Rgb {
+  const same: Rgb = isDark ? [74, 82, 94] : [222, 226, 232];
+  const end: Rgb = change > 0 ? (isDark ? [214, 69, 65] : [224, 72, 66]) : isDark ? [56, 128, 220] : [66, 140, 230];
+  // Small changes are visible too.
+  const share = Math.sqrt(Math.abs(change));
+  return same.map((part, at) => Math.round(part + ((end[at] ?? part) - part) * share)) as Rgb;
+}

@@ -1,6 +1,6 @@
 // Light and dark, and how names are painted.
 
-import { dark, light, painted, producers, stable, type Paint, type Palette, type Rgb } from "./colors";
+import { dark, light, ofChange, painted, producers, stable, type Paint, type Palette, type Rgb } from "./colors";
 import { store } from "./store";
 
 /** What was chosen here, or else what the system has. */
@@ -47,6 +47,11 @@ function paintNow(name: number): Paint {
 }
 
 /** How a text is painted, whether or not it is a name of the timeline. */
+export function paintChange(change: number): Paint {
+  const { isDark } = store.state;
+  return painted(ofChange(change, isDark), isDark);
+}
+
 export function paintText(text: string): Paint {
   const { names, isDark } = store.state;
   const number = names.number(text);

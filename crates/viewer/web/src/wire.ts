@@ -230,6 +230,8 @@ export type FlameAnswer = {
   callers: Array<FlameFrame>;
   frames: Array<FlameFrame>;
   names: Array<string>;
+  /** What each of the frames weighs in the trace that this one is compared with; none for boxes of several. */
+  before: Array<number | null>;
   /** The weight of everything. */
   total: number;
   /** Whether stacks are estimated from sums of calls. */
@@ -254,6 +256,8 @@ export type FlameQuery = {
   path?: Array<string> | null;
   /** The name in the middle of a sandwich; the one with the most self weight if none is given. */
   name?: string | null;
+  /** Draws the whole of the second trace, and weighs its boxes in the whole of the first. */
+  compare?: [number, number] | null;
   /** Only rows that start at this time or later. */
   from?: number;
   /** Only rows that start before this time. */

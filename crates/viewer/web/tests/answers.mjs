@@ -147,6 +147,10 @@ async function changes(viewer) {
     ({ panels }) => panels.changes?.before === 1 && panels.changes.after === 0,
   );
   await page.locator(".changes[data-compared]").waitFor();
+  await panel.getByRole("button", { name: "Flame graph" }).click();
+  await page.locator('.flamebody[data-shows="time top compared"]').waitFor();
+  await page.locator(".flame").press("ArrowDown");
+  await page.locator(".card dt").filter({ hasText: "before" }).waitFor();
 }
 
 /// A note is made by a key, is in the panel, and is still there for the next visitor.

@@ -3,6 +3,7 @@
 import { bytes, count, duration } from "../format";
 import { keepLink, linkOf, store, type PageState } from "../store";
 import type { FlameLink } from "../store/panels";
+import { comparedTraces } from "../store/compared";
 import { selectedAt } from "../store/state";
 import type { Choice } from "../widgets/dom";
 import { when } from "../widgets/jump";
@@ -39,6 +40,7 @@ export function kept(): Required<FlameLink> {
     threads: state?.threads === true,
     at: typeof state?.at === "number" ? Math.round(state.at) : null,
     steps: Array.isArray(state?.steps) ? state.steps.filter(isStep) : [],
+    compares: state?.compares === true && comparedTraces() !== null,
   };
 }
 

@@ -45,6 +45,8 @@ export interface FlameLink {
   /** The time of which the weight `alive` tells. */
   at?: number | null;
   steps?: GraphStep[];
+  /** Whether the traces of the panel Changes are compared. */
+  compares?: boolean;
 }
 
 export interface TreeLink {

@@ -2,16 +2,16 @@
 
 import { ask } from "../../api";
 import { bytes, count, duration } from "../../format";
-import { callPanel, keepLink, linkOf, selectName, store } from "../../store";
+import { callPanel, keepLink, selectName, store } from "../../store";
+import { comparedTraces, type Sides } from "../../store/compared";
 import { readyTraces } from "../../store/state";
+import { keep } from "../../stacks/kept";
 import { traceLabel } from "../../timeline/names";
 import { BusyMark, Latest } from "../../widgets/busy";
 import { element, failure, note } from "../../widgets/dom";
 import { table, type TableElement } from "../../widgets/table";
 import { ChangeRow, type Changes } from "../../wire";
 import { lasting, type Panel } from "../panel";
-
-type Sides = readonly [before: number, after: number];
 
 class ChangesPanel {
   readonly host = element("div", { class: "changes" });
@@ -29,7 +29,7 @@ class ChangesPanel {
 
   async update(): Promise<void> {
     const ready = readyTraces(store.state);
-    const sides = chosen(ready);
+    const sides = comparedTraces();
     if (!sides) return;
     const key = `${ready.join()} ${sides.join()}`;
     if (key === this.key) return;
@@ -61,7 +61,12 @@ class ChangesPanel {
     };
     const swap = element("button", { type: "button", title: "Compare the other way around" }, "Swap");
     swap.addEventListener("click", () => this.choose([sides[1], sides[0]]));
-    this.tools.replaceChildren(choice(0, "Before"), choice(1, "After"), swap);
+    const stacks = element("button", { type: "button", title: "Stacks of both traces in one picture" }, "Flame graph");
+    stacks.addEventListener("click", () => {
+      keep({ compares: true, path: [] });
+      callPanel("flame");
+    });
+    this.tools.replaceChildren(choice(0, "Before"), choice(1, "After"), swap, stacks);
   }
 
   private choose([before, after]: Sides): void {
@@ -157,15 +162,6 @@ const COLORS: Record<string, string> = { worse: "var(--bad)", better: "var(--goo
 function named(row: ChangeRow): string {
   const line = row[ChangeRow.line];
   return line === null ? row[ChangeRow.name] : `${row[ChangeRow.name]}:${line}`;
-}
-
-/** The two traces to compare: those of the link, or the first two. */
-function chosen(ready: number[]): Sides | null {
-  const isReady = (number: unknown): number is number => ready.some((one) => one === number);
-  const { before, after } = linkOf("changes") ?? {};
-  if (isReady(before) && isReady(after)) return [before, after];
-  const [first, second] = ready;
-  return first === undefined || second === undefined ? null : [first, second];
 }
 
 export const changes: Panel = {

@@ -3,9 +3,10 @@
 import { askWith } from "../../api";
 import { count, share } from "../../format";
 import { select, store } from "../../store";
+import { comparedTraces, type Sides } from "../../store/compared";
 import type { FlameLink } from "../../store/panels";
 import { BusyMark, Latest } from "../../widgets/busy";
-import { paintText, palette } from "../../theme";
+import { palette } from "../../theme";
 import { element, facts, failure, note, saveFile, switcher, type Choice } from "../../widgets/dom";
 import { followView, isWhole, range, rangeKey, rangeSwitch } from "../../widgets/range";
 import type { FlameAnswer, FlameView } from "../../wire";
@@ -14,7 +15,7 @@ import { amount, hasMemory, hasSpans, hasTimes, keep, kept, stacksQuery, unit, w
 import { stepCrumbs, stepTools } from "../../stacks/steps";
 import { svgOf } from "./svg";
 import { layout, matched, NO_BOXES, pathTo, type Box, type Boxes } from "./tree";
-import { FlameCanvas, label } from "./view";
+import { FlameCanvas, label, paintOf } from "./view";
 
 const SIDES: Choice<FlameView>[] = [
   { id: "top", title: "Top-down", hint: "Start at the outermost spans, show their callees" },
@@ -60,11 +61,19 @@ class FlamePanel {
     return name === null ? kept().name : store.state.names.text(name);
   }
 
+  /** The traces that are compared; a sandwich is of one. */
+  private compared(): Sides | null {
+    const { compares, view } = kept();
+    return compares && view !== "sandwich" ? comparedTraces() : null;
+  }
+
   async update(): Promise<void> {
     const asked = range();
     const { view, path } = kept();
     const name = view === "sandwich" ? this.middle() : null;
-    const body = { ...asked, ...stacksQuery(), view, path: view === "sandwich" ? [] : path, name };
+    const compare = this.compared();
+    const where = compare ? { compare } : asked;
+    const body = { ...where, ...stacksQuery(), view, path: view === "sandwich" ? [] : path, name };
     const key = rangeKey(asked) + JSON.stringify(body);
     if (key === this.key) return this.restyle();
     this.key = key;
@@ -95,7 +104,7 @@ class FlamePanel {
     if (!this.view.host.isConnected) this.body.replaceChildren(this.view.host);
     this.view.show(this.boxes);
     // Whoever scripts the page can wait until it is drawn.
-    this.body.dataset["shows"] = `${kept().weight} ${kept().view}`;
+    this.body.dataset["shows"] = `${kept().weight} ${kept().view}${this.boxes.isCompared ? " compared" : ""}`;
     if (hadFocus) this.view.host.focus({ preventScroll: true });
     this.search();
   }
@@ -125,13 +134,22 @@ class FlamePanel {
       "By thread",
     );
     apart.addEventListener("click", () => this.change({ threads: !threads, path: [] }));
+    const compares = this.compared() !== null;
+    const hint = "Color boxes by how they differ between the traces of the panel Changes: red is more, blue is less";
+    const differ = element(
+      "button",
+      { type: "button", "aria-pressed": String(compares), "data-choice": "compare", title: hint },
+      "Compare",
+    );
+    differ.addEventListener("click", () => this.change({ compares: !compares, path: [], view: sideOf(view) }));
     const save = element("button", { type: "button", title: "Save the whole graph as a picture" }, "SVG");
     save.addEventListener("click", () => this.save());
     this.tools.replaceChildren(
-      rangeSwitch(() => void this.update()),
+      ...(compares ? [] : [rangeSwitch(() => void this.update())]),
       switcher("Width", weights(), weight, (id) => this.change({ weight: id })),
       switcher("View", SIDES, view, (id) => this.change({ view: id, path: [] })),
       ...(hasSpans() ? [apart] : []),
+      ...(comparedTraces() ? [differ] : []),
       stepTools(this.middle(), () => void this.update()),
       save,
       this.said,
@@ -142,7 +160,7 @@ class FlamePanel {
   private save(): void {
     const colors = palette();
     const svg = svgOf(this.boxes, (box) => {
-      const { css, text } = paintText(box.name ?? "");
+      const { css, text } = paintOf(this.boxes, box);
       const title = `${label(box)}: ${amount(box.total)} · ${share(box.total, this.answer?.total ?? 0)}`;
       const isPlain = box.folded > 0 || box.name === null;
       return { fill: isPlain ? colors.line : css, text: isPlain ? colors.text : text, label: label(box), title };
@@ -240,6 +258,7 @@ class FlamePanel {
     const root = this.boxes.list[0]?.total ?? 0;
     const rows: [string, string][] = [
       ["total", `${amount(box.total)} · ${share(box.total, this.answer?.total ?? 0)} of everything`],
+      ["before", box.before === null ? "" : `${amount(box.before)}${changed(box.total, box.before)}`],
       ["own", box.folded > 0 ? "" : amount(box.own)],
       ["in this picture", root === this.answer?.total ? "" : share(box.total, root)],
       [unit(this.answer?.estimate ?? false), kept().weight === "count" ? "" : count(box.count)],
@@ -248,6 +267,17 @@ class FlamePanel {
       box.folded > 0 ? `${count(box.folded)} boxes too small to draw; click to see them larger` : label(box);
     return [element("strong", {}, title), facts(rows)];
   }
+}
+
+/** A view in which traces can be compared. */
+function sideOf(view: FlameView): FlameView {
+  return view === "sandwich" ? "top" : view;
+}
+
+function changed(total: number, before: number): string {
+  if (before === 0) return " · new";
+  const part = (100 * (total - before)) / before;
+  return ` · ${part >= 0 ? "+" : ""}${part.toFixed(1)} %`;
 }
 
 export const flame: Panel = {

@@ -6,6 +6,7 @@ it("has each box with its name, whatever is in it", () => {
   const names = ["<b>&\u0001"];
   const boxes = layout({
     callers: [],
+    before: [],
     names,
     frames: [
       [0, null, 10, 0, 1, 0],

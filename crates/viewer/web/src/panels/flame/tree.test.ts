@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FlameFrame } from "../../wire";
-import { layout, matched, pathTo } from "./tree";
+import { growth, layout, matched, pathTo } from "./tree";
 
 const names = ["main", "draw", "load"];
 const frames: FlameFrame[] = [
@@ -12,7 +12,7 @@ const frames: FlameFrame[] = [
 ];
 
 describe("layout", () => {
-  const boxes = layout({ names, frames, callers: [] });
+  const boxes = layout({ names, frames, before: [], callers: [] });
 
   it("puts children side by side, below their parent", () => {
     expect(boxes.list.map(({ row, from, to }) => [row, from, to])).toEqual([
@@ -44,7 +44,7 @@ describe("a sandwich", () => {
     [0, 0, 50, 0, 5, 0],
     [1, 2, 30, 0, 3, 0],
   ];
-  const boxes = layout({ names, frames: [[0, 1, 50, 50, 5, 0]], callers });
+  const boxes = layout({ names, frames: [[0, 1, 50, 50, 5, 0]], callers, before: [] });
 
   it("has its callers above the middle", () => {
     expect(boxes.middle).toBe(2);
@@ -55,5 +55,15 @@ describe("a sandwich", () => {
     ]);
     expect(boxes.list[0]?.children).toEqual([1]);
     expect(boxes.list[2]?.parent).toBe(1);
+  });
+});
+
+describe("a comparison", () => {
+  it("gives each box its weight before, and says how much it grew", () => {
+    const { list, isCompared } = layout({ names, frames, callers: [], before: [100, 40, 0, 400, null] });
+    expect(isCompared).toBe(true);
+    expect(list.map(growth)).toEqual([0, 1, 1, -1, 0]);
+    expect(growth({ total: 110, before: 100 })).toBeCloseTo(Math.log2(1.1));
+    expect(layout({ names, frames, callers: [], before: [] }).isCompared).toBe(false);
   });
 });

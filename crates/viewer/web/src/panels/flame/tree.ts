@@ -14,6 +14,8 @@ export interface Box {
   count: number;
   /** How many boxes this one stands for; 0 for a real one. */
   folded: number;
+  /** The weight in the trace that is compared with; null if there is none, and for boxes of several. */
+  before: number | null;
   parent: number;
   children: number[];
 }
@@ -24,14 +26,16 @@ export interface Boxes {
   rows: number[][];
   /** The row of the root. */
   middle: number;
+  /** Whether boxes have a weight in another trace. */
+  isCompared: boolean;
 }
 
-export const NO_BOXES: Boxes = { list: [], rows: [], middle: 0 };
+export const NO_BOXES: Boxes = { list: [], rows: [], middle: 0, isCompared: false };
 
 /** Places boxes: callees below the root, callers above it. */
-export function layout(answer: Pick<FlameAnswer, "callers" | "frames" | "names">): Boxes {
-  const callers = place(answer.callers, answer.names);
-  const callees = place(answer.frames, answer.names);
+export function layout(answer: Pick<FlameAnswer, "callers" | "frames" | "names" | "before">): Boxes {
+  const callers = place(answer.callers, answer.names, []);
+  const callees = place(answer.frames, answer.names, answer.before);
   const middle = callers.reduce((most, box) => Math.max(most, box.row), 0);
   const list = callees.map((box) => ({ ...box, row: middle + box.row }));
   const shift = list.length - 1;
@@ -43,11 +47,11 @@ export function layout(answer: Pick<FlameAnswer, "callers" | "frames" | "names">
   });
   const rows: number[][] = [];
   list.forEach((box, number) => (rows[box.row] ??= []).push(number));
-  return { list, rows, middle };
+  return { list, rows, middle, isCompared: answer.before.length > 0 };
 }
 
 /** Children stand side by side from the left end of their parent on. */
-function place(frames: FlameFrame[], names: string[]): Box[] {
+function place(frames: FlameFrame[], names: string[], before: (number | null)[]): Box[] {
   const boxes: Box[] = [];
   const whole = Math.max(1, frames[0]?.[FlameFrame.total] ?? 0);
   const filled: number[] = [];
@@ -69,6 +73,7 @@ function place(frames: FlameFrame[], names: string[]): Box[] {
       own,
       count,
       folded,
+      before: before[number] ?? null,
       parent,
       children: [],
     });
@@ -94,4 +99,10 @@ export function matched({ list }: Boxes, isMatch: (name: string) => boolean): nu
     else waiting.push(...box.children);
   }
   return sum;
+}
+
+/** By which factor a box grew, as a power of two between -1 and 1; 0 if nothing is known. */
+export function growth({ total, before }: Pick<Box, "total" | "before">): number {
+  if (before === null || total === before) return 0;
+  return Math.max(-1, Math.min(1, Math.log2(Math.max(total, 1) / Math.max(before, 1))));
 }

@@ -2,9 +2,9 @@
 
 import type { Paint } from "../../colors";
 import { store } from "../../store";
-import { paintText, palette } from "../../theme";
+import { paintChange, paintText, palette } from "../../theme";
 import { element } from "../../widgets/dom";
-import { NO_BOXES, type Box, type Boxes } from "./tree";
+import { growth, NO_BOXES, type Box, type Boxes } from "./tree";
 
 const ROW = 19;
 const FONT = "11.5px system-ui, sans-serif";
@@ -156,11 +156,11 @@ export class FlameCanvas {
   }
 
   private look(box: Box): Paint {
-    const name = box.name ?? "";
-    const known = this.paints.get(name);
+    const key = this.boxes.isCompared ? growth(box).toFixed(2) : (box.name ?? "");
+    const known = this.paints.get(key);
     if (known) return known;
-    const made = paintText(name);
-    this.paints.set(name, made);
+    const made = paintOf(this.boxes, box);
+    this.paints.set(key, made);
     return made;
   }
 
@@ -245,6 +245,11 @@ export class FlameCanvas {
     if (top < scrollTop) this.host.scrollTop = top;
     else if (top + ROW > scrollTop + clientHeight) this.host.scrollTop = top + ROW - clientHeight;
   }
+}
+
+/** How a box looks: by its name, or by how it changed. */
+export function paintOf({ isCompared }: Boxes, box: Box): Paint {
+  return isCompared ? paintChange(growth(box)) : paintText(box.name ?? "");
 }
 
 /** What stands in a box. */
