@@ -1,6 +1,9 @@
 //! How long the spans of one name take, which take longest, and what their length depends on.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BinaryHeap},
+};
 
 use serde::{Deserialize, Serialize};
 use traceloom_analysis::stats::{self, Durations, Measured, Options, Pairing, Stats};
@@ -43,6 +46,8 @@ pub(crate) struct Histogram {
     exact: bool,
     logarithmic: bool,
     bins: Vec<Bin>,
+    /// The same bins for each trace, if several have the name.
+    traces: Vec<TraceBins>,
     name: String,
     /// The kind of the lanes that the spans are of.
     kind: u8,
@@ -53,6 +58,15 @@ pub(crate) struct Histogram {
 row! {
     /// Durations from one to below another.
     pub(crate) struct Bin { from_ns: f64, to_ns: f64, count: u64 }
+}
+
+/// How many durations of one trace are in each bin.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct TraceBins {
+    trace: u32,
+    calls: u64,
+    counts: Vec<u64>,
 }
 
 /// A bin for each few pixels of a wide screen.
@@ -68,8 +82,10 @@ fn histogram(app: App, asked: RangeQuery, query: HistogramQuery) -> Answer<Reply
         let scene = app.scene()?;
         let name = known_name(&scene, query.name)?;
         let bins = query.bins.unwrap_or(stats::Histogram::BINS).clamp(1, MAX_BINS);
-        let of_kind = measure(&asked.lanes(&scene)?, query.name, bins);
-        Ok(of_kind.shown(name, is_loading))
+        let lanes = asked.lanes(&scene)?;
+        let of_kind = measure(&lanes, query.name, bins);
+        let traces = of_kind.by_trace(&scene, &lanes, query.name);
+        Ok(Histogram { traces, ..of_kind.shown(name, is_loading) })
     })
 }
 
@@ -118,6 +134,28 @@ fn spans_of<'r>(range: &'r LaneRange<'_>, name: u32) -> impl Iterator<Item = u32
 }
 
 impl OfKind {
+    /// The bins of each trace; empty if there is only one, whose bins are those of all.
+    fn by_trace(&self, scene: &Scene, lanes: &[LaneRange<'_>], name: u32) -> Vec<TraceBins> {
+        let bins = &self.measured.histogram.bins;
+        let mut counts: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        for range in lanes.iter().filter(|range| range.key.kind == self.kind) {
+            let track = usize::try_from(range.key.thread_id).ok().and_then(|track| scene.tracks.get(track));
+            let Some(trace) = track.map(|track| track.trace) else { continue };
+            for index in spans_of(range, name).filter(|index| range.lane.end_ns(*index).is_some()) {
+                let dur_ns = range.lane.dur_ns(index).max(0) as f64;
+                let bin = bins.partition_point(|bin| bin.from_ns <= dur_ns).saturating_sub(1);
+                if let Some(count) = counts.entry(trace).or_insert_with(|| vec![0; bins.len()]).get_mut(bin) {
+                    *count += 1;
+                }
+            }
+        }
+        if counts.len() < 2 {
+            return Vec::new();
+        }
+        let of_trace = |(trace, counts): (u32, Vec<u64>)| TraceBins { trace, calls: counts.iter().sum(), counts };
+        counts.into_iter().map(of_trace).collect()
+    }
+
     fn shown(self, name: &str, loading: bool) -> Histogram {
         let Self { kind, unclosed, measured } = self;
         let [p50_ns, p95_ns, p99_ns] = measured.quantiles_ns.map_or([None; 3], |quantiles| quantiles.map(Some));
@@ -134,6 +172,7 @@ impl OfKind {
             exact: measured.is_exact,
             logarithmic: measured.histogram.is_logarithmic,
             bins: measured.histogram.bins.iter().map(bin).collect(),
+            traces: Vec::new(),
             name: name.to_owned(),
             kind,
             unclosed,

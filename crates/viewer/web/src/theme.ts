@@ -47,6 +47,13 @@ function paintNow(name: number): Paint {
 }
 
 /** How a text is painted, whether or not it is a name of the timeline. */
+const TRACES = ["accent", "warn", "bad", "text"] as const;
+
+/** The color of one of several traces in a picture of all. */
+export function traceColor(at: number): string {
+  return palette()[TRACES[at % TRACES.length] ?? "text"];
+}
+
 export function paintChange(change: number): Paint {
   const { isDark } = store.state;
   return painted(ofChange(change, isDark), isDark);

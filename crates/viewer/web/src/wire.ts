@@ -344,6 +344,8 @@ export type Histogram = {
   exact: boolean;
   logarithmic: boolean;
   bins: Array<Bin>;
+  /** The same bins for each trace, if several have the name. */
+  traces: Array<TraceBins>;
   name: string;
   /** The kind of the lanes that the spans are of. */
   kind: number;
@@ -1127,6 +1129,9 @@ export type TraceFindings = {
   rows: Array<Finding>;
   counts: { [key in string]: number };
 };
+
+/** How many durations of one trace are in each bin. */
+export type TraceBins = { trace: number; calls: number; counts: Array<number> };
 
 /** One trace. */
 export type TraceInfo = {

@@ -151,6 +151,13 @@ async function changes(viewer) {
   await page.locator('.flamebody[data-shows="time top compared"]').waitFor();
   await page.locator(".flame").press("ArrowDown");
   await page.locator(".card dt").filter({ hasText: "before" }).waitFor();
+  await viewer.panel("histogram");
+  await page.locator(".figures .trace").nth(1).waitFor();
+  const calls = (await page.locator(".figures .trace").allTextContents()).map((text) =>
+    Number(text.match(/[\d,]+$/)[0].replaceAll(",", "")),
+  );
+  const counted = asked.files.map((file) => viewer.cli("stats", "--name", name, "--json", file).spans[0].calls);
+  assert.deepEqual(calls, counted);
 }
 
 /// A note is made by a key, is in the panel, and is still there for the next visitor.

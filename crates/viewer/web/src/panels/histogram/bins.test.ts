@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Bin } from "../../wire";
-import { position, ticks } from "./bins";
+import { heights, position, ticks } from "./bins";
 
 const even: Bin[] = [
   [0, 10, 1],
@@ -35,4 +35,16 @@ describe("ticks", () => {
     );
     expect(ticks(growing, true)).toEqual([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]);
   });
+});
+
+it("gives each trace bars that are parts of its own calls", () => {
+  const traces = [
+    { trace: 0, calls: 4, counts: [1, 3, 0] },
+    { trace: 2, calls: 100, counts: [0, 50, 50] },
+  ];
+  expect(heights(traces)).toEqual([
+    [1 / 3, 1, 0],
+    [0, 2 / 3, 2 / 3],
+  ]);
+  expect(heights([])).toEqual([]);
 });

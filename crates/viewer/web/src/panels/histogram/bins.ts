@@ -1,6 +1,6 @@
 // Where durations are on an axis of bins.
 
-import type { Bin } from "../../wire";
+import type { Bin, TraceBins } from "../../wire";
 
 /** Where a duration stands among the bins, from 0 to their number. */
 export function position(bins: Bin[], isLogarithmic: boolean, ns: number): number {
@@ -26,4 +26,11 @@ export function ticks(bins: Bin[], isLogarithmic: boolean): number[] {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, (last - first) / 5)));
   for (let at = Math.ceil(first / power) * power; at <= last && found.length < 200; at += power) found.push(at);
   return found;
+}
+
+/** How high the bars of each trace are: parts of its own calls, the highest of all bars 1. */
+export function heights(traces: TraceBins[]): number[][] {
+  const parts = traces.map(({ calls, counts }) => counts.map((count) => count / Math.max(1, calls)));
+  const most = Math.max(...parts.flat(), Number.MIN_VALUE);
+  return parts.map((part) => part.map((height) => height / most));
 }

@@ -1,10 +1,10 @@
 // Durations of a name as bars, on a canvas.
 
 import { count, duration, share } from "../../format";
-import { palette } from "../../theme";
+import { palette, traceColor } from "../../theme";
 import { element } from "../../widgets/dom";
 import type { Bin, Histogram } from "../../wire";
-import { position, ticks } from "./bins";
+import { heights, position, ticks } from "./bins";
 import { prepare } from "./canvas";
 
 const [TOP, BOTTOM, SIDE] = [20, 20, 8];
@@ -90,14 +90,29 @@ export class HistogramChart {
     const colors = palette();
     const most = Math.max(1, ...bins.map((bin) => bin[2]));
     const [wide, high] = [(width - 2 * SIDE) / bins.length, height - TOP - BOTTOM];
-    bins.forEach((bin, number) => {
-      if (bin[2] === 0) return;
+    const bar = (number: number, part: number, color: string): void => {
+      if (part === 0) return;
       // What is there at all shows.
-      const tall = Math.max(2, (bin[2] / most) * high);
-      context.globalAlpha = this.chosen < 0 || this.chosen === number ? 1 : 0.4;
-      context.fillStyle = number === this.hovered ? colors.text : colors.accent;
+      const tall = Math.max(2, part * high);
+      context.fillStyle = number === this.hovered ? colors.text : color;
       context.fillRect(SIDE + number * wide, TOP + high - tall, Math.max(1, wide - 1), tall);
-    });
+    };
+    const faint = (number: number): number => (this.chosen < 0 || this.chosen === number ? 1 : 0.4);
+    if (this.data.traces.length === 0) {
+      bins.forEach((bin, number) => {
+        context.globalAlpha = faint(number);
+        bar(number, bin[2] / most, colors.accent);
+      });
+    } else {
+      // Each trace in parts of its own calls, so that a longer one does not hide the others.
+      const parts = heights(this.data.traces);
+      parts.forEach((part, at) => {
+        part.forEach((height, number) => {
+          context.globalAlpha = faint(number) * 0.55;
+          bar(number, height, traceColor(at));
+        });
+      });
+    }
     context.globalAlpha = 1;
     this.drawAxis(context, width, TOP + high);
     this.drawMarks(context, width, TOP + high);

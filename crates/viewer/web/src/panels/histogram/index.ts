@@ -3,7 +3,8 @@
 import { ask } from "../../api";
 import { count, duration, moment, share } from "../../format";
 import { callPanel, keepLink, linkOf, store } from "../../store";
-import { paintText } from "../../theme";
+import { paintText, traceColor } from "../../theme";
+import { traceLabel } from "../../timeline/names";
 import { BusyMark, Latest } from "../../widgets/busy";
 import { element, failure, note } from "../../widgets/dom";
 import { showRow, showSpan } from "../../widgets/jump";
@@ -180,6 +181,11 @@ class HistogramPanel {
     this.figures.replaceChildren(
       element("strong", { title: data.name }, swatch, data.name),
       ...(data.calls > 0 ? shown : []).map(([what, value]) => element("span", {}, element("small", {}, what), value)),
+      ...data.traces.map(({ trace, calls }, at) => {
+        const color = element("i", { class: "swatch", style: `background: ${traceColor(at)}` });
+        const name = traceLabel(store.state, trace);
+        return element("span", { class: "trace" }, color, element("small", {}, name), count(calls));
+      }),
     );
   }
 
