@@ -83,7 +83,7 @@ fn evals_are_merged_as_the_loader_does_it() {
             if golden.is_null() || golden.get("error").is_some() {
                 continue;
             }
-            let wanted = Wanted::nothing().and(Table::Calls, Columns::ALL).and(Table::LineTimes, Columns::ALL);
+            let wanted = Wanted::nothing().and(Table::CallsMerged, Columns::ALL).and(Table::LineTimes, Columns::ALL);
             let mut batches = Batches::of(wanted);
             let options = Options { merge_evals: true, ..Options::default() };
             ingest(&common::trace(&path), &options, &mut batches).expect("the profile can be read");

@@ -127,7 +127,7 @@ macro_rules! table {
             $crate::define::column!($table id ($crate::Int) "Unique in this table and trace.");
             $($crate::define::column!($table $column ($kind) $($doc)+);)+
             #[allow(unused_imports)]
-            use $crate::{Blob, Float, Int, Maybe, Name, Steady, Text, Unsigned, Word};
+            use $crate::{Blob, Float, Int, Maybe, Name, Steady, Text, TextList, Unsigned, Word};
         }
 
         pub(crate) static ABOUT: &str = concat!($($about, "\n"),+);

@@ -9,6 +9,7 @@ mod define;
 mod halt;
 mod integrity;
 mod kind;
+mod list;
 mod name;
 mod number;
 mod reference;
@@ -33,6 +34,7 @@ pub use crate::{
         Blob, Blobs, Float, Int, Kind, Maybe, MaybeBlobs, MaybeNumbers, MaybeTexts, Name, Numbers, Text, Texts,
         Unsigned, Word,
     },
+    list::{TextList, TextLists},
     name::{MaybeNames, Named, Names},
     reference::reference,
     select::{ReaderOf, SelectColumn, Selection, read_column},

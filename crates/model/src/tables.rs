@@ -82,6 +82,7 @@ tables! {
     Stacks stacks "stacks",
     LineTimes line_times "line_times",
     Calls calls "calls",
+    CallsMerged calls_merged "calls_merged",
     Links links "links",
     Resources resources "resources",
     Args args "args",

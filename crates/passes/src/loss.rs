@@ -24,7 +24,7 @@ pub const fn phrase(table: Table) -> &'static str {
         Table::Frames => "frames of call stacks",
         Table::Stacks => "call stacks",
         Table::LineTimes => "times of lines",
-        Table::Calls => "sums of calls",
+        Table::Calls | Table::CallsMerged => "sums of calls",
         Table::Links => "flows between spans",
         Table::Resources => "embedded files",
         Table::Args => "arguments",

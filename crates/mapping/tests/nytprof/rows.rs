@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use traceloom_model::{
-    Batches, Table, args, attributes, calls, definitions, files, findings, frames, line_times, processes, sources,
-    spans, stacks, traces,
+    Batches, Table, args, attributes, calls, calls_merged, definitions, files, findings, frames, line_times, processes,
+    sources, spans, stacks, traces,
 };
 
 /// A span.
@@ -108,20 +108,27 @@ pub(crate) type CallSums = BTreeMap<(String, Option<String>, Option<u32>), CallS
 
 pub(crate) fn calls(batches: &Batches) -> CallSums {
     let mut sums = CallSums::new();
-    for batch in batches.table(Table::Calls) {
-        let view = calls::View::of(batch).unwrap();
-        for row in 0..view.rows {
-            let file = view.file.get(row).map(str::to_owned);
-            let sum = sums.entry((view.callee.get(row).to_owned(), file, view.line.get(row))).or_default();
-            let recursive_ns = view.recursive_ns.get(row).unwrap_or(0);
-            sum.count += view.count.get(row);
-            for (sum, ns) in sum.times_ns.iter_mut().zip([view.incl_ns.get(row), view.excl_ns.get(row), recursive_ns]) {
-                *sum = sum.saturating_add(ns);
+    /// Adds up the rows of either table; they differ in the type of one column.
+    macro_rules! add {
+        ($table:expr, $view:ty, $callers:expr) => {
+            for batch in batches.table($table) {
+                let view = <$view>::of(batch).unwrap();
+                for row in 0..view.rows {
+                    let file = view.file.get(row).map(str::to_owned);
+                    let sum = sums.entry((view.callee.get(row).to_owned(), file, view.line.get(row))).or_default();
+                    let recursive_ns = view.recursive_ns.get(row).unwrap_or(0);
+                    sum.count += view.count.get(row);
+                    let times = [view.incl_ns.get(row), view.excl_ns.get(row), recursive_ns];
+                    sum.times_ns = std::array::from_fn(|of| sum.times_ns[of].saturating_add(times[of]));
+                    sum.max_depth = sum.max_depth.max(view.max_depth.get(row).unwrap_or(0));
+                    let callers: fn(&$view, usize) -> Vec<String> = $callers;
+                    sum.by.extend(callers(&view, row));
+                }
             }
-            sum.max_depth = sum.max_depth.max(view.max_depth.get(row).unwrap_or(0));
-            sum.by.extend(view.caller.get(row).into_iter().flat_map(|names| names.split(", ")).map(str::to_owned));
-        }
+        };
     }
+    add!(Table::Calls, calls::View<'_>, |view, row| view.caller.get(row).into_iter().map(str::to_owned).collect());
+    add!(Table::CallsMerged, calls_merged::View<'_>, |view, row| view.caller.get(row));
     sums
 }
 

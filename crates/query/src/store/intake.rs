@@ -41,7 +41,7 @@ impl Intake {
         self.rows.fill(0);
         self.read(trace, false, other)?;
         // Most formats have neither table, and are read once.
-        if Shelf::MERGED.iter().any(|shelf| self.rows[shelf.table() as usize] > 0) {
+        if [Table::Calls, Table::LineTimes].iter().any(|table| self.rows[*table as usize] > 0) {
             self.read(trace, true, None)?;
         }
         Ok(())

@@ -9,7 +9,7 @@ use super::Shelf;
 use crate::location::Place;
 
 /// The version that is written, and the only one that is read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// No honest manifest is longer: this is room for some hundred thousand traces.
 const MAX_BYTES: u64 = 256 << 20;

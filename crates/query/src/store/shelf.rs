@@ -13,18 +13,16 @@ pub struct Shelf {
 impl Shelf {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
-        Table::ALL.into_iter().map(Self::from).chain(Self::MERGED)
+        Table::ALL.into_iter().map(Self::from).chain([Self::LINE_TIMES_MERGED])
     }
 
-    /// Those with evals added together.
-    pub const MERGED: [Self; 2] =
-        [Self { table: Table::LineTimes, is_merged: true }, Self { table: Table::Calls, is_merged: true }];
+    /// Times of lines with evals added together.
+    pub const LINE_TIMES_MERGED: Self = Self { table: Table::LineTimes, is_merged: true };
 
     /// What SQL calls it.
     pub fn name(self) -> &'static str {
         match (self.table, self.is_merged) {
             (Table::LineTimes, true) => "line_times_merged",
-            (Table::Calls, true) => "calls_merged",
             (table, _) => table.name(),
         }
     }
@@ -47,6 +45,6 @@ impl Shelf {
 
 impl From<Table> for Shelf {
     fn from(table: Table) -> Self {
-        Self { table, is_merged: false }
+        Self { table, is_merged: table == Table::CallsMerged }
     }
 }

@@ -78,12 +78,11 @@ fn evals_of_one_place_are_there_both_ways() {
     write(&traces, &out);
     let store = open(&out);
     traces[0].options.merge_evals = true;
-    for shelf in Shelf::MERGED {
+    for shelf in [Shelf::LINE_TIMES_MERGED, Shelf::from(Table::CallsMerged)] {
         let merged = rows(&[&traces[0]], shelf.table());
         assert_eq!(store.rows(shelf), merged.len() as u64, "{}", shelf.name());
     }
-    let [lines, _] = Shelf::MERGED;
-    assert_ne!(store.rows(lines), store.rows(Table::LineTimes), "the fixture has evals to merge");
+    assert_ne!(store.rows(Shelf::LINE_TIMES_MERGED), store.rows(Table::LineTimes), "the fixture has evals to merge");
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl Plan {
         let any = |of: &[Table]| of.iter().any(|table| tables.wants(*table));
         let lays_out = any(&[Table::Spans, Table::Frames, Table::Stacks]);
         let wants_subs = tables.wants_any(Table::Spans, &["definition_id", "file", "line"]);
-        let wants_calls = tables.wants(Table::Calls);
+        let wants_calls = tables.wants(if merges_evals { Table::CallsMerged } else { Table::Calls });
         let adds_up = tables.wants(Table::LineTimes);
         let others =
             [Table::Attributes, Table::Files, Table::Findings, Table::Processes, Table::Sources, Table::Threads];

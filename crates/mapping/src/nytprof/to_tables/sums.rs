@@ -1,8 +1,9 @@
 //! What the loader added up: subs, times of lines, and calls between evals that were merged.
 
 use traceloom_model::{
-    Halt, LineLevel, Table, Tables,
+    Halt, LineLevel, Named, Table, Tables,
     calls::Call,
+    calls_merged::MergedCall,
     definitions::Definition,
     line_times::LineTime,
     trackers::{Strings, Symbol},
@@ -105,10 +106,10 @@ pub(super) fn push_line_times(profile: &Profile, files: &Files, tables: &mut Tab
     Ok(())
 }
 
-/// Pushes calls as the profiler stored them: by place, and there by caller.
-pub(crate) fn push_call(id: i64, calls: &SubCallers<'_>, files: &Files, tables: &mut Tables<'_>) -> Result<(), Halt> {
+/// Passes calls on as the profiler stored them: by place, and there by caller.
+pub(crate) fn take_call<T>(id: i64, calls: &SubCallers<'_>, files: &Files, take: impl FnOnce(Call<'_>) -> T) -> T {
     let has_place = calls.fid != 0;
-    tables.push(Call {
+    take(Call {
         id,
         caller: Some(calls.caller.bytes).filter(|name| !name.is_empty()).map(text_of).as_deref().map(Into::into),
         callee: (&*calls.called.text()).into(),
@@ -125,20 +126,14 @@ pub(crate) fn push_call(id: i64, calls: &SubCallers<'_>, files: &Files, tables: 
 /// Pushes calls as the loader adds them up, by place; several callers of one place share a row.
 pub(super) fn push_merged_calls(profile: &Profile, files: &Files, tables: &mut Tables<'_>) -> Result<(), Halt> {
     let mut id = 0;
-    let mut caller = String::new();
     for (callee, sub) in &profile.subs {
         let callee = intern(callee, &mut tables.strings);
         for calls in &sub.callers {
-            caller.clear();
-            for name in &calls.by {
-                if !caller.is_empty() {
-                    caller.push_str(", ");
-                }
-                caller.push_str(&text_of(name));
-            }
-            tables.push(Call {
+            let callers: Vec<Named<'_>> =
+                calls.by.iter().map(|name| intern(name, &mut tables.strings).into()).collect();
+            tables.push(MergedCall {
                 id,
-                caller: Some(caller.as_str()).filter(|names| !names.is_empty()).map(Into::into),
+                caller: &callers,
                 callee: callee.into(),
                 file: files.name(calls.fid).map(Into::into),
                 line: Some(calls.line),

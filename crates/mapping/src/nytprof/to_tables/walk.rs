@@ -16,7 +16,7 @@ use super::{
     header::Head,
     names::{Files, SubNames},
     processes::Processes,
-    sums::push_call,
+    sums::take_call,
 };
 use crate::{
     shared::{Args, Argument, Datum},
@@ -249,7 +249,7 @@ impl<'w, 's> Walk<'w, 's> {
             self.refer(calls.fid)?;
         }
         if self.plan.wants_calls && !self.plan.merges_evals && says_calls {
-            push_call(self.next_call, calls, &self.files, self.tables)?;
+            take_call(self.next_call, calls, &self.files, |call| self.tables.push(call))?;
             self.next_call += 1;
         }
         Ok(())

@@ -32,7 +32,7 @@ pub(crate) fn to_tables(input: &Input<'_>, tables: &mut Tables<'_>) -> Result<Fi
     if plan.reads_figures {
         // The second look finds the same again.
         let mut reader = open(source.clone(), options)?;
-        clock = Rows::new(&declared, args, tables).push(&mut reader, tables)?;
+        clock = Rows::new(&declared, args, input.options.merge_evals, tables).push(&mut reader, tables)?;
         findings = reader.into_findings();
     }
     report_clock(&clock, &mut findings)?;
@@ -58,6 +58,7 @@ impl Plan {
             Table::Args,
             Table::Attributes,
             Table::Calls,
+            Table::CallsMerged,
             Table::Findings,
             Table::LineTimes,
             Table::Sources,
@@ -66,6 +67,7 @@ impl Plan {
         let others = [Table::Args, Table::Definitions, Table::Files, Table::Processes];
         let names = [
             (Table::Calls, &["caller", "callee", "file"][..]),
+            (Table::CallsMerged, &["caller", "callee", "file"]),
             (Table::LineTimes, &["file_id", "file"]),
             (Table::Spans, &["file"]),
         ];

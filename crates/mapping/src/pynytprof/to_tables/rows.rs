@@ -7,6 +7,7 @@ use traceloom_model::{
     Halt, Named, Table, Tables,
     attributes::Attribute,
     calls::Call,
+    calls_merged::MergedCall,
     line_times::LineTime,
     sources::Source,
     spans::Span,
@@ -20,7 +21,7 @@ use traceloom_nytprof::{
 
 use super::declared::Declared;
 use crate::{
-    nytprof::to_tables::{clock::Rate, sums::push_call},
+    nytprof::to_tables::{clock::Rate, sums::take_call},
     shared::{Args, Argument, Datum},
 };
 
@@ -33,6 +34,7 @@ pub(super) struct Rows<'d> {
     /// Where times begin; only counts those that do not fit.
     clock: Clock,
     args: Args,
+    merges_evals: bool,
     words: Words,
     next_attribute: i64,
     next_call: i64,
@@ -42,6 +44,11 @@ pub(super) struct Rows<'d> {
     visited_ns: u64,
     text: String,
     caller_text: String,
+}
+
+/// The tool has no evals to merge: both tables have the same rows.
+fn push_call(call: Call<'_>, merges_evals: bool, tables: &mut Tables<'_>) -> Result<(), Halt> {
+    if merges_evals { tables.push(MergedCall::from(&call)) } else { tables.push(call) }
 }
 
 /// Words that rows repeat.
@@ -54,13 +61,14 @@ struct Words {
 }
 
 impl<'d> Rows<'d> {
-    pub(super) fn new(declared: &'d Declared, args: Args, tables: &mut Tables<'_>) -> Self {
+    pub(super) fn new(declared: &'d Declared, args: Args, merges_evals: bool, tables: &mut Tables<'_>) -> Self {
         let mut word = |text| tables.strings.intern(text);
         let words = Words { file_id: word("file_id"), line: word("line"), range: word("range"), u32: word("u32") };
         Self {
             declared,
             clock: Clock::new(0),
             args,
+            merges_evals,
             words,
             next_attribute: 0,
             next_call: 0,
@@ -101,7 +109,8 @@ impl<'d> Rows<'d> {
             Token::SrcLine(source) => self.source(source, tables),
             Token::SubCallers(calls) if calls.fid != 0 || calls.count != 0 => {
                 self.next_call += 1;
-                push_call(self.next_call - 1, calls, &self.declared.files, tables)
+                let merges = self.merges_evals;
+                take_call(self.next_call - 1, calls, &self.declared.files, |call| push_call(call, merges, tables))
             }
             Token::TimeLine(time) => self.statement(time.ticks, time.fid, time.line, tables),
             Token::TimeBlock(time) => self.statement(time.ticks, time.fid, time.line, tables),
@@ -195,8 +204,8 @@ impl<'d> Rows<'d> {
         let id = self.next_call;
         self.next_call += 1;
         let [incl_ns, excl_ns] = ticks.map(|ticks| self.ns(ticks));
-        let Self { declared, text, caller_text, .. } = self;
-        tables.push(Call {
+        let Self { declared, text, caller_text, merges_evals, .. } = self;
+        let call = Call {
             id,
             caller: caller_sid.map(|sid| sub_name(declared, sid, caller_text)),
             callee: sub_name(declared, callee_sid, text),
@@ -207,7 +216,8 @@ impl<'d> Rows<'d> {
             excl_ns,
             recursive_ns: None,
             max_depth: None,
-        })
+        };
+        push_call(call, *merges_evals, tables)
     }
 
     fn ns(&mut self, ticks: u64) -> i64 {
