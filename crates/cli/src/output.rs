@@ -219,13 +219,16 @@ pub(crate) fn write_file<T>(
     work: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
     let outcome = write_silently(path, inputs, work)?;
-    if path != Path::new("-")
-        && let Ok(file) = fs::metadata(path)
-        && file.is_file()
-    {
-        say_written(&format!("{}, {}", display_name(path), Bytes(file.len())));
+    if let Some(bytes) = file_bytes(path) {
+        say_written(&format!("{}, {bytes}", display_name(path)));
     }
     Ok(outcome)
+}
+
+/// The length of a file that was written; none of standard output or a device.
+pub(crate) fn file_bytes(path: &Path) -> Option<Bytes> {
+    let file = fs::metadata(path).ok().filter(|file| path != Path::new("-") && file.is_file())?;
+    Some(Bytes(file.len()))
 }
 
 /// Says on standard error what was written.

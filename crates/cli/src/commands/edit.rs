@@ -1,9 +1,9 @@
 //! `repair`, `slice` and `merge`: edits within one format.
 
-use std::path::Path;
+use std::{io::Write, path::Path};
 
 use traceloom::{
-    Trace,
+    OpenOptions, Trace,
     cnanolog::{self, CNanoLog},
 };
 use traceloom_core::{Edited, Error, Loss, Result, Slice, checked};
@@ -12,15 +12,16 @@ use crate::{
     Outcome, args,
     commands::log::lend_dictionary,
     input::display_name,
-    output::{report_loss, show_findings, warn, write_file},
+    output::{file_bytes, is_quiet, report_loss, say_written, show_findings, warn, write_silently},
 };
 
 /// Runs `repair`.
 pub(crate) fn repair(arguments: &args::Repair) -> Result<Outcome> {
     let input = arguments.input.as_path();
     let trace = arguments.reading.open(input)?;
+    let traces = [&trace];
     let edited = match &arguments.dictionary {
-        None => write_file(&arguments.output, &[input], |out| trace.repair(out)),
+        None => write(&arguments.output, &traces, &[input], |out| trace.repair(out)),
         Some(dictionary) => repair_with(&trace, dictionary, arguments),
     };
     // Damage is the reason to repair.
@@ -38,7 +39,7 @@ fn repair_with(trace: &Trace, path: &Path, arguments: &args::Repair) -> Result<E
     let dictionary = lend_dictionary(path, &arguments.reading)?;
     let extra = cnanolog::Extra::default().with_dictionary(dictionary);
     let repair = || {
-        write_file(&arguments.output, &[&arguments.input, path], |out| {
+        write(&arguments.output, &[trace], &[&arguments.input, path], |out| {
             let (source, options) = (trace.source(), trace.options());
             checked::<CNanoLog, _>(out, options, |out| cnanolog::edit::repair_with(source, out, &extra, options))
         })
@@ -53,7 +54,7 @@ pub(crate) fn slice(arguments: &args::Slice) -> Result<Outcome> {
     let input = arguments.input.as_path();
     let slice = Slice { range: arguments.range.unwrap_or_default(), threads: arguments.threads.clone() };
     let trace = arguments.reading.open(input)?;
-    report(input, write_file(&arguments.output, &[input], |out| trace.slice(&slice, out))?)
+    report(input, write(&arguments.output, &[&trace], &[input], |out| trace.slice(&slice, out))?)
 }
 
 /// Runs `merge`.
@@ -64,8 +65,32 @@ pub(crate) fn merge(arguments: &args::Merge) -> Result<Outcome> {
     };
     let traces = arguments.reading.open_all(inputs)?;
     let paths: Vec<&Path> = inputs.iter().map(AsRef::as_ref).collect();
-    let edited = write_file(output, &paths, |out| traces.merge(out))?;
+    let edited = write(output, &traces.iter().collect::<Vec<_>>(), &paths, |out| traces.merge(out))?;
     report(paths.first().copied().unwrap_or(Path::new("-")), edited)
+}
+
+/// Writes an edit, and says how many of the records it kept.
+fn write(
+    output: &Path,
+    traces: &[&Trace],
+    inputs: &[&Path],
+    work: impl FnOnce(&mut dyn Write) -> Result<Edited>,
+) -> Result<Edited> {
+    let edited = write_silently(output, inputs, work)?;
+    if let Some(bytes) = file_bytes(output).filter(|_| !is_quiet()) {
+        let read = traces.iter().map(|trace| records(trace)).sum::<Result<u64>>()?;
+        let format = traces.first().map_or("", |trace| trace.format().id);
+        let kept = records(&OpenOptions::new().format(format).open(output)?)?;
+        say_written(&format!("{}: {kept} of {read} records, {bytes}", display_name(output)));
+    }
+    Ok(edited)
+}
+
+fn records(trace: &Trace) -> Result<u64> {
+    let mut records = 0;
+    // The header comes first, and is no record.
+    trace.records(|_| records += 1)?;
+    Ok(records - 1)
 }
 
 fn report(input: &Path, edited: Edited) -> Result<Outcome> {

@@ -62,9 +62,37 @@ fn everything_that_writes_a_file_says_so() {
         let quiet = traceloom(&[command, &["--quiet"] as &[&str]].concat());
         assert!(!stderr(&quiet).contains("wrote "), "{command:?}: {}", stderr(&quiet));
     }
+    let written = |arguments: &[&str]| stderr(&traceloom(arguments));
+    let cut = path("cut.prof");
+    fs::write(&cut, &fs::read(&game).expect("a sample")[..40_000]).expect("a file");
+    let repaired = written(&["repair", &cut, &path("out.prof")]);
+    assert!(repaired.contains(" of ") && repaired.contains(" records, "), "{repaired}");
+    let both = written(&["merge", &game, &game, &path("out.prof")]);
+    let whole = written(&["repair", &game, &path("out.prof")]);
+    assert!(kept(&both).1 == 2 * kept(&whole).1 && kept(&whole).0 == kept(&whole).1, "{both}, {whole}");
     refused(&["slice", &game, &path("missing/out.prof")], 2, "missing: no such directory");
     refused(&["convert", "--to", "chrome", &game], 2, "where to?");
     refused(&["merge", &game], 2, "where to?");
+}
+
+/// The records that were kept, and of how many.
+fn kept(text: &str) -> (u64, u64) {
+    let (_, counts) = text.split_once(": ").expect("a count");
+    let (counts, _) = counts.split_once(" records").expect("a count");
+    let (kept, all) = counts.split_once(" of ").expect("two counts");
+    (kept.parse().expect("a number"), all.parse().expect("a number"))
+}
+
+#[test]
+fn an_empty_range_of_any_format_is_an_empty_file() {
+    let demo = demo();
+    for name in ["game.prof", "game.wtf-trace", "nytprof.out", "pynytprof.out", "service.clog", "shop.mlyze"] {
+        let (input, output) = (demo.path(&format!("demo/{name}")), demo.path(name));
+        let sliced = traceloom(&["slice", "--range", "0.5s..0.5s", &input, &output]);
+        assert!(sliced.status.success(), "{name}: {}", stderr(&sliced));
+        let (kept, all) = kept(&stderr(&sliced));
+        assert!(kept < all, "{name}: {}", stderr(&sliced));
+    }
 }
 
 #[test]
@@ -89,8 +117,11 @@ fn names_that_are_not_there_are_reported() {
     let game = demo.path("demo/game.prof");
     refused(&["stats", "--name", "Fram", &game], 1, "no span is called Fram; did you mean `Frame`?");
     refused(&["stats", "--histogram", "Nope", &game], 1, "no span is called Nope");
+    for flag in ["--name", "--histogram"] {
+        assert_eq!(stdout(&traceloom(&["stats", flag, "Nope", &game])), "", "{flag}: the threads are no answer");
+    }
     let output = traceloom(&["stats", "--range", "500s..600s", &game]);
-    assert!(output.status.success() && stderr(&output).contains("the last span ends at"), "{}", stderr(&output));
+    assert!(output.status.success() && stderr(&output).contains("the trace is 1.9"), "{}", stderr(&output));
     refused(&["stats", "--json", "--name", "Fram", &game], 1, "did you mean");
     refused(&["missing.prof"], 2, "missing.prof");
     refused(&["list", &game], 2, "traceloom info");

@@ -23,16 +23,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome> {
     note_copies(&opened);
     let traces = opened.set()?;
     let report = stats::of_traces(traces.placed(), &options(arguments))?;
+    let missing = missing(&report, &opened, arguments)?;
     let mut out = stdout();
     if arguments.json {
         writeln!(out, "{}", report.to_json(arguments.limit.unwrap_or(usize::MAX)))?;
+    } else if !missing.is_empty() && (names(&report).is_empty() || arguments.histogram.is_some()) {
+        // The threads alone would look like an answer.
     } else if is_measured(&report) || arguments.histogram.is_some() || arguments.value.is_some() {
         text::write(&mut out, &report, arguments)?;
     } else {
         writeln!(out, "no spans, values or events{}", other_contents(&opened)?)?;
     }
     out.flush()?;
-    let missing = missing(&report, &opened, arguments)?;
     missing.iter().for_each(|problem| note(problem));
     Ok(if missing.is_empty() { Outcome::Fine } else { Outcome::Findings })
 }
@@ -83,21 +85,20 @@ fn missing(report: &Report, traces: &Traces, arguments: &Arguments) -> Result<Ve
     if problems.is_empty() && is_outside && !everything.spans.is_empty() {
         // An empty range is an answer, so this is no failure.
         let end = Rounded(end_ns(&traces.tables()?)? as f64);
-        note(&format!("nothing starts in this range; the last span ends at {end}"));
+        note(&format!("nothing starts in this range; the trace is {end} long"));
     }
     Ok(problems)
 }
 
 select! {
-    struct Ends of spans { ts_ns, dur_ns }
+    struct Ends of traces { last_ts_ns }
 }
 
 fn end_ns(tables: &Tables<'_>) -> Result<i64> {
     let mut end_ns = 0;
-    tables.for_each(Table::Spans, Ends::COLUMNS, |batch| -> Result<_> {
-        let spans = Ends::of(batch)?;
-        let ends = (0..spans.rows).map(|row| spans.ts_ns.get(row).saturating_add(spans.dur_ns.get(row).unwrap_or(0)));
-        end_ns = ends.fold(end_ns, i64::max);
+    tables.for_each(Table::Traces, Ends::COLUMNS, |batch| -> Result<_> {
+        let traces = Ends::of(batch)?;
+        end_ns = (0..traces.rows).filter_map(|row| traces.last_ts_ns.get(row)).fold(end_ns, i64::max);
         Ok(std::ops::ControlFlow::Continue(()))
     })?;
     Ok(end_ns)
