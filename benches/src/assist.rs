@@ -27,7 +27,12 @@ async fn measure(file: &Path, folder: &Path) -> Result<bool> {
     let (server_side, client_side) = tokio::io::duplex(1 << 16);
     let server = Server::new(&Options { files: vec![file.to_owned()], allowed: vec![folder.to_owned()] })?;
     let failed = |error: &dyn std::fmt::Display| Error::internal(error.to_string());
-    tokio::spawn(async move { server.serve(server_side).await.map(|service| service.waiting()) });
+    tokio::spawn(async move {
+        if let Ok(service) = server.serve(server_side).await {
+            // Ends with the client.
+            let _ = service.waiting().await;
+        }
+    });
     let client = ().serve(client_side).await.map_err(|error| failed(&error))?;
     let mut met = true;
     for (tool, arguments) in calls(file) {
