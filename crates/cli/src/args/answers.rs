@@ -10,8 +10,23 @@ use traceloom_core::{TimeRange, parse_duration};
 #[derive(Args, Debug)]
 pub(crate) struct View {
     /// Traces, on one time axis.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "live", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// Show a trace while it is written: the file, or where the program serves it (HOST:PORT, or the path of a socket).
+    #[arg(long, value_name = "FILE|ADDRESS")]
+    pub(crate) live: Option<String>,
+    /// File for everything that a program sends.
+    #[arg(short, long, value_name = "FILE", default_value = "live.wtf-trace", requires = "live")]
+    pub(crate) output: PathBuf,
+    /// File with the token of the program, or `-` (default: $TRACELOOM_TOKEN, or the file that the program left).
+    #[arg(long, value_name = "FILE", requires = "live")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Keep spans of the last so much time in memory.
+    #[arg(long = "keep", value_name = "TIME", value_parser = parse_duration, default_value = "10m", requires = "live")]
+    pub(crate) keep_ns: i64,
+    /// Keep spans of so many bytes in memory, about.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1GB", requires = "live")]
+    pub(crate) keep_bytes: u64,
     /// Print the address, and do not open the browser.
     #[arg(long)]
     pub(crate) no_open: bool,

@@ -6,19 +6,48 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom_core::{Error, ErrorKind, Result};
-use traceloom_viewer_server::{Options, start};
+use traceloom_core::{Error, ErrorKind, Result, live::Address};
+use traceloom_viewer_server::{Keep, Live, LiveSource, Options, start};
 
 use crate::{Outcome, args::answers::View, browser, go_on_after, output};
 
 pub(crate) fn run(arguments: &View) -> Result<Outcome> {
+    let live = arguments.live.as_deref().map(|from| live(from, arguments)).transpose()?;
+    let paths = if live.is_some() && arguments.files.is_empty() { Vec::new() } else { readable(arguments)? };
     let options = Options {
-        paths: readable(arguments)?,
+        paths,
+        live,
         from: arguments.reading.from.clone(),
         port: arguments.port,
         ..Options::default()
     };
     show(options, !arguments.no_open)
+}
+
+/// A file that grows, or a program; its token is not on the command line, which others can read.
+fn live(from: &str, arguments: &View) -> Result<Live> {
+    let keep = Keep { age_ns: arguments.keep_ns, bytes: arguments.keep_bytes };
+    if Path::new(from).is_file() {
+        return Ok(Live { from: LiveSource::File(from.into()), keep });
+    }
+    let address = Address::parse(from)?;
+    let token = match &arguments.token_file {
+        Some(path) if path == Path::new("-") => io::read_to_string(io::stdin())?,
+        Some(path) => token_in(path)?,
+        None => match std::env::var("TRACELOOM_TOKEN") {
+            Ok(token) => token,
+            Err(_) => token_in(&address.token_file())?,
+        },
+    };
+    let (token, output) = (token.trim().to_owned(), arguments.output.clone());
+    if output.exists() {
+        return Err(Error::usage("exists already; choose another name with -o").in_file(&output));
+    }
+    Ok(Live { from: LiveSource::Program { address, token, output }, keep })
+}
+
+fn token_in(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| Error::from(error).in_file(path))
 }
 
 /// Serves until the program is ended.
