@@ -74,7 +74,8 @@ struct Connection {
 impl Connection {
     fn open(address: &Address, token: &str) -> Result<Self> {
         let cannot = |error: io::Error| {
-            let message = format!("cannot connect to {address}: {error}; does the program run, and does it serve there?");
+            let message =
+                format!("cannot connect to {address}: {error}; does the program run, and does it serve there?");
             Error::from(io::Error::new(error.kind(), message))
         };
         let mut socket = Socket::connect(address).map_err(cannot)?;

@@ -14,13 +14,8 @@ use crate::{Outcome, args::answers::View, browser, go_on_after, output};
 pub(crate) fn run(arguments: &View) -> Result<Outcome> {
     let live = arguments.live.as_deref().map(|from| live(from, arguments)).transpose()?;
     let paths = if live.is_some() && arguments.files.is_empty() { Vec::new() } else { readable(arguments)? };
-    let options = Options {
-        paths,
-        live,
-        from: arguments.reading.from.clone(),
-        port: arguments.port,
-        ..Options::default()
-    };
+    let options =
+        Options { paths, live, from: arguments.reading.from.clone(), port: arguments.port, ..Options::default() };
     show(options, !arguments.no_open)
 }
 
