@@ -75,7 +75,8 @@ struct Files<'s> {
 impl Files<'_> {
     /// Gives the rows of the next trace.
     fn pour(&mut self, trace: &StoredTrace, filter: &Filter, sink: &mut dyn TableSink) -> Result<Flow> {
-        for table in Table::ALL {
+        // A trace has no rows of merged tables unless it is asked to merge.
+        for table in Table::ALL.into_iter().filter(|table| !Shelf::from(*table).is_merged()) {
             let (columns, rows) = (sink.wants(table), trace.rows_of(table));
             if rows == 0 || columns.is_empty() {
                 continue;

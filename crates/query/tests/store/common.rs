@@ -85,6 +85,9 @@ fn cell(column: &dyn Array, row: usize) -> String {
         numbers.value(row).to_string()
     } else if let Some(numbers) = any.downcast_ref::<Float64Array>() {
         format!("{:x}", numbers.value(row).to_bits())
+    } else if let Some(lists) = column.as_list_opt::<i32>() {
+        let texts = lists.value(row);
+        format!("{:?}", (0..texts.len()).map(|row| cell(&texts, row)).collect::<Vec<_>>())
     } else {
         panic!("no table has a column of {}", column.data_type());
     }

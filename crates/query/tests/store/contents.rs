@@ -31,7 +31,7 @@ fn open(path: &std::path::Path) -> Store {
 /// The rows of a store are those of the traces on their axis, in order.
 fn assert_same_rows(store: &Store, traces: &[Trace]) {
     let set = in_order_of(store, traces);
-    for table in Table::ALL {
+    for table in Table::ALL.into_iter().filter(|table| !Shelf::from(*table).is_merged()) {
         let mut expected = rows(&[&set], table);
         expected.sort();
         let stored = rows(&[store], table);
@@ -139,7 +139,7 @@ fn another_run_adds_only_what_is_new() {
 /// The same rows, wherever they are.
 fn assert_same_contents(store: &Store, traces: &[Trace]) {
     let set = in_order_of(store, traces);
-    for table in Table::ALL {
+    for table in Table::ALL.into_iter().filter(|table| !Shelf::from(*table).is_merged()) {
         let (mut expected, mut stored) = (rows(&[&set], table), rows(&[store], table));
         expected.sort();
         stored.sort();

@@ -35,6 +35,8 @@ def of_pyarrow(files):
 
 def size(cell):
     """A number that depends on the contents: the number itself, the bits of a float, the sum of the bytes of a text."""
+    if isinstance(cell, list):
+        return sum(map(size, cell))
     if isinstance(cell, str):
         cell = cell.encode()
     if isinstance(cell, bytes):

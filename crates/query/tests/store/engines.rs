@@ -78,7 +78,8 @@ fn ask(packages: &Path, store: &Path) -> BTreeMap<String, Sums> {
 /// What we find, computed from the batches of the traces.
 fn sums(batches: &Batches) -> Sums {
     let mut sums = Sums::new();
-    for table in Table::ALL {
+    // Merged rows are not in the batches of a trace.
+    for table in Table::ALL.into_iter().filter(|table| *table != Table::CallsMerged) {
         let columns = sums.entry(table.name().to_owned()).or_default();
         for (number, column) in table.columns().iter().enumerate() {
             let (mut count, mut sum) = (0, 0_i128);
