@@ -17,7 +17,7 @@ use traceloom_viewer_server::{Options, start};
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// How many threads or values; each would take kilobytes as a track of its own.
-const MANY: u32 = 100_000;
+const MANY: u32 = 400_000;
 
 /// The most that serving a file may take.
 fn allowed_bytes(path: &Path) -> usize {
