@@ -13,7 +13,7 @@ fn reports_cost_in_proportion_to_the_trace() {
         let mut report = Report::default();
         report.add(trace)?;
         report.compare(&[trace], &[trace], None)?;
-        (report.to_html(), report.to_markdown(), report.to_json());
+        drop((report.to_html(), report.to_markdown(), report.to_json()));
         Ok(())
     };
     assert_linear("reports_cost_in_proportion_to_the_trace", &[("report", Box::new(report))], &|run| {
