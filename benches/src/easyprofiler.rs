@@ -60,7 +60,7 @@ fn memory_is_constant() -> Result<bool> {
 fn flat_tree() -> Result<f64> {
     const BLOCKS: u64 = 1_000_000;
     let mut builder = TreeBuilder::new(&Limits::with(|limits| limits.tree_bytes = u64::MAX));
-    builder.thread(1);
+    builder.thread(1)?;
     (0..BLOCKS).try_for_each(|index| builder.push(2 * index, 2 * index + 1))?;
     Ok(builder.resident_bytes() as f64 / BLOCKS as f64)
 }
@@ -90,8 +90,7 @@ fn tree(source: &Source, limit_bytes: u64) -> Result<u64> {
             Record::Block(block) => (block.begin, block.end),
             Record::Value(value) => (value.begin, value.end),
             Record::Thread(thread) => {
-                builder.thread(thread.id);
-                return Ok(());
+                return builder.thread(thread.id);
             }
             _ => return Ok::<_, Error>(()),
         };

@@ -32,7 +32,10 @@ fn answers_cost_in_proportion_to_the_trace() {
     });
 }
 
-static VERBS: &[(&str, fn(&Trace) -> Result<()>)] = &[
+/// Something that is done with a trace.
+type Run = fn(&Trace) -> Result<()>;
+
+static VERBS: &[(&str, Run)] = &[
     ("stats", |trace| statistics(trace, vec![])),
     ("stats by parent and frame", |trace| statistics(trace, vec![By::Parent, By::Frame])),
     ("stats by thread and line", |trace| statistics(trace, vec![By::Thread, By::Line])),

@@ -28,7 +28,10 @@ fn edits_and_conversions_cost_in_proportion_to_the_trace() {
     });
 }
 
-static VERBS: &[(&str, fn(&Trace) -> Result<()>)] = &[
+/// Something that is done with a trace.
+type Run = fn(&Trace) -> Result<()>;
+
+static VERBS: &[(&str, Run)] = &[
     ("info", |trace| format(trace).info(source(trace), &Options::default()).map(drop)),
     ("check", |trace| format(trace).check(source(trace), &Options::default()).map(drop)),
     ("dump", |trace| format(trace).dump(source(trace), &Options::default(), &mut |_, _, _| Ok(true)).map(drop)),

@@ -102,7 +102,7 @@ mod tests {
             while rows.next()?.is_some() {}
             Ok(())
         };
-        let outcome = |part, reason| of_part(part, reason).map_err(|error| error.to_string());
+        let outcome = |part, reason| of_part(part, reason).map_err(|error: Error| error.to_string());
         for end in [0, 20, bytes.len() / 2] {
             assert!(outcome(&bytes[..end], None).is_err());
             assert_eq!(outcome(&bytes[..end], Some("killed")), Err("killed".to_owned()));
