@@ -1,4 +1,4 @@
-//! Programs from crates.io that a subcommand runs, at a version that is known to work.
+//! Programs from the registry of Rust that a subcommand runs, at a version that is known to work.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The packages for crates.io.
+//! The packages for the registry of Rust.
 
 use std::path::PathBuf;
 
