@@ -152,7 +152,8 @@ fn loses_some(loss: &Loss, words: &[&str]) -> bool {
 
 /// Rows of tables that the target does not show are counted, each once.
 fn check_loss(target: &Target, loss: &Loss, facts: &Facts, wrong: &mut Vec<String>) {
-    let silent = [Table::Traces, Table::Processes, Table::Threads, Table::Findings];
+    // Merged calls take the place of calls, and only if somebody asks for them.
+    let silent = [Table::Traces, Table::Processes, Table::Threads, Table::Findings, Table::CallsMerged];
     for table in Table::ALL.into_iter().filter(|table| !silent.contains(table)) {
         if target.needs.is_empty() || target.shows(table) {
             continue;

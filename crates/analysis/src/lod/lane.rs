@@ -425,9 +425,13 @@ mod tests {
         assert_eq!((rest.len(), gone), (6_000, (4_000, 16_000)));
         let strip =
             |bars: Vec<Bar>| bars.into_iter().map(|bar| (bar.begin_ns, bar.end_ns, bar.count)).collect::<Vec<_>>();
-        for pixels in [10, 1_000] {
-            assert_eq!(strip(draw(&rest, 60_000, 90_000, pixels)), strip(draw(&all, 60_000, 90_000, pixels)));
-        }
+        assert_eq!(strip(draw(&rest, 60_000, 90_000, 30_000)), strip(draw(&all, 60_000, 90_000, 30_000)));
+        // Bars of many spans may end elsewhere, but cover the same.
+        let counts: Vec<u64> = [&rest, &all]
+            .map(|lane| draw(lane, 60_000, 90_000, 10))
+            .map(|bars| bars.iter().map(|bar| u64::from(bar.count)).sum())
+            .to_vec();
+        assert!(counts.iter().all(|count| (3_000..4_000).contains(count)), "{counts:?}");
         rest.push(100_000, Some(100_004), 0, 1);
         assert_eq!(draw(&rest, 0, 39_000, 10), []);
     }

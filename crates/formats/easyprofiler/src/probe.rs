@@ -79,10 +79,11 @@ pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
             best = (found, candidate);
         }
     }
+    let is_whole = best.0.fit == Fit::Whole;
     let header = with_switch_order(source, best, options)?;
     // Strict is the verdict of easy_profiler, which knows the real layout only and makes no sense of most others.
     let is_refused = layout_findings(&header).iter().any(|finding| finding.rule.severity == Severity::Error);
-    Ok(if options.mode == Mode::Strict && !is_refused { first } else { header })
+    Ok(if options.mode == Mode::Strict && !(is_refused && is_whole) { first } else { header })
 }
 
 /// The real layout, then those of the document.

@@ -136,7 +136,7 @@ async function changes(viewer) {
   shown.forEach((row, at) => {
     const { name, line, after } = rows[at];
     assert.equal(row.Name, line ? `${name}:${line}` : name);
-    if (after) shows(row.After, after.value, name);
+    if (after) shows(row.After, after.value_ns ?? after.value_bytes, name);
   });
   const { name } = rows.find(({ before, after }) => before && after);
   await panel.getByRole("row").filter({ hasText: name }).first().click();

@@ -26,10 +26,16 @@ static PAGE: Companion = Companion {
     built_by: "cargo xtask page",
 };
 
+/// Room for the tag around a trace, and for a sentence about it in another one.
+const TAG_BYTES: u64 = 1 << 10;
+
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let path = PAGE.path()?;
     let page = fs::read_to_string(&path).map_err(|error| Error::from(error).in_file(&path))?;
-    let room = arguments.max_size.saturating_sub(page.len() as u64) / (arguments.files.len() as u64).max(1);
+    let count = (arguments.files.len() as u64).max(1);
+    // Every tag says what is missing of all traces.
+    let tags = TAG_BYTES * count * count;
+    let room = arguments.max_size.saturating_sub(page.len() as u64 + tags) / count;
     let (mut traces, mut notices) = (Vec::new(), Vec::new());
     for path in &arguments.files {
         let trace = arguments.reading.open(path)?;

@@ -171,10 +171,11 @@ export async function tree(viewer) {
     assert.ok(rows.size > 0, "there are rows");
     for (const [path, row] of rows) {
       if (/^[\d,]+ smaller$/.test(row.name)) continue;
-      const { total, self, count } = expected.get(path) ?? assert.fail(`the program has no ${path}`);
-      shows(row.total, total, `total of ${path}`);
-      if (row.own !== "") shows(row.own, self, `self of ${path}`);
-      shows(row.calls, count, `count of ${path}`);
+      const known = expected.get(path) ?? assert.fail(`the program has no ${path}`);
+      const weight = (what) => known[`${what}_ns`] ?? known[`${what}_bytes`] ?? known[`${what}_calls`];
+      shows(row.total, weight("total"), `total of ${path}`);
+      if (row.own !== "") shows(row.own, weight("self"), `self of ${path}`);
+      shows(row.calls, known.count, `count of ${path}`);
     }
   };
   const weight = await page.locator('#panel [aria-label="Weight"] [aria-checked="true"]').getAttribute("data-choice");
