@@ -1,6 +1,6 @@
 //! Recognises a file, reads its header, and decides how its bytes are laid out.
 
-use traceloom_core::{ByteOrder, Cursor, Error, Mode, Options, Position, Records, Result, Severity, Sniff, Source};
+use traceloom_core::{ByteOrder, Cursor, Error, Mode, Options, Position, Records, Result, Sniff, Source};
 
 use crate::{
     Header, Reader, Record, Switch,
@@ -68,7 +68,11 @@ pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
         return Err(Error::unrecognized(message).at(Position::at(4).field("version")));
     };
     let first = parse_header(&prefix, real, version);
-    let mut best = (walk(source, &first, options)?, first.clone());
+    // Strict is the original's verdict, and the original knows the real layout only.
+    if options.mode == Mode::Strict {
+        return Ok(first);
+    }
+    let mut best = (walk(source, &first, options)?, first);
     for (layout, version) in stamps.into_iter().flat_map(layouts).skip(1) {
         if best.0.fit == Fit::Whole {
             break;
@@ -79,11 +83,7 @@ pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
             best = (found, candidate);
         }
     }
-    let is_whole = best.0.fit == Fit::Whole;
-    let header = with_switch_order(source, best, options)?;
-    // Strict is the verdict of easy_profiler, which knows the real layout only and makes no sense of most others.
-    let is_refused = layout_findings(&header).iter().any(|finding| finding.rule.severity == Severity::Error);
-    Ok(if options.mode == Mode::Strict && !(is_refused && is_whole) { first } else { header })
+    with_switch_order(source, best, options)
 }
 
 /// The real layout, then those of the document.

@@ -1123,15 +1123,19 @@ export type TraceAdvice = {
   advice: Array<Advice>;
 };
 
+/** How many durations of one trace are in each bin. */
+export type TraceBins = {
+  trace: number;
+  calls: number;
+  counts: Array<number>;
+};
+
 /** The findings of one trace; not all have a row, but all are counted by code. */
 export type TraceFindings = {
   trace: number;
   rows: Array<Finding>;
   counts: { [key in string]: number };
 };
-
-/** How many durations of one trace are in each bin. */
-export type TraceBins = { trace: number; calls: number; counts: Array<number> };
 
 /** One trace. */
 export type TraceInfo = {
