@@ -198,11 +198,11 @@ fn an_object_store_gives_the_rows_of_a_folder_and_wrong_credentials_are_one_sent
     };
     let sample = fixture(SAMPLE);
     fs::copy(&sample, bucket.join("sample.prof")).expect("the folder is ours");
-    let [here, there] = [sample.to_str().expect("text"), "s3://traces/sample.prof"];
-    for words in [&["stats", "--json"][..], &["dump"], &["convert", "--to", "chrome", "-o", "-"]] {
-        let of = |path| program(&[words, &[path]].concat());
-        assert!(of(here).0 == Some(0), "{words:?} {:?}", of(here));
-        assert_eq!(of(here), of(there), "{words:?}");
+    let [path, url] = [sample.to_str().expect("text"), "s3://traces/sample.prof"];
+    for words in [&["stats", "--json"][..], &["dump"], &["flame"]] {
+        let of = |input| program(&[words, &[input]].concat());
+        assert!(of(path).0 == Some(0), "{words:?} {:?}", of(path));
+        assert_eq!(of(path), of(url), "{words:?}");
     }
     let missing = [PathBuf::from("s3://traces/day/missing.prof")];
     let error = cluster.ask(&missing, QUERIES[0]).expect_err("there is none");
