@@ -46,11 +46,12 @@ impl Decoder {
             let (more, rest) = bytes.split_at((needed - self.kept.len()).min(bytes.len()));
             self.kept.extend_from_slice(more);
             *bytes = rest;
+            // The length may be known only now, and what is wrong shows at the first byte, in pieces of any size.
+            let known = self.needed()?;
             if self.kept.len() < needed {
                 return Ok(None);
             }
-            // The length may be known only now.
-            if self.needed()? > needed {
+            if known > needed {
                 continue;
             }
             let message = std::mem::take(&mut self.kept);
