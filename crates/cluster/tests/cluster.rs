@@ -141,7 +141,12 @@ fn a_fleet_gives_the_same_rows_and_the_same_verdicts() {
     let cluster = Cluster::start(2);
     let of_page = queries("docs/fleet.md");
     assert!(of_page.len() >= 3, "{of_page:?}");
-    for sql in FLEET_QUERIES.iter().copied().chain(of_page.iter().map(String::as_str)) {
+    // Which rows a limit takes is open where several are equal, and so is the last digit of a sum of floats.
+    let of_page = of_page.iter().map(|sql| {
+        let sql = sql.replace("slowdown from", "round(slowdown, 6) as slowdown from");
+        sql.split(" limit ").next().unwrap_or_default().to_owned()
+    });
+    for sql in &FLEET_QUERIES.iter().map(|sql| (*sql).to_owned()).chain(of_page).collect::<Vec<_>>() {
         let expected = embedded(std::slice::from_ref(&store), sql);
         assert!(expected.is_ok(), "{sql} {expected:?}");
         assert_eq!(cluster.ask(std::slice::from_ref(&store), sql), expected, "{sql}");

@@ -150,7 +150,7 @@ impl Cluster {
 
     pub fn query(&self, inputs: &[PathBuf], sql: &str) -> Command {
         let mut command = Command::new(PROGRAM);
-        command.args(["query", "--format", "json", "--cluster", &self.url()]).args(inputs).arg(sql);
+        command.args(["query", "--format", "json", "--cluster", &self.url(), "--"]).args(inputs).arg(sql);
         command
             .envs(self.environment.iter().cloned())
             .stdin(Stdio::null())
