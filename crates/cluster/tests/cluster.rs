@@ -175,7 +175,7 @@ fn a_fleet_gives_the_same_rows_and_the_same_verdicts() {
         assert_eq!(here, there, "{words:?}");
     }
     let (code, _, error) = ask(&["query", store, "select nothing from traces"], true);
-    assert!(code == Some(2) && error.contains("there is no column 'nothing'"), "{code:?} {error}");
+    assert!(code == Some(1) && error.contains("there is no column 'nothing'"), "{code:?} {error}");
 }
 
 #[test]

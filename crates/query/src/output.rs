@@ -87,7 +87,10 @@ impl<'w> Writer<'w> {
                     ArrowWriter::try_new(made.clone(), Arc::clone(schema), Some(properties)).map_err(of_parquet)?;
                 Encoder::Parquet(Box::new(writer))
             }
-            Format::Stream => Encoder::Stream(Box::new(StreamWriter::try_new(made.clone(), schema).map_err(of_arrow)?)),
+            Format::Stream => {
+                let schema = plain(&RecordBatch::new_empty(Arc::clone(schema))).map_err(of_arrow)?.schema();
+                Encoder::Stream(Box::new(StreamWriter::try_new(made.clone(), &schema).map_err(of_arrow)?))
+            }
         };
         let mut writer = Self { out, made, encoder };
         writer.hand_on()?;
@@ -101,7 +104,7 @@ impl<'w> Writer<'w> {
             Encoder::Csv(writer) => writer.write(batch).map_err(of_arrow)?,
             Encoder::Json(writer) => writer.write(batch).map_err(of_arrow)?,
             Encoder::Parquet(writer) => writer.write(batch).map_err(of_parquet)?,
-            Encoder::Stream(writer) => writer.write(batch).map_err(of_arrow)?,
+            Encoder::Stream(writer) => writer.write(&plain(batch).map_err(of_arrow)?).map_err(of_arrow)?,
         }
         self.hand_on()?;
         // Somebody may be waiting for them.
@@ -174,6 +177,20 @@ impl Write for Made {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// The same rows without dictionaries, which differ from batch to batch and would have to be sent with each.
+fn plain(batch: &RecordBatch) -> std::result::Result<RecordBatch, ArrowError> {
+    let schema = batch.schema();
+    let columns = schema.fields().iter().zip(batch.columns()).map(|(field, column)| {
+        let kind = match field.data_type() {
+            DataType::Dictionary(_, value) => value.as_ref(),
+            kind => kind,
+        };
+        Ok((field.name().clone(), datafusion::arrow::compute::cast(column, kind)?, true))
+    });
+    let columns = columns.collect::<std::result::Result<Vec<_>, ArrowError>>()?;
+    if columns.is_empty() { Ok(batch.clone()) } else { RecordBatch::try_from_iter_with_nullable(columns) }
 }
 
 pub(crate) fn of_arrow(error: ArrowError) -> Error {
