@@ -24,12 +24,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 #[test]
 fn answers_cost_in_proportion_to_the_trace() {
     let verbs: Vec<_> = VERBS.iter().map(|(name, run)| -> Verb { (name, Box::new(run)) }).collect();
-    assert_linear("answers_cost_in_proportion_to_the_trace", &verbs, &|run| {
-        MEMORY.reset_peak_usage();
-        let before = MEMORY.current_usage();
-        run();
-        MEMORY.peak_usage() - before
-    });
+    assert_linear("answers_cost_in_proportion_to_the_trace", &verbs, &MEMORY);
 }
 
 /// Something that is done with a trace.

@@ -20,12 +20,7 @@ fn edits_and_conversions_cost_in_proportion_to_the_trace() {
     // A line of folded stacks is a whole stack, up to a limit, so that deep ones take the square of their depth.
     let others = targets().filter(|target| target.id != "folded");
     let verbs: Vec<_> = own.chain(others.map(convert)).collect();
-    assert_linear("edits_and_conversions_cost_in_proportion_to_the_trace", &verbs, &|run| {
-        MEMORY.reset_peak_usage();
-        let before = MEMORY.current_usage();
-        run();
-        MEMORY.peak_usage() - before
-    });
+    assert_linear("edits_and_conversions_cost_in_proportion_to_the_trace", &verbs, &MEMORY);
 }
 
 /// Something that is done with a trace.

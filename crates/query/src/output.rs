@@ -6,8 +6,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use arrow_array::{Array, RecordBatch, cast::AsArray, types::Float64Type};
-use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
+use arrow_array::{Array, RecordBatch, RecordBatchOptions, cast::AsArray, types::Float64Type};
+use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::{
     arrow::{
         csv,
@@ -88,8 +88,8 @@ impl<'w> Writer<'w> {
                 Encoder::Parquet(Box::new(writer))
             }
             Format::Stream => {
-                let schema = plain(&RecordBatch::new_empty(Arc::clone(schema))).map_err(of_arrow)?.schema();
-                Encoder::Stream(Box::new(StreamWriter::try_new(made.clone(), &schema).map_err(of_arrow)?))
+                let writer = StreamWriter::try_new(made.clone(), &plain_columns(schema)).map_err(of_arrow)?;
+                Encoder::Stream(Box::new(writer))
             }
         };
         let mut writer = Self { out, made, encoder };
@@ -181,16 +181,20 @@ impl Write for Made {
 
 /// The same rows without dictionaries, which differ from batch to batch and would have to be sent with each.
 fn plain(batch: &RecordBatch) -> std::result::Result<RecordBatch, ArrowError> {
-    let schema = batch.schema();
-    let columns = schema.fields().iter().zip(batch.columns()).map(|(field, column)| {
-        let kind = match field.data_type() {
-            DataType::Dictionary(_, value) => value.as_ref(),
-            kind => kind,
-        };
-        Ok((field.name().clone(), datafusion::arrow::compute::cast(column, kind)?, true))
+    let schema = plain_columns(&batch.schema());
+    let columns = schema.fields().iter().zip(batch.columns());
+    let columns = columns.map(|(field, column)| datafusion::arrow::compute::cast(column, field.data_type()));
+    let columns = columns.collect::<std::result::Result<_, _>>()?;
+    let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(schema, columns, &rows)
+}
+
+fn plain_columns(schema: &Schema) -> SchemaRef {
+    let plain = schema.fields().iter().map(|field| match field.data_type() {
+        DataType::Dictionary(_, value) => Arc::new(field.as_ref().clone().with_data_type(value.as_ref().clone())),
+        _ => Arc::clone(field),
     });
-    let columns = columns.collect::<std::result::Result<Vec<_>, ArrowError>>()?;
-    if columns.is_empty() { Ok(batch.clone()) } else { RecordBatch::try_from_iter_with_nullable(columns) }
+    Arc::new(Schema::new(plain.collect::<Fields>()))
 }
 
 pub(crate) fn of_arrow(error: ArrowError) -> Error {

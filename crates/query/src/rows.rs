@@ -1,4 +1,4 @@
-//! Whoever answers queries, and the rows that come back: from this process, or from another one as a stream of Arrow.
+//! Engines that answer queries, and the rows that they return: from this process, or from another one as a stream of Arrow.
 
 use std::{fmt, io::Read};
 
@@ -9,7 +9,7 @@ use traceloom_core::{Error, Result};
 
 use crate::{Answer, Session, output::of_arrow};
 
-/// Somebody who answers queries.
+/// An engine that answers queries.
 pub trait Ask {
     /// Starts a query.
     fn ask(&self, sql: &str) -> Result<Box<dyn Rows + '_>>;
@@ -82,7 +82,7 @@ impl Rows for ReceivedRows<'_> {
 mod tests {
     use std::sync::Arc;
 
-    use arrow_array::Int64Array;
+    use arrow_array::{DictionaryArray, Int64Array, StringArray, types::Int32Type};
 
     use super::*;
     use crate::{Format, Writer};
@@ -109,5 +109,24 @@ mod tests {
         }
         // The last eight bytes are the mark of the end.
         assert_eq!(outcome(&bytes[..bytes.len() - 8], Some("killed")), Err("killed".to_owned()));
+    }
+
+    #[test]
+    fn every_batch_may_have_another_dictionary() {
+        let batch = |names: [&str; 2]| {
+            let names = DictionaryArray::<Int32Type>::from_iter(names);
+            RecordBatch::try_from_iter([("name", Arc::new(names) as _)]).unwrap()
+        };
+        let sent = [["load", "draw"], ["draw", "save"]];
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(Format::Stream, &batch(sent[0]).schema(), &mut bytes).unwrap();
+        sent.iter().for_each(|names| writer.write(&batch(*names)).unwrap());
+        writer.finish().unwrap();
+        let mut rows = ReceivedRows::new(bytes.as_slice(), || None).unwrap();
+        for names in sent {
+            let received = rows.next().unwrap().unwrap();
+            assert_eq!(received.column(0).as_ref(), &StringArray::from(names.to_vec()) as &dyn arrow_array::Array);
+        }
+        assert_eq!(rows.next().unwrap(), None);
     }
 }

@@ -22,7 +22,7 @@ const TOP_SUBS: usize = 15;
 /// Files and subs of the lists at full detail.
 const ROWS: usize = 500;
 
-/// The section about the profile with this number: files with little time are left out if there is no room for them.
+/// The section about the profile with this number: files with little time are left out if they do not fit.
 pub(crate) fn section(profile: &Profile, number: usize, level: u32, room: usize) -> Markup {
     let (index, detail) = (profile.index(), Detail::level(level));
     let source = Source { profile, number, index: &index, detail: &detail, rows: ROWS >> level };

@@ -16,10 +16,5 @@ fn reports_cost_in_proportion_to_the_trace() {
         drop((report.to_html(), report.to_markdown(), report.to_json()));
         Ok(())
     };
-    assert_linear("reports_cost_in_proportion_to_the_trace", &[("report", Box::new(report))], &|run| {
-        MEMORY.reset_peak_usage();
-        let before = MEMORY.current_usage();
-        run();
-        MEMORY.peak_usage() - before
-    });
+    assert_linear("reports_cost_in_proportion_to_the_trace", &[("report", Box::new(report))], &MEMORY);
 }

@@ -11,12 +11,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 #[test]
 fn pictures_cost_in_proportion_to_the_trace() {
-    assert_linear("pictures_cost_in_proportion_to_the_trace", &[("scene", Box::new(draw))], &|run| {
-        MEMORY.reset_peak_usage();
-        let before = MEMORY.current_usage();
-        run();
-        MEMORY.peak_usage() - before
-    });
+    assert_linear("pictures_cost_in_proportion_to_the_trace", &[("scene", Box::new(draw))], &MEMORY);
 }
 
 /// Loads a trace and asks for what the page shows first.

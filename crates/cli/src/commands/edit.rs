@@ -88,7 +88,7 @@ fn write(
 
 fn records(trace: &Trace) -> Result<u64> {
     let mut records = 0;
-    // The header comes first, and is no record.
+    // The header comes first and does not count as a record.
     trace.records(|_| records += 1)?;
     Ok(records - 1)
 }

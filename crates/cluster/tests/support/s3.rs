@@ -32,7 +32,7 @@ impl ObjectStore {
                 let service = service.clone();
                 tokio::spawn(async move {
                     let server = Builder::new(TokioExecutor::new());
-                    // A client that goes away is no failure of the store.
+                    // A client that goes away is not a failure of the store.
                     let _ = server.serve_connection(TokioIo::new(socket), service).await;
                 });
             }

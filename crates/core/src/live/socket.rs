@@ -66,9 +66,9 @@ impl Socket {
         })
     }
 
-    /// Ends the connection, also for whoever waits for it.
+    /// Ends the connection; threads that wait for it go on.
     pub fn shut_down(&self) {
-        // One that has ended already is no less ended.
+        // An error says that it has ended already.
         let _ = either!(self, socket => socket.shutdown(Shutdown::Both));
     }
 

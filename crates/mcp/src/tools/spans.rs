@@ -230,7 +230,7 @@ struct Span {
 fn span(call: &Call<'_>) -> Result<Answer> {
     let Span { trace, id, limit } = call.arguments()?;
     let trace = call.trace(trace.as_deref())?;
-    let unknown = || Error::usage(format!("there is no span {id}; `spans` finds spans"));
+    let unknown = || Error::usage(format!("span {id} does not exist; find spans with `spans`"));
     let mut one = One { id, found: None };
     trace.pour(&Filter::default(), &mut one)?;
     let mut around = Around::new(id, one.found.ok_or_else(unknown)?, limit);

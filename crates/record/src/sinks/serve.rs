@@ -250,7 +250,7 @@ impl Sink for Serve {
         Ok(())
     }
 
-    /// Viewers get the rest and are told that it is the rest; one that is slow gets half a second for it.
+    /// Sends the rest and a frame that ends the trace; a slow viewer gets half a second for it.
     fn close(mut self: Box<Self>, _: &Timeline) -> Result<()> {
         self.renew();
         self.shared.is_running.store(false, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! One viewer that watches: a trace of its own, made for it alone, on a line that never waits.
+//! One viewer that watches: its own trace, on a connection that never makes the writer wait.
 //!
 //! A trace per viewer is valid from its first byte, whenever the viewer comes. One that falls behind misses spans as a
 //! whole, and so keeps a trace that nests.
@@ -153,7 +153,7 @@ impl Line {
         }
     }
 
-    /// Sends everything up to the end of the trace, on a thread of its own; an error where the line is closed before.
+    /// Sends everything up to the end of the trace; an error if the connection is closed before.
     pub(crate) fn send(&self, socket: &mut Socket) -> io::Result<()> {
         let mut told_at = None;
         loop {

@@ -9,17 +9,15 @@ use std::{
     process::{Command, Stdio},
 };
 
+use peak_alloc::PeakAlloc;
 use traceloom_core::Result;
 use traceloom_mapping::Trace;
 
 use super::{SHAPES, Shape};
 
-/// Something that is asked of a trace; a refusal is an answer, too.
+/// Something that is asked of a trace; it may refuse some shapes, but not all.
 pub type Verb = (&'static str, Ask);
 type Ask = Box<dyn Fn(&Trace) -> Result<()>>;
-
-/// Runs something and gives the most bytes in use meanwhile.
-type Peak<'p> = &'p dyn Fn(&mut dyn FnMut()) -> usize;
 
 /// The large traces are so many times as large as the small ones.
 const FACTOR: usize = 4;
@@ -39,14 +37,23 @@ const WATCHED: &str = "TRACELOOM_GROWTH_IS_WATCHED";
 
 /// Fails unless memory and instructions of every verb grow in proportion to every shape; `test` is the name of the test that
 /// calls this, alone in its process.
-pub fn assert_linear(test: &str, verbs: &[Verb], peak: Peak<'_>) {
+pub fn assert_linear(test: &str, verbs: &[Verb], memory: &PeakAlloc) {
     if env::var_os(WATCHED).is_some() {
         each(SIZE_IN_VALGRIND, verbs, watched);
         return;
     }
-    let mut wrong = Vec::new();
-    let bytes = each(SIZE_IN_MEMORY, verbs, |verb, trace| peak(&mut || drop(verb(trace))) as u64);
-    wrong.extend(too_much("bytes", &bytes, verbs, FREE_BYTES));
+    let mut answered = Vec::new();
+    let bytes = each(SIZE_IN_MEMORY, verbs, |verb, trace| {
+        memory.reset_peak_usage();
+        let before = memory.current_usage();
+        answered.push(verb(trace).is_ok());
+        (memory.peak_usage() - before) as u64
+    });
+    let mut wrong = too_much("bytes", &bytes, verbs, FREE_BYTES);
+    for (number, (verb, _)) in verbs.iter().enumerate() {
+        let is_answered = answered.chunks(2).skip(number).step_by(verbs.len()).any(|both| both == [true, true]);
+        wrong.extend((!is_answered).then(|| format!("{verb} refuses every shape, so that nothing is measured")));
+    }
     match instructions(test, bytes.len()) {
         Some(counts) => wrong.extend(too_much("instructions", &counts, verbs, FREE_INSTRUCTIONS)),
         None => eprintln!("valgrind is not installed: instructions are not counted"),
