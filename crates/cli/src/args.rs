@@ -1,19 +1,17 @@
 //! Every argument of the program, with its help.
 
+pub(crate) mod alias;
 pub(crate) mod answers;
 pub(crate) mod figures;
+pub(crate) mod files;
 pub(crate) mod fleet;
 pub(crate) mod live;
+pub(crate) mod log;
 
-use std::{
-    ffi::OsString,
-    num::NonZeroUsize,
-    path::{Path, PathBuf},
-};
+use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 use clap_complete::Shell;
-use traceloom_core::{Error, Result, TimeRange};
 use traceloom_open::FORMATS;
 
 /// Opens the traces that no other tool opens: EasyProfiler .prof, NYTProf (Perl's and Pynytprof's), CNanoLog
@@ -94,7 +92,7 @@ Examples:
   traceloom info capture.prof
   traceloom info --json *.prof | jq .facts.blocks
   zstdcat huge.prof.zst | traceloom info -")]
-    Info(Info),
+    Info(files::Info),
 
     /// Show what matters first: findings, hottest names, slow frames, memory, errors.
     ///
@@ -112,7 +110,7 @@ Examples:
   traceloom dump capture.prof | grep '^ *1234 '
   traceloom dump --json capture.prof | jq 'select(.kind == \"value\")'
   traceloom dump --resources shaders game.wtf-trace             embedded files, into a folder")]
-    Dump(Dump),
+    Dump(files::Dump),
 
     /// List all problems, with byte offsets.
     ///
@@ -122,7 +120,7 @@ Examples:
 Examples:
   traceloom check capture.prof
   traceloom check --strict --json *.prof")]
-    Check(Check),
+    Check(files::Check),
 
     /// Convert a trace to another format, version, or tool.
     #[command(override_usage = "traceloom convert [OPTIONS] <IN>... <OUT>\n       traceloom convert --list")]
@@ -137,14 +135,14 @@ Examples:
   traceloom convert old.prof.gz old.prof                       decompress, byte for byte
   traceloom convert --canonical odd.prof clean.prof            the layout of a clean writer
   traceloom convert --to easyprofiler:1.3.0 new.prof old.prof  for an older tool; losses are reported")]
-    Convert(Convert),
+    Convert(files::Convert),
 
     /// Write a file that the tool of the format loads again, and list what is lost.
     #[command(after_help = "\
 Examples:
   traceloom repair crashed.prof repaired.prof
   traceloom repair --dictionary yesterday.clog crashed.clog repaired.clog")]
-    Repair(Repair),
+    Repair(files::Repair),
 
     /// Write a time range or some threads of a trace.
     ///
@@ -154,14 +152,14 @@ Examples:
 Examples:
   traceloom slice --range 1.5s..1.7s capture.prof spike.prof
   traceloom slice --thread Main --thread 4243 capture.prof two.prof")]
-    Slice(Slice),
+    Slice(files::Slice),
 
     /// Write several traces of one format as one.
     #[command(override_usage = "traceloom merge [OPTIONS] <IN>... <OUT>")]
     #[command(after_help = "\
 Example:
   traceloom merge first.prof second.prof both.prof")]
-    Merge(Merge),
+    Merge(files::Merge),
 
     /// Print a log as text, in file order and in UTC.
     ///
@@ -177,7 +175,7 @@ Examples:
   traceloom log -f --dictionary yesterday.clog live.clog        print entries as they are written
   traceloom log --grep timeout -C 3 --tail 20 service.clog      the last matches, with context
   traceloom log --compat service.clog                           the text of CNanoLog's decompressor, to the byte")]
-    Log(Log),
+    Log(log::Log),
 
     /// Show calls, total and self time, and percentiles by name.
     ///
@@ -382,183 +380,6 @@ Examples:
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Info {
-    /// Traces; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// Add the summary: findings, hottest names, slow frames, memory, errors.
-    #[arg(long, conflicts_with = "json")]
-    pub(crate) more: bool,
-    /// One JSON object per file.
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Dump {
-    /// The trace; `-` is standard input.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// One JSON object per record.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Stop after this many records.
-    #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<u64>,
-    /// Write the embedded resources of a Web Tracing Framework trace into this folder, and list them instead.
-    #[arg(long, value_name = "DIR", conflicts_with = "limit")]
-    pub(crate) resources: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Check {
-    /// Traces; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// The verdict of the tool of the format: stop at the first error.
-    #[arg(long)]
-    pub(crate) strict: bool,
-    /// One JSON object per file.
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Convert {
-    /// Traces to read, then the file to write; `-` is standard input or output. Several traces become one.
-    #[arg(required_unless_present = "list", value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// Output format, such as `perfetto` or `easyprofiler:1.3.0` (default: by the extension of OUT).
-    #[arg(long, value_name = "ID[:VARIANT]")]
-    pub(crate) to: Option<String>,
-    /// Use the layout of a clean writer: correct counts, no surplus bytes.
-    #[arg(long)]
-    pub(crate) canonical: bool,
-    /// Only this time range, such as `1.5s..1.7s`; spans that overlap it are kept whole.
-    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
-    pub(crate) range: Option<TimeRange>,
-    /// Only this thread, by number or name; may be repeated.
-    #[arg(long = "thread", value_name = "THREAD")]
-    pub(crate) threads: Vec<String>,
-    /// List the output formats and the tables that each of them holds.
-    #[arg(long)]
-    pub(crate) list: bool,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Repair {
-    /// The broken trace; `-` is standard input.
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
-    /// Where to write; `-` is standard output.
-    #[arg(value_name = "OUT")]
-    pub(crate) output: PathBuf,
-    /// Another log of the same program, for a CNanoLog file that has no dictionary.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) dictionary: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Slice {
-    /// The trace; `-` is standard input.
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
-    /// Where to write; `-` is standard output.
-    #[arg(value_name = "OUT")]
-    pub(crate) output: PathBuf,
-    /// Time range, such as `1.5s..1.7s`, `..250ms` or `3s..`.
-    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
-    pub(crate) range: Option<TimeRange>,
-    /// A thread to keep, by number or name; may be repeated.
-    #[arg(long = "thread", value_name = "THREAD")]
-    pub(crate) threads: Vec<String>,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Merge {
-    /// Traces of one format, then the file to write; `-` is standard output.
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Log {
-    /// Logs, in order; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// Levels to show, by name; `warn+` is WARN and ERROR. Custom levels have names, or `LEVEL_9`.
-    #[arg(long, value_delimiter = ',', value_name = "LEVEL,…")]
-    pub(crate) level: Vec<String>,
-    /// From this time on: a date and time, or `90s` after the log's start.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) since: Option<String>,
-    /// Before this time.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) until: Option<String>,
-    /// Only messages that this regular expression matches.
-    #[arg(long, value_name = "REGEX")]
-    pub(crate) grep: Option<String>,
-    /// Stop after this many entries.
-    #[arg(short = 'n', long, value_name = "N", conflicts_with = "tail")]
-    pub(crate) limit: Option<u64>,
-    /// Only the last entries.
-    #[arg(long, value_name = "N", conflicts_with = "follow")]
-    pub(crate) tail: Option<usize>,
-    /// Also print this many entries before and after each match.
-    #[arg(short = 'C', long, value_name = "N", default_value_t = 0, conflicts_with_all = ["sort", "compat"])]
-    pub(crate) context: usize,
-    /// Format of a line.
-    #[arg(long, value_name = "PATTERN", conflicts_with = "json")]
-    pub(crate) pattern: Option<String>,
-    /// One JSON object per entry: ts_unix_ns, level, file, line, message, args, offset.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// The text of CNanoLog's decompressor, to the byte, including its mistakes.
-    #[arg(long, conflicts_with_all = ["json", "sort", "since", "until", "grep", "follow", "limit", "tail"])]
-    pub(crate) compat: bool,
-    /// Sort the entries of all files by time.
-    #[arg(long, conflicts_with = "follow")]
-    pub(crate) sort: bool,
-    /// Times in this machine's time zone.
-    #[arg(long)]
-    pub(crate) local: bool,
-    /// Another log of the same program, for one that has no dictionary.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) dictionary: Option<PathBuf>,
-    /// How levels are numbered, if the guess is wrong.
-    #[arg(long, value_enum, value_name = "WHOSE")]
-    pub(crate) levels: Option<Levels>,
-    /// Wait for more entries until the file is closed; needs `--dictionary`.
-    #[arg(short, long, requires = "dictionary")]
-    pub(crate) follow: bool,
-    #[command(flatten)]
-    pub(crate) reading: Reading,
-}
-
-/// How the levels of a log are numbered.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Levels {
-    /// 0 DEBUG, 1 INFO, 2 WARN, 3 ERROR.
-    Document,
-    /// 0 INFO, 1 WARN, 2 ERROR, 3 DEBUG.
-    Library,
-}
-
-#[derive(Args, Debug)]
 pub(crate) struct Demo {
     /// Folder for the samples; created if needed.
     #[arg(default_value = "traceloom-demo", value_name = "DIR")]
@@ -611,57 +432,6 @@ fn format_ids() -> PossibleValuesParser {
     FORMATS.iter().map(|format| format.descriptor().id).collect::<Vec<_>>().into()
 }
 
-/// Other names of verbs, with arguments that the user may give as well.
-static ALIASES: &[(&str, &[&str])] = &[
-    ("grep", &["log", "--grep"]),
-    ("open", &["view"]),
-    ("serve", &["view", "--no-open"]),
-    ("tail", &["log", "--tail", "20"]),
-    ("version", &["--version"]),
-];
-
-/// Words that people try, and the verb that they mean.
-static MEANT: &[(&str, &str)] = &[
-    ("cat", "log"),
-    ("compare", "diff"),
-    ("cut", "slice"),
-    ("export", "convert"),
-    ("fix", "repair"),
-    ("gui", "view"),
-    ("join", "merge"),
-    ("leaks", "memory"),
-    ("list", "info"),
-    ("print", "dump"),
-    ("show", "view"),
-    ("sql", "query"),
-    ("ui", "view"),
-    ("validate", "check"),
-    ("verify", "check"),
-];
-
-/// Replaces other names of verbs; `traceloom FILE` means `traceloom VERB FILE`, with the verb that is the default here.
-pub(crate) fn with_verb(arguments: impl Iterator<Item = OsString>, verb: &str) -> Result<Vec<OsString>> {
-    let mut arguments: Vec<OsString> = arguments.collect();
-    let Some(first) = arguments.get(1).map(|first| first.to_string_lossy().into_owned()) else { return Ok(arguments) };
-    if let Some((_, words)) = ALIASES.iter().find(|(alias, _)| *alias == first) {
-        let option = words.get(1).copied().unwrap_or_default();
-        let is_given = arguments.iter().any(|argument| argument.to_string_lossy().starts_with(option));
-        let words = if option.starts_with("--") && is_given { words.get(..1).unwrap_or_default() } else { *words };
-        arguments.splice(1..2, words.iter().map(OsString::from));
-        return Ok(arguments);
-    }
-    let is_verb = first == "help" || command().get_subcommands().any(|verb| first == verb.get_name());
-    if is_verb || first.starts_with('-') && first != "-" {
-        return Ok(arguments);
-    }
-    if first.contains(['.', '/', '\\']) || first == "-" || Path::new(&first).exists() {
-        arguments.insert(1, verb.into());
-    } else if let Some((_, meant)) = MEANT.iter().find(|(word, _)| *word == first) {
-        return Err(Error::usage(format!("there is no verb `{first}`; did you mean `traceloom {meant}`?")));
-    }
-    Ok(arguments)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -669,35 +439,5 @@ mod tests {
     #[test]
     fn the_definitions_are_consistent() {
         command().debug_assert();
-    }
-
-    #[test]
-    fn a_file_alone_is_shown() {
-        let words = |words: &[&str]| with_verb(words.iter().map(OsString::from), "view").expect("a verb");
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-        assert_eq!(words(&["traceloom", file]), ["traceloom", "view", file]);
-        assert_eq!(words(&["traceloom", file, file]), ["traceloom", "view", file, file]);
-        assert_eq!(words(&["traceloom", "check", file]), ["traceloom", "check", file]);
-        assert_eq!(words(&["traceloom", "--help"]), ["traceloom", "--help"]);
-        assert_eq!(words(&["traceloom", "missing.prof"]), ["traceloom", "view", "missing.prof"]);
-        assert_eq!(words(&["traceloom", "src"]), ["traceloom", "view", "src"]);
-        assert_eq!(words(&["traceloom", "frobnicate"]), ["traceloom", "frobnicate"]);
-    }
-
-    #[test]
-    fn other_names_stand_for_verbs() {
-        let words =
-            |line: &str| with_verb(line.split(' ').map(OsString::from), "view").map(|words| words.join(" ".as_ref()));
-        let is = |line: &str, meant: &str| assert_eq!(words(line).expect("a verb"), meant);
-        is("traceloom tail a", "traceloom log --tail 20 a");
-        is("traceloom tail --tail 5 a", "traceloom log --tail 5 a");
-        is("traceloom grep x a", "traceloom log --grep x a");
-        is("traceloom open a", "traceloom view a");
-        is("traceloom serve a", "traceloom view --no-open a");
-        is("traceloom version", "traceloom --version");
-        assert!(words("traceloom list a").is_err_and(|error| error.to_string().contains("traceloom info")));
-        for (word, meant) in MEANT {
-            assert!(command().find_subcommand(meant).is_some() && command().find_subcommand(word).is_none(), "{word}");
-        }
     }
 }

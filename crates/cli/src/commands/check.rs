@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Runs the verb.
-pub(crate) fn run(arguments: &args::Check) -> Result<Outcome> {
+pub(crate) fn run(arguments: &args::files::Check) -> Result<Outcome> {
     each(&arguments.files, |path| {
         let verdict = Verdict::of(path, &arguments.reading.watched().strict(arguments.strict))?;
         if arguments.json {

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Runs the verb.
-pub(crate) fn run(arguments: &args::Convert) -> Result<Outcome> {
+pub(crate) fn run(arguments: &args::files::Convert) -> Result<Outcome> {
     if arguments.list {
         return list();
     }
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &args::Convert) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn conversion(arguments: &args::Convert, output: &Path) -> Result<Conversion> {
+fn conversion(arguments: &args::files::Convert, output: &Path) -> Result<Conversion> {
     let conversion = match &arguments.to {
         Some(to) => Conversion::to(to)?.named(output),
         None => Conversion::for_path(output),

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Runs the verb.
-pub(crate) fn run(arguments: &args::Dump) -> Result<Outcome> {
+pub(crate) fn run(arguments: &args::files::Dump) -> Result<Outcome> {
     let trace = arguments.reading.open(&arguments.file)?;
     if let Some(folder) = &arguments.resources {
         return resources::extract(&trace, folder, arguments.json);

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Runs `repair`.
-pub(crate) fn repair(arguments: &args::Repair) -> Result<Outcome> {
+pub(crate) fn repair(arguments: &args::files::Repair) -> Result<Outcome> {
     let input = arguments.input.as_path();
     let trace = arguments.reading.open(input)?;
     let traces = [&trace];
@@ -31,7 +31,7 @@ pub(crate) fn repair(arguments: &args::Repair) -> Result<Outcome> {
 }
 
 /// Repairs a log with the dictionary of another one.
-fn repair_with(trace: &Trace, path: &Path, arguments: &args::Repair) -> Result<Edited> {
+fn repair_with(trace: &Trace, path: &Path, arguments: &args::files::Repair) -> Result<Edited> {
     if !trace.is::<CNanoLog>() {
         let message = format!("is {}; --dictionary is for logs", trace.format().name);
         return Err(Error::usage(message).in_file(trace.path()));
@@ -50,7 +50,7 @@ fn repair_with(trace: &Trace, path: &Path, arguments: &args::Repair) -> Result<E
 }
 
 /// Runs `slice`.
-pub(crate) fn slice(arguments: &args::Slice) -> Result<Outcome> {
+pub(crate) fn slice(arguments: &args::files::Slice) -> Result<Outcome> {
     let input = arguments.input.as_path();
     let slice = Slice { range: arguments.range.unwrap_or_default(), threads: arguments.threads.clone() };
     let trace = arguments.reading.open(input)?;
@@ -58,7 +58,7 @@ pub(crate) fn slice(arguments: &args::Slice) -> Result<Outcome> {
 }
 
 /// Runs `merge`.
-pub(crate) fn merge(arguments: &args::Merge) -> Result<Outcome> {
+pub(crate) fn merge(arguments: &args::files::Merge) -> Result<Outcome> {
     let (output, inputs) = match arguments.files.split_last() {
         Some((output, inputs)) if !inputs.is_empty() => (output, inputs),
         _ => return Err(Error::usage("where to? Use `traceloom merge IN... OUT`; OUT `-` is standard output")),

@@ -17,11 +17,11 @@ use crate::{
 };
 
 /// Runs the verb.
-pub(crate) fn run(arguments: &args::Info) -> Result<Outcome> {
+pub(crate) fn run(arguments: &args::files::Info) -> Result<Outcome> {
     each(&arguments.files, |path| one(path, arguments))
 }
 
-fn one(path: &Path, arguments: &args::Info) -> Result<Outcome> {
+fn one(path: &Path, arguments: &args::files::Info) -> Result<Outcome> {
     #[cfg(feature = "sql")]
     if path.is_dir()
         && let Some(about) = super::store::about(path)?

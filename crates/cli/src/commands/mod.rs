@@ -120,7 +120,7 @@ fn manual(verb: Option<&str>) -> Result<clap::Command> {
     let program = args::command();
     let Some(verb) = verb else { return Ok(program) };
     let found = program.find_subcommand(verb).cloned();
-    let command = found.ok_or_else(|| Error::usage(format!("there is no verb `{verb}`")))?;
+    let command = found.ok_or_else(|| Error::usage(format!("unknown verb `{verb}`")))?;
     Ok(command.display_name(format!("traceloom-{verb}")).bin_name(format!("traceloom {verb}")))
 }
 

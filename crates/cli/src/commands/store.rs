@@ -27,7 +27,7 @@ pub(crate) fn is_store(path: &Path) -> bool {
 }
 
 /// Adds traces to a store.
-pub(crate) fn add(inputs: &[PathBuf], output: &Path, arguments: &args::Convert) -> Result<Outcome> {
+pub(crate) fn add(inputs: &[PathBuf], output: &Path, arguments: &args::files::Convert) -> Result<Outcome> {
     if arguments.to.as_deref().is_some_and(|to| to != ID) {
         return Err(Error::usage(format!("{ID} has no variants")));
     }

@@ -8,7 +8,7 @@ use traceloom::{
 };
 use traceloom_core::{Error, Options, Records, Result};
 
-use crate::args::{self, Levels, Reading};
+use crate::args::{self, Reading, log::Levels};
 
 /// One file, ready to be read as often as needed.
 pub(super) struct Log {
@@ -29,7 +29,7 @@ impl Log {
 
 /// Opens logs one after the other.
 pub(super) struct Files<'a> {
-    arguments: &'a args::Log,
+    arguments: &'a args::log::Log,
     supplied: Option<Dictionary>,
     /// The last file that had a dictionary, for a next one of the same run that has none.
     last: Option<(Header, Dictionary)>,
@@ -38,7 +38,7 @@ pub(super) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    pub(super) fn new(arguments: &'a args::Log, is_quiet: bool) -> Result<Self> {
+    pub(super) fn new(arguments: &'a args::log::Log, is_quiet: bool) -> Result<Self> {
         let dictionary = arguments.dictionary.as_deref();
         let supplied = dictionary.map(|path| lend_dictionary(path, &arguments.reading)).transpose()?;
         Ok(Self { arguments, supplied, last: None, is_quiet })

@@ -40,7 +40,7 @@ enum Time {
 static SEVERITY: [&str; 4] = ["DEBUG", "INFO", "WARN", "ERROR"];
 
 impl Filter {
-    pub(super) fn new(arguments: &args::Log) -> Result<Self> {
+    pub(super) fn new(arguments: &args::log::Log) -> Result<Self> {
         let time = |text: &Option<String>| text.as_deref().map(|text| parse(text, arguments.local)).transpose();
         let grep = arguments.grep.as_deref().map(Regex::new).transpose();
         // `--compat` filters as the original does, by itself.
@@ -96,7 +96,7 @@ impl Filter {
         let unknown = self.levels.iter().find(|level| !level.is_known && !self.is_blind);
         let Some(LevelName { name, .. }) = unknown else { return Ok(()) };
         let known: Vec<&str> = SEVERITY.into_iter().chain(self.customs.iter().map(String::as_str)).collect();
-        Err(Error::usage(format!("there is no level {name}; there are {}", known.join(", "))))
+        Err(Error::usage(format!("unknown level {name}; the levels are {}", known.join(", "))))
     }
 }
 

@@ -95,7 +95,7 @@ pub(super) struct Out {
 }
 
 impl Out {
-    pub(super) fn new(arguments: &args::Log) -> Self {
+    pub(super) fn new(arguments: &args::log::Log) -> Self {
         let wants_colors =
             io::stdout().is_terminal() || anstream::ColorChoice::global() == anstream::ColorChoice::Always;
         // JSON has none, and of the decompressor's text every byte counts.

@@ -29,7 +29,7 @@ pub(crate) use self::files::lend_dictionary;
 const PAGE_RECORDS: u64 = 4096;
 
 /// Runs the verb.
-pub(crate) fn run(arguments: &args::Log) -> Result<Outcome> {
+pub(crate) fn run(arguments: &args::log::Log) -> Result<Outcome> {
     let mut printer = Printer::new(arguments)?;
     let outcome = if arguments.sort {
         sort::print(&mut printer)?
@@ -47,14 +47,14 @@ pub(crate) fn run(arguments: &args::Log) -> Result<Outcome> {
 
 /// Prints the entries of logs as the arguments say.
 struct Printer<'a> {
-    arguments: &'a args::Log,
+    arguments: &'a args::log::Log,
     files: Files<'a>,
     filter: Filter,
     out: Out,
 }
 
 impl<'a> Printer<'a> {
-    fn new(arguments: &'a args::Log) -> Result<Self> {
+    fn new(arguments: &'a args::log::Log) -> Result<Self> {
         check_pattern(arguments)?;
         let filter = Filter::new(arguments)?;
         // Progress and text would overwrite each other.

@@ -26,7 +26,7 @@ enum Form {
 }
 
 impl Render {
-    pub(super) fn new(reader: &Reader, arguments: &args::Log) -> Self {
+    pub(super) fn new(reader: &Reader, arguments: &args::log::Log) -> Self {
         let zone: Zone = if arguments.local { local } else { utc };
         let pattern = arguments.pattern.as_deref().map(str::as_bytes);
         let form = if arguments.compat {
@@ -34,7 +34,7 @@ impl Render {
             if let (Some(dictionary), false) = (reader.dictionary(), arguments.level.is_empty()) {
                 for name in compat.filter(&arguments.level.join(","), dictionary) {
                     let style = Styles::WARNING;
-                    anstream::eprintln!("{style}warning:{style:#} there is no level {name}");
+                    anstream::eprintln!("{style}warning:{style:#} unknown level {name}");
                 }
             }
             Form::Compat(Box::new(compat))
@@ -122,7 +122,7 @@ impl Render {
 }
 
 /// Refuses a pattern with tokens that do not exist.
-pub(super) fn check_pattern(arguments: &args::Log) -> Result<()> {
+pub(super) fn check_pattern(arguments: &args::log::Log) -> Result<()> {
     let known = if arguments.compat { "tTrlfLm%" } else { "tTdDrlLfnm%" };
     let mut characters = arguments.pattern.as_deref().unwrap_or_default().chars();
     while let Some(c) = characters.next() {

@@ -91,13 +91,12 @@ fn respond(session: &Session, names: &Names, line: &str, progress: &Progress) ->
         (".tables", _) => names.relations.iter().try_for_each(|relation| writeln!(out, "  {}", relation.name))?,
         (".functions", _) => writeln!(out, "  {}", names.functions.join(" "))?,
         (".columns", table) => {
-            let columns =
-                names.columns(table.trim()).ok_or_else(|| Error::usage(format!("there is no table '{table}'")))?;
+            let columns = names.columns(table.trim()).ok_or_else(|| Error::usage(format!("no table '{table}'")))?;
             columns.iter().try_for_each(|column| writeln!(out, "  {column}"))?;
         }
         (".explain", sql) => write!(out, "{}", session.explain(sql)?)?,
         (word, _) if word.starts_with('.') => {
-            return Err(Error::usage(format!("there is no command {word}; `.help` lists them")));
+            return Err(Error::usage(format!("unknown command {word}; `.help` lists all commands")));
         }
         _ => {
             let begin = Instant::now();

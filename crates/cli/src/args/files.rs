@@ -1,0 +1,122 @@
+//! Arguments of the verbs that read, check and write whole traces.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use traceloom_core::TimeRange;
+
+use super::Reading;
+
+#[derive(Args, Debug)]
+pub(crate) struct Info {
+    /// Traces; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Add the summary: findings, hottest names, slow frames, memory, errors.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) more: bool,
+    /// One JSON object per file.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Dump {
+    /// The trace; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// One JSON object per record.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Stop after this many records.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    /// Write the embedded resources of a Web Tracing Framework trace into this folder, and list them instead.
+    #[arg(long, value_name = "DIR", conflicts_with = "limit")]
+    pub(crate) resources: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// Traces; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The verdict of the tool of the format: stop at the first error.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// One JSON object per file.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Convert {
+    /// Traces to read, then the file to write; `-` is standard input or output. Several traces become one.
+    #[arg(required_unless_present = "list", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Output format, such as `perfetto` or `easyprofiler:1.3.0` (default: by the extension of OUT).
+    #[arg(long, value_name = "ID[:VARIANT]")]
+    pub(crate) to: Option<String>,
+    /// Use the layout of a clean writer: correct counts, no surplus bytes.
+    #[arg(long)]
+    pub(crate) canonical: bool,
+    /// Only this time range, such as `1.5s..1.7s`; spans that overlap it are kept whole.
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    pub(crate) range: Option<TimeRange>,
+    /// Only this thread, by number or name; may be repeated.
+    #[arg(long = "thread", value_name = "THREAD")]
+    pub(crate) threads: Vec<String>,
+    /// List the output formats and the tables that each of them holds.
+    #[arg(long)]
+    pub(crate) list: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Repair {
+    /// The broken trace; `-` is standard input.
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// Where to write; `-` is standard output.
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Another log of the same program, for a CNanoLog file that has no dictionary.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dictionary: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Slice {
+    /// The trace; `-` is standard input.
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// Where to write; `-` is standard output.
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Time range, such as `1.5s..1.7s`, `..250ms` or `3s..`.
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    pub(crate) range: Option<TimeRange>,
+    /// A thread to keep, by number or name; may be repeated.
+    #[arg(long = "thread", value_name = "THREAD")]
+    pub(crate) threads: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Merge {
+    /// Traces of one format, then the file to write; `-` is standard output.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
