@@ -21,16 +21,16 @@ pub(super) struct Wanted {
 
 /// The events of `sys.monitoring`, and what is called for them.
 const CALLS: &[(&str, ffi::PyCFunctionFast)] = &[
-    ("PY_START", on_enter),
-    ("PY_RESUME", on_enter),
-    ("PY_THROW", on_enter),
-    ("PY_RETURN", on_leave),
-    ("PY_YIELD", on_leave),
-    ("PY_UNWIND", on_leave),
+    ("PY_START", on_code::<ENTER>),
+    ("PY_RESUME", on_code::<ENTER>),
+    ("PY_THROW", on_code::<ENTER>),
+    ("PY_RETURN", on_code::<LEAVE>),
+    ("PY_YIELD", on_code::<LEAVE>),
+    ("PY_UNWIND", on_code::<LEAVE>),
 ];
 const LINES: &[(&str, ffi::PyCFunctionFast)] = &[("LINE", on_line)];
 const BUILTINS: &[(&str, ffi::PyCFunctionFast)] =
-    &[("CALL", on_native_enter), ("C_RETURN", on_native_leave), ("C_RAISE", on_native_leave)];
+    &[("CALL", on_native::<ENTER_NATIVE>), ("C_RETURN", on_native::<LEAVE>), ("C_RAISE", on_native::<LEAVE>)];
 
 impl Wanted {
     fn events(self) -> impl Iterator<Item = &'static (&'static str, ffi::PyCFunctionFast)> {
@@ -106,31 +106,19 @@ unsafe extern "C" fn on_line(
     }
 }
 
-unsafe extern "C" fn on_enter(
+unsafe extern "C" fn on_code<const WHAT: u32>(
     _: *mut ffi::PyObject,
     arguments: *mut *mut ffi::PyObject,
     _: ffi::Py_ssize_t,
 ) -> *mut ffi::PyObject {
     // SAFETY: CPython calls this attached, with a code first.
     unsafe {
-        record(Python::assume_attached(), *arguments, ENTER);
+        record(Python::assume_attached(), *arguments, WHAT);
         none()
     }
 }
 
-unsafe extern "C" fn on_leave(
-    _: *mut ffi::PyObject,
-    arguments: *mut *mut ffi::PyObject,
-    _: ffi::Py_ssize_t,
-) -> *mut ffi::PyObject {
-    // SAFETY: CPython calls this attached, with a code first.
-    unsafe {
-        record(Python::assume_attached(), *arguments, LEAVE);
-        none()
-    }
-}
-
-unsafe extern "C" fn on_native_enter(
+unsafe extern "C" fn on_native<const WHAT: u32>(
     _: *mut ffi::PyObject,
     arguments: *mut *mut ffi::PyObject,
     _: ffi::Py_ssize_t,
@@ -138,21 +126,7 @@ unsafe extern "C" fn on_native_enter(
     // SAFETY: CPython calls this attached, with a code, an offset and what is called.
     unsafe {
         if let Some(function) = native(*arguments.add(2)) {
-            record_native(Python::assume_attached(), *arguments, function, ENTER_NATIVE);
-        }
-        none()
-    }
-}
-
-unsafe extern "C" fn on_native_leave(
-    _: *mut ffi::PyObject,
-    arguments: *mut *mut ffi::PyObject,
-    _: ffi::Py_ssize_t,
-) -> *mut ffi::PyObject {
-    // SAFETY: as in `on_native_enter`.
-    unsafe {
-        if let Some(function) = native(*arguments.add(2)) {
-            record_native(Python::assume_attached(), *arguments, function, LEAVE);
+            record_native(Python::assume_attached(), *arguments, function, WHAT);
         }
         none()
     }
