@@ -41,15 +41,21 @@ static NEEDS: &[Need] = &[
         what: "node",
         probe: &["node", "--version"],
         package: "nodejs",
-        used_by: &["rust-tests"],
+        used_by: &["rust-tests", "page-test"],
         is_optional: true,
     },
-    Need { what: "npm", probe: &["npm", "--version"], package: "npm", used_by: &["rust-tests"], is_optional: true },
+    Need {
+        what: "npm",
+        probe: &["npm", "--version"],
+        package: "npm",
+        used_by: &["rust-tests", "page-test"],
+        is_optional: true,
+    },
     Need {
         what: "chromium",
         probe: &["chromium", "--version"],
         package: "chromium",
-        used_by: &["rust-tests"],
+        used_by: &["rust-tests", "page-test"],
         is_optional: true,
     },
     Need {
@@ -58,6 +64,13 @@ static NEEDS: &[Need] = &[
         package: "python3-pip",
         used_by: &["rust-tests"],
         is_optional: true,
+    },
+    Need {
+        what: "environments of Python",
+        probe: &["python3", "-c", "import ensurepip, venv"],
+        package: "python3-venv",
+        used_by: &["python-package"],
+        is_optional: false,
     },
     Need {
         what: "callgrind_annotate",

@@ -5,11 +5,12 @@ use std::time::Instant;
 use crate::{
     Outcome, Subcommand, fuzz_smoke, needs, page,
     process::{cargo, run as run_command, seconds, succeeds, target_folder, workspace},
+    wheel,
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "test",
-    arguments: "[--cluster | --page]",
+    arguments: "[--all | --python | --page | --cluster]",
     help: "\
 Runs all the tests, installing what they need.
 
@@ -17,10 +18,12 @@ Needs a Rust toolchain. Everything else that a step needs is installed with apt-
 root; otherwise the step is skipped and named, with the reason. With CI=true a skip is a failure.
 cargo-nextest is used if it is installed. The first step that fails ends the run.
 
-With --cluster, only the tests of traceloom-cluster run, in target/cluster: they build Ballista, which
-takes a quarter of an hour the first time. They start a scheduler and executors on this machine.
-
-With --page, the page without a server is built, and only its test in a browser runs.",
+--python, --page and --cluster run one slow step alone, in its own folder below the target folder:
+  --python   the Python package on every CPython of this machine, as `cargo xtask wheel` does
+  --page     the page without a server, which is built for WebAssembly and tried in a browser
+  --cluster  a scheduler and executors on this machine; builds Ballista, which takes a quarter of an
+             hour the first time
+--all runs everything.",
     run,
 };
 
@@ -37,21 +40,27 @@ static STEPS: &[Step] = &[
     Step { name: "fuzz-smoke", run: || fuzz_smoke::smoke(&fuzz_smoke::Plan::default()) },
 ];
 
+/// Steps with a separate, slow build, and the arguments that ask for them.
+static SLOW_STEPS: &[(&str, Step)] = &[
+    ("--python", Step { name: "python-package", run: wheel::check }),
+    ("--page", Step { name: "page-test", run: page_test }),
+    ("--cluster", Step { name: "cluster-tests", run: cluster_tests }),
+];
+
 fn run(arguments: &[String]) -> Outcome {
-    if arguments == ["--cluster"] {
-        return run_step(&Step { name: "cluster-tests", run: cluster_tests });
-    }
-    if arguments == ["--page"] {
-        page::build()?;
-        return run_step(&Step { name: "page-test", run: page_test });
-    }
-    if let Some(argument) = arguments.first() {
-        return Err(format!(
-            "test takes --cluster or --page alone, not {argument}; for one crate: cargo test -p CRATE"
-        ));
+    let slow = || SLOW_STEPS.iter().map(|(_, step)| step);
+    let steps: Vec<&Step> = match arguments {
+        [] => STEPS.iter().collect(),
+        [all] if all == "--all" => STEPS.iter().chain(slow()).collect(),
+        [one] => SLOW_STEPS.iter().filter(|(argument, _)| argument == one).map(|(_, step)| step).collect(),
+        _ => Vec::new(),
+    };
+    if steps.is_empty() {
+        let arguments = arguments.join(" ");
+        return Err(format!("unknown argument `{arguments}` of test; for one crate: cargo test -p CRATE"));
     }
     let mut skipped = Vec::new();
-    for step in STEPS {
+    for step in steps {
         let missing = needs::missing(step.name)?;
         if missing.is_empty() {
             run_step(step)?;
@@ -88,6 +97,7 @@ fn rust_tests() -> Outcome {
 
 /// In the build of all tests, which has the program with everything in it.
 fn page_test() -> Outcome {
+    page::build()?;
     let mut command = cargo(&["test", "--test", "page"]);
     run_command(command.args(workspace()).args(["--", "--ignored", "the_page_alone"]))
 }

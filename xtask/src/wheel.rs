@@ -63,6 +63,11 @@ fn run(arguments: &[String]) -> Outcome {
     make(&Options::parse(arguments)?).map(drop)
 }
 
+/// Builds and tests the package, quickly.
+pub(crate) fn check() -> Outcome {
+    make(&Options::default()).map(drop)
+}
+
 /// Builds and tests the package for shipping; gives the wheel.
 pub(crate) fn release() -> Outcome<PathBuf> {
     make(&Options { is_release: true, ..Options::default() })
