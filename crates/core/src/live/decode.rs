@@ -135,21 +135,20 @@ mod tests {
 
     /// All frames, with adjacent data put together; and how it ended.
     fn decode(bytes: &[u8], piece: usize) -> (Vec<String>, Vec<u8>) {
-        let (mut decoder, mut frames, mut data) = (Decoder::default(), Vec::new(), Vec::new());
-        for mut piece in bytes.chunks(piece) {
-            loop {
-                match decoder.next(&mut piece) {
-                    Ok(Some(Frame::Data(more))) => data.extend_from_slice(more),
-                    Ok(Some(frame)) => frames.push(format!("{frame:?} after {}", data.len())),
-                    Ok(None) => break,
-                    Err(error) => {
-                        frames.push(error.to_string());
-                        return (frames, data);
-                    }
-                }
+        let (mut frames, mut data) = (Vec::new(), Vec::new());
+        let mut take = |mut piece: &[u8], decoder: &mut Decoder| -> Result<()> {
+            while let Some(frame) = decoder.next(&mut piece)? {
+                let Frame::Data(more) = frame else {
+                    frames.push(format!("{frame:?} after {}", data.len()));
+                    continue;
+                };
+                data.extend_from_slice(more);
             }
-        }
-        frames.push(format!("inside: {}", decoder.is_inside()));
+            Ok(())
+        };
+        let mut decoder = Decoder::default();
+        let ended = bytes.chunks(piece).try_for_each(|piece| take(piece, &mut decoder));
+        frames.push(ended.map_or_else(|error| error.to_string(), |()| format!("inside: {}", decoder.is_inside())));
         (frames, data)
     }
 
