@@ -101,7 +101,7 @@ def test_errors_say_who_has_to_act(tmp_path):
     with pytest.raises(OSError, match="rb"):
         traceloom.open(io.StringIO("text"))
     trace = traceloom.sample("wtf")
-    with pytest.raises(KeyError, match="there is no table"):
+    with pytest.raises(KeyError, match="unknown table"):
         trace["nonsense"]
     with pytest.raises(AttributeError):
         trace.nonsense

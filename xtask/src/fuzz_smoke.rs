@@ -87,7 +87,7 @@ fn chosen(fuzz: &Path, wanted: &[String]) -> Outcome<Vec<String>> {
         sources.filter_map(|path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned())).collect();
     all.sort();
     if let Some(unknown) = wanted.iter().find(|name| !all.contains(name)) {
-        return Err(format!("there is no fuzz target {unknown}; there are {}", all.join(", ")));
+        return Err(format!("unknown fuzz target {unknown}; the targets are {}", all.join(", ")));
     }
     Ok(if wanted.is_empty() { all } else { wanted.to_vec() })
 }

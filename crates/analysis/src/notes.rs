@@ -55,7 +55,7 @@ pub fn read(trace: &Path) -> Result<Vec<Note>> {
         Err(error) => return Err(Error::from(error).in_file(path)),
     };
     let read: Notes = serde_json::from_reader(BufReader::new(file.take(MAX_BYTES)))
-        .map_err(|error| Error::unrecognized(format!("these are no notes: {error}")).in_file(&path))?;
+        .map_err(|error| Error::unrecognized(format!("invalid notes: {error}")).in_file(&path))?;
     if read.version != VERSION {
         let message = format!("notes of version {} cannot be read, only those of version {VERSION}", read.version);
         return Err(Error::unsupported(message).in_file(path));

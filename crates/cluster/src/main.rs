@@ -53,7 +53,7 @@ fn serve(with_parent: bool, service: impl Future<Output = ballista_core::error::
 }
 
 /// Ends this process when the pipe that the parent holds is closed, however the parent ended.
-#[expect(clippy::disallowed_methods, reason = "the service has no end of its own, and leaves nothing half written")]
+#[expect(clippy::disallowed_methods, reason = "the service runs until it is stopped, and leaves nothing half written")]
 fn end_with_parent() {
     let mut byte = [0];
     while std::io::stdin().read(&mut byte).is_ok_and(|read| read > 0) {}

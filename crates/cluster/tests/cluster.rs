@@ -97,7 +97,7 @@ fn a_trace_that_cannot_be_read_is_one_sentence() {
     let error = cluster.ask(&[unreachable], sql).expect_err("nobody listens there");
     assert!(error.contains("http://127.0.0.1:9/a.prof") && error.lines().count() == 1, "{error}");
     let error = cluster.ask(&[fixture(SAMPLE)], "select nothing from spans").expect_err("there is no such column");
-    assert!(error.contains("there is no column 'nothing'"), "{error}");
+    assert!(error.contains("no column 'nothing'"), "{error}");
 }
 
 /// The program `traceloom`, which is of another package.
@@ -175,7 +175,7 @@ fn a_fleet_gives_the_same_rows_and_the_same_verdicts() {
         assert_eq!(here, there, "{words:?}");
     }
     let (code, _, error) = ask(&["query", store, "select nothing from traces"], true);
-    assert!(code == Some(1) && error.contains("there is no column 'nothing'"), "{code:?} {error}");
+    assert!(code == Some(1) && error.contains("no column 'nothing'"), "{code:?} {error}");
 }
 
 #[test]

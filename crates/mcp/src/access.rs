@@ -50,7 +50,7 @@ impl Access {
         let resolved = places.filter_map(|place| fs::canonicalize(place).ok());
         let is_below = |place: &PathBuf| folders.iter().any(|folder| place.starts_with(folder));
         let found = resolved.into_iter().find(is_below);
-        let refusal = "there is no such file below the folders that this server may read; start `traceloom mcp` with the \
+        let refusal = "not a file below the folders that this server may read; start `traceloom mcp` with the \
                        file or with --allow FOLDER";
         let found = found.ok_or_else(|| Error::usage(refusal).in_file(path))?;
         if !found.is_file() {

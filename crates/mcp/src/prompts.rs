@@ -61,7 +61,7 @@ pub(crate) fn list() -> Vec<Prompt> {
 
 /// The prompt of a name; what is wrong with the request otherwise.
 pub(crate) fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult, String> {
-    let kind = PROMPTS.iter().find(|kind| kind.name == name).ok_or_else(|| format!("there is no prompt {name}"))?;
+    let kind = PROMPTS.iter().find(|kind| kind.name == name).ok_or_else(|| format!("unknown prompt {name}"))?;
     let mut text = kind.text.to_owned();
     for (argument, _) in kind.arguments {
         let value = arguments.and_then(|all| all.get(*argument)).and_then(|value| value.as_str());

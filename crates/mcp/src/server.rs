@@ -168,7 +168,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let unknown = || ErrorData::invalid_params(format!("there is no tool {}", request.name), None);
+        let unknown = || ErrorData::invalid_params(format!("unknown tool {}", request.name), None);
         let tool = tools::by_name(&request.name).ok_or_else(unknown)?;
         let arguments = Json::Object(request.arguments.unwrap_or_default());
         self.learn_roots(&context.peer).await;
@@ -192,7 +192,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let unknown = || ErrorData::resource_not_found(format!("there is no resource {}", request.uri), None);
+        let unknown = || ErrorData::resource_not_found(format!("unknown resource {}", request.uri), None);
         resources::read(&request.uri).map(ReadResourceResponse::Complete).ok_or_else(unknown)
     }
 

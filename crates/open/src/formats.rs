@@ -25,6 +25,6 @@ pub fn by_id(id: &str) -> Result<&'static dyn Format> {
     let found = FORMATS.iter().find(|format| format.descriptor().id == id).copied();
     found.ok_or_else(|| {
         let ids: Vec<_> = FORMATS.iter().map(|format| format.descriptor().id).collect();
-        Error::usage(format!("there is no format {id}; there are {}", ids.join(", ")))
+        Error::usage(format!("unknown format {id}; the formats are {}", ids.join(", ")))
     })
 }

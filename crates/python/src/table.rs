@@ -37,7 +37,7 @@ impl Table {
     pub(crate) fn new(trace: &Trace, name: &str) -> PyResult<Self> {
         let Some(id) = Id::by_name(name) else {
             let known = Id::ALL.map(Id::name).join(", ");
-            return Err(PyKeyError::new_err(format!("there is no table {name}; there are {known}")));
+            return Err(PyKeyError::new_err(format!("unknown table {name}; the tables are {known}")));
         };
         Ok(Self { trace: trace.clone(), id, columns: (0..id.columns().len()).collect(), limit: None })
     }

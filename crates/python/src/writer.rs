@@ -51,7 +51,7 @@ impl Builder {
         let all = [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
         let level = all.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(level)).ok_or_else(|| {
             PyValueError::new_err(format!(
-                "there is no level {level}; there are {}",
+                "unknown level {level}; the levels are {}",
                 all.map(LogLevel::as_str).join(", ")
             ))
         })?;

@@ -202,7 +202,7 @@ impl<'q> Explanation<'q> {
         if let DataFusionError::SchemaError(schema, _) = error.find_root()
             && let SchemaError::FieldNotFound { field, valid_fields } = schema.as_ref()
         {
-            self.message = format!("there is no column '{}'", field.name);
+            self.message = format!("no column '{}'", field.name);
             // GROUP BY and ORDER BY come without a place.
             self.place = self.place.or_else(|| word(self.sql, &field.name));
             let is_near = |column: &&Column| field.relation.is_none() || column.relation == field.relation;
@@ -213,13 +213,13 @@ impl<'q> Explanation<'q> {
             }
         } else if let Some(name) = between(&self.message, "table '", "' not found") {
             let name = name.rsplit('.').next().unwrap_or_default().to_owned();
-            self.message = format!("there is no table '{name}'");
+            self.message = format!("no table '{name}'");
             self.suggest(&name, known.tables.iter().map(String::as_str));
         } else if let Some(name) =
             between(&self.message, "nvalid function '", "'").or(between(&self.message, "able function '", "'"))
         {
             let name = name.to_owned();
-            self.message = format!("there is no function '{name}'");
+            self.message = format!("no function '{name}'");
             self.place = self.place.or_else(|| word(self.sql, &name));
             self.suggest(&name, known.functions.iter().map(String::as_str));
         } else {

@@ -137,7 +137,7 @@ impl ReadAt for Object {
 fn explained(error: object_store::Error) -> io::Error {
     use object_store::Error as E;
     let (kind, text) = match &error {
-        E::NotFound { .. } => (io::ErrorKind::NotFound, "there is no such object".to_owned()),
+        E::NotFound { .. } => (io::ErrorKind::NotFound, "the object does not exist".to_owned()),
         E::PermissionDenied { .. } | E::Unauthenticated { .. } => {
             (io::ErrorKind::PermissionDenied, "the object store denied access; check the credentials".to_owned())
         }

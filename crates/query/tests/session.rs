@@ -205,21 +205,16 @@ fn mistakes_are_marked_and_mended() {
     let session = session_of(vec![trace("a.prof", Source::bytes(sample(1)))], &Options::default());
     let place = |line, column, end_column| Some(Place { line, column, end_column });
     let cases = [
-        ("select nmae from spans", place(1, 8, 12), "there is no column 'nmae'", "`name`"),
-        ("select name\nfrom span", place(2, 6, 10), "there is no table 'span'", "`spans`"),
-        ("select name from spans group by nme", place(1, 33, 36), "there is no column 'nme'", "`name`"),
-        (
-            "select persentile(dur_ns, 0.5) from spans",
-            place(1, 8, 18),
-            "there is no function 'persentile'",
-            "`percentile`",
-        ),
+        ("select nmae from spans", place(1, 8, 12), "no column 'nmae'", "`name`"),
+        ("select name\nfrom span", place(2, 6, 10), "no table 'span'", "`spans`"),
+        ("select name from spans group by nme", place(1, 33, 36), "no column 'nme'", "`name`"),
+        ("select persentile(dur_ns, 0.5) from spans", place(1, 8, 18), "no function 'persentile'", "`percentile`"),
         ("select name from spans wher x", place(1, 29, 30), "Expected", ""),
         ("select sum(name) from spans", place(1, 8, 11), "'sum' does not take such arguments: sum(name)", ""),
         ("select 'abc from spans", place(1, 8, 9), "Unterminated", ""),
         ("select * from spans_at('soon')", None, "'soon' is not a time", ""),
         ("select percentile(dur_ns, 2) from spans", None, "the share of percentile", ""),
-        ("select * from descendant(1)", None, "there is no function 'descendant'", "`descendants`"),
+        ("select * from descendant(1)", None, "no function 'descendant'", "`descendants`"),
     ];
     for (sql, place, message, help) in cases {
         let problem = problem(&session, sql);

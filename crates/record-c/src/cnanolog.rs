@@ -69,7 +69,7 @@ pub unsafe extern "C" fn cnanolog_init(log_file_path: *const c_char) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cnanolog_init_ex(config: *const RotationConfig) -> c_int {
     // SAFETY: the caller says so.
-    let Some(config) = (unsafe { config.as_ref() }) else { return code::<(), _>(Err("there is no configuration")) };
+    let Some(config) = (unsafe { config.as_ref() }) else { return code::<(), _>(Err("the configuration is missing")) };
     // SAFETY: the caller says so.
     let (path, pattern) = unsafe { (path(config.base_path), text(config.text_pattern).into_owned()) };
     let Some(base) = path else { return code::<(), _>(Err("the log has no path")) };
@@ -198,7 +198,7 @@ pub extern "C" fn cnanolog_set_writer_affinity(core_id: c_int) -> c_int {
     }
     let writer = traceloom_record::writer_thread();
     let Some(core) = usize::try_from(core_id).ok().filter(|core| *core < libc::CPU_SETSIZE as usize) else {
-        return code::<(), _>(Err("there is no such processor"));
+        return code::<(), _>(Err("the processor does not exist"));
     };
     // SAFETY: the set is as large as it says, and the number was checked to be in it.
     let outcome = unsafe {

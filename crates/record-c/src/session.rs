@@ -47,7 +47,7 @@ pub struct Options {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn traceloom_start(options: *const Options) -> c_int {
     // SAFETY: the caller says so.
-    let Some(options) = (unsafe { options.as_ref() }) else { return code::<(), _>(Err("there are no options")) };
+    let Some(options) = (unsafe { options.as_ref() }) else { return code::<(), _>(Err("the options are missing")) };
     let mut recorder = Recorder::new();
     // SAFETY: the caller says so.
     let (clog, prof, wtf) = unsafe { (path(options.clog), path(options.prof), path(options.wtf_trace)) };

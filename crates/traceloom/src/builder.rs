@@ -242,7 +242,7 @@ impl TraceBuilder {
     }
 
     fn of_thread(&mut self, thread: usize) -> Result<&mut OfThread> {
-        self.threads.get_mut(thread).ok_or_else(|| Error::usage(format!("there is no thread {thread}")))
+        self.threads.get_mut(thread).ok_or_else(|| Error::usage(format!("unknown thread {thread}")))
     }
 
     fn point(&mut self, thread: usize, ts_ns: i64, what: What) -> Result<()> {

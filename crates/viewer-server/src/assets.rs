@@ -9,6 +9,6 @@ use traceloom_viewer::PAGE;
 pub(crate) async fn serve(uri: Uri) -> Response {
     match PAGE.iter().find(|file| file.path == uri.path()) {
         Some(file) => ([(header::CONTENT_TYPE, file.content_type)], file.bytes).into_response(),
-        None => (StatusCode::NOT_FOUND, "there is no such page").into_response(),
+        None => (StatusCode::NOT_FOUND, "page not found").into_response(),
     }
 }

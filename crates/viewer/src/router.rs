@@ -134,7 +134,7 @@ impl Router {
     pub fn start(&self, request: &Request<'_>) -> Started {
         let mut of_path = self.routes.0.iter().filter(|route| route.path == request.path).peekable();
         let Some(first) = of_path.peek() else {
-            return Started::Done(Response::refused(404, "there is no such query"));
+            return Started::Done(Response::refused(404, "unknown query"));
         };
         let allowed = first.method;
         match of_path.find(|route| route.method == request.method) {

@@ -42,7 +42,7 @@ impl<T: 'static> Reply<T> {
 /// A trace whose tables can be read again.
 pub(crate) fn ready(app: &App, number: u32) -> Answer<Arc<Trace>> {
     let found = app.loader.traces().into_iter().find(|(of, _)| *of == number);
-    found.map(|(_, trace)| trace).ok_or_else(|| Refusal::absent("there is no such trace, or it is not read yet"))
+    found.map(|(_, trace)| trace).ok_or_else(|| Refusal::absent("unknown trace, or it is not read yet"))
 }
 
 /// Whether nobody waits for an answer anymore.

@@ -257,7 +257,7 @@ fn log_takes_levels_of_every_kind() {
     assert_eq!(traceloom(&["log", "--level", name, &server, &custom]).status.code(), Some(0));
     let nowhere = traceloom(&["log", "--level", "loud,error", &server, &custom]);
     assert_eq!(nowhere.status.code(), Some(2));
-    let expected = "there is no level loud; there are DEBUG, INFO, WARN, ERROR, ";
+    let expected = "unknown level loud; the levels are DEBUG, INFO, WARN, ERROR, ";
     assert!(stderr(&nowhere).contains(expected), "{}", stderr(&nowhere));
     let worse = traceloom(&["log", "--level", &format!("{name}+"), &custom]);
     assert_eq!(worse.status.code(), Some(2));

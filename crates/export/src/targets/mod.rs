@@ -45,7 +45,7 @@ pub fn by_id(id: &str) -> Result<&'static Target> {
     targets().find(|target| target.id == id).ok_or_else(|| {
         let mut all: Vec<_> = targets().map(|target| target.id).collect();
         all.sort_unstable();
-        Error::usage(format!("there is no target {id:?}; there are: {}", all.join(", ")))
+        Error::usage(format!("unknown target {id:?}; the targets are {}", all.join(", ")))
     })
 }
 

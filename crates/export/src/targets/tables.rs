@@ -16,7 +16,7 @@ use traceloom_passes::{
 /// The variant of which the trace decides.
 pub(super) const MAIN_TABLE: Variant = Variant {
     id: "main",
-    about: "spans; where there are none, log entries, allocations, sums of calls, times of lines, events or values",
+    about: "spans; if there are none, log entries, allocations, sums of calls, times of lines, events or values",
 };
 
 /// Tables that can be meant where none is named, the best first.

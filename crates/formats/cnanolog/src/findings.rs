@@ -8,11 +8,11 @@ traceloom_core::rules! { "cnanolog":
     MAGIC "magic" Error
         "the file does not begin with the magic number: {found}, not 0x4e414e4f";
     DOCUMENT_MAGIC "document-magic" Warning
-        "the magic is spelled NANO before little-endian numbers, as in the document; the original refuses it";
+        "the magic is spelled NANO before little-endian numbers, as in the document; CNanoLog's decompressor refuses it";
     ENDIANNESS "endianness" Error
         "the endianness marker is {found}, not 0x01020304; the file is read as {order}";
     BIG_ENDIAN "big-endian" Note
-        "the file is big-endian; the original reads it only on a machine of that byte order";
+        "the file is big-endian; CNanoLog's decompressor reads it only on a machine of that byte order";
     MAJOR_VERSION "major-version" Error Missing
         "the file has major version {found}; only version 1 is known";
     MINOR_VERSION "minor-version" Warning
@@ -34,13 +34,13 @@ traceloom_core::rules! { "cnanolog":
     DICTIONARY_FOUND "dictionary-found" Warning
         "a dictionary was found at {offset}";
     NO_DICTIONARY "no-dictionary" Error Missing
-        "there is no dictionary: {reason}; {consequence}";
+        "the dictionary is missing: {reason}; {consequence}";
     DICTIONARY_SUPPLIED "dictionary-supplied" Note
         "the {sites} sites of another file of the same run are used";
     DICTIONARY_FOREIGN "dictionary-foreign" Warning
         "the {sites} sites of another run are used; sites are numbered by first use, so messages may be those of other calls";
     DICTIONARY_UNUSED "dictionary-unused" Note
-        "the file has a dictionary of its own; the supplied one is not used";
+        "the file has its own dictionary; the supplied one is not used";
     DICTIONARY_MISFIT "dictionary-misfit" Error Missing
         "the supplied dictionary does not fit: of {entries} entries, {unknown} have unknown ids and {misfits} have other arguments than their sites; {sites} sites are not used";
     DICTIONARY_CUT "dictionary-cut" Error Missing
@@ -52,7 +52,7 @@ traceloom_core::rules! { "cnanolog":
     LEVELS_SIZE "levels-size" Warning
         "the level section says that it has {declared} bytes, it has {found}";
     LEVEL_NAME "level-name" Error
-        "the name of level {level} has {bytes} bytes; the original reads at most 31";
+        "the name of level {level} has {bytes} bytes; CNanoLog's decompressor reads at most 31";
     LEVEL_NUMBER "level-number" Note
         "custom level {level} has the number of a built-in one, whose name counts";
     TOO_MANY_ARGUMENTS "too-many-arguments" Error Missing
@@ -64,7 +64,7 @@ traceloom_core::rules! { "cnanolog":
     DUPLICATE_ID "duplicate-id" Warning
         "{count} sites repeat an id; the last one counts";
     SPARSE_IDS "sparse-ids" Warning
-        "ids are not the positions of the sites; the original looks sites up by position";
+        "ids are not the positions of the sites; CNanoLog's decompressor looks sites up by position";
     UNKNOWN_ID "unknown-id" Error Missing
         "an entry has the unknown id {id}; the dictionary has {sites} sites";
     ENTRY_OVERRUN "entry-overrun" Error Missing
@@ -82,7 +82,7 @@ traceloom_core::rules! { "cnanolog":
     SIGN_LOST "sign-lost" Warning
         "a 64-bit argument of site {id} may have lost its sign when it was packed; the positive number is shown";
     COUNT_MISMATCH "count-mismatch" Warning
-        "the header counts {expected} entries, {found} are there; the original stops after the header's number";
+        "the header counts {expected} entries, {found} are there; CNanoLog's decompressor stops after the header's number";
     COUNT_WRAPPED "count-wrapped" Note
         "the header's count of {expected} has wrapped; {found} entries are there";
     GAP "gap" Warning

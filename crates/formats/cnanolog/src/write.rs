@@ -143,7 +143,7 @@ impl<W: Write> Writer<W> {
             (Some(timestamp), true) => self.output.put_u64(timestamp),
             (None, false) => {}
             (Some(_), false) => {
-                return Err(Error::usage("an entry has a timestamp, the header says that there are none"));
+                return Err(Error::usage("an entry has a timestamp, but the header says that entries have none"));
             }
             (None, true) => return Err(Error::usage("an entry has no timestamp, the header says that all have one")),
         }

@@ -4,7 +4,7 @@
 
 traceloom_core::rules! { "easyprofiler":
     BIG_ENDIAN "big-endian" Error
-        "the file is big-endian; the original reads it only on a machine of that byte order";
+        "the file is big-endian; easy_profiler reads it only on a machine of that byte order";
     DOCUMENT_SIGNATURE "document-signature" Error
         "the signature is spelled 45 61 73 79 before little-endian numbers, as in the document";
     DOCUMENT_PID "document-pid" Error
@@ -12,7 +12,7 @@ traceloom_core::rules! { "easyprofiler":
     DOCUMENT_THREAD_ID "document-thread-id" Error
         "thread ids are 8 bytes wide in version {version}, as in the document; real files have 4";
     DOCUMENT_SWITCH "document-switch" Warning
-        "context switches are stored as target, begin, end, as in the document; the original misreads them";
+        "context switches are stored as target, begin, end, as in the document; easy_profiler misreads them";
     DOCUMENT_SIZE "document-size" Error
         "record sizes count their own 2-byte prefix, as in the document";
     SIZE_DISAGREES "size-disagrees" Error
@@ -22,7 +22,7 @@ traceloom_core::rules! { "easyprofiler":
     EMPTY_PROFILE "empty-profile" Error Missing
         "the profile is empty: {blocks} blocks in {bytes} bytes; were all blocks still open when it was saved?";
     NO_DESCRIPTORS "no-descriptors" Error Missing
-        "there are no descriptors: {count} in {bytes} bytes";
+        "no descriptors: {count} in {bytes} bytes";
     NO_THREADS "no-threads" Error Missing
         "the header counts no threads";
     PADDING "padding" Error
@@ -36,7 +36,7 @@ traceloom_core::rules! { "easyprofiler":
     DESCRIPTOR_TYPE "descriptor-type" Warning
         "descriptor {index} has the unknown type {type}; its records are shown as events";
     DESCRIPTORS_MEMORY "descriptors-memory" Warning
-        "the header gives the descriptors {declared} bytes, they have {found}; the original overruns its buffer";
+        "the header gives the descriptors {declared} bytes, they have {found}; easy_profiler overruns its buffer";
     MISSING_NUL "missing-nul" Warning
         "the {what} has no closing NUL";
     SURPLUS "surplus" Note
@@ -70,7 +70,7 @@ traceloom_core::rules! { "easyprofiler":
     NEGATIVE_DURATION "negative-duration" Warning
         "a {what} ends at {end} before it begins at {begin}";
     BEFORE_CAPTURE "before-capture" Warning
-        "a {what} ended at {end}, before the capture began at {begin}; the original drops it";
+        "a {what} ended at {end}, before the capture started at {begin}; easy_profiler drops it";
     MEMORY_SIZE "memory-size" Error
         "the records need more than the {declared} bytes that the header gives them";
     TRUNCATED "truncated" Warning Missing
@@ -84,17 +84,17 @@ traceloom_core::rules! { "easyprofiler":
     COUNT_MISMATCH "count-mismatch" Error Missing
         "the header counts {expected} blocks and switches, {found} are there";
     TOO_DEEP "too-deep" Error
-        "blocks are nested {levels} deep; the original stops at 255 levels";
+        "blocks are nested {levels} deep; easy_profiler stops at 255 levels";
     THREADS_MARK "threads-mark" Error Missing
         "the mark after the threads is {found}, not 0x45617379";
     DOCUMENT_MARK_EARLY_VERSION "document-mark-version" Warning
         "a mark ends the threads of version {version}, as in the document; real files before 2.1.0 have none";
     DOCUMENT_MARK_U64 "document-mark-u64" Warning
-        "the mark after the threads is 8 bytes wide, as in the document; the original sees 4 surplus bytes";
+        "the mark after the threads is 8 bytes wide, as in the document; easy_profiler sees 4 surplus bytes";
     DOCUMENT_MARK_U64_BOOKMARKS "document-mark-u64-bookmarks" Error
-        "the mark before the bookmarks is 8 bytes wide, as in the document; the original takes its end for a bookmark";
+        "the mark before the bookmarks is 8 bytes wide, as in the document; easy_profiler takes its end for a bookmark";
     DOCUMENT_SECOND_MARK "document-second-mark" Warning
-        "a second mark follows although there are no bookmarks, as in the document";
+        "a second mark follows without bookmarks, as in the document";
     BOOKMARK_SHORT "bookmark-short" Error Missing
         "a bookmark has {size} bytes, at least 13 are needed; it is skipped";
     BOOKMARK_NUL "bookmark-nul" Error

@@ -8,13 +8,13 @@ traceloom_core::rules! { "memlyze":
     BIG_ENDIAN "big-endian" Error
         "the header is big-endian; the document asks for little-endian";
     HEADER_CUT "header-cut" Error Missing
-        "the file ends inside the header, after {found} of 256 bytes; the rest counts as zero, and there are no events";
+        "the file ends inside the header, after {found} of 256 bytes; the rest counts as zero, and no events follow";
     UNSUPPORTED_VERSION "unsupported-version" Error Missing
         "the version is {found}, only 1 is known; the events are read as those of version 1";
     RESERVED_NONZERO "reserved-nonzero" Warning
         "reserved bytes of the header are not zero, the first is byte {offset}";
     METADATA_ABSENT "metadata-absent" Warning
-        "there is no metadata: stacks and markers have numbers only";
+        "the metadata is missing: stacks and markers have numbers only";
     METADATA_INVALID "metadata-invalid" Error Missing
         "the metadata is not valid JSON: {reason}; what comes before is kept";
     METADATA_NOT_OBJECT "metadata-not-object" Error Missing
@@ -60,7 +60,7 @@ traceloom_core::rules! { "memlyze":
     BLOCK_DAMAGED "block-damaged" Error Missing
         "the block of {bytes} bytes is damaged ({reason}); its events are left out";
     BLOCK_LOST "block-lost" Error Missing
-        "there is no block here ({reason}); the bytes up to the next one are left out";
+        "no block starts here ({reason}); the bytes up to the next one are left out";
     BLOCK_TIME "block-time" Warning
         "the block says that it begins {declared} microseconds after the start, its events before end at {found}";
     INDEX_UNUSABLE "index-unusable" Warning

@@ -6,9 +6,9 @@ traceloom_core::rules! { "nytprof":
     VERSION_LINE "version-line" Note
         "the first line says more than the version: {text}";
     VERSION_NEWER "version-newer" Warning
-        "the file has version {major}.{minor}, newer than 5.0; the original warns and goes on";
+        "the file has version {major}.{minor}, newer than 5.0; Devel::NYTProf warns and continues";
     EMPTY_PROFILE "empty-profile" Warning
-        "there is no process in the profile: nothing was recorded";
+        "the profile has no process: nothing was recorded";
     ATTRIBUTE_MALFORMED "attribute-malformed" Warning
         "the attribute {key} has no value; it is ignored";
     OPTION_MALFORMED "option-malformed" Warning
@@ -16,27 +16,27 @@ traceloom_core::rules! { "nytprof":
     ATTRIBUTE_REPEATED "attribute-repeated" Note
         "the attribute {key} occurs again, with the value {value}; the last one counts";
     TEXT_NUL "text-nul" Warning
-        "a NUL in the text line; the original fills such a line with junk";
+        "a NUL in the text line; Devel::NYTProf fills such a line with junk";
     TEXT_LONG "text-long" Warning
-        "a text line of {bytes} bytes in the compressed part; the original spoils those above 8192";
+        "a text line of {bytes} bytes in the compressed part; Devel::NYTProf corrupts lines above 8192";
     TEXT_STRADDLES "text-straddles" Warning
-        "a text line across a border of 163840 decompressed bytes; the original loses it";
+        "a text line across a border of 163840 decompressed bytes; Devel::NYTProf loses it";
     TICKS_MISSING "ticks-missing" Error Missing
-        "there is no attribute ticks_per_sec; 10000000 is assumed, the original divides by zero";
+        "the attribute ticks_per_sec is missing; 10000000 is assumed, Devel::NYTProf divides by zero";
     TICKS_ZERO "ticks-zero" Error Missing
-        "ticks_per_sec is {value}; 10000000 is assumed, the original divides by zero";
+        "ticks_per_sec is {value}; 10000000 is assumed, Devel::NYTProf divides by zero";
     TICKS_LATE "ticks-late" Warning
-        "ticks_per_sec comes after the first statement; the original divides the ones before by zero";
+        "ticks_per_sec comes after the first statement; Devel::NYTProf divides the statements before it by zero";
     TICKS_CHANGE "ticks-change" Warning
         "ticks_per_sec changes from {from} to {to}; the times around it do not compare";
     NV_SIZE "nv-size" Error
         "numbers have {size} bytes; a perl whose own have 8 refuses the file";
     NV_SIZE_MISSING "nv-size-missing" Warning
-        "there is no attribute nv_size before the first number; {found} bytes fit";
+        "the attribute nv_size is missing before the first number; {found} bytes fit";
     NV_SIZE_WRONG "nv-size-wrong" Error
         "nv_size says {declared}, the numbers have {found} bytes";
     NV_BIG_ENDIAN "nv-big-endian" Warning
-        "numbers are big-endian; the original takes them for little-endian and shows garbage";
+        "numbers are big-endian; Devel::NYTProf takes them for little-endian and shows garbage";
     NV_NOT_FINITE "nv-not-finite" Warning
         "the number {field} is {value}";
     INTEGER_PADDED "integer-padded" Note
@@ -70,15 +70,15 @@ traceloom_core::rules! { "nytprof":
     FID_REDEFINED "fid-redefined" Warning
         "file {fid} is defined again, as {name}; the last one counts";
     FID_UNDEFINED "fid-undefined" Error Missing
-        "a {record} record is in file {fid}, which is not defined; the original dies of it";
+        "a {record} record is in file {fid}, which is not defined; Devel::NYTProf dies of it";
     FID_ZERO "fid-zero" Warning
         "a statement is in file 0, which does not exist";
     FID_STRAY "fid-stray" Warning
         "a {record} record is in file {fid}, which is not defined";
     FID_GAP "fid-gap" Error
-        "file numbers have a hole at {fid}; the original dies of it";
+        "file numbers have a hole at {fid}; Devel::NYTProf dies of it";
     EVAL_PARENT "eval-parent" Warning
-        "eval {fid} comes before its file {parent}; the original forgets that they belong together";
+        "eval {fid} comes before its file {parent}; Devel::NYTProf forgets that they belong together";
     EVAL_SELF "eval-self" Warning
         "eval {fid} is its own file";
     DISCOUNT_TWICE "discount-twice" Warning
@@ -88,17 +88,17 @@ traceloom_core::rules! { "nytprof":
     TICKS_NEGATIVE "ticks-negative" Warning
         "a statement took {ticks} ticks: the counter wrapped, it took about {seconds} seconds, or the clock went back";
     LINE_HUGE "line-huge" Warning
-        "a {record} record is on line {line}; the original makes an array of all lines, and may run out of memory";
+        "a {record} record is on line {line}; Devel::NYTProf makes an array of all lines and may run out of memory";
     TIMES_EXCEED "times-exceed" Warning
         "the statements add up to {percent} percent of the time profiled; the clock may be at fault";
     SUB_REPEATED "sub-repeated" Warning
         "sub {name} is described again; the one with the lower file number counts";
     SUB_HOMELESS "sub-homeless" Note
-        "subs that are called and not described: {count}; the original puts them into file 1";
+        "subs that are called and not described: {count}; Devel::NYTProf puts them into file 1";
     SUB_NEGATIVE "sub-negative" Note
         "calls to {name} took {seconds} seconds";
     DEPTH_HUGE "depth-huge" Warning
         "a sub returns from depth {depth}; nytprofcalls takes memory for every level";
     OVERHEAD_MISSING "overhead-missing" Warning
-        "there is no attribute cumulative_overhead_ticks; 0 is assumed";
+        "the attribute cumulative_overhead_ticks is missing; 0 is assumed";
 }

@@ -4,11 +4,11 @@
 
 traceloom_core::rules! { "wtf":
     SHORT_FILE "short-file" Error
-        "the file has {bytes} bytes; the original needs 48 to read the first 12";
+        "the file has {bytes} bytes; the WTF reader needs 48 to read the first 12";
     FILE_SIZE "file-size" Error
         "the file has {bytes} bytes, which is not a multiple of 4";
     NEWER_WRITER "newer-writer" Error
-        "the writer's version is {version}, newer than the original reader";
+        "the writer's version is {version}, newer than the WTF reader";
     LEGACY "legacy" Note
         "the file is in the packed, big-endian format that chunks replaced in 2013";
     LEGACY_HEADER "legacy-header" Error Missing
@@ -22,7 +22,7 @@ traceloom_core::rules! { "wtf":
     CHUNK_UNALIGNED "chunk-unaligned" Error
         "a chunk has {length} bytes, which is not a multiple of 4, and another one follows";
     CHUNK_LOST "chunk-lost" Error Missing
-        "{bytes} bytes are no chunk; the next one that makes sense follows them";
+        "{bytes} bytes are not a chunk; the next one that makes sense follows them";
     CHUNK_UNKNOWN "chunk-unknown" Warning
         "a chunk has the unknown type {type}; it is kept and not read";
     TRAILING "trailing" Error Missing
@@ -32,7 +32,7 @@ traceloom_core::rules! { "wtf":
     PART_MISPLACED "part-misplaced" Error Missing
         "a {type} part stands in a {chunk} chunk";
     PART_PAST_CHUNK "part-past-chunk" Warning
-        "a {type} part reaches {bytes} bytes past its chunk; it is read all the same, as in the original";
+        "a {type} part reaches {bytes} bytes past its chunk; it is read all the same, as the WTF reader does";
     PART_PAST_END "part-past-end" Error Missing
         "a {type} part reaches past the end of the file";
     PART_OVERLAP "part-overlap" Warning
@@ -54,17 +54,17 @@ traceloom_core::rules! { "wtf":
     SECOND_HEADER "second-header" Warning
         "there is another file header; times after it count from its timebase, {shift} µs apart";
     HEADER_JSON "header-json" Error Missing
-        "the file header is no JSON object: {what}";
+        "the file header is not a JSON object: {what}";
     HEADER_TIMEBASE "header-timebase" Error Missing
         "the file header has no timebase";
     HEADER_FLAGS "header-flags" Error
-        "the flags of the file header are no list";
+        "the flags of the file header are not a list";
     HEADER_CONTEXT "header-context" Error
         "the context in the file header is not one of a script: {what}";
     HEADER_METADATA "header-metadata" Error
-        "the metadata in the file header is no object";
+        "the metadata in the file header is not an object";
     TIMEBASE_ODD "timebase-odd" Warning
-        "the timebase is no number; it counts as one if it can be read as one, else as 0";
+        "the timebase is not a number; it counts as one if it can be read as one, else as 0";
     EVENT_UNDEFINED "event-undefined" Error Missing
         "an event has the wire id {wire}, which nothing defines; {bytes} bytes are passed over";
     EVENT_UNREADABLE "event-unreadable" Error Missing
@@ -72,7 +72,7 @@ traceloom_core::rules! { "wtf":
     EVENT_CUT "event-cut" Warning Missing
         "the last event of a buffer is cut off: {needed} bytes needed, {left} left";
     ARRAY_TOO_LONG "array-too-long" Error Missing
-        "an event of the type {name} needs {needed} bytes for its array, {left} are left; the original cannot allocate that";
+        "an event of the type {name} needs {needed} bytes for its array, {left} are left; the WTF reader cannot allocate that";
     DEFINE_NAME "define-name" Error
         "the definition of wire id {wire} has arguments and no name";
     DEFINE_UNNAMED "define-unnamed" Warning
@@ -80,35 +80,35 @@ traceloom_core::rules! { "wtf":
     DEFINE_ARGS "define-args" Error
         "the definition of {name} has an argument that cannot be understood: {argument}";
     DEFINE_LINE_END "define-line-end" Error
-        "the name {name} has a line end; the original makes a program of the definition, and what follows the line end is part of it";
+        "the name {name} has a line end; the WTF reader makes a program of the definition, and text after the line end becomes part of it";
     DEFINE_NUMBER "define-number" Error
-        "the definition of {name} has the argument {argument}; the original makes a variable of it, which cannot begin with a digit";
+        "the definition of {name} has the argument {argument}; the WTF reader makes a variable of it, which cannot start with a digit";
     SAME_NAME "same-name" Warning
-        "{name} is defined again and differently; the original keeps the first definition and misreads what follows";
+        "{name} is defined again and differently; the WTF reader keeps the first definition and misreads the rest";
     SAME_NAME_FATAL "same-name-fatal" Error
-        "reading {name} by its first definition, the original stumbles over wire id {wire}";
+        "reading {name} by its first definition, the WTF reader fails at wire id {wire}";
     STRING_ORDINAL "string-ordinal" Warning
         "{argument} refers to string {ordinal} of {count}; it reads as null";
     ANY_JSON "any-json" Error
-        "{argument} is no JSON text: {text}";
+        "{argument} is not JSON: {text}";
     GENERIC_NAME "generic-name" Error
-        "the original takes the name {name} for a signature and dies of it";
+        "the WTF reader takes the name {name} for a signature and dies of it";
     ZONE_UNKNOWN "zone-unknown" Error Missing
         "events happen in zone {zone}, which was never created";
     JSON_SYNTAX "json-syntax" Error Missing
-        "this is no JSON: {what}; the rest of the file is not read";
+        "invalid JSON: {what}; the rest of the file is not read";
     JSON_PARTIAL "json-partial" Error
-        "the file is a sequence of JSON documents; the original writes such files and cannot open them";
+        "the file is a sequence of JSON documents; the Web Tracing Framework writes such files and cannot open them";
     JSON_KEYS "json-keys" Note
-        "the version keys are spelled with underscores, as in the document; the original ignores them";
+        "the version keys are spelled with underscores, as in the document; the WTF reader ignores them";
     JSON_SHAPE "json-shape" Error Missing
         "{what}";
     JSON_BASE64 "json-base64" Error Missing
-        "the value of a {type} part is no base64 text";
+        "the value of a {type} part is not base64";
     JSON_LENGTH "json-length" Error
         "the byteLength of a part is {declared}, its value has {found} bytes";
     JSON_EVENTS "json-events" Warning
-        "events stand here as JSON; the original ignores them";
+        "events are stored here as JSON; the WTF reader ignores them";
     JSON_EVENTS_SYNTAX "json-events-syntax" Error Missing
         "a part that should hold events as JSON holds no JSON";
     SCRIPT "script" Warning

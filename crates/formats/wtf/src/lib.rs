@@ -55,7 +55,7 @@ pub static FORMAT: Descriptor = Descriptor {
     variants: &[
         Variant { id: "binary", about: "chunks in binary, the usual form" },
         Variant { id: "json", about: "one JSON document, event buffers in base64" },
-        Variant { id: "json-partial", about: "a JSON document per chunk; the original cannot open these" },
+        Variant { id: "json-partial", about: "one JSON document per chunk; the WTF reader cannot open these" },
         Variant { id: "json-events", about: "JSON with readable events, for editing by hand; only read here" },
     ],
     siblings: &[],

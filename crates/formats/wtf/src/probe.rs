@@ -101,7 +101,7 @@ pub(crate) fn header(source: &Source, findings: &mut Findings, options: &Options
         None if is_json(&prefix) => Document::header(source, options),
         None if looks_like_calls(&prefix) => calls_header(source, findings, &options.limits),
         None if prefix.is_empty() => Err(Error::unrecognized("the file is empty")),
-        None => Err(Error::unrecognized("this is no Web Tracing Framework file: it does not begin with 0xDEADBEEF")),
+        None => Err(Error::unrecognized("this is not a Web Tracing Framework file: it does not start with 0xDEADBEEF")),
     }
 }
 

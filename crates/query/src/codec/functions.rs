@@ -45,7 +45,7 @@ impl Scalar {
     }
 
     fn function(self, name: &str) -> Result<Arc<ScalarUDF>> {
-        let unknown = || plan_datafusion_err!("there is no function '{name}'");
+        let unknown = || plan_datafusion_err!("no function '{name}'");
         Ok(match self {
             Self::Plain => functions::plain().into_iter().find(|plain| plain.name() == name).map(Arc::new),
             Self::Bounded { max_bytes } => {

@@ -105,7 +105,7 @@ pub(super) fn parts(described: Vec<Described>) -> Vec<Arc<Part>> {
 
 fn by_name(name: &str) -> Result<Table> {
     let table = Table::ALL.into_iter().find(|table| table.name() == name);
-    table.ok_or_else(|| internal_datafusion_err!("there is no table {name:?}"))
+    table.ok_or_else(|| internal_datafusion_err!("no table {name:?}"))
 }
 
 /// An operator of ours.

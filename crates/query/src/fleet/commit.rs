@@ -136,7 +136,7 @@ fn finish(store: &Path) -> Result<()> {
 fn check_room(store: &Path) -> Result<()> {
     if store.join("manifest.json").is_file() {
         return Err(
-            Error::usage("is a store of `convert --to parquet`; a fleet needs a folder of its own").in_file(store)
+            Error::usage("is a store of `convert --to parquet`; a fleet needs a separate folder").in_file(store)
         );
     }
     let entries = match fs::read_dir(store) {

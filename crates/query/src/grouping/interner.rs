@@ -74,7 +74,7 @@ impl GroupNames {
                 continue;
             };
             let (Some(name), Some(key)) = (state.names.get(number), keys_of.get_mut(number as usize)) else {
-                return internal_err!("there is no name {number}");
+                return internal_err!("unknown name {number}");
             };
             if *key < 0 {
                 *key = entries.len() as i32;

@@ -60,7 +60,7 @@ fn a_mistake_is_marked_and_a_name_is_suggested() {
     let server = Server::of(&[fixture("easyprofiler", "v210_one_block.prof")]);
     let answer = ask(&server, "select nme\nfrom spans");
     let problem = &answer.json()["problem"];
-    assert_eq!(problem["message"], "there is no column 'nme'");
+    assert_eq!(problem["message"], "no column 'nme'");
     assert_eq!((&problem["place"], &problem["help"]), (&json!([1, 8, 11]), &json!(["did you mean `name`?"])));
 }
 

@@ -60,7 +60,7 @@ fn around(app: App, query: SpanQuery) -> Answer<Around> {
     let scene = app.scene()?;
     let (key, index) = query.place();
     let lane = scene.lanes.get(key).filter(|lane| (index as usize) < lane.len());
-    let lane = lane.ok_or_else(|| Refusal::absent("there is no such span"))?;
+    let lane = lane.ok_or_else(|| Refusal::absent("unknown span"))?;
     let span = SpanPlace { scene: &scene, key, lane, index };
     let (children, more_children) = span.children();
     let [flows_in, flows_out] = span.flows();

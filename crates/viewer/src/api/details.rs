@@ -153,7 +153,7 @@ fn span_of_scene(app: &App, query: &SpanQuery) -> Answer<(Wanted, SpanDetails)> 
     let (key, _) = query.place();
     let lane = scene.lanes.get(key).filter(|lane| (query.index as usize) < lane.len());
     let (lane, track) =
-        lane.zip(scene.tracks.get(query.track as usize)).ok_or_else(|| Refusal::absent("there is no such span"))?;
+        lane.zip(scene.tracks.get(query.track as usize)).ok_or_else(|| Refusal::absent("unknown span"))?;
     let (begin_ns, name) = (lane.begin_ns(query.index), lane.name(query.index));
     let (name_count, name_total_ns) = scene.names.total(name);
     let details = SpanDetails {
@@ -209,7 +209,7 @@ pub(crate) struct SwitchDetails {
 fn switch(app: App, query: SwitchQuery) -> Answer<SwitchDetails> {
     let scene = app.scene()?;
     let track = scene.tracks.get(query.track as usize).filter(|track| (query.index as usize) < track.switches.len());
-    let track = track.ok_or_else(|| Refusal::absent("there is no such switch"))?;
+    let track = track.ok_or_else(|| Refusal::absent("unknown switch"))?;
     let name = track.switches.name(query.index);
     Ok(SwitchDetails {
         name: scene.names.get(name).to_owned(),
@@ -256,7 +256,7 @@ fn event_of_scene(app: &App, query: &EventQuery) -> Answer<(Wanted, EventDetails
     let ts_ns = query.ts.saturating_sub(scene.track_offset_ns(query.track));
     let track = scene.tracks.get(query.track as usize);
     let point = track.and_then(|track| track.points().into_iter().find_map(|points| points.at(ts_ns, query.id)));
-    let point = point.ok_or_else(|| Refusal::absent("there is no such event"))?;
+    let point = point.ok_or_else(|| Refusal::absent("unknown event"))?;
     let details = EventDetails {
         name: scene.names.get(point.name).to_owned(),
         name_id: point.name,
@@ -292,7 +292,7 @@ const MAX_TEXT: usize = 2_000;
 
 fn line(app: App, query: LineQuery) -> Answer<LogLine> {
     let scene = app.scene()?;
-    let site = scene.logs.site(query.number).ok_or_else(|| Refusal::absent("there is no such line"))?;
+    let site = scene.logs.site(query.number).ok_or_else(|| Refusal::absent("unknown line"))?;
     Ok(LogLine {
         ts_ns: scene.log_ts_ns(query.number),
         level: scene.names.get(site.level_name).to_owned(),
@@ -319,7 +319,7 @@ pub(crate) struct TextValue {
 
 fn text(app: App, query: TextQuery) -> Answer<TextValue> {
     let scene = app.scene()?;
-    let absent = || Refusal::absent("there is no such text");
+    let absent = || Refusal::absent("unknown text");
     let counter = scene.counters.get(query.counter).ok_or_else(absent)?;
     let Values::Texts(labels) = &counter.values else { return Err(absent()) };
     let ts_ns = labels.ts_ns(query.number).ok_or_else(absent)?.saturating_add(scene.offset_ns(counter.trace));

@@ -93,7 +93,7 @@ fn known_name(scene: &Scene, number: u32) -> Answer<&str> {
     if (number as usize) < scene.names.len() {
         return Ok(scene.names.get(number));
     }
-    Err(Refusal::absent("there is no such name"))
+    Err(Refusal::absent("unknown name"))
 }
 
 /// The durations of one kind of lanes.

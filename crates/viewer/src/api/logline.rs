@@ -68,7 +68,7 @@ fn line(app: App, known: Arc<Known>, query: LineQuery) -> Answer<Reply<LogDetail
     let (block, mut details) = {
         let scene = app.scene()?;
         let found = Block::of(&scene, query.number).zip(LogDetails::of(&scene, query.number));
-        found.ok_or_else(|| Refusal::absent("there is no such line"))?
+        found.ok_or_else(|| Refusal::absent("unknown line"))?
     };
     // While a trace is read its tables cannot be asked yet; the scene has the rest all the same.
     let Ok(trace) = work::ready(&app, block.trace) else { return Ok(Reply::Now(details)) };

@@ -66,7 +66,7 @@ fn memory(app: App, known: Arc<Known>, query: MemoryQuery) -> Answer<Reply<Memor
         let options = Options { at_ns, points, ..Options::default() };
         let report = known.or((query.trace, at_ns, points), || Ok(analyse(&*trace, &Filter::default(), &options)?))?;
         if report.totals.allocations == 0 && report.totals.frees == 0 {
-            return Err(Refusal::absent("there are no allocations in this trace"));
+            return Err(Refusal::absent("this trace has no allocations"));
         }
         Ok(shown(&report, query.function.as_deref(), offset_ns))
     })

@@ -92,7 +92,7 @@ impl RangeQuery {
             numbers.map(|number| number.parse().map_err(|_| Refusal::bad("a track is a number"))).collect();
         let parsed = parsed?;
         if parsed.iter().any(|track| *track as usize >= scene.tracks.len()) {
-            return Err(Refusal::absent("there is no such track"));
+            return Err(Refusal::absent("unknown track"));
         }
         Ok((!parsed.is_empty()).then_some(parsed))
     }
@@ -117,7 +117,7 @@ impl RangeQuery {
 pub(crate) fn whole(app: &App, trace: u32) -> Answer<Vec<TraceScope>> {
     let scopes = RangeQuery::default().scopes(app)?;
     let found: Vec<TraceScope> = scopes.into_iter().filter(|scope| scope.trace == trace).collect();
-    if found.is_empty() { Err(Refusal::absent("there is no such trace, or it is still loading")) } else { Ok(found) }
+    if found.is_empty() { Err(Refusal::absent("unknown trace, or it is still loading")) } else { Ok(found) }
 }
 
 /// The spans of one lane that start in a range.

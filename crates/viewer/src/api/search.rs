@@ -108,7 +108,7 @@ fn wanted(scene: &Scene, query: &NextQuery) -> Answer<Vec<bool>> {
     let mut wanted = vec![false; scene.names.len()];
     match (&query.name, &query.q) {
         (Some(name), _) => {
-            let asked = wanted.get_mut(*name as usize).ok_or_else(|| Refusal::absent("there is no such name"))?;
+            let asked = wanted.get_mut(*name as usize).ok_or_else(|| Refusal::absent("unknown name"))?;
             *asked = true;
         }
         (None, Some(text)) => scene.names.search(text).for_each(|(number, _)| wanted[number as usize] = true),

@@ -301,7 +301,7 @@ pub(crate) struct OffsetQuery {
 /// Moves a trace on the axis.
 fn offset(app: App, query: OffsetQuery) -> Answer<Done> {
     let mut scene = app.scene.write().map_err(|_| Refusal::broken())?;
-    let trace = scene.traces.get_mut(query.trace).ok_or_else(|| Refusal::absent("there is no such trace"))?;
+    let trace = scene.traces.get_mut(query.trace).ok_or_else(|| Refusal::absent("unknown trace"))?;
     trace.facts.user_offset_ns = Some(query.offset_ns);
     scene.align();
     scene.revision += 1;
@@ -317,7 +317,7 @@ pub(crate) struct CloseQuery {
 /// Closes a trace: it is not shown anymore, and its memory is free.
 fn close(app: App, query: CloseQuery) -> Answer<Done> {
     if !app.loader.close(query.trace) {
-        return Err(Refusal::absent("there is no such trace"));
+        return Err(Refusal::absent("unknown trace"));
     }
     Ok(Done {})
 }

@@ -18,7 +18,7 @@ describe("address", () => {
 
 describe("reasonIn", () => {
   it.each([
-    ['{"error":"there is no such track"}', "there is no such track"],
+    ['{"error":"unknown track"}', "unknown track"],
     ['{"error":5}', ""],
     ["plain words", "plain words"],
     ["", ""],
@@ -41,8 +41,8 @@ describe("ask", () => {
   });
 
   it("fails with the words of the server, or with its status", async () => {
-    answer(404, '{"error":"there is no such name"}');
-    await expect(ask("search", { q: "" })).rejects.toThrow("there is no such name");
+    answer(404, '{"error":"unknown name"}');
+    await expect(ask("search", { q: "" })).rejects.toThrow("unknown name");
     answer(500, "");
     await expect(send("offset", { trace: 0, offset_ns: 5 })).rejects.toThrow("the server answered 500");
   });

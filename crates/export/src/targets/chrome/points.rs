@@ -46,7 +46,7 @@ impl PointSink for Points<'_, '_, '_> {
             let Pass { args, names, timeline, loss, .. } = &mut *self.pass;
             let Output { lanes, events } = &mut *self.output;
             if !value.is_finite() {
-                loss.lose("values that are no numbers", || format!("{value} of {}", rows.name.get(row)));
+                loss.lose("values that are not numbers", || format!("{value} of {}", rows.name.get(row)));
                 continue;
             }
             let idx = args.element(found.owner, value, loss)?;

@@ -18,7 +18,7 @@ pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<
     for source in sources {
         headers.push(open(source.clone(), options)?.header().clone());
     }
-    let first = headers.first().ok_or_else(|| Error::usage("there is nothing to merge"))?;
+    let first = headers.first().ok_or_else(|| Error::usage("nothing to merge"))?;
     let is_one_run = headers.iter().all(|header| clock_fields(header) == clock_fields(first));
     let mut like = first.clone();
     if !is_one_run {
@@ -135,7 +135,7 @@ impl Merger {
             let entry = match &located.record {
                 Record::Entry(entry) => entry,
                 Record::Residue(bytes) => {
-                    loss.lose("bytes that are no record", || format!("{} bytes at {}", bytes.len(), located.offset));
+                    loss.lose("bytes that are not a record", || format!("{} bytes at {}", bytes.len(), located.offset));
                     continue;
                 }
                 _ => continue,

@@ -196,7 +196,9 @@ impl Plan {
             put_raw(args, order, data);
             let codes = self.sites.get(id as usize).map_or(&[][..], |site| &site.types);
             if original_takes_for_packed(codes, data) {
-                loss.lose("64-bit numbers that the original misreads in either form", || format!("site {id}"));
+                loss.lose("64-bit numbers that CNanoLog's decompressor misreads in either form", || {
+                    format!("site {id}")
+                });
             }
         }
         if data.len() > CNANOLOG_MAX_ENTRY_SIZE {

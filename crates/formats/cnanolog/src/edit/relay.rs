@@ -46,7 +46,7 @@ pub(super) fn relay<W: Write>(
     reader.walk(|located| match &located.record {
         Record::Entry(entry) => relay.write(entry, located.offset, &mut writer, &mut loss),
         Record::Residue(bytes) => {
-            loss.lose("bytes that are no record", || format!("{} bytes at {}", bytes.len(), located.offset));
+            loss.lose("bytes that are not a record", || format!("{} bytes at {}", bytes.len(), located.offset));
             Ok(())
         }
         _ => Ok(()),

@@ -31,7 +31,7 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
     let mut reader = open(source.clone(), options)?;
     reader.walk(|located| {
         if let Record::Residue(bytes) = located.record {
-            loss.lose("bytes that are no record", || format!("{} bytes at {}", bytes.len(), located.offset));
+            loss.lose("bytes that are not a record", || format!("{} bytes at {}", bytes.len(), located.offset));
         }
         if keeps.record(&located.record) { writer.write(&located.record) } else { Ok(()) }
     })?;

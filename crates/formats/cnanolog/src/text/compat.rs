@@ -103,7 +103,7 @@ impl Compat {
         }
         let entry = match record {
             Record::Entry(entry) => entry,
-            Record::Residue(_) => return Step::Fails("these bytes are no entry of a known site".to_owned()),
+            Record::Residue(_) => return Step::Fails("these bytes are not an entry of a known site".to_owned()),
             _ => return Step::Done,
         };
         let Some((dictionary, site)) = entry.dictionary().and_then(|all| Some((all, all.site(entry.id as usize)?)))

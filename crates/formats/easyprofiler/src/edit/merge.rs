@@ -23,7 +23,7 @@ use crate::{
 /// the later file; within one process it is the same thread.
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
     let inputs = sorted_by_origin(sources, options)?;
-    let Some(first) = inputs.first() else { return Err(Error::usage("there is nothing to merge")) };
+    let Some(first) = inputs.first() else { return Err(Error::usage("nothing to merge")) };
     let mut loss = Loss::default();
     let has_one_clock = has_one_clock(&inputs, &first.header, &mut loss);
     let mut plan = MergePlan::new(&inputs, has_one_clock)?;

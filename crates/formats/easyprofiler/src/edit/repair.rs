@@ -35,8 +35,7 @@ pub fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Ed
     let inputs = [input];
     let counted = transcript::count(&inputs, &layout, &mut plan)?;
     if counted.records() == 0 {
-        let message =
-            "there is nothing to repair: no block or switch can be read, and the original refuses an empty file";
+        let message = "nothing to repair: no block or switch can be read, and easy_profiler refuses an empty file";
         return Err(Error::unrecognized(message));
     }
     transcript::write(&inputs, out, header, counted, &mut plan)
@@ -208,7 +207,7 @@ impl RepairPlan<'_> {
     fn keep_timed<'a>(&mut self, end: u64, descriptor: u32, record: Record<'a>) -> Result<Option<Record<'a>>> {
         if self.is_too_deep()? {
             self.loss
-                .lose("blocks below the 255th level, where the original stops", || format!("descriptor {descriptor}"));
+                .lose("blocks below the 255th level, where easy_profiler stops", || format!("descriptor {descriptor}"));
             return Ok(None);
         }
         debug_assert!(self.clock.keeps_block(end), "the survey moved the begin before every block");

@@ -21,7 +21,7 @@ const SHARED: [&[u8]; 6] = [b"PL_perldb", b"clock_id", b"nv_size", b"perl_versio
 /// Writes all profiles as one: same files share a number, evals get new ones, calls are added up.
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
     if sources.is_empty() {
-        return Err(Error::usage("there is nothing to merge"));
+        return Err(Error::usage("nothing to merge"));
     }
     let mut findings = Findings::new(options.mode, &options.limits);
     let total = sources.iter().try_fold(0u64, |total, source| Ok::<_, Error>(total.saturating_add(source.len()?)))?;

@@ -26,13 +26,13 @@ traceloom_core::rules! { "pynytprof":
     ZLIB_DAMAGED "zlib-damaged" Error Missing
         "the compressed part is {reason}; {bytes} bytes of it are read";
     PROCESS_MISSING "process-missing" Error Missing
-        "there is no process record";
+        "the process record is missing";
     PROCESS_LENGTH "process-length" Error
         "the process record has a length, 21 bytes in all; the document has 17";
     PROCESS_INTEGERS "process-integers" Error
         "the numbers of the process record have a variable length; the document has 4 bytes each";
     PROCESS_TIME "process-time" Warning
-        "the process began at {time}, which is no likely time of day";
+        "the process started at {time}, which is not a likely time of day";
     TOKENS "tokens" Error
         "records of the real stream follow the process record";
     FRAMING "framing" Error
@@ -42,7 +42,7 @@ traceloom_core::rules! { "pynytprof":
     CHUNK_REPEATED "chunk-repeated" Error
         "there is another chunk {tag}";
     CHUNK_MISSING "chunk-missing" Error Missing
-        "there is no chunk {tag}";
+        "chunk {tag} is missing";
     CHUNK_FOREIGN "chunk-foreign" Error
         "there is a chunk {tag}, which the document says is never written";
     CHUNK_UNKNOWN "chunk-unknown" Error Missing
@@ -64,7 +64,7 @@ traceloom_core::rules! { "pynytprof":
     NEWLINE_DAMAGE "newline-damage" Warning Missing
         "no byte 0a in {bytes} bytes of chunks: the tool's Python writer turns every 0a into 01, also in numbers";
     END_MISSING "end-missing" Error Missing
-        "there is no terminator E";
+        "the terminator E is missing";
     END_REPEATED "end-repeated" Error
         "there is another terminator E";
     END_NOT_EMPTY "end-not-empty" Error

@@ -76,7 +76,7 @@ impl Program {
             program.problems.push("the file ends inside it");
         }
         if !json::is_value(&text) {
-            program.problems.push("it is no JSON");
+            program.problems.push("it is not JSON");
         }
         program.take_apart(&text, limits)?;
         Ok(program)

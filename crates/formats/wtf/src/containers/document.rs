@@ -213,7 +213,7 @@ impl Document {
                     break;
                 }
                 token => {
-                    self.script.unusable("it is no object", self.parser.token_start(), context)?;
+                    self.script.unusable("it is not an object", self.parser.token_start(), context)?;
                     self.parser.skip(token)?;
                 }
             }

@@ -76,7 +76,7 @@ impl Document {
                 Ok(None)
             }
             token => {
-                self.shape("a chunk is no object", context)?;
+                self.shape("a chunk is not an object", context)?;
                 self.parser.skip(token)?;
                 Ok(None)
             }
@@ -120,7 +120,7 @@ impl Document {
                     parts.push(part);
                 }
                 token => {
-                    self.shape("a part is no object", context)?;
+                    self.shape("a part is not an object", context)?;
                     self.parser.skip(token)?;
                 }
             }

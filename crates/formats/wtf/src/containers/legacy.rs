@@ -53,7 +53,7 @@ fn read(cursor: &mut Cursor<'_>, info: &mut FileInfo, problem: &mut Option<&'sta
     info.timebase_ms = (u64::from(high) << 32 | u64::from(low)) as i64 as f64;
     let metadata = string(cursor)?;
     if metadata.is_some() && !collect(metadata.as_deref(), &mut info.metadata) {
-        *problem = Some("its metadata is no JSON");
+        *problem = Some("its metadata is not JSON");
     }
     if problem.is_none() {
         // What a chunked file would hold, with the two texts as they are.

@@ -25,7 +25,7 @@ pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<
     // Files without a wall-clock timebase cannot be told apart in time: all begin together.
     let has_clock = first_ms > 0.0 && !is_far;
     let origin_ms = if has_clock { first_ms } else { bases.clone().next().unwrap_or(0.0) };
-    let Some(first) = readers.first() else { return Err(Error::usage("there is nothing to merge")) };
+    let Some(first) = readers.first() else { return Err(Error::usage("nothing to merge")) };
     let info = usable_info(&first.header().info).with_timebase(origin_ms);
     let mut composer = Composer::new(out, Form::Binary, &info)?;
     let mut ids = UniqueIds::default();

@@ -47,7 +47,9 @@ impl Defined {
             return Err(Error::usage(format!("{name} has {expected} arguments, not {found}")));
         }
         match self.args.iter().zip(values).find(|(argument, value)| !fits(argument.kind, value)) {
-            Some((argument, _)) => Err(Error::usage(format!("{} of {name} is no {}", argument.name, argument.kind))),
+            Some((argument, _)) => {
+                Err(Error::usage(format!("{} of {name} is not a valid {}", argument.name, argument.kind)))
+            }
             None => Ok(()),
         }
     }
@@ -120,13 +122,14 @@ impl<W: Write> Composer<W> {
             return Ok(known);
         }
         if name.is_empty() || name.contains('\0') {
-            return Err(Error::usage(format!("{name:?} is no name for an event type")));
+            return Err(Error::usage(format!("{name:?} is not a valid name for an event type")));
         }
         if !self.has_room_for_types() {
             return Err(Error::limit("event types", self.types.len() as u64 + 1, MAX_IDS as u64));
         }
-        let parsed = parse_arguments(args)
-            .map_err(|argument| Error::usage(format!("{argument:?} in the signature of {name} is no argument")))?;
+        let parsed = parse_arguments(args).map_err(|argument| {
+            Error::usage(format!("{argument:?} in the signature of {name} is not a valid argument"))
+        })?;
         let index = self.types.len() as u32;
         self.by_name.insert(name.into(), index);
         let (name, args_text) = (name.into(), args.into());
@@ -209,7 +212,7 @@ impl<W: Write> Composer<W> {
     /// Adds bytes that travel with the events around it.
     pub fn resource(&mut self, kind: PartType, bytes: &[u8]) -> Result<()> {
         if !kind.is_resource() {
-            return Err(Error::usage(format!("a {kind} part is no resource")));
+            return Err(Error::usage(format!("a {kind} part is not a resource")));
         }
         self.resources.push((kind, bytes.to_vec()));
         Ok(())

@@ -67,7 +67,7 @@ impl Reading<'_, '_> {
                 continue;
             }
             if !rows.is_mark(row) {
-                self.pass.loss.lose("that events are no markers", || rows.name.get(row).to_owned());
+                self.pass.loss.lose("that events are not markers", || rows.name.get(row).to_owned());
             }
             self.marker(&found, rows.name.get(row))?;
         }

@@ -367,7 +367,7 @@ impl<W: Write> Output<W> {
 fn lose_types(items: &[Item], names: &mut NamePool, loss: &mut Loss) -> Result<()> {
     for item in items.iter().filter(|item| item.is_untyped) {
         let key = names.get(item.key)?;
-        loss.lose("types of arguments that are told as JSON", || key.to_owned());
+        loss.lose("types of arguments that are written as JSON", || key.to_owned());
     }
     Ok(())
 }

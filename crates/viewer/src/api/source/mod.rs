@@ -153,7 +153,7 @@ fn file(app: App, known: Arc<Known>, query: FileQuery) -> Answer<Reply<FileAnswe
             }
             Sources::Places(places) => places::file(places, query.file).map(FileAnswer::Places),
         };
-        found.ok_or_else(|| Refusal::absent("there is no such file"))
+        found.ok_or_else(|| Refusal::absent("unknown file"))
     };
     look(app, known, query.trace, answer)
 }
@@ -168,7 +168,7 @@ pub(crate) struct SubQuery {
 fn sub(app: App, known: Arc<Known>, query: SubQuery) -> Answer<Reply<SubDetails>> {
     let answer = move |sources: &Sources| {
         let found = listing::sub(sources.profile()?, &query.name);
-        found.ok_or_else(|| Refusal::absent("there is no such sub"))
+        found.ok_or_else(|| Refusal::absent("unknown sub"))
     };
     look(app, known, query.trace, answer)
 }

@@ -9,7 +9,7 @@ use crate::pynytprof::figures::Figures;
 /// Adds the figures of all files up.
 pub fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited> {
     if sources.is_empty() {
-        return Err(Error::usage("there is nothing to merge"));
+        return Err(Error::usage("nothing to merge"));
     }
     let mut findings = Findings::new(options.mode, &options.limits);
     let total = sources.iter().try_fold(0u64, |total, source| Ok::<_, Error>(total.saturating_add(source.len()?)))?;
