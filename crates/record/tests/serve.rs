@@ -132,6 +132,7 @@ fn viewers_come_late_go_early_and_are_several() {
     let token = std::fs::read_to_string(address.token_file()).unwrap();
     assert_eq!(token.len(), 32);
     let outer = span!("outer");
+    traceloom_record::flush().unwrap();
     for round in 1..=5 {
         let mut watchers = [Watcher::connect(&address, &token), Watcher::connect(&address, &token)];
         watchers.iter_mut().for_each(|watcher| watcher.watch(|watcher| !watcher.trace.is_empty()));

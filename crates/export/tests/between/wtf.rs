@@ -8,6 +8,11 @@ use std::{
 use traceloom_core::Loss;
 use traceloom_model::{Table, args::Arg, events::Event, spans::Span as Row, threads::Thread};
 use traceloom_testkit::OriginalWtf;
+use traceloom_wtf::{
+    Composer, FileInfo, Form, Text, Value,
+    raw::{EventClass, EventFlags},
+    recorded,
+};
 
 use crate::{
     Converted, assert_equal, convert, loses,
@@ -178,6 +183,45 @@ fn text_forms_hold_the_same() {
         let picture = Picture::of(&read);
         assert_same(&from, false, &Converted { bytes, loss, picture }, &format!("{name} as {variant}"));
     }
+}
+
+#[test]
+fn log_entries_and_values_of_the_recorder_stay_what_they_are() {
+    let mut composer = Composer::new(Vec::new(), Form::Binary, &FileInfo::default()).unwrap();
+    let zone = composer.zone(Some("Main"), None, None).unwrap();
+    let mut define = |name: &str, args| composer.define(name, EventClass::INSTANCE, EventFlags(0), args).unwrap();
+    let [log, enemies, level] = [
+        define(recorded::LOG, recorded::LOG_ARGS),
+        define("traceloom.value#enemies", recorded::NUMBER_ARGS),
+        define("traceloom.value#level", recorded::TEXT_ARGS),
+    ];
+    let text = |text: &'static str| Value::Text(Some(Text::utf8(text.as_bytes())));
+    let json = |text: &'static str| Value::Any(Some(Text::utf8(text.as_bytes())));
+    let known = vec![text("WARN"), text("took 7"), text("took %d"), text("main.rs"), Value::Uint(12)];
+    let bare = vec![text("loud"), text("what?"), text(""), text(""), Value::Uint(0)];
+    for (time_us, kind, values) in [
+        (1, log, known),
+        (2, enemies, vec![json("7")]),
+        (3, enemies, vec![json("[1,2]")]),
+        (4, level, vec![text("castle")]),
+        (5, log, bare),
+    ] {
+        composer.event(zone, kind, time_us, values).unwrap();
+    }
+    let bytes = composer.finish().unwrap();
+    let read = |bytes| {
+        let source = traceloom_core::Source::bytes(bytes);
+        traceloom_mapping::Trace::new(Path::new("own"), source, Some("wtf"), &Default::default()).unwrap()
+    };
+    let trace = read(bytes);
+    let from = Picture::of(&trace);
+    let logs: Vec<_> = from.logs.iter().map(|log| (&*log.level, &*log.message, log.format.as_deref())).collect();
+    assert_eq!(logs, [("WARN", "took 7", Some("took %d")), ("loud", "what?", None)]);
+    assert_eq!(from.logs[0].source, Some(("main.rs".to_owned(), Some(12))));
+    let names: Vec<_> = from.counters.iter().map(|value| &*value.name).collect();
+    assert_eq!((names, from.events.len()), (vec!["enemies", "enemies", "level"], 0));
+    let to = convert(&trace, "wtf", None, "own").picture;
+    assert_eq!((&to.logs, &to.counters, &to.events), (&from.logs, &from.counters, &from.events));
 }
 
 /// Names that were made to do harm, and names that mean something to the loader.

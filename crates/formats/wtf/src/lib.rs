@@ -34,6 +34,7 @@ mod probe;
 pub mod raw;
 mod read;
 mod record;
+pub mod recorded;
 pub mod sample;
 mod write;
 

@@ -11,6 +11,7 @@ use traceloom_easyprofiler::{Element, Value as Stored, raw::DataType};
 use traceloom_wtf::{
     Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, Text, TypeId, Value, ZoneId,
     raw::{EventClass, EventFlags},
+    recorded,
 };
 
 use super::{
@@ -95,7 +96,7 @@ impl Builtins {
             frame_start: composer.builtin("wtf.timing#frameStart")?,
             frame_end: composer.builtin("wtf.timing#frameEnd")?,
             discontinuity: composer.builtin("wtf.trace#discontinuity")?,
-            log: composer.define("log", instance, plain, "ascii level, utf8 message, ascii file, uint32 line")?,
+            log: composer.define(recorded::LOG, instance, plain, recorded::LOG_ARGS)?,
             dropped: composer.define("records_dropped", instance, plain, "uint32 count")?,
         })
     }
@@ -170,7 +171,9 @@ impl WtfTrace {
             return Ok(*known);
         }
         let is_name = |c: char| c.is_ascii_alphanumeric() || "_.#:$[]\"'-".contains(c);
-        let mut name: String = rec.site.name.chars().map(|c| if is_name(c) { c } else { '_' }).collect();
+        let prefix = if rec.kind == Kind::Value { recorded::VALUE } else { "" };
+        let plain = rec.site.name.chars().map(|c| if is_name(c) { c } else { '_' });
+        let mut name: String = prefix.chars().chain(plain).collect();
         while name.is_empty() || self.composer.is_taken(&name, class, EventFlags(0), args) {
             name.push('_');
         }
@@ -191,7 +194,8 @@ impl WtfTrace {
     fn put_log(&mut self, rec: &Rec<'_>) {
         let message = self.messages.render(rec).to_vec();
         let level = rec.site.level.as_ref().map_or("", |(_, name)| name);
-        let values = [text(level), bytes(&message), text(&rec.site.file), Value::Uint(rec.site.line)];
+        let (format, file, line) = (text(&rec.site.name), text(&rec.site.file), Value::Uint(rec.site.line));
+        let values = [text(level), bytes(&message), format, file, line];
         self.event(rec.thread, self.builtins.log, rec.tick, values);
     }
 
@@ -243,8 +247,12 @@ impl Sink for WtfTrace {
                 let (data_type, is_array, _) = described(words.next());
                 let mut stored = Vec::new();
                 words.bytes(&mut stored);
-                let json = value_json(data_type, is_array, &stored);
-                self.typed(rec, EventClass::INSTANCE, "any value", [any(&json)]);
+                if matches!(data_type, DataType::STRING | DataType::CHAR) {
+                    self.typed(rec, EventClass::INSTANCE, recorded::TEXT_ARGS, [bytes(&stored)]);
+                } else {
+                    let json = value_json(data_type, is_array, &stored);
+                    self.typed(rec, EventClass::INSTANCE, recorded::NUMBER_ARGS, [any(&json)]);
+                }
             }
             Kind::FrameBegin | Kind::FrameEnd => self.put_frame(rec, words.next() as u32),
             Kind::FlowBegin | Kind::FlowStep | Kind::FlowEnd => self.put_flow(rec, words.next() as u32),
@@ -328,11 +336,8 @@ fn quoted(text: &str) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// A value as JSON: the format has no numbers of 64 bits.
+/// Numbers as JSON.
 fn value_json(data_type: DataType, is_array: bool, stored: &[u8]) -> String {
-    if matches!(data_type, DataType::STRING | DataType::CHAR) {
-        return quoted(&String::from_utf8_lossy(stored));
-    }
     let value = Stored::new(0, 0, data_type, stored);
     let shown: Vec<String> = value.elements().into_iter().flatten().map(element_json).collect();
     if is_array { format!("[{}]", shown.join(",")) } else { shown.into_iter().next().unwrap_or("null".to_owned()) }

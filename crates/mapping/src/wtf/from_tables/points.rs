@@ -12,6 +12,7 @@ use super::{
     write::{Detail, is_builtin},
 };
 use traceloom_passes::{CounterRows, EventRows, KeyMap, LogRows, NameId, Owner, Pass, Point, PointSink, pour};
+use traceloom_wtf::recorded;
 
 select! {
     /// The spans that events lie in.
@@ -93,8 +94,12 @@ impl PointSink for Points<'_, '_> {
         self.keys.turn_to(rows.name.values());
         for row in 0..rows.rows {
             let Some(found) = self.find(&rows.point(row))? else { continue };
-            let key = rows.name.keys().get(row).copied().unwrap_or(-1);
-            let name = self.keys.get(key, &mut self.pass.names)?;
+            let name = if is_ours(&self.pass.roster, found.owner.trace()) {
+                self.pass.names.intern(&format!("{}{}", recorded::VALUE, rows.name.get(row)))?
+            } else {
+                let key = rows.name.keys().get(row).copied().unwrap_or(-1);
+                self.keys.get(key, &mut self.pass.names)?
+            };
             if let Some(address) = rows.value_id.get(row).filter(|address| *address != 0) {
                 self.pass.loss.lose("addresses of values", || format!("{address} of {}", rows.name.get(row)));
             }
@@ -107,7 +112,9 @@ impl PointSink for Points<'_, '_> {
     fn logs(&mut self, rows: &LogRows<'_>) -> Result<()> {
         for row in 0..rows.rows {
             let Some(found) = self.find(&rows.point(row))? else { continue };
-            let name = self.pass.names.intern(rows.format.get(row).unwrap_or("log"))?;
+            let is_ours = is_ours(&self.pass.roster, found.owner.trace());
+            let name = if is_ours { recorded::LOG } else { rows.format.get(row).unwrap_or("log") };
+            let name = self.pass.names.intern(name)?;
             let detail = Detail::Log {
                 level: rows.level_name.get(row),
                 file: rows.file.get(row),
@@ -147,7 +154,9 @@ impl Points<'_, '_> {
 
     fn push_detailed(&mut self, what: What, found: &Found, name: NameId, detail: &Detail<'_>) -> Result<()> {
         self.items.clear();
-        detail.put_items(&mut self.pass.names, &mut self.items)?;
+        if !is_ours(&self.pass.roster, found.owner.trace()) {
+            detail.put_items(&mut self.pass.names, &mut self.items)?;
+        }
         self.learn(name, found.owner)?;
         let place = self.draft.steps.details.append(&detail.to_bytes())?;
         self.draft.steps.sorter.push(found.step(what, name, place))

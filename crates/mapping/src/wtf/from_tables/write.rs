@@ -194,7 +194,10 @@ impl<W: Write> Output<W> {
                 let line = line.checked_sub(1).and_then(|line| u32::try_from(line).ok());
                 let (level, message) = (level.unwrap_or_default(), message.unwrap_or_default());
                 let detail = Detail::Log { level: &level, file: file.as_deref(), line, message: &message };
-                detail.put_items(names, items)?;
+                // The arguments of our own entries say it all.
+                if !is_ours {
+                    detail.put_items(names, items)?;
+                }
                 collect(Table::Logs, items, names)?;
                 self.instance(step, &items.list, names, loss)
             }

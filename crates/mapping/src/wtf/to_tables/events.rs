@@ -1,11 +1,14 @@
-//! Events to rows of `spans`, `events`, `links` and `args`.
+//! Events to rows of `spans`, `events`, `logs`, `counters`, `links` and `args`.
 
 use std::borrow::Cow;
 
 use traceloom_core::{Limits, Result};
 use traceloom_model::{
-    Filter, Halt, Named, SpanCategory, Table, Tables, events,
+    Filter, Halt, Named, SpanCategory, Table, Tables,
+    counters::Counter,
+    events,
     links::Link,
+    logs::Log,
     spans::Span,
     trackers::{Clock, Extent},
 };
@@ -24,13 +27,19 @@ use super::{
 const FIRST_FRAME: i64 = 1 << 32;
 /// Where the ids of time ranges begin; there are fewer frames than [`Limits::entries`] allows.
 const FIRST_RANGE: i64 = 2 << 32;
+/// The built-in levels of the recorder; their places are their numbers.
+const LEVELS: [&str; 4] = ["INFO", "WARN", "ERROR", "DEBUG"];
+/// The number of all other levels.
+const NO_LEVEL: i64 = -1;
 
 /// What has to be made of events.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wants {
     args: bool,
+    counters: bool,
     events: bool,
     event_names: bool,
+    logs: bool,
     links: bool,
     spans: bool,
     span_names: bool,
@@ -42,8 +51,9 @@ pub(super) struct Wants {
 
 impl Wants {
     pub(super) fn new(tables: &Tables<'_>) -> Self {
-        let [args, events, links, spans] =
-            [Table::Args, Table::Events, Table::Links, Table::Spans].map(|table| tables.wants(table));
+        let [args, counters, events, links, logs, spans] =
+            [Table::Args, Table::Counters, Table::Events, Table::Links, Table::Logs, Table::Spans]
+                .map(|table| tables.wants(table));
         let places = [
             (Table::Links, ["from_span_id", "to_span_id"].as_slice()),
             (Table::Spans, &["parent_id", "depth", "dur_ns", "self_ns"]),
@@ -54,13 +64,15 @@ impl Wants {
         let times = tables.wants_any(Table::Traces, &["first_ts_ns", "last_ts_ns"]) || tables.wants(Table::Findings);
         Self {
             args,
+            counters,
             events,
             event_names: tables.wants_any(Table::Events, &["name"]),
             links,
+            logs,
             spans,
             span_names: tables.wants_any(Table::Spans, &["name"]),
             tree,
-            anything: args || events || links || spans || times,
+            anything: args || counters || events || links || logs || spans || times,
         }
     }
 }
@@ -219,21 +231,12 @@ impl<'t> Mapper<'t> {
     fn push_instance(&mut self, event: &Event<'_>, seen: Seen, tables: &mut Tables<'_>) -> Result<(), Halt> {
         self.collect(event)?;
         let kind = self.kinds.get(event.kind, tables);
-        if self.wants.events && seen.is_kept {
-            let given = match event.kind.role {
-                Role::TimeStamp if self.wants.event_names => Some(event.name()),
-                Role::Mark if self.wants.event_names => text(event, "name"),
-                _ => None,
-            };
-            tables.push(events::Event {
-                id: seen.id,
-                ts_ns: seen.ts_ns,
-                thread_id: Some(event.zone.into()),
-                span_id: seen.parent,
-                name: named(kind, given.as_ref()),
-                category: kind.category.into(),
-                definition_id: Some(event.kind.index.into()),
-            })?;
+        match kind.table {
+            _ if !seen.is_kept => {}
+            Table::Logs if self.wants.logs => push_log(event, seen, tables)?,
+            Table::Counters if self.wants.counters => push_value(event, seen, kind, tables)?,
+            Table::Events if self.wants.events => self.push_event(event, seen, kind, tables)?,
+            _ => {}
         }
         if self.wants.links && kind.is_flow {
             self.push_link(event, seen, tables)?;
@@ -242,6 +245,23 @@ impl<'t> Mapper<'t> {
             self.push_arguments(event, seen, kind, tables)?;
         }
         Ok(())
+    }
+
+    fn push_event(&self, event: &Event<'_>, seen: Seen, kind: Kind, tables: &mut Tables<'_>) -> Result<(), Halt> {
+        let given = match event.kind.role {
+            Role::TimeStamp if self.wants.event_names => Some(event.name()),
+            Role::Mark if self.wants.event_names => text(event, "name"),
+            _ => None,
+        };
+        tables.push(events::Event {
+            id: seen.id,
+            ts_ns: seen.ts_ns,
+            thread_id: Some(event.zone.into()),
+            span_id: seen.parent,
+            name: named(kind, given.as_ref()),
+            category: kind.category.into(),
+            definition_id: Some(event.kind.index.into()),
+        })
     }
 
     fn push_arguments(
@@ -260,7 +280,7 @@ impl<'t> Mapper<'t> {
                 self.arguments.push_appended(event, owner, kind, &self.kinds, tables)
             }
             None => {
-                let owner = Owner { table: Table::Events, id: seen.id, is_kept: seen.is_kept };
+                let owner = Owner { table: kind.table, id: seen.id, is_kept: seen.is_kept };
                 self.arguments.push(event, owner, kind, &self.kinds, tables)
             }
         }
@@ -357,6 +377,48 @@ impl<'t> Mapper<'t> {
     fn nanoseconds(&self, us: i64) -> i64 {
         us.saturating_mul(self.unit_ns)
     }
+}
+
+/// A log entry of the recorder.
+fn push_log(event: &Event<'_>, seen: Seen, tables: &mut Tables<'_>) -> Result<(), Halt> {
+    let known = |argument| text(event, argument).filter(|text| !text.is_empty());
+    let [level, message, format, file] = ["level", "message", "format", "file"].map(known);
+    let line = match event.args.get("line") {
+        Some(Value::Uint(line)) if file.is_some() => Some(line),
+        _ => None,
+    };
+    let level_name = level.as_deref().unwrap_or_default();
+    tables.push(Log {
+        id: seen.id,
+        ts_ns: Some(seen.ts_ns),
+        thread_id: Some(event.zone.into()),
+        level: LEVELS.iter().position(|level| *level == level_name).map_or(NO_LEVEL, |level| level as i64),
+        level_name: level_name.into(),
+        file: file.as_deref().map(Into::into),
+        line,
+        format: format.as_deref().map(Into::into),
+        message: message.as_deref().unwrap_or_default(),
+        definition_id: Some(event.kind.index.into()),
+    })
+}
+
+/// A value of the recorder: a number, or the text of anything else.
+fn push_value(event: &Event<'_>, seen: Seen, kind: Kind, tables: &mut Tables<'_>) -> Result<(), Halt> {
+    let stored = text(event, "value");
+    let number = match stored.as_deref() {
+        Some("true") => Some(1.0),
+        Some("false") => Some(0.0),
+        stored => stored.and_then(|stored| stored.parse().ok()),
+    };
+    tables.push(Counter {
+        id: seen.id,
+        ts_ns: seen.ts_ns,
+        thread_id: Some(event.zone.into()),
+        name: kind.name.into(),
+        value_id: None,
+        value: number,
+        text: text(event, "text").or(stored).as_deref().filter(|_| number.is_none()),
+    })
 }
 
 /// The name that came with the event, or that of its type.

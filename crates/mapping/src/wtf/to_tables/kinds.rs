@@ -1,7 +1,7 @@
 //! What rows refer to by symbol: names of types and of their arguments, each interned once.
 
 use traceloom_model::{EventCategory, Halt, SpanCategory, Table, Tables, definitions::Definition, trackers::Symbol};
-use traceloom_wtf::{EventType, EventTypes, Role, raw::ArgumentType};
+use traceloom_wtf::{EventType, EventTypes, Role, raw::ArgumentType, recorded};
 
 /// Names of one event type.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,8 @@ pub(super) struct Kind {
     pub(super) is_flat: bool,
     /// Whether its events are steps of flows.
     pub(super) is_flow: bool,
+    /// The table that its events are rows of, unless they are scopes.
+    pub(super) table: Table,
 }
 
 /// Name and type of an argument.
@@ -50,8 +52,10 @@ impl Kinds {
             let kind = tables.strings.intern(&argument.kind.to_string());
             self.arguments.push(Labels { key, kind });
         }
+        let (table, name) = meaning(kind);
         let met = Kind {
-            name: tables.strings.intern(&kind.name),
+            table,
+            name: tables.strings.intern(name),
             category: tables.strings.intern(category(kind)),
             first_argument,
             arguments: signature.len(),
@@ -73,6 +77,18 @@ impl Kinds {
     pub(super) fn arguments(&self, kind: Kind) -> &[Labels] {
         self.arguments.get(kind.first_argument..kind.first_argument + kind.arguments).unwrap_or_default()
     }
+}
+
+/// The table that the events of a type are rows of, and their name there.
+fn meaning(kind: &EventType) -> (Table, &str) {
+    let has = |argument: &str| kind.argument(argument).is_some();
+    match kind.name.strip_prefix(recorded::VALUE) {
+        _ if kind.is_scope() => {}
+        Some(name) if has("value") || has("text") => return (Table::Counters, name),
+        _ if &*kind.name == recorded::LOG && has("level") && has("message") => return (Table::Logs, &kind.name),
+        _ => {}
+    }
+    (Table::Events, &kind.name)
 }
 
 fn category(kind: &EventType) -> &'static str {
