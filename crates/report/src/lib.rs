@@ -138,8 +138,8 @@ impl Report {
 
     /// The report as one HTML file.
     pub fn to_html(&self) -> String {
-        let sources = self.traces.iter().filter(|trace| trace.source.is_some()).count();
-        let max = if sources == 0 { MAX_BYTES } else { MAX_BYTES / 4 };
+        let has_source = self.traces.iter().any(|trace| trace.source.is_some());
+        let max = if has_source { MAX_BYTES / 4 } else { MAX_BYTES };
         let (mut page, mut detail) = (String::new(), Detail::level(0));
         for level in 0..LEVELS {
             detail = Detail::level(level);
@@ -148,16 +148,18 @@ impl Report {
                 break;
             }
         }
-        if sources == 0 {
+        if !has_source {
             return page;
         }
-        let room = MAX_BYTES.saturating_sub(page.len()) / sources;
+        let shown = &self.traces[..self.traces.len().min(detail.traces)];
+        let sources = shown.iter().filter(|trace| trace.source.is_some()).count();
+        let room = MAX_BYTES.saturating_sub(page.len()) / sources.max(1);
         let fitting = |(number, trace): (usize, &TraceReport)| {
             let section = |level: u32| Some(source::section(trace.source.as_ref()?, number, level, room));
             let section = (0..LEVELS).filter_map(section).find(|section| section.0.len() <= room);
             section.unwrap_or_else(|| PreEscaped(String::new()))
         };
-        let sections: Vec<Markup> = self.traces.iter().enumerate().map(fitting).collect();
+        let sections: Vec<Markup> = shown.iter().enumerate().map(fitting).collect();
         html::page(self, &detail, &sections).into_string()
     }
 

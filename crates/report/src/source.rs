@@ -22,6 +22,9 @@ const TOP_SUBS: usize = 15;
 /// Files and subs of the lists at full detail.
 const ROWS: usize = 500;
 
+/// More than the sentences about files that are left out have.
+const LEFT_OUT_BYTES: usize = 1_000;
+
 /// The section about the profile with this number: files with little time are left out if they do not fit.
 pub(crate) fn section(profile: &Profile, number: usize, level: u32, room: usize) -> Markup {
     let (index, detail) = (profile.index(), Detail::level(level));
@@ -49,9 +52,10 @@ struct Listed {
 impl Source<'_> {
     fn markup(&self, room: usize) -> Markup {
         let by_time = self.profile.files_by_time();
-        // The lists know which files follow, so these are written first.
-        let without_files = self.lists(&by_time, &Listed::default()).into_string().len();
-        let listed = self.listed(&by_time, room.saturating_sub(without_files + 2_000));
+        // The lists know which files follow, so these are written first; the lists are longest with links to all of them.
+        let all = Listed { ids: by_time.iter().copied().collect(), ..Listed::default() };
+        let lists = self.lists(&by_time, &all).into_string().len() + LEFT_OUT_BYTES;
+        let listed = self.listed(&by_time, room.saturating_sub(lists));
         html! { (self.lists(&by_time, &listed)) (PreEscaped(&listed.text)) }
     }
 
@@ -126,7 +130,7 @@ impl Source<'_> {
         let left: Vec<_> = by_time.iter().filter(|id| !listed.ids.contains(*id)).collect();
         let cost = sum(left.iter().map(|id| self.profile.files[*id].total()));
         html! {
-            @if !left.is_empty() && !listed.ids.is_empty() {
+            @if !left.is_empty() {
                 p.verdict {
                     "A report has at most 1 MB: " (left.len()) " of " (by_time.len()) " source files, with "
                     (time(cost.own_ns() as f64)) " in " (thousands(cost.count)) " statements, are not listed below. "

@@ -1,5 +1,6 @@
 //! Reports of every fixture are small, static and well-formed, and names cannot break out of them.
 
+use traceloom_analysis::lines::{Cost, File, Profile, Sub};
 use traceloom_core::Source;
 use traceloom_mapping::Trace;
 use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables, spans::Span, threads::Thread, traces};
@@ -205,6 +206,48 @@ fn many_traces_stay_below_the_limit() {
     let page = report.to_html();
     check(&page, "many");
     assert!(page.contains("more traces are not shown"));
+}
+
+#[test]
+fn a_profile_with_source_stays_below_the_limit_and_what_is_missing_is_named() {
+    let trace = demo("nytprof", "nytprof.out");
+    let name = |number: u32| format!("{EVIL} {number}{}", "x\"<&".repeat(50));
+    let file = |number: u32, lines: u32| File {
+        name: name(number),
+        source: (0..lines).map(|line| (line, name(line))).collect(),
+        lines: (0..lines).step_by(3).map(|line| (line, Cost { count: 7, incl_ns: 1_000, excl_ns: None })).collect(),
+        ..File::default()
+    };
+    let page = |fill: &dyn Fn(&mut Profile)| {
+        let mut report = Report::default();
+        let add = |profile: &mut Profile| {
+            fill(profile);
+            Ok(())
+        };
+        report.add_with_source(&trace, add).expect("it has lines");
+        let page = report.to_html();
+        check(&page, "source");
+        page
+    };
+    let many = page(&|profile| profile.files.extend((100..1_100).map(|number| (number.into(), file(number, 30)))));
+    assert!(many.contains("source files, with") && many.len() > MAX_BYTES / 2, "{} bytes", many.len());
+    let huge = page(&|profile| profile.files = [(1, file(1, 20_000))].into());
+    assert!(huge.contains("1 of 1 source files, with"), "nothing of it fits, which is said");
+    let cold =
+        page(&|profile| profile.files = [(1, File { lines: [(1, Cost::default())].into(), ..file(1, 3_000) })].into());
+    assert!(cold.contains("only the lines with figures are listed"));
+    page(&|profile| profile.subs.extend((0..5_000).map(|number| (name(number), Sub::default()))));
+    page(&|profile| profile.attributes.extend((0..5_000).map(|number| (name(number), name(number)))));
+}
+
+#[test]
+fn many_profiles_with_source_stay_below_the_limit() {
+    let trace = demo("nytprof", "nytprof.out");
+    let mut report = Report::default();
+    (0..60).for_each(|_| report.add_with_source(&trace, |_| Ok(())).expect("it has lines"));
+    let page = report.to_html();
+    check(&page, "many");
+    assert!(page.contains("more traces are not shown") && page.contains("<table class=\"code\">"));
 }
 
 #[test]
