@@ -15,10 +15,10 @@ pub(crate) struct Need {
     probe: &'static [&'static str],
     /// The Debian package that brings it.
     package: &'static str,
-    /// The steps of `test` that use it.
+    /// The steps of `test` that cannot do without.
+    needed_by: &'static [&'static str],
+    /// Those that can: their tests say themselves what they skip.
     used_by: &'static [&'static str],
-    /// Whether a step can do without: its tests say themselves what they skip.
-    is_optional: bool,
 }
 
 static NEEDS: &[Need] = &[
@@ -26,65 +26,59 @@ static NEEDS: &[Need] = &[
         what: "a C++ compiler",
         probe: &["c++", "--version"],
         package: "g++",
-        used_by: &["fuzz-smoke"],
-        is_optional: false,
+        needed_by: &["fuzz-smoke"],
+        used_by: &[],
     },
-    Need { what: "perl", probe: &["perl", "-e1"], package: "perl", used_by: &["rust-tests"], is_optional: true },
+    Need { what: "perl", probe: &["perl", "-e1"], package: "perl", needed_by: &[], used_by: &["rust-tests"] },
     Need {
         what: "Devel::NYTProf",
         probe: &["perl", "-MDevel::NYTProf::Data", "-e1"],
         package: "libdevel-nytprof-perl",
+        needed_by: &[],
         used_by: &["rust-tests"],
-        is_optional: true,
     },
     Need {
         what: "node",
         probe: &["node", "--version"],
         package: "nodejs",
-        used_by: &["rust-tests", "page-test"],
-        is_optional: true,
+        needed_by: &["page"],
+        used_by: &["rust-tests"],
     },
-    Need {
-        what: "npm",
-        probe: &["npm", "--version"],
-        package: "npm",
-        used_by: &["rust-tests", "page-test"],
-        is_optional: true,
-    },
+    Need { what: "npm", probe: &["npm", "--version"], package: "npm", needed_by: &["page"], used_by: &["rust-tests"] },
     Need {
         what: "chromium",
         probe: &["chromium", "--version"],
         package: "chromium",
-        used_by: &["rust-tests", "page-test"],
-        is_optional: true,
+        needed_by: &[],
+        used_by: &["page", "rust-tests"],
     },
     Need {
         what: "pip",
         probe: &["python3", "-m", "pip", "--version"],
         package: "python3-pip",
+        needed_by: &[],
         used_by: &["rust-tests"],
-        is_optional: true,
     },
     Need {
         what: "environments of Python",
         probe: &["python3", "-c", "import ensurepip, venv"],
         package: "python3-venv",
-        used_by: &["python-package"],
-        is_optional: false,
+        needed_by: &["python-package"],
+        used_by: &[],
     },
     Need {
         what: "callgrind_annotate",
         probe: &["valgrind", "--version"],
         package: "valgrind",
+        needed_by: &[],
         used_by: &["rust-tests"],
-        is_optional: true,
     },
     Need {
         what: "go, which has pprof",
         probe: &["go", "version"],
         package: "golang-go",
+        needed_by: &[],
         used_by: &["rust-tests"],
-        is_optional: true,
     },
 ];
 
@@ -96,12 +90,13 @@ impl Need {
 
 /// Installs what `step` lacks, if possible; gives the needs that are still missing and that it cannot do without.
 pub(crate) fn missing(step: &str) -> Outcome<Vec<&'static Need>> {
-    let unmet = || NEEDS.iter().filter(|need| need.used_by.contains(&step) && !need.is_met()).collect::<Vec<_>>();
+    let concerns = |need: &&Need| need.needed_by.contains(&step) || need.used_by.contains(&step);
+    let unmet = || NEEDS.iter().filter(concerns).filter(|need| !need.is_met()).collect::<Vec<_>>();
     let before = unmet();
     if !before.is_empty() && may_install() {
         install(&before)?;
     }
-    Ok(unmet().into_iter().filter(|need| !need.is_optional || in_ci()).collect())
+    Ok(unmet().into_iter().filter(|need| in_ci() || need.needed_by.contains(&step)).collect())
 }
 
 fn may_install() -> bool {

@@ -43,7 +43,7 @@ static STEPS: &[Step] = &[
 /// Steps with a separate, slow build, and the arguments that ask for them.
 static SLOW_STEPS: &[(&str, Step)] = &[
     ("--python", Step { name: "python-package", run: wheel::check }),
-    ("--page", Step { name: "page-test", run: page_test }),
+    ("--page", Step { name: "page", run: page_test }),
     ("--cluster", Step { name: "cluster-tests", run: cluster_tests }),
 ];
 
