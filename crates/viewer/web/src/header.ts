@@ -73,9 +73,9 @@ function showFailures(): void {
   const failed = traces.filter((trace) => trace.state === "failed");
   const errors = failed.map((trace) => sentence(trace.error ?? ""));
   const empty = byId("empty");
-  empty.hidden = !isEmpty() || isLoading(store.state);
+  empty.hidden = !isEmpty();
   empty.textContent = errors.length > 0 ? errors.join("\n") : traces.length > 0 ? NO_TIMES : NO_TRACE;
-  const rest = failed.some(hasTimes) ? ["Everything before the damage is shown."] : [];
+  const rest = failed.some(hasTimes) ? ["Everything before that is shown."] : [];
   say(errors.length > 0 && !isEmpty() ? [...errors, ...rest].join(" ") : "", "failed");
 }
 
@@ -111,4 +111,5 @@ export function showReading(read_bytes: number, total_bytes: number, isOn: boole
   const stage = part < 1 ? `reading ${Math.floor(100 * part)} % of ${bytes(total_bytes)}` : "arranging tracks …";
   host.classList.toggle("arranging", isOn && part >= 1);
   byId("status").textContent = isOn ? stage : "";
+  byId("empty").classList.toggle("reading", isOn);
 }

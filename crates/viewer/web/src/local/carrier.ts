@@ -22,7 +22,7 @@ export class Local {
   constructor(
     private readonly worker: Worker,
     wasm: ArrayBuffer,
-    private readonly reading: (reading: Reading) => void,
+    private readonly reading: (reading: Reading | null) => void,
   ) {
     worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => this.hear(data));
     worker.addEventListener("error", (event) => this.stop(event.message || "the worker of this page does not start"));
@@ -53,6 +53,7 @@ export class Local {
   private hear(message: FromWorker): void {
     if ("read" in message) return this.reading(message);
     if (message.end !== null) return this.stop(message.end);
+    if (this.current?.asked.file) this.reading(null);
     this.current?.answer(responseOf(message));
     this.current = null;
     this.next();
@@ -61,6 +62,7 @@ export class Local {
   /** Nothing is answered anymore. */
   private stop(reason: string): void {
     this.end = reason;
+    this.reading(null);
     while (this.current) {
       this.current.fail(new Gone(reason));
       this.current = this.queue.take() ?? null;

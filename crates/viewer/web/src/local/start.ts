@@ -11,7 +11,8 @@ async function start(): Promise<Carrier> {
   const wasm = await (await unpacked(engine.wasm)).arrayBuffer();
   // A blob: from a file, a browser starts no other worker.
   const worker = new Worker(URL.createObjectURL(new Blob([engine.script], { type: "text/javascript" })));
-  return new Local(worker, wasm, ({ read, total }) => showReading(read, total, true)).carry;
+  return new Local(worker, wasm, (reading) => showReading(reading?.read ?? 0, reading?.total ?? 0, reading !== null))
+    .carry;
 }
 
 const started = start();
