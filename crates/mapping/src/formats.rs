@@ -30,7 +30,8 @@ macro_rules! formats {
             #[cfg(feature = $feature)]
             Mapping {
                 format: &$format,
-                target: &crate::$module::from_tables::TARGET,
+                // A page in a browser writes no traces, and is smaller without what does.
+                target: if cfg!(target_family = "wasm") { &Target::EMPTY } else { &crate::$module::from_tables::TARGET },
                 to_tables: crate::$module::to_tables::to_tables,
                 split: [$(&$split)?].first().copied(),
                 grow: [$(Some($grow as StartGrowing),)? None][0],

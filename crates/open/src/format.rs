@@ -118,7 +118,7 @@ impl<C: Codec> Format for Erased<C> {
     }
 
     fn rewrite(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Findings> {
-        C::rewrite(source, out, options)
+        written(|| C::rewrite(source, out, options))
     }
 
     fn canonical(
@@ -128,7 +128,7 @@ impl<C: Codec> Format for Erased<C> {
         variant: Option<&str>,
         options: &Options,
     ) -> Result<Edited> {
-        C::canonical(source, out, variant, options)
+        written(|| C::canonical(source, out, variant, options))
     }
 
     fn convert_to(
@@ -143,22 +143,30 @@ impl<C: Codec> Format for Erased<C> {
             let (from, to) = (C::FORMAT.id, to.id);
             return Err(Error::usage(format!("{from} cannot be converted to {to} record by record")));
         }
-        C::convert_to(source, out, to, variant, options)
+        written(|| C::convert_to(source, out, to, variant, options))
     }
 
     fn repair(&self, source: &Source, out: &mut dyn Write, options: &Options) -> Result<Edited> {
-        checked::<C, _>(out, options, |out| C::repair(source, out, options))
+        written(|| checked::<C, _>(out, options, |out| C::repair(source, out, options)))
     }
 
     fn slice(&self, source: &Source, out: &mut dyn Write, slice: &Slice, options: &Options) -> Result<Edited> {
-        C::slice(source, out, slice, options)
+        written(|| C::slice(source, out, slice, options))
     }
 
     fn merge(&self, sources: &[Source], out: &mut dyn Write, options: &Options) -> Result<Edited> {
-        checked::<C, _>(out, options, |out| C::merge(sources, out, options))
+        written(|| checked::<C, _>(out, options, |out| C::merge(sources, out, options)))
     }
 
     fn sample(&self) -> Result<Sample> {
-        C::sample()
+        written(C::sample)
     }
+}
+
+/// A page in a browser writes no traces, and is smaller without what does.
+fn written<T>(write: impl FnOnce() -> Result<T>) -> Result<T> {
+    if cfg!(target_family = "wasm") {
+        return Err(Error::unsupported("this build writes no traces"));
+    }
+    write()
 }
