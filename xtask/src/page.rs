@@ -65,7 +65,8 @@ fn router(work: &Path) -> Outcome<PathBuf> {
     build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags);
     if !has_target() {
         let tools = Tools::unpacked(&work.join("toolchain"))?;
-        build.args(["-Zbuild-std=std,panic_abort"]).env("RUSTC_BOOTSTRAP", "1");
+        // Without what prints backtraces.
+        build.args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features="]).env("RUSTC_BOOTSTRAP", "1");
         build.env("RUSTC", &tools.rustc).env("LD_LIBRARY_PATH", &tools.libraries);
         build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", &tools.linker);
     }
@@ -137,8 +138,8 @@ fn bind(work: &Path, router: &Path) -> Outcome<PathBuf> {
         run_command(install.arg("--target-dir").arg(work.join("tools-build")))?;
     }
     let mut bind = Command::new(&program);
-    bind.args(["--target", "no-modules", "--no-typescript", "--out-name", "engine", "--out-dir"]).arg(&bound);
-    run_command(bind.arg(router))?;
+    bind.args(["--target", "no-modules", "--no-typescript", "--remove-name-section"]);
+    run_command(bind.args(["--out-name", "engine", "--out-dir"]).arg(&bound).arg(router))?;
     Ok(bound)
 }
 

@@ -9,6 +9,9 @@ import process from "node:process";
 import zlib from "node:zlib";
 import { build } from "vite";
 
+/// What a browser loads from a static host has at most so many bytes, in gzip.
+const MAX_BYTES = 2_000_000;
+
 const [glue, wasm, folder] = process.argv.slice(2);
 const web = import.meta.dirname;
 for (const mode of ["worker", "page"]) {
@@ -59,3 +62,10 @@ write(
   "traceloom-page.html",
   made("'unsafe-inline'", `<style>${style}</style>`, `<!--trace-->\n${inlined(engine)}\n${inlined(page)}`),
 );
+
+const loaded = ["index.html", "traceloom.css", "traceloom.js", "engine.js"];
+const sizes = loaded.map((name) => zlib.gzipSync(fs.readFileSync(path.join(folder, name)), { level: 9 }).length);
+const bytes = sizes.reduce((sum, size) => sum + size);
+const size = `the page has ${(bytes / 1e6).toFixed(2)} MB in gzip, of ${MAX_BYTES / 1e6} MB at most`;
+if (bytes > MAX_BYTES) throw new Error(size);
+process.stderr.write(`${size}\n`);
