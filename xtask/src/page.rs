@@ -60,8 +60,8 @@ pub(crate) fn build() -> Outcome {
 fn router(work: &Path) -> Outcome<PathBuf> {
     let mut build = cargo(&["build", "--locked", "--package", "traceloom-viewer-wasm", "--profile", "page"]);
     build.args(["--target", TARGET, "--target-dir"]).arg(work);
-    // The stack of deep call trees, and instructions that every browser has.
-    let flags = "-Clink-arg=-zstack-size=4194304 -Ctarget-feature=+simd128";
+    // The stack of deep call trees, 1 GiB of memory in all, and instructions that every browser has.
+    let flags = "-Clink-arg=-zstack-size=4194304 -Clink-arg=--max-memory=1073741824 -Ctarget-feature=+simd128";
     build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", flags);
     if !has_target() {
         let tools = Tools::unpacked(&work.join("toolchain"))?;

@@ -1,7 +1,8 @@
 //! A file of the user, read by slices.
 
 use std::{
-    cell::RefCell,
+    arch::wasm32::memory_size,
+    cell::{Cell, RefCell},
     io,
     sync::{Mutex, PoisonError},
 };
@@ -14,6 +15,22 @@ use web_sys::{Blob, FileReaderSync};
 thread_local! {
     /// Objects of the browser belong to the worker's thread, and sources to any: those have numbers.
     static FILES: RefCell<Vec<Option<Blob>>> = const { RefCell::new(Vec::new()) };
+    static IS_LOADING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Pages of memory that a trace may fill while it is read: three quarters of what `cargo xtask page` allows. The rest is for
+/// putting it in order, and for answers.
+const MAX_PAGES: usize = (768 << 20) / (64 << 10);
+
+const TOO_LARGE: &str = "this trace needs more than the 1 GB of memory that this page has; open it with the program: \
+    traceloom view FILE, or make it shorter: traceloom slice --range";
+
+/// Loads a trace, which ends with a clear sentence if it needs too much memory.
+pub(crate) fn load<T>(work: impl FnOnce() -> T) -> T {
+    IS_LOADING.set(true);
+    let loaded = work();
+    IS_LOADING.set(false);
+    loaded
 }
 
 #[wasm_bindgen]
@@ -46,6 +63,9 @@ impl Slices {
 
     /// Fills the buffer, or as much of it as there are bytes.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if IS_LOADING.get() && memory_size::<0>() > MAX_PAGES {
+            return Err(io::Error::new(io::ErrorKind::OutOfMemory, TOO_LARGE));
+        }
         let wanted = self.bytes.saturating_sub(offset).min(buffer.len() as u64);
         let Some(into) = buffer.get_mut(..wanted as usize).filter(|into| !into.is_empty()) else { return Ok(0) };
         let read = FILES.with_borrow(|files| {

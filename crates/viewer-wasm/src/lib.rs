@@ -13,7 +13,7 @@ use web_sys::Blob;
 
 use crate::file::Slices;
 
-/// Bytes of state that a reader keeps before it counts as temporary: a page has 4 GiB for everything.
+/// Bytes of state that a reader keeps before it counts as temporary: the page has 1 GB for everything.
 const TREE_BYTES: u64 = 256 << 20;
 
 /// Answers the page.
@@ -41,7 +41,7 @@ impl Viewer {
 
     /// Loads a file if it is a trace, and answers then.
     pub fn open(&self, query: &str, file: Blob) -> Answer {
-        Answer(self.0.open(query, || Ok(Source::custom(Slices::of(file)))))
+        Answer(file::load(|| self.0.open(query, || Ok(Source::custom(Slices::of(file))))))
     }
 }
 

@@ -7,8 +7,8 @@ use std::{
 
 use crate::read::ReadAt;
 
-/// Of the 4 GiB that a page has; the rest is for what it shows.
-const MAX_BYTES: u64 = 768 << 20;
+/// Of the 1 GiB that a page has; the rest is for what it shows.
+const MAX_BYTES: u64 = 512 << 20;
 /// Memory grows by this much, so that nothing is moved.
 const CHUNK_BYTES: usize = 1 << 20;
 
