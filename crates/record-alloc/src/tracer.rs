@@ -19,6 +19,9 @@ use crate::{file::Files, journal::Journal, maps::Module, options::Options, sampl
 const RESERVED_METADATA: usize = (64 << 10) - HEADER_BYTES;
 /// Frames of all stacks together; allocations with further stacks have none, so that memory stays bounded.
 const MAX_KEPT_FRAMES: usize = 6 << 20;
+/// Names of markers that are kept; further ones share the last, for the same reason.
+const MAX_MARKER_NAMES: usize = 1 << 16;
+const OTHER_MARKERS: &[u8] = b"another marker";
 /// The id of the stack without frames.
 const NO_STACK: u64 = 0;
 
@@ -122,6 +125,8 @@ impl Tracer {
     /// Records a moment.
     pub(crate) fn marker(&mut self, name: &[u8]) -> Result<()> {
         let next = self.markers.len() as u64;
+        let is_kept = self.markers.len() < MAX_MARKER_NAMES || self.markers.contains_key(name);
+        let name = if is_kept { name } else { OTHER_MARKERS };
         let name = match self.markers.get(name) {
             Some(id) => *id,
             None => {
@@ -215,5 +220,21 @@ impl Hasher for Hashed {
     #[inline]
     fn finish(&self) -> u64 {
         self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_markers_take_bounded_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut tracer = Tracer::new(Options::new(folder.path().join("a.mlyze")), false).unwrap();
+        for number in 0..MAX_MARKER_NAMES + 100 {
+            tracer.marker(number.to_string().as_bytes()).unwrap();
+        }
+        assert_eq!(tracer.markers.len(), MAX_MARKER_NAMES + 1);
+        assert_eq!(tracer.markers.get(OTHER_MARKERS), Some(&(MAX_MARKER_NAMES as u64)));
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use common::{Contents, compile, read, recordings, traced};
 use traceloom_record_alloc::{finish, is_unfinished};
@@ -116,4 +116,37 @@ fn samples_estimate_the_whole() {
     assert_eq!(leaked, 0);
     assert_paired(&contents);
     assert_eq!(contents.markers, ["sampled every 10000 bytes: sizes are estimates"]);
+}
+
+/// Runs at a million allocations a second; gives the kilobytes that were in memory at most.
+fn peak_at_rate(command: &mut Command, seconds: u32) -> i64 {
+    let output = command.args(["rate".to_owned(), seconds.to_string()]).output().expect("it runs");
+    String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number")
+}
+
+fn run_at_rate(seconds: u32) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = compile(folder.path(), "program.c", &["-O2"]);
+    let peak = peak_at_rate(traced(&program, folder.path()).env("TRACELOOM_ALLOC_FINISH", "later"), seconds);
+    let own = peak - peak_at_rate(&mut Command::new(&program), 1);
+    let file = folder.path().join("app.mlyze");
+    finish(&file).expect("names are found");
+    let contents = read(&file);
+    println!("{seconds} s: the recorder uses {own} kB, {:?}", contents.totals);
+    assert_eq!(contents.site("at_rate"), (u64::from(seconds) * 1_000_000, contents.site("at_rate").1, 0));
+    assert_paired(&contents);
+    // However long it runs: the library, its tables of stacks and rules, and a page of events.
+    assert!(own < 8 << 10, "the recorder uses {own} kB");
+}
+
+#[test]
+fn a_million_allocations_lose_nothing_in_bounded_memory() {
+    run_at_rate(1);
+}
+
+/// Writes two gigabytes: `cargo test --release -p traceloom-record-alloc --test preload -- --ignored --nocapture`.
+#[test]
+#[ignore = "it takes a minute and two gigabytes"]
+fn a_minute_of_a_million_allocations_a_second_loses_nothing_in_bounded_memory() {
+    run_at_rate(60);
 }

@@ -17,6 +17,7 @@ pub mod npm;
 mod original_wtf;
 #[cfg(feature = "planted")]
 pub mod planted;
+mod preload;
 pub mod sources;
 mod subject;
 mod subjects;
@@ -30,6 +31,7 @@ pub use crate::{
     digest::{Digest, Entry, FieldHash},
     noise::Noise,
     original_wtf::OriginalWtf,
+    preload::preload_library,
     subject::{Field, FieldEdit, IsChanged, Moments, Specimen, Subject},
     subjects::{CNanoLog, EasyProfiler, Memlyze, Nytprof, Pynytprof, SUBJECTS, Wtf},
 };

@@ -3,12 +3,10 @@
 #![allow(dead_code)]
 
 use std::{
-    collections::BTreeMap,
-    env,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, File},
     path::{Path, PathBuf},
     process::Command,
-    sync::OnceLock,
 };
 
 use traceloom_core::{Limits, Options, Records, Source};
@@ -16,24 +14,7 @@ use traceloom_memlyze::{
     Record,
     allocations::{Allocations, Totals},
 };
-
-/// Builds the library, which no test may link, and gives its path.
-pub(crate) fn library() -> &'static Path {
-    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        if let Some(path) = env::var_os("TRACELOOM_ALLOC_LIBRARY") {
-            return path.into();
-        }
-        let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
-        let mut build = Command::new(cargo);
-        build.args(["build", "--package", "traceloom-record-alloc-preload", "--message-format", "json"]);
-        let output = build.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let messages = String::from_utf8(output.stdout).expect("JSON");
-        let name = messages.split('"').find(|text| text.ends_with("/libtraceloom_alloc.so"));
-        name.expect("the library is built").into()
-    })
-}
+use traceloom_testkit::preload_library;
 
 /// Compiles a C file of `tests/data`.
 pub(crate) fn compile(folder: &Path, name: &str, arguments: &[&str]) -> PathBuf {
@@ -48,7 +29,7 @@ pub(crate) fn compile(folder: &Path, name: &str, arguments: &[&str]) -> PathBuf 
 /// A command that records to `app.mlyze` in the folder.
 pub(crate) fn traced(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
-    command.env("LD_PRELOAD", library()).env("TRACELOOM_ALLOC_OUTPUT", folder.join("app.mlyze"));
+    command.env("LD_PRELOAD", preload_library()).env("TRACELOOM_ALLOC_OUTPUT", folder.join("app.mlyze"));
     command
 }
 
@@ -73,6 +54,8 @@ pub(crate) struct Site {
 pub(crate) struct Contents {
     pub(crate) sites: BTreeMap<String, Site>,
     pub(crate) totals: Totals,
+    /// Allocations of no bytes, and those of them that were not freed.
+    pub(crate) empty: (u64, u64),
     pub(crate) markers: Vec<String>,
     pub(crate) threads: usize,
 }
@@ -90,14 +73,16 @@ pub(crate) fn read(path: &Path) -> Contents {
     let file = File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut reader = traceloom_memlyze::open(Source::file(file), &options).expect("a healthy file");
     let mut allocations = Allocations::new(reader.header().dialect, &Limits::default());
-    let (mut by_stack, mut markers, mut threads) = (BTreeMap::<u64, Site>::new(), Vec::new(), Vec::new());
+    let (mut by_stack, mut markers, mut threads) = (BTreeMap::<u64, Site>::new(), Vec::new(), BTreeSet::new());
+    let mut empty = (0, 0);
     while let Some(located) = reader.next().expect("healthy events") {
         match located.record {
             Record::Alloc(alloc) => {
                 let site = by_stack.entry(alloc.stack).or_default();
                 site.allocations += 1;
                 site.bytes += alloc.size_bytes;
-                threads.push(alloc.thread);
+                empty.0 += u64::from(alloc.size_bytes == 0);
+                threads.insert(alloc.thread);
                 allocations.alloc(&alloc).expect("few live");
             }
             Record::Free(free) => drop(allocations.free(&free)),
@@ -107,6 +92,7 @@ pub(crate) fn read(path: &Path) -> Contents {
     }
     for live in allocations.live() {
         by_stack.entry(live.stack).or_default().leaked += 1;
+        empty.1 += u64::from(live.size_bytes == 0);
     }
     let metadata = reader.metadata();
     let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
@@ -121,8 +107,6 @@ pub(crate) fn read(path: &Path) -> Contents {
         site.lines.extend(frames.first().and_then(|frame| frame.line));
         site.callers.extend(names);
     }
-    threads.sort_unstable();
-    threads.dedup();
     let markers = markers.into_iter().map(|id| text(metadata.function(id))).collect();
-    Contents { sites, totals: *allocations.totals(), markers, threads: threads.len() }
+    Contents { sites, totals: *allocations.totals(), empty, markers, threads: threads.len() }
 }

@@ -4,9 +4,11 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SITE __attribute__((noinline))
@@ -85,10 +87,37 @@ SITE void many(void) {
     }
 }
 
+/* A million allocations in each second, each freed after 4095 others; prints the kilobytes that were in memory at most. */
+SITE void at_rate(int seconds) {
+    enum { KEPT = 4096, PER_MILLISECOND = 1000 };
+    static char *kept[KEPT];
+    struct timespec start, now;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (long milliseconds = 0, at = 0; milliseconds < seconds * 1000L; milliseconds++) {
+        for (int i = 0; i < PER_MILLISECOND; i++, at = (at + 1) % KEPT) {
+            free(kept[at]);
+            kept[at] = malloc(16 + (size_t)at % 200);
+        }
+        /* Waits for the next millisecond; behind it, it hurries. */
+        do clock_gettime(CLOCK_MONOTONIC, &now);
+        while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 <= milliseconds);
+    }
+    for (int at = 0; at < KEPT; at++) free(kept[at]);
+    /* Not getrusage, which counts what the process was before exec. */
+    char line[200];
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (strncmp(line, "VmHWM:", 6) == 0) printf("%d\n", atoi(line + 6));
+}
+
 int main(int count, char **arguments) {
     const char *mode = count > 1 ? arguments[1] : "";
     if (strcmp(mode, "second") == 0) {
         after_exec();
+        return 0;
+    }
+    if (strcmp(mode, "rate") == 0) {
+        at_rate(atoi(arguments[2]));
         return 0;
     }
     if (strcmp(mode, "many") == 0) {
