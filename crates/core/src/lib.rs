@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod checksum;
 pub mod codec;
 mod date;
 mod error;
@@ -25,6 +26,7 @@ mod write;
 #[cfg(feature = "compression")]
 pub use crate::read::{Compression, Peeled, peel};
 pub use crate::{
+    checksum::Checksum,
     codec::{
         Access, Amount, Checks, Clock, Codec, Copied, Describe, Descriptor, Edited, Fact, Fields, HeaderOf, Info,
         Listing, Loss, Mode, Options, Order, RecordOf, RecordWriter, Records, Sample, Slice, Sniff, Text, Variant,

@@ -1,10 +1,9 @@
 //! Blocks of events, packed one by one so that each can be read without the others.
 
-use traceloom_core::{ByteOrder, Cursor, Result};
+use traceloom_core::{ByteOrder, Checksum, Cursor, Result};
 
 use crate::{
     Clock,
-    encoding::checksum::Checksum,
     raw::{BLOCK_HEADER_BYTES, BLOCK_MAGIC, BLOCK_PLAIN_BYTES, BLOCK_STORED},
 };
 

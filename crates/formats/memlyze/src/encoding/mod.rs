@@ -1,7 +1,6 @@
 //! How events lie in the file: varints, events of every shape, blocks with their checksum.
 
 pub(crate) mod block;
-pub(crate) mod checksum;
 pub(crate) mod quick;
 pub(crate) mod thorough;
 pub(crate) mod varint;

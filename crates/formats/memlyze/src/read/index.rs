@@ -2,12 +2,11 @@
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Cursor, Limits, Options, Records, Result, Source, Window};
+use traceloom_core::{ByteOrder, Checksum, Cursor, Limits, Options, Records, Result, Source, Window};
 
 use super::{Reader, seek::Checkpoint};
 use crate::{
     Record,
-    encoding::checksum::Checksum,
     raw::{
         BLOCK_PLAIN_BYTES, HEADER_BYTES, INDEX_ENTRY_BYTES, INDEX_HEADER_BYTES, INDEX_MAGIC, INDEX_VERSION, Packing,
     },

@@ -1,17 +1,24 @@
 //! CRC-32 as zlib, PNG and Ethernet have it, eight bytes at a time.
 
-/// The checksum of a stretch of bytes, taken piece by piece.
+/// The checksum of bytes that come piece by piece.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Checksum(u32);
+pub struct Checksum(u32);
+
+impl Default for Checksum {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Checksum {
-    pub(crate) const fn new() -> Self {
+    /// Of no bytes yet.
+    pub const fn new() -> Self {
         Self(!0)
     }
 
     /// Takes more bytes in.
     #[must_use]
-    pub(crate) fn with(mut self, bytes: &[u8]) -> Self {
+    pub fn with(mut self, bytes: &[u8]) -> Self {
         let (words, rest) = bytes.as_chunks::<8>();
         for word in words {
             let low = u32::from_le_bytes([word[0], word[1], word[2], word[3]]) ^ self.0;
@@ -33,7 +40,7 @@ impl Checksum {
     }
 
     /// The checksum of all bytes taken.
-    pub(crate) const fn value(self) -> u32 {
+    pub const fn value(self) -> u32 {
         !self.0
     }
 }
