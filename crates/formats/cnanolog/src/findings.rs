@@ -16,9 +16,13 @@ traceloom_core::rules! { "cnanolog":
     MAJOR_VERSION "major-version" Error Missing
         "the file has major version {found}; only version 1 is known";
     MINOR_VERSION "minor-version" Warning
-        "the file has the newer minor version {major}.{minor}; it is read as 1.0";
+        "the file has the newer minor version {major}.{minor}; it is read as 1.3";
     RESERVED "reserved" Warning
         "reserved bytes of the {what} are not zero";
+    BLOCK_DAMAGED "block-damaged" Error Missing
+        "a block of {bytes} bytes is damaged: {reason}";
+    BLOCK_LOST "block-lost" Error Missing
+        "no block is here: {reason}; the {bytes} bytes up to the end of the file are not read";
     FLAGS "flags" Warning
         "the header has unknown flags: {found}";
     START_NANOSECONDS "start-nanoseconds" Warning

@@ -55,6 +55,10 @@ impl Survey {
             info.fact("process", u64::from(process));
             info.fact("thread", u64::from(thread));
         }
+        if header.has_blocks() {
+            info.fact("compression", if header.is_compressed() { "lz4" } else { "none" });
+            info.fact("checksums", if header.has_checksums() { "crc32" } else { "none" });
+        }
         if header.has_timestamps {
             info.fact("clock", Hertz(header.timestamp_frequency).to_string());
         } else {

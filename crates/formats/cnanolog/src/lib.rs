@@ -22,6 +22,7 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic))]
 
 mod args;
+mod blocks;
 mod clock;
 mod dictionary;
 pub mod edit;
@@ -46,7 +47,7 @@ pub use crate::{
     printf::Program,
     raw::Numbering,
     read::{Extra, Reader, open, open_with},
-    record::{Entry, Header, Level, Record, Section, Site},
+    record::{Block, Entry, Header, Level, Record, Section, Site},
     write::{Tally, Writer, create},
 };
 

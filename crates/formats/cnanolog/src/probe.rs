@@ -7,7 +7,7 @@ use crate::{
     findings::*,
     raw::{
         CNANOLOG_ENDIANNESS, CNANOLOG_FLAG_HAS_TIMESTAMPS, CNANOLOG_MAGIC, CNANOLOG_VERSION_MAJOR,
-        CNANOLOG_VERSION_MINOR_IDS, HEADER_BYTES, header_offset,
+        CNANOLOG_VERSION_MINOR_CRC32, HEADER_BYTES, header_offset,
     },
 };
 
@@ -81,7 +81,7 @@ pub(crate) fn findings(header: &Header) -> Vec<Finding> {
     if header.reserved != [0; 8] && header.ids().is_none() {
         found.push(at(&RESERVED, header_offset::RESERVED, "reserved").with("what", "header"));
     }
-    if header.flags & !CNANOLOG_FLAG_HAS_TIMESTAMPS != 0 {
+    if header.flags & !header.known_flags() != 0 {
         found.push(at(&FLAGS, header_offset::FLAGS, "flags").with("found", hex(header.flags)));
     }
     if !(0..1_000_000_000).contains(&header.start_time_nsec) {
@@ -111,7 +111,7 @@ fn report_identity(header: &Header, found: &mut Vec<Finding>) {
     let (major, minor) = (header.version_major, header.version_minor);
     if major != CNANOLOG_VERSION_MAJOR {
         found.push(at(&MAJOR_VERSION, header_offset::VERSION_MAJOR, "version_major").with("found", major));
-    } else if minor > CNANOLOG_VERSION_MINOR_IDS {
+    } else if minor > CNANOLOG_VERSION_MINOR_CRC32 {
         let newer = at(&MINOR_VERSION, header_offset::VERSION_MINOR, "version_minor");
         found.push(newer.with("major", major).with("minor", minor));
     }
@@ -133,8 +133,8 @@ fn has_magic(bytes: &[u8]) -> bool {
 fn is_header_without_magic(bytes: &[u8]) -> bool {
     let version = bytes.get(4..8);
     match marked_order(bytes) {
-        Some(ByteOrder::Little) => version == Some(&[1, 0, 0, 0]),
-        Some(ByteOrder::Big) => version == Some(&[0, 1, 0, 0]),
+        Some(ByteOrder::Little) => matches!(version, Some([1, 0, 0..=3, 0])),
+        Some(ByteOrder::Big) => matches!(version, Some([0, 1, 0, 0..=3])),
         None => false,
     }
 }

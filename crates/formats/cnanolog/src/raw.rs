@@ -8,6 +8,8 @@ pub const CNANOLOG_MAGIC: u32 = 0x4E41_4E4F;
 pub const CNANOLOG_DICT_MAGIC: u32 = 0x4449_4354;
 /// First number of the custom levels, "LVLS" when written big-endian.
 pub const CNANOLOG_LEVEL_DICT_MAGIC: u32 = 0x4C56_4C53;
+/// First number of a block, "BLCK" when written big-endian.
+pub const CNANOLOG_BLOCK_MAGIC: u32 = 0x424C_434B;
 /// The byte order marker.
 pub const CNANOLOG_ENDIANNESS: u32 = 0x0102_0304;
 /// The only major version.
@@ -16,8 +18,16 @@ pub const CNANOLOG_VERSION_MAJOR: u16 = 1;
 pub const CNANOLOG_VERSION_MINOR: u16 = 0;
 /// The minor version that stores ids of the process and the thread, which the document plans.
 pub const CNANOLOG_VERSION_MINOR_IDS: u16 = 1;
+/// The minor version whose entries and dictionary may lie in compressed blocks, which the document plans.
+pub const CNANOLOG_VERSION_MINOR_LZ4: u16 = 2;
+/// The minor version whose blocks may have checksums, which the document plans.
+pub const CNANOLOG_VERSION_MINOR_CRC32: u16 = 3;
 /// Flag: entries carry timestamps; written since 1.0.3.
 pub const CNANOLOG_FLAG_HAS_TIMESTAMPS: u32 = 1;
+/// Flag: everything behind the header lies in blocks, and LZ4 packs those that become smaller; since 1.2.
+pub const CNANOLOG_FLAG_LZ4: u32 = 2;
+/// Flag: everything behind the header lies in blocks, and each has the CRC-32 of its plain bytes; since 1.3.
+pub const CNANOLOG_FLAG_CRC32: u32 = 4;
 /// Most argument bytes of an entry: the length is stored in 16 bits.
 pub const CNANOLOG_MAX_ENTRY_SIZE: usize = 65_535;
 
@@ -29,6 +39,10 @@ pub const ENTRY_HEADER_BYTES: usize = 14;
 pub const ENTRY_HEADER_NO_TIME_BYTES: usize = 6;
 /// Bytes of the header of the dictionary, and of the levels.
 pub const SECTION_HEADER_BYTES: usize = 16;
+/// Bytes of a block before its contents.
+pub const BLOCK_HEADER_BYTES: usize = 16;
+/// Most plain bytes of a block.
+pub const MAX_BLOCK_BYTES: usize = 1 << 20;
 /// Bytes of a level before its name.
 pub const LEVEL_FIXED: usize = 4;
 /// Bytes of a dictionary entry before its type table.

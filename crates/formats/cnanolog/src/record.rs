@@ -7,8 +7,9 @@ use crate::{
     args::{Arg, Args, Padded, Types, has_lost_sign},
     dictionary::Run,
     raw::{
-        ArgType, CNANOLOG_ENDIANNESS, CNANOLOG_FLAG_HAS_TIMESTAMPS, CNANOLOG_MAGIC, CNANOLOG_VERSION_MAJOR,
-        CNANOLOG_VERSION_MINOR, CNANOLOG_VERSION_MINOR_IDS, ENTRY_HEADER_BYTES, ENTRY_HEADER_NO_TIME_BYTES,
+        ArgType, CNANOLOG_ENDIANNESS, CNANOLOG_FLAG_CRC32, CNANOLOG_FLAG_HAS_TIMESTAMPS, CNANOLOG_FLAG_LZ4,
+        CNANOLOG_MAGIC, CNANOLOG_VERSION_MAJOR, CNANOLOG_VERSION_MINOR, CNANOLOG_VERSION_MINOR_CRC32,
+        CNANOLOG_VERSION_MINOR_IDS, CNANOLOG_VERSION_MINOR_LZ4, ENTRY_HEADER_BYTES, ENTRY_HEADER_NO_TIME_BYTES,
         HEADER_BYTES,
     },
 };
@@ -97,7 +98,44 @@ impl Header {
     pub fn set_ids(&mut self, process: u32, thread: u32) {
         let ([a, b, c, d], [e, f, g, h]) = (self.order.put_u32(process), self.order.put_u32(thread));
         self.reserved = [a, b, c, d, e, f, g, h];
-        self.version_minor = CNANOLOG_VERSION_MINOR_IDS;
+        self.version_minor = self.version_minor.max(CNANOLOG_VERSION_MINOR_IDS);
+    }
+
+    /// Flags that its version gives a meaning to.
+    pub(crate) const fn known_flags(&self) -> u32 {
+        match self.version_minor {
+            _ if self.version_major != CNANOLOG_VERSION_MAJOR => CNANOLOG_FLAG_HAS_TIMESTAMPS,
+            ..CNANOLOG_VERSION_MINOR_LZ4 => CNANOLOG_FLAG_HAS_TIMESTAMPS,
+            CNANOLOG_VERSION_MINOR_LZ4 => CNANOLOG_FLAG_HAS_TIMESTAMPS | CNANOLOG_FLAG_LZ4,
+            CNANOLOG_VERSION_MINOR_CRC32.. => CNANOLOG_FLAG_HAS_TIMESTAMPS | CNANOLOG_FLAG_LZ4 | CNANOLOG_FLAG_CRC32,
+        }
+    }
+
+    /// Whether blocks may be packed with LZ4; since 1.2.
+    pub const fn is_compressed(&self) -> bool {
+        self.flags & self.known_flags() & CNANOLOG_FLAG_LZ4 != 0
+    }
+
+    /// Whether blocks have checksums; since 1.3.
+    pub const fn has_checksums(&self) -> bool {
+        self.flags & self.known_flags() & CNANOLOG_FLAG_CRC32 != 0
+    }
+
+    /// Makes it a header of 1.2, with blocks that LZ4 packs.
+    pub fn set_compressed(&mut self) {
+        self.flags |= CNANOLOG_FLAG_LZ4;
+        self.version_minor = self.version_minor.max(CNANOLOG_VERSION_MINOR_LZ4);
+    }
+
+    /// Makes it a header of 1.3, with blocks that have checksums.
+    pub fn set_checksums(&mut self) {
+        self.flags |= CNANOLOG_FLAG_CRC32;
+        self.version_minor = self.version_minor.max(CNANOLOG_VERSION_MINOR_CRC32);
+    }
+
+    /// Whether everything behind the header lies in blocks.
+    pub(crate) const fn has_blocks(&self) -> bool {
+        self.is_compressed() || self.has_checksums()
     }
 
     /// Bytes of an entry before its arguments.
@@ -231,10 +269,22 @@ impl Site<'_> {
     }
 }
 
-/// One piece of a file. A file is `Entry* (Levels Level*)? (Dictionary Site*)?`, with `Residue` anywhere.
+/// A block of a log of 1.2 or 1.3: entries, levels and sites follow one by one as if they did not lie in blocks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Block<'a> {
+    /// Plain bytes of the records in it; 0 for bytes behind the last whole block.
+    pub plain_bytes: u32,
+    /// The block as it is stored, its header included.
+    pub stored: &'a [u8],
+}
+
+/// One piece of a file. A file is `Entry* (Levels Level*)? (Dictionary Site*)?`, with `Residue` anywhere, and in logs of 1.2
+/// and 1.3 with a `Block` before the first record of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Record<'a> {
+    /// Stands for the records that begin in it: a writer that gets blocks writes nothing else.
+    Block(Block<'a>),
     /// An entry.
     Entry(Entry<'a>),
     /// Opens the custom levels.
@@ -274,6 +324,7 @@ impl Describe for Header {
 impl Describe for Record<'_> {
     fn kind(&self) -> &'static str {
         match self {
+            Self::Block(_) => "block",
             Self::Entry(_) => "entry",
             Self::Levels(_) => "levels",
             Self::Level(_) => "level",
@@ -285,6 +336,10 @@ impl Describe for Record<'_> {
 
     fn describe(&self, fields: &mut dyn Fields) {
         match self {
+            Self::Block(block) => {
+                fields.unsigned("plain_bytes", block.plain_bytes.into());
+                fields.unsigned("stored_bytes", block.stored.len() as u64);
+            }
             Self::Entry(entry) => entry.describe(fields),
             Self::Levels(section) | Self::Dictionary(section) => {
                 fields.hex("magic", section.magic.into());

@@ -5,7 +5,8 @@ use std::io::Write;
 use traceloom_core::{Error, Output, RecordWriter, Result};
 
 use crate::{
-    Entry, Header, Level, Record, Section, Site,
+    Block, Entry, Header, Level, Record, Section, Site,
+    blocks::Packer,
     raw::{
         CNANOLOG_MAX_ENTRY_SIZE, HEADER_BYTES, LEVEL_FIXED, SECTION_HEADER_BYTES, SITE_FIXED, SLOTS_DOCUMENT,
         SLOTS_LIBRARY,
@@ -14,18 +15,22 @@ use crate::{
 
 /// Starts a file with its header; see [`Tally`] for the numbers that it wants.
 pub fn create<W: Write>(out: W, header: &Header) -> Result<Writer<W>> {
-    let output = Output::new(out, header.order);
-    let mut writer = Writer { output, has_timestamps: header.has_timestamps, tally: Tally::new(header) };
+    let output = Output::new(Packer::new(out), header.order);
+    let has_timestamps = header.has_timestamps;
+    let mut writer = Writer { output, has_timestamps, is_copy: false, tally: Tally::new(header) };
     writer.put_header(header);
     writer.output.flush()?;
+    writer.output.out_mut().begin(header);
     Ok(writer)
 }
 
 /// Writes one file, record by record, in the order that [`Record`] describes.
 #[derive(Debug)]
 pub struct Writer<W> {
-    output: Output<W>,
+    output: Output<Packer<W>>,
     has_timestamps: bool,
+    /// Whole blocks are written as they were stored, and the records in them are not written again.
+    is_copy: bool,
     tally: Tally,
 }
 
@@ -62,6 +67,8 @@ impl Tally {
             Record::Level(level) => (LEVEL_FIXED + level.name.len()) as u64,
             Record::Site(site) => site_bytes(site),
             Record::Residue(bytes) => bytes.len() as u64,
+            // Positions are those of a file without blocks.
+            Record::Block(_) => 0,
         };
         self.bytes = self.bytes.saturating_add(bytes);
     }
@@ -89,6 +96,8 @@ impl<W: Write> Writer<W> {
     pub fn write(&mut self, record: &Record<'_>) -> Result<()> {
         self.tally.count(record);
         match record {
+            Record::Block(block) => return self.copy(block),
+            _ if self.is_copy => return Ok(()),
             Record::Entry(entry) => self.put_entry(entry)?,
             Record::Levels(section) | Record::Dictionary(section) => self.put_section(section),
             Record::Level(level) => self.put_level(level)?,
@@ -106,12 +115,17 @@ impl<W: Write> Writer<W> {
     /// Passes on everything that was written; gives the output below.
     pub fn flush(&mut self) -> Result<&mut W> {
         self.output.flush()?;
-        Ok(self.output.out_mut())
+        Ok(self.output.out_mut().out_mut())
     }
 
     /// Ends the file, and gives the output back.
     pub fn finish(self) -> Result<W> {
-        self.output.finish()
+        Ok(self.output.finish()?.into_out())
+    }
+
+    fn copy(&mut self, block: &Block<'_>) -> Result<()> {
+        self.is_copy = true;
+        Ok(self.flush()?.write_all(block.stored)?)
     }
 
     fn put_header(&mut self, header: &Header) {

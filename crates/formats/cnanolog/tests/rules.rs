@@ -103,6 +103,13 @@ fn broken() -> Vec<(&'static str, BTreeSet<&'static str>)> {
         file[header_offset::START_TIME_SEC] = 7;
         file
     };
+    let in_blocks = |damage: fn(&mut Vec<u8>)| {
+        let mut header = Header::new(ByteOrder::Little);
+        header.set_checksums();
+        let mut file = log(header, SLOTS_LIBRARY, false);
+        damage(&mut file);
+        file
+    };
     let entry = |index: usize| HEADER_BYTES + index * (ENTRY_HEADER_BYTES + 3);
     let mut with_gap = with_levels.clone();
     with_gap.splice(levels_at + 25..levels_at + 25, [0; 5]);
@@ -127,7 +134,9 @@ fn broken() -> Vec<(&'static str, BTreeSet<&'static str>)> {
         ("endianness", codes(changed(header_offset::ENDIANNESS, &[9, 9, 9, 9]))),
         ("big-endian", codes(log(Header::new(ByteOrder::Big), SLOTS_LIBRARY, false))),
         ("major-version", codes(changed(header_offset::VERSION_MAJOR, &[2]))),
-        ("minor-version", codes(changed(header_offset::VERSION_MINOR, &[3]))),
+        ("minor-version", codes(changed(header_offset::VERSION_MINOR, &[4]))),
+        ("block-damaged", codes(in_blocks(|file| *file.last_mut().unwrap() ^= 1))),
+        ("block-lost", codes(in_blocks(|file| file.truncate(file.len() - 1)))),
         ("reserved", codes(changed(header_offset::RESERVED, &[1]))),
         ("flags", codes(changed(header_offset::FLAGS, &[3]))),
         ("start-nanoseconds", codes(changed(header_offset::START_TIME_NSEC, &[0xff; 4]))),

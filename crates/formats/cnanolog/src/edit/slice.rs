@@ -80,7 +80,8 @@ impl Keeps {
                 self.range.contains(self.clock.since_start_ns(*ticks))
             }
             Record::Entry(_) => !self.range.is_empty(),
-            Record::Residue(_) => false,
+            // The entries that are kept lie in blocks of their own.
+            Record::Block(_) | Record::Residue(_) => false,
             _ => true,
         }
     }

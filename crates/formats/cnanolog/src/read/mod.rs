@@ -1,5 +1,6 @@
 //! Walks the records of a file: entries, levels, sites.
 
+mod blocks;
 mod damage;
 mod entries;
 mod locate;
@@ -10,7 +11,7 @@ mod vet;
 
 use traceloom_core::{Finding, Findings, Located, Options, Position, Records, Result, Rule, Source, Window};
 
-use self::{damage::Outlook, entries::Frame, locate::Span, survey::Region};
+use self::{blocks::Blocks, damage::Outlook, entries::Frame, locate::Span, survey::Region};
 use crate::{
     Clock, Dictionary, Entry, Header, Numbering, Record, Section,
     dictionary::{parse_level, parse_site},
@@ -26,12 +27,21 @@ pub fn open(source: Source, options: &Options) -> Result<Reader> {
 /// Opens a file with what the caller knows about it.
 pub fn open_with(source: Source, options: &Options, mut extra: Extra) -> Result<Reader> {
     let header = probe::header(&source)?;
+    let companion = source.companion();
+    let mut blocks = Blocks::find(&source, &header, &options.limits)?;
+    if let (Some(blocks), Some(offset)) = (&mut blocks, extra.resume_at) {
+        blocks.skip_to(offset);
+    }
+    let source = blocks.as_ref().map_or(source, Blocks::plain);
     if extra.dictionary.is_none()
-        && let Some(journal) = source.companion()
+        && let Some(journal) = companion
     {
         extra.dictionary = journal::dictionary_in(journal, &header, &options.limits);
     }
-    Reader::with_header(source, header, options, extra)
+    let mut reader = Reader::with_header(source, header, options, extra)?;
+    reader.next_block_at = blocks.as_ref().map_or(u64::MAX, |blocks| blocks.next_at());
+    reader.blocks = blocks;
+    Ok(reader)
 }
 
 /// What only the caller can know about a file.
@@ -95,6 +105,9 @@ pub struct Reader {
     outlook: Outlook,
     /// Up to here, from the place that reading has reached, no entries begin that make sense.
     barren_until: u64,
+    blocks: Option<Blocks>,
+    /// Where the next block begins, in the file without blocks.
+    next_block_at: u64,
 }
 
 /// The next record, which lies whole in the window: found first and lent afterwards, so that an error can end the walk.
@@ -172,6 +185,8 @@ impl Reader {
             lent: 0,
             outlook,
             barren_until: 0,
+            blocks: None,
+            next_block_at: u64::MAX,
         };
         if !is_own && reader.dictionary.is_some() {
             reader.vet(&options.limits)?;
@@ -210,6 +225,7 @@ impl Reader {
         self.barren_until = 0;
         self.is_resumed = true;
         self.state = State::Entries;
+        self.next_block_at = u64::MAX;
         self.window.seek(offset);
     }
 
@@ -306,6 +322,9 @@ impl Records for Reader {
     #[inline]
     fn next(&mut self) -> Result<Option<Located<Record<'_>>>> {
         self.window.consume(std::mem::take(&mut self.lent));
+        if self.window.offset() >= self.next_block_at {
+            return self.next_block();
+        }
         if let State::Entries = self.state
             && let Some(frame) = self.quick_frame()
         {

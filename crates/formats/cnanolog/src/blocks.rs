@@ -1,0 +1,125 @@
+//! Blocks of logs of 1.2 and 1.3: everything behind the header lies in them, and each can be read without the others.
+
+use std::io::{self, Write};
+
+use traceloom_core::{ByteOrder, Checksum, Cursor, Result};
+
+use crate::{
+    Header,
+    raw::{BLOCK_HEADER_BYTES, CNANOLOG_BLOCK_MAGIC, MAX_BLOCK_BYTES},
+};
+
+/// What stands in front of the contents of a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    pub(crate) plain_bytes: usize,
+    /// As many as the plain ones if they are stored as they are.
+    pub(crate) stored_bytes: usize,
+    checksum: u32,
+}
+
+impl Head {
+    /// Reads a head; the error says why it is none.
+    pub(crate) fn read(bytes: &[u8], header: &Header) -> Result<Self, &'static str> {
+        let (magic, head) =
+            Self::fields(bytes, header.order).map_err(|_| "the file ends inside the head of a block")?;
+        if magic != CNANOLOG_BLOCK_MAGIC {
+            return Err("its magic is not 0x424c434b");
+        }
+        let Self { plain_bytes, stored_bytes, .. } = head;
+        let is_possible =
+            if header.is_compressed() { stored_bytes <= plain_bytes } else { stored_bytes == plain_bytes };
+        if !(1..=MAX_BLOCK_BYTES).contains(&plain_bytes) || !is_possible {
+            return Err("its lengths are impossible");
+        }
+        Ok(head)
+    }
+
+    fn fields(bytes: &[u8], order: ByteOrder) -> Result<(u32, Self)> {
+        let mut cursor = Cursor::new(bytes, 0, order);
+        let magic = cursor.u32("magic")?;
+        let plain_bytes = cursor.u32("plain_size")? as usize;
+        let stored_bytes = cursor.u32("stored_size")? as usize;
+        Ok((magic, Self { plain_bytes, stored_bytes, checksum: cursor.u32("crc32")? }))
+    }
+
+    /// Unpacks the contents of a block; the error says what is wrong with it. Whatever cannot be had is zeros.
+    pub(crate) fn unpack(&self, stored: &[u8], has_checksums: bool, plain: &mut Vec<u8>) -> Result<(), &'static str> {
+        plain.clear();
+        plain.resize(self.plain_bytes, 0);
+        if stored.len() == self.plain_bytes {
+            plain.copy_from_slice(stored);
+        } else if lz4_flex::block::decompress_into(stored, plain).ok() != Some(self.plain_bytes) {
+            plain.fill(0);
+            return Err("its LZ4 data is malformed");
+        }
+        if has_checksums && Checksum::new().with(plain).value() != self.checksum {
+            return Err("its checksum is wrong");
+        }
+        Ok(())
+    }
+}
+
+/// An output that puts everything into blocks if the header says so.
+#[derive(Debug)]
+pub(crate) struct Packer<W> {
+    out: W,
+    layout: Option<Layout>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    order: ByteOrder,
+    is_compressed: bool,
+    has_checksums: bool,
+}
+
+impl<W> Packer<W> {
+    /// Nothing is put into blocks yet: a header is not.
+    pub(crate) fn new(out: W) -> Self {
+        Self { out, layout: None }
+    }
+
+    /// The header has been written.
+    pub(crate) fn begin(&mut self, header: &Header) {
+        let (is_compressed, has_checksums) = (header.is_compressed(), header.has_checksums());
+        self.layout = header.has_blocks().then_some(Layout { order: header.order, is_compressed, has_checksums });
+    }
+
+    pub(crate) fn out_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    pub(crate) fn into_out(self) -> W {
+        self.out
+    }
+}
+
+impl<W: Write> Write for Packer<W> {
+    /// A block for each call: what comes at once are whole records.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(layout) = self.layout else { return self.out.write(bytes) };
+        for plain in bytes.chunks(MAX_BLOCK_BYTES) {
+            self.out.write_all(&layout.block(plain))?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Layout {
+    fn block(self, plain: &[u8]) -> Vec<u8> {
+        let packed = self.is_compressed.then(|| lz4_flex::block::compress(plain));
+        let stored = packed.as_deref().filter(|packed| packed.len() < plain.len()).unwrap_or(plain);
+        let checksum = if self.has_checksums { Checksum::new().with(plain).value() } else { 0 };
+        let mut block = Vec::with_capacity(BLOCK_HEADER_BYTES + stored.len());
+        for number in [CNANOLOG_BLOCK_MAGIC, plain.len() as u32, stored.len() as u32, checksum] {
+            block.extend_from_slice(&self.order.put_u32(number));
+        }
+        block.extend_from_slice(stored);
+        block
+    }
+}
