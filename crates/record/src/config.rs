@@ -30,6 +30,17 @@ pub enum Layout {
     Document,
 }
 
+/// What minor versions of `.clog` add, which CNanoLog itself does not write.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Extras {
+    /// Since 1.1.
+    pub(crate) ids: bool,
+    /// Since 1.2.
+    pub(crate) is_compressed: bool,
+    /// Since 1.3.
+    pub(crate) has_checksums: bool,
+}
+
 /// When a log goes on in a new file.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Rotation {
@@ -116,7 +127,7 @@ pub(crate) struct Config {
     pub(crate) listening: Option<Listening>,
     pub(crate) serving: Option<Serving>,
     pub(crate) layout: Layout,
-    pub(crate) ids: bool,
+    pub(crate) extras: Extras,
     pub(crate) rotation: Rotation,
     pub(crate) ring_bytes: usize,
     pub(crate) spare_rings: usize,
@@ -138,7 +149,7 @@ impl Default for Config {
             listening: None,
             serving: None,
             layout: Layout::default(),
-            ids: false,
+            extras: Extras::default(),
             rotation: Rotation::default(),
             ring_bytes: 1 << 20,
             spare_rings: 0,
@@ -181,7 +192,7 @@ impl Config {
     pub(crate) fn with(mut self, slot: Slot, other: &Self) -> Self {
         match slot {
             Slot::Clog => {
-                (self.clog, self.layout, self.ids) = (other.clog.clone(), other.layout, other.ids);
+                (self.clog, self.layout, self.extras) = (other.clog.clone(), other.layout, other.extras);
                 self.rotation = other.rotation;
             }
             Slot::Lines => self.lines = other.lines.clone(),

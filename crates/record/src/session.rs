@@ -127,7 +127,23 @@ impl Recorder {
     /// Stores the ids of the process and of this thread in `.clog` files, which makes them files of version 1.1.
     #[must_use]
     pub fn ids(mut self) -> Self {
-        self.config.ids = true;
+        self.config.extras.ids = true;
+        self
+    }
+
+    /// Compresses `.clog` files with LZ4, block by block, which makes them files of version 1.2. CNanoLog's decompressor
+    /// refuses them.
+    #[must_use]
+    pub fn compressed(mut self) -> Self {
+        self.config.extras.is_compressed = true;
+        self
+    }
+
+    /// Stores a CRC-32 for each block of `.clog` files, which makes them files of version 1.3. CNanoLog's decompressor
+    /// refuses them.
+    #[must_use]
+    pub fn checksums(mut self) -> Self {
+        self.config.extras.has_checksums = true;
         self
     }
 

@@ -5,7 +5,7 @@ mod common;
 use std::{fs, time::Duration};
 
 use common::{Recording, lines, messages};
-use traceloom_core::{Options, Records, Source};
+use traceloom_core::{Codec, Options, Records, Source};
 use traceloom_record::{
     Filter, Layout, Level, Policy, Recorder, Rotation, debug, error, flush, info, log, stats, warn,
 };
@@ -154,6 +154,33 @@ fn ids_of_process_and_thread_can_be_stored() {
     let reader = traceloom_cnanolog::open(source, &Options::strict()).unwrap();
     assert_eq!(reader.header().ids().unwrap().0, std::process::id());
     assert!(reader.findings().kept().is_empty());
+}
+
+#[test]
+fn logs_can_be_compressed_and_have_checksums() {
+    let recording = Recording::new();
+    let plain = Recorder::new();
+    let recorders =
+        [plain.clone(), plain.clone().compressed(), plain.clone().checksums(), plain.compressed().checksums()];
+    let mut sizes = Vec::new();
+    for (number, recorder) in recorders.into_iter().enumerate() {
+        let path = recording.path(&format!("{number}.clog"));
+        let guard = recorder.clog(&path).start().unwrap();
+        (0..3000).for_each(|number| info!("number %d of %s", number, "three thousand"));
+        flush().unwrap();
+        let unfinished = messages(&path);
+        assert_eq!(unfinished.len(), 3000, "the file has them, and the journal explains them");
+        guard.close().unwrap();
+        assert_eq!(messages(&path), unfinished);
+        let source = Source::file(fs::File::open(&path).unwrap());
+        let header = traceloom_cnanolog::open(source.clone(), &Options::strict()).unwrap().header().clone();
+        assert_eq!(header.version_minor, [0, 2, 3, 3][number]);
+        assert!(header.ids().is_none_or(|(process, _)| process == std::process::id()));
+        let findings = traceloom_cnanolog::CNanoLog::check(&source, &Options::default()).unwrap();
+        assert!(findings.kept().is_empty(), "{:?}", findings.kept());
+        sizes.push(fs::metadata(&path).unwrap().len());
+    }
+    assert!(sizes[1] < sizes[0] && sizes[2] > sizes[0] && sizes[3] < sizes[0], "{sizes:?}");
 }
 
 #[test]

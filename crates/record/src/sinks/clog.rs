@@ -21,7 +21,7 @@ use super::{
 use crate::{
     Layout, Level, Rotation,
     clock::Timeline,
-    config::{Config, with_part},
+    config::{Config, Extras, with_part},
     hub::ThreadInfo,
     record::Kind,
     site::SiteInfo,
@@ -252,12 +252,17 @@ impl Clog {
         Ok(self.output.patch(0, &bytes)?)
     }
 
+    /// Bytes of the file, as far as its last block is known.
+    fn file_bytes(&self) -> u64 {
+        self.output.bytes + (self.writer.tally().bytes - self.passed_on)
+    }
+
     fn is_due(&self) -> bool {
         let Rotation { bytes, age } = self.rotation;
         let tally = self.writer.tally();
         tally.entries >= MAX_ENTRIES
             || tally.entries > 0
-                && (bytes.is_some_and(|most| tally.bytes >= most)
+                && (bytes.is_some_and(|most| self.file_bytes() >= most)
                     || age.is_some_and(|most| self.opened.elapsed() >= most))
     }
 
@@ -383,8 +388,15 @@ fn header(config: &Config, timeline: &Timeline) -> Header {
     if config.layout == Layout::Document {
         header.flags = 0;
     }
-    if config.ids {
+    if config.extras != Extras::default() {
+        // Later versions have the ids as well.
         header.set_ids(std::process::id(), crate::local::thread_id() as u32);
+    }
+    if config.extras.is_compressed {
+        header.set_compressed();
+    }
+    if config.extras.has_checksums {
+        header.set_checksums();
     }
     header
 }
