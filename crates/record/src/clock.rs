@@ -26,9 +26,14 @@ pub fn ticks_to_ns(ticks: u64) -> u64 {
     CLOCK.get().map_or(ticks, |clock| clock.delta_as_nanos(0, ticks))
 }
 
+/// A clock of the same ticks that need not be looked up.
+pub(crate) fn clock() -> quanta::Clock {
+    CLOCK.get_or_init(quanta::Clock::new).clone()
+}
+
 #[cold]
 fn first_tick() -> u64 {
-    CLOCK.get_or_init(quanta::Clock::new).raw()
+    clock().raw()
 }
 
 /// A tick and what the other clocks said at that moment.

@@ -85,8 +85,31 @@ impl Drop for Place {
 /// Records something now; gives the tick, or nothing if it was dropped.
 #[inline(always)]
 pub fn put<P: Payload>(kind: Kind, site: SiteId, weight: Weight, payload: P) -> Option<u64> {
-    let tick = clock::tick();
-    if try_put_at(tick, kind, site, &payload) { Some(tick) } else { put_slowly(tick, kind, site, weight, payload) }
+    let header = header(kind, FIXED + payload.words(), site.get());
+    try_put(header, &payload).or_else(|| put_now(header, weight, payload))
+}
+
+/// The same with a header that is laid out already; whether it was recorded.
+#[inline(always)]
+pub(crate) fn put_headed<P: Payload>(header: u64, weight: Weight, payload: P) -> bool {
+    try_put(header, &payload).is_some() || put_now(header, weight, payload).is_some()
+}
+
+/// Records something now if there is no reason to take the slow way.
+#[inline(always)]
+fn try_put<P: Payload>(header: u64, payload: &P) -> Option<u64> {
+    let words = FIXED + payload.words();
+    let ring = RING.get()?;
+    let tick = ring.tick();
+    let head = ring.room(words, tick)?;
+    ring.put(head, [header, tick], words, payload);
+    Some(tick)
+}
+
+#[cold]
+#[inline(never)]
+fn put_now<P: Payload>(header: u64, weight: Weight, payload: P) -> Option<u64> {
+    put_late(clock::tick(), header, weight, payload)
 }
 
 /// The same at a tick that was read just now, if there is no reason to take the slow way.
@@ -99,12 +122,17 @@ pub fn try_put_at<P: Payload>(tick: u64, kind: Kind, site: SiteId, payload: &P) 
 }
 
 /// The slow way to its end, so that the fast one keeps nothing for coming back.
+#[inline(always)]
+pub fn put_slowly<P: Payload>(tick: u64, kind: Kind, site: SiteId, weight: Weight, payload: P) -> Option<u64> {
+    put_late(tick, header(kind, FIXED + payload.words(), site.get()), weight, payload)
+}
+
 #[cold]
 #[inline(never)]
-pub fn put_slowly<P: Payload>(tick: u64, kind: Kind, site: SiteId, weight: Weight, payload: P) -> Option<u64> {
+fn put_late<P: Payload>(tick: u64, header: u64, weight: Weight, payload: P) -> Option<u64> {
     let words = FIXED + payload.words();
     let (ring, head) = make_room(words, tick, weight)?;
-    ring.put(head, [header(kind, words, site.get()), tick], words, &payload);
+    ring.put(head, [header, tick], words, &payload);
     Some(tick)
 }
 

@@ -123,10 +123,7 @@ macro_rules! span {
         }
     }};
     (@ $name:expr, $color:expr) => {
-        match $crate::__site!($name, ::core::option::Option::None, $color).look() {
-            ::core::option::Option::Some(site) => $crate::SpanGuard::begin(site),
-            ::core::option::Option::None => $crate::SpanGuard::none(),
-        }
+        $crate::SpanGuard::begin($crate::__site!($name, ::core::option::Option::None, $color))
     };
 }
 

@@ -7,6 +7,7 @@
 use std::ops::Deref;
 
 use crate::{
+    clock,
     record::{FIXED, Kind, Payload, header},
     sync::{AtomicU64, Ordering},
 };
@@ -25,8 +26,8 @@ impl<T> Deref for Padded<T> {
 }
 
 /// The producer's own numbers, on a line that the consumer never asks for; all loads and stores are relaxed.
-#[derive(Default)]
 struct Producer {
+    clock: quanta::Clock,
     /// Where the next record begins.
     head: AtomicU64,
     /// A record that would end behind this takes the slow way.
@@ -56,7 +57,12 @@ impl Ring {
         Self {
             words: (0..len).map(|_| AtomicU64::new(0)).collect(),
             mask: len as u32 - 1,
-            producer: Padded::default(),
+            producer: Padded(Producer {
+                clock: clock::clock(),
+                head: AtomicU64::new(0),
+                limit: AtomicU64::new(0),
+                check_at: AtomicU64::new(0),
+            }),
             head: Padded::default(),
             tail: Padded::default(),
             dropped: AtomicU64::new(0),
@@ -98,6 +104,12 @@ impl Ring {
             self.go_to(head + words);
             self.publish(head + words);
         }
+    }
+
+    /// Producer: the tick now; cheaper than [`clock::tick`], because it is known that there is a clock.
+    #[inline(always)]
+    pub(crate) fn tick(&self) -> u64 {
+        self.producer.clock.raw()
     }
 
     /// Producer: where the next record begins.

@@ -10,8 +10,8 @@ use traceloom_easyprofiler::raw::DataType;
 use crate::{
     args::cut,
     hub::{self, Ask},
-    local::{SETTINGS, Weight, name_thread, put},
-    record::{Kind, MAX_BYTES},
+    local::{SETTINGS, Weight, name_thread, put, put_headed},
+    record::{FIXED, Kind, MAX_BYTES, Payload, header},
     site::{Look, Site, SiteId, Types},
 };
 
@@ -19,7 +19,8 @@ use crate::{
 #[derive(Debug)]
 #[must_use = "a span ends when its guard is dropped"]
 pub struct SpanGuard {
-    site: Option<SiteId>,
+    /// The header of the record that ends it; 0 for a span that is not recorded.
+    end: u64,
     /// A span ends on the thread that it began on.
     _not_send: PhantomData<*const ()>,
 }
@@ -28,36 +29,43 @@ impl SpanGuard {
     /// Begins a span.
     #[doc(hidden)]
     #[inline(always)]
-    pub fn begin(site: Look) -> Self {
-        Self::of(site.id(&Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, ()).is_some()))
+    pub fn begin(site: &'static Site) -> Self {
+        match site.id() {
+            Some(id) => Self::begin_as(id, ()),
+            None => Self::none(),
+        }
     }
 
     /// Begins a span with a text of its own.
     #[doc(hidden)]
     #[inline(always)]
     pub fn begin_with(site: Look, text: &str) -> Self {
-        let text = cut(text.as_bytes());
-        Self::of(site.id(&Types::NONE).filter(|id| put(Kind::SpanBegin, *id, Weight::Span, text).is_some()))
+        match site.id(&Types::NONE) {
+            Some(id) => Self::begin_as(id, cut(text.as_bytes())),
+            None => Self::none(),
+        }
     }
 
     /// A span that is not recorded.
     #[doc(hidden)]
     #[inline(always)]
     pub const fn none() -> Self {
-        Self::of(None)
+        Self { end: 0, _not_send: PhantomData }
     }
 
     #[inline(always)]
-    const fn of(site: Option<SiteId>) -> Self {
-        Self { site, _not_send: PhantomData }
+    fn begin_as<P: Payload>(id: SiteId, payload: P) -> Self {
+        let begin = header(Kind::SpanBegin, FIXED + payload.words(), id.get());
+        let is_recorded = put_headed(begin, Weight::Span, payload);
+        Self { end: if is_recorded { header(Kind::SpanEnd, FIXED, id.get()) } else { 0 }, _not_send: PhantomData }
     }
 }
 
 impl Drop for SpanGuard {
     #[inline(always)]
     fn drop(&mut self) {
-        if let Some(site) = self.site {
-            put(Kind::SpanEnd, site, Weight::End, ());
+        if self.end != 0 {
+            put_headed(self.end, Weight::End, ());
         }
     }
 }
@@ -99,7 +107,7 @@ impl Range {
     /// This thread works on it until the guard is dropped.
     #[inline]
     pub fn enter(&self) -> SpanGuard {
-        self.number.and_then(|_| self.site.look()).map_or(SpanGuard::none(), SpanGuard::begin)
+        self.number.map_or(SpanGuard::none(), |_| SpanGuard::begin(self.site))
     }
 }
 
