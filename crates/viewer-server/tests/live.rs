@@ -80,14 +80,14 @@ fn the_page_grows_with_the_program_and_the_file_has_everything() {
     let recorder = Recorder::new().serve(socket.to_str().unwrap()).start().unwrap();
     let viewer = watch(program(&socket, &output), Keep::default());
     until(&viewer, |state| state["traces"][0]["format"] == "wtf");
-    let has_values =
-        |state: &Json| state["tracks"].as_array().is_some_and(|all| all.iter().any(|one| one["name"] == "load"));
+    let has_value = |state: &Json| state["counters"].as_array().is_some_and(|counters| counters.len() == 1);
     for round in 1..=3 {
         work(100);
         traceloom_record::warn!("round %d", round as i32);
         traceloom_record::value!("load", round as f64);
-        let state = until(&viewer, |state| spans(state) == round * 200 && state["logs"] == round && has_values(state));
+        let state = until(&viewer, |state| spans(state) == round * 200 && state["logs"] == round && has_value(state));
         assert_eq!(state["traces"][0]["state"], "live");
+        assert_eq!(state["tracks"][0]["name"], thread::current().name().unwrap());
         assert_eq!(state["traces"][0]["live"]["dropped"], 0);
     }
     recorder.close().unwrap();

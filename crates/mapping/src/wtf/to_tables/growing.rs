@@ -10,7 +10,7 @@ use std::{
 
 use traceloom_core::{Options, ReadAt, Records, Result, Source};
 use traceloom_model::{Halt, Tables, spans::Span, trackers::Symbol};
-use traceloom_wtf::{Reader, Record, open, whole_chunks};
+use traceloom_wtf::{Reader, Record, Zone, open, whole_chunks};
 
 use super::{
     events::{Mapper, Wants, bare_span},
@@ -76,7 +76,8 @@ struct GrowingFile {
     reader: Reader,
     options: Options,
     mapper: Option<Mapper<'static>>,
-    zones: usize,
+    /// Those whose threads are rows; the first zone may get its name after its first row.
+    zones: Vec<Zone>,
 }
 
 /// Starts to read a file that grows.
@@ -84,7 +85,7 @@ pub(crate) fn grow(source: &Source, options: &Options) -> Result<Box<dyn Grow>> 
     let end = Arc::new(AtomicU64::new(whole_chunks(source, 0)?));
     let reader = open(Source::custom(Whole { source: source.clone(), end: Arc::clone(&end) }), options)?;
     let (source, options) = (source.clone(), options.clone());
-    Ok(Box::new(GrowingFile { source, end, reader, options, mapper: None, zones: 0 }))
+    Ok(Box::new(GrowingFile { source, end, reader, options, mapper: None, zones: Vec::new() }))
 }
 
 impl Grow for GrowingFile {
@@ -103,9 +104,8 @@ impl Grow for GrowingFile {
             Record::Event(event) => mapper.push(event, tables),
             _ => Ok(()),
         })?;
-        let zones = self.reader.zones().len();
-        if zones != self.zones {
-            self.zones = zones;
+        if self.reader.zones() != self.zones {
+            self.zones = self.reader.zones().to_vec();
             push_threads(&self.reader, tables)?;
         }
         Ok(())
