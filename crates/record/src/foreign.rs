@@ -10,8 +10,11 @@ pub use crate::{
     args::cut,
     clock::{tick, ticks_to_ns},
     crash::{ask as ask_in_crash, is_answered as is_crash_answered},
-    local::{Weight, enter_child, name_thread, prepare_thread, put, put_slowly, try_put_at},
+    local::{
+        Weight, enter_child, name_thread, prepare_thread, put, put_slowly, ring, try_put_at, try_put_in, watch_rings,
+    },
     record::{Kind, MAX_BYTES, Payload},
+    ring::Ring,
     site::SiteId,
     span::{describe, next_frame},
 };
@@ -43,6 +46,14 @@ impl SiteState {
             Some(id) => Seen::On(id, (answer >> 24) as u8),
             None => Seen::Off,
         }
+    }
+
+    /// The id, if the site is on and was described with this tag: all of it in one comparison.
+    #[inline(always)]
+    pub fn id_if(&self, tag: u8) -> Option<SiteId> {
+        let answer = self.0.load(Ordering::Relaxed) ^ generation();
+        let id = answer ^ u64::from(tag) << 24;
+        if id < MAX_IDS { SiteId::new(id as u32) } else { None }
     }
 
     /// The id of the site and the tag that it was described with, unless it is off.

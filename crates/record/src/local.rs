@@ -3,7 +3,7 @@
 use std::{
     cell::{Cell, RefCell},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -75,7 +75,7 @@ struct Place(Option<Arc<ThreadInfo>>);
 impl Drop for Place {
     fn drop(&mut self) {
         LOCAL.with(|local| local.has_ended.set(true));
-        RING.set(None);
+        set_ring(None);
         if let Some(thread) = &self.0 {
             thread.end();
         }
@@ -112,13 +112,39 @@ fn put_now<P: Payload>(header: u64, weight: Weight, payload: P) -> Option<u64> {
     put_late(clock::tick(), header, weight, payload)
 }
 
-/// The same at a tick that was read just now, if there is no reason to take the slow way.
+/// The same at a tick that was read just now.
 #[inline(always)]
 pub fn try_put_at<P: Payload>(tick: u64, kind: Kind, site: SiteId, payload: &P) -> bool {
+    RING.get().is_some_and(|ring| try_put_in(ring, tick, kind, site, payload))
+}
+
+/// The same at a tick that was read just now, for those who have the ring of this thread at hand.
+#[inline(always)]
+pub fn try_put_in<P: Payload>(ring: &Ring, tick: u64, kind: Kind, site: SiteId, payload: &P) -> bool {
     let words = FIXED + payload.words();
-    let Some((ring, head)) = RING.get().and_then(|ring| Some((ring, ring.room(words, tick)?))) else { return false };
+    let Some(head) = ring.room(words, tick) else { return false };
     ring.put(head, [header(kind, words, site.get()), tick], words, payload);
     true
+}
+
+/// The ring of this thread.
+pub fn ring() -> Option<&'static Ring> {
+    RING.get()
+}
+
+/// Called whenever a thread gets another ring, or none any more.
+static RING_WATCH: OnceLock<fn(Option<&'static Ring>)> = OnceLock::new();
+
+/// Has a function called whenever a thread gets another ring, or none any more; the first one stays.
+pub fn watch_rings(watch: fn(Option<&'static Ring>)) {
+    let _ = RING_WATCH.set(watch);
+}
+
+fn set_ring(ring: Option<&'static Ring>) {
+    RING.set(ring);
+    if let Some(watch) = RING_WATCH.get() {
+        watch(ring);
+    }
 }
 
 /// The slow way to its end, so that the fast one keeps nothing for coming back.
@@ -235,7 +261,7 @@ impl Local {
         self.hub.set(Some(hub));
         lane.ring.go_to(lane.ring.head());
         lane.ring.set_limit(0);
-        RING.set(Some(lane.ring));
+        set_ring(Some(lane.ring));
         PLACE.with(|place| place.borrow_mut().0 = Some(lane.thread));
     }
 
@@ -249,7 +275,7 @@ impl Local {
                 self.hub.set(Some(hub));
                 match lane {
                     Some(lane) => self.settle(hub, lane),
-                    None => RING.set(None),
+                    None => set_ring(None),
                 }
             }
         }

@@ -37,7 +37,7 @@ struct Producer {
 }
 
 /// A ring of words; positions count up for ever.
-pub(crate) struct Ring {
+pub struct Ring {
     words: Box<[AtomicU64]>,
     /// Words minus one. Not wider, so that the compiler sees that an index and the words of a record do not overflow.
     mask: u32,
