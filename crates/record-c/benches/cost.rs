@@ -15,28 +15,41 @@ type Costs = BTreeMap<String, Vec<f64>>;
 fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(TEXT.len(), 39);
     let folder = tempfile::tempdir()?;
-    let program = folder.path().join("cost");
-    compile(&program)?;
-    let (mut rust, mut c) = (Costs::new(), Costs::new());
+    let mut rust = Costs::new();
+    let mut c = [("static", "a"), ("shared", "so")].map(|(name, extension)| (name, extension, Costs::new()));
+    for (name, extension, _) in &c {
+        compile(&folder.path().join(name), extension)?;
+    }
     for _ in 0..ROUNDS {
         measure_rust(&folder.path().join("rust.clog"), &mut rust)?;
-        let output = Command::new(&program).arg(folder.path().join("c.clog")).arg(TEXT).output()?;
-        for line in String::from_utf8(output.stdout)?.lines() {
-            let (name, cost) = line.split_once('\t').ok_or("the program prints a name and a cost")?;
-            c.entry(name.to_owned()).or_default().push(cost.parse()?);
+        for (name, _, costs) in &mut c {
+            measure_c(&folder.path().join(name), &folder.path().join("c.clog"), costs)?;
         }
     }
-    for (name, costs) in rust {
-        let in_c = median(c.remove(&name).unwrap_or_default());
+    for (call, costs) in rust {
         let in_rust = median(costs);
-        println!("{name}: C {in_c:.1} ns, Rust {in_rust:.1} ns, {:.2} times", in_c / in_rust);
+        print!("{call}: Rust {in_rust:.1} ns");
+        for (name, _, costs) in &mut c {
+            let in_c = median(costs.remove(&call).unwrap_or_default());
+            print!(", C with the {name} library {in_c:.1} ns, {:.2} times", in_c / in_rust);
+        }
+        println!();
     }
     Ok(())
 }
 
-fn compile(program: &Path) -> Result<(), Box<dyn Error>> {
+fn measure_c(program: &Path, log: &Path, costs: &mut Costs) -> Result<(), Box<dyn Error>> {
+    let output = Command::new(program).arg(log).arg(TEXT).output()?;
+    for line in String::from_utf8(output.stdout)?.lines() {
+        let (call, cost) = line.split_once('\t').ok_or("the program prints a name and a cost")?;
+        costs.entry(call.to_owned()).or_default().push(cost.parse()?);
+    }
+    Ok(())
+}
+
+fn compile(program: &Path, extension: &str) -> Result<(), Box<dyn Error>> {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let library = env::current_exe()?.with_file_name("libtraceloom_record_c.a");
+    let library = env::current_exe()?.with_file_name("libtraceloom_record_c").with_extension(extension);
     let mut command = Command::new(env::var("CC").unwrap_or_else(|_| "cc".to_owned()));
     command.args(["-O2", "-std=gnu11", "-I"]).arg(crate_folder.join("include"));
     command.arg(crate_folder.join("benches/cost.c")).arg(library).args(["-lpthread", "-ldl", "-lm", "-o"]).arg(program);

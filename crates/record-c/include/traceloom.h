@@ -10,6 +10,7 @@
 #ifndef TRACELOOM_H
 #define TRACELOOM_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -104,6 +105,24 @@ static inline void traceloom_describe(traceloom_site_t *site, int level, const c
     }
 }
 
+/* Few words stay in registers: the compiler knows types and count, and the arrays are gone. */
+static inline __attribute__((always_inline)) void traceloom_send(traceloom_site_t *site, const uint8_t *types,
+                                                                 const uint64_t *words, size_t count) {
+    switch (count) {
+    case 0: traceloom_log_0(site); break;
+    case 1:
+        if (types[0] == TRACELOOM_STRING)
+            traceloom_log_text(site, (const char *)(uintptr_t)words[0]);
+        else
+            traceloom_log_1(site, words[0]);
+        break;
+    case 2: traceloom_log_2(site, words[0], words[1]); break;
+    case 3: traceloom_log_3(site, words[0], words[1], words[2]); break;
+    case 4: traceloom_log_4(site, words[0], words[1], words[2], words[3]); break;
+    default: traceloom_log(site, words);
+    }
+}
+
 #ifdef __cplusplus
 
 #include <type_traits>
@@ -169,7 +188,7 @@ template <class... A>
 inline void log(traceloom_site_t *site, int level, const char *pattern, const char *format, A... args) {
     const uint64_t words[] = {Arg<A>::word(args)..., 0};
     traceloom_describe(site, level, pattern, format);
-    traceloom_log(site, words);
+    traceloom_send(site, Types<A...>::codes, words, sizeof...(A));
 }
 
 /* The number of a type of values. */
@@ -278,7 +297,7 @@ static inline uint64_t traceloom_word_double(double number) {
             0, 0, __FILE__, traceloom_types, 0, __LINE__, 0, sizeof traceloom_types - 1, 0, 0};                        \
         const uint64_t traceloom_words[] = {TRACELOOM_EACH(TRACELOOM_WORD, __VA_ARGS__) 0};                            \
         traceloom_describe(&traceloom_site, level, pattern, TRACELOOM_FIRST(__VA_ARGS__, 0));                          \
-        traceloom_log(&traceloom_site, traceloom_words);                                                               \
+        traceloom_send(&traceloom_site, traceloom_types, traceloom_words, sizeof traceloom_types - 1);                 \
     } while (0)
 
 #define TRACELOOM_FIRST(first, ...) first

@@ -239,82 +239,6 @@ uint64_t traceloom_ticks_to_ns(uint64_t ticks);
 // Why the last call of this thread that failed did so; valid until another one fails.
 const char *traceloom_error(void);
 
-// Makes signals that end the process wait until the writer has written everything, 2 s at most; then they do what they
-// did before. 0, or -1 and a reason.
-int traceloom_crash_handler(void);
-
-// Begins a block, with a name of its own or an empty one; give the answer to `traceloom_span_end`.
-//
-// # Safety
-//
-// The site is a static of a header, and the name ends in a zero byte.
-uint64_t traceloom_easy_begin(const traceloom_site_t *site, const char *name);
-
-// Records an event, with a name of its own or an empty one.
-//
-// # Safety
-//
-// The site is a static of a header, and the name ends in a zero byte.
-void traceloom_easy_event(const traceloom_site_t *site, const char *name);
-
-// Records a value.
-//
-// # Safety
-//
-// As for [`traceloom_value`].
-void traceloom_easy_value(const traceloom_site_t *site, const traceloom_value_t *value);
-
-// Records a block whose times are known.
-//
-// # Safety
-//
-// The site is a static of a header, and the name ends in a zero byte.
-void traceloom_easy_block(const traceloom_site_t *site, const char *name, uint64_t begin, uint64_t end);
-
-// Captures blocks from now on, or stops it; what was captured waits for [`traceloom_easy_dump`].
-int traceloom_easy_enable(bool is_enabled);
-
-// Whether blocks are captured.
-bool traceloom_easy_is_enabled(void);
-
-// Stops capturing and writes what was captured to a file; gives the number of blocks, events and values, or 0.
-//
-// # Safety
-//
-// The path ends in a zero byte.
-uint32_t traceloom_easy_dump(const char *filename);
-
-// Lets EasyProfiler's GUI and `traceloom capture` capture this program over a port of this machine.
-int traceloom_easy_listen(uint16_t port);
-
-// Closes the port.
-int traceloom_easy_stop_listen(void);
-
-// Whether the port is open.
-bool traceloom_easy_is_listening(void);
-
-// Names this thread, once; gives the name that it has.
-//
-// # Safety
-//
-// The name ends in a zero byte.
-const char *traceloom_easy_thread(const char *name);
-
-// Whether this thread is called Main.
-bool traceloom_easy_is_main_thread(void);
-
-// A time of the frames of this thread, or of the thread that is called Main, in ticks.
-uint64_t traceloom_easy_frame_time(int which, bool of_main);
-
-// The time now, in ticks.
-uint64_t traceloom_tick(void);
-
-// Nanoseconds of so many ticks.
-uint64_t traceloom_ticks_to_ns(uint64_t ticks);
-
-// Why the last call of this thread that failed did so; valid until another one fails.
-const char *traceloom_error(void);
-
 // Records a log entry: a word per argument of the site, as the headers make them; texts are addresses.
 //
 // # Safety
@@ -322,110 +246,47 @@ const char *traceloom_error(void);
 // The site is a static of a header; there is a word for each of its types, and texts end in a zero byte.
 void traceloom_log(const traceloom_site_t *site, const uint64_t *words);
 
-// Starts, or adds these files to what is recorded already; 0, or -1 and a reason.
+// Records a log entry without arguments.
 //
 // # Safety
 //
-// The texts of the options end in zero bytes.
-int traceloom_start(const traceloom_options_t *options);
+// As for [`traceloom_log`].
+void traceloom_log_0(const traceloom_site_t *site);
 
-// Writes everything and closes all files. Programs that end by `exit` need not call it.
-int traceloom_stop(void);
-
-// Waits until the kernel has everything that was recorded before: it survives the end of the process.
-int traceloom_flush(void);
-
-// Waits until the disk has everything that was recorded before: it survives a loss of power.
-int traceloom_sync(void);
-
-// Goes on in another log.
-int traceloom_rotate(void);
-
-// Turns sites on and off from now on: `info,src/net.c=debug,src/audio.c=off`.
+// Records a log entry with one argument.
 //
 // # Safety
 //
-// The text ends in a zero byte.
-int traceloom_filter(const char *filter);
+// As for [`traceloom_log`].
+void traceloom_log_1(const traceloom_site_t *site, uint64_t a);
 
-// Whether anything is recorded.
-bool traceloom_is_recording(void);
-
-// Makes the ring of this thread now, so that its first record does not have to.
-void traceloom_prepare_thread(void);
-
-// Counts since the start.
-traceloom_stats_t traceloom_stats(void);
-
-// Gives a level of your own (4 to 255) a name, and a rank among DEBUG 10, INFO 20, WARN 30 and ERROR 40 that filters go
-// by. Levels are named before they are used; -1 if the number is taken by a built-in level.
+// Records a log entry with one argument, which is a text.
 //
 // # Safety
 //
-// The name is a text that ends in a zero byte.
-int traceloom_level(uint8_t number, uint8_t rank, const char *name);
+// As for [`traceloom_log`].
+void traceloom_log_text(const traceloom_site_t *site, const char *text);
 
-// Begins a span on this thread, with a text of its own or NULL; give the answer to [`traceloom_span_end`].
+// Records a log entry with two arguments.
 //
 // # Safety
 //
-// The site is a static of a header, and the text ends in a zero byte.
-uint64_t traceloom_span_begin(const traceloom_site_t *site, const char *text);
+// As for [`traceloom_log`].
+void traceloom_log_2(const traceloom_site_t *site, uint64_t a, uint64_t b);
 
-// Ends a span of this thread and those inside it; nothing happens if it was ended before.
-void traceloom_span_end(uint64_t span);
-
-// Ends the span of this thread that was begun last.
-void traceloom_span_end_last(void);
-
-// Begins a frame; give its number to [`traceloom_frame_end`].
+// Records a log entry with three arguments.
 //
 // # Safety
 //
-// The site is a static of a header.
-uint64_t traceloom_frame_begin(const traceloom_site_t *site);
+// As for [`traceloom_log`].
+void traceloom_log_3(const traceloom_site_t *site, uint64_t a, uint64_t b, uint64_t c);
 
-// Ends a frame.
+// Records a log entry with four arguments.
 //
 // # Safety
 //
-// The site is the one that it was begun with.
-void traceloom_frame_end(const traceloom_site_t *site, uint64_t frame);
-
-// Records a moment, with a text or NULL.
-//
-// # Safety
-//
-// The site is a static of a header, and the text ends in a zero byte.
-void traceloom_event(const traceloom_site_t *site, const char *text);
-
-// Records a value.
-//
-// # Safety
-//
-// The site is a static of a header, and the value has as many bytes as it says.
-void traceloom_value(const traceloom_site_t *site, const traceloom_value_t *value);
-
-// Names this thread, for this recording and for later ones.
-//
-// # Safety
-//
-// The name is a text that ends in a zero byte.
-void traceloom_thread_name(const char *name);
-
-// Marks this moment with a text for people.
-//
-// # Safety
-//
-// The text ends in a zero byte.
-void traceloom_bookmark(const char *text);
-
-// Records a log entry: a word per argument of the site, as the headers make them; texts are addresses.
-//
-// # Safety
-//
-// The site is a static of a header; there is a word for each of its types, and texts end in a zero byte.
-void traceloom_log(const traceloom_site_t *site, const uint64_t *words);
+// As for [`traceloom_log`].
+void traceloom_log_4(const traceloom_site_t *site, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 // Starts, or adds these files to what is recorded already; 0, or -1 and a reason.
 //

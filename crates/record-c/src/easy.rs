@@ -8,16 +8,19 @@ use std::{
 
 use traceloom_record::{
     Policy, Recorder, Slot,
-    foreign::{Kind, Weight, cut, put, tick, ticks_to_ns},
+    foreign::{Kind, SiteId, Weight, cut, put, tick, ticks_to_ns},
 };
 
 use crate::{
+    clock::quick_tick,
     error::code,
     session::{join, path},
-    site::{Site, bytes, text},
+    site::{Site, bytes, is_empty, text},
     span::{
-        Frames, MAIN_FRAMES, STACK, Value, begin_off, id_of, traceloom_event, traceloom_thread_name, traceloom_value,
+        Frames, MAIN_FRAMES, NO_TYPES, Stack, Value, begin_off, id_of, traceloom_event, traceloom_thread_name,
+        traceloom_value,
     },
+    thread::{quick_stack, stack},
 };
 
 /// The program wants blocks to be captured.
@@ -50,25 +53,37 @@ fn decide(status: u8, is_muted: bool) -> (bool, bool) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn traceloom_easy_begin(site: *const Site, name: *const c_char) -> u64 {
     // SAFETY: the caller says so.
-    unsafe {
-        if IS_ON.load(Ordering::Relaxed) && id_of(site).is_some() { begin_at(tick(), site, name) } else { begin_off() }
+    let (known, is_empty) = unsafe { (Site::of(site), is_empty(name)) };
+    if IS_ON.load(Ordering::Relaxed)
+        && is_empty
+        && let (Some(id), Some(stack)) = (known.state.id_if(NO_TYPES), quick_stack())
+        && let Some(tick) = quick_tick()
+    {
+        return begin_in(stack, tick, known.status, id, &[]);
     }
+    // SAFETY: the caller says so.
+    unsafe { begin_slowly(site, name) }
 }
 
 #[inline(never)]
-unsafe fn begin_at(tick: u64, site: *const Site, name: *const c_char) -> u64 {
+unsafe fn begin_slowly(site: *const Site, name: *const c_char) -> u64 {
     // SAFETY: the caller says so.
-    let (site, name) = unsafe { (Site::of(site), bytes(name)) };
-    STACK.with(|stack| {
-        let (is_on, mutes) = decide(site.status, stack.is_muted());
-        stack.begin(tick, if is_on { site.known_id() } else { None }, mutes, name)
-    })
+    let (status, name) = unsafe { (Site::of(site).status, bytes(name)) };
+    // SAFETY: the caller says so.
+    let id = if IS_ON.load(Ordering::Relaxed) { unsafe { id_of(site) } } else { None };
+    id.map_or_else(begin_off, |id| begin_in(stack(), tick(), status, id, name))
+}
+
+#[inline(always)]
+fn begin_in(stack: &Stack, tick: u64, status: u8, id: SiteId, name: &[u8]) -> u64 {
+    let (is_on, mutes) = decide(status, stack.is_muted());
+    stack.begin(tick, is_on.then_some(id), mutes, name)
 }
 
 /// Whether an event or a value of this site is recorded here.
 unsafe fn is_on(site: *const Site) -> bool {
     // SAFETY: the caller says so.
-    IS_ON.load(Ordering::Relaxed) && STACK.with(|stack| decide(unsafe { Site::of(site) }.status, stack.is_muted()).0)
+    IS_ON.load(Ordering::Relaxed) && decide(unsafe { Site::of(site) }.status, stack().is_muted()).0
 }
 
 /// Records an event, with a name of its own or an empty one.
@@ -205,7 +220,7 @@ pub unsafe extern "C" fn traceloom_easy_thread(name: *const c_char) -> *const c_
                 traceloom_thread_name(name);
                 text(name)
             };
-            STACK.with(|stack| stack.is_main.set(text == "Main"));
+            stack().is_main.set(text == "Main");
             CString::new(text.into_owned()).unwrap_or_default()
         });
         name.as_ptr()
@@ -216,7 +231,7 @@ pub unsafe extern "C" fn traceloom_easy_thread(name: *const c_char) -> *const c_
 /// Whether this thread is called Main.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_easy_is_main_thread() -> bool {
-    STACK.with(|stack| stack.is_main.get())
+    stack().is_main.get()
 }
 
 /// The time of the last frame, that is of the last outermost block.
@@ -237,20 +252,19 @@ pub extern "C" fn traceloom_easy_frame_time(which: c_int, of_main: bool) -> u64 
             _ => average(MAIN_FRAMES.sum.swap(0, Ordering::Relaxed), MAIN_FRAMES.count.swap(0, Ordering::Relaxed)),
         };
     }
-    STACK.with(|stack| {
-        let frames = stack.frames.get();
-        match which {
-            TRACELOOM_FRAME_LAST => frames.last,
-            TRACELOOM_FRAME_MAX => {
-                stack.frames.set(Frames { max: 0, ..frames });
-                frames.max
-            }
-            _ => {
-                stack.frames.set(Frames { sum: 0, count: 0, ..frames });
-                average(frames.sum, frames.count)
-            }
+    let stack = stack();
+    let frames = stack.frames.get();
+    match which {
+        TRACELOOM_FRAME_LAST => frames.last,
+        TRACELOOM_FRAME_MAX => {
+            stack.frames.set(Frames { max: 0, ..frames });
+            frames.max
         }
-    })
+        _ => {
+            stack.frames.set(Frames { sum: 0, count: 0, ..frames });
+            average(frames.sum, frames.count)
+        }
+    }
 }
 
 /// The time now, in ticks.

@@ -4,6 +4,7 @@
 //! source by cbindgen, and a test keeps them fresh.
 #![doc = include_str!("../README.md")]
 
+mod clock;
 mod cnanolog;
 mod crash;
 mod easy;
@@ -12,5 +13,6 @@ mod log;
 mod session;
 mod site;
 mod span;
+mod thread;
 
 pub use crate::{cnanolog::*, crash::*, easy::*, error::*, log::*, session::*, site::*, span::*};

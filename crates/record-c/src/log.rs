@@ -2,13 +2,16 @@
 
 use std::{
     ffi::c_char,
-    mem::MaybeUninit,
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use traceloom_record::foreign::{Kind, Payload, Seen, SiteId, Weight, cut, put_slowly, tick, try_put_at};
+use traceloom_record::foreign::{Kind, MAX_BYTES, Payload, SiteId, Weight, cut, put, put_slowly, tick};
 
-use crate::site::{Site, TRACELOOM_STRING, Tag, bytes, level};
+use crate::{
+    clock::quick_tick,
+    site::{Site, TRACELOOM_STRING, Tag, bytes, level},
+    thread::{take_ring, try_put_at},
+};
 
 /// Records a log entry: a word per argument of the site, as the headers make them; texts are addresses.
 ///
@@ -19,94 +22,192 @@ use crate::site::{Site, TRACELOOM_STRING, Tag, bytes, level};
 pub unsafe extern "C" fn traceloom_log(site: *const Site, words: *const u64) {
     // SAFETY: the caller says so.
     let site = unsafe { Site::of(site) };
-    match site.state.peek() {
-        Seen::Off => return,
-        // SAFETY: the caller says so.
-        Seen::Unknown => return unsafe { log_first(site, words) },
-        Seen::On(..) => {}
-    }
-    // SAFETY: the caller says so.
-    unsafe { log_at(tick(), site, words) };
-}
-
-/// A site that has to ask first.
-#[cold]
-#[inline(never)]
-unsafe fn log_first(site: &Site, words: *const u64) {
-    let level = level(site.level);
-    if site.state.look(|question| site.register(question, Some(level))).is_some() {
-        // SAFETY: the caller says that there are as many words as types.
-        unsafe { log_at(tick(), site, words) };
-    }
-}
-
-/// Functions that read the clock end by calling one that does the rest: neither has to keep much then.
-#[inline(never)]
-unsafe fn log_at(tick: u64, site: &Site, words: *const u64) {
-    let Seen::On(id, tag) = site.state.peek() else { return };
-    let tag = Tag(tag);
+    let known = site.state.look(|question| site.register(question, Some(level(site.level))));
+    let Some((id, tag)) = known.map(|(id, tag)| (id, Tag(tag))) else { return };
     // SAFETY: the caller gives a word for each argument, and an address in any case.
     let words = unsafe { std::slice::from_raw_parts(words, tag.count()) };
     if tag.has_texts() {
         // SAFETY: words whose type is a text are addresses of texts.
-        unsafe { log_texts(tick, id, site, words) };
-    } else if !try_put_at(tick, Kind::Log, id, &Numbers(words)) {
-        put_slowly(tick, Kind::Log, id, Weight::Log, Numbers(words));
+        unsafe { log_texts(tick(), id, (site.types(), words), &mut [0; MAX_ARGS]) };
+    } else {
+        put(Kind::Log, id, Weight::Log, Numbers(words));
     }
+}
+
+/// Records a log entry without arguments.
+///
+/// # Safety
+///
+/// As for [`traceloom_log`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_log_0(site: *const Site) {
+    // SAFETY: the caller says so.
+    unsafe { log_few(site, []) };
+}
+
+/// Records a log entry with one argument.
+///
+/// # Safety
+///
+/// As for [`traceloom_log`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_log_1(site: *const Site, a: u64) {
+    // SAFETY: the caller says so.
+    unsafe { log_few(site, [a]) };
+}
+
+/// Records a log entry with one argument, which is a text.
+///
+/// # Safety
+///
+/// As for [`traceloom_log`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_log_text(site: *const Site, text: *const c_char) {
+    // SAFETY: the caller says so.
+    let state = unsafe { &Site::of(site).state };
+    if let Some(id) = state.id_if(Tag::texts(1).0)
+        && let Some(tick) = quick_tick()
+        // SAFETY: the caller says so.
+        && let text = unsafe { bytes(text) }
+        && text.len() <= MAX_BYTES
+        && try_put_at(tick, Kind::Log, id, &text)
+    {
+        return;
+    }
+    // SAFETY: the caller says so.
+    unsafe { log_slowly(site, text as u64, 0, 0, 0) };
+}
+
+/// Records a log entry with two arguments.
+///
+/// # Safety
+///
+/// As for [`traceloom_log`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_log_2(site: *const Site, a: u64, b: u64) {
+    // SAFETY: the caller says so.
+    unsafe { log_few(site, [a, b]) };
+}
+
+/// Records a log entry with three arguments.
+///
+/// # Safety
+///
+/// As for [`traceloom_log`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_log_3(site: *const Site, a: u64, b: u64, c: u64) {
+    // SAFETY: the caller says so.
+    unsafe { log_few(site, [a, b, c]) };
+}
+
+/// Records a log entry with four arguments.
+///
+/// # Safety
+///
+/// As for [`traceloom_log`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn traceloom_log_4(site: *const Site, a: u64, b: u64, c: u64, d: u64) {
+    // SAFETY: the caller says so.
+    unsafe { log_few(site, [a, b, c, d]) };
+}
+
+/// Most entries: words that stay in registers from the caller to the ring. Everything else is a call at the very end, so that
+/// nothing has to be saved for coming back.
+///
+/// # Safety
+///
+/// As for [`traceloom_log`].
+#[inline(always)]
+unsafe fn log_few<const N: usize>(site: *const Site, words: [u64; N]) {
+    // SAFETY: the caller says so.
+    let state = unsafe { &Site::of(site).state };
+    if let Some(id) = state.id_if(Tag::numbers(N).0)
+        && let Some(tick) = quick_tick()
+        && try_put_at(tick, Kind::Log, id, &Few(words))
+    {
+        return;
+    }
+    let word = |at: usize| words.get(at).copied().unwrap_or_default();
+    let rest = if N > 1 && state.id_if(Tag::texts(N).0).is_some() { log_few_texts::<N> } else { log_slowly };
+    // SAFETY: the caller says so.
+    unsafe { rest(site, word(0), word(1), word(2), word(3)) };
+}
+
+/// # Safety
+///
+/// As for [`traceloom_log`], with at most four words.
+#[cold]
+#[inline(never)]
+unsafe extern "C" fn log_slowly(site: *const Site, a: u64, b: u64, c: u64, d: u64) {
+    // SAFETY: the caller says so.
+    unsafe { traceloom_log(site, [a, b, c, d].as_ptr()) };
+    take_ring();
+}
+
+/// # Safety
+///
+/// As for [`traceloom_log`], with `N` words, and the site is known to have texts.
+#[inline(never)]
+unsafe extern "C" fn log_few_texts<const N: usize>(site: *const Site, a: u64, b: u64, c: u64, d: u64) {
+    let tick = quick_tick().unwrap_or_else(tick);
+    // SAFETY: the caller says so.
+    let site = unsafe { Site::of(site) };
+    let (Some(id), Some(words)) = (site.state.id_if(Tag::texts(N).0), [a, b, c, d].first_chunk::<N>().copied()) else {
+        return;
+    };
+    // SAFETY: words whose type is a text are addresses of texts.
+    unsafe { log_texts(tick, id, (site.types(), &words), &mut [0; N]) };
 }
 
 /// # Safety
 ///
 /// Words whose type is a text are addresses of texts.
-#[inline(never)]
-unsafe fn log_texts(tick: u64, id: SiteId, site: &Site, words: &[u64]) {
-    let types = site.types();
-    let mut lens = [MaybeUninit::uninit(); MAX_ARGS];
+#[inline(always)]
+unsafe fn log_texts(tick: u64, id: SiteId, (types, words): (&[u8], &[u64]), lens: &mut [usize]) {
     let mut total = 0;
-    for ((code, word), len) in types.iter().zip(words).zip(&mut lens) {
+    for ((code, word), len) in types.iter().zip(words).zip(&mut *lens) {
         total += 1;
         if *code == TRACELOOM_STRING {
             // SAFETY: the caller says that this is a text.
-            let text = cut(unsafe { bytes(*word as *const c_char) });
-            total += text.len().div_ceil(8) as u64;
-            len.write(text.len());
+            *len = cut(unsafe { bytes(*word as *const c_char) }).len();
+            total += len.div_ceil(8) as u64;
         }
     }
-    let payload = Mixed { types, words, lens: &lens, total };
+    let payload = Mixed { types, words, lens, total };
     if !try_put_at(tick, Kind::Log, id, &payload) {
         put_slowly(tick, Kind::Log, id, Weight::Log, payload);
+        take_ring();
     }
 }
 
 /// Arguments that an entry has at most.
 const MAX_ARGS: usize = 50;
 
-/// Words that are stored as they are.
-struct Numbers<'a>(&'a [u64]);
+/// As many words as the caller's code has arguments.
+struct Few<const N: usize>([u64; N]);
 
-impl Payload for Numbers<'_> {
+impl<const N: usize> Payload for Few<N> {
     #[inline(always)]
     fn words(&self) -> u64 {
-        self.0.len() as u64
+        N as u64
     }
 
     #[inline(always)]
     fn put(&self, slots: &[AtomicU64]) {
-        match (slots, self.0) {
-            // Most entries: a loop would cost more than what it does.
-            ([], _) => {}
-            ([a], [x, ..]) => a.store(*x, Ordering::Relaxed),
-            ([a, b], [x, y, ..]) => {
-                a.store(*x, Ordering::Relaxed);
-                b.store(*y, Ordering::Relaxed);
-            }
-            ([a, b, c], [x, y, z, ..]) => {
-                a.store(*x, Ordering::Relaxed);
-                b.store(*y, Ordering::Relaxed);
-                c.store(*z, Ordering::Relaxed);
-            }
-            (slots, words) => slots.iter().zip(words).for_each(|(slot, word)| slot.store(*word, Ordering::Relaxed)),
-        }
+        slots.iter().zip(self.0).for_each(|(slot, word)| slot.store(word, Ordering::Relaxed));
+    }
+}
+
+/// Words that are stored as they are.
+struct Numbers<'a>(&'a [u64]);
+
+impl Payload for Numbers<'_> {
+    fn words(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn put(&self, slots: &[AtomicU64]) {
+        slots.iter().zip(self.0).for_each(|(slot, word)| slot.store(*word, Ordering::Relaxed));
     }
 }
 
@@ -115,7 +216,7 @@ struct Mixed<'a> {
     types: &'a [u8],
     words: &'a [u64],
     /// Lengths of the arguments that are texts.
-    lens: &'a [MaybeUninit<usize>; MAX_ARGS],
+    lens: &'a [usize],
     total: u64,
 }
 
@@ -129,13 +230,9 @@ impl Payload for Mixed<'_> {
     fn put(&self, mut slots: &[AtomicU64]) {
         for ((code, word), len) in self.types.iter().zip(self.words).zip(self.lens) {
             if *code == TRACELOOM_STRING {
-                // SAFETY: the text was measured, and its length was stored, by `log_texts`; an empty one may have no address.
-                let text = unsafe {
-                    match len.assume_init() {
-                        0 => &[],
-                        len => std::slice::from_raw_parts(*word as *const u8, len),
-                    }
-                };
+                // SAFETY: the text was measured by `log_texts`; an empty one may have no address.
+                let text =
+                    unsafe { if *len == 0 { &[] } else { std::slice::from_raw_parts(*word as *const u8, *len) } };
                 let Some((own, rest)) = slots.split_at_checked(text.words() as usize) else { return };
                 text.put(own);
                 slots = rest;

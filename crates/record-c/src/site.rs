@@ -8,8 +8,10 @@ use std::{
 
 use traceloom_record::{
     Level,
-    foreign::{About, Question, Seen, SiteId, SiteState},
+    foreign::{About, Question, SiteId, SiteState},
 };
+
+use crate::clock::look_at_clock;
 
 /// A call site: a static next to the call. Its texts and types have to stay valid as long as it does.
 #[derive(Debug)]
@@ -48,8 +50,18 @@ impl Tag {
     const TEXTS: u8 = 1 << 6;
 
     fn new(types: &[u8]) -> Self {
-        let texts = if types.contains(&TRACELOOM_STRING) { Self::TEXTS } else { 0 };
-        Self((types.len() as u8).min(Self::TEXTS - 1) | texts)
+        let count = types.len().min(usize::from(Self::TEXTS) - 1);
+        if types.contains(&TRACELOOM_STRING) { Self::texts(count) } else { Self::numbers(count) }
+    }
+
+    /// So many arguments, none of them a text.
+    pub(crate) const fn numbers(count: usize) -> Self {
+        Self(count as u8)
+    }
+
+    /// So many arguments, at least one of them a text.
+    pub(crate) const fn texts(count: usize) -> Self {
+        Self(count as u8 | Self::TEXTS)
     }
 
     #[inline(always)]
@@ -81,18 +93,10 @@ impl Site {
         unsafe { std::slice::from_raw_parts(self.types, self.count.into()) }
     }
 
-    /// The id, if it is on and has asked.
-    #[inline(always)]
-    pub(crate) fn known_id(&self) -> Option<SiteId> {
-        match self.state.peek() {
-            Seen::On(id, _) => Some(id),
-            _ => None,
-        }
-    }
-
     #[cold]
     #[inline(never)]
     pub(crate) fn register(&self, question: Question<'_>, level: Option<Level>) -> Option<(SiteId, u8)> {
+        look_at_clock();
         // SAFETY: the texts of a site live as long as it does.
         let (name, file, pattern) = unsafe { (text(self.name), text(self.file), text(self.pattern)) };
         let color = (self.color != 0).then_some(self.color);
@@ -109,8 +113,74 @@ impl Site {
 /// It is NULL or ends in a zero byte, and is valid as long as the answer.
 #[inline(always)]
 pub(crate) unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
-    // SAFETY: the caller says that there is a zero byte, and nothing behind it is looked at.
-    unsafe { if text.is_null() || *text == 0 { &[] } else { CStr::from_ptr(text).to_bytes() } }
+    if text.is_null() {
+        return &[];
+    }
+    // SAFETY: the caller says that there is a zero byte.
+    unsafe { std::slice::from_raw_parts(text.cast(), length(text.cast())) }
+}
+
+/// Whether a text of C is NULL or empty.
+///
+/// # Safety
+///
+/// As for [`bytes`].
+#[inline(always)]
+pub(crate) unsafe fn is_empty(text: *const c_char) -> bool {
+    // SAFETY: the caller says that there is a zero byte at least.
+    text.is_null() || unsafe { *text } == 0
+}
+
+/// Bytes before the zero byte, in place: a call of the C library's would cost more than it does for most texts.
+///
+/// # Safety
+///
+/// There is a zero byte.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn length(text: *const u8) -> usize {
+    let before = text.addr() % BLOCK;
+    let mut block = text.wrapping_sub(before);
+    // SAFETY: the block has a byte of the text.
+    let found = unsafe { zeros(block) } >> before;
+    if found != 0 {
+        return found.trailing_zeros() as usize;
+    }
+    loop {
+        block = block.wrapping_add(BLOCK);
+        // SAFETY: the text goes on in this block.
+        let found = unsafe { zeros(block) };
+        if found != 0 {
+            return block.addr() - text.addr() + found.trailing_zeros() as usize;
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn length(text: *const u8) -> usize {
+    // SAFETY: the caller says so.
+    unsafe { CStr::from_ptr(text.cast()) }.count_bytes()
+}
+
+#[cfg(target_arch = "x86_64")]
+const BLOCK: usize = 16;
+
+/// A bit for each byte of an aligned block that is zero.
+///
+/// # Safety
+///
+/// One byte of the block can be read.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn zeros(block: *const u8) -> u32 {
+    let mask;
+    // SAFETY: memory is mapped in pages, and an aligned block does not cross the end of one; assembly may read all of it, while
+    // Rust may not read what is around the text.
+    unsafe {
+        std::arch::asm!("pxor {0}, {0}", "pcmpeqb {0}, [{1}]", "pmovmskb {2:e}, {0}",
+            out(xmm_reg) _, in(reg) block, lateout(reg) mask, options(nostack, readonly, preserves_flags));
+    }
+    mask
 }
 
 /// The same as text of any length.
@@ -177,5 +247,26 @@ pub(crate) fn level(number: u8) -> Level {
             let known = levels.iter().find(|(known, _)| *known == number).map(|(_, level)| *level);
             known.unwrap_or_else(|| Level::custom(number, 20, "CUSTOM"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_end_at_their_zero_byte_wherever_they_lie() {
+        let mut memory = [b'x'; 200];
+        for start in 0..40 {
+            for len in 0..100 {
+                memory[start + len] = 0;
+                // SAFETY: there is a zero byte.
+                let found = unsafe { bytes(memory[start..].as_ptr().cast()) };
+                assert_eq!(found.len(), len);
+                memory[start + len] = b'x';
+            }
+        }
+        // SAFETY: it is NULL.
+        assert!(unsafe { bytes(std::ptr::null()) }.is_empty());
     }
 }

@@ -7,10 +7,14 @@ use std::{
 };
 
 use traceloom_record::foreign::{
-    Kind, SiteId, SiteState, Weight, cut, describe, name_thread, next_frame, put, put_slowly, tick, try_put_at,
+    Kind, SiteId, SiteState, Weight, cut, describe, name_thread, next_frame, put, put_slowly, tick,
 };
 
-use crate::site::{Site, bytes, text};
+use crate::{
+    clock::quick_tick,
+    site::{Site, Tag, bytes, is_empty, text},
+    thread::{quick_stack, stack, take_ring, try_put_at},
+};
 
 /// Spans that are open inside this many others are not recorded; readers of `.prof` files take no more either.
 const MAX_DEPTH: usize = 254;
@@ -88,6 +92,21 @@ pub(crate) struct MainFrames {
 pub(crate) static MAIN_FRAMES: MainFrames =
     MainFrames { last: AtomicU64::new(0), max: AtomicU64::new(0), sum: AtomicU64::new(0), count: AtomicU64::new(0) };
 
+impl MainFrames {
+    /// One thread is called Main, so that plain stores do, at a tenth of the price; one that asks meanwhile and is not heard gets
+    /// the frame again.
+    #[inline(always)]
+    fn add(&self, took: u64) {
+        let change = |number: &AtomicU64, next: fn(u64, u64) -> u64, by| {
+            number.store(next(number.load(Ordering::Relaxed), by), Ordering::Relaxed);
+        };
+        self.last.store(took, Ordering::Relaxed);
+        change(&self.max, u64::max, took);
+        change(&self.sum, u64::wrapping_add, took);
+        change(&self.count, u64::wrapping_add, 1);
+    }
+}
+
 impl Stack {
     /// Whether the innermost open span wants nothing recorded inside it.
     #[inline(always)]
@@ -123,6 +142,7 @@ impl Stack {
             Some(name) => put_slowly(tick, Kind::SpanBegin, id, Weight::Span, name),
             None => put_slowly(tick, Kind::SpanBegin, id, Weight::Span, ()),
         };
+        take_ring();
         if let (None, Some(open)) = (put, self.open.get((span >> 32) as usize)) {
             open.set(Open::new(None, open.get().mutes(), span as u32));
         }
@@ -157,7 +177,7 @@ impl Stack {
             self.end_frame(tick.saturating_sub(self.began.get()));
         }
         if !try_put_at(tick, Kind::SpanEnd, id, &()) {
-            put_slowly(tick, Kind::SpanEnd, id, Weight::End, ());
+            put_end_slowly(tick, id);
         }
     }
 
@@ -166,12 +186,16 @@ impl Stack {
         let Frames { max, sum, count, .. } = self.frames.get();
         self.frames.set(Frames { last: took, max: max.max(took), sum: sum + took, count: count + 1 });
         if self.is_main.get() {
-            MAIN_FRAMES.last.store(took, Ordering::Relaxed);
-            MAIN_FRAMES.max.fetch_max(took, Ordering::Relaxed);
-            MAIN_FRAMES.sum.fetch_add(took, Ordering::Relaxed);
-            MAIN_FRAMES.count.fetch_add(1, Ordering::Relaxed);
+            MAIN_FRAMES.add(took);
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn put_end_slowly(tick: u64, id: SiteId) {
+    put_slowly(tick, Kind::SpanEnd, id, Weight::End, ());
+    take_ring();
 }
 
 /// The id of a site without arguments, if it is on.
@@ -194,42 +218,51 @@ pub(crate) unsafe fn id_of(site: *const Site) -> Option<SiteId> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn traceloom_span_begin(site: *const Site, text: *const c_char) -> u64 {
     // SAFETY: the caller says so.
-    unsafe { if id_of(site).is_some() { begin_at(tick(), site, text) } else { begin_off() } }
+    let (id, is_empty) = unsafe { (Site::of(site).state.id_if(NO_TYPES), is_empty(text)) };
+    if is_empty
+        && let (Some(id), Some(stack)) = (id, quick_stack())
+        && let Some(tick) = quick_tick()
+    {
+        return stack.begin(tick, Some(id), false, &[]);
+    }
+    // SAFETY: the caller says so.
+    unsafe { begin_slowly(site, text) }
 }
 
+/// The tag of a site without arguments.
+pub(crate) const NO_TYPES: u8 = Tag::numbers(0).0;
+
 #[inline(never)]
-unsafe fn begin_at(tick: u64, site: *const Site, text: *const c_char) -> u64 {
+unsafe fn begin_slowly(site: *const Site, text: *const c_char) -> u64 {
     // SAFETY: the caller says so.
-    let (id, text) = unsafe { (Site::of(site).known_id(), bytes(text)) };
-    STACK.with(|stack| stack.begin(tick, id, false, text))
+    match unsafe { id_of(site) } {
+        // SAFETY: the caller says so.
+        Some(id) => stack().begin(tick(), Some(id), false, unsafe { bytes(text) }),
+        None => begin_off(),
+    }
 }
 
 /// Remembers a span that is not recorded.
-#[cold]
-#[inline(never)]
 pub(crate) fn begin_off() -> u64 {
-    STACK.with(|stack| stack.begin(0, None, false, &[]))
+    stack().begin(0, None, false, &[])
 }
 
 /// Ends a span of this thread and those inside it; nothing happens if it was ended before.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_span_end(span: u64) {
-    if STACK.with(|stack| stack.is_last(span)) {
-        end_at(tick());
-    } else {
-        STACK.with(|stack| stack.end(span));
+    match quick_stack() {
+        Some(stack) if stack.is_last(span) => match quick_tick() {
+            Some(tick) => stack.end_last(tick),
+            None => stack.end(span),
+        },
+        _ => stack().end(span),
     }
-}
-
-#[inline(never)]
-fn end_at(tick: u64) {
-    STACK.with(|stack| stack.end_last(tick));
 }
 
 /// Ends the span of this thread that was begun last.
 #[unsafe(no_mangle)]
 pub extern "C" fn traceloom_span_end_last() {
-    end_at(tick());
+    stack().end_last(tick());
 }
 
 /// Begins a frame; give its number to [`traceloom_frame_end`].

@@ -57,8 +57,8 @@ fn a_service_logs_with_the_names_of_cnanolog() {
 #[test]
 fn arguments_of_every_type_arrive_from_c_and_from_cpp() {
     let trial = Trial::new();
-    for standard in [C, CPP, "c++17"] {
-        let program = trial.compile("tests/programs/all_types.c", standard, &[]);
+    for (standard, optimize) in [(C, "-O0"), (C, "-O2"), (CPP, "-O0"), ("c++17", "-O3")] {
+        let program = trial.compile("tests/programs/all_types.c", standard, &[optimize]);
         trial.run(&program, &["types.clog"]);
         let fifty: Vec<String> = (1..=50).map(|number| number.to_string()).collect();
         let expected = [
@@ -75,7 +75,24 @@ fn arguments_of_every_type_arrive_from_c_and_from_cpp() {
             "WARN User bob failed".to_owned(),
             "DEBUG 1.500000 d".to_owned(),
         ];
-        assert_eq!(lines(&trial.path("types.clog")), expected, "{standard}");
+        let repeated = (0..2).flat_map(|run| {
+            [
+                "INFO none".to_owned(),
+                format!("INFO {run}"),
+                format!("INFO {run} -2"),
+                format!("INFO {run} -2 0.25"),
+                format!("INFO {run} -2 0.25 z"),
+                format!("INFO {run} -2 0.25 z 5"),
+                "INFO buffer".to_owned(),
+                "INFO |".to_owned(),
+                format!("INFO {run} buffer"),
+                format!("INFO buffer {run} |"),
+                format!("INFO a buffer {run} 12345678"),
+                format!("INFO {}", "y".repeat(16_000)),
+            ]
+        });
+        let expected: Vec<String> = expected.into_iter().chain(repeated).collect();
+        assert_eq!(lines(&trial.path("types.clog")), expected, "{standard} {optimize}");
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef enum { RED, GREEN } paint_t;
 
@@ -39,6 +40,23 @@ int main(int argc, char **argv) {
     log_info_i("Processing %d items", 5);
     log_warn_si("User %s failed", "bob");
     log_debug_ds("%f %s", 1.5, "d");
+    /* The second run of a call takes another way than the first. */
+    static char text[20001];
+    memset(text, 'y', sizeof text - 1);
+    for (int run = 0; run < 2; run++) {
+        LOG_INFO("none");
+        LOG_INFO("%d", run);
+        LOG_INFO("%d %d", run, -2);
+        LOG_INFO("%d %d %g", run, -2, 0.25);
+        LOG_INFO("%d %d %g %c", run, -2, 0.25, 'z');
+        LOG_INFO("%d %d %g %c %d", run, -2, 0.25, 'z', 5);
+        LOG_INFO("%s", buffer);
+        LOG_INFO("%s|", nothing);
+        LOG_INFO("%d %s", run, buffer);
+        LOG_INFO("%s %d %s|", buffer, run, "");
+        LOG_INFO("%s %s %d %s", "a", buffer, run, "12345678");
+        LOG_INFO("%s", text);
+    }
     /* Exits without an end of the log. */
     return 0;
 }
