@@ -5,7 +5,7 @@ mod common;
 
 use std::{os::unix::process::ExitStatusExt, process::Command};
 
-use common::{C, Trial, lines};
+use common::{C, Trial, lines, succeed};
 
 fn entries() -> Vec<String> {
     (0..1000).map(|number| format!("INFO entry {number}")).collect()
@@ -32,6 +32,24 @@ fn a_crash_loses_nothing_and_ends_by_its_signal() {
         assert_eq!(status.signal(), Some(signal), "{end}");
         assert_eq!(lines(&path), entries(), "{end}");
     }
+}
+
+#[test]
+fn a_crash_does_not_wait_for_ever_for_a_writer_that_is_stuck() {
+    let trial = Trial::new();
+    let program = trial.compile("tests/programs/ends.c", C, &["-Wno-infinite-recursion"]);
+    let path = trial.path("pipe.clog");
+    succeed(Command::new("mkfifo").arg(&path));
+    let status = Command::new(&program).arg(&path).arg("stuck").status().unwrap();
+    assert_eq!(status.signal(), Some(6), "{status}");
+}
+
+#[test]
+fn what_a_thread_logs_after_its_end_stays_out_of_the_ring_that_it_gave_back() {
+    let trial = Trial::new();
+    let program = trial.compile("tests/programs/ends.c", C, &["-Wno-infinite-recursion"]);
+    trial.run(&program, &["late.clog", "late"]);
+    assert_eq!(lines(&trial.path("late.clog")), ["INFO in time", "INFO in time, by the short way"].repeat(2));
 }
 
 #[test]
