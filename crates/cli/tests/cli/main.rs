@@ -10,6 +10,8 @@ mod fleet;
 mod inspect;
 mod lines;
 mod log;
+#[cfg(target_os = "linux")]
+mod memory;
 mod newcomers;
 mod program;
 #[cfg(feature = "sql")]

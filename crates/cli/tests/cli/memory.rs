@@ -1,0 +1,62 @@
+//! `memory -- PROGRAM`: finds its library, runs the program, and answers.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use serde_json::Value as Json;
+use traceloom_testkit::preload_library;
+
+use super::{Folder, stderr, stdout};
+
+const LIBRARY: &str = "libtraceloom_alloc.so";
+
+/// The program as it is installed in a folder, alone.
+fn install(folder: &Folder) -> String {
+    let program = folder.path("bin/traceloom");
+    fs::create_dir(folder.path("bin")).expect("a folder");
+    // A link to the file itself, not to its name; a copy where the folder lies on another disk.
+    let built = env!("CARGO_BIN_EXE_traceloom");
+    fs::hard_link(built, &program).or_else(|_| fs::copy(built, &program).map(drop)).expect("the program is copied");
+    program
+}
+
+fn trace(program: &str, folder: &Folder, variable: Option<&Path>) -> Output {
+    let mut command = Command::new(program);
+    command.args(["memory", "--json", "-o", &folder.path("sh.mlyze"), "--", "sh", "-c", "echo hello; exit 3"]);
+    command.env_remove("TRACELOOM_ALLOC_LIBRARY").envs(variable.map(|path| ("TRACELOOM_ALLOC_LIBRARY", path)));
+    command.output().expect("it starts")
+}
+
+#[test]
+fn a_program_is_run_with_the_library_wherever_that_is() {
+    let folder = Folder::new();
+    let program = install(&folder);
+    let output = trace(&program, &folder, None);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("build it with `cargo xtask native`, or set TRACELOOM_ALLOC_LIBRARY"),
+        "{output:?}"
+    );
+    for place in ["bin", "lib/traceloom", "lib"] {
+        let library = Path::new(&folder.path(place)).join(LIBRARY);
+        fs::create_dir_all(folder.path(place)).expect("a folder");
+        fs::copy(preload_library(), &library).expect("it is copied");
+        assert_answered(&trace(&program, &folder, None), place);
+        fs::remove_file(library).expect("it is there");
+    }
+    let elsewhere = folder.path("elsewhere.so");
+    assert_eq!(trace(&program, &folder, Some(Path::new(&elsewhere))).status.code(), Some(2));
+    fs::copy(preload_library(), &elsewhere).expect("it is copied");
+    assert_answered(&trace(&program, &folder, Some(Path::new(&elsewhere))), "variable");
+}
+
+/// The exit code is the program's, its output goes to the standard error, and the answer is about its allocations.
+fn assert_answered(output: &Output, place: &str) {
+    assert_eq!(output.status.code(), Some(3), "{place}: {output:?}");
+    assert!(stderr(output).contains("hello"), "{place}: {output:?}");
+    let answer: Json = serde_json::from_str(&stdout(output)).expect("JSON");
+    assert!(answer["allocations"].as_u64() > Some(0), "{place}: {answer}");
+}
