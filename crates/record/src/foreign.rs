@@ -10,9 +10,7 @@ pub use crate::{
     args::cut,
     clock::{tick, ticks_to_ns},
     crash::{ask as ask_in_crash, is_answered as is_crash_answered},
-    local::{
-        Weight, enter_child, name_thread, prepare_thread, put, put_slowly, ring, try_put_at, try_put_in, watch_rings,
-    },
+    local::{Weight, enter_child, name_thread, prepare_thread, put, put_slowly, ring, try_put_in, watch_rings},
     record::{Kind, MAX_BYTES, Payload},
     ring::Ring,
     site::SiteId,
@@ -35,19 +33,6 @@ impl SiteState {
         Self(AtomicU64::new(0))
     }
 
-    /// What is known without asking. Looked at before the clock, and again behind it: that is cheaper than to keep it.
-    #[inline(always)]
-    pub fn peek(&self) -> Seen {
-        let generation = generation();
-        let answer = self.0.load(Ordering::Relaxed) ^ generation;
-        match SiteId::new((answer % MAX_IDS) as u32) {
-            _ if generation == 0 => Seen::Off,
-            _ if answer >> 32 != 0 => Seen::Unknown,
-            Some(id) => Seen::On(id, (answer >> 24) as u8),
-            None => Seen::Off,
-        }
-    }
-
     /// The id, if the site is on and was described with this tag: all of it in one comparison.
     #[inline(always)]
     pub fn id_if(&self, tag: u8) -> Option<SiteId> {
@@ -59,23 +44,14 @@ impl SiteState {
     /// The id of the site and the tag that it was described with, unless it is off.
     #[inline(always)]
     pub fn look(&self, ask: impl FnOnce(Question<'_>) -> Option<(SiteId, u8)>) -> Option<(SiteId, u8)> {
-        match self.peek() {
-            Seen::Off => None,
-            Seen::On(id, tag) => Some((id, tag)),
-            Seen::Unknown => ask(Question(self)),
+        let generation = generation();
+        let answer = self.0.load(Ordering::Relaxed) ^ generation;
+        match SiteId::new((answer % MAX_IDS) as u32) {
+            _ if generation == 0 => None,
+            _ if answer >> 32 != 0 => ask(Question(self)),
+            id => Some((id?, (answer >> 24) as u8)),
         }
     }
-}
-
-/// What a site knows.
-#[derive(Clone, Copy, Debug)]
-pub enum Seen {
-    /// It is off, or nothing records.
-    Off,
-    /// It has to ask.
-    Unknown,
-    /// Its id, and the tag that it was described with.
-    On(SiteId, u8),
 }
 
 /// A site that nothing is known of, or that has to ask again.

@@ -112,12 +112,6 @@ fn put_now<P: Payload>(header: u64, weight: Weight, payload: P) -> Option<u64> {
     put_late(clock::tick(), header, weight, payload)
 }
 
-/// The same at a tick that was read just now.
-#[inline(always)]
-pub fn try_put_at<P: Payload>(tick: u64, kind: Kind, site: SiteId, payload: &P) -> bool {
-    RING.get().is_some_and(|ring| try_put_in(ring, tick, kind, site, payload))
-}
-
 /// The same at a tick that was read just now, for those who have the ring of this thread at hand.
 #[inline(always)]
 pub fn try_put_in<P: Payload>(ring: &Ring, tick: u64, kind: Kind, site: SiteId, payload: &P) -> bool {
