@@ -21,7 +21,8 @@ Builds the viewer as a page that needs no server, for any static host or to open
 It goes to target/page; traceloom-page.html in it is the whole page in one file, which `traceloom
 report --interactive` puts a trace into, and is also put next to each traceloom program that is built.
 Needs node and npm. If rustc lacks the target wasm32-unknown-unknown, packages of Debian are unpacked
-into target/page-build and build it, with the standard library.",
+into target/page-build and build it, with the standard library. A page of more than 2 MB in gzip is an
+error.",
     run,
 };
 
