@@ -7,7 +7,8 @@ use std::{
 };
 
 use traceloom::Trace;
-use traceloom_core::{Error, Nanoseconds, Result, Slice, TimeRange};
+use traceloom_analysis::units::time;
+use traceloom_core::{Error, Result, Slice, TimeRange};
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 use traceloom_report::{Packable, Packed, write_interactive};
 
@@ -73,7 +74,7 @@ fn extent(trace: &Trace) -> Result<Option<(i64, i64)>> {
 
 /// What was left out, and why.
 fn notice(path: &Path, kept: TimeRange, (first, last): (i64, i64), max_size: u64) -> String {
-    let length = |to: i64| Nanoseconds(to.abs_diff(first));
+    let length = |to: i64| time(to.abs_diff(first) as f64);
     format!(
         "NOT ALL OF {} IS HERE: only its first {} of {}, because the file would have more than {} otherwise; slice the trace, or raise --max-size.",
         path.file_name().unwrap_or_default().to_string_lossy(),
