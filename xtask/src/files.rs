@@ -72,7 +72,11 @@ pub(crate) fn walk(folder: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// Makes a folder, and those that lead to it.
+pub(crate) fn make_folder(folder: &Path) -> Outcome {
+    fs::create_dir_all(folder).map_err(failed(folder))
+}
+
 fn make_parent(path: &Path) -> Outcome {
-    let parent = path.parent().unwrap_or(path);
-    fs::create_dir_all(parent).map_err(failed(parent))
+    make_folder(path.parent().unwrap_or(path))
 }

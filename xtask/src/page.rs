@@ -8,8 +8,8 @@ use std::{
 };
 
 use crate::{
-    Outcome, Subcommand,
-    process::{cargo, root, run as run_command, seconds, succeeds, target_folder},
+    Outcome, Subcommand, files,
+    process::{cargo, output_of, root, run as run_command, seconds, succeeds, target_folder},
 };
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
@@ -41,16 +41,16 @@ fn run(arguments: &[String]) -> Outcome {
 pub(crate) fn build() -> Outcome {
     let started = Instant::now();
     let (work, page) = (target_folder().join("page-build"), target_folder().join("page"));
-    fs::create_dir_all(&work).map_err(|error| format!("{}: {error}", work.display()))?;
+    files::make_folder(&work)?;
     let router = router(&work)?;
     let bound = bind(&work, &router)?;
-    let _ = fs::remove_dir_all(&page);
-    fs::create_dir_all(&page).map_err(|error| format!("{}: {error}", page.display()))?;
+    files::remove_folder(&page)?;
+    files::make_folder(&page)?;
     pack(&bound, &page)?;
     for profile in ["debug", "release", "dist"] {
         let folder = target_folder().join(profile);
         if folder.join("traceloom").is_file() {
-            fs::copy(page.join(WHOLE), folder.join(WHOLE)).map_err(|error| format!("{}: {error}", folder.display()))?;
+            files::copy(&page.join(WHOLE), &folder.join(WHOLE))?;
         }
     }
     eprintln!("xtask: the page is in {}, {}", page.display(), seconds(started));
@@ -76,7 +76,7 @@ fn router(work: &Path) -> Outcome<PathBuf> {
 }
 
 fn has_target() -> bool {
-    let folder = output(Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]));
+    let folder = output_of(Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]));
     folder.is_ok_and(|folder| Path::new(folder.trim()).is_dir())
 }
 
@@ -95,20 +95,20 @@ impl Tools {
             if !succeeds("apt-get", &["--version"]) {
                 return Err(format!("rustc lacks the target; run `rustup target add {TARGET}`"));
             }
-            let _ = fs::remove_dir_all(folder);
-            fs::create_dir_all(&tree).map_err(|error| format!("{}: {error}", folder.display()))?;
+            files::remove_folder(folder)?;
+            files::make_folder(&tree)?;
             let library = needed_by("libstd-rust-web-dev", "libstd-rust-web-")?;
             let llvm = needed_by(&library, "libllvm")?;
             let linker = llvm.replace("libllvm", "lld-");
             let packages = ["rustc-web", "rust-web-src", "libstd-rust-web-dev", &library, &llvm, &linker];
             run_command(Command::new("apt-get").args(["download", "--quiet"]).args(packages).current_dir(folder))?;
-            for package in files(folder)?.iter().filter(|file| file.extension().is_some_and(|end| end == "deb")) {
+            for package in files::list(folder)?.iter().filter(|file| file.extension().is_some_and(|end| end == "deb")) {
                 run_command(Command::new("dpkg-deb").arg("-x").arg(package).arg(&tree))?;
-                fs::remove_file(package).map_err(|error| format!("{}: {error}", package.display()))?;
+                fs::remove_file(package).map_err(files::failed(package))?;
             }
-            fs::write(&done, linker).map_err(|error| format!("{}: {error}", done.display()))?;
+            files::write(&done, linker)?;
         }
-        let linker = fs::read_to_string(&done).map_err(|error| format!("{}: {error}", done.display()))?;
+        let linker = files::read_text(&done)?;
         let llvm = tree.join("usr/lib").join(linker.replace("lld-", "llvm-"));
         let libraries = std::env::join_paths([tree.join("usr/lib/x86_64-linux-gnu"), llvm.join("lib")]);
         Ok(Self {
@@ -121,7 +121,7 @@ impl Tools {
 
 /// The package with a prefix that another one depends on.
 fn needed_by(package: &str, prefix: &str) -> Outcome<String> {
-    let listed = output(Command::new("apt-cache").args(["depends", package]))?;
+    let listed = output_of(Command::new("apt-cache").args(["depends", package]))?;
     let mut names = listed.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
     let found = names.find(|name| name.starts_with(prefix) && *name != package);
     found.map(str::to_owned).ok_or_else(|| format!("{package} is not known to apt-get; run `apt-get update`"))
@@ -132,11 +132,13 @@ fn bind(work: &Path, router: &Path) -> Outcome<PathBuf> {
     let (tools, bound) = (work.join("tools"), work.join("bound"));
     let version = locked("wasm-bindgen")?;
     let program = tools.join("bin/wasm-bindgen");
-    let present = output(Command::new(&program).arg("--version")).unwrap_or_default();
+    let present = output_of(Command::new(&program).arg("--version")).unwrap_or_default();
     if !present.trim().ends_with(&version) {
         let mut install = cargo(&["install", "--quiet", "wasm-bindgen-cli", "--no-default-features"]);
         install.args(["--version", &version, "--bin", "wasm-bindgen", "--root"]).arg(&tools);
-        run_command(install.arg("--target-dir").arg(work.join("tools-build")))?;
+        let built = work.join("tools-build");
+        run_command(install.arg("--target-dir").arg(&built))?;
+        files::remove_folder(&built)?;
     }
     let mut bind = Command::new(&program);
     bind.args(["--target", "no-modules", "--no-typescript", "--remove-name-section"]);
@@ -146,7 +148,7 @@ fn bind(work: &Path, router: &Path) -> Outcome<PathBuf> {
 
 /// The version of a package in the lock file.
 fn locked(package: &str) -> Outcome<String> {
-    let list = fs::read_to_string(root().join("Cargo.lock")).map_err(|error| format!("Cargo.lock: {error}"))?;
+    let list = files::read_text(&root().join("Cargo.lock"))?;
     let after = list.split_once(&format!("name = \"{package}\"\nversion = \"")).map(|(_, after)| after);
     let version = after.and_then(|after| after.split('"').next());
     version.map(str::to_owned).ok_or_else(|| format!("Cargo.lock does not name {package}"))
@@ -162,14 +164,4 @@ fn pack(bound: &Path, page: &Path) -> Outcome {
     let mut node = Command::new("node");
     node.arg("page.mjs").arg(bound.join("engine.js")).arg(bound.join("engine_bg.wasm")).arg(page);
     run_command(node.current_dir(&web))
-}
-
-fn output(command: &mut Command) -> Outcome<String> {
-    let out = command.output().map_err(|error| format!("{}: {error}", crate::process::show(command)))?;
-    String::from_utf8(out.stdout).map_err(|error| error.to_string())
-}
-
-fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    let listed = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    Ok(listed.flatten().map(|entry| entry.path()).collect())
 }
