@@ -4,6 +4,7 @@ use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
     hash::{DefaultHasher, Hash, Hasher},
+    hint::cold_path,
     sync::{PoisonError, RwLock},
 };
 
@@ -15,14 +16,14 @@ use crate::{
     hub,
     local::{Weight, put},
     record::{Kind, Payload},
-    site::{SiteId, SiteInfo, generation},
+    site::{MAX_IDS, SiteId, SiteInfo, generation},
     sync::{AtomicU64, Ordering, lock},
 };
 
 /// What is known of a site.
 #[derive(Clone, Copy)]
 struct Known {
-    /// Of everything that tells sites apart; 0 where nothing is known.
+    /// Of everything that tells sites apart.
     hash: u64,
     /// The generation that asked.
     generation: u64,
@@ -32,16 +33,25 @@ struct Known {
 
 static SITES: RwLock<BTreeMap<u64, Known>> = RwLock::new(BTreeMap::new());
 
-thread_local! {
-    /// The sites that this thread used last, by the top byte of the hash, so that it asks [`SITES`] for no site twice.
-    static LAST: [Cell<Known>; 256] = const { [const { Cell::new(Known { hash: 0, generation: 0, id: None }) }; 256] };
+/// What a thread remembers of a site.
+#[derive(Clone, Copy)]
+struct Last {
+    /// 0 where nothing is known.
+    hash: u64,
+    /// The generation that asked, and below it the id; nothing below it where the site is off.
+    state: u64,
 }
 
-/// A hash of an address; different ones stay different.
+thread_local! {
+    /// The sites that this thread used last, by the top byte of the hash, so that it asks [`SITES`] for no site twice.
+    static LAST: [Cell<Last>; 256] = const { [const { Cell::new(Last { hash: 0, state: 0 }) }; 256] };
+}
+
+/// A hash of an address; different ones stay different, and those of neighbors have different top bytes.
 #[inline(always)]
 #[cfg(feature = "tracing")]
 pub(crate) fn hash_address(address: usize) -> u64 {
-    (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    (address as u64).rotate_right(14)
 }
 
 /// What is looked at only when a site is new.
@@ -53,11 +63,21 @@ pub(crate) struct NewSite<'a> {
     pub(crate) types: &'a [u8],
 }
 
-/// The id of the site with this hash, if it is on; asks with what `make` gives if that is not known.
+/// The id of the site with this hash, if this thread remembers it and it is on.
 #[inline(always)]
-pub(crate) fn site(hash: u64, make: impl FnOnce(u64) -> Option<SiteId>) -> Option<SiteId> {
+pub(crate) fn known(hash: u64) -> Option<SiteId> {
     let last = LAST.with(|last| last[(hash >> 56) as usize].get());
-    if last.hash == hash && last.generation == generation() { last.id } else { make(hash) }
+    if last.hash != hash {
+        cold_path();
+        return None;
+    }
+    match last.state ^ generation() {
+        id @ 1..MAX_IDS => SiteId::new(id as u32),
+        _ => {
+            cold_path();
+            None
+        }
+    }
 }
 
 /// Looks among the sites of all threads, and registers the site if it is new.
@@ -72,7 +92,8 @@ pub(crate) fn ask(hash: u64, new: &NewSite<'_>) -> Option<SiteId> {
         Some(known) if known.generation == generation => known,
         _ => register(Known { hash, generation, id: None }, new),
     };
-    LAST.with(|last| last[(hash >> 56) as usize].set(known));
+    let state = generation | known.id.map_or(0, |id| u64::from(id.get()));
+    LAST.with(|last| last[(hash >> 56) as usize].set(Last { hash, state }));
     known.id
 }
 
@@ -180,11 +201,12 @@ impl Fields {
     pub(crate) fn log(&mut self, key: impl Hash, level: Level, place: &Place<'_>) {
         key.hash(&mut self.hasher);
         self.types.hash(&mut self.hasher);
-        let new = |hash| {
+        let hash = self.hasher.finish();
+        let new = || {
             let name = self.names.trim_start().to_owned();
             ask(hash, &NewSite { name, level: Some(level), place, types: &self.types })
         };
-        if let Some(id) = site(self.hasher.finish(), new) {
+        if let Some(id) = known(hash).or_else(new) {
             put(Kind::Log, id, Weight::Log, Ready(&self.words));
         }
     }

@@ -97,7 +97,7 @@ pub(crate) fn put_headed<P: Payload>(header: u64, weight: Weight, payload: P) ->
 
 /// Records something now if there is no reason to take the slow way.
 #[inline(always)]
-fn try_put<P: Payload>(header: u64, payload: &P) -> Option<u64> {
+pub(crate) fn try_put<P: Payload>(header: u64, payload: &P) -> Option<u64> {
     let words = FIXED + payload.words();
     let ring = RING.get()?;
     let tick = ring.tick();

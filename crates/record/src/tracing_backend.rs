@@ -20,9 +20,9 @@ use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
 use crate::{
     Level,
-    dynamic::{Fields, NewSite, Place, ask, hash_address, site, with_fields},
-    local::{Weight, put},
-    record::Kind,
+    dynamic::{Fields, NewSite, Place, ask, hash_address, known, with_fields},
+    local::{Weight, put_headed, try_put},
+    record::{FIXED, Kind, header},
     site::{SiteId, generation},
 };
 
@@ -87,11 +87,12 @@ impl Subscriber for RecordSubscriber {
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
-        let site = span_site(attributes.metadata());
-        if site.is_some() && !attributes.metadata().fields().is_empty() {
-            put_fields(attributes.metadata(), |fields| attributes.record(fields));
+        let metadata = attributes.metadata();
+        // The usual way calls nothing and keeps nothing: everything else is at the end of another one.
+        match known(hash_of(metadata)) {
+            Some(site) if metadata.fields().is_empty() => span_id(Some(site)),
+            _ => new_span_slowly(attributes),
         }
-        span_id(site)
     }
 
     fn record(&self, span: &Id, values: &Record<'_>) {
@@ -147,22 +148,57 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for RecordLayer {
     }
 }
 
+#[inline(never)]
+fn new_span_slowly(attributes: &Attributes<'_>) -> Id {
+    let site = span_site(attributes.metadata());
+    if site.is_some() && !attributes.metadata().fields().is_empty() {
+        put_fields(attributes.metadata(), |fields| attributes.record(fields));
+    }
+    span_id(site)
+}
+
 #[inline(always)]
 fn enter(site: SiteId, span: &Id) {
-    if generation() == 0 || put(Kind::SpanBegin, site, Weight::Span, ()).is_none() {
+    let begin = header(Kind::SpanBegin, FIXED, site.get());
+    // Where nothing records any longer, nobody reads the ring.
+    if try_put(begin, &()).is_none() {
+        enter_slowly(begin, span);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn enter_slowly(begin: u64, span: &Id) {
+    if generation() == 0 || !put_headed(begin, Weight::Span, ()) {
         drop_span(span);
     }
 }
 
 #[inline(always)]
 fn exit(site: Option<SiteId>, span: &Id) {
-    let was_dropped = HAS_DROPPED.get() && was_dropped(span);
-    if let (false, Some(site)) = (was_dropped, site) {
-        put(Kind::SpanEnd, site, Weight::End, ());
+    let Some(site) = site else { return forget(span) };
+    let end = header(Kind::SpanEnd, FIXED, site.get());
+    if HAS_DROPPED.get() || try_put(end, &()).is_none() {
+        exit_slowly(end, span);
     }
 }
 
 #[cold]
+#[inline(never)]
+fn exit_slowly(end: u64, span: &Id) {
+    if !(HAS_DROPPED.get() && was_dropped(span)) {
+        put_headed(end, Weight::End, ());
+    }
+}
+
+/// A span whose site is off has no end either.
+#[cold]
+fn forget(span: &Id) {
+    if HAS_DROPPED.get() {
+        was_dropped(span);
+    }
+}
+
 fn drop_span(span: &Id) {
     HAS_DROPPED.set(true);
     // At the end of a thread there is nothing left to get wrong.
@@ -192,8 +228,13 @@ fn level(metadata: &Metadata<'_>) -> Level {
 }
 
 #[inline(always)]
+fn hash_of(metadata: StaticMetadata) -> u64 {
+    hash_address(std::ptr::from_ref(metadata).addr())
+}
+
 fn span_site(metadata: StaticMetadata) -> Option<SiteId> {
-    site(hash_address(std::ptr::from_ref(metadata).addr()), |hash| new_span_site(metadata, hash))
+    let hash = hash_of(metadata);
+    known(hash).or_else(|| new_span_site(metadata, hash))
 }
 
 #[cold]
