@@ -1,4 +1,4 @@
-//! `demo`: samples, and a question to each of them.
+//! `demo`: samples, programs that record themselves, and questions to each of them.
 
 use std::{
     fs,
@@ -16,6 +16,44 @@ use crate::{
     Outcome, args, browser,
     output::{Styles, stdout, write_silently},
 };
+
+#[allow(dead_code, reason = "an example has a `main` of its own")]
+#[path = "../../examples/game.rs"]
+mod game;
+#[allow(dead_code, reason = "an example has a `main` of its own")]
+#[path = "../../examples/service.rs"]
+mod service;
+
+/// A program that records itself while the demo runs it.
+struct Program {
+    /// Its files begin with it.
+    name: &'static str,
+    about: &'static str,
+    record: fn(&Path) -> Result<()>,
+    questions: &'static [Question],
+    extensions: &'static [&'static str],
+}
+
+static PROGRAMS: &[Program] = &[
+    Program {
+        name: "recorded-game",
+        about: "a game loop that recorded itself just now",
+        record: game::record,
+        questions: &[
+            ("where does the time go?", "stats {base}.prof"),
+            ("what is slow?", "advise {base}.wtf-trace"),
+            ("what does it say?", "log {base}.clog"),
+        ],
+        extensions: &["prof", "wtf-trace", "clog"],
+    },
+    Program {
+        name: "recorded-service",
+        about: "a service that recorded itself just now",
+        record: service::record,
+        questions: &[("what went wrong?", "log --level warn+ {base}.clog"), ("who waits?", "stats {base}.wtf-trace")],
+        extensions: &["clog", "wtf-trace"],
+    },
+];
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &args::Demo) -> Result<Outcome> {
@@ -35,6 +73,16 @@ pub(crate) fn run(arguments: &args::Demo) -> Result<Outcome> {
             line(&mut out, question, &verb.replace("{file}", &shown.to_string()))?;
         }
         paths.push(path);
+    }
+    for program in PROGRAMS {
+        let base = dir.join(program.name);
+        (program.record)(&base)?;
+        let shown = base.display();
+        writeln!(out, "{name}{shown}.*{name:#}  {}", program.about)?;
+        for (question, verb) in program.questions {
+            line(&mut out, question, &verb.replace("{base}", &shown.to_string()))?;
+        }
+        paths.extend(program.extensions.iter().map(|extension| base.with_extension(extension)));
     }
     let all = format!("{}/*", dir.display());
     writeln!(out, "{name}all of them{name:#}")?;

@@ -1,9 +1,10 @@
 //! A small service that records itself: it logs every request, and each request is a flow from the listener to a worker.
 //!
-//! `cargo run -p traceloom-record --example service -- FOLDER`, then `traceloom log FOLDER/service.clog`.
+//! `cargo run -p traceloom-cli --example service`, then `traceloom log service.clog`. `traceloom demo` runs it as well.
 
-use std::{path::PathBuf, sync::mpsc, thread, time::Duration};
+use std::{path::Path, sync::mpsc, thread, time::Duration};
 
+use traceloom_core::Result;
 use traceloom_record::{Flow, Level, Recorder, error, flow, info, log, span, stats, thread_name, value, warn};
 
 /// Who asked for what is nobody's business but the auditor's.
@@ -17,17 +18,20 @@ struct Request {
     flow: Flow,
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".to_owned()));
-    let recorder = Recorder::new().clog(folder.join("service.clog")).wtf_trace(folder.join("service.wtf-trace"));
-    let guard = recorder.start()?;
+fn main() -> Result<()> {
+    record(Path::new(&std::env::args().nth(1).unwrap_or_else(|| "service".to_owned())))
+}
+
+/// Serves, and leaves a log and a trace with the name `base`.
+pub(crate) fn record(base: &Path) -> Result<()> {
+    let file = |extension| base.with_extension(extension);
+    let guard = Recorder::new().clog(file("clog")).wtf_trace(file("wtf-trace")).start()?;
     thread_name!("listener");
     info!("service orders starting, %u workers", WORKERS);
     serve();
     let seen = stats();
     info!("service stopped after %u records, %u dropped", seen.records, seen.dropped);
-    guard.close()?;
-    Ok(())
+    guard.close()
 }
 
 fn serve() {
