@@ -26,5 +26,5 @@ fn programs_record_themselves() {
     assert!(text.contains("request 199: "), "{text}");
     let stats = traceloom(&folder, &["stats", "recorded-game.prof"]);
     let text = String::from_utf8(stats.stdout).expect("UTF-8");
-    assert!(["think", "update", "draw", "load asset"].iter().all(|name| text.contains(name)), "{text}");
+    assert!(["think", "update", "draw", "dragon"].iter().all(|name| text.contains(name)), "{text}");
 }
