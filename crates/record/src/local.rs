@@ -152,6 +152,8 @@ pub fn put_slowly<P: Payload>(tick: u64, kind: Kind, site: SiteId, weight: Weigh
 fn put_late<P: Payload>(tick: u64, header: u64, weight: Weight, payload: P) -> Option<u64> {
     let words = FIXED + payload.words();
     let (ring, head) = make_room(words, tick, weight)?;
+    // It may have waited for room, and the writer merges by time: a record with an old tick would come too late.
+    let tick = clock::tick();
     ring.put(head, [header, tick], words, &payload);
     Some(tick)
 }

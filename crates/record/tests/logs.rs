@@ -2,15 +2,22 @@
 
 mod common;
 
-use std::{fs, time::Duration};
+use std::{
+    fs::{self, File},
+    path::Path,
+    time::Duration,
+};
 
 use common::{Recording, lines, messages};
+use traceloom_cnanolog::Record;
 use traceloom_core::{Codec, Options, Records, Source};
 use traceloom_record::{
     Filter, Layout, Level, Policy, Recorder, Rotation, debug, error, flush, info, log, stats, warn,
 };
 
 const AUDIT: Level = Level::custom(9, 35, "AUDIT");
+/// So long the writer waits for older records before it merges.
+const MERGE_WINDOW_US: u64 = 200;
 
 #[test]
 fn every_argument_type_comes_back() {
@@ -68,6 +75,24 @@ fn four_threads(each: u32) {
     }
     assert_eq!(next, [each; 4]);
     assert_eq!((stats().records, stats().dropped), (4 * u64::from(each), 0));
+    // Only a thread that loses its processor between the clock and the ring can be later than that.
+    assert!(late_entries(&path) <= u64::from(each) / 2_500);
+}
+
+/// Entries that come after one that is younger by more than the writer waits before it merges.
+fn late_entries(path: &Path) -> u64 {
+    let source = Source::file(File::open(path).unwrap());
+    let mut reader = traceloom_cnanolog::open(source, &Options::default()).unwrap();
+    let window = reader.header().timestamp_frequency / 1_000_000 * MERGE_WINDOW_US;
+    let (mut youngest, mut late) = (0, 0);
+    while let Some(located) = reader.next().unwrap() {
+        if let Record::Entry(entry) = located.record {
+            let timestamp = entry.timestamp.unwrap();
+            late += u64::from(timestamp + window < youngest);
+            youngest = youngest.max(timestamp);
+        }
+    }
+    late
 }
 
 #[test]
