@@ -17,10 +17,10 @@ use crate::{
     output::{Styles, stdout, write_silently},
 };
 
-#[allow(dead_code, reason = "an example has a `main` of its own")]
+#[allow(dead_code, reason = "an example also has a `main`")]
 #[path = "../../examples/game.rs"]
 mod game;
-#[allow(dead_code, reason = "an example has a `main` of its own")]
+#[allow(dead_code, reason = "an example also has a `main`")]
 #[path = "../../examples/service.rs"]
 mod service;
 
