@@ -122,6 +122,31 @@ fn slow_frames_need_a_cause_and_the_first_one_does_not_count() {
     assert!(of_rule(&advice(rows(0)), Rule::FrameSpike).is_empty(), "a warm-up");
 }
 
+#[test]
+fn a_name_that_explains_the_others_is_not_the_reason_of_the_worst() {
+    let rows = |tables: &mut Tables<'_>| {
+        for id in 0..60 {
+            let (load, swap) = match id {
+                17 => (0, 30 * MS),
+                21 | 33 | 45 => (25 * MS, 0),
+                _ => (0, 0),
+            };
+            let (ts_ns, dur_ns) = (id * 50 * MS, 10 * MS + id % 7 * MS / 10 + load + swap);
+            let outer = span(id * 3, 0, "Frame", ts_ns, dur_ns);
+            tables.push(Span { self_ns: Some(dur_ns - 8 * MS - load - swap), ..outer })?;
+            let first = span(id * 3 + 1, 0, "Load", ts_ns + MS, 4 * MS + load);
+            tables.push(Span { depth: 1, parent_id: Some(id * 3), ..first })?;
+            let second = span(id * 3 + 2, 0, "Swap", ts_ns + 5 * MS + load, 4 * MS + swap);
+            tables.push(Span { depth: 1, parent_id: Some(id * 3), ..second })?;
+        }
+        tables.push(trace(3000 * MS))
+    };
+    let all = advice(rows);
+    let [spike] = of_rule(&all, Rule::FrameSpike)[..] else { panic!("{all:?}") };
+    assert_eq!(spike.subject, "Load");
+    assert!(spike.message.ends_with("; Load took 75 ms more than usual in all of them"), "{}", spike.message);
+}
+
 fn counter(id: i64, value: f64) -> Counter<'static> {
     let (ts_ns, name) = (id * MS, "queue".into());
     Counter { id, ts_ns, thread_id: None, name, value_id: None, value: Some(value), text: None }

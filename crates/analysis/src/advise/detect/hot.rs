@@ -116,7 +116,7 @@ fn listed(hot: &[Hot], whole: f64, rule: Rule, case: &Case<'_>) -> Vec<Advice> {
             evidence: vec![
                 Evidence::ns("self time", one.self_ns),
                 Evidence::new("of busy time", whole, Unit::Nanoseconds),
-                Evidence::count("calls", one.calls),
+                Evidence::count(if one.calls == 1 { "call" } else { "calls" }, one.calls),
             ],
             query: one.query.clone(),
         }

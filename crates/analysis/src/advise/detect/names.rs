@@ -195,7 +195,7 @@ pub(in crate::advise) fn recursion(case: &Case<'_>) -> Option<Advice> {
         count: calls,
         evidence: vec![
             Evidence::count("levels", levels),
-            Evidence::count("calls", calls),
+            Evidence::count(if calls == 1 { "call" } else { "calls" }, calls),
             Evidence::ns("self time", self_ns),
         ],
         query,

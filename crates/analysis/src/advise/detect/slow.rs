@@ -229,8 +229,11 @@ fn spike(case: &Case<'_>, suspect: &Suspect, windows: &Windows) -> Advice {
     let rhythm = period(&times_of).map_or_else(String::new, |step| format!(", one every {}", time(step)));
     let why = if reason.name == series.name {
         format!("the time is in {blamed} itself")
-    } else {
+    } else if 2.0 * reason.worst_ns as f64 >= worst.dur_ns as f64 - median {
         format!("{blamed} took {} of the worst", time(reason.worst_ns as f64))
+    } else {
+        // It explains most of them together, but something else the worst.
+        format!("{blamed} took {} more than usual in all of them", time(reason.extra_ns.max(0.0)))
     };
     let mut evidence: Vec<Evidence> = suspect
         .slow
