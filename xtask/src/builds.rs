@@ -14,9 +14,9 @@ pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
 Checks everything with clippy, every package and feature that somebody may build on its own, and the docs.
 
 That is: the workspace, each format crate, the recorder, also compiled out and for C, the allocation
-tracer, the library with each of its features alone, the program without SQL, and all docs; warnings are
-errors. The library must not depend on the packages of a command line or a server. With WORD, only
-builds whose command contains one of the words.
+tracer, the library with each of its features alone, the program without SQL, the Python package, and all
+docs; warnings are errors. The library must not depend on the packages of a command line or a server.
+With WORD, only builds whose command contains one of the words.
 
 With --measure, the format crates and the library are instead built from scratch, in a folder that
 is deleted afterwards, and their times are printed next to the time that they should take.",
@@ -59,6 +59,7 @@ fn builds() -> Outcome<Vec<Command>> {
         builds.push(check_of("traceloom", &["--no-default-features", "--features", &feature]));
     }
     builds.push(check_of("traceloom-cli", &["--no-default-features"]));
+    builds.push(check_of_python());
     let mut docs = cargo(&["doc", "--quiet", "--locked", "--no-deps"]);
     docs.args(workspace()).env("RUSTDOCFLAGS", "-D warnings");
     builds.push(docs);
@@ -69,6 +70,13 @@ fn builds() -> Outcome<Vec<Command>> {
 fn check_of(package: &str, arguments: &[&str]) -> Command {
     let mut command = cargo(&["clippy", "--quiet", "--locked", "--package", package]);
     command.args(arguments).args(["--", "-D", "warnings"]);
+    command
+}
+
+/// The Python package without Python, as maturin compiles it.
+fn check_of_python() -> Command {
+    let mut command = check_of("traceloom-python", &[]);
+    command.env("PYO3_NO_PYTHON", "1").env("PYO3_BUILD_EXTENSION_MODULE", "1");
     command
 }
 
