@@ -27,7 +27,7 @@ static NEEDS: &[Need] = &[
         probe: &["c++", "--version"],
         package: "g++",
         needed_by: &["fuzz-smoke"],
-        used_by: &[],
+        used_by: &["rust-tests"],
     },
     Need { what: "perl", probe: &["perl", "-e1"], package: "perl", needed_by: &[], used_by: &["rust-tests"] },
     Need {
@@ -65,6 +65,28 @@ static NEEDS: &[Need] = &[
         package: "python3-venv",
         needed_by: &["python-package"],
         used_by: &[],
+    },
+    Need { what: "cmake", probe: &["cmake", "--version"], package: "cmake", needed_by: &[], used_by: &["rust-tests"] },
+    Need {
+        what: "pkg-config",
+        probe: &["pkg-config", "--version"],
+        package: "pkg-config",
+        needed_by: &[],
+        used_by: &["rust-tests"],
+    },
+    Need {
+        what: "sqlite3",
+        probe: &["sqlite3", "--version"],
+        package: "sqlite3",
+        needed_by: &[],
+        used_by: &["rust-tests"],
+    },
+    Need {
+        what: "git",
+        probe: &["/usr/bin/git", "--version"],
+        package: "git",
+        needed_by: &[],
+        used_by: &["rust-tests"],
     },
     Need {
         what: "callgrind_annotate",

@@ -10,7 +10,7 @@ use std::{
 
 use common::read;
 use traceloom_record_alloc::finish;
-use traceloom_testkit::preload_library;
+use traceloom_testkit::{npm::skip, preload_library};
 
 /// Bytes and blocks, as DHAT prints them: all that were allocated, and those that were not freed.
 #[derive(Debug, Eq, PartialEq)]
@@ -31,16 +31,33 @@ const PYTHON: &str =
 #[test]
 fn a_database_a_script_and_a_version_control_lose_no_block_and_no_byte() {
     if find("valgrind").is_none() {
-        return eprintln!("skipped: valgrind is not installed");
+        return skip("valgrind is not installed");
     }
-    let repository = env!("CARGO_MANIFEST_DIR");
     compare("sqlite3", &[":memory:", SQL]);
     compare("python3", &["-I", "-S", "-c", PYTHON]);
-    compare("git", &["-C", repository, "--no-pager", "log", "--stat", "-n", "20"]);
+    let repository = tempfile::tempdir().expect("a folder");
+    make_repository(repository.path());
+    compare("git", &["-C", repository.path().to_str().expect("text"), "--no-pager", "log", "--stat"]);
+}
+
+/// With a few commits: the sources of this project may have come without their own.
+fn make_repository(folder: &Path) {
+    let Some(git) = find("git") else { return };
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(&git);
+        command.arg("-C").arg(folder).args(["-c", "user.name=Test", "-c", "user.email=test@example.org"]);
+        succeed(command.args(arguments));
+    };
+    run(&["init", "--quiet"]);
+    for number in 0..5 {
+        fs::write(folder.join("text"), format!("{number}\n").repeat(100 + number)).expect("it is written");
+        run(&["add", "text"]);
+        run(&["commit", "--quiet", "--message", "Change the text"]);
+    }
 }
 
 fn compare(program: &str, arguments: &[&str]) {
-    let Some(path) = find(program) else { return eprintln!("skipped: {program} is not installed") };
+    let Some(path) = find(program) else { return skip(&format!("{program} is not installed")) };
     let folder = tempfile::tempdir().expect("a folder");
     let recorded = recorded(&path, arguments, folder.path());
     assert_eq!(recorded, counted(&path, arguments, folder.path()), "{program}");

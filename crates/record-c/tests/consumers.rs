@@ -11,6 +11,7 @@ use std::{
 };
 
 use common::{Trial, lines, profile, succeed};
+use traceloom_testkit::npm::skip;
 
 const LIBRARIES: [&str; 2] = ["libtraceloom_record_c.a", "libtraceloom_record_c.so"];
 
@@ -38,7 +39,7 @@ fn install(trial: &Trial) -> PathBuf {
 fn is_installed(tool: &str) -> bool {
     let is_installed = Command::new(tool).arg("--version").output().is_ok();
     if !is_installed {
-        eprintln!("skipped: {tool} is not installed");
+        skip(&format!("{tool} is not installed"));
     }
     is_installed
 }
