@@ -54,6 +54,31 @@ fn our_own_subscriber_records_spans_and_events() {
 }
 
 #[test]
+fn spans_between_two_recorders_are_in_neither() {
+    let recording = Recording::new();
+    let blocks = |name: &str, work: &dyn Fn()| {
+        let path = recording.path(name);
+        let guard = Recorder::new().prof(&path).start().unwrap();
+        work();
+        guard.close().unwrap();
+        let mut reader = prof::open(Source::file(File::open(&path).unwrap()), &Options::default()).unwrap();
+        let mut blocks = 0;
+        while let Some(located) = reader.next().unwrap() {
+            blocks += u32::from(matches!(located.record, prof::Record::Block(block) if block.begin < block.end));
+        }
+        blocks
+    };
+    let step = || tracing::info_span!("step").in_scope(|| std::hint::black_box(()));
+    tracing::subscriber::with_default(RecordSubscriber, || {
+        let kept = tracing::info_span!("kept");
+        assert_eq!(blocks("first.prof", &|| (0..5).for_each(|_| step())), 5);
+        (0..7).for_each(|_| step());
+        (0..7).for_each(|_| kept.in_scope(step));
+        assert_eq!(blocks("second.prof", &step), 1);
+    });
+}
+
+#[test]
 fn a_layer_records_the_same() {
     let recording = Recording::new();
     check(&recording, tracing_subscriber::registry().with(RecordLayer));
