@@ -1,4 +1,4 @@
-//! A small game loop that records itself: frames, spans, values, a loader thread, and a flight recorder for slow frames.
+//! A small game loop that records itself: frames, spans, values, a bookmark, and a loader thread.
 //!
 //! `cargo run -p traceloom-cli --example game`, then `traceloom game.prof`. `traceloom demo` plays it as well.
 

@@ -7,7 +7,7 @@ use std::{path::Path, sync::mpsc, thread, time::Duration};
 use traceloom_core::Result;
 use traceloom_record::{Flow, Level, Recorder, error, flow, info, log, span, stats, thread_name, value, warn};
 
-/// Who asked for what is nobody's business but the auditor's.
+/// For entries that an auditor reads.
 const AUDIT: Level = Level::custom(8, 35, "AUDIT");
 const WORKERS: usize = 3;
 const REQUESTS: u32 = 200;

@@ -342,6 +342,8 @@ Examples:
     Top(live::Top),
 
     /// Write a sample trace of each format, list questions to ask it, and open all of them in the browser.
+    ///
+    /// Also runs a game loop and a service that record themselves, and keeps their traces in the same folder.
     #[command(after_help = "\
 Examples:
   traceloom demo

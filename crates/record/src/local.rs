@@ -95,7 +95,7 @@ pub(crate) fn put_headed<P: Payload>(header: u64, weight: Weight, payload: P) ->
     try_put(header, &payload).is_some() || put_now(header, weight, payload).is_some()
 }
 
-/// Records something now if there is no reason to take the slow way.
+/// Records something now unless it has to take the slow way.
 #[inline(always)]
 pub(crate) fn try_put<P: Payload>(header: u64, payload: &P) -> Option<u64> {
     let words = FIXED + payload.words();

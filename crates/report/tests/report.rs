@@ -267,7 +267,7 @@ fn a_comparison_comes_first_and_counts_what_got_worse() {
     assert!(report.to_json()["comparison"]["rows"].as_array().is_some_and(|rows| !rows.is_empty()));
 }
 
-/// A small trace with fixed times, without the style, which has a file of its own; `TRACELOOM_BLESS=1` renews its report.
+/// A small trace with fixed times, without the style, which is a separate file; `TRACELOOM_BLESS=1` renews its report.
 #[test]
 fn a_small_report_is_as_it_was() {
     let page = html(&SMALL).replace(concat!("traceloom ", env!("CARGO_PKG_VERSION")), "traceloom");

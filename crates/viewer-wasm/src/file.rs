@@ -23,7 +23,7 @@ thread_local! {
 const MAX_PAGES: usize = (768 << 20) / (64 << 10);
 
 const TOO_LARGE: &str = "this trace needs more than the 1 GB of memory that this page has; open it with the program: \
-    traceloom view FILE, or make it shorter: traceloom slice --range";
+    traceloom view FILE, or cut it with `traceloom slice`";
 
 /// Loads a trace, which ends with a clear sentence if it needs too much memory.
 pub(crate) fn load<T>(work: impl FnOnce() -> T) -> T {

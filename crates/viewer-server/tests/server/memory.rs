@@ -14,7 +14,7 @@ fn report(path: &std::path::Path, at_ns: Option<i64>) -> Report {
 }
 
 fn check(answer: &Value, report: &Report, offset_ns: i64) {
-    // Everything that is no list of sites is what the analysis found.
+    // Everything but the lists of sites comes from the analysis.
     let whole = report.extract(&Extract { offset_ns, ..Extract::whole(report) });
     let Ok(Value::Object(written)) = serde_json::to_value(whole) else { panic!("a report is an object") };
     for (key, value) in written.iter().filter(|(key, _)| !["sites", "peak", "at"].contains(&key.as_str())) {
