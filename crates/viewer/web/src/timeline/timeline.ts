@@ -14,7 +14,7 @@ import {
   viewWidth,
   type Place,
 } from "../store";
-import { selectedAt, type Reveal } from "../store/state";
+import { isLoading, selectedAt, type Reveal } from "../store/state";
 import { toast } from "../header";
 import { byId } from "../widgets/dom";
 import type { EventMark, Found, LogMark } from "../wire";
@@ -137,9 +137,8 @@ export class Timeline {
       this.scene.picture = this.painter.picture;
       draw(this.scene);
       // Scripts can wait until the picture is complete, and ask what is under the pointer.
-      this.canvas.dataset["drawn"] = String(
-        this.painter.isDone && store.state.server.traces.every((trace) => trace.state !== "loading"),
-      );
+      const isEmpty = store.state.server.traces.length === 0;
+      this.canvas.dataset["drawn"] = String(this.painter.isDone && !isEmpty && !isLoading(store.state));
       if (this.painter.isDone && this.scene.picture) this.onDrawn(this.scene.picture);
       if (!this.isSeen && this.scene.picture && this.scene.picture.lanes.size > 0) this.seen();
     });
