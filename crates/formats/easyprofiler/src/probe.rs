@@ -68,11 +68,7 @@ pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
         return Err(Error::unrecognized(message).at(Position::at(4).field("version")));
     };
     let first = parse_header(&prefix, real, version);
-    // Strict is the original's verdict, and the original knows the real layout only.
-    if options.mode == Mode::Strict {
-        return Ok(first);
-    }
-    let mut best = (walk(source, &first, options)?, first);
+    let mut best = (walk(source, &first, options)?, first.clone());
     for (layout, version) in stamps.into_iter().flat_map(layouts).skip(1) {
         if best.0.fit == Fit::Whole {
             break;
@@ -82,6 +78,11 @@ pub(crate) fn header(source: &Source, options: &Options) -> Result<Header> {
         if found.fit > best.0.fit {
             best = (found, candidate);
         }
+    }
+    // Strict is easy_profiler's verdict, which knows the real layout only. Sizes that mean nothing are an error in any: it
+    // may take such a file, and would not show what is in it.
+    if options.mode == Mode::Strict && best.1.layout.size != SizeRule::Unreliable {
+        return Ok(first);
     }
     with_switch_order(source, best, options)
 }
