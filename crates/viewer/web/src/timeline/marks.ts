@@ -53,6 +53,8 @@ export function drawEvents(scene: Scene, picture: Picture, strip: Strip): void {
   const own = eventsOf(picture, strip);
   const { names } = store.state;
   const fade = fading(store.state);
+  // Bookmarks whose text would run under the next one: the last of a group speaks for them.
+  let untold = 0;
   own.forEach(([, ts, name, categoryName, shared], at) => {
     const x = xOf(ts, width);
     if (x < -200 || x > width + 8) return;
@@ -66,17 +68,14 @@ export function drawEvents(scene: Scene, picture: Picture, strip: Strip): void {
     if (away < 7 && !isBookmark) context.fillRect(Math.round(x) - 1, strip.top + 4, 2, 10);
     else shape(context, category, x, strip.top);
     const room = away - 16;
-    if (room > 24 || isBookmark) {
-      const text = names.text(name).slice(0, 200) + (shared > 1 ? ` +${shared - 1}` : "");
+    if (room > 24) {
+      const others = shared + untold - 1;
+      const text = names.text(name).slice(0, 200) + (others > 0 ? ` +${others}` : "");
+      const fits = text.slice(0, Math.floor(room / 6));
       context.fillStyle = palette().text;
-      // A bookmark keeps its text, even if it runs under the next one.
-      const fits = isBookmark && room < 60 ? text.slice(0, 24) : text.slice(0, Math.floor(room / 6));
-      context.fillText(
-        fits === text || fits.length < 3 ? fits : `${fits.slice(0, -1)}…`,
-        x + 10,
-        strip.top + ROW / 2 + 0.5,
-      );
+      context.fillText(fits === text ? fits : `${fits.slice(0, -1)}…`, x + 10, strip.top + ROW / 2 + 0.5);
     }
+    untold = isBookmark && room <= 24 ? untold + shared : 0;
     context.globalAlpha = 1;
   });
 }

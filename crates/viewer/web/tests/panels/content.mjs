@@ -188,6 +188,8 @@ export async function memory(viewer) {
   shows(figures.churn.replace("/s", ""), expected.churn_bytes_per_second, "churn");
   shows(figures.temporary, expected.temporary, "temporary");
   shows(figures.collections, expected.collections, "collections");
+  const curve = await page.locator("#panel .curve canvas").boundingBox();
+  assert.ok(curve.width > 300 && curve.height >= 70, `the curve has room: ${JSON.stringify(curve)}`);
   const bytes = async (list, column) => {
     await viewer.choose(list);
     const rows = await viewer.csv();

@@ -45,7 +45,7 @@ class Memory {
   private moment: number | null = null;
 
   constructor() {
-    const left = element("div", { class: "overview" }, this.curve.host, this.figures, this.growth);
+    const left = element("div", { class: "usage" }, this.curve.host, this.figures, this.growth);
     this.host.append(left, element("div", { class: "main" }, this.choice, this.table), this.stack);
   }
 
