@@ -187,6 +187,13 @@ fn a_narrow_window_hides_nothing() {
 }
 
 #[test]
+fn keys_clicks_and_empty_views_leave_nothing_behind() {
+    let file = sample("small", "game.prof");
+    let other = file.with_file_name("service.clog");
+    run("small.mjs", &[file, other], json!({}));
+}
+
+#[test]
 fn the_first_panel_answers_before_it_is_asked() {
     for name in ["game.prof", "shop.mlyze", "service.clog"] {
         run("answers.mjs", &[sample(&format!("overview-{name}"), name)], json!({"check": "overview"}));

@@ -1,0 +1,95 @@
+// Small things that a new user stumbles over: what a key, a click or an empty view leaves behind.
+
+import assert from "node:assert/strict";
+import { test, until } from "./viewer.mjs";
+
+/// Escape leaves the search: the keys that follow are the timeline's again.
+async function searchIsLeft(viewer) {
+  const { page } = viewer;
+  await viewer.press("/");
+  await page.keyboard.type("Frame");
+  await viewer.press("Enter");
+  await viewer.linkIs("a frame is selected", ({ place }) => place !== null);
+  await viewer.press("Escape", "f");
+  await viewer.linkIs("f zooms to it", ({ from, to }) => to - from < 20e6);
+  assert.equal(await page.locator("#search").inputValue(), "");
+}
+
+/// The card at the pointer goes when the panel says the same, and when a key moves the view away from under it.
+async function cardGoes(viewer) {
+  const { page } = viewer;
+  const card = page.locator("#hover");
+  await viewer.press("Escape", "0");
+  await viewer.selectName("Frame");
+  await viewer.focus();
+  await viewer.press("f");
+  const { from, to } = await viewer.linkIs("it fills the view", ({ from, to }) => to - from < 20e6);
+  await viewer.isDrawn();
+  await viewer.point("Update", from + 0.3 * (to - from));
+  await card.waitFor();
+  await page.mouse.down();
+  await page.mouse.up();
+  await card.waitFor({ state: "hidden" });
+  await viewer.point("Physics", from + 0.3 * (to - from));
+  await card.waitFor();
+  await viewer.press("0");
+  await card.waitFor({ state: "hidden" });
+}
+
+/// A view without spans says where they are, and leads there.
+async function emptyViewLeadsOn(viewer) {
+  const { page } = viewer;
+  const [{ end }] = viewer.query("select max(ts_ns + dur_ns) as end from spans");
+  const { from, to } = await viewer.link();
+  await page.evaluate(
+    ([hash, from, to]) => {
+      location.hash = encodeURIComponent(JSON.stringify({ ...JSON.parse(decodeURIComponent(hash)), from, to }));
+    },
+    [(await page.evaluate(() => location.hash)).slice(1), end + 50_000, end + 60_000],
+  );
+  const hint = page.locator("#edges button").filter({ hasText: "previous span" });
+  await hint.click();
+  await viewer.linkIs("a span is in the view", (link) => link.from < end && link.to - link.from < to - from);
+}
+
+/// A double click on a file's heading shows all of this file.
+async function headingZooms(viewer) {
+  const [{ first, last }] = viewer.query("select first_ts_ns as first, last_ts_ns as last from traces limit 1");
+  await viewer.press("0");
+  await viewer.page.locator('.label.group [data-what^="group"]').first().dblclick();
+  await viewer.linkIs(
+    "the view is the file's",
+    ({ from, to }) => from <= first && to >= last && to - from < 1.2 * (last - first),
+  );
+}
+
+/// A low window keeps its header, its picture and its panel.
+async function lowWindowHasAll(viewer) {
+  const { page } = viewer;
+  await page.setViewportSize({ width: 1280, height: 300 });
+  for (const part of ["#search", "#picture", "#tabs"]) {
+    await until(
+      `${part} is in the window`,
+      () => page.locator(part).boundingBox(),
+      (box) => box !== null && box.y >= 0 && box.y + Math.min(box.height, 20) <= 300,
+    );
+  }
+  await page.setViewportSize({ width: 1280, height: 720 });
+}
+
+/// The example of the SQL panel is answered before somebody asks.
+async function exampleIsAnswered(viewer) {
+  const panel = await viewer.panel("sql");
+  await panel.getByText(/\d+ rows? in /).waitFor();
+  await panel.locator("tbody tr:not(.space)").first().waitFor();
+}
+
+await test(async (viewer) => {
+  await viewer.focus();
+  await searchIsLeft(viewer);
+  await cardGoes(viewer);
+  await emptyViewLeadsOn(viewer);
+  await headingZooms(viewer);
+  await lowWindowHasAll(viewer);
+  await exampleIsAnswered(viewer);
+});
