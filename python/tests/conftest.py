@@ -56,3 +56,12 @@ def program(program_path):
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     return run
+
+
+@pytest.fixture
+def has_sql():
+    """Whether the wheel was built with SQL, as whoever built it says."""
+    answer = os.environ.get("TRACELOOM_SQL")
+    if answer is None:
+        pytest.skip("TRACELOOM_SQL does not say whether the wheel has SQL")
+    return answer == "1"

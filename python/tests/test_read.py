@@ -139,13 +139,29 @@ def test_a_report_is_shown_in_a_notebook(tmp_path):
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == report.document
 
 
-def test_queries_are_answered_or_another_engine_is_named():
-    try:
-        rows = traceloom.sample("wtf").query("select count(*) as n from spans").to_pylist()
-    except NotImplementedError as error:
-        assert "duckdb.sql" in str(error)
-    else:
-        assert rows == [{"n": len(traceloom.sample("wtf").spans)}]
+QUERIES = [
+    "select name, count(*) as n, sum(dur_ns) as total_ns from spans group by name order by total_ns desc, name limit 20",
+    "select level_name, count(*) as n, min(message) as message from logs group by level_name order by level_name",
+    "select name, count(*) as n from events group by name order by name",
+    "select callee, sum(incl_ns) as incl_ns from calls group by callee order by incl_ns desc, callee limit 20",
+    "select fate, sum(size_bytes) as bytes from allocations group by fate order by fate",
+    "select format, version, bytes, first_ts_ns, last_ts_ns from traces",
+]
+
+
+def test_queries_are_answered_as_by_the_program(trace_path, program, has_sql):
+    trace = traceloom.open(trace_path)
+    if not has_sql:
+        with pytest.raises(NotImplementedError, match="duckdb.sql"):
+            trace.query("select 1")
+        return
+    for query in QUERIES:
+        assert trace.query(query).to_pylist() == program("query", "--format", "json", trace_path, query), query
+    assert trace.query("select * from spans").num_rows == len(trace.spans)
+    with pytest.raises(traceloom.TraceloomError, match="nonsense"):
+        trace.query("select nonsense from spans")
+    with pytest.raises(traceloom.TraceloomError):
+        trace.query("create table t as select 1")
 
 
 #: How each library counts the rows of a table without all of them in memory.

@@ -13,15 +13,15 @@ use crate::{
 
 pub(crate) static SUBCOMMAND: Subcommand = Subcommand {
     name: "wheel",
-    arguments: "[--release] [--program PATH] [PYTEST-ARGUMENT…]",
+    arguments: "[--release | --sql] [--program PATH] [PYTEST-ARGUMENT…]",
     help: "\
 Builds the Python package as a wheel and runs its tests on every CPython from 3.11 on.
 
 The wheel carries the program, and the library that records allocations. All are built quickly and
-without SQL; with --release as they are shipped, which takes long. --program takes a program that is
-built already. Pythons are those on the path and those of pyenv. Each gets an environment in
-target/python, with what python/requirements-test.txt lists. The wheel is left in
-target/python/wheels. Further arguments go to pytest.",
+without SQL; with --sql the module has SQL too, and with --release all are built as they are shipped,
+which takes long. --program takes a program that is built already. Pythons are those on the path and
+those of pyenv. Each gets an environment in target/python, with what python/requirements-test.txt
+lists. The wheel is left in target/python/wheels. Further arguments go to pytest.",
     run,
 };
 
@@ -36,6 +36,7 @@ const MATURIN: &str = "maturin>=1.16,<2";
 #[derive(Default)]
 struct Options {
     is_release: bool,
+    has_sql: bool,
     program: Option<PathBuf>,
     pytest: Vec<String>,
 }
@@ -45,7 +46,8 @@ impl Options {
         let (mut options, mut arguments) = (Self::default(), arguments.iter());
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
-                "--release" => options.is_release = true,
+                "--release" => (options.is_release, options.has_sql) = (true, true),
+                "--sql" => options.has_sql = true,
                 "--program" => options.program = Some(arguments.next().ok_or("--program needs a path")?.into()),
                 _ => options.pytest.push(argument.clone()),
             }
@@ -70,7 +72,7 @@ pub(crate) fn check() -> Outcome {
 
 /// Builds and tests the package for shipping; gives the wheel.
 pub(crate) fn release() -> Outcome<PathBuf> {
-    make(&Options { is_release: true, ..Options::default() })
+    make(&Options { is_release: true, has_sql: true, ..Options::default() })
 }
 
 fn make(options: &Options) -> Outcome<PathBuf> {
@@ -82,7 +84,7 @@ fn make(options: &Options) -> Outcome<PathBuf> {
     carry(options)?;
     let wheel = build(&tools, options)?;
     for (version, python) in &pythons {
-        test(version, python, &wheel, &options.pytest)?;
+        test(version, python, &wheel, options)?;
     }
     let versions: Vec<&str> = pythons.iter().map(|(version, _)| *version).collect();
     eprintln!("xtask: {} passed on {}", wheel.display(), versions.join(", "));
@@ -156,7 +158,7 @@ fn build(tools: &Path, options: &Options) -> Outcome<PathBuf> {
     command.arg("--out").arg(&wheels).current_dir(root().join("python")).env("CARGO_TARGET_DIR", folder());
     // The cargo that runs this; maturin looks for one on the path otherwise.
     command.env("CARGO", env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    if options.is_release {
+    if options.has_sql {
         command.args(["--features", "sql"]);
     }
     run_command(&mut command)?;
@@ -164,7 +166,7 @@ fn build(tools: &Path, options: &Options) -> Outcome<PathBuf> {
     files::list(&wheels)?.pop().ok_or_else(|| "maturin built no wheel".into())
 }
 
-fn test(version: &str, python: &Path, wheel: &Path, arguments: &[String]) -> Outcome {
+fn test(version: &str, python: &Path, wheel: &Path, options: &Options) -> Outcome {
     let list = root().join("python/requirements-test.txt");
     let wanted = files::read_text(&list)?;
     let bin = environment(&format!("venv-{version}"), python, &wanted, &["-r", "python/requirements-test.txt"])?;
@@ -172,7 +174,8 @@ fn test(version: &str, python: &Path, wheel: &Path, arguments: &[String]) -> Out
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"];
     run_command(Command::new(&python).args(pip).arg(wheel))?;
     let mut command = Command::new(&python);
-    command.args(["-m", "pytest", "--quiet"]).args(arguments).current_dir(root().join("python/tests"));
+    command.args(["-m", "pytest", "--quiet"]).args(&options.pytest).current_dir(root().join("python/tests"));
     command.env("TRACELOOM_PROGRAM", bin.join("traceloom"));
+    command.env("TRACELOOM_SQL", if options.has_sql { "1" } else { "0" });
     run_command(&mut command)
 }
