@@ -20,16 +20,15 @@ pub(crate) struct Head {
 
 impl Head {
     /// Reads a head; the error says why it is none.
-    pub(crate) fn read(bytes: &[u8], header: &Header) -> Result<Self, &'static str> {
+    pub(crate) fn read(bytes: &[u8], layout: Layout) -> Result<Self, &'static str> {
         let (magic, head) =
-            Self::fields(bytes, header.order).map_err(|_| "the file ends inside the head of a block")?;
+            Self::fields(bytes, layout.order).map_err(|_| "the file ends inside the head of a block")?;
         if magic != CNANOLOG_BLOCK_MAGIC {
             return Err("its magic is not 0x424c434b");
         }
         let Self { plain_bytes, stored_bytes, .. } = head;
-        let is_possible =
-            if header.is_compressed() { stored_bytes <= plain_bytes } else { stored_bytes == plain_bytes };
-        if !(1..=MAX_BLOCK_BYTES).contains(&plain_bytes) || !is_possible {
+        let is_possible = if layout.is_compressed { stored_bytes <= plain_bytes } else { stored_bytes == plain_bytes };
+        if stored_bytes == 0 || plain_bytes > MAX_BLOCK_BYTES || !is_possible {
             return Err("its lengths are impossible");
         }
         Ok(head)
@@ -43,21 +42,54 @@ impl Head {
         Ok((magic, Self { plain_bytes, stored_bytes, checksum: cursor.u32("crc32")? }))
     }
 
-    /// Unpacks the contents of a block; the error says what is wrong with it. Whatever cannot be had is zeros.
-    pub(crate) fn unpack(&self, stored: &[u8], has_checksums: bool, plain: &mut Vec<u8>) -> Result<(), &'static str> {
+    /// Whether the contents can be told from other bytes: they have a checksum, or are LZ4 data of a known length.
+    pub(crate) fn is_checkable(&self, layout: Layout) -> bool {
+        layout.has_checksums || self.stored_bytes < self.plain_bytes
+    }
+
+    /// Unpacks the contents of a block; they are zeros if that is impossible.
+    pub(crate) fn unpack(&self, stored: &[u8], layout: Layout, plain: &mut Vec<u8>) -> Result<(), Damage> {
         plain.clear();
         plain.resize(self.plain_bytes, 0);
         if stored.len() == self.plain_bytes {
             plain.copy_from_slice(stored);
         } else if lz4_flex::block::decompress_into(stored, plain).ok() != Some(self.plain_bytes) {
             plain.fill(0);
-            return Err("its LZ4 data is malformed");
+            return Err(Damage::Malformed);
         }
-        if has_checksums && Checksum::new().with(plain).value() != self.checksum {
-            return Err("its checksum is wrong");
+        if layout.has_checksums && Checksum::new().with(plain).value() != self.checksum {
+            return Err(Damage::Checksum);
         }
         Ok(())
     }
+
+    /// The head that these contents had before it was damaged, if a checksum or a length that is still right proves it;
+    /// `plain` has room for any block.
+    pub(crate) fn heal(damaged: &[u8], contents: &[u8], layout: Layout, plain: &mut [u8]) -> Option<Self> {
+        let (_, old) = Self::fields(damaged, layout.order).ok()?;
+        let stored_bytes = contents.len();
+        let plain = if !layout.is_compressed || old.plain_bytes == stored_bytes {
+            contents
+        } else {
+            let len = lz4_flex::block::decompress_into(contents, plain).ok()?;
+            plain.get(..len).filter(|plain| plain.len() > stored_bytes)?
+        };
+        let is_proven = if layout.has_checksums {
+            Checksum::new().with(plain).value() == old.checksum
+        } else {
+            old.plain_bytes == plain.len() || old.stored_bytes == stored_bytes
+        };
+        is_proven.then_some(Self { plain_bytes: plain.len(), stored_bytes, ..old })
+    }
+}
+
+/// What can be wrong with the contents of a block.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Damage {
+    /// The contents are there, and some of them are wrong.
+    Checksum,
+    /// There are no contents.
+    Malformed,
 }
 
 /// An output that puts everything into blocks if the header says so.
@@ -67,11 +99,12 @@ pub(crate) struct Packer<W> {
     layout: Option<Layout>,
 }
 
+/// How blocks are laid out.
 #[derive(Clone, Copy, Debug)]
-struct Layout {
-    order: ByteOrder,
-    is_compressed: bool,
-    has_checksums: bool,
+pub(crate) struct Layout {
+    pub(crate) order: ByteOrder,
+    pub(crate) is_compressed: bool,
+    pub(crate) has_checksums: bool,
 }
 
 impl<W> Packer<W> {
@@ -82,8 +115,7 @@ impl<W> Packer<W> {
 
     /// The header has been written.
     pub(crate) fn begin(&mut self, header: &Header) {
-        let (is_compressed, has_checksums) = (header.is_compressed(), header.has_checksums());
-        self.layout = header.has_blocks().then_some(Layout { order: header.order, is_compressed, has_checksums });
+        self.layout = Layout::of(header);
     }
 
     pub(crate) fn out_mut(&mut self) -> &mut W {
@@ -111,6 +143,12 @@ impl<W: Write> Write for Packer<W> {
 }
 
 impl Layout {
+    /// The layout that a header declares; `None` if nothing lies in blocks.
+    pub(crate) fn of(header: &Header) -> Option<Self> {
+        let (is_compressed, has_checksums) = (header.is_compressed(), header.has_checksums());
+        (is_compressed || has_checksums).then_some(Self { order: header.order, is_compressed, has_checksums })
+    }
+
     fn block(self, plain: &[u8]) -> Vec<u8> {
         let packed = self.is_compressed.then(|| lz4_flex::block::compress(plain));
         let stored = packed.as_deref().filter(|packed| packed.len() < plain.len()).unwrap_or(plain);

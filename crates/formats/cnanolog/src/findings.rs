@@ -19,10 +19,14 @@ traceloom_core::rules! { "cnanolog":
         "the file has the newer minor version {major}.{minor}; it is read as 1.3";
     RESERVED "reserved" Warning
         "reserved bytes of the {what} are not zero";
+    BLOCK_FLAGS "block-flags" Error
+        "the header has the flags {found}, but {truth}";
+    BLOCK_HEAD "block-head" Error
+        "the head of a block of {bytes} bytes is damaged: {reason}; its contents are all there";
     BLOCK_DAMAGED "block-damaged" Error Missing
-        "a block of {bytes} bytes is damaged: {reason}";
+        "a block of {bytes} bytes is damaged: {reason}; its contents {consequence}";
     BLOCK_LOST "block-lost" Error Missing
-        "no block is here: {reason}; the {bytes} bytes up to the end of the file are not read";
+        "no block is here: {reason}; {bytes} bytes are skipped, {consequence}";
     FLAGS "flags" Warning
         "the header has unknown flags: {found}";
     START_NANOSECONDS "start-nanoseconds" Warning

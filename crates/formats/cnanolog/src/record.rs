@@ -269,10 +269,11 @@ impl Site<'_> {
     }
 }
 
-/// A block of a log of 1.2 or 1.3: entries, levels and sites follow one by one as if they did not lie in blocks.
+/// A block of a log of 1.2 or 1.3, or bytes between blocks: entries, levels and sites follow one by one as if they did not
+/// lie in blocks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Block<'a> {
-    /// Plain bytes of the records in it; 0 for bytes behind the last whole block.
+    /// Plain bytes of the records in it; 0 if nothing can be read from it.
     pub plain_bytes: u32,
     /// The block as it is stored, its header included.
     pub stored: &'a [u8],

@@ -149,7 +149,7 @@ fn hostile_sizes_are_bounded() {
     };
     let magic = 0x424C_434B;
     for impossible in
-        [[magic, u32::MAX, 8, 0], [magic, 0, 0, 0], [magic, 8, 9, 0], [magic, 8, u32::MAX, 0], [7, 8, 8, 0]]
+        [[magic, u32::MAX, 9, 0], [magic, 0, 0, 0], [magic, 8, 9, 0], [magic, 9, u32::MAX, 0], [7, 9, 8, 0]]
     {
         let (_, found) = read_all(file(&[impossible]), &Options::default()).unwrap();
         assert!(found.iter().any(|one| one.rule.code == "cnanolog.block-lost"), "{impossible:?}");

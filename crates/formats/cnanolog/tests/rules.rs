@@ -135,6 +135,8 @@ fn broken() -> Vec<(&'static str, BTreeSet<&'static str>)> {
         ("big-endian", codes(log(Header::new(ByteOrder::Big), SLOTS_LIBRARY, false))),
         ("major-version", codes(changed(header_offset::VERSION_MAJOR, &[2]))),
         ("minor-version", codes(changed(header_offset::VERSION_MINOR, &[4]))),
+        ("block-flags", codes(in_blocks(|file| file[header_offset::FLAGS] = 1))),
+        ("block-head", codes(in_blocks(|file| file[HEADER_BYTES] ^= 1))),
         ("block-damaged", codes(in_blocks(|file| *file.last_mut().unwrap() ^= 1))),
         ("block-lost", codes(in_blocks(|file| file.truncate(file.len() - 1)))),
         ("reserved", codes(changed(header_offset::RESERVED, &[1]))),

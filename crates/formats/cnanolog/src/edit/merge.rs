@@ -5,6 +5,7 @@ use std::io::Write;
 use traceloom_core::{ByteOrder, Edited, Error, Findings, Loss, Options, Records, Result, Source};
 
 use super::{
+    lose_unreadable,
     plan::{Dialect, Plan},
     relay::Relay,
 };
@@ -132,13 +133,9 @@ impl Merger {
         let Some(input) = self.inputs.get_mut(index) else { return Ok(()) };
         let mut head = input.head.take().map_or_else(Vec::new, |head| head.data);
         while let Some(located) = input.reader.next()? {
-            let entry = match &located.record {
-                Record::Entry(entry) => entry,
-                Record::Residue(bytes) => {
-                    loss.lose("bytes that are not a record", || format!("{} bytes at {}", bytes.len(), located.offset));
-                    continue;
-                }
-                _ => continue,
+            let Record::Entry(entry) = &located.record else {
+                lose_unreadable(&located, loss);
+                continue;
             };
             std::mem::swap(&mut self.relay.ids, &mut input.ids);
             let converted = self.relay.convert(entry, loss);

@@ -10,9 +10,22 @@ mod relay;
 mod repair;
 mod slice;
 
+use traceloom_core::{Located, Loss};
+
 pub use self::{
     canonical::{canonical, canonical_in},
     merge::merge,
     repair::{repair, repair_with},
     slice::slice,
 };
+use crate::Record;
+
+/// Counts the bytes of a record that stays behind because nothing can be read from it.
+fn lose_unreadable(located: &Located<Record<'_>>, loss: &mut Loss) {
+    let (what, bytes) = match &located.record {
+        Record::Residue(bytes) => ("bytes that are not a record", bytes.len()),
+        Record::Block(block) if block.plain_bytes == 0 => ("bytes of damaged blocks", block.stored.len()),
+        _ => return,
+    };
+    loss.lose_many(what, bytes as u64, || format!("{bytes} bytes from {} on", located.offset));
+}

@@ -4,7 +4,10 @@ use std::io::Write;
 
 use traceloom_core::{ByteOrder, Edited, Error, Loss, Options, Records, Result, Source, Text};
 
-use super::plan::{Dialect, Plan};
+use super::{
+    lose_unreadable,
+    plan::{Dialect, Plan},
+};
 use crate::{Entry, Extra, Reader, Record, Tally, Writer, create, open_with};
 
 /// How a file is to be laid out.
@@ -45,11 +48,10 @@ pub(super) fn relay<W: Write>(
     let mut reader = open_with(source.clone(), options, extra.clone())?;
     reader.walk(|located| match &located.record {
         Record::Entry(entry) => relay.write(entry, located.offset, &mut writer, &mut loss),
-        Record::Residue(bytes) => {
-            loss.lose("bytes that are not a record", || format!("{} bytes at {}", bytes.len(), located.offset));
+        _ => {
+            lose_unreadable(&located, &mut loss);
             Ok(())
         }
-        _ => Ok(()),
     })?;
     relay.plan.finish(writer)?;
     Ok(Edited { findings: reader.into_findings(), loss })

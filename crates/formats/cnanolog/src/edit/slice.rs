@@ -4,6 +4,7 @@ use std::io::Write;
 
 use traceloom_core::{Edited, Error, Loss, Options, Records, Result, Slice, Source, TimeRange};
 
+use super::lose_unreadable;
 use crate::{Clock, Entry, Header, Record, Tally, create, open};
 
 /// Writes the entries of a range of time in the same layout; levels and sites stay.
@@ -30,9 +31,7 @@ pub fn slice<W: Write>(source: &Source, out: W, slice: &Slice, options: &Options
     let mut writer = create(out, &header)?;
     let mut reader = open(source.clone(), options)?;
     reader.walk(|located| {
-        if let Record::Residue(bytes) = located.record {
-            loss.lose("bytes that are not a record", || format!("{} bytes at {}", bytes.len(), located.offset));
-        }
+        lose_unreadable(&located, &mut loss);
         if keeps.record(&located.record) { writer.write(&located.record) } else { Ok(()) }
     })?;
     writer.finish()?;

@@ -6,50 +6,42 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use traceloom_core::{Error, Finding, Limits, Located, Position, ReadAt, Result, Source, reserve};
+use traceloom_core::{Finding, Limits, Located, Position, ReadAt, Result, Source};
 
-use super::{MAX_RESIDUE_BYTES, Reader};
+use super::{
+    MAX_RESIDUE_BYTES, Reader, State,
+    scan::{Kind, Piece, Scan},
+};
 use crate::{
     Block, Header, Record,
-    blocks::Head,
-    findings::{BLOCK_DAMAGED, BLOCK_LOST},
-    raw::{BLOCK_HEADER_BYTES, HEADER_BYTES},
+    blocks::{Damage, Head, Layout},
+    findings::{BLOCK_DAMAGED, BLOCK_FLAGS, BLOCK_HEAD, BLOCK_LOST},
+    raw::{BLOCK_HEADER_BYTES, HEADER_BYTES, header_offset},
 };
 
 /// All blocks of a file, and how far the reader is.
 #[derive(Debug)]
 pub(super) struct Blocks {
     view: Arc<View>,
-    /// The next one.
+    /// The next piece.
     next: usize,
-    /// Where the bytes behind the last whole block go on.
-    tail: u64,
+    /// Bytes of it that were lent already.
+    lent: u64,
     /// The block that was lent last.
     stored: Vec<u8>,
+    /// What the flags should say, if they say something else.
+    denied: Option<&'static str>,
 }
 
 /// The file without blocks.
 #[derive(Debug)]
 struct View {
     source: Source,
-    has_checksums: bool,
-    list: Vec<Placed>,
+    layout: Layout,
+    pieces: Vec<Piece>,
     /// Bytes of the file without blocks.
     bytes: u64,
-    /// Where the last whole block ends.
-    end: u64,
-    /// Why nothing is read behind it; `None` at the end of the file.
-    fault: Option<&'static str>,
     unpacked: Mutex<Unpacked>,
-}
-
-/// A block and where it lies.
-#[derive(Clone, Copy, Debug)]
-struct Placed {
-    /// In the file without blocks.
-    at: u64,
-    stored_at: u64,
-    head: Head,
 }
 
 /// The block that was read last, and what is wrong with those that were read.
@@ -58,60 +50,40 @@ struct Unpacked {
     index: Option<usize>,
     plain: Vec<u8>,
     stored: Vec<u8>,
-    damage: BTreeMap<usize, &'static str>,
+    damage: BTreeMap<usize, Damage>,
 }
 
 impl Blocks {
-    /// Finds the blocks of a file whose header says that it has some.
-    pub(super) fn find(source: &Source, header: &Header, limits: &Limits) -> Result<Option<Self>> {
-        if !header.has_blocks() || header.stored_bytes < HEADER_BYTES {
+    /// Finds the blocks of a file that has some. `is_plain` says whether a file without any makes sense as it stands.
+    pub(super) fn find(
+        source: &Source,
+        header: &Header,
+        limits: &Limits,
+        is_plain: impl FnOnce() -> Result<bool>,
+    ) -> Result<Option<Self>> {
+        if header.stored_bytes < HEADER_BYTES {
             return Ok(None);
         }
-        let file_bytes = source.len()?;
-        let max_bytes = file_bytes.saturating_mul(limits.ratio).max(Limits::RATIO_FREE_BYTES);
-        let (mut at, mut stored_at) = (HEADER_BYTES as u64, HEADER_BYTES as u64);
-        let mut list = Vec::new();
-        let fault = loop {
-            let left = file_bytes.saturating_sub(stored_at);
-            if left == 0 {
-                break None;
-            }
-            let mut bytes = [0; BLOCK_HEADER_BYTES];
-            let filled = source.read_full(stored_at, &mut bytes)?;
-            let head = match Head::read(bytes.get(..filled).unwrap_or_default(), header) {
-                Ok(head) if (BLOCK_HEADER_BYTES + head.stored_bytes) as u64 <= left => head,
-                Ok(_) => break Some("the file ends inside the block"),
-                Err(reason) => break Some(reason),
-            };
-            if head.plain_bytes > limits.record_bytes {
-                return Err(Error::limit("bytes in a block", head.plain_bytes as u64, limits.record_bytes as u64));
-            }
-            if list.len() >= limits.entries {
-                return Err(Error::limit("blocks", list.len() as u64 + 1, limits.entries as u64));
-            }
-            reserve(&mut list, 1)?;
-            list.push(Placed { at, stored_at, head });
-            at += head.plain_bytes as u64;
-            stored_at += (BLOCK_HEADER_BYTES + head.stored_bytes) as u64;
-            if at > max_bytes {
-                return Err(Error::limit("decompressed data", at, max_bytes));
-            }
-        };
-        let view = View {
-            source: source.clone(),
-            has_checksums: header.has_checksums(),
-            list,
-            bytes: at,
-            end: stored_at,
-            fault,
-            unpacked: Mutex::default(),
-        };
-        Ok(Some(Self { view: Arc::new(view), next: 0, tail: stored_at, stored: Vec::new() }))
+        let Some((mut scan, is_denied)) = Scan::new(source, header, limits)? else { return Ok(None) };
+        let mut denied = is_denied.then_some("the log lies in blocks, and is read by them");
+        scan.run()?;
+        if !scan.pieces.is_empty() && scan.pieces.iter().all(Piece::is_lost) && is_plain()? {
+            denied = Some("the log does not lie in blocks, and is read without them");
+            scan.run_plain()?;
+        }
+        let Scan { layout, pieces, at: bytes, .. } = scan;
+        let view = View { source: source.clone(), layout, pieces, bytes, unpacked: Mutex::default() };
+        Ok(Some(Self { view: Arc::new(view), next: 0, lent: 0, stored: Vec::new(), denied }))
     }
 
     /// Passes the blocks before the one that an offset lies in.
     pub(super) fn skip_to(&mut self, offset: u64) {
-        self.next = self.view.list.partition_point(|block| block.at <= offset).saturating_sub(1);
+        self.lent = 0;
+        self.next = self.view.pieces.partition_point(|piece| piece.at <= offset).saturating_sub(1);
+        // Damage has no contents: it lies before the block that begins at the same offset.
+        while self.next > 0 && self.view.pieces.get(self.next - 1).is_some_and(|piece| piece.at == offset) {
+            self.next -= 1;
+        }
     }
 
     /// The bytes of the file without blocks.
@@ -120,57 +92,113 @@ impl Blocks {
     }
 
     /// Where the next block begins in the file without blocks; there is none behind the end.
-    pub(super) fn next_at(&self) -> u64 {
-        match self.view.list.get(self.next) {
-            Some(block) => block.at,
-            None if self.view.fault.is_some() => self.view.bytes,
-            None => u64::MAX,
-        }
+    fn next_at(&self) -> u64 {
+        self.view.pieces.get(self.next).map_or(u64::MAX, |piece| piece.at)
+    }
+
+    /// Whether bytes before an offset are missing, so that it means another one than it was written for.
+    pub(super) fn is_shifted(&self, offset: u64) -> bool {
+        self.view.pieces.iter().any(|piece| piece.is_lost() && piece.at <= offset)
+    }
+
+    /// Whether a block that was read behind this offset is damaged.
+    pub(super) fn is_damaged_from(&self, offset: u64) -> bool {
+        let first = self.view.pieces.partition_point(|piece| piece.at + piece.plain_bytes() <= offset);
+        self.view.unpacked().damage.range(first..).next().is_some()
+    }
+
+    /// The flags, if they say something else about blocks than the file.
+    pub(super) fn flags_finding(&self, header: &Header) -> Option<Finding> {
+        let position = Position::at(header_offset::FLAGS as u64).field("flags");
+        let odd = Finding::new(&BLOCK_FLAGS, position).with("found", format!("0x{:08x}", header.flags));
+        self.denied.map(|truth| odd.with("truth", truth))
+    }
+
+    /// What is wrong with a piece.
+    fn finding(&self, piece: &Piece, damage: Option<Damage>) -> Option<Finding> {
+        let (bytes, end) = (piece.stored_bytes, piece.stored_at + piece.stored_bytes);
+        let (rule, reason, consequence) = match (piece.kind, damage) {
+            (Kind::Lost(reason), _)
+                if self.view.pieces.last().is_some_and(|last| last.stored_at == piece.stored_at) =>
+            {
+                (&BLOCK_LOST, reason, "up to the end of the file".to_owned())
+            }
+            (Kind::Lost(reason), _) => (&BLOCK_LOST, reason, format!("up to the next block at {end}")),
+            (_, Some(Damage::Malformed)) => (&BLOCK_DAMAGED, "its LZ4 data is malformed", "are skipped".to_owned()),
+            (_, Some(Damage::Checksum)) => (&BLOCK_DAMAGED, "its checksum is wrong", "are read as they are".to_owned()),
+            (Kind::Healed(_, reason), None) => (&BLOCK_HEAD, reason, String::new()),
+            (Kind::Block(_) | Kind::Plain, None) => return None,
+        };
+        let odd = Finding::new(rule, Position::at(piece.stored_at)).with("bytes", bytes);
+        Some(odd.with("reason", reason).with("consequence", consequence))
     }
 }
 
 impl Reader {
+    /// Goes on with the blocks from here on.
+    pub(super) fn enter_blocks(&mut self) {
+        let offset = self.window.offset();
+        self.next_block_at = match &mut self.blocks {
+            Some(blocks) => {
+                blocks.skip_to(offset);
+                blocks.next_at()
+            }
+            None => u64::MAX,
+        };
+    }
+
     /// The block that begins here, or bytes that are none.
     #[cold]
     pub(super) fn next_block(&mut self) -> Result<Option<Located<Record<'_>>>> {
         // Reading its first byte unpacks it.
         self.window.fill(1)?;
         let Some(blocks) = &mut self.blocks else { return Ok(None) };
-        let (offset, plain_bytes, len, finding) = match blocks.view.list.get(blocks.next) {
-            Some(block) => {
-                let len = BLOCK_HEADER_BYTES + block.head.stored_bytes;
-                let damage = blocks.view.unpacked().damage.remove(&blocks.next);
-                let odd = |reason| Finding::new(&BLOCK_DAMAGED, Position::at(block.stored_at)).with("reason", reason);
-                blocks.next += 1;
-                (block.stored_at, block.head.plain_bytes, len, damage.map(|reason| odd(reason).with("bytes", len)))
-            }
-            None => {
-                let (offset, end) = (blocks.tail, blocks.view.end);
-                let left = blocks.view.source.len()?.saturating_sub(offset);
-                let len = usize::try_from(left).map_or(MAX_RESIDUE_BYTES, |left| left.min(MAX_RESIDUE_BYTES));
-                blocks.tail += len as u64;
-                let lost = |reason| Finding::new(&BLOCK_LOST, Position::at(end)).with("reason", reason);
-                let is_first = offset == end;
-                let fault = blocks.view.fault.filter(|_| is_first);
-                (offset, 0, len, fault.map(|reason| lost(reason).with("bytes", left)))
-            }
-        };
-        blocks.stored.resize(len, 0);
+        let Some(piece) = blocks.view.pieces.get(blocks.next).copied() else { return Ok(None) };
+        let damage = blocks.view.unpacked().damage.get(&blocks.next).copied();
+        let finding = blocks.finding(&piece, damage).filter(|_| blocks.lent == 0);
+        let (offset, left) = (piece.stored_at + blocks.lent, piece.stored_bytes - blocks.lent);
+        let len = if piece.is_lost() { left.min(MAX_RESIDUE_BYTES as u64) } else { left };
+        blocks.stored.resize(len as usize, 0);
         let filled = blocks.view.source.read_full(offset, &mut blocks.stored)?;
         blocks.stored.truncate(filled);
-        self.next_block_at = if filled == 0 { u64::MAX } else { blocks.next_at() };
+        blocks.lent += len;
+        if filled == 0 {
+            // The file is shorter than when it was opened.
+            (blocks.next, blocks.lent) = (blocks.view.pieces.len(), 0);
+        } else if blocks.lent == piece.stored_bytes {
+            (blocks.next, blocks.lent) = (blocks.next + 1, 0);
+        }
+        let is_before_lost = blocks.view.pieces.get(blocks.next).is_some_and(Piece::is_lost);
+        self.next_block_at = blocks.next_at();
         if let Some(finding) = finding
             && let Err(error) = self.findings.report(finding)
         {
-            (self.next_block_at, self.state) = (u64::MAX, super::State::Done);
+            (self.next_block_at, self.state) = (u64::MAX, State::Done);
             return Err(error);
         }
         if filled == 0 {
             return self.next_slowly();
         }
+        let is_readable = damage != Some(Damage::Malformed);
+        self.fence(&piece, damage.is_some() || is_before_lost, is_readable);
         let stored = self.blocks.as_ref().map_or(&[][..], |blocks| &blocks.stored);
-        let block = Block { plain_bytes: plain_bytes as u32, stored };
+        let plain_bytes = if is_readable { piece.plain_bytes() as u32 } else { 0 };
+        let block = Block { plain_bytes, stored };
         Ok(Some(Located { offset, len: stored.len() as u64, record: Record::Block(block) }))
+    }
+
+    /// No entry of a damaged block, nor of one before damage, reaches into the next one, which begins with an entry.
+    fn fence(&mut self, piece: &Piece, is_fenced: bool, is_readable: bool) {
+        let end = piece.at + piece.plain_bytes();
+        let is_inside = matches!(self.state, State::Entries | State::Lost(_)) && end <= self.entries_end;
+        if !is_inside {
+            return;
+        }
+        self.end = if is_fenced { end } else { self.entries_end };
+        (self.state, self.resume_at) = (State::Entries, None);
+        if !is_readable {
+            self.window.seek(end);
+        }
     }
 }
 
@@ -180,20 +208,26 @@ impl View {
     }
 
     /// Reads a block, unless it is the one that was read last.
-    fn load(&self, index: usize, block: &Placed, unpacked: &mut Unpacked) -> Result<()> {
+    fn load(&self, index: usize, piece: &Piece, head: &Head, unpacked: &mut Unpacked) -> Result<()> {
         if unpacked.index == Some(index) {
             return Ok(());
         }
         unpacked.index = None;
         let mut stored = std::mem::take(&mut unpacked.stored);
-        stored.resize(block.head.stored_bytes, 0);
-        let filled = self.source.read_full(block.stored_at + BLOCK_HEADER_BYTES as u64, &mut stored)?;
+        stored.resize(head.stored_bytes, 0);
+        let filled = self.source.read_full(piece.stored_at + BLOCK_HEADER_BYTES as u64, &mut stored)?;
         stored.get_mut(filled..).unwrap_or_default().fill(0);
-        if let Err(reason) = block.head.unpack(&stored, self.has_checksums, &mut unpacked.plain) {
-            unpacked.damage.insert(index, reason);
+        if let Err(damage) = head.unpack(&stored, self.layout, &mut unpacked.plain) {
+            unpacked.damage.insert(index, damage);
         }
         (unpacked.stored, unpacked.index) = (stored, Some(index));
         Ok(())
+    }
+
+    /// Bytes that lie in the file as they are.
+    fn read_stored(&self, offset: u64, max: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = buffer.len().min(usize::try_from(max).unwrap_or(usize::MAX));
+        self.source.read_full(offset, buffer.get_mut(..len).unwrap_or_default()).map_err(io::Error::other)
     }
 }
 
@@ -206,18 +240,18 @@ impl ReadAt for Plain {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let view = &self.0;
-        if offset < HEADER_BYTES as u64 {
-            let before = buffer.len().min(HEADER_BYTES - offset as usize);
-            return view
-                .source
-                .read_full(offset, buffer.get_mut(..before).unwrap_or_default())
-                .map_err(io::Error::other);
+        if let Some(left) = (HEADER_BYTES as u64).checked_sub(offset).filter(|left| *left > 0) {
+            return view.read_stored(offset, left, buffer);
         }
-        let index = view.list.partition_point(|block| block.at <= offset).wrapping_sub(1);
-        let Some(block) = view.list.get(index).filter(|_| offset < view.bytes) else { return Ok(0) };
+        let index = view.pieces.partition_point(|piece| piece.at <= offset).wrapping_sub(1);
+        let Some(piece) = view.pieces.get(index).filter(|_| offset < view.bytes) else { return Ok(0) };
+        let inside = offset - piece.at;
+        let (Kind::Block(head) | Kind::Healed(head, _)) = piece.kind else {
+            return view.read_stored(piece.stored_at + inside, piece.plain_bytes() - inside, buffer);
+        };
         let mut unpacked = view.unpacked();
-        view.load(index, block, &mut unpacked).map_err(io::Error::other)?;
-        let mut rest = unpacked.plain.get((offset - block.at) as usize..).unwrap_or_default();
+        view.load(index, piece, &head, &mut unpacked).map_err(io::Error::other)?;
+        let mut rest = unpacked.plain.get(inside as usize..).unwrap_or_default();
         io::Read::read(&mut rest, buffer)
     }
 }

@@ -98,7 +98,7 @@ impl Reader {
 
     /// Whether no entry can begin `at` bytes from here, as far as its header tells.
     fn is_strange(&self, at: usize) -> bool {
-        if !self.is_own {
+        if !self.knows_all_ids {
             return self.is_odd(at);
         }
         let id = self.window.bytes().get(at..).and_then(|bytes| bytes.first_chunk());
@@ -130,8 +130,7 @@ impl Reader {
         } else if left > piece as u64 && piece > 0 {
             self.state = State::Lost(lost);
         } else {
-            self.state = State::Levels;
-            self.check_count()?;
+            self.leave_entries()?;
         }
         Ok(residue(at))
     }
@@ -159,13 +158,13 @@ impl Reader {
     }
 
     /// Whether entries that make sense follow `at` bytes from here, up to the end or for a while.
-    fn chains(&mut self, at: usize) -> Result<bool> {
+    pub(super) fn chains(&mut self, at: usize) -> Result<bool> {
         let limit = usize::try_from(self.end.saturating_sub(self.window.offset())).unwrap_or(usize::MAX);
         let mut at = at;
         let mut near = None;
-        for links in 0..if self.is_own { CHAIN } else { CHAIN_OF_HEADERS } {
+        for links in 0..if self.knows_all_ids { CHAIN } else { CHAIN_OF_HEADERS } {
             // A dictionary is a border; where there is none, the file may end anywhere.
-            let is_end = if self.is_own { at == limit } else { links >= CHAIN && !self.window.has(at + 1)? };
+            let is_end = if self.knows_all_ids { at == limit } else { links >= CHAIN && !self.window.has(at + 1)? };
             if is_end {
                 return Ok(true);
             }
@@ -190,7 +189,7 @@ impl Reader {
         let index = self.dictionary.as_ref().and_then(|dictionary| dictionary.find(id));
         // The id must be in the file's own dictionary; another one may lack it, and then only the header speaks.
         let is_accepted = match self.timestamp(at) {
-            _ if self.is_own => index.is_some(),
+            _ if self.knows_all_ids => index.is_some(),
             Some(ticks) => self.outlook.is_likely(id, ticks) && self.outlook.is_near(ticks, *near.get_or_insert(ticks)),
             None => false,
         };

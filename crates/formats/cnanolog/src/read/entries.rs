@@ -38,7 +38,7 @@ impl Reader {
         if id == 0 && data_len == 0 && self.is_never_written(bytes) {
             return None;
         }
-        let is_expected = self.is_own || !self.is_odd(0) && !self.is_odd(len);
+        let is_expected = self.knows_all_ids || !self.is_odd(0) && !self.is_odd(len);
         (is_inside && is_expected && !self.checks_arguments).then_some(Frame { id, len, index })
     }
 
@@ -82,7 +82,7 @@ impl Reader {
         }
         let index = match &self.dictionary {
             Some(dictionary) => match dictionary.find(id) {
-                None if self.is_own => return self.unknown_id(id, len),
+                None if self.knows_all_ids => return self.unknown_id(id, len),
                 index => index,
             },
             None => None,
@@ -92,7 +92,7 @@ impl Reader {
             self.report(&ENTRY_LENGTH, |odd| odd.with("bytes", data_len))?;
             return self.lose(1);
         }
-        if !self.is_own && self.is_odd(0) && self.is_garbage(len)? {
+        if !self.knows_all_ids && self.is_odd(0) && self.is_garbage(len)? {
             return self.lose(1);
         }
         Ok(Some(Step::Entry(frame)))
@@ -115,13 +115,23 @@ impl Reader {
     pub(super) fn end_entries(&mut self, left: u64) -> Result<Option<Step>> {
         if left == 0 {
             self.resume_at = Some(self.window.offset());
-            self.state = State::Levels;
-            self.check_count()?;
+            self.leave_entries()?;
             return Ok(None);
         }
         let needed = self.header_bytes;
         self.report(&ENTRY_CUT, |odd| odd.with("needed", needed).with("left", left))?;
         self.lose(1)
+    }
+
+    /// The entries end here, or those of a damaged block.
+    pub(super) fn leave_entries(&mut self) -> Result<()> {
+        if self.end < self.entries_end {
+            self.end = self.entries_end;
+            (self.state, self.resume_at) = (State::Entries, None);
+            return Ok(());
+        }
+        self.state = State::Levels;
+        self.check_count()
     }
 
     pub(super) fn check_entry(&mut self, frame: Frame) -> Result<()> {

@@ -69,48 +69,15 @@ impl Trailer {
     }
 }
 
-/// Finds the dictionary where the header says it is, or else at the end of the file, behind the entries that were read before.
-pub(super) fn trailer(
-    source: &Source,
-    header: &Header,
-    extra: &Extra,
-    limits: &Limits,
-    found: &mut Findings,
-) -> Result<Option<Trailer>> {
-    let locator = Locator { source, order: header.order, bytes: source.len()?, limits };
-    let offset = header.dictionary_offset;
-    let at_header = Position::at(40).field("dictionary_offset");
-    let mut why = &DICTIONARY_OFFSET_ZERO;
-    if offset != 0 {
-        if let Some(trailer) = locator.at(header, offset, found)? {
-            return Ok(Some(trailer));
-        }
-        why = &DICTIONARY_FOUND;
-    }
-    let floor = extra.resume_at.unwrap_or(0).max(HEADER_BYTES as u64);
-    match locator.search(header, floor, found)? {
-        Some(trailer) => {
-            found.report(Finding::new(why, at_header).with("offset", trailer.sites.at))?;
-            Ok(Some(trailer))
-        }
-        None => {
-            let reason = if offset == 0 { "the program did not close the log" } else { "the file is cut or damaged" };
-            let consequence = match extra.dictionary {
-                Some(_) => "the supplied one is used",
-                None => "entries show their raw bytes; use --dictionary FILE with another log of the same program",
-            };
-            let none = Finding::new(&NO_DICTIONARY, at_header).with("reason", reason);
-            found.report(none.with("consequence", consequence))?;
-            Ok(None)
-        }
-    }
-}
-
-struct Locator<'a> {
+/// Finds what lies behind the entries.
+pub(super) struct Locator<'a> {
     source: &'a Source,
+    header: &'a Header,
     order: ByteOrder,
     bytes: u64,
     limits: &'a Limits,
+    /// Bytes before the dictionary are missing: its offset says little.
+    is_shifted: bool,
 }
 
 /// A section header that may open a dictionary.
@@ -131,14 +98,52 @@ struct Walk {
     is_plausible: bool,
 }
 
-impl Locator<'_> {
-    fn at(&self, header: &Header, offset: u64, found: &mut Findings) -> Result<Option<Trailer>> {
+impl<'a> Locator<'a> {
+    pub(super) fn new(source: &'a Source, header: &'a Header, limits: &'a Limits, is_shifted: bool) -> Result<Self> {
+        Ok(Self { source, header, order: header.order, bytes: source.len()?, limits, is_shifted })
+    }
+
+    /// Finds the dictionary where the header says it is, or else at the end of the file, behind the entries that were
+    /// read before.
+    pub(super) fn trailer(&self, extra: &Extra, found: &mut Findings) -> Result<Option<Trailer>> {
+        let offset = self.header.dictionary_offset;
+        let at_header = Position::at(40).field("dictionary_offset");
+        let mut why = &DICTIONARY_OFFSET_ZERO;
+        if offset != 0 {
+            if !self.is_shifted
+                && let Some(trailer) = self.at(offset, found)?
+            {
+                return Ok(Some(trailer));
+            }
+            why = &DICTIONARY_FOUND;
+        }
+        let floor = extra.resume_at.unwrap_or(0).max(HEADER_BYTES as u64);
+        match self.search(floor, found)? {
+            Some(trailer) => {
+                found.report(Finding::new(why, at_header).with("offset", trailer.sites.at))?;
+                Ok(Some(trailer))
+            }
+            None => {
+                let reason =
+                    if offset == 0 { "the program did not close the log" } else { "the file is cut or damaged" };
+                let consequence = match extra.dictionary {
+                    Some(_) => "the supplied one is used",
+                    None => "entries show their raw bytes; use --dictionary FILE with another log of the same program",
+                };
+                let none = Finding::new(&NO_DICTIONARY, at_header).with("reason", reason);
+                found.report(none.with("consequence", consequence))?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn at(&self, offset: u64, found: &mut Findings) -> Result<Option<Trailer>> {
         let Some(mut section) = self.section(offset)?.filter(|_| offset >= HEADER_BYTES as u64) else {
             let odd = Finding::new(&DICTIONARY_OFFSET, Position::at(40).field("dictionary_offset"));
             found.report(odd.with("offset", offset).with("bytes", self.bytes))?;
             return Ok(None);
         };
-        let mut dictionary = Dictionary::empty(self.order, SLOTS_LIBRARY, probe::guess_numbering(header));
+        let mut dictionary = Dictionary::empty(self.order, SLOTS_LIBRARY, probe::guess_numbering(self.header));
         let mut levels = None;
         let mut at = offset;
         if is_magic(section.magic, CNANOLOG_LEVEL_DICT_MAGIC) {
@@ -163,7 +168,7 @@ impl Locator<'_> {
     }
 
     /// A dictionary that ends the file, the last one there is.
-    fn search(&self, header: &Header, floor: u64, found: &mut Findings) -> Result<Option<Trailer>> {
+    fn search(&self, floor: u64, found: &mut Findings) -> Result<Option<Trailer>> {
         let mut candidate_bytes = 0;
         let mut end = self.bytes;
         let floor = self.bytes.saturating_sub(SEARCH_BYTES).max(floor);
@@ -180,7 +185,7 @@ impl Locator<'_> {
                     continue;
                 }
                 candidate_bytes += self.bytes - at;
-                let numbering = probe::guess_numbering(header);
+                let numbering = probe::guess_numbering(self.header);
                 let mut dictionary = Dictionary::empty(self.order, SLOTS_LIBRARY, numbering);
                 let candidate = Candidate { at, section, is_marked: false };
                 if let Some(sites) = self.sites(&candidate, &mut dictionary, found)? {

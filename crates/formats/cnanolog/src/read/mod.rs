@@ -5,13 +5,20 @@ mod damage;
 mod entries;
 mod locate;
 mod recover;
+mod scan;
 mod sections;
 mod survey;
 mod vet;
 
 use traceloom_core::{Finding, Findings, Located, Options, Position, Records, Result, Rule, Source, Window};
 
-use self::{blocks::Blocks, damage::Outlook, entries::Frame, locate::Span, survey::Region};
+use self::{
+    blocks::Blocks,
+    damage::Outlook,
+    entries::Frame,
+    locate::{Locator, Span},
+    survey::Region,
+};
 use crate::{
     Clock, Dictionary, Entry, Header, Numbering, Record, Section,
     dictionary::{parse_level, parse_site},
@@ -28,20 +35,17 @@ pub fn open(source: Source, options: &Options) -> Result<Reader> {
 pub fn open_with(source: Source, options: &Options, mut extra: Extra) -> Result<Reader> {
     let header = probe::header(&source)?;
     let companion = source.companion();
-    let mut blocks = Blocks::find(&source, &header, &options.limits)?;
-    if let (Some(blocks), Some(offset)) = (&mut blocks, extra.resume_at) {
-        blocks.skip_to(offset);
-    }
-    let source = blocks.as_ref().map_or(source, Blocks::plain);
     if extra.dictionary.is_none()
         && let Some(journal) = companion
     {
         extra.dictionary = journal::dictionary_in(journal, &header, &options.limits);
     }
-    let mut reader = Reader::with_header(source, header, options, extra)?;
-    reader.next_block_at = blocks.as_ref().map_or(u64::MAX, |blocks| blocks.next_at());
-    reader.blocks = blocks;
-    Ok(reader)
+    let blocks = Blocks::find(&source, &header, &options.limits, || {
+        let lenient = Options::default().with_limits(options.limits.clone());
+        let mut plain = Reader::with_header(source.clone(), header.clone(), &lenient, extra.clone(), None)?;
+        Ok(plain.is_own || plain.chains(0)?)
+    })?;
+    Reader::with_header(source, header, options, extra, blocks)
 }
 
 /// What only the caller can know about a file.
@@ -86,10 +90,14 @@ pub struct Reader {
     findings: Findings,
     state: State,
     /// Where the entries end.
+    entries_end: u64,
+    /// The same, or where an earlier block does that no entry reaches out of.
     end: u64,
     dictionary: Option<Dictionary>,
-    /// The dictionary is the file's own: an id that it does not have is damage.
+    /// The dictionary is the file's own.
     is_own: bool,
+    /// It is, and whole: an id that it does not have is damage.
+    knows_all_ids: bool,
     levels: Option<Span>,
     sites: Option<Span>,
     /// Slots of the file's own type tables.
@@ -139,10 +147,21 @@ enum State {
 /// Damaged ranges and trailing bytes go out in records of at most this size, whatever the window's.
 const MAX_RESIDUE_BYTES: usize = 64 << 10;
 impl Reader {
-    fn with_header(source: Source, header: Header, options: &Options, extra: Extra) -> Result<Self> {
+    fn with_header(
+        source: Source,
+        header: Header,
+        options: &Options,
+        extra: Extra,
+        blocks: Option<Blocks>,
+    ) -> Result<Self> {
         let mut findings = Findings::new(options.mode, &options.limits);
         probe::findings(&header).into_iter().try_for_each(|finding| findings.report(finding))?;
-        let trailer = locate::trailer(&source, &header, &extra, &options.limits, &mut findings)?;
+        let flags = blocks.as_ref().and_then(|blocks| blocks.flags_finding(&header));
+        flags.map_or(Ok(()), |finding| findings.report(finding))?;
+        let source = blocks.as_ref().map_or(source, Blocks::plain);
+        let is_shifted = blocks.as_ref().is_some_and(|blocks| blocks.is_shifted(header.dictionary_offset));
+        let locator = Locator::new(&source, &header, &options.limits, is_shifted)?;
+        let trailer = locator.trailer(&extra, &mut findings)?;
         let end = match &trailer {
             Some(trailer) => trailer.at(),
             None => source.len()?,
@@ -150,8 +169,10 @@ impl Reader {
         let (levels, sites) =
             (trailer.as_ref().and_then(|trailer| trailer.levels), trailer.as_ref().map(|it| it.sites));
         let slots = trailer.as_ref().map_or(0, |trailer| trailer.dictionary.slots());
-        // A dictionary that is cut gives way to a supplied one.
-        let is_own = trailer.as_ref().is_some_and(|trailer| trailer.is_whole || extra.dictionary.is_none());
+        let is_damaged = blocks.as_ref().is_some_and(|blocks| blocks.is_damaged_from(end));
+        // A dictionary that is cut or damaged gives way to a supplied one.
+        let is_whole = trailer.as_ref().is_some_and(|trailer| trailer.is_whole && !is_damaged);
+        let is_own = is_whole || trailer.is_some() && extra.dictionary.is_none();
         let mut dictionary = trailer.filter(|_| is_own).map(|trailer| trailer.dictionary);
         if let Some(own) = &mut dictionary {
             own.set_run(header.run());
@@ -172,9 +193,11 @@ impl Reader {
             header,
             findings,
             state: State::Entries,
+            entries_end: end,
             end,
             dictionary,
             is_own,
+            knows_all_ids: is_own && !is_damaged,
             levels,
             sites,
             slots,
@@ -185,9 +208,10 @@ impl Reader {
             lent: 0,
             outlook,
             barren_until: 0,
-            blocks: None,
+            blocks,
             next_block_at: u64::MAX,
         };
+        reader.enter_blocks();
         if !is_own && reader.dictionary.is_some() {
             reader.vet(&options.limits)?;
         }
@@ -225,6 +249,7 @@ impl Reader {
         self.barren_until = 0;
         self.is_resumed = true;
         self.state = State::Entries;
+        self.end = self.entries_end;
         self.next_block_at = u64::MAX;
         self.window.seek(offset);
     }

@@ -28,6 +28,7 @@ impl Reader {
         }
         let entries = mem::take(&mut self.entries);
         self.seek(start);
+        self.enter_blocks();
         (self.is_resumed, self.resume_at) = (is_resumed, None);
         (self.findings, self.checks_arguments) = (findings, checks_arguments);
         if let Some(dictionary) = &mut self.dictionary {
