@@ -1,7 +1,7 @@
-//! CNanoLog: its magic, its text, and a dictionary that another file lends.
+//! CNanoLog: its magic, its text, a dictionary that another file lends, and the same records in blocks.
 
-use traceloom_cnanolog::{Dictionary, Extra, Reader, Record, open, open_with, text};
-use traceloom_core::{Options, Records, Source};
+use traceloom_cnanolog::{CNanoLog, Dictionary, Extra, Reader, Record, create, open, open_with, text};
+use traceloom_core::{Codec, Options, Records, Result, Source};
 
 pub(super) fn restore_magic(bytes: &mut [u8], seed: u32) {
     // Both spellings, and both byte orders.
@@ -28,6 +28,46 @@ pub(super) fn show(source: &Source, options: &Options) {
         texts.put(&located.record, located.offset);
     }
     read_unfinished(source, options);
+    if let Ok(bytes) = in_damaged_blocks(source, options) {
+        let mut copy = Vec::new();
+        let copied = CNanoLog::rewrite(&Source::bytes(bytes.clone()), &mut copy, options);
+        assert!(copied.is_err() || copy == bytes, "a copy keeps the damage");
+        let _ = CNanoLog::repair(&Source::bytes(bytes), Vec::new(), options);
+    }
+}
+
+/// The same records in blocks, with a few bytes changed; the file itself decides how and where.
+fn in_damaged_blocks(source: &Source, options: &Options) -> Result<Vec<u8>> {
+    let mut reader = open(source.clone(), options)?;
+    let mut header = reader.header().clone();
+    let seed = header.start_timestamp ^ header.timestamp_frequency ^ u64::from(header.entry_count);
+    if seed & 1 == 0 {
+        header.set_compressed();
+    }
+    if seed & 3 != 0 {
+        header.set_checksums();
+    }
+    let mut writer = create(Vec::new(), &header)?;
+    let mut left = 0;
+    while let Some(located) = reader.next()? {
+        if let Record::Block(_) = located.record {
+            continue;
+        }
+        if left == 0 {
+            left = 1 + (seed >> 2 & 0xf);
+            writer.flush()?;
+        }
+        left -= 1;
+        writer.write(&located.record)?;
+    }
+    let mut bytes = writer.finish()?;
+    for step in 0..3 {
+        let at = (seed >> 6).wrapping_mul(step + 1) as usize % bytes.len().max(1);
+        if let Some(byte) = bytes.get_mut(at.max(64)) {
+            *byte ^= 1 << (seed >> 3 & 7);
+        }
+    }
+    Ok(bytes)
 }
 
 /// The file itself lends the dictionary, and is read as if it had none.

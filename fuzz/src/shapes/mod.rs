@@ -39,7 +39,11 @@ impl Shape {
 }
 
 static SHAPES: &[Shape] = &[
-    Shape { show: cnanolog::show, ..Shape::of::<traceloom_cnanolog::CNanoLog>(cnanolog::restore_magic) },
+    Shape {
+        kinds_in_blocks: &["entry", "levels", "level", "dictionary", "site", "residue"],
+        show: cnanolog::show,
+        ..Shape::of::<traceloom_cnanolog::CNanoLog>(cnanolog::restore_magic)
+    },
     // A descriptor that is missing takes its place in the list.
     Shape {
         has_records_without_bytes: true,
