@@ -22,7 +22,7 @@ pub fn live(bytes: &[u8]) {
         "pieces of {piece} bytes differ from the whole"
     );
 
-    let mut client = Client::new(Peer { bytes, piece, sent: 0 }, Duration::ZERO);
+    let mut client = Client::new(Peer { bytes, piece, sent: 0 }, Duration::from_secs(60));
     let _ = client.accepted();
     if let Ok(descriptors) = client.descriptors() {
         assert!(descriptors.0.len() <= bytes.len(), "descriptors that nobody sent");

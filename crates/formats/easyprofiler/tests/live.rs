@@ -293,3 +293,72 @@ fn hostile_peers_are_refused_in_one_sentence() {
         assert_eq!(error.to_string(), sentence);
     }
 }
+
+/// A peer that sends some bytes, and then one of `drip` after the other for as long as anybody listens.
+fn dripping(mut stream: TcpStream, bytes: &[u8], drip: &[u8]) {
+    let _ = stream.write_all(bytes);
+    for byte in drip.iter().cycle() {
+        if stream.write_all(&[*byte]).is_err() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn slow_peers_are_not_waited_for() {
+    let patience = Duration::from_millis(300);
+    let ask = |bytes: &'static [u8], drip: &'static [u8]| {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let peer = thread::spawn(move || dripping(listener.accept().expect("a client").0, bytes, drip));
+        let stream = TcpStream::connect(address).expect("a program");
+        stream.set_read_timeout(Some(Duration::from_millis(10))).expect("a timeout");
+        let mut client = Client::new(stream, patience);
+        let error = client.accepted().expect_err("no greeting").to_string();
+        drop(client);
+        peer.join().expect("the peer");
+        error
+    };
+    // Something else, again and again, and as slowly as it likes.
+    assert_eq!(ask(&[], &[0x8d, 0xa1, 0x33, 0x01, 13]), "the program did not answer within 0.3 s");
+    // Half a message, and then nothing.
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let mut half = TcpStream::connect(listener.local_addr().expect("an address")).expect("a program");
+    let (stream, _) = listener.accept().expect("a client");
+    stream.set_read_timeout(Some(Duration::from_millis(10))).expect("a timeout");
+    half.write_all(&Message::Ping.encode()[..3]).expect("a client");
+    let error = Client::new(stream, patience).accepted().expect_err("no greeting").to_string();
+    assert_eq!(error, "the program sent nothing for 0.3 s");
+}
+
+#[test]
+fn a_client_with_half_a_message_makes_room_for_the_next() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let served = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a client");
+        stream.set_read_timeout(Some(Duration::from_millis(10))).expect("a timeout");
+        serve(&mut stream, &mut Recorded::new()).expect_err("half a message").to_string()
+    });
+    let mut client = TcpStream::connect(address).expect("a program");
+    client.write_all(&Message::Ping.encode()).expect("a program");
+    client.write_all(&Message::Ping.encode()[..4]).expect("a program");
+    assert_eq!(served.join().expect("the program"), "a client sent half a message");
+}
+
+#[test]
+fn blocks_of_four_gigabytes_are_as_many_as_came() {
+    let program = |mut stream: TcpStream| {
+        let announced = Message::Blocks { bytes: u32::MAX }.encode();
+        stream.write_all(&[&announced[..], &[7; 1000]].concat()).expect("a client");
+        stream.read_exact(&mut [0; 5]).expect("a request");
+    };
+    let (blocks, file) = with_peer(program, |mut client| {
+        let mut file = Vec::new();
+        (client.stop(&mut file).expect("some blocks"), file)
+    });
+    assert_eq!((blocks.announced, blocks.received), (Some(u32::MAX), 1000));
+    assert_eq!(blocks.failure.expect("an end").to_string(), "the program closed the connection");
+    assert_eq!(file, [7; 1000]);
+}

@@ -89,7 +89,7 @@ impl<S: Read + Write> Client<S> {
         self.send(Message::DescriptorsWanted)?;
         let mut payload = Vec::new();
         loop {
-            match self.part()? {
+            match self.part(None)? {
                 Part::Message(Message::Descriptors { bytes }) if bytes > MAX_DESCRIPTORS => {
                     return Err(Error::limit("bytes of descriptors", bytes.into(), MAX_DESCRIPTORS.into()));
                 }
@@ -105,7 +105,7 @@ impl<S: Read + Write> Client<S> {
         self.send(Message::StopCapture)?;
         let mut blocks = Blocks { announced: None, received: 0, failure: None };
         loop {
-            match self.part() {
+            match self.part(None) {
                 Ok(Part::Message(Message::Blocks { bytes })) => blocks.announced = Some(bytes),
                 Ok(Part::Message(Message::BlocksEnd)) => return Ok(blocks),
                 Ok(Part::Message(_)) => {}
@@ -123,8 +123,10 @@ impl<S: Read + Write> Client<S> {
 
     /// Waits for the message that `pick` takes; late replies to earlier requests are passed over.
     fn wait<T>(&mut self, mut pick: impl FnMut(Message) -> Option<T>) -> Result<T> {
+        // One for all of it: a peer that sends something else, or a byte now and then, is not waited for.
+        let until = Instant::now() + self.patience;
         loop {
-            if let Part::Message(message) = self.part()?
+            if let Part::Message(message) = self.part(Some(until))?
                 && let Some(picked) = pick(message)
             {
                 return Ok(picked);
@@ -132,35 +134,40 @@ impl<S: Read + Write> Client<S> {
         }
     }
 
-    fn part(&mut self) -> Result<Part<'_>> {
+    /// The next part, which comes before a moment, or as long as bytes do.
+    fn part(&mut self, until: Option<Instant>) -> Result<Part<'_>> {
+        if until.is_some_and(|until| Instant::now() > until) {
+            return Err(self.is_late("the program did not answer within"));
+        }
         while !self.decoder.has_part()? {
-            self.read()?;
+            self.read(until.unwrap_or_else(|| Instant::now() + self.patience))?;
         }
         let part = self.decoder.next_part()?;
         part.ok_or_else(|| Error::internal("a part of a message was there and is gone"))
     }
 
     /// Feeds whatever arrives next.
-    fn read(&mut self) -> Result<()> {
-        let deadline = Instant::now() + self.patience;
+    fn read(&mut self, until: Instant) -> Result<()> {
         loop {
             match self.stream.read(&mut self.buffer) {
                 Ok(0) => {
                     let message = "the program closed the connection";
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message).into());
                 }
-                Ok(len) => {
+                Ok(len) if Instant::now() <= until => {
                     self.decoder.feed(self.buffer.get(..len).unwrap_or_default());
                     return Ok(());
                 }
-                Err(error) if is_pause(&error) && Instant::now() < deadline => {}
-                Err(error) if is_pause(&error) => {
-                    let message = format!("the program sent nothing for {} s", self.patience.as_secs());
-                    return Err(io::Error::new(io::ErrorKind::TimedOut, message).into());
-                }
+                Err(error) if is_pause(&error) && Instant::now() < until => {}
+                Err(error) if is_pause(&error) => return Err(self.is_late("the program sent nothing for")),
+                Ok(_) => return Err(self.is_late("the program did not answer within")),
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    fn is_late(&self, what: &str) -> Error {
+        io::Error::new(io::ErrorKind::TimedOut, format!("{what} {} s", self.patience.as_secs_f64())).into()
     }
 }
 

@@ -5,7 +5,7 @@ use traceloom_core::named_number;
 use crate::raw::Status;
 
 /// Starts every message.
-pub(super) const MAGIC: u32 = 0x0133_a18d;
+pub const MAGIC: u32 = 0x0133_a18d;
 /// Bytes of a message's magic and type.
 pub(super) const HEAD: usize = 5;
 /// Bytes of the longest message, without a payload.

@@ -11,7 +11,7 @@ mod server;
 pub use self::{
     client::{Blocks, Client, Descriptors},
     decode::{Decoder, Part},
-    message::{Accepted, FrameTime, Kind, Message},
+    message::{Accepted, FrameTime, Kind, MAGIC, Message},
     server::{Program, serve},
 };
 

@@ -1,6 +1,9 @@
 //! The side that is captured.
 
-use std::io::{Read, Write};
+use std::{
+    io::{Read, Write},
+    time::{Duration, Instant},
+};
 
 use traceloom_core::{ByteOrder, Error, Result};
 
@@ -15,6 +18,8 @@ use crate::{
 };
 
 const BUFFER: usize = 4 << 10;
+/// How long a client may take for a message, which has some bytes.
+const HALF_A_MESSAGE: Duration = Duration::from_secs(2);
 
 /// A program that can be captured.
 pub trait Program {
@@ -45,11 +50,13 @@ pub fn serve<S: Read + Write>(stream: &mut S, program: &mut dyn Program) -> Resu
     send(stream, &Message::Accepted(program.accepted()))?;
     let mut decoder = Decoder::default();
     let mut buffer = [0; BUFFER];
+    // Since when the client is at the same message: others wait until it leaves.
+    let mut since = None;
     while program.is_running() {
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(()),
             Ok(len) => decoder.feed(buffer.get(..len).unwrap_or_default()),
-            Err(error) if is_pause(&error) => continue,
+            Err(error) if is_pause(&error) => {}
             Err(error) => return Err(error.into()),
         }
         while let Some(part) = decoder.next_part()? {
@@ -57,6 +64,10 @@ pub fn serve<S: Read + Write>(stream: &mut S, program: &mut dyn Program) -> Resu
                 Part::Message(request) => answer(stream, program, request)?,
                 Part::Payload(_) => return Err(Error::unrecognized("a client sent a payload")),
             }
+            since = None;
+        }
+        if decoder.is_inside() && since.get_or_insert_with(Instant::now).elapsed() > HALF_A_MESSAGE {
+            return Err(Error::unrecognized("a client sent half a message"));
         }
     }
     Ok(())
