@@ -209,6 +209,13 @@ fn strangers_are_refused_and_harm_nobody() {
     // Half a greeting, and one whose token never comes: both end by themselves.
     assert!(refusal(&live::MAGIC[..4]).is_empty());
     assert!(refusal(&[&live::MAGIC[..], &[255, b's']].concat()).is_empty());
+    // A greeting in slow bytes has the same time as any other.
+    let mut slow = TcpStream::connect(port).unwrap();
+    let is_dropped = live::greeting(&"x".repeat(200)).unwrap().chunks(1).any(|byte| {
+        std::thread::sleep(Duration::from_millis(100));
+        slow.write_all(byte).is_err()
+    });
+    assert!(is_dropped, "twenty seconds of a greeting were listened to");
     // A viewer that confirms what it never got.
     let mut liar = Watcher::connect(&address, TOKEN);
     liar.watch(|watcher| !watcher.trace.is_empty());

@@ -12,10 +12,10 @@ mod live;
 mod server;
 mod upload;
 
-pub use traceloom_viewer::{Keep, meaning};
+pub use traceloom_viewer::{Keep, Watching, meaning};
 
 pub use crate::{
     guard::Guard,
-    live::{Live, LiveSource},
+    live::{Live, LiveSource, numbered},
     server::{Options, Viewer, start},
 };

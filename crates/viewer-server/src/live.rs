@@ -2,15 +2,16 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, Read, Write},
-    path::PathBuf,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{Arc, Weak},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use traceloom_core::{
     Error, Result,
-    live::{self, Address, Decoder, Frame, Socket},
+    live::{Address, Connection, Frame},
 };
 use traceloom_viewer::{Keep, Router, Watching};
 
@@ -32,99 +33,149 @@ pub enum LiveSource {
     Program {
         /// Where it serves.
         address: Address,
-        /// What it wants to hear.
-        token: String,
-        /// The file that everything goes to; it must not exist.
+        /// What it wants to hear; without one, what it left in the file for its token.
+        token: Option<String>,
+        /// The file that everything goes to; it must not exist. A program that comes back has a file of its own next to
+        /// it.
         output: PathBuf,
     },
 }
 
-/// How long a program may take to answer.
-const ANSWER: Duration = Duration::from_secs(5);
+/// A program that records nothing still says so several times a second, unless somebody has stopped it.
+const PATIENCE: Duration = Duration::from_secs(3600);
+/// How often a program that is gone is looked for.
+const RETRY: Duration = Duration::from_millis(500);
 
 /// Starts to watch; a program that refuses is an error here.
-pub(crate) fn watch(live: Live, viewer: &Router) -> Result<()> {
+pub(crate) fn watch(live: Live, viewer: &Arc<Router>) -> Result<()> {
     match live.from {
         LiveSource::File(path) => drop(viewer.watch(path, None, live.keep)),
         LiveSource::Program { address, token, output } => {
-            let connection = Connection::open(&address, &token)?;
-            let file = OpenOptions::new().write(true).create_new(true).open(&output);
-            let file = file.map_err(|error| Error::from(error).in_file(&output))?;
-            let watching = viewer.watch(output, None, live.keep);
-            thread::Builder::new().name("live".to_owned()).spawn(move || {
-                let end = match connection.save(file, &watching) {
-                    Ok(()) => "the program has ended".to_owned(),
-                    Err(error) => format!("disconnected: {error}"),
-                };
-                watching.ended(&end);
-            })?;
+            let viewer = Arc::downgrade(viewer);
+            let mut session = Session { address, token, output, keep: live.keep, viewer, dropped: 0, files: 0 };
+            let connection = session.connect()?;
+            let shown = session.show()?;
+            thread::Builder::new().name("live".to_owned()).spawn(move || session.run(connection, shown))?;
         }
     }
     Ok(())
 }
 
-/// A connection to a program that has said yes.
-struct Connection {
-    socket: Socket,
-    decoder: Decoder,
-    /// Bytes after the answer.
-    rest: Vec<u8>,
+/// A program that is watched, over as many connections as it takes: each brings a trace of its own.
+struct Session {
+    address: Address,
+    token: Option<String>,
+    output: PathBuf,
+    keep: Keep,
+    viewer: Weak<Router>,
+    /// Records that earlier connections missed.
+    dropped: u64,
+    /// Files that were made.
+    files: usize,
 }
 
-impl Connection {
-    fn open(address: &Address, token: &str) -> Result<Self> {
-        let cannot = |error: io::Error| {
-            let message =
-                format!("cannot connect to {address}: {error}; does the program run, and does it serve there?");
-            Error::from(io::Error::new(error.kind(), message))
-        };
-        let mut socket = Socket::connect(address).map_err(cannot)?;
-        socket.set_write_timeout(ANSWER)?;
-        socket.write_all(&live::greeting(token)?)?;
-        let (mut decoder, until) = (Decoder::default(), Instant::now() + ANSWER);
-        let mut buffer = [0; 4096];
+/// The file of a connection, and its trace in the page.
+struct Shown {
+    file: File,
+    watching: Watching,
+}
+
+impl Session {
+    fn connect(&self) -> Result<Connection> {
+        // A program that starts again has a new token.
+        let token = self.token.clone().map_or_else(|| self.address.token(), Ok)?;
+        Connection::open(&self.address, &token)
+    }
+
+    /// Shows a new file.
+    fn show(&mut self) -> Result<Shown> {
+        let Some(viewer) = self.viewer.upgrade() else { return Err(Error::internal("nobody looks any more")) };
         loop {
-            let read = socket.within(until).read(&mut buffer)?;
-            if read == 0 {
-                return Err(cannot(io::ErrorKind::UnexpectedEof.into()));
-            }
-            let mut bytes = buffer.get(..read).unwrap_or_default();
-            if decoder.next(&mut bytes)?.is_some() {
-                let rest = bytes.to_vec();
-                return Ok(Self { socket, decoder, rest });
+            self.files += 1;
+            let path = numbered(&self.output, self.files);
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Shown { file, watching: viewer.watch(path, None, self.keep) }),
+                // Only the first one is what the user named.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.files > 1 => {}
+                Err(error) => return Err(Error::from(error).in_file(&path)),
             }
         }
     }
 
-    /// Saves what comes until the program says that it was all; what is confirmed is in the file.
-    fn save(mut self, mut file: File, watching: &Watching) -> Result<()> {
-        // A program that records nothing still says so several times a second, unless somebody has stopped it.
-        self.socket.set_read_timeout(Duration::from_secs(3600))?;
-        let (mut saved, mut confirmed) = (0_u64, 0);
-        let mut buffer = std::mem::take(&mut self.rest);
+    /// Saves what comes, from one connection after the other, for as long as somebody looks.
+    fn run(mut self, mut connection: Connection, mut shown: Shown) {
         loop {
-            let mut bytes = &*buffer;
-            while let Some(frame) = self.decoder.next(&mut bytes)? {
-                match frame {
-                    Frame::Data(data) => {
-                        file.write_all(data)?;
-                        saved += data.len() as u64;
-                    }
-                    Frame::Status(dropped) => watching.dropped(dropped),
-                    Frame::End => return Ok(()),
-                    Frame::Accepted(_) => {}
+            let reason = match save(connection, &mut shown, &mut self.dropped) {
+                Ok(End::Closed) => "the program has ended; waiting until it starts again".to_owned(),
+                Ok(End::Lost(error)) => format!("disconnected ({error}); connecting again"),
+                Err(error) => return shown.watching.ended(&format!("cannot save what comes: {error}")),
+            };
+            shown.watching.ended(&reason);
+            let Some(found) = self.find() else { return };
+            let past = shown.watching;
+            shown = match self.show() {
+                Ok(shown) => shown,
+                Err(error) => return past.ended(&format!("cannot save what comes: {error}")),
+            };
+            past.passed();
+            connection = found;
+        }
+    }
+
+    /// Waits until the program is back; `None` if nobody looks any more.
+    fn find(&self) -> Option<Connection> {
+        while self.viewer.strong_count() > 0 {
+            thread::sleep(RETRY);
+            if let Ok(connection) = self.connect() {
+                return Some(connection);
+            }
+        }
+        None
+    }
+}
+
+/// `live.wtf-trace`, `live-2.wtf-trace`, and so on.
+pub fn numbered(path: &Path, number: usize) -> PathBuf {
+    if number <= 1 {
+        return path.to_owned();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+/// How a connection ended.
+enum End {
+    /// The program has closed the trace.
+    Closed,
+    Lost(Error),
+}
+
+/// Saves what comes until the connection ends; what is confirmed is in the file, and an error is one of the file.
+fn save(mut connection: Connection, shown: &mut Shown, dropped: &mut u64) -> Result<End> {
+    let (dropped_before, mut saved) = (*dropped, 0);
+    loop {
+        match connection.next() {
+            Ok(Some(Frame::Data(data))) => {
+                shown.file.write_all(data)?;
+                saved += data.len() as u64;
+            }
+            Ok(Some(Frame::Status(missing))) => {
+                *dropped = dropped_before.saturating_add(missing);
+                shown.watching.dropped(*dropped);
+            }
+            Ok(Some(Frame::End)) => return Ok(End::Closed),
+            Ok(Some(Frame::Accepted(_))) => {}
+            Ok(None) => {
+                if let Err(error) = connection.read(saved, PATIENCE) {
+                    return Ok(End::Lost(error));
                 }
             }
-            if saved != confirmed {
-                confirmed = saved;
-                self.socket.write_all(&saved.to_le_bytes())?;
-            }
-            buffer.resize(256 << 10, 0);
-            let read = self.socket.read(&mut buffer)?;
-            if read == 0 {
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the program is gone").into());
-            }
-            buffer.truncate(read);
+            Err(error) => return Ok(End::Lost(error)),
         }
     }
 }

@@ -13,6 +13,7 @@ use axum::{
 };
 use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
 use traceloom_core::Result;
+use traceloom_viewer::{Keep, Watching};
 
 use crate::{
     answer, assets,
@@ -45,6 +46,7 @@ pub struct Viewer {
     guard: Arc<Guard>,
     runtime: Option<Runtime>,
     stop: Option<oneshot::Sender<()>>,
+    viewer: Arc<traceloom_viewer::Router>,
 }
 
 /// Threads that answer.
@@ -62,21 +64,21 @@ pub fn start(options: Options) -> Result<Viewer> {
     let guard = Arc::new(Guard::new(port)?);
     let address = format!("http://127.0.0.1:{port}");
     let url = format!("{address}{}", guard.page());
-    let viewer = traceloom_viewer::Router::new(options.ingest, |work| drop(thread::spawn(work)));
+    let viewer = Arc::new(traceloom_viewer::Router::new(options.ingest, |work| drop(thread::spawn(work))));
     for path in options.paths {
         viewer.load(path, options.from.clone());
     }
     if let Some(live) = options.live {
         live::watch(live, &viewer)?;
     }
-    let app = router(Arc::new(viewer), Arc::clone(&guard)).into_make_service_with_connect_info::<Activity>();
+    let app = router(Arc::clone(&viewer), Arc::clone(&guard)).into_make_service_with_connect_info::<Activity>();
     let (stop, stopped) = oneshot::channel::<()>();
     runtime.spawn(async move {
         let ended = async { stopped.await.unwrap_or_default() };
         // An error here is the end of the listener, which has nobody to report to.
         let _ = axum::serve(Connections::new(listener), app).with_graceful_shutdown(ended).await;
     });
-    Ok(Viewer { address, url, guard, runtime: Some(runtime), stop: Some(stop) })
+    Ok(Viewer { address, url, guard, runtime: Some(runtime), stop: Some(stop), viewer })
 }
 
 fn router(viewer: Arc<traceloom_viewer::Router>, guard: Arc<Guard>) -> Router {
@@ -102,6 +104,11 @@ impl Viewer {
     /// An address that leads to the page once: for the command line of a browser, which others on this machine can read.
     pub fn one_time_url(&self) -> Result<String> {
         Ok(format!("{}/start/{}", self.address, self.guard.ticket()?))
+    }
+
+    /// Shows a file while it is written.
+    pub fn watch(&self, path: PathBuf, keep: Keep) -> Watching {
+        self.viewer.watch(path, None, keep)
     }
 
     /// Serves until the process ends.

@@ -1,7 +1,6 @@
 //! A trace is shown while it is written, from a program or from a file.
 
 use std::{
-    fs,
     io::{Read, Write},
     net::TcpStream,
     path::Path,
@@ -13,7 +12,7 @@ use std::{
 use serde_json::Value as Json;
 use traceloom_core::live::Address;
 use traceloom_record::{Recorder, span};
-use traceloom_viewer_server::{Keep, Live, LiveSource, Options, Viewer, start};
+use traceloom_viewer_server::{Keep, Live, LiveSource, Options, Viewer, numbered, start};
 
 /// A process has one recorder at a time.
 fn turn() -> MutexGuard<'static, ()> {
@@ -27,8 +26,7 @@ fn watch(from: LiveSource, keep: Keep) -> Viewer {
 
 fn program(socket: &Path, output: &Path) -> LiveSource {
     let address = Address::Unix(socket.into());
-    let token = fs::read_to_string(address.token_file()).expect("the token is left there");
-    LiveSource::Program { address, token, output: output.into() }
+    LiveSource::Program { address, token: None, output: output.into() }
 }
 
 /// What the page would be told.
@@ -92,11 +90,37 @@ fn the_page_grows_with_the_program_and_the_file_has_everything() {
     }
     recorder.close().unwrap();
     let state = until(&viewer, |state| state["traces"][0]["state"] == "ready");
-    assert_eq!(state["traces"][0]["live"]["end"], "the program has ended");
+    assert_eq!(state["traces"][0]["live"]["end"], "the program has ended; waiting until it starts again");
     assert_eq!(spans(&state), 600);
     let saved = start(Options { paths: vec![output], ..Options::default() }).unwrap();
     let state = until(&saved, |state| state["traces"][0]["state"] == "ready");
     assert_eq!(spans(&state), 600);
+}
+
+#[test]
+fn a_program_that_comes_back_is_watched_again() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let (socket, output) = (folder.path().join("live.sock"), folder.path().join("seen.wtf-trace"));
+    let recorder = Recorder::new().serve(socket.to_str().unwrap()).start().unwrap();
+    // So short that the first run is too old as soon as the second one works.
+    let viewer = watch(program(&socket, &output), Keep { age_ns: 1, ..Keep::default() });
+    until(&viewer, |state| state["traces"][0]["format"] == "wtf");
+    work(100);
+    recorder.close().unwrap();
+    until(&viewer, |state| state["traces"][0]["state"] == "ready");
+    // It leaves another token.
+    let recorder = Recorder::new().serve(socket.to_str().unwrap()).start().unwrap();
+    until(&viewer, |state| state["traces"][1]["format"] == "wtf" && state["traces"][0]["live"].is_null());
+    work(10);
+    until(&viewer, |state| state["traces"][0]["state"] == "closed" && state["traces"][1]["state"] == "live");
+    recorder.close().unwrap();
+    until(&viewer, |state| state["traces"][1]["state"] == "ready");
+    for (path, expected) in [(output.clone(), 200), (numbered(&output, 2), 20)] {
+        let saved = start(Options { paths: vec![path], ..Options::default() }).unwrap();
+        let state = until(&saved, |state| state["traces"][0]["state"] == "ready");
+        assert_eq!(spans(&state), expected);
+    }
 }
 
 #[test]
@@ -109,7 +133,7 @@ fn a_program_with_another_token_is_not_watched() {
         start(Options { live, ..Options::default() }).expect_err("it is refused").to_string()
     };
     let address = Address::Unix(socket.clone());
-    let wrong = LiveSource::Program { address, token: "wrong".to_owned(), output: output.clone() };
+    let wrong = LiveSource::Program { address, token: Some("wrong".to_owned()), output: output.clone() };
     assert!(problem(wrong.clone()).contains("cannot connect"));
     let recorder = Recorder::new().serve(socket.to_str().unwrap()).start().unwrap();
     assert!(problem(wrong).contains("the token is wrong"));

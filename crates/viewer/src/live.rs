@@ -1,14 +1,15 @@
 //! Traces that are still written: the scene grows with the file.
 
 use std::{
+    fs,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use traceloom_core::{Result, Source};
@@ -41,29 +42,56 @@ impl Default for Keep {
 }
 
 /// A trace that is watched, for those who know more of it than the file says.
-#[derive(Clone, Debug, Default)]
-pub struct Watching(Arc<Told>);
+#[derive(Clone, Debug)]
+pub struct Watching {
+    told: Arc<Told>,
+    loader: Arc<Loader>,
+    number: u32,
+}
 
 #[derive(Debug, Default)]
 struct Told {
     dropped: AtomicU64,
-    /// Why nothing more comes, once nothing does.
-    end: Mutex<Option<String>>,
+    /// Why nothing comes.
+    reason: Mutex<Option<String>>,
+    has_ended: AtomicBool,
+    is_past: AtomicBool,
 }
 
 impl Watching {
     /// So many records are missing in the file.
     pub fn dropped(&self, records: u64) {
-        self.0.dropped.store(records, Ordering::Relaxed);
+        self.told.dropped.store(records, Ordering::Relaxed);
+    }
+
+    /// Nothing comes for now, for this reason; without one, it does again.
+    pub fn paused(&self, reason: Option<&str>) {
+        *self.told.reason.lock().unwrap_or_else(PoisonError::into_inner) = reason.map(str::to_owned);
     }
 
     /// Nothing more comes, for this reason.
     pub fn ended(&self, reason: &str) {
-        *self.0.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.to_owned());
+        self.paused(Some(reason));
+        self.told.has_ended.store(true, Ordering::Release);
     }
 
-    fn end(&self) -> Option<String> {
-        self.0.end.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Another trace goes on where this one ended, and says how it is.
+    pub fn passed(&self) {
+        self.told.is_past.store(true, Ordering::Relaxed);
+        self.loader.update(self.number, |info| {
+            info.live.as_mut().is_some_and(|live| !std::mem::replace(&mut live.is_past, true))
+        });
+    }
+}
+
+impl Told {
+    fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
+    }
+
+    fn live(&self) -> Live {
+        let end = self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Live { dropped: self.dropped.load(Ordering::Relaxed), end, is_past: self.is_past.load(Ordering::Relaxed) }
     }
 }
 
@@ -72,6 +100,8 @@ impl Watching {
 pub(crate) struct Live {
     pub(crate) dropped: u64,
     pub(crate) end: Option<String>,
+    /// Whether another trace goes on where this one ended.
+    pub(crate) is_past: bool,
 }
 
 impl Loader {
@@ -82,8 +112,9 @@ impl Loader {
             (info.state, info.live) = (LoadState::Live, Some(Live::default()));
             true
         });
-        let watching = Watching::default();
-        let follower = Follower { loader: Arc::clone(self), number, path, from, keep, watching: watching.clone() };
+        let told = Arc::<Told>::default();
+        let watching = Watching { told: Arc::clone(&told), loader: Arc::clone(self), number };
+        let follower = Follower { loader: Arc::clone(self), number, path, from, keep, told };
         self.spawn(Box::new(move || {
             let outcome = catch_unwind(AssertUnwindSafe(|| follower.run()));
             let error = match outcome {
@@ -102,35 +133,38 @@ struct Follower {
     path: PathBuf,
     from: Option<String>,
     keep: Keep,
-    watching: Watching,
+    told: Arc<Told>,
 }
 
 impl Follower {
     fn run(&self) -> Result<()> {
-        let Some(trace) = self.open()? else { return Ok(()) };
+        let Some(mut trace) = self.open()? else { return Ok(()) };
         self.loader.welcome(self.number, &trace)?;
         let mut builder = Builder::new(Arc::clone(self.loader.scene()), self.number);
         let mut growing = Growing::new(&trace)?;
-        let mut seen_bytes = 0;
+        let mut seen = None;
         let mut pause = Duration::ZERO;
         while !self.is_closed() {
             // What came before the end was told is in the file.
-            let end = self.watching.end();
-            let bytes = trace.opened.source.len()?;
-            if bytes != seen_bytes {
-                seen_bytes = bytes;
+            let has_ended = self.told.has_ended();
+            let found = Written::of(&self.path).or(seen);
+            if found != seen {
+                seen = found;
                 let started = Instant::now();
                 match &mut growing {
                     Some(growing) => growing.advance(&mut builder)?,
                     None => {
+                        // It may be another file of the same name.
+                        trace = self.open()?.unwrap_or(trace);
+                        self.loader.welcome(self.number, &trace)?;
                         self.read_again(&trace, &mut builder)?;
                         pause = started.elapsed() * READING_SHARE;
                     }
                 }
                 self.forget();
             }
-            self.tell(bytes, end.clone());
-            if end.is_some() {
+            self.tell(seen.map_or(0, |seen| seen.bytes));
+            if has_ended {
                 break;
             }
             thread::sleep(POLL.max(pause));
@@ -145,7 +179,7 @@ impl Follower {
     /// The trace, as soon as there is enough of it to be one; none if it is closed before.
     fn open(&self) -> Result<Option<Trace>> {
         while !self.is_closed() {
-            let has_ended = self.watching.end().is_some();
+            let has_ended = self.told.has_ended();
             let options = self.loader.options();
             let source = Source::open(&self.path, &options.read.limits);
             match source.and_then(|source| Trace::new(&self.path, source, self.from.as_deref(), options)) {
@@ -177,25 +211,57 @@ impl Follower {
         Ok(())
     }
 
+    /// Forgets what is too old or too much, in large steps, because what is left is arranged again.
     fn forget(&self) {
-        let Ok(mut scene) = self.loader.scene().write() else { return };
-        let Some(info) = scene.traces.get(self.number as usize) else { return };
-        let reach = info.last_ns.saturating_sub(info.first_ns);
-        let (first_ns, last_ns) = (info.first_ns, info.last_ns);
-        // In large steps, because what is left is arranged again.
-        if reach > self.keep.age_ns.saturating_add(self.keep.age_ns / 4) {
-            scene.forget_before(self.number, last_ns.saturating_sub(self.keep.age_ns));
-        } else if scene.lanes.resident_bytes() as u64 > self.keep.bytes {
-            scene.forget_before(self.number, first_ns.saturating_add(reach / 4));
+        let mut past = Vec::new();
+        if let Ok(mut scene) = self.loader.scene().write() {
+            let Some(own) = scene.traces.get(self.number as usize).filter(|own| own.first_ns <= own.last_ns) else {
+                return;
+            };
+            let (first_ns, last_ns, offset_ns) = (own.first_ns, own.last_ns, own.offset_ns);
+            let oldest_ns = last_ns.saturating_sub(self.keep.age_ns);
+            let is_too_much = scene.lanes.resident_bytes() as u64 > self.keep.bytes;
+            let watched_before = scene.traces.iter().enumerate().filter(|(_, info)| {
+                info.state == LoadState::Ready && info.live.as_ref().is_some_and(|live| live.is_past)
+            });
+            past.extend(
+                watched_before.map(|(number, info)| (number as u32, info.last_ns + info.offset_ns - offset_ns)),
+            );
+            let has_past = !past.is_empty();
+            let mut is_first = true;
+            past.retain(|(_, end_ns)| *end_ns < oldest_ns || (is_too_much && std::mem::take(&mut is_first)));
+            let reach = last_ns.saturating_sub(first_ns);
+            if reach > self.keep.age_ns.saturating_add(self.keep.age_ns / 4) {
+                scene.forget_before(self.number, oldest_ns);
+            } else if is_too_much && !has_past {
+                scene.forget_before(self.number, first_ns.saturating_add(reach / 4));
+            }
+        }
+        for (number, _) in past {
+            self.loader.close(number);
         }
     }
 
-    fn tell(&self, bytes: u64, end: Option<String>) {
-        let live = Live { dropped: self.watching.0.dropped.load(Ordering::Relaxed), end };
+    fn tell(&self, bytes: u64) {
         self.loader.update(self.number, |info| {
+            let live = self.told.live();
             let is_news = info.bytes != bytes || info.live.as_ref() != Some(&live);
             (info.bytes, info.live) = (bytes, Some(live));
             is_news
         });
+    }
+}
+
+/// What a file is like from outside; it differs when something was written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Written {
+    bytes: u64,
+    at: Option<SystemTime>,
+}
+
+impl Written {
+    fn of(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok()?;
+        Some(Self { bytes: found.len(), at: found.modified().ok() })
     }
 }

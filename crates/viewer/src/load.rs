@@ -140,7 +140,9 @@ impl Loader {
         if let Ok(mut scene) = self.scene.write() {
             scene.align();
         }
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner).push((number, Arc::new(trace.clone())));
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        ready.retain(|(of, _)| *of != number);
+        ready.push((number, Arc::new(trace.clone())));
         Ok(())
     }
 

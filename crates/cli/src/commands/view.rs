@@ -27,22 +27,15 @@ fn live(from: &str, arguments: &View) -> Result<Live> {
     }
     let address = Address::parse(from)?;
     let token = match &arguments.token_file {
-        Some(path) if path == Path::new("-") => io::read_to_string(io::stdin())?,
-        Some(path) => token_in(path)?,
-        None => match std::env::var("TRACELOOM_TOKEN") {
-            Ok(token) => token,
-            Err(_) => token_in(&address.token_file())?,
-        },
+        Some(path) if path == Path::new("-") => Some(io::read_to_string(io::stdin())?),
+        Some(path) => Some(std::fs::read_to_string(path).map_err(|error| Error::from(error).in_file(path))?),
+        None => std::env::var("TRACELOOM_TOKEN").ok(),
     };
-    let (token, output) = (token.trim().to_owned(), arguments.output.clone());
+    let (token, output) = (token.map(|token| token.trim().to_owned()), arguments.output.clone());
     if output.exists() {
         return Err(Error::usage("exists already; choose another name with -o").in_file(&output));
     }
     Ok(Live { from: LiveSource::Program { address, token, output }, keep })
-}
-
-fn token_in(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| Error::from(error).in_file(path))
 }
 
 /// Serves until the program is ended.

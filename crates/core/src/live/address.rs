@@ -45,6 +45,13 @@ impl Address {
         }
     }
 
+    /// The token that the program left in its file.
+    pub fn token(&self) -> Result<String> {
+        let path = self.token_file();
+        let token = fs::read_to_string(&path).map_err(|error| Error::from(error).in_file(&path))?;
+        Ok(token.trim().to_owned())
+    }
+
     /// Writes a token to its file, which only this user can read.
     pub fn leave_token(&self, token: &str) -> Result<()> {
         let path = self.token_file();

@@ -18,6 +18,13 @@ pub enum Frame<'a> {
     End,
 }
 
+impl Frame<'_> {
+    /// The bytes of the trace in it, which other frames have none of.
+    pub fn data(&self) -> &[u8] {
+        if let Self::Data(data) = self { data } else { &[] }
+    }
+}
+
 /// Finds the frames. It keeps less than a kilobyte or two, and believes no size.
 #[derive(Clone, Debug, Default)]
 pub struct Decoder {

@@ -16,15 +16,17 @@
 //! | 2 | records that were dropped because the viewer was too slow (8 bytes); several times a second |
 //! | 3 | none: the program has closed the trace |
 //!
-//! [`Decoder`] and [`read_greeting`] know the bytes and open no connection; [`Address`] and [`Socket`] do.
+//! [`Decoder`] and [`read_greeting`] know the bytes and open no connection; [`Address`], [`Socket`] and [`Connection`] do.
 
 mod address;
+mod connection;
 mod decode;
 mod message;
 mod socket;
 
 pub use self::{
     address::Address,
+    connection::Connection,
     decode::{Decoder, Frame},
     message::{
         MAGIC, MAX_FRAME_BYTES, MAX_TOKEN_BYTES, accept, data_head, end, greeting, is_same_token, read_greeting,

@@ -213,7 +213,11 @@ fn traces(scene: &Scene) -> Vec<TraceInfo> {
             has_source: trace.contents.has_source,
             state,
             error,
-            live: trace.live.as_ref().map(|live| LiveInfo { dropped: live.dropped, end: live.end.clone() }),
+            live: trace
+                .live
+                .as_ref()
+                .filter(|live| !live.is_past)
+                .map(|live| LiveInfo { dropped: live.dropped, end: live.end.clone() }),
         }
     });
     shown.collect()

@@ -1,0 +1,87 @@
+//! The side that watches.
+
+use std::{
+    io::{self, Read, Write},
+    time::{Duration, Instant},
+};
+
+use super::{Address, Decoder, Frame, Socket, greeting};
+use crate::{Error, Result};
+
+/// How long a program may take to answer.
+const ANSWER: Duration = Duration::from_secs(5);
+const BUFFER: usize = 256 << 10;
+
+/// A connection to a program that lets us watch.
+#[derive(Debug)]
+pub struct Connection {
+    socket: Socket,
+    decoder: Decoder,
+    /// What was read last, and how much of it was taken.
+    buffer: Vec<u8>,
+    taken: usize,
+    /// Bytes that the program knows to be safe.
+    confirmed: u64,
+    /// Whether the program hears nothing any more; what it sent before may still come.
+    is_deaf: bool,
+}
+
+impl Connection {
+    /// Connects and greets; a program that refuses is an error.
+    pub fn open(address: &Address, token: &str) -> Result<Self> {
+        let cannot = |error: io::Error| {
+            let message =
+                format!("cannot connect to {address}: {error}; does the program run, and does it serve there?");
+            Error::from(io::Error::new(error.kind(), message))
+        };
+        let mut socket = Socket::connect(address).map_err(cannot)?;
+        socket.set_write_timeout(ANSWER)?;
+        socket.write_all(&greeting(token)?)?;
+        let (mut decoder, until) = (Decoder::default(), Instant::now() + ANSWER);
+        let mut buffer = vec![0; 4096];
+        loop {
+            let read = socket.within(until).read(&mut buffer).map_err(|error| match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                    let message = format!("the program at {address} did not answer within {} s", ANSWER.as_secs());
+                    io::Error::new(io::ErrorKind::TimedOut, message)
+                }
+                _ => error,
+            })?;
+            if read == 0 {
+                return Err(cannot(io::ErrorKind::UnexpectedEof.into()));
+            }
+            let mut bytes = buffer.get(..read).unwrap_or_default();
+            if decoder.next(&mut bytes)?.is_some() {
+                let taken = read - bytes.len();
+                buffer.truncate(read);
+                return Ok(Self { socket, decoder, buffer, taken, confirmed: 0, is_deaf: false });
+            }
+        }
+    }
+
+    /// The next frame of what was read; `None` until more is.
+    pub fn next(&mut self) -> Result<Option<Frame<'_>>> {
+        let mut bytes = self.buffer.get(self.taken..).unwrap_or_default();
+        let frame = self.decoder.next(&mut bytes)?;
+        self.taken = self.buffer.len() - bytes.len();
+        Ok(frame)
+    }
+
+    /// Confirms that so many bytes of the trace are safe, and reads more; `false` if nothing came within a time.
+    pub fn read(&mut self, safe: u64, patience: Duration) -> Result<bool> {
+        if safe != self.confirmed && !self.is_deaf {
+            self.confirmed = safe;
+            self.is_deaf = self.socket.write_all(&safe.to_le_bytes()).is_err();
+        }
+        self.buffer.resize(BUFFER, 0);
+        self.taken = 0;
+        let read = self.socket.set_read_timeout(patience).and_then(|()| self.socket.read(&mut self.buffer));
+        self.buffer.truncate(*read.as_ref().unwrap_or(&0));
+        match read {
+            Ok(0) => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the program is gone").into()),
+            Ok(_) => Ok(true),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
