@@ -331,9 +331,9 @@ Examples:
 
     /// Show the hottest names: of the last seconds of a running program, or of a trace.
     ///
-    /// A program with EasyProfiler inside is captured again and again for two seconds, and the statistics are redrawn. A
-    /// trace is shown as `stats` shows it, with 20 rows.
-    #[command(override_usage = "traceloom top [OPTIONS] <HOST:PORT|FILE...>")]
+    /// A program with EasyProfiler inside is captured again and again for two seconds, one that serves what it records is
+    /// watched for as long, and the statistics are redrawn. A trace is shown as `stats` shows it, with 20 rows.
+    #[command(override_usage = "traceloom top [OPTIONS] <HOST:PORT|SOCKET|FILE...>")]
     #[command(after_help = "\
 Examples:
   traceloom top 127.0.0.1:28077

@@ -15,9 +15,11 @@ pub(crate) struct View {
     /// Show a trace while it is written: the file, or where the program serves it (HOST:PORT, or the path of a socket).
     #[arg(long, value_name = "FILE|ADDRESS")]
     pub(crate) live: Option<String>,
-    /// File for everything that a program sends.
-    #[arg(short, long, value_name = "FILE", default_value = "live.wtf-trace", requires = "live")]
-    pub(crate) output: PathBuf,
+    /// File for everything that a program sends (default: live.wtf-trace, or live.prof if it has EasyProfiler inside).
+    ///
+    /// A program that comes back has a file of its own, such as `live-2.wtf-trace`.
+    #[arg(short, long, value_name = "FILE", requires = "live")]
+    pub(crate) output: Option<PathBuf>,
     /// File with the token of the program, or `-` (default: $TRACELOOM_TOKEN, or the file that the program left).
     #[arg(long, value_name = "FILE", requires = "live")]
     pub(crate) token_file: Option<PathBuf>,

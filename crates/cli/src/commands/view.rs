@@ -4,47 +4,70 @@ use std::{
     fs::File,
     io::{self, Read, Write},
     path::{Path, PathBuf},
+    sync::Arc,
+    thread,
 };
 
 use traceloom_core::{Error, ErrorKind, Result, live::Address};
 use traceloom_viewer_server::{Keep, Live, LiveSource, Options, start};
 
+use super::capture::sampled::Sampled;
 use crate::{Outcome, args::answers::View, browser, go_on_after, output};
 
 pub(crate) fn run(arguments: &View) -> Result<Outcome> {
-    let live = arguments.live.as_deref().map(|from| live(from, arguments)).transpose()?;
-    let paths = if live.is_some() && arguments.files.is_empty() { Vec::new() } else { readable(arguments)? };
+    let (live, sampled) = match arguments.live.as_deref() {
+        Some(from) => live(from, arguments)?,
+        None => (None, None),
+    };
+    let paths = if arguments.live.is_some() && arguments.files.is_empty() { Vec::new() } else { readable(arguments)? };
     let options =
         Options { paths, live, from: arguments.reading.from.clone(), port: arguments.port, ..Options::default() };
-    show(options, !arguments.no_open)
+    serve(options, !arguments.no_open, sampled)
 }
 
-/// A file that grows, or a program; its token is not on the command line, which others can read.
-fn live(from: &str, arguments: &View) -> Result<Live> {
+/// A file that grows, or a program: one that sends what it records, or one that has to be captured again and again.
+fn live(from: &str, arguments: &View) -> Result<(Option<Live>, Option<Sampled>)> {
     let keep = Keep { age_ns: arguments.keep_ns, bytes: arguments.keep_bytes };
     if Path::new(from).is_file() {
-        return Ok(Live { from: LiveSource::File(from.into()), keep });
+        return Ok((Some(Live { from: LiveSource::File(from.into()), keep }), None));
     }
-    let address = Address::parse(from)?;
+    if let Some(sampled) = Sampled::find(from, &output(arguments, "live.prof")?, keep)? {
+        return Ok((None, Some(sampled)));
+    }
+    let (address, output) = (Address::parse(from)?, output(arguments, "live.wtf-trace")?);
+    // Others can read the command line, so the token is not on it.
     let token = match &arguments.token_file {
         Some(path) if path == Path::new("-") => Some(io::read_to_string(io::stdin())?),
         Some(path) => Some(std::fs::read_to_string(path).map_err(|error| Error::from(error).in_file(path))?),
         None => std::env::var("TRACELOOM_TOKEN").ok(),
     };
-    let (token, output) = (token.map(|token| token.trim().to_owned()), arguments.output.clone());
+    let token = token.map(|token| token.trim().to_owned());
+    Ok((Some(Live { from: LiveSource::Program { address, token, output }, keep }), None))
+}
+
+fn output(arguments: &View, default: &str) -> Result<PathBuf> {
+    let output = arguments.output.clone().unwrap_or_else(|| default.into());
     if output.exists() {
         return Err(Error::usage("exists already; choose another name with -o").in_file(&output));
     }
-    Ok(Live { from: LiveSource::Program { address, token, output }, keep })
+    Ok(output)
 }
 
 /// Serves until the program is ended.
 pub(super) fn show(options: Options, opens: bool) -> Result<Outcome> {
+    serve(options, opens, None)
+}
+
+fn serve(options: Options, opens: bool, sampled: Option<Sampled>) -> Result<Outcome> {
     let port = options.port;
-    let viewer = start(options).map_err(|error| explain(error, port))?;
+    let viewer = Arc::new(start(options).map_err(|error| explain(error, port))?);
     let mut out = output::stdout();
     writeln!(out, "{}", viewer.url())?;
     out.flush()?;
+    if let Some(sampled) = sampled {
+        let viewer = Arc::clone(&viewer);
+        thread::Builder::new().name("captures".to_owned()).spawn(move || sampled.run(&viewer))?;
+    }
     // Whoever lists processes sees the command line of the browser: the token is not on it.
     let handed = if opens { Some(viewer.one_time_url()?) } else { None };
     browser::open(viewer.url(), handed.as_deref());

@@ -4,8 +4,13 @@ use std::{
     fs,
     io::{Read, Write},
     net::{TcpListener, TcpStream},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use super::{Folder, assert_snapshot, fixture, stderr, stdout, traceloom};
@@ -21,6 +26,8 @@ enum Life {
     DiesAfter(usize),
     /// Has nothing to send.
     Empty,
+    /// Closes it after so many captures.
+    Captures(usize),
 }
 
 /// The bytes that the recorded program sent in reply to a request.
@@ -74,7 +81,9 @@ fn serve(mut stream: TcpStream, life: Life) -> Vec<u8> {
             _ => reply,
         };
         stream.write_all(reply).expect("a client");
-        if matches!((life, head[4]), (Life::DiesAfter(_), 3)) {
+        let captures = requests.iter().filter(|request| **request == 3).count();
+        if matches!(life, Life::DiesAfter(_) if captures == 1) || matches!(life, Life::Captures(all) if captures == all)
+        {
             return requests;
         }
     }
@@ -123,6 +132,59 @@ fn the_hottest_names_of_a_program_are_those_of_its_captures() {
     assert!(live.status.success(), "{}", stderr(&live));
     assert_eq!(stdout(&live), stdout(&of_file).repeat(2));
     assert_eq!(served.join().expect("the program"), [[1, 3, 1, 3]]);
+}
+
+/// How often a block is in a file.
+fn calls(file: &str) -> u64 {
+    let stats = traceloom(&["stats", "--json", "--name", "Net frame", file]);
+    let stats: serde_json::Value = serde_json::from_str(&stdout(&stats)).unwrap_or_default();
+    stats["spans"][0]["calls"].as_u64().unwrap_or(0)
+}
+
+#[test]
+fn captures_are_shown_one_after_the_other_as_one_trace() {
+    let folder = Folder::new();
+    let (once, output) = (folder.path("once.prof"), folder.path("live.prof"));
+    fs::write(&once, &session()[213..2003]).expect("a file");
+    // It goes away after two captures, and comes back.
+    let (address, served) = program(&[Life::Captures(2), Life::Whole]);
+    let mut view = Command::new(env!("CARGO_BIN_EXE_traceloom"));
+    let view = view.args(["view", "--no-open", "--live", &address, "-o", &output]).stdout(Stdio::piped());
+    let mut view = view.spawn().expect("the program starts");
+    let end = Instant::now() + Duration::from_secs(60);
+    while calls(&output) < 3 * calls(&once) {
+        assert!(Instant::now() < end, "{} of {}", calls(&output), 3 * calls(&once));
+        thread::sleep(Duration::from_millis(50));
+    }
+    view.kill().and_then(|()| view.wait()).expect("an end");
+    let requests = served.join().expect("the program");
+    assert_eq!(requests[0], [1, 3, 1, 3]);
+    assert_eq!(requests[1][..3], [1, 3, 1]);
+    assert!(calls(&once) > 0);
+}
+
+#[test]
+#[cfg(unix)]
+fn the_hottest_names_of_a_program_that_sends_what_it_records() {
+    let folder = Folder::new();
+    let socket = folder.path("live.sock");
+    let recorder = traceloom_record::Recorder::new().serve(&*socket).start().expect("a recorder");
+    let is_over = Arc::new(AtomicBool::new(false));
+    let worker = thread::spawn({
+        let is_over = Arc::clone(&is_over);
+        move || {
+            while !is_over.load(Ordering::Relaxed) {
+                let _span = traceloom_record::span!("Simulate");
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+    });
+    let live = traceloom(&["top", "--every", "400ms", "--rounds", "2", &socket]);
+    is_over.store(true, Ordering::Relaxed);
+    worker.join().expect("the program");
+    recorder.close().expect("an end");
+    assert!(live.status.success(), "{}", stderr(&live));
+    assert_eq!(stdout(&live).matches("Simulate").count(), 2, "{}", stdout(&live));
 }
 
 #[test]
@@ -198,7 +260,7 @@ fn an_interrupt_ends_the_capture() {
     let capture = capture.args(["capture", "--quiet", "-o", &folder.path("c.prof"), &address]);
     let mut capture = capture.spawn().expect("the program starts");
     // The first request comes after the handler was set.
-    thread::sleep(std::time::Duration::from_millis(1500));
+    thread::sleep(Duration::from_millis(1500));
     let kill = Command::new("kill").args(["-INT", &capture.id().to_string()]).status();
     assert!(kill.expect("kill starts").success());
     assert!(capture.wait().expect("an end").success());

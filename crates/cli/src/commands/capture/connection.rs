@@ -7,10 +7,14 @@ use std::{
     time::Duration,
 };
 
-use traceloom::easyprofiler::live::{Accepted, Blocks, Client, Descriptors, FrameTime, Message, PORT};
+use traceloom::easyprofiler::live::{Accepted, Blocks, Client, Descriptors, FrameTime, MAGIC, Message, PORT};
 use traceloom_core::{Error, ErrorKind, Result};
 
+use crate::output::note;
+
 const CONNECT: Duration = Duration::from_secs(5);
+/// EasyProfiler greets at once; the recorder's own stream waits for the viewer.
+const GREETING: Duration = Duration::from_millis(300);
 /// How long a read may take before the client looks at the time.
 const READ: Duration = Duration::from_millis(50);
 /// EasyProfiler packs a capture before it sends the first byte, half a second or more.
@@ -38,7 +42,18 @@ impl Address {
         Ok(Self { resolved: resolved.collect(), text })
     }
 
-    pub(super) fn is_local(&self) -> bool {
+    pub(super) fn port(&self) -> u16 {
+        self.resolved.first().map_or(PORT, SocketAddr::port)
+    }
+
+    /// Warns unless the program runs on this machine.
+    pub(super) fn warn(&self) {
+        if !self.is_local() {
+            note("EasyProfiler's protocol has no authentication and no encryption; use it in networks that you trust");
+        }
+    }
+
+    fn is_local(&self) -> bool {
         self.resolved.iter().all(|address| address.ip().is_loopback())
     }
 }
@@ -66,6 +81,16 @@ impl Connection {
         }
         let message = format!("no program with EasyProfiler listens at {address}: {failure}");
         Err(io::Error::new(failure.kind(), message).into())
+    }
+
+    /// A connection to a program that greets as EasyProfiler does, at once; `None` for any other peer, or none.
+    pub(super) fn if_greeted(address: &Address) -> Result<Option<Self>> {
+        let connected = address.resolved.iter().find_map(|resolved| TcpStream::connect_timeout(resolved, CONNECT).ok());
+        let Some(stream) = connected else { return Ok(None) };
+        stream.set_read_timeout(Some(GREETING))?;
+        let mut first = [0; 4];
+        let is_greeted = stream.peek(&mut first).is_ok_and(|read| read == first.len() && first == MAGIC.to_le_bytes());
+        if is_greeted { Self::over(stream, address).map(Some) } else { Ok(None) }
     }
 
     fn over(stream: TcpStream, address: &Address) -> Result<Self> {

@@ -1,6 +1,7 @@
 //! `capture` and `top`: record and watch a program that has EasyProfiler inside.
 
 mod connection;
+pub(crate) mod sampled;
 mod settings;
 pub(crate) mod top;
 
@@ -37,9 +38,7 @@ pub(crate) fn run(arguments: &args::live::Capture) -> Result<Outcome> {
     if !arguments.list && arguments.output.exists() {
         return Err(Error::usage("exists already; choose another name with -o").in_file(&arguments.output));
     }
-    if !address.is_local() {
-        note("EasyProfiler's protocol has no authentication and no encryption; use it in networks that you trust");
-    }
+    address.warn();
     let mut session = Session { end: End::new(arguments.duration_ns), address, frames: Frames::default() };
     let mut connection = session.connect(arguments.wait)?;
     if arguments.list {
@@ -144,7 +143,11 @@ impl End {
         let is_asked = Arc::new(AtomicBool::new(false));
         let (by_signal, by_key) = (is_asked.clone(), is_asked.clone());
         // Without a handler, Ctrl-C ends the process and EasyProfiler keeps what it has for the next client.
-        let _ = ctrlc::set_handler(move || by_signal.store(true, Ordering::Relaxed));
+        let _ = ctrlc::set_handler(move || {
+            if by_signal.swap(true, Ordering::Relaxed) {
+                give_up();
+            }
+        });
         if output::is_shown() {
             thread::spawn(move || {
                 let read = std::io::stdin().read_line(&mut String::new());
@@ -163,6 +166,12 @@ impl End {
         let is_over = self.started.zip(self.duration).is_some_and(|(started, duration)| started.elapsed() >= duration);
         is_over || self.is_asked.load(Ordering::Relaxed)
     }
+}
+
+/// The second Ctrl-C: the program may never send what it promised.
+#[expect(clippy::disallowed_methods, reason = "nothing is left to put away")]
+fn give_up() {
+    std::process::exit(130)
 }
 
 /// Frame times of the whole capture.
