@@ -4,7 +4,10 @@ mod peers;
 
 use std::{hint::black_box, process::ExitCode, time::Duration, time::Instant};
 
-use traceloom_core::Result;
+use traceloom_core::{
+    Result,
+    live::{Address, Connection, Frame},
+};
 use traceloom_record::{Flight, Recorder, flush, info, span, stats, tick, value};
 
 /// Records of a burst; the ring holds all of them.
@@ -15,6 +18,8 @@ const RING_BYTES: usize = 8 << 20;
 const SUSTAINED: u32 = 5_000_000;
 /// Longest that a record may take where nothing records.
 const MAX_OFF_NS: f64 = 1.0;
+/// Times that a record may cost where somebody watches.
+const MAX_WATCHED: f64 = 1.2;
 
 /// Nanoseconds for one call, and for one clock read at the same time on the same processor.
 #[derive(Clone, Copy)]
@@ -126,6 +131,7 @@ fn run() -> Result<bool> {
     row("value of 4 bytes", cost(|at| value!("value", black_box(at)), settle), None);
     guard.close()?;
 
+    met &= watched(&path("live.sock"))?;
     met &= row_ns("log, nothing records", cost(|_| info!("nothing"), || ()).ns, MAX_OFF_NS);
     met &= row_ns("span, nothing records", cost(|_| drop(span!("span")), || ()).ns, MAX_OFF_NS);
 
@@ -133,6 +139,48 @@ fn run() -> Result<bool> {
     peers::others(folder.path());
     sustained(&path("s.clog"))?;
     Ok(met)
+}
+
+/// What a viewer costs the program: the same bursts before and after it comes.
+#[cfg(unix)]
+fn watched(socket: &std::path::Path) -> Result<bool> {
+    let guard = Recorder::new().serve(&*socket.to_string_lossy()).ring_bytes(RING_BYTES).preallocate(1).start()?;
+    let spans = || {
+        cost(
+            |_| drop(span!("watched")),
+            || {
+                let _ = flush();
+            },
+        )
+    };
+    let alone = spans();
+    let address = Address::Unix(socket.to_owned());
+    let mut connection = Connection::open(&address, &address.token()?)?;
+    let viewer = std::thread::spawn(move || -> Result<u64> {
+        let mut seen = 0;
+        loop {
+            match connection.next()? {
+                Some(Frame::End) => return Ok(seen),
+                Some(frame) => seen += frame.data().len() as u64,
+                None => drop(connection.read(seen, Duration::from_secs(10))?),
+            }
+        }
+    });
+    let watched = spans();
+    guard.close()?;
+    let seen = viewer.join().unwrap_or(Ok(0))?;
+    row("span, with a place for viewers", alone, None);
+    row("span, with a viewer", watched, None);
+    let (ratio, unseen) = (watched.ns / alone.ns, stats().unseen);
+    let is_met = ratio <= MAX_WATCHED && seen > 0;
+    println!("  {:<44} {ratio:>19.2} ×  bar {MAX_WATCHED:.1}  {}", "with a viewer / without", verdict(is_met));
+    println!("  {:<44} {} MB, {unseen} records missed", "the viewer got", seen / 1_000_000);
+    Ok(is_met)
+}
+
+#[cfg(not(unix))]
+fn watched(_: &std::path::Path) -> Result<bool> {
+    Ok(true)
 }
 
 /// As fast as the writer can, with nothing lost.
