@@ -4,6 +4,7 @@
 //! compares what the page shows with what the program prints.
 
 mod hostile;
+mod live;
 mod served;
 
 use std::{fs, path::Path};

@@ -88,8 +88,9 @@ export class Feed {
     const { view } = store.state;
     this.isPlacing = true;
     const isRestored = !isLoading(store.state) && this.awaited === "link" && this.linking.restore();
-    if (this.hasMoved) look(view.from, view.to);
-    else if (!isRestored && !isLive(store.state)) lookAtFirst();
+    // A view that nothing changed is not set again: who follows a live trace would take that for a hand.
+    if (this.hasMoved && isRestored) look(view.from, view.to);
+    else if (!this.hasMoved && !isRestored && !isLive(store.state)) lookAtFirst();
     this.isPlacing = false;
     if (isLoading(store.state)) return;
     this.awaited = null;
