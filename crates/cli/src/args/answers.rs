@@ -17,7 +17,7 @@ pub(crate) struct View {
     pub(crate) live: Option<String>,
     /// File for everything that a program sends (default: live.wtf-trace, or live.prof if it has EasyProfiler inside).
     ///
-    /// A program that comes back has a file of its own, such as `live-2.wtf-trace`.
+    /// A program that comes back gets another file, such as `live-2.wtf-trace`.
     #[arg(short, long, value_name = "FILE", requires = "live")]
     pub(crate) output: Option<PathBuf>,
     /// File with the token of the program, or `-` (default: $TRACELOOM_TOKEN, or the file that the program left).
