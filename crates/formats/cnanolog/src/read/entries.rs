@@ -32,6 +32,7 @@ impl Reader {
                 dictionary.find(self.header.order.u32(*next))?;
                 Some(dictionary.find(id)?)
             }
+            None if is_section(id) => return None,
             None => None,
         };
         let is_inside = len as u64 <= self.end.saturating_sub(self.window.offset());
