@@ -9,6 +9,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use traceloom_core::{Error, Result};
 
+use crate::units::time;
+
 /// A note on a time of a trace, or on a range of it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -23,6 +25,15 @@ pub struct Note {
     pub name: Option<String>,
     /// What the person wrote.
     pub text: String,
+}
+
+impl Note {
+    /// What it is about besides its time: the name of a span, how long, or both.
+    pub fn about(&self) -> Option<String> {
+        let dur = self.dur_ns.map(|dur_ns| time(dur_ns as f64));
+        let parts: Vec<String> = self.name.clone().into_iter().chain(dur).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
 }
 
 /// The file next to a trace.

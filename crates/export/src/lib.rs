@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod cells;
+mod notes;
 mod targets;
 pub mod text;
 mod wire;
@@ -25,5 +26,6 @@ pub use traceloom_passes::{Options, Target, Variant, write};
 
 pub use crate::{
     cells::AnyColumn,
+    notes::{Note, Noted, NotedSet},
     targets::{TARGETS, by_id, by_path, targets},
 };

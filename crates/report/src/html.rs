@@ -3,6 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use traceloom_analysis::{
     advise::{Advice, Evidence, Unit},
+    notes::Note,
     summary::{Badge, LogSummary, MemorySiteUse, MemorySummary, Summary},
     units::{bytes, percent, time, times},
 };
@@ -60,6 +61,7 @@ fn one(trace: &TraceReport, detail: &Detail) -> Markup {
         (about(summary, detail))
         p.verdict { (shown(&summary.verdict, detail.name * 4)) }
         (findings(&summary.findings, detail))
+        (notes(&trace.notes, detail))
         @if trace.strip.cells > 0 || !memory.is_empty() {
             h3 { "The whole trace" }
             (svg::strip(&trace.strip, memory, detail))
@@ -119,6 +121,26 @@ fn findings(all: &[Advice], detail: &Detail) -> Markup {
                     }
                 }
             }
+        }
+    }
+}
+
+/// What people wrote, by time.
+fn notes(notes: &[Note], detail: &Detail) -> Markup {
+    // A report on a few things has room for many words about them.
+    let max = detail.rows * 5;
+    html! {
+        @if !notes.is_empty() {
+            h3 { "Notes" }
+            ul.notes {
+                @for note in notes.iter().take(max) {
+                    li {
+                        strong { (time(note.ts_ns as f64)) } " " (shown(&note.text, detail.name * 4))
+                        @if let Some(about) = note.about() { " " small { "[" (shown(&about, detail.name)) "]" } }
+                    }
+                }
+            }
+            @if notes.len() > max { p.dim { (notes.len() - max) " more notes are not shown." } }
         }
     }
 }

@@ -21,6 +21,7 @@ use traceloom_analysis::{
     advise, diff,
     flame::{CallStacks, Flame, Graph, Options as FlameOptions, Weight},
     lines::{Lines, Lists, Profile},
+    notes::Note,
     summary::{Summarizer, Summary},
 };
 use traceloom_core::{Error, Result};
@@ -54,6 +55,8 @@ struct TraceReport {
     lines: Vec<HotLine>,
     /// The lines of all source files, if they are wanted.
     source: Option<Profile>,
+    /// What people wrote on it.
+    notes: Vec<Note>,
 }
 
 /// What the width of a frame means.
@@ -127,6 +130,13 @@ impl Report {
         Ok(())
     }
 
+    /// Adds what people wrote on the trace that was added last.
+    pub fn annotate(&mut self, notes: Vec<Note>) {
+        if let Some(trace) = self.traces.last_mut() {
+            trace.notes = notes;
+        }
+    }
+
     /// Adds the comparison of two sets of runs; gives the number of rows that got worse by more than `fail_over`.
     pub fn compare<S: TableSource>(&mut self, before: &[S], after: &[S], fail_over: Option<f64>) -> Result<usize> {
         let changes = diff::of_traces(before, after, &diff::Options::default())?;
@@ -185,6 +195,9 @@ impl Report {
         if !sources.is_empty() {
             object["sources"] = sources.into();
         }
+        if self.traces.iter().any(|trace| !trace.notes.is_empty()) {
+            object["notes"] = self.traces.iter().map(|trace| json!(trace.notes)).collect();
+        }
         object
     }
 }
@@ -214,7 +227,7 @@ impl TraceReport {
         let strip = strip.finish(THREADS);
         let found = lines.finish();
         let lines = lines::hottest(&found);
-        Ok((Self { summary, strip, flame: tree.into(), flame_unit, lines, source: None }, found))
+        Ok((Self { summary, strip, flame: tree.into(), flame_unit, lines, source: None, notes: Vec::new() }, found))
     }
 }
 

@@ -2,12 +2,9 @@
 
 use std::fmt::Write;
 
-use traceloom_analysis::{
-    summary::Summary,
-    units::{bytes, percent, time},
-};
+use traceloom_analysis::units::{bytes, percent, time};
 
-use crate::{Report, compare, text::markdown};
+use crate::{Report, TraceReport, compare, text::markdown};
 
 const NAME: usize = 80;
 const ROWS: usize = 8;
@@ -34,11 +31,11 @@ pub(crate) fn page(report: &Report) -> String {
         }
     }
     let max = if report.comparison.is_some() { 2 } else { ROWS };
-    report.traces.iter().take(max).for_each(|trace| one(&mut out, &trace.summary));
+    report.traces.iter().take(max).for_each(|trace| one(&mut out, trace));
     out
 }
 
-fn one(out: &mut String, summary: &Summary) {
+fn one(out: &mut String, TraceReport { summary, notes, .. }: &TraceReport) {
     let about = &summary.about;
     let file = about.file.rsplit(['/', '\\']).next().unwrap_or_default();
     let duration = about.duration_ns.map_or_else(String::new, |ns| format!(", {}", time(ns as f64)));
@@ -53,6 +50,9 @@ fn one(out: &mut String, summary: &Summary) {
     let _ = write!(out, "\n**{}**\n\n", markdown(&summary.verdict, NAME * 4));
     for advice in summary.findings.iter().take(ROWS) {
         let _ = writeln!(out, "- {}: {}", advice.weight.as_str(), markdown(&advice.message, NAME * 4));
+    }
+    for note in notes.iter().take(ROWS) {
+        let _ = writeln!(out, "- note at {}: {}", time(note.ts_ns as f64), markdown(&note.text, NAME * 4));
     }
     if summary.names.is_empty() {
         return;

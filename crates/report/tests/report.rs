@@ -1,6 +1,9 @@
 //! Reports of every fixture are small, static and well-formed, and names cannot break out of them.
 
-use traceloom_analysis::lines::{Cost, File, Profile, Sub};
+use traceloom_analysis::{
+    lines::{Cost, File, Profile, Sub},
+    notes::Note,
+};
 use traceloom_core::Source;
 use traceloom_mapping::Trace;
 use traceloom_model::{Filter, Halt, TableSink, TableSource, Tables, spans::Span, threads::Thread, traces};
@@ -197,6 +200,19 @@ fn hostile_names_inject_nothing_however_long_they_are() {
         let markdown = report.to_markdown();
         assert!(!markdown.contains('<') && markdown.len() < 60_000, "{} bytes", markdown.len());
     }
+}
+
+#[test]
+fn notes_inject_nothing_and_stay_below_the_limit() {
+    let text = "</ul><script>alert(1)</script>\u{202e} ".repeat(90);
+    let note = |ts_ns: i64| Note { ts_ns, dur_ns: Some(5), name: Some(text.clone()), text: text.clone() };
+    let mut report = Report::default();
+    report.add(&demo("easyprofiler", "game.prof")).expect("it can be read");
+    report.annotate((0..10_000).map(note).collect());
+    let page = report.to_html();
+    check(&page, "notes");
+    assert!(page.contains("<h3>Notes</h3>") && page.contains("more notes are not shown"));
+    assert!(!report.to_markdown().contains('<'));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Conversion to other formats, versions and tools.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsStr,
     io::Write,
     path::{Path, PathBuf},
@@ -8,7 +9,7 @@ use std::{
 
 use flate2::{Compression, write::GzEncoder};
 use traceloom_core::{Descriptor, Edited, Error, Findings, Loss, Mode, Result, Slice, TimeRange};
-use traceloom_export::{Options, Target, by_path};
+use traceloom_export::{Note, Noted, NotedSet, Options, Target, by_path};
 use traceloom_model::TableSource;
 use traceloom_open::by_id;
 
@@ -31,6 +32,8 @@ pub struct Conversion {
     is_canonical: bool,
     /// The output, if its name matters.
     path: PathBuf,
+    /// What people wrote, by the path of the trace that it is about.
+    notes: BTreeMap<PathBuf, Vec<Note>>,
     options: Options,
 }
 
@@ -85,6 +88,14 @@ impl Conversion {
         self
     }
 
+    /// Adds notes of people on the trace with this path: they are written as bookmarks, marks or events, and reported as lost if
+    /// the output has none of these or is a copy of the trace.
+    #[must_use]
+    pub fn notes(mut self, trace: impl Into<PathBuf>, notes: Vec<Note>) -> Self {
+        self.notes.insert(trace.into(), notes);
+        self
+    }
+
     /// Compresses the output with gzip.
     #[must_use]
     pub fn gzip(mut self, is_compressed: bool) -> Self {
@@ -108,6 +119,23 @@ impl Conversion {
     pub fn write(&self, tables: &dyn TableSource, out: &mut dyn Write) -> Result<Loss> {
         let target = self.target.ok_or_else(|| self.unknown(""))?;
         traceloom_export::write(target, tables, &self.options, out)
+    }
+
+    /// The notes on a trace.
+    fn notes_on(&self, trace: &Path) -> &[Note] {
+        self.notes.get(trace).map_or(&[], Vec::as_slice)
+    }
+
+    /// Counts the notes on a trace as lost, as far as they are wanted.
+    fn lose_notes(&self, trace: &Path, loss: &mut Loss) {
+        let mut lost = self.notes_on(trace).iter().filter(|note| self.options.slice.range.contains(note.ts_ns));
+        let Some(first) = lost.next() else { return };
+        loss.lose_many("notes", 1 + lost.count() as u64, || first.text.clone());
+    }
+
+    /// Whether what is written from tables has a place for notes.
+    fn holds_notes(&self) -> bool {
+        self.target.is_some_and(Note::fits)
     }
 
     fn unknown(&self, hint: &str) -> Error {
@@ -196,17 +224,23 @@ impl Trace {
     /// hold; anything else goes through the tables.
     pub fn convert(&self, conversion: &Conversion, out: &mut dyn Write) -> Result<Edited> {
         let variant = conversion.options.variant.as_deref();
-        match conversion.route(self)? {
+        let mut edited = match conversion.route(self)? {
             Route::Copy => {
                 let findings = conversion.compress(out, |out| self.rewrite(out))?;
-                Ok(Edited { findings, loss: Loss::default() })
+                Edited { findings, loss: Loss::default() }
             }
-            Route::Canonical => conversion.compress(out, |out| self.canonical(variant, out)),
+            Route::Canonical => conversion.compress(out, |out| self.canonical(variant, out))?,
             Route::Sibling(to) => conversion.compress(out, |out| {
                 self.edit(out, |out| self.erased().convert_to(self.source(), out, to, variant, self.options()))
-            }),
+            })?,
+            Route::Tables if conversion.holds_notes() => {
+                let noted = Noted { trace: self.inner(), notes: conversion.notes_on(self.path()) };
+                return Ok(written(conversion.write(&noted, out)?));
+            }
             Route::Tables => written(conversion.write(self, out)?),
-        }
+        };
+        conversion.lose_notes(self.path(), &mut edited.loss);
+        Ok(edited)
     }
 }
 
@@ -220,12 +254,21 @@ impl Traces {
     pub fn convert(&self, conversion: &Conversion, out: &mut dyn Write) -> Result<Edited> {
         match &**self {
             [only] => only.convert(conversion, out),
-            _ => written(conversion.write(&self.set()?, out)?),
+            _ if conversion.holds_notes() => {
+                let set = self.set()?;
+                let notes = set.traces().iter().map(|trace| conversion.notes_on(&trace.path)).collect();
+                Ok(written(conversion.write(&NotedSet { set: &set, notes }, out)?))
+            }
+            all => {
+                let mut edited = written(conversion.write(&self.set()?, out)?);
+                all.iter().for_each(|trace| conversion.lose_notes(trace.path(), &mut edited.loss));
+                Ok(edited)
+            }
         }
     }
 }
 
 /// The outcome of a conversion through the tables, which report their findings by themselves.
-fn written(loss: Loss) -> Result<Edited> {
-    Ok(Edited { findings: Findings::new(Mode::Lenient, &traceloom_core::Limits::default()), loss })
+fn written(loss: Loss) -> Edited {
+    Edited { findings: Findings::new(Mode::Lenient, &traceloom_core::Limits::default()), loss }
 }

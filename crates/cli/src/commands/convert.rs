@@ -5,7 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom::{Conversion, export::targets, tables::Table};
+use traceloom::{
+    Conversion,
+    export::{Note, targets},
+    tables::Table,
+};
+use traceloom_analysis::notes;
 use traceloom_core::{Error, Result};
 
 use crate::{
@@ -44,6 +49,7 @@ pub(crate) fn run(arguments: &args::files::Convert) -> Result<Outcome> {
         report_loss(&write_file(output, &paths, |out| conversion.write(&*tables, out))?);
         return Ok(Outcome::Fine);
     }
+    let conversion = with_notes(conversion, inputs)?;
     let traces = arguments.reading.open_all(inputs)?;
     let edited = write_file(output, &paths, |out| traces.convert(&conversion, out))?;
     if let [input] = inputs {
@@ -60,6 +66,18 @@ fn conversion(arguments: &args::files::Convert, output: &Path) -> Result<Convers
     };
     let conversion = conversion.canonical(arguments.canonical).range(arguments.range.unwrap_or_default());
     Ok(arguments.threads.iter().fold(conversion, Conversion::thread))
+}
+
+/// Takes along what people wrote next to the traces.
+fn with_notes(conversion: Conversion, inputs: &[PathBuf]) -> Result<Conversion> {
+    inputs.iter().try_fold(conversion, |conversion, input| {
+        let written = |note: notes::Note| Note {
+            ts_ns: note.ts_ns,
+            text: note.about().map_or_else(|| note.text.clone(), |about| format!("{} ({about})", note.text)),
+        };
+        let notes = notes::read(input)?.into_iter().map(written).collect();
+        Ok(conversion.notes(input, notes))
+    })
 }
 
 /// Lists the targets and the tables that each of them holds.

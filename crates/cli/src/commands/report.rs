@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use traceloom_analysis::lines::Profile;
+use traceloom_analysis::{lines::Profile, notes};
 use traceloom_core::Result;
 use traceloom_report::Report;
 
@@ -53,6 +53,7 @@ fn add<'p>(report: &mut Report, arguments: &Arguments, paths: impl IntoIterator<
             |profile: &mut Profile| arguments.source_dir.as_ref().map_or(Ok(()), |folder| source::add(profile, folder));
         let added = if arguments.source { report.add_with_source(&trace, complete) } else { report.add(&trace) };
         added.map_err(|error| error.in_file(path))?;
+        report.annotate(notes::read(path)?);
     }
     Ok(())
 }

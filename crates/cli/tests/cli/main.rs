@@ -13,6 +13,8 @@ mod log;
 #[cfg(target_os = "linux")]
 mod memory;
 mod newcomers;
+#[cfg(feature = "sql")]
+mod notes;
 mod program;
 #[cfg(feature = "sql")]
 mod query;

@@ -1,0 +1,103 @@
+//! Notes of people as bookmarks of the trace that they are on.
+
+use arrow_array::RecordBatch;
+use traceloom_core::Result;
+use traceloom_mapping::{Trace, TraceSet};
+use traceloom_model::{
+    Columns, EventCategory, Filter, Flow, Halt, Table, TableSink, TableSource, Tables, events::Event,
+};
+use traceloom_passes::{Shifted, Target};
+
+/// What a person wrote about a moment of a trace.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Note {
+    /// When, in the time of the trace.
+    pub ts_ns: i64,
+    /// What was written.
+    pub text: String,
+}
+
+impl Note {
+    /// Whether a target has a place for notes: a point in time with a text.
+    pub fn fits(target: &Target) -> bool {
+        target.needs.is_empty() || target.shows(Table::Events)
+    }
+}
+
+/// A trace, and notes that become bookmarks after its other events.
+#[derive(Clone, Copy, Debug)]
+pub struct Noted<'t> {
+    /// The trace.
+    pub trace: &'t Trace,
+    /// The notes on it.
+    pub notes: &'t [Note],
+}
+
+impl TableSource for Noted<'_> {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        let mut passing = Passing { sink, is_stopped: false };
+        self.trace.pour(filter, &mut passing)?;
+        if passing.is_stopped {
+            return Ok(());
+        }
+        let mut tables = Tables::new(self.trace.id, filter.clone(), sink);
+        // Ids from the trace are never negative, and an event must not share one with a span by chance.
+        let taken = self.notes.iter().zip(1..).filter(|(note, _)| filter.takes_time(note.ts_ns));
+        let pushed = taken.map(|(note, number)| bookmark(note, -number)).try_for_each(|event| tables.push(event));
+        pushed.and_then(|()| tables.finish()).or_else(Halt::into_result)
+    }
+}
+
+fn bookmark(note: &Note, id: i64) -> Event<'_> {
+    Event {
+        id,
+        ts_ns: note.ts_ns,
+        thread_id: None,
+        span_id: None,
+        name: note.text.as_str().into(),
+        category: EventCategory::Bookmark.as_str().into(),
+        definition_id: None,
+    }
+}
+
+/// Traces on one axis, each with its notes.
+#[derive(Debug)]
+pub struct NotedSet<'s> {
+    /// The traces.
+    pub set: &'s TraceSet,
+    /// The notes on each of them, by its number.
+    pub notes: Vec<&'s [Note]>,
+}
+
+impl TableSource for NotedSet<'_> {
+    fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
+        let mut passing = Passing { sink, is_stopped: false };
+        let traces = self.set.traces().iter().zip(self.set.axis().placements()).zip(&self.notes);
+        for ((trace, placement), notes) in traces {
+            let source = Noted { trace, notes };
+            Shifted { source, placement: *placement }.pour(filter, &mut passing)?;
+            if passing.is_stopped {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Hands everything on, and knows whether the sink has enough.
+struct Passing<'s> {
+    sink: &'s mut dyn TableSink,
+    is_stopped: bool,
+}
+
+impl TableSink for Passing<'_> {
+    fn wants(&self, table: Table) -> Columns {
+        self.sink.wants(table)
+    }
+
+    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
+        let flow = self.sink.batch(table, batch)?;
+        self.is_stopped |= flow == Flow::Stop;
+        Ok(flow)
+    }
+}
