@@ -201,12 +201,22 @@ fn the_first_panel_answers_before_it_is_asked() {
     }
 }
 
-#[test]
-fn two_traces_are_compared() {
-    let file = sample("changes", "game.prof");
+/// Two traces of one program, of which the second starts a second later.
+fn two_traces(check: &str) {
+    let file = sample(check, "game.prof");
     let later = file.with_file_name("later.prof");
     traceloom(&["slice", "--range", "1s..", file.to_str().unwrap(), later.to_str().unwrap()]);
-    run("answers.mjs", &[file, later], json!({"check": "changes"}));
+    run("answers.mjs", &[file, later], json!({"check": check}));
+}
+
+#[test]
+fn two_traces_are_compared() {
+    two_traces("changes");
+}
+
+#[test]
+fn two_traces_meet_at_a_chosen_span() {
+    two_traces("aligned");
 }
 
 /// What a person asks of a selection, of frames and of the whole page.

@@ -5,6 +5,7 @@
 
 mod around;
 mod changes;
+mod counterparts;
 mod definitions;
 mod details;
 mod findings;
@@ -42,6 +43,7 @@ pub(crate) fn routes(routes: &mut Routes) {
     for add in [
         around::routes,
         changes::routes,
+        counterparts::routes,
         definitions::routes,
         details::routes,
         findings::routes,

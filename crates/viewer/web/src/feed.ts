@@ -3,7 +3,7 @@
 import { ask, Gone } from "./api";
 import type { Linking } from "./linking";
 import { look, lookAtFirst, store } from "./store";
-import { isLive, isLoading } from "./store/state";
+import { carried, isLive, isLoading } from "./store/state";
 
 /** Names that one answer has, at most. */
 const BLOCK = 50_000;
@@ -70,7 +70,7 @@ export class Feed {
       return;
     }
     while (store.state.names.count < answer.names) await addNames(store.state.names.count);
-    store.set({ server: answer });
+    store.set({ server: answer, selection: carried(store.state, answer) });
     if (this.awaited === "link" && !isLoading(store.state) && !this.hasOffsets) {
       this.hasOffsets = true;
       if (await this.linking.restoreOffsets()) return this.refresh();

@@ -41,6 +41,11 @@ export function toast(text: string): void {
   byId("toasts").replaceChildren(made);
 }
 
+/** Reports that something did not work. */
+export function complain(error: unknown): void {
+  toast(sentence(error instanceof Error ? error.message : String(error)));
+}
+
 /** Shows the traces and how far loading is, from now on. */
 export function followTraces(): void {
   store.subscribe(

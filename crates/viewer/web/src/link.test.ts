@@ -127,5 +127,7 @@ describe("isJump", () => {
     ["another panel", { panel: "sql" }, true],
     ["another selection", { name: "x" }, true],
     ["a scroll", { scroll: 99 }, false],
+    ["a trace that was moved", { offsets: link.offsets.map((ns) => ns + 5) }, true],
+    ["a trace that was added", { offsets: [...link.offsets, 7] }, false],
   ])("%s", (_, change, expected) => expect(isJump(link, { ...link, ...change })).toBe(expected));
 });

@@ -139,9 +139,10 @@ export function placeIn(link: Linked): (Place & { ts: number }) | null {
 /** Whether one link is a jump away from another, so that Back should lead to it. */
 export function isJump(from: Linked, to: Linked): boolean {
   const chosen = ({ panel, place, name, range }: Linked): string => JSON.stringify([panel, place, name, range]);
+  const isMoved = from.offsets.length === to.offsets.length && from.offsets.join() !== to.offsets.join();
   const isElsewhere = to.from >= from.to || to.to <= from.from;
   const scale = (to.to - to.from) / (from.to - from.from);
-  return chosen(from) !== chosen(to) || isElsewhere || scale > MAX_ZOOM || scale < 1 / MAX_ZOOM;
+  return chosen(from) !== chosen(to) || isMoved || isElsewhere || scale > MAX_ZOOM || scale < 1 / MAX_ZOOM;
 }
 
 /** A view that is so many times wider or narrower is another place. */

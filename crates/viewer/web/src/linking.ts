@@ -10,7 +10,7 @@ const PAUSE = 150;
 export class Linking {
   private readonly link = parsed(location.hash);
   private waiting = 0;
-  /** What the address says. */
+  /** What the address says, or is about to. */
   private last: Linked | null = null;
   /** The selection of an address is still asked for. */
   private isRestoring = false;
@@ -21,10 +21,8 @@ export class Linking {
   }
 
   /** Moves traces to where the link has them; whether any had to be moved. */
-  async restoreOffsets(): Promise<boolean> {
-    const wrong = wrongOffsets(this.link, store.state);
-    await Promise.all(wrong.map(({ trace, ns }) => send("offset", { trace, offset_ns: Math.round(ns) })));
-    return wrong.length > 0;
+  restoreOffsets(): Promise<boolean> {
+    return moveTraces(this.link);
   }
 
   /** Opens what the address asks for, and follows the page from then on; whether it asks for anything. */
@@ -53,7 +51,7 @@ export class Linking {
       ],
       () => this.write(),
     );
-    addEventListener("popstate", () => this.goBack());
+    addEventListener("popstate", () => void this.goBack());
     this.write();
   }
 
@@ -67,25 +65,63 @@ export class Linking {
     const next = linkTo(store.state);
     const isNew = this.last !== null && isJump(this.last, next);
     this.last = next;
-    if (isNew) history.pushState(null, "", written(next));
-    else history.replaceState(null, "", written(next));
+    if (isNew) history.pushState(steps() + 1, "", written(next));
+    else history.replaceState(steps(), "", written(next));
+  }
+
+  /** Goes back to what the page showed before the last jump, if it showed anything. */
+  undo(): void {
+    if (steps() > 0) history.back();
   }
 
   /** Shows what the address says after Back or Forward. */
-  private goBack(): void {
+  private async goBack(): Promise<void> {
     const link = parsed(location.hash);
     if (!link) return;
     clearTimeout(this.waiting);
+    [this.last, this.isRestoring] = [link, true];
+    if (await moveTraces(link).catch(() => false)) {
+      store.set({ asked: store.state.asked + 1 });
+      await until(() => wrongOffsets(link, store.state).length === 0);
+    }
+    // Whoever went on meanwhile is shown that.
+    if (this.last !== link) return;
     // Only the name, the range and the tracks come with the link; the span is asked for again.
     store.set({ selection: NOTHING });
     store.set({ ...restored(link, store.state), links: panelsOf(link) });
     look(link.from, link.to);
-    [this.last, this.isRestoring] = [link, true];
     void reselect(link).finally(() => {
       this.isRestoring = false;
       this.write();
     });
   }
+}
+
+/** Moves traces to where a link has them; whether any had to be moved. */
+async function moveTraces(link: Linked | null): Promise<boolean> {
+  const wrong = wrongOffsets(link, store.state);
+  await Promise.all(wrong.map(({ trace, ns }) => send("offset", { trace, offset_ns: Math.round(ns) })));
+  return wrong.length > 0;
+}
+
+/** Jumps that can be taken back. */
+function steps(): number {
+  return typeof history.state === "number" ? history.state : 0;
+}
+
+/** Waits for what the server says. */
+function until(isSo: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (isSo()) return resolve();
+    const end = store.subscribe(
+      ({ server }) => server,
+      () => {
+        if (!isSo()) return;
+        end();
+        resolve();
+      },
+    );
+  });
 }
 
 /** Selects the span or the event of a link. */

@@ -4,7 +4,7 @@ import "./style.css";
 import { acceptDrops, opener } from "./drop";
 import { Feed } from "./feed";
 import { goto } from "./goto";
-import { followTraces, say, sentence, toast } from "./header";
+import { complain, followTraces, say } from "./header";
 import { listen, showKeys, type Key } from "./keys";
 import { Linking } from "./linking";
 import { Live } from "./live";
@@ -17,6 +17,7 @@ import { Search } from "./search/search";
 import { arrange, lookAtAll, NOTHING, select, store } from "./store";
 import { followTheme, toggleTheme } from "./theme";
 import { toggleBoxMode } from "./timeline/input";
+import { alignOthers, holdOrMeet } from "./timeline/align";
 import { Edges } from "./timeline/edges";
 import { Minimap } from "./timeline/minimap";
 import { Timeline } from "./timeline/timeline";
@@ -33,6 +34,11 @@ const linking = new Linking();
 const tabs = new Tabs();
 const search = new Search();
 const dialog = byId("dialog") as HTMLDialogElement;
+
+function selectNothing(): void {
+  select(NOTHING);
+  store.set({ held: null });
+}
 
 const keys: Key[] = [
   { keys: ["w", "+", "="], what: "zoom in", run: () => timeline.zoom(0.7) },
@@ -51,6 +57,17 @@ const keys: Key[] = [
   { keys: ["l", "End"], what: "follow a trace that grows, or stop", run: () => live.toggle() },
   { keys: ["g"], what: "go to a time", run: () => goto(dialog) },
   { keys: ["m"], what: "add a note to the selection", run: () => askNote(dialog) },
+  {
+    keys: ["o"],
+    what: "align other traces: their span of the same number starts with the selected one",
+    run: alignOthers,
+  },
+  {
+    keys: ["O"],
+    what: "hold the selected span, then align one of another trace with it",
+    run: holdOrMeet,
+  },
+  { keys: ["u"], what: "undo: back to the view and the places of traces before", run: () => linking.undo() },
   { keys: ["b"], what: "dragging selects a box of time and tracks", run: toggleBoxMode },
   { keys: ["["], what: "previous panel", run: () => tabs.step(-1) },
   { keys: ["]"], what: "next panel", run: () => tabs.step(1) },
@@ -60,7 +77,7 @@ const keys: Key[] = [
   { keys: ["H"], what: "show hidden tracks", run: () => arrange({ hidden: new Set() }) },
   { keys: ["t"], what: "light or dark", run: toggleTheme },
   { keys: ["e"], what: "save the picture", run: () => timeline.save() },
-  { keys: ["Escape"], what: "select nothing", run: () => select(NOTHING) },
+  { keys: ["Escape"], what: "select nothing", run: selectNothing },
   { keys: ["?"], what: "these keys", run: () => showKeys(dialog, keys) },
 ];
 listen(keys);
@@ -89,14 +106,10 @@ const feed = new Feed(linking, {
   placed: (isRestored) => isRestored || fitPanels(),
 });
 /** Opens files of the user. */
-export const open = opener(
-  () => feed.added(),
-  (message) => toast(sentence(message)),
-);
+export const open = opener(() => feed.added(), complain);
 acceptDrops(open);
 void feed.poll();
 store.subscribe(
   ({ server }) => server.traces.length,
-  () =>
-    void loadNotes().catch((error: unknown) => toast(sentence(error instanceof Error ? error.message : String(error)))),
+  () => void loadNotes().catch(complain),
 );

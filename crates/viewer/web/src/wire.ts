@@ -98,6 +98,32 @@ export type CounterInfo = {
   max: number | null;
 };
 
+/** The span or the event of the same number in another trace. */
+export type Counterpart = {
+  trace: number;
+  /** When it starts, in the time of its trace; none if there are not so many. */
+  ts_ns: number | null;
+  /** How many there are. */
+  count: number;
+};
+
+/** The number of a span or an event among those of its name and thread, and the same one of every other trace. */
+export type Counterparts = {
+  /** From 1 on. */
+  number: number;
+  traces: Array<Counterpart>;
+};
+
+export type CounterpartsQuery = {
+  track: number;
+  /** The number of its name. */
+  name: number;
+  /** When it starts, on the axis. */
+  ts: number;
+  /** Whether it is an event. */
+  is_event: boolean;
+};
+
 /** A declaration, and the rows that refer to it. */
 export type DefinitionRow = [trace: number, kind: string, name: string, file: string | null, line: number | null, color: number | null, status: string | null, args: string | null, used: number, unit: DefinitionUnit | null, id: number | null];
 export const DefinitionRow = { trace: 0, kind: 1, name: 2, file: 3, line: 4, color: 5, status: 6, args: 7, used: 8, unit: 9, id: 10 } as const;
@@ -1250,6 +1276,7 @@ export interface Gets {
   "advice": { query: Nothing; answer: AdviceAnswer };
   "around": { query: SpanQuery; answer: Around };
   "changes": { query: ChangesQuery; answer: Changes };
+  "counterparts": { query: CounterpartsQuery; answer: Counterparts };
   "definitions": { query: Nothing; answer: DefinitionsAnswer };
   "event": { query: EventQuery; answer: EventDetails };
   "extras": { query: WindowQuery; answer: Extras };

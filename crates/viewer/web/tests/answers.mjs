@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
-import { shows, test, until } from "./viewer.mjs";
+import { shows, test, until, Viewer } from "./viewer.mjs";
 
 /// Selects the first span of a name, and gives the panel that explains it.
 async function explained(viewer, name) {
@@ -160,6 +160,60 @@ async function changes(viewer) {
   assert.deepEqual(calls, counted);
 }
 
+/// Traces meet where a person wants: at the frame of the same number, or at one span of each; Back undoes it.
+async function aligned(viewer, browser) {
+  const { asked, page } = viewer;
+  const starts = asked.files.map((file) =>
+    viewer.query("select ts_ns from spans where name = 'Frame' order by ts_ns", [file]).map(({ ts_ns }) => ts_ns),
+  );
+  const { tracks } = await viewer.state();
+  const traceOf = ({ place }) => place && tracks[place.track].trace;
+  await viewer.selectName("Frame");
+  /// The next frame of any trace.
+  const next = async () => {
+    const known = JSON.stringify((await viewer.link()).place);
+    await viewer.focus();
+    await viewer.press("n");
+    return viewer.linkIs("the next frame is selected", ({ place }) => place && JSON.stringify(place) !== known);
+  };
+  await next();
+  await next();
+  const { place, offsets: before } = await next();
+  const [own, other] = [traceOf({ place }), 1 - traceOf({ place })];
+  // The lane of frames has nothing else.
+  const at = starts[own][place.index] + before[own];
+  await viewer.press("o");
+  await viewer.linkIs(
+    "both frames start together",
+    ({ offsets }) => offsets[own] === before[own] && offsets[other] === at - starts[other][place.index],
+  );
+  await page
+    .getByRole("status")
+    .filter({ hasText: `Frame number ${place.index + 1} starts here` })
+    .waitFor();
+  const link = page.url();
+  await viewer.press("u");
+  await viewer.linkIs("it is undone", ({ offsets }) => offsets.join() === before.join());
+  await page.getByRole("button", { name: "Hold" }).click();
+  const withHeld = page.getByRole("button", { name: "Align with Frame" });
+  for (let step = 0; step < 200 && (await withHeld.count()) === 0; step++) {
+    await next();
+    await page.locator("#panel .way b").filter({ hasText: "Frame" }).waitFor();
+  }
+  const chosen = await viewer.link();
+  assert.equal(traceOf(chosen), other);
+  const held = starts[own][place.index] + chosen.offsets[own];
+  await viewer.press("Control+k");
+  await page.getByRole("combobox", { name: "Command" }).fill("hold the selected span");
+  await viewer.press("Enter");
+  const wanted = held - starts[other][chosen.place.index];
+  await viewer.linkIs("the chosen frames start together", ({ offsets }) => offsets[other] === wanted);
+  assert.equal(await withHeld.count(), 0, "nothing is held anymore");
+  const reopened = await Viewer.open(browser, link, asked);
+  await reopened.linkIs("a link moves them again", ({ offsets }) => offsets[other] === at - starts[other][place.index]);
+  await reopened.context.close();
+}
+
 /// A note is made by a key, is in the panel, and is still there for the next visitor.
 async function notes(viewer) {
   const { page, asked } = viewer;
@@ -181,6 +235,6 @@ async function notes(viewer) {
   );
 }
 
-await test((viewer, { more }) =>
-  ({ overview, notes, changes, span, caller, logs, memory, commands })[more.check](viewer),
+await test((viewer, { more }, browser) =>
+  ({ overview, notes, changes, aligned, span, caller, logs, memory, commands })[more.check](viewer, browser),
 );

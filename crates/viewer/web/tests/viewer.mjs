@@ -44,6 +44,25 @@ export class Viewer {
     return this.page.evaluate(() => (location.hash ? JSON.parse(decodeURIComponent(location.hash.slice(1))) : null));
   }
 
+  /// Asks the server as the page does.
+  ask(path, query = {}) {
+    const address = `api/${path}?${new URLSearchParams(query)}`;
+    return this.page.evaluate(async (address) => {
+      const token = new URLSearchParams(location.search).get("token") ?? "";
+      return (await fetch(address, { headers: { "x-traceloom-token": token } })).json();
+    }, address);
+  }
+
+  /// What the server says of the traces and tracks.
+  state() {
+    return this.ask("state");
+  }
+
+  /// What the server says of a span.
+  span(place) {
+    return this.ask("span", place);
+  }
+
   /// Waits until the link says what it should.
   linkIs(what, isRight) {
     return until(

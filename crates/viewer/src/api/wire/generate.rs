@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, env, fs, path::Path};
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::api::{
-    Done, Refused, around, changes, definitions, details, findings, flame, frames, histogram, log, logline, memory,
-    minimap, notes, open, overview, picture, place, range, search, source, sql, state, stats, totals,
+    Done, Refused, around, changes, counterparts, definitions, details, findings, flame, frames, histogram, log,
+    logline, memory, minimap, notes, open, overview, picture, place, range, search, source, sql, state, stats, totals,
 };
 
 /// Every endpoint: its query, its body, its answer.
@@ -14,6 +14,7 @@ fn endpoints(wire: &mut Wire) {
     wire.get("advice").answer::<findings::AdviceAnswer>();
     wire.get("around").query::<details::SpanQuery>().answer::<around::Around>();
     wire.get("changes").query::<changes::ChangesQuery>().answer::<changes::Changes>();
+    wire.get("counterparts").query::<counterparts::CounterpartsQuery>().answer::<counterparts::Counterparts>();
     wire.get("definitions").answer::<definitions::DefinitionsAnswer>();
     wire.get("event").query::<details::EventQuery>().answer::<details::EventDetails>();
     wire.get("extras").query::<picture::WindowQuery>().answer::<picture::Extras>();

@@ -1,6 +1,6 @@
 // Asks for the text of a note.
 
-import { sentence, toast } from "../header";
+import { complain } from "../header";
 import { store } from "../store";
 import { element } from "../widgets/dom";
 import { when } from "../widgets/jump";
@@ -33,7 +33,7 @@ function askText(dialog: HTMLDialogElement, title: string, noted: Noted, take: (
   form.addEventListener("submit", () => {
     const text = input.value.trim();
     if (text === "" && noted.note.text === "") return;
-    take(text).catch((error: unknown) => toast(sentence(error instanceof Error ? error.message : String(error))));
+    take(text).catch(complain);
   });
   dialog.replaceChildren(form);
   dialog.showModal();

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { page, trace } from "../testing/page";
+import { page, trace, track } from "../testing/page";
 import type { EventDetails } from "../wire";
 import {
   baseName,
+  carried,
   extent,
   fading,
   firstCluster,
@@ -52,6 +53,22 @@ describe("isLoading", () => {
     expect(isLoading(page({ revision: -1, traces: [] }))).toBe(true);
     expect(isLoading(page({ traces: [trace(), trace({ state: "loading" })] }))).toBe(true);
     expect(isLoading(page({ traces: [trace({ state: "failed" })] }))).toBe(false);
+  });
+});
+
+describe("carried", () => {
+  const event = { name: "GC", name_id: 0, id: 1, category: "", track: 1, ts_ns: 130, name_count: 1, args: null };
+  const tracks = [track(), track({ trace: 1 })];
+  const state = page({ traces: [trace(), trace()], tracks }, { selection: { ...NOTHING, event } });
+
+  it("moves with its trace", () => {
+    const moved = { ...state.server, traces: [trace(), trace({ offset_ns: 50 })] };
+    expect(carried(state, moved).event?.ts_ns).toBe(180);
+  });
+
+  it("stays the same object if another trace moves", () => {
+    const moved = { ...state.server, traces: [trace({ offset_ns: 50 }), trace()] };
+    expect(carried(state, moved)).toBe(state.selection);
   });
 });
 

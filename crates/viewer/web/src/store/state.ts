@@ -1,6 +1,7 @@
 // Everything that the page knows, and what follows from it.
 
 import type { Noted } from "../notes/notes";
+import type { Anchor } from "../timeline/align";
 import type { EventDetails, Found, SpanDetails, State, TraceInfo } from "../wire";
 import { Names } from "./names";
 import type { PanelId } from "./panels";
@@ -74,6 +75,8 @@ export interface PageState {
   scroll: number;
   /** What people wrote on the traces. */
   notes: readonly Noted[];
+  /** What a trace will be aligned with. */
+  held: Anchor | null;
   /** The panel that is open. */
   panel: PanelId;
   /** What each panel wants to find again. A link may hold anything, so look before you use it. */
@@ -136,6 +139,7 @@ export function initial(): PageState {
     tracks: NO_TRACKS,
     scroll: 0,
     notes: [],
+    held: null,
     panel: "overview",
     links: {},
     called: null,
@@ -237,6 +241,22 @@ export function selected(before: Selection, change: Partial<Selection>): Selecti
     ...(isOther ? { event: null } : {}),
     ...(change.place === undefined ? {} : { ts: null }),
     ...change,
+  };
+}
+
+/** The selection where a new state has it: a span or an event moves with its trace. */
+export function carried({ selection, server: old }: PageState, now: State): Selection {
+  const { ts, span, event, place } = selection;
+  const track = (span ?? event ?? place)?.track;
+  const trace = track === undefined ? undefined : old.tracks[track]?.trace;
+  if (trace === undefined) return selection;
+  const by = (now.traces[trace]?.offset_ns ?? 0) - (old.traces[trace]?.offset_ns ?? 0);
+  if (by === 0) return selection;
+  return {
+    ...selection,
+    ts: ts === null ? null : ts + by,
+    span: span && { ...span, ts_ns: span.ts_ns + by },
+    event: event && { ...event, ts_ns: event.ts_ns + by },
   };
 }
 

@@ -4,6 +4,7 @@ import { duration, tick, tickStep } from "../format";
 import { noteTime } from "../notes/notes";
 import { store } from "../store";
 import { palette } from "../theme";
+import { anchorTime } from "./align";
 import { drawBars } from "./bars";
 import { drawChart } from "./charts";
 import { between, RULER, type Strip } from "./layout";
@@ -34,6 +35,7 @@ export function draw(scene: Scene): void {
   context.restore();
   drawRuler(scene, step);
   drawNotes(scene);
+  drawHeld(scene);
   drawCursor(scene);
   drawScrollbar(scene);
 }
@@ -151,6 +153,23 @@ function drawNotes(scene: Scene): void {
     if (room > 16) context.fillText(text, x + 5, 7);
     context.restore();
   });
+}
+
+/** A dashed line where a span is held that another one will be aligned with. */
+function drawHeld(scene: Scene): void {
+  const { context, width, height } = scene;
+  const { held } = store.state;
+  if (!held) return;
+  const x = Math.round(xOf(anchorTime(store.state, held), width)) + 0.5;
+  context.save();
+  context.strokeStyle = palette().accent;
+  context.lineWidth = 1;
+  context.setLineDash([5, 4]);
+  context.beginPath();
+  context.moveTo(x, 0);
+  context.lineTo(x, height);
+  context.stroke();
+  context.restore();
 }
 
 /** The selected range of time, on the selected tracks. */

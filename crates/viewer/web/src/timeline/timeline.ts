@@ -77,7 +77,7 @@ export class Timeline {
       () => this.arrange(),
     );
     store.subscribe(
-      ({ selection, found, isDark, notes }) => [selection, found, isDark, notes],
+      ({ selection, found, isDark, notes, held }) => [selection, found, isDark, notes, held],
       () => this.invalidate(),
     );
     store.subscribe(

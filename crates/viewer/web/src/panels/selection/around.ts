@@ -3,6 +3,8 @@
 import { ask } from "../../api";
 import { count, duration, moment, share } from "../../format";
 import { callPanel, reveal, select, store } from "../../store";
+import { openTraces } from "../../store/state";
+import { alignOthers, anchorOf, holdOrMeet } from "../../timeline/align";
 import { trackLabel } from "../../timeline/names";
 import { paint } from "../../theme";
 import { element, facts } from "../../widgets/dom";
@@ -31,15 +33,47 @@ function times(span: SpanDetails): { from: number; to: number } {
   return { from: span.ts_ns, to: span.ts_ns + (span.dur_ns ?? 0) };
 }
 
-/** What can be done with a span. */
-export function actions(span: SpanDetails): HTMLElement {
+type Add = (title: string, hint: string, run: () => void, isUsable?: boolean) => void;
+
+/** Buttons in a row. */
+function tools(fill: (add: Add) => void): HTMLElement {
   const host = element("div", { class: "tools" });
-  const add = (title: string, hint: string, run: () => void, isUsable = true): void => {
+  fill((title, hint, run, isUsable = true) => {
     const button = element("button", { type: "button", title: hint }, title);
     button.disabled = !isUsable;
     button.addEventListener("click", run);
     host.append(button);
-  };
+  });
+  return host;
+}
+
+/** What can be done with a span. */
+export function actions(span: SpanDetails): HTMLElement {
+  return tools((add) => {
+    addActions(span, add);
+    addAligning(add);
+  });
+}
+
+/** What can be done with an event. */
+export function eventActions(): HTMLElement {
+  return tools(addAligning);
+}
+
+/** Traces that are compared can be aligned at what is selected. */
+function addAligning(add: Add): void {
+  const { held } = store.state;
+  if (openTraces(store.state).length < 2) return;
+  const others = "Move the other traces: their span or event of the same name and number starts with this one (o)";
+  add("Align others", others, alignOthers);
+  const isOther = held !== null && held.trace !== anchorOf(store.state)?.trace;
+  const [title, hint] = isOther
+    ? [`Align with ${held.name}`, `Move this trace: this starts with ${held.name}, which is held (O)`]
+    : ["Hold", "Hold this, to align something of another trace with it (O)"];
+  add(title, hint, holdOrMeet);
+}
+
+function addActions(span: SpanDetails, add: Add): void {
   const own = (): void => {
     const { from, to } = times(span);
     select({ range: { from, to }, tracks: [span.track] });
@@ -55,7 +89,6 @@ export function actions(span: SpanDetails): HTMLElement {
       callPanel("source", { trace: span.trace, path: span.file ?? undefined, line: span.line ?? undefined }),
     );
   if (store.state.server.sql) add("SQL", "Query the table", () => callPanel("sql", { text: sqlOf(span), run: true }));
-  return host;
 }
 
 /** The row of a span, as a query. */

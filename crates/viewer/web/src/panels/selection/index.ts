@@ -9,8 +9,8 @@ import { describe, describeEvent } from "../../widgets/describe";
 import { element, facts, failure, note } from "../../widgets/dom";
 import { contents } from "../../widgets/traces";
 import type { RangeQuery, SpanDetails, Totals } from "../../wire";
-import { fresh, type Panel } from "../panel";
-import { actions, callers, explain, sections, type Explained } from "./around";
+import { fresh, type Panel, type Watch } from "../panel";
+import { actions, callers, eventActions, explain, sections, type Explained } from "./around";
 import { insides } from "./inside";
 
 class SelectionPanel {
@@ -21,12 +21,19 @@ class SelectionPanel {
 
   constructor(private readonly host: HTMLElement) {}
 
+  watch(watch: Watch): void {
+    watch(
+      ({ held }) => held,
+      () => void this.update(),
+    );
+  }
+
   async update(): Promise<void> {
     const number = ++this.asked;
     const { span, event, range } = store.state.selection;
     const parts: HTMLElement[] = [];
     if (span) parts.push(...this.spanParts(span));
-    else if (event) parts.push(element("section", {}, ...describeEvent(event)));
+    else if (event) parts.push(element("header", {}, eventActions()), element("section", {}, ...describeEvent(event)));
     if (!range) {
       if (parts.length === 0) parts.push(note(INVITATION), contents());
       return this.show(parts);
