@@ -250,6 +250,11 @@ fn notes_stay_with_the_trace() {
 }
 
 #[test]
+fn answers_in_sql_are_tracks_and_charts() {
+    answers("game.prof", "queried");
+}
+
+#[test]
 fn commands_are_found_by_typing() {
     answers("game.prof", "commands");
 }

@@ -13,6 +13,7 @@ import { loadNotes } from "./notes/notes";
 import { Palette } from "./palette/palette";
 import { followSize, sizePanels } from "./panels/size";
 import { Tabs } from "./panels/tabs";
+import { followQueries } from "./queried/tracks";
 import { Search } from "./search/search";
 import { arrange, lookAtAll, NOTHING, select, store } from "./store";
 import { followTheme, toggleTheme } from "./theme";
@@ -100,6 +101,7 @@ function fitPanels(): void {
 }
 
 followSize();
+followQueries();
 const live = new Live();
 const feed = new Feed(linking, {
   lost: (reason) => say(reason, "lost"),

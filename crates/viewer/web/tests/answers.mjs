@@ -214,6 +214,78 @@ async function aligned(viewer, browser) {
   await reopened.context.close();
 }
 
+/// Puts a query into the box and runs it.
+async function ask(viewer, sql) {
+  const panel = await viewer.panel("sql");
+  await panel.getByRole("textbox", { name: "SQL query" }).fill(sql);
+  await viewer.press("Control+Enter");
+  await viewer.rowsAre("the query is answered", (rows) => rows.length > 0);
+  return panel;
+}
+
+/// Answers are tracks and charts, which a link opens again.
+async function queried(viewer, browser) {
+  const { page, asked } = viewer;
+  const spans = "select name, ts_ns, dur_ns from spans where name = 'Physics' order by ts_ns";
+  const panel = await ask(viewer, spans);
+  await panel.getByRole("button", { name: "Add track" }).click();
+  const label = page.locator(".label.queried");
+  await label.filter({ hasText: "Physics" }).waitFor();
+  const [first] = viewer.query(spans);
+  await viewer.focus();
+  await viewer.press("0");
+  await viewer.point("row", first.ts_ns + first.dur_ns / 2);
+  await page.locator("#hover").filter({ hasText: "Physics" }).waitFor();
+  await page.mouse.click(...viewer.pointer);
+  await viewer.linkIs("the span is selected", ({ name, place }) => name === "Physics" && place);
+
+  await ask(viewer, "select bucket(ts_ns, '100ms') as ts_ns, count(*) as spans from spans group by 1 order by 1");
+  await panel.getByRole("button", { name: "Add track" }).click();
+  await until(
+    "values are a track too",
+    () => label.count(),
+    (count) => count === 2,
+  );
+  await viewer.choose("chart");
+  await panel.getByRole("img", { name: /^spans over ts_ns: \d+ values/ }).waitFor();
+
+  const totals =
+    "select name, count(*) as calls, sum(dur_ns) as total_ns from spans group by name order by 3 desc limit 5";
+  await viewer.choose("table");
+  await ask(viewer, totals);
+  await viewer.choose("chart");
+  await panel.getByRole("combobox", { name: "Value" }).selectOption("total_ns");
+  const bars = (within) =>
+    within
+      .locator(".bars li")
+      .evaluateAll((items) => items.map((item) => [...item.children].map((part) => part.textContent)));
+  const rows = viewer.query(totals);
+  const isRight = (shown) => shown.length === 5 && shown.every(([name], at) => name === rows[at].name);
+  for (const [at, [, , amount]] of (await until("bars are there", () => bars(panel), isRight)).entries())
+    shows(amount, rows[at].total_ns, rows[at].name);
+  await viewer.linkIs(
+    "the link keeps it",
+    ({ panels }) => panels.sql.value === "total_ns" && panels.queried.tracks.length === 2,
+  );
+
+  const reopened = await Viewer.open(browser, page.url(), asked);
+  await until("the chart is there again", () => bars(reopened.page.locator("#panel")), isRight);
+  const labels = reopened.page.locator(".label.queried");
+  await until(
+    "the tracks are there again",
+    () => labels.count(),
+    (count) => count === 2,
+  );
+  await labels.first().getByRole("button", { name: "Remove" }).click();
+  await until(
+    "a track can be removed",
+    () => labels.count(),
+    (count) => count === 1,
+  );
+  assert.deepEqual(reopened.complaints, []);
+  await reopened.context.close();
+}
+
 /// A note is made by a key, is in the panel, and is still there for the next visitor.
 async function notes(viewer) {
   const { page, asked } = viewer;
@@ -236,5 +308,5 @@ async function notes(viewer) {
 }
 
 await test((viewer, { more }, browser) =>
-  ({ overview, notes, changes, aligned, span, caller, logs, memory, commands })[more.check](viewer, browser),
+  ({ overview, notes, changes, aligned, queried, span, caller, logs, memory, commands })[more.check](viewer, browser),
 );

@@ -106,6 +106,14 @@ export interface SqlLink {
   text?: string;
   /** Whether to run it at once. */
   run?: boolean;
+  /** Whether the answer is a chart, and of which column. */
+  chart?: boolean;
+  value?: string | null;
+}
+
+/** The queries whose answers are on the timeline. */
+export interface QueriedLink {
+  tracks: string[];
 }
 
 export interface DefinitionsLink {
@@ -132,6 +140,7 @@ export interface PanelLinks {
   source: SourceLink;
   memory: MemoryLink;
   sql: SqlLink;
+  queried: QueriedLink;
   definitions: DefinitionsLink;
   range: RangeLink;
 }

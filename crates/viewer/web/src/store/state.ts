@@ -1,6 +1,7 @@
 // Everything that the page knows, and what follows from it.
 
 import type { Noted } from "../notes/notes";
+import type { Track } from "../queried/answer";
 import type { Anchor } from "../timeline/align";
 import type { EventDetails, Found, SpanDetails, State, TraceInfo } from "../wire";
 import { Names } from "./names";
@@ -75,6 +76,8 @@ export interface PageState {
   scroll: number;
   /** What people wrote on the traces. */
   notes: readonly Noted[];
+  /** Answers in SQL that are on the timeline. */
+  queried: readonly Track[];
   /** What a trace will be aligned with. */
   held: Anchor | null;
   /** The panel that is open. */
@@ -139,6 +142,7 @@ export function initial(): PageState {
     tracks: NO_TRACKS,
     scroll: 0,
     notes: [],
+    queried: [],
     held: null,
     panel: "overview",
     links: {},

@@ -6,10 +6,12 @@ import { store } from "../store";
 import { baseName, openTraces } from "../store/state";
 import { describe, describeEvent, describeLine, titled, type Rows } from "../widgets/describe";
 import { byId, element } from "../widgets/dom";
+import type { Mark, Track } from "../queried/answer";
 import type { EventMark, LogMark, TextLabel } from "../wire";
 import { valueAt } from "./charts";
 import type { Strip } from "./layout";
 import { placeOf, type Picture } from "./picture";
+import { describeMark } from "./queried";
 import type { Bar } from "./scale";
 
 /** What is under the pointer. */
@@ -19,6 +21,7 @@ export type Target =
   | { kind: "log"; mark: LogMark }
   | { kind: "text"; strip: Strip; label: TextLabel }
   | { kind: "chart"; strip: Strip; picture: Picture; ns: number }
+  | { kind: "row"; track: Track; mark: Mark }
   | { kind: "time"; ns: number };
 
 /** Shows and moves the card; late answers are dropped. */
@@ -67,6 +70,7 @@ export class Card {
     };
     if (target.kind === "chart") return fill(ofChart(target));
     if (target.kind === "time") return fill(ofTime(target.ns));
+    if (target.kind === "row") return fill(describeMark(target.track, target.mark));
     if (!this.host.hidden && target.kind !== "bar") this.host.hidden = true;
     // A pointer that only passes asks for nothing.
     this.waiting = window.setTimeout(() => void answer(target).then(fill, () => fill(null)), 35);
@@ -84,6 +88,7 @@ function keyOf(target: Target): string {
     case "text":
       return `text ${target.strip.number} ${target.label[3]} ${target.label[2]}`;
     case "chart":
+    case "row":
     case "time":
       return "";
   }

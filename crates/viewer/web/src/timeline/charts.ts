@@ -9,7 +9,7 @@ import type { Picture } from "./picture";
 import { columnsOf, sampleAt, type Columns } from "./samples";
 import { nsOf, xOf, type Scene } from "./scale";
 
-interface Chart {
+export interface Chart {
   samples: Sample[];
   min: number;
   max: number;
@@ -44,8 +44,11 @@ export function valueAt(picture: Picture, strip: Strip, ns: number): [what: stri
 }
 
 export function drawChart(scene: Scene, picture: Picture, strip: Strip): void {
+  drawValues(scene, strip, chartOf(picture, strip));
+}
+
+export function drawValues(scene: Scene, strip: Strip, { samples, min, max, show }: Chart): void {
   const { context, width } = scene;
-  const { samples, min, max, show } = chartOf(picture, strip);
   const colors = palette();
   const end = Math.min(xOf(endOf(strip), width), width + 2);
   // A chart begins at 0 unless its values are all far from it.

@@ -9,6 +9,7 @@ import { drawBars } from "./bars";
 import { drawChart } from "./charts";
 import { between, RULER, type Strip } from "./layout";
 import { drawEvents, drawLinks, drawLogs } from "./marks";
+import { drawQueried } from "./queried";
 import { xOf, type Scene } from "./scale";
 import { drawTexts } from "./texts";
 
@@ -50,6 +51,7 @@ function drawStrip(scene: Scene, strip: Strip): void {
     context.fillRect(0, strip.top, width, 1);
     return;
   }
+  if (strip.kind === "queried") return drawQueried(scene, strip);
   if (!picture) return;
   switch (strip.kind) {
     case "spans":

@@ -3,6 +3,7 @@
 import { duration } from "../format";
 import { arrange, closeTrace, look, store } from "../store";
 import { flipped, openTraces } from "../store/state";
+import { dropTrack } from "../queried/tracks";
 import { byId, element } from "../widgets/dom";
 import { between, HEAD, type Strip } from "./layout";
 import { traceLabel } from "./names";
@@ -89,6 +90,7 @@ export class Labels {
     const row = element("div", { class: `label ${strip.kind}`, style: `height: ${strip.height}px` });
     if (strip.kind === "group") this.fillGroup(row, strip);
     else if (strip.kind === "head") this.fillHead(row, strip);
+    else if (strip.kind === "queried") fillQueried(row, strip);
     else row.append(element("span", { title: strip.label }, strip.label));
     return row;
   }
@@ -221,6 +223,14 @@ function button(text: string, title: string, what: string, work: () => void): HT
   const made = element("button", { title, "aria-label": title, "data-what": what }, text);
   made.addEventListener("click", work);
   return made;
+}
+
+/** The query of an answer, and a way to close it. */
+function fillQueried(row: HTMLElement, strip: Strip): void {
+  const sql = store.state.queried[strip.number]?.sql ?? "";
+  const close = button("×", "× Remove this track", `queried ${strip.number}`, () => dropTrack(sql));
+  close.classList.add("stays");
+  row.append(element("span", { title: sql }, strip.label), close);
 }
 
 /** Moves a track past its neighbor of the same trace and process. */

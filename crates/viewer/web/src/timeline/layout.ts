@@ -3,8 +3,10 @@
 import { count } from "../format";
 import { hasTimes, openTraces, type PageState } from "../store/state";
 import type { TrackInfo } from "../wire";
+import { titleOf } from "../queried/answer";
 import { groupOf, traceLabel, trackLabel } from "./names";
 import { shownTracks } from "./order";
+import { heightOf } from "./queried";
 
 export const ROW = 18;
 export const HEAD = 21;
@@ -27,7 +29,8 @@ export type StripKind =
   | "counter"
   | "text"
   | "memory"
-  | "logs";
+  | "logs"
+  | "queried";
 
 /** The kinds of lanes that strips of bars show, as the server counts them. */
 export const LANE_KINDS: Partial<Record<StripKind, number>> = { spans: 0, frames: 1, ranges: 2, switches: 3 };
@@ -37,7 +40,7 @@ export interface Strip {
   kind: StripKind;
   top: number;
   height: number;
-  /** The track, the counter or the trace. */
+  /** The track, the counter, the trace or the answer. */
   number: number;
   /** The track that it belongs to; none for those of a trace. */
   track: number | null;
@@ -131,6 +134,10 @@ class Stack {
 export function layout(state: PageState): { strips: Strip[]; height: number } {
   const { traces, tracks } = state.server;
   const stack = new Stack(state);
+  state.queried.forEach((track, number) => {
+    const height = heightOf(track);
+    stack.add({ kind: "queried", height, number, track: null, trace: -1, label: titleOf(track) });
+  });
   const groups = new Map<string, number[]>();
   traces.forEach((_, number) => groups.set(`${number}/`, []));
   for (const number of shownTracks(state)) {

@@ -16,7 +16,9 @@ import {
 } from "../store";
 import { isLoading, selectedAt, type Reveal } from "../store/state";
 import { toast } from "../header";
+import { hintsOf } from "../queried/answer";
 import { byId } from "../widgets/dom";
+import { showRow } from "../widgets/jump";
 import type { EventMark, Found, LogMark } from "../wire";
 import { Card, type Target } from "./card";
 import { draw } from "./draw";
@@ -26,6 +28,7 @@ import { between, LANE_KINDS, layout, ROW, RULER, type Strip } from "./layout";
 import { eventsOf } from "./marks";
 import { groupOf } from "./names";
 import { barAt, Painter, placeOf, type Picture } from "./picture";
+import { markAt } from "./queried";
 import { savePicture } from "./save";
 import { nsOf, placed, xOf, type Bar, type Scene } from "./scale";
 import { textAt } from "./texts";
@@ -73,7 +76,7 @@ export class Timeline {
       },
     );
     store.subscribe(
-      ({ server, names, tracks }) => [server.revision, names, tracks],
+      ({ server, names, tracks, queried }) => [server.revision, names, tracks, queried],
       () => this.arrange(),
     );
     store.subscribe(
@@ -185,6 +188,11 @@ export class Timeline {
     const ns = nsOf(x, this.width);
     if (y < RULER) return { kind: "time", ns };
     const strip = this.stripAt(y);
+    if (strip?.kind === "queried") {
+      const track = store.state.queried[strip.number];
+      const mark = track && markAt(strip, ns, y + this.scene.scroll, (3 * viewWidth()) / this.width);
+      return mark ? { kind: "row", track, mark } : null;
+    }
     if (!picture || !strip) return null;
     if (strip.kind === "counter" || strip.kind === "memory") return { kind: "chart", strip, picture, ns };
     if (strip.kind === "text") {
@@ -271,6 +279,9 @@ export class Timeline {
     } else if (target?.kind === "event") {
       const [track, ts, name, , , id] = target.mark;
       await selectEvent(track, id, ts, name);
+    } else if (target?.kind === "row") {
+      const hints = hintsOf(target.track.answer, target.mark.row);
+      if (hints) await showRow(hints);
     } else if (target?.kind === "log") {
       const ts = target.mark[1];
       const half = (store.state.view.to - store.state.view.from) / this.width;

@@ -1,17 +1,14 @@
 // SQL queries; rows that have a time lead to the timeline.
 
-import { askWith } from "../../api";
 import { count, duration } from "../../format";
-import { keepLink, linkOf, selectName, store } from "../../store";
+import { runQuery } from "../../queried/tracks";
+import { keepLink, linkOf, store } from "../../store";
 import { element, failure, note } from "../../widgets/dom";
-import { showRow } from "../../widgets/jump";
-import { table, type Column } from "../../widgets/table";
-import type { SqlAnswer, SqlProblem, SqlRows } from "../../wire";
+import type { SqlAnswer, SqlProblem } from "../../wire";
 import { fresh, lasting, type Content, type Panel } from "../panel";
 import { SchemaList } from "./schema";
-import { around, grouped, offsets } from "./text";
-
-type Row = SqlRows["rows"][number];
+import { Shown } from "./shown";
+import { around, offsets } from "./text";
 
 const HISTORY = "traceloom-sql";
 const MAX_KEPT = 50;
@@ -28,7 +25,7 @@ class Sql {
   private readonly stops = element("button", { type: "button", title: "Escape" }, "Stop");
   private readonly past = element("select", { "aria-label": "History", title: "Queries of this session" });
   private readonly status = element("span", { class: "note", role: "status" });
-  private readonly answer = element("div", { class: "scroll" });
+  private readonly shown = new Shown({ chart: false, value: null }, () => this.remember());
   private readonly schema = new SchemaList(
     (name) => this.insert(name),
     (sql) => this.put(sql),
@@ -45,15 +42,16 @@ class Sql {
       this.stops,
       this.schema.examples,
       this.past,
+      this.shown.tools,
       this.status,
     );
-    this.host.append(element("div", { class: "main" }, this.text, tools, this.answer), this.schema.host);
+    this.host.append(element("div", { class: "main" }, this.text, tools, this.shown.host), this.schema.host);
     this.runs.addEventListener("click", () => void this.run());
     this.stops.addEventListener("click", () => this.running?.abort());
     this.past.addEventListener("change", () => this.past.value !== "" && this.put(this.past.value, false));
     this.text.addEventListener("keydown", (event) => this.key(event));
     this.text.addEventListener("input", () => this.remember());
-    this.answer.append(note("Ctrl+Enter runs the query. Click a row with ts_ns to show its time in the timeline."));
+    this.shown.say(note("Ctrl+Enter runs the query. Click a row with ts_ns to show its time in the timeline."));
     this.showHistory();
   }
 
@@ -63,7 +61,10 @@ class Sql {
     if (linked !== this.linked) {
       this.linked = linked;
       if (typeof linked?.text === "string") this.text.value = linked.text;
-      if (linked?.run === true) {
+      const { chart, value } = linked ?? {};
+      this.shown.looks = { chart: chart === true, value: typeof value === "string" ? value : null };
+      // A chart is there again when a link is opened; a table waits for its query to be wanted.
+      if (linked?.run === true || chart === true) {
         this.remember();
         void this.run();
       }
@@ -75,7 +76,7 @@ class Sql {
   }
 
   private remember(): void {
-    const link = { text: this.text.value };
+    const link = { text: this.text.value, ...this.shown.looks };
     this.linked = link;
     keepLink("sql", link);
   }
@@ -117,12 +118,12 @@ class Sql {
     this.status.textContent = "Running …";
     this.keepInHistory(sql);
     try {
-      const answer = await askWith("sql", { sql: this.text.value }, own.signal);
-      if (this.running === own) this.showAnswer(answer);
+      const answer = await runQuery(this.text.value, own.signal);
+      if (this.running === own) this.showAnswer(sql, answer);
     } catch (error) {
       if (this.running !== own) return;
       this.status.textContent = own.signal.aborted ? "Stopped" : "";
-      if (!own.signal.aborted) this.answer.replaceChildren(failure(error));
+      if (!own.signal.aborted) this.shown.say(failure(error));
     } finally {
       if (this.running === own) {
         this.running = null;
@@ -131,50 +132,16 @@ class Sql {
     }
   }
 
-  private showAnswer(answer: SqlAnswer): void {
+  private showAnswer(sql: string, answer: SqlAnswer): void {
     if ("problem" in answer) {
       this.status.textContent = "";
-      return this.answer.replaceChildren(this.problem(answer.problem));
+      return this.shown.say(this.problem(answer.problem));
     }
     if (answer.is_stopped) return void (this.status.textContent = "Stopped by another query");
     const rows = `${count(answer.rows.length)} ${answer.rows.length === 1 ? "row" : "rows"}`;
     const cut = answer.is_cut ? `; only the first ${rows} are shown` : "";
     this.status.textContent = `${answer.is_cut ? "" : `${rows} `}in ${duration(answer.elapsed_ms * 1e6)}${cut}`;
-    this.answer.replaceChildren(answer.rows.length > 0 ? this.grid(answer) : note("No rows."));
-  }
-
-  private grid({ columns, rows }: SqlRows): HTMLElement {
-    const made = columns.map(([title, isNumber], at): Column<Row> => {
-      const text = (row: Row): string => row[at] ?? "NULL";
-      if (!isNumber) return { title, text };
-      const value = (row: Row): number => (row[at] === null ? NaN : Number(row[at]));
-      const hover = title.endsWith("_ns") ? { about: (row: Row) => duration(value(row)) } : {};
-      const isId = /(^|_)id$/.test(title);
-      return { title, text: isId ? text : (row) => grouped(text(row)), value, ...hover };
-    });
-    const at = (name: string): number => columns.findIndex(([title]) => title.toLowerCase() === name);
-    const [time, name] = [at("ts_ns"), at("name")];
-    const leads = time >= 0 || name >= 0;
-    let chosen: Row | null = null;
-    const choose = (row: Row): void => {
-      chosen = row;
-      this.jump(row, at);
-    };
-    const grid = table(made, rows, leads ? choose : undefined, { name: "query", isChosen: (row) => row === chosen });
-    grid.classList.add("exact");
-    return grid;
-  }
-
-  /** Shows the span that a row means, or its time, or its name. */
-  private jump(row: Row, at: (name: string) => number): void {
-    const cell = (name: string): string | undefined => row[at(name)] ?? undefined;
-    const ts = Number(cell("ts_ns") ?? NaN);
-    if (Number.isFinite(ts)) {
-      const dur = Number(cell("dur_ns") ?? NaN);
-      const whole = (name: string): number | undefined => (cell(name) === undefined ? undefined : Number(cell(name)));
-      const hints = { trace_id: cell("trace_id"), thread_id: whole("thread_id"), id: whole("id"), name: cell("name") };
-      void showRow({ ts, ...hints, dur: Number.isFinite(dur) ? dur : undefined });
-    } else selectName(cell("name") ?? "");
+    this.shown.show(sql, answer);
   }
 
   /** The message, the line with the place marked, and what was probably meant. */
