@@ -158,10 +158,9 @@ def test_queries_are_answered_as_by_the_program(trace_path, program, has_sql):
     for query in QUERIES:
         assert trace.query(query).to_pylist() == program("query", "--format", "json", trace_path, query), query
     assert trace.query("select * from spans").num_rows == len(trace.spans)
-    with pytest.raises(traceloom.TraceloomError, match="nonsense"):
-        trace.query("select nonsense from spans")
-    with pytest.raises(traceloom.TraceloomError):
-        trace.query("create table t as select 1")
+    for wrong in ["select nonsense from spans", "create table nonsense as select 1"]:
+        with pytest.raises(ValueError, match="nonsense|queries"):
+            trace.query(wrong)
 
 
 #: How each library counts the rows of a table without all of them in memory.
