@@ -112,10 +112,14 @@ impl Lane {
     pub fn forget_before(&mut self, before_ns: i64, mut gone: impl FnMut(u32, i64)) {
         let count = self.ends.iter().take_while(|end| **end < before_ns).count();
         (0..count as u32).for_each(|index| gone(self.name(index), self.duration(index)));
-        self.begins.drain(..count);
-        self.ends.drain(..count);
-        self.names.drain(..count);
-        self.ids.drain(..count);
+        fn forget<T>(values: &mut Vec<T>, count: usize) {
+            values.drain(..count);
+            values.shrink_to_fit();
+        }
+        forget(&mut self.begins, count);
+        forget(&mut self.ends, count);
+        forget(&mut self.names, count);
+        forget(&mut self.ids, count);
         self.levels.clear();
         (1..=self.len() / FAN).for_each(|groups| self.summarise(groups));
     }
