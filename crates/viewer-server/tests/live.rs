@@ -1,6 +1,7 @@
 //! A trace is shown while it is written, from a program or from a file.
 
 use std::{
+    fs,
     io::{Read, Write},
     net::TcpStream,
     path::Path,
@@ -157,6 +158,36 @@ fn a_file_is_shown_while_it_is_written_and_old_spans_are_forgotten() {
     traceloom_record::flush().unwrap();
     let state = until(&viewer, |state| spans(state) == 2);
     assert!(state["from_ns"].as_i64().unwrap() > 0);
+    recorder.close().unwrap();
+}
+
+#[test]
+fn what_does_not_fit_is_in_the_file_only() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.wtf-trace");
+    let recorder = Recorder::new().wtf_trace(&file).start().unwrap();
+    let keep = Keep { bytes: 256 << 10, ..Keep::default() };
+    let viewer = watch(LiveSource::File(file.clone()), keep);
+    let (mut recorded, mut most) = (0, 0);
+    // Spans of a hundred times as many bytes, and as many log lines and values.
+    while recorded < 400_000 {
+        work(10_000);
+        (0..1000).for_each(|number| traceloom_record::info!("line %d", number));
+        (0..1000).for_each(|number| traceloom_record::value!("load", f64::from(number)));
+        traceloom_record::flush().unwrap();
+        recorded += 20_000;
+        let bytes = fs::metadata(&file).unwrap().len();
+        let state = until(&viewer, |state| state["traces"][0]["bytes"] == bytes);
+        most = most.max(spans(&state));
+    }
+    let state = state(&viewer);
+    let lines = state["logs"].as_u64().unwrap();
+    let values = state["counters"][0]["samples"].as_u64().unwrap();
+    // A span takes 24 bytes and some for what it looks like from afar; a step holds 20 000 before some are forgotten.
+    assert!((2_000..60_000).contains(&most), "{most} spans");
+    assert!((100..5_000).contains(&lines), "{lines} lines");
+    assert!((100..5_000).contains(&values), "{values} values");
     recorder.close().unwrap();
 }
 

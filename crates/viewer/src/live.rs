@@ -18,13 +18,15 @@ use traceloom_model::{Filter, TableSource};
 
 use crate::{
     load::Loader,
-    scene::{Builder, LoadState},
+    scene::{Builder, LoadState, Scene, TraceInfo},
 };
 
 /// How often a growing file is looked at.
 const POLL: Duration = Duration::from_millis(100);
 /// A file that has to be read from its start again gets this part of the time.
 const READING_SHARE: u32 = 5;
+/// Quarters that are forgotten in one go, at most: a hundredth of the time is left then.
+const MAX_STEPS: usize = 16;
 
 /// How much of a growing trace stays in memory; the file has the rest.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -213,32 +215,50 @@ impl Follower {
 
     /// Forgets what is too old or too much, in large steps, because what is left is arranged again.
     fn forget(&self) {
-        let mut past = Vec::new();
+        let mut gone = Vec::new();
         if let Ok(mut scene) = self.loader.scene().write() {
             let Some(own) = scene.traces.get(self.number as usize).filter(|own| own.first_ns <= own.last_ns) else {
                 return;
             };
             let (first_ns, last_ns, offset_ns) = (own.first_ns, own.last_ns, own.offset_ns);
             let oldest_ns = last_ns.saturating_sub(self.keep.age_ns);
-            let is_too_much = scene.lanes.resident_bytes() as u64 > self.keep.bytes;
-            let watched_before = scene.traces.iter().enumerate().filter(|(_, info)| {
+            let is_past = |info: &TraceInfo| {
                 info.state == LoadState::Ready && info.live.as_ref().is_some_and(|live| live.is_past)
-            });
-            past.extend(
-                watched_before.map(|(number, info)| (number as u32, info.last_ns + info.offset_ns - offset_ns)),
-            );
-            let has_past = !past.is_empty();
-            let mut is_first = true;
-            past.retain(|(_, end_ns)| *end_ns < oldest_ns || (is_too_much && std::mem::take(&mut is_first)));
-            let reach = last_ns.saturating_sub(first_ns);
-            if reach > self.keep.age_ns.saturating_add(self.keep.age_ns / 4) {
+            };
+            let mut past: Vec<(u32, i64)> = (0..)
+                .zip(&scene.traces)
+                .filter(|(_, info)| is_past(info))
+                .map(|(number, info)| (number, info.last_ns.saturating_add(info.offset_ns).saturating_sub(offset_ns)))
+                .collect();
+            let is_too_much = self.is_too_much(&scene);
+            if is_too_much && !past.is_empty() {
+                // The next update looks again.
+                gone.push(past.remove(0).0);
+            }
+            gone.extend(past.iter().filter(|(_, end_ns)| *end_ns < oldest_ns).map(|(number, _)| *number));
+            if last_ns.saturating_sub(first_ns) > self.keep.age_ns.saturating_add(self.keep.age_ns / 4) {
                 scene.forget_before(self.number, oldest_ns);
-            } else if is_too_much && !has_past {
-                scene.forget_before(self.number, first_ns.saturating_add(reach / 4));
+            } else if is_too_much && gone.is_empty() {
+                self.make_room(&mut scene, first_ns, last_ns);
             }
         }
-        for (number, _) in past {
+        for number in gone {
             self.loader.close(number);
+        }
+    }
+
+    fn is_too_much(&self, scene: &Scene) -> bool {
+        scene.resident_bytes() as u64 > self.keep.bytes
+    }
+
+    /// Forgets a quarter of the time, and more of it where most came lately.
+    fn make_room(&self, scene: &mut Scene, mut first_ns: i64, last_ns: i64) {
+        for _ in 0..MAX_STEPS {
+            first_ns = first_ns.saturating_add(last_ns.saturating_sub(first_ns) / 4);
+            scene.forget_before(self.number, first_ns);
+            if !self.is_too_much(scene) {
+                return;
+            }
         }
     }
 

@@ -114,8 +114,10 @@ impl Block {
     fn of(scene: &Scene, number: usize) -> Option<Self> {
         let trace = scene.logs.site(number)?.trace;
         let is_own = |number: &usize| scene.logs.site(*number).is_some_and(|site| site.trace == trace);
-        let row = (0..number).filter(is_own).count();
-        let start = row - row % BLOCK;
+        // The first lines of a trace that grows may be in the file only.
+        let forgotten = scene.traces.get(trace as usize).map_or(0, |trace| trace.forgotten_logs);
+        let row = forgotten + (0..number).filter(is_own).count();
+        let start = forgotten.max(row - row % BLOCK);
         // Lines of several traces may come between each other, so those of this one are looked for to both sides.
         let before = (0..number).rev().filter(is_own).take(row - start);
         let after = (number..scene.logs.len()).filter(is_own).take(BLOCK - (row - start));

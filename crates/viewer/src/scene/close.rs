@@ -1,6 +1,6 @@
 //! Closes a trace: everything of it goes, and the numbers of the others stay.
 
-use super::{Arrows, Contents, LoadState, Logs, Scene, Track, Values};
+use super::{Arrows, Contents, LoadState, Scene, Track, Values};
 
 impl Scene {
     /// Whether the user closed a trace.
@@ -13,7 +13,7 @@ impl Scene {
         let Some(info) = self.traces.get_mut(trace as usize) else { return };
         info.state = LoadState::Closed;
         (info.first_ns, info.last_ns) = (i64::MAX, i64::MIN);
-        (info.memory, info.contents, info.findings) = (None, Contents::default(), 0);
+        (info.memory, info.contents, info.findings, info.forgotten_logs) = (None, Contents::default(), 0, 0);
         self.forget_names(trace);
         let tracks = &mut self.tracks;
         self.lanes.retain(|key| tracks.get(key.thread_id as usize).is_none_or(|track| track.trace != trace));
@@ -24,7 +24,7 @@ impl Scene {
             counter.values = Values::new(matches!(counter.values, Values::Texts(_)));
         }
         if self.logs.has_trace(trace) {
-            self.logs = self.logs.without(trace);
+            self.logs = self.logs.kept(|site, _| site.trace != trace);
         }
         self.links.retain(|link| link.trace != trace);
         self.arrows = Arrows::of(self);
@@ -43,22 +43,5 @@ impl Scene {
         let own = tracks.iter().filter(|track| track.trace == trace);
         let points = own.flat_map(Track::points).flat_map(|points| points.iter());
         points.for_each(|point| names.uncount_event(point.name));
-    }
-}
-
-impl Logs {
-    /// The same lines without those of a trace.
-    fn without(&self, trace: u32) -> Self {
-        let mut rest = Self::default();
-        let sites: Vec<Option<u32>> =
-            self.known_sites().iter().map(|site| (site.trace != trace).then(|| rest.add_site(*site))).collect();
-        let mut texts = self.texts();
-        for number in 0..self.len() {
-            if let Some(site) = self.site_number(number).and_then(|site| sites[site as usize]) {
-                rest.push(self.ts_ns(number), site, texts.get(number));
-            }
-        }
-        rest.close();
-        rest
     }
 }

@@ -44,6 +44,21 @@ impl Labels {
         self.texts.close();
     }
 
+    /// Forgets texts before a time.
+    pub(crate) fn forget_before(&mut self, before_ns: i64) {
+        let mut rest = Self::default();
+        let mut texts = self.texts.reader();
+        for (number, ts_ns) in self.times.iter().enumerate().filter(|(_, ts_ns)| **ts_ns >= before_ns) {
+            rest.push(*ts_ns, texts.get(number));
+        }
+        rest.close();
+        *self = rest;
+    }
+
+    pub(crate) fn resident_bytes(&self) -> usize {
+        self.times.capacity() * 12 + self.texts.resident_bytes()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.times.len()
     }

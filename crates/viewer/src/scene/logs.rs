@@ -105,9 +105,22 @@ impl Logs {
         self.sites.get(number).copied()
     }
 
-    /// All sites, by number.
-    pub(crate) fn known_sites(&self) -> &[LogSite] {
-        &self.known
+    /// The same without some lines. Sites keep their numbers, which those who add lines know.
+    pub(crate) fn kept(&self, mut is_kept: impl FnMut(&LogSite, Option<i64>) -> bool) -> Self {
+        let mut rest = Self { known: self.known.clone(), ..Self::default() };
+        let mut texts = self.texts();
+        for (number, site) in self.sites.iter().enumerate() {
+            if is_kept(&self.known[*site as usize], self.ts_ns(number)) {
+                rest.push(self.ts_ns(number), *site, texts.get(number));
+            }
+        }
+        rest.close();
+        rest
+    }
+
+    /// Bytes of lines, about.
+    pub(crate) fn resident_bytes(&self) -> usize {
+        self.times.capacity() * 16 + self.texts.resident_bytes()
     }
 
     /// Whether a trace has any lines.

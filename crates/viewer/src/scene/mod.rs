@@ -68,6 +68,8 @@ pub(crate) struct TraceInfo {
     pub(crate) contents: Contents,
     /// Whether the ids of its log lines are their numbers, from 0 on.
     pub(crate) has_numbered_logs: bool,
+    /// Log lines that are in the file only.
+    pub(crate) forgotten_logs: usize,
     /// Memory in use over time, where the trace has allocations.
     pub(crate) memory: Option<Series>,
     pub(crate) state: LoadState,
@@ -93,6 +95,7 @@ impl TraceInfo {
             findings: 0,
             contents: Contents::default(),
             has_numbered_logs: true,
+            forgotten_logs: 0,
             memory: None,
             state: LoadState::Loading,
             live: None,
@@ -249,6 +252,21 @@ impl Values {
         match self {
             Self::Numbers(series) => series.len(),
             Self::Texts(labels) => labels.len(),
+        }
+    }
+
+    /// Forgets values before a time.
+    pub(crate) fn forget_before(&mut self, before_ns: i64) {
+        match self {
+            Self::Numbers(series) => series.forget_before(before_ns),
+            Self::Texts(labels) => labels.forget_before(before_ns),
+        }
+    }
+
+    pub(crate) fn resident_bytes(&self) -> usize {
+        match self {
+            Self::Numbers(series) => series.resident_bytes(),
+            Self::Texts(labels) => labels.resident_bytes(),
         }
     }
 

@@ -35,6 +35,18 @@ impl Points {
         self.points.len()
     }
 
+    /// Forgets events before a time; `gone` gets their names.
+    pub(crate) fn forget_before(&mut self, before_ns: i64, mut gone: impl FnMut(u32)) {
+        let is_old = |point: &&Point| point.ts_ns < before_ns;
+        self.points.iter().filter(is_old).for_each(|point| gone(point.name));
+        self.points.retain(|point| point.ts_ns >= before_ns);
+        self.points.shrink_to_fit();
+    }
+
+    pub(crate) fn resident_bytes(&self) -> usize {
+        self.points.capacity() * size_of::<Point>()
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Point> {
         self.points.iter()
     }

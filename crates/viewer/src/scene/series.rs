@@ -44,6 +44,19 @@ impl Series {
         }
     }
 
+    /// Forgets values before a time.
+    pub(crate) fn forget_before(&mut self, before_ns: i64) {
+        self.samples.retain(|(ts_ns, _)| *ts_ns >= before_ns);
+        self.samples.shrink_to_fit();
+        self.levels.clear();
+        (1..=self.samples.len() / FAN).for_each(|groups| self.summarise(groups));
+    }
+
+    pub(crate) fn resident_bytes(&self) -> usize {
+        // The levels together are a fifteenth as many, and twice as large.
+        self.samples.capacity() * 18
+    }
+
     /// Adds the last of so many groups to the lowest level, and to higher ones where a group is complete there.
     fn summarise(&mut self, mut groups: usize) {
         for number in 0.. {

@@ -41,6 +41,11 @@ impl Texts {
         self.tail.shrink_to_fit();
     }
 
+    /// Bytes of texts, about.
+    pub(crate) fn resident_bytes(&self) -> usize {
+        self.ends.capacity() * 4 + self.blocks.iter().map(|block| block.packed.len()).sum::<usize>()
+    }
+
     pub(crate) fn reader(&self) -> TextReader<'_> {
         TextReader { texts: self, block: None, text: String::new() }
     }
