@@ -159,7 +159,7 @@ fn watched(socket: &std::path::Path) -> Result<bool> {
     let viewer = std::thread::spawn(move || -> Result<u64> {
         let mut seen = 0;
         loop {
-            match connection.next()? {
+            match connection.frame()? {
                 Some(Frame::End) => return Ok(seen),
                 Some(frame) => seen += frame.data().len() as u64,
                 None => drop(connection.read(seen, Duration::from_secs(10))?),

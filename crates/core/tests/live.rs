@@ -29,7 +29,7 @@ fn watch(work: impl FnOnce(&mut TcpStream) + Send + 'static) -> (String, usize) 
 
 fn follow(mut connection: Connection, received: &mut usize) -> Error {
     loop {
-        match connection.next() {
+        match connection.frame() {
             Ok(Some(frame)) => *received += frame.data().len(),
             Ok(None) => match connection.read(*received as u64, Duration::from_secs(30)) {
                 Ok(has_more) => assert!(has_more, "nothing comes any more"),

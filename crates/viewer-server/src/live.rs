@@ -159,7 +159,7 @@ enum End {
 fn save(mut connection: Connection, shown: &mut Shown, dropped: &mut u64) -> Result<End> {
     let (dropped_before, mut saved) = (*dropped, 0);
     loop {
-        match connection.next() {
+        match connection.frame() {
             Ok(Some(Frame::Data(data))) => {
                 shown.file.write_all(data)?;
                 saved += data.len() as u64;

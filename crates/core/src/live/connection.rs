@@ -60,7 +60,7 @@ impl Connection {
     }
 
     /// The next frame of what was read; `None` until more is.
-    pub fn next(&mut self) -> Result<Option<Frame<'_>>> {
+    pub fn frame(&mut self) -> Result<Option<Frame<'_>>> {
         let mut bytes = self.buffer.get(self.taken..).unwrap_or_default();
         let frame = self.decoder.next(&mut bytes)?;
         self.taken = self.buffer.len() - bytes.len();

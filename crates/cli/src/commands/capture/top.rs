@@ -109,7 +109,7 @@ impl Program {
                 let mut connection = live::Connection::open(address, token)?;
                 let mut safe = 0;
                 while started.elapsed() < time && !end.has_come() {
-                    match connection.next()? {
+                    match connection.frame()? {
                         Some(Frame::Data(data)) => {
                             file.write_all(data)?;
                             safe += data.len() as u64;
