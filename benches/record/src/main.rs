@@ -144,7 +144,7 @@ fn run() -> Result<bool> {
 /// What a viewer costs the program: the same bursts before and after it comes.
 #[cfg(unix)]
 fn watched(socket: &std::path::Path) -> Result<bool> {
-    let guard = Recorder::new().serve(&*socket.to_string_lossy()).ring_bytes(RING_BYTES).preallocate(1).start()?;
+    let guard = Recorder::new().serve(&socket.to_string_lossy()).ring_bytes(RING_BYTES).preallocate(1).start()?;
     let spans = || {
         cost(
             |_| drop(span!("watched")),

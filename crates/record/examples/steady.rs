@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().ok_or("the address to serve at is missing")?;
     let rate: u64 = arguments.next().map_or(Ok(83_334), |rate| rate.parse())?;
-    let _recorder = Recorder::new().serve(&*address).start()?;
+    let _recorder = Recorder::new().serve(&address).start()?;
     let started = Instant::now();
     let mut spans = 0;
     for step in 1.. {

@@ -168,7 +168,7 @@ fn captures_are_shown_one_after_the_other_as_one_trace() {
 fn the_hottest_names_of_a_program_that_sends_what_it_records() {
     let folder = Folder::new();
     let socket = folder.path("live.sock");
-    let recorder = traceloom_record::Recorder::new().serve(&*socket).start().expect("a recorder");
+    let recorder = traceloom_record::Recorder::new().serve(&socket).start().expect("a recorder");
     let is_over = Arc::new(AtomicBool::new(false));
     let worker = thread::spawn({
         let is_over = Arc::clone(&is_over);

@@ -12,7 +12,7 @@ use super::served::{place, run_alone, sample};
 #[ignore = "runs until the script of a test ends it"]
 fn watched_program() {
     let Ok(socket) = env::var("TRACELOOM_WATCHED") else { return };
-    let _recorder = Recorder::new().serve(&*socket).start().unwrap();
+    let _recorder = Recorder::new().serve(&socket).start().unwrap();
     for frame in 0..u32::MAX {
         let _frame = span!("Frame");
         for _ in 0..3 {
