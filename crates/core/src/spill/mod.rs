@@ -3,7 +3,9 @@
 mod arena;
 #[cfg(any(test, target_family = "wasm"))]
 mod memory;
+mod pack;
 mod row;
+mod run;
 mod sorter;
 mod stack;
 mod store;

@@ -1,5 +1,6 @@
 //! How a row is laid out when it leaves memory.
 
+use super::pack::{pack, unpack};
 use crate::{Cursor, Result};
 
 /// A value of fixed size that can leave memory and come back; [`spill_row!`](crate::spill_row) declares structs of them.
@@ -12,10 +13,27 @@ pub trait SpillRow: Copy {
 
     /// Takes them back.
     fn take(cursor: &mut Cursor<'_>) -> Result<Self>;
+
+    /// Lays out many rows together, in fewer bytes where they are alike.
+    fn pack(rows: impl ExactSizeIterator<Item = Self> + Clone, bytes: &mut Vec<u8>) {
+        rows.for_each(|row| row.put(bytes));
+    }
+
+    /// Takes them back: each to its place in a row of the caller's.
+    fn unpack<R>(
+        rows: &mut [R],
+        place: impl for<'r> Fn(&'r mut R) -> &'r mut Self,
+        cursor: &mut Cursor<'_>,
+    ) -> Result<()> {
+        rows.iter_mut().try_for_each(|row| {
+            *place(row) = Self::take(cursor)?;
+            Ok(())
+        })
+    }
 }
 
 macro_rules! numbers {
-    ($($number:ident)*) => {$(
+    ($($number:ident $(($packed:ident))?)*) => {$(
         impl SpillRow for $number {
             const BYTES: usize = size_of::<$number>();
 
@@ -28,10 +46,24 @@ macro_rules! numbers {
             fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
                 cursor.$number("spilled number")
             }
+
+            $(
+                fn pack(rows: impl ExactSizeIterator<Item = Self> + Clone, bytes: &mut Vec<u8>) {
+                    pack(rows.map(|row| row as $packed), bytes);
+                }
+
+                fn unpack<R>(
+                    rows: &mut [R],
+                    place: impl for<'r> Fn(&'r mut R) -> &'r mut Self,
+                    cursor: &mut Cursor<'_>,
+                ) -> Result<()> {
+                    unpack(rows, |row, number| *place(row) = number as Self, cursor)
+                }
+            )?
         }
     )*};
 }
-numbers!(u8 u16 u32 u64 i32 i64 f64);
+numbers!(u8(i64) u16(i64) u32(i64) u64(i64) i32(i64) i64(i64) f64);
 
 impl SpillRow for bool {
     const BYTES: usize = 1;
@@ -42,6 +74,18 @@ impl SpillRow for bool {
 
     fn take(cursor: &mut Cursor<'_>) -> Result<Self> {
         Ok(u8::take(cursor)? != 0)
+    }
+
+    fn pack(rows: impl ExactSizeIterator<Item = Self> + Clone, bytes: &mut Vec<u8>) {
+        pack(rows.map(i64::from), bytes);
+    }
+
+    fn unpack<R>(
+        rows: &mut [R],
+        place: impl for<'r> Fn(&'r mut R) -> &'r mut Self,
+        cursor: &mut Cursor<'_>,
+    ) -> Result<()> {
+        unpack(rows, |row, number| *place(row) = number != 0, cursor)
     }
 }
 
@@ -127,6 +171,19 @@ macro_rules! spill_row {
             fn take(cursor: &mut $crate::Cursor<'_>) -> $crate::Result<Self> {
                 Ok(Self { $($field: $crate::SpillRow::take(cursor)?,)* })
             }
+
+            fn pack(rows: impl ::std::iter::ExactSizeIterator<Item = Self> + Clone, bytes: &mut Vec<u8>) {
+                $(<$of as $crate::SpillRow>::pack(rows.clone().map(|row| row.$field), bytes);)*
+            }
+
+            fn unpack<R>(
+                rows: &mut [R],
+                place: impl for<'r> Fn(&'r mut R) -> &'r mut Self,
+                cursor: &mut $crate::Cursor<'_>,
+            ) -> $crate::Result<()> {
+                $(<$of as $crate::SpillRow>::unpack(rows, |row| &mut place(row).$field, cursor)?;)*
+                Ok(())
+            }
         }
     };
 }
@@ -153,5 +210,12 @@ mod tests {
         row.put(&mut bytes);
         assert_eq!(bytes.len(), Outer::BYTES);
         assert_eq!(Outer::take(&mut Cursor::new(&bytes, 0, ByteOrder::Little)).unwrap(), row);
+
+        let rows = [row, Outer { id: i64::MAX, inner: Inner { is_set: false, ratio: None }, ..row }, row];
+        bytes.clear();
+        Outer::pack(rows.into_iter(), &mut bytes);
+        let mut back = [row; 3];
+        Outer::unpack(&mut back, |row| row, &mut Cursor::new(&bytes, 0, ByteOrder::Little)).unwrap();
+        assert_eq!(back, rows);
     }
 }

@@ -1,19 +1,34 @@
 //! Sorting more than fits into memory: sorted runs, merged when they are read.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, binary_heap::PeekMut},
+};
 
-use super::{Arena, Spill, SpillIter, SpillRow};
+use super::{
+    Arena, SpillRow,
+    run::{Reader, Run},
+};
 use crate::Result;
 
-/// Bytes of a run. Merging holds one segment of each run, so runs are long.
+/// Bytes of a run of entries without any order. Merging unpacks one segment of each run, so runs are long.
 const RUN_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
+/// Entries among which one that comes late finds its place: few enough that they stay near the processor.
+const WINDOW: usize = 1 << 13;
 
 /// Takes entries in any order.
+///
+/// Those of a trace come nearly in order: they pass through a window in which they are sorted, and make one long run.
 #[derive(Debug)]
 pub struct Sorter<T> {
     arena: Arena,
-    buffer: Vec<T>,
-    runs: Vec<Spill<T>>,
+    window: Vec<T>,
+    /// Entries that the window holds: as many as a run where there is no order in what comes.
+    window_len: usize,
+    /// Entries that came too late for the window.
+    late: Vec<T>,
+    /// The run of what has passed through the window, then others.
+    runs: Vec<Run<T>>,
 }
 
 impl<T: SpillRow + Ord> Sorter<T> {
@@ -21,34 +36,69 @@ impl<T: SpillRow + Ord> Sorter<T> {
 
     /// Empty; runs go to the arena.
     pub fn new(arena: &Arena) -> Self {
-        Self { arena: arena.clone(), buffer: Vec::new(), runs: Vec::new() }
+        let runs = vec![Run::new(arena)];
+        Self { arena: arena.clone(), window: Vec::new(), window_len: WINDOW, late: Vec::new(), runs }
     }
 
     /// Adds an entry.
     #[inline]
     pub fn push(&mut self, entry: T) -> Result<()> {
-        if self.buffer.len() >= Self::RUN {
-            self.end_run()?;
+        if self.window.len() >= self.window_len {
+            self.move_window()?;
         }
-        self.buffer.push(entry);
+        self.window.push(entry);
         Ok(())
     }
 
     /// Everything in order.
     pub fn finish(mut self) -> Result<Sorted<T>> {
-        self.end_run()?;
+        self.settle(0)?;
+        let late = std::mem::take(&mut self.late);
+        self.add_run(late)?;
+        self.runs.retain(|run| run.len() > 0);
         Ok(Sorted { runs: self.runs })
     }
 
-    fn end_run(&mut self) -> Result<()> {
-        if self.buffer.is_empty() {
+    #[cold]
+    fn move_window(&mut self) -> Result<()> {
+        if self.window_len > WINDOW {
+            let window = std::mem::take(&mut self.window);
+            self.window = self.add_run(window)?;
             return Ok(());
         }
-        sort_nearly_sorted(&mut self.buffer);
-        let mut run = self.arena.stack();
-        self.buffer.drain(..).try_for_each(|entry| run.push(entry))?;
-        self.runs.push(run);
+        let came_late = self.settle(WINDOW / 8)?;
+        // Without any order, to go through the window first would be work for nothing.
+        if came_late > WINDOW / 2 {
+            self.window_len = Self::RUN.max(WINDOW + 1);
+        }
+        if came_late > WINDOW / 2 || self.late.len() >= Self::RUN {
+            let late = std::mem::take(&mut self.late);
+            self.late = self.add_run(late)?;
+        }
         Ok(())
+    }
+
+    /// Sends on all but the greatest entries of the window; gives the number of those that came late.
+    fn settle(&mut self, kept: usize) -> Result<usize> {
+        let Self { window, late, runs, .. } = self;
+        sort_nearly_sorted(window);
+        let Some(run) = runs.first_mut() else { return Ok(0) };
+        let came_late = run.last().map_or(0, |last| window.partition_point(|entry| entry < last));
+        let settled = came_late.max(window.len().saturating_sub(kept));
+        late.extend_from_slice(&window[..came_late]);
+        run.extend(&window[came_late..settled])?;
+        window.drain(..settled);
+        Ok(came_late)
+    }
+
+    /// Makes a run of entries in any order; gives their memory back.
+    fn add_run(&mut self, mut entries: Vec<T>) -> Result<Vec<T>> {
+        sort_nearly_sorted(&mut entries);
+        let mut run = Run::new(&self.arena);
+        run.extend(&entries)?;
+        self.runs.push(run);
+        entries.clear();
+        Ok(entries)
     }
 }
 
@@ -78,13 +128,13 @@ fn sort_nearly_sorted<T: Copy + Ord>(entries: &mut [T]) {
 /// Entries in order, as often as they are asked for.
 #[derive(Debug)]
 pub struct Sorted<T> {
-    runs: Vec<Spill<T>>,
+    runs: Vec<Run<T>>,
 }
 
 impl<T: SpillRow + Ord> Sorted<T> {
     /// Number of entries.
     pub fn len(&self) -> u64 {
-        self.runs.iter().map(Spill::len).sum()
+        self.runs.iter().map(Run::len).sum()
     }
 
     /// Whether there is none.
@@ -101,29 +151,22 @@ impl<T: SpillRow + Ord> Sorted<T> {
 
     /// Walks from the least to the greatest.
     pub fn iter(&self) -> Result<Merge<'_, T>> {
-        let mut waiting = BinaryHeap::with_capacity(self.runs.len());
-        let mut rests: Vec<_> = self.runs.iter().map(Spill::iter).collect();
-        for (run, rest) in rests.iter_mut().enumerate() {
-            if let Some(head) = rest.next() {
-                waiting.push(Reverse((head?, run)));
-            }
-        }
-        let current = waiting.pop();
-        let lasts = self.runs.iter().map(|run| run.last().copied()).collect();
-        Ok(Merge { current, waiting, rests, lasts })
+        let readers = self.runs.iter().map(Run::read).collect::<Result<Vec<_>>>()?;
+        let heads = readers.iter().zip(0..).filter_map(|(reader, run)| Some(Reverse((*reader.ready().first()?, run))));
+        let mut waiting: BinaryHeap<_> = heads.collect();
+        let current = waiting.pop().map(|Reverse((_, run))| run);
+        Ok(Merge { current, waiting, readers })
     }
 }
 
 /// Entries of a [`Sorted`] from the least to the greatest.
 #[derive(Debug)]
 pub struct Merge<'a, T> {
-    /// The next entry of all, and its run. Most often the run has the one after it as well.
-    current: Option<Reverse<(T, usize)>>,
+    /// The run that has the next entry of all. Most often it has many of those that follow as well.
+    current: Option<usize>,
     /// The next entry of each other run that is not at its end.
     waiting: BinaryHeap<Reverse<(T, usize)>>,
-    rests: Vec<SpillIter<'a, T>>,
-    /// The greatest entry of each run.
-    lasts: Vec<Option<T>>,
+    readers: Vec<Reader<'a, T>>,
 }
 
 impl<T: SpillRow + Ord> Iterator for Merge<'_, T> {
@@ -131,13 +174,12 @@ impl<T: SpillRow + Ord> Iterator for Merge<'_, T> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let Reverse((entry, run)) = self.current?;
-        self.current = match self.rests[run].next() {
-            Some(Ok(next)) => Some(self.first_of(Reverse((next, run)))),
-            Some(Err(error)) => return Some(Err(error)),
-            None => self.waiting.pop(),
-        };
-        Some(Ok(entry))
+        let run = self.current?;
+        let entry = *self.readers[run].ready().first()?;
+        match self.go_on(run, 1) {
+            Ok(()) => Some(Ok(entry)),
+            Err(error) => Some(Err(error)),
+        }
     }
 }
 
@@ -145,58 +187,46 @@ impl<T: SpillRow + Ord> Merge<'_, T> {
     /// Appends up to `most` entries; none at the end.
     pub fn fill(&mut self, entries: &mut Vec<T>, most: usize) -> Result<()> {
         let end = entries.len() + most;
-        while entries.len() < end {
-            if self.is_alone() {
-                self.fill_from_one(entries, end)?;
-                continue;
-            }
-            match self.next() {
-                Some(entry) => entries.push(entry?),
-                None => break,
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether all of the current run comes before all others: runs of a trace hardly overlap.
-    fn is_alone(&self) -> bool {
-        let Some(Reverse((_, run))) = self.current else { return false };
-        match (self.lasts[run], self.waiting.peek()) {
-            (Some(last), Some(Reverse((head, _)))) => last < *head,
-            (last, _) => last.is_some(),
-        }
-    }
-
-    /// Appends entries of the current run up to its end.
-    fn fill_from_one(&mut self, entries: &mut Vec<T>, end: usize) -> Result<()> {
-        let Some(Reverse((mut entry, run))) = self.current else { return Ok(()) };
-        while entries.len() < end {
-            entries.push(entry);
-            match self.rests[run].next().transpose()? {
-                Some(next) => entry = next,
-                None => {
-                    self.current = self.waiting.pop();
-                    return Ok(());
+        while let Some(run) = self.current
+            && entries.len() < end
+        {
+            let ready = self.readers[run].ready();
+            let mut first = ready.get(..end - entries.len()).unwrap_or(ready);
+            if let Some(Reverse(head)) = self.waiting.peek() {
+                let comes_first = |entry: &T| (*entry, run) < *head;
+                if !first.last().is_some_and(comes_first) {
+                    // Where runs overlap, they mostly take turns after a few entries.
+                    first = &first[..first.iter().take_while(|entry| comes_first(entry)).count()];
                 }
             }
+            let count = first.len();
+            entries.extend_from_slice(first);
+            self.go_on(run, count)?;
         }
-        self.current = Some(Reverse((entry, run)));
         Ok(())
     }
 
+    /// Goes past entries of the current run, and finds the one that comes next.
     #[inline]
-    fn first_of(&mut self, next: Reverse<(T, usize)>) -> Reverse<(T, usize)> {
-        match self.waiting.peek_mut() {
+    fn go_on(&mut self, run: usize, count: usize) -> Result<()> {
+        self.readers[run].take(count)?;
+        match (self.readers[run].ready().first(), self.waiting.peek_mut()) {
             // The greatest of the heap is the least entry.
-            Some(mut other) if *other > next => std::mem::replace(&mut *other, next),
-            _ => next,
+            (Some(next), Some(mut other)) if *other > Reverse((*next, run)) => {
+                let Reverse((_, first)) = std::mem::replace(&mut *other, Reverse((*next, run)));
+                self.current = Some(first);
+            }
+            (Some(_), _) => {}
+            (None, other) => self.current = other.map(|other| PeekMut::pop(other).0.1),
         }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spill_row;
 
     fn sorted(values: impl Iterator<Item = u64>, limit_bytes: u64) -> Vec<u64> {
         let mut sorter = Sorter::new(&Arena::new(limit_bytes));
@@ -236,6 +266,34 @@ mod tests {
             }
         }
         assert!(all.into_iter().eq(0..2 * run + 10));
+    }
+
+    #[test]
+    fn what_comes_late_and_what_starts_over_finds_its_place() {
+        let count = 20 * WINDOW as u64;
+        for limit in [0, u64::MAX] {
+            // A parent behind more children than the window holds, as in a file in the order of ends.
+            let by_end = (1..=count).chain([0]).chain(count + 2..2 * count).chain([count + 1]);
+            assert!(sorted(by_end, limit).into_iter().eq(0..2 * count));
+            // A thread that goes on where another one ended before.
+            let sections = (0..count).step_by(2).chain((0..count).skip(1).step_by(2));
+            assert!(sorted(sections, limit).into_iter().eq(0..count));
+        }
+    }
+
+    spill_row! {
+        #[derive(Debug, Eq, PartialEq)]
+        struct Numbered { key: u32, number: u64 } by (key)
+    }
+
+    #[test]
+    fn entries_of_one_key_keep_their_order() {
+        let mut sorter = Sorter::new(&Arena::new(u64::MAX));
+        let count = 5 * WINDOW as u64;
+        let rows = (0..count).map(|number| Numbered { key: (number / 3 % (count / 6)) as u32, number });
+        rows.for_each(|row| sorter.push(row).unwrap());
+        let rows: Vec<Numbered> = sorter.finish().unwrap().iter().unwrap().map(Result::unwrap).collect();
+        assert!(rows.is_sorted_by_key(|row| (row.key, row.number)) && rows.len() as u64 == count);
     }
 
     #[test]
