@@ -59,8 +59,8 @@ pub use crate::{
     nest::{Nest, Placed},
     numbering::{NumberedProcess, NumberedThread, Numbering},
     order::{
-        FRAMES_AND_RANGES, Layer, NEVER_CLOSED, Ordered, SpanDefinitions, SpanIter, SpanOrder, SpanRows, SwitchRows,
-        TOO_FAR, TOO_MANY_OVERLAP,
+        FRAMES_AND_RANGES, Layer, NEVER_CLOSED, Ordered, SpanDefinitions, SpanIter, SpanOrder, SpanRows, SpanSites,
+        SwitchRows, TOO_FAR, TOO_MANY_OVERLAP,
     },
     owned::{Owned, OwnedSorter, Owner},
     pass::{Pass, Rest},

@@ -288,9 +288,9 @@ impl NamePool {
 pub struct KeyMap(PerEntry<Option<NameId>>);
 
 impl KeyMap {
-    /// Turns to the dictionary of a batch.
-    pub fn turn_to(&mut self, values: Option<&StringArray>) {
-        self.0.turn_to(values, None);
+    /// Turns to the dictionary of a batch; says whether it is another one.
+    pub fn turn_to(&mut self, values: Option<&StringArray>) -> bool {
+        self.0.turn_to(values, None)
     }
 
     /// The id of a key of that dictionary.

@@ -4,7 +4,7 @@ use traceloom_model::{Columns, Selection, Table};
 
 use crate::{
     AllocationSites, AllocationTimes, ArgRows, COUNTERS, EVENTS, FrameRows, FreeRows, LOGS, LinkRows, SpanRows,
-    StackRows, SwitchRows,
+    SpanSites, StackRows, SwitchRows,
 };
 
 /// A table that a target shows, and the columns that it reads of it.
@@ -32,7 +32,7 @@ impl Need {
 pub const ROSTER: &[Need] = &[Need::shown(Table::Traces), Need::shown(Table::Processes), Need::shown(Table::Threads)];
 
 /// Spans, and switches as a layer of theirs.
-pub const LAYERS: &[Need] = &[Need::of::<SpanRows<'_>>(), Need::of::<SwitchRows<'_>>()];
+pub const LAYERS: &[Need] = &[Need::of::<SpanRows<'_>>(), Need::of::<SpanSites<'_>>(), Need::of::<SwitchRows<'_>>()];
 
 /// Rows of one moment each.
 pub const POINTS: &[Need] = &[EVENTS, COUNTERS, LOGS];

@@ -3,16 +3,20 @@
 //! A source gives spans as the file has them, which may be the order of their ends. Here they become rows of fixed
 //! size, sorted in runs that go to a temporary file when memory runs out.
 
+use arrow_array::Array;
 use traceloom_core::{Arena, Loss, Merge, Result, Slice, Sorted, Sorter, spill_row};
 use traceloom_model::{SpanCategory, Table, select};
 
 use crate::{KeyMap, Look, LookId, Looks, NamePool, Owner, Roster, ThreadIndex, pour::span_is_taken};
 
 select! {
-    /// The columns of spans that it takes to put them in order, and to say what they are and where in the program.
-    pub struct SpanRows of spans {
-        trace_id, id, parent_id, thread_id, depth, ts_ns, dur_ns, name, category, file, line, color,
-    }
+    /// The columns of spans that it takes to put them in order, and to say what they are.
+    pub struct SpanRows of spans { trace_id, id, parent_id, thread_id, depth, ts_ns, dur_ns, name, category }
+}
+
+select! {
+    /// The columns for targets that also show where in the program a span is, and its color.
+    pub struct SpanSites of spans { file, line, color }
 }
 
 select! {
@@ -114,24 +118,24 @@ impl Ordered {
 }
 
 spill_row! {
-    /// As it is sorted and spilled.
+    /// As it is sorted and spilled: what is alike in neighbours takes few bytes there.
     #[derive(Debug, Eq, PartialEq)]
     struct Row {
         ts_ns: i64,
         /// [`OPEN`] where it was never closed.
         dur_ns: i64,
         id: i64,
-        /// [`NO_PARENT`] where there is none; for a switch, the thread that ran instead.
-        parent_id: i64,
+        /// How far the id of the parent is from its own; for a switch, the thread that ran instead.
+        above: i64,
         thread: u32,
         depth: u32,
         look: u32,
         layer: u8,
+        has_parent: bool,
     } by (thread, layer, ts_ns, depth, id)
 }
 
 const OPEN: i64 = -1;
-const NO_PARENT: i64 = i64::MIN;
 
 impl Row {
     #[inline]
@@ -139,9 +143,21 @@ impl Row {
         (self.thread, self.layer, self.ts_ns)
     }
 
+    #[inline]
+    fn parent_id(&self) -> Option<i64> {
+        self.has_parent.then(|| self.id.wrapping_add(self.above))
+    }
+
     fn end_or_max(&self) -> i64 {
         if self.dur_ns == OPEN { i64::MAX } else { self.ts_ns.saturating_add(self.dur_ns) }
     }
+}
+
+/// A batch of spans, with the columns that the target wants.
+pub(crate) struct SpanBatch<'b> {
+    pub(crate) rows: SpanRows<'b>,
+    pub(crate) sites: Option<SpanSites<'b>>,
+    pub(crate) definitions: Option<SpanDefinitions<'b>>,
 }
 
 /// Where threads, texts and looks get their numbers.
@@ -161,8 +177,27 @@ pub(crate) struct SpanSorter {
     names: KeyMap,
     categories: KeyMap,
     files: KeyMap,
+    /// What the last span with each key of the names' dictionary looked like.
+    seen: Vec<Option<(Cells, Seen)>>,
     switch_names: KeyMap,
     slice: Slice,
+}
+
+/// What a span looks like besides its name, in the words of its batch.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Cells {
+    category: Option<i32>,
+    file: Option<i32>,
+    line: Option<u32>,
+    color: Option<u32>,
+    definition_id: Option<i64>,
+}
+
+/// What is known about such a span.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    look: LookId,
+    layer: Layer,
 }
 
 impl SpanSorter {
@@ -174,64 +209,95 @@ impl SpanSorter {
             names: KeyMap::default(),
             categories: KeyMap::default(),
             files: KeyMap::default(),
+            seen: Vec::new(),
             switch_names: KeyMap::default(),
             slice: slice.clone(),
         }
     }
 
     /// Takes a batch.
-    pub(crate) fn take(
-        &mut self,
-        view: &SpanRows<'_>,
-        definitions: Option<&SpanDefinitions<'_>>,
-        registry: Registry<'_>,
-    ) -> Result<()> {
-        let Registry { roster, names: pool, looks } = registry;
-        self.names.turn_to(view.name.values());
-        self.categories.turn_to(view.category.values());
-        self.files.turn_to(view.file.values());
-        // A text is looked at once for each entry of the dictionary, not for each row.
-        let layers: Vec<Layer> =
-            view.category.values().into_iter().flatten().map(|name| Layer::of_category(name.unwrap_or(""))).collect();
+    pub(crate) fn take(&mut self, batch: &SpanBatch<'_>, mut registry: Registry<'_>) -> Result<()> {
+        self.turn_to(batch);
+        let SpanBatch { rows: view, sites, definitions } = batch;
+        let (sites, definitions) = (sites.as_ref(), definitions.as_ref());
+        let (traces, threads) = (view.trace_id.values(), view.thread_id.values());
+        let (ids, depths, starts) = (view.id.values(), view.depth.values(), view.ts_ns.values());
+        let (names, categories) = (view.name.keys(), view.category.keys());
+        let mut current = None;
         for row in 0..view.rows {
-            let thread = roster.index(view.trace_id.get(row), view.thread_id.get(row))?;
-            let (ts_ns, dur_ns) = (view.ts_ns.get(row), view.dur_ns.get(row));
-            if !roster.thread(thread).is_taken || !span_is_taken(&self.slice, ts_ns, dur_ns) {
+            let thread = match current {
+                Some((trace_id, thread_id, thread)) if trace_id == traces[row] && thread_id == threads[row] => thread,
+                _ => {
+                    let thread = registry.roster.index(traces[row], threads[row])?;
+                    current = Some((traces[row], threads[row], thread));
+                    thread
+                }
+            };
+            let (id, ts_ns, dur_ns) = (ids[row], starts[row], view.dur_ns.get(row));
+            if !registry.roster.thread(thread).is_taken || !span_is_taken(&self.slice, ts_ns, dur_ns) {
                 continue;
             }
-            roster.note(thread, ts_ns);
-            let (category, layer) = match view.category.keys().get(row) {
-                Some(key) => {
-                    let layer = layers.get(*key as usize).copied().unwrap_or(Layer::Stack);
-                    (self.categories.get(*key, pool)?, layer)
-                }
-                None => (pool.intern("")?, Layer::Stack),
-            };
-            let name = match view.name.keys().get(row) {
-                Some(key) => self.names.get(*key, pool)?,
-                None => pool.intern("")?,
-            };
-            let look = Look {
-                name,
-                category,
+            registry.roster.note(thread, ts_ns);
+            let name = names.get(row).copied().unwrap_or(-1);
+            let cells = Cells {
+                category: categories.get(row).copied(),
+                file: sites.and_then(|rows| rows.file.key(row)),
+                line: sites.and_then(|rows| rows.line.get(row)),
+                color: sites.and_then(|rows| rows.color.get(row)),
                 definition_id: definitions.and_then(|rows| rows.definition_id.get(row)),
-                file: view.file.key(row).map(|key| self.files.get(key, pool)).transpose()?,
-                line: view.line.get(row),
-                color: view.color.get(row),
             };
+            let Seen { look, layer } = match self.seen.get(name as usize) {
+                Some(Some((before, seen))) if *before == cells => *seen,
+                _ => self.see(name, cells, view.category.get(row), &mut registry)?,
+            };
+            let parent_id = view.parent_id.get(row);
             let sorter = if layer == Layer::Stack { &mut self.stack } else { &mut self.beside };
             sorter.push(Row {
                 ts_ns,
                 dur_ns: dur_ns.map_or(OPEN, |dur| dur.max(0)),
-                id: view.id.get(row),
-                parent_id: view.parent_id.get(row).unwrap_or(NO_PARENT),
+                id,
+                above: parent_id.map_or(0, |parent_id| parent_id.wrapping_sub(id)),
                 thread: thread.0,
-                depth: view.depth.get(row),
-                look: looks.intern(look)?.0,
+                depth: depths[row],
+                look: look.0,
                 layer: layer as u8,
+                has_parent: parent_id.is_some(),
             })?;
         }
         Ok(())
+    }
+
+    /// Turns to the dictionaries of a batch.
+    fn turn_to(&mut self, batch: &SpanBatch<'_>) {
+        let are_new = [
+            self.names.turn_to(batch.rows.name.values()),
+            self.categories.turn_to(batch.rows.category.values()),
+            self.files.turn_to(batch.sites.as_ref().and_then(|rows| rows.file.values())),
+        ];
+        if are_new.contains(&true) {
+            self.seen.clear();
+            self.seen.resize(batch.rows.name.values().map_or(0, Array::len), None);
+        }
+    }
+
+    /// Looks at a span whose name came with other cells before, or not at all.
+    #[cold]
+    fn see(&mut self, name: i32, cells: Cells, category: &str, registry: &mut Registry<'_>) -> Result<Seen> {
+        let Registry { names: pool, looks, .. } = registry;
+        let category_id = self.categories.get(cells.category.unwrap_or(-1), pool)?;
+        let look = Look {
+            category: category_id,
+            name: self.names.get(name, pool)?,
+            definition_id: cells.definition_id,
+            file: cells.file.map(|key| self.files.get(key, pool)).transpose()?,
+            line: cells.line,
+            color: cells.color,
+        };
+        let seen = Seen { look: looks.intern(look)?, layer: Layer::of_category(category) };
+        if let Some(slot) = self.seen.get_mut(name as usize) {
+            *slot = Some((cells, seen));
+        }
+        Ok(seen)
     }
 
     /// Takes a batch of switches, as spans of a layer of their own.
@@ -251,11 +317,12 @@ impl SpanSorter {
                 ts_ns,
                 dur_ns: dur_ns.max(0),
                 id: view.id.get(row),
-                parent_id: view.target_tid.get(row) as i64,
+                above: view.target_tid.get(row) as i64,
                 thread: thread.0,
                 depth: 0,
                 look: looks.intern(look)?.0,
                 layer: Layer::Switches as u8,
+                has_parent: false,
             })?;
         }
         Ok(())
@@ -339,6 +406,7 @@ impl SpanIter<'_> {
         self.next + len
     }
 
+    #[inline]
     fn ordered(&self, row: &Row) -> Ordered {
         let last_ts_ns = self.last_ts_ns.get(row.thread as usize).copied().unwrap_or(i64::MIN);
         let end_ns = match row.dur_ns {
@@ -351,8 +419,8 @@ impl SpanIter<'_> {
             thread: ThreadIndex(row.thread),
             layer,
             id: row.id,
-            parent_id: (row.parent_id != NO_PARENT && !is_switch).then_some(row.parent_id),
-            target_tid: is_switch.then_some(row.parent_id as u64),
+            parent_id: row.parent_id(),
+            target_tid: is_switch.then_some(row.above as u64),
             depth: row.depth,
             ts_ns: row.ts_ns,
             dur_ns: (row.dur_ns != OPEN).then_some(row.dur_ns),
@@ -392,13 +460,13 @@ impl Iterator for SpanIter<'_> {
 /// Depth alone does not do: of two siblings that begin together the first took no time, and its children come
 /// before the second. The rows are in the order of depth and id.
 fn untie(rows: &mut [Row]) {
-    let is_chain = rows.windows(2).all(|pair| pair[1].parent_id == pair[0].id);
+    let is_chain = rows.windows(2).all(|pair| pair[1].parent_id() == Some(pair[0].id));
     if is_chain {
         return;
     }
     // The place of the parent plus one; none is 0, so that outermost spans come first.
     let parent_of = |row: &Row| {
-        let key = (row.depth.checked_sub(1)?, row.parent_id);
+        let key = (row.depth.checked_sub(1)?, row.parent_id()?);
         rows.binary_search_by_key(&key, |other| (other.depth, other.id)).ok()
     };
     let parents: Vec<usize> = rows.iter().map(|row| parent_of(row).map_or(0, |place| place + 1)).collect();

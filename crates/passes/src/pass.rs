@@ -8,7 +8,7 @@ use crate::{
     Args, Looks, NamePool, Options, Request, Roster, SpanOrder, Target, Timeline,
     args::{ArgRows, ArgStore},
     loss::{counted_columns, counts, lose_table, phrase},
-    order::{Registry, SpanDefinitions, SpanRows, SpanSorter, SwitchRows},
+    order::{Registry, SpanBatch, SpanDefinitions, SpanRows, SpanSites, SpanSorter, SwitchRows},
     pour,
 };
 
@@ -139,6 +139,7 @@ struct Gathering<'a, 'd> {
     names: NamePool,
     looks: Looks,
     spans: SpanSorter,
+    has_sites: bool,
     has_definitions: bool,
     args: ArgStore,
     rest: Rest<'a>,
@@ -158,6 +159,7 @@ impl<'a, 'd> Gathering<'a, 'd> {
             names: NamePool::default(),
             looks: Looks::default(),
             spans: SpanSorter::new(&arena, &options.slice),
+            has_sites: wanted.columns(Table::Spans).has(spans::column::file::NUMBER),
             has_definitions: wanted.columns(Table::Spans).has(spans::column::definition_id::NUMBER),
             args: ArgStore::new(&owners, &arena, options.limits.tree_bytes / 4),
             rest: Rest { source, wanted, filter, rows: [0; Table::ALL.len()], kept: Some(Vec::new()), kept_bytes: 0 },
@@ -176,8 +178,12 @@ impl<'a, 'd> Gathering<'a, 'd> {
                 Ok(())
             }
             Table::Spans => {
-                let definitions = self.has_definitions.then(|| SpanDefinitions::of(batch)).transpose()?;
-                spans.take(&SpanRows::of(batch)?, definitions.as_ref(), Registry { roster, names, looks })
+                let batch = SpanBatch {
+                    rows: SpanRows::of(batch)?,
+                    sites: self.has_sites.then(|| SpanSites::of(batch)).transpose()?,
+                    definitions: self.has_definitions.then(|| SpanDefinitions::of(batch)).transpose()?,
+                };
+                spans.take(&batch, Registry { roster, names, looks })
             }
             Table::Switches => spans.take_switches(&SwitchRows::of(batch)?, Registry { roster, names, looks }),
             Table::Args => {

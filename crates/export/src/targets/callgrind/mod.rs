@@ -18,7 +18,7 @@ use self::{
     lines::push_name,
     sums::{CallRows, SubRows},
 };
-use traceloom_passes::{CallTree, Frames, Need, Pass, ROSTER, SpanRows, Target, Variant, Writer};
+use traceloom_passes::{CallTree, Frames, Need, Pass, ROSTER, SpanRows, SpanSites, Target, Variant, Writer};
 
 pub(super) static TARGET: Target = Target {
     id: "callgrind",
@@ -32,7 +32,12 @@ pub(super) static TARGET: Target = Target {
     ],
     needs: &[
         ROSTER,
-        &[Need::of::<SpanRows<'_>>(), Need::of::<CallRows<'_>>(), Need::of::<SubRows<'_>>()],
+        &[
+            Need::of::<SpanRows<'_>>(),
+            Need::of::<SpanSites<'_>>(),
+            Need::of::<CallRows<'_>>(),
+            Need::of::<SubRows<'_>>(),
+        ],
         &[Need::shown(Table::Files)],
     ],
     is_text: true,

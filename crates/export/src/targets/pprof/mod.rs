@@ -11,8 +11,8 @@ use traceloom_model::Table;
 use self::profile::Profile;
 use super::shows_time;
 use traceloom_passes::{
-    CallTree, Calls, Frames, HEAP, Heap, MAX_DEPTH, NameId, Need, Pass, Site, SpanRows, Target, Variant, Writer,
-    lose_outer_frames,
+    CallTree, Calls, Frames, HEAP, Heap, MAX_DEPTH, NameId, Need, Pass, Site, SpanRows, SpanSites, Target, Variant,
+    Writer, lose_outer_frames,
 };
 
 pub(super) static TARGET: Target = Target {
@@ -27,7 +27,7 @@ pub(super) static TARGET: Target = Target {
     ],
     needs: &[
         &[Need::shown(Table::Traces), Need::shown(Table::Threads), Need::shown(Table::Files)],
-        &[Need::of::<SpanRows<'_>>()],
+        &[Need::of::<SpanRows<'_>>(), Need::of::<SpanSites<'_>>()],
         HEAP,
     ],
     writer: Writer::Pass(write),

@@ -16,7 +16,9 @@ use traceloom_core::Result;
 use traceloom_model::Table;
 
 use self::entry::Entries;
-use traceloom_passes::{ArgRows, AttributeRows, Need, POINTS, Pass, ROSTER, SpanDefinitions, SpanRows, Target, Writer};
+use traceloom_passes::{
+    ArgRows, AttributeRows, Need, POINTS, Pass, ROSTER, SpanDefinitions, SpanRows, SpanSites, Target, Writer,
+};
 
 pub(crate) static TARGET: Target = Target {
     about: "CNanoLog's decompressor and `traceloom log`: log entries; events, values and spans as such",
@@ -24,7 +26,7 @@ pub(crate) static TARGET: Target = Target {
         ROSTER,
         POINTS,
         &[Need::of::<AttributeRows<'_>>(), Need::shown(Table::Definitions), Need::of::<ArgRows<'_>>()],
-        &[Need::of::<SpanRows<'_>>(), Need::of::<SpanDefinitions<'_>>()],
+        &[Need::of::<SpanRows<'_>>(), Need::of::<SpanSites<'_>>(), Need::of::<SpanDefinitions<'_>>()],
     ],
     writer: Writer::Pass(write),
     ..Target::of_format(&traceloom_cnanolog::FORMAT)

@@ -28,7 +28,7 @@ use self::{
     subs::{CallRows, DefinitionRows, SourceRows},
     walk::Walk,
 };
-use traceloom_passes::{ArgRows, AttributeRows, Need, Pass, ROSTER, SpanRows, Target, Writer};
+use traceloom_passes::{ArgRows, AttributeRows, Need, Pass, ROSTER, SpanRows, SpanSites, Target, Writer};
 
 pub(crate) static TARGET: Target = Target {
     about: "Devel::NYTProf's own tools (nytprofhtml, nytprofcsv, nytprofcalls): a process a thread, a call a span",
@@ -42,6 +42,7 @@ pub(crate) const SUMS: &[Need] = &[
     Need::of::<AttributeRows<'_>>(),
     Need::of::<DefinitionRows<'_>>(),
     Need::of::<SpanRows<'_>>(),
+    Need::of::<SpanSites<'_>>(),
     // Those of a profile are made from its calls.
     Need::shown(Table::Frames),
     Need::shown(Table::Stacks),

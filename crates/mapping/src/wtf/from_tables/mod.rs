@@ -19,7 +19,9 @@ use traceloom_model::Table;
 use traceloom_wtf::{Composer, Form};
 
 use self::{header::ResourceRows, signature::Signatures, spans::Places, step::Steps, zones::Zones};
-use traceloom_passes::{ArgRows, AttributeRows, Need, POINTS, Pass, ROSTER, Roster, SpanRows, Target, Writer};
+use traceloom_passes::{
+    ArgRows, AttributeRows, Need, POINTS, Pass, ROSTER, Roster, SpanRows, SpanSites, Target, Writer,
+};
 
 pub(crate) static TARGET: Target = Target {
     about: "the Web Tracing Framework's own viewer and command line tools",
@@ -27,7 +29,12 @@ pub(crate) static TARGET: Target = Target {
     needs: &[
         ROSTER,
         POINTS,
-        &[Need::of::<AttributeRows<'_>>(), Need::of::<SpanRows<'_>>(), Need::shown(Table::Links)],
+        &[
+            Need::of::<AttributeRows<'_>>(),
+            Need::of::<SpanRows<'_>>(),
+            Need::of::<SpanSites<'_>>(),
+            Need::shown(Table::Links),
+        ],
         &[Need::of::<ResourceRows<'_>>(), Need::of::<ArgRows<'_>>()],
     ],
     writer: Writer::Pass(write),
