@@ -168,7 +168,7 @@ impl<'o> Packets<'o> {
         if self.fresh.len() > 0 || head.len + self.event.len() >= 0x80 {
             return self.finish_slowly(&head);
         }
-        self.put_head(head, self.event.len());
+        head.put(self.event.len(), &mut self.buffer);
         self.buffer.bytes.extend_from_slice(&self.event.bytes);
         self.flush_if_full()
     }
@@ -176,26 +176,24 @@ impl<'o> Packets<'o> {
     /// Writes the end of the innermost slice of a track: half of all packets.
     #[inline]
     pub(super) fn end(&mut self, ts_ns: u64, track: u64) -> Result<()> {
-        let mut head = Head::default();
-        head.uint(packet::TIMESTAMP, ts_ns);
-        head.uint(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
-        head.uint(packet::SEQUENCE_FLAGS, packet::SEQ_NEEDS_INCREMENTAL_STATE);
-        head.length(packet::TRACK_EVENT, 3 + varint_len(track));
-        head.uint(event::TYPE, event::TYPE_SLICE_END);
-        head.uint(event::TRACK_UUID, track);
-        self.put_head(head, 0);
+        Head::slice(ts_ns, event::TYPE_SLICE_END, track, 0).put(0, &mut self.buffer);
         self.flush_if_full()
     }
 
-    /// Puts the frame of a short packet and its first fields.
+    /// Writes the begin of a slice about which there is no more to say than its look: nearly all others. False if the
+    /// look is not known.
     #[inline]
-    fn put_head(&mut self, mut head: Head, rest: usize) {
-        head.bytes[0] = (trace::PACKET << 3 | 2) as u8;
-        head.bytes[1] = (head.len + rest) as u8;
-        let end = self.buffer.len() + Head::FRAME + head.len;
-        // A copy of a length that the compiler knows is much quicker than one of the right length.
-        self.buffer.bytes.extend_from_slice(&head.bytes);
-        self.buffer.bytes.truncate(end);
+    pub(super) fn known_slice(&mut self, ts_ns: u64, track: u64, look: LookId) -> Result<bool> {
+        let Some(look) = self.looks.get(look) else { return Ok(false) };
+        let head = Head::slice(ts_ns, event::TYPE_SLICE_BEGIN, track, look.len());
+        // Neither mentions anything first nor is the first event: its look has come before.
+        if head.len + look.len() >= 0x80 {
+            return Ok(false);
+        }
+        head.put(look.len(), &mut self.buffer);
+        self.buffer.bytes.extend_from_slice(look);
+        self.flush_if_full()?;
+        Ok(true)
     }
 
     #[cold]
@@ -301,6 +299,7 @@ struct Head {
 }
 
 impl Default for Head {
+    #[inline]
     fn default() -> Self {
         Self { bytes: [0; 48], len: 0 }
     }
@@ -310,23 +309,54 @@ impl Head {
     /// A tag and a length.
     const FRAME: usize = 2;
 
-    /// A number; fields below 16 have tags of one byte.
+    /// All of a packet with the begin or end of a slice, but `rest` bytes of its event, which are short.
+    #[inline(always)]
+    fn slice(ts_ns: u64, kind: u64, track: u64, rest: usize) -> Self {
+        let mut head = Self::default();
+        head.uint(packet::TIMESTAMP, ts_ns);
+        head.raw([
+            Self::tag(packet::TRUSTED_PACKET_SEQUENCE_ID, 0),
+            SEQUENCE as u8,
+            Self::tag(packet::SEQUENCE_FLAGS, 0),
+            packet::SEQ_NEEDS_INCREMENTAL_STATE as u8,
+            Self::tag(packet::TRACK_EVENT, 2),
+            (3 + varint_len(track) + rest) as u8,
+            Self::tag(event::TYPE, 0),
+            kind as u8,
+            Self::tag(event::TRACK_UUID, 0),
+        ]);
+        head.varint(track);
+        head
+    }
+
+    /// Fields below 16 have tags of one byte.
+    const fn tag(field: u32, kind: u32) -> u8 {
+        (field << 3 | kind) as u8
+    }
+
     #[inline]
     fn uint(&mut self, field: u32, number: u64) {
-        self.put((field << 3) as u8, number);
+        self.raw([Self::tag(field, 0)]);
+        self.varint(number);
     }
 
     /// The length of what follows.
     #[inline]
     fn length(&mut self, field: u32, len: usize) {
-        self.put((field << 3 | 2) as u8, len as u64);
+        self.raw([Self::tag(field, 2)]);
+        self.varint(len as u64);
     }
 
-    #[inline]
-    fn put(&mut self, tag: u8, mut number: u64) {
+    #[inline(always)]
+    fn raw<const N: usize>(&mut self, bytes: [u8; N]) {
+        let at = Self::FRAME + self.len;
+        self.bytes[at..at + N].copy_from_slice(&bytes);
+        self.len += N;
+    }
+
+    #[inline(always)]
+    fn varint(&mut self, mut number: u64) {
         let mut at = Self::FRAME + self.len;
-        self.bytes[at] = tag;
-        at += 1;
         while number >= 0x80 {
             self.bytes[at] = number as u8 | 0x80;
             at += 1;
@@ -335,12 +365,68 @@ impl Head {
         self.bytes[at] = number as u8;
         self.len = at + 1 - Self::FRAME;
     }
+
+    /// Puts the frame of a short packet, of which `rest` bytes follow, and these fields.
+    #[inline(always)]
+    fn put(mut self, rest: usize, buffer: &mut Wire) {
+        self.bytes[0] = Self::tag(trace::PACKET, 2);
+        self.bytes[1] = (self.len + rest) as u8;
+        let end = buffer.len() + Self::FRAME + self.len;
+        // A copy of a length that the compiler knows is much quicker than one of the right length.
+        buffer.bytes.extend_from_slice(&self.bytes);
+        buffer.bytes.truncate(end);
+    }
 }
 
 /// Bytes that a number takes.
+#[inline]
 fn varint_len(number: u64) -> usize {
     (64 - (number | 1).leading_zeros() as usize).div_ceil(7)
 }
 
 /// Long texts are not worth keeping.
 const MAX_LOOK_BYTES: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_has_the_bytes_of_a_message() {
+        let powers = (0..64).flat_map(|bit| [1_u64 << bit, (1 << bit) - 1, (1 << bit) + (1 << bit) / 3]);
+        for number in powers.chain([u64::MAX]) {
+            let (mut wire, mut head) = (Wire::default(), Head::default());
+            wire.uint(packet::TIMESTAMP, number);
+            wire.length(packet::TRACK_EVENT, 7);
+            head.uint(packet::TIMESTAMP, number);
+            head.length(packet::TRACK_EVENT, 7);
+            assert_eq!(head.bytes[Head::FRAME..Head::FRAME + head.len], wire.bytes, "{number:#x}");
+        }
+    }
+
+    #[test]
+    fn a_slice_of_a_known_look_is_the_same_packet_as_any_other() {
+        let look = LookId(3);
+        for (ts_ns, track) in [(0, 1), (0x7f, 0x80), (123_456_789_012, 300), (u64::MAX, u64::MAX)] {
+            let mut outs = [Vec::new(), Vec::new()];
+            for (out, is_quick) in outs.iter_mut().zip([true, false]) {
+                let mut packets = Packets::new(out);
+                packets.is_first = false;
+                packets.looks.keep(look, &[0x50, 9, 0x18, 4]);
+                if is_quick {
+                    assert!(packets.known_slice(ts_ns, track, look).unwrap());
+                    assert!(!packets.known_slice(ts_ns, track, LookId(4)).unwrap());
+                    packets.end(ts_ns, track).unwrap();
+                } else {
+                    packets.begin(event::TYPE_SLICE_BEGIN, track);
+                    assert!(packets.known_look(look));
+                    packets.finish(ts_ns).unwrap();
+                    packets.begin(event::TYPE_SLICE_END, track);
+                    packets.finish(ts_ns).unwrap();
+                }
+                packets.flush().unwrap();
+            }
+            assert_eq!(outs[0], outs[1], "{ts_ns} {track}");
+        }
+    }
+}

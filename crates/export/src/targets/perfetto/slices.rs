@@ -34,6 +34,11 @@ pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>)
         }
         let Output { tracks, packets } = &mut *ends.output;
         let track = tracks.need_lane(placed.lane, span.thread, span.layer, packets)?;
+        let (ts_ns, flow_ends) = (timeline.at(span.ts_ns), flows.of(trace, &span));
+        let has_more = span.target_tid.is_some() || !flow_ends.is_empty() || args.has_any_of(span.table());
+        if !has_more && packets.known_slice(ts_ns, track, span.look)? {
+            continue;
+        }
         packets.begin(event::TYPE_SLICE_BEGIN, track);
         if !packets.known_look(span.look) {
             let look = looks.get(span.look)?;
@@ -46,8 +51,8 @@ pub(super) fn write(pass: &mut Pass<'_>, flows: &Flows, output: &mut Output<'_>)
         if let Some(tid) = span.target_tid {
             annotations.add_uint("target_tid", tid, packets);
         }
-        put_flows(flows.of(trace, &span), packets);
-        packets.finish(timeline.at(span.ts_ns))?;
+        put_flows(flow_ends, packets);
+        packets.finish(ts_ns)?;
     }
     nest.finish(|lane, end_ns, is_open| ends.put(lane, end_ns, is_open))?;
     loss.lose_many(NEVER_CLOSED, ends.forced, || "spans inside spans that end".to_owned());
