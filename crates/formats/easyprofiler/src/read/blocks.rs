@@ -93,7 +93,7 @@ impl Reader {
     /// The next record, if it is a block about which nothing is odd; [`Records::next`] gives what else comes.
     ///
     /// For loops in which it is felt that a record is put together only to be taken apart.
-    #[inline]
+    #[inline(always)]
     pub fn next_plain_block(&mut self) -> Option<Block<'_>> {
         let sound = self.sound_block()?;
         Some(self.take_block(sound))

@@ -1,6 +1,6 @@
 //! Where a record stands among the others of its thread, as far as anybody wants to know.
 
-use traceloom_core::{Error, Records, Result};
+use traceloom_core::{Records, Result};
 use traceloom_easyprofiler::{Nestings, Nodes, Record, Tree, TreeBuilder};
 
 use crate::trace::Input;
@@ -75,15 +75,23 @@ pub(super) fn tree(input: &Input<'_>) -> Result<Tree> {
     let mut reader = traceloom_easyprofiler::open(input.source.clone(), options)?;
     let clock = reader.clock();
     let mut builder = TreeBuilder::new(&options.limits);
-    reader.walk(|located| {
+    loop {
+        while let Some(block) = reader.next_plain_block() {
+            let (begin_ns, end_ns) = clock.span(block.begin, block.end);
+            builder.push(begin_ns, end_ns)?;
+        }
+        let Some(located) = reader.next()? else { break };
         let (begin, end) = match &located.record {
             Record::Block(block) => (block.begin, block.end),
             Record::Value(value) => (value.begin, value.end),
-            Record::Thread(thread) => return builder.thread(thread.id),
-            _ => return Ok::<_, Error>(()),
+            Record::Thread(thread) => {
+                builder.thread(thread.id)?;
+                continue;
+            }
+            _ => continue,
         };
         let (begin_ns, end_ns) = clock.span(begin, end);
-        builder.push(begin_ns, end_ns)
-    })?;
+        builder.push(begin_ns, end_ns)?;
+    }
     builder.finish()
 }
