@@ -100,11 +100,6 @@ impl Logs {
         self.sites.get(number).map(|site| &self.known[*site as usize])
     }
 
-    /// The number of the site of a line.
-    pub(crate) fn site_number(&self, number: usize) -> Option<u32> {
-        self.sites.get(number).copied()
-    }
-
     /// The same without some lines. Sites keep their numbers, which those who add lines know.
     pub(crate) fn kept(&self, mut is_kept: impl FnMut(&LogSite, Option<i64>) -> bool) -> Self {
         let mut rest = Self { known: self.known.clone(), ..Self::default() };
