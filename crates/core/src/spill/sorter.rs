@@ -16,7 +16,7 @@ const RUN_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
 /// Entries among which one that comes late finds its place: few enough that they stay near the processor.
 const WINDOW: usize = 1 << 13;
 
-/// Takes entries in any order.
+/// Takes entries in any order; equal ones keep theirs.
 ///
 /// Those of a trace come nearly in order: they pass through a window in which they are sorted, and make one long run.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl<T: SpillRow + Ord> Sorter<T> {
     #[inline]
     pub fn push(&mut self, entry: T) -> Result<()> {
         if self.window.len() >= self.window_len {
-            self.move_window()?;
+            self.move_window(WINDOW / 8)?;
         }
         self.window.push(entry);
         Ok(())
@@ -52,7 +52,7 @@ impl<T: SpillRow + Ord> Sorter<T> {
 
     /// Everything in order.
     pub fn finish(mut self) -> Result<Sorted<T>> {
-        self.settle(0)?;
+        self.move_window(0)?;
         let late = std::mem::take(&mut self.late);
         self.add_run(late)?;
         self.runs.retain(|run| run.len() > 0);
@@ -60,13 +60,13 @@ impl<T: SpillRow + Ord> Sorter<T> {
     }
 
     #[cold]
-    fn move_window(&mut self) -> Result<()> {
+    fn move_window(&mut self, kept: usize) -> Result<()> {
         if self.window_len > WINDOW {
             let window = std::mem::take(&mut self.window);
             self.window = self.add_run(window)?;
             return Ok(());
         }
-        let came_late = self.settle(WINDOW / 8)?;
+        let came_late = self.settle(kept)?;
         // Without any order, to go through the window first would be work for nothing.
         if came_late > WINDOW / 2 {
             self.window_len = Self::RUN.max(WINDOW + 1);
@@ -120,7 +120,7 @@ fn sort_nearly_sorted<T: Copy + Ord>(entries: &mut [T]) {
         entries[place] = entry;
         match steps_left.checked_sub(index - place) {
             Some(left) => steps_left = left,
-            None => return entries.sort_unstable(),
+            None => return entries.sort(),
         }
     }
 }
