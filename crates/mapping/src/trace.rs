@@ -42,7 +42,7 @@ pub struct Trace {
     pub options: Options,
 }
 
-/// Opens a file and recognises its format, unless `from` names it.
+/// Opens a file and recognizes its format, unless `from` names it.
 pub fn open(path: &Path, from: Option<&str>, options: &Options) -> Result<Trace> {
     let source = Source::open(path, &options.read.limits)?;
     Trace::new(path, source, from, options)

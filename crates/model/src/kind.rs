@@ -111,7 +111,7 @@ primitive! {
     Int i64 Int64Type "integer";
     /// An unsigned number of 64 bits: an address, a size, a process.
     Unsigned u64 UInt64Type "unsigned";
-    /// An unsigned number of 32 bits: a line, a depth, a colour.
+    /// An unsigned number of 32 bits: a line, a depth, a color.
     Word u32 UInt32Type "unsigned";
     /// A floating-point number.
     Float f64 Float64Type "float";

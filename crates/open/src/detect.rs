@@ -6,7 +6,7 @@ use traceloom_core::{Compression, Error, Findings, Options, Position, Result, Sn
 
 use crate::{FORMATS, Format, by_id, foreign};
 
-/// Bytes that a format may look at to recognise itself.
+/// Bytes that a format may look at to recognize itself.
 const PREFIX_BYTES: usize = 64 << 10;
 
 /// A file with its format; cloning it is cheap.
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Opened {
     }
 }
 
-/// Takes compression off and recognises the format, unless `from` names it.
+/// Takes compression off and recognizes the format, unless `from` names it.
 ///
 /// `path` only breaks a tie between formats that both claim the bytes.
 pub fn open(source: Source, path: &Path, from: Option<&str>, options: &Options) -> Result<Opened> {
@@ -61,7 +61,7 @@ fn accompany(source: Source, path: &Path, format: &dyn Format) -> Source {
     }
 }
 
-/// Recognises a format by the first bytes of a file.
+/// Recognizes a format by the first bytes of a file.
 pub fn detect(prefix: &[u8], path: &Path) -> Result<&'static dyn Format> {
     let answers = FORMATS.iter().map(|format| (format.sniff(prefix), *format));
     let answers: Vec<_> = answers.filter(|(sniff, _)| *sniff != Sniff::No).collect();

@@ -19,7 +19,7 @@ spill_row! {
         pub file: Option<NameId>,
         /// Source line.
         pub line: Option<u32>,
-        /// Colour as 0xAARRGGBB.
+        /// Color as 0xAARRGGBB.
         pub color: Option<u32>,
     }
 }
@@ -131,7 +131,7 @@ impl ColorLoss {
 }
 
 /// A loss: the output has no colors.
-pub const COLORS: &str = "colours";
+pub const COLORS: &str = "colors";
 
 #[cfg(test)]
 mod tests {

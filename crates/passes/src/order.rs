@@ -118,7 +118,7 @@ impl Ordered {
 }
 
 spill_row! {
-    /// As it is sorted and spilled: what is alike in neighbours takes few bytes there.
+    /// As it is sorted and spilled: what is alike in neighbors takes few bytes there.
     #[derive(Debug, Eq, PartialEq)]
     struct Row {
         ts_ns: i64,

@@ -1,7 +1,7 @@
 //! Bytes found by the row that owns them.
 //!
 //! They are laid out one after the other in a [`Store`]; an index, sorted by owner, lies in another. Both are in memory
-//! only up to a limit, so a lookup reads a block of the index and a few bytes; neighbours are in the same block.
+//! only up to a limit, so a lookup reads a block of the index and a few bytes; neighbors are in the same block.
 
 use std::fmt;
 

@@ -101,7 +101,7 @@ pub(crate) fn explain(sql: &str, error: DataFusionError, known: &Known) -> Failu
     }
 }
 
-/// The error of a trace, which travelled through the engine.
+/// The error of a trace, which traveled through the engine.
 fn trace_error(error: DataFusionError) -> Result<Error, DataFusionError> {
     match error {
         DataFusionError::External(inner) => match inner.downcast::<Error>() {

@@ -67,7 +67,7 @@ pub fn source(path: &Path, limits: &Limits) -> Result<Source> {
     Place::of(path)?.open(limits)
 }
 
-/// Opens a trace and recognises its format, unless `from` names it.
+/// Opens a trace and recognizes its format, unless `from` names it.
 pub(crate) fn trace(path: &Path, from: Option<&str>, options: &Options) -> Result<Trace> {
     let place = Place::of(path)?;
     let source = place.open(&options.read.limits)?;

@@ -163,7 +163,7 @@ fn a_shrinking_file_reads_as_a_short_one() {
 }
 
 #[test]
-fn each_file_is_recognised_by_one_format_only() {
+fn each_file_is_recognized_by_one_format_only() {
     each_case(|subject, case, bytes| {
         let sure = subject.sniff(&bytes);
         let golden = case.golden().unwrap();

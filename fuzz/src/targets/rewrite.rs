@@ -19,8 +19,8 @@ pub fn rewrite<C: Codec>(bytes: &[u8]) {
     let mut written = Vec::new();
     if let Err(error) = C::rewrite(&source, &mut written, &options) {
         assert_expected(&error, Mode::Lenient);
-        // Opening has recognised the file, so only a limit may stop the walk.
-        assert!(!matches!(error.kind(), ErrorKind::Unrecognized(_)), "unrecognised after opening: {error}");
+        // Opening has recognized the file, so only a limit may stop the walk.
+        assert!(!matches!(error.kind(), ErrorKind::Unrecognized(_)), "unrecognized after opening: {error}");
         return;
     }
     let subject = SUBJECTS.iter().find(|subject| subject.format().id == C::FORMAT.id).expect("every format is tested");

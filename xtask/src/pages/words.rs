@@ -1,5 +1,7 @@
 //! One word per concept: pages and messages avoid the words that were replaced.
 
+use std::path::PathBuf;
+
 use super::{prose, tests::pages};
 use crate::{files, process::root};
 
@@ -9,7 +11,6 @@ const REPLACED: &[(&str, &str)] = &[
     ("are told", "are reported, are listed"),
     ("are told apart", "are distinguished"),
     ("beside", "next to, besides"),
-    ("colour", "color"),
     ("inside of", "inside"),
     ("is no file", "is not a file"),
     ("is no json", "is not JSON"),
@@ -47,6 +48,24 @@ const IN_MESSAGES: &[&str] = &[
     "there is no",
     "told apart",
     "whoever",
+];
+
+/// Parts of words in British spelling.
+const BRITISH: &[&str] = &[
+    "analyse",
+    "behaviour",
+    "colour",
+    "favour",
+    "initialis",
+    "licences",
+    "neighbour",
+    "normalis",
+    "optimis",
+    "recognis",
+    "serialis",
+    "summaris",
+    "travelled",
+    "visualis",
 ];
 
 fn contains(text: &str, phrase: &str) -> bool {
@@ -91,6 +110,38 @@ fn messages_use_the_words_of_the_project() {
         }
     }
     assert!(found.is_empty(), "{} phrases:\n{}", found.len(), found.join("\n"));
+}
+
+/// Everything that people write: sources, pages and scripts.
+fn texts() -> Vec<PathBuf> {
+    let mut texts = files::list(&root()).expect("the root is there");
+    for folder in ["benches", "crates", "docs", "fuzz/fuzz_targets", "fuzz/src", "python", "xtask"] {
+        texts.extend(files::walk(&root().join(folder)).expect("a folder of the repository"));
+    }
+    let is_text = |path: &PathBuf| {
+        path.extension().is_some_and(|found| {
+            ["c", "css", "h", "md", "mjs", "py", "rs", "toml", "ts"].iter().any(|one| found == *one)
+        })
+    };
+    let is_ours = |path: &PathBuf| {
+        let others = ["node_modules", "dist", "target", "traceloom.data"];
+        !path.ends_with(file!()) && !path.components().any(|part| others.iter().any(|other| part.as_os_str() == *other))
+    };
+    texts.into_iter().filter(|path| is_text(path) && is_ours(path)).collect()
+}
+
+#[test]
+fn spelling_is_american() {
+    let mut found = Vec::new();
+    for path in texts() {
+        let text = files::read_text(&path).expect("a source is text").to_lowercase();
+        for (number, line) in text.lines().enumerate() {
+            for part in BRITISH.iter().filter(|part| line.contains(**part)) {
+                found.push(format!("{}:{}: `{part}`", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{} words:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]

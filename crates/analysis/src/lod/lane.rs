@@ -57,7 +57,7 @@ impl Lane {
         self.names.push(name);
         self.ids.push(id);
         if self.begins.len().is_multiple_of(FAN) {
-            self.summarise(self.begins.len() / FAN);
+            self.summarize(self.begins.len() / FAN);
         }
     }
 
@@ -121,7 +121,7 @@ impl Lane {
         forget(&mut self.names, count);
         forget(&mut self.ids, count);
         self.levels.clear();
-        (1..=self.len() / FAN).for_each(|groups| self.summarise(groups));
+        (1..=self.len() / FAN).for_each(|groups| self.summarize(groups));
     }
 
     /// Puts the spans in order; after the last push.
@@ -129,7 +129,7 @@ impl Lane {
         if self.is_unsorted {
             self.sort();
             self.levels.clear();
-            (1..=self.len() / FAN).for_each(|groups| self.summarise(groups));
+            (1..=self.len() / FAN).for_each(|groups| self.summarize(groups));
             self.is_unsorted = false;
         }
     }
@@ -148,7 +148,7 @@ impl Lane {
     }
 
     /// Adds the last of so many groups of spans to the lowest level, and to higher ones where a group is complete there.
-    fn summarise(&mut self, mut groups: usize) {
+    fn summarize(&mut self, mut groups: usize) {
         for number in 0.. {
             let first = (groups - 1) * FAN;
             let entries = (first..first + FAN).map(|entry| match number {

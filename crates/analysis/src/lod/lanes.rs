@@ -20,7 +20,7 @@ pub struct LaneKey {
 pub struct Lanes {
     lanes: Vec<Lane>,
     numbers: BTreeMap<LaneKey, usize>,
-    /// Neighbouring rows mostly belong to one thread: its lanes by depth, to find them without a search.
+    /// Neighboring rows mostly belong to one thread: its lanes by depth, to find them without a search.
     last: Option<(i64, u8, Vec<usize>)>,
 }
 

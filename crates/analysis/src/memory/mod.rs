@@ -28,7 +28,7 @@ pub struct Options {
     pub at_ns: Option<i64>,
     /// Points of the curve of usage.
     pub points: usize,
-    /// Most bytes that may be used to put events in order; a longer trace has neighbouring events added together.
+    /// Most bytes that may be used to put events in order; a longer trace has neighboring events added together.
     pub order_bytes: usize,
 }
 

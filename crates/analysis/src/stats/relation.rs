@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn laws_are_recognised() {
+    fn laws_are_recognized() {
         let fitted = |law: Law| {
             let pairs: Vec<_> = (1..40).map(|n| (f64::from(n), 500.0 + 7.0 * law(f64::from(n)))).collect();
             fit(&pairs).expect("there are enough pairs").complexity

@@ -82,8 +82,8 @@ fn figures_stand_beside_the_source() {
         "lines_blocks",
         &lines(&["--all", "--level", "block", &profile("devel-nytprof-6.12/inventory-blocks1.nytprof")]),
     );
-    let colours = traceloom(&["--color", "always", "lines", &profile("devel-nytprof-6.12/inventory-c0.nytprof")]);
-    assert!(stdout(&colours).contains("\u{1b}[1m\u{1b}[31m"), "{}", stdout(&colours));
+    let colors = traceloom(&["--color", "always", "lines", &profile("devel-nytprof-6.12/inventory-c0.nytprof")]);
+    assert!(stdout(&colors).contains("\u{1b}[1m\u{1b}[31m"), "{}", stdout(&colors));
 }
 
 #[test]

@@ -6,7 +6,7 @@ pub trait Fields {
     fn unsigned(&mut self, name: &'static str, value: u64);
     /// A number that may be negative.
     fn signed(&mut self, name: &'static str, value: i64);
-    /// A number that people read in hexadecimal: colours, addresses, marks.
+    /// A number that people read in hexadecimal: colors, addresses, marks.
     fn hex(&mut self, name: &'static str, value: u64);
     /// A floating-point number.
     fn float(&mut self, name: &'static str, value: f64);

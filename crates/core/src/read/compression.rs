@@ -19,7 +19,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Recognises a compression by its first bytes.
+    /// Recognizes a compression by its first bytes.
     pub fn sniff(prefix: &[u8]) -> Option<Self> {
         match prefix {
             [0x1f, 0x8b, 8, ..] => Some(Self::Gzip),

@@ -1,4 +1,4 @@
-//! Recognises a file and reads its header.
+//! Recognizes a file and reads its header.
 
 use traceloom_core::{ByteOrder, Cursor, Error, Finding, Position, Result, Rule, Sniff, Source};
 

@@ -1,4 +1,4 @@
-//! Recognises a file, reads its header, and decides how its bytes are laid out.
+//! Recognizes a file, reads its header, and decides how its bytes are laid out.
 
 use traceloom_core::{ByteOrder, Cursor, Error, Mode, Options, Position, Records, Result, Sniff, Source};
 

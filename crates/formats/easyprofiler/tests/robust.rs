@@ -116,7 +116,7 @@ fn a_damaged_range_costs_only_the_records_that_it_touches() -> Result<()> {
 }
 
 #[test]
-fn a_wrong_size_costs_at_most_its_neighbours() -> Result<()> {
+fn a_wrong_size_costs_at_most_its_neighbors() -> Result<()> {
     let good = sample::sample()?.bytes;
     let (all, _) = blocks(&good)?;
     for index in (5..all.len() - 5).step_by(97) {

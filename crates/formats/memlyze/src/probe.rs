@@ -1,4 +1,4 @@
-//! Recognises a file: magic, byte order, and what its events mean.
+//! Recognizes a file: magic, byte order, and what its events mean.
 
 use traceloom_core::{ByteOrder, Cursor, Error, Finding, Findings, Position, Result, Sniff, Source, Window};
 

@@ -174,7 +174,7 @@ fn deltas_beyond_64_bits_stay_at_the_end_of_time() {
 }
 
 #[test]
-fn growth_is_recognised_and_says_what_it_cannot_know() {
+fn growth_is_recognized_and_says_what_it_cannot_know() {
     let empty = r#"{"stack_traces": {}, "files": {}, "functions": {}}"#;
     let growth = b"\x00\x05\x00\x00\x00\x00\x00\x00\x00\x00\x40\x00\x01\x00";
     let shrink = b"\x01\x05\x00\x00\x00\x00\x00\x00\x00\x00";

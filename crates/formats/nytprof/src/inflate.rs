@@ -17,7 +17,7 @@ pub(crate) enum Wrapper {
 }
 
 impl Wrapper {
-    /// Recognises the wrapper by its first bytes, and the level that was probably asked for.
+    /// Recognizes the wrapper by its first bytes, and the level that was probably asked for.
     pub(crate) fn of(head: &[u8]) -> (Self, u8) {
         match head {
             [0x1f, 0x8b, 8, ..] => (Self::Gzip, 6),

@@ -182,7 +182,7 @@ impl FileInfo {
     }
 }
 
-/// An object from paths and values; neighbours with the same first name belong together.
+/// An object from paths and values; neighbors with the same first name belong together.
 fn put_object(json: &mut Writer, members: &[(&str, &str)]) {
     let is_list = members.first().is_some_and(|(path, _)| path.starts_with(|c: char| c.is_ascii_digit()));
     if is_list {

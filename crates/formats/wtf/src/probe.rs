@@ -1,4 +1,4 @@
-//! Recognises a file and reads its header.
+//! Recognizes a file and reads its header.
 
 use std::io;
 
@@ -18,7 +18,7 @@ use crate::{
     record::Part,
 };
 
-/// Bytes that are enough to recognise a file.
+/// Bytes that are enough to recognize a file.
 const PREFIX: usize = 64 << 10;
 /// Chunks among which the file header is looked for; it is the first in every real file.
 const CHUNKS_SEARCHED: usize = 4096;

@@ -344,7 +344,7 @@ fn packed_events_may_refer_to_strings() {
 }
 
 #[test]
-fn formats_are_recognised_by_content() {
+fn formats_are_recognized_by_content() {
     use traceloom_core::Sniff;
     for (name, path) in traces() {
         let bytes = fs::read(&path).unwrap();

@@ -331,7 +331,7 @@ fn number(json: &Json) -> u64 {
 }
 
 fn color(json: &Json) -> Option<u32> {
-    json["color"].as_str().map(|color| u32::from_str_radix(color.trim_start_matches("0x"), 16).expect("a colour"))
+    json["color"].as_str().map(|color| u32::from_str_radix(color.trim_start_matches("0x"), 16).expect("a color"))
 }
 
 /// Text, with bytes that are no UTF-8 replaced; the golden has those in hexadecimal.

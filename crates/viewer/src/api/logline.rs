@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_ends_where_the_lines_do_and_neighbours_are_known() {
+    fn reading_ends_where_the_lines_do_and_neighbors_are_known() {
         let (trace, long, read) = long_log();
         let known = Known::default();
         read.store(0, Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
-use traceloom_analysis::memory::{Extract, MemoryReport, Options, Report, Site, memory as analyse};
+use traceloom_analysis::memory::{Extract, MemoryReport, Options, Report, Site, memory as analyze};
 use traceloom_model::Filter;
 
 use super::{
@@ -64,7 +64,7 @@ fn memory(app: App, known: Arc<Known>, query: MemoryQuery) -> Answer<Reply<Memor
     let points = query.points.unwrap_or(Options::default().points).clamp(1, MAX_POINTS);
     work::later(move |_| {
         let options = Options { at_ns, points, ..Options::default() };
-        let report = known.or((query.trace, at_ns, points), || Ok(analyse(&*trace, &Filter::default(), &options)?))?;
+        let report = known.or((query.trace, at_ns, points), || Ok(analyze(&*trace, &Filter::default(), &options)?))?;
         if report.totals.allocations == 0 && report.totals.frees == 0 {
             return Err(Refusal::absent("this trace has no allocations"));
         }

@@ -30,7 +30,7 @@ impl Series {
         let (min, max) = self.range.unwrap_or((value, value));
         self.range = Some((min.min(value), max.max(value)));
         if self.samples.len().is_multiple_of(FAN) {
-            self.summarise(self.samples.len() / FAN);
+            self.summarize(self.samples.len() / FAN);
         }
     }
 
@@ -39,7 +39,7 @@ impl Series {
         if self.is_unsorted {
             self.samples.sort_by_key(|(ts_ns, _)| *ts_ns);
             self.levels.clear();
-            (1..=self.samples.len() / FAN).for_each(|groups| self.summarise(groups));
+            (1..=self.samples.len() / FAN).for_each(|groups| self.summarize(groups));
             self.is_unsorted = false;
         }
     }
@@ -49,7 +49,7 @@ impl Series {
         self.samples.retain(|(ts_ns, _)| *ts_ns >= before_ns);
         self.samples.shrink_to_fit();
         self.levels.clear();
-        (1..=self.samples.len() / FAN).for_each(|groups| self.summarise(groups));
+        (1..=self.samples.len() / FAN).for_each(|groups| self.summarize(groups));
     }
 
     pub(crate) fn resident_bytes(&self) -> usize {
@@ -58,7 +58,7 @@ impl Series {
     }
 
     /// Adds the last of so many groups to the lowest level, and to higher ones where a group is complete there.
-    fn summarise(&mut self, mut groups: usize) {
+    fn summarize(&mut self, mut groups: usize) {
         for number in 0.. {
             let entries = (groups - 1) * FAN..groups * FAN;
             let group = match number {

@@ -132,7 +132,7 @@ async function pictureIsSaved(viewer) {
       Math.abs(size.width - 2 * box.width) <= 2 && Math.abs(size.height - 2 * box.height) <= 2,
       `${JSON.stringify(size)}, ${JSON.stringify(box)}`,
     );
-    assert.ok(size.colors > 10, `${size.colors} colours are no picture`);
+    assert.ok(size.colors > 10, `${size.colors} colors are no picture`);
   }
 }
 

@@ -126,7 +126,7 @@ async function themeChanges(viewer) {
   await viewer.focus();
   await viewer.press("t");
   const after = await until("t changes it", theme, (now) => now !== before);
-  assert.notEqual(await back(), color, "and the colours with it");
+  assert.notEqual(await back(), color, "and the colors with it");
   await viewer.page.reload();
   await viewer.isDrawn();
   assert.equal(await theme(), after, "it is remembered");

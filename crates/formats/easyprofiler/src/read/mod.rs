@@ -22,7 +22,7 @@ use crate::{
     raw::{BlockType, DESCRIPTOR_FIXED, DOCUMENT_BOOKMARKS_MARK, EASY_PROFILER_SIGNATURE, SizeRule},
 };
 
-/// Opens a file: recognises version, byte order and dialect.
+/// Opens a file: recognizes version, byte order and dialect.
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
     let header = probe::header(&source, options)?;
     Reader::with_header(source, header, options)

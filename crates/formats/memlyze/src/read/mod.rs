@@ -23,7 +23,7 @@ use crate::{
     raw::{Dialect, EVENT_BYTES, Packing},
 };
 
-/// Opens a file: reads the metadata and recognises what the events mean.
+/// Opens a file: reads the metadata and recognizes what the events mean.
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
     let mut findings = Findings::new(options.mode, &options.limits);
     let mut header = probe::header(&source, &mut findings)?;

@@ -160,7 +160,7 @@ impl Checker {
     /// Notes a discount, if no rule has anything to say about it.
     #[inline]
     pub(crate) fn passes_discount(&mut self, position: impl Fn() -> Position) -> bool {
-        // Spelled out: added up as a number, the second discount gets lost when rustc 1.95 optimises.
+        // Spelled out: added up as a number, the second discount gets lost when rustc 1.95 optimizes.
         if self.discounts > 0 {
             return false;
         }

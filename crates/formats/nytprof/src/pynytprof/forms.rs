@@ -1,4 +1,4 @@
-//! Recognises what a chunk holds: the tool wrote the same tags with many contents.
+//! Recognizes what a chunk holds: the tool wrote the same tags with many contents.
 
 use traceloom_core::{Limits, Result, Source, Window};
 

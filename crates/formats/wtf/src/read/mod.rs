@@ -24,7 +24,7 @@ use crate::{
     raw::{CHUNK_FIXED, FILE_HEADER_BYTES},
 };
 
-/// Opens a file: recognises its container and reads its header.
+/// Opens a file: recognizes its container and reads its header.
 pub fn open(source: Source, options: &Options) -> Result<Reader> {
     let source = probe::readable(source)?;
     let mut findings = Findings::new(options.mode, &options.limits);

@@ -83,7 +83,7 @@ impl Types {
             update: composer.define("game.World#update", scope, plain, "uint32 frame, float32 delta")?,
             tick: composer.define("game.Entity#tick", scope, plain, "uint16 entity")?,
             path: composer.define("game.Path#find", scope, plain, "uint16 nodes")?,
-            look: composer.define("game.Map#neighbours", scope, plain, "")?,
+            look: composer.define("game.Map#neighbors", scope, plain, "")?,
             draw: composer.define("gl#drawElements", scope, plain, "uint32 mode, uint32 count, uint16[] indices")?,
             gc: composer.define("javascript#gc", scope, EventFlags::SYSTEM_TIME, "uint32 freed")?,
             request: composer.define("net#request", scope, plain, "ascii url")?,

@@ -20,7 +20,7 @@ use traceloom_passes::{NameId, NamePool, Pass};
 const MAX_BYTES: usize = 65_000;
 /// Half of it for a file, as a descriptor has both.
 const MAX_FILE_BYTES: usize = 32_000;
-/// What the library gives blocks without a colour.
+/// What the library gives blocks without a color.
 const NO_COLOR: u32 = 0xffff_ecb3;
 const BOOKMARK_COLOR: u32 = 0xffaa_8773;
 

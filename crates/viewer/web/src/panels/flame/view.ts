@@ -72,7 +72,7 @@ export class FlameCanvas {
     this.later();
   }
 
-  /** Colours changed. */
+  /** Colors changed. */
   repaint(): void {
     this.paints.clear();
     this.later();

@@ -109,7 +109,7 @@ class HistogramPanel {
     await this.list(value === null ? this.chart.bin() : null);
   }
 
-  /** Colours or the selected span changed. */
+  /** Colors or the selected span changed. */
   private mark(): void {
     this.writeTools();
     this.chart.later();

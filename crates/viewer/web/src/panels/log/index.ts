@@ -320,7 +320,7 @@ class Log {
     if (ts < from || ts > to) lookAt(ts);
   }
 
-  /** Goes so near to a line that its neighbours in the timeline can be told apart. */
+  /** Goes so near to a line that its neighbors in the timeline can be told apart. */
   private jump(at: number): void {
     const ts = this.row(at)?.[LogRow.ts_ns] ?? null;
     if (ts === null) return;
