@@ -100,3 +100,14 @@ fn what_cannot_hold_them_says_so() {
     let told = convert(&["--to", "speedscope", "--range", "0s..1s", &trace, &folder.path("out")]);
     assert!(told.contains("lost: notes: 1"), "{told}");
 }
+
+#[test]
+fn an_interactive_report_says_that_it_has_none() {
+    let (folder, trace) = noted("game.prof");
+    let page = folder.path("page.html");
+    fs::write(&page, "<!--trace-->").expect("it can be written");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_traceloom"));
+    command.args(["report", "--interactive", &trace, "-o", &folder.path("out.html")]);
+    let output = command.env("TRACELOOM_PAGE", &page).output().expect("the program starts");
+    assert!(stderr(&output).contains("its notes (2) are not in an interactive report"), "{}", stderr(&output));
+}

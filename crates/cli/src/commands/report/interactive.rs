@@ -7,7 +7,7 @@ use std::{
 };
 
 use traceloom::Trace;
-use traceloom_analysis::units::time;
+use traceloom_analysis::{notes, units::time};
 use traceloom_core::{Error, Result, Slice, TimeRange};
 use traceloom_model::{Batches, Filter, Table, TableSource, Wanted, select};
 use traceloom_report::{Packable, Packed, write_interactive};
@@ -44,6 +44,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
         let packed = pack(path, &trace, extent, room).map_err(|error| error.in_file(path))?;
         notices.extend(packed.kept.zip(extent).map(|(kept, all)| notice(path, kept, all, arguments.max_size)));
         traces.push(packed);
+        let noted = notes::read(path)?.len();
+        if noted > 0 {
+            let file = path.display();
+            note(&format!(
+                "{file}: its notes ({noted}) are not in an interactive report; one without --interactive shows them"
+            ));
+        }
     }
     notices.iter().for_each(|notice| note(notice));
     let inputs: Vec<_> = arguments.files.iter().map(AsRef::as_ref).collect();
