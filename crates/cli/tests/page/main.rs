@@ -7,7 +7,10 @@ mod hostile;
 mod live;
 mod served;
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::json;
 
@@ -219,6 +222,49 @@ fn two_traces_meet_at_a_chosen_span() {
     two_traces("aligned");
 }
 
+/// The questions that people come with, for every format that has the data.
+fn clicks(test: &str, files: &[PathBuf], questions: &[&str]) {
+    assert!(!files.is_empty(), "{test}");
+    run("clicks.mjs", files, json!({"questions": questions}));
+}
+
+#[test]
+fn two_clicks_answer_what_people_ask_of_one_trace() {
+    let folder = sample("clicks", "");
+    let questions: [(&str, &[&str]); 6] = [
+        ("game.prof", &["slow", "callers"]),
+        ("game.wtf-trace", &["slow", "callers"]),
+        ("nytprof.out", &["slow", "callers"]),
+        ("pynytprof.out", &["slow", "callers"]),
+        ("service.clog", &["logged"]),
+        ("shop.mlyze", &["leaks", "allocators"]),
+    ];
+    for (name, questions) in questions {
+        clicks(name, &[folder.join(name)], questions);
+    }
+    clicks("both", &[folder.join("game.prof"), folder.join("service.clog")], &["loggedThen"]);
+}
+
+#[test]
+fn two_clicks_answer_what_changed() {
+    let folder = sample("changed", "");
+    let file = |name: &str| folder.join(name);
+    for (name, later, range) in [
+        ("game.prof", "later.prof", "1s.."),
+        ("game.wtf-trace", "later.wtf-trace", "1s.."),
+        ("shop.mlyze", "later.mlyze", "2s.."),
+    ] {
+        let (from, to) = (file(name), file(later));
+        traceloom(&["slice", "--range", range, from.to_str().unwrap(), to.to_str().unwrap()]);
+        clicks(name, &[from, to], &["changed"]);
+    }
+    for (name, target) in [("nytprof.out", "nytprof:plain"), ("pynytprof.out", "pynytprof")] {
+        let (from, to) = (file("nytprof.out"), file(&format!("other-{name}")));
+        traceloom(&["convert", "--to", target, from.to_str().unwrap(), to.to_str().unwrap()]);
+        clicks(name, &[file(name), to], &["changed"]);
+    }
+}
+
 /// What a person asks of a selection, of frames and of the whole page.
 fn answers(name: &str, check: &str) {
     run("answers.mjs", &[sample(&format!("answers-{check}"), name)], json!({"check": check}));
@@ -227,6 +273,11 @@ fn answers(name: &str, check: &str) {
 #[test]
 fn a_selected_span_explains_itself() {
     answers("game.prof", "span");
+}
+
+#[test]
+fn what_is_inside_a_selected_span_keeps_its_color() {
+    answers("game.prof", "strength");
 }
 
 #[test]

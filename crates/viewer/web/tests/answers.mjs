@@ -31,6 +31,14 @@ async function span(viewer) {
   await (await viewer.panel("selection")).getByRole("button", { name: "Flame graph" }).click();
   await viewer.page.locator("#panel .flamebody[data-shows]").waitFor();
   await viewer.linkIs("the graph is of the span", ({ range, tracks }) => range && tracks?.length === 1);
+  await viewer.press("Escape");
+  await explained(viewer, "Physics");
+  await viewer.panel("stats");
+  await viewer.choose("selection");
+  await viewer.rowsAre("what is in the span is counted", (rows) => {
+    const names = rows.map(({ Name }) => Name).sort();
+    return names.join() === "Collide,Physics" && rows.find(({ Name }) => Name === "Collide").Calls === `${expected.n}`;
+  });
   await viewer.panel("selection");
   await panel.locator(".shares button").first().click();
   await panel.locator(".way b").filter({ hasText: "Collide" }).waitFor();
@@ -214,6 +222,42 @@ async function aligned(viewer, browser) {
   await reopened.context.close();
 }
 
+/// A selected span and what is inside it are as strong as ever, the same names elsewhere are weaker.
+async function strength(viewer) {
+  await viewer.selectName("Frame");
+  const frame = await viewer.span((await viewer.link()).place);
+  const [update, other] = viewer.query(`select ts_ns + dur_ns * 9 / 10 as at from spans
+    where name = 'Update' and dur_ns > 0 and ts_ns >= ${frame.ts_ns} order by ts_ns limit 2`);
+  await viewer.press("f", "s", "s", "s", "s", "s", "s", "s", "s", "s");
+  await until(
+    "the view rests, with two frames in it",
+    async () => {
+      const before = await viewer.link();
+      await viewer.page.waitForTimeout(300);
+      const { from, to } = await viewer.link();
+      return from === before.from && to === before.to && to > other.at;
+    },
+    Boolean,
+  );
+  const color = async ({ at }) => {
+    await viewer.isDrawn();
+    await viewer.point("Update", at);
+    const [[x, y], box] = [viewer.pointer, await viewer.page.locator("#picture").boundingBox()];
+    // The pointer frames what is under it.
+    await viewer.page.mouse.move(box.x + 5, box.y + 5);
+    const read = (canvas, [x, y]) => canvas.getContext("2d").getImageData(x, y, 1, 1).data.join();
+    await viewer.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    return viewer.page.locator("#picture").evaluate(read, [Math.round(x - box.x), Math.round(y - box.y)]);
+  };
+  const chosen = [await color(update), await color(other)];
+  await viewer.focus();
+  await viewer.press("Escape");
+  await viewer.linkIs("nothing is selected", ({ name }) => name === null);
+  const plain = [await color(update), await color(other)];
+  assert.equal(chosen[0], plain[0], "a child of the selected span");
+  assert.notEqual(chosen[1], plain[1], "a child of another span");
+}
+
 /// Puts a query into the box and runs it.
 async function ask(viewer, sql) {
   const panel = await viewer.panel("sql");
@@ -308,5 +352,8 @@ async function notes(viewer) {
 }
 
 await test((viewer, { more }, browser) =>
-  ({ overview, notes, changes, aligned, queried, span, caller, logs, memory, commands })[more.check](viewer, browser),
+  ({ overview, notes, changes, aligned, queried, strength, span, caller, logs, memory, commands })[more.check](
+    viewer,
+    browser,
+  ),
 );

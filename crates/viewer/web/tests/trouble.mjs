@@ -20,6 +20,9 @@ async function wrongTokenIsExplained(viewer, browser) {
 async function damageIsTold(viewer, { damaged, broken }) {
   const findings = viewer.cli("check", "--json", damaged).finding_counts;
   assert.ok(Object.keys(findings).length > 0, "the file is damaged");
+  const problems = Object.values(findings).reduce((sum, times) => sum + times, 0);
+  const badge = viewer.page.locator('#tabs [data-panel="findings"] .badge');
+  await badge.filter({ hasText: problems.toLocaleString("en-US") }).waitFor();
   await viewer.panel("findings");
   const wrong = viewer.page.getByLabel("Problems in the file");
   for (const [code, times] of Object.entries(findings)) {

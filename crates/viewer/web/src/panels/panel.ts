@@ -8,6 +8,8 @@ export interface Panel {
   readonly title: string;
   /** Whether there is anything to show. */
   isUseful(state: PageState): boolean;
+  /** What its tab shows next to the title, such as how many problems there are; nothing if it is empty. */
+  badge?(state: PageState): string;
   /** Makes what fills the tab; called once. */
   create(): PanelView;
 }

@@ -43,7 +43,7 @@ export class Tabs {
 
   private refresh(): void {
     const useful = this.useful();
-    const ids = useful.map((panel) => panel.id).join();
+    const ids = useful.map((panel) => `${panel.id} ${badgeOf(panel)}`).join();
     if (ids !== this.shown) {
       this.shown = ids;
       this.bar.replaceChildren(...useful.map((panel) => tab(panel)));
@@ -100,8 +100,14 @@ export class Tabs {
   }
 }
 
+function badgeOf(panel: Panel): string {
+  return panel.badge?.(store.state) ?? "";
+}
+
 function tab(panel: Panel): HTMLElement {
   const made = element("button", { role: "tab", "data-panel": panel.id }, panel.title);
+  const badge = badgeOf(panel);
+  if (badge !== "") made.append(" ", element("span", { class: "badge is-high" }, badge));
   made.addEventListener("click", () => openPanel(panel.id));
   return made;
 }

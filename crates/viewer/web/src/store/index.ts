@@ -1,6 +1,7 @@
 // The one store of the page, and what can be done to it.
 
 import { ask, send } from "../api";
+import type { SpanDetails } from "../wire";
 import type { PanelId, PanelLinks } from "./panels";
 import {
   extent,
@@ -57,6 +58,11 @@ export function selectName(name: string): boolean {
   const number = store.state.names.number(name);
   if (number !== undefined) select({ name: number });
   return number !== undefined;
+}
+
+/** Lets figures be about a span: its time, on its track. */
+export function selectInside({ ts_ns, dur_ns, track }: Pick<SpanDetails, "ts_ns" | "dur_ns" | "track">): void {
+  select({ range: { from: ts_ns, to: ts_ns + (dur_ns ?? 0) }, tracks: [track] });
 }
 
 /** Changes how tracks are shown. */

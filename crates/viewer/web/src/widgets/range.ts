@@ -2,7 +2,7 @@
 
 import { duration } from "../format";
 import type { Watch } from "../panels/panel";
-import { keepLink, linkOf, store } from "../store";
+import { keepLink, linkOf, selectInside, store } from "../store";
 import { isWhole, rangeOf, scopeOf, selectionKey, type Scope } from "../store/scope";
 import type { RangeQuery } from "../wire";
 import { switcher } from "./dom";
@@ -23,12 +23,15 @@ export function rangeKey(asked: RangeQuery): string {
 /** The switch between the ranges. */
 export function rangeSwitch(changed: () => void): HTMLElement {
   const { selection } = store.state;
+  // A selected span is a range as soon as somebody asks what is in it.
+  const span = selection.range === null && selection.tracks === null && selection.span?.dur_ns ? selection.span : null;
   const length = selection.range ? duration(selection.range.to - selection.range.from) : "";
   const count = selection.tracks?.length ?? 0;
   const where = count > 0 ? `${count} ${count === 1 ? "track" : "tracks"}` : "";
-  const what = [length, where].filter((text) => text !== "").join(", ");
+  const what = span ? duration(span.dur_ns) : [length, where].filter((text) => text !== "").join(", ");
   const isSelected = length !== "" || where !== "";
   const choose = (scope: Scope): void => {
+    if (span && scope === "selection") selectInside(span);
     const kept = linkOf("range")?.scope === "window" ? "window" : "all";
     const isOther = isSelected && scope !== "selection";
     keepLink("range", {
@@ -43,8 +46,8 @@ export function rangeSwitch(changed: () => void): HTMLElement {
       {
         id: "selection",
         title: what === "" ? "Selection" : `Selection: ${what}`,
-        hint: "The selection in the timeline: drag on its ruler, or with shift",
-        isDisabled: !isSelected,
+        hint: span ? "What is in the selected span" : "The selection in the timeline: drag on its ruler, or with shift",
+        isDisabled: !isSelected && !span,
       },
       { id: "window", title: "Window", hint: "Spans that start in the visible window" },
       { id: "all", title: "Everything", hint: "All of all traces" },

@@ -3,7 +3,7 @@
 import { ask } from "../../api";
 import { count } from "../../format";
 import { callPanel, lookAt, selectName, store } from "../../store";
-import { baseName } from "../../store/state";
+import { baseName, openTraces } from "../../store/state";
 import { element, failure, note } from "../../widgets/dom";
 import { showRow, when } from "../../widgets/jump";
 import type { Advice, AdviceAnswer, Evidence, Finding, FindingsAnswer } from "../../wire";
@@ -167,5 +167,9 @@ export const findings: Panel = {
   id: "findings",
   title: "Findings",
   isUseful: ({ server }) => server.traces.length > 0,
+  badge: (state) => {
+    const problems = openTraces(state).reduce((sum, trace) => sum + trace.findings, 0);
+    return problems > 0 ? count(problems) : "";
+  },
   create: () => lasting(() => new Findings()),
 };

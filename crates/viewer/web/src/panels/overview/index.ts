@@ -2,7 +2,7 @@
 
 import { ask } from "../../api";
 import { bytes, count, duration } from "../../format";
-import { callPanel, lookAt, selectName, store } from "../../store";
+import { callPanel, lookAt, select, selectName, store } from "../../store";
 import { traceLabel } from "../../timeline/names";
 import { element, failure, note } from "../../widgets/dom";
 import { showRow, when } from "../../widgets/jump";
@@ -88,9 +88,15 @@ function finding({ trace }: TraceOverview, advice: Advice): HTMLElement {
   const run = (): void => {
     if (isOfMemory) return callPanel("memory", { trace, list: "leaks" });
     if (selectName(advice.subject) && !at) return callPanel("tree");
-    if (at?.ts_ns === undefined || at.ts_ns === null) return callPanel("findings");
+    if (at?.ts_ns === undefined || at.ts_ns === null) return showName(trace, advice.subject, "findings");
     const dur = at.unit === "ns" ? at.value : undefined;
-    if (dur === undefined) return lookAt(at.ts_ns);
+    if (dur === undefined) {
+      lookAt(at.ts_ns);
+      if (!store.state.server.traces[trace]?.logs) return;
+      // The log goes to the line of a selected time.
+      select({ range: { from: at.ts_ns, to: at.ts_ns + 1 } });
+      return callPanel("log", {});
+    }
     void showRow({ ts: at.ts_ns, dur, trace_id: traceId(trace) });
   };
   return item(badge(advice.weight), link(advice.message, "Show it", run));
@@ -100,12 +106,19 @@ function traceId(trace: number): string | undefined {
   return store.state.server.traces[trace]?.trace_id;
 }
 
-function names({ names, all_names }: TraceOverview): HTMLElement[] {
+/** Shows who calls a name: in the call tree, or with the sums of a profile that has no single calls. */
+function showName(trace: number, name: string, otherwise: "findings" | "stats"): void {
+  if (selectName(name)) callPanel("tree");
+  else if (store.state.server.traces[trace]?.has_calls) callPanel("source", { trace, sub: name });
+  else callPanel(otherwise);
+}
+
+function names({ trace, names, all_names }: TraceOverview): HTMLElement[] {
   const rows = names.map(([name, calls, self, share]) => {
     const row = item(
       element("span", { class: "number" }, duration(self)),
       element("span", { class: "number note" }, `${(100 * share).toFixed(1)} %`),
-      link(name, `${count(calls)} calls; select it`, () => (selectName(name) ? callPanel("tree") : callPanel("stats"))),
+      link(name, `${count(calls)} calls; select it`, () => showName(trace, name, "stats")),
     );
     row.className = "figure";
     row.style.setProperty("--part", `${100 * share}%`);

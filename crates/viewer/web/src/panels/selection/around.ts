@@ -2,7 +2,7 @@
 
 import { ask } from "../../api";
 import { count, duration, moment, share } from "../../format";
-import { callPanel, reveal, select, store } from "../../store";
+import { callPanel, reveal, selectInside, store } from "../../store";
 import { openTraces } from "../../store/state";
 import { alignOthers, anchorOf, holdOrMeet } from "../../timeline/align";
 import { trackLabel } from "../../timeline/names";
@@ -74,10 +74,7 @@ function addAligning(add: Add): void {
 }
 
 function addActions(span: SpanDetails, add: Add): void {
-  const own = (): void => {
-    const { from, to } = times(span);
-    select({ range: { from, to }, tracks: [span.track] });
-  };
+  const own = (): void => selectInside(span);
   add("Zoom", "Zoom to it (f)", () => reveal({ kind: "selection" }));
   add("Previous", "The previous span of this name (p)", () => reveal({ kind: "step", isBack: true }));
   add("Next", "The next span of this name (n)", () => reveal({ kind: "step", isBack: false }));

@@ -12,7 +12,7 @@ import type { FlameAnswer } from "../../wire";
 import { fresh, type Panel, type Watch } from "../panel";
 import { amount, hasMemory, hasSpans, hasTimes, keep, kept, stacksQuery, unit, weights } from "../../stacks/kept";
 import { stepCrumbs, stepTools } from "../../stacks/steps";
-import { below, heaviest, seen, treeOf, type TreeNode, type TreeSort } from "./rows";
+import { below, heaviest, mostOf, seen, treeOf, type TreeNode, type TreeSort } from "./rows";
 
 const ROW = 22;
 
@@ -72,7 +72,7 @@ class TreePanel {
     this.answer = answer;
     this.roots = treeOf(answer);
     this.open = new Set(heaviest(this.roots));
-    this.chosen = null;
+    this.chooseSelected();
     this.crumbs.replaceChildren(...stepCrumbs(() => void this.update()));
     this.writeHead();
     this.writeTools();
@@ -80,9 +80,17 @@ class TreePanel {
       return this.body.replaceChildren(note(answer.loading ? "The trace is still loading." : NOTHING_THERE));
     if (!this.lines.host.isConnected) this.body.replaceChildren(this.lines.host);
     this.arrange();
+    if (this.chosen) this.lines.reveal(this.rows.indexOf(this.chosen), true);
     // Whoever scripts the page can wait until it is drawn.
     this.body.dataset["shows"] = `${kept().weight} ${view()} ${kept().steps.length}`;
     if (takesKeys("tree")) this.lines.host.focus();
+  }
+
+  /** Chooses the name that the timeline has selected, and opens the way to it: who calls it is what people want to know. */
+  private chooseSelected(): void {
+    const { name } = store.state.selection;
+    this.chosen = name === null ? null : mostOf(this.roots, store.state.names.text(name));
+    for (let node = this.chosen?.parent; node && node.depth >= 0; node = node.parent) this.open.add(node.key);
   }
 
   /** Draws the rows that are open; the chosen one stays chosen. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { below, heaviest, seen, treeOf } from "./rows";
+import { below, heaviest, mostOf, seen, treeOf } from "./rows";
 
 const names = ["a", "b", "c"];
 /** `a` calls `b` (small self) and `c`; two more are too small. */
@@ -22,6 +22,12 @@ it("shows the children of open nodes only, the largest first", () => {
   expect(shown([])).toEqual(["0a", "0b", "0null"]);
   expect(shown(["\na"])).toEqual(["0a", "1b", "1c", "0b", "0null"]);
   expect(shown(["\na"], "own")).toEqual(["0b", "0a", "1c", "1b", "0null"]);
+});
+
+it("finds the node that has most of a name", () => {
+  expect(mostOf(roots, "c")?.key).toBe("\na\nb\nc");
+  expect(mostOf(roots, "b")?.key).toBe("\na\nb");
+  expect(mostOf(roots, "x")).toBeNull();
 });
 
 it("opens the heaviest path and whole branches", () => {

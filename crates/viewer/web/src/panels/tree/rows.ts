@@ -73,6 +73,17 @@ export function heaviest(roots: readonly TreeNode[]): string[] {
   return keys;
 }
 
+/** The node of a name that most of the weight is in; none if the tree does not list the name. */
+export function mostOf(roots: readonly TreeNode[], name: string): TreeNode | null {
+  let found: TreeNode | null = null;
+  const waiting = [...roots];
+  for (let at = waiting.pop(); at; at = waiting.pop()) {
+    if (at.name === name && at.total > (found?.total ?? -1)) found = at;
+    waiting.push(...at.children);
+  }
+  return found;
+}
+
 /** A node and everything below it that has children. */
 export function below(node: TreeNode): string[] {
   const keys: string[] = [];
