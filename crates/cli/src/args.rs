@@ -332,7 +332,8 @@ Examples:
     /// Show the hottest names: of the last seconds of a running program, or of a trace.
     ///
     /// A program with EasyProfiler inside is captured again and again for two seconds, one that serves what it records is
-    /// watched for as long, and the statistics are redrawn. A trace is shown as `stats` shows it, with 20 rows.
+    /// watched for as long, and the statistics are redrawn. So are the last seconds of a trace that a program still writes,
+    /// on a terminal or with `--rounds`. Any other trace is shown as `stats` shows it, with 20 rows.
     #[command(override_usage = "traceloom top [OPTIONS] <HOST:PORT|SOCKET|FILE...>")]
     #[command(after_help = "\
 Examples:

@@ -10,7 +10,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use super::{Folder, assert_snapshot, fixture, stderr, stdout, traceloom};
@@ -132,6 +132,26 @@ fn the_hottest_names_of_a_program_are_those_of_its_captures() {
     assert!(live.status.success(), "{}", stderr(&live));
     assert_eq!(stdout(&live), stdout(&of_file).repeat(2));
     assert_eq!(served.join().expect("the program"), [[1, 3, 1, 3]]);
+}
+
+#[test]
+fn the_last_seconds_of_a_file_that_is_still_written_are_shown() {
+    let folder = Folder::new();
+    let file = folder.path("written.prof");
+    fs::copy(fixture("easy_profiler-2.1.0/v210_nested_threads.prof"), &file).expect("a copy");
+    let top = |changed: SystemTime, rounds: &str| {
+        let written = fs::File::options().append(true).open(&file).expect("the copy");
+        written.set_modified(changed).expect("the time of a file");
+        stdout(&traceloom(&["top", "--every", "1ms", "--rounds", rounds, &file]))
+    };
+    let stats = |more: &[&str]| stdout(&traceloom(&[&["stats", "--limit", "20", &file], more].concat()));
+    // Its last time is at 2711855 ns; one to come cannot grow old while the test runs.
+    let (last, whole) = (stats(&["--range", "1711855ns.."]), stats(&[]));
+    assert_ne!(last, whole);
+    let to_come = SystemTime::now() + Duration::from_secs(3600);
+    assert_eq!(top(to_come, "1"), last);
+    assert_eq!(top(to_come, "3"), last.repeat(3));
+    assert_eq!(top(SystemTime::UNIX_EPOCH, "3"), whole, "nobody writes a file that is old");
 }
 
 /// How often a block is in a file.

@@ -4,6 +4,7 @@ mod connection;
 pub(crate) mod sampled;
 mod settings;
 pub(crate) mod top;
+mod written;
 
 use std::{
     io::Write,

@@ -17,6 +17,7 @@ use traceloom_core::{
 use super::{
     End, TICK,
     connection::{Address, Connection},
+    written,
 };
 use crate::{Outcome, args, commands::stats, output::note};
 
@@ -29,20 +30,20 @@ const CLEAR: &[u8] = b"\x1b[H\x1b[2J";
 pub(crate) fn run(arguments: args::live::Top) -> Result<Outcome> {
     let args::live::Top { every_ns, rounds, stats: mut shown } = arguments;
     shown.limit = shown.limit.or(Some(ROWS));
-    let Some(mut program) = Program::find(&shown)? else { return stats::run(&shown) };
+    let every = Duration::from_nanos(every_ns.unsigned_abs());
     let is_redrawn = io::stdout().is_terminal();
+    if (is_redrawn || rounds.is_some()) && written::is_written(&shown, every) {
+        return written::show(shown, every, rounds);
+    }
+    let Some(mut program) = Program::find(&shown)? else { return stats::run(&shown) };
     let rounds = rounds.unwrap_or(if is_redrawn { u64::MAX } else { 1 });
     let folder = tempfile::tempdir()?;
     let seen = folder.path().join(program.file_name());
     shown.files = vec![seen.clone()];
     let end = End::new(None);
     for _ in 0..rounds {
-        let has_recorded = program.sample(&end, Duration::from_nanos(every_ns.unsigned_abs()), &seen)?;
-        if is_redrawn {
-            io::stdout().write_all(CLEAR)?;
-        }
-        if has_recorded {
-            stats::run(&shown)?;
+        if program.sample(&end, every, &seen)? {
+            draw(&shown)?;
         } else {
             note("the program has recorded nothing");
         }
@@ -51,6 +52,14 @@ pub(crate) fn run(arguments: args::live::Top) -> Result<Outcome> {
         }
     }
     Ok(Outcome::Fine)
+}
+
+/// Shows the statistics in the place of those before.
+pub(super) fn draw(shown: &args::figures::Stats) -> Result<Outcome> {
+    if io::stdout().is_terminal() {
+        io::stdout().write_all(CLEAR)?;
+    }
+    stats::run(shown)
 }
 
 /// A program that runs.
