@@ -276,6 +276,11 @@ fn a_selected_span_explains_itself() {
 }
 
 #[test]
+fn a_flow_is_followed_both_ways() {
+    answers("game.wtf-trace", "flows");
+}
+
+#[test]
 fn what_is_inside_a_selected_span_keeps_its_color() {
     answers("game.prof", "strength");
 }

@@ -46,6 +46,25 @@ async function span(viewer) {
   await panel.locator(".way b").filter({ hasText: "Physics" }).waitFor();
 }
 
+/// A flow leads to where it goes, and back to where it came from.
+async function flows(viewer) {
+  const [flow] = viewer.query(`select f.name as from_name, t.name as to_name from links l
+    join spans f on f.id = l.from_span_id join spans t on t.id = l.to_span_id where f.id <> t.id order by l.ts_ns limit 1`);
+  const panel = await explained(viewer, flow.from_name);
+  const lead = (side, name) =>
+    panel
+      .locator("li")
+      .filter({ hasText: new RegExp(`^${side} ${name}`) })
+      .getByRole("button");
+  for (const [side, name] of [
+    ["to", flow.to_name],
+    ["from", flow.from_name],
+  ]) {
+    await lead(side, name).first().click();
+    await panel.locator(".way b").filter({ hasText: name }).waitFor();
+  }
+}
+
 async function caller(viewer) {
   const [row] = viewer.query(`select s.name, f.name || ':' || l.uint_value as place from spans s
     join args a on a.owner_id = s.id and a.owner_table = 'spans' and a.key = 'caller_file_id'
@@ -352,7 +371,7 @@ async function notes(viewer) {
 }
 
 await test((viewer, { more }, browser) =>
-  ({ overview, notes, changes, aligned, queried, strength, span, caller, logs, memory, commands })[more.check](
+  ({ overview, notes, changes, aligned, queried, strength, span, flows, caller, logs, memory, commands })[more.check](
     viewer,
     browser,
   ),
