@@ -60,7 +60,7 @@ def program(program_path):
 
 @pytest.fixture
 def has_sql():
-    """Whether the wheel was built with SQL, as whoever built it says."""
+    """Whether the wheel was built with SQL, as the build says."""
     answer = os.environ.get("TRACELOOM_SQL")
     if answer is None:
         pytest.skip("TRACELOOM_SQL does not say whether the wheel has SQL")

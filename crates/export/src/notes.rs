@@ -1,11 +1,8 @@
 //! Notes of people as bookmarks of the trace that they are on.
 
-use arrow_array::RecordBatch;
 use traceloom_core::Result;
-use traceloom_mapping::{Trace, TraceSet};
-use traceloom_model::{
-    Columns, EventCategory, Filter, Flow, Halt, Table, TableSink, TableSource, Tables, events::Event,
-};
+use traceloom_mapping::{Trace, TraceSet, pour_in_turn};
+use traceloom_model::{EventCategory, Filter, Flow, Halt, Table, TableSink, TableSource, Tables, events::Event};
 use traceloom_passes::{Shifted, Target};
 
 /// What a person wrote about a moment of a trace.
@@ -35,9 +32,7 @@ pub struct Noted<'t> {
 
 impl TableSource for Noted<'_> {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-        let mut passing = Passing { sink, is_stopped: false };
-        self.trace.pour(filter, &mut passing)?;
-        if passing.is_stopped {
+        if pour_in_turn(std::iter::once(self.trace), filter, sink)? == Flow::Stop {
             return Ok(());
         }
         let mut tables = Tables::new(self.trace.id, filter.clone(), sink);
@@ -71,33 +66,11 @@ pub struct NotedSet<'s> {
 
 impl TableSource for NotedSet<'_> {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-        let mut passing = Passing { sink, is_stopped: false };
         let traces = self.set.traces().iter().zip(self.set.axis().placements()).zip(&self.notes);
-        for ((trace, placement), notes) in traces {
+        let placed = traces.map(|((trace, placement), notes)| {
             let source = Noted { trace, notes };
-            Shifted { source, placement: *placement }.pour(filter, &mut passing)?;
-            if passing.is_stopped {
-                break;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Hands everything on, and knows whether the sink has enough.
-struct Passing<'s> {
-    sink: &'s mut dyn TableSink,
-    is_stopped: bool,
-}
-
-impl TableSink for Passing<'_> {
-    fn wants(&self, table: Table) -> Columns {
-        self.sink.wants(table)
-    }
-
-    fn batch(&mut self, table: Table, batch: RecordBatch) -> Result<Flow> {
-        let flow = self.sink.batch(table, batch)?;
-        self.is_stopped |= flow == Flow::Stop;
-        Ok(flow)
+            Shifted { source, placement: *placement }
+        });
+        pour_in_turn(placed, filter, sink).map(drop)
     }
 }

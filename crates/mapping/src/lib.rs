@@ -47,7 +47,7 @@ mod wtf;
 pub use crate::{
     formats::{FORMATS, Mapping},
     growing::Growing,
-    set::{AxisOptions, Offset, TraceSet},
+    set::{AxisOptions, Offset, TraceSet, pour_in_turn},
     shared::RULES,
     trace::{Options, Trace, ingest, open},
 };

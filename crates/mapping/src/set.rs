@@ -95,15 +95,24 @@ fn axis(traces: &[Arc<Trace>], options: &AxisOptions) -> Result<Axis> {
 
 impl TableSource for TraceSet {
     fn pour(&self, filter: &Filter, sink: &mut dyn TableSink) -> Result<()> {
-        let mut sink = Remembering { sink, is_stopped: false };
-        for trace in self.placed() {
-            trace.pour(filter, &mut sink)?;
-            if sink.is_stopped {
-                break;
-            }
-        }
-        Ok(())
+        pour_in_turn(self.placed(), filter, sink).map(drop)
     }
+}
+
+/// Pours traces one after the other, until the sink has enough; says whether it has.
+pub fn pour_in_turn(
+    traces: impl Iterator<Item = impl TableSource>,
+    filter: &Filter,
+    sink: &mut dyn TableSink,
+) -> Result<Flow> {
+    let mut sink = Remembering { sink, is_stopped: false };
+    for trace in traces {
+        trace.pour(filter, &mut sink)?;
+        if sink.is_stopped {
+            return Ok(Flow::Stop);
+        }
+    }
+    Ok(Flow::Continue)
 }
 
 /// A stop ends not only the trace at hand.

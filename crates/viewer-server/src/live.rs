@@ -35,7 +35,7 @@ pub enum LiveSource {
         address: Address,
         /// What it wants to hear; without one, what it left in the file for its token.
         token: Option<String>,
-        /// The file that everything goes to; it must not exist. A program that comes back has a file of its own next to
+        /// The file that everything goes to; it must not exist. A program that comes back gets another file next to
         /// it.
         output: PathBuf,
     },
@@ -61,7 +61,7 @@ pub(crate) fn watch(live: Live, viewer: &Arc<Router>) -> Result<()> {
     Ok(())
 }
 
-/// A program that is watched, over as many connections as it takes: each brings a trace of its own.
+/// A program that is watched, over as many connections as it takes: each brings another trace.
 struct Session {
     address: Address,
     token: Option<String>,

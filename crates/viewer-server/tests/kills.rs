@@ -34,7 +34,7 @@ fn either_side_survives_fifty_ends_of_the_other() {
     kill(50, 3);
 }
 
-/// The program that is watched; this test binary runs it as a process of its own.
+/// The program that is watched; this test binary is started for it.
 #[test]
 #[ignore = "is killed by the tests"]
 fn program() {

@@ -7,7 +7,7 @@ use traceloom_record::{Recorder, info, span, value, warn};
 
 use super::served::{place, run_alone, sample};
 
-/// The program that the page watches; the script runs this test binary as a process of its own.
+/// The program that the page watches; the script starts this test binary for it.
 #[test]
 #[ignore = "runs until the script of a test ends it"]
 fn watched_program() {

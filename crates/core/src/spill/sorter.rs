@@ -23,7 +23,7 @@ const WINDOW: usize = 1 << 13;
 pub struct Sorter<T> {
     arena: Arena,
     window: Vec<T>,
-    /// Entries that the window holds: as many as a run where there is no order in what comes.
+    /// Entries that the window holds: as many as a run if what comes has no order.
     window_len: usize,
     /// Entries that came too late for the window.
     late: Vec<T>,

@@ -84,7 +84,7 @@ export class Linking {
       store.set({ asked: store.state.asked + 1 });
       await until(() => wrongOffsets(link, store.state).length === 0);
     }
-    // Whoever went on meanwhile is shown that.
+    // A later step of the user wins.
     if (this.last !== link) return;
     // Only the name, the range and the tracks come with the link; the span is asked for again.
     store.set({ selection: NOTHING });

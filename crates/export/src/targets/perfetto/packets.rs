@@ -180,8 +180,7 @@ impl<'o> Packets<'o> {
         self.flush_if_full()
     }
 
-    /// Writes the begin of a slice about which there is no more to say than its look: nearly all others. False if the
-    /// look is not known.
+    /// Writes the begin of a slice that has nothing but a look, as most have. False if the look is not known.
     #[inline]
     pub(super) fn known_slice(&mut self, ts_ns: u64, track: u64, look: LookId) -> Result<bool> {
         let Some(look) = self.looks.get(look) else { return Ok(false) };

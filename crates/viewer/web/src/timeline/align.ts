@@ -60,7 +60,7 @@ export function alignOthers(): void {
 async function moveOthers(): Promise<void> {
   const { state } = store;
   const [anchor, { name, event }] = [anchorOf(state), state.selection];
-  if (openTraces(state).length < 2) return toast("There is no other trace to align.");
+  if (openTraces(state).length < 2) return toast("Only one trace is open: nothing else to align.");
   if (!anchor || name === null) return toast(NOTHING_SELECTED);
   const ts = Math.round(anchorTime(state, anchor));
   const answer = await ask("counterparts", { track: anchor.track, name, ts, is_event: event !== null });
