@@ -65,6 +65,33 @@ impl Window {
         Ok(self.end - self.start >= wanted)
     }
 
+    /// Makes `wanted` bytes available in steps that double, so that a lie about a length costs no memory; gives how many
+    /// there are.
+    pub fn grow(&mut self, wanted: usize) -> Result<usize> {
+        loop {
+            let available = self.bytes().len();
+            let step = wanted.min(available.saturating_mul(2).max(64));
+            if available >= wanted || self.fill(step)?.len() < step {
+                return Ok(self.bytes().len());
+            }
+        }
+    }
+
+    /// Makes a line available; gives its length with its newline, or that of all there is.
+    pub fn line_len(&mut self) -> Result<usize> {
+        let mut searched = 0;
+        loop {
+            let bytes = self.bytes();
+            if let Some(found) = bytes.iter().skip(searched).position(|byte| *byte == b'\n') {
+                return Ok(searched + found + 1);
+            }
+            searched = bytes.len();
+            if self.grow(searched + 1)? <= searched {
+                return Ok(searched);
+            }
+        }
+    }
+
     /// Moves over `len` bytes, at most over what is available.
     #[inline]
     pub fn consume(&mut self, len: usize) {

@@ -69,7 +69,7 @@ impl Reader {
                 return Ok(Some(searched + index + 1));
             }
             let available = bytes.len();
-            if available > MAX_PROBED || self.grow(available + 1)? <= available {
+            if available > MAX_PROBED || self.window.grow(available + 1)? <= available {
                 return Ok(None);
             }
             searched = available.saturating_sub(1);

@@ -128,7 +128,7 @@ impl Reader {
     }
 
     fn read_header(&mut self) -> Result<()> {
-        let len = self.line_len()?;
+        let len = self.window.line_len()?;
         let line = self.window.take(len);
         let Some(header) = probe::parse_version(line) else {
             let message = "the first line is not NYTProf and two numbers";
@@ -155,35 +155,6 @@ impl Reader {
     #[inline]
     fn position(&self) -> Position {
         position_of(self.window.offset(), self.part == Part::Inflated)
-    }
-
-    /// Length of the line at the front with its newline, or of all there is.
-    fn line_len(&mut self) -> Result<usize> {
-        let mut searched = 0;
-        loop {
-            let bytes = self.window.bytes();
-            if let Some(found) = bytes.iter().skip(searched).position(|byte| *byte == b'\n') {
-                return Ok(searched + found + 1);
-            }
-            searched = bytes.len();
-            if self.grow(searched + 1)? <= searched {
-                return Ok(searched);
-            }
-        }
-    }
-
-    /// Makes `wanted` bytes available, in steps, so that a lie about a length costs no memory.
-    fn grow(&mut self, wanted: usize) -> Result<usize> {
-        loop {
-            let available = self.window.bytes().len();
-            if available >= wanted {
-                return Ok(available);
-            }
-            let step = wanted.min(available.saturating_mul(2).max(AHEAD));
-            if self.window.fill(step)?.len() < step {
-                return Ok(self.window.bytes().len());
-            }
-        }
     }
 
     #[inline]
@@ -228,7 +199,7 @@ impl Reader {
             match parse::record(self.window.bytes(), layout) {
                 Ok((_, len)) => return Ok(Ok(len)),
                 Err(Stop::Need(needed)) => {
-                    if needed > max || self.grow(needed)? < needed {
+                    if needed > max || self.window.grow(needed)? < needed {
                         return Ok(Err(Stop::Need(needed)));
                     }
                 }

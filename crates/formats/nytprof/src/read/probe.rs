@@ -49,7 +49,7 @@ impl Reader {
 
     fn fits(&mut self, layout: NvLayout, needs_time: bool) -> Result<bool> {
         let Ok(len) = self.measure(layout, MAX_PROBED)? else { return Ok(false) };
-        self.grow(len + 1)?;
+        self.window.grow(len + 1)?;
         let bytes = self.window.bytes();
         let follows = bytes.get(len).is_none_or(|tag| Tag(*tag).is_record());
         let time = match parse::record(bytes, layout) {

@@ -13,7 +13,7 @@ use crate::{
 
 impl Reader {
     pub(super) fn text(&mut self, tag: Tag) -> Result<Step> {
-        let len = self.line_len()?;
+        let len = self.window.line_len()?;
         if self.window.bytes().get(len - 1) != Some(&b'\n') {
             return self.stop(tag, Stop::Need(len + 1));
         }

@@ -152,7 +152,7 @@ impl Reader {
             let bytes = bytes.get(..within.min(bytes.len())).unwrap_or_default();
             match item::measure(layout, bytes) {
                 Ok(len) => return Ok(Some(len)),
-                Err(needed) if needed > within || self.grow(needed)? < needed => return Ok(None),
+                Err(needed) if needed > within || self.window.grow(needed)? < needed => return Ok(None),
                 Err(_) => {}
             }
         }
@@ -166,7 +166,7 @@ impl Reader {
             match measured {
                 Ok(len) => return Ok(Step::Token { len }),
                 Err(parse::Stop::Need(needed)) => {
-                    if self.grow(needed)? < needed {
+                    if self.window.grow(needed)? < needed {
                         return self.truncated(format!("a {} record", Tag(tag)), needed as u64);
                     }
                 }

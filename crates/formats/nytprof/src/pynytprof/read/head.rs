@@ -28,7 +28,7 @@ impl Reader {
             self.state = State::Items(Form::Properties.into(), self.ancestor_texts()?);
             return Ok(());
         }
-        let len = self.line_len()?;
+        let len = self.window.line_len()?;
         self.header.head = self.window.take(len).to_vec();
         if self.header.head != b"NYTProf 5 0\n" {
             let text = brief(self.header.head.trim_ascii_end());
@@ -58,7 +58,7 @@ impl Reader {
     pub(super) fn banner(&mut self) -> Result<Step> {
         match self.window.fill(1)?.first() {
             Some(b':' | b'!' | b'#' | b'\n') => {
-                let len = self.line_len()?;
+                let len = self.window.line_len()?;
                 let position = self.position();
                 let line = self.window.bytes().get(..len).unwrap_or_default();
                 if line.last() != Some(&b'\n') {

@@ -116,31 +116,6 @@ impl Reader {
         self.length.saturating_sub(self.window.offset())
     }
 
-    /// Makes `wanted` bytes available, in steps, so that a lie about a length costs no memory.
-    fn grow(&mut self, wanted: usize) -> Result<usize> {
-        loop {
-            let available = self.window.bytes().len();
-            let step = wanted.min(available.saturating_mul(2).max(64));
-            if available >= wanted || self.window.fill(step)?.len() < step {
-                return Ok(self.window.bytes().len());
-            }
-        }
-    }
-
-    fn line_len(&mut self) -> Result<usize> {
-        let mut searched = 0;
-        loop {
-            let bytes = self.window.bytes();
-            if let Some(found) = bytes.iter().skip(searched).position(|byte| *byte == b'\n') {
-                return Ok(searched + found + 1);
-            }
-            searched = bytes.len();
-            if self.grow(searched + 1)? <= searched {
-                return Ok(searched);
-            }
-        }
-    }
-
     fn truncated(&mut self, what: String, needed: u64) -> Result<Step> {
         self.checker.truncated(what, needed, self.left(), self.position())?;
         self.state = State::Residue;
