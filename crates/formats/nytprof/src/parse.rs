@@ -94,7 +94,45 @@ pub(crate) fn sub_return(bytes: &[u8]) -> Option<(SubReturn<'_>, usize)> {
     is_plain.then_some((record, 18 + depth.len + len.len + name.bytes.len()))
 }
 
-impl<'a> Parser<'a> {
+/// Takes numbers and text off the front of a record; both dialects have the records that follow from these.
+pub(crate) trait Take<'a> {
+    fn integer(&mut self) -> Result<u32, Stop>;
+    fn number(&mut self) -> Result<Nv, Stop>;
+    fn string(&mut self) -> Result<Str<'a>, Stop>;
+    /// Call it last: the record's bytes, if a writer would choose others.
+    fn odd_bytes(&self) -> Option<&'a [u8]>;
+
+    #[inline]
+    fn time_line(&mut self) -> Result<Record<'a>, Stop> {
+        let (ticks, fid, line) = (self.integer()? as i32, self.integer()?, self.integer()?);
+        Ok(Record::TimeLine(TimeLine { ticks, fid, line, odd_bytes: self.odd_bytes() }))
+    }
+
+    fn new_fid(&mut self) -> Result<Record<'a>, Stop> {
+        let (fid, eval_fid, eval_line) = (self.integer()?, self.integer()?, self.integer()?);
+        let (flags, size, mtime) = (FidFlags(self.integer()?), self.integer()?, self.integer()?);
+        let name = self.string()?;
+        let odd_bytes = self.odd_bytes();
+        Ok(Record::NewFid(NewFid { fid, eval_fid, eval_line, flags, size, mtime, name, odd_bytes }))
+    }
+
+    fn src_line(&mut self) -> Result<Record<'a>, Stop> {
+        let (fid, line, text) = (self.integer()?, self.integer()?, self.string()?);
+        Ok(Record::SrcLine(SrcLine { fid, line, text, odd_bytes: self.odd_bytes() }))
+    }
+
+    fn pid_start(&mut self) -> Result<Record<'a>, Stop> {
+        let (pid, ppid, time) = (self.integer()?, self.integer()?, self.number()?);
+        Ok(Record::PidStart(PidStart { pid, ppid, time, odd_bytes: self.odd_bytes() }))
+    }
+
+    fn pid_end(&mut self) -> Result<Record<'a>, Stop> {
+        let (pid, time) = (self.integer()?, self.number()?);
+        Ok(Record::PidEnd(PidEnd { pid, time, odd_bytes: self.odd_bytes() }))
+    }
+}
+
+impl<'a> Take<'a> for Parser<'a> {
     #[inline]
     fn integer(&mut self) -> Result<u32, Stop> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
@@ -102,18 +140,6 @@ impl<'a> Parser<'a> {
         self.at += integer.len;
         self.is_padded |= integer.is_padded;
         Ok(integer.value)
-    }
-
-    #[cold]
-    fn short_integer(&self, rest: &[u8]) -> Stop {
-        let len = match rest.first() {
-            Some(0xff) => 5,
-            Some(0xe0..) => 4,
-            Some(0xc0..) => 3,
-            Some(0x80..) => 2,
-            _ => 1,
-        };
-        Stop::Need(self.at + len)
     }
 
     #[inline]
@@ -140,16 +166,23 @@ impl<'a> Parser<'a> {
         Ok(Str { bytes, is_utf8 })
     }
 
-    /// Call it last: the record's bytes, if a writer would choose others.
     #[inline]
     fn odd_bytes(&self) -> Option<&'a [u8]> {
         if self.is_padded { self.bytes.get(..self.at) } else { None }
     }
+}
 
-    #[inline]
-    fn time_line(&mut self) -> Result<Record<'a>, Stop> {
-        let (ticks, fid, line) = (self.integer()? as i32, self.integer()?, self.integer()?);
-        Ok(Record::TimeLine(TimeLine { ticks, fid, line, odd_bytes: self.odd_bytes() }))
+impl<'a> Parser<'a> {
+    #[cold]
+    fn short_integer(&self, rest: &[u8]) -> Stop {
+        let len = match rest.first() {
+            Some(0xff) => 5,
+            Some(0xe0..) => 4,
+            Some(0xc0..) => 3,
+            Some(0x80..) => 2,
+            _ => 1,
+        };
+        Stop::Need(self.at + len)
     }
 
     #[inline]
@@ -168,19 +201,6 @@ impl<'a> Parser<'a> {
         let (depth, incl_ticks, excl_ticks) = (self.integer()?, self.number()?, self.number()?);
         let name = self.string()?;
         Ok(Record::SubReturn(SubReturn { depth, incl_ticks, excl_ticks, name, odd_bytes: self.odd_bytes() }))
-    }
-
-    fn new_fid(&mut self) -> Result<Record<'a>, Stop> {
-        let (fid, eval_fid, eval_line) = (self.integer()?, self.integer()?, self.integer()?);
-        let (flags, size, mtime) = (FidFlags(self.integer()?), self.integer()?, self.integer()?);
-        let name = self.string()?;
-        let odd_bytes = self.odd_bytes();
-        Ok(Record::NewFid(NewFid { fid, eval_fid, eval_line, flags, size, mtime, name, odd_bytes }))
-    }
-
-    fn src_line(&mut self) -> Result<Record<'a>, Stop> {
-        let (fid, line, text) = (self.integer()?, self.integer()?, self.string()?);
-        Ok(Record::SrcLine(SrcLine { fid, line, text, odd_bytes: self.odd_bytes() }))
     }
 
     fn sub_info(&mut self) -> Result<Record<'a>, Stop> {
@@ -205,15 +225,5 @@ impl<'a> Parser<'a> {
             called,
             odd_bytes: self.odd_bytes(),
         }))
-    }
-
-    fn pid_start(&mut self) -> Result<Record<'a>, Stop> {
-        let (pid, ppid, time) = (self.integer()?, self.integer()?, self.number()?);
-        Ok(Record::PidStart(PidStart { pid, ppid, time, odd_bytes: self.odd_bytes() }))
-    }
-
-    fn pid_end(&mut self) -> Result<Record<'a>, Stop> {
-        let (pid, time) = (self.integer()?, self.number()?);
-        Ok(Record::PidEnd(PidEnd { pid, time, odd_bytes: self.odd_bytes() }))
     }
 }

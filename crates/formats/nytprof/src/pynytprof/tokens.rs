@@ -4,10 +4,10 @@
 
 use super::raw::Integers;
 use crate::{
-    NewFid, Nv, NvLayout, PidEnd, PidStart, Record, SrcLine, Str, TimeLine,
+    Nv, NvLayout, PidStart, Record, Str,
     dialect::is_plausible,
-    parse::{self, Parsed, Stop},
-    raw::{FidFlags, Tag},
+    parse::{self, Parsed, Stop, Take},
+    raw::Tag,
 };
 
 /// Takes the record at the front apart; the process records are the only ones with the tags of the real stream.
@@ -51,6 +51,15 @@ struct Token<'a> {
 }
 
 impl<'a> Token<'a> {
+    fn bytes(&mut self, len: usize) -> Result<&'a [u8], Stop> {
+        let end = self.at.saturating_add(len);
+        let bytes = self.bytes.get(self.at..end).ok_or(Stop::Need(end))?;
+        self.at = end;
+        Ok(bytes)
+    }
+}
+
+impl<'a> Take<'a> for Token<'a> {
     fn integer(&mut self) -> Result<u32, Stop> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         // Numbers above 28 bits, such as times of change, are stored as the real stream has them.
@@ -61,14 +70,7 @@ impl<'a> Token<'a> {
         Ok(value)
     }
 
-    fn bytes(&mut self, len: usize) -> Result<&'a [u8], Stop> {
-        let end = self.at.saturating_add(len);
-        let bytes = self.bytes.get(self.at..end).ok_or(Stop::Need(end))?;
-        self.at = end;
-        Ok(bytes)
-    }
-
-    fn time(&mut self) -> Result<Nv, Stop> {
+    fn number(&mut self) -> Result<Nv, Stop> {
         Nv::take(self.bytes(8)?, NvLayout::COMMON).ok_or(Stop::Unknown)
     }
 
@@ -81,35 +83,7 @@ impl<'a> Token<'a> {
         Ok(Str { bytes: self.bytes(len)?, is_utf8: matches!(tag, 4 | 15) })
     }
 
-    fn stored(&self) -> Option<&'a [u8]> {
+    fn odd_bytes(&self) -> Option<&'a [u8]> {
         self.bytes.get(..self.at)
-    }
-
-    fn new_fid(&mut self) -> Result<Record<'a>, Stop> {
-        let (fid, eval_fid, eval_line) = (self.integer()?, self.integer()?, self.integer()?);
-        let (flags, size, mtime) = (FidFlags(self.integer()?), self.integer()?, self.integer()?);
-        let name = self.string()?;
-        let odd_bytes = self.stored();
-        Ok(Record::NewFid(NewFid { fid, eval_fid, eval_line, flags, size, mtime, name, odd_bytes }))
-    }
-
-    fn src_line(&mut self) -> Result<Record<'a>, Stop> {
-        let (fid, line, text) = (self.integer()?, self.integer()?, self.string()?);
-        Ok(Record::SrcLine(SrcLine { fid, line, text, odd_bytes: self.stored() }))
-    }
-
-    fn time_line(&mut self) -> Result<Record<'a>, Stop> {
-        let (ticks, fid, line) = (self.integer()? as i32, self.integer()?, self.integer()?);
-        Ok(Record::TimeLine(TimeLine { ticks, fid, line, odd_bytes: self.stored() }))
-    }
-
-    fn pid_start(&mut self) -> Result<Record<'a>, Stop> {
-        let (pid, ppid, time) = (self.integer()?, self.integer()?, self.time()?);
-        Ok(Record::PidStart(PidStart { pid, ppid, time, odd_bytes: self.stored() }))
-    }
-
-    fn pid_end(&mut self) -> Result<Record<'a>, Stop> {
-        let (pid, time) = (self.integer()?, self.time()?);
-        Ok(Record::PidEnd(PidEnd { pid, time, odd_bytes: self.stored() }))
     }
 }
