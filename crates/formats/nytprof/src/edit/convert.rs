@@ -9,7 +9,7 @@ use crate::{
     pynytprof::{
         Process,
         edit::level_of,
-        figures::{EdgeSum, Figures, LineSum},
+        figures::{Figures, Sum},
         raw::TICKS_PER_SEC,
     },
     record::brief,
@@ -72,7 +72,7 @@ impl Edges {
         if incl < 0.0 || excl < 0.0 {
             figures.loss.lose("negative times", || format!("{} seconds", calls.incl_seconds.value()));
         }
-        let sum = EdgeSum { calls: calls.count.into(), ticks: incl as u64, sub_ticks: excl as u64 };
+        let sum = Sum { calls: calls.count.into(), inc_ticks: incl as u64, exc_ticks: excl as u64 };
         figures.add_edge((caller, callee), sum)
     }
 }
@@ -91,7 +91,7 @@ fn fill(figures: &mut Figures, edges: &mut Edges, profile: &aggregate::Profile) 
                 figures.loss.lose("negative times", || format!("line {line} of file {fid}: {} seconds", sum.seconds));
             }
             let (ticks, calls) = (ticks as u64, u64::try_from(sum.count).unwrap_or(0));
-            figures.add_line((*fid, *line), LineSum { calls, inc_ticks: ticks, exc_ticks: ticks })?;
+            figures.add_line((*fid, *line), Sum { calls, inc_ticks: ticks, exc_ticks: ticks })?;
         }
     }
     if profile.has_blocks {

@@ -22,18 +22,19 @@ pub(crate) struct Figures {
     pub(crate) process: Option<Process>,
     /// Paths by file number.
     pub(crate) files: BTreeMap<u32, Vec<u8>>,
-    pub(crate) lines: BTreeMap<(u32, u32), LineSum>,
+    pub(crate) lines: BTreeMap<(u32, u32), Sum>,
     pub(crate) subs: BTreeMap<u32, SubInfo>,
-    pub(crate) edges: BTreeMap<(u32, u32), EdgeSum>,
+    pub(crate) edges: BTreeMap<(u32, u32), Sum>,
     /// Calls by file and line, to a sub.
-    pub(crate) sites: BTreeMap<(u32, u32, u32), EdgeSum>,
+    pub(crate) sites: BTreeMap<(u32, u32, u32), Sum>,
     pub(crate) level: Option<u8>,
     pub(crate) loss: Loss,
     budget: Budget,
 }
 
+/// Calls and ticks of a line, of calls from sub to sub, or of those at one place.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct LineSum {
+pub(crate) struct Sum {
     pub(crate) calls: u64,
     pub(crate) inc_ticks: u64,
     pub(crate) exc_ticks: u64,
@@ -45,13 +46,6 @@ pub(crate) struct SubInfo {
     pub(crate) flags: u32,
     /// File, first and last line, where the file says so.
     pub(crate) range: Option<(u32, u32, u32)>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct EdgeSum {
-    pub(crate) calls: u64,
-    pub(crate) ticks: u64,
-    pub(crate) sub_ticks: u64,
 }
 
 impl Figures {
@@ -86,16 +80,16 @@ impl Figures {
             }
             Record::StartDeflate(level) => self.level = Some(*level),
             Record::Process(process) => self.process = Some(*process),
-            Record::Line(line) => self.add_line((line.fid, line.line), LineSum::from(line))?,
+            Record::Line(line) => self.add_line((line.fid, line.line), Sum::from(line))?,
             Record::Sub(sub) => self.add_sub(sub.sid, sub.name, sub.flags, None)?,
             Record::Range(sub) => {
                 self.add_sub(sub.sid, sub.name, 0, Some((sub.fid, sub.first_line, sub.last_line)))?;
             }
-            Record::Edge(edge) => self.add_edge((edge.caller_sid, edge.callee_sid), EdgeSum::from(edge))?,
+            Record::Edge(edge) => self.add_edge((edge.caller_sid, edge.callee_sid), Sum::from(edge))?,
             Record::SiteCalls(calls) => {
                 self.charge(96)?;
                 let sum = self.sites.entry((calls.fid, calls.line, calls.sid)).or_default();
-                sum.add(EdgeSum { calls: 1, ticks: calls.inc_ticks, sub_ticks: calls.exc_ticks });
+                sum.add(Sum { calls: 1, inc_ticks: calls.inc_ticks, exc_ticks: calls.exc_ticks });
             }
             Record::File(file) => self.add_file(file.fid, file.path)?,
             Record::Token(crate::Record::NewFid(file)) => self.add_file(file.fid, file.name.bytes)?,
@@ -111,13 +105,13 @@ impl Figures {
         Ok(())
     }
 
-    pub(crate) fn add_line(&mut self, line: (u32, u32), sum: LineSum) -> Result<()> {
+    pub(crate) fn add_line(&mut self, line: (u32, u32), sum: Sum) -> Result<()> {
         self.charge(if self.lines.contains_key(&line) { 0 } else { 80 })?;
         self.lines.entry(line).or_default().add(sum);
         Ok(())
     }
 
-    pub(crate) fn add_edge(&mut self, edge: (u32, u32), sum: EdgeSum) -> Result<()> {
+    pub(crate) fn add_edge(&mut self, edge: (u32, u32), sum: Sum) -> Result<()> {
         self.charge(if self.edges.contains_key(&edge) { 0 } else { 80 })?;
         self.edges.entry(edge).or_default().add(sum);
         Ok(())
@@ -293,7 +287,7 @@ impl Figures {
         for ((caller_sid, callee_sid), sum) in &self.edges {
             let calls = u32::try_from(sum.calls).unwrap_or(u32::MAX);
             let (caller_sid, callee_sid) = (*caller_sid, *callee_sid);
-            let edge = Edge { caller_sid, callee_sid, calls, ticks: sum.ticks, sub_ticks: sum.sub_ticks };
+            let edge = Edge { caller_sid, callee_sid, calls, ticks: sum.inc_ticks, sub_ticks: sum.exc_ticks };
             writer.write(&Record::Edge(edge))?;
         }
         writer.write(&chunk(Tag::E, Form::Raw, 0)?)
@@ -306,7 +300,7 @@ pub(super) fn chunk(tag: Tag, form: Form, length: u64) -> Result<Record<'static>
     Ok(Record::Chunk(Chunk::new(tag, u32::try_from(length).map_err(too_long)?, form)))
 }
 
-impl LineSum {
+impl Sum {
     fn add(&mut self, other: Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.inc_ticks = self.inc_ticks.saturating_add(other.inc_ticks);
@@ -314,22 +308,14 @@ impl LineSum {
     }
 }
 
-impl From<&Line> for LineSum {
+impl From<&Line> for Sum {
     fn from(line: &Line) -> Self {
         Self { calls: line.calls.into(), inc_ticks: line.inc_ticks, exc_ticks: line.exc_ticks }
     }
 }
 
-impl EdgeSum {
-    fn add(&mut self, other: Self) {
-        self.calls = self.calls.saturating_add(other.calls);
-        self.ticks = self.ticks.saturating_add(other.ticks);
-        self.sub_ticks = self.sub_ticks.saturating_add(other.sub_ticks);
-    }
-}
-
-impl From<&Edge> for EdgeSum {
+impl From<&Edge> for Sum {
     fn from(edge: &Edge) -> Self {
-        Self { calls: edge.calls.into(), ticks: edge.ticks, sub_ticks: edge.sub_ticks }
+        Self { calls: edge.calls.into(), inc_ticks: edge.ticks, exc_ticks: edge.sub_ticks }
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     edit::{level_of, start_deflate},
     pynytprof::{
         Process,
-        figures::{EdgeSum, Figures, LineSum},
+        figures::{Figures, Sum},
         raw::TICKS_PER_SEC,
     },
     raw::{FidFlags, ORIGINAL_LINES},
@@ -128,7 +128,7 @@ impl<W: Write> Real<W> {
     }
 
     /// As many statements as there were visits, whose times add up.
-    fn write_line(&mut self, fid: u32, line: u32, sum: &LineSum) -> Result<()> {
+    fn write_line(&mut self, fid: u32, line: u32, sum: &Sum) -> Result<()> {
         let Some(number) = self.fids.get(&fid).copied() else { return Ok(()) };
         if sum.inc_ticks != sum.exc_ticks {
             self.loss.lose("inclusive times of lines", || format!("line {line} of file {fid}: {}", sum.inc_ticks));
@@ -186,15 +186,15 @@ impl<W: Write> Real<W> {
 }
 
 /// Calls from a file and line, with their sums.
-fn calls<'a>((fid, line): (u32, u32), caller: &'a [u8], called: &'a [u8], sum: &EdgeSum) -> Record<'a> {
+fn calls<'a>((fid, line): (u32, u32), caller: &'a [u8], called: &'a [u8], sum: &Sum) -> Record<'a> {
     let seconds = |ticks: u64| Nv::from(ticks as f64 / f64::from(TICKS_PER_SEC));
     Record::SubCallers(SubCallers {
         fid,
         line,
         caller: Str::new(caller),
         count: u32::try_from(sum.calls).unwrap_or(u32::MAX),
-        incl_seconds: seconds(sum.ticks),
-        excl_seconds: seconds(sum.sub_ticks),
+        incl_seconds: seconds(sum.inc_ticks),
+        excl_seconds: seconds(sum.exc_ticks),
         reci_seconds: Nv::from(0.0),
         depth: 0,
         called: Str::new(called),
