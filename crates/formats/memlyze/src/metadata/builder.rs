@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use traceloom_core::{Error, Limits, Result};
 
+use super::Names;
 use crate::{Frame, Metadata};
 
 /// Collects names and stacks; equal ones get one id, and ids count up from zero.
@@ -25,24 +26,12 @@ impl MetadataBuilder {
 
     /// The id of a file.
     pub fn file(&mut self, path: &[u8]) -> Result<u64> {
-        let next = self.files.len() as u64;
-        if let Some(id) = self.files.get(path) {
-            return Ok(*id);
-        }
-        self.tables.files.push(next, path, &self.limits)?;
-        self.files.insert(path.into(), next);
-        Ok(next)
+        id_of(path, &mut self.files, &mut self.tables.files, &self.limits)
     }
 
     /// The id of a function or marker name.
     pub fn function(&mut self, name: &[u8]) -> Result<u64> {
-        let next = self.functions.len() as u64;
-        if let Some(id) = self.functions.get(name) {
-            return Ok(*id);
-        }
-        self.tables.functions.push(next, name, &self.limits)?;
-        self.functions.insert(name.into(), next);
-        Ok(next)
+        id_of(name, &mut self.functions, &mut self.tables.functions, &self.limits)
     }
 
     /// The id of a stack, the innermost call first.
@@ -87,6 +76,16 @@ impl MetadataBuilder {
         self.tables.finish()?;
         Ok(self.tables)
     }
+}
+
+fn id_of(name: &[u8], known: &mut HashMap<Box<[u8]>, u64>, names: &mut Names, limits: &Limits) -> Result<u64> {
+    if let Some(id) = known.get(name) {
+        return Ok(*id);
+    }
+    let next = known.len() as u64;
+    names.push(next, name, limits)?;
+    known.insert(name.into(), next);
+    Ok(next)
 }
 
 /// A thread is stored in 16 bits.
