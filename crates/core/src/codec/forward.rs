@@ -88,5 +88,15 @@ macro_rules! codec {
 
             $($own)*
         }
+
+        impl<W: ::std::io::Write> $crate::RecordWriter<$name, W> for Writer<W> {
+            fn write(&mut self, record: &Record<'_>) -> $crate::Result<()> {
+                self.write(record)
+            }
+
+            fn finish(self) -> $crate::Result<W> {
+                self.finish()
+            }
+        }
     };
 }

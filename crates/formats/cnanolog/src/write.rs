@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{Error, Output, RecordWriter, Result};
+use traceloom_core::{Error, Output, Result};
 
 use crate::{
     Block, Entry, Header, Level, Record, Section, Site,
@@ -203,14 +203,4 @@ impl<W: Write> Writer<W> {
 
 fn too_long(what: &str, len: usize, max: usize) -> Error {
     Error::unsupported(format!("a {what} of {len} bytes does not fit: at most {max} are possible"))
-}
-
-impl<W: Write> RecordWriter<crate::CNanoLog, W> for Writer<W> {
-    fn write(&mut self, record: &Record<'_>) -> Result<()> {
-        self.write(record)
-    }
-
-    fn finish(self) -> Result<W> {
-        self.finish()
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Error, Output, RecordWriter, Result};
+use traceloom_core::{ByteOrder, Error, Output, Result};
 
 use crate::{
     Block, Bookmark, Descriptor, Header, Record, Switch, Thread, Value,
@@ -271,14 +271,4 @@ fn payload_len(record: &Record<'_>, layout: &Layout) -> Option<usize> {
 
 fn too_long(what: &str, len: usize) -> Error {
     Error::unsupported(format!("a {what} of {len} bytes does not fit: sizes are stored in 16 bits"))
-}
-
-impl<W: Write> RecordWriter<crate::EasyProfiler, W> for Writer<W> {
-    fn write(&mut self, record: &Record<'_>) -> Result<()> {
-        self.write(record)
-    }
-
-    fn finish(self) -> Result<W> {
-        self.finish()
-    }
 }

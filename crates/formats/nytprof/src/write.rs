@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{Error, RecordWriter, Result};
+use traceloom_core::{Error, Result};
 
 use crate::{
     Header, Nv, Record, Str, SubCallers,
@@ -134,15 +134,5 @@ impl<W: Write> Writer<W> {
         put_integer(len, self.out.buffer());
         self.out.put(text.bytes);
         Ok(())
-    }
-}
-
-impl<W: Write> RecordWriter<crate::Nytprof, W> for Writer<W> {
-    fn write(&mut self, record: &Record<'_>) -> Result<()> {
-        self.write(record)
-    }
-
-    fn finish(self) -> Result<W> {
-        self.finish()
     }
 }

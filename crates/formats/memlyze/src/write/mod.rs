@@ -4,7 +4,7 @@ mod compose;
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Error, Output, RecordWriter, Result};
+use traceloom_core::{ByteOrder, Error, Output, Result};
 
 pub use self::compose::{Allocated, Call, Composer};
 
@@ -153,15 +153,5 @@ fn put_event(out: &mut Vec<u8>, event: &Record<'_>, order: ByteOrder) {
             varint::write(out, marker.name, name);
         }
         Record::Metadata(_) | Record::Block(_) | Record::Residue(_) => {}
-    }
-}
-
-impl<W: Write> RecordWriter<crate::Memlyze, W> for Writer<W> {
-    fn write(&mut self, record: &Record<'_>) -> Result<()> {
-        self.write(record)
-    }
-
-    fn finish(self) -> Result<W> {
-        self.finish()
     }
 }

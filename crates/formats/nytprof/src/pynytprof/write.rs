@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use traceloom_core::{Describe, Error, RecordWriter, Result};
+use traceloom_core::{Describe, Error, Result};
 
 use super::{
     item,
@@ -79,15 +79,5 @@ impl<W: Write> Writer<W> {
     /// Ends the file; a compressed part that is still open is ended first.
     pub fn finish(self) -> Result<W> {
         finish(self.out)
-    }
-}
-
-impl<W: Write> RecordWriter<crate::pynytprof::Pynytprof, W> for Writer<W> {
-    fn write(&mut self, record: &Record<'_>) -> Result<()> {
-        self.write(record)
-    }
-
-    fn finish(self) -> Result<W> {
-        self.finish()
     }
 }

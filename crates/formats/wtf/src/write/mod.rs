@@ -16,7 +16,7 @@ pub(crate) use self::{
 
 use std::io::Write;
 
-use traceloom_core::{ByteOrder, Error, Output, RecordWriter, Result};
+use traceloom_core::{ByteOrder, Error, Output, Result};
 
 use crate::{Container, Encoding, Event, Header, Record, raw::MAGIC, record::Chunk};
 
@@ -102,14 +102,4 @@ fn put_header<W: Write>(out: &mut Output<W>, header: &Header) {
         out.put_u32(word);
     }
     out.buffer().truncate(header.stored_bytes);
-}
-
-impl<W: Write> RecordWriter<crate::Wtf, W> for Writer<W> {
-    fn write(&mut self, record: &Record<'_>) -> Result<()> {
-        self.write(record)
-    }
-
-    fn finish(self) -> Result<W> {
-        self.finish()
-    }
 }
