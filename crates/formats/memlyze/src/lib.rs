@@ -37,7 +37,7 @@ mod record;
 pub mod sample;
 mod write;
 
-use traceloom_core::{Access, Clock as ClockKind, Descriptor as Format, Order, Sniff, Variant};
+use traceloom_core::{Clock as ClockKind, Descriptor as Format, Sniff, Variant};
 
 pub use crate::{
     clock::Clock,
@@ -48,19 +48,13 @@ pub use crate::{
 };
 
 /// The format as data.
-pub static FORMAT: Format = Format {
-    id: "memlyze",
-    name: "Memlyze",
-    extensions: &["mlyze", "mtrace"],
-    variants: &[
-        Variant { id: "1", about: "plain events, as every Memlyze tool reads them" },
-        Variant { id: "lz4", about: "events in LZ4 blocks, for Traceloom only" },
-    ],
-    siblings: &[],
-    clock: ClockKind::Wall,
-    access: Access::Sequential,
-    order: Order::Begin,
-};
+pub static FORMAT: Format = Format::new("memlyze", "Memlyze")
+    .extensions(&["mlyze", "mtrace"])
+    .variants(&[
+        Variant::new("1", "plain events, as every Memlyze tool reads them"),
+        Variant::new("lz4", "events in LZ4 blocks, for Traceloom only"),
+    ])
+    .clock(ClockKind::Wall);
 
 /// Whether these first bytes look like a `.mlyze` file.
 pub fn sniff(prefix: &[u8]) -> Sniff {

@@ -38,7 +38,7 @@ pub mod recorded;
 pub mod sample;
 mod write;
 
-use traceloom_core::{Access, Clock, Descriptor, Order, Sniff, Variant};
+use traceloom_core::{Clock, Descriptor, Sniff, Variant};
 
 pub use crate::{
     event::{Args, ArgsIter, Argument, Array, Coding, Encoding, EventType, EventTypes, Role, StringTable, Text, Value},
@@ -49,21 +49,15 @@ pub use crate::{
 };
 
 /// The format as data.
-pub static FORMAT: Descriptor = Descriptor {
-    id: "wtf",
-    name: "Web Tracing Framework",
-    extensions: &["wtf-trace", "wtf-json", "wtf-calls"],
-    variants: &[
-        Variant { id: "binary", about: "chunks in binary, the usual form" },
-        Variant { id: "json", about: "one JSON document, event buffers in base64" },
-        Variant { id: "json-partial", about: "one JSON document per chunk; the WTF reader cannot open these" },
-        Variant { id: "json-events", about: "JSON with readable events, for editing by hand; only read here" },
-    ],
-    siblings: &[],
-    clock: Clock::Wall,
-    access: Access::Sequential,
-    order: Order::Begin,
-};
+pub static FORMAT: Descriptor = Descriptor::new("wtf", "Web Tracing Framework")
+    .extensions(&["wtf-trace", "wtf-json", "wtf-calls"])
+    .variants(&[
+        Variant::new("binary", "chunks in binary, the usual form"),
+        Variant::new("json", "one JSON document, event buffers in base64"),
+        Variant::new("json-partial", "one JSON document per chunk; the WTF reader cannot open these"),
+        Variant::new("json-events", "JSON with readable events, for editing by hand; only read here"),
+    ])
+    .clock(Clock::Wall);
 
 /// Whether these first bytes look like a trace.
 pub fn sniff(prefix: &[u8]) -> Sniff {
