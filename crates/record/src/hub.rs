@@ -344,17 +344,6 @@ mod model {
         fn dropped(&mut self, _: &ThreadInfo, _: u64, _: u64) {
             panic!("nothing is dropped");
         }
-        fn clock_stepped(&mut self, _: i64, _: u64) {}
-        fn tick(&mut self, _: &Timeline) {}
-        fn flush(&mut self) -> traceloom_core::Result<()> {
-            Ok(())
-        }
-        fn sync(&mut self) -> traceloom_core::Result<()> {
-            Ok(())
-        }
-        fn rotate(&mut self, _: &Timeline) -> traceloom_core::Result<()> {
-            Ok(())
-        }
         fn close(self: Box<Self>, _: &Timeline) -> traceloom_core::Result<()> {
             Ok(())
         }

@@ -116,10 +116,6 @@ impl Sink for Lines {
         Ok(self.output.sync()?)
     }
 
-    fn rotate(&mut self, _: &Timeline) -> Result<()> {
-        self.flush()
-    }
-
     fn close(mut self: Box<Self>, _: &Timeline) -> Result<()> {
         self.flush()
     }

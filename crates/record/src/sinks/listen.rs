@@ -210,22 +210,8 @@ impl Sink for Listen {
         }
     }
 
-    fn clock_stepped(&mut self, _: i64, _: u64) {}
-
     fn tick(&mut self, timeline: &Timeline) {
         *lock(&self.shared.timeline) = *timeline;
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn sync(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn rotate(&mut self, _: &Timeline) -> Result<()> {
-        Ok(())
     }
 
     /// The client loses its connection, and a capture that runs with it.

@@ -48,19 +48,25 @@ pub(crate) trait Sink: Send {
     /// So many records of a thread found no room.
     fn dropped(&mut self, thread: &ThreadInfo, count: u64, tick: u64);
     /// The time of day has jumped by so many nanoseconds.
-    fn clock_stepped(&mut self, step_ns: i64, tick: u64);
+    fn clock_stepped(&mut self, _step_ns: i64, _tick: u64) {}
     /// Called about once a second.
-    fn tick(&mut self, timeline: &Timeline);
+    fn tick(&mut self, _timeline: &Timeline) {}
     /// Hands everything to the kernel.
-    fn flush(&mut self) -> Result<()>;
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
     /// Called when nothing is left to do.
     fn idle(&mut self) -> Result<()> {
         self.flush()
     }
     /// Has everything on the disk.
-    fn sync(&mut self) -> Result<()>;
-    /// Goes on in a new file.
-    fn rotate(&mut self, timeline: &Timeline) -> Result<()>;
+    fn sync(&mut self) -> Result<()> {
+        self.flush()
+    }
+    /// Goes on in a new file, if it has several.
+    fn rotate(&mut self, _timeline: &Timeline) -> Result<()> {
+        self.flush()
+    }
     /// Leaves out spans, events and values from now on, or takes them in again.
     fn pause(&mut self, _is_paused: bool) {}
     /// Writes a file of what waits for a name, and begins anew; gives how many records that were.

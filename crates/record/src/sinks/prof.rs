@@ -397,22 +397,6 @@ impl Sink for Prof {
         self.row(thread.tid, &Row { descriptor, begin: tick, end: 0, value, bytes: &count.to_le_bytes() });
     }
 
-    fn clock_stepped(&mut self, _: i64, _: u64) {}
-
-    fn tick(&mut self, _: &Timeline) {}
-
-    fn flush(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn sync(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn rotate(&mut self, _: &Timeline) -> Result<()> {
-        Ok(())
-    }
-
     fn pause(&mut self, is_paused: bool) {
         self.is_paused = is_paused;
     }

@@ -219,8 +219,6 @@ impl Sink for Serve {
         self.viewers.iter_mut().for_each(|viewer| viewer.dropped(thread, count, tick));
     }
 
-    fn clock_stepped(&mut self, _: i64, _: u64) {}
-
     fn tick(&mut self, timeline: &Timeline) {
         self.timeline = *timeline;
         self.renew();
@@ -239,14 +237,6 @@ impl Sink for Serve {
         if self.has_news() || (!self.viewers.is_empty() && now.saturating_sub(self.flushed_tick) > self.flush_ticks) {
             return self.flush();
         }
-        Ok(())
-    }
-
-    fn sync(&mut self) -> Result<()> {
-        self.flush()
-    }
-
-    fn rotate(&mut self, _: &Timeline) -> Result<()> {
         Ok(())
     }
 

@@ -309,10 +309,6 @@ impl Sink for WtfTrace {
         Ok(self.output.sync()?)
     }
 
-    fn rotate(&mut self, _: &Timeline) -> Result<()> {
-        self.flush()
-    }
-
     fn close(mut self: Box<Self>, _: &Timeline) -> Result<()> {
         self.flush()
     }
