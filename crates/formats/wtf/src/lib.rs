@@ -45,7 +45,7 @@ pub use crate::{
     file_info::{FileInfo, HAS_HIGH_RESOLUTION_TIMES, TIMES_AS_COUNT},
     read::{Reader, Zone, open, whole_chunks},
     record::{Chunk, Container, Event, Header, Part, Record, Resource},
-    write::{Composer, Form, TypeId, Writer, ZoneId, create},
+    write::{Builtins, Composer, Form, TypeId, Writer, ZoneId, create},
 };
 
 /// The format as data.

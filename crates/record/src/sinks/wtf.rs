@@ -9,7 +9,7 @@ use std::{
 use traceloom_core::{Result, text::json};
 use traceloom_easyprofiler::{Element, Value as Stored, raw::DataType};
 use traceloom_wtf::{
-    Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, Text, TypeId, Value, ZoneId,
+    Builtins, Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, Text, TypeId, Value, ZoneId,
     raw::{EventClass, EventFlags},
     recorded,
 };
@@ -55,6 +55,9 @@ pub(crate) struct WtfTrace {
     types: HashMap<(u32, Kind), TypeId>,
     zones: HashMap<u32, Zone>,
     builtins: Builtins,
+    discontinuity: TypeId,
+    log: TypeId,
+    dropped: TypeId,
     messages: Messages,
     timeline: Timeline,
 }
@@ -63,43 +66,6 @@ pub(crate) struct WtfTrace {
 struct Zone {
     name: String,
     id: Option<ZoneId>,
-}
-
-struct Builtins {
-    leave: TypeId,
-    append: TypeId,
-    mark: TypeId,
-    branch: TypeId,
-    extend: TypeId,
-    terminate: TypeId,
-    range_begin: TypeId,
-    range_end: TypeId,
-    frame_start: TypeId,
-    frame_end: TypeId,
-    discontinuity: TypeId,
-    log: TypeId,
-    dropped: TypeId,
-}
-
-impl Builtins {
-    fn define(composer: &mut Composer<Chunks>) -> Result<Self> {
-        let (instance, plain) = (EventClass::INSTANCE, EventFlags(0));
-        Ok(Self {
-            leave: composer.builtin("wtf.scope#leave")?,
-            append: composer.builtin("wtf.scope#appendData")?,
-            mark: composer.builtin("wtf.trace#mark")?,
-            branch: composer.builtin("wtf.flow#branch")?,
-            extend: composer.builtin("wtf.flow#extend")?,
-            terminate: composer.builtin("wtf.flow#terminate")?,
-            range_begin: composer.builtin("wtf.timeRange#begin")?,
-            range_end: composer.builtin("wtf.timeRange#end")?,
-            frame_start: composer.builtin("wtf.timing#frameStart")?,
-            frame_end: composer.builtin("wtf.timing#frameEnd")?,
-            discontinuity: composer.builtin("wtf.trace#discontinuity")?,
-            log: composer.define(recorded::LOG, instance, plain, recorded::LOG_ARGS)?,
-            dropped: composer.define("records_dropped", instance, plain, "uint32 count")?,
-        })
-    }
 }
 
 impl WtfTrace {
@@ -119,14 +85,17 @@ impl WtfTrace {
             json: Vec::new(),
         };
         let mut composer = Composer::new(chunks.clone(), Form::Binary, &info)?;
-        let builtins = Builtins::define(&mut composer)?;
+        let (instance, plain) = (EventClass::INSTANCE, EventFlags(0));
         let mut trace = Self {
+            builtins: Builtins::define(&mut composer)?,
+            discontinuity: composer.builtin("wtf.trace#discontinuity")?,
+            log: composer.define(recorded::LOG, instance, plain, recorded::LOG_ARGS)?,
+            dropped: composer.define("records_dropped", instance, plain, "uint32 count")?,
             composer,
             chunks,
             output: Output::new(medium),
             types: HashMap::new(),
             zones: HashMap::new(),
-            builtins,
             messages: Messages::default(),
             timeline: *timeline,
         };
@@ -196,7 +165,7 @@ impl WtfTrace {
         let level = rec.site.level.as_ref().map_or("", |(_, name)| name);
         let (format, file, line) = (text(&rec.site.name), text(&rec.site.file), Value::Uint(rec.site.line));
         let values = [text(level), bytes(&message), format, file, line];
-        self.event(rec.thread, self.builtins.log, rec.tick, values);
+        self.event(rec.thread, self.log, rec.tick, values);
     }
 
     fn put_flow(&mut self, rec: &Rec<'_>, number: u32) {
@@ -282,8 +251,8 @@ impl Sink for WtfTrace {
     }
 
     fn dropped(&mut self, thread: &ThreadInfo, count: u64, tick: u64) {
-        self.event(thread, self.builtins.discontinuity, tick, []);
-        self.event(thread, self.builtins.dropped, tick, [Value::Uint(count.try_into().unwrap_or(u32::MAX))]);
+        self.event(thread, self.discontinuity, tick, []);
+        self.event(thread, self.dropped, tick, [Value::Uint(count.try_into().unwrap_or(u32::MAX))]);
     }
 
     fn clock_stepped(&mut self, _: i64, _: u64) {}

@@ -3,7 +3,7 @@
 use traceloom_core::Result;
 
 use crate::{
-    Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, Text, TypeId, Value, ZoneId,
+    Builtins, Composer, FileInfo, Form, HAS_HIGH_RESOLUTION_TIMES, Text, TypeId, Value, ZoneId,
     raw::{Element, EventClass, EventFlags, PartType},
 };
 
@@ -43,16 +43,7 @@ fn info() -> FileInfo {
 }
 
 struct Types {
-    leave: TypeId,
-    append: TypeId,
-    mark: TypeId,
-    branch: TypeId,
-    extend: TypeId,
-    terminate: TypeId,
-    range_begin: TypeId,
-    range_end: TypeId,
-    frame_start: TypeId,
-    frame_end: TypeId,
+    builtins: Builtins,
     update: TypeId,
     tick: TypeId,
     path: TypeId,
@@ -70,16 +61,7 @@ impl Types {
         let plain = EventFlags(0);
         let (scope, instance) = (EventClass::SCOPE, EventClass::INSTANCE);
         Ok(Self {
-            leave: composer.builtin("wtf.scope#leave")?,
-            append: composer.builtin("wtf.scope#appendData")?,
-            mark: composer.builtin("wtf.trace#mark")?,
-            branch: composer.builtin("wtf.flow#branch")?,
-            extend: composer.builtin("wtf.flow#extend")?,
-            terminate: composer.builtin("wtf.flow#terminate")?,
-            range_begin: composer.builtin("wtf.timeRange#begin")?,
-            range_end: composer.builtin("wtf.timeRange#end")?,
-            frame_start: composer.builtin("wtf.timing#frameStart")?,
-            frame_end: composer.builtin("wtf.timing#frameEnd")?,
+            builtins: Builtins::define(composer)?,
             update: composer.define("game.World#update", scope, plain, "uint32 frame, float32 delta")?,
             tick: composer.define("game.Entity#tick", scope, plain, "uint16 entity")?,
             path: composer.define("game.Path#find", scope, plain, "uint16 nodes")?,
@@ -114,11 +96,11 @@ impl Game {
         let mut start = 1000;
         for frame in 0..FRAMES {
             if let Some(name) = [(0, "load"), (30, "play"), (100, "score")].iter().find(|(at, _)| *at == frame) {
-                self.put(script, self.types.mark, start, [text(name.1), Value::Any(None)])?;
+                self.put(script, self.types.builtins.mark, start, [text(name.1), Value::Any(None)])?;
             }
-            self.put(script, self.types.frame_start, start, [Value::Uint(frame)])?;
+            self.put(script, self.types.builtins.frame_start, start, [Value::Uint(frame)])?;
             let end = self.frame(frame, start + 20)?;
-            self.put(script, self.types.frame_end, end, [Value::Uint(frame)])?;
+            self.put(script, self.types.builtins.frame_end, end, [Value::Uint(frame)])?;
             // A frame that takes too long lets the screen show the last one again.
             start += FRAME_US * ((end - start) / FRAME_US + 1);
         }
@@ -135,12 +117,12 @@ impl Game {
             if (frame + entity).is_multiple_of(3) {
                 now = self.find_path(now + 5)?;
             }
-            self.put(script, self.types.leave, now, [])?;
+            self.put(script, self.types.builtins.leave, now, [])?;
         }
         let alive = format!("{{\"alive\":{}}}", 4 + frame % 3);
-        self.put(script, self.types.append, now, [text("world"), any(&alive)])?;
+        self.put(script, self.types.builtins.append, now, [text("world"), any(&alive)])?;
         now += 50;
-        self.put(script, self.types.leave, now, [])?;
+        self.put(script, self.types.builtins.leave, now, [])?;
         if frame % 15 == 7 {
             now = self.request(now + 5)?;
         }
@@ -149,7 +131,7 @@ impl Game {
             self.put(script, self.types.gc, now, [Value::Uint(frame * 1024)])?;
             // Each collection has more to look through than the one before.
             now += 12_000 + i64::from(frame) * 420 + self.roll(4000);
-            self.put(script, self.types.leave, now, [])?;
+            self.put(script, self.types.builtins.leave, now, [])?;
             let data = format!("[{frame},null,\"é\"]");
             self.put(script, self.types.log, now + 1, [text("warn"), text("slow frame — garbage"), any(&data)])?;
         }
@@ -163,10 +145,10 @@ impl Game {
             now += 20 + self.roll(120);
             self.put(self.zones.script, self.types.look, now, [])?;
             now += 60 + self.roll(240);
-            self.put(self.zones.script, self.types.leave, now, [])?;
+            self.put(self.zones.script, self.types.builtins.leave, now, [])?;
         }
         now += 25;
-        self.put(self.zones.script, self.types.leave, now, [])?;
+        self.put(self.zones.script, self.types.builtins.leave, now, [])?;
         Ok(now + 5)
     }
 
@@ -177,11 +159,11 @@ impl Game {
             let array = Value::Array(Some(crate::Array::new(Element::Uint16, &indices)));
             self.put(self.zones.script, self.types.draw, now, [Value::Uint(4), Value::Uint(count), array])?;
             now += 40 + self.roll(200);
-            self.put(self.zones.script, self.types.leave, now, [])?;
+            self.put(self.zones.script, self.types.builtins.leave, now, [])?;
         }
         let took = 2000 + self.roll(6000);
         self.put(self.zones.gpu, self.types.submit, now, [Value::Uint(frame % 2)])?;
-        self.put(self.zones.gpu, self.types.leave, now + took, [])?;
+        self.put(self.zones.gpu, self.types.builtins.leave, now + took, [])?;
         Ok(now)
     }
 
@@ -193,15 +175,20 @@ impl Game {
         let url = format!("/level/{id}.json");
         self.put(script, self.types.request, start, [text(&url)])?;
         let branch = [Value::Flow(id), Value::Flow(0), text("level"), Value::Any(None)];
-        self.put(script, self.types.branch, start + 5, branch)?;
-        self.put(script, self.types.range_begin, start + 6, [Value::Uint(id), text("loading"), any(&id.to_string())])?;
-        self.put(script, self.types.leave, start + 60, [])?;
+        self.put(script, self.types.builtins.branch, start + 5, branch)?;
+        self.put(
+            script,
+            self.types.builtins.range_begin,
+            start + 6,
+            [Value::Uint(id), text("loading"), any(&id.to_string())],
+        )?;
+        self.put(script, self.types.builtins.leave, start + 60, [])?;
         let answer = start + 3000 + self.roll(5000);
         self.put(network, self.types.receive, answer, [Value::Uint(id * 1000)])?;
-        self.put(network, self.types.extend, answer + 5, [Value::Flow(id), text("parse"), Value::Any(None)])?;
-        self.put(network, self.types.terminate, answer + 300, [Value::Flow(id), Value::Any(None)])?;
-        self.put(network, self.types.range_end, answer + 310, [Value::Uint(id)])?;
-        self.put(network, self.types.leave, answer + 400, [])?;
+        self.put(network, self.types.builtins.extend, answer + 5, [Value::Flow(id), text("parse"), Value::Any(None)])?;
+        self.put(network, self.types.builtins.terminate, answer + 300, [Value::Flow(id), Value::Any(None)])?;
+        self.put(network, self.types.builtins.range_end, answer + 310, [Value::Uint(id)])?;
+        self.put(network, self.types.builtins.leave, answer + 400, [])?;
         Ok(start + 60)
     }
 

@@ -1,11 +1,13 @@
 //! Writes a header and records; what was read comes out byte for byte.
 
+mod builtins;
 mod compose;
 mod encode;
 mod json;
 mod layout;
 
 pub use self::{
+    builtins::Builtins,
     compose::{Composer, TypeId, ZoneId},
     layout::Form,
 };
