@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use traceloom_record::foreign::{Kind, MAX_BYTES, Payload, SiteId, Weight, cut, put, put_slowly, tick};
+use traceloom_record::foreign::{Kind, MAX_BYTES, Payload, Ready, SiteId, Weight, cut, put, put_slowly, tick};
 
 use crate::{
     clock::quick_tick,
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn traceloom_log(site: *const Site, words: *const u64) {
         // SAFETY: words whose type is a text are addresses of texts.
         unsafe { log_texts(tick(), id, (site.types(), words), &mut [0; MAX_ARGS]) };
     } else {
-        put(Kind::Log, id, Weight::Log, Numbers(words));
+        put(Kind::Log, id, Weight::Log, Ready(words));
     }
 }
 
@@ -195,19 +195,6 @@ impl<const N: usize> Payload for Few<N> {
     #[inline(always)]
     fn put(&self, slots: &[AtomicU64]) {
         slots.iter().zip(self.0).for_each(|(slot, word)| slot.store(word, Ordering::Relaxed));
-    }
-}
-
-/// Words that are stored as they are.
-struct Numbers<'a>(&'a [u64]);
-
-impl Payload for Numbers<'_> {
-    fn words(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn put(&self, slots: &[AtomicU64]) {
-        slots.iter().zip(self.0).for_each(|(slot, word)| slot.store(*word, Ordering::Relaxed));
     }
 }
 

@@ -15,9 +15,9 @@ use crate::{
     args::cut,
     hub,
     local::{Weight, put},
-    record::{Kind, Payload},
+    record::{Kind, Ready},
     site::{MAX_IDS, SiteId, SiteInfo, generation},
-    sync::{AtomicU64, Ordering, lock},
+    sync::lock,
 };
 
 /// What is known of a site.
@@ -220,17 +220,4 @@ pub(crate) struct Place<'a> {
     pub(crate) module: &'a str,
     pub(crate) file: &'a str,
     pub(crate) line: u32,
-}
-
-/// Words that are laid out already.
-struct Ready<'a>(&'a [u64]);
-
-impl Payload for Ready<'_> {
-    fn words(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn put(&self, slots: &[AtomicU64]) {
-        slots.iter().zip(self.0).for_each(|(slot, word)| slot.store(*word, Ordering::Relaxed));
-    }
 }

@@ -11,7 +11,7 @@ pub use crate::{
     clock::{tick, ticks_to_ns},
     crash::{ask as ask_in_crash, is_answered as is_crash_answered},
     local::{Weight, enter_child, name_thread, prepare_thread, put, put_slowly, ring, try_put_in, watch_rings},
-    record::{Kind, MAX_BYTES, Payload},
+    record::{Kind, MAX_BYTES, Payload, Ready},
     ring::Ring,
     site::SiteId,
     span::{describe, next_frame},

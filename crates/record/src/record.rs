@@ -153,6 +153,20 @@ impl Payload for ([u64; 2], &[u8]) {
     }
 }
 
+/// Words that are laid out already.
+#[derive(Clone, Copy, Debug)]
+pub struct Ready<'a>(pub &'a [u64]);
+
+impl Payload for Ready<'_> {
+    fn words(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn put(&self, slots: &[AtomicU64]) {
+        slots.iter().zip(self.0).for_each(|(slot, word)| slot.store(*word, Ordering::Relaxed));
+    }
+}
+
 /// Longest text or array that a record holds.
 pub const MAX_BYTES: usize = 16_000;
 
