@@ -28,9 +28,9 @@ pub use crate::read::{Compression, Peeled, peel};
 pub use crate::{
     checksum::Checksum,
     codec::{
-        Access, Amount, Checks, Clock, Codec, Copied, Describe, Descriptor, Edited, Fact, Fields, HeaderOf, Info,
-        Listing, Loss, Mode, Options, Order, RecordOf, RecordWriter, Records, Sample, Slice, Sniff, Text, Variant,
-        checked,
+        Access, Amount, Checks, Clock, Codec, Copied, Describe, Descriptor, Edited, Fact, FieldValue, Fields, HeaderOf,
+        Info, Listing, Loss, Mode, Options, Order, RecordOf, RecordWriter, Records, Sample, Slice, Sniff, Text,
+        Variant, checked,
     },
     date::{civil, date_time},
     error::{Error, ErrorKind, Result},

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use traceloom_core::{Describe, Fields, Finding, Located, RecordOf, Records, Result};
+use traceloom_core::{Describe, FieldValue, Fields, Finding, Located, RecordOf, Records, Result};
 
 /// All records of a file with their places, and the findings.
 #[derive(Debug, Eq, PartialEq)]
@@ -120,37 +120,17 @@ impl FieldHash {
 }
 
 impl Fields for FieldHash {
-    fn unsigned(&mut self, name: &'static str, value: u64) {
-        self.put(name, value);
-    }
-
-    fn signed(&mut self, name: &'static str, value: i64) {
-        self.put(name, value);
-    }
-
-    fn hex(&mut self, name: &'static str, value: u64) {
-        self.put(name, value);
-    }
-
-    fn float(&mut self, name: &'static str, value: f64) {
-        self.put(name, value.to_bits());
-    }
-
-    fn flag(&mut self, name: &'static str, value: bool) {
-        self.put(name, value);
-    }
-
-    fn text(&mut self, name: &'static str, value: &[u8]) {
-        self.put(name, value);
-    }
-
-    fn word(&mut self, name: &'static str, value: &str) {
-        self.put(name, value);
-    }
-
-    /// Without name and length: pieces hash like the whole.
-    fn bytes(&mut self, _name: &'static str, value: &[u8]) {
-        self.0.write(value);
+    fn field(&mut self, name: &'static str, value: FieldValue<'_>) {
+        match value {
+            FieldValue::Unsigned(value) | FieldValue::Hex(value) => self.put(name, value),
+            FieldValue::Signed(value) => self.put(name, value),
+            FieldValue::Float(value) => self.put(name, value.to_bits()),
+            FieldValue::Flag(value) => self.put(name, value),
+            FieldValue::Text(value) => self.put(name, value),
+            FieldValue::Word(value) => self.put(name, value),
+            // Without name and length: pieces hash like the whole.
+            FieldValue::Bytes(value) => self.0.write(value),
+        }
     }
 
     fn list(&mut self, name: &'static str) {

@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::ControlFlow};
 
-use traceloom_core::{Describe, Fields, Result, Text, text::json};
+use traceloom_core::{Describe, FieldValue, Fields, Result, Text, text::json};
 
 /// The header or a record of a trace, with its place in the decompressed bytes.
 ///
@@ -111,36 +111,17 @@ impl TextFields<'_, '_> {
 }
 
 impl Fields for TextFields<'_, '_> {
-    fn unsigned(&mut self, name: &'static str, value: u64) {
-        self.put(name, value);
-    }
-
-    fn signed(&mut self, name: &'static str, value: i64) {
-        self.put(name, value);
-    }
-
-    fn hex(&mut self, name: &'static str, value: u64) {
-        self.put(name, format_args!("{value:#x}"));
-    }
-
-    fn float(&mut self, name: &'static str, value: f64) {
-        self.put(name, value);
-    }
-
-    fn flag(&mut self, name: &'static str, value: bool) {
-        self.put(name, value);
-    }
-
-    fn text(&mut self, name: &'static str, value: &[u8]) {
-        self.put(name, format_args!("\"{}\"", Text(value)));
-    }
-
-    fn word(&mut self, name: &'static str, value: &str) {
-        self.put(name, value);
-    }
-
-    fn bytes(&mut self, name: &'static str, value: &[u8]) {
-        self.put(name, Hex(value));
+    fn field(&mut self, name: &'static str, value: FieldValue<'_>) {
+        match value {
+            FieldValue::Unsigned(value) => self.put(name, value),
+            FieldValue::Signed(value) => self.put(name, value),
+            FieldValue::Hex(value) => self.put(name, format_args!("{value:#x}")),
+            FieldValue::Float(value) => self.put(name, value),
+            FieldValue::Flag(value) => self.put(name, value),
+            FieldValue::Text(value) => self.put(name, format_args!("\"{}\"", Text(value))),
+            FieldValue::Word(value) => self.put(name, value),
+            FieldValue::Bytes(value) => self.put(name, Hex(value)),
+        }
     }
 
     fn list(&mut self, name: &'static str) {
@@ -169,45 +150,26 @@ impl JsonFields {
         &mut self.json
     }
 
-    fn hex_text(&mut self, name: &str, value: &[u8]) {
-        self.named(&format!("{name}_hex")).string(&Hex(value).to_string());
+    fn hex_text(&mut self, name: &str, value: &[u8]) -> &mut json::Writer {
+        self.named(&format!("{name}_hex")).string(&Hex(value).to_string())
     }
 }
 
 impl Fields for JsonFields {
-    fn unsigned(&mut self, name: &'static str, value: u64) {
-        self.named(name).unsigned(value);
-    }
-
-    fn signed(&mut self, name: &'static str, value: i64) {
-        self.named(name).int(value);
-    }
-
-    fn hex(&mut self, name: &'static str, value: u64) {
-        self.named(name).string(&format!("{value:#x}"));
-    }
-
-    fn float(&mut self, name: &'static str, value: f64) {
-        self.named(name).float(value);
-    }
-
-    fn flag(&mut self, name: &'static str, value: bool) {
-        self.named(name).bool(value);
-    }
-
-    fn text(&mut self, name: &'static str, value: &[u8]) {
-        match std::str::from_utf8(value) {
-            Ok(text) => self.word(name, text),
-            Err(_) => self.hex_text(name, value),
-        }
-    }
-
-    fn word(&mut self, name: &'static str, value: &str) {
-        self.named(name).string(value);
-    }
-
-    fn bytes(&mut self, name: &'static str, value: &[u8]) {
-        self.hex_text(name, value);
+    fn field(&mut self, name: &'static str, value: FieldValue<'_>) {
+        match value {
+            FieldValue::Unsigned(value) => self.named(name).unsigned(value),
+            FieldValue::Signed(value) => self.named(name).int(value),
+            FieldValue::Hex(value) => self.named(name).string(&format!("{value:#x}")),
+            FieldValue::Float(value) => self.named(name).float(value),
+            FieldValue::Flag(value) => self.named(name).bool(value),
+            FieldValue::Text(value) => match std::str::from_utf8(value) {
+                Ok(text) => self.named(name).string(text),
+                Err(_) => self.hex_text(name, value),
+            },
+            FieldValue::Word(value) => self.named(name).string(value),
+            FieldValue::Bytes(value) => self.hex_text(name, value),
+        };
     }
 
     fn list(&mut self, name: &'static str) {

@@ -1,27 +1,67 @@
 //! How a record tells its fields to whoever shows them.
 
+/// The value of a field.
+#[derive(Clone, Copy, Debug)]
+pub enum FieldValue<'a> {
+    /// A number.
+    Unsigned(u64),
+    /// A number that may be negative.
+    Signed(i64),
+    /// A number that people read in hexadecimal: colors, addresses, marks.
+    Hex(u64),
+    /// A floating-point number.
+    Float(f64),
+    /// A yes or no.
+    Flag(bool),
+    /// Text as stored; it need not be UTF-8.
+    Text(&'a [u8]),
+    /// A word of ours.
+    Word(&'a str),
+    /// Raw bytes.
+    Bytes(&'a [u8]),
+}
+
 /// Receives the fields of a record, in file order.
 pub trait Fields {
-    /// A number.
-    fn unsigned(&mut self, name: &'static str, value: u64);
-    /// A number that may be negative.
-    fn signed(&mut self, name: &'static str, value: i64);
-    /// A number that people read in hexadecimal: colors, addresses, marks.
-    fn hex(&mut self, name: &'static str, value: u64);
-    /// A floating-point number.
-    fn float(&mut self, name: &'static str, value: f64);
-    /// A yes or no.
-    fn flag(&mut self, name: &'static str, value: bool);
-    /// Text as stored; it need not be UTF-8.
-    fn text(&mut self, name: &'static str, value: &[u8]);
-    /// A word of ours.
-    fn word(&mut self, name: &'static str, value: &str);
-    /// Raw bytes.
-    fn bytes(&mut self, name: &'static str, value: &[u8]);
+    /// A field.
+    fn field(&mut self, name: &'static str, value: FieldValue<'_>);
     /// The elements told until [`Fields::end`] belong to the list `name`; their own names are not shown.
     fn list(&mut self, name: &'static str);
     /// Ends a list.
     fn end(&mut self);
+
+    /// A field with a [`FieldValue::Unsigned`].
+    fn unsigned(&mut self, name: &'static str, value: u64) {
+        self.field(name, FieldValue::Unsigned(value));
+    }
+    /// A field with a [`FieldValue::Signed`].
+    fn signed(&mut self, name: &'static str, value: i64) {
+        self.field(name, FieldValue::Signed(value));
+    }
+    /// A field with a [`FieldValue::Hex`].
+    fn hex(&mut self, name: &'static str, value: u64) {
+        self.field(name, FieldValue::Hex(value));
+    }
+    /// A field with a [`FieldValue::Float`].
+    fn float(&mut self, name: &'static str, value: f64) {
+        self.field(name, FieldValue::Float(value));
+    }
+    /// A field with a [`FieldValue::Flag`].
+    fn flag(&mut self, name: &'static str, value: bool) {
+        self.field(name, FieldValue::Flag(value));
+    }
+    /// A field with a [`FieldValue::Text`].
+    fn text(&mut self, name: &'static str, value: &[u8]) {
+        self.field(name, FieldValue::Text(value));
+    }
+    /// A field with a [`FieldValue::Word`].
+    fn word(&mut self, name: &'static str, value: &str) {
+        self.field(name, FieldValue::Word(value));
+    }
+    /// A field with a [`FieldValue::Bytes`].
+    fn bytes(&mut self, name: &'static str, value: &[u8]) {
+        self.field(name, FieldValue::Bytes(value));
+    }
 }
 
 /// A record or header that can tell its fields.

@@ -11,7 +11,7 @@ use std::io::Write;
 
 pub use self::{
     checked::{Copied, checked},
-    describe::{Describe, Fields, Text},
+    describe::{Describe, FieldValue, Fields, Text},
     edit::{Edited, Loss, Slice},
     format::{Access, Checks, Clock, Descriptor, Mode, Options, Order, Sniff, Variant},
     info::{Amount, Fact, Info, Listing, Sample},

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use traceloom_core::{Describe, Fields, Options, Records, Result, Source};
+use traceloom_core::{Describe, FieldValue, Fields, Options, Records, Result, Source};
 use traceloom_memlyze::{edit, raw::Packing};
 
 /// The fixtures of this format.
@@ -94,42 +94,20 @@ fn line(described: &impl Describe) -> String {
 
 struct Line(String);
 
-impl Line {
-    fn put(&mut self, name: &str, value: impl std::fmt::Debug) {
-        write!(self.0, " {name}={value:?}").unwrap();
-    }
-}
-
 impl Fields for Line {
-    fn unsigned(&mut self, name: &'static str, value: u64) {
-        self.put(name, value);
-    }
-    fn signed(&mut self, name: &'static str, value: i64) {
-        self.put(name, value);
-    }
-    fn hex(&mut self, name: &'static str, value: u64) {
-        self.put(name, value);
-    }
-    fn float(&mut self, name: &'static str, value: f64) {
-        self.put(name, value);
-    }
-    fn flag(&mut self, name: &'static str, value: bool) {
-        self.put(name, value);
-    }
-    fn text(&mut self, name: &'static str, value: &[u8]) {
-        self.put(name, value.escape_ascii().to_string());
-    }
-    fn word(&mut self, name: &'static str, value: &str) {
-        self.put(name, value);
-    }
-    fn bytes(&mut self, name: &'static str, value: &[u8]) {
-        self.put(name, value);
+    fn field(&mut self, name: &'static str, value: FieldValue<'_>) {
+        match value {
+            FieldValue::Text(text) => write!(self.0, " {name}=\"{}\"", text.escape_ascii()),
+            FieldValue::Unsigned(number) | FieldValue::Hex(number) => write!(self.0, " {name}={number}"),
+            value => write!(self.0, " {name}={value:?}"),
+        }
+        .unwrap();
     }
     fn list(&mut self, name: &'static str) {
-        self.put(name, "[");
+        self.word(name, "[");
     }
     fn end(&mut self) {
-        self.put("", "]");
+        self.word("", "]");
     }
 }
 

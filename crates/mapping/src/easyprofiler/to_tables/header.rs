@@ -1,6 +1,6 @@
 //! What the header says: attributes, the process, the origin of all times.
 
-use traceloom_core::{Describe, Fields, Records, Result, Text};
+use traceloom_core::{Describe, FieldValue, Fields, Records, Result, Text};
 use traceloom_easyprofiler::{Clock, Header, Record};
 use traceloom_model::{ClockKind, Halt, Table, Tables, attributes::Attribute, processes::Process, trackers::Extent};
 
@@ -69,36 +69,18 @@ struct Attributes {
 }
 
 impl Fields for Attributes {
-    fn unsigned(&mut self, name: &'static str, value: u64) {
-        self.list.push((name, value.to_string()));
-    }
-
-    fn signed(&mut self, name: &'static str, value: i64) {
-        self.list.push((name, value.to_string()));
-    }
-
-    fn hex(&mut self, name: &'static str, value: u64) {
-        self.list.push((name, format!("{value:#x}")));
-    }
-
-    fn float(&mut self, name: &'static str, value: f64) {
-        self.list.push((name, value.to_string()));
-    }
-
-    fn flag(&mut self, name: &'static str, value: bool) {
-        self.list.push((name, value.to_string()));
-    }
-
-    fn text(&mut self, name: &'static str, value: &[u8]) {
-        self.list.push((name, Text(value).to_string()));
-    }
-
-    fn word(&mut self, name: &'static str, value: &str) {
-        self.list.push((name, value.to_owned()));
-    }
-
-    fn bytes(&mut self, name: &'static str, value: &[u8]) {
-        self.list.push((name, value.iter().map(|byte| format!("{byte:02x}")).collect()));
+    fn field(&mut self, name: &'static str, value: FieldValue<'_>) {
+        let text = match value {
+            FieldValue::Unsigned(value) => value.to_string(),
+            FieldValue::Signed(value) => value.to_string(),
+            FieldValue::Hex(value) => format!("{value:#x}"),
+            FieldValue::Float(value) => value.to_string(),
+            FieldValue::Flag(value) => value.to_string(),
+            FieldValue::Text(value) => Text(value).to_string(),
+            FieldValue::Word(value) => value.to_owned(),
+            FieldValue::Bytes(value) => value.iter().map(|byte| format!("{byte:02x}")).collect(),
+        };
+        self.list.push((name, text));
     }
 
     // The header has no lists: what is in one would stand on its own.
