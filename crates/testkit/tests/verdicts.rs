@@ -8,30 +8,26 @@ use traceloom_testkit::{SUBJECTS, Subject, cases, default_roots, each_case};
 
 #[test]
 fn check_and_strict_agree_on_every_fixture_and_on_damaged_copies() {
+    nothing_is_wrong(contradiction);
+}
+
+#[test]
+fn repairs_are_fine_or_say_so_and_repairing_them_again_changes_nothing() {
+    nothing_is_wrong(broken_repair);
+}
+
+/// No fixture and no damaged copy of one has this problem.
+fn nothing_is_wrong(problem: fn(&dyn Subject, Vec<u8>) -> Option<String>) {
     let wrong = Mutex::new(Vec::new());
     each_case(|subject, case, bytes| {
         for (what, damaged) in damaged(&bytes) {
-            if let Some(contradiction) = contradiction(subject, damaged) {
-                wrong.lock().unwrap().push(format!("{} {what}: {contradiction}", case.name));
+            if let Some(problem) = problem(subject, damaged) {
+                wrong.lock().unwrap().push(format!("{} {what}: {problem}", case.name));
             }
         }
     });
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{} files:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
-}
-
-#[test]
-fn repairs_are_fine_or_say_so_and_repairing_them_again_changes_nothing() {
-    let wrong = Mutex::new(Vec::new());
-    each_case(|subject, case, bytes| {
-        for (what, damaged) in damaged(&bytes) {
-            if let Some(broken) = broken_repair(subject, damaged) {
-                wrong.lock().unwrap().push(format!("{} {what}: {broken}", case.name));
-            }
-        }
-    });
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "{} files:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]

@@ -37,28 +37,23 @@ fn jobs(scene: &mut Scene, dice: &mut Dice, thread: usize, load: f64, until_ns: 
 
 /// One thread has far more to do than the others.
 pub(super) fn uneven(dice: &mut Dice) -> Planted {
-    let mut scene = Scene::new(&["Main"]);
-    let pool = pool(&mut scene, dice);
-    let until_ns = (dice.between(0.4, 1.2) * 1e9) as i64;
-    let culprit = dice.whole(0, pool.names.len() as i64 - 1) as usize;
-    let load = dice.between(0.15, 0.4);
-    for number in 0..pool.names.len() {
-        let own = if number == culprit { (load * dice.between(2.3, 4.0)).min(0.97) } else { load };
-        jobs(&mut scene, dice, pool.first + number, own, until_ns);
-    }
-    scene.span(0, "schedule", 0, until_ns / 20);
-    Planted { scene, format: span_format(dice), blamed: vec![pool.names[culprit].clone()] }
+    lopsided(dice, [0.15, 0.4], |dice, load| (load * dice.between(2.3, 4.0)).min(0.97))
 }
 
 /// One thread has almost nothing to do.
 pub(super) fn idle(dice: &mut Dice) -> Planted {
+    lopsided(dice, [0.5, 0.9], |dice, load| load * dice.between(0.01, 0.12))
+}
+
+/// A pool in which one thread has another load than the rest.
+fn lopsided(dice: &mut Dice, [least, most]: [f64; 2], other_load: fn(&mut Dice, f64) -> f64) -> Planted {
     let mut scene = Scene::new(&["Main"]);
     let pool = pool(&mut scene, dice);
     let until_ns = (dice.between(0.4, 1.2) * 1e9) as i64;
     let culprit = dice.whole(0, pool.names.len() as i64 - 1) as usize;
-    let load = dice.between(0.5, 0.9);
+    let load = dice.between(least, most);
     for number in 0..pool.names.len() {
-        let own = if number == culprit { load * dice.between(0.01, 0.12) } else { load };
+        let own = if number == culprit { other_load(dice, load) } else { load };
         jobs(&mut scene, dice, pool.first + number, own, until_ns);
     }
     scene.span(0, "schedule", 0, until_ns / 20);
