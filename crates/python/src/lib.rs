@@ -3,6 +3,7 @@
 //! The package in `python/traceloom` adds what is simpler in Python. Docstrings are here, and `python/tests` runs their
 //! examples.
 
+mod callback;
 mod error;
 mod input;
 mod lines;

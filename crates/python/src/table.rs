@@ -140,11 +140,7 @@ impl Table {
 
     /// The rows as an Arrow stream.
     #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
+    fn __arrow_c_stream__<'py>(&self, py: Python<'py>, requested_schema: Option<Bound<'py, PyAny>>) -> Stream<'py> {
         // The protocol allows to ignore the wish for other types.
         drop(requested_schema);
         capsule(py, self.reader()?)
@@ -217,11 +213,7 @@ impl Batch {
 
     /// The rows as an Arrow stream of one batch.
     #[pyo3(signature = (requested_schema = None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
+    fn __arrow_c_stream__<'py>(&self, py: Python<'py>, requested_schema: Option<Bound<'py, PyAny>>) -> Stream<'py> {
         drop(requested_schema);
         capsule(py, Box::new(RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema())))
     }
@@ -231,7 +223,10 @@ impl Batch {
     }
 }
 
-/// Hands a stream over, as Arrow's PyCapsule interface asks.
-pub(crate) fn capsule(py: Python<'_>, reader: Box<dyn RecordBatchReader + Send>) -> PyResult<Bound<'_, PyCapsule>> {
+/// A stream, as Arrow's PyCapsule interface asks for it.
+type Stream<'py> = PyResult<Bound<'py, PyCapsule>>;
+
+/// Hands a stream over.
+pub(crate) fn capsule(py: Python<'_>, reader: Box<dyn RecordBatchReader + Send>) -> Stream<'_> {
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
 }

@@ -7,10 +7,11 @@ use std::{cell::RefCell, os::raw::c_int, sync::Arc};
 use pyo3::{ffi, prelude::*, types::PyCFunction};
 
 use super::tape::{Place, Tape};
+use crate::callback::{CALL, Function, Object, PyEval_SetProfile, PyFrame, RETURN};
 
 /// A frame that runs or waits for one that it called.
 struct Frame {
-    frame: *mut ffi::PyFrameObject,
+    frame: PyFrame,
     code: usize,
     /// The node of its caller, once somebody asked.
     below: Option<u32>,
@@ -24,17 +25,10 @@ thread_local! {
 
 // Every CPython exports these; the limited API does not declare them.
 unsafe extern "C" {
-    fn PyEval_SetProfile(function: Option<ProfileFunction>, object: *mut ffi::PyObject);
-    fn PyFrame_GetBack(frame: *mut ffi::PyFrameObject) -> *mut ffi::PyFrameObject;
-    fn PyFrame_GetLasti(frame: *mut ffi::PyFrameObject) -> c_int;
-    fn PyCode_Addr2Line(code: *mut ffi::PyObject, offset: c_int) -> c_int;
+    fn PyFrame_GetBack(frame: PyFrame) -> PyFrame;
+    fn PyFrame_GetLasti(frame: PyFrame) -> c_int;
+    fn PyCode_Addr2Line(code: Object, offset: c_int) -> c_int;
 }
-
-type ProfileFunction =
-    unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyFrameObject, c_int, *mut ffi::PyObject) -> c_int;
-
-const PROFILE_CALL: c_int = 0;
-const PROFILE_RETURN: c_int = 3;
 
 /// Follows this thread and all that start later.
 pub(super) fn install(py: Python<'_>) -> PyResult<()> {
@@ -59,7 +53,7 @@ pub(super) fn remove(py: Python<'_>) -> PyResult<()> {
     py.import("threading")?.call_method1("setprofile", (py.None(),)).map(drop)
 }
 
-fn set_profile(_: Python<'_>, function: Option<ProfileFunction>) {
+fn set_profile(_: Python<'_>, function: Option<Function>) {
     // SAFETY: the caller is attached, and the function fits.
     unsafe { PyEval_SetProfile(function, std::ptr::null_mut()) }
 }
@@ -81,7 +75,7 @@ fn follow_running(_: Python<'_>) {
     frames.into_iter().rev().for_each(push);
 }
 
-fn push(frame: *mut ffi::PyFrameObject) {
+fn push(frame: PyFrame) {
     // SAFETY: the frame runs, and keeps its code alive.
     let code = unsafe {
         let code = ffi::PyFrame_GetCode(frame).cast::<ffi::PyObject>();
@@ -91,15 +85,10 @@ fn push(frame: *mut ffi::PyFrameObject) {
     _ = STACK.try_with(|stack| stack.borrow_mut().push(Frame { frame, code, below: None, last: (-1, 0) }));
 }
 
-unsafe extern "C" fn on_profile(
-    _: *mut ffi::PyObject,
-    frame: *mut ffi::PyFrameObject,
-    what: c_int,
-    _: *mut ffi::PyObject,
-) -> c_int {
-    if what == PROFILE_CALL {
+unsafe extern "C" fn on_profile(_: Object, frame: PyFrame, what: c_int, _: Object) -> c_int {
+    if what == CALL {
         push(frame);
-    } else if what == PROFILE_RETURN {
+    } else if what == RETURN {
         _ = STACK.try_with(|stack| {
             let mut stack = stack.borrow_mut();
             if let Some(index) = stack.iter().rposition(|entry| entry.frame == frame) {
@@ -146,7 +135,7 @@ impl Frame {
         // SAFETY: the allocator's caller is attached, and the frame keeps its code alive; from here on we do, so that no other
         // code gets its address.
         let (code, line) = unsafe {
-            let pointer = self.code as *mut ffi::PyObject;
+            let pointer = self.code as Object;
             ffi::Py_INCREF(pointer);
             (Bound::from_borrowed_ptr(Python::assume_attached(), pointer), PyCode_Addr2Line(pointer, call.2))
         };

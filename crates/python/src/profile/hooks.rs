@@ -10,6 +10,7 @@ use super::{
     session::{ENTER, ENTER_NATIVE, LEAVE, MAX_LINE, record, record_native},
     trace,
 };
+use crate::callback::Object;
 
 /// What is recorded besides calls of functions in Python.
 #[derive(Clone, Copy)]
@@ -93,11 +94,7 @@ fn callable(py: Python<'_>, function: ffi::PyCFunctionFast) -> PyResult<Bound<'_
     }
 }
 
-unsafe extern "C" fn on_line(
-    _: *mut ffi::PyObject,
-    arguments: *mut *mut ffi::PyObject,
-    _: ffi::Py_ssize_t,
-) -> *mut ffi::PyObject {
+unsafe extern "C" fn on_line(_: Object, arguments: *mut Object, _: ffi::Py_ssize_t) -> Object {
     // SAFETY: CPython calls this attached, with a code and a line.
     unsafe {
         let line = ffi::PyLong_AsLong(*arguments.add(1));
@@ -106,11 +103,7 @@ unsafe extern "C" fn on_line(
     }
 }
 
-unsafe extern "C" fn on_code<const WHAT: u32>(
-    _: *mut ffi::PyObject,
-    arguments: *mut *mut ffi::PyObject,
-    _: ffi::Py_ssize_t,
-) -> *mut ffi::PyObject {
+unsafe extern "C" fn on_code<const WHAT: u32>(_: Object, arguments: *mut Object, _: ffi::Py_ssize_t) -> Object {
     // SAFETY: CPython calls this attached, with a code first.
     unsafe {
         record(Python::assume_attached(), *arguments, WHAT);
@@ -118,11 +111,7 @@ unsafe extern "C" fn on_code<const WHAT: u32>(
     }
 }
 
-unsafe extern "C" fn on_native<const WHAT: u32>(
-    _: *mut ffi::PyObject,
-    arguments: *mut *mut ffi::PyObject,
-    _: ffi::Py_ssize_t,
-) -> *mut ffi::PyObject {
+unsafe extern "C" fn on_native<const WHAT: u32>(_: Object, arguments: *mut Object, _: ffi::Py_ssize_t) -> Object {
     // SAFETY: CPython calls this attached, with a code, an offset and what is called.
     unsafe {
         if let Some(function) = native(*arguments.add(2)) {
@@ -138,7 +127,7 @@ unsafe extern "C" {
 }
 
 /// A built-in function or method and what identifies it; none for any other callable, such as a class.
-pub(super) unsafe fn native(callable: *mut ffi::PyObject) -> Option<(usize, *mut ffi::PyObject)> {
+pub(super) unsafe fn native(callable: Object) -> Option<(usize, Object)> {
     // SAFETY: the caller passes a live object. Bound methods come and go, so that their C function stands for them.
     unsafe {
         let kind = ffi::Py_TYPE(callable);
@@ -153,7 +142,7 @@ pub(super) unsafe fn native(callable: *mut ffi::PyObject) -> Option<(usize, *mut
 }
 
 /// A new reference to `None`.
-unsafe fn none() -> *mut ffi::PyObject {
+unsafe fn none() -> Object {
     // SAFETY: `None` lives as long as the interpreter.
     unsafe {
         let none = ffi::Py_None();

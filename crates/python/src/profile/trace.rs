@@ -10,21 +10,9 @@ use super::{
     hooks::{Wanted, native},
     session::{ENTER, ENTER_NATIVE, LEAVE, MAX_LINE, record, record_native},
 };
-
-/// The C function that both of these take; the limited API does not declare it, but every CPython exports them.
-type Function = unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyFrameObject, c_int, *mut ffi::PyObject) -> c_int;
-
-unsafe extern "C" {
-    fn PyEval_SetTrace(function: Option<Function>, object: *mut ffi::PyObject);
-    fn PyEval_SetProfile(function: Option<Function>, object: *mut ffi::PyObject);
-}
-
-const CALL: c_int = 0;
-const LINE: c_int = 2;
-const RETURN: c_int = 3;
-const C_CALL: c_int = 4;
-const C_EXCEPTION: c_int = 5;
-const C_RETURN: c_int = 6;
+use crate::callback::{
+    C_CALL, C_EXCEPTION, C_RETURN, CALL, LINE, Object, PyEval_SetProfile, PyEval_SetTrace, PyFrame, RETURN,
+};
 
 /// Starts the callbacks, for this thread and those that start later.
 pub(super) fn install(py: Python<'_>, wanted: Wanted) -> PyResult<()> {
@@ -70,12 +58,7 @@ fn set(_: Python<'_>, wanted: Wanted) {
     }
 }
 
-unsafe extern "C" fn on_any(
-    object: *mut ffi::PyObject,
-    frame: *mut ffi::PyFrameObject,
-    what: c_int,
-    argument: *mut ffi::PyObject,
-) -> c_int {
+unsafe extern "C" fn on_any(object: Object, frame: PyFrame, what: c_int, argument: Object) -> c_int {
     // SAFETY: the arguments are passed on.
     unsafe {
         on_python(object, frame, what, argument);
@@ -84,12 +67,7 @@ unsafe extern "C" fn on_any(
 }
 
 /// A frame is entered or left, or a line begins.
-unsafe extern "C" fn on_python(
-    _: *mut ffi::PyObject,
-    frame: *mut ffi::PyFrameObject,
-    what: c_int,
-    _: *mut ffi::PyObject,
-) -> c_int {
+unsafe extern "C" fn on_python(_: Object, frame: PyFrame, what: c_int, _: Object) -> c_int {
     // SAFETY: CPython calls this attached, with the frame that runs, which keeps its code alive.
     unsafe {
         let step = match what {
@@ -106,12 +84,7 @@ unsafe extern "C" fn on_python(
 }
 
 /// A function that is not written in Python is called, or returns.
-unsafe extern "C" fn on_builtin(
-    _: *mut ffi::PyObject,
-    frame: *mut ffi::PyFrameObject,
-    what: c_int,
-    function: *mut ffi::PyObject,
-) -> c_int {
+unsafe extern "C" fn on_builtin(_: Object, frame: PyFrame, what: c_int, function: Object) -> c_int {
     let step = match what {
         C_CALL => ENTER_NATIVE,
         C_EXCEPTION | C_RETURN => LEAVE,
