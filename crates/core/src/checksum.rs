@@ -1,6 +1,6 @@
-//! CRC-32 as zlib, PNG and Ethernet have it, eight bytes at a time.
+//! CRC-32 as used by zlib, PNG and Ethernet, computed eight bytes at a time.
 
-/// The checksum of bytes that come piece by piece.
+/// A running checksum of bytes that arrive in chunks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Checksum(u32);
 
@@ -11,12 +11,12 @@ impl Default for Checksum {
 }
 
 impl Checksum {
-    /// Of no bytes yet.
+    /// The checksum of no bytes.
     pub const fn new() -> Self {
         Self(!0)
     }
 
-    /// Takes more bytes in.
+    /// Adds more bytes.
     #[must_use]
     pub fn with(mut self, bytes: &[u8]) -> Self {
         let (words, rest) = bytes.as_chunks::<8>();
@@ -39,7 +39,7 @@ impl Checksum {
         self
     }
 
-    /// The checksum of all bytes taken.
+    /// The checksum of all bytes added so far.
     pub const fn value(self) -> u32 {
         !self.0
     }

@@ -1,6 +1,6 @@
 //! Dates and times of day, without a time zone database.
 
-/// `2026-01-05 09:00:00.000250 UTC`, from microseconds since the Unix epoch.
+/// Formats microseconds since the Unix epoch, like `2026-01-05 09:00:00.000250 UTC`.
 pub fn date_time(unix_us: u64) -> String {
     let (seconds, us) = (unix_us / 1_000_000, unix_us % 1_000_000);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -9,9 +9,9 @@ pub fn date_time(unix_us: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{us:06} UTC")
 }
 
-/// Year, month and day of a day counted from 1970, in the Gregorian calendar without end.
+/// Year, month and day of a day counted from 1970, in the proleptic Gregorian calendar.
 pub fn civil(days: i64) -> (i64, u32, u32) {
-    // Years start in March, so that the leap day is the last: 400 years are 146 097 days.
+    // Years start in March, so the leap day is the last day of the year; 400 years are 146 097 days.
     let days = days.saturating_add(719_468);
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

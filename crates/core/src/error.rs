@@ -1,4 +1,4 @@
-//! What ends a read or a write, sorted by who has to act.
+//! The errors that end a read or a write, grouped by who has to act.
 
 use std::{error, fmt, io, path::PathBuf};
 
@@ -7,7 +7,7 @@ use crate::{Finding, Position};
 /// The result of everything in Traceloom that touches bytes.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// One failure, one word wide.
+/// An error, one word wide.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
@@ -20,7 +20,7 @@ struct Inner {
     path: Option<PathBuf>,
 }
 
-/// Why it failed; the groups say who can do something about it.
+/// The reason for an error; the first word of each variant names who can do something about it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -33,21 +33,21 @@ pub enum ErrorKind {
         /// Bytes that are left.
         left: u64,
     },
-    /// File: no format claims these bytes, or the named one does not.
+    /// File: no format recognizes these bytes, or the requested format does not.
     Unrecognized(String),
     /// File: in strict mode, the finding that refuses the file.
     Refused(Box<Finding>),
-    /// File: it is sound, but it does not hold what was asked for, or the output cannot hold what is in it.
+    /// File: it is valid, but it does not hold what was asked for, or the output cannot hold its contents.
     Unsupported(String),
-    /// Caller: what was asked for does not fit together, whatever the file holds.
+    /// Caller: the request makes no sense, whatever the file holds.
     Usage(String),
     /// Us: a mistake in the program, not in the file or the command.
     Internal(String),
     /// Limit: the file asks for more than [`crate::Limits`] gives.
     Limit {
-        /// What there would be too much of.
+        /// What the limit counts.
         what: &'static str,
-        /// How much was asked for.
+        /// How much was requested.
         wanted: u64,
         /// How much is allowed.
         limit: u64,
@@ -55,7 +55,7 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// An error without a place.
+    /// An error without a position.
     pub fn new(kind: ErrorKind) -> Self {
         Self(Box::new(Inner { kind, position: None, path: None }))
     }
@@ -66,7 +66,7 @@ impl Error {
         Self::new(ErrorKind::Truncated { needed, left }).at(position)
     }
 
-    /// A limit stands in the way.
+    /// A limit would be exceeded.
     #[cold]
     pub fn limit(what: &'static str, wanted: u64, limit: u64) -> Self {
         Self::new(ErrorKind::Limit { what, wanted, limit })
@@ -88,25 +88,25 @@ impl Error {
         Self::new(ErrorKind::Internal(message.into()))
     }
 
-    /// The bytes are not what they should be.
+    /// The bytes are not in the expected format.
     pub fn unrecognized(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unrecognized(message.into()))
     }
 
-    /// Strict mode: this finding refuses the file.
+    /// Strict mode: this finding makes the file invalid.
     pub fn refused(finding: Finding) -> Self {
         let position = finding.position;
         Self::new(ErrorKind::Refused(Box::new(finding))).at(position)
     }
 
-    /// Adds the place.
+    /// Adds the position.
     #[must_use]
     pub fn at(mut self, position: Position) -> Self {
         self.0.position.get_or_insert(position);
         self
     }
 
-    /// Adds the file's name.
+    /// Adds the file name.
     #[must_use]
     pub fn in_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.0.path.get_or_insert_with(|| path.into());
@@ -118,7 +118,7 @@ impl Error {
         &self.0.kind
     }
 
-    /// Whether the file is at fault, so that the next one may do better.
+    /// Whether the file is at fault, so that another file may succeed.
     pub fn is_about_file(&self) -> bool {
         match self.kind() {
             ErrorKind::Truncated { .. }
@@ -130,7 +130,7 @@ impl Error {
         }
     }
 
-    /// Where it failed, if that is one place.
+    /// Where it failed, if that is a single position.
     pub fn position(&self) -> Option<Position> {
         self.0.position
     }

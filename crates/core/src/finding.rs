@@ -1,4 +1,4 @@
-//! What is wrong with a file without ending the read.
+//! Problems of a file that do not end the read.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -7,16 +7,16 @@ use crate::{Error, Limits, Mode, Position, Result};
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Severity {
-    /// Worth knowing, nothing is wrong.
+    /// Worth knowing, but not a problem.
     Note,
-    /// Odd or damaged, and the original tool reads the file all the same.
+    /// Odd or damaged, but the format's tool still reads the file.
     Warning,
-    /// The original tool refuses the file for this; strict mode does too.
+    /// The format's tool refuses the file because of this, and so does strict mode.
     Error,
 }
 
 impl Severity {
-    /// The word that the program prints.
+    /// The word that the program prints for the severity.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -32,28 +32,29 @@ impl fmt::Display for Severity {
     }
 }
 
-/// What a finding says about the data that is read.
+/// Whether a finding means that data is missing.
 ///
-/// It is not the severity: a tool may refuse a file that has everything, and read one that lacks half.
+/// This is independent of the severity: a tool may refuse a file that is complete, and accept one that lacks half its
+/// data.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Data {
-    /// All that was recorded is read, or can be told from what is read.
+    /// Everything that was recorded is read, or can be derived from what is read.
     Complete,
     /// Records, names or values are missing, or cannot be trusted.
     Missing,
 }
 
-/// One thing that can be wrong, as a row of a format's table of rules.
+/// One possible problem: a row in a format's table of rules.
 ///
-/// `code` is `format.name` and an anchor on the format's page. `message` is a sentence in which
-/// `{name}` stands for the value of that name.
+/// `code` is `format.name` and an anchor on the format's page. `message` is a sentence in which `{name}` is replaced by
+/// the value with that name.
 #[derive(Debug, Eq, PartialEq)]
 pub struct Rule {
     /// Stable name, for programs.
     pub code: &'static str,
-    /// What strict mode makes of it.
+    /// How severe the problem is; strict mode refuses the file on an error.
     pub severity: Severity,
-    /// Whether something is missing then.
+    /// Whether data is missing when the rule is broken.
     pub data: Data,
     /// Sentence for people, with placeholders.
     pub message: &'static str,
@@ -61,7 +62,7 @@ pub struct Rule {
 
 /// Declares the rules of a format as statics, and the table `RULES` of all of them.
 ///
-/// The data is complete unless a rule says `Missing`.
+/// Data counts as complete unless a rule says `Missing`.
 ///
 /// ```
 /// traceloom_core::rules! { "example":
@@ -87,7 +88,7 @@ macro_rules! rules {
             };
         )*
 
-        /// All rules, in the order of the file.
+        /// All rules, in the order in which they are declared.
         pub static RULES: &[&$crate::Rule] = &[$(&$name),*];
     };
 }
@@ -95,9 +96,9 @@ macro_rules! rules {
 /// A value that a finding carries.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Value {
-    /// A number of the file.
+    /// An unsigned number from the file.
     Unsigned(u64),
-    /// A number of the file that may be negative.
+    /// A signed number from the file.
     Signed(i64),
     /// A name, or bytes shown as text.
     Text(String),
@@ -133,12 +134,12 @@ impl From<usize> for Value {
     }
 }
 
-/// A rule that was broken, where, and with which values.
+/// A broken rule, with its position and values.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Finding {
-    /// The rule.
+    /// The rule that was broken.
     pub rule: &'static Rule,
-    /// The place.
+    /// Where it was broken.
     pub position: Position,
     /// Values for the placeholders of the rule's message.
     pub values: Vec<(&'static str, Value)>,
@@ -157,7 +158,7 @@ impl Finding {
         self
     }
 
-    /// The sentence, with the values filled in.
+    /// The message, with the values filled in.
     pub fn message(&self) -> String {
         let mut text = self.rule.message.to_owned();
         for (name, value) in &self.values {
@@ -175,7 +176,7 @@ impl fmt::Display for Finding {
 
 /// Collects findings in bounded memory.
 ///
-/// Of each code the first [`Limits::findings`] are kept; all are counted.
+/// For each code, the first [`Limits::findings`] are kept; all are counted.
 #[derive(Clone, Debug)]
 pub struct Findings {
     mode: Mode,
@@ -191,7 +192,7 @@ impl Findings {
         Self { mode, keep: limits.findings, kept: Vec::new(), counts: BTreeMap::new(), refused: false }
     }
 
-    /// Takes a finding; in strict mode one of severity error comes back as the error.
+    /// Adds a finding; in strict mode, a finding of severity error is returned as the error.
     #[cold]
     pub fn report(&mut self, finding: Finding) -> Result<()> {
         let count = self.counts.entry(finding.rule.code).or_default();
@@ -207,28 +208,28 @@ impl Findings {
         Ok(())
     }
 
-    /// Whether findings are collected or refuse the file.
+    /// Whether findings are collected, or an error refuses the file.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Whether a finding has refused the file: a reader gives no more records then.
+    /// Whether a finding has refused the file; the reader then returns no more records.
     #[inline]
     pub fn has_refused(&self) -> bool {
         self.refused
     }
 
-    /// The findings kept so far, in the order they were made.
+    /// The findings kept so far, in the order in which they were reported.
     pub fn kept(&self) -> &[Finding] {
         &self.kept
     }
 
-    /// How often each code occurred, the ones that were not kept included.
+    /// How often each code occurred, including occurrences that were not kept.
     pub fn counts(&self) -> &BTreeMap<&'static str, u64> {
         &self.counts
     }
 
-    /// Adds what another collection holds.
+    /// Adds the findings of another collection.
     pub fn absorb(&mut self, other: Findings) {
         for (code, count) in other.counts {
             *self.counts.entry(code).or_default() += count;

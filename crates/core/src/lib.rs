@@ -1,8 +1,8 @@
-//! Bytes at rest, read safely: every format crate of Traceloom stands on this one.
+//! Safe reading of stored bytes: the foundation of every format crate of Traceloom.
 //!
-//! A [`Source`] gives positional reads, a [`Window`] moves over it with bounded memory, a [`Cursor`]
-//! takes a slice apart field by field. What cannot be survived is an [`Error`], what can is a
-//! [`Finding`]. No number that comes from a file is trusted before it has passed [`Limits`].
+//! A [`Source`] provides positional reads, a [`Window`] moves over it with bounded memory, and a [`Cursor`] splits a
+//! slice field by field. A problem that ends the read is an [`Error`]; any other problem is a [`Finding`]. No number
+//! from a file is trusted before it has passed [`Limits`].
 
 #![forbid(unsafe_code)]
 

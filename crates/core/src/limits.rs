@@ -10,27 +10,27 @@ use crate::{Error, Result};
 pub struct Limits {
     /// Bytes read at once.
     pub window_bytes: usize,
-    /// Longest single record; the window grows to it when it has to.
+    /// Maximum size of a record; the window grows to this size if needed.
     pub record_bytes: usize,
-    /// Most bytes that a pipe or a compressed file may put into the temporary file.
+    /// Maximum number of bytes that a pipe or a compressed file may write to the temporary file.
     pub spool_bytes: u64,
-    /// Most decompressed bytes per compressed byte over all layers, beyond [`Limits::RATIO_FREE_BYTES`].
+    /// Maximum number of decompressed bytes per compressed byte over all layers, beyond [`Limits::RATIO_FREE_BYTES`].
     pub ratio: u64,
     /// Entries that a reader keeps for the whole file: descriptors, strings, threads.
     pub entries: usize,
-    /// Bytes that a call tree may hold in memory before it goes to a temporary file.
+    /// Bytes that a call tree may hold in memory before it moves to a temporary file.
     pub tree_bytes: u64,
     /// Findings kept per code; further ones are only counted.
     pub findings: usize,
-    /// Threads that may work on the file at the same time; with one, everything happens on the caller's.
+    /// Threads that may work on the file at the same time; with 1, everything runs on the caller's thread.
     pub threads: usize,
 }
 
-/// The number of threads unless a limit says otherwise.
+/// The default number of threads.
 static THREADS: OnceLock<usize> = OnceLock::new();
 
 impl Limits {
-    /// A small file may expand at any ratio: the absolute cost is nothing.
+    /// A file may expand to this size at any ratio, because the absolute cost is negligible.
     pub const RATIO_FREE_BYTES: u64 = 64 << 20;
 
     /// The defaults, with some of them changed.
@@ -44,22 +44,22 @@ impl Limits {
         Self::default().but(change)
     }
 
-    /// The same with some of them changed.
+    /// Changes some of the limits.
     #[must_use]
     pub fn but(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self
     }
 
-    /// Sets what [`Limits::threads`] is in limits made from now on; otherwise it is what the environment variable
-    /// `TRACELOOM_THREADS` says, or else the number of processors.
+    /// Sets the value of [`Limits::threads`] in all limits created from now on. The default is the environment variable
+    /// `TRACELOOM_THREADS`, or else the number of processors.
     ///
-    /// Once: later calls, and calls after the first limits were made, change nothing.
+    /// Works once: later calls, and calls after the first limits were created, have no effect.
     pub fn set_default_threads(threads: usize) {
         THREADS.get_or_init(|| threads.max(1));
     }
 
-    /// Fails when `wanted` is above the number of entries that may be kept.
+    /// Fails if `wanted` exceeds the number of entries that may be kept.
     pub fn check_entries(&self, what: &'static str, wanted: u64) -> Result<()> {
         if wanted > self.entries as u64 {
             return Err(Error::limit(what, wanted, self.entries as u64));
@@ -88,7 +88,7 @@ fn threads() -> usize {
     given.filter(|threads| *threads > 0).unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Makes room for `additional` more items, or says that memory is short.
+/// Makes room for `additional` more items; fails if there is not enough memory.
 pub fn reserve<T>(vec: &mut Vec<T>, additional: usize) -> Result<()> {
     vec.try_reserve(additional).map_err(|_| {
         let wanted = (vec.len() as u64).saturating_add(additional as u64);

@@ -1,9 +1,9 @@
-//! Numbers of a file that print the name the format gives them, so that dumps and findings need no table of their own.
+//! Numbers from a file that print the name the format gives them, so that dumps and findings need no tables of names.
 
-/// Declares a newtype over a number of the file that prints its name when it has one and its value when not.
+/// Declares a newtype over a number from the file that prints its name if it has one and its value if not.
 ///
-/// A number without a word after it goes by the name of its constant. Unknown values are printed as decimals
-/// unless a closure after the type says how.
+/// A number with no text after it is printed as the name of its constant. Unknown values are printed in decimal unless
+/// a closure after the type formats them.
 ///
 /// ```
 /// traceloom_core::named_number! {
@@ -36,7 +36,7 @@ macro_rules! named_number {
         impl $type {
             $($(#[$const_doc])* $visible const $name: Self = Self($value);)*
 
-            /// The word for it, if it is a known one.
+            /// The name of the value, if it is known.
             $visible const fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $($value => Some($crate::named_number!(@word $name $($word)?)),)*
@@ -44,7 +44,7 @@ macro_rules! named_number {
                 }
             }
 
-            /// The number behind a word.
+            /// The value with this name.
             $visible fn from_name(name: &[u8]) -> Option<Self> {
                 $(if name == $crate::named_number!(@word $name $($word)?).as_bytes() {
                     return Some(Self::$name);
@@ -67,7 +67,7 @@ macro_rules! named_number {
     (@word $name:ident $word:literal) => { $word };
 }
 
-/// Declares a newtype over a set of bits that prints the names of those it knows, and the rest in hexadecimal.
+/// Declares a newtype over a set of bits that prints the names of the bits it knows, and the rest in hexadecimal.
 ///
 /// ```
 /// traceloom_core::named_flags! {
@@ -127,7 +127,7 @@ macro_rules! named_flags {
 #[cfg(test)]
 mod tests {
     named_number! {
-        /// Told in decimals.
+        /// Printed in decimal.
         Kind(u8) {
             /// One.
             ONE = 1 "one",

@@ -1,4 +1,4 @@
-//! Where in the decompressed bytes something is.
+//! Positions in the decompressed bytes.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Position {
     /// Offset from the first byte of the source.
     pub offset: u64,
-    /// Name of the field, empty where the whole record is meant.
+    /// Name of the field; empty for the whole record.
     pub field: &'static str,
 }
 
@@ -17,7 +17,7 @@ impl Position {
         Self { offset, field: "" }
     }
 
-    /// The same place, narrowed to one field.
+    /// The same position, narrowed to one field.
     pub const fn field(self, field: &'static str) -> Self {
         Self { field, ..self }
     }
@@ -33,14 +33,14 @@ impl fmt::Display for Position {
     }
 }
 
-/// A record together with the place it came from.
+/// A record together with its position.
 ///
-/// The place travels with the record because a reader cannot be asked while it lends one.
+/// The position travels with the record because a reader cannot be queried while a record is borrowed from it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Located<T> {
     /// Offset of the record's first byte.
     pub offset: u64,
-    /// Length of the record with its length prefix.
+    /// Length of the record, including its length prefix.
     pub len: u64,
     /// The record.
     pub record: T,

@@ -1,12 +1,12 @@
-//! Ranges of time, and times as people write and read them.
+//! Time ranges, and parsing and formatting of times.
 
 use std::{fmt, str::FromStr};
 
 use crate::{Error, Result};
 
-/// A range of time in nanoseconds, half-open: its start belongs to it, its end does not.
+/// A half-open time range in nanoseconds: it includes its start but not its end.
 ///
-/// Either side may be open. Adjacent ranges partition a trace: every moment is in exactly one of `..t` and `t..`.
+/// Either side may be open. Adjacent ranges partition a trace: every timestamp is in exactly one of `..t` and `t..`.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct TimeRange {
     from_ns: Option<i64>,
@@ -17,55 +17,55 @@ impl TimeRange {
     /// All of time.
     pub const ALL: Self = Self { from_ns: None, to_ns: None };
 
-    /// From a moment on, up to another; open where there is none.
+    /// A range from one timestamp to another; `None` leaves that side open.
     pub const fn new(from_ns: Option<i64>, to_ns: Option<i64>) -> Self {
         Self { from_ns, to_ns }
     }
 
-    /// From a moment on, up to another.
+    /// A range from one timestamp to another.
     pub const fn between(from_ns: i64, to_ns: i64) -> Self {
         Self::new(Some(from_ns), Some(to_ns))
     }
 
-    /// The range of all moments from one to another, the last included: the end stays open where none is later.
+    /// The range from one timestamp to another, including the last; the end is open if no timestamp is later.
     pub const fn including(first_ns: i64, last_ns: i64) -> Self {
         Self::new(Some(first_ns), last_ns.checked_add(1))
     }
 
-    /// The first moment; none where the range has no start.
+    /// The start; `None` if the range has no start.
     pub const fn from_ns(&self) -> Option<i64> {
         self.from_ns
     }
 
-    /// The first moment that is too late; none where the range has no end.
+    /// The end, which is not included; `None` if the range has no end.
     pub const fn to_ns(&self) -> Option<i64> {
         self.to_ns
     }
 
-    /// Whether it is all of time.
+    /// Whether the range covers all of time.
     pub const fn is_all(&self) -> bool {
         self.from_ns.is_none() && self.to_ns.is_none()
     }
 
-    /// Whether no moment is in it.
+    /// Whether the range contains no timestamp.
     pub fn is_empty(&self) -> bool {
         self.to_ns.is_some_and(|to| self.from_ns.unwrap_or(i64::MIN) >= to)
     }
 
-    /// Whether a moment is in it.
+    /// Whether a timestamp is in the range.
     #[inline]
     pub fn contains(&self, ts_ns: i64) -> bool {
         self.from_ns.is_none_or(|from| from <= ts_ns) && self.is_before_end(ts_ns)
     }
 
-    /// Whether some of an interval is in it; an interval that takes no time is a moment.
+    /// Whether an interval overlaps the range; an interval of zero length is a single timestamp.
     #[inline]
     pub fn overlaps(&self, begin_ns: i64, end_ns: i64) -> bool {
         let reaches = |from: i64| from < end_ns || from <= begin_ns;
         self.is_before_end(begin_ns) && self.from_ns.is_none_or(reaches)
     }
 
-    /// Whether some of an interval is in it that may have no end: such a one goes on for ever.
+    /// Whether a span overlaps the range; a span without a duration never ends.
     #[inline]
     pub fn overlaps_span(&self, ts_ns: i64, dur_ns: Option<i64>) -> bool {
         match dur_ns {
@@ -74,20 +74,20 @@ impl TimeRange {
         }
     }
 
-    /// Whether a moment is before its end, though it may be before its start, too.
+    /// Whether a timestamp is before the end of the range; it may also be before the start.
     #[inline]
     pub fn is_before_end(&self, ts_ns: i64) -> bool {
         self.to_ns.is_none_or(|to| ts_ns < to)
     }
 
-    /// A moment brought to the nearest edge, where it is outside.
+    /// Moves a timestamp outside the range to the nearest edge.
     #[inline]
     pub fn clamp(&self, ts_ns: i64) -> i64 {
         let ts_ns = self.from_ns.map_or(ts_ns, |from| ts_ns.max(from));
         self.to_ns.map_or(ts_ns, |to| ts_ns.min(to))
     }
 
-    /// The moments that are in both.
+    /// The intersection of two ranges.
     #[must_use]
     pub fn and(&self, other: Self) -> Self {
         let later = |one: Option<i64>, two: Option<i64>| one.max(two);
@@ -98,7 +98,7 @@ impl TimeRange {
         Self::new(later(self.from_ns, other.from_ns), earlier(self.to_ns, other.to_ns))
     }
 
-    /// The same moments, counted from elsewhere.
+    /// The range moved by `shift_ns`.
     #[must_use]
     pub fn shifted(&self, shift_ns: i64) -> Self {
         let shift = |side: Option<i64>| side.map(|ns| ns.saturating_add(shift_ns));
@@ -134,9 +134,9 @@ static UNITS: &[(&str, i64)] = &[
     ("h", 3_600_000_000_000),
 ];
 
-/// Reads `1.5s`, `250ms`, `10us`, `0` into nanoseconds; a number alone is seconds.
+/// Parses `1.5s`, `250ms`, `10us`, `0` into nanoseconds; a number without a unit is in seconds.
 ///
-/// The digits after the point are taken as they stand, so `0.000000001s` is exactly one nanosecond.
+/// Decimals are exact: `0.000000001s` is one nanosecond.
 pub fn parse_duration(text: &str) -> Result<i64> {
     let wrong = || Error::usage(format!("invalid time `{text}`; expected something like `1.5s`, `250ms` or `10us`"));
     let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
@@ -158,7 +158,7 @@ pub fn parse_duration(text: &str) -> Result<i64> {
     Ok(if negative { -ns } else { ns })
 }
 
-/// A duration in the unit that fits it, to the nanosecond.
+/// A duration printed in a suitable unit, to the nanosecond.
 #[derive(Clone, Copy, Debug)]
 pub struct Nanoseconds(pub u64);
 
@@ -175,7 +175,7 @@ impl fmt::Display for Nanoseconds {
     }
 }
 
-/// A frequency in the unit that fits it, to the hertz.
+/// A frequency printed in a suitable unit, to the hertz.
 #[derive(Clone, Copy, Debug)]
 pub struct Hertz(pub u64);
 
@@ -192,7 +192,7 @@ impl fmt::Display for Hertz {
     }
 }
 
-/// Writes a number in units of `scale`, which has this many zeros, with all of its digits.
+/// Writes a number in units of `scale`, which is 10 to the power of `digits`, with all of its digits.
 fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, scale: u64, digits: usize) -> fmt::Result {
     let fraction = format!("{:0digits$}", value % scale);
     match fraction.trim_end_matches('0') {

@@ -1,7 +1,7 @@
-//! Walks on other threads, which hand over what they make to the caller's thread, in order.
+//! Walks on other threads that hand their results to the caller's thread, in order.
 //!
-//! One walk makes its pieces while the caller uses those before. Where making a piece costs much more than finding
-//! where it starts, several walks over the same input take turns: each walks over everything and makes every n-th turn.
+//! One walk makes pieces while the caller uses earlier ones. If making a piece costs much more than finding where it
+//! starts, several walks over the same input take turns: each walks over everything but makes only every n-th turn.
 
 use std::{
     ops::ControlFlow,
@@ -12,10 +12,10 @@ use std::{
 
 use crate::Result;
 
-/// Pieces of a walk that may wait for the caller: enough that neither side waits for every one.
+/// Maximum number of pieces per walk that wait for the caller: enough that neither side waits for every piece.
 const WAITING: usize = 4;
 
-/// The side of a walk: where it hands over its pieces, and which of them are its own to make.
+/// A walk's view of the turns: where it hands over its pieces, and which pieces it has to make.
 pub struct Turns<'t, T> {
     out: Out<'t, T>,
     number: usize,
@@ -24,16 +24,16 @@ pub struct Turns<'t, T> {
 }
 
 enum Out<'t, T> {
-    /// To the caller, on whose thread the walk is; false where it wants no more.
+    /// To the caller, on whose thread the walk runs; returns false if the caller wants no more.
     Direct(&'t mut dyn FnMut(T) -> bool),
     Channel(SyncSender<Message<T>>),
 }
 
 enum Message<T> {
     Piece(T),
-    /// The next piece is of the next walk.
+    /// The next piece comes from the next walk.
     Turn,
-    /// From here on, only a walk that is alone can tell what the pieces are.
+    /// From here on, only a single walk can determine the pieces.
     Alone,
 }
 
@@ -43,17 +43,17 @@ impl<T> Turns<'_, T> {
         self.walks
     }
 
-    /// Whether this is the walk that makes what lies before and after all turns.
+    /// Whether this walk makes the pieces before and after all turns.
     pub fn is_first(&self) -> bool {
         self.number == 0
     }
 
-    /// Whether the pieces of this turn are its own to make.
+    /// Whether this walk makes the pieces of the current turn.
     pub fn is_mine(&self) -> bool {
         self.turn % self.walks == self.number
     }
 
-    /// Hands over a piece; false where nobody wants more.
+    /// Hands over a piece; returns false if no more are wanted.
     pub fn give(&mut self, piece: T) -> bool {
         match &mut self.out {
             Out::Direct(give) => give(piece),
@@ -61,7 +61,7 @@ impl<T> Turns<'_, T> {
         }
     }
 
-    /// Ends a turn; says whether the next one is its own.
+    /// Ends a turn; returns whether this walk makes the next one.
     pub fn end(&mut self) -> bool {
         if self.is_mine() {
             self.signal(Message::Turn);
@@ -70,12 +70,13 @@ impl<T> Turns<'_, T> {
         self.is_mine()
     }
 
-    /// Gives up: the pieces from here on depend on those of other walks. Not for a walk that is alone.
+    /// Gives up, because the pieces from here on depend on those of other walks. A walk that runs alone must not call
+    /// this.
     pub fn give_up(&mut self) {
         self.signal(Message::Alone);
     }
 
-    /// The caller that left learns nothing from it, and the walk notices when it hands over its next piece.
+    /// If the caller has left, the message is lost, and the walk notices when it hands over its next piece.
     fn signal(&self, message: Message<T>) {
         if let Out::Channel(out) = &self.out {
             let _ = out.send(message);
@@ -90,10 +91,10 @@ enum End {
     Alone,
 }
 
-/// Lets `walks` walks take turns and takes their pieces in order; gives what the first of them returns, and nothing where
-/// `take` ends them early. With no walks besides the caller (0), the caller walks itself.
+/// Runs `walks` walks that take turns, and passes their pieces to `take` in order; returns what the first walk returns,
+/// or `None` if `take` stops them early. With 0 walks, the caller's thread does the walk.
 ///
-/// Every outcome is that of a single walk: an end or an error of `take` hides whatever the walks meet later.
+/// The result is always that of a single walk: if `take` stops or fails, nothing that the walks meet later counts.
 pub fn in_turns<T: Send, R: Send>(
     walks: usize,
     walk: &(impl Fn(&mut Turns<'_, T>) -> Result<R> + Sync),
@@ -106,7 +107,8 @@ pub fn in_turns<T: Send, R: Send>(
             let (out, received) = sync_channel(WAITING);
             let work = move || walk(&mut Turns { out: Out::Channel(out), number, walks, turn: 0 });
             let Ok(walker) = thread::Builder::new().name("reader".to_owned()).spawn_scoped(scope, work) else {
-                // The system has no more threads: those that there are find nobody listening, and end.
+                // The system has no more threads: the walks already started find that no one receives their pieces, and
+                // end.
                 return Ok(None);
             };
             walkers.push(walker);
@@ -129,7 +131,7 @@ pub fn in_turns<T: Send, R: Send>(
     outcome.map_or_else(|| direct(walk, taken, take), Ok)
 }
 
-/// Takes turns at the channels until the first walk ends; they go with the call, which ends the walks.
+/// Receives from each channel in turn until the first walk ends; dropping the channels on return ends the other walks.
 fn receive<T>(pieces: Vec<Receiver<Message<T>>>, take: &mut dyn FnMut(T) -> Result<ControlFlow<()>>) -> Result<End> {
     let mut current = 0;
     loop {
@@ -142,7 +144,7 @@ fn receive<T>(pieces: Vec<Receiver<Message<T>>>, take: &mut dyn FnMut(T) -> Resu
             }
             Ok(Message::Alone) => return Ok(End::Alone),
             Ok(Message::Turn) => false,
-            // The others end without a last turn; what follows all turns is made by the first.
+            // The other walks end without a last turn; the first walk makes what follows all turns.
             Err(_) => current == 0,
         };
         if is_over {
@@ -152,13 +154,13 @@ fn receive<T>(pieces: Vec<Receiver<Message<T>>>, take: &mut dyn FnMut(T) -> Resu
     }
 }
 
-/// What the first walk returned, once all of them ended; the first error, or panic, of any of them.
+/// The result of the first walk once all have ended, or the first error or panic of any walk.
 fn join<R>(walkers: Vec<ScopedJoinHandle<'_, Result<R>>>) -> thread::Result<Result<R>> {
     let returned = walkers.into_iter().map(ScopedJoinHandle::join).collect::<thread::Result<Result<Vec<R>>>>()?;
     Ok(returned.map(|mut returned| returned.swap_remove(0)))
 }
 
-/// Walks on the thread of the caller, who has taken the first pieces already.
+/// Walks on the caller's thread; the caller has already taken the first pieces.
 fn direct<T, R>(
     walk: &impl Fn(&mut Turns<'_, T>) -> Result<R>,
     mut taken: usize,
@@ -191,7 +193,7 @@ mod tests {
     const TURN: u32 = 7;
     const LAST: u32 = 100;
 
-    /// Hands over the numbers up to the last, of which `look` may see each before.
+    /// Hands over the numbers up to the last; `look` may see each one first.
     fn count(
         turns: &mut Turns<'_, u32>,
         look: impl Fn(u32, &mut Turns<'_, u32>) -> Result<()>,

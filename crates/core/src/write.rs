@@ -1,15 +1,15 @@
-//! Gathers the bytes of records, so that the output sees few and large writes.
+//! Buffers the bytes of records, so that the output gets few, large writes.
 
 use std::io::Write;
 
 use crate::{ByteOrder, Result};
 
-/// Bytes gathered before they are passed on.
+/// Bytes buffered before they are passed on.
 const FLUSH_BYTES: usize = 64 << 10;
 
-/// An output that takes records apart into fields, as [`Cursor`](crate::Cursor) does the other way.
+/// An output that records write their fields to; the counterpart of [`Cursor`](crate::Cursor).
 ///
-/// `(put* end_record)* (flush out_mut)* finish`: what is never finished may never be written.
+/// Call order: `(put* end_record)* (flush out_mut)* finish`. Without `finish`, bytes may never be written.
 #[derive(Debug)]
 pub struct Output<W> {
     out: W,
@@ -18,18 +18,18 @@ pub struct Output<W> {
 }
 
 impl<W: Write> Output<W> {
-    /// Nothing yet; numbers are laid out in this order.
+    /// An empty output; numbers are written in this byte order.
     pub fn new(out: W, order: ByteOrder) -> Self {
         Self { out, order, buffer: Vec::new() }
     }
 
-    /// The order of the bytes in numbers.
+    /// The byte order of numbers.
     #[inline]
     pub fn order(&self) -> ByteOrder {
         self.order
     }
 
-    /// Bytes that were put and not passed on, to append to.
+    /// The buffered bytes, to append to.
     #[inline]
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
@@ -47,7 +47,7 @@ impl<W: Write> Output<W> {
         self.buffer.push(byte);
     }
 
-    /// Passes the bytes on when there are many; called after each record, so that a record stays whole until then.
+    /// Passes the bytes on if there are many; called after each record, so that a record stays whole until then.
     #[inline]
     pub fn end_record(&mut self) -> Result<()> {
         if self.buffer.len() >= FLUSH_BYTES {
@@ -63,12 +63,12 @@ impl<W: Write> Output<W> {
         Ok(())
     }
 
-    /// The output below; bytes that are not flushed come after anything written to it.
+    /// The underlying output; buffered bytes come after anything written to it directly.
     pub fn out_mut(&mut self) -> &mut W {
         &mut self.out
     }
 
-    /// Passes everything on and gives the output back.
+    /// Passes all bytes on and returns the output.
     pub fn finish(mut self) -> Result<W> {
         self.flush()?;
         self.out.flush()?;

@@ -1,4 +1,4 @@
-//! Hostile programs: a viewer gets one sentence, soon, and keeps next to nothing.
+//! Hostile programs: the viewer reports one short error quickly and holds almost nothing in memory.
 
 use std::{
     io::{Read, Write},
@@ -12,7 +12,7 @@ use traceloom_core::{
     live::{Address, Connection, MAGIC, MAX_FRAME_BYTES, accept, data_head, greeting, refuse},
 };
 
-/// Connects to a program that does `work`, and reads until something is wrong: what, and after how many bytes.
+/// Connects to a program that runs `work` and reads until an error: its message, and the number of bytes read.
 fn watch(work: impl FnOnce(&mut TcpStream) + Send + 'static) -> (String, usize) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = Address::Tcp(listener.local_addr().unwrap());
@@ -42,7 +42,7 @@ fn follow(mut connection: Connection, received: &mut usize) -> Error {
 
 fn send(bytes: &[&[u8]]) -> impl FnOnce(&mut TcpStream) + Send + 'static {
     let bytes = bytes.concat();
-    // A viewer that has heard enough hangs up.
+    // A viewer that has received enough closes the connection.
     move |stream| drop(stream.write_all(&bytes))
 }
 

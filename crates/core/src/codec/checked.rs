@@ -1,4 +1,4 @@
-//! Edits that read what they wrote before they say that it is fine.
+//! Edits that read their own output before they report success.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,8 @@ use crate::{
     spill::{Temporary, temporary},
 };
 
-/// Runs an edit and reads its output as the tool of the format does; what that still refuses is in the loss.
+/// Runs an edit and reads its output in strict mode; if the format's tool would still refuse the output, the loss says
+/// why.
 pub fn checked<C: Codec, W: Write>(
     out: W,
     options: &Options,
@@ -28,7 +29,7 @@ pub fn checked<C: Codec, W: Write>(
     Ok(edited)
 }
 
-/// An output of which a copy is kept in a temporary file.
+/// An output that keeps a copy in a temporary file.
 #[derive(Debug)]
 pub struct Copied<W> {
     out: W,

@@ -1,4 +1,4 @@
-//! How a record tells its fields to whoever shows them.
+//! How a record lists its fields for display.
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug)]
@@ -64,16 +64,16 @@ pub trait Fields {
     }
 }
 
-/// A record or header that can tell its fields.
+/// A record or header that can list its fields.
 pub trait Describe {
-    /// What it is, in one word.
+    /// The kind of record, in one word.
     fn kind(&self) -> &'static str;
 
-    /// Tells every field, so that nothing of the record is lost.
+    /// Lists every field, so that nothing of the record is lost.
     fn describe(&self, fields: &mut dyn Fields);
 }
 
-/// Stored text for people: as it is where it is UTF-8, else with the bad bytes escaped.
+/// Stored text for people: unchanged if it is UTF-8, otherwise with the invalid bytes escaped.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a>(pub &'a [u8]);
 
@@ -81,7 +81,7 @@ impl std::fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for chunk in self.0.utf8_chunks() {
             for c in chunk.valid().chars() {
-                // A control character could rewrite the terminal it is shown on.
+                // A control character could rewrite the terminal.
                 if c.is_control() { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
             }
             for byte in chunk.invalid() {

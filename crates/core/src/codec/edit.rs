@@ -1,4 +1,4 @@
-//! What the edits of all formats have in common: what to keep, and what could not be kept.
+//! What the edits of all formats share: which part of a trace to keep, and what could not be kept.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use crate::{Findings, TimeRange};
 /// A part of a trace.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Slice {
-    /// When, in nanoseconds from the trace's origin.
+    /// Range to keep, in nanoseconds from the trace's origin.
     pub range: TimeRange,
-    /// Threads to keep, by number or name; all where empty.
+    /// Threads to keep, by number or name; empty keeps all.
     pub threads: Vec<String>,
 }
 
@@ -21,27 +21,27 @@ impl Slice {
     }
 }
 
-/// What an output could not hold: what, how often, and one example.
+/// What an output could not hold: each kind of loss, how often it occurred, and one example.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Loss {
     entries: BTreeMap<&'static str, (u64, String)>,
 }
 
 impl Loss {
-    /// What an edit could not make fine: the tool of the format still refuses the output.
+    /// The kind of loss for problems that an edit could not fix: the format's tool still refuses the output.
     pub const REMAINING: &'static str = "problems that remain in the output";
 
-    /// Whether the tool of the format still refuses the output.
+    /// Whether the format's tool still refuses the output.
     pub fn has_remaining(&self) -> bool {
         self.entries.contains_key(Self::REMAINING)
     }
 
-    /// Counts one loss; the first example is kept.
+    /// Counts one loss; only the first example is kept.
     pub fn lose(&mut self, what: &'static str, example: impl FnOnce() -> String) {
         self.lose_many(what, 1, example);
     }
 
-    /// Counts as many losses of one kind at once.
+    /// Counts several losses of one kind at once.
     pub fn lose_many(&mut self, what: &'static str, count: u64, example: impl FnOnce() -> String) {
         if count == 0 {
             return;
@@ -50,14 +50,14 @@ impl Loss {
         *sum = sum.saturating_add(count);
     }
 
-    /// Adds what was lost elsewhere.
+    /// Adds the losses of `other`.
     pub fn absorb(&mut self, other: &Self) {
         for (what, count, example) in other.entries() {
             self.lose_many(what, count, || example.to_owned());
         }
     }
 
-    /// What was lost, how often, and an example.
+    /// Each kind of loss, its count, and an example.
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, u64, &str)> {
         self.entries.iter().map(|(what, (count, example))| (*what, *count, example.as_str()))
     }
@@ -68,10 +68,10 @@ impl Loss {
     }
 }
 
-/// The outcome of an edit.
+/// The result of an edit.
 #[derive(Debug)]
 pub struct Edited {
-    /// What was wrong with the input.
+    /// Problems of the input.
     pub findings: Findings,
     /// What the output does not hold.
     pub loss: Loss,

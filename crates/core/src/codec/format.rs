@@ -1,4 +1,4 @@
-//! What every format tells about itself, and how a file is to be opened.
+//! The descriptor of a format, and the options for opening a file.
 
 use crate::{Error, Limits};
 
@@ -9,22 +9,23 @@ pub struct Descriptor {
     pub id: &'static str,
     /// Name for people.
     pub name: &'static str,
-    /// File name endings, without the dot.
+    /// File name extensions, without the dot.
     pub extensions: &'static [&'static str],
-    /// What can be written after `ID:`, the default first.
+    /// Variants that can be written after `ID:`, the default first.
     pub variants: &'static [Variant],
-    /// Dialects that have an id of their own and whose files convert to this one record by record.
+    /// Dialects with a separate id whose files convert to this format record by record.
     pub siblings: &'static [&'static str],
-    /// What the times mean.
+    /// What timestamps mean.
     pub clock: Clock,
-    /// How the file has to be read.
+    /// How a file has to be read.
     pub access: Access,
     /// The order of the records.
     pub order: Order,
 }
 
 impl Descriptor {
-    /// A format that is read front to back and whose records come by begin, on a clock of its own.
+    /// A format that is read front to back, with records in order of their start and a clock unrelated to the time of
+    /// day.
     pub const fn new(id: &'static str, name: &'static str) -> Self {
         Self {
             id,
@@ -38,66 +39,66 @@ impl Descriptor {
         }
     }
 
-    /// The same with these file name endings.
+    /// Sets the file name extensions.
     #[must_use]
     pub const fn extensions(self, extensions: &'static [&'static str]) -> Self {
         Self { extensions, ..self }
     }
 
-    /// The same with these layouts, the default first.
+    /// Sets the variants, the default first.
     #[must_use]
     pub const fn variants(self, variants: &'static [Variant]) -> Self {
         Self { variants, ..self }
     }
 
-    /// The same with these sibling dialects.
+    /// Sets the sibling dialects.
     #[must_use]
     pub const fn siblings(self, siblings: &'static [&'static str]) -> Self {
         Self { siblings, ..self }
     }
 
-    /// The same with this meaning of times.
+    /// Sets what timestamps mean.
     #[must_use]
     pub const fn clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// The same, read in this way.
+    /// Sets how a file has to be read.
     #[must_use]
     pub const fn access(self, access: Access) -> Self {
         Self { access, ..self }
     }
 
-    /// The same with records in this order.
+    /// Sets the order of the records.
     #[must_use]
     pub const fn order(self, order: Order) -> Self {
         Self { order, ..self }
     }
 
-    /// The error for a layout that the writer does not know.
+    /// The error for a variant that the writer does not know.
     pub fn unknown_variant(&self, named: &str) -> Error {
         let known: Vec<_> = self.variants.iter().map(|variant| variant.id).collect();
         Error::usage(format!("{} has no variant {named:?}; it has: {}", self.id, known.join(", ")))
     }
 }
 
-/// A layout that the writer knows.
+/// A variant that the writer knows.
 #[derive(Debug)]
 pub struct Variant {
-    /// What stands after the colon of `ID:VARIANT`.
+    /// The text after the colon of `ID:VARIANT`.
     pub id: &'static str,
     /// One line for `--help`.
     pub about: &'static str,
 }
 
 impl Variant {
-    /// A layout with its line for `--help`.
+    /// A variant with its line for `--help`.
     pub const fn new(id: &'static str, about: &'static str) -> Self {
         Self { id, about }
     }
 }
 
-/// What the times of a format mean.
+/// What the timestamps of a format mean.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Clock {
     /// A counter with a frequency, unrelated to the time of day.
@@ -111,22 +112,22 @@ pub enum Clock {
 pub enum Access {
     /// Front to back.
     Sequential,
-    /// The end is needed before the middle.
+    /// The end has to be read before the middle.
     TrailerFirst,
 }
 
 /// The order of the timed records of one thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Order {
-    /// By begin.
+    /// By start.
     Begin,
     /// By end: children before parents.
     End,
-    /// As they happened to be written.
+    /// In no particular order.
     None,
 }
 
-/// Whether a prefix looks like a format.
+/// Whether a prefix looks like this format.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Sniff {
     /// It is something else.
@@ -137,23 +138,23 @@ pub enum Sniff {
     Yes,
 }
 
-/// How to take what is wrong.
+/// How to handle problems in a file.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Mode {
-    /// Read what can be read and report the rest.
+    /// Read as much as possible and report the rest as findings.
     #[default]
     Lenient,
-    /// Refuse what the original tool refuses.
+    /// Refuse whatever the format's tool refuses.
     Strict,
 }
 
-/// How closely to look.
+/// How thoroughly to check.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Checks {
-    /// Whatever a reader notices on its way.
+    /// Whatever a reader notices while reading.
     #[default]
     Usual,
-    /// Also what takes time or memory to notice: nesting, the types of all arguments, sums.
+    /// Also checks that take time or memory: nesting, the types of all arguments, sums.
     Thorough,
 }
 
@@ -163,9 +164,9 @@ pub enum Checks {
 pub struct Options {
     /// Lenient or strict.
     pub mode: Mode,
-    /// How closely to look.
+    /// How thoroughly to check.
     pub checks: Checks,
-    /// What the file may use of the machine.
+    /// How much of the machine the file may use.
     pub limits: Limits,
 }
 
@@ -175,25 +176,25 @@ impl Options {
         Self::default().with_mode(Mode::Strict)
     }
 
-    /// The same in this mode.
+    /// Sets the mode.
     #[must_use]
     pub fn with_mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
     }
 
-    /// The same with these limits.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// The same with every check that the reader has.
+    /// Turns on every check that the reader has.
     #[must_use]
     pub fn thorough(self) -> Self {
         Self { checks: Checks::Thorough, ..self }
     }
 
-    /// Whether to look closely: strict mode always does, since the original tool has the last word there.
+    /// Whether to run every check. Strict mode always does, because it must refuse whatever the format's tool refuses.
     pub fn is_thorough(&self) -> bool {
         self.checks == Checks::Thorough || self.mode == Mode::Strict
     }

@@ -1,7 +1,7 @@
-//! What all codecs say alike.
+//! The parts of [`Codec`](crate::Codec) that are the same in every format.
 
 /// Declares the type of a format and implements [`Codec`](crate::Codec) for it with the items that every format crate
-/// has under the same names; only what differs is written out.
+/// has under the same names; the caller writes only the parts that differ.
 ///
 /// ```text
 /// traceloom_core::codec! {

@@ -1,11 +1,11 @@
-//! The summary of a file as data, which the program prints as text or as JSON.
+//! The summary of a file as data; the program prints it as text or as JSON.
 
 /// The summary of one file.
 #[derive(Clone, Debug, Default)]
 pub struct Info {
     /// Version or dialect.
     pub version: String,
-    /// Facts in the order to be shown.
+    /// Facts, in display order.
     pub facts: Vec<Fact>,
     /// Lists, such as the threads.
     pub tables: Vec<Listing>,
@@ -34,7 +34,7 @@ pub enum Amount {
     Count(u64),
     /// A duration in nanoseconds.
     Nanoseconds(u64),
-    /// Words.
+    /// Text.
     Text(String),
 }
 
@@ -56,7 +56,7 @@ impl From<&str> for Amount {
     }
 }
 
-/// A list of things in a file.
+/// A list of items in a file.
 #[derive(Clone, Debug)]
 pub struct Listing {
     /// What the rows are.
@@ -67,15 +67,15 @@ pub struct Listing {
     pub rows: Vec<Vec<Amount>>,
 }
 
-/// A small trace, made with the format's own writer.
+/// A small trace, made with the format's writer.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// What to call the file.
+    /// Suggested file name.
     pub file_name: &'static str,
-    /// Its bytes.
+    /// Contents of the file.
     pub bytes: Vec<u8>,
-    /// What it shows, in one line.
+    /// What the trace shows, in one line.
     pub about: &'static str,
-    /// Verbs worth trying on it besides those that every format has; `{file}` stands for its name.
+    /// Commands worth trying on it besides those that every format has; `{file}` is replaced by its name.
     pub tries: &'static [&'static str],
 }

@@ -1,4 +1,4 @@
-//! A format as a type: what the crate of every format gives, under the same names.
+//! A format as a type: what every format crate provides, under the same names.
 
 mod checked;
 mod describe;
@@ -26,14 +26,14 @@ use crate::{Error, Findings, Located, Result, Rule, Source};
 /// canonical | convert_to | repair | slice | merge | info | sample
 /// ```
 ///
-/// Sealed: the crates of Traceloom implement it, so that it may grow.
+/// Sealed: only Traceloom's crates implement this trait, so methods can be added to it.
 pub trait Codec: sealed::Sealed + Sized + Sync + 'static {
-    /// The format as data.
+    /// The format's descriptor.
     const FORMAT: &'static Descriptor;
-    /// Every rule that its reader knows.
+    /// Every rule that the reader checks.
     const RULES: &'static [&'static Rule];
 
-    /// What stands at the front of a file.
+    /// The header at the start of a file.
     type Header: Describe + Clone;
     /// One record, borrowed from the reader.
     type Record<'a>: Describe + Copy;
@@ -42,14 +42,15 @@ pub trait Codec: sealed::Sealed + Sized + Sync + 'static {
     /// Writes records.
     type Writer<W: Write>: RecordWriter<Self, W>;
 
-    /// Whether these first bytes look like it.
+    /// Whether these first bytes look like this format.
     fn sniff(prefix: &[u8]) -> Sniff;
 
-    /// Follows the name of a file in the name of another one that its reader may need; see [`Source::companion`].
+    /// Suffix that turns the name of a file into the name of a second file that its reader may need; see
+    /// [`Source::companion`].
     const COMPANION: Option<&'static str> = None;
 
-    /// Looks at the whole of a file that [`Codec::sniff`] claims; gives the id of a sibling dialect if the file
-    /// turns out to be of that.
+    /// Examines a whole file that [`Codec::sniff`] claims; returns the id of a sibling dialect if the file turns out to
+    /// be in that dialect.
     fn settle(_source: &Source, _options: &Options) -> Result<Option<&'static str>> {
         Ok(None)
     }
@@ -60,13 +61,13 @@ pub trait Codec: sealed::Sealed + Sized + Sync + 'static {
     /// Starts a file with this header.
     fn create<W: Write>(out: W, header: &Self::Header) -> Result<Self::Writer<W>>;
 
-    /// Bytes that the header takes in the file, so that the first record starts there.
+    /// Size of the header in the file, and so the offset of the first record.
     fn header_bytes(header: &Self::Header) -> u64;
 
     /// Summarizes a file.
     fn info(source: &Source, options: &Options) -> Result<(Info, Findings)>;
 
-    /// Writes the same contents as a clean writer lays them out, in the variant named.
+    /// Writes the same contents as a clean writer lays them out, in the given variant.
     fn canonical<W: Write>(source: &Source, out: W, variant: Option<&str>, options: &Options) -> Result<Edited>;
 
     /// Writes the contents in a sibling dialect, one of [`Descriptor::siblings`].
@@ -80,7 +81,7 @@ pub trait Codec: sealed::Sealed + Sized + Sync + 'static {
         Err(Error::usage(format!("{} cannot be converted to {} record by record", Self::FORMAT.id, to.id)))
     }
 
-    /// Writes a file that the original tool loads.
+    /// Writes a file that the format's tool loads.
     fn repair<W: Write>(source: &Source, out: W, options: &Options) -> Result<Edited>;
 
     /// Writes a range of the file.
@@ -89,10 +90,10 @@ pub trait Codec: sealed::Sealed + Sized + Sync + 'static {
     /// Writes several files as one.
     fn merge<W: Write>(sources: &[Source], out: W, options: &Options) -> Result<Edited>;
 
-    /// A small trace to try things on, made with the format's own writer.
+    /// A small trace to try things on, made with the format's writer.
     fn sample() -> Result<Sample>;
 
-    /// Writes the same bytes, by way of the records.
+    /// Writes the same bytes by decoding and encoding every record.
     fn rewrite<W: Write>(source: &Source, out: W, options: &Options) -> Result<Findings> {
         let mut reader = Self::open(source.clone(), options)?;
         let mut writer = Self::create(out, reader.header())?;
@@ -101,7 +102,7 @@ pub trait Codec: sealed::Sealed + Sized + Sync + 'static {
         Ok(reader.into_findings())
     }
 
-    /// Reads to the end for the sake of the findings.
+    /// Reads to the end and returns only the findings.
     fn check(source: &Source, options: &Options) -> Result<Findings> {
         let mut reader = Self::open(source.clone(), &options.clone().thorough())?;
         reader.walk(|_| Ok::<_, Error>(()))?;
@@ -116,7 +117,7 @@ pub type HeaderOf<R> = <<R as Records>::Codec as Codec>::Header;
 
 /// Reads the records of a file, front to back.
 ///
-/// `next* (None | Err)`: both are final. Findings may be looked at whenever no record is lent.
+/// Call order: `next* (None | Err)`; both are final. Findings may be read whenever no record is borrowed.
 pub trait Records: Sized {
     /// The format.
     type Codec: Codec<Reader = Self>;
@@ -124,12 +125,13 @@ pub trait Records: Sized {
     /// The header, as stored.
     fn header(&self) -> &HeaderOf<Self>;
 
-    /// The next record with its place, lent until the next call.
+    /// The next record with its position, borrowed until the next call.
     fn next(&mut self) -> Result<Option<Located<RecordOf<'_, Self>>>>;
 
-    /// Hands over all records that are left: the same as [`Records::next`], in one loop and so quicker.
+    /// Passes all remaining records to `visit`: the same as calling [`Records::next`], but faster because it is one
+    /// loop.
     ///
-    /// Ends with the first error, also of the visitor; it is final.
+    /// Stops at the first error, including one returned by the visitor; an error is final.
     #[inline]
     fn walk<E: From<Error>>(
         &mut self,
@@ -141,23 +143,23 @@ pub trait Records: Sized {
         Ok(())
     }
 
-    /// What was found so far.
+    /// The findings so far.
     fn findings(&self) -> &Findings;
 
-    /// What was found, when the walk is over.
+    /// The findings, once reading is over.
     fn into_findings(self) -> Findings;
 }
 
-/// Writes the records of a file, front to back: `write* finish`.
+/// Writes the records of a file, front to back. Call order: `write* finish`.
 pub trait RecordWriter<C: Codec, W: Write>: Sized {
     /// Writes a record.
     fn write(&mut self, record: &C::Record<'_>) -> Result<()>;
 
-    /// Ends the file, and gives the output back.
+    /// Ends the file and returns the output.
     fn finish(self) -> Result<W>;
 }
 
-/// Keeps [`Codec`] to the crates of Traceloom.
+/// Restricts [`Codec`] to Traceloom's crates.
 #[doc(hidden)]
 pub mod sealed {
     pub trait Sealed {}

@@ -1,13 +1,13 @@
-//! Where the text comes from: a window over a source, or memory.
+//! The input of the parser: a window over a source, or memory.
 
 use crate::{Result, Window};
 
 /// Text that is read front to back.
 pub trait Input {
-    /// Makes `wanted` bytes available and gives what there is: less only at the end of the text.
+    /// Makes `wanted` bytes available and returns what is available: fewer only at the end of the text.
     fn ahead(&mut self, wanted: usize) -> Result<&[u8]>;
 
-    /// Moves over `len` bytes and lends them; all of them must be available.
+    /// Moves past `len` bytes and returns them; all of them must be available.
     fn take(&mut self, len: usize) -> &[u8];
 
     /// The offset of the next byte.
@@ -56,7 +56,7 @@ pub struct Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// Text that starts at `offset` of its file.
+    /// Text that starts at `offset` in its file.
     pub const fn new(text: &'a [u8], offset: u64) -> Self {
         Self { rest: text, offset }
     }

@@ -1,4 +1,4 @@
-//! Reads JSON: a pull parser with bounded memory and depth, one token per call, however long the text is.
+//! Reads JSON: a pull parser with bounded memory and depth that returns one token per call, however long the text is.
 //!
 //! [`crate::text::json`] writes it.
 
@@ -11,9 +11,9 @@ pub use self::{
     parser::{Fault, MAX_LEVELS, Parser, Token},
 };
 
-/// Whether a text is exactly one JSON value, as `JSON.parse` asks for.
+/// Whether the text is exactly one JSON value, as `JSON.parse` requires.
 pub fn is_value(text: &[u8]) -> bool {
-    // No depth is too deep for `JSON.parse`, and a level costs no more here than in the text.
+    // `JSON.parse` has no depth limit, and a level takes no more memory here than it does in the text.
     let mut parser = Parser::of(text, 0).with_max_levels(text.len());
     let whole = parser.next().and_then(|token| {
         if token == Token::End {

@@ -1,9 +1,9 @@
-//! The parser: which token may come next, and what it is.
+//! The parser: which token may come next, and which one does.
 
 use super::{Input, Memory, is_space};
 use crate::{Error, Result};
 
-/// Levels of nesting that are read, unless [`Parser::with_max_levels`] says otherwise.
+/// Maximum nesting depth, unless [`Parser::with_max_levels`] sets another.
 pub const MAX_LEVELS: usize = 512;
 
 /// One step through the text; keys, strings and numbers are in [`Parser::text`].
@@ -21,7 +21,7 @@ pub enum Token {
     Key,
     /// A string, without its escapes.
     String,
-    /// A number, as it is spelled.
+    /// A number, as spelled in the text.
     Number,
     /// `true` or `false`
     Bool(bool),
@@ -32,7 +32,7 @@ pub enum Token {
 }
 
 impl Token {
-    /// The kind of value that starts so, for people.
+    /// The kind of value that this token starts, for messages.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::ObjectStart | Self::ObjectEnd => "an object",
@@ -46,16 +46,16 @@ impl Token {
     }
 }
 
-/// Why a text cannot be read on.
+/// Why parsing cannot continue.
 #[derive(Debug)]
 pub enum Fault {
-    /// It cannot be fetched, or a limit stands in the way.
+    /// The text cannot be read, or a limit would be exceeded.
     Fetch(Error),
     /// It is not JSON from this byte on.
     Syntax {
         /// The offset of the byte.
         offset: u64,
-        /// Why not.
+        /// What is wrong.
         what: &'static str,
     },
 }
@@ -66,7 +66,7 @@ impl From<Error> for Fault {
     }
 }
 
-/// What may come next in an array or object that is open.
+/// What may come next inside an open array or object.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Expect {
     FirstElement,
@@ -76,7 +76,7 @@ enum Expect {
     Value,
 }
 
-/// Reads one document after another from where the input stands.
+/// Reads one document after another, starting at the current position of the input.
 #[derive(Debug)]
 pub struct Parser<I> {
     pub(super) input: I,
@@ -92,14 +92,14 @@ pub struct Parser<I> {
 }
 
 impl<'a> Parser<Memory<'a>> {
-    /// Reads text in memory that starts at `offset` of its file.
+    /// Reads text in memory that starts at `offset` in its file.
     pub fn of(text: &'a [u8], offset: u64) -> Self {
         Self::new(Memory::new(text, offset), text.len())
     }
 }
 
 impl<I: Input> Parser<I> {
-    /// Reads on from where the input stands; a longer string or number than `max_text_bytes` is an error.
+    /// Reads from the current position of the input; a string or number longer than `max_text_bytes` is an error.
     pub fn new(input: I, max_text_bytes: usize) -> Self {
         Self {
             input,
@@ -115,20 +115,20 @@ impl<I: Input> Parser<I> {
         }
     }
 
-    /// Surrogates without a partner keep their three bytes instead of being replaced: Python escapes file names that
-    /// are not UTF-8 with them.
+    /// Keeps unpaired surrogates as three bytes instead of replacing them: Python uses them to escape file names that
+    /// are not UTF-8.
     #[must_use]
     pub fn keep_surrogates(self) -> Self {
         Self { keeps_surrogates: true, ..self }
     }
 
-    /// Reads this many levels of nesting.
+    /// Sets the maximum nesting depth.
     #[must_use]
     pub fn with_max_levels(self, max_levels: usize) -> Self {
         Self { max_levels, ..self }
     }
 
-    /// From here on trailing commas and a missing end are accepted.
+    /// Accepts trailing commas and a missing end from here on.
     pub fn relax(&mut self) {
         self.is_relaxed = true;
     }
@@ -187,7 +187,7 @@ impl<I: Input> Parser<I> {
         }
     }
 
-    /// Moves over the value that the last token started; a plain value is over already.
+    /// Skips the value that the last token started; does nothing after a plain value.
     pub fn skip(&mut self, token: Token) -> Result<(), Fault> {
         if matches!(token, Token::ObjectStart | Token::ArrayStart) {
             let outside = self.open.len().saturating_sub(1);
@@ -312,7 +312,7 @@ impl<I: Input> Parser<I> {
         Ok(())
     }
 
-    /// Takes the next byte if it is the one that is looked for.
+    /// Keeps the next byte if `is_wanted` accepts it.
     fn keep_one(&mut self, is_wanted: impl Fn(u8) -> bool) -> Result<bool> {
         let is_there = self.input.ahead(1)?.first().is_some_and(|byte| is_wanted(*byte));
         if is_there {
@@ -327,7 +327,7 @@ impl<I: Input> Parser<I> {
         if self.text.len() == before { Err(self.fault("a digit is missing")) } else { Ok(()) }
     }
 
-    /// Takes the bytes available that are like this; whether more may follow.
+    /// Keeps the available bytes while they match; returns whether more may follow.
     pub(super) fn keep_while(&mut self, is_like: impl Fn(&u8) -> bool) -> Result<bool> {
         let bytes = self.input.ahead(1)?;
         let run = bytes.iter().position(|byte| !is_like(byte)).unwrap_or(bytes.len());
@@ -342,7 +342,7 @@ impl<I: Input> Parser<I> {
         Ok(())
     }
 
-    /// Adds bytes that are not in the input as they are.
+    /// Adds bytes that are spelled differently in the input.
     pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.check_room(bytes.len())?;
         self.text.extend_from_slice(bytes);

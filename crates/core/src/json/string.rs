@@ -1,4 +1,4 @@
-//! Strings: their escapes, and the halves of characters that stand alone.
+//! Strings: escapes and unpaired surrogates.
 
 use super::{Fault, Input, Parser};
 use crate::Result;
@@ -41,7 +41,7 @@ impl<I: Input> Parser<I> {
         Ok(self.put(&[byte])?)
     }
 
-    /// A UTF-16 unit; the second half of a pair must follow at once.
+    /// Reads a UTF-16 unit; the second half of a pair must follow immediately.
     fn unicode_escape(&mut self) -> Result<(), Fault> {
         let Some(unit) = unit(self.input.ahead(UNIT_BYTES)?) else {
             return Err(self.fault("an escape has no four hexadecimal digits"));
@@ -71,14 +71,14 @@ impl<I: Input> Parser<I> {
 /// Bytes of `\uXXXX`.
 const UNIT_BYTES: usize = 6;
 
-/// The number of the `\uXXXX` at the front.
+/// The value of the `\uXXXX` at the start.
 fn unit(bytes: &[u8]) -> Option<u32> {
     let [b'\\', b'u', digits @ ..] = bytes else { return None };
     let digits = digits.first_chunk::<4>()?;
     digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))
 }
 
-/// Whether text is UTF-8 apart from surrogates, which come from escapes.
+/// Whether text is UTF-8 except for surrogates, which come from escapes.
 fn is_utf8(text: &[u8]) -> bool {
     let mut rest = text;
     while let Err(error) = std::str::from_utf8(rest) {

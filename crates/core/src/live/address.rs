@@ -1,4 +1,4 @@
-//! Where a program is watched.
+//! The address at which a program can be watched.
 
 use std::{
     env, fmt,
@@ -10,7 +10,7 @@ use std::{
 
 use crate::{Error, Result};
 
-/// A Unix socket, or a port of this machine.
+/// A Unix socket, or a port on this machine.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Address {
     /// A port of the loopback interface.
@@ -34,7 +34,7 @@ impl Address {
         Ok(Self::Tcp(found))
     }
 
-    /// The file in which the program leaves its token, so that the same user can watch it.
+    /// The file in which the program stores its token, so that the same user can watch it.
     pub fn token_file(&self) -> PathBuf {
         match self {
             Self::Unix(path) => with_suffix(path, ".token"),
@@ -45,7 +45,7 @@ impl Address {
         }
     }
 
-    /// The token that the program left in its file.
+    /// The token that the program stored in its file.
     pub fn token(&self) -> Result<String> {
         let path = self.token_file();
         let token = fs::read_to_string(&path).map_err(|error| Error::from(error).in_file(&path))?;
@@ -61,7 +61,7 @@ impl Address {
             _ => {}
         }
         let mut options = OpenOptions::new();
-        // Never one that somebody else has put there.
+        // Never reuse a file that somebody else put there.
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

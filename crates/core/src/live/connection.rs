@@ -1,4 +1,4 @@
-//! The side that watches.
+//! The watching side of a connection.
 
 use std::{
     io::{self, Read, Write},
@@ -12,22 +12,22 @@ use crate::{Error, Result};
 const ANSWER: Duration = Duration::from_secs(5);
 const BUFFER: usize = 256 << 10;
 
-/// A connection to a program that lets us watch.
+/// A connection to a program that allows itself to be watched.
 #[derive(Debug)]
 pub struct Connection {
     socket: Socket,
     decoder: Decoder,
-    /// What was read last, and how much of it was taken.
+    /// Bytes of the last read, and how many of them were consumed.
     buffer: Vec<u8>,
     taken: usize,
-    /// Bytes that the program knows to be safe.
+    /// Bytes that were confirmed to the program as safe.
     confirmed: u64,
-    /// Whether the program hears nothing any more; what it sent before may still come.
+    /// Whether the program no longer receives anything; data that it sent before may still arrive.
     is_deaf: bool,
 }
 
 impl Connection {
-    /// Connects and greets; a program that refuses is an error.
+    /// Connects and sends the greeting; returns an error if the program refuses.
     pub fn open(address: &Address, token: &str) -> Result<Self> {
         let cannot = |error: io::Error| {
             let message =
@@ -59,7 +59,7 @@ impl Connection {
         }
     }
 
-    /// The next frame of what was read; `None` until more is.
+    /// The next frame of the bytes read so far; `None` if more are needed.
     pub fn frame(&mut self) -> Result<Option<Frame<'_>>> {
         let mut bytes = self.buffer.get(self.taken..).unwrap_or_default();
         let frame = self.decoder.next(&mut bytes)?;
@@ -67,7 +67,8 @@ impl Connection {
         Ok(frame)
     }
 
-    /// Confirms that so many bytes of the trace are safe, and reads more; `false` if nothing came within a time.
+    /// Confirms that the first `safe` bytes of the trace are safe, and reads more; `false` if nothing arrived within
+    /// `patience`.
     pub fn read(&mut self, safe: u64, patience: Duration) -> Result<bool> {
         if safe != self.confirmed && !self.is_deaf {
             self.confirmed = safe;

@@ -1,4 +1,4 @@
-//! Bytes from a program to frames, however the network cut them.
+//! Decodes frames from a program's bytes, however the network splits them.
 
 use std::io;
 
@@ -8,30 +8,30 @@ use crate::{ByteOrder, Cursor, Error, Result};
 /// What comes next on a connection.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Frame<'a> {
-    /// The program lets the viewer watch; this is its name.
+    /// The program accepts the viewer; this is the name of the program.
     Accepted(String),
     /// Some bytes of the trace; never empty.
     Data(&'a [u8]),
-    /// So many records were dropped so far, because the viewer was too slow.
+    /// Number of records dropped so far because the viewer was too slow.
     Status(u64),
     /// The program has closed the trace.
     End,
 }
 
 impl Frame<'_> {
-    /// The bytes of the trace in it, which other frames have none of.
+    /// The bytes of the trace in this frame; empty for other frames.
     pub fn data(&self) -> &[u8] {
         if let Self::Data(data) = self { data } else { &[] }
     }
 }
 
-/// Finds the frames. It keeps less than a kilobyte or two, and believes no size.
+/// Splits bytes into frames. It holds at most a kilobyte or two and trusts no size.
 #[derive(Clone, Debug, Default)]
 pub struct Decoder {
     is_accepted: bool,
-    /// The beginning of a message that is not complete.
+    /// The start of a message that is not complete.
     kept: Vec<u8>,
-    /// Bytes of the trace that the last head announced.
+    /// Bytes of the trace still missing from the last announced frame.
     data_left: usize,
 }
 
@@ -40,7 +40,7 @@ const ANSWER_HEAD: usize = MAGIC.len() + 3;
 const FRAME_HEAD: usize = 5;
 
 impl Decoder {
-    /// The next frame, which is taken from the front of `bytes`; `None` if that takes more bytes than there are.
+    /// Takes the next frame from the front of `bytes`; `None` if it is not complete.
     pub fn next<'b>(&mut self, bytes: &mut &'b [u8]) -> Result<Option<Frame<'b>>> {
         loop {
             if self.data_left > 0 {
@@ -53,7 +53,7 @@ impl Decoder {
             let (more, rest) = bytes.split_at((needed - self.kept.len()).min(bytes.len()));
             self.kept.extend_from_slice(more);
             *bytes = rest;
-            // The length may be known only now, and what is wrong shows at the first byte, in pieces of any size.
+            // The length may be known only now, and an error must show at its first byte, however the bytes are split.
             let known = self.needed()?;
             if self.kept.len() < needed {
                 return Ok(None);
@@ -69,12 +69,12 @@ impl Decoder {
         }
     }
 
-    /// Whether the connection ends inside a message.
+    /// Whether the connection ended inside a message.
     pub fn is_inside(&self) -> bool {
         self.data_left > 0 || !self.kept.is_empty()
     }
 
-    /// Bytes of the message that is kept, as far as they are known.
+    /// Size of the message being kept, as far as it is known.
     fn needed(&self) -> Result<usize> {
         if !self.is_accepted {
             let known = self.kept.len().min(MAGIC.len());
@@ -87,7 +87,7 @@ impl Decoder {
         let length = self.number(1, 4);
         let payload = match self.kept.first() {
             None => 0,
-            // Handed on as it comes.
+            // Passed on as it arrives.
             Some(&DATA) => within(length, MAX_FRAME_BYTES).map(|_| 0)?,
             Some(&STATUS) => within(length, 8)?,
             Some(&END) => within(length, 0)?,
@@ -98,7 +98,7 @@ impl Decoder {
         Ok(FRAME_HEAD + payload)
     }
 
-    /// A number of what is kept; 0 until all of it is there.
+    /// A number from the kept bytes; 0 until it is complete.
     fn number(&self, at: usize, bytes: usize) -> usize {
         let found = self.kept.get(at..at + bytes).unwrap_or_default();
         found.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
@@ -114,7 +114,7 @@ impl Decoder {
         Ok(Frame::Accepted(text))
     }
 
-    /// What a message means; `None` for the head of data.
+    /// Interprets a message; `None` for the head of data.
     fn frame(&mut self, message: &[u8]) -> Result<Option<Frame<'static>>> {
         let mut cursor = Cursor::new(message, 0, ByteOrder::Little);
         let (kind, length) = (cursor.u8("kind")?, cursor.u32("length")?);
@@ -140,7 +140,7 @@ mod tests {
         *,
     };
 
-    /// All frames, with adjacent data put together; and how it ended.
+    /// All frames, with adjacent data joined, and how decoding ended.
     fn decode(bytes: &[u8], piece: usize) -> (Vec<String>, Vec<u8>) {
         let (mut frames, mut data) = (Vec::new(), Vec::new());
         let mut take = |mut piece: &[u8], decoder: &mut Decoder| -> Result<()> {

@@ -1,4 +1,4 @@
-//! Connections of either kind.
+//! TCP and Unix connections behind one type.
 
 #[cfg(unix)]
 use std::{
@@ -17,14 +17,14 @@ use super::Address;
 /// A connection.
 #[derive(Debug)]
 pub enum Socket {
-    /// Over a port.
+    /// Over TCP.
     Tcp(TcpStream),
     /// Over a Unix socket.
     #[cfg(unix)]
     Unix(UnixStream),
 }
 
-/// Does the same to either kind.
+/// Runs the same code for either kind.
 macro_rules! either {
     ($self:expr, $socket:ident => $work:expr) => {
         match $self {
@@ -47,17 +47,17 @@ impl Socket {
         }
     }
 
-    /// How long a read may wait.
+    /// Sets how long a read may wait.
     pub fn set_read_timeout(&self, timeout: Duration) -> io::Result<()> {
         either!(self, socket => socket.set_read_timeout(Some(timeout.max(Duration::from_millis(1)))))
     }
 
-    /// How long a write may wait.
+    /// Sets how long a write may wait.
     pub fn set_write_timeout(&self, timeout: Duration) -> io::Result<()> {
         either!(self, socket => socket.set_write_timeout(Some(timeout)))
     }
 
-    /// The same connection once more.
+    /// Another handle to the same connection.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(match self {
             Self::Tcp(socket) => Self::Tcp(socket.try_clone()?),
@@ -66,13 +66,13 @@ impl Socket {
         })
     }
 
-    /// Ends the connection; threads that wait for it go on.
+    /// Ends the connection; threads that wait for it wake up.
     pub fn shut_down(&self) {
-        // An error says that it has ended already.
+        // An error means that the connection has already ended.
         let _ = either!(self, socket => socket.shutdown(Shutdown::Both));
     }
 
-    /// The same, but all reads together end at a moment, however slowly bytes come.
+    /// Reads from the same connection, but all reads together end at `until`, however slowly bytes arrive.
     pub fn within(&mut self, until: Instant) -> Within<'_> {
         Within { socket: self, until }
     }
@@ -102,7 +102,7 @@ impl Write for Socket {
     }
 }
 
-/// A connection that is read until a moment.
+/// A connection with a deadline for all reads.
 #[derive(Debug)]
 pub struct Within<'s> {
     socket: &'s mut Socket,
@@ -120,7 +120,7 @@ impl Read for Within<'_> {
     }
 }
 
-/// Where viewers knock. It never waits.
+/// Listens for viewers, without blocking.
 #[derive(Debug)]
 pub enum Listener {
     /// On a port.
@@ -131,7 +131,8 @@ pub enum Listener {
 }
 
 impl Listener {
-    /// Listens; a Unix socket that nobody listens on any more is replaced, and only this user can open the new one.
+    /// Listens on `address`. A Unix socket that nobody listens on any more is replaced; only this user can open the new
+    /// one.
     pub fn bind(address: &Address) -> io::Result<Self> {
         match address {
             Address::Tcp(address) => Self::on(TcpListener::bind(address)?),
@@ -148,13 +149,13 @@ impl Listener {
         }
     }
 
-    /// The same with a listener that is there.
+    /// Uses an existing listener.
     pub fn on(listener: TcpListener) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         Ok(Self::Tcp(listener))
     }
 
-    /// The next connection, if somebody knocks.
+    /// The next connection, if a viewer is waiting.
     pub fn accept(&self) -> io::Result<Socket> {
         match self {
             Self::Tcp(listener) => Socket::Tcp(listener.accept()?.0).prepare(),
@@ -164,7 +165,7 @@ impl Listener {
     }
 }
 
-/// Removes the socket of a program that was killed.
+/// Removes a socket that no program listens on any more.
 #[cfg(unix)]
 fn remove_dead(path: &Path) -> io::Result<()> {
     let is_socket =

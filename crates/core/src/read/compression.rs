@@ -1,4 +1,4 @@
-//! Peels gzip, zstd and lz4 frames off a source, within limits.
+//! Removes gzip, zstd and lz4 compression from a source, within limits.
 
 use std::{
     fmt,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::{Data, Error, Finding, Findings, Limits, Mode, Position, Result, Rule, Severity, Source, spill::temporary};
 
-/// A compression that may lie around any format.
+/// A compression that may be applied to a file of any format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Compression {
     /// RFC 1952, one member or several.
@@ -29,7 +29,7 @@ impl Compression {
         }
     }
 
-    /// The file name ending, which is also its name.
+    /// The file name extension, which is also the name of the compression.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -54,7 +54,7 @@ impl fmt::Display for Compression {
     }
 }
 
-/// The compressed bytes end early or are damaged; what came out before that is read.
+/// The compressed bytes end early or are damaged; everything decompressed before that is read.
 pub(crate) static DAMAGED: Rule = Rule {
     code: "bytes.compressed-damage",
     severity: Severity::Error,
@@ -62,32 +62,32 @@ pub(crate) static DAMAGED: Rule = Rule {
     message: "the {compression} data is cut or damaged ({reason}); {bytes} decompressed bytes are read",
 };
 
-/// A source without compression around it.
+/// A source with its compression removed.
 #[derive(Debug)]
 pub struct Peeled {
     /// The decompressed bytes.
     pub source: Source,
-    /// What was taken off, the outermost first.
+    /// The layers that were removed, the outermost first.
     pub layers: Vec<Compression>,
     /// Damage in the compressed data.
     pub findings: Findings,
 }
 
-/// More layers than anybody makes on purpose.
+/// More layers than anyone creates on purpose.
 const MAX_LAYERS: usize = 3;
 
-/// First bytes that are looked at before the rest is decompressed.
+/// Size of the prefix that is examined before the rest is decompressed.
 const PREFIX_BYTES: usize = 64 << 10;
 
-/// Takes every compression off `source`, into an unlinked temporary file.
+/// Removes every compression from `source`, into an unlinked temporary file.
 ///
-/// `look` sees the first decompressed bytes and may refuse them before the others cost anything.
+/// `look` gets the first decompressed bytes and may refuse them before any others are decompressed.
 pub fn peel(source: Source, mode: Mode, limits: &Limits, look: impl FnOnce(&[u8]) -> Result<()>) -> Result<Peeled> {
     let (mut layers, findings) = (Vec::new(), Findings::new(mode, limits));
     let Some(outermost) = Compression::sniff(&source.prefix(4)?) else {
         return Ok(Peeled { source, layers, findings });
     };
-    // One bound for all layers: each on its own could expand as much again.
+    // One bound for all layers: with a bound per layer, each could expand as much again.
     let ratio_bytes = source.len()?.saturating_mul(limits.ratio).max(Limits::RATIO_FREE_BYTES);
     let mut decoded = Decoded::new(Box::new(source.stream()), outermost, ratio_bytes.min(limits.spool_bytes));
     layers.push(outermost);
@@ -103,13 +103,13 @@ pub fn peel(source: Source, mode: Mode, limits: &Limits, look: impl FnOnce(&[u8]
     decoded.spool(layers, findings)
 }
 
-/// The bytes of one layer, of which the first ones have been looked at.
+/// The bytes of one layer, whose first bytes have already been examined.
 struct Decoded {
     prefix: Vec<u8>,
-    /// Bytes of the prefix that were handed on.
+    /// Bytes of the prefix that were passed on.
     taken: usize,
     decoder: Box<dyn Read + Send>,
-    /// Why the decoder gives no more, until that is handed on.
+    /// Why the decoder stopped, until the error is passed on.
     failure: Option<io::Error>,
     total: u64,
     most: u64,
@@ -167,7 +167,7 @@ impl Read for Decoded {
     }
 }
 
-/// More comes out than may.
+/// The decompressed bytes exceed the limit.
 #[derive(Debug)]
 struct TooMuch;
 
@@ -179,7 +179,7 @@ impl fmt::Display for TooMuch {
 
 impl std::error::Error for TooMuch {}
 
-/// Decoders wrap the errors of what they read from.
+/// Decoders wrap the errors of their input.
 fn is_too_much(error: &io::Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
@@ -221,7 +221,7 @@ struct ZstdFrames<R: Read> {
 }
 
 impl<R: io::BufRead> ZstdFrames<R> {
-    /// Starts the next frame, skipping skippable ones; false at the end of the input.
+    /// Starts the next frame, skipping skippable ones; returns false at the end of the input.
     fn next_frame(&mut self) -> io::Result<bool> {
         let Some(mut input) = self.input.take().or_else(|| self.frame.take().map(ZstdFrame::into_inner)) else {
             return Ok(false);
@@ -330,12 +330,12 @@ mod tests {
 
     #[test]
     fn the_ratio_holds_over_all_layers() {
-        // 80 MB of zeros in three layers are a few hundred bytes: each layer on its own stays below the ratio.
+        // 80 MB of zeros in three layers are a few hundred bytes: each single layer stays below the ratio.
         let bomb = gzip(&gzip(&gzip(&vec![0; 80 << 20])));
         assert!(bomb.len() < 50_000, "{}", bomb.len());
         let error = peel(Source::bytes(bomb), Mode::Lenient, &Limits::default()).unwrap_err();
         assert!(matches!(error.kind(), crate::ErrorKind::Limit { what: "decompressed data", .. }), "{error}");
-        // Deflate reaches 1,032: a bound above that bounds nothing.
+        // Deflate reaches 1,032: a higher bound would have no effect.
         assert!(Limits::default().ratio < 1032);
     }
 
@@ -346,7 +346,7 @@ mod tests {
             assert!(prefix.starts_with(b"not a trace "));
             Err(Error::unrecognized("not a trace"))
         };
-        // A limit that the rest would run into.
+        // A limit that the rest would exceed.
         let limits = Limits { spool_bytes: 100_000, ..Limits::default() };
         let error = super::peel(Source::bytes(bytes), Mode::Lenient, &limits, refuse).unwrap_err();
         assert!(matches!(error.kind(), crate::ErrorKind::Unrecognized(_)), "{error}");

@@ -1,4 +1,4 @@
-//! Takes a slice apart, field by field, without ever looking past its end.
+//! Splits a slice field by field, without ever reading past its end.
 
 use crate::{Error, Position, Result};
 
@@ -13,7 +13,7 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// The word for people.
+    /// The name of the byte order, for people.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Big => "big-endian",
@@ -64,13 +64,13 @@ order_numbers!(
     f32 put_f32 f32, f64 put_f64 f64
 );
 
-/// Where the first NUL stands; quick for the short names that traces are full of.
+/// The index of the first NUL; fast for the short names that traces are full of.
 #[inline]
 pub fn find_nul(bytes: &[u8]) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        // The lowest zero byte, and only that one for certain, leaves its top bit set.
+        // The lowest set bit marks the first zero byte; the bits above it are not reliable.
         let zeros = word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
         if zeros != 0 {
             return Some(index * 8 + zeros.trailing_zeros() as usize / 8);
@@ -79,7 +79,7 @@ pub fn find_nul(bytes: &[u8]) -> Option<usize> {
     rest.iter().position(|byte| *byte == 0).map(|index| words.len() * 8 + index)
 }
 
-/// A slice that can only be split from the front, and knows where in the file it lies.
+/// A slice that can only be split from the front and that knows its offset in the file.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'a> {
     bytes: &'a [u8],
@@ -88,25 +88,25 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor over `bytes`, which begin at `offset` of the file.
+    /// A cursor over `bytes`, which start at `offset` in the file.
     #[inline]
     pub fn new(bytes: &'a [u8], offset: u64, order: ByteOrder) -> Self {
         Self { bytes, offset, order }
     }
 
-    /// Bytes not yet taken.
+    /// Number of bytes not yet taken.
     #[inline]
     pub fn left(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether all has been taken.
+    /// Whether all bytes have been taken.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Where in the file the next byte lies.
+    /// The offset of the next byte in the file.
     #[inline]
     pub fn offset(&self) -> u64 {
         self.offset
@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes `N` bytes.
-    // Outlined, a field read goes through memory twice, which costs more than the read itself.
+    // If not inlined, a field read goes through memory twice, which costs more than the read itself.
     #[inline(always)]
     pub fn array<const N: usize>(&mut self, field: &'static str) -> Result<&'a [u8; N]> {
         match self.bytes.split_first_chunk::<N>() {
@@ -151,14 +151,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes `len` bytes as a cursor of their own: a declared length ends there.
+    /// Takes `len` bytes as a separate cursor, so that no read can pass a declared length.
     #[inline]
     pub fn split(&mut self, len: usize, field: &'static str) -> Result<Cursor<'a>> {
         let offset = self.offset;
         Ok(Cursor { bytes: self.take(len, field)?, offset, order: self.order })
     }
 
-    /// Takes everything that is left.
+    /// Takes all remaining bytes.
     #[inline]
     pub fn rest(&mut self) -> &'a [u8] {
         let rest = std::mem::take(&mut self.bytes);

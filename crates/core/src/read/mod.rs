@@ -1,4 +1,4 @@
-//! Bytes at rest, a bounded view that moves over them, and the fields inside it.
+//! Stored bytes, a bounded window that moves over them, and the fields inside it.
 
 #[cfg(feature = "compression")]
 mod compression;

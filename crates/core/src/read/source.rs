@@ -1,4 +1,4 @@
-//! Bytes at rest, whatever they rest in.
+//! Stored bytes, wherever they are stored.
 
 use std::{
     fmt,
@@ -12,10 +12,10 @@ use crate::{Error, Limits, Result, spill::temporary};
 
 /// Something that can be read at any offset.
 pub trait ReadAt: Send + Sync {
-    /// The length now; a file that is still written may grow.
+    /// The current length; a file that is still being written may grow.
     fn len(&self) -> io::Result<u64>;
 
-    /// Reads some bytes at `offset`; 0 means that nothing lies there.
+    /// Reads some bytes at `offset`; 0 means that there are none.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Whether there is nothing to read.
@@ -29,12 +29,12 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
-/// A shared handle to bytes at rest; cloning it is cheap.
+/// A shared handle to stored bytes; cloning it is cheap.
 #[derive(Clone)]
 pub struct Source(pub(super) Arc<dyn ReadAt>);
 
 impl Source {
-    /// Opens a file; a pipe or a device is spooled first, `-` is standard input.
+    /// Opens a file. A pipe or a device is spooled first; `-` is standard input.
     pub fn open(path: &Path, limits: &Limits) -> Result<Self> {
         let open = || -> Result<Self> {
             if path == Path::new("-") {
@@ -60,12 +60,12 @@ impl Source {
         Self(Arc::new(bytes.into()))
     }
 
-    /// Anything else.
+    /// Any other source.
     pub fn custom(source: impl ReadAt + 'static) -> Self {
         Self(Arc::new(source))
     }
 
-    /// The same bytes, and a file that belongs to them, such as the journal of a log: its reader finds it there.
+    /// Attaches a file that belongs to these bytes, such as the journal of a log, for the reader to find.
     #[must_use]
     pub fn with_companion(self, companion: Self) -> Self {
         Self(Arc::new(Accompanied { source: self, companion }))
@@ -76,7 +76,7 @@ impl Source {
         self.0.companion()
     }
 
-    /// Copies a stream into an unlinked temporary file, at most [`Limits::spool_bytes`] of it.
+    /// Copies a stream into an unlinked temporary file, up to [`Limits::spool_bytes`].
     pub fn spool(stream: impl Read, limits: &Limits) -> Result<Self> {
         let mut file = temporary::create()?;
         let copied = io::copy(&mut stream.take(limits.spool_bytes.saturating_add(1)), &mut file);
@@ -95,7 +95,7 @@ impl Source {
         Ok(Self::custom(file))
     }
 
-    /// The length now.
+    /// The current length.
     pub fn len(&self) -> Result<u64> {
         Ok(self.0.len()?)
     }
@@ -105,7 +105,7 @@ impl Source {
         Ok(self.len()? == 0)
     }
 
-    /// Reads until `buffer` is full or the bytes end; gives the number of bytes read.
+    /// Reads until `buffer` is full or the bytes end; returns the number of bytes read.
     pub fn read_full(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -179,7 +179,7 @@ impl Read for Stream {
     }
 }
 
-/// Fills `into`; bytes that end early are an error.
+/// Fills `into`; returns an error if the bytes end early.
 pub(crate) fn read_exact(source: &impl ReadAt, offset: u64, into: &mut [u8]) -> io::Result<()> {
     let mut filled = 0;
     while let Some(rest) = into.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -193,7 +193,7 @@ pub(crate) fn read_exact(source: &impl ReadAt, offset: u64, into: &mut [u8]) -> 
     Ok(())
 }
 
-/// Far above the size of any file, and far enough below what the system counts in for every length to be added.
+/// Far above the size of any file, and far enough below the system's maximum that adding any length cannot overflow.
 const MAX_FILE_BYTES: u64 = 1 << 62;
 
 impl ReadAt for File {
@@ -202,7 +202,7 @@ impl ReadAt for File {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        // The system refuses offsets that no file can have; there is nothing to read at them, as in memory.
+        // The system refuses offsets that no file can have; treat them as past the end, as for bytes in memory.
         if offset >= MAX_FILE_BYTES {
             return Ok(0);
         }

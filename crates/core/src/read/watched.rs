@@ -1,14 +1,14 @@
-//! A source that reports how far it was read.
+//! A source that reports how far it has been read.
 
 use std::{io, sync::Arc};
 
 use super::{ReadAt, Source};
 
 impl Source {
-    /// The same bytes; after every read, `seen` gets the offset up to which it reached.
+    /// The same bytes; after every read, `seen` is called with the offset that the read reached.
     ///
-    /// Readers read whole windows at once, so that this costs one call per window. Another pass over the file
-    /// starts again at low offsets. `seen` is dropped with the last handle to the source.
+    /// Readers read whole windows, so this costs one call per window. Another pass over the file starts again at low
+    /// offsets. `seen` is dropped with the last handle to the source.
     #[must_use]
     pub fn watched(&self, seen: impl Fn(u64) + Send + Sync + 'static) -> Self {
         self.guarded(move |end| {
@@ -17,7 +17,7 @@ impl Source {
         })
     }
 
-    /// The same; an error of `seen` fails the read, which ends whatever reads the source.
+    /// Like [`Source::watched`], but an error returned by `seen` fails the read, which ends the reader.
     #[must_use]
     pub fn guarded(&self, seen: impl Fn(u64) -> io::Result<()> + Send + Sync + 'static) -> Self {
         Self(Arc::new(Watched { source: self.clone(), seen }))

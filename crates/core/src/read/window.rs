@@ -1,8 +1,8 @@
-//! A bounded view that moves over a source.
+//! A bounded window that moves over a source.
 
 use crate::{Error, Limits, Position, Result, Source, reserve};
 
-/// A buffer over part of a source; its memory does not grow with the file.
+/// A buffer over part of a source; its size does not grow with the file.
 ///
 /// Call order: `fill(n)` makes bytes available, `bytes()` shows them, `take(n)` or `consume(n)` moves on.
 #[derive(Debug)]
@@ -30,24 +30,24 @@ impl Window {
         }
     }
 
-    /// The source below.
+    /// The underlying source.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Where in the file `bytes()` begins.
+    /// The offset in the file at which `bytes()` starts.
     #[inline]
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// What is available without reading.
+    /// The bytes available without reading.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Makes `wanted` bytes available and gives what there is: less only at the end of the source.
+    /// Makes `wanted` bytes available and returns what is available: fewer only at the end of the source.
     #[inline]
     pub fn fill(&mut self, wanted: usize) -> Result<&[u8]> {
         if self.end - self.start < wanted {
@@ -56,7 +56,7 @@ impl Window {
         Ok(self.bytes())
     }
 
-    /// Makes `wanted` bytes available and says whether there are that many.
+    /// Makes `wanted` bytes available and returns whether there are that many.
     #[inline]
     pub fn has(&mut self, wanted: usize) -> Result<bool> {
         if self.end - self.start < wanted {
@@ -100,7 +100,7 @@ impl Window {
         self.offset += len as u64;
     }
 
-    /// Moves over `len` bytes and lends them.
+    /// Moves past `len` bytes and returns them.
     #[inline]
     pub fn take(&mut self, len: usize) -> &[u8] {
         let taken = len.min(self.end - self.start);
@@ -110,7 +110,7 @@ impl Window {
         self.buffer.get(from..from + taken).unwrap_or_default()
     }
 
-    /// Moves to any place.
+    /// Moves to any offset.
     pub fn seek(&mut self, offset: u64) {
         let forward = offset.checked_sub(self.offset).and_then(|step| usize::try_from(step).ok());
         match forward.filter(|step| *step <= self.end - self.start) {
@@ -127,7 +127,7 @@ impl Window {
             let error = Error::limit("bytes in one record", wanted as u64, self.longest as u64);
             return Err(error.at(Position::at(self.offset)));
         }
-        // At the end of a file there may be less than is wanted, again and again: that moves nothing.
+        // At the end of a file, fewer bytes than wanted may be left on every call; do not move the buffer then.
         if self.buffer.len() - self.start < wanted {
             self.make_room(wanted)?;
         }
@@ -149,7 +149,7 @@ impl Window {
         self.start = 0;
         let size = wanted.max(self.chunk);
         if self.buffer.is_empty() && size == self.chunk {
-            // Fresh from the system it is zero already: nothing has to be written before the bytes come.
+            // Fresh memory from the system is already zero, so nothing is written before the bytes are read.
             self.buffer = vec![0; size];
         } else if self.buffer.len() < size {
             let more = size - self.buffer.len();

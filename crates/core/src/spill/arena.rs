@@ -1,4 +1,4 @@
-//! Memory and one temporary file that several stacks share.
+//! Memory and a temporary file shared by several stacks.
 
 use std::{
     io::{self, Seek, SeekFrom},
@@ -8,7 +8,7 @@ use std::{
 use super::{Spill, SpillRow, Temporary, temporary};
 use crate::{Result, read::read_exact};
 
-/// Memory and one temporary file, shared by all the stacks of a trace.
+/// Memory and a temporary file shared by all the stacks of a trace.
 #[derive(Clone, Debug)]
 pub struct Arena(Arc<Mutex<Shared>>);
 
@@ -32,12 +32,12 @@ impl Arena {
         Spill::new(self.clone())
     }
 
-    /// Bytes held in memory now.
+    /// Bytes currently held in memory.
     pub fn resident_bytes(&self) -> u64 {
         self.lock().resident_bytes
     }
 
-    /// Whether anything had to go to the file.
+    /// Whether anything was written to the file.
     pub fn has_spilled(&self) -> bool {
         self.lock().file.is_some()
     }

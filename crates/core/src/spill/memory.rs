@@ -1,4 +1,4 @@
-//! Temporary files without files: memory, of which all of them together have a limit.
+//! Temporary files in memory, for platforms without files; all of them together have a size limit.
 
 use std::{
     io::{self, Seek, SeekFrom, Write},
@@ -7,12 +7,12 @@ use std::{
 
 use crate::read::ReadAt;
 
-/// Of the 1 GiB that a page has; the rest is for what it shows.
+/// Part of the 1 GiB that a page has; the rest is for the page itself.
 const MAX_BYTES: u64 = 512 << 20;
-/// Memory grows by this much, so that nothing is moved.
+/// Memory grows in chunks of this size, so existing bytes never move.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Bytes in all of them.
+/// Bytes in all temporary files.
 static USED_BYTES: AtomicU64 = AtomicU64::new(0);
 
 /// A temporary file in memory.
@@ -40,7 +40,7 @@ impl Memory {
 const FULL: &str =
     "this page has no more memory for temporary data; open the file with the program: traceloom view FILE";
 
-/// The chunk of an offset, and the place in it.
+/// The chunk that holds an offset, and the index inside that chunk.
 fn place(offset: u64) -> (usize, usize) {
     ((offset / CHUNK_BYTES as u64) as usize, (offset % CHUNK_BYTES as u64) as usize)
 }

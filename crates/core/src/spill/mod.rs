@@ -1,4 +1,4 @@
-//! Rows and bytes that go to a temporary file when memory for them runs out, and their external sort.
+//! Rows and bytes that move to a temporary file when they exceed their memory limit, and an external sort for them.
 
 mod arena;
 #[cfg(any(test, target_family = "wasm"))]

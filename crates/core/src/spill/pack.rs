@@ -1,10 +1,10 @@
-//! Columns of numbers in as few bytes as those of one segment need.
+//! Columns of numbers, packed into as few bytes as the numbers of one segment need.
 
 use crate::{Cursor, Error, Result};
 
-/// Lays out a column: the bytes that each number takes, the least number, and how far above it each of them is.
+/// Packs a column: the number of bytes per number, the smallest number, and the difference of each number from it.
 ///
-/// Not for an empty column.
+/// The column must not be empty.
 pub(super) fn pack(numbers: impl ExactSizeIterator<Item = i64> + Clone, bytes: &mut Vec<u8>) {
     let (least, greatest) = numbers
         .clone()
@@ -40,7 +40,7 @@ fn put<const N: usize>(
     places.iter_mut().zip(above).for_each(|(place, above)| *place = lay_out(above));
 }
 
-/// Takes a column back: tells each row its number.
+/// Unpacks a column: calls `set` with each row and its number.
 pub(super) fn unpack<R>(rows: &mut [R], set: impl Fn(&mut R, i64), cursor: &mut Cursor<'_>) -> Result<()> {
     let (width, least) = (cursor.u8("width")?, cursor.i64("least number")?);
     let bytes = cursor.take(usize::from(width) * rows.len(), "column")?;

@@ -1,9 +1,10 @@
-//! How a row is laid out when it leaves memory.
+//! The layout of a row outside memory.
 
 use super::pack::{pack, unpack};
 use crate::{Cursor, Result};
 
-/// A value of fixed size that can leave memory and come back; [`spill_row!`](crate::spill_row) declares structs of them.
+/// A value of fixed size that can be spilled and read back; [`spill_row!`](crate::spill_row) declares structs of such
+/// values.
 pub trait SpillRow: Copy {
     /// Bytes in the file.
     const BYTES: usize;
@@ -11,15 +12,15 @@ pub trait SpillRow: Copy {
     /// Appends exactly [`SpillRow::BYTES`] bytes.
     fn put(&self, bytes: &mut Vec<u8>);
 
-    /// Takes them back.
+    /// Reads the bytes back.
     fn take(cursor: &mut Cursor<'_>) -> Result<Self>;
 
-    /// Lays out many rows together, in fewer bytes where they are alike.
+    /// Packs many rows together, in fewer bytes if they are similar.
     fn pack(rows: impl ExactSizeIterator<Item = Self> + Clone, bytes: &mut Vec<u8>) {
         rows.for_each(|row| row.put(bytes));
     }
 
-    /// Takes them back: each to its place in a row of the caller's.
+    /// Unpacks the rows and stores each in a row of the caller.
     fn unpack<R>(
         rows: &mut [R],
         place: impl for<'r> Fn(&'r mut R) -> &'r mut Self,
@@ -103,9 +104,9 @@ impl<T: SpillRow + Default> SpillRow for Option<T> {
     }
 }
 
-/// Declares a struct whose fields can all be spilled as one that can be spilled itself.
+/// Declares a struct that can be spilled, if all its fields can.
 ///
-/// `by (…)` names the fields that order it, for a [`Sorter`](crate::Sorter).
+/// `by (…)` names the fields to sort by, for a [`Sorter`](crate::Sorter).
 ///
 /// ```
 /// use traceloom_core::{Arena, Sorter, spill_row};

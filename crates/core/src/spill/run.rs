@@ -1,12 +1,12 @@
-//! Entries in order that are written once: packed, in memory or in the arena's file.
+//! Sorted entries that are written once, packed in memory or in the arena's file.
 
 use super::{Arena, SpillRow};
 use crate::{ByteOrder, Cursor, Result, reserve};
 
-/// Entries packed together.
+/// Entries that are packed together.
 const SEGMENT: usize = 1 << 12;
 
-/// Entries from the least to the greatest.
+/// Entries in ascending order.
 #[derive(Debug)]
 pub(super) struct Run<T> {
     arena: Arena,
@@ -25,7 +25,7 @@ struct Segment<T> {
 #[derive(Debug)]
 enum Place {
     Memory(Box<[u8]>),
-    /// The offset and how many.
+    /// The offset and the number of bytes.
     File(u64, usize),
 }
 
@@ -39,12 +39,12 @@ impl<T: SpillRow> Run<T> {
         self.len
     }
 
-    /// The greatest entry.
+    /// The last and greatest entry.
     pub(super) fn last(&self) -> Option<&T> {
         self.last.as_ref()
     }
 
-    /// Adds entries that come after those before.
+    /// Appends entries that are not less than those already there.
     pub(super) fn extend(&mut self, entries: &[T]) -> Result<()> {
         let mut packed = Vec::new();
         for entries in entries.chunks(SEGMENT) {
@@ -69,7 +69,7 @@ impl<T: SpillRow> Run<T> {
         Ok(Place::Memory(packed.into()))
     }
 
-    /// Walks from the least to the greatest.
+    /// Reads the entries in ascending order.
     pub(super) fn read(&self) -> Result<Reader<'_, T>> {
         let mut reader = Reader { run: self, next: 0, entries: Vec::new(), taken: 0, buffer: Vec::new() };
         reader.take(0)?;
@@ -87,7 +87,7 @@ impl<T> Drop for Run<T> {
     }
 }
 
-/// What is left of a run.
+/// The unread rest of a run.
 #[derive(Debug)]
 pub(super) struct Reader<'a, T> {
     run: &'a Run<T>,
@@ -99,13 +99,13 @@ pub(super) struct Reader<'a, T> {
 }
 
 impl<T: SpillRow> Reader<'_, T> {
-    /// The next entries, as many as are unpacked: none only at the end.
+    /// The next entries, as many as are unpacked; empty only at the end.
     #[inline]
     pub(super) fn ready(&self) -> &[T] {
         &self.entries[self.taken..]
     }
 
-    /// Goes past some of the entries that are ready.
+    /// Moves past some of the ready entries.
     #[inline]
     pub(super) fn take(&mut self, count: usize) -> Result<()> {
         self.taken += count;

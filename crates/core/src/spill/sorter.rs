@@ -1,4 +1,4 @@
-//! Sorting more than fits into memory: sorted runs, merged when they are read.
+//! Sorts more than fits in memory: sorted runs, merged as they are read.
 
 use std::{
     cmp::Reverse,
@@ -11,30 +11,30 @@ use super::{
 };
 use crate::Result;
 
-/// Bytes of a run of entries without any order. Merging unpacks one segment of each run, so runs are long.
+/// Size of a run of unsorted entries. Merging unpacks one segment of each run, so runs are long.
 const RUN_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
-/// Entries among which one that comes late finds its place: few enough that they stay near the processor.
+/// Number of entries within which a late entry is put in order: few enough to stay in the processor's cache.
 const WINDOW: usize = 1 << 13;
 
-/// Takes entries in any order; equal ones keep theirs.
+/// Sorts entries that arrive in any order. The sort is stable.
 ///
-/// Those of a trace come nearly in order: they pass through a window in which they are sorted, and make one long run.
+/// The entries of a trace arrive nearly in order: they pass through a window that sorts them, and form one long run.
 #[derive(Debug)]
 pub struct Sorter<T> {
     arena: Arena,
     window: Vec<T>,
-    /// Entries that the window holds: as many as a run if what comes has no order.
+    /// Number of entries that the window holds; as many as a run if the entries arrive in no order.
     window_len: usize,
-    /// Entries that came too late for the window.
+    /// Entries that arrived too late for the window.
     late: Vec<T>,
-    /// The run of what has passed through the window, then others.
+    /// The run of entries that passed through the window, then other runs.
     runs: Vec<Run<T>>,
 }
 
 impl<T: SpillRow + Ord> Sorter<T> {
     const RUN: usize = RUN_BYTES / size_of::<T>();
 
-    /// Empty; runs go to the arena.
+    /// An empty sorter; runs go to the arena.
     pub fn new(arena: &Arena) -> Self {
         let runs = vec![Run::new(arena)];
         Self { arena: arena.clone(), window: Vec::new(), window_len: WINDOW, late: Vec::new(), runs }
@@ -50,7 +50,7 @@ impl<T: SpillRow + Ord> Sorter<T> {
         Ok(())
     }
 
-    /// Everything in order.
+    /// Returns all entries in order.
     pub fn finish(mut self) -> Result<Sorted<T>> {
         self.move_window(0)?;
         let late = std::mem::take(&mut self.late);
@@ -67,7 +67,7 @@ impl<T: SpillRow + Ord> Sorter<T> {
             return Ok(());
         }
         let came_late = self.settle(kept)?;
-        // Without any order, to go through the window first would be work for nothing.
+        // If the entries have no order, passing them through the window first would be wasted work.
         if came_late > WINDOW / 2 {
             self.window_len = Self::RUN.max(WINDOW + 1);
         }
@@ -78,7 +78,7 @@ impl<T: SpillRow + Ord> Sorter<T> {
         Ok(())
     }
 
-    /// Sends on all but the greatest entries of the window; gives the number of those that came late.
+    /// Moves all but the greatest `kept` entries out of the window; returns how many were late.
     fn settle(&mut self, kept: usize) -> Result<usize> {
         let Self { window, late, runs, .. } = self;
         sort_nearly_sorted(window);
@@ -91,7 +91,7 @@ impl<T: SpillRow + Ord> Sorter<T> {
         Ok(came_late)
     }
 
-    /// Makes a run of entries in any order; gives their memory back.
+    /// Makes a run of unsorted entries; returns their buffer for reuse.
     fn add_run(&mut self, mut entries: Vec<T>) -> Result<Vec<T>> {
         sort_nearly_sorted(&mut entries);
         let mut run = Run::new(&self.arena);
@@ -102,10 +102,10 @@ impl<T: SpillRow + Ord> Sorter<T> {
     }
 }
 
-/// Sorts, and is quick where entries are close to their places, as they are in traces: a span that comes after its
+/// Sorts; fast if entries are close to their final positions, as they are in traces: a span that comes after its
 /// children moves past them and no further.
 fn sort_nearly_sorted<T: Copy + Ord>(entries: &mut [T]) {
-    // Beyond this many steps a general sort is the quicker one.
+    // Beyond this many steps, a general sort is faster.
     let mut steps_left = entries.len().saturating_mul(8);
     for index in 1..entries.len() {
         let entry = entries[index];
@@ -125,7 +125,7 @@ fn sort_nearly_sorted<T: Copy + Ord>(entries: &mut [T]) {
     }
 }
 
-/// Entries in order, as often as they are asked for.
+/// Sorted entries; they can be read any number of times.
 #[derive(Debug)]
 pub struct Sorted<T> {
     runs: Vec<Run<T>>,
@@ -137,19 +137,19 @@ impl<T: SpillRow + Ord> Sorted<T> {
         self.runs.iter().map(Run::len).sum()
     }
 
-    /// Whether there is none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Both together in one order.
+    /// Merges two sets of sorted entries.
     #[must_use]
     pub fn join(mut self, other: Self) -> Self {
         self.runs.extend(other.runs);
         self
     }
 
-    /// Walks from the least to the greatest.
+    /// Reads the entries in ascending order.
     pub fn iter(&self) -> Result<Merge<'_, T>> {
         let readers = self.runs.iter().map(Run::read).collect::<Result<Vec<_>>>()?;
         let heads = readers.iter().zip(0..).filter_map(|(reader, run)| Some(Reverse((*reader.ready().first()?, run))));
@@ -159,12 +159,12 @@ impl<T: SpillRow + Ord> Sorted<T> {
     }
 }
 
-/// Entries of a [`Sorted`] from the least to the greatest.
+/// Iterates over a [`Sorted`] in ascending order.
 #[derive(Debug)]
 pub struct Merge<'a, T> {
-    /// The run that has the next entry of all. Most often it has many of those that follow as well.
+    /// The run that has the next entry. Usually it has many of the following entries, too.
     current: Option<usize>,
-    /// The next entry of each other run that is not at its end.
+    /// The next entry of each other run that has one.
     waiting: BinaryHeap<Reverse<(T, usize)>>,
     readers: Vec<Reader<'a, T>>,
 }
@@ -184,7 +184,7 @@ impl<T: SpillRow + Ord> Iterator for Merge<'_, T> {
 }
 
 impl<T: SpillRow + Ord> Merge<'_, T> {
-    /// Appends up to `most` entries; none at the end.
+    /// Appends up to `most` entries; appends none at the end.
     pub fn fill(&mut self, entries: &mut Vec<T>, most: usize) -> Result<()> {
         let end = entries.len() + most;
         while let Some(run) = self.current
@@ -195,7 +195,7 @@ impl<T: SpillRow + Ord> Merge<'_, T> {
             if let Some(Reverse(head)) = self.waiting.peek() {
                 let comes_first = |entry: &T| (*entry, run) < *head;
                 if !first.last().is_some_and(comes_first) {
-                    // Where runs overlap, they mostly take turns after a few entries.
+                    // If runs overlap, they usually alternate after a few entries.
                     first = &first[..first.iter().take_while(|entry| comes_first(entry)).count()];
                 }
             }
@@ -206,12 +206,12 @@ impl<T: SpillRow + Ord> Merge<'_, T> {
         Ok(())
     }
 
-    /// Goes past entries of the current run, and finds the one that comes next.
+    /// Moves past entries of the current run, and finds the run that comes next.
     #[inline]
     fn go_on(&mut self, run: usize, count: usize) -> Result<()> {
         self.readers[run].take(count)?;
         match (self.readers[run].ready().first(), self.waiting.peek_mut()) {
-            // The greatest of the heap is the least entry.
+            // The greatest item of the heap is the smallest entry.
             (Some(next), Some(mut other)) if *other > Reverse((*next, run)) => {
                 let Reverse((_, first)) = std::mem::replace(&mut *other, Reverse((*next, run)));
                 self.current = Some(first);
@@ -235,7 +235,7 @@ mod tests {
         sorted.iter().unwrap().map(Result::unwrap).collect()
     }
 
-    /// Numbers below `count`, each once, in an order without pattern.
+    /// Each number below `count` once, in scrambled order.
     fn shuffled(count: u64) -> impl Iterator<Item = u64> {
         (0..count).map(move |number| number * 7_919 % count)
     }
@@ -272,10 +272,10 @@ mod tests {
     fn what_comes_late_and_what_starts_over_finds_its_place() {
         let count = 20 * WINDOW as u64;
         for limit in [0, u64::MAX] {
-            // A parent behind more children than the window holds, as in a file in the order of ends.
+            // A parent after more children than the window holds, as in a file ordered by end.
             let by_end = (1..=count).chain([0]).chain(count + 2..2 * count).chain([count + 1]);
             assert!(sorted(by_end, limit).into_iter().eq(0..2 * count));
-            // A thread that goes on where another one ended before.
+            // A thread that continues at the time at which another thread ended.
             let sections = (0..count).step_by(2).chain((0..count).skip(1).step_by(2));
             assert!(sorted(sections, limit).into_iter().eq(0..count));
         }

@@ -1,30 +1,30 @@
-//! A stack that goes to a temporary file when memory for it runs out.
+//! A stack that moves to a temporary file when it exceeds its memory limit.
 //!
-//! In memory entries are plain values; only what is spilled is laid out as bytes.
+//! Entries in memory are plain values; only spilled entries are packed into bytes.
 
 use super::{Arena, SpillRow};
 use crate::{ByteOrder, Cursor, Result, reserve};
 
-/// Entries in a segment.
+/// Number of entries in a segment.
 const SEGMENT: usize = 1 << 12;
-/// Segments of a stack that are taken back from the file to be changed and stay in memory for a while.
+/// Maximum number of segments per stack that are read back from the file for changes and stay in memory for a while.
 const MAX_RECALLED: usize = 8;
 
-/// A stack of entries, in segments so that growing never copies.
+/// A stack of entries, in segments so that growing it never copies entries.
 ///
-/// Segments below the top go to the arena's file when memory runs out and come back when they are
-/// needed. A segment keeps its slot in the file, so going back and forth does not make the file grow.
+/// Segments below the top move to the arena's file when memory runs out and return when needed. A segment keeps its
+/// slot in the file, so moving back and forth does not make the file grow.
 #[derive(Debug)]
 pub struct Spill<T> {
     arena: Arena,
-    /// The segment that grows and shrinks; empty only where the stack is.
+    /// The segment that grows and shrinks; empty only if the stack is.
     top: Vec<T>,
-    /// Full segments below it that are in memory.
+    /// Full segments below the top that are in memory.
     below: Vec<Vec<T>>,
-    /// How many segments below those are in the file only.
+    /// Number of segments below `below` that are only in the file.
     spilled: usize,
     slots: Vec<Option<u64>>,
-    /// Segments of the file that were changed since; they count instead of the stored ones.
+    /// Segments of the file that were changed since they were written; they replace the stored ones.
     recalled: Vec<Recalled<T>>,
 }
 
@@ -46,7 +46,7 @@ impl<T: SpillRow> Spill<T> {
         ((self.spilled + self.below.len()) * SEGMENT) as u64 + self.top.len() as u64
     }
 
-    /// Whether there is no entry.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.top.is_empty()
     }
@@ -67,13 +67,13 @@ impl<T: SpillRow> Spill<T> {
         self.top.last()
     }
 
-    /// The entry on top, to be changed.
+    /// The entry on top, mutably.
     #[inline]
     pub fn last_mut(&mut self) -> Option<&mut T> {
         self.top.last_mut()
     }
 
-    /// Takes the entry on top.
+    /// Removes and returns the entry on top.
     #[inline]
     pub fn pop(&mut self) -> Result<Option<T>> {
         let entry = self.top.pop();
@@ -83,7 +83,7 @@ impl<T: SpillRow> Spill<T> {
         Ok(entry)
     }
 
-    /// Changes the entry at this place from the bottom; one that is not there stays away.
+    /// Replaces the entry at this index from the bottom; does nothing if there is none.
     #[inline]
     pub fn set(&mut self, index: u64, entry: T) -> Result<()> {
         let (segment, place) = (index as usize / SEGMENT, index as usize % SEGMENT);
@@ -97,7 +97,7 @@ impl<T: SpillRow> Spill<T> {
         Ok(())
     }
 
-    /// Changes every entry, from the top to the bottom.
+    /// Changes every entry, from top to bottom.
     pub fn rewrite_down(&mut self, mut change: impl FnMut(&mut T) -> Result<()>) -> Result<()> {
         let resident = self.below.iter_mut().flatten().chain(&mut self.top);
         resident.rev().try_for_each(&mut change)?;
@@ -109,7 +109,7 @@ impl<T: SpillRow> Spill<T> {
         Ok(())
     }
 
-    /// Walks from the bottom to the top.
+    /// Iterates from bottom to top.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { spill: self, next: 0, resident: [].iter(), loaded: Vec::new().into_iter() }
     }
@@ -117,7 +117,7 @@ impl<T: SpillRow> Spill<T> {
     #[cold]
     fn make_room(&mut self) -> Result<()> {
         if self.top.len() < SEGMENT {
-            // The bottom segment grows with its contents: many small stacks stay small.
+            // The bottom segment grows with its contents, so many small stacks stay small.
             let bottom = self.spilled + self.below.len() == 0;
             let room = if bottom { self.top.len().max(2).min(SEGMENT - self.top.len()) } else { SEGMENT };
             let before = held_bytes(&self.top);
@@ -167,7 +167,7 @@ impl<T: SpillRow> Spill<T> {
         Ok(())
     }
 
-    /// The segment in memory, or the one in the file, is not the last word any more.
+    /// The recalled copy is dropped: the segment in memory or in the file is newer.
     fn forget_recalled(&mut self, index: usize) {
         if let Some(at) = self.recalled.iter().position(|recalled| recalled.index == index) {
             let recalled = self.recalled.remove(at);
@@ -189,7 +189,7 @@ impl<T: SpillRow> Spill<T> {
         Ok(())
     }
 
-    /// The top segment is empty; the one below takes its place, from the file if it is there.
+    /// Called when the top segment is empty: the segment below becomes the top, read from the file if necessary.
     #[cold]
     fn uncover(&mut self) -> Result<()> {
         let next = match self.below.pop() {
@@ -247,13 +247,13 @@ impl<T> Drop for Spill<T> {
     }
 }
 
-/// Entries of a [`Spill`] from the bottom to the top.
+/// Iterates over a [`Spill`] from bottom to top.
 #[derive(Debug)]
 pub struct Iter<'a, T> {
     spill: &'a Spill<T>,
     /// The segment after the current one.
     next: usize,
-    /// What is left of the current segment: one of these two.
+    /// The rest of the current segment, in one of these two fields.
     resident: std::slice::Iter<'a, T>,
     loaded: std::vec::IntoIter<T>,
 }
@@ -371,7 +371,7 @@ mod tests {
             let count = (3 * MAX_RECALLED * SEGMENT) as u64 + 17;
             for value in 0..count {
                 spill.push(value).unwrap();
-                // The segments are changed in turns, so that all of them come and go.
+                // The segments are changed alternately, so that all of them are spilled and recalled.
                 if value % 64 == 0 {
                     spill.set(value * 2_654_435_761 % (value + 1), 0).unwrap();
                 }

@@ -1,17 +1,17 @@
-//! Bytes by the offset at which they were put, in memory up to a limit and in a temporary file above it.
+//! Bytes addressed by their offset: in memory up to a limit, in a temporary file above it.
 
 use super::{Temporary, temporary};
 use crate::{Result, read::read_exact, reserve};
 
-/// Bytes read from the file at once.
+/// Number of bytes read from the file at once.
 const PAGE_BYTES: usize = 64 << 10;
-/// Pages kept, each in the place that its number gives it: reads go through the file in nearly one direction.
+/// Number of cached pages, each in the slot given by its number; reads move through the file in nearly one direction.
 const PAGES: usize = 16;
 
 /// Append-only bytes.
 #[derive(Debug)]
 pub struct Store {
-    /// The end of the bytes; all of them while there is no file.
+    /// The end of the bytes, or all of them if there is no file.
     tail: Vec<u8>,
     tail_limit: usize,
     file: Option<Temporary>,
@@ -26,7 +26,7 @@ struct Page {
 }
 
 impl Store {
-    /// Empty; keeps about `limit_bytes` in memory.
+    /// An empty store that keeps about `limit_bytes` in memory.
     pub fn new(limit_bytes: u64) -> Self {
         let tail_limit = usize::try_from(limit_bytes).unwrap_or(usize::MAX).max(PAGE_BYTES);
         Self { tail: Vec::new(), tail_limit, file: None, file_bytes: 0, pages: Vec::new() }
@@ -37,12 +37,12 @@ impl Store {
         self.file_bytes + self.tail.len() as u64
     }
 
-    /// Whether there is none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Adds bytes; gives the offset at which they can be read.
+    /// Appends bytes; returns the offset from which they can be read.
     pub fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         if self.tail.len().saturating_add(bytes.len()) > self.tail_limit {
             self.flush()?;
@@ -53,7 +53,7 @@ impl Store {
         Ok(offset)
     }
 
-    /// Reads bytes that were put there.
+    /// Reads bytes that were appended before.
     pub fn read(&mut self, offset: u64, into: &mut [u8]) -> Result<()> {
         let mut done = 0;
         while done < into.len() {
@@ -77,7 +77,7 @@ impl Store {
             Some(file) => file,
             none => none.insert(temporary::create()?),
         };
-        // The cursor of the file is at its end: reads are positional.
+        // The file's cursor is at its end, because reads are positional.
         temporary::append(file, &self.tail)?;
         self.file_bytes += self.tail.len() as u64;
         self.tail.clear();
@@ -85,7 +85,7 @@ impl Store {
         Ok(())
     }
 
-    /// What the file has from here to the end of the page.
+    /// The bytes of the file from `offset` to the end of the page.
     fn page(&mut self, offset: u64) -> Result<&[u8]> {
         if self.pages.is_empty() {
             self.pages.resize(PAGES, Page::default());

@@ -1,4 +1,4 @@
-//! Temporary files. They are private and have no name, so that nothing is left of them however the program ends.
+//! Temporary files. They are private and have no name, so they disappear however the program ends.
 
 use std::io::{self, Write};
 
@@ -26,7 +26,7 @@ pub(crate) fn append(file: &mut impl Write, bytes: &[u8]) -> Result<()> {
     file.write_all(bytes).map_err(explain)
 }
 
-/// A full disk is not that of the output, which is what a bare message would be taken for.
+/// Explains that the temporary disk is full, because a bare message would be taken to mean the output's disk.
 pub(crate) fn explain(error: io::Error) -> Error {
     if error.kind() != io::ErrorKind::StorageFull || cfg!(target_family = "wasm") {
         return error.into();
@@ -40,7 +40,7 @@ pub(crate) fn explain(error: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    /// A disk without room.
+    /// A disk without free space.
     struct Full;
 
     impl Write for Full {

@@ -1,18 +1,18 @@
-//! JSON, appended piece by piece.
+//! Writes JSON piece by piece.
 
 use super::number::{push_f64, push_i64, push_u64};
 
-/// Appends a string in quotes.
+/// Appends a quoted string.
 ///
-/// What JSON asks for is escaped, and what would end a script or begin a comment in a page that the JSON is put into, or
-/// steer a terminal.
+/// Besides what JSON requires, it escapes text that would end a script or start a comment in an HTML page that embeds
+/// the JSON, or that would control a terminal.
 pub fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     push_escaped(out, text);
     out.push(b'"');
 }
 
-/// Bytes that stand for themselves whatever follows them.
+/// Bytes that need no escape, whatever follows them.
 static PLAIN: [bool; 256] = {
     let mut plain = [true; 256];
     let mut byte = 0;
@@ -23,7 +23,7 @@ static PLAIN: [bool; 256] = {
     plain
 };
 
-/// Appends what stands between the quotes.
+/// Appends the text between the quotes.
 #[inline]
 pub fn push_escaped(out: &mut Vec<u8>, text: &str) {
     if text.bytes().all(|byte| PLAIN[usize::from(byte)]) {
@@ -33,24 +33,25 @@ pub fn push_escaped(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Looks at every byte and what follows it.
+/// Checks every byte and the bytes that follow it.
 fn push_odd(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut copied = 0;
     for (index, byte) in bytes.iter().enumerate() {
         let short: &[u8] = match byte {
             b'"' => b"\\\"",
-            // Perfetto's reader takes the quote after a backslash for a part of the text, even if the backslash is one.
+            // Perfetto's reader takes a quote after a backslash as part of the text, even if the backslash itself is
+            // escaped.
             b'\\' if index + 1 == bytes.len() => b"\\u005c",
             b'\\' => b"\\\\",
             b'\n' => b"\\n",
             b'\r' => b"\\r",
             b'\t' => b"\\t",
             0..0x20 | 0x7f => b"",
-            // The second set of control characters.
+            // The C1 control characters.
             0xc2 if matches!(bytes.get(index + 1), Some(0x80..0xa0)) => b"",
             b'<' if matches!(bytes.get(index + 1), Some(b'/' | b'!')) => b"\\u003c",
-            // The separators of lines and paragraphs, which older scripts take for the end of a line.
+            // The line and paragraph separators, which older JavaScript treats as the end of a line.
             0xe2 if matches!(bytes.get(index + 1..index + 3), Some([0x80, 0xa8 | 0xa9])) => b"",
             _ => continue,
         };
@@ -77,16 +78,16 @@ fn push_control(out: &mut Vec<u8>, control: u8) {
     super::push_hex(out, &[control]);
 }
 
-/// Writes objects and arrays with their commas in the right places.
+/// Writes objects and arrays, with commas where they are needed.
 #[derive(Debug, Default)]
 pub struct Writer {
-    /// What was written and not taken yet.
+    /// Text that was written and not yet taken.
     pub out: Vec<u8>,
     needs_comma: bool,
 }
 
 impl Writer {
-    /// Begins an object.
+    /// Starts an object.
     pub fn begin_object(&mut self) -> &mut Self {
         self.open(b'{')
     }
@@ -96,7 +97,7 @@ impl Writer {
         self.close(b'}')
     }
 
-    /// Begins an array.
+    /// Starts an array.
     pub fn begin_array(&mut self) -> &mut Self {
         self.open(b'[')
     }
@@ -106,7 +107,7 @@ impl Writer {
         self.close(b']')
     }
 
-    /// The key of what comes next.
+    /// The key of the next value.
     pub fn key(&mut self, key: &str) -> &mut Self {
         self.comma();
         push_string(&mut self.out, key);
@@ -136,7 +137,7 @@ impl Writer {
         self
     }
 
-    /// A floating-point number; what is not finite becomes a string.
+    /// A floating-point number; one that is not finite is written as a string.
     pub fn float(&mut self, number: f64) -> &mut Self {
         self.comma();
         if !push_f64(&mut self.out, number) {
@@ -155,21 +156,21 @@ impl Writer {
         self.raw(b"null")
     }
 
-    /// A value that is JSON already.
+    /// A value that is already JSON.
     pub fn raw(&mut self, json: &[u8]) -> &mut Self {
         self.comma();
         self.out.extend_from_slice(json);
         self
     }
 
-    /// Ends a value that stands on a line of its own: the next one needs no comma.
+    /// Ends a value that has a line to itself: the next value needs no comma.
     pub fn end_line(&mut self) -> &mut Self {
         self.out.push(b'\n');
         self.needs_comma = false;
         self
     }
 
-    /// Forgets what came before: the next value needs no comma.
+    /// Starts over: the next value needs no comma.
     pub fn restart(&mut self) -> &mut Self {
         self.needs_comma = false;
         self

@@ -1,4 +1,4 @@
-//! Writing what other programs parse: JSON and numbers; text that is safe to show.
+//! Writes JSON and numbers for other programs, and text that is safe to display.
 
 pub mod json;
 pub(crate) mod nearest;
@@ -11,7 +11,7 @@ pub fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(digits.map(|digit| DIGITS[usize::from(digit)]));
 }
 
-/// Whether a character changes the direction of a line: with such characters a name can pretend to be another.
+/// Whether a character changes the direction of a line: such characters can make a name look like another.
 pub fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

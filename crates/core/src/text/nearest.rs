@@ -1,9 +1,9 @@
-//! The name that was probably meant.
+//! Finds the name that was probably meant.
 
-/// The name that needs the fewest changes, if there is one near enough.
+/// The name that needs the fewest changes, if any is close enough.
 pub fn nearest<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
-    // A letter is rather left out than put in.
+    // Leaving out a letter is a more likely mistake than adding one.
     let rank = |other: &'a str| (distance(&name, &other.to_lowercase()), other.len() < name.len(), other);
     let near = all.map(rank).filter(|(distance, _, other)| *distance <= 1 + other.len() / 3);
     near.min().map(|(_, _, other)| other)

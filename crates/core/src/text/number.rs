@@ -1,4 +1,4 @@
-//! Decimal numbers, without the machinery of formatting.
+//! Formats decimal numbers without the overhead of `fmt`.
 
 /// The numbers from 0 to 99, two digits each.
 static PAIRS: [[u8; 2]; 100] = {
@@ -37,7 +37,7 @@ pub fn push_i64(out: &mut Vec<u8>, number: i64) {
     push_u64(out, number.unsigned_abs());
 }
 
-/// Appends nanoseconds as microseconds, exactly: with as many decimals as it takes.
+/// Appends nanoseconds as microseconds, exactly, with as many decimals as needed.
 #[inline]
 pub fn push_micros(out: &mut Vec<u8>, ns: i64) {
     if ns < 0 {
@@ -52,7 +52,7 @@ pub fn push_micros(out: &mut Vec<u8>, ns: i64) {
     }
 }
 
-/// Appends a finite number in the shortest form that reads back as the same; what is not finite has no digits.
+/// Appends a finite number in the shortest form that reads back as the same; returns false if the number is not finite.
 pub fn push_f64(out: &mut Vec<u8>, number: f64) -> bool {
     use std::io::Write;
     if number.is_finite() {
